@@ -1,0 +1,285 @@
+//! The context of a run, passed down and never global: stop flag, progress, seeds, device, folders, permissions.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tch::Device;
+
+use super::{Digest, Error, ErrorKind, Result};
+
+/// Where the progress of long calls is shown.
+pub trait Progress {
+    fn begin(&self, label: &str, total: Option<u64>);
+    fn advance(&self, steps: u64);
+    fn note(&self, text: &str);
+    fn finish(&self);
+}
+
+/// Shows nothing.
+pub struct Quiet;
+
+impl Progress for Quiet {
+    fn begin(&self, _label: &str, _total: Option<u64>) {}
+    fn advance(&self, _steps: u64) {}
+    fn note(&self, _text: &str) {}
+    fn finish(&self) {}
+}
+
+/// A long call under way; the progress line ends when this is dropped.
+pub struct Task<'a> {
+    cx: &'a Cx,
+}
+
+impl Task<'_> {
+    pub fn advance(&self, steps: u64) {
+        self.cx.progress.advance(steps);
+    }
+
+    /// A short word beside the progress, such as a loss.
+    pub fn note(&self, text: &str) {
+        self.cx.progress.note(text);
+    }
+}
+
+impl Drop for Task<'_> {
+    fn drop(&mut self) {
+        self.cx.progress.finish();
+    }
+}
+
+pub struct Cx {
+    stop: Arc<AtomicBool>,
+    polls: Cell<u64>,
+    stop_after: Cell<Option<u64>>,
+    seed: Cell<u64>,
+    calls: RefCell<HashMap<Digest, u64>>,
+    device: Cell<Device>,
+    progress: Box<dyn Progress>,
+    folder: PathBuf,
+    writable: Vec<PathBuf>,
+    data_folder: Option<PathBuf>,
+    arguments: BTreeMap<String, String>,
+    inputs: RefCell<BTreeMap<String, Digest>>,
+    warnings: RefCell<Vec<String>>,
+    warn: Box<dyn Fn(&str)>,
+}
+
+impl Default for Cx {
+    /// A context for use as a library: CPU, seed 0, writes below the working folder, nothing shown.
+    fn default() -> Self {
+        Self::new(Box::new(Quiet), Box::new(|_| {}))
+    }
+}
+
+impl Cx {
+    pub fn new(progress: Box<dyn Progress>, warn: Box<dyn Fn(&str)>) -> Self {
+        Self {
+            stop: Arc::default(),
+            polls: Cell::new(0),
+            stop_after: Cell::new(None),
+            seed: Cell::new(0),
+            calls: RefCell::default(),
+            device: Cell::new(Device::Cpu),
+            progress,
+            folder: PathBuf::from("."),
+            writable: Vec::new(),
+            data_folder: default_data_folder(),
+            arguments: BTreeMap::new(),
+            inputs: RefCell::default(),
+            warnings: RefCell::default(),
+            warn,
+        }
+    }
+
+    /// The flag that a signal handler raises to stop the call under way.
+    pub fn stop_flag(&self) -> Arc<AtomicBool> {
+        self.stop.clone()
+    }
+
+    /// Called once per step by every loop: the place where a call can be interrupted.
+    pub fn check(&self) -> Result<()> {
+        self.polls.set(self.polls.get() + 1);
+        let due = self.stop_after.get().is_some_and(|limit| self.polls.get() > limit);
+        if due || self.stop.load(Ordering::Relaxed) { Err(Error::interrupted()) } else { Ok(()) }
+    }
+
+    /// How often loops asked whether to stop.
+    pub fn polls(&self) -> u64 {
+        self.polls.get()
+    }
+
+    /// Stops the run as Ctrl-C would, at the poll after the next `polls` ones; for tests of interruption.
+    pub fn stop_after(&self, polls: Option<u64>) {
+        self.stop_after.set(polls.map(|n| self.polls.get() + n));
+    }
+
+    pub fn progress(&self, label: &str, total: Option<u64>) -> Task<'_> {
+        self.progress.begin(label, total);
+        Task { cx: self }
+    }
+
+    /// Says something that may make a result mean less than it seems; kept in the run's manifest.
+    pub fn warn(&self, message: impl Into<String>) {
+        let message = message.into();
+        if !self.warnings.borrow().contains(&message) {
+            (self.warn)(&message);
+            self.warnings.borrow_mut().push(message);
+        }
+    }
+
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings.borrow().clone()
+    }
+
+    pub fn seed(&self) -> u64 {
+        self.seed.get()
+    }
+
+    pub fn set_seed(&self, seed: u64) {
+        self.seed.set(seed);
+        self.calls.borrow_mut().clear();
+    }
+
+    /// A call's own seed: from the run's seed, the call's name and arguments, and how often this identical call was made.
+    pub fn call_seed(&self, name: &str, arguments: Digest) -> u64 {
+        let call = Digest::of_parts(&[name.as_bytes(), &arguments.0]);
+        let mut calls = self.calls.borrow_mut();
+        let count = calls.entry(call).or_insert(0);
+        let stream = Digest::of_parts(&[&self.seed.get().to_le_bytes(), &call.0, &count.to_le_bytes()]);
+        *count += 1;
+        stream.as_u64()
+    }
+
+    pub fn device(&self) -> Device {
+        self.device.get()
+    }
+
+    pub fn set_device(&self, device: Device) {
+        self.device.set(device);
+    }
+
+    /// The folder that relative paths are written to.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub fn set_folder(&mut self, folder: PathBuf) {
+        self.folder = folder;
+    }
+
+    pub fn allow_write(&mut self, path: PathBuf) {
+        self.writable.push(path);
+    }
+
+    /// Where a script's `save(value, path)` goes; refused outside the run folder and what was allowed.
+    pub fn writable(&self, path: &str) -> Result<PathBuf> {
+        if path.is_empty() {
+            return Err(Error::argument("the path to write to is empty"));
+        }
+        let absolute = |p: &Path| std::path::absolute(p).map(|p| resolve(&p)).map_err(|e| Error::file(p, e));
+        let target = absolute(&self.folder.join(path))?;
+        for root in std::iter::once(&self.folder).chain(&self.writable) {
+            if target.starts_with(absolute(root)?) {
+                return Ok(target);
+            }
+        }
+        Err(Error::new(ErrorKind::Permission, format!("a script may not write to {}", target.display()))
+            .hint(format!("write below {} or start viva with --allow-write {path}", self.folder.display())))
+    }
+
+    /// Writes a file whole or not at all: `fill` gets a temporary name with the target's ending.
+    pub fn write_with(&self, target: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+        let folder = target.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
+        let name = target.file_name().and_then(|n| n.to_str()).ok_or_else(|| Error::file(target, "not a file name"))?;
+        let temporary = folder.join(format!(".{}.{name}", std::process::id()));
+        let done =
+            fill(&temporary).and_then(|()| std::fs::rename(&temporary, target).map_err(|e| Error::file(target, e)));
+        if let Err(mut error) = done {
+            // Leftovers of a failed write; the error that matters is the first one.
+            let _ = std::fs::remove_file(&temporary);
+            error.message = error.message.replace(&temporary.display().to_string(), &target.display().to_string());
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    pub fn data_folder(&self) -> Option<&Path> {
+        self.data_folder.as_deref()
+    }
+
+    pub fn set_data_folder(&mut self, folder: Option<PathBuf>) {
+        self.data_folder = folder;
+    }
+
+    /// A file or folder to read: as given, or below the data folder.
+    pub fn find(&self, path: &str) -> Result<PathBuf> {
+        let given = PathBuf::from(path);
+        if given.exists() {
+            return Ok(given);
+        }
+        if let Some(below) = self.data_folder.as_ref().map(|folder| folder.join(path)).filter(|below| below.exists()) {
+            return Ok(below);
+        }
+        let hint = match &self.data_folder {
+            Some(folder) => format!("looked in the working folder and in {} (VIVA_DATA)", folder.display()),
+            None => "looked in the working folder; VIVA_DATA is not set".into(),
+        };
+        Err(Error::file(&given, "no such file or folder").hint(hint))
+    }
+
+    pub fn argument(&self, name: &str) -> Option<&str> {
+        self.arguments.get(name).map(String::as_str)
+    }
+
+    pub fn set_arguments(&mut self, arguments: BTreeMap<String, String>) {
+        self.arguments = arguments;
+    }
+
+    pub fn arguments(&self) -> &BTreeMap<String, String> {
+        &self.arguments
+    }
+
+    /// Notes a model or data set that results were computed from, for the manifest.
+    pub fn record_input(&self, name: impl Into<String>, digest: Digest) {
+        self.inputs.borrow_mut().insert(name.into(), digest);
+    }
+
+    pub fn inputs(&self) -> BTreeMap<String, Digest> {
+        self.inputs.borrow().clone()
+    }
+}
+
+/// `VIVA_DATA`, or viva's own folder among the user's data.
+fn default_data_folder() -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os("VIVA_DATA").filter(|f| !f.is_empty()) {
+        return Some(folder.into());
+    }
+    let base = std::env::var_os("XDG_DATA_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share")))?;
+    Some(base.join("viva"))
+}
+
+/// Follows links of the part that exists and drops `..`, so that a path can't lead out of a permitted folder.
+fn resolve(path: &Path) -> PathBuf {
+    let mut resolved = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                resolved.pop();
+            }
+            Component::CurDir => {}
+            other => {
+                resolved.push(other);
+                if let Ok(real) = resolved.canonicalize() {
+                    resolved = real;
+                }
+            }
+        }
+    }
+    resolved
+}

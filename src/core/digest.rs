@@ -1,0 +1,69 @@
+//! SHA-256 digests of files, tensors and values: the identity of what a result was computed from.
+
+use sha2::{Digest as _, Sha256};
+use std::io::Read;
+use std::path::Path;
+
+use super::{Error, Result, Tensor};
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The digest of several parts; each part's length goes in too, so that no two lists of parts collide.
+    pub fn of_parts(parts: &[&[u8]]) -> Self {
+        let mut hasher = Sha256::new();
+        for part in parts {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        Self(hasher.finalize().into())
+    }
+
+    pub fn of_file(path: &Path) -> Result<Self> {
+        let mut file = std::fs::File::open(path).map_err(|e| Error::file(path, e))?;
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0u8; 1 << 20];
+        loop {
+            let n = file.read(&mut buffer).map_err(|e| Error::file(path, e))?;
+            if n == 0 {
+                return Ok(Self(hasher.finalize().into()));
+            }
+            hasher.update(&buffer[..n]);
+        }
+    }
+
+    /// The digest of a tensor's kind, shape and values.
+    pub fn of_tensor(tensor: &Tensor) -> Result<Self> {
+        let dense = tensor.f_to_device(tch::Device::Cpu)?.f_contiguous()?;
+        let mut bytes = vec![0u8; dense.numel() * dense.kind().elt_size_in_bytes()];
+        dense.f_copy_data_u8(&mut bytes, dense.numel())?;
+        let shape = format!("{:?}{:?}", dense.kind(), dense.size());
+        Ok(Self::of_parts(&[shape.as_bytes(), &bytes]))
+    }
+
+    pub fn hex(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The first twelve hexadecimal digits: enough to tell things apart on a screen.
+    pub fn short(&self) -> String {
+        self.hex()[..12].to_string()
+    }
+
+    pub fn as_u64(&self) -> u64 {
+        let mut first = [0u8; 8];
+        first.copy_from_slice(&self.0[..8]);
+        u64::from_le_bytes(first)
+    }
+}
+
+impl std::fmt::Debug for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.short())
+    }
+}

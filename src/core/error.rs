@@ -1,0 +1,138 @@
+//! The one error of the crate: what went wrong, said to the person at the prompt, and a way out.
+
+use std::path::Path;
+
+/// What an error is about. Scripts read it as `e.kind` after `catch (e)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// A value has the wrong type, range or name.
+    Argument,
+    /// Images or labels that can't be used as asked.
+    Data,
+    /// A file that is missing, truncated or of another format.
+    File,
+    /// A network, its weights, or what it answered.
+    Model,
+    /// A space, search and objective that don't fit together.
+    Pairing,
+    /// Writing where a script may not write.
+    Permission,
+    /// The user asked to stop.
+    Interrupted,
+    /// A device that is missing or out of memory.
+    Device,
+    /// A script's own closure failed; the interpreter still holds its error.
+    Callback,
+    /// A mistake in viva itself.
+    Internal,
+}
+
+impl ErrorKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Argument => "argument",
+            Self::Data => "data",
+            Self::File => "file",
+            Self::Model => "model",
+            Self::Pairing => "pairing",
+            Self::Permission => "permission",
+            Self::Interrupted => "interrupted",
+            Self::Device => "device",
+            Self::Callback => "callback",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    pub kind: ErrorKind,
+    /// What was wanted, what came and where.
+    pub message: String,
+    /// What to try.
+    pub hint: Option<String>,
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None }
+    }
+
+    pub fn argument(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Argument, message)
+    }
+
+    pub fn data(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Data, message)
+    }
+
+    pub fn model(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Model, message)
+    }
+
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, message)
+    }
+
+    pub fn interrupted() -> Self {
+        Self::new(ErrorKind::Interrupted, "stopped")
+    }
+
+    /// A file that can't be read or isn't what it should be.
+    pub fn file(path: &Path, problem: impl std::fmt::Display) -> Self {
+        Self::new(ErrorKind::File, format!("{}: {problem}", path.display()))
+    }
+
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Puts the name of the operation in front, so that nested calls read outside in.
+    pub fn during(mut self, operation: &str) -> Self {
+        self.message = format!("{operation}: {}", self.message);
+        self
+    }
+
+    pub fn is_interrupted(&self) -> bool {
+        self.kind == ErrorKind::Interrupted
+    }
+}
+
+impl From<tch::TchError> for Error {
+    fn from(error: tch::TchError) -> Self {
+        let text = error.to_string();
+        // libtorch appends its C++ stack; only the first line is for a person.
+        let line = text.lines().next().unwrap_or("libtorch failed").trim();
+        let line = line.strip_prefix("Internal torch error:").unwrap_or(line).trim().to_string();
+        if text.contains("out of memory") || text.contains("can't allocate memory") {
+            return Self::new(ErrorKind::Device, line).hint("use a smaller `batch`");
+        }
+        Self::new(ErrorKind::Model, line)
+    }
+}
+
+/// The name nearest to `wanted`, if one is near enough to be a slip of the hand.
+pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = wanted.to_lowercase();
+    known
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(&wanted, &name.to_lowercase()), name))
+        .filter(|(distance, name)| *distance <= 1 + name.len().max(wanted.len()) / 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// "did you mean `x`?" if something is near, else the list of what there is.
+pub fn suggestion<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    match nearest(wanted, known.clone()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => {
+            let all: Vec<&str> = known.into_iter().collect();
+            if all.is_empty() { "there is nothing to choose from".into() } else { format!("known: {}", all.join(", ")) }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Values, tensors, errors, the context of a run and its record: what every other floor stands on.
+
+mod cx;
+mod digest;
+mod error;
+pub mod record;
+mod table;
+mod tensor;
+mod value;
+
+pub use cx::{Cx, Progress, Quiet, Task};
+pub use digest::Digest;
+pub use error::{Error, ErrorKind, Result, nearest, suggestion};
+pub use table::Table;
+pub use tensor::{Tensor, cuda_available, random, resolve_device, set_threads, tune_allocator, with_stream};
+pub use value::{Callback, Object, Value, number};

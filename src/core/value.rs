@@ -1,0 +1,321 @@
+//! What primitives take and give: a small dynamic value that knows nothing of the scripting language.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+
+use serde_json::json;
+
+use super::{Cx, Digest, Error, Result, Table, Tensor};
+
+/// A function of the caller's, such as a script's closure.
+#[derive(Clone)]
+pub struct Callback(Rc<dyn Fn(&[Value]) -> Result<Value>>);
+
+impl Callback {
+    pub fn new(call: impl Fn(&[Value]) -> Result<Value> + 'static) -> Self {
+        Self(Rc::new(call))
+    }
+
+    pub fn call(&self, arguments: &[Value]) -> Result<Value> {
+        (self.0)(arguments)
+    }
+}
+
+#[derive(Clone)]
+pub enum Value {
+    Unit,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Str(String),
+    Array(Vec<Value>),
+    Map(BTreeMap<String, Value>),
+    Tensor(Rc<Tensor>),
+    Object(Rc<dyn Object>),
+    Callback(Callback),
+}
+
+/// A value with a type of its own: a model, a data set, a transcript, a figure.
+pub trait Object: Any {
+    /// The type's name as documentation and errors write it: `Dataset`.
+    fn kind(&self) -> &'static str;
+
+    /// One line that says what it is.
+    fn summary(&self) -> String;
+
+    /// The long form, `width` columns wide.
+    fn details(&self, _width: usize) -> String {
+        self.summary()
+    }
+
+    /// Names that `field` answers.
+    fn fields(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn field(&self, _name: &str) -> Result<Option<Value>> {
+        Ok(None)
+    }
+
+    /// `object[i]`; `None` if the type has no elements. Negative indices count from the end.
+    fn element(&self, _index: i64) -> Option<Result<Value>> {
+        None
+    }
+
+    /// The identity that seeds and manifests use.
+    fn digest(&self) -> Digest {
+        Digest::of(format!("{}:{}", self.kind(), self.summary()).as_bytes())
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let mut map = serde_json::Map::new();
+        for name in self.fields() {
+            if let Ok(Some(value)) = self.field(name) {
+                map.insert((*name).into(), value.json());
+            }
+        }
+        serde_json::Value::Object(map)
+    }
+
+    /// The object as a table, if it is one.
+    fn table(&self) -> Option<Table> {
+        None
+    }
+
+    /// File endings that `save` can write besides `json` and, for tables, `csv`.
+    fn formats(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Writes the object in one of its own `formats`.
+    fn write(&self, _cx: &Cx, path: &Path, ending: &str) -> Result<()> {
+        Err(Error::file(path, format!("a {} can't be written as .{ending}", self.kind())))
+    }
+
+    /// The endings under which a run's result is kept without being asked.
+    fn kept_as(&self) -> &'static [&'static str] {
+        &[]
+    }
+}
+
+impl Value {
+    pub fn object(object: impl Object) -> Self {
+        Self::Object(Rc::new(object))
+    }
+
+    pub fn tensor(tensor: Tensor) -> Self {
+        Self::Tensor(Rc::new(tensor))
+    }
+
+    pub fn floats(values: impl IntoIterator<Item = f64>) -> Self {
+        Self::Array(values.into_iter().map(Self::Float).collect())
+    }
+
+    pub fn ints(values: impl IntoIterator<Item = i64>) -> Self {
+        Self::Array(values.into_iter().map(Self::Int).collect())
+    }
+
+    /// The type's name as a person at the prompt knows it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Unit => "()",
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Float(_) => "float",
+            Self::Str(_) => "string",
+            Self::Array(_) => "array",
+            Self::Map(_) => "map",
+            Self::Tensor(_) => "tensor",
+            Self::Object(object) => object.kind(),
+            Self::Callback(_) => "closure",
+        }
+    }
+
+    /// The object of type `T` inside, if that is what it holds.
+    pub fn downcast<T: Object>(&self) -> Option<Rc<T>> {
+        match self {
+            Self::Object(object) => (object.clone() as Rc<dyn Any>).downcast::<T>().ok(),
+            _ => None,
+        }
+    }
+
+    /// One line for a person.
+    pub fn summary(&self) -> String {
+        match self {
+            Self::Unit => "()".into(),
+            Self::Bool(b) => b.to_string(),
+            Self::Int(i) => i.to_string(),
+            Self::Float(x) => number(*x),
+            Self::Str(s) => s.clone(),
+            Self::Array(values) => {
+                let shown: Vec<String> = values.iter().take(8).map(Value::summary).collect();
+                let rest = if values.len() > 8 { format!(", … {} in all", values.len()) } else { String::new() };
+                format!("[{}{rest}]", shown.join(", "))
+            }
+            Self::Map(map) => {
+                let shown: Vec<String> = map.iter().map(|(key, value)| format!("{key}: {}", value.summary())).collect();
+                format!("#{{{}}}", shown.join(", "))
+            }
+            Self::Tensor(tensor) => tensor_summary(tensor),
+            Self::Object(object) => object.summary(),
+            Self::Callback(_) => "closure".into(),
+        }
+    }
+
+    /// The long form: what `show` prints.
+    pub fn details(&self, width: usize) -> String {
+        match self {
+            Self::Array(values) if values.iter().any(|v| matches!(v, Self::Object(_))) => {
+                values.iter().map(|v| v.details(width)).collect::<Vec<_>>().join("\n")
+            }
+            Self::Array(values) => format!("[{}]", values.iter().map(Value::summary).collect::<Vec<_>>().join(", ")),
+            Self::Map(map) => {
+                let mut lines = Vec::new();
+                for (key, value) in map {
+                    let text = value.details(width);
+                    if text.contains('\n') {
+                        lines.push(format!("{key}:\n{text}"));
+                    } else {
+                        lines.push(format!("{key}: {text}"));
+                    }
+                }
+                lines.join("\n")
+            }
+            Self::Object(object) => object.details(width),
+            other => other.summary(),
+        }
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        match self {
+            Self::Unit | Self::Callback(_) => serde_json::Value::Null,
+            Self::Bool(b) => json!(b),
+            Self::Int(i) => json!(i),
+            // JSON has no words for these three; strings keep them readable.
+            Self::Float(x) if x.is_nan() => json!("nan"),
+            Self::Float(x) if x.is_infinite() => json!(if *x > 0.0 { "inf" } else { "-inf" }),
+            Self::Float(x) => json!(x),
+            Self::Str(s) => json!(s),
+            Self::Array(values) => values.iter().map(Value::json).collect(),
+            Self::Map(map) => serde_json::Value::Object(map.iter().map(|(k, v)| (k.clone(), v.json())).collect()),
+            Self::Tensor(tensor) => tensor_json(tensor),
+            Self::Object(object) => {
+                let mut value = object.json();
+                if let serde_json::Value::Object(map) = &mut value {
+                    map.shift_insert(0, "type".into(), json!(object.kind()));
+                }
+                value
+            }
+        }
+    }
+
+    /// The identity of a value, for seeds.
+    pub fn digest(&self) -> Result<Digest> {
+        Ok(match self {
+            Self::Tensor(tensor) => Digest::of_tensor(tensor)?,
+            Self::Object(object) => object.digest(),
+            // A closure's text can't be told from here; its place in the call is what counts.
+            Self::Callback(_) => Digest::of(b"closure"),
+            Self::Array(values) => {
+                let parts = values.iter().map(Value::digest).collect::<Result<Vec<_>>>()?;
+                Digest::of_parts(&parts.iter().map(|d| &d.0[..]).collect::<Vec<_>>())
+            }
+            Self::Map(map) => {
+                let mut parts = Vec::new();
+                for (key, value) in map {
+                    parts.push(Digest::of(key.as_bytes()));
+                    parts.push(value.digest()?);
+                }
+                Digest::of_parts(&parts.iter().map(|d| &d.0[..]).collect::<Vec<_>>())
+            }
+            Self::Float(x) => Digest::of_parts(&[b"float", &x.to_bits().to_le_bytes()]),
+            other => Digest::of_parts(&[other.kind().as_bytes(), other.summary().as_bytes()]),
+        })
+    }
+
+    /// Writes the value; the path's ending picks the format.
+    pub fn save(&self, cx: &Cx, path: &str) -> Result<()> {
+        let target = cx.writable(path)?;
+        let ending = target.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
+        let table = match self {
+            Self::Object(object) => object.table(),
+            Self::Array(_) => Table::from_rows(self),
+            _ => None,
+        };
+        let mut known = vec!["json", "txt"];
+        if table.is_some() {
+            known.push("csv");
+        }
+        if let Self::Object(object) = self {
+            known.extend(object.formats());
+        }
+        if let Self::Tensor(_) = self {
+            known.extend(["npy", "safetensors"]);
+        }
+        if !known.contains(&ending.as_str()) {
+            return Err(Error::file(&target, format!("a {} can't be written as `.{ending}`", self.kind()))
+                .hint(format!("endings that work: {}", known.join(", "))));
+        }
+        cx.write_with(&target, |temporary| match (self, ending.as_str()) {
+            (Self::Object(object), ending) if object.formats().contains(&ending) => object.write(cx, temporary, ending),
+            (Self::Tensor(tensor), "npy") => Ok(tensor.write_npy(temporary)?),
+            (Self::Tensor(tensor), "safetensors") => {
+                Ok(Tensor::write_safetensors(&[("tensor", tensor.as_ref())], temporary)?)
+            }
+            (_, "csv") => write_text(temporary, &table.as_ref().map(Table::csv).unwrap_or_default()),
+            (_, "txt") => write_text(temporary, &(self.details(100) + "\n")),
+            _ => write_text(temporary, &(serde_json::to_string_pretty(&self.json()).unwrap_or_default() + "\n")),
+        })
+    }
+}
+
+fn write_text(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).map_err(|e| Error::file(path, e))
+}
+
+/// A float as a person reads it: six significant digits at most, no trailing zeros.
+pub fn number(x: f64) -> String {
+    if !x.is_finite() || x == 0.0 {
+        return format!("{x}");
+    }
+    let size = x.abs();
+    if !(1e-4..1e15).contains(&size) {
+        let text = format!("{x:.5e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let digits = if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
+        return format!("{digits}e{exponent}");
+    }
+    let decimals = (5 - size.log10().floor() as i64).clamp(0, 9) as usize;
+    let text = format!("{x:.decimals$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text };
+    // A float keeps its point, so that 2.0 and 2 can be told apart.
+    if text.contains('.') || size >= 1e6 { text } else { format!("{text}.0") }
+}
+
+fn tensor_summary(tensor: &Tensor) -> String {
+    let shape = tensor.size().iter().map(i64::to_string).collect::<Vec<_>>().join(" x ");
+    let kind = format!("{:?}", tensor.kind()).to_lowercase();
+    if tensor.numel() == 0 {
+        return format!("tensor {kind} [{shape}], empty");
+    }
+    if tensor.size().is_empty() {
+        return format!("tensor {kind}, {}", number(tensor.double_value(&[])));
+    }
+    let values = tensor.to_kind(tch::Kind::Double);
+    let nan = values.isnan().sum(tch::Kind::Int64).int64_value(&[]);
+    let (lo, hi) =
+        (values.nan_to_num(f64::INFINITY, None, None).min(), values.nan_to_num(f64::NEG_INFINITY, None, None).max());
+    let nan = if nan > 0 { format!(", {nan} NaN") } else { String::new() };
+    format!("tensor {kind} [{shape}], {} to {}{nan}", number(lo.double_value(&[])), number(hi.double_value(&[])))
+}
+
+fn tensor_json(tensor: &Tensor) -> serde_json::Value {
+    let flat = tensor.to_device(tch::Device::Cpu).to_kind(tch::Kind::Double).reshape([-1]);
+    let values: Vec<f64> = Vec::try_from(&flat).unwrap_or_default();
+    let integer = matches!(tensor.kind(), tch::Kind::Int64 | tch::Kind::Int | tch::Kind::Uint8 | tch::Kind::Bool);
+    let values: Vec<serde_json::Value> =
+        values.into_iter().map(|x| if integer { json!(x as i64) } else { Value::Float(x).json() }).collect();
+    json!({ "shape": tensor.size(), "values": values })
+}

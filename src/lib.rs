@@ -1,0 +1,21 @@
+//! `viva` (from *viva voce*, the oral exam): a lab for examining deep image classifiers.
+//!
+//! | folder | what for |
+//! | --- | --- |
+//! | [`core`] | values, tensors, errors, the context of a run and its record |
+//! | [`maths`] | formulas on plain numbers: bounds and tests |
+//! | [`data`], [`model`] | what is shown and what is examined |
+//! | [`space`] | what may change in an input |
+//! | [`search`], [`objective`], [`train`] | how a failing change is looked for; what counts as failing; how models learn |
+//! | [`estimate`], [`plot`] | outcomes to numbers and to pictures |
+//! | [`primitives`] | one file per function that a script can call |
+//! | `script`, `term` | the only folder that knows Rhai; colours, pictures and progress in a terminal |
+//! | `repl`, `cli` | the two doors: the prompt and the command line |
+//!
+//! An arrow between folders may only point up this table.
+
+pub mod core;
+pub mod data;
+pub mod maths;
+pub mod model;
+pub mod primitives;

@@ -1,0 +1,1 @@
+//! Formulas on plain numbers, each with its paper and equation; no tensors.

@@ -1,0 +1,179 @@
+//! What is examined: a classifier, whatever it is made of, behind one type.
+
+use std::cell::OnceCell;
+
+use tch::Device;
+
+use crate::core::{Callback, Cx, Digest, Error, Object, Result, Tensor, Value};
+
+/// What maps a batch of images to scores.
+pub trait Network {
+    /// `N x C x H x W` floats, already normalised, to `N x K` scores.
+    fn forward(&self, images: &Tensor) -> Result<Tensor>;
+
+    /// Whether gradients flow from the scores to the images.
+    fn differentiable(&self) -> bool {
+        true
+    }
+}
+
+/// A black box: a closure that answers scores.
+pub struct Closure(pub Callback);
+
+impl Network for Closure {
+    fn forward(&self, images: &Tensor) -> Result<Tensor> {
+        match self.0.call(&[Value::tensor(images.shallow_clone())])? {
+            Value::Tensor(scores) => Ok(scores.shallow_clone()),
+            other => Err(Error::model(format!(
+                "a model's closure must answer a tensor N x K of scores, got {}",
+                other.kind()
+            ))),
+        }
+    }
+
+    fn differentiable(&self) -> bool {
+        false
+    }
+}
+
+pub struct Model {
+    pub name: String,
+    network: Box<dyn Network>,
+    /// `[C, H, W]`, where it is known.
+    input: Option<[i64; 3]>,
+    classes: OnceCell<i64>,
+    /// Per-channel mean and standard deviation that the network wants its input normalised by; everything outside
+    /// the model works in [0, 1].
+    normalisation: Option<(Tensor, Tensor)>,
+    digest: Digest,
+}
+
+impl Model {
+    pub fn new(name: impl Into<String>, network: Box<dyn Network>, digest: Digest) -> Self {
+        Self { name: name.into(), network, input: None, classes: OnceCell::new(), normalisation: None, digest }
+    }
+
+    pub fn with_input(mut self, input: Option<[i64; 3]>) -> Self {
+        self.input = input;
+        self
+    }
+
+    pub fn with_classes(self, classes: i64) -> Self {
+        // A fresh model's cell is empty, so this can't fail.
+        let _ = self.classes.set(classes);
+        self
+    }
+
+    /// `mean` and `std`: one number per channel.
+    pub fn with_normalisation(mut self, mean: &[f64], std: &[f64], device: Device) -> Result<Self> {
+        let shape = [1, -1, 1, 1];
+        let of = |numbers: &[f64]| -> Result<Tensor> {
+            Ok(Tensor::f_from_slice(numbers)?.f_to_kind(tch::Kind::Float)?.f_reshape(shape)?.f_to_device(device)?)
+        };
+        self.normalisation = Some((of(mean)?, of(std)?));
+        Ok(self)
+    }
+
+    pub fn input(&self) -> Option<[i64; 3]> {
+        self.input
+    }
+
+    /// The number of classes, once it is known: from the weights, or from the first answer.
+    pub fn classes(&self) -> Option<i64> {
+        self.classes.get().copied()
+    }
+
+    pub fn differentiable(&self) -> bool {
+        self.network.differentiable()
+    }
+
+    /// Scores before the softmax, `N x K`, of images `N x C x H x W` in [0, 1]. No gradients are kept unless the images ask
+    /// for them.
+    pub fn logits(&self, images: &Tensor) -> Result<Tensor> {
+        let size = images.size();
+        if size.len() != 4 || size[0] == 0 {
+            return Err(Error::model(format!("{}: images must be N x C x H x W, got {size:?}", self.name)));
+        }
+        if let Some(input) = self.input
+            && size[1..] != input
+        {
+            let [c, h, w] = input;
+            return Err(Error::model(format!(
+                "{} takes {c} x {h} x {w} images, got {} x {} x {}",
+                self.name, size[1], size[2], size[3]
+            ))
+            .hint("load the data with `resize` or `crop`, or with `grey` for a one-channel model"));
+        }
+        let scores = match &self.normalisation {
+            Some((mean, std)) => self.network.forward(&images.f_sub(mean)?.f_div(std)?)?,
+            None => self.network.forward(images)?,
+        };
+        let answered = scores.size();
+        if answered.len() != 2 || answered[0] != size[0] {
+            return Err(Error::model(format!("{} must answer {} x K scores, got {answered:?}", self.name, size[0])));
+        }
+        let classes = *self.classes.get_or_init(|| answered[1]);
+        if answered[1] != classes {
+            return Err(Error::model(format!(
+                "{} answered {} scores per image where it has {classes} classes",
+                self.name, answered[1]
+            )));
+        }
+        Ok(scores)
+    }
+
+    /// Refuses data whose labels the model can't answer; asks the model once if it doesn't know its classes yet.
+    pub fn check_fits(&self, cx: &Cx, set: &crate::data::Dataset) -> Result<()> {
+        if self.classes().is_none() {
+            tch::no_grad(|| self.logits(&set.images(&[0], cx.device())?)).map(drop)?;
+        }
+        let classes = self.classes().unwrap_or_default();
+        match set.labels().iter().max() {
+            Some(&label) if label >= classes => {
+                Err(Error::model(format!("{} has {classes} classes, but {} has label {label}", self.name, set.name))
+                    .hint("model and data must agree on the classes; `ds.only` or `ds.relabel` adapts data"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How many images one batch holds: small enough to stay in the CPU's cache and to take half a second or less. A pure
+    /// function of the shape, so that results do not depend on how fast the machine is.
+    pub fn batch_size(shape: [usize; 3], device: Device) -> usize {
+        let pixels = (shape[1] * shape[2]).max(1);
+        match device {
+            Device::Cpu => (400_000 / pixels).clamp(1, 512),
+            _ => (25_000_000 / pixels).clamp(16, 8192),
+        }
+    }
+}
+
+impl Object for Model {
+    fn kind(&self) -> &'static str {
+        "Model"
+    }
+
+    fn summary(&self) -> String {
+        let classes = self.classes().map_or("classes not known yet".into(), |n| format!("{n} classes"));
+        let input = self.input.map_or(String::new(), |[c, h, w]| format!(", input {c} x {h} x {w}"));
+        format!("model {}: {classes}{input}, {}", self.name, self.digest.short())
+    }
+
+    fn fields(&self) -> &'static [&'static str] {
+        &["name", "classes", "input", "hash"]
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>> {
+        Ok(Some(match name {
+            "name" => Value::Str(self.name.clone()),
+            "classes" => self.classes().map_or(Value::Unit, Value::Int),
+            "input" => self.input.map_or(Value::Unit, Value::ints),
+            "hash" => Value::Str(self.digest.short()),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn digest(&self) -> Digest {
+        self.digest
+    }
+}

@@ -1,0 +1,470 @@
+//! A primitive: one function that scripts can call, described well enough that its checks, its help, its completion, its
+//! reference page and its tests all come from the description.
+
+use std::collections::{BTreeMap, HashMap};
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+
+use crate::core::{Callback, Cx, Digest, Error, Object, Result, Value, suggestion};
+
+/// What a parameter accepts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    Bool,
+    Int,
+    /// An int is accepted where a float is wanted.
+    Float,
+    Str,
+    /// A string that names a file or folder.
+    Path,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    Array,
+    /// An array or tensor of numbers.
+    Numbers,
+    Map,
+    Tensor,
+    Callback,
+    /// An object of this type.
+    Object(&'static str),
+    Any,
+    /// The first of several kinds that fits.
+    Either(&'static [Kind]),
+}
+
+impl Kind {
+    pub fn describe(self) -> String {
+        match self {
+            Self::Bool => "a bool".into(),
+            Self::Int => "an int".into(),
+            Self::Float => "a number".into(),
+            Self::Str => "a string".into(),
+            Self::Path => "a path".into(),
+            Self::Choice(words) => words.iter().map(|w| format!("{w:?}")).collect::<Vec<_>>().join(" | "),
+            Self::Array => "an array".into(),
+            Self::Numbers => "an array or tensor of numbers".into(),
+            Self::Map => "a map".into(),
+            Self::Tensor => "a tensor".into(),
+            Self::Callback => "a closure".into(),
+            Self::Object(name) => format!("a {name}"),
+            Self::Any => "any value".into(),
+            Self::Either(kinds) => kinds.iter().map(|k| k.describe()).collect::<Vec<_>>().join(" or "),
+        }
+    }
+
+    /// The value in the form that this kind promises, if it fits.
+    fn accept(self, value: &Value) -> Option<Value> {
+        match (self, value) {
+            (Self::Any, value) => Some(value.clone()),
+            (Self::Bool, Value::Bool(_))
+            | (Self::Int, Value::Int(_))
+            | (Self::Float, Value::Float(_))
+            | (Self::Str | Self::Path, Value::Str(_))
+            | (Self::Array, Value::Array(_))
+            | (Self::Map, Value::Map(_))
+            | (Self::Tensor, Value::Tensor(_))
+            | (Self::Callback, Value::Callback(_)) => Some(value.clone()),
+            // Division gives floats, so whole ones count as integers.
+            (Self::Int, Value::Float(x)) if x.fract() == 0.0 && x.abs() < 9e15 => Some(Value::Int(*x as i64)),
+            (Self::Float, Value::Int(i)) => Some(Value::Float(*i as f64)),
+            (Self::Choice(words), Value::Str(s)) if words.contains(&s.as_str()) => Some(value.clone()),
+            (Self::Object(name), Value::Object(object)) if object.kind() == name => Some(value.clone()),
+            (Self::Numbers, Value::Array(values)) => {
+                let numbers: Option<Vec<Value>> = values.iter().map(|v| Self::Float.accept(v)).collect();
+                numbers.map(Value::Array)
+            }
+            (Self::Numbers, Value::Tensor(tensor)) => {
+                let flat = tensor.f_to_kind(tch::Kind::Double).and_then(|t| t.f_reshape([-1])).ok()?;
+                Some(Value::floats(Vec::<f64>::try_from(&flat).ok()?))
+            }
+            (Self::Either(kinds), value) => kinds.iter().find_map(|kind| kind.accept(value)),
+            _ => None,
+        }
+    }
+}
+
+/// What a parameter is when the caller leaves it out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fallback {
+    Required,
+    /// May be left out; the text says what then happens.
+    Absent(&'static str),
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Str(&'static str),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Param {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub fallback: Fallback,
+    /// Inclusive bounds of a number.
+    pub range: Option<(f64, f64)>,
+    pub unit: &'static str,
+    pub doc: &'static str,
+}
+
+impl Param {
+    /// A parameter that must be given.
+    pub const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+        Self { name, kind, fallback: Fallback::Required, range: None, unit: "", doc }
+    }
+
+    pub const fn or(mut self, fallback: Fallback) -> Self {
+        self.fallback = fallback;
+        self
+    }
+
+    pub const fn range(mut self, lo: f64, hi: f64) -> Self {
+        self.range = Some((lo, hi));
+        self
+    }
+
+    pub const fn at_least(self, lo: f64) -> Self {
+        self.range(lo, f64::INFINITY)
+    }
+
+    pub const fn unit(mut self, unit: &'static str) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// The bounds in words: "from 1 up".
+    pub fn bounds(&self) -> Option<String> {
+        let show = |x: f64| if self.kind == Kind::Int { format!("{}", x as i64) } else { format!("{x}") };
+        self.range.map(|(lo, hi)| match (lo.is_finite(), hi.is_finite()) {
+            (true, true) => format!("from {} to {}", show(lo), show(hi)),
+            (true, false) => format!("from {} up", show(lo)),
+            (false, true) => format!("up to {}", show(hi)),
+            (false, false) => "any finite number".into(),
+        })
+    }
+
+    pub fn fallback_text(&self) -> Option<String> {
+        match self.fallback {
+            Fallback::Required => None,
+            Fallback::Absent(_) => None,
+            Fallback::Bool(b) => Some(b.to_string()),
+            Fallback::Int(i) => Some(i.to_string()),
+            Fallback::Float(x) => Some(crate::core::number(x)),
+            Fallback::Str(s) => Some(format!("{s:?}")),
+        }
+    }
+
+    fn check(&self, path: &str, value: &Value) -> Result<Value> {
+        let problem = |message: String| Error::argument(format!("{path}: `{}` must be {message}", self.name));
+        let Some(accepted) = self.kind.accept(value) else {
+            if let (Kind::Choice(words), Value::Str(given)) = (self.kind, value) {
+                return Err(problem(format!("{}, got {given:?}", self.kind.describe()))
+                    .hint(suggestion(given, words.iter().copied())));
+            }
+            let mut error = problem(format!("{}, got {} {}", self.kind.describe(), value.kind(), brief(value)));
+            if self.kind == Kind::Int && matches!(value, Value::Float(_)) {
+                error = error.hint("`/` gives a float; `div(a, b)` divides integers");
+            }
+            return Err(error);
+        };
+        let numbers: Vec<f64> = match &accepted {
+            Value::Int(i) => vec![*i as f64],
+            Value::Float(x) => vec![*x],
+            Value::Array(values) if self.range.is_some() => {
+                values.iter().filter_map(|v| if let Value::Float(x) = v { Some(*x) } else { None }).collect()
+            }
+            _ => vec![],
+        };
+        if let (Some((lo, hi)), Some(bounds)) = (self.range, self.bounds()) {
+            if let Some(bad) = numbers.iter().find(|x| !(lo <= **x && **x <= hi) || x.is_infinite()) {
+                let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
+                return Err(problem(format!("{bounds}{unit}, got {bad}")));
+            }
+        } else if let Some(bad) = numbers.iter().find(|x| !x.is_finite()) {
+            return Err(problem(format!("a finite number, got {bad}")));
+        }
+        Ok(accepted)
+    }
+
+    fn default_value(&self) -> Option<Value> {
+        match self.fallback {
+            Fallback::Required | Fallback::Absent(_) => None,
+            Fallback::Bool(b) => Some(Value::Bool(b)),
+            Fallback::Int(i) => Some(Value::Int(i)),
+            Fallback::Float(x) => Some(Value::Float(x)),
+            Fallback::Str(s) => Some(Value::Str(s.into())),
+        }
+    }
+}
+
+/// The seed option that every call with randomness offers.
+pub const SEED: Param =
+    Param::new("seed", Kind::Int, "fixes this call's random numbers whatever the run's seed and the calls before it")
+        .or(Fallback::Absent("from the run's seed, this call's arguments and how often it was made"));
+
+#[derive(Debug, Clone, Copy)]
+pub struct Example {
+    pub code: &'static str,
+    /// How the value prints. Empty: anything, so long as it runs.
+    pub result: &'static str,
+}
+
+/// One function that scripts can call.
+pub struct Primitive {
+    /// `risk::estimate`, or `Dataset.take` for a method of a type, or `examine` at the top level.
+    pub path: &'static str,
+    /// One sentence.
+    pub purpose: &'static str,
+    /// Given by position; for a method the first one is the receiver.
+    pub params: &'static [Param],
+    /// Given by name in the trailing map.
+    pub options: &'static [Param],
+    pub returns: &'static str,
+    /// More to know: formulas, errors, limits.
+    pub notes: &'static str,
+    /// The paper and equation, where there is one.
+    pub source: &'static str,
+    pub examples: &'static [Example],
+    pub run: fn(&Cx, &Args) -> Result<Value>,
+}
+
+/// Checked arguments of one call.
+pub struct Args {
+    path: &'static str,
+    values: HashMap<&'static str, Value>,
+    given: BTreeMap<&'static str, Value>,
+    seeded: Option<u64>,
+}
+
+impl Primitive {
+    /// The type that this is a method of.
+    pub fn receiver(&self) -> Option<&'static str> {
+        self.path.split_once('.').map(|(kind, _)| kind)
+    }
+
+    /// The last part of the path.
+    pub fn name(&self) -> &'static str {
+        self.path.rsplit([':', '.']).next().unwrap_or(self.path)
+    }
+
+    pub fn namespace(&self) -> Option<&'static str> {
+        self.path.split_once("::").map(|(namespace, _)| namespace)
+    }
+
+    pub fn option_names(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.options.iter().map(|option| option.name)
+    }
+
+    /// `risk::estimate(f, ds, #{ epsilon: 5, search: "strongest" })`
+    pub fn signature(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        let params = if self.receiver().is_some() { self.params.get(1..).unwrap_or(&[]) } else { self.params };
+        for param in params {
+            parts.push(match param.fallback {
+                Fallback::Required => param.name.into(),
+                _ => match param.fallback_text() {
+                    Some(text) => format!("[{} = {text}]", param.name),
+                    None => format!("[{}]", param.name),
+                },
+            });
+        }
+        if !self.options.is_empty() {
+            let options: Vec<String> = self
+                .options
+                .iter()
+                .map(|option| match option.fallback_text() {
+                    Some(text) => format!("{}: {text}", option.name),
+                    None => option.name.into(),
+                })
+                .collect();
+            parts.push(format!("#{{ {} }}", options.join(", ")));
+        }
+        let name = match self.receiver() {
+            Some(kind) => format!("{}.{}", kind.to_lowercase(), self.name()),
+            None => self.path.to_string(),
+        };
+        format!("{name}({})", parts.join(", "))
+    }
+
+    /// Checks the arguments, then works. A panic below is caught and reported as a mistake in viva.
+    pub fn call(&self, cx: &Cx, arguments: Vec<Value>) -> Result<Value> {
+        let args = self.check(cx, arguments)?;
+        match std::panic::catch_unwind(AssertUnwindSafe(|| (self.run)(cx, &args))) {
+            Ok(result) => result.map_err(|error| {
+                let named = error.message.starts_with(self.path) || error.is_interrupted();
+                if named || error.kind == crate::core::ErrorKind::Callback { error } else { error.during(self.path) }
+            }),
+            Err(panic) => {
+                let text = panic
+                    .downcast_ref::<String>()
+                    .cloned()
+                    .or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()))
+                    .unwrap_or_default();
+                let line = text.lines().next().unwrap_or_default().to_string();
+                Err(Error::internal(format!("{}: {line}", self.path))
+                    .hint("this is a mistake in viva; please report it"))
+            }
+        }
+    }
+
+    fn check(&self, cx: &Cx, mut arguments: Vec<Value>) -> Result<Args> {
+        let path = self.path;
+        let mut given = BTreeMap::new();
+        let mut values = HashMap::new();
+        let mut options = BTreeMap::new();
+        let required = self.params.iter().filter(|p| p.fallback == Fallback::Required).count();
+        if !self.options.is_empty() && arguments.len() > required && matches!(arguments.last(), Some(Value::Map(_))) {
+            let takes_map = arguments.len() <= self.params.len()
+                && self.params[arguments.len() - 1].kind.accept(&arguments[arguments.len() - 1]).is_some();
+            if !takes_map && let Some(Value::Map(map)) = arguments.pop() {
+                options = map;
+            }
+        }
+        if arguments.len() < required || arguments.len() > self.params.len() {
+            let count = if self.receiver().is_some() { arguments.len().saturating_sub(1) } else { arguments.len() };
+            let plural = if count == 1 { "argument" } else { "arguments" };
+            return Err(Error::argument(format!("{path}: got {count} {plural}"))
+                .hint(format!("call it as {}", self.signature())));
+        }
+        for (param, value) in self.params.iter().zip(&arguments) {
+            given.insert(param.name, param.check(path, value)?);
+        }
+        for (name, value) in &options {
+            let Some(option) = self.options.iter().find(|option| option.name == name) else {
+                return Err(Error::argument(format!("{path}: unknown option `{name}`"))
+                    .hint(suggestion(name, self.option_names())));
+            };
+            // `()` stands for an option left out, so that scripts can pass one on.
+            if !matches!(value, Value::Unit) {
+                given.insert(option.name, option.check(path, value)?);
+            }
+        }
+        for param in self.params.iter().chain(self.options) {
+            match given.get(param.name).cloned().or_else(|| param.default_value()) {
+                Some(value) => {
+                    values.insert(param.name, value);
+                }
+                None if param.fallback == Fallback::Required => {
+                    return Err(Error::argument(format!("{path}: the option `{}` is needed", param.name))
+                        .hint(format!("{}: {}", param.name, param.doc)));
+                }
+                None => {}
+            }
+        }
+        let mut args = Args { path, values, given, seeded: None };
+        if self.option_names().any(|name| name == SEED.name) {
+            args.seeded = Some(match args.optional_int("seed") {
+                Some(seed) => seed as u64,
+                None => cx.call_seed(path, args.digest()?),
+            });
+        }
+        Ok(args)
+    }
+}
+
+impl Args {
+    fn want<T>(&self, name: &str, found: Option<T>) -> T {
+        found.unwrap_or_else(|| panic!("{} reads `{name}` as something its description does not promise", self.path))
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.values.get(name)
+    }
+
+    /// Whether the caller said it, rather than its default.
+    pub fn given(&self, name: &str) -> bool {
+        self.given.contains_key(name)
+    }
+
+    pub fn value(&self, name: &str) -> &Value {
+        self.want(name, self.get(name))
+    }
+
+    pub fn bool(&self, name: &str) -> bool {
+        self.want(name, if let Some(Value::Bool(b)) = self.get(name) { Some(*b) } else { None })
+    }
+
+    pub fn optional_int(&self, name: &str) -> Option<i64> {
+        if let Some(Value::Int(i)) = self.get(name) { Some(*i) } else { None }
+    }
+
+    pub fn int(&self, name: &str) -> i64 {
+        self.want(name, self.optional_int(name))
+    }
+
+    /// An int that its range keeps from being negative.
+    pub fn count(&self, name: &str) -> usize {
+        self.want(name, usize::try_from(self.int(name)).ok())
+    }
+
+    pub fn optional_float(&self, name: &str) -> Option<f64> {
+        match self.get(name) {
+            Some(Value::Float(x)) => Some(*x),
+            Some(Value::Int(i)) => Some(*i as f64),
+            _ => None,
+        }
+    }
+
+    pub fn float(&self, name: &str) -> f64 {
+        self.want(name, self.optional_float(name))
+    }
+
+    pub fn optional_str(&self, name: &str) -> Option<&str> {
+        if let Some(Value::Str(s)) = self.get(name) { Some(s) } else { None }
+    }
+
+    pub fn str(&self, name: &str) -> &str {
+        self.want(name, self.optional_str(name))
+    }
+
+    pub fn array(&self, name: &str) -> &[Value] {
+        self.want(name, if let Some(Value::Array(values)) = self.get(name) { Some(values.as_slice()) } else { None })
+    }
+
+    /// The numbers of a `Kind::Numbers` parameter.
+    pub fn numbers(&self, name: &str) -> Vec<f64> {
+        self.array(name).iter().filter_map(|v| if let Value::Float(x) = v { Some(*x) } else { None }).collect()
+    }
+
+    pub fn map(&self, name: &str) -> &BTreeMap<String, Value> {
+        self.want(name, if let Some(Value::Map(map)) = self.get(name) { Some(map) } else { None })
+    }
+
+    pub fn tensor(&self, name: &str) -> Rc<crate::core::Tensor> {
+        self.want(name, if let Some(Value::Tensor(tensor)) = self.get(name) { Some(tensor.clone()) } else { None })
+    }
+
+    pub fn callback(&self, name: &str) -> Callback {
+        self.want(
+            name,
+            if let Some(Value::Callback(callback)) = self.get(name) { Some(callback.clone()) } else { None },
+        )
+    }
+
+    pub fn optional_object<T: Object>(&self, name: &str) -> Option<Rc<T>> {
+        self.get(name).and_then(Value::downcast)
+    }
+
+    pub fn object<T: Object>(&self, name: &str) -> Rc<T> {
+        self.want(name, self.optional_object(name))
+    }
+
+    /// The seed of this call's random numbers: the one piece of code that reads the option `seed`.
+    pub fn seed(&self) -> u64 {
+        self.want("seed", self.seeded)
+    }
+
+    fn digest(&self) -> Result<Digest> {
+        let mut parts = Vec::new();
+        for (name, value) in &self.given {
+            parts.push(Digest::of(name.as_bytes()));
+            parts.push(value.digest()?);
+        }
+        Ok(Digest::of_parts(&parts.iter().map(|d| &d.0[..]).collect::<Vec<_>>()))
+    }
+}
+
+/// A value short enough for an error message.
+fn brief(value: &Value) -> String {
+    let text = value.summary().replace('\n', " ");
+    if text.chars().count() > 60 { text.chars().take(57).collect::<String>() + "…" } else { text }
+}
