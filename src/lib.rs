@@ -14,8 +14,16 @@
 //!
 //! An arrow between folders may only point up this table.
 
+#[cfg(feature = "script")]
+pub mod cli;
 pub mod core;
 pub mod data;
 pub mod maths;
 pub mod model;
 pub mod primitives;
+#[cfg(feature = "script")]
+pub mod repl;
+#[cfg(feature = "script")]
+pub mod script;
+#[cfg(feature = "script")]
+pub mod term;

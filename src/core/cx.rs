@@ -65,6 +65,8 @@ pub struct Cx {
     inputs: RefCell<BTreeMap<String, Digest>>,
     warnings: RefCell<Vec<String>>,
     warn: Box<dyn Fn(&str)>,
+    print: Box<dyn Fn(&str)>,
+    width: usize,
 }
 
 impl Default for Cx {
@@ -91,6 +93,8 @@ impl Cx {
             inputs: RefCell::default(),
             warnings: RefCell::default(),
             warn,
+            print: Box::new(|text| println!("{text}")),
+            width: 100,
         }
     }
 
@@ -128,6 +132,24 @@ impl Cx {
             (self.warn)(&message);
             self.warnings.borrow_mut().push(message);
         }
+    }
+
+    /// Where `print` and `show` write; the standard output unless set.
+    pub fn set_output(&mut self, print: Box<dyn Fn(&str)>) {
+        self.print = print;
+    }
+
+    /// How many columns long forms may use.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    pub fn set_width(&mut self, columns: usize) {
+        self.width = columns.max(20);
+    }
+
+    pub fn print(&self, text: &str) {
+        (self.print)(text);
     }
 
     pub fn warnings(&self) -> Vec<String> {

@@ -1,15 +1,47 @@
 //! Every function that scripts can call, one file each, listed here one line each.
 
 mod primitive;
+pub mod reference;
+pub mod tensor;
+pub mod top;
 
 pub use primitive::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
 
 /// The registry, in the order of the reference pages.
-pub static PRIMITIVES: &[&Primitive] = &[];
+pub static PRIMITIVES: &[&Primitive] = &[
+    &top::settings::SEED,
+    &top::settings::DEVICE,
+    &top::settings::THREADS,
+    &top::arg::ARG,
+    &top::show::SHOW,
+    &top::save::SAVE,
+    &top::help::HELP,
+    &tensor::create::FROM,
+    &tensor::create::ZEROS,
+    &tensor::shape::SHAPE,
+    &tensor::shape::LEN,
+    &tensor::shape::RESHAPE,
+    &tensor::shape::MATMUL,
+    &tensor::shape::VALUES,
+    &tensor::elementwise::ABS,
+    &tensor::elementwise::EXP,
+    &tensor::elementwise::LN,
+    &tensor::elementwise::SQRT,
+    &tensor::elementwise::RELU,
+    &tensor::elementwise::SIGMOID,
+    &tensor::elementwise::CLAMP,
+    &tensor::reduce::SUM,
+    &tensor::reduce::MEAN,
+    &tensor::reduce::MIN,
+    &tensor::reduce::MAX,
+    &tensor::reduce::ARGMAX,
+    &tensor::reduce::SOFTMAX,
+];
 
 /// What each namespace is for: the first line of its reference page.
 pub static NAMESPACES: &[(&str, &str)] = &[
     ("", "at the top level"),
+    ("tensor", "numbers in bulk, for closures"),
     ("data", "images and labels"),
     ("model", "what is examined"),
     ("net", "the layers of a network written down in a script"),

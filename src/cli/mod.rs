@@ -1,0 +1,118 @@
+//! The command line: one file per command.
+
+mod check;
+mod data;
+mod doc;
+mod run;
+mod version;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::rc::Rc;
+
+use crate::core::{Error, Result, Value, suggestion, tune_allocator};
+use crate::script::{Diagnostic, Session};
+use crate::term::{colour_on, columns, context, default_device, stop_on_signals};
+
+const USAGE: &str = "\
+viva: a lab for examining deep image classifiers
+
+viva                                  the prompt
+viva run SCRIPT [--name value ...]    run a script; --help after it lists the script's own arguments
+     --out DIR            the run folder (default: a new folder below runs/)
+     --seed N             the run's seed (default 0)
+     --device D           cpu, cuda, cuda:1 (default: cuda where there is one)
+     --threads N          CPU threads (default: all cores)
+     --allow-write PATH   also let the script write below PATH
+     --json               print the results as JSON
+viva -e 'EXPR'                        print the value of an expression
+viva check SCRIPT                     find mistakes without running
+viva doc [NAME]                       documentation of a function, a namespace or everything
+viva data [list | fetch NAME]         data sets: what is here, download one
+viva version                          versions and devices";
+
+/// What a failed command says.
+pub enum Failure {
+    Plain(Error),
+    Script(Box<Diagnostic>),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Plain(error)
+    }
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self::Script(Box::new(diagnostic))
+    }
+}
+
+type Outcome = std::result::Result<(), Failure>;
+
+pub fn main() -> ExitCode {
+    tune_allocator();
+    // A panic is caught where primitives are called and reported there; the default report is for developers.
+    if std::env::var_os("RUST_BACKTRACE").is_none() {
+        std::panic::set_hook(Box::new(|_| {}));
+    }
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    match dispatch(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Plain(error)) => {
+            eprint!("{}", Diagnostic::plain(&error).render(false));
+            ExitCode::FAILURE
+        }
+        Err(Failure::Script(diagnostic)) => {
+            eprint!("{}", diagnostic.render(colour_on(&std::io::stderr())));
+            if diagnostic.is_interruption() { ExitCode::from(130) } else { ExitCode::FAILURE }
+        }
+    }
+}
+
+fn dispatch(arguments: Vec<OsString>) -> Outcome {
+    let words: Vec<String> = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let rest = words.get(1..).unwrap_or(&[]);
+    match words.first().map(String::as_str) {
+        None => crate::repl::main().map_err(Into::into),
+        Some("run") => run::main(rest),
+        Some("-e") => evaluate(rest),
+        Some("check") => check::main(rest),
+        Some("doc") => doc::main(rest),
+        Some("data") => data::main(rest),
+        Some("version" | "--version" | "-V") => version::main(rest),
+        Some("help" | "--help" | "-h") => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        Some(other) => {
+            let commands = ["run", "-e", "check", "doc", "data", "version", "help"];
+            Err(Error::argument(format!("there is no command {other:?}")).hint(suggestion(other, commands)).into())
+        }
+    }
+}
+
+/// `viva -e 'EXPR'`
+fn evaluate(words: &[String]) -> Outcome {
+    let [expression] = words else {
+        return Err(Error::argument("viva -e takes one expression")
+            .hint("put it in single quotes: viva -e '1 + 1'")
+            .into());
+    };
+    let cx = context();
+    cx.set_device(default_device());
+    let mut session = Session::new(Rc::new(cx));
+    stop_on_signals(session.cx());
+    let value = session.evaluate("-e", expression)?;
+    if !matches!(value, Value::Unit) {
+        println!("{}", value.details(columns()));
+    }
+    Ok(())
+}
+
+/// Reads a script, with an error that names it.
+pub fn read_script(path: &std::path::Path) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(|e| Error::file(path, e).hint("give the path of a .rhai script"))?;
+    String::from_utf8(bytes).map_err(|_| Error::file(path, "not a text file in UTF-8"))
+}

@@ -1,0 +1,163 @@
+//! `viva run SCRIPT`
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::{Failure, Outcome, read_script};
+use crate::core::record::Record;
+use crate::core::{Error, Value, resolve_device, set_threads, suggestion};
+use crate::script::{ScriptArgument, Session, script_arguments};
+use crate::term::{context, default_device, stop_on_signals};
+
+#[derive(Default)]
+struct Options {
+    script: Option<String>,
+    out: Option<PathBuf>,
+    seed: Option<u64>,
+    device: Option<String>,
+    threads: Option<usize>,
+    allow_write: Vec<PathBuf>,
+    json: bool,
+    help: bool,
+    arguments: BTreeMap<String, String>,
+}
+
+const OWN: [&str; 7] = ["out", "seed", "device", "threads", "allow-write", "json", "help"];
+
+pub fn main(words: &[String]) -> Outcome {
+    let options = parse(words)?;
+    let Some(script) = &options.script else {
+        return Err(Error::argument("viva run needs a script").hint("viva run SCRIPT [--name value ...]").into());
+    };
+    let path = PathBuf::from(script);
+    let text = read_script(&path)?;
+    // A session of its own: parsing needs no run folder yet, and a script that can't be read must leave nothing behind.
+    let ast = Session::new(Rc::new(context())).compile(script, &text)?;
+    let known = script_arguments(&ast);
+    if options.help {
+        print_help(&path, &text, &known);
+        return Ok(());
+    }
+    check_arguments(&options.arguments, &known)?;
+
+    let mut cx = context();
+    cx.set_device(match &options.device {
+        Some(name) => resolve_device(name)?,
+        None => default_device(),
+    });
+    if let Some(threads) = options.threads {
+        set_threads(threads);
+    }
+    cx.set_seed(options.seed.unwrap_or(0));
+    cx.set_arguments(options.arguments.clone());
+    let record = Record::begin(options.out.clone().unwrap_or_else(|| Record::fresh_folder(&path)), &path, &text)?;
+    cx.set_folder(record.folder().to_path_buf());
+    for path in &options.allow_write {
+        cx.allow_write(path.clone());
+    }
+    if options.json {
+        cx.set_output(Box::new(|text| eprintln!("{text}")));
+    }
+    let mut session = Session::new(Rc::new(cx));
+    stop_on_signals(session.cx());
+    let cx = session.cx().clone();
+    match session.run(&path, &text) {
+        Ok(result) => {
+            record.finish(&cx, &result)?;
+            report(&options, &record, &result, cx.width());
+            Ok(())
+        }
+        Err(diagnostic) => {
+            let reason =
+                if diagnostic.is_interruption() { "stopped".into() } else { format!("failed: {}", diagnostic.message) };
+            record.fail(&cx, &reason)?;
+            Err(diagnostic.into())
+        }
+    }
+}
+
+fn report(options: &Options, record: &Record, result: &Value, width: usize) {
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&result.json()).unwrap_or_default());
+        return;
+    }
+    if !matches!(result, Value::Unit) {
+        println!("{}", result.details(width));
+    }
+    println!("run folder: {} (report.md, results.json, manifest.json)", record.folder().display());
+}
+
+fn parse(words: &[String]) -> Result<Options, Error> {
+    let mut options = Options::default();
+    let mut words = words.iter().map(String::as_str).peekable();
+    while let Some(word) = words.next() {
+        let Some(flag) = word.strip_prefix("--") else {
+            if options.script.is_some() {
+                return Err(Error::argument(format!("viva run: {word:?} is one thing too many"))
+                    .hint("a script's own arguments are written --name value"));
+            }
+            options.script = Some(word.into());
+            continue;
+        };
+        let (name, inline) = match flag.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_string())),
+            None => (flag, None),
+        };
+        if name == "json" || name == "help" {
+            *(if name == "json" { &mut options.json } else { &mut options.help }) = true;
+            continue;
+        }
+        let value = match inline {
+            Some(value) => Some(value),
+            None => words.next_if(|next| !next.starts_with("--")).map(str::to_string),
+        };
+        if !OWN.contains(&name) {
+            options.arguments.insert(name.to_string(), value.unwrap_or_default());
+            continue;
+        }
+        let value = value.ok_or_else(|| Error::argument(format!("viva run: --{name} needs a value")))?;
+        let number = |what: &str| Error::argument(format!("viva run: --{name} wants {what}, got {value:?}"));
+        match name {
+            "out" => options.out = Some(value.into()),
+            "seed" => options.seed = Some(value.parse().map_err(|_| number("a whole number from 0 up"))?),
+            "device" => options.device = Some(value),
+            "threads" => {
+                let threads = value.parse().ok().filter(|n| (1..=1024).contains(n));
+                options.threads = Some(threads.ok_or_else(|| number("a number from 1 to 1024"))?);
+            }
+            _ => options.allow_write.push(value.into()),
+        }
+    }
+    Ok(options)
+}
+
+fn check_arguments(given: &BTreeMap<String, String>, known: &[ScriptArgument]) -> Result<(), Failure> {
+    for name in given.keys() {
+        if !known.iter().any(|argument| argument.name == *name) {
+            let names = known.iter().map(|a| a.name.as_str()).chain(OWN);
+            return Err(Error::argument(format!("the script has no argument --{name}"))
+                .hint(suggestion(name, names))
+                .into());
+        }
+    }
+    Ok(())
+}
+
+fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {
+    println!("viva run {} [--name value ...]\n", path.display());
+    // The script's opening comment is its description.
+    for line in text.lines().map_while(|line| line.strip_prefix("//")) {
+        println!("{}", line.trim_start_matches('/').trim_start());
+    }
+    if known.is_empty() {
+        println!("\nthis script has no arguments of its own");
+    } else {
+        println!("\narguments");
+    }
+    let wide = known.iter().map(|a| a.name.len()).max().unwrap_or(0);
+    for argument in known {
+        println!("  --{:wide$}  default {}", argument.name, argument.default);
+    }
+    println!("\nand those of every run: --out --seed --device --threads --allow-write --json");
+}

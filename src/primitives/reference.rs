@@ -1,0 +1,99 @@
+//! The documentation that the descriptions of the primitives give: one text for `help`, `?name` and `viva doc`.
+
+use super::{Fallback, NAMESPACES, PRIMITIVES, Param, Primitive};
+
+/// The page of a function, a namespace, a type, or of everything (`""`).
+pub fn page(name: &str) -> Option<String> {
+    if name.is_empty() {
+        return Some(contents());
+    }
+    if let Some(primitive) = super::find(name) {
+        return Some(function(primitive));
+    }
+    let namespace = name.trim_end_matches("::");
+    if NAMESPACES.iter().any(|(known, _)| *known == namespace) {
+        return Some(list(
+            &PRIMITIVES.iter().copied().filter(|p| p.namespace() == Some(namespace)).collect::<Vec<_>>(),
+        ));
+    }
+    let of_name: Vec<&Primitive> = PRIMITIVES
+        .iter()
+        .copied()
+        .filter(|p| p.name() == name || p.receiver().is_some_and(|kind| kind.eq_ignore_ascii_case(name)))
+        .collect();
+    match of_name[..] {
+        [] => None,
+        [primitive] => Some(function(primitive)),
+        _ => Some(list(&of_name)),
+    }
+}
+
+fn contents() -> String {
+    let mut text = String::new();
+    for (namespace, purpose) in NAMESPACES {
+        let own: Vec<&Primitive> = PRIMITIVES
+            .iter()
+            .copied()
+            .filter(|p| p.receiver().is_none() && p.namespace().unwrap_or("") == *namespace)
+            .collect();
+        if !own.is_empty() {
+            let title = if namespace.is_empty() { "top level".into() } else { format!("{namespace}::") };
+            text += &format!("{title}  {purpose}\n{}\n", indent(&list(&own)));
+        }
+    }
+    let methods: Vec<&Primitive> = PRIMITIVES.iter().copied().filter(|p| p.receiver().is_some()).collect();
+    if !methods.is_empty() {
+        text += &format!("methods\n{}\n", indent(&list(&methods)));
+    }
+    text + "help(\"name\") shows one of them with its options and an example"
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+fn list(primitives: &[&Primitive]) -> String {
+    let wide = primitives.iter().map(|p| p.path.len()).max().unwrap_or(0);
+    let lines: Vec<String> = primitives.iter().map(|p| format!("{:wide$}  {}", p.path, p.purpose)).collect();
+    lines.join("\n")
+}
+
+fn function(primitive: &Primitive) -> String {
+    let mut text = format!("{}\n\n{}\n", primitive.signature(), primitive.purpose);
+    let arguments: Vec<String> = primitive.params.iter().map(parameter).collect();
+    if !arguments.is_empty() {
+        text += &format!("\narguments\n{}\n", arguments.join("\n"));
+    }
+    let options: Vec<String> = primitive.options.iter().map(parameter).collect();
+    if !options.is_empty() {
+        text += &format!("\noptions\n{}\n", options.join("\n"));
+    }
+    text += &format!("\nreturns {}\n", primitive.returns);
+    if !primitive.notes.is_empty() {
+        text += &format!("\n{}\n", primitive.notes);
+    }
+    if !primitive.source.is_empty() {
+        text += &format!("\nsource: {}\n", primitive.source);
+    }
+    for example in primitive.examples {
+        text += &format!("\nexample\n  {}\n", example.code.replace('\n', "\n  "));
+        if !example.result.is_empty() && example.result != "()" {
+            text += &format!("  => {}\n", example.result.replace('\n', "\n     "));
+        }
+    }
+    text.trim_end().to_string()
+}
+
+fn parameter(param: &Param) -> String {
+    let mut facts = vec![param.kind.describe()];
+    facts.extend(param.bounds());
+    if !param.unit.is_empty() {
+        facts.push(param.unit.into());
+    }
+    match param.fallback {
+        Fallback::Required => {}
+        Fallback::Absent(then) => facts.push(format!("default: {then}")),
+        _ => facts.extend(param.fallback_text().map(|default| format!("default {default}"))),
+    }
+    format!("  {}: {} ({})", param.name, param.doc, facts.join(", "))
+}

@@ -1,0 +1,105 @@
+//! Numbers as researchers expect them: `8/255` is a fraction, and comparisons are IEEE's.
+
+use rhai::{Dynamic, Engine, EvalAltResult, Position};
+
+use super::value::TensorHandle;
+use crate::core::{Error, Tensor};
+
+pub fn register(engine: &mut Engine) {
+    engine.set_fast_operators(false);
+    comparisons(engine);
+    division(engine);
+    functions(engine);
+    tensors(engine);
+}
+
+fn comparisons(engine: &mut Engine) {
+    macro_rules! compare {
+        ($($operator:tt),*) => {$(
+            engine.register_fn(stringify!($operator), |a: f64, b: f64| a $operator b);
+            engine.register_fn(stringify!($operator), |a: i64, b: f64| (a as f64) $operator b);
+            engine.register_fn(stringify!($operator), |a: f64, b: i64| a $operator (b as f64));
+        )*};
+    }
+    compare!(==, !=, <, <=, >, >=);
+}
+
+fn division(engine: &mut Engine) {
+    engine.register_fn("/", |a: i64, b: i64| a as f64 / b as f64);
+    engine.register_fn("/", |a: i64, b: f64| a as f64 / b);
+    engine.register_fn("/", |a: f64, b: i64| a / b as f64);
+    engine.register_fn("/", |a: f64, b: f64| a / b);
+    let int = std::any::TypeId::of::<i64>();
+    let float = std::any::TypeId::of::<f64>();
+    for types in [[int, int], [int, float], [float, int], [float, float]] {
+        engine.register_raw_fn("/=", types, |_, arguments| {
+            let number = |d: &Dynamic| d.as_float().or_else(|_| d.as_int().map(|i| i as f64)).unwrap_or(f64::NAN);
+            *arguments[0] = Dynamic::from_float(number(arguments[0]) / number(arguments[1]));
+            Ok(())
+        });
+    }
+    engine.register_fn("div", |a: i64, b: i64| -> Result<i64, Box<EvalAltResult>> {
+        a.checked_div(b).ok_or_else(|| {
+            EvalAltResult::ErrorArithmetic(format!("div({a}, {b}): no such integer"), Position::NONE).into()
+        })
+    });
+    engine.register_fn("**", |a: i64, b: i64| -> Dynamic {
+        match u32::try_from(b).ok().and_then(|b| a.checked_pow(b)) {
+            Some(power) => power.into(),
+            None => (a as f64).powf(b as f64).into(),
+        }
+    });
+}
+
+fn functions(engine: &mut Engine) {
+    macro_rules! on_integers {
+        ($($name:literal: $function:expr),*) => {$(
+            engine.register_fn($name, |a: i64| { let function: fn(f64) -> f64 = $function; function(a as f64) });
+        )*};
+    }
+    on_integers!(
+        "sqrt": f64::sqrt, "exp": f64::exp, "ln": f64::ln, "log": f64::log10, "sin": f64::sin, "cos": f64::cos,
+        "tan": f64::tan, "tanh": f64::tanh, "floor": |x| x, "ceiling": |x| x, "round": |x| x, "log2": f64::log2
+    );
+    engine.register_fn("log2", f64::log2);
+    engine.register_fn("min", |a: i64, b: f64| (a as f64).min(b));
+    engine.register_fn("min", |a: f64, b: i64| a.min(b as f64));
+    engine.register_fn("max", |a: i64, b: f64| (a as f64).max(b));
+    engine.register_fn("max", |a: f64, b: i64| a.max(b as f64));
+}
+
+/// `+ - * /` between tensors, and between a tensor and a number.
+fn tensors(engine: &mut Engine) {
+    macro_rules! operator {
+        ($operator:literal, $between:ident, $scalar:ident, $reversed:expr) => {
+            engine.register_fn($operator, |a: TensorHandle, b: TensorHandle| {
+                handle($operator, &a.0, &b.0.size(), a.0.$between(&b.0))
+            });
+            engine.register_fn($operator, |a: TensorHandle, b: f64| handle($operator, &a.0, &[], a.0.$scalar(b)));
+            engine
+                .register_fn($operator, |a: TensorHandle, b: i64| handle($operator, &a.0, &[], a.0.$scalar(b as f64)));
+            engine.register_fn($operator, |a: f64, b: TensorHandle| handle($operator, &b.0, &[], $reversed(&b.0, a)));
+            engine.register_fn($operator, |a: i64, b: TensorHandle| {
+                handle($operator, &b.0, &[], $reversed(&b.0, a as f64))
+            });
+        };
+    }
+    type Answer = Result<Tensor, tch::TchError>;
+    operator!("+", f_add, f_add_scalar, |b: &Tensor, a: f64| -> Answer { b.f_add_scalar(a) });
+    operator!("-", f_sub, f_sub_scalar, |b: &Tensor, a: f64| -> Answer { b.f_neg()?.f_add_scalar(a) });
+    operator!("*", f_mul, f_mul_scalar, |b: &Tensor, a: f64| -> Answer { b.f_mul_scalar(a) });
+    operator!("/", f_div, f_div_scalar, |b: &Tensor, a: f64| -> Answer { b.f_reciprocal()?.f_mul_scalar(a) });
+    engine.register_fn("-", |a: TensorHandle| handle("-", &a.0, &[], a.0.f_neg()));
+}
+
+fn handle(
+    operator: &str,
+    a: &Tensor,
+    b: &[i64],
+    answer: Result<Tensor, tch::TchError>,
+) -> Result<TensorHandle, Box<EvalAltResult>> {
+    answer.map(|tensor| TensorHandle(tensor.into())).map_err(|_| {
+        let error = Error::argument(format!("`{operator}`: shapes {:?} and {b:?} do not fit", a.size()));
+        EvalAltResult::ErrorRuntime(Dynamic::from(super::bind::ErrorHandle(error)), Position::NONE).into()
+    })
+}

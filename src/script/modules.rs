@@ -1,0 +1,99 @@
+//! `import "std/overfitting"` from the binary, and a script's own imports relative to the script.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use include_dir::{Dir, include_dir};
+use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
+
+use crate::core::{Error, suggestion};
+
+static STDLIB: Dir = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
+
+/// Texts of everything compiled so far, by source name, for error messages.
+pub type Sources = Rc<RefCell<HashMap<String, String>>>;
+
+/// Names of the modules in the binary: `std/zoo`.
+pub fn stdlib_names() -> Vec<String> {
+    let mut names: Vec<String> = STDLIB
+        .files()
+        .filter_map(|file| file.path().file_stem().and_then(|stem| stem.to_str()))
+        .map(|stem| format!("std/{stem}"))
+        .collect();
+    names.sort();
+    names
+}
+
+pub struct Resolver {
+    pub sources: Sources,
+    /// Modules compiled so far, so that two imports of one module share it.
+    compiled: RefCell<HashMap<String, Shared<Module>>>,
+    /// Modules being compiled, to refuse a circle.
+    under_way: RefCell<Vec<String>>,
+}
+
+impl Resolver {
+    pub fn new(sources: Sources) -> Self {
+        Self { sources, compiled: RefCell::default(), under_way: RefCell::default() }
+    }
+
+    fn load(&self, importer: Option<&str>, path: &str) -> Result<(String, String), Error> {
+        if let Some(name) = path.strip_prefix("std/") {
+            let names = stdlib_names();
+            return match STDLIB.get_file(format!("{name}.rhai")).and_then(|file| file.contents_utf8()) {
+                Some(text) => Ok((path.to_string(), text.to_string())),
+                None => Err(Error::argument(format!("import: there is no {path:?}"))
+                    .hint(suggestion(path, names.iter().map(String::as_str)))),
+            };
+        }
+        let folder = importer.map(Path::new).and_then(Path::parent).unwrap_or(Path::new(""));
+        let mut file = folder.join(path);
+        if file.extension().is_none() {
+            file.set_extension("rhai");
+        }
+        let text = std::fs::read_to_string(&file).map_err(|error| {
+            Error::file(&file, error)
+                .hint("imports are relative to the script that imports; \"std/...\" comes with viva")
+        })?;
+        Ok((file.display().to_string(), text))
+    }
+}
+
+impl ModuleResolver for Resolver {
+    fn resolve(
+        &self,
+        engine: &Engine,
+        importer: Option<&str>,
+        path: &str,
+        position: Position,
+    ) -> Result<Shared<Module>, Box<EvalAltResult>> {
+        let raise = |error: Error| -> Box<EvalAltResult> {
+            EvalAltResult::ErrorRuntime(rhai::Dynamic::from(super::bind::ErrorHandle(error)), position).into()
+        };
+        let (name, text) = self.load(importer, path).map_err(raise)?;
+        let key = PathBuf::from(&name).canonicalize().map_or_else(|_| name.clone(), |p| p.display().to_string());
+        if let Some(module) = self.compiled.borrow().get(&key) {
+            return Ok(module.clone());
+        }
+        if self.under_way.borrow().contains(&key) {
+            return Err(raise(Error::argument(format!("import: {path:?} imports itself"))));
+        }
+        self.sources.borrow_mut().insert(name.clone(), text.clone());
+        self.under_way.borrow_mut().push(key.clone());
+        let built = engine.compile(&text).map_err(Into::into).and_then(|mut ast| {
+            ast.set_source(&name);
+            Module::eval_ast_as_new(Scope::new(), &ast, engine)
+        });
+        self.under_way.borrow_mut().pop();
+        match built {
+            Ok(module) => {
+                let module: Shared<Module> = module.into();
+                self.compiled.borrow_mut().insert(key, module.clone());
+                Ok(module)
+            }
+            Err(error) => Err(EvalAltResult::ErrorInModule(name, error, position).into()),
+        }
+    }
+}

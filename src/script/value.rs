@@ -1,0 +1,116 @@
+//! Between the interpreter's values and the core's.
+
+use std::rc::{Rc, Weak};
+
+use rhai::{Dynamic, Engine, FnPtr, ImmutableString, NativeCallContext};
+
+use super::session::Pending;
+use crate::core::{Callback, Error, ErrorKind, Object, Result, Tensor, Value};
+
+/// An object as the interpreter holds it.
+#[derive(Clone)]
+pub struct Handle(pub Rc<dyn Object>);
+
+/// A tensor as the interpreter holds it.
+#[derive(Clone)]
+pub struct TensorHandle(pub Rc<Tensor>);
+
+/// What turns a script's closure into a core callback: the engine that runs it and the place to leave its error.
+#[derive(Clone)]
+pub struct Bridge {
+    pub engine: Weak<Engine>,
+    pub pending: Pending,
+}
+
+pub fn to_dynamic(value: Value) -> Dynamic {
+    match value {
+        Value::Unit => Dynamic::UNIT,
+        Value::Bool(b) => b.into(),
+        Value::Int(i) => i.into(),
+        Value::Float(x) => x.into(),
+        Value::Str(s) => s.into(),
+        Value::Array(values) => Dynamic::from_array(values.into_iter().map(to_dynamic).collect()),
+        Value::Map(map) => Dynamic::from_map(map.into_iter().map(|(k, v)| (k.into(), to_dynamic(v))).collect()),
+        Value::Tensor(tensor) => Dynamic::from(TensorHandle(tensor)),
+        Value::Object(object) => Dynamic::from(Handle(object)),
+        // Only scripts make closures; one that comes back is the script's own value, which it still has.
+        Value::Callback(_) => Dynamic::UNIT,
+    }
+}
+
+impl Bridge {
+    /// The core's form of a script's value. Closures need the context of the call they are passed to.
+    pub fn to_value(&self, context: Option<&NativeCallContext>, dynamic: &Dynamic) -> Result<Value> {
+        if dynamic.is_shared() {
+            return self.to_value(context, &dynamic.flatten_clone());
+        }
+        if dynamic.is_unit() {
+            return Ok(Value::Unit);
+        }
+        if let Ok(b) = dynamic.as_bool() {
+            return Ok(Value::Bool(b));
+        }
+        if let Ok(i) = dynamic.as_int() {
+            return Ok(Value::Int(i));
+        }
+        if let Ok(x) = dynamic.as_float() {
+            return Ok(Value::Float(x));
+        }
+        if let Ok(s) = dynamic.as_immutable_string_ref() {
+            return Ok(Value::Str(s.to_string()));
+        }
+        if let Ok(c) = dynamic.as_char() {
+            return Ok(Value::Str(c.to_string()));
+        }
+        if let Ok(array) = dynamic.as_array_ref() {
+            return Ok(Value::Array(array.iter().map(|v| self.to_value(context, v)).collect::<Result<_>>()?));
+        }
+        if let Ok(map) = dynamic.as_map_ref() {
+            let entries = map.iter().map(|(key, v)| Ok((key.to_string(), self.to_value(context, v)?)));
+            return Ok(Value::Map(entries.collect::<Result<_>>()?));
+        }
+        if let Some(handle) = dynamic.read_lock::<Handle>() {
+            return Ok(Value::Object(handle.0.clone()));
+        }
+        if let Some(handle) = dynamic.read_lock::<TensorHandle>() {
+            return Ok(Value::Tensor(handle.0.clone()));
+        }
+        if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
+            return Ok(Value::ints(range.clone()));
+        }
+        if let Some(range) = dynamic.read_lock::<std::ops::RangeInclusive<i64>>() {
+            return Ok(Value::ints(range.clone()));
+        }
+        if let (Some(function), Some(context)) = (dynamic.read_lock::<FnPtr>(), context) {
+            return Ok(Value::Callback(self.callback(function.clone(), context)));
+        }
+        Err(Error::argument(format!("a {} can't be used here", dynamic.type_name())))
+    }
+
+    #[allow(deprecated)] // The stored context is how Rhai lets a closure outlive the call it was passed to.
+    fn callback(&self, function: FnPtr, context: &NativeCallContext) -> Callback {
+        let stored = context.store_data();
+        let bridge = self.clone();
+        Callback::new(move |arguments| {
+            let engine = bridge.engine.upgrade().ok_or_else(|| Error::internal("the interpreter is gone"))?;
+            let context = stored.create_context(&engine);
+            let arguments: Vec<Dynamic> = arguments.iter().cloned().map(to_dynamic).collect();
+            // The function form, not the method form: the latter can fail with a data race on captured variables.
+            match function.call_raw(&context, None, arguments) {
+                Ok(answer) => bridge.to_value(Some(&context), &answer),
+                Err(error) => {
+                    let stopped = matches!(error.unwrap_inner(), rhai::EvalAltResult::ErrorTerminated(..));
+                    let message = error.to_string();
+                    bridge.pending.borrow_mut().replace(error);
+                    let kind = if stopped { ErrorKind::Interrupted } else { ErrorKind::Callback };
+                    Err(Error::new(kind, message))
+                }
+            }
+        })
+    }
+}
+
+/// How a value prints inside strings and by `print`.
+pub fn text(value: &Value) -> ImmutableString {
+    value.summary().into()
+}

@@ -1,0 +1,46 @@
+//! The context of a run that a person watches: progress and warnings on stderr, Ctrl-C heard.
+
+use std::io::IsTerminal;
+
+use super::progress::progress;
+use crate::core::{Cx, resolve_device};
+
+/// A context that shows warnings, and progress where a person watches.
+pub fn context() -> Cx {
+    let mut cx = Cx::new(progress(), Box::new(|text| eprintln!("warning: {text}")));
+    cx.set_width(columns());
+    cx
+}
+
+pub fn default_device() -> tch::Device {
+    resolve_device("cuda").unwrap_or(tch::Device::Cpu)
+}
+
+/// The terminal's width, or 100 columns.
+pub fn columns() -> usize {
+    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0))
+}
+
+pub fn colour_on(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none() && std::env::var("TERM").is_ok_and(|t| t != "dumb")
+}
+
+/// The first Ctrl-C (or SIGTERM) asks the call under way to stop at its next batch; the third ends the process.
+pub fn stop_on_signals(cx: &Cx) {
+    let stop = cx.stop_flag();
+    let presses = std::sync::atomic::AtomicU32::new(0);
+    let installed = ctrlc::set_handler(move || {
+        // A flag that was lowered again belongs to a new call: counting starts afresh.
+        if !stop.swap(true, std::sync::atomic::Ordering::SeqCst) {
+            presses.store(1, std::sync::atomic::Ordering::SeqCst);
+            return;
+        }
+        match presses.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1 {
+            2 => eprintln!("\nstopping at the end of the batch under way; once more quits at once"),
+            _ => std::process::exit(130),
+        }
+    });
+    if installed.is_err() {
+        cx.warn("Ctrl-C can't be caught here: it will end viva at once");
+    }
+}
