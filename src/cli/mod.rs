@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use crate::core::{Error, Result, Value, suggestion, tune_allocator};
+use crate::core::{Error, Result, Value, suggestion};
 use crate::script::{Diagnostic, Session};
 use crate::term::{colour_on, columns, context, default_device, stop_on_signals};
 
@@ -52,11 +52,6 @@ impl From<Diagnostic> for Failure {
 type Outcome = std::result::Result<(), Failure>;
 
 pub fn main() -> ExitCode {
-    tune_allocator();
-    // A panic is caught where primitives are called and reported there; the default report is for developers.
-    if std::env::var_os("RUST_BACKTRACE").is_none() {
-        std::panic::set_hook(Box::new(|_| {}));
-    }
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     match dispatch(arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -75,14 +70,13 @@ fn dispatch(arguments: Vec<OsString>) -> Outcome {
     let words: Vec<String> = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
     let rest = words.get(1..).unwrap_or(&[]);
     match words.first().map(String::as_str) {
-        None => crate::repl::main().map_err(Into::into),
         Some("run") => run::main(rest),
         Some("-e") => evaluate(rest),
         Some("check") => check::main(rest),
         Some("doc") => doc::main(rest),
         Some("data") => data::main(rest),
         Some("version" | "--version" | "-V") => version::main(rest),
-        Some("help" | "--help" | "-h") => {
+        None | Some("help" | "--help" | "-h") => {
             println!("{USAGE}");
             Ok(())
         }

@@ -278,7 +278,7 @@ fn write_text(path: &Path, text: &str) -> Result<()> {
 /// A float as a person reads it: six significant digits at most, no trailing zeros.
 pub fn number(x: f64) -> String {
     if !x.is_finite() || x == 0.0 {
-        return format!("{x}");
+        return format!("{x:?}");
     }
     let size = x.abs();
     if !(1e-4..1e15).contains(&size) {

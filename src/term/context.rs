@@ -3,7 +3,16 @@
 use std::io::IsTerminal;
 
 use super::progress::progress;
-use crate::core::{Cx, resolve_device};
+use crate::core::{Cx, resolve_device, tune_allocator};
+
+/// What a process does first: an allocator that keeps its pages, and no developers' report of panics, which are caught where
+/// primitives are called and explained there.
+pub fn start() {
+    tune_allocator();
+    if std::env::var_os("RUST_BACKTRACE").is_none() {
+        std::panic::set_hook(Box::new(|_| {}));
+    }
+}
 
 /// A context that shows warnings, and progress where a person watches.
 pub fn context() -> Cx {

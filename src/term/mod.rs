@@ -3,4 +3,4 @@
 mod context;
 mod progress;
 
-pub use context::{colour_on, columns, context, default_device, stop_on_signals};
+pub use context::{colour_on, columns, context, default_device, start, stop_on_signals};

@@ -50,7 +50,7 @@ pub static ZEROS: Primitive = Primitive {
     returns: "a tensor",
     notes: "",
     source: "",
-    examples: &[Example { code: "tensor::zeros([2, 3])", result: "tensor float [2 x 3], 0 to 0" }],
+    examples: &[Example { code: "tensor::zeros([2, 3])", result: "tensor float [2 x 3], 0.0 to 0.0" }],
     run: |cx: &Cx, args: &Args| {
         let shape: Vec<i64> = args.numbers("shape").iter().map(|n| *n as i64).collect();
         if shape.iter().try_fold(1i64, |total, n| total.checked_mul(*n)).is_none_or(|total| total > 1 << 31) {

@@ -35,7 +35,7 @@ pub static CLAMP: Primitive = Primitive {
     returns: "a tensor of the same shape",
     notes: "",
     source: "",
-    examples: &[Example { code: "tensor::from([-1, 0.5, 3]).clamp(0, 1)", result: "tensor float [3], 0 to 1.0" }],
+    examples: &[Example { code: "tensor::from([-1, 0.5, 3]).clamp(0, 1)", result: "tensor float [3], 0.0 to 1.0" }],
     run: clamp,
 };
 

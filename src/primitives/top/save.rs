@@ -18,7 +18,7 @@ pub static SAVE: Primitive = Primitive {
             .safetensors, models as .safetensors. A file is written whole or not at all. Also `value.save(path)`.",
     source: "",
     examples: &[Example {
-        code: "try { save([1, 2], \"/somewhere/else.json\") } catch (e) { e.kind }",
+        code: "let kind = \"\"; try { save([1, 2], \"/somewhere/else.json\") } catch (e) { kind = e.kind } kind",
         result: "permission",
     }],
     run,
