@@ -37,6 +37,12 @@ pub enum Value {
     Callback(Callback),
 }
 
+impl std::fmt::Debug for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.kind(), self.summary())
+    }
+}
+
 /// A value with a type of its own: a model, a data set, a transcript, a figure.
 pub trait Object: Any {
     /// The type's name as documentation and errors write it: `Dataset`.

@@ -5,7 +5,7 @@ use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rhai::{Dynamic, Engine, EvalAltResult, FuncRegistration, Module, NativeCallContext, Position};
+use rhai::{Dynamic, Engine, EvalAltResult, FnNamespace, FuncRegistration, Module, NativeCallContext, Position};
 
 use super::session::Pending;
 use super::value::{Bridge, Handle, TensorHandle, text, to_dynamic};
@@ -31,7 +31,7 @@ pub fn register(engine: &mut Engine, cx: &Rc<Cx>, bridge: &Bridge) {
             let module = namespaces.entry(namespace).or_default();
             for arity in 0..=MOST_ARGUMENTS {
                 let (cx, bridge) = (cx.clone(), bridge.clone());
-                bind(module, primitive.name(), arity, move |context, arguments| {
+                bind(module, primitive.name(), FnNamespace::Internal, arity, move |context, arguments| {
                     call(&cx, &bridge, &context, primitive, arguments)
                 });
             }
@@ -47,7 +47,7 @@ pub fn register(engine: &mut Engine, cx: &Rc<Cx>, bridge: &Bridge) {
         let choices: Rc<[&'static Primitive]> = choices.into();
         for arity in 0..=MOST_ARGUMENTS {
             let (cx, bridge, choices) = (cx.clone(), bridge.clone(), choices.clone());
-            bind(&mut global, name, arity, move |context, arguments| {
+            bind(&mut global, name, FnNamespace::Global, arity, move |context, arguments| {
                 let primitive = method(&choices, arguments.first().map(|v| &**v), &bridge, &context)?;
                 call(&cx, &bridge, &context, primitive, arguments)
             });
@@ -60,10 +60,11 @@ pub fn register(engine: &mut Engine, cx: &Rc<Cx>, bridge: &Bridge) {
 fn bind(
     module: &mut Module,
     name: &str,
+    visible: FnNamespace,
     arity: usize,
     call: impl Fn(NativeCallContext, &mut [&mut Dynamic]) -> Outcome + 'static,
 ) {
-    FuncRegistration::new(name).in_global_namespace().set_into_module_raw(
+    FuncRegistration::new(name).with_namespace(visible).set_into_module_raw(
         module,
         vec![TypeId::of::<Dynamic>(); arity],
         rhai::RhaiFunc::Pure {

@@ -1,0 +1,149 @@
+//! The command line from outside: exit status, streams, run folders.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn viva(folder: &Path, words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_viva")).current_dir(folder).args(words).output().expect("viva starts")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn folder_with(script: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("script.rhai"), script).expect("a script");
+    folder
+}
+
+fn entries(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn an_expression_prints_its_value() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = viva(folder.path(), &["-e", "8/255"]);
+    assert!(output.status.success());
+    assert_eq!((out(&output).as_str(), err(&output).as_str()), ("0.0313725\n", ""));
+    let output = viva(folder.path(), &["-e", "8 +"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(out(&output).is_empty() && err(&output).contains("incomplete"));
+    assert!(entries(folder.path()).is_empty(), "nothing is written");
+}
+
+#[test]
+fn version_doc_and_help_answer() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let version = out(&viva(folder.path(), &["version"]));
+    assert!(version.contains("libtorch  2.11.0") && version.contains("devices   cpu"), "{version}");
+    assert!(out(&viva(folder.path(), &["doc", "arg"])).contains("arg(name, default)"));
+    assert!(out(&viva(folder.path(), &["doc"])).contains("tensor::"));
+    let output = viva(folder.path(), &["doc", "argg"]);
+    assert!(!output.status.success() && err(&output).contains("did you mean `arg`?"));
+    let output = viva(folder.path(), &["rnu"]);
+    assert!(!output.status.success() && err(&output).contains("did you mean `run`?"));
+}
+
+#[test]
+fn a_run_leaves_its_record_and_two_runs_leave_the_same_results() {
+    let folder = folder_with(
+        "// Adds up.\nlet x = tensor::from([1, 2, 3]) * arg(\"scale\", 2);\nprint(`sum ${x.sum()}`);\n\
+         [#{ a: 1, b: 2.5 }].save(\"tables/rows.csv\");\n#{ total: x.sum(), x: x }",
+    );
+    for out in ["one", "two"] {
+        let output = viva(folder.path(), &["run", "script.rhai", "--scale", "3", "--out", out, "--seed", "4"]);
+        assert!(output.status.success(), "{}", err(&output));
+    }
+    let run = folder.path().join("one");
+    assert_eq!(entries(&run), ["manifest.json", "report.md", "results.json", "script.rhai", "tables"]);
+    assert_eq!(std::fs::read_to_string(run.join("tables/rows.csv")).expect("a table"), "a,b\n1,2.5\n");
+    let results: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(run.join("results.json")).expect("results")).expect("JSON");
+    assert_eq!(results["total"], 18.0);
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(run.join("manifest.json")).expect("a manifest")).expect("JSON");
+    assert_eq!((&manifest["seed"], &manifest["arguments"]["scale"]), (&4.into(), &"3".into()));
+    assert_eq!((&manifest["state"], &manifest["versions"]["libtorch"]), (&"finished".into(), &"2.11.0".into()));
+    for name in ["results.json", "report.md", "script.rhai", "tables/rows.csv"] {
+        let bytes = |run: &str| std::fs::read(folder.path().join(run).join(name)).expect("a file");
+        assert_eq!(bytes("one"), bytes("two"), "{name}");
+    }
+    let again = viva(folder.path(), &["run", "script.rhai", "--out", "one"]);
+    assert!(!again.status.success() && err(&again).contains("not empty"), "{}", err(&again));
+}
+
+#[test]
+fn json_is_all_that_stands_on_stdout() {
+    let folder = folder_with("print(\"beside\"); #{ answer: 42, nothing: 0.0/0.0 }");
+    let output = viva(folder.path(), &["run", "script.rhai", "--json"]);
+    let results: serde_json::Value = serde_json::from_str(&out(&output)).expect("JSON alone");
+    assert_eq!((&results["answer"], &results["nothing"]), (&42.into(), &"nan".into()));
+    assert!(err(&output).contains("beside"));
+    assert_eq!(entries(&folder.path().join("runs")), ["script"]);
+    viva(folder.path(), &["run", "script.rhai"]);
+    assert_eq!(entries(&folder.path().join("runs")), ["script", "script-2"], "a second run has a folder of its own");
+}
+
+#[test]
+fn a_failed_run_writes_nothing() {
+    for (script, said) in [
+        ("let x = 1;\nlet y = (x +\n", "script.rhai:2"),
+        ("let x = 1;\ntensor::zeros(\"x\")\n", "script.rhai:2"),
+        ("save([1], \"../x.json\")", "may not write"),
+        ("nothing::at_all()", "no namespace"),
+    ] {
+        let folder = folder_with(script);
+        let output = viva(folder.path(), &["run", "script.rhai"]);
+        assert_eq!(output.status.code(), Some(1), "{script}");
+        assert!(err(&output).contains(said), "{script}: {}", err(&output));
+        assert_eq!(entries(folder.path()), ["script.rhai"], "{script}");
+    }
+}
+
+#[test]
+fn wrong_words_on_the_command_line_are_explained() {
+    let folder = folder_with("// What it does.\nlet e = arg(\"epsilon\", 5);\narg(\"fast\", false)");
+    for (words, said) in [
+        (&["run"][..], "needs a script"),
+        (&["run", "none.rhai"], "none.rhai"),
+        (&["run", "script.rhai", "more"], "one thing too many"),
+        (&["run", "script.rhai", "--epsilno", "3"], "did you mean `epsilon`?"),
+        (&["run", "script.rhai", "--epsilon", "few"], "--epsilon"),
+        (&["run", "script.rhai", "--seed", "-1"], "--seed"),
+        (&["run", "script.rhai", "--device", "gpu"], "not a device name"),
+        (&["run", "script.rhai", "--out"], "--out needs a value"),
+        (&["check", "none.rhai"], "none.rhai"),
+        (&["-e"], "one expression"),
+    ] {
+        let output = viva(folder.path(), words);
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        assert!(err(&output).contains(said), "{words:?}: {}", err(&output));
+        assert!(out(&output).is_empty(), "{words:?}");
+        assert_eq!(entries(folder.path()), ["script.rhai"], "{words:?}");
+    }
+    let help = out(&viva(folder.path(), &["run", "script.rhai", "--help"]));
+    assert!(
+        help.contains("What it does.") && help.contains("--epsilon  default 5") && help.contains("--fast"),
+        "{help}"
+    );
+    assert_eq!(out(&viva(folder.path(), &["check", "script.rhai"])), "script.rhai: nothing found\n");
+}
+
+#[test]
+fn check_fails_on_a_misspelt_name() {
+    let folder = folder_with("let x = 1;\ntensor::zeroes([1]);\n");
+    let output = viva(folder.path(), &["check", "script.rhai"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).contains("script.rhai:2:") && err(&output).contains("zeros"), "{}", err(&output));
+}

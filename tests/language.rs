@@ -1,0 +1,204 @@
+//! The rules of the language, through the interpreter.
+
+use std::rc::Rc;
+
+use viva::core::{Cx, Value};
+use viva::script::{Diagnostic, Session, check, script_arguments};
+
+fn session() -> Session {
+    Session::new(Rc::new(Cx::default()))
+}
+
+fn value(text: &str) -> Value {
+    session().evaluate("test", text).unwrap_or_else(|error| panic!("{text}: {}", error.render(false)))
+}
+
+fn error(text: &str) -> Diagnostic {
+    match session().evaluate("test", text) {
+        Ok(value) => panic!("{text} gave {}", value.summary()),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn numbers_behave_as_researchers_expect() {
+    for (text, expected) in [
+        ("8/255", "0.0313725"),
+        ("7 / 2 * 2", "7.0"),
+        ("1e-20 > 0.0", "true"),
+        ("0.1 + 0.2 == 0.3", "false"),
+        ("1 == 1.0 && 1 < 1.5 && 2.5 >= 2", "true"),
+        ("div(7, 2)", "3"),
+        ("7 % 4", "3"),
+        ("let x = 3; x /= 2; x", "1.5"),
+        ("let a = [5]; a[0] /= 2; a[0]", "2.5"),
+        ("sqrt(4) + log2(8)", "5.0"),
+        ("2 ** 10", "1024"),
+        ("2 ** -1", "0.5"),
+        ("min(1, 2.5) + max(1, 0.5)", "2.0"),
+        ("0/0 == 0/0", "false"),
+        ("const K = 8/255; K", "0.0313725"),
+    ] {
+        assert_eq!(value(text).summary(), expected, "{text}");
+    }
+}
+
+#[test]
+fn tensors_add_up() {
+    assert_eq!(value("let x = tensor::from([[1, 2], [3, 4]]); (x * 2 + x - 1 / x).sum()").summary(), "27.9167");
+    assert_eq!(value("(1 - tensor::from([3]))[0]").summary(), "-2.0");
+    assert_eq!(value("let x = tensor::from([4, 5]); x.len + x.len()").summary(), "4");
+    assert_eq!(value("tensor::from([1, 2, 3])[-1]").summary(), "3.0");
+    let wrong = error("tensor::zeros([2]) + tensor::zeros([3])");
+    assert!(wrong.message.contains("[2]") && wrong.message.contains("[3]"), "{}", wrong.message);
+}
+
+#[test]
+fn errors_name_the_place_and_a_way_out() {
+    let unknown = error("let a = 1;\nlet b = tensr::zeros([2]);");
+    let place = unknown.place.clone().expect("a place");
+    assert_eq!((place.line, unknown.hint.as_deref()), (2, Some("did you mean `tensor`?")));
+    assert!(unknown.render(false).contains("let b = tensr::zeros([2]);"), "the line is shown");
+    assert_eq!(error("tensor::zeroes([2])").hint.as_deref(), Some("did you mean `tensor::zeros`?"));
+    assert_eq!(error("zeros([2])").hint.as_deref(), Some("did you mean `tensor::zeros`?"));
+    assert_eq!(error("seed(\"a\")").message, "seed: `n` must be an int, got string a");
+    assert!(error("seed(1/2)").hint.expect("a hint").contains("div(a, b)"));
+    assert_eq!(value("seed(4/2)").summary(), "()", "a whole float is an int");
+    assert!(error("tensor::zeros()").hint.expect("a hint").contains("tensor::zeros(shape)"));
+    assert!(error("\"a\" - 2").message.contains("string, int"));
+    assert_eq!(error("lenght").message, "there is no variable `lenght`");
+    assert!(error("1 +").incomplete && error("let a = [1,\n").incomplete && !error("1 + + 2)").incomplete);
+}
+
+#[test]
+fn scripts_catch_errors_and_read_their_parts() {
+    let caught = value("let e = (); try { seed(\"a\") } catch (x) { e = [x.kind, x.message, x.hint] } e");
+    assert_eq!(caught.summary(), "[argument, seed: `n` must be an int, got string a, ]");
+    assert_eq!(error("throw \"oops\"").message, "oops");
+}
+
+#[test]
+fn what_a_line_defines_stays_for_the_next() {
+    let mut session = session();
+    for line in [
+        "import \"std/overfitting\" as std_module;",
+        "fn twice(x) { x * 2 }",
+        "const LIMIT = 5;",
+        "let add = |x| x + LIMIT;",
+        "let x = twice(4);",
+    ] {
+        session.evaluate("line", line).unwrap_or_else(|error| panic!("{line}: {}", error.render(false)));
+    }
+    assert_eq!(session.evaluate("line", "add.call(twice(x))").expect("runs").summary(), "21");
+    for _ in 0..10 {
+        session.evaluate("line", "let big = tensor::zeros([1000]);").expect("runs");
+    }
+    assert_eq!(session.variables().iter().filter(|(name, _)| name == "big").count(), 1);
+    assert!(session.evaluate("line", "let y = 1; y.nothing()").is_err());
+    assert_eq!(session.evaluate("line", "x").expect("variables survive an error").summary(), "8");
+}
+
+#[test]
+fn an_error_in_an_imported_module_names_the_module_and_its_line() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let module = "// a module\n\nfn fine() {\n    1\n}\nfn broken() {\n    tensor::zeros(\"x\")\n}\n";
+    std::fs::create_dir(folder.path().join("parts")).expect("a folder");
+    std::fs::write(folder.path().join("parts/shapes.rhai"), module).expect("a module");
+    let script = folder.path().join("main.rhai");
+    let text = "import \"parts/shapes\" as shapes;\nlet a = shapes::fine();\nshapes::broken()\n";
+    let error = session().run(&script, text).expect_err("the module is broken");
+    let place = error.place.clone().expect("a place");
+    assert!(place.source.ends_with("shapes.rhai") && place.line == 7, "{}", error.render(false));
+    assert!(error.calls[0].contains("broken") && error.calls[0].contains("main.rhai:3"), "{:?}", error.calls);
+
+    std::fs::write(folder.path().join("parts/bad.rhai"), "let a = 1;\nlet b = (2;\n").expect("a module");
+    let error = session().run(&script, "import \"parts/bad\" as bad;").expect_err("can't be parsed");
+    assert_eq!(error.place.map(|p| (p.line, p.source.ends_with("bad.rhai"))), Some((2, true)));
+    let error = session().run(&script, "import \"parts/none\" as none;").expect_err("no such file");
+    assert!(error.message.contains("none.rhai"), "{}", error.message);
+    std::fs::write(folder.path().join("circle.rhai"), "import \"circle\" as c;").expect("a module");
+    let error = session().run(&script, "import \"circle\" as c;").expect_err("imports itself");
+    assert!(error.message.contains("imports itself"), "{}", error.message);
+    let error = session().run(&script, "import \"std/overfiting\" as o;").expect_err("misspelt");
+    assert_eq!(error.hint.as_deref(), Some("did you mean `std/overfitting`?"));
+}
+
+#[test]
+fn arguments_take_the_type_of_their_default() {
+    let with = |name: &str, given: &str, text: &str| {
+        let mut cx = Cx::default();
+        cx.set_arguments([(name.to_string(), given.to_string())].into());
+        Session::new(Rc::new(cx)).evaluate("test", text)
+    };
+    assert_eq!(with("n", "12", "fn f() { arg(\"n\", 5) + 1 } f()").expect("an int").summary(), "13");
+    assert_eq!(with("x", "2", "arg(\"x\", 0.5)").expect("a float").summary(), "2.0");
+    assert_eq!(with("full", "", "arg(\"full\", false)").expect("a flag").summary(), "true");
+    let error = with("n", "many", "arg(\"n\", 5)").expect_err("not a number");
+    assert!(error.message.contains("--n") && error.message.contains("many"));
+}
+
+#[test]
+fn a_script_writes_only_where_it_may() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = folder.path().join("run");
+    std::fs::create_dir(&run).expect("a folder");
+    std::os::unix::fs::symlink(folder.path(), run.join("out")).expect("a link");
+    let outside = folder.path().join("outside.json");
+    let mut cx = Cx::default();
+    cx.set_folder(run.clone());
+    let mut session = Session::new(Rc::new(cx));
+    session.evaluate("test", "[1, 2.5].save(\"deep/er/numbers.json\")").expect("below the run folder");
+    assert_eq!(std::fs::read_to_string(run.join("deep/er/numbers.json")).expect("written"), "[\n  1,\n  2.5\n]\n");
+    for path in ["../outside.json", "out/outside.json", "deep/../../outside.json", &outside.display().to_string()] {
+        let error = session.evaluate("test", &format!("[1].save({path:?})")).expect_err(path);
+        assert_eq!(error.kind, "permission", "{path}");
+        assert!(error.hint.expect("a hint").contains("--allow-write"));
+    }
+    assert!(!outside.exists());
+    let error = session.evaluate("test", "[1].save(\"numbers.xyz\")").expect_err("no such format");
+    assert!(error.hint.expect("a hint").contains("json"));
+
+    let mut cx = Cx::default();
+    cx.set_folder(run);
+    cx.allow_write(folder.path().to_path_buf());
+    let mut session = Session::new(Rc::new(cx));
+    session.evaluate("test", &format!("[1].save({:?})", outside.display().to_string())).expect("allowed");
+    assert!(outside.exists());
+}
+
+#[test]
+fn an_interruption_ends_a_script_and_can_not_be_caught() {
+    let cx = Rc::new(Cx::default());
+    cx.stop_flag().store(true, std::sync::atomic::Ordering::SeqCst);
+    let mut session = Session::new(cx);
+    let error = session.evaluate("test", "try { loop { } } catch { 1 }").expect_err("stopped");
+    assert!(error.is_interruption(), "{}", error.message);
+}
+
+#[test]
+fn check_finds_mistakes_without_running() {
+    let session = session();
+    let text = "import \"std/overfitting\" as o;\n\
+                let x = tensor::zeroes([2]);\n\
+                fn f(a) { prnt(a) }\n\
+                f(1); o::anything(2);\n\
+                seed(1, 2);\n\
+                x.softmx();\n\
+                let g = |y| y + 1; g.call(2); print(1);\n";
+    let ast = session.compile("test", text).expect("parses");
+    let found: Vec<(usize, String)> = check(&session, &ast).into_iter().map(|f| (f.line, f.message)).collect();
+    let lines: Vec<usize> = found.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [2, 3, 5, 6], "{found:?}");
+    assert!(found[0].1.contains("tensor::zeros") || found[0].1.contains("`zeros`"), "{found:?}");
+    assert!(found[1].1.contains("`print`"), "{found:?}");
+}
+
+#[test]
+fn the_arguments_of_a_script_are_read_from_its_text() {
+    let session = session();
+    let ast = session
+        .compile("test", "let e = arg(\"epsilon\", 5); fn f() { arg(\"full\", false) } arg(\"epsilon\", 5)")
+        .expect("parses");
+    let found: Vec<(String, String)> = script_arguments(&ast).into_iter().map(|a| (a.name, a.default)).collect();
+    assert_eq!(found, [("epsilon".into(), "5".into()), ("full".into(), "false".into())]);
+}
