@@ -67,7 +67,12 @@ fn errors_name_the_place_and_a_way_out() {
     assert!(error("tensor::zeros()").hint.expect("a hint").contains("tensor::zeros(shape)"));
     assert!(error("\"a\" - 2").message.contains("string, int"));
     assert_eq!(error("lenght").message, "there is no variable `lenght`");
-    assert!(error("1 +").incomplete && error("let a = [1,\n").incomplete && !error("1 + + 2)").incomplete);
+    for unfinished in ["1 +", "let a = [1,\n", "fn f(a) {\n  a", "`two", "x.", "#{ a: 1"] {
+        assert!(error(unfinished).incomplete, "{unfinished}");
+    }
+    for wrong in ["1 + + 2)", "\"two", "let 3 = 4", "(1; 2)"] {
+        assert!(!error(wrong).incomplete, "{wrong}");
+    }
 }
 
 #[test]

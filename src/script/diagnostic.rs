@@ -74,7 +74,8 @@ impl Diagnostic {
         }
         let (kind, message, hint) = words(error, variables);
         let place = place(error.position(), &source, sources);
-        Self { kind, message, hint, place, calls, incomplete: incomplete(error) }
+        let incomplete = place.as_ref().is_some_and(|place| incomplete(error, &place.text));
+        Self { kind, message, hint, place, calls, incomplete }
     }
 
     /// The report for a terminal, in colour if asked.
@@ -124,13 +125,21 @@ fn place(position: Position, source: &str, sources: &Sources) -> Option<Place> {
     Some(Place { source: source.into(), text, line, column })
 }
 
-fn incomplete(error: &EvalAltResult) -> bool {
-    use rhai::ParseErrorType as P;
+/// Whether more text could mend the error: it stands where the text ends, or a string or comment is still open.
+fn incomplete(error: &EvalAltResult, text: &str) -> bool {
+    use rhai::{LexError, ParseErrorType as P};
+    let lines = text.lines().count().max(1) + usize::from(text.ends_with('\n'));
+    let last = if text.ends_with('\n') { 0 } else { text.lines().last().map_or(0, |line| line.chars().count()) };
+    let at_end = |position: Position| match (position.line(), position.position()) {
+        (Some(line), column) => line >= lines && column.unwrap_or(0) > last,
+        (None, _) => true,
+    };
     match error {
         EvalAltResult::ErrorParsing(P::UnexpectedEOF, _) => true,
-        EvalAltResult::ErrorParsing(P::MissingToken(..), position) => position.is_none(),
-        EvalAltResult::ErrorParsing(P::BadInput(lex), _) => {
-            matches!(lex, rhai::LexError::UnterminatedString) && error.position().is_none()
+        EvalAltResult::ErrorParsing(P::MissingToken(..) | P::PropertyExpected, position) => at_end(*position),
+        EvalAltResult::ErrorParsing(P::BadInput(LexError::UnterminatedString), position) => {
+            let line = text.lines().nth(position.line().unwrap_or(1).saturating_sub(1)).unwrap_or("");
+            line.chars().nth(position.position().unwrap_or(1).saturating_sub(1)) == Some('`')
         }
         _ => false,
     }
