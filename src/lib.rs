@@ -19,3 +19,4 @@ pub mod data;
 pub mod maths;
 pub mod model;
 pub mod primitives;
+pub mod train;

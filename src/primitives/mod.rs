@@ -1,11 +1,34 @@
 //! Every function that scripts can call, one file each, listed here one line each.
 
+pub mod model;
+pub mod net;
 mod primitive;
 
 pub use primitive::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
 
 /// The registry, in the order of the reference pages.
-pub static PRIMITIVES: &[&Primitive] = &[];
+pub static PRIMITIVES: &[&Primitive] = &[
+    &model::load::LOAD,
+    &model::archs::ARCHS,
+    &model::train::TRAIN,
+    &model::from::FROM,
+    &model::logits::LOGITS,
+    &model::predict::PREDICT,
+    &model::accuracy::ACCURACY,
+    &model::accuracy::ERROR,
+    &net::conv::CONV,
+    &net::linear::LINEAR,
+    &net::relu::RELU,
+    &net::leaky_relu::LEAKY_RELU,
+    &net::max_pool::MAX_POOL,
+    &net::avg_pool::AVG_POOL,
+    &net::batch_norm::BATCH_NORM,
+    &net::dropout::DROPOUT,
+    &net::flatten::FLATTEN,
+    &net::normalize::NORMALIZE,
+    &net::resize::RESIZE,
+    &net::pad::PAD,
+];
 
 /// What each namespace is for: the first line of its reference page.
 pub static NAMESPACES: &[(&str, &str)] = &[
