@@ -27,3 +27,4 @@ pub mod repl;
 pub mod script;
 #[cfg(feature = "script")]
 pub mod term;
+pub mod train;

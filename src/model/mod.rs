@@ -1,8 +1,22 @@
 //! What is examined: a classifier, whatever it is made of, behind one type.
 
+mod classify;
+mod layers;
+mod load;
+mod module;
+mod pickle;
+pub mod weights;
+pub mod zoo;
+
 use std::cell::OnceCell;
+use std::path::Path;
 
 use tch::Device;
+
+pub use classify::Inputs;
+pub use layers::{Layer, Shape};
+pub use load::{Arch, Options, load};
+pub use module::{Mode, Module};
 
 use crate::core::{Callback, Cx, Digest, Error, Object, Result, Tensor, Value};
 
@@ -14,6 +28,44 @@ pub trait Network {
     /// Whether gradients flow from the scores to the images.
     fn differentiable(&self) -> bool {
         true
+    }
+
+    /// The layers and tensors, of a network that is made of them.
+    fn module(&self) -> Option<&Module> {
+        None
+    }
+}
+
+/// A network of layers, which can be saved.
+pub struct Layers {
+    module: Module,
+    frozen: Module,
+}
+
+impl Layers {
+    pub fn new(module: Module) -> Result<Self> {
+        module.set_trainable(false)?;
+        let frozen = module.frozen()?;
+        Ok(Self { module, frozen })
+    }
+}
+
+impl Network for Layers {
+    fn forward(&self, images: &Tensor) -> Result<Tensor> {
+        self.frozen.forward(images, Mode::Evaluate)
+    }
+
+    fn module(&self) -> Option<&Module> {
+        Some(&self.module)
+    }
+}
+
+/// A TorchScript program with its weights, which libtorch runs.
+pub struct TorchScript(pub tch::CModule);
+
+impl Network for TorchScript {
+    fn forward(&self, images: &Tensor) -> Result<Tensor> {
+        Ok(self.0.forward_ts(&[images])?)
     }
 }
 
@@ -46,11 +98,32 @@ pub struct Model {
     /// the model works in [0, 1].
     normalisation: Option<(Tensor, Tensor)>,
     digest: Digest,
+    /// Mean training loss of each epoch, of a model trained here.
+    history: Vec<f64>,
 }
 
 impl Model {
     pub fn new(name: impl Into<String>, network: Box<dyn Network>, digest: Digest) -> Self {
-        Self { name: name.into(), network, input: None, classes: OnceCell::new(), normalisation: None, digest }
+        Self {
+            name: name.into(),
+            network,
+            input: None,
+            classes: OnceCell::new(),
+            normalisation: None,
+            digest,
+            history: vec![],
+        }
+    }
+
+    /// A model of layers: its classes, input and identity come from the module.
+    pub fn of_module(name: impl Into<String>, module: Module) -> Result<Self> {
+        let (digest, classes, input) = (module.digest()?, module.classes, module.input);
+        Ok(Self::new(name, Box::new(Layers::new(module)?), digest).with_classes(classes).with_input(input))
+    }
+
+    pub fn with_history(mut self, losses: Vec<f64>) -> Self {
+        self.history = losses;
+        self
     }
 
     pub fn with_input(mut self, input: Option<[i64; 3]>) -> Self {
@@ -64,14 +137,20 @@ impl Model {
         self
     }
 
-    /// `mean` and `std`: one number per channel.
+    /// `mean` and `std`: one number per channel, or one for all. They are part of the model's identity.
     pub fn with_normalisation(mut self, mean: &[f64], std: &[f64], device: Device) -> Result<Self> {
         let shape = [1, -1, 1, 1];
         let of = |numbers: &[f64]| -> Result<Tensor> {
             Ok(Tensor::f_from_slice(numbers)?.f_to_kind(tch::Kind::Float)?.f_reshape(shape)?.f_to_device(device)?)
         };
         self.normalisation = Some((of(mean)?, of(std)?));
+        self.digest = Digest::of_parts(&[&self.digest.0, format!("{mean:?}{std:?}").as_bytes()]);
         Ok(self)
+    }
+
+    /// The layers and tensors, of a model that is made of them.
+    pub fn module(&self) -> Option<&Module> {
+        self.network.module()
     }
 
     pub fn input(&self) -> Option<[i64; 3]> {
@@ -160,7 +239,7 @@ impl Object for Model {
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["name", "classes", "input", "hash"]
+        &["name", "classes", "input", "hash", "losses"]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -169,8 +248,32 @@ impl Object for Model {
             "classes" => self.classes().map_or(Value::Unit, Value::Int),
             "input" => self.input.map_or(Value::Unit, Value::ints),
             "hash" => Value::Str(self.digest.short()),
+            "losses" => Value::floats(self.history.iter().copied()),
             _ => return Ok(None),
         }))
+    }
+
+    fn details(&self, _width: usize) -> String {
+        let Some(module) = self.module() else { return self.summary() };
+        let mut lines = vec![self.summary(), format!("{} parameters", module.parameter_count())];
+        module.visit(&mut |name, tensor, _| {
+            let size: Vec<String> = tensor.size().iter().map(i64::to_string).collect();
+            lines.push(format!("  {name:<32} {}", size.join(" x ")));
+        });
+        lines.join("\n")
+    }
+
+    fn formats(&self) -> &'static [&'static str] {
+        if self.module().is_some() { &["safetensors"] } else { &[] }
+    }
+
+    fn write(&self, _cx: &Cx, path: &Path, ending: &str) -> Result<()> {
+        match self.module() {
+            Some(module) if ending == "safetensors" => {
+                weights::write_safetensors(path, &module.state(), &[("viva", self.description(module)?)])
+            }
+            _ => Err(Error::file(path, format!("this model can't be written as .{ending}"))),
+        }
     }
 
     fn digest(&self) -> Digest {

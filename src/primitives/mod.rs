@@ -1,5 +1,7 @@
 //! Every function that scripts can call, one file each, listed here one line each.
 
+pub mod model;
+pub mod net;
 mod primitive;
 pub mod reference;
 pub mod tensor;
@@ -36,6 +38,26 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &tensor::reduce::MAX,
     &tensor::reduce::ARGMAX,
     &tensor::reduce::SOFTMAX,
+    &model::load::LOAD,
+    &model::archs::ARCHS,
+    &model::train::TRAIN,
+    &model::from::FROM,
+    &model::logits::LOGITS,
+    &model::predict::PREDICT,
+    &model::accuracy::ACCURACY,
+    &model::accuracy::ERROR,
+    &net::conv::CONV,
+    &net::linear::LINEAR,
+    &net::relu::RELU,
+    &net::leaky_relu::LEAKY_RELU,
+    &net::max_pool::MAX_POOL,
+    &net::avg_pool::AVG_POOL,
+    &net::batch_norm::BATCH_NORM,
+    &net::dropout::DROPOUT,
+    &net::flatten::FLATTEN,
+    &net::normalize::NORMALIZE,
+    &net::resize::RESIZE,
+    &net::pad::PAD,
 ];
 
 /// What each namespace is for: the first line of its reference page.

@@ -1,0 +1,162 @@
+//! Models from files: weights joined with the network that they belong to.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::json;
+use tch::CModule;
+
+use super::layers::Layer;
+use super::module::{Module, rename};
+use super::weights::{self, Contents, Weights};
+use super::{Model, TorchScript, zoo};
+use crate::core::{Cx, Digest, Error, Result, Tensor};
+
+/// The network that a file's weights belong to.
+#[derive(Clone)]
+pub enum Arch {
+    Named(String),
+    Layers(Layer),
+}
+
+/// What a file of weights does not say about its model.
+#[derive(Clone, Default)]
+pub struct Options {
+    pub arch: Option<Arch>,
+    pub classes: Option<i64>,
+    /// `[C, H, W]`
+    pub input: Option<[i64; 3]>,
+    /// Per channel, or one for all.
+    pub mean: Option<Vec<f64>>,
+    pub std: Option<Vec<f64>>,
+    /// Name of a tensor or layer in the file: name of the layer in `arch`.
+    pub names: BTreeMap<String, String>,
+    /// Tensors or layers of the file that the network does not have.
+    pub ignore: Vec<String>,
+}
+
+/// Reads a model: TorchScript, safetensors or a PyTorch state dict, told apart by content.
+pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
+    let name = path.file_stem().map_or("model".into(), |stem| stem.to_string_lossy().into_owned());
+    let contents = weights::read(path)?;
+    let at = |error: Error| error.during(&path.display().to_string());
+    let model = match contents {
+        Contents::TorchScript => torchscript(cx, path, &name, &options)?,
+        Contents::Weights(weights) => {
+            if options.arch.is_none() {
+                describe_self(path, &mut options);
+            }
+            let module = module(cx, weights, &options).map_err(at)?;
+            check_normalisation(&options, module.channels).map_err(at)?;
+            Model::of_module(&name, module)?
+        }
+    };
+    let model = match (&options.mean, &options.std) {
+        (None, None) => model,
+        (mean, std) => {
+            let mean = mean.as_deref().unwrap_or(&[0.0]);
+            model.with_normalisation(mean, std.as_deref().unwrap_or(&[1.0]), cx.device())?
+        }
+    };
+    cx.record_input(format!("model {name}"), model.digest);
+    Ok(model)
+}
+
+fn check_normalisation(options: &Options, channels: Option<i64>) -> Result<()> {
+    for (name, numbers) in [("mean", &options.mean), ("std", &options.std)] {
+        let Some(numbers) = numbers else { continue };
+        let fits = numbers.len() == 1 || channels.is_none_or(|c| c == numbers.len() as i64);
+        if numbers.is_empty() || !fits {
+            let channels = channels.map_or("1 or more".into(), |c| c.to_string());
+            return Err(Error::argument(format!(
+                "`{name}` has {} numbers, the model has {channels} channels",
+                numbers.len()
+            )));
+        }
+    }
+    if options.std.iter().flatten().any(|s| *s <= 0.0) {
+        return Err(Error::argument("`std` must be positive"));
+    }
+    Ok(())
+}
+
+fn torchscript(cx: &Cx, path: &Path, name: &str, options: &Options) -> Result<Model> {
+    if options.arch.is_some() || !options.names.is_empty() || !options.ignore.is_empty() {
+        return Err(Error::argument(format!("{}: TorchScript holds its own layers", path.display()))
+            .hint("leave out `arch`, `names` and `ignore`"));
+    }
+    check_normalisation(options, options.input.map(|[c, ..]| c))?;
+    let mut program =
+        CModule::load_on_device(path, cx.device()).map_err(|e| Error::from(e).during(&path.display().to_string()))?;
+    program.f_set_eval()?;
+    for (_, parameter) in program.named_parameters()? {
+        let _ = parameter.f_set_requires_grad(false)?;
+    }
+    let model = Model::new(name, Box::new(TorchScript(program)), Digest::of_file(path)?).with_input(options.input);
+    Ok(match options.classes {
+        Some(classes) => model.with_classes(classes),
+        None => model,
+    })
+}
+
+fn module(cx: &Cx, weights: Weights, options: &Options) -> Result<Module> {
+    let weights = rename(weights, &options.names, &options.ignore)?;
+    let (layers, weights) = match &options.arch {
+        Some(Arch::Layers(layers)) => (layers.clone(), weights),
+        Some(Arch::Named(name)) => of_zoo(zoo::find(name)?, weights, options.classes),
+        None => match zoo::recognise(&weights) {
+            Some(arch) => of_zoo(arch, weights, options.classes),
+            None => {
+                let names: Vec<&str> = zoo::archs().collect();
+                return Err(Error::model("weights alone do not say how they are connected: `arch` is needed").hint(format!(
+                    "arch: one of {}, or layers such as [net::conv(32, 3), net::relu(), net::flatten(), net::linear(10)]",
+                    names.join(", ")
+                )));
+            }
+        },
+    };
+    let module = Module::load(&layers, options.input, weights, cx.device())?;
+    match options.classes {
+        Some(classes) if classes != module.classes => {
+            Err(Error::model(format!("the network has {} classes, `classes` says {classes}", module.classes)))
+        }
+        _ => Ok(module),
+    }
+}
+
+fn of_zoo(arch: &zoo::Architecture, weights: Weights, classes: Option<i64>) -> (Layer, Weights) {
+    let weights = arch.respell(weights);
+    let found = weights.get(arch.head).and_then(|head| head.size().first().copied());
+    ((arch.layers)(classes.or(found).unwrap_or(arch.classes)), weights)
+}
+
+/// Takes what a model saved here says about itself, where the caller did not say it.
+fn describe_self(path: &Path, options: &mut Options) {
+    let Some(text) = weights::about(path, "viva") else { return };
+    let Ok(about) = serde_json::from_str::<serde_json::Value>(&text) else { return };
+    let Some(layers) = Layer::from_json(&about["layers"]) else { return };
+    options.arch = Some(Arch::Layers(layers));
+    let numbers = |key: &str| -> Option<Vec<f64>> { about[key].as_array()?.iter().map(|x| x.as_f64()).collect() };
+    if options.mean.is_none() && options.std.is_none() {
+        options.mean = numbers("mean");
+        options.std = numbers("std");
+    }
+    if options.input.is_none()
+        && let Some([c, h, w]) = numbers("input").as_deref()
+    {
+        options.input = Some([*c as i64, *h as i64, *w as i64]);
+    }
+}
+
+impl Model {
+    /// What a saved model says about itself, so that it can be loaded without `arch`.
+    pub(super) fn description(&self, module: &Module) -> Result<String> {
+        let numbers =
+            |t: &Tensor| Vec::<f64>::try_from(&t.to_kind(tch::Kind::Double).reshape([-1])).unwrap_or_default();
+        let (mean, std) = match &self.normalisation {
+            Some((mean, std)) => (Some(numbers(mean)), Some(numbers(std))),
+            None => (None, None),
+        };
+        Ok(json!({ "layers": module.layers.to_json(), "input": self.input, "mean": mean, "std": std }).to_string())
+    }
+}

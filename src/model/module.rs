@@ -1,0 +1,615 @@
+//! A network with its tensors: built from a description by one walk that either initialises or loads them, run forward for
+//! training or frozen for evaluation, and visited by name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tch::{Device, Kind};
+
+use super::layers::{Layer, Shape, join};
+use super::weights::Weights;
+use crate::core::{Digest, Error, Result, Tensor, suggestion};
+
+/// How a fresh tensor is filled.
+#[derive(Debug, Clone, Copy)]
+pub enum Init {
+    /// Uniform in ± 1 / sqrt(fan in): what PyTorch gives weights (Kaiming with a = sqrt 5) and biases.
+    FanIn,
+    Constant(f64),
+}
+
+/// Where the tensors of a network come from.
+pub trait Supply {
+    /// The tensor of this name; `None` stands for a size that only the tensor itself tells.
+    fn tensor(&mut self, name: &str, size: &[Option<i64>], fan_in: Option<i64>, init: Init) -> Result<Tensor>;
+}
+
+/// Fresh tensors from libtorch's random stream, made on the CPU so that every device starts from the same ones.
+pub struct Fresh {
+    pub device: Device,
+}
+
+impl Supply for Fresh {
+    fn tensor(&mut self, name: &str, size: &[Option<i64>], fan_in: Option<i64>, init: Init) -> Result<Tensor> {
+        let size: Option<Vec<i64>> = size.iter().copied().collect();
+        let size = size.ok_or_else(|| Error::model(format!("the shape of {name} is not known without the input's")))?;
+        let mut tensor = Tensor::f_empty(size, (Kind::Float, Device::Cpu))?;
+        match (init, fan_in) {
+            (Init::Constant(x), _) => drop(tensor.f_fill_(x)?),
+            (Init::FanIn, fan_in) => {
+                let bound = 1.0 / (fan_in.unwrap_or(1).max(1) as f64).sqrt();
+                drop(tensor.f_uniform_(-bound, bound)?);
+            }
+        }
+        Ok(tensor.f_to_device(self.device)?)
+    }
+}
+
+/// Tensors of a file.
+struct Loaded {
+    weights: Weights,
+    device: Device,
+}
+
+/// Fails if the file lacks a tensor that the network has, or has one that it lacks.
+fn check_names(layers: &Layer, weights: &Weights) -> Result<()> {
+    let wanted = layers.tensor_names();
+    let known: BTreeSet<&String> = wanted.iter().collect();
+    let missing: Vec<&String> = wanted.iter().filter(|name| !weights.contains_key(*name)).collect();
+    let unused: Vec<&String> = weights.keys().filter(|name| !known.contains(name)).collect();
+    let owners = |names: &[&String]| {
+        let mut seen: Vec<String> = names
+            .iter()
+            .map(|name| name.rsplit_once('.').map_or(name.as_str(), |(owner, _)| owner).to_string())
+            .collect();
+        seen.dedup();
+        seen
+    };
+    let shown = |names: &[&String]| {
+        let first: Vec<&str> = names.iter().take(6).map(|n| n.as_str()).collect();
+        let more = names.len().saturating_sub(6);
+        if more > 0 { format!("{} and {more} more", first.join(", ")) } else { first.join(", ") }
+    };
+    match (missing.is_empty(), unused.is_empty()) {
+        (true, true) => Ok(()),
+        (true, false) => Err(Error::model(format!("the file has tensors that no layer uses: {}", shown(&unused)))
+            .hint(format!("if they are really unused: ignore: {:?}", owners(&unused)))),
+        (false, true) => Err(Error::model(format!("the file lacks tensors of the network: {}", shown(&missing)))
+            .hint("is `arch` the network that the file was saved from?")),
+        (false, false) => {
+            let (here, there) = (owners(&missing), owners(&unused));
+            let pairs: Vec<String> = if here.len() == there.len() && here.len() <= 12 {
+                there.iter().zip(&here).map(|(from, to)| format!("{from:?}: {to:?}")).collect()
+            } else {
+                vec![format!("{:?}: {:?}", there[0], here[0]), "...".into()]
+            };
+            Err(Error::model(format!(
+                "the file names its tensors otherwise: it lacks {}, and no layer uses {}",
+                shown(&missing),
+                shown(&unused)
+            ))
+            .hint(format!("say which is which, such as names: #{{ {} }}", pairs.join(", "))))
+        }
+    }
+}
+
+impl Supply for Loaded {
+    fn tensor(&mut self, name: &str, size: &[Option<i64>], _fan_in: Option<i64>, _init: Init) -> Result<Tensor> {
+        let Some(tensor) = self.weights.get(name) else {
+            return Err(Error::internal(format!("tensor {name} was not looked for")));
+        };
+        let found = tensor.size();
+        let fits = found.len() == size.len() && found.iter().zip(size).all(|(f, w)| w.is_none_or(|w| w == *f));
+        if !fits {
+            let wanted: Vec<String> = size.iter().map(|n| n.map_or("?".into(), |n| n.to_string())).collect();
+            let given: Vec<String> = found.iter().map(i64::to_string).collect();
+            return Err(Error::model(format!(
+                "tensor {name} must be {}, the file has {}",
+                wanted.join(" x "),
+                given.join(" x ")
+            ))
+            .hint("`arch`, `classes` and `input` must be those that the weights were trained with"));
+        }
+        if tensor.kind() != Kind::Float {
+            return Err(Error::model(format!("tensor {name} holds {:?}, not floats", tensor.kind())));
+        }
+        Ok(tensor.f_to_device(self.device)?)
+    }
+}
+
+/// Renames tensors of a file: `names` maps the name of a tensor or of its layer in the file to the one of the layer here;
+/// `ignore` drops tensors by name or layer. Counters of batch norm are dropped always.
+pub fn rename(weights: Weights, names: &BTreeMap<String, String>, ignore: &[String]) -> Result<Weights> {
+    let within =
+        |name: &str, part: &str| name == part || name.strip_prefix(part).is_some_and(|rest| rest.starts_with('.'));
+    for part in names.keys().chain(ignore) {
+        if !weights.keys().any(|name| within(name, part)) {
+            return Err(Error::model(format!("the file has no tensor or layer {part:?}"))
+                .hint(suggestion(part, weights.keys().map(String::as_str))));
+        }
+    }
+    let mut renamed = Weights::new();
+    for (name, tensor) in weights {
+        if name.ends_with("num_batches_tracked") || ignore.iter().any(|part| within(&name, part)) {
+            continue;
+        }
+        let longest = names.iter().filter(|(from, _)| within(&name, from)).max_by_key(|(from, _)| from.len());
+        let new = match longest {
+            Some((from, to)) => join(to, name[from.len()..].trim_start_matches('.')),
+            None => name,
+        };
+        if renamed.insert(new.clone(), tensor).is_some() {
+            return Err(Error::model(format!("`names` gives two tensors of the file the name {new}")));
+        }
+    }
+    Ok(renamed)
+}
+
+/// What happens in one layer, with its tensors.
+enum Node {
+    Conv {
+        weight: Tensor,
+        bias: Option<Tensor>,
+        stride: i64,
+        pad: i64,
+        dilation: i64,
+        groups: i64,
+    },
+    Linear {
+        weight: Tensor,
+        bias: Option<Tensor>,
+    },
+    BatchNorm {
+        weight: Tensor,
+        bias: Tensor,
+        mean: Tensor,
+        var: Tensor,
+        eps: f64,
+        momentum: f64,
+    },
+    Normalize {
+        mean: Tensor,
+        std: Tensor,
+    },
+    LeakyRelu {
+        slope: Tensor,
+    },
+    /// Without tensors.
+    Plain(Layer),
+    /// On a tensor that nothing else reads.
+    ReluInPlace,
+    Sequence(Vec<(String, Node)>),
+    Residual {
+        body: Vec<(String, Node)>,
+        shortcut: Vec<(String, Node)>,
+    },
+    Concat(Vec<(String, Node)>),
+}
+
+/// Whether dropout drops and batch norm uses the batch's own statistics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Train,
+    Evaluate,
+}
+
+pub struct Module {
+    pub layers: Layer,
+    root: Node,
+    /// `[C, H, W]`, as far as it is known.
+    pub input: Option<[i64; 3]>,
+    /// Channels of the input, where the first layer tells.
+    pub channels: Option<i64>,
+    pub classes: i64,
+    /// Kernels lie channels-last, and so must images.
+    channels_last: bool,
+}
+
+struct Builder<'a> {
+    supply: &'a mut dyn Supply,
+    device: Device,
+    channels: Option<i64>,
+}
+
+impl Builder<'_> {
+    fn parts(
+        &mut self,
+        parts: &[(String, Layer)],
+        prefix: &str,
+        mut shape: Shape,
+    ) -> Result<(Vec<(String, Node)>, Shape)> {
+        let mut nodes = Vec::with_capacity(parts.len());
+        for (name, layer) in parts {
+            let (node, next) = self.node(layer, &join(prefix, name), shape)?;
+            shape = next;
+            nodes.push((name.clone(), node));
+        }
+        Ok((nodes, shape))
+    }
+
+    fn node(&mut self, layer: &Layer, at: &str, shape: Shape) -> Result<(Node, Shape)> {
+        let after = layer.output(shape, at)?;
+        let channels = match shape {
+            Shape::Image { channels, .. } => channels,
+            Shape::Flat(n) => n,
+        };
+        let name = |part: &str| join(at, part);
+        let node = match layer {
+            Layer::Conv { out, size, stride, pad, dilation, groups, bias } => {
+                let per_group = channels.map(|c| c / groups);
+                let fan_in = per_group.map(|c| c * size * size);
+                let wanted = [Some(*out), per_group, Some(*size), Some(*size)];
+                let weight = self.supply.tensor(&name("weight"), &wanted, fan_in, Init::FanIn)?;
+                self.channels = self.channels.or(Some(weight.size()[1] * groups));
+                let bias = match bias {
+                    true => Some(self.supply.tensor(&name("bias"), &[Some(*out)], fan_in, Init::FanIn)?),
+                    false => None,
+                };
+                Node::Conv { weight, bias, stride: *stride, pad: *pad, dilation: *dilation, groups: *groups }
+            }
+            Layer::Linear { out, bias } => {
+                let weight = self.supply.tensor(&name("weight"), &[Some(*out), channels], channels, Init::FanIn)?;
+                let bias = match bias {
+                    true => Some(self.supply.tensor(&name("bias"), &[Some(*out)], channels, Init::FanIn)?),
+                    false => None,
+                };
+                Node::Linear { weight, bias }
+            }
+            Layer::BatchNorm { eps, momentum } => {
+                let mut of = |part: &str, x: f64| self.supply.tensor(&name(part), &[channels], None, Init::Constant(x));
+                Node::BatchNorm {
+                    weight: of("weight", 1.0)?,
+                    bias: of("bias", 0.0)?,
+                    mean: of("running_mean", 0.0)?,
+                    var: of("running_var", 1.0)?,
+                    eps: *eps,
+                    momentum: *momentum,
+                }
+            }
+            Layer::Normalize { mean, std } => {
+                let of = |numbers: &[f64]| -> Result<Tensor> {
+                    Ok(Tensor::f_from_slice(numbers)?
+                        .f_to_kind(Kind::Float)?
+                        .f_reshape([1, -1, 1, 1])?
+                        .f_to_device(self.device)?)
+                };
+                Node::Normalize { mean: of(mean)?, std: of(std)? }
+            }
+            Layer::LeakyRelu { slope } => {
+                Node::LeakyRelu { slope: Tensor::f_from_slice(&[*slope as f32])?.f_to_device(self.device)? }
+            }
+            Layer::Sequence(parts) => {
+                let (nodes, after) = self.parts(parts, at, shape)?;
+                return Ok((Node::Sequence(nodes), after));
+            }
+            Layer::Residual { body, shortcut } => {
+                let (body, after) = self.parts(body, at, shape)?;
+                let (shortcut, beside) = self.parts(shortcut, at, shape)?;
+                if !agree(after, beside) {
+                    return Err(Error::model(format!(
+                        "layer {at}: the body gives {}, its shortcut {}",
+                        after.describe(),
+                        beside.describe()
+                    )));
+                }
+                return Ok((Node::Residual { body, shortcut }, after));
+            }
+            Layer::Concat(branches) => {
+                let mut nodes = Vec::with_capacity(branches.len());
+                let mut whole: Option<Shape> = None;
+                for (branch, layer) in branches {
+                    let (node, after) = self.node(layer, &join(at, branch), shape)?;
+                    nodes.push((branch.clone(), node));
+                    whole = match (whole, after) {
+                        (None, after) => Some(after),
+                        (Some(Shape::Image { channels: a, height, width }), Shape::Image { channels: b, .. }) => {
+                            Some(Shape::Image { channels: a.zip(b).map(|(a, b)| a + b), height, width })
+                        }
+                        (Some(Shape::Flat(a)), Shape::Flat(b)) => Some(Shape::Flat(a.zip(b).map(|(a, b)| a + b))),
+                        _ => return Err(Error::model(format!("layer {at}: branches of different shapes"))),
+                    };
+                }
+                return Ok((Node::Concat(nodes), whole.unwrap_or(shape)));
+            }
+            plain => Node::Plain(plain.clone()),
+        };
+        Ok((node, after))
+    }
+}
+
+/// Whether two shapes can be the same, as far as they are known.
+fn agree(a: Shape, b: Shape) -> bool {
+    let same = |a: Option<i64>, b: Option<i64>| a.is_none() || b.is_none() || a == b;
+    match (a, b) {
+        (
+            Shape::Image { channels: c1, height: h1, width: w1 },
+            Shape::Image { channels: c2, height: h2, width: w2 },
+        ) => same(c1, c2) && same(h1, h2) && same(w1, w2),
+        (Shape::Flat(a), Shape::Flat(b)) => same(a, b),
+        _ => false,
+    }
+}
+
+impl Module {
+    /// A network with tensors from `supply`, which must be known to fit `input` or else tell its sizes themselves.
+    pub fn build(layers: &Layer, input: Option<[i64; 3]>, device: Device, supply: &mut dyn Supply) -> Result<Self> {
+        let mut builder = Builder { supply, device, channels: input.map(|[c, ..]| c) };
+        let (root, after) = builder.node(layers, "", input.map_or(Shape::UNKNOWN, Shape::image))?;
+        let channels = builder.channels;
+        let Shape::Flat(Some(classes)) = after else {
+            return Err(Error::model(format!(
+                "the last layer must give one number per class, not {}",
+                after.describe()
+            ))
+            .hint("end with net::flatten(), net::linear(classes)"));
+        };
+        Ok(Self { layers: layers.clone(), root, input, channels, classes, channels_last: false })
+    }
+
+    /// Fresh tensors as PyTorch initialises them, the same ones for the same seed on every device.
+    pub fn fresh(layers: &Layer, input: [i64; 3], seed: u64, device: Device) -> Result<Self> {
+        crate::core::with_stream(seed, INIT, || Self::build(layers, Some(input), device, &mut Fresh { device }))
+    }
+
+    /// Tensors of a file, already renamed.
+    pub fn load(layers: &Layer, input: Option<[i64; 3]>, weights: Weights, device: Device) -> Result<Self> {
+        check_names(layers, &weights)?;
+        Self::build(layers, input, device, &mut Loaded { weights, device })
+    }
+
+    /// Scores of images. In training mode gradients flow to the parameters and batch norm updates its statistics.
+    pub fn forward(&self, images: &Tensor, mode: Mode) -> Result<Tensor> {
+        if self.channels_last {
+            return self.root.forward(&channels_last(images)?, mode);
+        }
+        self.root.forward(images, mode)
+    }
+
+    /// Every tensor of the state dict by its PyTorch name, and whether training changes it by gradients.
+    pub fn visit(&self, see: &mut dyn FnMut(String, &Tensor, bool)) {
+        self.root.visit("", see);
+    }
+
+    /// The state dict.
+    pub fn state(&self) -> Vec<(String, Tensor)> {
+        let mut state = Vec::new();
+        self.visit(&mut |name, tensor, _| state.push((name, tensor.shallow_clone())));
+        state
+    }
+
+    /// The parameters that an optimiser changes.
+    pub fn parameters(&self) -> Vec<Tensor> {
+        let mut parameters = Vec::new();
+        self.visit(&mut |_, tensor, learns| {
+            if learns {
+                parameters.push(tensor.shallow_clone());
+            }
+        });
+        parameters
+    }
+
+    pub fn parameter_count(&self) -> usize {
+        self.parameters().iter().map(Tensor::numel).sum()
+    }
+
+    /// Asks for gradients of the parameters, or for none.
+    pub fn set_trainable(&self, trainable: bool) -> Result<()> {
+        for tensor in self.parameters() {
+            let _ = tensor.f_set_requires_grad(trainable)?;
+        }
+        Ok(())
+    }
+
+    /// The identity of the network: its layers and tensors, whatever file they came from.
+    pub fn digest(&self) -> Result<Digest> {
+        let mut parts = vec![Digest::of(self.layers.script().as_bytes())];
+        for (name, tensor) in self.state() {
+            parts.push(Digest::of(name.as_bytes()));
+            parts.push(Digest::of_tensor(&tensor)?);
+        }
+        Ok(Digest::of_parts(&parts.iter().map(|d| &d.0[..]).collect::<Vec<_>>()))
+    }
+
+    /// The same function for evaluation: batch norm folded into the convolution before it, no gradients to weights, and on the
+    /// CPU kernels in channels-last order, which oneDNN runs up to twice as fast.
+    pub fn frozen(&self) -> Result<Self> {
+        let mut device = Device::Cpu;
+        self.visit(&mut |_, tensor, _| device = tensor.device());
+        let last = device == Device::Cpu;
+        let root = tch::no_grad(|| self.root.frozen(last))?;
+        let Self { layers, input, channels, classes, .. } = self;
+        Ok(Self {
+            layers: layers.clone(),
+            root,
+            input: *input,
+            channels: *channels,
+            classes: *classes,
+            channels_last: last,
+        })
+    }
+}
+
+/// Part of the stream that initialises networks; steps of training use the small parts.
+const INIT: u64 = 1 << 62;
+
+/// The same values with channels innermost in memory: the layout that tch has no name for.
+fn channels_last(x: &Tensor) -> Result<Tensor> {
+    Ok(x.f_permute([0, 2, 3, 1])?.f_contiguous()?.f_permute([0, 3, 1, 2])?)
+}
+
+/// As `channels_last`, also where one channel makes both layouts look alike: strides then say which one is meant.
+fn kernel_channels_last(weight: &Tensor) -> Result<Tensor> {
+    let dense = channels_last(weight)?;
+    match weight.size()[..] {
+        [out, 1, h, w] => Ok(dense.f_contiguous()?.f_as_strided([out, 1, h, w], [h * w, 1, w, 1], None::<i64>)?),
+        _ => Ok(dense),
+    }
+}
+
+fn run(parts: &[(String, Node)], x: &Tensor, mode: Mode) -> Result<Tensor> {
+    let mut x = x.shallow_clone();
+    for (_, node) in parts {
+        x = node.forward(&x, mode)?;
+    }
+    Ok(x)
+}
+
+impl Node {
+    fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
+        let train = mode == Mode::Train;
+        Ok(match self {
+            Self::Conv { weight, bias, stride, pad, dilation, groups } => {
+                let wanted = weight.size()[1] * groups;
+                if x.size().get(1) != Some(&wanted) {
+                    return Err(Error::model(format!("a convolution takes {wanted} channels, got {:?}", x.size()))
+                        .hint("`ds.grey()` gives one channel"));
+                }
+                x.f_conv2d(weight, bias.as_ref(), *stride, *pad, *dilation, *groups)?
+            }
+            Self::Linear { weight, bias } => {
+                let wanted = weight.size()[1];
+                if x.size().last() != Some(&wanted) {
+                    return Err(Error::model(format!(
+                        "a linear layer takes {wanted} numbers per image, got {}",
+                        x.size().last().copied().unwrap_or(0)
+                    ))
+                    .hint("the images are of another size than the network was made for"));
+                }
+                x.f_linear(weight, bias.as_ref())?
+            }
+            Self::BatchNorm { weight, bias, mean, var, eps, momentum } => {
+                x.f_batch_norm(Some(weight), Some(bias), Some(mean), Some(var), train, *momentum, *eps, true)?
+            }
+            Self::Normalize { mean, std } => x.f_sub(mean)?.f_div(std)?,
+            Self::LeakyRelu { slope } => x.f_prelu(slope)?,
+            Self::ReluInPlace => x.shallow_clone().f_relu_()?,
+            Self::Sequence(parts) => run(parts, x, mode)?,
+            Self::Residual { body, shortcut } if shortcut.is_empty() => run(body, x, mode)?.f_add(x)?,
+            Self::Residual { body, shortcut } => run(body, x, mode)?.f_add(&run(shortcut, x, mode)?)?,
+            Self::Concat(branches) => {
+                let outs = branches.iter().map(|(_, node)| node.forward(x, mode)).collect::<Result<Vec<_>>>()?;
+                Tensor::f_cat(&outs, 1)?
+            }
+            Self::Plain(layer) => match layer {
+                Layer::Relu => x.f_relu()?,
+                Layer::MaxPool { size, stride, pad, ceil } => x.f_max_pool2d(*size, *stride, *pad, 1, *ceil)?,
+                Layer::AvgPool { size, stride, pad, ceil } => {
+                    x.f_avg_pool2d(*size, *stride, *pad, *ceil, true, None::<i64>)?
+                }
+                Layer::AdaptiveAvgPool { size } => x.f_adaptive_avg_pool2d(size)?,
+                Layer::Dropout { p } if train => x.f_dropout(*p, true)?,
+                Layer::Flatten => x.f_flatten(1, -1)?,
+                Layer::Resize { size } => x.f_upsample_bilinear2d(size, false, None::<f64>, None::<f64>)?,
+                Layer::Pad { sides, value } => x.f_pad(sides, "constant", *value)?,
+                Layer::Subsample { stride, channels } => {
+                    let more = (channels - x.size()[1]) / 2;
+                    let fewer = x.f_slice(2, None, None, *stride)?.f_slice(3, None, None, *stride)?;
+                    fewer.f_pad([0, 0, 0, 0, more, more], "constant", 0.0)?
+                }
+                _ => x.shallow_clone(),
+            },
+        })
+    }
+
+    fn visit(&self, at: &str, see: &mut dyn FnMut(String, &Tensor, bool)) {
+        match self {
+            Self::Conv { weight, bias, .. } | Self::Linear { weight, bias } => {
+                see(join(at, "weight"), weight, true);
+                if let Some(bias) = bias {
+                    see(join(at, "bias"), bias, true);
+                }
+            }
+            Self::BatchNorm { weight, bias, mean, var, .. } => {
+                see(join(at, "weight"), weight, true);
+                see(join(at, "bias"), bias, true);
+                see(join(at, "running_mean"), mean, false);
+                see(join(at, "running_var"), var, false);
+            }
+            Self::Sequence(parts) | Self::Concat(parts) => {
+                parts.iter().for_each(|(name, node)| node.visit(&join(at, name), see));
+            }
+            Self::Residual { body, shortcut } => {
+                body.iter().chain(shortcut).for_each(|(name, node)| node.visit(&join(at, name), see));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether what it gives is a tensor that nothing else holds.
+    fn gives_fresh(&self) -> bool {
+        matches!(
+            self,
+            Self::Conv { .. } | Self::Linear { .. } | Self::BatchNorm { .. } | Self::Residual { .. } | Self::Concat(_)
+        )
+    }
+
+    fn frozen(&self, last: bool) -> Result<Self> {
+        let copy = |tensor: &Tensor| tensor.f_detach();
+        Ok(match self {
+            Self::Conv { weight, bias, stride, pad, dilation, groups } => Self::Conv {
+                weight: if last { kernel_channels_last(&copy(weight)?)? } else { copy(weight)? },
+                bias: bias.as_ref().map(copy).transpose()?,
+                stride: *stride,
+                pad: *pad,
+                dilation: *dilation,
+                groups: *groups,
+            },
+            Self::Linear { weight, bias } => {
+                Self::Linear { weight: copy(weight)?, bias: bias.as_ref().map(copy).transpose()? }
+            }
+            Self::BatchNorm { weight, bias, mean, var, eps, momentum } => Self::BatchNorm {
+                weight: copy(weight)?,
+                bias: copy(bias)?,
+                mean: copy(mean)?,
+                var: copy(var)?,
+                eps: *eps,
+                momentum: *momentum,
+            },
+            Self::Normalize { mean, std } => Self::Normalize { mean: copy(mean)?, std: copy(std)? },
+            Self::LeakyRelu { slope } => Self::LeakyRelu { slope: copy(slope)? },
+            Self::Plain(layer) => Self::Plain(layer.clone()),
+            Self::ReluInPlace => Self::ReluInPlace,
+            Self::Sequence(parts) => Self::Sequence(freeze(parts, last)?),
+            Self::Residual { body, shortcut } => {
+                Self::Residual { body: freeze(body, last)?, shortcut: freeze(shortcut, last)? }
+            }
+            Self::Concat(parts) => {
+                let parts = parts.iter().map(|(name, node)| Ok((name.clone(), node.frozen(last)?)));
+                Self::Concat(parts.collect::<Result<_>>()?)
+            }
+        })
+    }
+}
+
+fn freeze(parts: &[(String, Node)], last: bool) -> Result<Vec<(String, Node)>> {
+    let mut frozen: Vec<(String, Node)> = Vec::with_capacity(parts.len());
+    for (name, node) in parts {
+        let before = frozen.last_mut().map(|(_, node)| node);
+        match (before, node) {
+            (Some(conv @ Node::Conv { .. }), Node::BatchNorm { weight, bias, mean, var, eps, .. }) => {
+                *conv = fold(conv, weight, bias, mean, var, *eps)?.frozen(last)?;
+            }
+            (Some(before), Node::Plain(Layer::Relu)) if before.gives_fresh() => {
+                frozen.push((name.clone(), Node::ReluInPlace));
+            }
+            _ => frozen.push((name.clone(), node.frozen(last)?)),
+        }
+    }
+    Ok(frozen)
+}
+
+/// One convolution that does what a convolution and the batch norm behind it do: weight · γ/√(σ² + ε), and
+/// (bias - µ) · γ/√(σ² + ε) + β. Worked out in doubles, so that only one rounding is added.
+fn fold(conv: &Node, gamma: &Tensor, beta: &Tensor, mean: &Tensor, var: &Tensor, eps: f64) -> Result<Node> {
+    let Node::Conv { weight, bias, stride, pad, dilation, groups } = conv else {
+        return Err(Error::internal("folding something that is no convolution"));
+    };
+    let double = |t: &Tensor| t.f_detach()?.f_to_kind(Kind::Double);
+    let scale = double(gamma)?.f_div(&double(var)?.f_add_scalar(eps)?.f_sqrt()?)?;
+    let before = match bias {
+        Some(bias) => double(bias)?.f_sub(&double(mean)?)?,
+        None => double(mean)?.f_neg()?,
+    };
+    let weight = double(weight)?.f_mul(&scale.f_reshape([-1, 1, 1, 1])?)?.f_to_kind(Kind::Float)?;
+    let bias = before.f_mul(&scale)?.f_add(&double(beta)?)?.f_to_kind(Kind::Float)?;
+    Ok(Node::Conv { weight, bias: Some(bias), stride: *stride, pad: *pad, dilation: *dilation, groups: *groups })
+}

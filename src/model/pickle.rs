@@ -1,0 +1,572 @@
+//! A reader of the pickles that `torch.save` writes. It runs no code: it knows the few constructors that tensors,
+//! containers and numbers are made of, and refuses every other one by name.
+//!
+//! Opcodes: Python's `pickletools`. Constructors: `torch/_utils.py` and `torch/serialization.py`.
+
+use tch::Kind;
+
+use crate::core::{Error, ErrorKind, Result};
+
+/// Index of a node in its pickle. Nodes refer to each other by index, so that shared and circular ones do no harm.
+pub type Id = usize;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Node {
+    None,
+    Bool(bool),
+    Int(i64),
+    /// An integer of more than 64 bits, little-endian.
+    Long(Vec<u8>),
+    Float(f64),
+    Str(String),
+    Bytes(Vec<u8>),
+    List(Vec<Id>),
+    Tuple(Vec<Id>),
+    Dict(Vec<(Id, Id)>),
+    /// A constructor by its Python name.
+    Global(String),
+    Storage(Storage),
+    Tensor(View),
+}
+
+/// A run of numbers that the file holds beside the pickle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Storage {
+    pub kind: Kind,
+    pub key: String,
+    /// Numbers in it.
+    pub len: usize,
+}
+
+/// A tensor as a view of a storage; sizes and strides are checked to lie within it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct View {
+    pub storage: Storage,
+    pub offset: i64,
+    pub size: Vec<i64>,
+    pub stride: Vec<i64>,
+}
+
+/// The nodes of one pickle.
+pub struct Pickle {
+    nodes: Vec<Node>,
+    pub root: Id,
+    /// Bytes read.
+    pub len: usize,
+}
+
+impl Pickle {
+    pub fn node(&self, id: Id) -> &Node {
+        &self.nodes[id]
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The pairs of a dict whose keys are strings or integers.
+    pub fn entries(&self, pairs: &[(Id, Id)]) -> Vec<(String, Id)> {
+        pairs
+            .iter()
+            .filter_map(|&(key, value)| match self.node(key) {
+                Node::Str(name) => Some((name.clone(), value)),
+                Node::Int(i) => Some((i.to_string(), value)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Reads the pickle at the start of `bytes`.
+    pub fn read(bytes: &[u8]) -> Result<Self> {
+        let mut reader = Reader { bytes, at: 0, nodes: vec![], stack: vec![], marks: vec![], memo: Default::default() };
+        let root = reader.run()?;
+        Ok(Self { nodes: reader.nodes, root, len: reader.at })
+    }
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    nodes: Vec<Node>,
+    stack: Vec<Id>,
+    marks: Vec<usize>,
+    memo: std::collections::HashMap<u64, Id>,
+}
+
+fn bad(problem: impl Into<String>) -> Error {
+    Error::new(ErrorKind::File, problem)
+}
+
+fn refused(name: &str) -> Error {
+    bad(format!("the pickle asks to run `{name}`; viva reads tensors and runs no code"))
+        .hint("in Python, save the weights alone: torch.save(model.state_dict(), path)")
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, n: usize) -> Result<&'a [u8]> {
+        let end = self.at.checked_add(n).filter(|&end| end <= self.bytes.len());
+        let part = end.map(|end| &self.bytes[self.at..end]);
+        self.at = end.unwrap_or(self.at);
+        part.ok_or_else(|| bad("the pickle breaks off in the middle"))
+    }
+
+    fn unsigned(&mut self, width: usize) -> Result<u64> {
+        Ok(self.take(width)?.iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte)))
+    }
+
+    fn line(&mut self) -> Result<String> {
+        let rest = &self.bytes[self.at..];
+        let end = rest.iter().position(|&b| b == b'\n').ok_or_else(|| bad("the pickle breaks off in the middle"))?;
+        self.at += end + 1;
+        Ok(String::from_utf8_lossy(&rest[..end]).into_owned())
+    }
+
+    fn counted(&mut self, width: usize) -> Result<&'a [u8]> {
+        let n = self.unsigned(width)?;
+        self.take(usize::try_from(n).map_err(|_| bad("the pickle breaks off in the middle"))?)
+    }
+
+    fn text(&mut self, width: usize) -> Result<Node> {
+        Ok(Node::Str(String::from_utf8_lossy(self.counted(width)?).into_owned()))
+    }
+
+    fn push(&mut self, node: Node) {
+        self.nodes.push(node);
+        self.stack.push(self.nodes.len() - 1);
+    }
+
+    fn pop(&mut self) -> Result<Id> {
+        // What lies below a mark belongs to the container outside it.
+        let floor = self.marks.last().copied().unwrap_or(0);
+        if self.stack.len() <= floor {
+            return Err(bad("the pickle takes more values than it has"));
+        }
+        self.stack.pop().ok_or_else(|| bad("the pickle takes more values than it has"))
+    }
+
+    fn top(&self) -> Result<Id> {
+        self.stack.last().copied().ok_or_else(|| bad("the pickle takes more values than it has"))
+    }
+
+    fn pop_to_mark(&mut self) -> Result<Vec<Id>> {
+        let mark = self.marks.pop().ok_or_else(|| bad("the pickle ends a container that it never began"))?;
+        if mark > self.stack.len() {
+            return Err(bad("the pickle takes more values than it has"));
+        }
+        Ok(self.stack.split_off(mark))
+    }
+
+    fn get(&mut self, key: u64) -> Result<()> {
+        let id = *self.memo.get(&key).ok_or_else(|| bad("the pickle refers to a value that it never stored"))?;
+        self.stack.push(id);
+        Ok(())
+    }
+
+    fn put(&mut self, key: u64) -> Result<()> {
+        let id = self.top()?;
+        self.memo.insert(key, id);
+        Ok(())
+    }
+
+    fn long(bytes: &[u8]) -> Node {
+        if bytes.len() > 8 {
+            return Node::Long(bytes.to_vec());
+        }
+        let fill = if bytes.last().is_some_and(|b| b & 0x80 != 0) { 0xff } else { 0 };
+        let mut wide = [fill; 8];
+        wide[..bytes.len()].copy_from_slice(bytes);
+        Node::Int(i64::from_le_bytes(wide))
+    }
+
+    fn append(&mut self, list: Id, items: Vec<Id>) -> Result<()> {
+        match &mut self.nodes[list] {
+            Node::List(values) => values.extend(items),
+            _ => return Err(bad("the pickle appends to something that is no list")),
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, dict: Id, items: &[Id]) -> Result<()> {
+        match &mut self.nodes[dict] {
+            Node::Dict(pairs) if items.len() % 2 == 0 => pairs.extend(items.chunks(2).map(|pair| (pair[0], pair[1]))),
+            _ => return Err(bad("the pickle sets keys of something that is no dict")),
+        }
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<Id> {
+        loop {
+            match self.take(1)?[0] {
+                0x80 => drop(self.take(1)?),
+                0x95 => drop(self.take(8)?),
+                b'.' => return self.pop(),
+                b'(' => self.marks.push(self.stack.len()),
+                b'0' => drop(self.pop()?),
+                b'1' => drop(self.pop_to_mark()?),
+                b'2' => {
+                    let id = self.top()?;
+                    self.stack.push(id);
+                }
+                b'N' => self.push(Node::None),
+                0x88 => self.push(Node::Bool(true)),
+                0x89 => self.push(Node::Bool(false)),
+                b'J' => {
+                    let n = self.unsigned(4)? as u32 as i32;
+                    self.push(Node::Int(i64::from(n)));
+                }
+                b'K' => {
+                    let n = self.unsigned(1)?;
+                    self.push(Node::Int(n as i64));
+                }
+                b'M' => {
+                    let n = self.unsigned(2)?;
+                    self.push(Node::Int(n as i64));
+                }
+                0x8a => {
+                    let node = Self::long(self.counted(1)?);
+                    self.push(node);
+                }
+                0x8b => {
+                    let node = Self::long(self.counted(4)?);
+                    self.push(node);
+                }
+                b'I' => {
+                    let node = match self.line()?.trim() {
+                        "00" => Node::Bool(false),
+                        "01" => Node::Bool(true),
+                        text => Node::Int(text.parse().map_err(|_| bad("the pickle holds a broken number"))?),
+                    };
+                    self.push(node);
+                }
+                b'L' => {
+                    let text = self.line()?;
+                    let n =
+                        text.trim().trim_end_matches('L').parse().map_err(|_| bad("the pickle holds a broken number"));
+                    self.push(Node::Int(n?));
+                }
+                b'F' => {
+                    let x = self.line()?.trim().parse().map_err(|_| bad("the pickle holds a broken number"))?;
+                    self.push(Node::Float(x));
+                }
+                b'G' => {
+                    let mut wide = [0u8; 8];
+                    wide.copy_from_slice(self.take(8)?);
+                    self.push(Node::Float(f64::from_be_bytes(wide)));
+                }
+                b'X' => {
+                    let node = self.text(4)?;
+                    self.push(node);
+                }
+                0x8c | b'U' => {
+                    let node = self.text(1)?;
+                    self.push(node);
+                }
+                0x8d => {
+                    let node = self.text(8)?;
+                    self.push(node);
+                }
+                b'T' => {
+                    let node = self.text(4)?;
+                    self.push(node);
+                }
+                b'V' => {
+                    let node = Node::Str(self.line()?);
+                    self.push(node);
+                }
+                b'S' => {
+                    let text = self.line()?;
+                    self.push(Node::Str(text.trim_matches(['\'', '"']).into()));
+                }
+                b'C' => {
+                    let node = Node::Bytes(self.counted(1)?.to_vec());
+                    self.push(node);
+                }
+                b'B' => {
+                    let node = Node::Bytes(self.counted(4)?.to_vec());
+                    self.push(node);
+                }
+                0x8e => {
+                    let node = Node::Bytes(self.counted(8)?.to_vec());
+                    self.push(node);
+                }
+                b'}' => self.push(Node::Dict(vec![])),
+                b']' | 0x8f => self.push(Node::List(vec![])),
+                b')' => self.push(Node::Tuple(vec![])),
+                b't' => {
+                    let items = self.pop_to_mark()?;
+                    self.push(Node::Tuple(items));
+                }
+                code @ 0x85..=0x87 => {
+                    let mut items = Vec::with_capacity(3);
+                    for _ in 0..=(code - 0x85) {
+                        items.push(self.pop()?);
+                    }
+                    items.reverse();
+                    self.push(Node::Tuple(items));
+                }
+                b'l' | 0x91 => {
+                    let items = self.pop_to_mark()?;
+                    self.push(Node::List(items));
+                }
+                b'd' => {
+                    let items = self.pop_to_mark()?;
+                    self.push(Node::Dict(vec![]));
+                    self.set(self.nodes.len() - 1, &items)?;
+                }
+                b'a' => {
+                    let item = self.pop()?;
+                    self.append(self.top()?, vec![item])?;
+                }
+                b'e' | 0x90 => {
+                    let items = self.pop_to_mark()?;
+                    self.append(self.top()?, items)?;
+                }
+                b's' => {
+                    let value = self.pop()?;
+                    let key = self.pop()?;
+                    self.set(self.top()?, &[key, value])?;
+                }
+                b'u' => {
+                    let items = self.pop_to_mark()?;
+                    self.set(self.top()?, &items)?;
+                }
+                b'q' => {
+                    let key = self.unsigned(1)?;
+                    self.put(key)?;
+                }
+                b'r' => {
+                    let key = self.unsigned(4)?;
+                    self.put(key)?;
+                }
+                0x94 => self.put(self.memo.len() as u64)?,
+                b'p' => {
+                    let key = self.line()?.trim().parse().map_err(|_| bad("the pickle holds a broken number"))?;
+                    self.put(key)?;
+                }
+                b'h' => {
+                    let key = self.unsigned(1)?;
+                    self.get(key)?;
+                }
+                b'j' => {
+                    let key = self.unsigned(4)?;
+                    self.get(key)?;
+                }
+                b'g' => {
+                    let key = self.line()?.trim().parse().map_err(|_| bad("the pickle holds a broken number"))?;
+                    self.get(key)?;
+                }
+                b'c' => {
+                    let name = format!("{}.{}", self.line()?, self.line()?);
+                    self.global(name)?;
+                }
+                0x93 => {
+                    let (name, module) = (self.pop()?, self.pop()?);
+                    match (&self.nodes[module], &self.nodes[name]) {
+                        (Node::Str(module), Node::Str(name)) => {
+                            let name = format!("{module}.{name}");
+                            self.global(name)?;
+                        }
+                        _ => return Err(bad("the pickle names a constructor by something that is no string")),
+                    }
+                }
+                b'Q' => {
+                    let id = self.pop()?;
+                    let storage = self.storage(id)?;
+                    self.push(Node::Storage(storage));
+                }
+                b'R' | 0x81 => {
+                    let (arguments, constructor) = (self.pop()?, self.pop()?);
+                    let node = self.construct(constructor, arguments)?;
+                    self.push(node);
+                }
+                b'b' => {
+                    // The state of an ordered dict is only its `_metadata`.
+                    self.pop()?;
+                    if !matches!(self.nodes[self.top()?], Node::Dict(_) | Node::Tensor(_)) {
+                        return Err(bad("the pickle sets the state of something that is no dict"));
+                    }
+                }
+                code @ (b'i' | b'o' | 0x92) => return Err(refused(&format!("opcode 0x{code:02x}"))),
+                code => {
+                    return Err(bad(format!(
+                        "not a pickle that PyTorch writes: opcode 0x{code:02x} at byte {}",
+                        self.at - 1
+                    )));
+                }
+            }
+        }
+    }
+
+    fn global(&mut self, name: String) -> Result<()> {
+        let known = matches!(
+            name.as_str(),
+            "collections.OrderedDict"
+                | "torch._utils._rebuild_tensor"
+                | "torch._utils._rebuild_tensor_v2"
+                | "torch._utils._rebuild_parameter"
+                | "torch.Size"
+        ) || storage_kind(&name).is_some();
+        if !known {
+            return Err(refused(&name));
+        }
+        self.push(Node::Global(name));
+        Ok(())
+    }
+
+    fn tuple(&self, id: Id) -> Result<&[Id]> {
+        match &self.nodes[id] {
+            Node::Tuple(items) => Ok(items),
+            _ => Err(bad("the pickle calls a constructor with something that is no tuple")),
+        }
+    }
+
+    /// `("storage", torch.FloatStorage, key, location, len)`
+    fn storage(&self, id: Id) -> Result<Storage> {
+        let broken = || bad("the pickle describes a storage in a way that PyTorch does not");
+        let items = self.tuple(id)?;
+        let node = |i: usize| items.get(i).map(|&id| &self.nodes[id]).ok_or_else(broken);
+        let kind = match (node(0)?, node(1)?) {
+            (Node::Str(word), Node::Global(name)) if word == "storage" => storage_kind(name).ok_or_else(broken)?,
+            _ => return Err(broken()),
+        };
+        let key = match node(2)? {
+            Node::Str(key) => key.clone(),
+            Node::Int(key) => key.to_string(),
+            _ => return Err(broken()),
+        };
+        match node(4)? {
+            Node::Int(len) => Ok(Storage { kind, key, len: usize::try_from(*len).map_err(|_| broken())? }),
+            _ => Err(broken()),
+        }
+    }
+
+    fn integers(&self, id: Id) -> Result<Vec<i64>> {
+        match &self.nodes[id] {
+            Node::Tuple(items) | Node::List(items) => items
+                .iter()
+                .map(|&id| match self.nodes[id] {
+                    Node::Int(n) if n >= 0 => Ok(n),
+                    _ => Err(bad("the pickle holds a tensor whose shape is not made of counts")),
+                })
+                .collect(),
+            _ => Err(bad("the pickle holds a tensor without a shape")),
+        }
+    }
+
+    fn construct(&self, constructor: Id, arguments: Id) -> Result<Node> {
+        let Node::Global(name) = &self.nodes[constructor] else {
+            return Err(bad("the pickle calls something that is no constructor"));
+        };
+        let items = self.tuple(arguments)?;
+        let item =
+            |i: usize| items.get(i).copied().ok_or_else(|| bad(format!("the pickle calls `{name}` with too little")));
+        match name.as_str() {
+            "collections.OrderedDict" => match items.first().map(|&id| &self.nodes[id]) {
+                None => Ok(Node::Dict(vec![])),
+                Some(Node::List(pairs)) => {
+                    let pair = |id: &Id| match &self.nodes[*id] {
+                        Node::Tuple(two) | Node::List(two) if two.len() == 2 => Ok((two[0], two[1])),
+                        _ => Err(bad("the pickle holds a broken OrderedDict")),
+                    };
+                    Ok(Node::Dict(pairs.iter().map(pair).collect::<Result<_>>()?))
+                }
+                Some(_) => Err(bad("the pickle holds a broken OrderedDict")),
+            },
+            "torch.Size" => match &self.nodes[item(0)?] {
+                Node::Tuple(sizes) if sizes.len() <= 8 => Ok(Node::Tuple(sizes.clone())),
+                _ => Err(bad("the pickle holds a broken torch.Size")),
+            },
+            "torch._utils._rebuild_parameter" => match &self.nodes[item(0)?] {
+                Node::Tensor(view) => Ok(Node::Tensor(view.clone())),
+                _ => Err(bad("the pickle holds a parameter that is no tensor")),
+            },
+            "torch._utils._rebuild_tensor" | "torch._utils._rebuild_tensor_v2" => {
+                let Node::Storage(storage) = &self.nodes[item(0)?] else {
+                    return Err(bad("the pickle holds a tensor without a storage"));
+                };
+                let Node::Int(offset) = self.nodes[item(1)?] else {
+                    return Err(bad("the pickle holds a tensor without an offset"));
+                };
+                let (size, stride) = (self.integers(item(2)?)?, self.integers(item(3)?)?);
+                View { storage: storage.clone(), offset, size, stride }.checked().map(Node::Tensor)
+            }
+            other => Err(refused(other)),
+        }
+    }
+}
+
+impl View {
+    /// Refuses a view that reaches beyond its storage or repeats parts of it, as no saved tensor does.
+    fn checked(self) -> Result<Self> {
+        let outside = || bad("the pickle holds a tensor that reaches beyond its storage");
+        if self.size.len() != self.stride.len() || self.size.len() > 8 || self.offset < 0 {
+            return Err(bad("the pickle holds a tensor whose shape and strides do not fit"));
+        }
+        let count = self.size.iter().try_fold(1i64, |n, &d| n.checked_mul(d)).ok_or_else(outside)?;
+        if count > 0 {
+            let last =
+                self.size.iter().zip(&self.stride).try_fold(self.offset, |last, (&d, &s)| {
+                    (d - 1).checked_mul(s).and_then(|step| last.checked_add(step))
+                });
+            let last = last.and_then(|last| usize::try_from(last).ok()).ok_or_else(outside)?;
+            if last >= self.storage.len || count as u64 > self.storage.len as u64 {
+                return Err(outside());
+            }
+        }
+        Ok(self)
+    }
+}
+
+fn storage_kind(name: &str) -> Option<Kind> {
+    let name = name.strip_prefix("torch.")?;
+    let name = name.strip_prefix("cuda.").unwrap_or(name);
+    Some(match name {
+        "FloatStorage" => Kind::Float,
+        "DoubleStorage" => Kind::Double,
+        "HalfStorage" => Kind::Half,
+        "BFloat16Storage" => Kind::BFloat16,
+        "LongStorage" => Kind::Int64,
+        "IntStorage" => Kind::Int,
+        "ShortStorage" => Kind::Int16,
+        "CharStorage" => Kind::Int8,
+        "ByteStorage" => Kind::Uint8,
+        "BoolStorage" => Kind::Bool,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // python3 -c "import pickle; print(pickle.dumps({'a': [1, 2.5, None, True], 'b': (300, -1)}, 2))"
+    #[test]
+    fn plain_values_are_read() -> Result<()> {
+        let bytes = b"\x80\x02}q\x00(X\x01\x00\x00\x00aq\x01]q\x02(K\x01G@\x04\x00\x00\x00\x00\x00\x00N\x88eX\x01\x00\x00\x00bq\x03M,\x01J\xff\xff\xff\xff\x86q\x04u.";
+        let pickle = Pickle::read(bytes)?;
+        let Node::Dict(pairs) = pickle.node(pickle.root) else { panic!("not a dict") };
+        let entries = pickle.entries(pairs);
+        let values = |id: Id| match pickle.node(id) {
+            Node::List(items) | Node::Tuple(items) => items.iter().map(|&i| pickle.node(i).clone()).collect(),
+            _ => vec![],
+        };
+        assert_eq!(values(entries[0].1), [Node::Int(1), Node::Float(2.5), Node::None, Node::Bool(true)]);
+        assert_eq!(values(entries[1].1), [Node::Int(300), Node::Int(-1)]);
+        Ok(())
+    }
+
+    // python3 -c "import pickle, os; print(pickle.dumps(os.system, 2))": what a malicious file calls.
+    #[test]
+    fn other_constructors_are_refused_by_name() {
+        let error = Pickle::read(b"\x80\x02cposix\nsystem\nq\x00X\x02\x00\x00\x00lsq\x01\x85R.").err();
+        assert!(error.is_some_and(|e| e.message.contains("posix.system")));
+    }
+
+    #[test]
+    fn every_truncation_is_an_error() {
+        let bytes = b"\x80\x02}q\x00(X\x01\x00\x00\x00aq\x01]q\x02(K\x01G@\x04\x00\x00\x00\x00\x00\x00N\x88eu.";
+        for end in 0..bytes.len() {
+            assert!(Pickle::read(&bytes[..end]).is_err(), "cut at {end}");
+        }
+    }
+}

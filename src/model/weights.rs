@@ -1,0 +1,402 @@
+//! Files of weights: safetensors, and both formats of `torch.save` (a zip since PyTorch 1.6, five pickles in a row before).
+//! The content decides which one a file is, not its ending.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use tch::Kind;
+use zip::ZipArchive;
+
+use super::pickle::{Id, Node, Pickle, Storage, View};
+use crate::core::{Error, ErrorKind, Result, Tensor};
+
+/// Tensors by the names that the file gives them; numbers of other widths than 32 bits are already float32.
+pub type Weights = BTreeMap<String, Tensor>;
+
+/// What a file turned out to hold.
+pub enum Contents {
+    Weights(Weights),
+    /// A program with its weights, which libtorch runs itself.
+    TorchScript,
+}
+
+/// Keys under which training programs keep the weights beside other things.
+const WRAPPERS: &[&str] = &["state_dict", "model_state_dict", "model", "net", "params", "weights"];
+
+fn bad(problem: impl Into<String>) -> Error {
+    Error::new(ErrorKind::File, problem)
+}
+
+/// Reads a file of weights. Nothing in it is run, unless it is TorchScript, which is left to libtorch.
+pub fn read(path: &Path) -> Result<Contents> {
+    let bytes = std::fs::read(path).map_err(|e| Error::file(path, e))?;
+    parse(&bytes).map_err(|error| error.during(&path.display().to_string()))
+}
+
+/// As [`read`], of bytes in memory.
+pub fn parse(bytes: &[u8]) -> Result<Contents> {
+    match bytes {
+        [] => Err(bad("the file is empty")),
+        [b'P', b'K', ..] => zipped(bytes),
+        [0x80, 2..=5, ..] => legacy(bytes).map(Contents::Weights),
+        [_, _, _, _, _, _, _, _, b'{', ..] => safetensors(bytes).map(Contents::Weights),
+        _ => Err(bad("neither safetensors, nor a PyTorch state dict, nor TorchScript")
+            .hint("in Python: torch.save(model.state_dict(), path), or safetensors.torch.save_file")),
+    }
+}
+
+fn element_size(kind: Kind) -> usize {
+    kind.elt_size_in_bytes()
+}
+
+/// A tensor over bytes whose number was checked against the shape.
+fn tensor(bytes: &[u8], size: &[i64], kind: Kind) -> Result<Tensor> {
+    let count = size.iter().try_fold(1usize, |n, &d| usize::try_from(d).ok().and_then(|d| n.checked_mul(d)));
+    if count.and_then(|n| n.checked_mul(element_size(kind))) != Some(bytes.len()) {
+        return Err(bad(format!("a tensor of shape {size:?} does not fit its {} bytes", bytes.len())));
+    }
+    if bytes.is_empty() {
+        return Ok(Tensor::f_zeros(size, (kind, tch::Device::Cpu))?);
+    }
+    Ok(Tensor::f_from_data_size(bytes, size, kind)?)
+}
+
+/// Models compute in float32, whatever their weights were stored in.
+fn as_float(tensor: Tensor) -> Result<Tensor> {
+    match tensor.kind() {
+        Kind::Double | Kind::Half | Kind::BFloat16 => Ok(tensor.f_to_kind(Kind::Float)?),
+        _ => Ok(tensor),
+    }
+}
+
+/// Format: 8 bytes length of the header, the header in JSON, the numbers. <https://github.com/huggingface/safetensors>
+fn safetensors(bytes: &[u8]) -> Result<Weights> {
+    let broken = |what: String| bad(format!("the safetensors file is truncated or corrupted: {what}"));
+    let (length, rest) = bytes.split_at(8);
+    let length = length.iter().rev().fold(0u64, |n, &byte| n << 8 | u64::from(byte));
+    let header = usize::try_from(length)
+        .ok()
+        .and_then(|n| rest.get(..n))
+        .ok_or_else(|| broken(format!("its header should take {length} bytes, the file has {}", rest.len())))?;
+    let data = &rest[header.len()..];
+    let parsed: serde_json::Value =
+        serde_json::from_slice(header).map_err(|e| broken(format!("its header is no JSON ({e})")))?;
+    let entries = parsed.as_object().ok_or_else(|| broken("its header is no table".into()))?;
+
+    struct Entry<'a> {
+        name: &'a str,
+        kind: Kind,
+        size: Vec<i64>,
+        bytes: &'a [u8],
+    }
+    let mut checked = Vec::new();
+    for (name, entry) in entries.iter().filter(|(name, _)| *name != "__metadata__") {
+        let dtype = entry["dtype"].as_str().unwrap_or("");
+        let kind = match dtype {
+            "F64" => Kind::Double,
+            "F32" => Kind::Float,
+            "F16" => Kind::Half,
+            "BF16" => Kind::BFloat16,
+            "I64" => Kind::Int64,
+            "I32" => Kind::Int,
+            "I16" => Kind::Int16,
+            "I8" => Kind::Int8,
+            "U8" => Kind::Uint8,
+            "BOOL" => Kind::Bool,
+            _ => return Err(broken(format!("tensor {name:?} has the type {dtype:?}"))),
+        };
+        let numbers = |value: &serde_json::Value| -> Option<Vec<u64>> {
+            value.as_array()?.iter().map(serde_json::Value::as_u64).collect()
+        };
+        let size = numbers(&entry["shape"])
+            .filter(|s| s.len() <= 8)
+            .ok_or_else(|| broken(format!("tensor {name:?} has no shape")))?;
+        let place = numbers(&entry["data_offsets"]).unwrap_or_default();
+        let [start, end] = place[..] else { return Err(broken(format!("tensor {name:?} has no place"))) };
+        let count = size.iter().try_fold(element_size(kind) as u64, |n, &d| n.checked_mul(d));
+        let bytes = usize::try_from(start).ok().zip(usize::try_from(end).ok()).and_then(|(a, b)| data.get(a..b));
+        match bytes {
+            Some(bytes) if count == Some(bytes.len() as u64) => {
+                let size = size.iter().map(|&d| d as i64).collect();
+                checked.push(Entry { name, kind, size, bytes });
+            }
+            Some(bytes) => {
+                return Err(broken(format!("tensor {name:?} of shape {size:?} has {} bytes", bytes.len())));
+            }
+            None => {
+                return Err(broken(format!(
+                    "tensor {name:?} ends at byte {end} of the numbers, the file has {}",
+                    data.len()
+                )));
+            }
+        }
+    }
+    checked.into_iter().map(|e| Ok((e.name.to_string(), as_float(tensor(e.bytes, &e.size, e.kind)?)?))).collect()
+}
+
+/// Writes tensors as safetensors, whose header also says `about` what they are.
+pub fn write_safetensors(path: &Path, tensors: &[(String, Tensor)], about: &[(&str, String)]) -> Result<()> {
+    use std::io::Write;
+    let mut header = serde_json::Map::new();
+    let about = about.iter().map(|(key, value)| ((*key).to_string(), serde_json::json!(value))).collect();
+    header.insert("__metadata__".into(), serde_json::Value::Object(about));
+    let mut blocks = Vec::new();
+    let mut at = 0;
+    for (name, tensor) in tensors {
+        let tensor = tensor.f_detach()?.f_to_device(tch::Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
+        let mut bytes = vec![0u8; tensor.numel() * 4];
+        tensor.f_copy_data_u8(&mut bytes, tensor.numel())?;
+        let end = at + bytes.len();
+        header.insert(
+            name.clone(),
+            serde_json::json!({ "dtype": "F32", "shape": tensor.size(), "data_offsets": [at, end] }),
+        );
+        at = end;
+        blocks.push(bytes);
+    }
+    let mut text = serde_json::Value::Object(header).to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(8), b' ');
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path).map_err(|e| Error::file(path, e))?);
+    let mut write = |bytes: &[u8]| file.write_all(bytes).map_err(|e| Error::file(path, e));
+    write(&(text.len() as u64).to_le_bytes())?;
+    write(&text)?;
+    for block in &blocks {
+        write(block)?;
+    }
+    file.flush().map_err(|e| Error::file(path, e))
+}
+
+/// The text that a safetensors file says about itself under `key`.
+pub fn about(path: &Path, key: &str) -> Option<String> {
+    let mut file = std::fs::File::open(path).ok()?;
+    let mut length = [0u8; 8];
+    file.read_exact(&mut length).ok()?;
+    let length = u64::from_le_bytes(length);
+    let mut header = Vec::new();
+    file.take(length.min(100 << 20)).read_to_end(&mut header).ok()?;
+    let parsed: serde_json::Value = serde_json::from_slice(&header).ok()?;
+    Some(parsed["__metadata__"][key].as_str()?.to_string())
+}
+
+fn zipped(bytes: &[u8]) -> Result<Contents> {
+    let broken = |e: &dyn std::fmt::Display| bad(format!("the zip file is truncated or corrupted: {e}"));
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|e| broken(&e))?;
+    let names: Vec<String> = archive.file_names().map(String::from).collect();
+    let root = |part: &str| {
+        names
+            .iter()
+            .find_map(|n| n.strip_suffix(part).filter(|root| root.matches('/').count() == 1 && root.ends_with('/')))
+    };
+    if names.iter().any(|n| n.split('/').nth(1) == Some("code")) {
+        return Ok(Contents::TorchScript);
+    }
+    let Some(folder) = root("data.pkl").map(String::from) else {
+        return Err(bad("the zip file holds no PyTorch state dict (no data.pkl)"));
+    };
+    let mut entry = |name: &str| -> Result<Vec<u8>> {
+        let mut file = archive.by_name(name).map_err(|e| broken(&format!("{name}: {e}")))?;
+        let mut content = Vec::new();
+        file.read_to_end(&mut content).map_err(|e| broken(&format!("{name}: {e}")))?;
+        Ok(content)
+    };
+    let order = format!("{folder}byteorder");
+    if names.contains(&order) && entry(&order)? != b"little" {
+        return Err(
+            bad("the weights were saved on a big-endian machine").hint("load and save them again on another one")
+        );
+    }
+    let pickle = Pickle::read(&entry(&format!("{folder}data.pkl"))?)?;
+    state_dict(&pickle, &mut |storage| entry(&format!("{folder}data/{}", storage.key))).map(Contents::Weights)
+}
+
+/// Five pickles in a row (magic number, version, machine, object, storage keys), then each storage behind its length.
+fn legacy(bytes: &[u8]) -> Result<Weights> {
+    const MAGIC: [u8; 10] = [0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19];
+    let mut rest = bytes;
+    let mut next = || -> Result<Pickle> {
+        let pickle = Pickle::read(rest)?;
+        rest = &rest[pickle.len..];
+        Ok(pickle)
+    };
+    let magic = next()?;
+    if !matches!(magic.node(magic.root), Node::Long(n) if *n == MAGIC) {
+        // A bare pickle holds no tensors, but saying what it asks for is more use than saying that it isn't PyTorch's.
+        return Err(bad("a pickle, but not one that torch.save wrote"));
+    }
+    let version = next()?;
+    if *version.node(version.root) != Node::Int(1001) {
+        return Err(bad("a version of torch.save that is not known"));
+    }
+    let _machine = next()?;
+    let object = next()?;
+    let keys = next()?;
+    let (Node::List(order) | Node::Tuple(order)) = keys.node(keys.root) else {
+        return Err(bad("the list of storages is missing"));
+    };
+    // The lengths of storages count numbers, whose width only the object's own references tell.
+    let mut widths = HashMap::new();
+    for id in 0..object.nodes() {
+        if let Node::Storage(storage) = object.node(id) {
+            widths.insert(storage.key.clone(), element_size(storage.kind));
+        }
+    }
+    let truncated = || bad("the file is truncated: its tensors end too early");
+    let mut storages: HashMap<String, &[u8]> = HashMap::new();
+    for &id in order {
+        let key = match keys.node(id) {
+            Node::Str(key) => key.clone(),
+            Node::Int(key) => key.to_string(),
+            _ => return Err(bad("the list of storages is broken")),
+        };
+        let Some((length, after)) = rest.split_at_checked(8) else { return Err(truncated()) };
+        let count = length.iter().rev().fold(0u64, |n, &byte| n << 8 | u64::from(byte));
+        let width = *widths.get(&key).ok_or_else(|| bad("the file holds a storage that no tensor uses"))?;
+        let size = usize::try_from(count).ok().and_then(|n| n.checked_mul(width)).ok_or_else(truncated)?;
+        let (block, after) = after.split_at_checked(size).ok_or_else(truncated)?;
+        storages.insert(key, block);
+        rest = after;
+    }
+    state_dict(&object, &mut |storage| storages.get(&storage.key).map(|block| block.to_vec()).ok_or_else(truncated))
+}
+
+/// Finds the state dict among the wrappers that training programs put around it.
+fn state_dict(pickle: &Pickle, fetch: &mut dyn FnMut(&Storage) -> Result<Vec<u8>>) -> Result<Weights> {
+    let none = || bad("the file holds no state dict").hint("in Python: torch.save(model.state_dict(), path)");
+    let has_tensors = |id: Id| match pickle.node(id) {
+        Node::Dict(pairs) => pairs.iter().any(|&(_, value)| matches!(pickle.node(value), Node::Tensor(_))),
+        _ => false,
+    };
+    let mut id = pickle.root;
+    for _depth in 0..8 {
+        if has_tensors(id) {
+            let Node::Dict(pairs) = pickle.node(id) else { return Err(none()) };
+            return tensors(pickle, &pickle.entries(pairs), fetch);
+        }
+        id = match pickle.node(id) {
+            Node::List(items) | Node::Tuple(items) => match items[..] {
+                [one] => one,
+                _ => {
+                    return Err(bad(format!("the file holds a list of {} networks, one is wanted", items.len()))
+                        .hint("in Python, save the one to examine: torch.save(states[0], path)"));
+                }
+            },
+            Node::Dict(pairs) => {
+                let entries = pickle.entries(pairs);
+                let wrapper = WRAPPERS.iter().find_map(|name| entries.iter().find(|(key, _)| key == name));
+                let inner: Vec<&(String, Id)> = entries.iter().filter(|(_, value)| has_tensors(*value)).collect();
+                match (wrapper, &inner[..]) {
+                    (Some(&(_, inside)), _) => inside,
+                    (None, [(_, inside)]) => *inside,
+                    (None, []) => return Err(none()),
+                    (None, several) => {
+                        let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
+                        return Err(bad(format!("the file holds several networks: {}", names.join(", ")))
+                            .hint("in Python, save the one to examine: torch.save(states[name], path)"));
+                    }
+                }
+            }
+            _ => return Err(none()),
+        };
+    }
+    Err(none())
+}
+
+fn tensors(
+    pickle: &Pickle,
+    entries: &[(String, Id)],
+    fetch: &mut dyn FnMut(&Storage) -> Result<Vec<u8>>,
+) -> Result<Weights> {
+    let mut whole: HashMap<String, Tensor> = HashMap::new();
+    let mut weights = Weights::new();
+    for (name, id) in entries {
+        // Numbers beside the tensors, such as an epoch, are no weights.
+        let Node::Tensor(view) = pickle.node(*id) else { continue };
+        if !whole.contains_key(&view.storage.key) {
+            let bytes = fetch(&view.storage)?;
+            whole.insert(view.storage.key.clone(), tensor(&bytes, &[view.storage.len as i64], view.storage.kind)?);
+        }
+        let View { size, stride, offset, storage } = view;
+        let base = &whole[&storage.key];
+        if base.kind() != storage.kind || base.numel() != storage.len {
+            return Err(bad(format!("tensor {name:?} reads its numbers in two ways")));
+        }
+        let dense = match base.numel() {
+            0 => Tensor::f_zeros(size.as_slice(), (storage.kind, tch::Device::Cpu))?,
+            _ => base.f_as_strided(size.as_slice(), stride.as_slice(), *offset)?.f_contiguous()?,
+        };
+        weights.insert(name.clone(), as_float(dense)?);
+    }
+    // nn.DataParallel puts this before every name.
+    if weights.keys().all(|name| name.starts_with("module.")) {
+        weights = weights.into_iter().map(|(name, tensor)| (name["module.".len()..].to_string(), tensor)).collect();
+    }
+    Ok(weights)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn weights(bytes: &[u8]) -> Result<Weights> {
+        match parse(bytes)? {
+            Contents::Weights(weights) => Ok(weights),
+            Contents::TorchScript => Err(bad("TorchScript")),
+        }
+    }
+
+    /// Neither a cut nor a flipped byte anywhere may do worse than give an error or other numbers.
+    fn survives(bytes: &[u8]) {
+        let step = (bytes.len() / 1500).max(1);
+        for end in (0..bytes.len()).step_by(step) {
+            let _ = parse(&bytes[..end]);
+        }
+        for at in (0..bytes.len()).step_by(step).chain(0..bytes.len().min(1200)) {
+            for flip in [0x01, 0x80, 0xff] {
+                let mut broken = bytes.to_vec();
+                broken[at] ^= flip;
+                let _ = parse(&broken);
+            }
+        }
+    }
+
+    // Each made with torch 2.11: torch.save({"state_dict": {"module.a": torch.arange(6.).reshape(2, 3).t(),
+    // "module.b": torch.tensor([1.5, -2.0], dtype=torch.float64)}, "epoch": 3}, path), the legacy one with
+    // _use_new_zipfile_serialization=False.
+    #[test]
+    fn both_pytorch_formats_give_the_same_tensors() -> Result<()> {
+        for bytes in [&include_bytes!("testdata/wrapped_zip.pt")[..], include_bytes!("testdata/wrapped_legacy.pt")] {
+            let weights = weights(bytes)?;
+            assert_eq!(weights.keys().map(String::as_str).collect::<Vec<_>>(), ["a", "b"]);
+            assert_eq!(weights["a"].size(), [3, 2]);
+            assert_eq!(Vec::<f32>::try_from(&weights["a"].reshape([-1]))?, [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+            assert_eq!(weights["b"].kind(), Kind::Float);
+            assert_eq!(Vec::<f32>::try_from(&weights["b"])?, [1.5, -2.0]);
+            survives(bytes);
+        }
+        Ok(())
+    }
+
+    // torch.save(torch.nn.Linear(2, 1), path): a whole module, whose class would have to be run.
+    #[test]
+    fn a_pickled_module_is_refused_by_name() {
+        let error = parse(include_bytes!("testdata/whole_module.pt")).err();
+        assert!(error.is_some_and(|e| e.message.contains("torch.nn.modules.linear.Linear")));
+    }
+
+    #[test]
+    fn safetensors_written_are_read_back_and_damage_is_an_error() -> Result<()> {
+        let folder = tempfile::tempdir().map_err(|e| bad(e.to_string()))?;
+        let path = folder.path().join("w.safetensors");
+        let tensor = Tensor::from_slice(&[1.0f32, 2.0, 3.0]);
+        write_safetensors(&path, &[("w".into(), tensor)], &[("viva", "layers".into())])?;
+        let bytes = std::fs::read(&path).map_err(|e| Error::file(&path, e))?;
+        assert_eq!(Vec::<f32>::try_from(&weights(&bytes)?["w"])?, [1.0, 2.0, 3.0]);
+        assert_eq!(about(&path, "viva").as_deref(), Some("layers"));
+        for end in 0..bytes.len() {
+            assert!(parse(&bytes[..end]).is_err(), "cut at {end}");
+        }
+        survives(&bytes);
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! Published networks, one family per file, with the names that their checkpoints give to tensors.
+
+mod alexnet;
+mod resnet;
+mod resnet_cifar;
+mod squeezenet;
+mod vgg;
+
+use std::collections::BTreeMap;
+
+use super::layers::Layer;
+use super::weights::Weights;
+use crate::core::{Error, Result, suggestion};
+
+/// A network that `arch` can name.
+pub struct Architecture {
+    pub name: &'static str,
+    pub layers: fn(classes: i64) -> Layer,
+    /// Classes of the data set that it was published for.
+    pub classes: i64,
+    /// The tensor whose first size is the number of classes.
+    pub head: &'static str,
+    /// `[C, H, W]` that it was published for.
+    pub input: [i64; 3],
+    /// Other names of tensors in published files, by the name here.
+    pub spelling: fn() -> BTreeMap<String, String>,
+}
+
+fn no_other() -> BTreeMap<String, String> {
+    BTreeMap::new()
+}
+
+const IMAGENET: [i64; 3] = [3, 224, 224];
+const CIFAR: [i64; 3] = [3, 32, 32];
+
+static ARCHITECTURES: &[Architecture] = &[
+    entry("alexnet", alexnet::alexnet, "classifier.6.weight"),
+    entry("resnet18", resnet::resnet18, "fc.weight"),
+    entry("resnet34", resnet::resnet34, "fc.weight"),
+    entry("resnet50", resnet::resnet50, "fc.weight"),
+    Architecture {
+        spelling: squeezenet::gluon,
+        ..entry("squeezenet1_1", squeezenet::squeezenet1_1, "classifier.1.weight")
+    },
+    entry("vgg16", vgg::vgg16, "classifier.6.weight"),
+    cifar("cifar_resnet20", resnet_cifar::resnet20, "linear.weight"),
+    cifar("cifar_resnet56", resnet_cifar::resnet56, "linear.weight"),
+    cifar("abcrown_resnet2b", resnet_cifar::resnet2b, "linear2.weight"),
+    cifar("abcrown_resnet4b", resnet_cifar::resnet4b, "linear2.weight"),
+];
+
+const fn entry(name: &'static str, layers: fn(i64) -> Layer, head: &'static str) -> Architecture {
+    Architecture { name, layers, classes: 1000, head, input: IMAGENET, spelling: no_other }
+}
+
+const fn cifar(name: &'static str, layers: fn(i64) -> Layer, head: &'static str) -> Architecture {
+    Architecture { name, layers, classes: 10, head, input: CIFAR, spelling: no_other }
+}
+
+/// The names that `arch` takes.
+pub fn archs() -> impl Iterator<Item = &'static str> + Clone {
+    ARCHITECTURES.iter().map(|arch| arch.name)
+}
+
+pub fn find(name: &str) -> Result<&'static Architecture> {
+    ARCHITECTURES.iter().find(|arch| arch.name == name).ok_or_else(|| {
+        Error::model(format!("there is no network called {name:?}"))
+            .hint(format!("{}; or write the layers down: arch: [net::conv(32, 3), ...]", suggestion(name, archs())))
+    })
+}
+
+/// The network whose tensors have just these names, if one has.
+pub fn recognise(weights: &Weights) -> Option<&'static Architecture> {
+    let mut names: Vec<&str> =
+        weights.keys().map(String::as_str).filter(|name| !name.ends_with("num_batches_tracked")).collect();
+    names.sort_unstable();
+    ARCHITECTURES.iter().find(|arch| {
+        let mut wanted = (arch.layers)(arch.classes).tensor_names();
+        wanted.sort_unstable();
+        if wanted.iter().map(String::as_str).eq(names.iter().copied()) {
+            return true;
+        }
+        let spelling = (arch.spelling)();
+        !spelling.is_empty() && names.len() == spelling.len() && names.iter().all(|name| spelling.contains_key(*name))
+    })
+}
+
+impl Architecture {
+    /// Gives the tensors of a published file the names they have here.
+    pub fn respell(&self, weights: Weights) -> Weights {
+        let spelling = (self.spelling)();
+        weights.into_iter().map(|(name, t)| (spelling.get(&name).cloned().unwrap_or(name), t)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::module::Module;
+    use super::*;
+
+    /// The sizes that torchvision's documentation states (`num_params`), and those counted with PyTorch for the CIFAR ones.
+    #[test]
+    fn networks_have_the_published_number_of_parameters() -> Result<()> {
+        let published = [
+            ("alexnet", 61_100_840),
+            ("resnet18", 11_689_512),
+            ("resnet34", 21_797_672),
+            ("resnet50", 25_557_032),
+            ("squeezenet1_1", 1_235_496),
+            ("vgg16", 138_357_544),
+            // Table 6 of He et al. 2016: 0.27 M and 0.85 M.
+            ("cifar_resnet20", 269_722),
+            ("cifar_resnet56", 853_018),
+        ];
+        for (name, count) in published {
+            let arch = find(name)?;
+            let mut supply = Count { total: 0 };
+            Module::build(&(arch.layers)(arch.classes), Some(arch.input), tch::Device::Cpu, &mut supply)?;
+            assert_eq!(supply.total, count, "{name}");
+        }
+        Ok(())
+    }
+
+    /// Counts what would be learned, without filling 138 million numbers.
+    struct Count {
+        total: i64,
+    }
+
+    impl super::super::module::Supply for Count {
+        fn tensor(
+            &mut self,
+            name: &str,
+            size: &[Option<i64>],
+            _fan_in: Option<i64>,
+            _init: super::super::module::Init,
+        ) -> Result<crate::core::Tensor> {
+            let size: Vec<i64> = size.iter().map(|d| d.unwrap_or(0)).collect();
+            if !name.contains("running_") {
+                self.total += size.iter().product::<i64>();
+            }
+            Ok(crate::core::Tensor::f_empty([1], (tch::Kind::Float, tch::Device::Cpu))?.f_expand(size, false)?)
+        }
+    }
+
+    #[test]
+    fn a_slip_in_a_name_gets_the_nearest() {
+        let hint = find("resnet_18").err().and_then(|e| e.hint).unwrap_or_default();
+        assert!(hint.contains("resnet18"), "{hint}");
+    }
+}

@@ -1,0 +1,76 @@
+//! Residual networks for 32 x 32 images: those of He et al. 2016, Section 4.2, with the names of
+//! github.com/akamaster/pytorch_resnet_cifar10, and the two without batch norm that the verifier alpha-beta-CROWN ships.
+
+use super::super::layers::{Layer, own};
+
+pub fn resnet20(classes: i64) -> Layer {
+    resnet(3, classes)
+}
+
+pub fn resnet56(classes: i64) -> Layer {
+    resnet(9, classes)
+}
+
+/// 6 n + 2 layers; shortcuts have no parameters (option A).
+fn resnet(n: usize, classes: i64) -> Layer {
+    let mut parts =
+        own([("conv1", Layer::conv_bare(16, 3, 1, 1)), ("bn1", Layer::batch_norm()), ("relu", Layer::Relu)]);
+    for stage in 0..3 {
+        let width = 16 << stage;
+        let blocks = (0..n).map(|block| {
+            let stride = if block == 0 && stage > 0 { 2 } else { 1 };
+            let body = own([
+                ("conv1", Layer::conv_bare(width, 3, stride, 1)),
+                ("bn1", Layer::batch_norm()),
+                ("relu1", Layer::Relu),
+                ("conv2", Layer::conv_bare(width, 3, 1, 1)),
+                ("bn2", Layer::batch_norm()),
+            ]);
+            let shortcut =
+                if stride == 2 { own([("shortcut", Layer::Subsample { stride: 2, channels: width })]) } else { vec![] };
+            Layer::named([("", Layer::Residual { body, shortcut }), ("relu", Layer::Relu)])
+        });
+        parts.push((format!("layer{}", stage + 1), Layer::sequence(blocks)));
+    }
+    parts.extend(own([
+        ("avgpool", Layer::AdaptiveAvgPool { size: [1, 1] }),
+        ("flatten", Layer::Flatten),
+        ("linear", Layer::linear(classes)),
+    ]));
+    Layer::Sequence(parts)
+}
+
+pub fn resnet2b(classes: i64) -> Layer {
+    without_batch_norm(8, &[16], classes)
+}
+
+pub fn resnet4b(classes: i64) -> Layer {
+    without_batch_norm(16, &[32, 32], classes)
+}
+
+/// Two blocks per stage, the first of which halves the image.
+fn without_batch_norm(stem: i64, stages: &[i64], classes: i64) -> Layer {
+    let mut parts = own([("conv1", Layer::conv(stem, 3, 2, 1)), ("relu", Layer::Relu)]);
+    for (stage, &width) in stages.iter().enumerate() {
+        let blocks = [2, 1].map(|stride| {
+            let body = own([
+                ("conv1", Layer::conv(width, 3, stride, 1)),
+                ("relu1", Layer::Relu),
+                ("conv2", Layer::conv(width, 3, 1, 1)),
+            ]);
+            let shortcut = match stride {
+                2 => own([("shortcut", Layer::sequence([Layer::conv(width, 1, 2, 0)]))]),
+                _ => vec![],
+            };
+            Layer::named([("", Layer::Residual { body, shortcut }), ("relu", Layer::Relu)])
+        });
+        parts.push((format!("layer{}", stage + 1), Layer::sequence(blocks)));
+    }
+    parts.extend(own([
+        ("flatten", Layer::Flatten),
+        ("linear1", Layer::linear(100)),
+        ("relu1", Layer::Relu),
+        ("linear2", Layer::linear(classes)),
+    ]));
+    Layer::Sequence(parts)
+}

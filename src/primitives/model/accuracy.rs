@@ -1,0 +1,48 @@
+//! How often a model is right or wrong.
+
+use crate::core::{Cx, Result, Value};
+use crate::data::Dataset;
+use crate::model::Model;
+use crate::primitives::{Args, Example, Kind, Param, Primitive};
+
+const DATA: Param = Param::new("ds", Kind::Object("Dataset"), "images with their labels");
+
+pub static ACCURACY: Primitive = Primitive {
+    path: "Model.accuracy",
+    purpose: "The share of images that get their own label.",
+    params: &[super::MODEL, DATA],
+    options: &[],
+    returns: "float in [0, 1]",
+    notes: "Scores that are not a number are an error.",
+    source: "",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 20, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+               f.accuracy(ds)",
+        result: "",
+    }],
+    run: |cx, args| Ok(Value::Float(share(cx, args)?)),
+};
+
+pub static ERROR: Primitive = Primitive {
+    path: "Model.error",
+    purpose: "The share of images that get another label than their own: the risk on this set.",
+    params: &[super::MODEL, DATA],
+    options: &[],
+    returns: "float in [0, 1]",
+    notes: "1 - accuracy.",
+    source: "",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 20, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+               f.accuracy(ds) + f.error(ds)",
+        result: "1.0",
+    }],
+    run: |cx, args| Ok(Value::Float(1.0 - share(cx, args)?)),
+};
+
+fn share(cx: &Cx, args: &Args) -> Result<f64> {
+    let set = args.object::<Dataset>("ds");
+    set.record(cx);
+    args.object::<Model>("f").accuracy(cx, &set)
+}

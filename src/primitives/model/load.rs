@@ -1,0 +1,74 @@
+//! Models from files.
+
+use std::collections::BTreeMap;
+
+use crate::core::{Error, Result, Value};
+use crate::model::{Options, load};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+
+pub static LOAD: Primitive = Primitive {
+    path: "model::load",
+    purpose: "Loads a classifier: TorchScript, safetensors, or a PyTorch state dict.",
+    params: &[Param::new("path", Kind::Path, "the file; also looked for below the data folder")],
+    options: &[
+        Param::new(
+            "arch",
+            Kind::Either(&[Kind::Str, Kind::Array]),
+            "a name from model::archs(), or an array of net:: layers",
+        )
+        .or(Fallback::Absent("recognised by the tensors' names, or said by the file")),
+        super::CLASSES,
+        super::INPUT,
+        Param::new("mean", Kind::Numbers, "per channel (or one for all), subtracted from images in [0, 1]")
+            .or(Fallback::Absent("0")),
+        Param::new("std", Kind::Numbers, "per channel (or one for all), that images are then divided by")
+            .or(Fallback::Absent("1")),
+        Param::new("names", Kind::Map, "name in the file: position or name of the layer, such as #{ \"conv1\": 0 }")
+            .or(Fallback::Absent("the names agree")),
+        Param::new("ignore", Kind::Array, "names of tensors or layers in the file that the network does not have")
+            .or(Fallback::Absent("none")),
+    ],
+    returns: "Model",
+    notes: "The content decides what a file is, not its ending. State dicts are read without running code: tensors, containers \
+            and numbers only, both formats of torch.save, also inside {\"state_dict\": ...} or behind `module.`. Layers written \
+            down are named by position, as in PyTorch's Sequential: `0.weight`. A tensor that is missing, unused or of another \
+            shape is an error. float64, float16 and bfloat16 become float32. `hash` depends on the layers, tensors and \
+            normalisation, not on the file's format.",
+    source: "",
+    examples: &[Example { code: "try { model::load(\"no/such/file.pth\") } catch (e) { e.kind }", result: "file" }],
+    run: |cx, args| {
+        let path = cx.find(args.str("path"))?;
+        let numbers = |name: &str| args.get(name).map(|_| args.numbers(name));
+        let options = Options {
+            arch: super::arch(args)?,
+            classes: args.optional_int("classes"),
+            input: super::input(args)?,
+            mean: numbers("mean"),
+            std: numbers("std"),
+            names: names(args)?,
+            ignore: ignore(args)?,
+        };
+        Ok(Value::object(load(cx, &path, options)?))
+    },
+};
+
+fn names(args: &Args) -> Result<BTreeMap<String, String>> {
+    let Some(Value::Map(map)) = args.get("names") else { return Ok(BTreeMap::new()) };
+    let entry = |(from, to): (&String, &Value)| match to {
+        Value::Int(position) => Ok((from.clone(), position.to_string())),
+        Value::Str(name) => Ok((from.clone(), name.clone())),
+        other => {
+            Err(Error::argument(format!("`names`: {from} must be a layer's position or name, got {}", other.summary())))
+        }
+    };
+    map.iter().map(entry).collect()
+}
+
+fn ignore(args: &Args) -> Result<Vec<String>> {
+    let Some(Value::Array(names)) = args.get("ignore") else { return Ok(vec![]) };
+    let entry = |name: &Value| match name {
+        Value::Str(name) => Ok(name.clone()),
+        other => Err(Error::argument(format!("`ignore` takes names, got {}", other.summary()))),
+    };
+    names.iter().map(entry).collect()
+}

@@ -1,0 +1,85 @@
+//! Models as scripts see them.
+
+pub mod accuracy;
+pub mod archs;
+pub mod from;
+pub mod load;
+pub mod logits;
+pub mod predict;
+pub mod train;
+
+use std::rc::Rc;
+
+use super::{Args, Kind, Param};
+use crate::core::{Error, Result, Tensor, Value};
+use crate::data::Dataset;
+use crate::model::{Arch, Inputs, Layer};
+
+const MODEL: Param = Param::new("f", Kind::Object("Model"), "the model");
+
+const INPUTS: Param = Param::new(
+    "x",
+    Kind::Either(&[Kind::Object("Dataset"), Kind::Tensor]),
+    "a data set, or images N x C x H x W (or one, C x H x W) in [0, 1]",
+);
+
+/// What `x` holds, kept alive while a model looks at it.
+enum Given {
+    Images(Rc<Tensor>),
+    Data(Rc<Dataset>),
+}
+
+impl Given {
+    fn new(args: &Args) -> Self {
+        match args.optional_object::<Dataset>("x") {
+            Some(set) => Self::Data(set),
+            None => Self::Images(args.tensor("x")),
+        }
+    }
+
+    fn inputs(&self) -> Inputs<'_> {
+        match self {
+            Self::Images(images) => Inputs::Images(images),
+            Self::Data(set) => Inputs::Data(set),
+        }
+    }
+}
+
+/// The option `arch`: a name, or an array of layers.
+fn arch(args: &Args) -> Result<Option<Arch>> {
+    let layers = match args.get("arch") {
+        None => return Ok(None),
+        Some(Value::Str(name)) => return Ok(Some(Arch::Named(name.clone()))),
+        Some(Value::Array(layers)) if !layers.is_empty() => layers,
+        Some(other) => {
+            return Err(Error::argument(format!("`arch` must be a name or layers, got {}", other.summary())));
+        }
+    };
+    let layers = layers.iter().enumerate().map(|(i, layer)| match layer.downcast::<Layer>() {
+        Some(layer) => Ok(layer.as_ref().clone()),
+        None => {
+            Err(Error::argument(format!("`arch`: layer {i} must be a Layer, got {} {}", layer.kind(), layer.summary()))
+                .hint("layers are made by net::conv, net::relu, net::linear, ..."))
+        }
+    });
+    Ok(Some(Arch::Layers(Layer::sequence(layers.collect::<Result<Vec<_>>>()?))))
+}
+
+/// The option `input`, `[C, H, W]`.
+fn input(args: &Args) -> Result<Option<[i64; 3]>> {
+    if args.get("input").is_none() {
+        return Ok(None);
+    }
+    match args.numbers("input")[..] {
+        [c, h, w] if [c, h, w].iter().all(|d| d.fract() == 0.0) => Ok(Some([c as i64, h as i64, w as i64])),
+        _ => Err(Error::argument("`input` must be [channels, height, width]")),
+    }
+}
+
+const CLASSES: Param = Param::new("classes", Kind::Int, "number of classes")
+    .or(super::Fallback::Absent("what the model itself says"))
+    .range(1.0, 1_048_576.0);
+
+const INPUT: Param = Param::new("input", Kind::Numbers, "[channels, height, width] of its images")
+    .or(super::Fallback::Absent("not checked"))
+    .range(1.0, 65536.0);

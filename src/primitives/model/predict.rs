@@ -1,0 +1,27 @@
+//! Labels that a model answers.
+
+use super::Given;
+use crate::core::{Tensor, Value};
+use crate::model::Model;
+use crate::primitives::{Example, Primitive};
+
+pub static PREDICT: Primitive = Primitive {
+    path: "Model.predict",
+    purpose: "The labels with the highest scores.",
+    params: &[super::MODEL, super::INPUTS],
+    options: &[],
+    returns: "tensor int64 N",
+    notes: "Of equal scores the first label counts. Scores that are not a number are an error.",
+    source: "",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 20, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+               f.predict(ds)",
+        result: "",
+    }],
+    run: |cx, args| {
+        let model = args.object::<Model>("f");
+        let labels = model.predictions(cx, &Given::new(args).inputs())?;
+        Ok(Value::tensor(Tensor::f_from_slice(&labels)?))
+    },
+};

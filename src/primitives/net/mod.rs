@@ -1,0 +1,14 @@
+//! The layers of a network written down in a script.
+
+pub mod avg_pool;
+pub mod batch_norm;
+pub mod conv;
+pub mod dropout;
+pub mod flatten;
+pub mod leaky_relu;
+pub mod linear;
+pub mod max_pool;
+pub mod normalize;
+pub mod pad;
+pub mod relu;
+pub mod resize;

@@ -1,0 +1,33 @@
+"""Makes zoo.safetensors: what torchvision's networks answer with weights from a formula (torch 2.11, torchvision 0.26, CPU)."""
+import numpy as np, torch, torchvision
+from safetensors.torch import save_file
+
+
+def formula(tensor, size):
+    i = np.arange(int(np.prod(size)), dtype=np.uint64)
+    x = (i * np.uint64(2654435761) + np.uint64(tensor * 40503 + 12345)) & np.uint64(0xFFFFFFFF)
+    x ^= x >> np.uint64(15)
+    x = (x * np.uint64(2246822519)) & np.uint64(0xFFFFFFFF)
+    x ^= x >> np.uint64(13)
+    return torch.from_numpy((x.astype(np.float64) / 2**31 - 1).astype(np.float32)).reshape(size)
+
+
+out = {}
+images = formula(0, (2, 3, 70, 70))
+for name in ["alexnet", "resnet18", "resnet34", "resnet50", "squeezenet1_1", "vgg16"]:
+    net = getattr(torchvision.models, name)(num_classes=10).eval()
+    state = {n: t for n, t in net.state_dict().items() if not n.endswith("num_batches_tracked")}
+    for k, (n, t) in enumerate(sorted(state.items())):
+        u = formula(k + 1, tuple(t.shape))
+        if t.dim() == 1:
+            t.copy_(u * 0.5 + 1 if n.endswith(("running_var", "weight")) else u * 0.1)
+        else:
+            t.copy_(u * (6 / t[0].numel()) ** 0.5)
+    x = images.clone().requires_grad_(True)
+    logits = net(x)
+    out[name] = logits.detach()
+    out[f"{name}.gradient"] = torch.autograd.grad(logits[:, 3].sum(), x)[0][:, :, 35].contiguous()
+    if name == "resnet18":
+        out[f"{name}.train"] = net.train()(images).detach()
+        out[f"{name}.running_mean"] = net.bn1.running_mean.clone()
+save_file(out, "tests/golden/zoo.safetensors")

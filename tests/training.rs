@@ -1,0 +1,194 @@
+//! Training: the optimisers against PyTorch, and what a user relies on: it learns, repeats itself to the byte and stops.
+
+use std::sync::Arc;
+
+use viva::core::{Cx, Digest, Object, Result, Tensor, Value};
+use viva::data::{Dataset, Edge, Source};
+use viva::model::{Inputs, Layer, Model, Options, load};
+use viva::train::{Optimiser, Rule, Settings, train};
+
+/// Stripes: class 0 horizontal, class 1 vertical, class 2 none, at a phase and contrast of their own.
+struct Stripes {
+    n: usize,
+}
+
+impl Source for Stripes {
+    fn len(&self) -> usize {
+        self.n
+    }
+
+    fn shape(&self) -> [usize; 3] {
+        [1, 10, 10]
+    }
+
+    fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
+        let (phase, contrast) = ((index / 3) % 4, 0.3 + 0.1 * (index % 7) as f32);
+        for (i, pixel) in pixels.iter_mut().enumerate() {
+            let along = [i / 10, i % 10, 0][index % 3];
+            *pixel = 0.1 + if (along + phase) % 4 < 2 { contrast } else { 0.0 };
+        }
+        Ok(())
+    }
+}
+
+fn stripes(n: usize) -> Result<Dataset> {
+    let labels = (0..n).map(|i| i as i64 % 3).collect();
+    let classes = ["horizontal", "vertical", "none"].map(String::from).to_vec();
+    Dataset::new("stripes", Arc::new(Stripes { n }), labels, classes, Edge::Margin(1), Digest::of(b"stripes"))
+}
+
+fn settings(layers: impl IntoIterator<Item = Layer>) -> Settings {
+    Settings {
+        layers: Layer::sequence(layers),
+        epochs: 6,
+        batch: 16,
+        rule: Rule::ADAM,
+        lr: 0.01,
+        weight_decay: 0.0,
+        class_weights: None,
+        seed: 7,
+    }
+}
+
+fn small() -> Vec<Layer> {
+    vec![
+        Layer::Normalize { mean: vec![0.5], std: vec![0.5] },
+        Layer::conv_bare(8, 3, 1, 1),
+        Layer::batch_norm(),
+        Layer::Relu,
+        Layer::max_pool(2, 2),
+        Layer::Flatten,
+        Layer::Dropout { p: 0.2 },
+        Layer::linear(3),
+    ]
+}
+
+fn bytes(model: &Model) -> Result<Digest> {
+    let module = model.module().unwrap_or_else(|| panic!("a trained model is made of layers"));
+    module.digest()
+}
+
+/// torch 2.11: w = tensor([1., -2., 3.]); five times: w.grad = w * 0.5 + tensor([0.1, -0.2, 0.3]) * t; optimizer.step(), with
+/// SGD(lr=0.1), SGD(lr=0.1, momentum=0.9, weight_decay=0.01), RMSprop(lr=0.1, weight_decay=0.01), Adam(lr=0.1,
+/// weight_decay=0.01).
+#[test]
+fn optimisers_take_pytorchs_steps() -> Result<()> {
+    let references = [
+        (Rule::Sgd { momentum: 0.0 }, 0.0, SGD),
+        (Rule::Sgd { momentum: 0.9 }, 0.01, MOMENTUM),
+        (Rule::RMS_PROP, 0.01, RMS_PROP),
+        (Rule::ADAM, 0.01, ADAM),
+    ];
+    for (rule, decay, reference) in references {
+        let w = Tensor::from_slice(&[1.0f32, -2.0, 3.0]);
+        let mut optimiser = Optimiser::new(rule, 0.1, decay, &[w.shallow_clone()])?;
+        for t in 0..5 {
+            let g = &w * 0.5 + Tensor::from_slice(&[0.1f32, -0.2, 0.3]) * t;
+            if t == 3 {
+                // A fresh optimiser that takes over the state goes on in the same way.
+                let (steps, state) = optimiser.state();
+                let state: Vec<(String, Tensor)> = state.into_iter().map(|(n, t)| (n, t.copy())).collect();
+                optimiser = Optimiser::new(rule, 0.1, decay, &[w.shallow_clone()])?;
+                optimiser.restore(steps, &state)?;
+            }
+            optimiser.step(&[w.shallow_clone()], &[g])?;
+        }
+        let found = Vec::<f32>::try_from(&w)?;
+        for (a, b) in found.iter().zip(reference) {
+            // A few float32 roundings per step.
+            assert!((a - b).abs() < 2e-6, "{rule:?}: {found:?}, PyTorch {reference:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_trained_model_has_learned_and_is_kept_by_saving() -> Result<()> {
+    let (cx, set) = (Cx::default(), stripes(300)?);
+    let model = train(&cx, &set, &settings(small()))?;
+    assert_eq!(model.correct(&cx, &set)?, 300);
+    let losses = match model.field("losses")? {
+        Some(Value::Array(losses)) => losses.len(),
+        _ => 0,
+    };
+    assert_eq!(losses, 6);
+    let folder = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+    let path = folder.path().join("stripes.safetensors");
+    model.write(&cx, &path, "safetensors")?;
+    // The file says itself how its layers are connected.
+    let loaded = load(&cx, &path, Options::default())?;
+    assert_eq!(format!("{:?}", loaded.digest()), format!("{:?}", model.digest()));
+    let scores = |model: &Model| -> Result<Vec<f32>> {
+        Ok(Vec::try_from(&model.scores(&cx, &Inputs::Data(&set))?.reshape([-1]))?)
+    };
+    assert_eq!(scores(&loaded)?, scores(&model)?);
+    Ok(())
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() -> Result<()> {
+    let set = stripes(120)?;
+    let run = |seed| bytes(&train(&Cx::default(), &set, &Settings { seed, epochs: 2, ..settings(small()) })?);
+    assert_eq!(run(1)?, run(1)?);
+    assert_ne!(run(1)?, run(2)?);
+    Ok(())
+}
+
+#[test]
+fn training_stops_within_one_step() -> Result<()> {
+    let set = stripes(160)?;
+    let cx = Cx::default();
+    cx.stop_after(Some(5));
+    let before = cx.polls();
+    let error = train(&cx, &set, &settings(small())).err();
+    assert!(error.is_some_and(|e| e.is_interrupted()));
+    assert_eq!(cx.polls() - before, 6, "nothing may go on after the poll that said to stop");
+    Ok(())
+}
+
+#[test]
+fn a_diverging_training_names_the_learning_rate() -> Result<()> {
+    let set = stripes(64)?;
+    let wild = Settings { lr: 1e30, rule: Rule::Sgd { momentum: 0.9 }, ..settings([Layer::Flatten, Layer::linear(3)]) };
+    let error = train(&Cx::default(), &set, &wild).err().unwrap_or_else(|| panic!("no error"));
+    assert!(error.hint.unwrap_or_default().contains("lr"), "{}", error.message);
+    Ok(())
+}
+
+#[test]
+fn wrong_layers_are_refused_before_training() -> Result<()> {
+    let set = stripes(30)?;
+    let refuse = |layers: Vec<Layer>| {
+        let error = train(&Cx::default(), &set, &settings(layers)).err().unwrap_or_else(|| panic!("no error"));
+        (error.message, error.hint.unwrap_or_default())
+    };
+    let (message, hint) = refuse(vec![Layer::conv(4, 3, 1, 0), Layer::Relu, Layer::linear(3)]);
+    assert!(message.contains("layer 2: linear wants a flat input") && hint.contains("net::flatten()"), "{message}");
+    let (message, _) = refuse(vec![Layer::conv(4, 11, 1, 0), Layer::Flatten, Layer::linear(3)]);
+    assert!(message.contains("layer 0: conv of size 11 does not fit its input 1 x 8 x 8"), "{message}");
+    let (message, hint) = refuse(vec![Layer::Flatten, Layer::linear(2)]);
+    assert!(message.contains("2 classes, stripes has 3") && hint.contains("net::linear(3)"), "{message}");
+    Ok(())
+}
+
+/// Weights that are not finite: raw scores are shown, answers are refused.
+#[test]
+fn scores_that_are_not_a_number_are_refused() -> Result<()> {
+    let (cx, set) = (Cx::default(), stripes(9)?);
+    let model = train(&cx, &set, &Settings { epochs: 1, ..settings([Layer::Flatten, Layer::linear(3)]) })?;
+    let module = model.module().unwrap_or_else(|| panic!("layers"));
+    module.visit(&mut |name, tensor, _| {
+        if name.ends_with("bias") {
+            let _ = tensor.shallow_clone().fill_(f64::NAN);
+        }
+    });
+    assert!(model.scores(&cx, &Inputs::Data(&set))?.isnan().all().int64_value(&[]) == 1);
+    let error = model.accuracy(&cx, &set).err().unwrap_or_else(|| panic!("no error"));
+    assert!(error.message.contains("NaN") && error.message.contains("image 0"), "{}", error.message);
+    Ok(())
+}
+
+const SGD: [f32; 3] = [0.6786572, -1.3573143, 2.0359716];
+const MOMENTUM: [f32; 3] = [0.2311739, -0.4623477, 0.6935215];
+const RMS_PROP: [f32; 3] = [-0.7731723, 0.7839754, -0.1305234];
+const ADAM: [f32; 3] = [0.4978464, -1.4978096, 2.4979022];
