@@ -1,11 +1,29 @@
 //! Every function that scripts can call, one file each, listed here one line each.
 
+pub mod data;
 mod primitive;
 
 pub use primitive::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
 
 /// The registry, in the order of the reference pages.
-pub static PRIMITIVES: &[&Primitive] = &[];
+#[rustfmt::skip]
+pub static PRIMITIVES: &[&Primitive] = &[
+    &data::glyphs::GLYPHS,
+    &data::load::LOAD,
+    &data::from::FROM,
+    &data::noise::NOISE,
+    &data::choose::LEN,
+    &data::choose::TAKE,
+    &data::choose::SKIP,
+    &data::choose::SHUFFLE,
+    &data::choose::SPLIT,
+    &data::choose::ONLY,
+    &data::relabel::RELABEL,
+    &data::preprocess::GREY,
+    &data::preprocess::CENTRE,
+    &data::preprocess::STANDARDISE,
+    &data::read::IMAGES,
+];
 
 /// What each namespace is for: the first line of its reference page.
 pub static NAMESPACES: &[(&str, &str)] = &[
