@@ -1,10 +1,13 @@
 //! A data set: labelled images that stay on disk or as bytes until they are used.
 
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tch::Device;
 
-use crate::core::{Cx, Digest, Error, Object, Result, Tensor, Value};
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value};
 
 /// Where images come from. Reading is called from worker threads, so a source holds paths and bytes, no tensors.
 pub trait Source: Send + Sync {
@@ -17,7 +20,7 @@ pub trait Source: Send + Sync {
     /// `[C, H, W]` of what `read` gives: the canvas, its margin included.
     fn shape(&self) -> [usize; 3];
 
-    /// Writes image `index` as `C x H x W` floats in [0, 1].
+    /// Writes image `index` as `C x H x W` finite floats in [0, 1]; the source makes sure of both.
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()>;
 }
 
@@ -43,10 +46,14 @@ impl Edge {
 }
 
 /// A change made to every image as it is read; part of the data set's identity.
-#[derive(Clone)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preprocessing {
     /// NTSC weights 0.299, 0.587, 0.114.
     Grey,
+    /// Subtracts the image's mean over all channels and pixels that models see.
+    Centre,
+    /// Subtracts the image's mean and divides by its standard deviation (at least 1/255, so that flat images stay finite).
+    Standardise,
 }
 
 #[derive(Clone)]
@@ -60,6 +67,7 @@ pub struct Dataset {
     classes: Arc<[String]>,
     edge: Edge,
     preprocessing: Vec<Preprocessing>,
+    of_source: Digest,
     digest: Digest,
 }
 
@@ -77,24 +85,24 @@ impl Dataset {
         if source.is_empty() {
             return Err(Error::data(format!("{name}: no images")));
         }
+        if source.len() > u32::MAX as usize {
+            return Err(Error::data(format!("{name}: {} images are more than can be numbered", source.len())));
+        }
         if source.len() != labels.len() {
             return Err(Error::data(format!("{name}: {} images but {} labels", source.len(), labels.len())));
         }
-        if let Some((row, label)) = labels.iter().enumerate().find(|(_, l)| **l < 0 || **l >= classes.len() as i64) {
-            return Err(Error::data(format!(
-                "{name}: image {row} has label {label}, outside 0 to {}",
-                classes.len() as i64 - 1
-            ))
-            .hint("labels count from 0; give `classes` if there are more than the files name"));
+        check_labels(&name, &labels, classes.len())?;
+        let [c, h, w] = source.shape();
+        if c * h * w == 0 {
+            return Err(Error::data(format!("{name}: images of {c} x {h} x {w} have no pixels")));
         }
-        if let Edge::Margin(n) = edge {
-            let [_, h, w] = source.shape();
-            if 2 * n >= h || 2 * n >= w {
-                return Err(Error::data(format!("{name}: a margin of {n} leaves nothing of {h} x {w} images")));
-            }
+        if let Edge::Margin(n) = edge
+            && (2 * n >= h || 2 * n >= w)
+        {
+            return Err(Error::data(format!("{name}: a margin of {n} leaves nothing of {h} x {w} images")));
         }
         let rows = (0..source.len() as u32).collect();
-        let mut set = Self {
+        let set = Self {
             name,
             source,
             rows,
@@ -102,18 +110,19 @@ impl Dataset {
             classes: classes.into(),
             edge,
             preprocessing: vec![],
+            of_source: digest,
             digest,
         };
-        set.digest = set.identity(digest);
-        Ok(set)
+        Ok(set.identified())
     }
 
-    fn identity(&self, of_source: Digest) -> Digest {
-        let mut bytes = of_source.0.to_vec();
-        bytes.extend(self.rows.iter().flat_map(|row| row.to_le_bytes()));
-        bytes.extend(self.labels.iter().flat_map(|label| label.to_le_bytes()));
-        bytes.extend(format!("{:?} {}", self.edge, self.preprocessing.len()).bytes());
-        Digest::of(&bytes)
+    /// The digest follows from what the set holds, not from how it was put together: `take(5).take(3)` is `take(3)`.
+    fn identified(mut self) -> Self {
+        let rows: Vec<u8> = self.rows.iter().flat_map(|row| row.to_le_bytes()).collect();
+        let labels: Vec<u8> = self.labels.iter().flat_map(|label| label.to_le_bytes()).collect();
+        let kind = format!("{:?} {:?} {}", self.edge, self.preprocessing, self.classes.join("\n"));
+        self.digest = Digest::of_parts(&[&self.of_source.0, &rows, &labels, kind.as_bytes()]);
+        self
     }
 
     /// The same images in another choice and order; `rows` index into this data set.
@@ -121,11 +130,57 @@ impl Dataset {
         if rows.is_empty() {
             return Err(Error::data(format!("{}: no images left", self.name)));
         }
+        self.check_rows(rows)?;
         let mut set = self.clone();
         set.rows = rows.iter().map(|&r| self.rows[r]).collect();
         set.labels = rows.iter().map(|&r| self.labels[r]).collect();
-        set.digest = set.identity(self.digest);
-        Ok(set)
+        Ok(set.identified())
+    }
+
+    /// The same images with other labels, one per row; `classes` names them, and unnamed ones are called by their number.
+    pub fn relabelled(&self, labels: Vec<i64>, classes: Option<Vec<String>>) -> Result<Self> {
+        if labels.len() != self.len() {
+            return Err(Error::data(format!("{}: {} images but {} labels", self.name, self.len(), labels.len())));
+        }
+        let mut classes = classes.unwrap_or_else(|| self.classes.to_vec());
+        let wanted = labels.iter().max().map_or(0, |&l| l.max(-1) + 1) as usize;
+        if wanted > MAX_CLASSES {
+            return Err(Error::data(format!("{}: label {} is too large", self.name, wanted - 1)));
+        }
+        classes.extend((classes.len()..wanted).map(|label| label.to_string()));
+        check_labels(&self.name, &labels, classes.len())?;
+        let mut set = self.clone();
+        set.labels = labels.into();
+        set.classes = classes.into();
+        Ok(set.identified())
+    }
+
+    /// The same data, changed as it is read.
+    pub fn with(&self, change: Preprocessing) -> Result<Self> {
+        if change == Preprocessing::Grey {
+            match self.canvas_shape()[0] {
+                1 => return Ok(self.clone()),
+                3 => {}
+                c => {
+                    return Err(Error::data(format!("{}: grey needs 3 channels, these images have {c}", self.name)));
+                }
+            }
+        }
+        let mut set = self.clone();
+        set.preprocessing.push(change);
+        Ok(set.identified())
+    }
+
+    /// The same data in grey.
+    pub fn grey(&self) -> Result<Self> {
+        self.with(Preprocessing::Grey)
+    }
+
+    fn check_rows(&self, rows: &[usize]) -> Result<()> {
+        match rows.iter().find(|&&row| row >= self.len()) {
+            Some(row) => Err(Error::argument(format!("{}: no image {row} among {}", self.name, self.len()))),
+            None => Ok(()),
+        }
     }
 
     pub fn len(&self) -> usize {
@@ -160,34 +215,79 @@ impl Dataset {
     /// `[C, H, W]` with the margin that translations may bring in.
     pub fn canvas_shape(&self) -> [usize; 3] {
         let [c, h, w] = self.source.shape();
-        if self.preprocessing.iter().any(|p| matches!(p, Preprocessing::Grey)) { [1, h, w] } else { [c, h, w] }
+        if self.preprocessing.contains(&Preprocessing::Grey) { [1, h, w] } else { [c, h, w] }
     }
 
-    /// Reads the canvases of these rows as one flat `N x C x H x W` buffer. Safe to call from any thread.
-    pub(super) fn read(&self, rows: &[usize]) -> Result<Vec<f32>> {
-        let stored: usize = self.source.shape().iter().product();
+    /// Reads the canvases of these rows as one flat `N x C x H x W` buffer; stops between images when told to. Safe to call
+    /// from any thread; a panic of a decoder is an error.
+    pub(super) fn read(&self, rows: &[usize], stop: &AtomicBool) -> Result<Vec<f32>> {
+        self.check_rows(rows)?;
         let wanted: usize = self.canvas_shape().iter().product();
         let mut all = vec![0f32; rows.len() * wanted];
-        let mut raw = vec![0f32; stored];
+        let mut scratch = Vec::new();
         for (&row, pixels) in rows.iter().zip(all.chunks_mut(wanted)) {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Error::interrupted());
+            }
             let index = self.rows[row] as usize;
-            if stored == wanted {
-                self.source.read(index, pixels)?;
-            } else {
-                self.source.read(index, &mut raw)?;
-                grey(&raw, pixels);
-            }
-            if let Some(bad) = pixels.iter().find(|x| !x.is_finite()) {
-                return Err(Error::data(format!("{}: image {row} holds {bad}", self.name))
-                    .hint("every pixel must be a finite number"));
-            }
+            let work = AssertUnwindSafe(|| self.read_one(index, pixels, &mut scratch));
+            std::panic::catch_unwind(work)
+                .unwrap_or_else(|_| {
+                    Err(Error::data("the decoder broke down")
+                        .hint("the file may be damaged; decode it again elsewhere"))
+                })
+                .map_err(|error| error.during(&format!("{}: image {row}", self.name)))?;
         }
         Ok(all)
     }
 
+    fn read_one(&self, index: usize, pixels: &mut [f32], scratch: &mut Vec<f32>) -> Result<()> {
+        let mut changes = self.preprocessing.as_slice();
+        if self.source.shape()[0] == self.canvas_shape()[0] {
+            self.source.read(index, pixels)?;
+        } else {
+            scratch.resize(self.source.shape().iter().product(), 0.0);
+            self.source.read(index, scratch)?;
+            // What comes before the change to grey is made in colour.
+            while let Some((change, rest)) = changes.split_first() {
+                changes = rest;
+                if *change == Preprocessing::Grey {
+                    break;
+                }
+                self.shift(*change, scratch);
+            }
+            grey(scratch, pixels);
+        }
+        for change in changes {
+            self.shift(*change, pixels);
+        }
+        Ok(())
+    }
+
+    /// Moves the mean of what models see to 0, and for `Standardise` its standard deviation to 1.
+    fn shift(&self, change: Preprocessing, pixels: &mut [f32]) {
+        let [_, canvas_h, canvas_w] = self.canvas_shape();
+        let [_, h, w] = self.shape();
+        let margin = (canvas_h - h) / 2;
+        let (mut sum, mut squares, mut count) = (0f64, 0f64, 0f64);
+        for plane in pixels.chunks(canvas_h * canvas_w) {
+            for row in plane.chunks(canvas_w).skip(margin).take(h) {
+                for &x in &row[margin..margin + w] {
+                    sum += x as f64;
+                    squares += (x as f64).powi(2);
+                    count += 1.0;
+                }
+            }
+        }
+        let mean = sum / count;
+        let deviation = (squares / count - mean * mean).max(0.0).sqrt();
+        let scale = if change == Preprocessing::Standardise { deviation.max(1.0 / 255.0) } else { 1.0 };
+        pixels.iter_mut().for_each(|x| *x = ((*x as f64 - mean) / scale) as f32);
+    }
+
     /// The canvases of these rows, `N x C x H x W` in [0, 1], on `device`.
     pub fn canvases(&self, rows: &[usize], device: Device) -> Result<Tensor> {
-        self.tensor(&self.read(rows)?, rows.len(), device)
+        self.tensor(&self.read(rows, &AtomicBool::new(false))?, rows.len(), device)
     }
 
     pub(super) fn tensor(&self, pixels: &[f32], n: usize, device: Device) -> Result<Tensor> {
@@ -212,27 +312,41 @@ impl Dataset {
 
     /// The labels of these rows, int64.
     pub fn label_tensor(&self, rows: &[usize], device: Device) -> Result<Tensor> {
+        self.check_rows(rows)?;
         let labels: Vec<i64> = rows.iter().map(|&row| self.labels[row]).collect();
         Ok(Tensor::f_from_slice(&labels)?.f_to_device(device)?)
     }
 
-    /// The same data in grey.
-    pub fn grey(&self) -> Result<Self> {
-        match self.canvas_shape()[0] {
-            1 => Ok(self.clone()),
-            3 => {
-                let mut set = self.clone();
-                set.preprocessing.push(Preprocessing::Grey);
-                set.digest = set.identity(self.digest);
-                Ok(set)
-            }
-            c => Err(Error::data(format!("{}: grey needs 3 channels, these images have {c}", self.name))),
+    /// How many images each class has.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.classes.len()];
+        for &label in self.labels.iter() {
+            counts[label as usize] += 1;
         }
+        counts
     }
 
     /// Notes this data set among the inputs of the run.
     pub fn record(&self, cx: &Cx) {
         cx.record_input(format!("data {}", self.name), self.digest);
+    }
+}
+
+/// More classes than any data set has; keeps a stray label from naming millions.
+pub(super) const MAX_CLASSES: usize = 1_000_000;
+
+fn check_labels(name: &str, labels: &[i64], classes: usize) -> Result<()> {
+    match labels.iter().enumerate().find(|(_, label)| **label < 0 || **label >= classes as i64) {
+        Some((row, label)) => {
+            let range = if classes == 0 {
+                "where there are no classes".into()
+            } else {
+                format!("outside 0 to {}", classes - 1)
+            };
+            Err(Error::data(format!("{name}: image {row} has label {label}, {range}"))
+                .hint("labels count from 0; give `classes` if there are more than the files name"))
+        }
+        None => Ok(()),
     }
 }
 
@@ -257,6 +371,34 @@ impl Object for Dataset {
             self.classes.len(),
             self.edge.name()
         )
+    }
+
+    fn details(&self, width: usize) -> String {
+        let counts = self.counts();
+        let present = || counts.iter().enumerate().filter(|(_, n)| **n > 0);
+        let table = Table::default()
+            .column("label", present().map(|(label, _)| Value::Int(label as i64)).collect())
+            .column("class", present().map(|(label, _)| Value::Str(self.classes[label].clone())).collect())
+            .column("images", present().map(|(_, n)| Value::Int(*n as i64)).collect());
+        format!("{}\n{}", self.summary(), table.text(width, 20))
+    }
+
+    fn element(&self, index: i64) -> Option<Result<Value>> {
+        let n = self.len() as i64;
+        let row = if index < 0 { index + n } else { index };
+        if !(0..n).contains(&row) {
+            let error = Error::argument(format!("no image {index} among {n}"));
+            return Some(Err(error.hint(format!("images count from 0 to {}, or from -1 backwards", n - 1))));
+        }
+        let row = row as usize;
+        let label = self.labels[row];
+        Some(self.images(&[row], Device::Cpu).and_then(|image| {
+            Ok(Value::Map(BTreeMap::from([
+                ("image".into(), Value::tensor(image.f_squeeze_dim(0)?)),
+                ("label".into(), Value::Int(label)),
+                ("class".into(), Value::Str(self.classes[label as usize].clone())),
+            ])))
+        }))
     }
 
     fn fields(&self) -> &'static [&'static str] {

@@ -1,7 +1,23 @@
 //! Images and labels: a data set and the formats and drawings it can come from, one file each.
 
+mod choose;
+mod cifar;
 mod dataset;
+pub mod fetch;
+mod folder;
+mod glyphs;
+mod idx;
+mod load;
+mod memory;
+mod noise;
+mod npz;
 mod stream;
+mod window;
 
 pub use dataset::{Dataset, Edge, Preprocessing, Source};
+pub use glyphs::{Glyphs, Polarity, Position, Split};
+pub use load::{Load, load};
+pub use memory::from_tensor;
+pub use noise::Noise;
 pub use stream::{Batch, Stream};
+pub use window::View;

@@ -1,14 +1,20 @@
 //! Batches of a data set in a given order, read ahead by worker threads so that the model never waits for a decoder.
+//!
+//! Workers read pieces of a batch, so that the first large batch is read by all of them together and memory stays bounded:
+//! one batch and two pieces per worker are read ahead at most. A stream that is dropped ends its threads before it is gone.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use tch::Device;
 
 use super::Dataset;
 use crate::core::{Cx, Error, Result, Tensor};
+
+/// Images that one worker reads at a time.
+const PIECE: usize = 32;
 
 /// Consecutive rows of a stream's order.
 pub struct Batch {
@@ -21,12 +27,81 @@ pub struct Batch {
 pub struct Stream<'a> {
     set: &'a Dataset,
     device: Device,
-    batches: Vec<Vec<usize>>,
+    work: Arc<Work>,
     next: usize,
-    waiting: BTreeMap<usize, Result<Vec<f32>>>,
-    ready: Receiver<(usize, Result<Vec<f32>>)>,
-    /// Number of the first batch that workers may not read yet.
-    horizon: Arc<(std::sync::Mutex<usize>, std::sync::Condvar)>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+/// What the consumer and the workers share.
+struct Work {
+    order: Vec<usize>,
+    batch: usize,
+    /// Pieces that may be read and not yet consumed.
+    ahead: usize,
+    stop: AtomicBool,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// The next piece that a worker takes.
+    taken: usize,
+    consumed: usize,
+    ready: HashMap<usize, Result<Vec<f32>>>,
+}
+
+impl Work {
+    fn pieces_per_batch(&self) -> usize {
+        self.batch.div_ceil(PIECE)
+    }
+
+    fn batches(&self) -> usize {
+        self.order.len().div_ceil(self.batch)
+    }
+
+    fn rows_of_batch(&self, number: usize) -> &[usize] {
+        let start = (number * self.batch).min(self.order.len());
+        &self.order[start..(start + self.batch).min(self.order.len())]
+    }
+
+    /// The rows of a piece; empty for the missing pieces of a short last batch.
+    fn rows_of_piece(&self, piece: usize) -> &[usize] {
+        let rows = self.rows_of_batch(piece / self.pieces_per_batch());
+        let start = (piece % self.pieces_per_batch() * PIECE).min(rows.len());
+        &rows[start..(start + PIECE).min(rows.len())]
+    }
+
+    /// A worker can't poison the state: it holds the lock for bookkeeping alone.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_pieces(&self, set: &Dataset) {
+        let total = self.batches() * self.pieces_per_batch();
+        loop {
+            let mut state = self.lock();
+            while state.taken < total
+                && state.taken >= state.consumed + self.ahead
+                && !self.stop.load(Ordering::Relaxed)
+            {
+                state = self.wait(state);
+            }
+            if state.taken >= total || self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let piece = state.taken;
+            state.taken += 1;
+            drop(state);
+            let pixels = set.read(self.rows_of_piece(piece), &self.stop);
+            self.lock().ready.insert(piece, pixels);
+            self.changed.notify_all();
+        }
+    }
 }
 
 impl Dataset {
@@ -35,33 +110,68 @@ impl Dataset {
         self.stream_of(cx, (0..self.len()).collect(), batch)
     }
 
-    /// Batches of these rows in this order. Memory is bounded by a few batches.
+    /// Batches of these rows in this order. Memory is bounded: see the head of this file. Ends after the first error.
     pub fn stream_of(&self, cx: &Cx, order: Vec<usize>, batch: usize) -> Stream<'_> {
-        let batches: Vec<Vec<usize>> = order.chunks(batch.max(1)).map(<[usize]>::to_vec).collect();
-        let workers = std::thread::available_parallelism().map_or(1, |n| n.get()).min(batches.len().max(1));
-        let (send, ready) = sync_channel(workers);
-        let horizon = Arc::new((std::sync::Mutex::new(2 * workers), std::sync::Condvar::new()));
-        let taken = Arc::new(AtomicUsize::new(0));
-        let shared = Arc::new(batches.clone());
-        for _ in 0..workers {
-            let (send, taken, shared, horizon, set) =
-                (send.clone(), taken.clone(), shared.clone(), horizon.clone(), self.clone());
-            std::thread::spawn(move || {
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(order.len().div_ceil(PIECE));
+        let mut work = Work {
+            order,
+            batch: batch.max(1),
+            ahead: 0,
+            stop: AtomicBool::new(false),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        };
+        work.ahead = work.pieces_per_batch() + 2 * threads;
+        let work = Arc::new(work);
+        let workers = (0..threads)
+            .map_while(|_| {
+                let (work, set) = (work.clone(), self.clone());
+                std::thread::Builder::new().name("viva reader".into()).spawn(move || work.read_pieces(&set)).ok()
+            })
+            .collect();
+        Stream { set: self, device: cx.device(), work, next: 0, workers }
+    }
+}
+
+impl Stream<'_> {
+    fn batch(&mut self, number: usize) -> Result<Batch> {
+        let pieces = self.work.pieces_per_batch();
+        let rows = self.work.rows_of_batch(number).to_vec();
+        let mut pixels = Vec::new();
+        for piece in number * pieces..(number + 1) * pieces {
+            let read = if self.workers.is_empty() {
+                // The system gave no thread.
+                self.set.read(self.work.rows_of_piece(piece), &self.work.stop)
+            } else {
+                let mut state = self.work.lock();
                 loop {
-                    let number = taken.fetch_add(1, Ordering::Relaxed);
-                    let Some(rows) = shared.get(number) else { return };
-                    let (limit, changed) = &*horizon;
-                    let Ok(guard) = limit.lock() else { return };
-                    // Reading far ahead of the consumer would let memory grow with the data set.
-                    let Ok(guard) = changed.wait_while(guard, |limit| number >= *limit) else { return };
-                    drop(guard);
-                    if send.send((number, set.read(rows))).is_err() {
-                        return;
+                    match state.ready.remove(&piece) {
+                        Some(read) => {
+                            state.consumed += 1;
+                            break read;
+                        }
+                        None => state = self.work.wait(state),
                     }
                 }
-            });
+            };
+            self.work.changed.notify_all();
+            let read = read?;
+            if pieces == 1 {
+                pixels = read;
+            } else {
+                pixels.reserve_exact(if pixels.is_empty() {
+                    rows.len() * read.len() / PIECE.min(rows.len())
+                } else {
+                    0
+                });
+                pixels.extend_from_slice(&read);
+            }
         }
-        Stream { set: self, device: cx.device(), batches, next: 0, waiting: BTreeMap::new(), ready, horizon }
+        if rows.is_empty() {
+            return Err(Error::internal("a batch without rows"));
+        }
+        let canvases = self.set.tensor(&pixels, rows.len(), self.device)?;
+        Ok(Batch { rows, canvases })
     }
 }
 
@@ -69,37 +179,28 @@ impl Iterator for Stream<'_> {
     type Item = Result<Batch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let rows = self.batches.get(self.next)?.clone();
-        let pixels = loop {
-            if let Some(pixels) = self.waiting.remove(&self.next) {
-                break pixels;
-            }
-            match self.ready.recv() {
-                Ok((number, pixels)) => {
-                    self.waiting.insert(number, pixels);
-                }
-                Err(_) => break Err(Error::internal("a thread that reads images died")),
-            }
-        };
-        self.next += 1;
-        let (limit, changed) = &*self.horizon;
-        if let Ok(mut limit) = limit.lock() {
-            *limit += 1;
-            changed.notify_all();
+        if self.next >= self.work.batches() {
+            return None;
         }
-        Some(pixels.and_then(|pixels| {
-            let canvases = self.set.tensor(&pixels, rows.len(), self.device)?;
-            Ok(Batch { rows, canvases })
-        }))
+        let number = self.next;
+        self.next += 1;
+        let batch = self.batch(number);
+        if batch.is_err() {
+            self.next = self.work.batches();
+        }
+        Some(batch)
     }
 }
 
 impl Drop for Stream<'_> {
     fn drop(&mut self) {
-        // Lets workers that wait for the consumer run into the closed channel and end.
-        if let Ok(mut limit) = self.horizon.0.lock() {
-            *limit = usize::MAX;
+        self.work.stop.store(true, Ordering::Relaxed);
+        // Through the lock, so that no worker can miss it between its check and its wait.
+        drop(self.work.lock());
+        self.work.changed.notify_all();
+        for worker in self.workers.drain(..) {
+            // A worker's panic was reported where its piece was read.
+            let _ = worker.join();
         }
-        self.horizon.1.notify_all();
     }
 }

@@ -1,5 +1,6 @@
 //! Every function that scripts can call, one file each, listed here one line each.
 
+pub mod data;
 pub mod model;
 pub mod net;
 mod primitive;
@@ -38,6 +39,21 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &tensor::reduce::MAX,
     &tensor::reduce::ARGMAX,
     &tensor::reduce::SOFTMAX,
+    &data::glyphs::GLYPHS,
+    &data::load::LOAD,
+    &data::from::FROM,
+    &data::noise::NOISE,
+    &data::choose::LEN,
+    &data::choose::TAKE,
+    &data::choose::SKIP,
+    &data::choose::SHUFFLE,
+    &data::choose::SPLIT,
+    &data::choose::ONLY,
+    &data::relabel::RELABEL,
+    &data::preprocess::GREY,
+    &data::preprocess::CENTRE,
+    &data::preprocess::STANDARDISE,
+    &data::read::IMAGES,
     &model::load::LOAD,
     &model::archs::ARCHS,
     &model::train::TRAIN,

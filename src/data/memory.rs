@@ -1,0 +1,186 @@
+//! Images held in memory, as bytes or as floats, and the data sets made of tensors.
+
+use std::sync::Arc;
+
+use fast_image_resize::images::Image;
+use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+
+use super::window::Window;
+use super::{Dataset, Edge, Source};
+use crate::core::{Digest, Error, Result, Tensor};
+
+/// Pixels of many images, one after the other, each `C x H x W`.
+pub(super) enum Pixels {
+    /// 0 to 255 stand for [0, 1].
+    Bytes(Vec<u8>),
+    /// In [0, 1].
+    Floats(Vec<f32>),
+}
+
+/// Images of one shape in memory, of which a window is read.
+pub(super) struct Memory {
+    pixels: Pixels,
+    /// `[C, H, W]` as stored.
+    stored: [usize; 3],
+    window: Window,
+}
+
+impl Memory {
+    /// Images of `stored` shape, all of them seen. The pixels are of whole images and in range.
+    pub(super) fn new(pixels: Pixels, stored: [usize; 3]) -> Self {
+        Self { pixels, stored, window: Window::whole(stored[1], stored[2]) }
+    }
+
+    pub(super) fn seen_through(mut self, window: Window) -> Self {
+        self.window = window;
+        self
+    }
+
+    pub(super) fn side(&self) -> (usize, usize) {
+        (self.stored[1], self.stored[2])
+    }
+
+    /// Resized so that the short side is `side`: Pillow's bilinear filter, as torchvision's `Resize` applies it.
+    pub(super) fn resized(self, side: usize) -> Result<Self> {
+        let [c, h, w] = self.stored;
+        let (new_h, new_w) = super::window::resized_side(h, w, side);
+        if (new_h, new_w) == (h, w) {
+            return Ok(self);
+        }
+        let planes = self.len() * c;
+        let stored = [c, new_h, new_w];
+        let pixels = match &self.pixels {
+            Pixels::Bytes(bytes) => {
+                let mut all = Vec::with_capacity(planes * new_h * new_w);
+                for plane in bytes.chunks(h * w) {
+                    all.extend(resize_plane(plane, PixelType::U8, (w, h), (new_w, new_h))?);
+                }
+                Pixels::Bytes(all)
+            }
+            Pixels::Floats(floats) => {
+                let mut all = Vec::with_capacity(planes * new_h * new_w);
+                for plane in floats.chunks(h * w) {
+                    let bytes: Vec<u8> = plane.iter().flat_map(|x| x.to_ne_bytes()).collect();
+                    let resized = resize_plane(&bytes, PixelType::F32, (w, h), (new_w, new_h))?;
+                    all.extend(
+                        resized.chunks_exact(4).map(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]]).clamp(0.0, 1.0)),
+                    );
+                }
+                Pixels::Floats(all)
+            }
+        };
+        Ok(Self::new(pixels, stored))
+    }
+}
+
+fn resize_plane(plane: &[u8], kind: PixelType, from: (usize, usize), to: (usize, usize)) -> Result<Vec<u8>> {
+    resize(plane.to_vec(), kind, from, to)
+}
+
+/// Resizes one image of interleaved pixels; sides are `(width, height)`. The filter is Pillow's `BILINEAR`: a triangle as wide
+/// as the reduction, in fixed point for bytes.
+pub(super) fn resize(pixels: Vec<u8>, kind: PixelType, from: (usize, usize), to: (usize, usize)) -> Result<Vec<u8>> {
+    let problem = |e: &dyn std::fmt::Display| {
+        Error::data(format!("can't resize {} x {} to {} x {}: {e}", from.1, from.0, to.1, to.0))
+    };
+    let source = Image::from_vec_u8(from.0 as u32, from.1 as u32, pixels, kind).map_err(|e| problem(&e))?;
+    let mut target = Image::new(to.0 as u32, to.1 as u32, kind);
+    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear)).use_alpha(false);
+    Resizer::new().resize(&source, &mut target, &options).map_err(|e| problem(&e))?;
+    Ok(target.into_vec())
+}
+
+impl Source for Memory {
+    fn len(&self) -> usize {
+        let each = self.stored.iter().product::<usize>().max(1);
+        match &self.pixels {
+            Pixels::Bytes(bytes) => bytes.len() / each,
+            Pixels::Floats(floats) => floats.len() / each,
+        }
+    }
+
+    fn shape(&self) -> [usize; 3] {
+        [self.stored[0], self.window.height, self.window.width]
+    }
+
+    fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
+        let each = self.stored.iter().product::<usize>();
+        let image = index * each..(index + 1) * each;
+        match &self.pixels {
+            Pixels::Bytes(bytes) => self.window.copy(&bytes[image], self.stored, pixels, byte_to_float),
+            Pixels::Floats(floats) => self.window.copy(&floats[image], self.stored, pixels, |x| x),
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn byte_to_float(byte: u8) -> f32 {
+    byte as f32 / 255.0
+}
+
+/// Names `0, 1, ...` for labels that have none.
+pub(super) fn numbered_classes(labels: &[i64]) -> Result<Vec<String>> {
+    let n = labels.iter().max().map_or(0, |&l| l.max(-1) + 1) as usize;
+    if n > super::dataset::MAX_CLASSES {
+        return Err(Error::data(format!("label {} is too large", n - 1)).hint("labels count from 0, one per class"));
+    }
+    Ok((0..n).map(|label| label.to_string()).collect())
+}
+
+/// Refuses what is not a number in [0, 1]; rounding errors beyond the ends are cut.
+pub(super) fn check_floats(pixels: &mut [f32], each: usize) -> Result<()> {
+    // Room for the last digit of a float32 computation.
+    const SLACK: f32 = 1e-6;
+    for (i, x) in pixels.iter_mut().enumerate() {
+        if !(-SLACK..=1.0 + SLACK).contains(x) {
+            let error = Error::data(format!("image {} holds {x}, outside [0, 1]", i / each.max(1)));
+            return Err(error.hint(if *x > 1.0 && *x <= 255.0 {
+                "store uint8, or divide by 255"
+            } else {
+                "pixels are floats in [0, 1] or uint8"
+            }));
+        }
+        *x = x.clamp(0.0, 1.0);
+    }
+    Ok(())
+}
+
+/// A shape that a batch of images can have: `[N, C, H, W]` from 3 or 4 sizes.
+pub(super) fn image_shape(size: &[usize]) -> Result<[usize; 4]> {
+    let text = || size.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
+    let shape = match *size {
+        [n, h, w] => [n, 1, h, w],
+        [n, c, h, w] => [n, c, h, w],
+        _ => return Err(Error::data(format!("images must be N x C x H x W or N x H x W, got {}", text()))),
+    };
+    if shape[1] > 4 && size.len() == 4 && size[3] <= 4 {
+        return Err(Error::data(format!("images look like N x H x W x C: {}", text()))
+            .hint("transpose them to N x C x H x W: `images.transpose(0, 3, 1, 2)`"));
+    }
+    if shape.iter().any(|&side| side == 0) {
+        return Err(Error::data(format!("no images: {}", text())));
+    }
+    Ok(shape)
+}
+
+/// A data set of a tensor of images, `N x C x H x W` or `N x H x W`, float in [0, 1] or uint8, and one label each.
+pub fn from_tensor(images: &Tensor, labels: Vec<i64>, classes: Option<Vec<String>>) -> Result<Dataset> {
+    let size: Vec<usize> = images.size().iter().map(|&d| d.max(0) as usize).collect();
+    let [n, c, h, w] = image_shape(&size)?;
+    if n != labels.len() {
+        return Err(Error::data(format!("{n} images but {} labels", labels.len())));
+    }
+    let classes = classes.map_or_else(|| numbered_classes(&labels), Ok)?;
+    let flat = images.f_to_device(tch::Device::Cpu)?.f_reshape([-1])?;
+    let pixels = match flat.kind() {
+        tch::Kind::Uint8 => Pixels::Bytes(Vec::<u8>::try_from(&flat)?),
+        tch::Kind::Float | tch::Kind::Double | tch::Kind::Half | tch::Kind::BFloat16 => {
+            let mut floats = Vec::<f32>::try_from(&flat.f_to_kind(tch::Kind::Float)?)?;
+            check_floats(&mut floats, c * h * w)?;
+            Pixels::Floats(floats)
+        }
+        kind => return Err(Error::data(format!("images must be float in [0, 1] or uint8, got {kind:?}"))),
+    };
+    let source = Memory::new(pixels, [c, h, w]);
+    Dataset::new("from", Arc::new(source), labels, classes, Edge::None, Digest::of_tensor(images)?)
+}

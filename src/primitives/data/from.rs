@@ -1,0 +1,31 @@
+//! `data::from`
+
+use super::{class_names, whole_numbers};
+use crate::core::{Cx, Result, Value};
+use crate::data::from_tensor;
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+
+pub static FROM: Primitive = Primitive {
+    path: "data::from",
+    purpose: "A data set of images and labels that a script has at hand.",
+    params: &[
+        Param::new("images", Kind::Tensor, "`N x C x H x W` or `N x H x W`, float in [0, 1] or uint8"),
+        Param::new("labels", Kind::Numbers, "one whole number from 0 up per image"),
+    ],
+    options: &[Param::new("classes", Kind::Array, "names of the classes")
+        .or(Fallback::Absent("their numbers, up to the highest label"))],
+    returns: "a `Dataset` with edge `none`",
+    notes: "Pixels are copied. NaN and values outside [0, 1] are refused.",
+    source: "",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 4, seed: 1 }); data::from(ds.images(), ds.labels)",
+        result: "",
+    }],
+    run,
+};
+
+fn run(cx: &Cx, args: &Args) -> Result<Value> {
+    let set = from_tensor(&args.tensor("images"), whole_numbers(args, "labels")?, class_names(args)?)?;
+    set.record(cx);
+    Ok(Value::object(set))
+}

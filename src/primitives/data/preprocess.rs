@@ -1,0 +1,42 @@
+//! Changes made to every image as it is read: `grey`, `centre`, `standardise`.
+
+use super::DATASET;
+use crate::core::Value;
+use crate::data::{Dataset, Preprocessing};
+use crate::primitives::{Example, Primitive};
+
+pub static GREY: Primitive = Primitive {
+    path: "Dataset.grey",
+    purpose: "The same images in grey.",
+    params: &[DATASET],
+    options: &[],
+    returns: "a `Dataset` of one channel, 0.299 red + 0.587 green + 0.114 blue; grey data stays as it is",
+    notes: "",
+    source: "NTSC luma weights (ITU-R BT.601)",
+    examples: &[Example { code: "data::glyphs(#{ n: 2, channels: 3, seed: 1 }).grey().shape", result: "[1, 32, 32]" }],
+    run: |_, args| args.object::<Dataset>("ds").grey().map(Value::object),
+};
+
+pub static CENTRE: Primitive = Primitive {
+    path: "Dataset.centre",
+    purpose: "The same images, each with mean 0.",
+    params: &[DATASET],
+    options: &[],
+    returns: "a `Dataset` whose pixels leave [0, 1]",
+    notes: "The mean is over all channels and pixels of the image as models see it; a margin is moved by as much.",
+    source: "",
+    examples: &[Example { code: "data::glyphs(#{ n: 2, seed: 1 }).centre()", result: "" }],
+    run: |_, args| args.object::<Dataset>("ds").with(Preprocessing::Centre).map(Value::object),
+};
+
+pub static STANDARDISE: Primitive = Primitive {
+    path: "Dataset.standardise",
+    purpose: "The same images, each with mean 0 and standard deviation 1.",
+    params: &[DATASET],
+    options: &[],
+    returns: "a `Dataset` whose pixels leave [0, 1]",
+    notes: "Over all channels and pixels of the image as models see it. A deviation below 1/255 counts as 1/255.",
+    source: "",
+    examples: &[Example { code: "data::glyphs(#{ n: 2, seed: 1 }).standardise()", result: "" }],
+    run: |_, args| args.object::<Dataset>("ds").with(Preprocessing::Standardise).map(Value::object),
+};
