@@ -149,7 +149,9 @@ fn training_stops_within_one_step() -> Result<()> {
 #[test]
 fn a_diverging_training_names_the_learning_rate() -> Result<()> {
     let set = stripes(64)?;
-    let wild = Settings { lr: 1e30, rule: Rule::Sgd { momentum: 0.9 }, ..settings([Layer::Flatten, Layer::linear(3)]) };
+    // Two layers, so that weights of 1e30 multiply to more than a float holds.
+    let layers = [Layer::Flatten, Layer::linear(4), Layer::linear(3)];
+    let wild = Settings { lr: 1e30, rule: Rule::Sgd { momentum: 0.9 }, ..settings(layers) };
     let error = train(&Cx::default(), &set, &wild).err().unwrap_or_else(|| panic!("no error"));
     assert!(error.hint.unwrap_or_default().contains("lr"), "{}", error.message);
     Ok(())

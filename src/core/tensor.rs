@@ -21,9 +21,21 @@ pub fn random(seed: u64, part: u64) -> Pcg64Mcg {
     )
 }
 
-/// Runs `work` with libtorch's own generator at the start of the stream (`seed`, `part`).
+/// Runs `work` with libtorch's own generator at the start of the stream (`seed`, `part`). The process has one such generator,
+/// so other threads that want a stream wait until `work` is done.
 pub fn with_stream<T>(seed: u64, part: u64, work: impl FnOnce() -> T) -> T {
     use rand::RngCore;
+    static GENERATOR: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    thread_local!(static HELD: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
+    struct Release;
+    impl Drop for Release {
+        fn drop(&mut self) {
+            HELD.set(false);
+        }
+    }
+    // A stream inside a stream is on the same thread, which has the generator already.
+    let _guard =
+        (!HELD.replace(true)).then(|| (Release, GENERATOR.lock().unwrap_or_else(std::sync::PoisonError::into_inner)));
     tch::manual_seed((random(seed, part).next_u64() >> 1) as i64);
     work()
 }

@@ -7,7 +7,8 @@ use serde_json::json;
 use tch::CModule;
 
 use super::layers::Layer;
-use super::module::{Module, rename};
+use super::module::Module;
+use super::supply::rename;
 use super::weights::{self, Contents, Weights};
 use super::{Model, TorchScript, zoo};
 use crate::core::{Cx, Digest, Error, Result, Tensor};

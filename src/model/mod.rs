@@ -5,6 +5,7 @@ mod layers;
 mod load;
 mod module;
 mod pickle;
+mod supply;
 pub mod weights;
 pub mod zoo;
 

@@ -39,8 +39,9 @@ pub fn parse(bytes: &[u8]) -> Result<Contents> {
     match bytes {
         [] => Err(bad("the file is empty")),
         [b'P', b'K', ..] => zipped(bytes),
-        [0x80, 2..=5, ..] => legacy(bytes).map(Contents::Weights),
+        // Before pickles: the length that comes first may look like the start of one.
         [_, _, _, _, _, _, _, _, b'{', ..] => safetensors(bytes).map(Contents::Weights),
+        [0x80, 2..=5, ..] => legacy(bytes).map(Contents::Weights),
         _ => Err(bad("neither safetensors, nor a PyTorch state dict, nor TorchScript")
             .hint("in Python: torch.save(model.state_dict(), path), or safetensors.torch.save_file")),
     }

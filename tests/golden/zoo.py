@@ -26,7 +26,7 @@ for name in ["alexnet", "resnet18", "resnet34", "resnet50", "squeezenet1_1", "vg
     x = images.clone().requires_grad_(True)
     logits = net(x)
     out[name] = logits.detach()
-    out[f"{name}.gradient"] = torch.autograd.grad(logits[:, 3].sum(), x)[0][:, :, 35].contiguous()
+    out[f"{name}.gradient"] = torch.autograd.grad(logits.sum(), x)[0][:, :, 35].contiguous()
     if name == "resnet18":
         out[f"{name}.train"] = net.train()(images).detach()
         out[f"{name}.running_mean"] = net.bn1.running_mean.clone()

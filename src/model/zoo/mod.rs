@@ -126,13 +126,13 @@ mod tests {
         total: i64,
     }
 
-    impl super::super::module::Supply for Count {
+    impl super::super::supply::Supply for Count {
         fn tensor(
             &mut self,
             name: &str,
             size: &[Option<i64>],
             _fan_in: Option<i64>,
-            _init: super::super::module::Init,
+            _init: super::super::supply::Init,
         ) -> Result<crate::core::Tensor> {
             let size: Vec<i64> = size.iter().map(|d| d.unwrap_or(0)).collect();
             if !name.contains("running_") {

@@ -1,0 +1,144 @@
+//! Where the tensors of a network come from: fresh ones, or those of a file under the names that the network gives them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tch::{Device, Kind};
+
+use super::layers::{Layer, join};
+use super::weights::Weights;
+use crate::core::{Error, Result, Tensor, suggestion};
+
+/// How a fresh tensor is filled.
+#[derive(Debug, Clone, Copy)]
+pub enum Init {
+    /// Uniform in ± 1 / sqrt(fan in): what PyTorch gives weights (Kaiming with a = sqrt 5) and biases.
+    FanIn,
+    Constant(f64),
+}
+
+/// Where the tensors of a network come from.
+pub trait Supply {
+    /// The tensor of this name; `None` stands for a size that only the tensor itself tells.
+    fn tensor(&mut self, name: &str, size: &[Option<i64>], fan_in: Option<i64>, init: Init) -> Result<Tensor>;
+}
+
+/// Fresh tensors from libtorch's random stream, made on the CPU so that every device starts from the same ones.
+pub struct Fresh {
+    pub device: Device,
+}
+
+impl Supply for Fresh {
+    fn tensor(&mut self, name: &str, size: &[Option<i64>], fan_in: Option<i64>, init: Init) -> Result<Tensor> {
+        let size: Option<Vec<i64>> = size.iter().copied().collect();
+        let size = size.ok_or_else(|| Error::model(format!("the shape of {name} is not known without the input's")))?;
+        let mut tensor = Tensor::f_empty(size, (Kind::Float, Device::Cpu))?;
+        match (init, fan_in) {
+            (Init::Constant(x), _) => drop(tensor.f_fill_(x)?),
+            (Init::FanIn, fan_in) => {
+                let bound = 1.0 / (fan_in.unwrap_or(1).max(1) as f64).sqrt();
+                drop(tensor.f_uniform_(-bound, bound)?);
+            }
+        }
+        Ok(tensor.f_to_device(self.device)?)
+    }
+}
+
+/// Tensors of a file.
+pub struct Loaded {
+    pub weights: Weights,
+    pub device: Device,
+}
+
+/// Fails if the file lacks a tensor that the network has, or has one that it lacks.
+pub fn check_names(layers: &Layer, weights: &Weights) -> Result<()> {
+    let wanted = layers.tensor_names();
+    let known: BTreeSet<&String> = wanted.iter().collect();
+    let missing: Vec<&String> = wanted.iter().filter(|name| !weights.contains_key(*name)).collect();
+    let unused: Vec<&String> = weights.keys().filter(|name| !known.contains(name)).collect();
+    let owners = |names: &[&String]| {
+        let mut seen: Vec<String> = names
+            .iter()
+            .map(|name| name.rsplit_once('.').map_or(name.as_str(), |(owner, _)| owner).to_string())
+            .collect();
+        seen.dedup();
+        seen
+    };
+    let shown = |names: &[&String]| {
+        let first: Vec<&str> = names.iter().take(6).map(|n| n.as_str()).collect();
+        let more = names.len().saturating_sub(6);
+        if more > 0 { format!("{} and {more} more", first.join(", ")) } else { first.join(", ") }
+    };
+    match (missing.is_empty(), unused.is_empty()) {
+        (true, true) => Ok(()),
+        (true, false) => Err(Error::model(format!("the file has tensors that no layer uses: {}", shown(&unused)))
+            .hint(format!("if they are really unused: ignore: {:?}", owners(&unused)))),
+        (false, true) => Err(Error::model(format!("the file lacks tensors of the network: {}", shown(&missing)))
+            .hint("is `arch` the network that the file was saved from?")),
+        (false, false) => {
+            let (here, there) = (owners(&missing), owners(&unused));
+            let pairs: Vec<String> = if here.len() == there.len() && here.len() <= 12 {
+                there.iter().zip(&here).map(|(from, to)| format!("{from:?}: {to:?}")).collect()
+            } else {
+                vec![format!("{:?}: {:?}", there[0], here[0]), "...".into()]
+            };
+            Err(Error::model(format!(
+                "the file names its tensors otherwise: it lacks {}, and no layer uses {}",
+                shown(&missing),
+                shown(&unused)
+            ))
+            .hint(format!("say which is which, such as names: #{{ {} }}", pairs.join(", "))))
+        }
+    }
+}
+
+impl Supply for Loaded {
+    fn tensor(&mut self, name: &str, size: &[Option<i64>], _fan_in: Option<i64>, _init: Init) -> Result<Tensor> {
+        let Some(tensor) = self.weights.get(name) else {
+            return Err(Error::internal(format!("tensor {name} was not looked for")));
+        };
+        let found = tensor.size();
+        let fits = found.len() == size.len() && found.iter().zip(size).all(|(f, w)| w.is_none_or(|w| w == *f));
+        if !fits {
+            let wanted: Vec<String> = size.iter().map(|n| n.map_or("?".into(), |n| n.to_string())).collect();
+            let given: Vec<String> = found.iter().map(i64::to_string).collect();
+            return Err(Error::model(format!(
+                "tensor {name} must be {}, the file has {}",
+                wanted.join(" x "),
+                given.join(" x ")
+            ))
+            .hint("`arch`, `classes` and `input` must be those that the weights were trained with"));
+        }
+        if tensor.kind() != Kind::Float {
+            return Err(Error::model(format!("tensor {name} holds {:?}, not floats", tensor.kind())));
+        }
+        Ok(tensor.f_to_device(self.device)?)
+    }
+}
+
+/// Renames tensors of a file: `names` maps the name of a tensor or of its layer in the file to the one of the layer here;
+/// `ignore` drops tensors by name or layer. Counters of batch norm are dropped always.
+pub fn rename(weights: Weights, names: &BTreeMap<String, String>, ignore: &[String]) -> Result<Weights> {
+    let within =
+        |name: &str, part: &str| name == part || name.strip_prefix(part).is_some_and(|rest| rest.starts_with('.'));
+    for part in names.keys().chain(ignore) {
+        if !weights.keys().any(|name| within(name, part)) {
+            return Err(Error::model(format!("the file has no tensor or layer {part:?}"))
+                .hint(suggestion(part, weights.keys().map(String::as_str))));
+        }
+    }
+    let mut renamed = Weights::new();
+    for (name, tensor) in weights {
+        if name.ends_with("num_batches_tracked") || ignore.iter().any(|part| within(&name, part)) {
+            continue;
+        }
+        let longest = names.iter().filter(|(from, _)| within(&name, from)).max_by_key(|(from, _)| from.len());
+        let new = match longest {
+            Some((from, to)) => join(to, name[from.len()..].trim_start_matches('.')),
+            None => name,
+        };
+        if renamed.insert(new.clone(), tensor).is_some() {
+            return Err(Error::model(format!("`names` gives two tensors of the file the name {new}")));
+        }
+    }
+    Ok(renamed)
+}
