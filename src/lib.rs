@@ -16,6 +16,10 @@
 
 pub mod core;
 pub mod data;
+pub mod estimate;
 pub mod maths;
 pub mod model;
+pub mod objective;
 pub mod primitives;
+pub mod search;
+pub mod space;
