@@ -52,7 +52,8 @@ fn main() {
     );
     let sweep = || {
         let start = Instant::now();
-        let report = call(&cx, "risk::estimate", vec![model.clone(), images.clone(), map(&[("epsilon", Value::Int(5))])]);
+        let report =
+            call(&cx, "risk::estimate", vec![model.clone(), images.clone(), map(&[("epsilon", Value::Int(5))])]);
         let Value::Object(report) = report else { panic!("a report") };
         let scored = match report.field("scored") {
             Ok(Some(Value::Int(n))) => n as f64,

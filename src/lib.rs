@@ -18,13 +18,17 @@
 pub mod cli;
 pub mod core;
 pub mod data;
+pub mod estimate;
 pub mod maths;
 pub mod model;
+pub mod objective;
 pub mod primitives;
 #[cfg(feature = "script")]
 pub mod repl;
 #[cfg(feature = "script")]
 pub mod script;
+pub mod search;
+pub mod space;
 #[cfg(feature = "script")]
 pub mod term;
 pub mod train;

@@ -26,7 +26,19 @@ fn list() -> Outcome {
     let texts = |of: &dyn Fn(&Listing) -> String| listings.iter().map(|listing| Value::Str(of(listing))).collect();
     let table = Table::default()
         .column("name", texts(&|l| l.set.name.into()))
-        .column("here", texts(&|l| if l.verified { "yes" } else if l.present { "yes, other files" } else { "no" }.into()))
+        .column(
+            "here",
+            texts(&|l| {
+                if l.verified {
+                    "yes"
+                } else if l.present {
+                    "yes, other files"
+                } else {
+                    "no"
+                }
+                .into()
+            }),
+        )
         .column("download", texts(&|l| format!("{} MB", l.set.bytes / 1_000_000)))
         .column("licence", texts(&|l| l.set.licence.into()))
         .column("folder", texts(&|l| l.folder.display().to_string()));
@@ -48,7 +60,8 @@ fn get(name: &str) -> Outcome {
 
 fn open(url: &str) -> Result<Box<dyn Read>> {
     let response = ureq::get(url).call().map_err(|error| {
-        Error::new(ErrorKind::File, format!("{url}: {error}")).hint("is there a network? the file can also be put in place by hand")
+        Error::new(ErrorKind::File, format!("{url}: {error}"))
+            .hint("is there a network? the file can also be put in place by hand")
     })?;
     Ok(Box::new(response.into_body().into_reader()))
 }

@@ -1,1 +1,3 @@
-//! Formulas on plain numbers, each with its paper and equation; no tensors.
+//! Formulas on plain numbers: no tensors, no models.
+
+pub mod bernstein;

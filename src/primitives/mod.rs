@@ -1,12 +1,18 @@
 //! Every function that scripts can call, one file each, listed here one line each.
 
 pub mod data;
+pub mod examine;
 pub mod model;
 pub mod net;
-mod primitive;
+pub mod objective;
 pub mod reference;
+pub mod risk;
+pub mod search;
+pub mod space;
 pub mod tensor;
 pub mod top;
+
+mod primitive;
 
 pub use primitive::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
 
@@ -74,6 +80,23 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &net::normalize::NORMALIZE,
     &net::resize::RESIZE,
     &net::pad::PAD,
+    &examine::EXAMINE,
+    &space::translate::TRANSLATE,
+    &search::strongest::STRONGEST,
+    &search::nearest::NEAREST,
+    &search::transcript::LEN,
+    &search::transcript::COLUMN_OF,
+    &search::transcript::FILTER,
+    &search::transcript::GROUP,
+    &search::transcript::SUCCESS_RATE,
+    &search::transcript::MEAN,
+    &search::transcript::IMAGES,
+    &objective::misclassify::MISCLASSIFY,
+    &risk::estimate::ESTIMATE,
+    &risk::report::REPORT,
+    &risk::curve::CURVE,
+    &risk::pairwise_test::PAIRWISE_TEST,
+    &risk::bernstein::BERNSTEIN,
 ];
 
 /// What each namespace is for: the first line of its reference page.

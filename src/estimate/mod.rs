@@ -1,0 +1,3 @@
+//! Outcomes to numbers. An estimate reads transcripts and never runs a model.
+
+pub mod risk;

@@ -1,0 +1,379 @@
+//! Whether a model has seen its test set: the error weighted by the density of adversarial examples against the plain
+//! error, after Werpachowski, György and Szepesvári (2019), "Detecting Overfitting via Adversarial Examples".
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rand::seq::index::sample;
+use serde_json::json;
+
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Value, number, random};
+use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
+use crate::search::{Density, Row, Transcript};
+
+/// The confidence of the intervals around single risks: two of them hold together with probability 95% (Figure 5).
+const INTERVAL_DELTA: f64 = 0.025;
+
+/// A mean in [0, 1] with its empirical Bernstein interval.
+#[derive(Debug, Clone, Copy)]
+pub struct Risk {
+    pub mean: f64,
+    pub variance: f64,
+}
+
+impl Risk {
+    fn of(values: impl ExactSizeIterator<Item = f64> + Clone) -> Self {
+        let (mean, variance) = mean_variance(values);
+        Self { mean, variance }
+    }
+
+    /// Half the width of the interval that holds with probability 1 - delta.
+    pub fn bound(&self, m: usize, delta: f64) -> f64 {
+        bernstein(m, self.variance, delta, 1.0)
+    }
+}
+
+/// The paper's pairwise test on T_1 .. T_m (Section 3.2).
+#[derive(Debug, Clone, Copy)]
+pub struct Pairwise {
+    pub m: usize,
+    /// T, the mean of the T_i.
+    pub difference: f64,
+    /// Their biased standard deviation.
+    pub sigma: f64,
+    /// What |T| must exceed to reject at delta (Eq. 6).
+    pub bound: f64,
+    /// Eq. 7.
+    pub p: f64,
+    pub reject: bool,
+}
+
+/// Tests whether independent values in an interval of length `range` have mean 0. `t` must not be empty.
+pub fn pairwise_test(t: &[f64], range: f64, delta: f64) -> Result<Pairwise> {
+    if t.is_empty() {
+        return Err(Error::data("a test needs at least one value"));
+    }
+    let (lo, hi) = t.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), &x| (lo.min(x), hi.max(x)));
+    if !(hi - lo).is_finite() {
+        return Err(Error::data("the values of T must be finite numbers"));
+    }
+    // A shade above, for values such as 1/3 - 1 that are rounded.
+    if hi - lo > range * (1.0 + 1e-9) {
+        return Err(Error::argument(format!("the values of T span {}, more than the range {range}", number(hi - lo)))
+            .hint("the range is the largest minus the smallest value that T_i can take, not only does take"));
+    }
+    let m = t.len();
+    let (difference, variance) = mean_variance(t.iter().copied());
+    let p = pairwise_p(m, variance, difference, range);
+    let bound = bernstein(m, variance, delta, range);
+    Ok(Pairwise { m, difference, sigma: variance.sqrt(), bound, p, reject: difference.abs() > bound })
+}
+
+/// Both estimates of the error of one model on one data set, and the tests of their difference.
+pub struct RiskReport {
+    /// R_S, the share of images that are misclassified as they stand.
+    pub error: Risk,
+    /// R_g, the mean of L(g(x)) h_g(g(x)) (Eq. 2).
+    pub weighted: Risk,
+    /// R_S', the share that is misclassified where the search left it.
+    pub adversarial_error: f64,
+    pub test: Pairwise,
+    pub delta: f64,
+    pub density: Density,
+    /// T_i = L(g(x_i)) h_g(g(x_i)) - L(x_i) (Eq. 5), in the order of the transcript.
+    pub t: Vec<f64>,
+    /// Points scored in all.
+    pub scored: u64,
+    pub transcript: Rc<Transcript>,
+}
+
+/// L(x) and L(g(x)) h_g(g(x)).
+fn losses(row: &Row) -> Option<(f64, f64)> {
+    let weighted = if row.wrong_after() { row.weight? } else { 0.0 };
+    Some((f64::from(u8::from(row.wrong_before())), weighted))
+}
+
+/// The report on a transcript with densities, at level `delta`.
+pub fn report(transcript: Rc<Transcript>, delta: f64) -> Result<RiskReport> {
+    if transcript.is_empty() {
+        return Err(Error::data("a transcript without rows tells nothing about a risk"));
+    }
+    let of = &transcript.of;
+    let Some(density) = of.density.clone() else {
+        return Err(Error::data(format!("this transcript carries no densities ({} over {})", of.search, of.space))
+            .hint(
+                "examine with a smaller epsilon, 3 epsilon at most the images' margin, or load with a smaller crop",
+            ));
+    };
+    let pairs: Option<Vec<(f64, f64)>> = transcript.rows.iter().map(losses).collect();
+    let pairs = pairs.ok_or_else(|| Error::internal("an outcome that is misclassified carries no density"))?;
+    let t: Vec<f64> = pairs.iter().map(|(plain, weighted)| weighted - plain).collect();
+    let wrong_after = transcript.rows.iter().filter(|row| row.wrong_after()).count();
+    Ok(RiskReport {
+        error: Risk::of(pairs.iter().map(|pair| pair.0)),
+        weighted: Risk::of(pairs.iter().map(|pair| pair.1)),
+        adversarial_error: wrong_after as f64 / t.len() as f64,
+        test: pairwise_test(&t, density.hi - density.lo, delta)?,
+        delta,
+        density,
+        t,
+        scored: transcript.rows.iter().map(|row| u64::from(row.queries)).sum(),
+        transcript,
+    })
+}
+
+/// What a test can say: the paper's two answers, and that it could not have said anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Rejected,
+    NotRejected,
+    NoPower,
+}
+
+impl RiskReport {
+    /// The largest |T| that these images could have shown: every success at its largest weight, or every error at its
+    /// smallest.
+    pub fn largest_difference(&self) -> f64 {
+        let successes = self.adversarial_error - self.error.mean;
+        (successes * self.density.hi).max(-self.density.lo * self.error.mean)
+    }
+
+    pub fn verdict(&self) -> Verdict {
+        if self.test.reject {
+            Verdict::Rejected
+        } else if self.largest_difference() <= self.test.bound {
+            Verdict::NoPower
+        } else {
+            Verdict::NotRejected
+        }
+    }
+
+    /// The verdict in a sentence.
+    pub fn verdict_text(&self) -> String {
+        let (delta, bound) = (number(self.delta), number(self.test.bound));
+        match self.verdict() {
+            Verdict::Rejected => format!("rejected at {delta}: the model and these images are not independent"),
+            Verdict::NotRejected => format!(
+                "not rejected at {delta}: |T| would have to exceed {bound}; this is no proof that the model is independent \
+                 of these images"
+            ),
+            Verdict::NoPower => format!(
+                "no power at this size: |T| would have to exceed {bound} to reject at {delta}, and the outcomes of these \
+                 {} images allow {} at most; use more images or a larger epsilon",
+                self.test.m,
+                number(self.largest_difference())
+            ),
+        }
+    }
+
+    /// The p-value of Section 3.1, from separate intervals.
+    pub fn interval_p(&self) -> f64 {
+        interval_p(self.test.m, self.error.variance, self.weighted.variance, self.test.difference)
+    }
+
+    /// p and both risks on random parts of the sample, as in Figure 5: `sizes` evenly spaced sizes up to all images, each
+    /// drawn `repeats` times uniformly without replacement. p is the mean over repeats with its smallest and largest
+    /// value; the risks are means over repeats with 97.5% two-sided Bernstein intervals of that size.
+    pub fn curve(&self, cx: &Cx, sizes: usize, repeats: usize, seed: u64) -> Result<Vec<BTreeMap<String, Value>>> {
+        let (m, range) = (self.test.m, self.density.hi - self.density.lo);
+        let pairs: Vec<(f64, f64)> = self.transcript.rows.iter().filter_map(losses).collect();
+        let mut counts: Vec<usize> = (1..=sizes).map(|k| (m * k).div_ceil(sizes)).collect();
+        counts.dedup();
+        let task = cx.progress("curve", Some(counts.len() as u64));
+        let mut points = Vec::new();
+        for (k, &n) in counts.iter().enumerate() {
+            let repeats = if n == m { 1 } else { repeats };
+            let mut sums = [0.0; 5];
+            let mut spread = (f64::INFINITY, f64::NEG_INFINITY);
+            for repeat in 0..repeats {
+                cx.check()?;
+                let chosen = sample(&mut random(seed, ((k as u64) << 32) | repeat as u64), m, n).into_vec();
+                let plain = Risk::of(chosen.iter().map(|&i| pairs[i].0));
+                let weighted = Risk::of(chosen.iter().map(|&i| pairs[i].1));
+                let (difference, variance) = mean_variance(chosen.iter().map(|&i| self.t[i]));
+                let p = pairwise_p(n, variance, difference, range);
+                spread = (spread.0.min(p), spread.1.max(p));
+                let bounds = [plain.bound(n, INTERVAL_DELTA), weighted.bound(n, INTERVAL_DELTA)];
+                for (sum, x) in sums.iter_mut().zip([p, plain.mean, bounds[0], weighted.mean, bounds[1]]) {
+                    *sum += x / repeats as f64;
+                }
+            }
+            let [p, error, error_bound, weighted, weighted_bound] = sums;
+            let numbers = [
+                ("p", p),
+                ("p_lo", spread.0),
+                ("p_hi", spread.1),
+                ("error", error),
+                ("error_lo", error - error_bound),
+                ("error_hi", error + error_bound),
+                ("weighted_error", weighted),
+                ("weighted_error_lo", weighted - weighted_bound),
+                ("weighted_error_hi", weighted + weighted_bound),
+            ];
+            let mut point: BTreeMap<String, Value> =
+                numbers.into_iter().map(|(name, x)| (name.to_string(), Value::Float(x))).collect();
+            point.insert("m".into(), Value::Int(n as i64));
+            points.push(point);
+            task.advance(1);
+        }
+        Ok(points)
+    }
+}
+
+const FIELDS: [&str; 18] = [
+    "m",
+    "error",
+    "weighted_error",
+    "adversarial_error",
+    "difference",
+    "sigma",
+    "lo",
+    "hi",
+    "p",
+    "reject",
+    "delta",
+    "bound",
+    "interval_test",
+    "verdict",
+    "scored",
+    "assumption",
+    "t",
+    "transcript",
+];
+
+impl Object for RiskReport {
+    fn kind(&self) -> &'static str {
+        "RiskReport"
+    }
+
+    fn summary(&self) -> String {
+        let word = match self.verdict() {
+            Verdict::Rejected => "independence rejected",
+            Verdict::NotRejected => "independence not rejected",
+            Verdict::NoPower => "no power at this size",
+        };
+        format!(
+            "risk report: {} images, error {}, weighted {}, p {}: {word}",
+            self.test.m,
+            number(self.error.mean),
+            number(self.weighted.mean),
+            number(self.test.p)
+        )
+    }
+
+    fn details(&self, _width: usize) -> String {
+        let (of, test, m) = (&self.transcript.of, &self.test, self.test.m);
+        let interval = |risk: &Risk| {
+            let bound = risk.bound(m, INTERVAL_DELTA);
+            format!("{}  97.5% interval ± {}", number(risk.mean), number(bound))
+        };
+        let rows = [
+            ("images", "m", m.to_string()),
+            ("error", "R_S", interval(&self.error)),
+            ("weighted error", "R_g", interval(&self.weighted)),
+            ("adversarial error", "R_S'", number(self.adversarial_error)),
+            ("difference", "T = R_g - R_S", number(test.difference)),
+            ("deviation of T_i", "sigma", number(test.sigma)),
+            ("range of T_i", "U", format!("[{}, {}]", number(self.density.lo), number(self.density.hi))),
+            ("|T| needed", "B", format!("{} to reject at {}", number(test.bound), number(self.delta))),
+            ("p, pairwise test", "Eq. 7", number(test.p)),
+            ("p, interval test", "Section 3.1", number(self.interval_p())),
+            ("points scored", "", format!("{} ({} per image)", self.scored, number(self.scored as f64 / m as f64))),
+        ];
+        let mut lines =
+            vec![format!("{} on {}: {} over {}", of.model.0, of.data.name, of.search, of.space), String::new()];
+        lines.extend(rows.iter().map(|(name, symbol, text)| format!("  {name:<18} {symbol:<14} {text}")));
+        lines.push(String::new());
+        lines.push(self.verdict_text());
+        lines.push(String::new());
+        lines.push("This rests on:".into());
+        lines.push(
+            "  null hypothesis: the model is independent of these images, drawn independently of each other".into(),
+        );
+        lines.push(format!("  density: {}", self.density.assumption));
+        lines.push("  labels: each image has one true label, and the labels given are right".into());
+        if m < of.data.len() {
+            lines.push(format!(
+                "  choice: {m} of {} rows; valid only if they were chosen without a look at the outcomes",
+                of.data.len()
+            ));
+        }
+        lines.join("\n")
+    }
+
+    fn fields(&self) -> &'static [&'static str] {
+        &FIELDS
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>> {
+        let test = &self.test;
+        Ok(Some(match name {
+            "m" => Value::Int(test.m as i64),
+            "error" => Value::Float(self.error.mean),
+            "weighted_error" => Value::Float(self.weighted.mean),
+            "adversarial_error" => Value::Float(self.adversarial_error),
+            "difference" => Value::Float(test.difference),
+            "sigma" => Value::Float(test.sigma),
+            "lo" => Value::Float(self.density.lo),
+            "hi" => Value::Float(self.density.hi),
+            "p" => Value::Float(test.p),
+            "reject" => Value::Bool(test.reject),
+            "delta" => Value::Float(self.delta),
+            "bound" => Value::Float(test.bound),
+            "interval_test" => {
+                let p = self.interval_p();
+                let map = [("p", Value::Float(p)), ("reject", Value::Bool(p < self.delta))];
+                Value::Map(map.map(|(name, value)| (name.to_string(), value)).into())
+            }
+            "verdict" => Value::Str(self.verdict_text()),
+            "scored" => Value::Int(self.scored as i64),
+            "assumption" => Value::Str(self.density.assumption.clone()),
+            "t" => Value::floats(self.t.iter().copied()),
+            "transcript" => Value::Object(self.transcript.clone()),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn digest(&self) -> Digest {
+        Digest::of_parts(&[&self.transcript.digest().0, &self.delta.to_le_bytes()])
+    }
+
+    /// The summary with its provenance; the T_i are in the table.
+    fn json(&self) -> serde_json::Value {
+        let of = &self.transcript.of;
+        let mut map = serde_json::Map::new();
+        for name in FIELDS.iter().filter(|name| !["t", "transcript"].contains(name)) {
+            if let Ok(Some(value)) = self.field(name) {
+                map.insert((*name).into(), value.json());
+            }
+        }
+        let from = [
+            ("model", json!(of.model.0)),
+            ("model_hash", json!(of.model.1.hex())),
+            ("data", of.data.json()),
+            ("space", json!(of.space)),
+            ("search", json!(of.search)),
+            ("seed", json!(of.seed)),
+            ("version", json!(env!("CARGO_PKG_VERSION"))),
+        ];
+        map.extend(from.map(|(name, value)| (name.to_string(), value)));
+        serde_json::Value::Object(map)
+    }
+
+    /// One row per image.
+    fn table(&self) -> Option<Table> {
+        let rows = &self.transcript.rows;
+        let table = Table::default()
+            .column("id", rows.iter().map(|row| Value::Int(row.id.into())).collect())
+            .column("label", rows.iter().map(|row| Value::Int(row.label.into())).collect())
+            .column("loss", rows.iter().map(|row| Value::Int(row.wrong_before().into())).collect())
+            .column("adversarial_loss", rows.iter().map(|row| Value::Int(row.wrong_after().into())).collect())
+            .column("weight", rows.iter().map(|row| row.weight.map_or(Value::Unit, Value::Float)).collect())
+            .column("t", self.t.iter().copied().map(Value::Float).collect());
+        Some(table)
+    }
+
+    fn kept_as(&self) -> &'static [&'static str] {
+        &["json", "csv"]
+    }
+}

@@ -1,0 +1,3 @@
+//! `objective::`: what counts as failing.
+
+pub mod misclassify;

@@ -1,0 +1,33 @@
+//! `RiskReport.curve`.
+
+use crate::core::Value;
+use crate::estimate::risk::RiskReport;
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
+
+pub static CURVE: Primitive = Primitive {
+    path: "RiskReport.curve",
+    purpose: "The p-value and both risks against the size of the sample.",
+    params: &[Param::new("report", Kind::Object("RiskReport"), "a report on all images")],
+    options: &[
+        Param::new("sizes", Kind::Int, "evenly spaced sample sizes, the last one all images")
+            .range(1.0, 10_000.0)
+            .or(Fallback::Int(20)),
+        Param::new("repeats", Kind::Int, "random samples of each size").range(1.0, 10_000.0).or(Fallback::Int(5)),
+        SEED,
+    ],
+    returns: "an array of maps: m, p (mean over repeats), p_lo and p_hi (smallest and largest), error, error_lo, error_hi, \
+              weighted_error, weighted_error_lo, weighted_error_hi (means over repeats with 97.5% two-sided Bernstein intervals)",
+    notes: "Samples are drawn uniformly without replacement. plot::pvalues and plot::risks draw it.",
+    source: "Werpachowski, György and Szepesvári 2019, Figure 5",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+               risk::estimate(f, ds, #{ epsilon: 1 }).curve(#{ sizes: 4 }).len()",
+        result: "4",
+    }],
+    run: |cx, args| {
+        let report = args.object::<RiskReport>("report");
+        let points = report.curve(cx, args.count("sizes"), args.count("repeats"), args.seed())?;
+        Ok(Value::Array(points.into_iter().map(Value::Map).collect()))
+    },
+};

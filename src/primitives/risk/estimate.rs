@@ -1,0 +1,75 @@
+//! `risk::estimate`.
+
+use std::rc::Rc;
+
+use super::DELTA;
+use crate::core::{Error, Value};
+use crate::data::Dataset;
+use crate::estimate::risk::report;
+use crate::model::Model;
+use crate::objective::Objective;
+use crate::primitives::examine::BATCH;
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::search::{AnySearch, Densities, Examination, Nearest, Search, Strongest, examine};
+use crate::space::{AnySpace, Space, Translate};
+
+pub static ESTIMATE: Primitive = Primitive {
+    path: "risk::estimate",
+    purpose: "Estimates a model's error from adversarial translations, and tests whether the model has seen the images.",
+    params: &[
+        Param::new("f", Kind::Object("Model"), "the model"),
+        Param::new("ds", Kind::Object("Dataset"), "the images; a torus, or with a margin of 3 epsilon pixels"),
+    ],
+    options: &[
+        Param::new("epsilon", Kind::Int, "translations by up to so much along either axis")
+            .range(1.0, 32.0)
+            .unit("pixels")
+            .or(Fallback::Int(5)),
+        Param::new(
+            "search",
+            Kind::Either(&[Kind::Choice(&["strongest", "nearest"]), Kind::Object("Search")]),
+            "how the adversarial example is chosen",
+        )
+        .or(Fallback::Str("strongest")),
+        Param::new("space", Kind::Object("Space"), "another finite space in place of the translations")
+            .or(Fallback::Absent("space::translate(epsilon)")),
+        DELTA,
+        BATCH,
+        SEED,
+    ],
+    returns: "a RiskReport, as from risk::report",
+    notes: "`examine` and `risk::report` in one; each image is scored once at each point that is needed, 121 to 441 of them at \
+            epsilon 5. With few images the test has no power: at 200 images |T| would have to exceed 0.09.",
+    source: "Werpachowski, György and Szepesvári 2019",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+               risk::estimate(f, ds, #{ epsilon: 1 }).m",
+        result: "20",
+    }],
+    run: |cx, args| {
+        if args.given("space") && args.given("epsilon") {
+            return Err(Error::argument("risk::estimate: give `epsilon` or `space`, not both"));
+        }
+        let space: Rc<dyn Space> = match args.optional_object::<AnySpace>("space") {
+            Some(space) => space.0.clone(),
+            None => Rc::new(Translate::new(args.count("epsilon"))?),
+        };
+        let search: Rc<dyn Search> = match (args.optional_object::<AnySearch>("search"), args.optional_str("search")) {
+            (Some(search), _) => search.0.clone(),
+            (None, Some("nearest")) => Rc::new(Nearest),
+            _ => Rc::new(Strongest),
+        };
+        let plan = Examination {
+            model: &*args.object::<Model>("f"),
+            data: &*args.object::<Dataset>("ds"),
+            space,
+            search,
+            objective: Objective::Misclassify,
+            densities: Densities::Required,
+            batch: args.optional_int("batch").map(|n| n as usize),
+            seed: args.seed(),
+        };
+        Ok(Value::object(report(Rc::new(examine(cx, &plan)?), args.float("delta"))?))
+    },
+};

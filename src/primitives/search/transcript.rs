@@ -1,0 +1,136 @@
+//! The methods of a transcript.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::core::{Error, Value};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+use crate::search::Transcript;
+
+const RECEIVER: Param = Param::new("transcript", Kind::Object("Transcript"), "the outcomes of an examination");
+const COLUMN: Param = Param::new(
+    "name",
+    Kind::Str,
+    "id, label, target, before, after, fooled, loss, margin, magnitude, queries, point or weight",
+);
+
+fn transcript(args: &Args) -> Rc<Transcript> {
+    args.object("transcript")
+}
+
+/// An examination that takes a moment, for the examples.
+macro_rules! example {
+    ($call:literal) => {
+        concat!(
+            "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n",
+            "let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n",
+            "let t = examine(f, ds, #{ space: space::translate(1), search: search::strongest() });\n",
+            $call
+        )
+    };
+}
+
+pub static LEN: Primitive = Primitive {
+    path: "Transcript.len",
+    purpose: "The number of rows.",
+    params: &[RECEIVER],
+    options: &[],
+    returns: "an int",
+    notes: "",
+    source: "",
+    examples: &[Example { code: example!("t.len()"), result: "20" }],
+    run: |_, args| Ok(Value::Int(transcript(args).len() as i64)),
+};
+
+pub static COLUMN_OF: Primitive = Primitive {
+    path: "Transcript.column",
+    purpose: "One column, in the order of the rows.",
+    params: &[RECEIVER, COLUMN],
+    options: &[],
+    returns: "an array; () where a value is not known",
+    notes: "`before` and `after` are predicted classes, `fooled` is right before and wrong after, `loss` is the objective's where \
+            the search left the image, `margin` the label's score minus the best other one there, `magnitude` in the space's \
+            unit, `queries` the points scored, `point` the change, `weight` the density h_g of the outcome.",
+    source: "",
+    examples: &[Example { code: example!("t.column(\"queries\").len()"), result: "20" }],
+    run: |_, args| Ok(Value::Array(transcript(args).column(args.str("name"))?)),
+};
+
+pub static FILTER: Primitive = Primitive {
+    path: "Transcript.filter",
+    purpose: "The rows for which a closure answers true.",
+    params: &[RECEIVER, Param::new("keep", Kind::Callback, "gets a row as a map, answers a bool")],
+    options: &[],
+    returns: "a Transcript",
+    notes: "An estimate from rows that were chosen by their outcome is not valid.",
+    source: "",
+    examples: &[Example { code: example!("t.filter(|row| row.id < 5).len()"), result: "5" }],
+    run: |cx, args| {
+        let keep = args.callback("keep");
+        let kept = transcript(args).filter(|row| {
+            cx.check()?;
+            match keep.call(&[row])? {
+                Value::Bool(kept) => Ok(kept),
+                other => Err(Error::argument(format!("`keep` must answer a bool, got {}", other.kind()))),
+            }
+        })?;
+        Ok(Value::object(kept))
+    },
+};
+
+pub static GROUP: Primitive = Primitive {
+    path: "Transcript.group",
+    purpose: "The rows by the values of a column.",
+    params: &[RECEIVER, COLUMN],
+    options: &[],
+    returns: "a map from value to Transcript",
+    notes: "",
+    source: "",
+    examples: &[Example { code: example!("t.group(\"label\").keys().len() > 1"), result: "true" }],
+    run: |_, args| {
+        let groups = transcript(args).group(args.str("name"))?;
+        let values: BTreeMap<String, Value> =
+            groups.into_iter().map(|(value, rows)| (value, Value::object(rows))).collect();
+        Ok(Value::Map(values))
+    },
+};
+
+pub static SUCCESS_RATE: Primitive = Primitive {
+    path: "Transcript.success_rate",
+    purpose: "The share of the images that were right as they stand which the search made fail.",
+    params: &[RECEIVER],
+    options: &[],
+    returns: "a float; NaN if no image was right",
+    notes: "",
+    source: "",
+    examples: &[Example { code: example!("t.success_rate()"), result: "" }],
+    run: |_, args| Ok(Value::Float(transcript(args).success_rate())),
+};
+
+pub static MEAN: Primitive = Primitive {
+    path: "Transcript.mean",
+    purpose: "The mean of a column of numbers or bools over the rows where it is known.",
+    params: &[RECEIVER, COLUMN],
+    options: &[],
+    returns: "a float; NaN if it is known nowhere",
+    notes: "",
+    source: "",
+    examples: &[Example { code: example!("t.mean(\"queries\") >= 9.0"), result: "true" }],
+    run: |_, args| Ok(Value::Float(transcript(args).mean(args.str("name"))?)),
+};
+
+pub static IMAGES: Primitive = Primitive {
+    path: "Transcript.images",
+    purpose: "The images of all rows, as they stand or where the search left them.",
+    params: &[
+        RECEIVER,
+        Param::new("which", Kind::Choice(&["before", "after"]), "as they stand, or where the search left them")
+            .or(Fallback::Str("after")),
+    ],
+    options: &[],
+    returns: "a tensor N x C x H x W in [0, 1]",
+    notes: "Images are read and changed anew; a transcript holds no pixels.",
+    source: "",
+    examples: &[Example { code: example!("t.filter(|row| row.id < 5).images(\"before\")"), result: "" }],
+    run: |cx, args| Ok(Value::tensor(transcript(args).images(args.str("which") == "after", cx.device())?)),
+};

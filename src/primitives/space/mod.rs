@@ -1,0 +1,3 @@
+//! `space::`: what may change in an input.
+
+pub mod translate;

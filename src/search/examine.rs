@@ -1,0 +1,233 @@
+//! The verb of the lab: pairs a model, a data set, a space, a search and an objective, and keeps the device full.
+//!
+//! Each image asks for points of its grid; the requests of several images fill one batch. An image that is done makes
+//! room for the next, so that memory is bounded, and batches are a function of the order of rows alone.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use super::Search;
+use super::exhaustive::{Case, Exhaustive, Step};
+use super::grid::{Ball, Grid};
+use super::transcript::{Density, Row, Transcript};
+use crate::core::{Cx, Error, ErrorKind, Result, Tensor};
+use crate::data::{Batch, Dataset};
+use crate::model::Model;
+use crate::objective::Objective;
+use crate::space::Space;
+
+/// Whether the density of every outcome is worked out as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Densities {
+    /// Refuse data that do not hold what it needs.
+    Required,
+    /// Where the data hold what it needs; a warning says where they do not.
+    WhereKnown,
+}
+
+pub struct Examination<'a> {
+    pub model: &'a Model,
+    pub data: &'a Dataset,
+    pub space: Rc<dyn Space>,
+    pub search: Rc<dyn Search>,
+    pub objective: Objective,
+    pub densities: Densities,
+    /// Images per call of the model; by default `Model::batch_size`.
+    pub batch: Option<usize>,
+    pub seed: u64,
+}
+
+/// The pairs of space and search that work together.
+const PAIRS: &str = "pairs that work: space::translate with search::strongest or search::nearest";
+
+/// Examines every image of the data set. One row per image, in the data set's order.
+pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
+    let refused = |what: String| Err(Error::new(ErrorKind::Pairing, what).hint(PAIRS));
+    let (space, search) = (plan.space.describe(), plan.search.describe());
+    let Some(finite) = plan.space.finite() else {
+        return refused(format!("the points of {space} can't be counted, as {search} needs"));
+    };
+    let Some(exhaustive) = plan.search.exhaustive() else {
+        return refused(format!("{search} can't go through the points of {space}"));
+    };
+    let (group, densities) = match (finite.on(plan.data, 3), plan.densities) {
+        (Ok(group), _) => (group, true),
+        (Err(error), Densities::Required) => return Err(error),
+        (Err(error), Densities::WhereKnown) => {
+            let group = finite.on(plan.data, 1)?;
+            let hint = error.hint.map_or(String::new(), |hint| format!("; {hint}"));
+            cx.warn(format!("no densities, so risk::report will refuse this transcript: {}{hint}", error.message));
+            (group, false)
+        }
+    };
+    plan.model.check_fits(cx, plan.data)?;
+    plan.data.record(cx);
+    cx.record_input(format!("model {}", plan.model.name), crate::core::Object::digest(plan.model));
+    let ball = Ball::new(group, densities);
+    let rows = Loop::new(cx, plan, &ball, exhaustive, densities)?.run()?;
+    let candidates = ball.group.candidates().len();
+    let density = densities.then(|| {
+        let (lo, hi) = exhaustive.range(candidates);
+        Density { lo, hi, candidates, assumption: ball.group.assumption() }
+    });
+    Ok(Transcript::new(plan, ball.group.clone(), density, rows))
+}
+
+/// An image under examination.
+struct Active {
+    row: usize,
+    grid: Grid,
+    /// Points asked for and not yet answered.
+    pending: usize,
+}
+
+struct Loop<'a> {
+    cx: &'a Cx,
+    plan: &'a Examination<'a>,
+    ball: &'a Ball,
+    exhaustive: &'a dyn Exhaustive,
+    densities: bool,
+    batch: usize,
+    /// Prepared canvases of the active images, one place each; made when the first image comes.
+    prepared: Option<Tensor>,
+    active: Vec<Option<Active>>,
+    queue: VecDeque<(usize, u32)>,
+    rows: Vec<Row>,
+}
+
+impl<'a> Loop<'a> {
+    fn new(
+        cx: &'a Cx,
+        plan: &'a Examination<'a>,
+        ball: &'a Ball,
+        exhaustive: &'a dyn Exhaustive,
+        densities: bool,
+    ) -> Result<Self> {
+        let batch = plan.batch.unwrap_or_else(|| Model::batch_size(plan.data.shape(), cx.device())).max(1);
+        // Enough that images which ask for a few points each still fill a batch.
+        let places = (batch / 8).max(16).min(plan.data.len());
+        let active = (0..places).map(|_| None).collect();
+        let rows = vec![Row::default(); plan.data.len()];
+        Ok(Self { cx, plan, ball, exhaustive, densities, batch, prepared: None, active, queue: VecDeque::new(), rows })
+    }
+
+    fn run(mut self) -> Result<Vec<Row>> {
+        let task = self.cx.progress("examine", Some(self.plan.data.len() as u64));
+        let mut stream = self.plan.data.stream(self.cx, self.active.len());
+        let mut next: Option<(Batch, usize)> = None;
+        loop {
+            self.cx.check()?;
+            while self.queue.len() < self.batch
+                && let Some(place) = self.active.iter().position(Option::is_none)
+            {
+                if next.is_none() {
+                    next = stream.next().transpose()?.map(|batch| (batch, 0));
+                }
+                let Some((batch, at)) = &mut next else { break };
+                self.admit(place, batch, *at)?;
+                *at += 1;
+                if *at == batch.rows.len() {
+                    next = None;
+                }
+            }
+            if self.queue.is_empty() {
+                return Ok(self.rows);
+            }
+            let asked: Vec<(usize, u32)> = self.queue.drain(..self.queue.len().min(self.batch)).collect();
+            let done = self.score(&asked)?;
+            task.advance(done);
+        }
+    }
+
+    fn admit(&mut self, place: usize, batch: &Batch, at: usize) -> Result<()> {
+        let row = batch.rows[at];
+        let canvas = self.ball.group.prepare(&batch.canvases.f_narrow(0, at as i64, 1)?)?;
+        if self.prepared.is_none() {
+            let mut size = canvas.size();
+            size[0] = self.active.len() as i64;
+            self.prepared = Some(Tensor::f_zeros(&size, (canvas.kind(), canvas.device()))?);
+        }
+        if let Some(prepared) = &self.prepared {
+            prepared.f_narrow(0, place as i64, 1)?.f_copy_(&canvas)?;
+        }
+        let label = self.plan.data.labels()[row] as i32;
+        let grid = Grid::new(self.ball, label, self.plan.objective);
+        self.active[place] = Some(Active { row, grid, pending: 0 });
+        self.advance(place)?;
+        Ok(())
+    }
+
+    /// Scores one batch of points, and lets the images go on that have all they asked for. Answers how many are done.
+    fn score(&mut self, asked: &[(usize, u32)]) -> Result<u64> {
+        let prepared = self.prepared.as_ref().ok_or_else(|| Error::internal("points asked for before any image"))?;
+        let places: Vec<i64> = asked.iter().map(|&(place, _)| place as i64).collect();
+        let elements: Vec<_> = asked.iter().map(|&(_, point)| self.ball.element(point)).collect();
+        let label = |&(place, _): &(usize, u32)| self.active[place].as_ref().map_or(0, |a| i64::from(a.grid.label()));
+        let labels: Vec<i64> = asked.iter().map(label).collect();
+        let verdicts = tch::no_grad(|| {
+            let images = self.ball.group.draw(prepared, &places, &elements)?;
+            let labels = Tensor::f_from_slice(&labels)?.f_to_device(images.device())?;
+            let scores = self.plan.model.logits(&images)?;
+            self.plan.objective.judge(&scores, &labels)
+        })?;
+        if let Some(bad) = verdicts.broken {
+            let row = self.active[asked[bad].0].as_ref().map_or(0, |a| a.row);
+            let at = self.ball.group.value(elements[bad]).summary();
+            return Err(Error::model(format!(
+                "{} answered scores that are not finite for image {row} of {} at {at}",
+                self.plan.model.name, self.plan.data.name
+            ))
+            .hint("a model that answers NaN or infinity can't be examined: check its weights and its normalisation"));
+        }
+        for (i, &(place, point)) in asked.iter().enumerate() {
+            if let Some(active) = &mut self.active[place] {
+                active.grid.set(point, verdicts.excess[i], verdicts.predicted[i]);
+                active.pending -= 1;
+            }
+        }
+        let mut done = 0;
+        for (i, &(place, _)) in asked.iter().enumerate() {
+            let complete = self.active[place].as_ref().is_some_and(|active| active.pending == 0);
+            if complete && asked[i + 1..].first().is_none_or(|&(next, _)| next != place) {
+                done += u64::from(self.advance(place)?);
+            }
+        }
+        Ok(done)
+    }
+
+    /// Asks the search what an image needs next; true if it is done.
+    fn advance(&mut self, place: usize) -> Result<bool> {
+        let Some(active) = &mut self.active[place] else { return Ok(false) };
+        let stream = (self.plan.seed, active.row as u64);
+        let case = Case { ball: self.ball, grid: &active.grid, densities: self.densities, stream };
+        match self.exhaustive.step(&case) {
+            Step::Score(points) => {
+                if points.is_empty() || points.iter().any(|&point| active.grid.known(point)) {
+                    return Err(Error::internal("a search asked for nothing new"));
+                }
+                active.pending = points.len();
+                self.queue.extend(points.into_iter().map(|point| (place, point)));
+                Ok(false)
+            }
+            Step::Done(outcome) => {
+                let (grid, after) = (&active.grid, outcome.after);
+                let element = self.ball.element(after);
+                self.rows[active.row] = Row {
+                    id: active.row as u32,
+                    label: grid.label(),
+                    target: None,
+                    before: grid.predicted(0),
+                    after: grid.predicted(after),
+                    loss: grid.loss(after),
+                    margin: -grid.excess(after),
+                    magnitude: self.ball.group.magnitude(element) as f32,
+                    queries: grid.scored(),
+                    point: element,
+                    weight: outcome.weight,
+                };
+                self.active[place] = None;
+                Ok(true)
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Searches over all points of a finite space, and the exact density of what they choose: Appendix B of Werpachowski,
+//! György and Szepesvári (2019).
+//!
+//! g(x) = x if x is misclassified, or if no candidate is; else the preferred one among the misclassified candidates. The
+//! density of a misclassified x' is h_g(x') = 1 / (1 + n(x')), where n counts the other points that g moves to x' (Eq. 8).
+
+use super::grid::{Ball, Grid};
+
+/// One image under examination: all that a search may look at.
+pub struct Case<'a> {
+    pub ball: &'a Ball,
+    pub grid: &'a Grid,
+    /// Whether the density of the outcome is wanted.
+    pub densities: bool,
+    /// The random stream of searches that draw: the call's seed and the image's row.
+    pub stream: (u64, u64),
+}
+
+/// What a search does next for one image.
+pub enum Step {
+    /// Score these points, none of them scored before.
+    Score(Vec<u32>),
+    Done(Outcome),
+}
+
+pub struct Outcome {
+    /// Where the image went.
+    pub after: u32,
+    /// h_g there, if it was wanted.
+    pub weight: Option<f64>,
+}
+
+/// A search over a finite space.
+pub trait Exhaustive {
+    /// The next step: a pure function of what is scored so far, so that images can share batches in any way.
+    fn step(&self, case: &Case) -> Step;
+
+    /// The smallest and largest value of T_i = L(g(x)) h_g(g(x)) - L(x) over a space of so many candidates.
+    fn range(&self, candidates: usize) -> (f64, f64);
+}
+
+/// A candidate of some point: its place in the tie order, and the point that it leads to.
+#[derive(Clone, Copy)]
+pub struct Candidate {
+    pub order: usize,
+    pub point: u32,
+}
+
+/// Which of two misclassified candidates a search moves to. No two are equal: the order of the candidates decides ties.
+pub trait Preference {
+    fn prefers(&self, case: &Case, a: Candidate, b: Candidate) -> bool;
+
+    /// Whether `a`, not yet scored, would be preferred to `b` under some scores.
+    fn may_prefer(&self, case: &Case, a: Candidate, b: Candidate) -> bool;
+}
+
+/// T_i of a search that moves an image to one point: h_g is at least 1 / (|V| + 1), and at most 1/2 at a point that
+/// something was moved to.
+pub fn deterministic_range(candidates: usize) -> (f64, f64) {
+    let v = candidates as f64;
+    (-v / (v + 1.0), 0.5)
+}
+
+/// The next step of a search that moves every correct image to its preferred misclassified candidate.
+pub fn step_by_preference(case: &Case, preference: &dyn Preference) -> Step {
+    let (ball, grid) = (case.ball, case.grid);
+    let missing: Vec<u32> =
+        std::iter::once(&0).chain(ball.around(0)).copied().filter(|&point| !grid.known(point)).collect();
+    if !missing.is_empty() {
+        return Step::Score(missing);
+    }
+    let after = if grid.fails(0) { 0 } else { choice(case, preference).unwrap_or(0) };
+    let weight = match (case.densities, grid.fails(after)) {
+        (false, _) => None,
+        // Nothing moves to a correct point, and this one stayed.
+        (true, false) => Some(1.0),
+        (true, true) => match movers(case, preference, after) {
+            Ok(n) => Some(1.0 / (1.0 + n as f64)),
+            Err(wanted) => return Step::Score(wanted),
+        },
+    };
+    Step::Done(Outcome { after, weight })
+}
+
+/// The preferred misclassified candidate of the image itself.
+fn choice(case: &Case, preference: &dyn Preference) -> Option<u32> {
+    let candidates = case.ball.around(0).iter().enumerate().map(|(order, &point)| Candidate { order, point });
+    candidates
+        .filter(|candidate| case.grid.fails(candidate.point))
+        .reduce(|best, next| if preference.prefers(case, next, best) { next } else { best })
+        .map(|best| best.point)
+}
+
+/// How many points one request asks for, about: few points that turn out needless against few rounds.
+const REQUEST: usize = 24;
+
+/// n(x'), or the points to score next in order to know it.
+///
+/// A point q moves to x' unless q is misclassified or one of its candidates is preferred to x'. So only points that may
+/// still bring such a candidate to light are scored; those that lie around most of the undecided q come first, as one
+/// preferred candidate among them rules out all of those q at once.
+fn movers(case: &Case, preference: &dyn Preference, target: u32) -> Result<usize, Vec<u32>> {
+    let (ball, grid) = (case.ball, case.grid);
+    let mut movers = 0;
+    let mut gain: Vec<(u32, u32)> = Vec::new();
+    let mut place: Vec<u32> = vec![u32::MAX; ball.len()];
+    let mut unknown: Vec<u32> = Vec::new();
+    for (order, &q) in ball.origins(target).iter().enumerate() {
+        if grid.fails(q) {
+            continue;
+        }
+        unknown.clear();
+        if !grid.known(q) {
+            unknown.push(q);
+        }
+        let moved = Candidate { order, point: target };
+        let mut preferred = false;
+        for (order, &point) in ball.around(q).iter().enumerate() {
+            let rival = Candidate { order, point };
+            if !grid.known(point) {
+                if preference.may_prefer(case, rival, moved) {
+                    unknown.push(point);
+                }
+            } else if grid.fails(point) && point != target && preference.prefers(case, rival, moved) {
+                preferred = true;
+                break;
+            }
+        }
+        if preferred {
+            continue;
+        }
+        if unknown.is_empty() {
+            movers += 1;
+        }
+        for &point in &unknown {
+            let at = &mut place[point as usize];
+            if *at == u32::MAX {
+                *at = gain.len() as u32;
+                gain.push((0, point));
+            }
+            gain[*at as usize].0 += 1;
+        }
+    }
+    if gain.is_empty() {
+        return Ok(movers);
+    }
+    gain.sort_unstable_by_key(|&(covered, point)| (std::cmp::Reverse(covered), point));
+    Err(gain.into_iter().take(REQUEST).map(|(_, point)| point).collect())
+}

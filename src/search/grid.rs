@@ -1,0 +1,134 @@
+//! The offset grid: what one image's scores are at the elements of a finite group, filled as a search asks.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::objective::Objective;
+use crate::space::{Element, Group};
+
+/// The elements that a search may ask for, numbered; the same for every image of a data set. Number 0 is the identity.
+pub struct Ball {
+    pub group: Rc<dyn Group>,
+    elements: Vec<Element>,
+    numbers: HashMap<Element, u32>,
+    /// Looked up by an element's number, worked out when first asked for.
+    around: Vec<OnceCell<Box<[u32]>>>,
+    origins: Vec<OnceCell<Box<[u32]>>>,
+}
+
+impl Ball {
+    /// With densities, three steps: an outcome, its pre-image, and what the pre-image might have moved to instead.
+    pub fn new(group: Rc<dyn Group>, densities: bool) -> Self {
+        let mut ball = Self { group, elements: vec![], numbers: HashMap::new(), around: vec![], origins: vec![] };
+        ball.insert(Element::IDENTITY);
+        ball.grow(false);
+        if densities {
+            ball.grow(true);
+            ball.grow(false);
+        }
+        ball.around.resize_with(ball.len(), OnceCell::new);
+        ball.origins.resize_with(ball.len(), OnceCell::new);
+        ball
+    }
+
+    fn insert(&mut self, element: Element) {
+        if let std::collections::hash_map::Entry::Vacant(entry) = self.numbers.entry(element) {
+            entry.insert(self.elements.len() as u32);
+            self.elements.push(element);
+        }
+    }
+
+    fn grow(&mut self, inverted: bool) {
+        let group = self.group.clone();
+        for number in 0..self.elements.len() {
+            for &candidate in group.candidates() {
+                let step = if inverted { group.inverse(candidate) } else { candidate };
+                self.insert(group.compose(step, self.elements[number]));
+            }
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.elements.is_empty()
+    }
+
+    pub fn element(&self, number: u32) -> Element {
+        self.elements[number as usize]
+    }
+
+    fn products(&self, of: u32, step: impl Fn(Element) -> Element) -> Box<[u32]> {
+        let product = |&candidate: &Element| {
+            let element = self.group.compose(step(candidate), self.element(of));
+            *self.numbers.get(&element).expect("a search stays within the steps that the ball was made for")
+        };
+        self.group.candidates().iter().map(product).collect()
+    }
+
+    /// Where the candidates lead from an element, in the order that decides ties.
+    pub fn around(&self, number: u32) -> &[u32] {
+        self.around[number as usize].get_or_init(|| self.products(number, |v| v))
+    }
+
+    /// From where the candidates lead to an element: `around(origins(x)[k])[k]` is x.
+    pub fn origins(&self, number: u32) -> &[u32] {
+        self.origins[number as usize].get_or_init(|| self.products(number, |v| self.group.inverse(v)))
+    }
+}
+
+/// One image's scores at the elements of a ball; unknown where not yet scored.
+pub struct Grid {
+    label: i32,
+    objective: Objective,
+    /// NaN where unknown.
+    excess: Vec<f32>,
+    predicted: Vec<i32>,
+    scored: u32,
+}
+
+impl Grid {
+    pub fn new(ball: &Ball, label: i32, objective: Objective) -> Self {
+        Self { label, objective, excess: vec![f32::NAN; ball.len()], predicted: vec![0; ball.len()], scored: 0 }
+    }
+
+    pub fn set(&mut self, point: u32, excess: f32, predicted: i32) {
+        self.scored += u32::from(!self.known(point));
+        self.excess[point as usize] = excess;
+        self.predicted[point as usize] = predicted;
+    }
+
+    pub fn known(&self, point: u32) -> bool {
+        !self.excess[point as usize].is_nan()
+    }
+
+    /// Whether the image is known to fail the objective at this point.
+    pub fn fails(&self, point: u32) -> bool {
+        self.known(point) && self.objective.fails(self.label, self.predicted[point as usize])
+    }
+
+    pub fn label(&self) -> i32 {
+        self.label
+    }
+
+    pub fn predicted(&self, point: u32) -> i32 {
+        self.predicted[point as usize]
+    }
+
+    pub fn excess(&self, point: u32) -> f32 {
+        self.excess[point as usize]
+    }
+
+    /// What the search maximises.
+    pub fn loss(&self, point: u32) -> f32 {
+        self.objective.loss(self.excess[point as usize])
+    }
+
+    /// How many points were scored.
+    pub fn scored(&self) -> u32 {
+        self.scored
+    }
+}

@@ -1,0 +1,41 @@
+//! The nearest perturbation (Werpachowski et al. 2019, Appendix B): the misclassified candidate of the smallest
+//! magnitude.
+
+use super::Search;
+use super::exhaustive::{Candidate, Case, Exhaustive, Preference, Step, deterministic_range, step_by_preference};
+
+pub struct Nearest;
+
+impl Search for Nearest {
+    fn describe(&self) -> String {
+        "nearest()".into()
+    }
+
+    fn exhaustive(&self) -> Option<&dyn Exhaustive> {
+        Some(self)
+    }
+}
+
+impl Exhaustive for Nearest {
+    fn step(&self, case: &Case) -> Step {
+        step_by_preference(case, self)
+    }
+
+    fn range(&self, candidates: usize) -> (f64, f64) {
+        deterministic_range(candidates)
+    }
+}
+
+impl Preference for Nearest {
+    fn prefers(&self, case: &Case, a: Candidate, b: Candidate) -> bool {
+        let group = &case.ball.group;
+        let size = |candidate: Candidate| group.magnitude(group.candidates()[candidate.order]);
+        let (of_a, of_b) = (size(a), size(b));
+        of_a < of_b || (of_a == of_b && a.order < b.order)
+    }
+
+    /// The scores of a candidate do not matter beyond its being wrong.
+    fn may_prefer(&self, case: &Case, a: Candidate, b: Candidate) -> bool {
+        self.prefers(case, a, b)
+    }
+}

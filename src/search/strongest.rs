@@ -1,0 +1,40 @@
+//! The strongest perturbation (Werpachowski et al. 2019, Appendix B): the candidate that is wrong with the largest
+//! confidence, g(x) = argmax of l_exc(x') = max_i l_i(x') - l_y(x') over G(x).
+
+use super::Search;
+use super::exhaustive::{Candidate, Case, Exhaustive, Preference, Step, deterministic_range, step_by_preference};
+
+/// Where scores tie exactly between the label and another class, l_exc is 0 on both sides of the border; a misclassified
+/// candidate is then preferred to a correct one, so that every search succeeds on the same images.
+pub struct Strongest;
+
+impl Search for Strongest {
+    fn describe(&self) -> String {
+        "strongest()".into()
+    }
+
+    fn exhaustive(&self) -> Option<&dyn Exhaustive> {
+        Some(self)
+    }
+}
+
+impl Exhaustive for Strongest {
+    fn step(&self, case: &Case) -> Step {
+        step_by_preference(case, self)
+    }
+
+    fn range(&self, candidates: usize) -> (f64, f64) {
+        deterministic_range(candidates)
+    }
+}
+
+impl Preference for Strongest {
+    fn prefers(&self, case: &Case, a: Candidate, b: Candidate) -> bool {
+        let (of_a, of_b) = (case.grid.loss(a.point), case.grid.loss(b.point));
+        of_a > of_b || (of_a == of_b && a.order < b.order)
+    }
+
+    fn may_prefer(&self, _case: &Case, _a: Candidate, _b: Candidate) -> bool {
+        true
+    }
+}

@@ -1,0 +1,289 @@
+//! A table of outcomes, one row per examined image: the one thing that estimates and figures read.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::json;
+use tch::Device;
+
+use super::Examination;
+use crate::core::{Digest, Error, Object, Result, Table, Tensor, Value, number, suggestion};
+use crate::data::Dataset;
+use crate::objective::Objective;
+use crate::space::{Element, Group};
+
+/// The outcome of one image.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Row {
+    /// The image's row in the data set.
+    pub id: u32,
+    pub label: i32,
+    /// The class that the objective aims at, where it aims at one.
+    pub target: Option<i32>,
+    /// The predicted class of the image as it stands.
+    pub before: i32,
+    /// The predicted class where the search left it.
+    pub after: i32,
+    /// The objective's loss there: l_exc.
+    pub loss: f32,
+    /// The label's score minus the best other one, there; negative where the image is misclassified.
+    pub margin: f32,
+    /// How large the change is, in the space's unit.
+    pub magnitude: f32,
+    /// How many points were scored for this image.
+    pub queries: u32,
+    pub point: Element,
+    /// The density h_g of the outcome, where it is known.
+    pub weight: Option<f64>,
+}
+
+impl Row {
+    pub fn wrong_before(&self) -> bool {
+        self.before != self.label
+    }
+
+    pub fn wrong_after(&self) -> bool {
+        self.after != self.label
+    }
+
+    /// Right as it stands, wrong where the search left it.
+    pub fn fooled(&self) -> bool {
+        !self.wrong_before() && self.wrong_after()
+    }
+}
+
+/// What an estimate needs to know about the densities in a transcript.
+#[derive(Debug, Clone)]
+pub struct Density {
+    /// The smallest and largest value that T_i can take.
+    pub lo: f64,
+    pub hi: f64,
+    /// |V|.
+    pub candidates: usize,
+    /// What must hold for the densities to be right.
+    pub assumption: String,
+}
+
+/// What the outcomes were computed from.
+pub struct Provenance {
+    pub model: (String, Digest),
+    pub data: Dataset,
+    pub space: String,
+    pub search: String,
+    pub objective: Objective,
+    pub seed: u64,
+    pub density: Option<Density>,
+    group: Rc<dyn Group>,
+}
+
+#[derive(Clone)]
+pub struct Transcript {
+    pub rows: Vec<Row>,
+    pub of: Rc<Provenance>,
+}
+
+const COLUMNS: [&str; 12] =
+    ["id", "label", "target", "before", "after", "fooled", "loss", "margin", "magnitude", "queries", "point", "weight"];
+
+/// Images are given as one tensor up to this many bytes.
+const IMAGES_LIMIT: usize = 4 << 30;
+
+impl Transcript {
+    pub(super) fn new(plan: &Examination, group: Rc<dyn Group>, density: Option<Density>, rows: Vec<Row>) -> Self {
+        let of = Provenance {
+            model: (plan.model.name.clone(), plan.model.digest()),
+            data: plan.data.clone(),
+            space: plan.space.describe(),
+            search: plan.search.describe(),
+            objective: plan.objective,
+            seed: plan.seed,
+            density,
+            group,
+        };
+        Self { rows, of: Rc::new(of) }
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    fn cell(&self, row: &Row, name: &str) -> Option<Value> {
+        Some(match name {
+            "id" => Value::Int(row.id.into()),
+            "label" => Value::Int(row.label.into()),
+            "target" => row.target.map_or(Value::Unit, |t| Value::Int(t.into())),
+            "before" => Value::Int(row.before.into()),
+            "after" => Value::Int(row.after.into()),
+            "fooled" => Value::Bool(row.fooled()),
+            "loss" => Value::Float(row.loss.into()),
+            "margin" => Value::Float(row.margin.into()),
+            "magnitude" => Value::Float(row.magnitude.into()),
+            "queries" => Value::Int(row.queries.into()),
+            "point" => self.of.group.value(row.point),
+            "weight" => row.weight.map_or(Value::Unit, Value::Float),
+            _ => return None,
+        })
+    }
+
+    /// One column, in the order of the rows.
+    pub fn column(&self, name: &str) -> Result<Vec<Value>> {
+        let cells: Option<Vec<Value>> = self.rows.iter().map(|row| self.cell(row, name)).collect();
+        let cells = cells.filter(|_| COLUMNS.contains(&name));
+        cells.ok_or_else(|| Error::argument(format!("no column {name:?}")).hint(suggestion(name, COLUMNS)))
+    }
+
+    /// A row as a map, for filters.
+    pub fn row(&self, index: usize) -> Option<Value> {
+        let row = self.rows.get(index)?;
+        let cells = COLUMNS.iter().filter_map(|name| Some((name.to_string(), self.cell(row, name)?)));
+        Some(Value::Map(cells.collect()))
+    }
+
+    /// The rows that `keep` answers true for.
+    pub fn filter(&self, mut keep: impl FnMut(Value) -> Result<bool>) -> Result<Self> {
+        let mut rows = Vec::new();
+        for (index, row) in self.rows.iter().enumerate() {
+            if keep(self.row(index).unwrap_or(Value::Unit))? {
+                rows.push(*row);
+            }
+        }
+        Ok(Self { rows, of: self.of.clone() })
+    }
+
+    /// One transcript per value of a column, by how the value prints.
+    pub fn group(&self, name: &str) -> Result<BTreeMap<String, Self>> {
+        let mut groups: BTreeMap<String, Self> = BTreeMap::new();
+        for (row, value) in self.rows.iter().zip(self.column(name)?) {
+            let empty = || Self { rows: vec![], of: self.of.clone() };
+            groups.entry(value.summary()).or_insert_with(empty).rows.push(*row);
+        }
+        Ok(groups)
+    }
+
+    /// The share of the images that were right as they stand which the search made fail; NaN if none was right.
+    pub fn success_rate(&self) -> f64 {
+        let right = self.rows.iter().filter(|row| !row.wrong_before()).count();
+        self.rows.iter().filter(|row| row.fooled()).count() as f64 / right as f64
+    }
+
+    /// The mean of a column of numbers or truths, over the rows where it is known; NaN if it is known nowhere.
+    pub fn mean(&self, name: &str) -> Result<f64> {
+        let mut known = Vec::new();
+        for value in self.column(name)? {
+            match value {
+                Value::Int(i) => known.push(i as f64),
+                Value::Float(x) => known.push(x),
+                Value::Bool(b) => known.push(f64::from(u8::from(b))),
+                Value::Unit => {}
+                other => return Err(Error::argument(format!("column {name:?} holds {}s, no numbers", other.kind()))),
+            }
+        }
+        Ok(known.iter().sum::<f64>() / known.len() as f64)
+    }
+
+    /// The images of all rows, `N x C x H x W` in [0, 1]: as they stand, or where the search left them. They are read and
+    /// changed anew; a transcript holds no pixels.
+    pub fn images(&self, after: bool, device: Device) -> Result<Tensor> {
+        let [c, h, w] = self.of.data.shape();
+        if self.rows.is_empty() {
+            return Err(Error::data("a transcript without rows has no images"));
+        }
+        if self.rows.len().saturating_mul(c * h * w * 4) > IMAGES_LIMIT {
+            return Err(Error::data(format!("{} images of {c} x {h} x {w} are too many for one tensor", self.len()))
+                .hint("filter the transcript first"));
+        }
+        let mut parts = Vec::new();
+        for rows in self.rows.chunks(256) {
+            let ids: Vec<usize> = rows.iter().map(|row| row.id as usize).collect();
+            let places: Vec<i64> = (0..rows.len() as i64).collect();
+            let points: Vec<Element> =
+                rows.iter().map(|row| if after { row.point } else { Element::IDENTITY }).collect();
+            let canvases = self.of.data.canvases(&ids, device)?;
+            parts.push(self.of.group.draw(&self.of.group.prepare(&canvases)?, &places, &points)?);
+        }
+        Ok(Tensor::f_cat(&parts, 0)?)
+    }
+
+    fn table_of(&self, rows: usize) -> Table {
+        let part = Self { rows: self.rows.iter().take(rows).copied().collect(), of: self.of.clone() };
+        COLUMNS.iter().fold(Table::default(), |table, name| table.column(*name, part.column(name).unwrap_or_default()))
+    }
+}
+
+impl Object for Transcript {
+    fn kind(&self) -> &'static str {
+        "Transcript"
+    }
+
+    fn summary(&self) -> String {
+        let fooled = self.rows.iter().filter(|row| row.fooled()).count();
+        let wrong = self.rows.iter().filter(|row| row.wrong_before()).count();
+        format!("transcript: {} images, {wrong} wrong as they stand, {fooled} fooled", self.len())
+    }
+
+    fn details(&self, width: usize) -> String {
+        const SHOWN: usize = 12;
+        let of = &self.of;
+        let mut lines = vec![
+            self.summary(),
+            format!("{} on {}: {} over {}, {}", of.model.0, of.data.name, of.search, of.space, of.objective.describe()),
+            format!("success rate {}", number(self.success_rate())),
+            self.table_of(SHOWN).text(width, SHOWN),
+        ];
+        if self.len() > SHOWN {
+            lines.push(format!("… {} more rows", self.len() - SHOWN));
+        }
+        lines.join("\n")
+    }
+
+    fn fields(&self) -> &'static [&'static str] {
+        &["space", "search", "objective"]
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>> {
+        Ok(Some(match name {
+            "space" => Value::Str(self.of.space.clone()),
+            "search" => Value::Str(self.of.search.clone()),
+            "objective" => Value::Str(self.of.objective.describe().into()),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn element(&self, index: i64) -> Option<Result<Value>> {
+        let place = if index < 0 { index + self.len() as i64 } else { index };
+        let found = usize::try_from(place).ok().and_then(|place| self.row(place));
+        Some(found.ok_or_else(|| Error::argument(format!("row {index} of a transcript of {} rows", self.len()))))
+    }
+
+    fn digest(&self) -> Digest {
+        let of = &self.of;
+        let what = format!("{} {} {} {}", of.space, of.search, of.objective.describe(), of.seed);
+        let rows = format!("{:?}", self.rows);
+        Digest::of_parts(&[&of.model.1.0, &of.data.digest().0, what.as_bytes(), rows.as_bytes()])
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let of = &self.of;
+        let rows = self.rows.iter().map(|row| {
+            let cells = COLUMNS.iter().filter_map(|name| Some((name.to_string(), self.cell(row, name)?.json())));
+            serde_json::Value::Object(cells.collect())
+        });
+        json!({
+            "model": of.model.0, "model_hash": of.model.1.hex(), "data": of.data.json(), "space": of.space,
+            "search": of.search, "objective": of.objective.describe(), "seed": of.seed,
+            "success_rate": Value::Float(self.success_rate()).json(), "rows": rows.collect::<Vec<_>>(),
+        })
+    }
+
+    fn table(&self) -> Option<Table> {
+        Some(self.table_of(self.len()))
+    }
+
+    fn kept_as(&self) -> &'static [&'static str] {
+        &["csv"]
+    }
+}

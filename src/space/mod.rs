@@ -1,0 +1,84 @@
+//! What may change in an input. A space turns images and points into changed images and says what it can do; a search
+//! that needs more than that is refused.
+
+mod translate;
+
+use std::rc::Rc;
+
+use crate::core::{Digest, Object, Result, Tensor, Value};
+use crate::data::Dataset;
+
+pub use translate::Translate;
+
+/// A kind of change.
+pub trait Space {
+    /// How a script writes it: `translate(5)`.
+    fn describe(&self) -> String;
+
+    /// The space as a finite set of group elements, if it is one: what exhaustive searches and exact densities need.
+    fn finite(&self) -> Option<&dyn Finite> {
+        None
+    }
+}
+
+/// A space whose points are a finite part of a group that acts on images.
+pub trait Finite {
+    /// The group on the images of `set`, where products of up to `reach` points are asked for: 1 to look at every point,
+    /// 3 to find the pre-images of the outcome as well. Refuses a set whose images do not hold what that needs.
+    fn on(&self, set: &Dataset, reach: usize) -> Result<Rc<dyn Group>>;
+}
+
+/// An element of a space's group, in numbers that the group alone interprets. Two elements of one group that do the same
+/// have the same numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Element(pub [i16; 8]);
+
+impl Element {
+    /// What leaves every image as it is, in every group.
+    pub const IDENTITY: Self = Self([0; 8]);
+}
+
+/// A finite space on the images of one data set.
+pub trait Group {
+    /// The points of the space without the identity, in the order that decides ties.
+    fn candidates(&self) -> &[Element];
+
+    /// First `before`, then `after`.
+    fn compose(&self, after: Element, before: Element) -> Element;
+
+    fn inverse(&self, element: Element) -> Element;
+
+    /// How large a change is, in the space's own unit.
+    fn magnitude(&self, element: Element) -> f64;
+
+    /// A point as scripts and tables show it.
+    fn value(&self, element: Element) -> Value;
+
+    /// Canvases `N x C x H x W` in the form that `draw` reads. Row i of the result depends on row i alone.
+    fn prepare(&self, canvases: &Tensor) -> Result<Tensor>;
+
+    /// The images, as models see them, of elements applied to prepared canvases: image i is `elements[i]` applied to row
+    /// `rows[i]` of `prepared`.
+    fn draw(&self, prepared: &Tensor, rows: &[i64], elements: &[Element]) -> Result<Tensor>;
+
+    /// What must hold for the space to keep label and density on this data; reports print it.
+    fn assumption(&self) -> String;
+}
+
+/// A space as a value of scripts.
+#[derive(Clone)]
+pub struct AnySpace(pub Rc<dyn Space>);
+
+impl Object for AnySpace {
+    fn kind(&self) -> &'static str {
+        "Space"
+    }
+
+    fn summary(&self) -> String {
+        format!("space {}", self.0.describe())
+    }
+
+    fn digest(&self) -> Digest {
+        Digest::of(self.summary().as_bytes())
+    }
+}

@@ -1,0 +1,180 @@
+//! Translations by whole pixels, as in Section 5.1 of Werpachowski et al. (2019): V_eps = {v != 0 : |v|_inf <= eps}.
+
+use std::rc::Rc;
+
+use super::{Element, Finite, Group, Space};
+use crate::core::{Error, Result, Tensor, Value};
+use crate::data::{Dataset, Edge};
+
+/// The largest eps that is accepted: 4,224 translations per image, and 16,641 scored for a density.
+pub const MAX_EPSILON: usize = 32;
+
+/// Moves the content of an image by v = (dy, dx), |dy| and |dx| at most `epsilon` pixels. Nothing is made up at the border:
+/// a torus rolls, and an image with a margin moves its crop window by -v.
+pub struct Translate {
+    epsilon: usize,
+}
+
+impl Translate {
+    /// `epsilon` in pixels, from 1 to `MAX_EPSILON`.
+    pub fn new(epsilon: usize) -> Result<Self> {
+        if (1..=MAX_EPSILON).contains(&epsilon) {
+            return Ok(Self { epsilon });
+        }
+        Err(Error::argument(format!("translations reach from 1 to {MAX_EPSILON} pixels, got {epsilon}")))
+    }
+}
+
+impl Space for Translate {
+    fn describe(&self) -> String {
+        format!("translate({})", self.epsilon)
+    }
+
+    fn finite(&self) -> Option<&dyn Finite> {
+        Some(self)
+    }
+}
+
+impl Finite for Translate {
+    fn on(&self, set: &Dataset, reach: usize) -> Result<Rc<dyn Group>> {
+        let eps = self.epsilon;
+        let [_, height, width] = set.shape();
+        let largest = |limit: usize| match limit {
+            0 => "no translation fits these images".to_string(),
+            n => format!("the largest epsilon that fits is {n}"),
+        };
+        let side = height.min(width);
+        if i16::try_from(2 * height.max(width)).is_err() {
+            return Err(Error::data(format!("{}: images of {height} x {width} are too large to translate", set.name)));
+        }
+        match set.edge() {
+            Edge::Wrap if 2 * eps + 1 > side => Err(Error::argument(format!(
+                "translate({eps}) on {}: 2 epsilon + 1 = {} exceeds the torus's side of {side} pixels",
+                set.name,
+                2 * eps + 1
+            ))
+            .hint(largest(side.saturating_sub(1) / 2))),
+            Edge::Margin(margin) if reach * eps > margin => {
+                let why = if reach > 1 { " (the density of an outcome depends on that many)" } else { "" };
+                Err(Error::argument(format!(
+                    "translate({eps}) on {}: needs {} pixels around the image{why}, the margin has {margin}",
+                    set.name,
+                    reach * eps
+                ))
+                .hint(largest(margin / reach)))
+            }
+            Edge::None => Err(Error::data(format!(
+                "translate({eps}) on {}: nothing is known beyond the image's border",
+                set.name
+            ))
+            .hint(format!(
+                "load the data with `crop`, so that at least {} pixels remain around it, or use images on a torus \
+                         such as data::glyphs",
+                reach * eps
+            ))),
+            edge => Ok(Rc::new(Translations::new(eps, edge, [height, width]))),
+        }
+    }
+}
+
+struct Translations {
+    epsilon: usize,
+    edge: Edge,
+    /// Height and width of what models see.
+    sides: [i16; 2],
+    candidates: Vec<Element>,
+}
+
+impl Translations {
+    fn new(epsilon: usize, edge: Edge, sides: [usize; 2]) -> Self {
+        let eps = epsilon as i16;
+        let rows = (-eps..=eps).flat_map(|dy| (-eps..=eps).map(move |dx| by(dy, dx)));
+        let candidates = rows.filter(|v| *v != Element::IDENTITY).collect();
+        Self { epsilon, edge, sides: sides.map(|s| s as i16), candidates }
+    }
+
+    /// On a torus, the representative that lies around 0.
+    fn reduce(&self, dy: i16, dx: i16) -> Element {
+        match self.edge {
+            Edge::Wrap => {
+                let [h, w] = self.sides;
+                by((dy + h / 2).rem_euclid(h) - h / 2, (dx + w / 2).rem_euclid(w) - w / 2)
+            }
+            _ => by(dy, dx),
+        }
+    }
+}
+
+fn by(dy: i16, dx: i16) -> Element {
+    Element([dy, dx, 0, 0, 0, 0, 0, 0])
+}
+
+impl Group for Translations {
+    fn candidates(&self) -> &[Element] {
+        &self.candidates
+    }
+
+    fn compose(&self, after: Element, before: Element) -> Element {
+        self.reduce(after.0[0] + before.0[0], after.0[1] + before.0[1])
+    }
+
+    fn inverse(&self, element: Element) -> Element {
+        self.reduce(-element.0[0], -element.0[1])
+    }
+
+    /// Euclidean length in pixels.
+    fn magnitude(&self, element: Element) -> f64 {
+        f64::from(element.0[0]).hypot(f64::from(element.0[1]))
+    }
+
+    fn value(&self, element: Element) -> Value {
+        Value::ints(element.0[..2].iter().map(|&d| i64::from(d)))
+    }
+
+    /// A torus is continued by what its windows reach beyond the border, so that every translation is a window.
+    fn prepare(&self, canvases: &Tensor) -> Result<Tensor> {
+        let [h, w] = self.sides.map(i64::from);
+        match self.edge {
+            Edge::Wrap => {
+                let tall = Tensor::f_cat(&[canvases, &canvases.f_narrow(2, 0, h - 1)?], 2)?;
+                Ok(Tensor::f_cat(&[&tall, &tall.f_narrow(3, 0, w - 1)?], 3)?)
+            }
+            _ => Ok(canvases.f_contiguous()?),
+        }
+    }
+
+    /// One indexed copy of whole windows: no work per pixel beyond the copy, on the device of `prepared`.
+    fn draw(&self, prepared: &Tensor, rows: &[i64], elements: &[Element]) -> Result<Tensor> {
+        let device = prepared.device();
+        let [h, w] = self.sides.map(i64::from);
+        let start = |axis: usize, side: i64| -> Vec<i64> {
+            let first = |d: i64| match self.edge {
+                Edge::Margin(n) => n as i64 - d,
+                _ => (-d).rem_euclid(side),
+            };
+            elements.iter().map(|e| first(i64::from(e.0[axis]))).collect()
+        };
+        // One transfer for the three lists of indices.
+        let lists = [rows.to_vec(), start(0, h), start(1, w)].concat();
+        let index = Tensor::f_from_slice(&lists)?.f_reshape([3, rows.len() as i64])?.f_to_device(device)?;
+        let windows = prepared.f_unfold(2, h, 1)?.f_unfold(3, w, 1)?;
+        let [row, y, x] = [0, 1, 2].map(|i| index.f_get(i));
+        Ok(windows.f_index(&[Some(row?), None, Some(y?), Some(x?)])?)
+    }
+
+    fn assumption(&self) -> String {
+        let eps = self.epsilon;
+        match self.edge {
+            Edge::Wrap => format!(
+                "rolling an image by up to {} pixels keeps its label and its probability: exact where images were rolled by a \
+                 uniform offset when they were made",
+                3 * eps
+            ),
+            _ => format!(
+                "moving the crop window by up to {} pixels keeps an image's label and its probability density: not so for \
+                 images that were centred on their objects",
+                3 * eps
+            ),
+        }
+    }
+}
