@@ -1,13 +1,12 @@
 //! A data set: labelled images that stay on disk or as bytes until they are used.
 
-use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tch::Device;
 
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value};
+use crate::core::{Cx, Digest, Error, Result, Tensor};
 
 /// Where images come from. Reading is called from worker threads, so a source holds paths and bytes, no tensors.
 pub trait Source: Send + Sync {
@@ -52,7 +51,8 @@ pub enum Preprocessing {
     Grey,
     /// Subtracts the image's mean over all channels and pixels that models see.
     Centre,
-    /// Subtracts the image's mean and divides by its standard deviation (at least 1/255, so that flat images stay finite).
+    /// Subtracts the image's mean and divides by its standard deviation (at least 1/255, so that flat images stay
+    /// finite).
     Standardise,
 }
 
@@ -68,7 +68,7 @@ pub struct Dataset {
     edge: Edge,
     preprocessing: Vec<Preprocessing>,
     of_source: Digest,
-    digest: Digest,
+    pub(super) digest: Digest,
 }
 
 impl Dataset {
@@ -137,13 +137,14 @@ impl Dataset {
         Ok(set.identified())
     }
 
-    /// The same images with other labels, one per row; `classes` names them, and unnamed ones are called by their number.
+    /// The same images with other labels, one per row; `classes` names them, and unnamed ones are called by their
+    /// number.
     pub fn relabelled(&self, labels: Vec<i64>, classes: Option<Vec<String>>) -> Result<Self> {
         if labels.len() != self.len() {
             return Err(Error::data(format!("{}: {} images but {} labels", self.name, self.len(), labels.len())));
         }
         let mut classes = classes.unwrap_or_else(|| self.classes.to_vec());
-        let wanted = labels.iter().max().map_or(0, |&l| l.max(-1) + 1) as usize;
+        let wanted = labels.iter().max().map_or(0, |&label| label.max(-1).saturating_add(1)) as usize;
         if wanted > MAX_CLASSES {
             return Err(Error::data(format!("{}: label {} is too large", self.name, wanted - 1)));
         }
@@ -218,8 +219,8 @@ impl Dataset {
         if self.preprocessing.contains(&Preprocessing::Grey) { [1, h, w] } else { [c, h, w] }
     }
 
-    /// Reads the canvases of these rows as one flat `N x C x H x W` buffer; stops between images when told to. Safe to call
-    /// from any thread; a panic of a decoder is an error.
+    /// Reads the canvases of these rows as one flat `N x C x H x W` buffer; stops between images when told to. Safe
+    /// to call from any thread; a panic of a decoder is an error.
     pub(super) fn read(&self, rows: &[usize], stop: &AtomicBool) -> Result<Vec<f32>> {
         self.check_rows(rows)?;
         let wanted: usize = self.canvas_shape().iter().product();
@@ -354,77 +355,5 @@ fn grey(rgb: &[f32], out: &mut [f32]) {
     let plane = out.len();
     for (i, pixel) in out.iter_mut().enumerate() {
         *pixel = 0.299 * rgb[i] + 0.587 * rgb[plane + i] + 0.114 * rgb[2 * plane + i];
-    }
-}
-
-impl Object for Dataset {
-    fn kind(&self) -> &'static str {
-        "Dataset"
-    }
-
-    fn summary(&self) -> String {
-        let [c, h, w] = self.shape();
-        format!(
-            "data {}: {} images {c} x {h} x {w}, {} classes, edge {}",
-            self.name,
-            self.len(),
-            self.classes.len(),
-            self.edge.name()
-        )
-    }
-
-    fn details(&self, width: usize) -> String {
-        let counts = self.counts();
-        let present = || counts.iter().enumerate().filter(|(_, n)| **n > 0);
-        let table = Table::default()
-            .column("label", present().map(|(label, _)| Value::Int(label as i64)).collect())
-            .column("class", present().map(|(label, _)| Value::Str(self.classes[label].clone())).collect())
-            .column("images", present().map(|(_, n)| Value::Int(*n as i64)).collect());
-        format!("{}\n{}", self.summary(), table.text(width, 20))
-    }
-
-    fn element(&self, index: i64) -> Option<Result<Value>> {
-        let n = self.len() as i64;
-        let row = if index < 0 { index + n } else { index };
-        if !(0..n).contains(&row) {
-            let error = Error::argument(format!("no image {index} among {n}"));
-            return Some(Err(error.hint(format!("images count from 0 to {}, or from -1 backwards", n - 1))));
-        }
-        let row = row as usize;
-        let label = self.labels[row];
-        Some(self.images(&[row], Device::Cpu).and_then(|image| {
-            Ok(Value::Map(BTreeMap::from([
-                ("image".into(), Value::tensor(image.f_squeeze_dim(0)?)),
-                ("label".into(), Value::Int(label)),
-                ("class".into(), Value::Str(self.classes[label as usize].clone())),
-            ])))
-        }))
-    }
-
-    fn fields(&self) -> &'static [&'static str] {
-        &["name", "classes", "shape", "labels", "hash", "edge"]
-    }
-
-    fn field(&self, name: &str) -> Result<Option<Value>> {
-        Ok(Some(match name {
-            "name" => Value::Str(self.name.clone()),
-            "classes" => Value::Array(self.classes.iter().cloned().map(Value::Str).collect()),
-            "shape" => Value::ints(self.shape().map(|d| d as i64)),
-            "labels" => Value::tensor(Tensor::f_from_slice(&self.labels)?),
-            "hash" => Value::Str(self.digest.short()),
-            "edge" => Value::Str(self.edge.name()),
-            _ => return Ok(None),
-        }))
-    }
-
-    fn json(&self) -> serde_json::Value {
-        serde_json::json!({
-            "name": self.name, "images": self.len(), "shape": self.shape(), "classes": self.classes.len(),
-            "edge": self.edge.name(), "hash": self.digest.hex(),
-        })
-    }
-
-    fn digest(&self) -> Digest {
-        self.digest
     }
 }

@@ -1,5 +1,5 @@
-//! Public data sets that can be downloaded: where from, under which licence, and how their files are recognised. Nothing here
-//! opens a connection; `fetch` is handed a function that does.
+//! Public data sets that can be downloaded: where from, under which licence, and how their files are recognised.
+//! Nothing here opens a connection; `fetch` is handed a function that does.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -29,8 +29,8 @@ const fn remote(url: &'static str, file: &'static str, sha256: &'static str) -> 
     Remote { url, file, sha256 }
 }
 
-/// The sets known by name. Checksums: MNIST's are of the unpacked files of the original distribution; the others are of the
-/// files as served, as TensorFlow Datasets and other loaders publish them.
+/// The sets known by name. Checksums: MNIST's are of the unpacked files of the original distribution; the others are
+/// of the files as served, as TensorFlow Datasets and other loaders publish them.
 pub static SETS: &[Set] = &[
     Set {
         name: "mnist",
@@ -181,8 +181,8 @@ pub fn list(cx: &Cx) -> Result<Vec<Listing>> {
     Ok(listings)
 }
 
-/// Downloads what is missing of a set into `folder` with `open`, which answers the bytes behind a URL. A file appears under its
-/// name when it is whole and verified; a failed download leaves nothing behind.
+/// Downloads what is missing of a set into `folder` with `open`, which answers the bytes behind a URL. A file appears
+/// under its name when it is whole and verified; a failed download leaves nothing behind.
 pub fn fetch(cx: &Cx, name: &str, folder: &Path, open: &dyn Fn(&str) -> Result<Box<dyn Read>>) -> Result<()> {
     let set = set(name).ok_or_else(|| {
         Error::argument(format!("no data set {name:?} to fetch")).hint(crate::core::suggestion(name, names()))

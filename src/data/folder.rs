@@ -1,5 +1,5 @@
-//! Image folders: one folder per class, or a flat folder with a `classes.csv` or a `labels.json`. Files are decoded when they are
-//! used, on whatever thread asks.
+//! Image folders: one folder per class, or a flat folder with a `classes.csv` or a `labels.json`. Files are decoded
+//! when they are used, on whatever thread asks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -224,7 +224,8 @@ fn is_image(path: &Path) -> bool {
     matches!(ending.as_str(), "png" | "jpg" | "jpeg")
 }
 
-/// A table with a column of class numbers, one of files (empty: the class has no image) and, if there is one, one of names.
+/// A table with a column of class numbers, one of files (empty: the class has no image) and, if there is one, one of
+/// names.
 fn from_csv(path: &Path) -> Result<Listing> {
     let text = std::fs::read_to_string(path).map_err(|e| Error::file(path, e))?;
     let mut lines = text.trim_start_matches('\u{feff}').lines().enumerate().filter(|(_, line)| !line.trim().is_empty());

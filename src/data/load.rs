@@ -39,8 +39,8 @@ pub(super) struct Raw {
 const FASHION: [&str; 10] =
     ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"];
 
-/// Loads `"mnist"`, `"fashion-mnist"` or `"cifar10"` from the data folder, or an IDX file, a CIFAR-10 binary file, a `.npz` file or
-/// an image folder. Everything but the pixels of image folders is checked before this returns.
+/// Loads `"mnist"`, `"fashion-mnist"` or `"cifar10"` from the data folder, or an IDX file, a CIFAR-10 binary file, a
+/// `.npz` file or an image folder. Everything but the pixels of image folders is checked before this returns.
 pub fn load(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
     let set = match fetch::set(what) {
         Some(known) => load_known(cx, known, how)?,

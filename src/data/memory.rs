@@ -77,8 +77,8 @@ fn resize_plane(plane: &[u8], kind: PixelType, from: (usize, usize), to: (usize,
     resize(plane.to_vec(), kind, from, to)
 }
 
-/// Resizes one image of interleaved pixels; sides are `(width, height)`. The filter is Pillow's `BILINEAR`: a triangle as wide
-/// as the reduction, in fixed point for bytes.
+/// Resizes one image of interleaved pixels; sides are `(width, height)`. The filter is Pillow's `BILINEAR`: a
+/// triangle as wide as the reduction, in fixed point for bytes.
 pub(super) fn resize(pixels: Vec<u8>, kind: PixelType, from: (usize, usize), to: (usize, usize)) -> Result<Vec<u8>> {
     let problem = |e: &dyn std::fmt::Display| {
         Error::data(format!("can't resize {} x {} to {} x {}: {e}", from.1, from.0, to.1, to.0))
@@ -120,7 +120,7 @@ pub(super) fn byte_to_float(byte: u8) -> f32 {
 
 /// Names `0, 1, ...` for labels that have none.
 pub(super) fn numbered_classes(labels: &[i64]) -> Result<Vec<String>> {
-    let n = labels.iter().max().map_or(0, |&l| l.max(-1) + 1) as usize;
+    let n = labels.iter().max().map_or(0, |&label| label.max(-1).saturating_add(1)) as usize;
     if n > super::dataset::MAX_CLASSES {
         return Err(Error::data(format!("label {} is too large", n - 1)).hint("labels count from 0, one per class"));
     }

@@ -11,7 +11,9 @@ mod load;
 mod memory;
 mod noise;
 mod npz;
+mod object;
 mod stream;
+mod strokes;
 mod window;
 
 pub use dataset::{Dataset, Edge, Preprocessing, Source};

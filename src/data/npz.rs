@@ -1,4 +1,5 @@
-//! NumPy archives with the arrays `images` (N x C x H x W or N x H x W; uint8, or float in [0, 1]) and `labels` (integers).
+//! NumPy archives with the arrays `images` (N x C x H x W or N x H x W; uint8, or float in [0, 1]) and `labels`
+//! (integers).
 
 use std::fs::File;
 use std::io::{BufReader, Read};

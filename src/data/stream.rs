@@ -1,7 +1,8 @@
 //! Batches of a data set in a given order, read ahead by worker threads so that the model never waits for a decoder.
 //!
-//! Workers read pieces of a batch, so that the first large batch is read by all of them together and memory stays bounded:
-//! one batch and two pieces per worker are read ahead at most. A stream that is dropped ends its threads before it is gone.
+//! Workers read pieces of a batch, so that the first large batch is read by all of them together and memory stays
+//! bounded: one batch and two pieces per worker are read ahead at most. A stream that is dropped ends its threads
+//! before it is gone.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -24,7 +24,8 @@ pub struct View {
 }
 
 impl View {
-    /// How large the square crop and its margin are in images whose sides are at least `short`; `None` if all is seen.
+    /// How large the square crop and its margin are in images whose sides are at least `short`; `None` if all is
+    /// seen.
     pub(super) fn canvas(&self, short: usize) -> Result<Option<(usize, usize)>> {
         let crop = match (self.crop, self.margin) {
             (None, None | Some(0)) => return Ok(None),
@@ -77,6 +78,11 @@ impl Window {
     pub(super) fn copy<T: Copy>(&self, image: &[T], [_, h, w]: [usize; 3], out: &mut [f32], value: impl Fn(T) -> f32) {
         let planes = image.chunks(h * w).zip(out.chunks_mut(self.height * self.width));
         for (from, to) in planes {
+            if self.width == w {
+                let whole_rows = &from[self.top * w..(self.top + self.height) * w];
+                to.iter_mut().zip(whole_rows).for_each(|(x, &pixel)| *x = value(pixel));
+                continue;
+            }
             let rows = from.chunks(w).skip(self.top).zip(to.chunks_mut(self.width));
             for (from, to) in rows {
                 for (x, &pixel) in to.iter_mut().zip(&from[self.left..self.left + self.width]) {
@@ -87,7 +93,8 @@ impl Window {
     }
 }
 
-/// Height and width after the short side was resized to `side`, the long side rounded down as torchvision's `Resize` does.
+/// Height and width after the short side was resized to `side`, the long side rounded down as torchvision's `Resize`
+/// does.
 pub(super) fn resized_side(height: usize, width: usize, side: usize) -> (usize, usize) {
     let (short, long) = (height.min(width), height.max(width));
     let new_long = (side * long / short.max(1)).max(1);

@@ -38,7 +38,7 @@ pub static GLYPHS: Primitive = Primitive {
             is a pure function of seed, split and i, and is drawn when it is read; pixels are whole multiples of 1/255.\n\n\
             `\"torus\"` (edge `wrap`): the finished image, ground and noise included, is rolled by a uniform offset, so that \
             rolling preserves the density exactly.\n\
-            `\"margin\"` (edge `margin(n)`): drawn on a larger canvas, the digit's offset uniform among those of up to a quarter \
+            `\"margin\"` (edge `margin(n)`): drawn on a larger canvas at three quarters of the size, the digit's offset uniform among those of up to a quarter \
             of the size in both directions. Images whose digits stand within that range are equally likely; a translation that \
             carries a digit out of the range leads where nothing is drawn, so the density is preserved for the digits \
             that stand at least epsilon inside it.\n\

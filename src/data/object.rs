@@ -1,0 +1,80 @@
+//! A data set as a value of scripts: how it prints, its fields and its elements.
+
+use std::collections::BTreeMap;
+
+use tch::Device;
+
+use super::Dataset;
+use crate::core::{Digest, Error, Object, Result, Table, Tensor, Value};
+
+impl Object for Dataset {
+    fn kind(&self) -> &'static str {
+        "Dataset"
+    }
+
+    fn summary(&self) -> String {
+        let [c, h, w] = self.shape();
+        format!(
+            "data {}: {} images {c} x {h} x {w}, {} classes, edge {}",
+            self.name,
+            self.len(),
+            self.classes().len(),
+            self.edge().name()
+        )
+    }
+
+    fn details(&self, width: usize) -> String {
+        let counts = self.counts();
+        let present = || counts.iter().enumerate().filter(|(_, n)| **n > 0);
+        let table = Table::default()
+            .column("label", present().map(|(label, _)| Value::Int(label as i64)).collect())
+            .column("class", present().map(|(label, _)| Value::Str(self.classes()[label].clone())).collect())
+            .column("images", present().map(|(_, n)| Value::Int(*n as i64)).collect());
+        format!("{}\n{}", self.summary(), table.text(width, 20))
+    }
+
+    fn element(&self, index: i64) -> Option<Result<Value>> {
+        let n = self.len() as i64;
+        let row = if index < 0 { index + n } else { index };
+        if !(0..n).contains(&row) {
+            let error = Error::argument(format!("no image {index} among {n}"));
+            return Some(Err(error.hint(format!("images count from 0 to {}, or from -1 backwards", n - 1))));
+        }
+        let row = row as usize;
+        let label = self.labels()[row];
+        Some(self.images(&[row], Device::Cpu).and_then(|image| {
+            Ok(Value::Map(BTreeMap::from([
+                ("image".into(), Value::tensor(image.f_squeeze_dim(0)?)),
+                ("label".into(), Value::Int(label)),
+                ("class".into(), Value::Str(self.classes()[label as usize].clone())),
+            ])))
+        }))
+    }
+
+    fn fields(&self) -> &'static [&'static str] {
+        &["name", "classes", "shape", "labels", "hash", "edge"]
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>> {
+        Ok(Some(match name {
+            "name" => Value::Str(self.name.clone()),
+            "classes" => Value::Array(self.classes().iter().cloned().map(Value::Str).collect()),
+            "shape" => Value::ints(self.shape().map(|d| d as i64)),
+            "labels" => Value::tensor(Tensor::f_from_slice(self.labels())?),
+            "hash" => Value::Str(self.digest.short()),
+            "edge" => Value::Str(self.edge().name()),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "name": self.name, "images": self.len(), "shape": self.shape(), "classes": self.classes().len(),
+            "edge": self.edge().name(), "hash": self.digest.hex(),
+        })
+    }
+
+    fn digest(&self) -> Digest {
+        self.digest
+    }
+}
