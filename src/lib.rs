@@ -18,4 +18,6 @@ pub mod core;
 pub mod data;
 pub mod maths;
 pub mod model;
+pub mod plot;
 pub mod primitives;
+pub mod term;

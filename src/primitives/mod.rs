@@ -1,11 +1,26 @@
 //! Every function that scripts can call, one file each, listed here one line each.
 
+pub mod plot;
 mod primitive;
 
 pub use primitive::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
 
 /// The registry, in the order of the reference pages.
-pub static PRIMITIVES: &[&Primitive] = &[];
+pub static PRIMITIVES: &[&Primitive] = &[
+    &plot::line::LINE,
+    &plot::scatter::SCATTER,
+    &plot::histogram::HISTOGRAM,
+    &plot::heatmap::HEATMAP,
+    &plot::images::IMAGES,
+    &plot::grid::GRID,
+    &plot::pvalues::PVALUES,
+    &plot::risks::RISKS,
+    &plot::figure::TITLE,
+    &plot::figure::LABELS,
+    &plot::figure::LOG_X,
+    &plot::figure::LOG_Y,
+    &plot::figure::SIZE,
+];
 
 /// What each namespace is for: the first line of its reference page.
 pub static NAMESPACES: &[(&str, &str)] = &[
