@@ -22,6 +22,7 @@ pub mod estimate;
 pub mod maths;
 pub mod model;
 pub mod objective;
+pub mod plot;
 pub mod primitives;
 #[cfg(feature = "script")]
 pub mod repl;

@@ -5,7 +5,7 @@ use std::io::Read;
 use super::Outcome;
 use crate::core::{Error, ErrorKind, Result, Table, Value, suggestion};
 use crate::data::fetch::{self, Listing};
-use crate::term::{columns, context, stop_on_signals};
+use crate::term::{context, stop_on_signals, width};
 
 pub fn main(words: &[String]) -> Outcome {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -42,7 +42,7 @@ fn list() -> Outcome {
         .column("download", texts(&|l| format!("{} MB", l.set.bytes / 1_000_000)))
         .column("licence", texts(&|l| l.set.licence.into()))
         .column("folder", texts(&|l| l.folder.display().to_string()));
-    println!("{}", table.text(columns().max(120), usize::MAX));
+    println!("{}", table.text(width().max(120), usize::MAX));
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use crate::core::{Error, Result, Value, suggestion};
 use crate::script::{Diagnostic, Session};
-use crate::term::{colour_on, columns, context, default_device, stop_on_signals};
+use crate::term::{Paint, context, default_device, stop_on_signals, width};
 
 const USAGE: &str = "\
 viva: a lab for examining deep image classifiers
@@ -60,7 +60,7 @@ pub fn main() -> ExitCode {
             ExitCode::FAILURE
         }
         Err(Failure::Script(diagnostic)) => {
-            eprint!("{}", diagnostic.render(colour_on(&std::io::stderr())));
+            eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
             if diagnostic.is_interruption() { ExitCode::from(130) } else { ExitCode::FAILURE }
         }
     }
@@ -100,7 +100,7 @@ fn evaluate(words: &[String]) -> Outcome {
     stop_on_signals(session.cx());
     let value = session.evaluate("-e", expression)?;
     if !matches!(value, Value::Unit) {
-        println!("{}", value.details(columns()));
+        println!("{}", value.details(width()));
     }
     Ok(())
 }

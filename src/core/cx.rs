@@ -15,6 +15,8 @@ pub trait Progress {
     fn begin(&self, label: &str, total: Option<u64>);
     fn advance(&self, steps: u64);
     fn note(&self, text: &str);
+    /// A line of its own, such as a warning.
+    fn say(&self, text: &str);
     fn finish(&self);
 }
 
@@ -25,6 +27,7 @@ impl Progress for Quiet {
     fn begin(&self, _label: &str, _total: Option<u64>) {}
     fn advance(&self, _steps: u64) {}
     fn note(&self, _text: &str) {}
+    fn say(&self, _text: &str) {}
     fn finish(&self) {}
 }
 
@@ -64,7 +67,6 @@ pub struct Cx {
     arguments: BTreeMap<String, String>,
     inputs: RefCell<BTreeMap<String, Digest>>,
     warnings: RefCell<Vec<String>>,
-    warn: Box<dyn Fn(&str)>,
     print: Box<dyn Fn(&str)>,
     width: usize,
 }
@@ -72,12 +74,12 @@ pub struct Cx {
 impl Default for Cx {
     /// A context for use as a library: CPU, seed 0, writes below the working folder, nothing shown.
     fn default() -> Self {
-        Self::new(Box::new(Quiet), Box::new(|_| {}))
+        Self::new(Box::new(Quiet))
     }
 }
 
 impl Cx {
-    pub fn new(progress: Box<dyn Progress>, warn: Box<dyn Fn(&str)>) -> Self {
+    pub fn new(progress: Box<dyn Progress>) -> Self {
         Self {
             stop: Arc::default(),
             polls: Cell::new(0),
@@ -92,7 +94,6 @@ impl Cx {
             arguments: BTreeMap::new(),
             inputs: RefCell::default(),
             warnings: RefCell::default(),
-            warn,
             print: Box::new(|text| println!("{text}")),
             width: 100,
         }
@@ -129,7 +130,7 @@ impl Cx {
     pub fn warn(&self, message: impl Into<String>) {
         let message = message.into();
         if !self.warnings.borrow().contains(&message) {
-            (self.warn)(&message);
+            self.progress.say(&format!("warning: {message}"));
             self.warnings.borrow_mut().push(message);
         }
     }

@@ -12,6 +12,8 @@ pub mod space;
 pub mod tensor;
 pub mod top;
 
+pub mod plot;
+
 mod primitive;
 
 pub use primitive::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
@@ -97,6 +99,19 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &risk::curve::CURVE,
     &risk::pairwise_test::PAIRWISE_TEST,
     &risk::bernstein::BERNSTEIN,
+    &plot::line::LINE,
+    &plot::scatter::SCATTER,
+    &plot::histogram::HISTOGRAM,
+    &plot::heatmap::HEATMAP,
+    &plot::images::IMAGES,
+    &plot::grid::GRID,
+    &plot::pvalues::PVALUES,
+    &plot::risks::RISKS,
+    &plot::figure::TITLE,
+    &plot::figure::LABELS,
+    &plot::figure::LOG_X,
+    &plot::figure::LOG_Y,
+    &plot::figure::SIZE,
 ];
 
 /// What each namespace is for: the first line of its reference page.

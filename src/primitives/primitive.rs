@@ -53,7 +53,7 @@ impl Kind {
     }
 
     /// The value in the form that this kind promises, if it fits.
-    fn accept(self, value: &Value) -> Option<Value> {
+    pub fn accept(self, value: &Value) -> Option<Value> {
         match (self, value) {
             (Self::Any, value) => Some(value.clone()),
             (Self::Bool, Value::Bool(_))

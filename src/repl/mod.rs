@@ -13,7 +13,7 @@ use rustyline::{Editor, Helper};
 use crate::core::{Error, Result, Value};
 use crate::primitives::reference;
 use crate::script::Session;
-use crate::term::{colour_on, columns, context, default_device, stop_on_signals};
+use crate::term::{Paint, context, default_device, stop_on_signals, width};
 
 const PROMPT: &str = "viva> ";
 
@@ -92,10 +92,10 @@ pub fn main() -> Result<()> {
         match answer {
             Ok(Value::Unit) => {}
             Ok(value) => {
-                println!("{}", value.details(columns()));
+                println!("{}", value.details(width()));
                 session.borrow_mut().set("ans", value);
             }
-            Err(diagnostic) => eprint!("{}", diagnostic.render(colour_on(&std::io::stderr()))),
+            Err(diagnostic) => eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled())),
         }
         cx.stop_flag().store(false, std::sync::atomic::Ordering::SeqCst);
     }

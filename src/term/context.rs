@@ -1,8 +1,6 @@
 //! The context of a run that a person watches: progress and warnings on stderr, Ctrl-C heard.
 
-use std::io::IsTerminal;
-
-use super::progress::progress;
+use super::{Bar, width};
 use crate::core::{Cx, resolve_device, tune_allocator};
 
 /// What a process does first: an allocator that keeps its pages, and no developers' report of panics, which are caught where
@@ -16,22 +14,13 @@ pub fn start() {
 
 /// A context that shows warnings, and progress where a person watches.
 pub fn context() -> Cx {
-    let mut cx = Cx::new(progress(), Box::new(|text| eprintln!("warning: {text}")));
-    cx.set_width(columns());
+    let mut cx = Cx::new(Box::new(Bar::new()));
+    cx.set_width(width());
     cx
 }
 
 pub fn default_device() -> tch::Device {
     resolve_device("cuda").unwrap_or(tch::Device::Cpu)
-}
-
-/// The terminal's width, or 100 columns.
-pub fn columns() -> usize {
-    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0))
-}
-
-pub fn colour_on(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none() && std::env::var("TERM").is_ok_and(|t| t != "dumb")
 }
 
 /// The first Ctrl-C (or SIGTERM) asks the call under way to stop at its next batch; the third ends the process.

@@ -1,0 +1,202 @@
+//! What a figure is drawn on: lines, filled shapes, text and images, in pixels from the upper left corner.
+
+use std::sync::OnceLock;
+
+use ab_glyph::{Font, FontRef};
+
+use super::Picture;
+use super::palette::Rgb;
+
+pub type Point = (f64, f64);
+
+/// A rectangle: left, top, right, bottom.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rect {
+    pub x0: f64,
+    pub y0: f64,
+    pub x1: f64,
+    pub y1: f64,
+}
+
+impl Rect {
+    pub fn new(x0: f64, y0: f64, x1: f64, y1: f64) -> Self {
+        Self { x0, y0, x1, y1 }
+    }
+
+    pub fn width(&self) -> f64 {
+        self.x1 - self.x0
+    }
+
+    pub fn height(&self) -> f64 {
+        self.y1 - self.y0
+    }
+
+    pub fn holds(&self, (x, y): Point) -> bool {
+        // Half a pixel of grace, so that a point on the frame is inside.
+        self.x0 - 0.5 <= x && x <= self.x1 + 0.5 && self.y0 - 0.5 <= y && y <= self.y1 + 0.5
+    }
+
+    pub fn corners(&self) -> [Point; 4] {
+        [(self.x0, self.y0), (self.x1, self.y0), (self.x1, self.y1), (self.x0, self.y1)]
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Pen<'a> {
+    pub width: f64,
+    pub colour: Rgb,
+    /// Strokes and gaps in line widths; empty for a whole line.
+    pub dash: &'a [f64],
+}
+
+impl Pen<'_> {
+    pub fn solid(width: f64, colour: Rgb) -> Self {
+        Self { width, colour, dash: &[] }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Face {
+    /// Height of the em square.
+    pub size: f64,
+    pub bold: bool,
+    pub anchor: Anchor,
+    /// Reads from bottom to top.
+    pub upwards: bool,
+    pub colour: Rgb,
+}
+
+pub trait Canvas {
+    /// A line through the points.
+    fn line(&mut self, points: &[Point], pen: Pen);
+    fn fill(&mut self, shape: &[Point], colour: Rgb, alpha: f64);
+    /// Text with the anchor of its baseline at `at`.
+    fn text(&mut self, text: &str, at: Point, face: Face);
+    /// A picture stretched over `place`; its pixels stay square-edged.
+    fn image(&mut self, picture: &Picture, place: Rect);
+}
+
+/// The embedded font, so that text needs no font of the system.
+pub fn font(bold: bool) -> &'static FontRef<'static> {
+    static FONTS: OnceLock<[FontRef<'static>; 2]> = OnceLock::new();
+    let fonts = FONTS.get_or_init(|| {
+        [dejavu::sans::regular(), dejavu::sans::bold()]
+            .map(|bytes| FontRef::try_from_slice(bytes).expect("the embedded fonts are valid TrueType files"))
+    });
+    &fonts[usize::from(bold)]
+}
+
+/// Advances of the glyphs of a text: each glyph with its place on the baseline, and the whole width, for an em of one.
+pub fn glyphs(text: &str, bold: bool) -> (Vec<(ab_glyph::GlyphId, f64)>, f64) {
+    let font = font(bold);
+    let em = f64::from(font.units_per_em().unwrap_or(2048.0));
+    let mut place = 0.0;
+    let mut previous = None;
+    let mut all = Vec::new();
+    for c in text.chars() {
+        let glyph = font.glyph_id(c);
+        if let Some(previous) = previous {
+            place += f64::from(font.kern_unscaled(previous, glyph)) / em;
+        }
+        all.push((glyph, place));
+        place += f64::from(font.h_advance_unscaled(glyph)) / em;
+        previous = Some(glyph);
+    }
+    (all, place)
+}
+
+pub fn text_width(text: &str, size: f64, bold: bool) -> f64 {
+    glyphs(text, bold).1 * size
+}
+
+/// The text on as many lines as it needs to stay within `width`; a single long word stays whole.
+pub fn wrapped(text: &str, size: f64, bold: bool, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if text_width(&format!("{line} {word}"), size, bold) <= width => *line += &format!(" {word}"),
+            _ => lines.push(word.into()),
+        }
+    }
+    lines
+}
+
+/// The text cut to `width`, with an ellipsis where something is missing.
+pub fn shortened(text: &str, size: f64, width: f64) -> String {
+    if text_width(text, size, false) <= width {
+        return text.into();
+    }
+    let mut kept: Vec<char> = text.chars().collect();
+    while kept.pop().is_some() {
+        let shown = format!("{}…", kept.iter().collect::<String>().trim_end());
+        if text_width(&shown, size, false) <= width {
+            return shown;
+        }
+    }
+    String::new()
+}
+
+/// The part of a segment inside `area` (Liang and Barsky, 1984).
+pub fn clip_segment(a: Point, b: Point, area: Rect) -> Option<(Point, Point)> {
+    let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+    let (mut from, mut to) = (0.0f64, 1.0f64);
+    for (p, q) in [(-dx, a.0 - area.x0), (dx, area.x1 - a.0), (-dy, a.1 - area.y0), (dy, area.y1 - a.1)] {
+        if p == 0.0 {
+            if q < 0.0 {
+                return None;
+            }
+        } else if p < 0.0 {
+            from = from.max(q / p);
+        } else {
+            to = to.min(q / p);
+        }
+    }
+    (from <= to).then(|| ((a.0 + from * dx, a.1 + from * dy), (a.0 + to * dx, a.1 + to * dy)))
+}
+
+/// The parts of a line inside `area`.
+pub fn clip_line(points: &[Point], area: Rect) -> Vec<Vec<Point>> {
+    let mut parts: Vec<Vec<Point>> = Vec::new();
+    for pair in points.windows(2) {
+        let Some((a, b)) = clip_segment(pair[0], pair[1], area) else { continue };
+        match parts.last_mut() {
+            Some(part) if part.last() == Some(&a) => part.push(b),
+            _ => parts.push(vec![a, b]),
+        }
+    }
+    parts
+}
+
+/// The part of a polygon inside `area` (Sutherland and Hodgman, 1974).
+pub fn clip_polygon(points: &[Point], area: Rect) -> Vec<Point> {
+    let mut shape = points.to_vec();
+    for side in 0..4 {
+        let depth = |p: Point| match side {
+            0 => p.0 - area.x0,
+            1 => area.x1 - p.0,
+            2 => p.1 - area.y0,
+            _ => area.y1 - p.1,
+        };
+        let mut kept = Vec::with_capacity(shape.len() + 4);
+        for (i, &here) in shape.iter().enumerate() {
+            let last = shape[(i + shape.len() - 1) % shape.len()];
+            let (d0, d1) = (depth(last), depth(here));
+            if (d0 < 0.0) != (d1 < 0.0) {
+                let t = d0 / (d0 - d1);
+                kept.push((last.0 + t * (here.0 - last.0), last.1 + t * (here.1 - last.1)));
+            }
+            if d1 >= 0.0 {
+                kept.push(here);
+            }
+        }
+        shape = kept;
+    }
+    shape
+}

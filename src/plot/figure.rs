@@ -1,0 +1,435 @@
+//! A figure as data: panels with axes and layers. It is never changed; every method returns a changed copy.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::Picture;
+use crate::core::{Cx, Error, Object, Result, Value, number};
+
+/// How an interval around a line is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spread {
+    Band,
+    Bars,
+}
+
+/// Points in order, joined or not. A point with a NaN is a gap.
+#[derive(Clone)]
+pub struct Series {
+    /// Its entry in the legend; empty for none.
+    pub label: String,
+    pub x: Vec<f64>,
+    pub y: Vec<f64>,
+    /// Lower and upper ends of an interval at every point.
+    pub interval: Option<(Vec<f64>, Vec<f64>)>,
+    pub spread: Spread,
+    pub line: bool,
+    /// Whether points are marked; where absent, they are if there are few.
+    pub markers: Option<bool>,
+}
+
+/// A histogram: `heights[i]` stands over `edges[i]` to `edges[i + 1]`.
+#[derive(Clone)]
+pub struct Bars {
+    pub label: String,
+    pub edges: Vec<f64>,
+    pub heights: Vec<f64>,
+}
+
+/// A dashed reference line across the panel.
+#[derive(Clone)]
+pub struct Rule {
+    pub label: String,
+    /// The value on the y axis (a horizontal line), or else on the x axis.
+    pub horizontal: bool,
+    pub at: f64,
+}
+
+/// A matrix in colour with row 0 on top.
+#[derive(Clone)]
+pub struct HeatMap {
+    pub rows: usize,
+    pub columns: usize,
+    /// Row by row.
+    pub values: Vec<f64>,
+    /// Empty: rows are numbered.
+    pub row_names: Vec<String>,
+    pub column_names: Vec<String>,
+    /// What the colour means; stands at the colour bar.
+    pub label: String,
+    /// Whether cells show their number; where absent, they do if there are few.
+    pub numbers: Option<bool>,
+    /// Values of the darkest and the lightest colour; where absent, the least and the largest.
+    pub range: Option<(f64, f64)>,
+}
+
+/// Pictures side by side with captions below.
+#[derive(Clone)]
+pub struct Tiles {
+    pub images: Vec<Picture>,
+    /// One per image, or none at all.
+    pub captions: Vec<String>,
+    pub columns: usize,
+}
+
+#[derive(Clone)]
+pub enum Layer {
+    Series(Series),
+    Bars(Bars),
+    Rule(Rule),
+    HeatMap(HeatMap),
+    Tiles(Tiles),
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Axis {
+    /// What it shows, with its unit.
+    pub label: String,
+    pub log: bool,
+    pub min: Option<f64>,
+    pub max: Option<f64>,
+}
+
+#[derive(Clone, Default)]
+pub struct Panel {
+    pub title: String,
+    pub x: Axis,
+    pub y: Axis,
+    pub layers: Vec<Layer>,
+}
+
+#[derive(Clone)]
+pub struct Figure {
+    pub title: String,
+    pub panels: Vec<Panel>,
+    /// Panels per row.
+    pub columns: usize,
+    /// Width and height in pixels; where absent, from the number and kind of the panels.
+    pub size: Option<(u32, u32)>,
+}
+
+/// Width and height that a figure may have, in pixels.
+pub const SIZES: (i64, i64) = (64, 8192);
+
+impl Series {
+    pub fn line(label: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
+        Self { label: label.into(), x, y, interval: None, spread: Spread::Band, line: true, markers: None }
+    }
+
+    pub fn points(label: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
+        Self { line: false, markers: Some(true), spread: Spread::Bars, ..Self::line(label, x, y) }
+    }
+
+    pub fn within(mut self, lo: Vec<f64>, hi: Vec<f64>) -> Self {
+        self.interval = Some((lo, hi));
+        self
+    }
+}
+
+/// Counts of values in `bins` equal parts of `lo` to `hi`, both ends included; values outside are not counted.
+pub fn histogram(values: &[f64], bins: usize, (lo, hi): (f64, f64)) -> (Vec<f64>, Vec<f64>) {
+    let bins = bins.max(1);
+    let width = (hi - lo) / bins as f64;
+    let edges = (0..=bins).map(|i| if i == bins { hi } else { lo + width * i as f64 }).collect();
+    let mut counts = vec![0.0; bins];
+    for &v in values.iter().filter(|v| lo <= **v && **v <= hi) {
+        counts[(((v - lo) / width) as usize).min(bins - 1)] += 1.0;
+    }
+    (edges, counts)
+}
+
+impl Panel {
+    /// The first problem that keeps this panel from being drawn.
+    fn check(&self) -> Result<()> {
+        let name = if self.title.is_empty() { String::new() } else { format!(" in {:?}", self.title) };
+        for layer in &self.layers {
+            let lengths = match layer {
+                Layer::Series(s) => {
+                    let interval = s.interval.as_ref().map_or([s.x.len(); 2], |(lo, hi)| [lo.len(), hi.len()]);
+                    [s.y.len(), interval[0], interval[1]].into_iter().find(|n| *n != s.x.len()).map(|n| (s.x.len(), n))
+                }
+                Layer::Bars(b) if b.edges.len() != b.heights.len() + 1 => Some((b.edges.len(), b.heights.len())),
+                Layer::HeatMap(h) if h.values.len() != h.rows * h.columns => Some((h.rows * h.columns, h.values.len())),
+                Layer::Tiles(t) if !t.captions.is_empty() && t.captions.len() != t.images.len() => {
+                    Some((t.images.len(), t.captions.len()))
+                }
+                _ => None,
+            };
+            if let Some((a, b)) = lengths {
+                return Err(Error::data(format!("arrays of different lengths{name}: {a} and {b}")));
+            }
+        }
+        let drawable = self.layers.iter().any(|layer| match layer {
+            Layer::Series(s) => s.x.iter().zip(&s.y).any(|(&x, &y)| self.x.shows(x) && self.y.shows(y)),
+            Layer::Bars(b) => b.heights.iter().any(|h| self.y.shows(*h)),
+            Layer::HeatMap(h) => h.values.iter().any(|v| v.is_finite()),
+            Layer::Tiles(t) => !t.images.is_empty(),
+            Layer::Rule(_) => false,
+        });
+        if drawable {
+            return Ok(());
+        }
+        let error = Error::data(format!("there is nothing to draw{name}: not one point with finite coordinates"));
+        Err(if self.x.log || self.y.log { error.hint("a log axis shows positive numbers only") } else { error })
+    }
+}
+
+impl Axis {
+    /// Whether the axis has a place for this value.
+    pub fn shows(&self, v: f64) -> bool {
+        v.is_finite() && (!self.log || v > 0.0)
+    }
+}
+
+impl Figure {
+    /// A figure of one panel.
+    pub fn new(panel: Panel) -> Result<Self> {
+        Self { title: String::new(), panels: vec![panel], columns: 1, size: None }.checked()
+    }
+
+    /// All panels of these figures, `columns` in a row.
+    pub fn grid(figures: &[&Figure], columns: usize) -> Result<Self> {
+        let mut panels = Vec::new();
+        for figure in figures {
+            for panel in &figure.panels {
+                let mut panel = panel.clone();
+                if panel.title.is_empty() && figure.panels.len() == 1 {
+                    panel.title = figure.title.clone();
+                }
+                panels.push(panel);
+            }
+        }
+        if panels.is_empty() {
+            return Err(Error::argument("a grid needs at least one figure"));
+        }
+        Self { title: String::new(), columns: columns.clamp(1, panels.len()), panels, size: None }.checked()
+    }
+
+    /// The figure, or why it can't be drawn.
+    pub fn checked(self) -> Result<Self> {
+        if self.panels.is_empty() {
+            return Err(Error::data("a figure needs at least one panel"));
+        }
+        self.panels.iter().try_for_each(Panel::check)?;
+        Ok(self)
+    }
+
+    fn each_panel(&self, change: impl Fn(&mut Panel)) -> Self {
+        let mut figure = self.clone();
+        figure.panels.iter_mut().for_each(change);
+        figure
+    }
+
+    /// A title over the whole figure.
+    pub fn titled(&self, title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..self.clone() }
+    }
+
+    /// What the axes of every panel show, with units.
+    pub fn labelled(&self, x: &str, y: &str) -> Self {
+        self.each_panel(|panel| {
+            panel.x.label = x.into();
+            panel.y.label = y.into();
+        })
+    }
+
+    /// Logarithmic x axes.
+    pub fn log_x(&self) -> Result<Self> {
+        self.each_panel(|panel| panel.x.log = true).checked()
+    }
+
+    /// Logarithmic y axes.
+    pub fn log_y(&self) -> Result<Self> {
+        self.each_panel(|panel| panel.y.log = true).checked()
+    }
+
+    /// Width and height in pixels, 64 to 8192.
+    pub fn sized(&self, width: u32, height: u32) -> Self {
+        let limit = |v: u32| v.clamp(SIZES.0 as u32, SIZES.1 as u32);
+        Self { size: Some((limit(width), limit(height))), ..self.clone() }
+    }
+
+    /// How many points a log axis can't show, because they are not positive.
+    pub fn left_out(&self) -> usize {
+        let out = |axis: &Axis, v: f64| axis.log && v.is_finite() && v <= 0.0;
+        let series = self.panels.iter().flat_map(|panel| panel.layers.iter().map(move |layer| (panel, layer)));
+        series
+            .map(|(panel, layer)| match layer {
+                Layer::Series(s) => {
+                    s.x.iter().zip(&s.y).filter(|(x, y)| out(&panel.x, **x) || out(&panel.y, **y)).count()
+                }
+                _ => 0,
+            })
+            .sum()
+    }
+
+    fn kinds(&self) -> Vec<(&'static str, usize)> {
+        let mut kinds: Vec<(&str, usize)> = Vec::new();
+        for layer in self.panels.iter().flat_map(|panel| &panel.layers) {
+            let kind = match layer {
+                Layer::Series(s) if s.line => "line",
+                Layer::Series(_) => "scatter",
+                Layer::Bars(_) => "histogram",
+                Layer::HeatMap(_) => "heat map",
+                Layer::Tiles(_) => "image sheet",
+                Layer::Rule(_) => continue,
+            };
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((kind, 1)),
+            }
+        }
+        kinds
+    }
+}
+
+fn numbers(values: &[f64]) -> serde_json::Value {
+    values.iter().map(|v| Value::Float(*v).json()).collect()
+}
+
+impl Axis {
+    fn json(&self) -> serde_json::Value {
+        json!({ "label": self.label, "scale": if self.log { "log" } else { "linear" }, "min": self.min, "max": self.max })
+    }
+}
+
+impl Layer {
+    fn json(&self) -> serde_json::Value {
+        match self {
+            Self::Series(s) => {
+                let mut map = json!({
+                    "kind": if s.line { "line" } else { "scatter" },
+                    "label": s.label, "x": numbers(&s.x), "y": numbers(&s.y),
+                });
+                if let Some((lo, hi)) = &s.interval {
+                    map["lo"] = numbers(lo);
+                    map["hi"] = numbers(hi);
+                    map["spread"] = json!(if s.spread == Spread::Band { "band" } else { "bars" });
+                }
+                map
+            }
+            Self::Bars(b) => {
+                json!({ "kind": "histogram", "label": b.label, "edges": numbers(&b.edges), "heights": numbers(&b.heights) })
+            }
+            Self::Rule(r) => {
+                json!({ "kind": "rule", "label": r.label, "axis": if r.horizontal { "y" } else { "x" }, "at": r.at })
+            }
+            Self::HeatMap(h) => {
+                let rows: Vec<_> = h.values.chunks(h.columns.max(1)).map(numbers).collect();
+                json!({
+                    "kind": "heatmap", "label": h.label, "values": rows, "rows": h.row_names, "columns": h.column_names,
+                })
+            }
+            Self::Tiles(t) => {
+                let images: Vec<_> =
+                    t.images.iter().map(|i| json!({ "width": i.width, "height": i.height, "rgb": i.rgb })).collect();
+                json!({ "kind": "images", "columns": t.columns, "captions": t.captions, "images": images })
+            }
+        }
+    }
+
+    fn details(&self) -> String {
+        let range = |values: &[f64]| {
+            let finite = || values.iter().copied().filter(|v| v.is_finite());
+            let (lo, hi) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+            if lo > hi { "no finite value".into() } else { format!("{} to {}", number(lo), number(hi)) }
+        };
+        let named =
+            |kind: &str, label: &str| if label.is_empty() { kind.to_string() } else { format!("{kind} {label:?}") };
+        match self {
+            Self::Series(s) => {
+                let kind = if s.line { "line" } else { "scatter" };
+                format!("{}: {} points, x {}, y {}", named(kind, &s.label), s.x.len(), range(&s.x), range(&s.y))
+            }
+            Self::Bars(b) => {
+                format!("{}: {} bins, {}", named("histogram", &b.label), b.heights.len(), range(&b.edges))
+            }
+            Self::Rule(r) => {
+                format!("{}: {} = {}", named("rule", &r.label), if r.horizontal { "y" } else { "x" }, number(r.at))
+            }
+            Self::HeatMap(h) => {
+                format!("{}: {} x {}, {}", named("heat map", &h.label), h.rows, h.columns, range(&h.values))
+            }
+            Self::Tiles(t) => format!("image sheet: {} images, {} in a row", t.images.len(), t.columns),
+        }
+    }
+}
+
+impl Object for Figure {
+    fn kind(&self) -> &'static str {
+        "Figure"
+    }
+
+    fn summary(&self) -> String {
+        let title = Some(&self.title).filter(|t| !t.is_empty()).or(self.panels.first().map(|panel| &panel.title));
+        let title = title.filter(|t| !t.is_empty()).map_or(String::new(), |title| format!(" {title:?}"));
+        let parts: Vec<String> = self
+            .kinds()
+            .into_iter()
+            .map(|(kind, n)| if n == 1 { format!("1 {kind}") } else { format!("{n} {kind}s") })
+            .collect();
+        let panels = if self.panels.len() > 1 { format!("{} panels, ", self.panels.len()) } else { String::new() };
+        format!("figure{title}: {panels}{}", parts.join(", "))
+    }
+
+    fn details(&self, _width: usize) -> String {
+        let mut lines = vec![self.summary()];
+        for panel in &self.panels {
+            let axis = |axis: &Axis, name: &str| {
+                let label = if axis.label.is_empty() { name } else { &axis.label };
+                if axis.log { format!("{label} (log)") } else { label.to_string() }
+            };
+            if !matches!(panel.layers.first(), Some(Layer::Tiles(_))) {
+                lines.push(format!("  {} against {}", axis(&panel.y, "y"), axis(&panel.x, "x")));
+            }
+            lines.extend(panel.layers.iter().map(|layer| format!("  {}", layer.details())));
+        }
+        lines.join("\n")
+    }
+
+    fn fields(&self) -> &'static [&'static str] {
+        &["title", "width", "height", "panels"]
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>> {
+        let (width, height) = self.dimensions();
+        Ok(Some(match name {
+            "title" => Value::Str(self.title.clone()),
+            "width" => Value::Int(i64::from(width)),
+            "height" => Value::Int(i64::from(height)),
+            "panels" => Value::Int(self.panels.len() as i64),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let (width, height) = self.dimensions();
+        let panels: Vec<_> = self
+            .panels
+            .iter()
+            .map(|panel| {
+                let layers: Vec<_> = panel.layers.iter().map(Layer::json).collect();
+                json!({ "title": panel.title, "x": panel.x.json(), "y": panel.y.json(), "layers": layers })
+            })
+            .collect();
+        json!({ "title": self.title, "width": width, "height": height, "columns": self.columns, "panels": panels })
+    }
+
+    fn digest(&self) -> crate::core::Digest {
+        crate::core::Digest::of(self.json().to_string().as_bytes())
+    }
+
+    fn formats(&self) -> &'static [&'static str] {
+        &["svg", "png"]
+    }
+
+    fn kept_as(&self) -> &'static [&'static str] {
+        &["svg", "png"]
+    }
+
+    fn write(&self, _cx: &Cx, path: &Path, ending: &str) -> Result<()> {
+        let bytes = if ending == "svg" { self.svg()?.into_bytes() } else { self.png()? };
+        std::fs::write(path, bytes).map_err(|e| Error::file(path, e))
+    }
+}

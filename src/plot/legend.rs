@@ -1,0 +1,131 @@
+//! The legend: in a free place of the plot, or below it; never over data.
+
+use super::canvas::{Anchor, Canvas, Face, Pen, Point, Rect, text_width};
+use super::draw::{marker, series_width};
+use super::palette::{GRID, INK, Marker, Rgb, WHITE};
+
+/// How one entry looks.
+pub enum Sample<'a> {
+    Line { colour: Rgb, dash: &'a [f64], marker: Option<Marker>, thin: bool },
+    Points { colour: Rgb, marker: Marker },
+    Swatch { colour: Rgb, alpha: f64 },
+}
+
+pub struct Entry<'a> {
+    pub label: String,
+    pub sample: Sample<'a>,
+}
+
+pub struct Legend<'a> {
+    entries: Vec<Entry<'a>>,
+    font: f64,
+}
+
+impl<'a> Legend<'a> {
+    /// `font` is the em of the panel's labels.
+    pub fn new(entries: Vec<Entry<'a>>, font: f64) -> Self {
+        Self { entries: entries.into_iter().filter(|e| !e.label.trim().is_empty()).collect(), font: font * 0.9 }
+    }
+
+    fn row(&self) -> f64 {
+        self.font * 1.35
+    }
+
+    fn sample_width(&self) -> f64 {
+        self.font * 2.6
+    }
+
+    fn entry_width(&self, entry: &Entry) -> f64 {
+        self.sample_width() + self.font * 0.4 + text_width(&entry.label, self.font, false)
+    }
+
+    fn widest(&self) -> f64 {
+        self.entries.iter().map(|e| self.entry_width(e)).fold(0.0, f64::max)
+    }
+
+    /// A free place inside the plot, if there is one; corners first.
+    pub fn place(&self, plot: Rect, taken: &[Point]) -> Option<Rect> {
+        if self.entries.is_empty() {
+            return Some(Rect::new(0.0, 0.0, 0.0, 0.0));
+        }
+        let (w, h) = (self.widest() + self.font, self.row() * self.entries.len() as f64 + self.font * 0.6);
+        if w > 0.7 * plot.width() || h > 0.7 * plot.height() {
+            return None;
+        }
+        let gap = self.font * 0.5;
+        let (left, middle, right) = (plot.x0 + gap, (plot.x0 + plot.x1 - w) / 2.0, plot.x1 - gap - w);
+        let (top, centre, bottom) = (plot.y0 + gap, (plot.y0 + plot.y1 - h) / 2.0, plot.y1 - gap - h);
+        let places = [
+            (right, top),
+            (left, top),
+            (right, bottom),
+            (left, bottom),
+            (right, centre),
+            (left, centre),
+            (middle, top),
+            (middle, bottom),
+        ];
+        places.into_iter().map(|(x, y)| Rect::new(x, y, x + w, y + h)).find(|place| {
+            let wide = Rect::new(place.x0 - gap, place.y0 - gap, place.x1 + gap, place.y1 + gap);
+            !taken.iter().any(|&p| wide.holds(p))
+        })
+    }
+
+    /// Entries per row below a plot, where they have this width.
+    fn per_row(&self, width: f64) -> usize {
+        ((width / (self.widest() + self.font)) as usize).clamp(1, self.entries.len().max(1))
+    }
+
+    /// The height it takes below a plot.
+    pub fn height_below(&self, width: f64) -> f64 {
+        self.entries.len().div_ceil(self.per_row(width)) as f64 * self.row() + self.font * 0.5
+    }
+
+    pub fn draw_inside(&self, canvas: &mut dyn Canvas, place: Rect) {
+        if self.entries.is_empty() {
+            return;
+        }
+        canvas.fill(&place.corners(), WHITE, 0.9);
+        let mut border = place.corners().to_vec();
+        border.push(border[0]);
+        canvas.line(&border, Pen::solid(self.font * 0.05, GRID));
+        for (i, entry) in self.entries.iter().enumerate() {
+            let middle = place.y0 + self.font * 0.3 + (i as f64 + 0.5) * self.row();
+            self.entry(canvas, entry, place.x0 + self.font * 0.5, middle);
+        }
+    }
+
+    pub fn draw_below(&self, canvas: &mut dyn Canvas, place: Rect) {
+        let columns = self.per_row(place.width());
+        let cell = self.widest() + self.font;
+        let left = place.x0 + ((place.width() - cell * columns as f64) / 2.0).max(0.0);
+        for (i, entry) in self.entries.iter().enumerate() {
+            let (row, column) = (i / columns, i % columns);
+            let middle = place.y0 + self.font * 0.5 + (row as f64 + 0.5) * self.row();
+            self.entry(canvas, entry, left + column as f64 * cell + self.font * 0.5, middle);
+        }
+    }
+
+    fn entry(&self, canvas: &mut dyn Canvas, entry: &Entry, x: f64, y: f64) {
+        let (from, to) = (x, x + self.sample_width());
+        let centre = ((from + to) / 2.0, y);
+        let width = series_width(self.font);
+        match &entry.sample {
+            Sample::Line { colour, dash, marker: shape, thin } => {
+                let width = if *thin { width * 0.6 } else { width };
+                canvas.line(&[(from, y), (to, y)], Pen { width, colour: *colour, dash });
+                if let Some(shape) = shape {
+                    marker(canvas, *shape, centre, self.font, *colour);
+                }
+            }
+            Sample::Points { colour, marker: shape } => marker(canvas, *shape, centre, self.font, *colour),
+            Sample::Swatch { colour, alpha } => {
+                let half = self.font * 0.35;
+                let box_ = Rect::new(from, y - half, to, y + half);
+                canvas.fill(&box_.corners(), *colour, *alpha);
+            }
+        }
+        let face = Face { size: self.font, bold: false, anchor: Anchor::Start, upwards: false, colour: INK };
+        canvas.text(&entry.label, (to + self.font * 0.4, y + self.font * 0.35), face);
+    }
+}

@@ -1,0 +1,21 @@
+//! Figures: pictures of outcomes for a paper, kept together with every number they show.
+//!
+//! A [`Figure`] is data; [`render`](Figure::render_rgb) lays it out once and draws it on a [`canvas`], which is either a
+//! grid of pixels or an SVG text.
+
+mod canvas;
+mod draw;
+mod figure;
+mod legend;
+mod palette;
+mod papers;
+mod picture;
+mod raster;
+mod scale;
+mod svg;
+mod tiles;
+
+pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, Rule, Series, Spread, Tiles, histogram};
+pub use palette::{DASHES, MARKERS, Marker, Rgb, SERIES, viridis};
+pub use papers::{pvalues, risks};
+pub use picture::Picture;

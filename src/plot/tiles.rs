@@ -1,0 +1,233 @@
+//! Image sheets and heat maps: panels made of cells.
+
+use super::canvas::{Anchor, Canvas, Face, Pen, Rect, shortened, text_width};
+use super::figure::{Axis, HeatMap, Tiles};
+use super::palette::{BLACK, INK, MISSING, WHITE, viridis};
+use super::scale::Scale;
+use super::{Picture, figure::Panel};
+use crate::core::number;
+
+/// The side that small images are enlarged to, about.
+const COMFORTABLE: usize = 96;
+
+impl Tiles {
+    fn largest(&self) -> (usize, usize) {
+        let most = |side: fn(&Picture) -> usize| self.images.iter().map(side).max().unwrap_or(1);
+        (most(|i| i.width), most(|i| i.height))
+    }
+
+    fn rows(&self) -> usize {
+        self.images.len().div_ceil(self.columns.max(1)).max(1)
+    }
+
+    fn captioned(&self) -> bool {
+        self.captions.iter().any(|c| !c.is_empty())
+    }
+
+    /// Room for a caption under a tile of this width.
+    fn caption_height(&self, width: f64) -> f64 {
+        if self.captioned() { caption_size(width) * 1.5 } else { 0.0 }
+    }
+
+    /// The size in pixels at which small images are comfortable to look at, without a title.
+    pub fn natural_size(&self) -> (f64, f64) {
+        let (w, h) = self.largest();
+        let factor = (COMFORTABLE / w.max(h)).max(1);
+        let (w, h) = ((w * factor) as f64, (h * factor) as f64);
+        let gap = gap(w);
+        let columns = self.columns.clamp(1, self.images.len().max(1)) as f64;
+        let rows = self.rows() as f64;
+        (columns * (w + gap) + gap, rows * (h + gap + self.caption_height(w)) + gap)
+    }
+
+    /// Tiles in `area`, at the largest whole factor that fits; shrunk if none does.
+    pub fn draw(&self, canvas: &mut dyn Canvas, area: Rect) {
+        let (w, h) = self.largest();
+        let (columns, rows) = (self.columns.clamp(1, self.images.len().max(1)) as f64, self.rows() as f64);
+        let fits = |scale: f64| {
+            let (w, h) = (w as f64 * scale, h as f64 * scale);
+            let gap = gap(w);
+            columns * (w + gap) + gap <= area.width() + 0.5
+                && rows * (h + gap + self.caption_height(w)) + gap <= area.height() + 0.5
+        };
+        let mut scale = 1.0;
+        if fits(1.0) {
+            while fits(scale + 1.0) && scale < 4096.0 {
+                scale += 1.0;
+            }
+        } else {
+            while !fits(scale) && scale > 1e-3 {
+                scale *= 0.95;
+            }
+        }
+        let (w, h) = (w as f64 * scale, h as f64 * scale);
+        let (gap, caption) = (gap(w), self.caption_height(w));
+        let left = area.x0 + (area.width() - columns * (w + gap) + gap) / 2.0;
+        let size = caption_size(w);
+        for (i, image) in self.images.iter().enumerate() {
+            let (row, column) = ((i / columns as usize) as f64, (i % columns as usize) as f64);
+            let x = (left + column * (w + gap)).round();
+            let y = (area.y0 + gap + row * (h + gap + caption)).round();
+            let (iw, ih) = (image.width as f64 * scale, image.height as f64 * scale);
+            canvas.image(image, Rect::new(x, y, x + iw.max(1.0), y + ih.max(1.0)));
+            if let Some(text) = self.captions.get(i).filter(|text| !text.is_empty()) {
+                let face = Face { size, bold: false, anchor: Anchor::Middle, upwards: false, colour: INK };
+                canvas.text(&shortened(text, size, w + gap * 0.6), (x + w / 2.0, y + h + size * 1.1), face);
+            }
+        }
+    }
+}
+
+fn gap(width: f64) -> f64 {
+    (width * 0.08).max(2.0).round()
+}
+
+fn caption_size(width: f64) -> f64 {
+    (width * 0.17).clamp(6.0, 24.0)
+}
+
+impl HeatMap {
+    fn bounds(&self) -> (f64, f64) {
+        let finite = || self.values.iter().copied().filter(|v| v.is_finite());
+        let (lo, hi) = self
+            .range
+            .unwrap_or_else(|| (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max)));
+        if lo < hi { (lo, hi) } else { (lo - 0.5, lo + 0.5) }
+    }
+
+    /// Whether cells are big enough to hold their numbers.
+    fn numbered(&self) -> bool {
+        self.numbers.unwrap_or(self.rows <= 12 && self.columns <= 12)
+    }
+
+    /// Cells, names, numbers and a colour bar within `area`; `font` is the em of labels.
+    pub fn draw(&self, canvas: &mut dyn Canvas, panel: &Panel, area: Rect, font: f64) {
+        let ticks = font * 0.9;
+        let (lo, hi) = self.bounds();
+        let name = |names: &[String], i: usize| names.get(i).cloned().unwrap_or_else(|| i.to_string());
+        let row_names: Vec<String> = (0..self.rows).map(|i| name(&self.row_names, i)).collect();
+        let column_names: Vec<String> = (0..self.columns).map(|i| name(&self.column_names, i)).collect();
+        let longest = |names: &[String]| names.iter().map(|n| text_width(n, ticks, false)).fold(0.0, f64::max);
+
+        let bar_axis = Axis { min: Some(lo), max: Some(hi), ..Axis::default() };
+        let bar_scale = Scale::over([lo, hi].into_iter(), &bar_axis, true);
+        let bar_ticks = bar_scale.ticks(5);
+        let bar_labels = bar_ticks.iter().map(|t| text_width(&t.label, ticks, false)).fold(0.0, f64::max);
+        let bar_label = if self.label.is_empty() { 0.0 } else { font * 1.5 };
+        let bar_room = font * 2.4 + bar_labels + bar_label;
+
+        let y_label = if panel.y.label.is_empty() { 0.0 } else { font * 1.5 };
+        let x_label = if panel.x.label.is_empty() { 0.0 } else { font * 1.5 };
+        let left_room = longest(&row_names).min(area.width() * 0.3) + font * 0.8 + y_label;
+        let wide = area.width() - left_room - bar_room;
+        // Square cells, unless that would leave most of the room empty.
+        let cell_size = |names_room: f64| {
+            let high = area.height() - names_room - font * 0.9 - x_label;
+            let (w, h) = ((wide / self.columns as f64).max(0.1), (high / self.rows as f64).max(0.1));
+            if w / h < 4.0 && h / w < 4.0 { (w.min(h), w.min(h)) } else { (w, h) }
+        };
+        // Names that do not fit side by side are turned.
+        let turned = !self.column_names.is_empty() && longest(&column_names) + ticks * 0.5 > cell_size(ticks).0;
+        let names_room = if turned { longest(&column_names).min(area.height() * 0.35) } else { ticks };
+        let (w, h) = cell_size(names_room);
+        let left = (area.x0 + left_room + (wide - w * self.columns as f64) / 2.0).round();
+        let top = area.y0.round();
+        let plot = Rect::new(left, top, (left + w * self.columns as f64).round(), (top + h * self.rows as f64).round());
+
+        let colour = |v: f64| if v.is_finite() { viridis((v - lo) / (hi - lo)) } else { MISSING };
+        let edge_x = |i: usize| (plot.x0 + plot.width() * i as f64 / self.columns as f64).round();
+        let edge_y = |i: usize| (plot.y0 + plot.height() * i as f64 / self.rows as f64).round();
+        if self.values.len() > 4096 || w < 1.5 || h < 1.5 {
+            let rgb = self.values.iter().map(|&v| colour(v)).flat_map(|c| [c.0, c.1, c.2]).collect();
+            canvas.image(&Picture { width: self.columns, height: self.rows, rgb }, plot);
+        } else {
+            for (i, &v) in self.values.iter().enumerate() {
+                let (row, column) = (i / self.columns, i % self.columns);
+                let cell = Rect::new(edge_x(column), edge_y(row), edge_x(column + 1), edge_y(row + 1));
+                canvas.fill(&cell.corners(), colour(v), 1.0);
+            }
+        }
+        if self.numbered() {
+            let texts: Vec<String> = self.values.iter().map(|&v| cell_text(v, hi.abs().max(lo.abs()))).collect();
+            let widest = texts.iter().map(|t| text_width(t, 1.0, false)).fold(0.1, f64::max);
+            let size = (w * 0.85 / widest).min(h * 0.45).min(ticks);
+            for (i, text) in texts.iter().enumerate().filter(|_| size >= 5.0) {
+                let (x, y) = ((i % self.columns) as f64 + 0.5, (i / self.columns) as f64 + 0.5);
+                let ink = if colour(self.values[i]).lightness() > 0.45 { BLACK } else { WHITE };
+                let face = Face { size, bold: false, anchor: Anchor::Middle, upwards: false, colour: ink };
+                canvas.text(text, (plot.x0 + x * w, plot.y0 + y * h + size * 0.36), face);
+            }
+        }
+
+        let plain = |anchor, upwards| Face { size: ticks, bold: false, anchor, upwards, colour: INK };
+        let every = every(ticks * 1.15 / h, self.row_names.is_empty());
+        for i in (0..self.rows).step_by(every) {
+            let text = shortened(&row_names[i], ticks, area.width() * 0.3);
+            let y = plot.y0 + (i as f64 + 0.5) * h + ticks * 0.36;
+            canvas.text(&text, (plot.x0 - font * 0.4, y), plain(Anchor::End, false));
+        }
+        let width = if turned { ticks * 1.15 } else { longest(&column_names) + ticks * 0.6 };
+        let every = self::every(width / w, self.column_names.is_empty());
+        for i in (0..self.columns).step_by(every) {
+            let x = plot.x0 + (i as f64 + 0.5) * w;
+            if turned {
+                let text = shortened(&column_names[i], ticks, area.height() * 0.35);
+                canvas.text(&text, (x + ticks * 0.36, plot.y1 + font * 0.4), plain(Anchor::End, true));
+            } else {
+                canvas.text(&column_names[i], (x, plot.y1 + font * 0.3 + ticks * 0.8), plain(Anchor::Middle, false));
+            }
+        }
+        let label = |anchor, upwards| Face { size: font, ..plain(anchor, upwards) };
+        if !panel.x.label.is_empty() {
+            let y = plot.y1 + names_room + font * 0.6 + font;
+            canvas.text(&panel.x.label, ((plot.x0 + plot.x1) / 2.0, y), label(Anchor::Middle, false));
+        }
+        if !panel.y.label.is_empty() {
+            let x = plot.x0 - left_room + font;
+            canvas.text(&panel.y.label, (x, (plot.y0 + plot.y1) / 2.0), label(Anchor::Middle, true));
+        }
+
+        let bar = Rect::new(plot.x1 + font * 0.8, plot.y0, plot.x1 + font * 1.6, plot.y1);
+        // Each step reaches down to the end, under those that follow, so that no seam shows between them.
+        for i in 0..128 {
+            let top = bar.y0 + bar.height() * f64::from(i) / 128.0;
+            canvas.fill(&Rect { y0: top, ..bar }.corners(), viridis(1.0 - f64::from(i) / 127.0), 1.0);
+        }
+        let scale = bar_scale.onto(bar.y1, bar.y0);
+        for tick in bar_ticks {
+            let Some(y) = scale.at(tick.value) else { continue };
+            canvas.line(&[(bar.x1, y), (bar.x1 + font * 0.2, y)], Pen::solid(font * 0.05, INK));
+            canvas.text(&tick.label, (bar.x1 + font * 0.4, y + ticks * 0.36), plain(Anchor::Start, false));
+        }
+        if !self.label.is_empty() {
+            let x = bar.x1 + font * 0.4 + bar_labels + font * 1.1;
+            canvas.text(&self.label, (x, (bar.y0 + bar.y1) / 2.0), label(Anchor::Middle, true));
+        }
+    }
+}
+
+/// Every how many cells one is named, where a name needs the room of `cells`; numbers come at round steps and with more room.
+fn every(cells: f64, numbered: bool) -> usize {
+    let cells = if numbered && cells > 1.0 { cells * 2.0 } else { cells };
+    let least = cells.ceil().max(1.0) as usize;
+    if !numbered {
+        return least;
+    }
+    let steps = [1, 2, 5].into_iter().cycle().zip([1, 1, 1, 10, 10, 10, 100, 100, 100, 1000, 1000, 1000]);
+    steps.map(|(digit, power)| digit * power).find(|step| *step >= least).unwrap_or(least)
+}
+
+/// A number of a cell: whole, or with three digits.
+fn cell_text(v: f64, largest: f64) -> String {
+    if !v.is_finite() {
+        return String::new();
+    }
+    if v.fract() == 0.0 && v.abs() < 1e6 {
+        return format!("{v:.0}");
+    }
+    if (0.01..1000.0).contains(&largest) {
+        let decimals = if largest < 1.0001 { 2 } else { usize::from(largest < 100.0) };
+        return format!("{v:.decimals$}");
+    }
+    number((v * 1e3).round() / 1e3)
+}

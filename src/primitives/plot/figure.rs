@@ -1,0 +1,93 @@
+//! Methods of a figure; each gives a changed copy.
+
+use std::rc::Rc;
+
+use super::common::warn_left_out;
+use crate::core::{Cx, Result, Value};
+use crate::plot::Figure;
+use crate::primitives::{Args, Example, Kind, Param, Primitive};
+
+const FIGURE: Param = Param::new("figure", Kind::Object("Figure"), "the figure");
+
+fn figure(args: &Args) -> Rc<Figure> {
+    args.object::<Figure>("figure")
+}
+
+fn changed(cx: &Cx, figure: Figure) -> Result<Value> {
+    warn_left_out(cx, &figure);
+    Ok(Value::object(figure))
+}
+
+pub static TITLE: Primitive = Primitive {
+    path: "Figure.title",
+    purpose: "The same figure under this title.",
+    params: &[FIGURE, Param::new("title", Kind::Str, "stands above the figure")],
+    options: &[],
+    returns: "Figure",
+    notes: "",
+    source: "",
+    examples: &[Example {
+        code: "plot::line([1, 2], [3, 4]).title(\"Learning\")",
+        result: "figure \"Learning\": 1 line",
+    }],
+    run: |_, args| Ok(Value::object(figure(args).titled(args.str("title")))),
+};
+
+pub static LABELS: Primitive = Primitive {
+    path: "Figure.labels",
+    purpose: "The same figure with these labels at the axes of every panel.",
+    params: &[
+        FIGURE,
+        Param::new("x", Kind::Str, "label of the x axis, with its unit"),
+        Param::new("y", Kind::Str, "label of the y axis, with its unit"),
+    ],
+    options: &[],
+    returns: "Figure",
+    notes: "",
+    source: "",
+    examples: &[Example {
+        code: "plot::line([1, 2], [3, 4]).labels(\"epoch\", \"loss (bits)\")",
+        result: "figure: 1 line",
+    }],
+    run: |_, args| Ok(Value::object(figure(args).labelled(args.str("x"), args.str("y")))),
+};
+
+pub static LOG_X: Primitive = Primitive {
+    path: "Figure.log_x",
+    purpose: "The same figure with logarithmic x axes.",
+    params: &[FIGURE],
+    options: &[],
+    returns: "Figure",
+    notes: "Points that are not positive are left out, and a warning says how many.",
+    source: "",
+    examples: &[Example { code: "plot::line([1, 10], [3, 4]).log_x()", result: "figure: 1 line" }],
+    run: |cx, args| changed(cx, figure(args).log_x()?),
+};
+
+pub static LOG_Y: Primitive = Primitive {
+    path: "Figure.log_y",
+    purpose: "The same figure with logarithmic y axes.",
+    params: &[FIGURE],
+    options: &[],
+    returns: "Figure",
+    notes: "Points that are not positive are left out, and a warning says how many.",
+    source: "",
+    examples: &[Example { code: "plot::line([1, 2], [1e-3, 10]).log_y()", result: "figure: 1 line" }],
+    run: |cx, args| changed(cx, figure(args).log_y()?),
+};
+
+pub static SIZE: Primitive = Primitive {
+    path: "Figure.size",
+    purpose: "The same figure at this size; text grows with it.",
+    params: &[
+        FIGURE,
+        Param::new("width", Kind::Int, "width").range(64.0, 8192.0).unit("pixels"),
+        Param::new("height", Kind::Int, "height").range(64.0, 8192.0).unit("pixels"),
+    ],
+    options: &[],
+    returns: "Figure",
+    notes: "",
+    source: "",
+    examples: &[Example { code: "plot::line([1, 2], [3, 4]).size(400, 300).width", result: "400" }],
+    run: |_, args| Ok(Value::object(figure(args).sized(args.int("width") as u32, args.int("height") as u32))),
+};

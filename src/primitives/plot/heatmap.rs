@@ -1,0 +1,98 @@
+use super::common::*;
+use crate::core::{Cx, Error, Result, Value};
+use crate::plot::{HeatMap, Layer};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+
+pub static HEATMAP: Primitive = Primitive {
+    path: "plot::heatmap",
+    purpose: "Draws a matrix in colours, with a colour bar and, where it is small, its numbers.",
+    params: &[Param::new(
+        "matrix",
+        Kind::Either(&[Kind::Tensor, Kind::Array]),
+        "a tensor rows x columns, or an array of rows of numbers",
+    )],
+    options: &[
+        TITLE,
+        X,
+        Y,
+        Param::new("label", Kind::Str, "what the colour means, with its unit").or(Fallback::Str("")),
+        Param::new("rows", Kind::Array, "names of the rows").or(Fallback::Absent("rows are numbered from 0")),
+        Param::new("columns", Kind::Array, "names of the columns").or(Fallback::Absent("columns are numbered from 0")),
+        Param::new("numbers", Kind::Bool, "whether cells show their number")
+            .or(Fallback::Absent("they do up to 12 x 12 cells")),
+        Param::new("min", Kind::Float, "value of the darkest colour").or(Fallback::Absent("the least value")),
+        Param::new("max", Kind::Float, "value of the lightest colour").or(Fallback::Absent("the largest value")),
+    ],
+    returns: "Figure",
+    notes: "Row 0 is on top. Cells that hold no finite number are grey.",
+    source: "",
+    examples: &[Example {
+        code: "plot::heatmap([[1, 2], [3, 4]], #{ label: \"count\" })",
+        result: "figure: 1 heat map",
+    }],
+    run,
+};
+
+fn run(cx: &Cx, args: &Args) -> Result<Value> {
+    let (rows, columns, values) = matrix(args.value("matrix"))?;
+    let (row_names, column_names) = (names(args, "rows")?, names(args, "columns")?);
+    for (names, n, what) in [(&row_names, rows, "rows"), (&column_names, columns, "columns")] {
+        if !names.is_empty() && names.len() != n {
+            return Err(Error::argument(format!("`{what}` must name all {n} {what}, got {} names", names.len())));
+        }
+    }
+    let finite = || values.iter().copied().filter(|v| v.is_finite());
+    let lo = args.optional_float("min").unwrap_or_else(|| finite().fold(f64::INFINITY, f64::min));
+    let hi = args.optional_float("max").unwrap_or_else(|| finite().fold(f64::NEG_INFINITY, f64::max));
+    if args.given("min") && args.given("max") && lo >= hi {
+        return Err(Error::argument(format!("`min` must be below `max`, got {lo} and {hi}")));
+    }
+    let numbers = args.get("numbers").and_then(|v| if let Value::Bool(b) = v { Some(*b) } else { None });
+    let mut panel = panel(args)?;
+    let label = args.str("label").into();
+    let range = Some((lo, hi));
+    panel.layers =
+        vec![Layer::HeatMap(HeatMap { rows, columns, values, row_names, column_names, label, numbers, range })];
+    finish(cx, args, panel)
+}
+
+fn matrix(value: &Value) -> Result<(usize, usize, Vec<f64>)> {
+    let rows: Vec<Vec<f64>> = match value {
+        Value::Tensor(tensor) => {
+            let [rows, columns] = tensor.size()[..] else {
+                return Err(Error::argument(format!(
+                    "`matrix` must be a tensor rows x columns, got {:?}",
+                    tensor.size()
+                )));
+            };
+            let flat = tensor.f_to_kind(tch::Kind::Double)?.f_reshape([-1])?;
+            let values = Vec::<f64>::try_from(&flat)?;
+            return nonempty(rows as usize, columns as usize, values);
+        }
+        Value::Array(rows) => rows
+            .iter()
+            .map(|row| match Kind::Numbers.accept(row) {
+                Some(Value::Array(cells)) => {
+                    Ok(cells.iter().filter_map(|c| if let Value::Float(x) = c { Some(*x) } else { None }).collect())
+                }
+                _ => Err(Error::argument(format!(
+                    "`matrix` must be an array of rows of numbers, got a row of {}",
+                    row.kind()
+                ))),
+            })
+            .collect::<Result<_>>()?,
+        other => return Err(Error::argument(format!("`matrix` must be a tensor or an array, got {}", other.kind()))),
+    };
+    let columns = rows.first().map_or(0, Vec::len);
+    if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != columns) {
+        return Err(Error::argument(format!("row {i} of `matrix` has {} cells, row 0 has {columns}", row.len())));
+    }
+    nonempty(rows.len(), columns, rows.concat())
+}
+
+fn nonempty(rows: usize, columns: usize, values: Vec<f64>) -> Result<(usize, usize, Vec<f64>)> {
+    if values.is_empty() {
+        return Err(Error::argument("`matrix` is empty"));
+    }
+    Ok((rows, columns, values))
+}

@@ -1,0 +1,12 @@
+//! Figures, and the methods that change them.
+
+mod common;
+pub mod figure;
+pub mod grid;
+pub mod heatmap;
+pub mod histogram;
+pub mod images;
+pub mod line;
+pub mod pvalues;
+pub mod risks;
+pub mod scatter;

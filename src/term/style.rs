@@ -1,0 +1,91 @@
+//! Colours with a meaning, left out where nobody can see them: `NO_COLOR` (no-color.org), a dumb terminal, a file or pipe.
+
+use std::io::IsTerminal;
+
+use nu_ansi_term::{Color, Style};
+
+/// Paints text, or leaves it alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paint {
+    enabled: bool,
+}
+
+impl Paint {
+    pub fn new(enabled: bool) -> Self {
+        Self { enabled }
+    }
+
+    /// Colours if `stream` is a terminal that shows them and the user did not ask for none.
+    pub fn of(stream: &impl IsTerminal) -> Self {
+        let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
+        let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb") && cfg!(unix);
+        Self::decide(stream.is_terminal(), set("NO_COLOR").is_some(), dumb)
+    }
+
+    fn decide(terminal: bool, refused: bool, dumb: bool) -> Self {
+        Self { enabled: terminal && !refused && !dumb }
+    }
+
+    pub fn enabled(self) -> bool {
+        self.enabled
+    }
+
+    fn with(self, style: Style, text: &str) -> String {
+        if self.enabled { style.paint(text).to_string() } else { text.into() }
+    }
+
+    pub fn error(self, text: &str) -> String {
+        self.with(Color::Red.bold(), text)
+    }
+
+    pub fn warning(self, text: &str) -> String {
+        self.with(Color::Yellow.bold(), text)
+    }
+
+    /// What to try next.
+    pub fn hint(self, text: &str) -> String {
+        self.with(Color::Cyan.normal(), text)
+    }
+
+    pub fn heading(self, text: &str) -> String {
+        self.with(Style::new().bold(), text)
+    }
+
+    /// A name that can be typed: a function, an option, a command.
+    pub fn name(self, text: &str) -> String {
+        self.with(Color::Green.normal(), text)
+    }
+
+    pub fn number(self, text: &str) -> String {
+        self.with(Color::Blue.normal(), text)
+    }
+
+    pub fn string(self, text: &str) -> String {
+        self.with(Color::Magenta.normal(), text)
+    }
+
+    /// What matters less than its surroundings.
+    pub fn dim(self, text: &str) -> String {
+        self.with(Style::new().dimmed(), text)
+    }
+}
+
+/// Columns of the terminal, or 80 where there is none.
+pub fn width() -> usize {
+    terminal_size::terminal_size().map_or(80, |(columns, _)| usize::from(columns.0).max(20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_only_where_they_are_seen_and_wanted() {
+        assert!(Paint::decide(true, false, false).enabled());
+        for (terminal, refused, dumb) in [(false, false, false), (true, true, false), (true, false, true)] {
+            let paint = Paint::decide(terminal, refused, dumb);
+            assert_eq!(paint.error("no"), "no");
+        }
+        assert_eq!(Paint::new(true).error("no"), "\u{1b}[1;31mno\u{1b}[0m");
+    }
+}

@@ -1,0 +1,429 @@
+//! Figures from the outside: their data, their bytes, and what happens where there is little to draw.
+
+use std::collections::BTreeMap;
+
+use viva::core::{Cx, Error, Object, Result, Tensor, Value};
+use viva::plot::{Axis, Figure, Layer, MARKERS, Panel, Picture, Rgb, SERIES, Series, histogram, viridis};
+use viva::primitives;
+
+fn call(cx: &Cx, path: &str, arguments: Vec<Value>) -> Result<Value> {
+    primitives::find(path).unwrap_or_else(|| panic!("{path} is not in the registry")).call(cx, arguments)
+}
+
+fn figure(path: &str, arguments: Vec<Value>) -> Figure {
+    let value = call(&Cx::default(), path, arguments).unwrap_or_else(|e| panic!("{path}: {e}"));
+    (*value.downcast::<Figure>().expect("a figure")).clone()
+}
+
+fn refused(path: &str, arguments: Vec<Value>) -> Error {
+    call(&Cx::default(), path, arguments).err().unwrap_or_else(|| panic!("{path} took what it should refuse"))
+}
+
+fn floats(values: &[f64]) -> Value {
+    Value::floats(values.iter().copied())
+}
+
+fn text(text: &str) -> Value {
+    Value::Str(text.into())
+}
+
+fn map<const N: usize>(pairs: [(&str, Value); N]) -> Value {
+    Value::Map(pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect::<BTreeMap<_, _>>())
+}
+
+fn line(y: &[f64]) -> Figure {
+    let x = (0..y.len()).map(|i| i as f64).collect();
+    Figure::new(Panel { layers: vec![Layer::Series(Series::line("", x, y.to_vec()))], ..Panel::default() })
+        .expect("drawable")
+}
+
+fn pixels(figure: &Figure) -> (Vec<u8>, u32, u32) {
+    let png = figure.png().expect("a PNG");
+    let image = image::load_from_memory(&png).expect("it decodes").to_rgb8();
+    let (width, height) = image.dimensions();
+    (image.into_raw(), width, height)
+}
+
+/// Points in every polyline of this colour.
+fn polylines(svg: &str, colour: Rgb) -> Vec<usize> {
+    let stroke = format!("stroke=\"{}\"", colour.hex());
+    let lines = svg.lines().filter(|line| line.starts_with("<polyline") && line.contains(&stroke));
+    lines
+        .filter_map(|line| line.split("points=\"").nth(1))
+        .map(|points| points.trim_end_matches("\"/>").split(' ').count())
+        .collect()
+}
+
+#[test]
+fn data_keeps_every_digit() {
+    let (x, y) = ([1.0, 0.1 + 0.2, 1e-300], [f64::NAN, 1.0 / 3.0, f64::INFINITY]);
+    let json = figure("plot::line", vec![floats(&x), floats(&y), map([("label", text("a"))])]).json();
+    let layer = &json["panels"][0]["layers"][0];
+    assert_eq!(layer["label"], "a");
+    let read: serde_json::Value = serde_json::from_str(&layer.to_string()).expect("valid JSON");
+    for (i, x) in x.iter().enumerate() {
+        assert_eq!(read["x"][i].as_f64().map(f64::to_bits), Some(x.to_bits()));
+    }
+    assert_eq!(read["y"][0], "nan");
+    assert_eq!(read["y"][1].as_f64(), Some(1.0 / 3.0));
+    assert_eq!(read["y"][2], "inf");
+}
+
+#[test]
+fn svg_holds_labels_and_points() {
+    let options = map([
+        ("title", text("Risk <&> \"test\"")),
+        ("x", text("images")),
+        ("y", text("error")),
+        ("label", text("a & b")),
+    ]);
+    let svg = figure("plot::line", vec![floats(&[1.0, 2.0, 3.0, 5.0]), floats(&[0.1, 0.4, 0.2, 0.3]), options])
+        .svg()
+        .expect("an SVG");
+    for wanted in [">Risk &lt;&amp;&gt; &quot;test&quot;</text>", ">images</text>", ">error</text>", "sans-serif"] {
+        assert!(svg.contains(wanted), "{wanted} in {svg}");
+    }
+    // No entry in a legend of one series would say more than the title, but one that is named is shown.
+    assert!(svg.contains(">a &amp; b</text>"));
+    let lines = polylines(&svg, SERIES[0]);
+    assert!(lines.contains(&4), "{lines:?}");
+    // Four markers and the one in the legend.
+    assert_eq!(svg.matches(&format!("<polygon fill=\"{}\"", SERIES[0].hex())).count(), 5);
+}
+
+#[test]
+fn gaps_part_a_line() {
+    let svg = line(&[1.0, 2.0, 1.5, f64::NAN, 3.0, 2.0, f64::INFINITY, 2.5]).svg().expect("an SVG");
+    assert_eq!(polylines(&svg, SERIES[0]), [3, 2]);
+    // The last point stands alone and is marked all the same, as are the others.
+    assert_eq!(svg.matches("<polygon fill=\"#0072b2\"").count(), 6);
+}
+
+#[test]
+fn png_has_the_stated_size_and_ink() {
+    let figure = line(&[1.0, 3.0, 2.0]).sized(400, 300);
+    let (rgb, width, height) = pixels(&figure);
+    assert_eq!((width, height), (400, 300));
+    // Edges are mixed with white, so that few pixels hold the colour itself.
+    let blue = rgb.chunks(3).filter(|p| p[2] > p[0].saturating_add(80)).count();
+    assert!(blue > 100, "{blue} pixels of the line");
+    assert!(rgb.chunks(3).filter(|p| *p == [255; 3]).count() > 60_000, "the ground is white");
+    assert_eq!(figure.render_rgb(77, 33).map(|(rgb, w, h)| (rgb.len(), w, h)).expect("drawn"), (77 * 33 * 3, 77, 33));
+}
+
+#[test]
+fn same_data_same_bytes() {
+    let draw = || line(&(0..5000).map(|i| (f64::from(i) * 0.37).sin()).collect::<Vec<_>>()).titled("a title");
+    assert_eq!(draw().svg().expect("an SVG"), draw().svg().expect("an SVG"));
+    assert_eq!(draw().png().expect("a PNG"), draw().png().expect("a PNG"));
+    assert_eq!(draw().digest(), draw().digest());
+    assert_ne!(draw().digest(), draw().titled("another").digest());
+}
+
+#[test]
+fn changes_leave_the_original_alone() {
+    let first = line(&[1.0, 2.0]);
+    let second = first.titled("t").labelled("a", "b").log_y().expect("positive").sized(300, 200);
+    assert_eq!((first.title.as_str(), first.panels[0].y.log, first.size), ("", false, None));
+    assert_eq!((second.title.as_str(), second.panels[0].y.log, second.size), ("t", true, Some((300, 200))));
+}
+
+#[test]
+fn little_data_is_drawn() {
+    let extremes: [&[f64]; 9] = [
+        &[3.0],
+        &[0.0],
+        &[2.0, 2.0, 2.0],
+        &[f64::NAN, 1.0, f64::NAN],
+        &[f64::MAX, f64::MIN],
+        &[f64::MIN_POSITIVE, 5e-324],
+        &[1.0, 1.0 + f64::EPSILON],
+        &[1e-300, 1e300],
+        &[f64::INFINITY, 0.5, f64::NEG_INFINITY],
+    ];
+    for y in extremes {
+        for log in [false, true] {
+            let figure = line(y);
+            let Ok(figure) = (if log { figure.log_y() } else { Ok(figure) }) else {
+                assert!(y.iter().all(|v| !(v.is_finite() && *v > 0.0)), "{y:?}");
+                continue;
+            };
+            let svg = figure.sized(200, 150).svg().expect("an SVG");
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{y:?}: {svg}");
+            figure.sized(64, 64).png().expect("a PNG");
+        }
+    }
+}
+
+#[test]
+fn nothing_to_draw_is_an_error() {
+    for y in [vec![], vec![f64::NAN], vec![f64::INFINITY, f64::NAN]] {
+        let error = refused("plot::line", vec![Value::floats(y)]);
+        assert!(error.message.contains("nothing to draw"), "{error}");
+    }
+    let error = refused("plot::line", vec![floats(&[-1.0, 0.0]), map([("log_y", Value::Bool(true))])]);
+    assert!(error.hint.is_some_and(|hint| hint.contains("positive")));
+    refused("plot::histogram", vec![floats(&[f64::NAN])]);
+    refused("plot::heatmap", vec![Value::Array(vec![floats(&[f64::NAN])])]);
+    refused("plot::heatmap", vec![Value::Array(vec![])]);
+    refused("plot::grid", vec![Value::Array(vec![])]);
+}
+
+#[test]
+fn wrong_arguments_are_refused_with_a_reason() {
+    let cases = [
+        (vec![floats(&[1.0, 2.0]), floats(&[1.0])], "2 x values but 1 y values"),
+        (vec![floats(&[1.0]), floats(&[1.0]), map([("lo", floats(&[0.0]))])], "needed both"),
+        (vec![Value::Array(vec![map([("y", floats(&[1.0])), ("lable", text("a"))])])], "no key `lable`"),
+        (vec![Value::Array(vec![map([("x", floats(&[1.0]))])])], "needs `y`"),
+        (vec![floats(&[1.0]), map([("x_min", Value::Float(2.0)), ("x_max", Value::Float(1.0))])], "below `x_max`"),
+        (vec![floats(&[1.0]), map([("rules", Value::Array(vec![map([("label", text("a"))])]))])], "a rule must have"),
+    ];
+    for (arguments, wanted) in cases {
+        let error = refused("plot::line", arguments);
+        assert!(error.message.contains(wanted), "{wanted}: {error}");
+    }
+    let ragged = Value::Array(vec![floats(&[1.0, 2.0]), floats(&[1.0])]);
+    assert!(refused("plot::heatmap", vec![ragged]).message.contains("row 1"));
+}
+
+#[test]
+fn a_log_axis_says_what_it_leaves_out() {
+    let cx = Cx::default();
+    let options = map([("log_y", Value::Bool(true))]);
+    let value = call(&cx, "plot::line", vec![floats(&[1.0, 2.0, 3.0, 4.0]), floats(&[0.1, 0.0, -1.0, 0.2]), options])
+        .expect("two points are left");
+    assert_eq!(cx.warnings(), ["2 points are not positive and have no place on a log axis"]);
+    let svg = value.downcast::<Figure>().expect("a figure").svg().expect("an SVG");
+    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+}
+
+#[test]
+fn a_log_axis_puts_equal_ratios_at_equal_distances() {
+    let x = vec![1.0, 10.0, 100.0, 1000.0];
+    let panel = Panel {
+        x: Axis { log: true, ..Axis::default() },
+        layers: vec![Layer::Series(Series::line("", x, vec![1.0, 2.0, 3.0, 4.0]))],
+        ..Panel::default()
+    };
+    let svg = Figure::new(panel).expect("drawable").svg().expect("an SVG");
+    let stroke = format!("stroke=\"{}\"", SERIES[0].hex());
+    let points = svg.lines().find(|l| l.starts_with("<polyline") && l.contains(&stroke)).expect("the line");
+    let xs: Vec<f64> = points
+        .split("points=\"")
+        .nth(1)
+        .expect("points")
+        .trim_end_matches("\"/>")
+        .split(' ')
+        .map(|p| p.split(',').next().and_then(|x| x.parse().ok()).expect("a coordinate"))
+        .collect();
+    let steps: Vec<f64> = xs.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    // Coordinates are rounded to hundredths.
+    assert!(steps.iter().all(|step| *step > 1.0 && (step - steps[0]).abs() < 0.021), "{xs:?}");
+}
+
+#[test]
+fn colours_stay_apart() {
+    // Viénot, Brettel and Mollon (1999): what a protanope and a deuteranope see of linear RGB.
+    const PROTANOPE: [[f64; 3]; 3] = [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]];
+    const DEUTERANOPE: [[f64; 3]; 3] = [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]];
+    const ALL: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let seen = |c: Rgb, by: [[f64; 3]; 3]| {
+        let linear = [c.0, c.1, c.2].map(|v| (f64::from(v) / 255.0).powf(2.2));
+        by.map(|row| (row[0] * linear[0] + row[1] * linear[1] + row[2] * linear[2]).max(0.0).powf(1.0 / 2.2))
+    };
+    for (name, by) in [("all", ALL), ("protanope", PROTANOPE), ("deuteranope", DEUTERANOPE)] {
+        for (i, a) in SERIES.iter().enumerate() {
+            for b in &SERIES[i + 1..] {
+                let (a, b) = (seen(*a, by), seen(*b, by));
+                let distance = (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
+                // A tenth of the cube's side: about 25 of 255 steps.
+                assert!(distance > 0.1, "{name}: {a:?} and {b:?} are {distance} apart");
+            }
+        }
+    }
+    let markers: std::collections::HashSet<_> = MARKERS.iter().collect();
+    assert_eq!(markers.len(), MARKERS.len());
+    // The map of heat maps grows lighter, so that it reads in grey too.
+    let light: Vec<f64> = (0..=100).map(|i| viridis(f64::from(i) / 100.0).lightness()).collect();
+    assert!(light.windows(2).all(|pair| pair[1] > pair[0]));
+    assert_eq!((viridis(-1.0), viridis(2.0), viridis(f64::NAN)), (viridis(0.0), viridis(1.0), viridis(0.0)));
+}
+
+#[test]
+fn histogram_counts_every_value_once() {
+    let (edges, counts) = histogram(&[0.0, 0.1, 0.25, 0.5, 1.0, 2.0, f64::NAN], 4, (0.0, 1.0));
+    assert_eq!(edges, [0.0, 0.25, 0.5, 0.75, 1.0]);
+    assert_eq!(counts, [2.0, 1.0, 1.0, 1.0]);
+    let cx = Cx::default();
+    let options = map([("bins", Value::Int(5)), ("density", Value::Bool(true)), ("x_max", Value::Float(3.0))]);
+    let value = call(&cx, "plot::histogram", vec![floats(&[1.0, 2.0, 2.5, 9.0]), options]).expect("a figure");
+    assert_eq!(cx.warnings(), ["1 value is outside the bins and left out"]);
+    let json = value.json();
+    let bars = &json["panels"][0]["layers"][0];
+    let area: f64 = bars["heights"].as_array().expect("heights").iter().filter_map(|h| h.as_f64()).sum::<f64>() * 0.4;
+    // Five additions of numbers near one.
+    assert!((area - 1.0).abs() < 1e-14, "{area}");
+}
+
+#[test]
+fn heat_map_shows_its_numbers_in_their_cells() {
+    let matrix = Value::Array(vec![floats(&[0.0, 0.25]), floats(&[f64::NAN, 1.0])]);
+    let options = map([
+        ("rows", Value::Array(vec![text("cat"), text("dog")])),
+        ("columns", Value::Array(vec![text("CAT"), text("DOG")])),
+        ("label", text("rate")),
+    ]);
+    let svg = figure("plot::heatmap", vec![matrix, options]).svg().expect("an SVG");
+    for wanted in [">0.25</text>", ">cat</text>", ">DOG</text>", ">rate</text>"] {
+        assert!(svg.contains(wanted), "{wanted}");
+    }
+    let fills: Vec<&str> =
+        svg.lines().filter_map(|line| line.strip_prefix("<polygon fill=\"")?.split('"').next()).take(4).collect();
+    assert_eq!(fills, [viridis(0.0), viridis(0.25), Rgb(205, 205, 205), viridis(1.0)].map(Rgb::hex));
+}
+
+#[test]
+fn image_tiles_keep_their_pixels() {
+    // Two images of 2 x 2 pixels in grey: 0, 51, 102, 255 and the reverse.
+    let grey = [0.0f32, 0.2, 0.4, 1.0, 1.0, 0.4, 0.2, 0.0];
+    let tensor = Tensor::f_from_slice(&grey).and_then(|t| t.f_reshape([2, 1, 2, 2])).expect("eight values");
+    let captions = Value::Array(vec![text("before"), text("after")]);
+    let sheet = figure("plot::images", vec![Value::tensor(tensor), map([("captions", captions)])]);
+    let (rgb, width, _) = pixels(&sheet);
+    let count = |v: u8| rgb.chunks(3).filter(|p| *p == [v; 3]).count();
+    // Both images are enlarged by 48, so that a pixel covers 48 x 48, and each value comes twice.
+    assert!(count(51) >= 2 * 48 * 48 && count(102) >= 2 * 48 * 48, "{} and {}", count(51), count(102));
+    assert_eq!(width, sheet.dimensions().0);
+    let json = sheet.json();
+    let images = &json["panels"][0]["layers"][0]["images"];
+    assert_eq!(images[0]["rgb"][3], 51);
+    let svg = sheet.svg().expect("an SVG");
+    assert_eq!(svg.matches("data:image/png;base64,").count(), 2);
+    assert!(svg.contains(">before</text>") && svg.contains(">after</text>"));
+}
+
+struct Flat;
+
+impl viva::data::Source for Flat {
+    fn len(&self) -> usize {
+        5
+    }
+
+    fn shape(&self) -> [usize; 3] {
+        [3, 4, 4]
+    }
+
+    fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
+        pixels.fill(index as f32 / 5.0);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_data_set_is_shown_with_its_classes() {
+    use viva::core::Digest;
+    use viva::data::{Dataset, Edge};
+    let classes = vec!["cat".into(), "dog".into()];
+    let set =
+        Dataset::new("flat", std::sync::Arc::new(Flat), vec![0, 1, 0, 1, 1], classes, Edge::None, Digest::of(b""))
+            .expect("a data set");
+    let sheet =
+        figure("plot::images", vec![Value::object(set), map([("n", Value::Int(3)), ("columns", Value::Int(2))])]);
+    let json = sheet.json();
+    let layer = &json["panels"][0]["layers"][0];
+    assert_eq!(layer["captions"], serde_json::json!(["cat", "dog", "cat"]));
+    assert_eq!((&layer["columns"], &layer["images"][2]["rgb"][0]), (&2.into(), &102.into()));
+}
+
+#[test]
+fn pictures_shrink_by_means_and_grow_by_repeats() {
+    let picture = Picture::new(2, 1, vec![0, 0, 0, 100, 50, 200]).expect("six bytes");
+    assert_eq!(picture.resized(1, 1).rgb, [50, 25, 100]);
+    assert_eq!(picture.resized(4, 1).rgb, [0, 0, 0, 0, 0, 0, 100, 50, 200, 100, 50, 200]);
+    assert!(Picture::new(2, 2, vec![0; 11]).is_err());
+}
+
+fn curve(sizes: &[i64]) -> Value {
+    let row = |m: &i64| {
+        let p = 1.0 / (1.0 + *m as f64 / 1e4);
+        map([
+            ("m", Value::Int(*m)),
+            ("p", Value::Float(p)),
+            ("p_lo", Value::Float(p * 0.9)),
+            ("p_hi", Value::Float((p * 1.1).min(1.0))),
+            ("error", Value::Float(0.1)),
+            ("error_lo", Value::Float(0.05)),
+            ("error_hi", Value::Float(0.15)),
+            ("weighted_error", Value::Float(0.2)),
+        ])
+    };
+    Value::Array(sizes.iter().map(row).collect())
+}
+
+#[test]
+fn figure_5_takes_rows_or_named_rows() {
+    let named = map([("strongest", curve(&[10000, 100, 1000])), ("random", curve(&[100]))]);
+    let figure_5 = figure("plot::pvalues", vec![named]);
+    let json = figure_5.json();
+    let panel = &json["panels"][0];
+    assert_eq!((&panel["x"]["scale"], &panel["layers"][1]["label"]), (&"log".into(), &"strongest".into()));
+    // Rows are put in the order of their sizes.
+    assert_eq!(panel["layers"][1]["x"], serde_json::json!([100.0, 1000.0, 10000.0]));
+    assert_eq!(panel["layers"][1]["lo"][2], 0.5 * 0.9);
+    assert_eq!(panel["layers"][2]["at"], 0.05);
+    assert!(figure_5.svg().expect("an SVG").contains("δ = 0.05"));
+
+    let json = figure("plot::risks", vec![curve(&[100, 1000])]).json();
+    let layers = &json["panels"][0]["layers"];
+    assert_eq!(layers[0]["hi"], serde_json::json!([0.15, 0.15]));
+    // Rows without an interval give a line without a band.
+    assert_eq!((&layers[1]["y"][0], layers[1].get("lo")), (&0.2.into(), None));
+
+    let error = refused("plot::risks", vec![curve(&[100]), map([("adversarial", Value::Bool(true))])]);
+    assert!(error.message.contains("no `adversarial_error`"), "{error}");
+    refused("plot::pvalues", vec![Value::Array(vec![Value::Int(3)])]);
+    refused("plot::pvalues", vec![Value::Map(BTreeMap::new())]);
+}
+
+#[test]
+fn grid_holds_all_panels() {
+    let cx = Cx::default();
+    let one = call(&cx, "plot::line", vec![floats(&[1.0, 2.0]), map([("title", text("left"))])]).expect("a figure");
+    let two =
+        call(&cx, "plot::histogram", vec![floats(&[1.0, 2.0]), map([("title", text("right"))])]).expect("a figure");
+    let grid = figure("plot::grid", vec![Value::Array(vec![one, two]), map([("title", text("both"))])]);
+    assert_eq!(grid.summary(), "figure \"both\": 2 panels, 1 line, 1 histogram");
+    let svg = grid.svg().expect("an SVG");
+    assert!([">left<", ">right<", ">both<"].iter().all(|title| svg.contains(title)));
+}
+
+#[test]
+fn legend_covers_no_data() {
+    // A cloud over the whole frame leaves no place inside; the legend goes below the axis label.
+    let n = 40;
+    let (x, y): (Vec<f64>, Vec<f64>) = (0..n * n).map(|i| (f64::from(i % n), f64::from(i / n))).unzip();
+    let options = map([("label", text("cloud")), ("x", text("below this"))]);
+    let svg = figure("plot::scatter", vec![Value::floats(x), Value::floats(y), options]).svg().expect("an SVG");
+    let height_of = |label: &str| -> f64 {
+        let line = svg.lines().find(|l| l.contains(&format!(">{label}<"))).expect("the text");
+        line.split(" y=\"").nth(1).and_then(|y| y.split('"').next()).and_then(|y| y.parse().ok()).expect("a place")
+    };
+    assert!(height_of("cloud") > height_of("below this"));
+}
+
+#[test]
+fn saving_picks_the_format_by_the_ending() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut cx = Cx::default();
+    cx.set_folder(folder.path().into());
+    let value = Value::object(line(&[1.0, 2.0]));
+    for ending in ["png", "svg", "json"] {
+        value.save(&cx, &format!("figure.{ending}")).expect("saved");
+    }
+    let read = |name: &str| std::fs::read(folder.path().join(name)).expect("a file");
+    assert_eq!(read("figure.png")[..8], *b"\x89PNG\r\n\x1a\n");
+    assert!(read("figure.svg").starts_with(b"<svg"));
+    assert!(serde_json::from_slice::<serde_json::Value>(&read("figure.json")).is_ok());
+    assert!(value.save(&cx, "figure.gif").is_err());
+}
