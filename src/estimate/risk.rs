@@ -53,10 +53,10 @@ pub fn pairwise_test(t: &[f64], range: f64, delta: f64) -> Result<Pairwise> {
     if t.is_empty() {
         return Err(Error::data("a test needs at least one value"));
     }
-    let (lo, hi) = t.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), &x| (lo.min(x), hi.max(x)));
-    if !(hi - lo).is_finite() {
-        return Err(Error::data("the values of T must be finite numbers"));
+    if let Some(i) = t.iter().position(|x| !x.is_finite()) {
+        return Err(Error::data(format!("the values of T must be finite numbers, value {i} is {}", t[i])));
     }
+    let (lo, hi) = t.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), &x| (lo.min(x), hi.max(x)));
     // A shade above, for values such as 1/3 - 1 that are rounded.
     if hi - lo > range * (1.0 + 1e-9) {
         return Err(Error::argument(format!("the values of T span {}, more than the range {range}", number(hi - lo)))

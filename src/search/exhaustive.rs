@@ -147,3 +147,85 @@ fn movers(case: &Case, preference: &dyn Preference, target: u32) -> Result<usize
     gain.sort_unstable_by_key(|&(covered, point)| (std::cmp::Reverse(covered), point));
     Err(gain.into_iter().take(REQUEST).map(|(_, point)| point).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::core::{Result, Tensor, Value};
+    use crate::objective::Objective;
+    use crate::search::Strongest;
+    use crate::space::{Element, Group};
+
+    /// Sixteen points on a ring; g looks one and two points to the left.
+    struct Ring([Element; 2]);
+
+    fn at(i: i16) -> Element {
+        Element([i.rem_euclid(16), 0, 0, 0, 0, 0, 0, 0])
+    }
+
+    impl Group for Ring {
+        fn candidates(&self) -> &[Element] {
+            &self.0
+        }
+        fn compose(&self, after: Element, before: Element) -> Element {
+            at(after.0[0] + before.0[0])
+        }
+        fn inverse(&self, element: Element) -> Element {
+            at(-element.0[0])
+        }
+        fn magnitude(&self, element: Element) -> f64 {
+            f64::from(element.0[0].min(16 - element.0[0]))
+        }
+        fn value(&self, element: Element) -> Value {
+            Value::Int(element.0[0].into())
+        }
+        fn prepare(&self, canvases: &Tensor) -> Result<Tensor> {
+            Ok(canvases.shallow_clone())
+        }
+        fn draw(&self, prepared: &Tensor, _rows: &[i64], _elements: &[Element]) -> Result<Tensor> {
+            Ok(prepared.shallow_clone())
+        }
+        fn assumption(&self) -> String {
+            String::new()
+        }
+    }
+
+    /// Goes through the search from point `start` of the ring, where the points in `errors` are wrong.
+    fn outcome(start: i16, errors: &[i16]) -> (i16, f64) {
+        let ball = Ball::new(Rc::new(Ring([at(-1), at(-2)])), true);
+        let mut grid = Grid::new(&ball, 0, Objective::Misclassify);
+        loop {
+            match Strongest.step(&Case { ball: &ball, grid: &grid, densities: true, stream: (0, 0) }) {
+                Step::Score(points) => {
+                    for point in points {
+                        assert!(!grid.known(point));
+                        let wrong = errors.contains(&(start + ball.element(point).0[0]).rem_euclid(16));
+                        grid.set(point, if wrong { 1.0 } else { -1.0 }, wrong.into());
+                    }
+                }
+                Step::Done(Outcome { after, weight }) => {
+                    return ((start + ball.element(after).0[0]).rem_euclid(16), weight.unwrap_or(f64::NAN));
+                }
+            }
+        }
+    }
+
+    /// Figure 3 of the paper: of 16 equally likely points the leftmost error ends with 3/16, its own and that of the two
+    /// correct points beside it, so h = 1/3.
+    #[test]
+    fn figure_3() {
+        let errors = [4];
+        assert_eq!(outcome(4, &errors), (4, 1.0 / 3.0));
+        assert_eq!(outcome(5, &errors), (4, 1.0 / 3.0));
+        assert_eq!(outcome(6, &errors), (4, 1.0 / 3.0));
+        assert_eq!(outcome(3, &errors), (3, 1.0));
+        assert_eq!(outcome(7, &errors), (7, 1.0));
+        // Two errors side by side share the movers: 6 goes to 5, the nearer in the order; 7 to 5 as well.
+        let errors = [4, 5];
+        assert_eq!(outcome(6, &errors), (5, 1.0 / 3.0));
+        assert_eq!(outcome(7, &errors), (5, 1.0 / 3.0));
+        assert_eq!(outcome(4, &errors), (4, 1.0));
+    }
+}

@@ -17,7 +17,7 @@ pub static BERNSTEIN: Primitive = Primitive {
     returns: "B = sqrt(2 variance ln(3/delta) / m) + 3 range ln(3/delta) / m",
     notes: "",
     source: "Mnih, Szepesvári and Audibert 2008; Werpachowski, György and Szepesvári 2019, Eq. 3 and 6",
-    examples: &[Example { code: "risk::bernstein(10000, 0.05, 0.05, 1.5)", result: "0.00824101" }],
+    examples: &[Example { code: "risk::bernstein(10000, 0.05, 0.05, 1.5)", result: "0.00824116" }],
     run: |_, args| {
         let bound = bernstein(args.count("m"), args.float("variance"), args.float("delta"), args.float("range"));
         Ok(Value::Float(bound))

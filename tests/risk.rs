@@ -1,0 +1,361 @@
+//! The risk report: its numbers by hand, its means by simulation, and what it refuses.
+#![allow(clippy::unwrap_used)]
+
+mod toys;
+
+use std::rc::Rc;
+
+use rand::Rng;
+use tch::Tensor;
+use toys::{Linear, call, gaussian, integers, labels, model, noise, options, run, set};
+use viva::core::{Cx, ErrorKind, Object, Result, Value, random};
+use viva::data::{Dataset, Edge};
+use viva::estimate::risk::{RiskReport, Verdict, pairwise_test, report};
+use viva::model::{Model, Network};
+use viva::search::{Nearest, Row, Strongest, Transcript};
+
+const CLASSES: usize = 4;
+
+/// Noise on a canvas of 8 x 8 and a margin, labels right on about 0.7 of it.
+fn exam(n: usize, margin: usize, seed: u64) -> (Model, Dataset) {
+    let side = 8 + 2 * margin;
+    let images = noise(n, side * side, seed);
+    let f = model(Linear { weights: integers(&[64, CLASSES as i64], 9, seed), quantum: 0.0 });
+    let shape = [1, side, side];
+    let edge = Edge::Margin(margin);
+    let unlabelled = set(shape, images.clone(), vec![0; n], CLASSES, edge);
+    let labels = labels(&f, &unlabelled, CLASSES as i64, 0.7, seed);
+    (f, set(shape, images, labels, CLASSES, edge))
+}
+
+fn transcript(n: usize) -> Transcript {
+    let (f, data) = exam(n, 3, 1);
+    run(&Cx::default(), &f, &data, 1, Rc::new(Strongest), 64)
+}
+
+fn field(object: &dyn Object, name: &str) -> f64 {
+    match object.field(name).unwrap().unwrap() {
+        Value::Float(x) => x,
+        Value::Int(i) => i as f64,
+        other => panic!("{name}: {}", other.summary()),
+    }
+}
+
+/// A transcript of hand-made rows.
+fn by_hand(rows: &[(bool, bool, f64)]) -> Transcript {
+    let mut transcript = transcript(2);
+    transcript.rows = rows
+        .iter()
+        .map(|&(before, after, weight)| Row {
+            before: before.into(),
+            after: after.into(),
+            weight: Some(weight),
+            ..Row::default()
+        })
+        .collect();
+    transcript
+}
+
+#[test]
+fn numbers_by_hand() {
+    // An error with two movers, a success that shares its place with another, two correct images.
+    let rows =
+        [(true, true, 1.0 / 3.0), (false, true, 0.5), (false, true, 0.25), (false, false, 1.0), (false, false, 1.0)];
+    let report = report(Rc::new(by_hand(&rows)), 0.05).unwrap();
+    let t = [1.0 / 3.0 - 1.0, 0.5, 0.25, 0.0, 0.0];
+    let mean = t.iter().sum::<f64>() / 5.0;
+    let variance = t.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 5.0;
+    let near = |name: &str, value: f64| {
+        let got = field(&report, name);
+        assert!((got - value).abs() < 1e-12, "{name}: {got}, expected {value}");
+    };
+    near("m", 5.0);
+    near("error", 0.2);
+    near("weighted_error", (1.0 / 3.0 + 0.75) / 5.0);
+    near("adversarial_error", 0.6);
+    near("difference", mean);
+    near("sigma", variance.sqrt());
+    // eps 1: |V| = 8.
+    near("lo", -8.0 / 9.0);
+    near("hi", 0.5);
+    near("p", 1.0);
+    let l = 60f64.ln() / 5.0;
+    near("bound", (2.0 * variance * l).sqrt() + 3.0 * (0.5 + 8.0 / 9.0) * l);
+    assert_eq!(report.t, t);
+    assert_eq!(report.verdict(), Verdict::NoPower);
+    let text = report.details(100);
+    assert!(text.contains("no power at this size") && !text.contains("not overfitted"), "{text}");
+    println!("{text}");
+}
+
+#[test]
+fn verdicts() {
+    // 40% successes of weight 1/2 in 2,000 images: T = 0.2 needs no more than 0.05.
+    let rows: Vec<_> = (0..2000).map(|i| (false, i % 5 < 2, if i % 5 < 2 { 0.5 } else { 1.0 })).collect();
+    let rejected = report(Rc::new(by_hand(&rows)), 0.05).unwrap();
+    assert_eq!(rejected.verdict(), Verdict::Rejected);
+    assert!(rejected.test.p < 1e-6);
+    // The same with small weights and errors that make up for them.
+    let rows: Vec<_> = (0..2000)
+        .map(|i| match i % 5 {
+            0 | 1 => (false, true, 0.1),
+            2 => (true, true, 0.8),
+            _ => (false, false, 1.0),
+        })
+        .collect();
+    let quiet = report(Rc::new(by_hand(&rows)), 0.05).unwrap();
+    assert_eq!((quiet.verdict(), quiet.test.reject), (Verdict::NotRejected, false));
+    assert!(quiet.verdict_text().starts_with("not rejected at 0.05"));
+    for report in [rejected, quiet] {
+        assert_eq!(report.test.reject, report.test.p < 0.05);
+    }
+}
+
+#[test]
+fn estimate_equals_examine_and_report() {
+    let cx = Cx::default();
+    let (f, data) = exam(60, 3, 2);
+    let direct = report(Rc::new(run(&cx, &f, &data, 1, Rc::new(Strongest), 50)), 0.05).unwrap();
+    let (f, data) = (Value::object(f), Value::object(data));
+    let given = options(&[("epsilon", Value::Int(1)), ("batch", Value::Int(50))]);
+    let report = call(&cx, "risk::estimate", vec![f.clone(), data.clone(), given]).unwrap();
+    let report = report.downcast::<RiskReport>().unwrap();
+    assert_eq!(report.t, direct.t);
+    assert_eq!(report.scored, direct.scored);
+    let space = call(&cx, "space::translate", vec![Value::Int(1)]).unwrap();
+    for (name, value) in [("search::strongest", "strongest"), ("search::nearest", "nearest")] {
+        let search = call(&cx, name, vec![]).unwrap();
+        let given = options(&[("space", space.clone()), ("search", search)]);
+        let transcript = call(&cx, "examine", vec![f.clone(), data.clone(), given]).unwrap();
+        let one = call(&cx, "risk::report", vec![transcript]).unwrap().downcast::<RiskReport>().unwrap();
+        let given = options(&[("epsilon", Value::Int(1)), ("search", Value::Str(value.into()))]);
+        let two = call(&cx, "risk::estimate", vec![f.clone(), data.clone(), given]).unwrap();
+        assert_eq!(one.t, two.downcast::<RiskReport>().unwrap().t);
+    }
+    // Whatever is not the model's accuracy is not its error.
+    let wrong = report.transcript.rows.iter().filter(|row| row.wrong_before()).count();
+    assert_eq!(report.error.mean, wrong as f64 / 60.0);
+}
+
+/// E[T] = 0 where the images are rolled uniformly, for a model that has not seen them; and the weighted estimate has the
+/// smaller variance.
+#[test]
+fn both_estimates_have_the_same_mean() {
+    let n = 4000;
+    let (h, w) = (8, 9);
+    let mut rng = random(11, 0);
+    // Blobs whose place is uniform on the torus; the label is the blob's colour.
+    let mut images = Vec::new();
+    let mut labels = Vec::new();
+    for _ in 0..n {
+        let (label, y0, x0) = (rng.gen_range(0..3usize), rng.gen_range(0..h), rng.gen_range(0..w));
+        let width = rng.gen_range(1.0..3.0f32);
+        let mut image = vec![0.1f32; 3 * h * w];
+        for i in 0..h * w {
+            let (dy, dx) = (i / w + h - y0, i % w + w - x0);
+            let (dy, dx) = ((dy % h).min(h - dy % h) as f32, (dx % w).min(w - dx % w) as f32);
+            image[label * h * w + i] += 0.8 * (-(dy * dy + dx * dx) / width).exp();
+        }
+        images.push(image);
+        labels.push(label as i64);
+    }
+    let data = set([3, h, w], images, labels, 3, Edge::Wrap);
+    let colour =
+        Tensor::eye(3, (tch::Kind::Float, tch::Device::Cpu)).repeat_interleave_self_int((h * w) as i64, 0, None);
+    let weights = gaussian(&[(3 * h * w) as i64, 3], 3) * 0.3 + colour * 0.2;
+    let f = model(Linear { weights, quantum: 0.0 });
+    let report = report(Rc::new(run(&Cx::default(), &f, &data, 2, Rc::new(Strongest), 512)), 0.05).unwrap();
+    println!("{}", report.details(100));
+    assert!(report.error.mean > 0.05 && report.adversarial_error > report.error.mean + 0.1, "nothing to test");
+    // Four standard errors: fails by chance once in 16,000 models; the seed is fixed.
+    let z = report.test.difference / (report.test.sigma / (n as f64).sqrt());
+    assert!(z.abs() < 4.0, "z = {z}");
+    assert!(report.weighted.variance < report.error.variance);
+    assert!(!report.test.reject);
+}
+
+#[test]
+fn curve() {
+    let report = report(Rc::new(transcript(103)), 0.05).unwrap();
+    let points = report.curve(&Cx::default(), 10, 5, 3).unwrap();
+    let number = |point: &std::collections::BTreeMap<String, Value>, name: &str| match &point[name] {
+        Value::Float(x) => *x,
+        Value::Int(i) => *i as f64,
+        _ => f64::NAN,
+    };
+    let sizes: Vec<f64> = points.iter().map(|p| number(p, "m")).collect();
+    assert_eq!(sizes, [11.0, 21.0, 31.0, 42.0, 52.0, 62.0, 73.0, 83.0, 93.0, 103.0]);
+    for point in &points {
+        assert!(number(point, "p_lo") <= number(point, "p") && number(point, "p") <= number(point, "p_hi"));
+        assert!(number(point, "error_lo") < number(point, "error"));
+    }
+    let last = points.last().unwrap();
+    assert_eq!(number(last, "p"), report.test.p);
+    assert_eq!(number(last, "error"), report.error.mean);
+    let b = viva::maths::bernstein::bernstein(103, report.weighted.variance, 0.025, 1.0);
+    assert!((number(last, "weighted_error_hi") - report.weighted.mean - b).abs() < 1e-12);
+    // The same seed draws the same samples; more sizes than images are as many as there are images.
+    let again = report.curve(&Cx::default(), 10, 5, 3).unwrap();
+    assert_eq!(Value::Array(points.into_iter().map(Value::Map).collect()).json(), {
+        Value::Array(again.into_iter().map(Value::Map).collect()).json()
+    });
+    assert_eq!(report.curve(&Cx::default(), 1000, 1, 0).unwrap().len(), 103);
+}
+
+fn refused(result: Result<Value>, kind: ErrorKind, words: &[&str]) {
+    let error = result.err().expect("must be refused");
+    let text = format!("{} | {}", error.message, error.hint.clone().unwrap_or_default());
+    assert_eq!(error.kind, kind, "{text}");
+    for word in words {
+        assert!(text.contains(word), "{word:?} not in: {text}");
+    }
+}
+
+#[test]
+fn bad_input_is_refused_before_work() {
+    let cx = Cx::default();
+    let estimate = |f: Model, data: Dataset, given: &[(&str, Value)]| {
+        call(&cx, "risk::estimate", vec![Value::object(f), Value::object(data), options(given)])
+    };
+    let eps = |n: i64| [("epsilon", Value::Int(n))];
+    for bad in [0, -1, 33] {
+        let (f, data) = exam(4, 3, 1);
+        refused(estimate(f, data, &eps(bad)), ErrorKind::Argument, &["from 1 to 32"]);
+        refused(call(&cx, "space::translate", vec![Value::Int(bad)]), ErrorKind::Argument, &["from 1 to 32"]);
+    }
+    let (f, data) = exam(4, 8, 1);
+    refused(estimate(f, data, &eps(3)), ErrorKind::Argument, &["needs 9 pixels", "has 8", "fits is 2"]);
+    let (f, data) = exam(4, 2, 1);
+    refused(estimate(f, data, &eps(1)), ErrorKind::Argument, &["no translation fits"]);
+    let (f, _) = exam(4, 0, 1);
+    let bare = set([1, 8, 8], noise(4, 64, 1), vec![0; 4], CLASSES, Edge::None);
+    refused(estimate(f, bare, &eps(1)), ErrorKind::Data, &["border", "crop"]);
+    let (f, _) = exam(4, 0, 1);
+    let torus = set([1, 8, 8], noise(4, 64, 1), vec![0; 4], CLASSES, Edge::Wrap);
+    refused(estimate(f, torus, &eps(4)), ErrorKind::Argument, &["side of 8", "fits is 3"]);
+    let (f, _) = exam(4, 3, 1);
+    let many = set([1, 14, 14], noise(4, 196, 1), vec![0, 1, 2, 6], 7, Edge::Margin(3));
+    refused(estimate(f, many, &eps(1)), ErrorKind::Model, &["4 classes", "label 6"]);
+    let (f, data) = exam(4, 3, 1);
+    refused(estimate(f, data, &[("delta", Value::Float(0.0))]), ErrorKind::Argument, &["delta"]);
+    let (f, data) = exam(4, 3, 1);
+    refused(estimate(f, data, &[("epsilom", Value::Int(1))]), ErrorKind::Argument, &["epsilon"]);
+    let test = |t: Value, given: &[(&str, Value)]| call(&cx, "risk::pairwise_test", vec![t, options(given)]);
+    refused(test(Value::floats([]), &[]), ErrorKind::Data, &["at least one"]);
+    refused(test(Value::floats([-1.0, 1.0]), &[]), ErrorKind::Argument, &["range"]);
+    refused(test(Value::floats([0.0, f64::NAN]), &[]), ErrorKind::Data, &["value 1 is NaN"]);
+    assert!(pairwise_test(&[0.0, f64::INFINITY], 1.5, 0.05).is_err());
+    assert!(pairwise_test(&[0.25], 1.5, 0.05).unwrap().sigma == 0.0);
+}
+
+/// A margin that holds the candidates alone gives a transcript, a warning and no report.
+#[test]
+fn a_transcript_without_densities() {
+    let cx = Cx::default();
+    let (f, data) = exam(20, 2, 1);
+    let space = call(&cx, "space::translate", vec![Value::Int(2)]).unwrap();
+    let search = call(&cx, "search::strongest", vec![]).unwrap();
+    let given = options(&[("space", space), ("search", search)]);
+    let transcript = call(&cx, "examine", vec![Value::object(f), Value::object(data), given]).unwrap();
+    assert!(cx.warnings()[0].contains("no densities"), "{:?}", cx.warnings());
+    let rows = &transcript.downcast::<Transcript>().unwrap().rows;
+    assert!(rows.iter().all(|row| row.weight.is_none() && row.queries == 25));
+    refused(call(&cx, "risk::report", vec![transcript]), ErrorKind::Data, &["no densities", "smaller epsilon"]);
+}
+
+struct Broken;
+
+impl Network for Broken {
+    fn forward(&self, images: &Tensor) -> Result<Tensor> {
+        // Not a number where the image's first pixel is 1.
+        let first = images.f_flatten(1, -1)?.f_narrow(1, 0, 1)?;
+        let bad = first.f_eq(1.0)?.f_to_kind(tch::Kind::Float)?;
+        Ok(Tensor::f_cat(&[&(&bad / (1.0 - &bad)), &first], 1)?)
+    }
+}
+
+struct OneScore;
+
+impl Network for OneScore {
+    fn forward(&self, images: &Tensor) -> Result<Tensor> {
+        Ok(images.f_flatten(1, -1)?.f_narrow(1, 0, 1)?)
+    }
+}
+
+#[test]
+fn broken_models() {
+    let cx = Cx::default();
+    let mut images = noise(5, 100, 1);
+    images.iter_mut().take(3).for_each(|image| image.iter_mut().for_each(|x| *x *= 0.5));
+    images.iter_mut().skip(3).for_each(|image| image.fill(1.0));
+    let data = set([1, 10, 10], images, vec![0; 5], 2, Edge::Wrap);
+    let estimate = |f: Model| {
+        let given = options(&[("epsilon", Value::Int(1))]);
+        call(&cx, "risk::estimate", vec![Value::object(f), Value::object(data.clone()), given])
+    };
+    refused(estimate(model(Broken)), ErrorKind::Model, &["not finite", "image 3 "]);
+    refused(estimate(model(OneScore)), ErrorKind::Model, &["at least 2 scores"]);
+    let other = model(Linear { weights: gaussian(&[64, 3], 1), quantum: 0.0 });
+    refused(estimate(other), ErrorKind::Model, &[]);
+}
+
+#[test]
+fn an_examination_can_be_stopped() {
+    let cx = Cx::default();
+    let (f, data) = exam(60, 3, 1);
+    cx.stop_after(Some(3));
+    let given = options(&[("epsilon", Value::Int(1)), ("batch", Value::Int(64))]);
+    let stopped = call(&cx, "risk::estimate", vec![Value::object(f), Value::object(data), given]);
+    refused(stopped, ErrorKind::Interrupted, &[]);
+    assert_eq!(cx.polls(), 4);
+}
+
+#[test]
+fn transcripts() {
+    let cx = Cx::default();
+    let t = Rc::new(transcript(50));
+    let value = Value::Object(t.clone());
+    assert!(std::mem::size_of::<Row>() <= 128, "{} bytes per row", std::mem::size_of::<Row>());
+    let get = |path: &str, more: Vec<Value>| {
+        let mut arguments = vec![value.clone()];
+        arguments.extend(more);
+        call(&cx, path, arguments)
+    };
+    let word = |s: &str| vec![Value::Str(s.into())];
+    assert_eq!(get("Transcript.len", vec![]).unwrap().summary(), "50");
+    let fooled = t.rows.iter().filter(|row| row.fooled()).count();
+    let wrong = t.rows.iter().filter(|row| row.wrong_before()).count();
+    assert!(fooled > 0 && wrong > 0);
+    assert_eq!(t.success_rate(), fooled as f64 / (50 - wrong) as f64);
+    assert_eq!(t.mean("fooled").unwrap(), fooled as f64 / 50.0);
+    refused(get("Transcript.column", word("fool")), ErrorKind::Argument, &["fooled"]);
+    refused(get("Transcript.mean", word("point")), ErrorKind::Argument, &["arrays"]);
+    // What was drawn again is what the model was shown.
+    let (f, data) = exam(50, 3, 1);
+    for (which, column) in [("before", "before"), ("after", "after")] {
+        let Value::Tensor(images) = get("Transcript.images", word(which)).unwrap() else { panic!("no tensor") };
+        assert_eq!(images.size(), [50, 1, 8, 8]);
+        let predicted = Vec::<i64>::try_from(f.logits(&images).unwrap().argmax(1, false)).unwrap();
+        let column: Vec<i64> =
+            t.column(column).unwrap().iter().map(|v| if let Value::Int(i) = v { *i } else { -1 }).collect();
+        assert_eq!(predicted, column);
+    }
+    drop(data);
+    let groups = t.group("fooled").unwrap();
+    assert_eq!(groups["true"].len(), fooled);
+    assert_eq!(groups["true"].success_rate(), 1.0);
+    let csv = t.table().unwrap().csv();
+    assert_eq!(csv.lines().count(), 51);
+    assert!(csv.starts_with("id,label,target,before,after,fooled,loss,margin,magnitude,queries,point,weight\n"));
+    let text = t.details(120);
+    assert!(text.contains("… 38 more rows"), "{text}");
+    println!("{text}");
+    let nearest = {
+        let (f, data) = exam(50, 3, 1);
+        run(&cx, &f, &data, 1, Rc::new(Nearest), 64)
+    };
+    for (a, b) in t.rows.iter().zip(&nearest.rows) {
+        assert_eq!((a.fooled(), a.wrong_after()), (b.fooled(), b.wrong_after()), "they succeed on the same images");
+        assert!(b.magnitude <= a.magnitude && b.loss <= a.loss);
+    }
+}
