@@ -54,7 +54,7 @@ pub fn show_figure(figure: &Figure, columns: usize, paint: Paint) -> Result<Stri
     let (width, height) = figure.dimensions();
     let (rgb, width, height) = figure.render_rgb(width, height)?;
     let picture = Picture::new(width as usize, height as usize, rgb)?;
-    Ok(half_blocks(&picture, columns.min(160), paint) + &words + "\n")
+    Ok(format!("{}{words}\n", half_blocks(&picture, columns.min(160), paint)))
 }
 
 #[cfg(test)]
