@@ -48,7 +48,7 @@ fn pairwise_p_is_the_root_of_eq_6() {
 
 #[test]
 fn pairwise_p_golden_numbers() {
-    // Computed for (m, variance, |T|, U) with 50-digit arithmetic; quoted to ten digits.
+    // (m, variance, T, U, p): Eq. 7 as printed, in Python with Decimal at 50 digits, quoted to ten.
     let golden = [
         (1000, 0.05, 0.05, 2.0, 0.02689271549),
         (10000, 0.05, 0.01, 1.5, 0.01112652437),

@@ -359,3 +359,21 @@ fn transcripts() {
         assert!(b.magnitude <= a.magnitude && b.loss <= a.loss);
     }
 }
+
+struct Endless;
+
+impl viva::space::Space for Endless {
+    fn describe(&self) -> String {
+        "endless()".into()
+    }
+}
+
+#[test]
+fn an_impossible_pair_names_what_works() {
+    let (f, data) = exam(4, 3, 1);
+    let space = Value::object(viva::space::AnySpace(Rc::new(Endless)));
+    let search = call(&Cx::default(), "search::strongest", vec![]).unwrap();
+    let given = options(&[("space", space), ("search", search)]);
+    let result = call(&Cx::default(), "examine", vec![Value::object(f), Value::object(data), given]);
+    refused(result, ErrorKind::Pairing, &["endless() can't be counted", "strongest()", "space::translate with"]);
+}
