@@ -12,13 +12,9 @@ use viva::data::{
 
 type Outcome = std::result::Result<(), Box<dyn std::error::Error>>;
 
-/// The folder of public data, if this machine has it.
-fn public_data(test: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("VIVA_DATA").map(PathBuf::from);
-    if folder.is_none() {
-        println!("skipped: {test} needs VIVA_DATA");
-    }
-    folder
+/// The folder of public data.
+fn public_data() -> PathBuf {
+    std::env::var_os("VIVA_DATA").expect("VIVA_DATA is set").into()
 }
 
 fn pixels(set: &Dataset, row: usize) -> Result<Vec<f32>> {
@@ -314,8 +310,8 @@ fn a_failing_image_ends_the_stream_with_an_error() -> Outcome {
 // Files
 
 #[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
 fn mnist_is_what_an_independent_reader_sees() -> Outcome {
-    let Some(_) = public_data("mnist") else { return Ok(()) };
     // b = gzip.open("t10k-images-idx3-ubyte.gz").read()[16:]; sum(b), [sum(b[i*784:(i+1)*784]) for i in (0, 1, 2,
     // 9999)]
     let (total, sums) = (264_923_200u64, [(0, 18454u64), (1, 28850), (2, 9871), (9999, 41833)]);
@@ -347,8 +343,8 @@ fn mnist_is_what_an_independent_reader_sees() -> Outcome {
 }
 
 #[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
 fn cifar_records_are_read() -> Outcome {
-    let Some(_) = public_data("cifar") else { return Ok(()) };
     let set = load(&Cx::default(), "data/cifar10/cifar10_lossless_subset.bin", &Load::default())?;
     // c = open("cifar10_lossless_subset.bin", "rb").read(); [c[k] for k in (1, 1025, 2049)] -> 155, 156, 149
     assert_eq!((set.len(), set.shape()), (300, [3, 32, 32]));
@@ -389,8 +385,8 @@ fn resizing_is_pillows() -> Outcome {
 }
 
 #[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
 fn image_folders_are_cropped_with_a_margin() -> Outcome {
-    let Some(_) = public_data("imagenet_sample") else { return Ok(()) };
     let cx = Cx::default();
     let view = View { resize: Some(256), crop: Some(224), margin: None };
     let set = load(&cx, "data/imagenet_sample", &Load { view, ..Load::default() })?;
@@ -488,8 +484,9 @@ fn a_failed_download_leaves_nothing_behind() -> Outcome {
 }
 
 #[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
 fn a_download_is_verified_and_not_repeated() -> Outcome {
-    let Some(data) = public_data("fetch") else { return Ok(()) };
+    let data = public_data();
     let folder = tempfile::tempdir()?;
     let target = folder.path().join("data/mnist");
     let asked = AtomicUsize::new(0);

@@ -19,12 +19,8 @@ const NA: ([f64; 3], [f64; 3]) = ([0.4914, 0.4822, 0.4465], [0.2471, 0.2435, 0.2
 const NK: ([f64; 3], [f64; 3]) = ([0.485, 0.456, 0.406], [0.225, 0.225, 0.225]);
 const IMAGENET: ([f64; 3], [f64; 3]) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
 
-fn data(test: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("VIVA_DATA").filter(|f| !f.is_empty());
-    if folder.is_none() {
-        println!("skipped: {test} needs VIVA_DATA");
-    }
-    folder.map(PathBuf::from)
+fn data() -> PathBuf {
+    std::env::var_os("VIVA_DATA").expect("VIVA_DATA is set").into()
 }
 
 fn tensors(path: PathBuf) -> Result<Weights> {
@@ -189,8 +185,9 @@ fn check(cx: &Cx, path: &str, options: &Options, images: &Tensor) -> Result<Mode
 }
 
 #[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
 fn mnist_networks_reproduce_their_golden_logits() -> Result<()> {
-    let Some(folder) = data("mnist_networks_reproduce_their_golden_logits") else { return Ok(()) };
+    let folder = data();
     let (cx, images) = (Cx::default(), mnist(&folder, 16));
     let clean = check(&cx, &format!("{ADVERTORCH}/mnist_lenet5_clntrained.safetensors"), &lenet5(), &images)?;
     // Five pickles in a row, from before PyTorch 1.6.
@@ -220,8 +217,9 @@ fn mnist_networks_reproduce_their_golden_logits() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
 fn cifar_networks_reproduce_their_golden_logits() -> Result<()> {
-    let Some(folder) = data("cifar_networks_reproduce_their_golden_logits") else { return Ok(()) };
+    let folder = data();
     let (cx, images) = (Cx::default(), cifar(&folder));
     for name in ["models_scaled__cifar_small_8px.stage0", "models_scaled_l2__cifar_small_36px.stage0"] {
         check(&cx, &format!("{CONVEX}/{name}.safetensors"), &normalised(NK, small(16, 32, 4, 1, 100)), &images)?;
@@ -263,8 +261,8 @@ fn cifar_networks_reproduce_their_golden_logits() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
 fn svhn_networks_reproduce_their_golden_logits() -> Result<()> {
-    let Some(_) = data("svhn_networks_reproduce_their_golden_logits") else { return Ok(()) };
     let cx = Cx::default();
     for name in ["no_weight_decay", "weight_decay_1e-2"] {
         let model = open(&cx, &format!("models/svhn_galloway/{name}.safetensors"), &galloway())?;
@@ -278,8 +276,8 @@ fn svhn_networks_reproduce_their_golden_logits() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
 fn squeezenet_reproduces_both_its_golden_sets() -> Result<()> {
-    let Some(_) = data("squeezenet_reproduces_both_its_golden_sets") else { return Ok(()) };
     let (cx, folder) = (Cx::default(), "models/imagenet_squeezenet1_1");
     let path = format!("{folder}/squeezenet1_1.safetensors");
     let vector = tensors(cx.find(&format!("{folder}/source_test_vector_0.safetensors"))?)?;
@@ -296,8 +294,9 @@ fn squeezenet_reproduces_both_its_golden_sets() -> Result<()> {
 
 /// Correct answers among the 10,000 MNIST test images, as the NOTICE beside the weights counted them with PyTorch.
 #[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
 fn mnist_accuracies_are_the_published_ones() -> Result<()> {
-    let Some(folder) = data("mnist_accuracies_are_the_published_ones") else { return Ok(()) };
+    let folder = data();
     let cx = Cx::default();
     let (images, labels) = (mnist(&folder, 10_000), Tensor::from_slice(&mnist_labels(&folder)));
     for (path, options, published) in [

@@ -35,6 +35,35 @@ fn every_example_gives_its_result() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What one example does when the run is stopped at its n-th poll: whether it ended, and how many polls it made.
+fn run_example(code: &str, stop_after: Option<u64>) -> (bool, u64) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut cx = Cx::default();
+    cx.set_folder(folder.path().to_path_buf());
+    cx.set_output(Box::new(|_| {}));
+    cx.stop_after(stop_after);
+    let cx = Rc::new(cx);
+    let outcome = Session::new(cx.clone()).evaluate("example", code);
+    assert!(outcome.is_ok() || stop_after.is_some(), "{code}");
+    (outcome.is_err_and(|error| error.is_interruption()), cx.polls())
+}
+
+#[test]
+fn every_long_call_ends_where_it_is_stopped() {
+    let mut long = 0;
+    for example in PRIMITIVES.iter().flat_map(|primitive| primitive.examples) {
+        let (_, polls) = run_example(example.code, None);
+        if polls < 2 {
+            continue;
+        }
+        long += 1;
+        let (stopped, made) = run_example(example.code, Some(polls / 2));
+        assert!(stopped, "{} went on to its end", example.code);
+        assert!(made <= polls / 2 + 1, "{}: {made} polls where {} were enough", example.code, polls / 2 + 1);
+    }
+    assert!(long >= 5, "only {long} examples are long enough to be stopped half-way");
+}
+
 #[test]
 fn every_name_can_be_written_in_a_script() {
     let session = Session::new(Rc::new(Cx::default()));

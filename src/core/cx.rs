@@ -238,18 +238,24 @@ impl Cx {
         self.data_folder = folder;
     }
 
-    /// A file or folder to read: as given, or below the data folder.
+    /// A file or folder to read: as given, or below the run folder, or below the data folder.
     pub fn find(&self, path: &str) -> Result<PathBuf> {
         let given = PathBuf::from(path);
-        if given.exists() {
-            return Ok(given);
+        for place in [given.clone(), self.folder.join(path)] {
+            if place.exists() {
+                return Ok(place);
+            }
         }
         if let Some(below) = self.data_folder.as_ref().map(|folder| folder.join(path)).filter(|below| below.exists()) {
             return Ok(below);
         }
         let hint = match &self.data_folder {
-            Some(folder) => format!("looked in the working folder and in {} (VIVA_DATA)", folder.display()),
-            None => "looked in the working folder; VIVA_DATA is not set".into(),
+            Some(folder) => format!(
+                "looked in the working folder, in {} and in {} (VIVA_DATA)",
+                self.folder.display(),
+                folder.display()
+            ),
+            None => format!("looked in the working folder and in {}; VIVA_DATA is not set", self.folder.display()),
         };
         Err(Error::file(&given, "no such file or folder").hint(hint))
     }

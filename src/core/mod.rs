@@ -13,4 +13,4 @@ pub use digest::Digest;
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
 pub use table::Table;
 pub use tensor::{Tensor, cuda_available, random, resolve_device, set_threads, tune_allocator, with_stream};
-pub use value::{Callback, Object, Value, number};
+pub use value::{Callback, Object, Value, number, significant};

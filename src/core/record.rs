@@ -96,7 +96,7 @@ impl Record {
             Value::Object(object) => {
                 for ending in object.kept_as() {
                     let file = format!("{name}.{ending}");
-                    value.save(cx, &self.folder.join(&file).display().to_string())?;
+                    value.save(cx, &file)?;
                     kept.push(file);
                 }
             }

@@ -1,11 +1,12 @@
 //! A data set as a value of scripts: how it prints, its fields and its elements.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use tch::Device;
 
 use super::Dataset;
-use crate::core::{Digest, Error, Object, Result, Table, Tensor, Value};
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value};
 
 impl Object for Dataset {
     fn kind(&self) -> &'static str {
@@ -72,6 +73,17 @@ impl Object for Dataset {
             "name": self.name, "images": self.len(), "shape": self.shape(), "classes": self.classes().len(),
             "edge": self.edge().name(), "hash": self.digest.hex(),
         })
+    }
+
+    fn formats(&self) -> &'static [&'static str] {
+        &["npz"]
+    }
+
+    /// The arrays `images` and `labels`, as `data::load` reads them; without the margin.
+    fn write(&self, cx: &Cx, path: &Path, _ending: &str) -> Result<()> {
+        let images = self.all_images(cx)?.f_to_device(Device::Cpu)?;
+        let labels = Tensor::f_from_slice(self.labels())?;
+        Ok(Tensor::write_npz(&[("images", images), ("labels", labels)], path)?)
     }
 
     fn digest(&self) -> Digest {

@@ -176,6 +176,31 @@ impl Stream<'_> {
     }
 }
 
+/// More than this at once is a mistake, or needs another way.
+const LIMIT: usize = 2 << 30;
+
+impl Dataset {
+    /// All images at once, `N x C x H x W` as models see them. More than 2 GiB is refused.
+    pub fn all_images(&self, cx: &Cx) -> Result<Tensor> {
+        let bytes = self.shape().iter().product::<usize>().saturating_mul(4).saturating_mul(self.len());
+        if bytes > LIMIT {
+            let gib = bytes as f64 / (1u64 << 30) as f64;
+            return Err(Error::data(format!("{} images take {gib:.1} GiB, more than 2 at once", self.len()))
+                .hint("`ds.take(n)` makes it smaller; models and examinations read data sets batch by batch"));
+        }
+        let task = cx.progress("reading images", Some(self.len() as u64));
+        let mut parts = Vec::new();
+        for batch in self.stream(cx, 256) {
+            cx.check()?;
+            let batch = batch?;
+            task.advance(batch.rows.len() as u64);
+            // A copy, since a view of the crop would keep the whole canvas.
+            parts.push(self.centre(&batch.canvases)?.f_contiguous()?);
+        }
+        Ok(Tensor::f_cat(&parts, 0)?)
+    }
+}
+
 impl Iterator for Stream<'_> {
     type Item = Result<Batch>;
 

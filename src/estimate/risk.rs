@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rand::seq::index::sample;
 use serde_json::json;
 
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Value, number, random};
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Value, number, random, significant};
 use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use crate::search::{Density, Row, Transcript};
 
@@ -150,7 +150,7 @@ impl RiskReport {
 
     /// The verdict in a sentence.
     pub fn verdict_text(&self) -> String {
-        let (delta, bound) = (number(self.delta), number(self.test.bound));
+        let (delta, bound) = (significant(self.delta, 4), significant(self.test.bound, 4));
         match self.verdict() {
             Verdict::Rejected => format!("rejected at {delta}: the model and these images are not independent"),
             Verdict::NotRejected => format!(
@@ -161,7 +161,7 @@ impl RiskReport {
                 "no power at this size: |T| would have to exceed {bound} to reject at {delta}, and the outcomes of these \
                  {} images allow {} at most; use more images or a larger epsilon",
                 self.test.m,
-                number(self.largest_difference())
+                significant(self.largest_difference(), 4)
             ),
         }
     }
@@ -262,26 +262,29 @@ impl Object for RiskReport {
     }
 
     fn details(&self, _width: usize) -> String {
+        let short = |x: f64| significant(x, 4);
         let (of, test, m) = (&self.transcript.of, &self.test, self.test.m);
         let interval = |risk: &Risk| {
             let bound = risk.bound(m, INTERVAL_DELTA);
-            format!("{}  97.5% interval ± {}", number(risk.mean), number(bound))
+            format!("{}  97.5% interval ± {}", short(risk.mean), short(bound))
         };
         let rows = [
             ("images", "m", m.to_string()),
             ("error", "R_S", interval(&self.error)),
             ("weighted error", "R_g", interval(&self.weighted)),
-            ("adversarial error", "R_S'", number(self.adversarial_error)),
-            ("difference", "T = R_g - R_S", number(test.difference)),
-            ("deviation of T_i", "sigma", number(test.sigma)),
-            ("range of T_i", "U", format!("[{}, {}]", number(self.density.lo), number(self.density.hi))),
-            ("|T| needed", "B", format!("{} to reject at {}", number(test.bound), number(self.delta))),
-            ("p, pairwise test", "Eq. 7", number(test.p)),
-            ("p, interval test", "Section 3.1", number(self.interval_p())),
-            ("points scored", "", format!("{} ({} per image)", self.scored, number(self.scored as f64 / m as f64))),
+            ("adversarial error", "R_S'", short(self.adversarial_error)),
+            ("difference", "T = R_g - R_S", short(test.difference)),
+            ("deviation of T_i", "sigma", short(test.sigma)),
+            ("range of T_i", "U", format!("[{}, {}]", short(self.density.lo), short(self.density.hi))),
+            ("|T| needed", "B", format!("{} to reject at {}", short(test.bound), short(self.delta))),
+            ("p, pairwise test", "Eq. 7", short(test.p)),
+            ("p, interval test", "Section 3.1", short(self.interval_p())),
+            ("points scored", "", format!("{} ({} per image)", self.scored, short(self.scored as f64 / m as f64))),
         ];
-        let mut lines =
-            vec![format!("{} on {}: {} over {}", of.model.0, of.data.name, of.search, of.space), String::new()];
+        let mut lines = vec![
+            format!("model {}, images {}: {} over {}", of.model.0, of.data.name, of.search, of.space),
+            String::new(),
+        ];
         lines.extend(rows.iter().map(|(name, symbol, text)| format!("  {name:<18} {symbol:<14} {text}")));
         lines.push(String::new());
         lines.push(self.verdict_text());

@@ -3,7 +3,7 @@
 use super::class_names;
 use crate::core::{Cx, Result, Value};
 use crate::data::{Load, View, load};
-use crate::primitives::{Args, Fallback, Kind, Param, Primitive};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
 pub static LOAD: Primitive = Primitive {
     path: "data::load",
@@ -46,7 +46,10 @@ pub static LOAD: Primitive = Primitive {
             returns. The hash covers the pixels as stored; for folders, the files' bytes, and beyond 10,000 files \
             their names and sizes.",
     source: "",
-    examples: &[],
+    examples: &[Example {
+        code: "data::glyphs(#{ n: 5, seed: 1 }).save(\"five.npz\"); data::load(\"five.npz\", #{ limit: 3 }).len()",
+        result: "3",
+    }],
     run,
 };
 

@@ -35,7 +35,13 @@ pub static LOAD: Primitive = Primitive {
             shape is an error. float64, float16 and bfloat16 become float32. `hash` depends on the layers, tensors and \
             normalisation, not on the file's format.",
     source: "",
-    examples: &[Example { code: "try { model::load(\"no/such/file.pth\") } catch (e) { e.kind }", result: "file" }],
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 20, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+               f.save(\"f.safetensors\");\n\
+               model::load(\"f.safetensors\").hash == f.hash",
+        result: "true",
+    }],
     run: |cx, args| {
         let path = cx.find(args.str("path"))?;
         let numbers = |name: &str| args.get(name).map(|_| args.numbers(name));
