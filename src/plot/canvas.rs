@@ -84,7 +84,7 @@ pub trait Canvas {
 }
 
 /// The embedded font, so that text needs no font of the system.
-pub fn font(bold: bool) -> &'static FontRef<'static> {
+fn font(bold: bool) -> &'static FontRef<'static> {
     static FONTS: OnceLock<[FontRef<'static>; 2]> = OnceLock::new();
     let fonts = FONTS.get_or_init(|| {
         [dejavu::sans::regular(), dejavu::sans::bold()]
@@ -93,19 +93,36 @@ pub fn font(bold: bool) -> &'static FontRef<'static> {
     &fonts[usize::from(bold)]
 }
 
-/// Advances of the glyphs of a text: each glyph with its place on the baseline, and the whole width, for an em of one.
-pub fn glyphs(text: &str, bold: bool) -> (Vec<(ab_glyph::GlyphId, f64)>, f64) {
-    let font = font(bold);
-    let em = f64::from(font.units_per_em().unwrap_or(2048.0));
+fn units_per_em(bold: bool) -> f64 {
+    f64::from(font(bold).units_per_em().unwrap_or(2048.0))
+}
+
+/// From the lowest to the highest point of the font, for an em of one.
+pub fn height_of_em(bold: bool) -> f64 {
+    f64::from(font(bold).height_unscaled()) / units_per_em(bold)
+}
+
+/// One letter of a text, for an em of one.
+pub struct Letter {
+    pub sign: char,
+    /// Where it starts on the baseline.
+    pub place: f64,
+    /// From there to its ink.
+    pub bearing: f64,
+}
+
+/// The letters of a text and its whole width, for an em of one.
+pub fn letters(text: &str, bold: bool) -> (Vec<Letter>, f64) {
+    let (font, em) = (font(bold), units_per_em(bold));
     let mut place = 0.0;
     let mut previous = None;
     let mut all = Vec::new();
-    for c in text.chars() {
-        let glyph = font.glyph_id(c);
+    for sign in text.chars() {
+        let glyph = font.glyph_id(sign);
         if let Some(previous) = previous {
             place += f64::from(font.kern_unscaled(previous, glyph)) / em;
         }
-        all.push((glyph, place));
+        all.push(Letter { sign, place, bearing: f64::from(font.h_side_bearing_unscaled(glyph)) / em });
         place += f64::from(font.h_advance_unscaled(glyph)) / em;
         previous = Some(glyph);
     }
@@ -113,7 +130,7 @@ pub fn glyphs(text: &str, bold: bool) -> (Vec<(ab_glyph::GlyphId, f64)>, f64) {
 }
 
 pub fn text_width(text: &str, size: f64, bold: bool) -> f64 {
-    glyphs(text, bold).1 * size
+    letters(text, bold).1 * size
 }
 
 /// The text on as many lines as it needs to stay within `width`; a single long word stays whole.
@@ -141,6 +158,16 @@ pub fn shortened(text: &str, size: f64, width: f64) -> String {
         }
     }
     String::new()
+}
+
+pub fn disc(centre: Point, radius: f64) -> Vec<Point> {
+    let sides = ((radius * 6.0) as usize).clamp(8, 64);
+    (0..sides)
+        .map(|i| {
+            let angle = std::f64::consts::TAU * i as f64 / sides as f64;
+            (centre.0 + radius * angle.cos(), centre.1 + radius * angle.sin())
+        })
+        .collect()
 }
 
 /// The part of a segment inside `area` (Liang and Barsky, 1984).

@@ -1,12 +1,11 @@
 //! Lays a figure out and draws it on a canvas; the same code serves PNG, SVG and the terminal.
 
-use super::canvas::{Anchor, Canvas, Face, Pen, Point, Rect, clip_line, clip_polygon, text_width, wrapped};
+use super::canvas::{Anchor, Canvas, Face, Pen, Point, Rect, clip_line, clip_polygon, disc, text_width, wrapped};
 use super::figure::{Figure, Layer, Panel, Series, Spread};
 use super::legend::{Entry, Legend, Sample};
 use super::palette::{GRID, INK, Marker, Rgb, WHITE, style};
-use super::raster::{Raster, disc};
 use super::scale::{Scale, Tick};
-use super::svg::Svg;
+use super::{Picture, backend};
 use crate::core::Result;
 
 /// Series with at most so many points have each of them marked.
@@ -41,28 +40,24 @@ impl Figure {
     pub fn svg(&self) -> Result<String> {
         let (w, h) = self.dimensions();
         let figure = self.clone().checked()?;
-        let mut canvas = Svg::new(w as usize, h as usize);
-        draw(&figure, &mut canvas, f64::from(w), f64::from(h));
-        Ok(canvas.finish())
+        backend::svg(w, h, |canvas| draw(&figure, canvas, f64::from(w), f64::from(h)))
     }
 
     /// The figure as a PNG file.
     pub fn png(&self) -> Result<Vec<u8>> {
         let (w, h) = self.dimensions();
-        self.raster(w, h)?.picture.png()
+        self.raster(w, h)?.png()
     }
 
     /// The figure as rows of RGB bytes, with its width and height in pixels.
     pub fn render_rgb(&self, width: u32, height: u32) -> Result<(Vec<u8>, u32, u32)> {
         let (width, height) = (width.clamp(1, 8192), height.clamp(1, 8192));
-        Ok((self.raster(width, height)?.picture.rgb, width, height))
+        Ok((self.raster(width, height)?.rgb, width, height))
     }
 
-    fn raster(&self, width: u32, height: u32) -> Result<Raster> {
+    fn raster(&self, width: u32, height: u32) -> Result<Picture> {
         let figure = self.clone().checked()?;
-        let mut canvas = Raster::new(width as usize, height as usize);
-        draw(&figure, &mut canvas, f64::from(width), f64::from(height));
-        Ok(canvas)
+        backend::raster(width, height, |canvas| draw(&figure, canvas, f64::from(width), f64::from(height)))
     }
 }
 

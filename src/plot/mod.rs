@@ -1,8 +1,9 @@
 //! Figures: pictures of outcomes for a paper, kept together with every number they show.
 //!
-//! A [`Figure`] is data; [`render`](Figure::render_rgb) lays it out once and draws it on a [`canvas`], which is either a
-//! grid of pixels or an SVG text.
+//! A [`Figure`] is data; [`render`](Figure::render_rgb) lays it out once and draws it on a [`canvas`]: plotters, with pixels
+//! or SVG behind it.
 
+mod backend;
 mod canvas;
 mod draw;
 mod figure;
@@ -10,9 +11,7 @@ mod legend;
 mod palette;
 mod papers;
 mod picture;
-mod raster;
 mod scale;
-mod svg;
 mod tiles;
 
 pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, Rule, Series, Spread, Tiles, histogram};

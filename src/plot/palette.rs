@@ -76,6 +76,6 @@ impl Rgb {
     }
 
     pub fn hex(self) -> String {
-        format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
+        format!("#{:02X}{:02X}{:02X}", self.0, self.1, self.2)
     }
 }
