@@ -131,11 +131,10 @@ pub enum Verdict {
 }
 
 impl RiskReport {
-    /// The largest |T| that these images could have shown: every success at its largest weight, or every error at its
-    /// smallest.
+    /// The largest T that these images could have shown if the model had seen them, which makes R_S too small and T
+    /// positive: every adversarial example at its largest weight, no error at less than its full one.
     pub fn largest_difference(&self) -> f64 {
-        let successes = self.adversarial_error - self.error.mean;
-        (successes * self.density.hi).max(-self.density.lo * self.error.mean)
+        (self.adversarial_error - self.error.mean) * self.density.hi
     }
 
     pub fn verdict(&self) -> Verdict {
@@ -158,8 +157,8 @@ impl RiskReport {
                  of these images"
             ),
             Verdict::NoPower => format!(
-                "no power at this size: |T| would have to exceed {bound} to reject at {delta}, and the outcomes of these \
-                 {} images allow {} at most; use more images or a larger epsilon",
+                "no power at this size: |T| would have to exceed {bound} to reject at {delta}, and the adversarial examples \
+                 of these {} images add up to {} at most; use more images or a larger epsilon",
                 self.test.m,
                 significant(self.largest_difference(), 4)
             ),
@@ -204,11 +203,11 @@ impl RiskReport {
                 ("p_lo", spread.0),
                 ("p_hi", spread.1),
                 ("error", error),
-                ("error_lo", error - error_bound),
-                ("error_hi", error + error_bound),
+                ("error_lo", (error - error_bound).max(0.0)),
+                ("error_hi", (error + error_bound).min(1.0)),
                 ("weighted_error", weighted),
-                ("weighted_error_lo", weighted - weighted_bound),
-                ("weighted_error_hi", weighted + weighted_bound),
+                ("weighted_error_lo", (weighted - weighted_bound).max(0.0)),
+                ("weighted_error_hi", (weighted + weighted_bound).min(1.0)),
             ];
             let mut point: BTreeMap<String, Value> =
                 numbers.into_iter().map(|(name, x)| (name.to_string(), Value::Float(x))).collect();

@@ -25,9 +25,13 @@ impl Figure {
             && let Some(Layer::Tiles(tiles)) = layers.first()
         {
             let (w, h) = tiles.natural_size();
-            let (w, font) = (w.max(200.0), base_font(w.max(200.0), h));
-            let titles = [&self.title, title].into_iter().filter(|t| !t.is_empty());
-            (w, h + titles.map(|t| title_height(t, font, w)).sum::<f64>())
+            let w = w.max(200.0);
+            // The titles' font grows with the figure, which grows with the titles: a few rounds settle it.
+            let with_titles = |total: f64| {
+                let font = base_font(w, total);
+                h + title_height(&self.title, font, w) + title_height(title, font, w)
+            };
+            (w, (0..8).fold(h, |total, _| with_titles(total)) + 1.0)
         } else if columns == 1 && rows == 1 {
             (960.0, 640.0)
         } else {

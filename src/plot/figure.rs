@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::Picture;
-use crate::core::{Cx, Error, Object, Result, Value, number};
+use crate::core::{Cx, Digest, Error, Object, Result, Value, number};
 
 /// How an interval around a line is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -322,8 +322,11 @@ impl Layer {
                 })
             }
             Self::Tiles(t) => {
-                let images: Vec<_> =
-                    t.images.iter().map(|i| json!({ "width": i.width, "height": i.height, "rgb": i.rgb })).collect();
+                let images: Vec<_> = t
+                    .images
+                    .iter()
+                    .map(|i| json!({ "width": i.width, "height": i.height, "sha256": Digest::of(&i.rgb).hex() }))
+                    .collect();
                 json!({ "kind": "images", "columns": t.columns, "captions": t.captions, "images": images })
             }
         }

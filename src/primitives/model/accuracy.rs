@@ -21,7 +21,7 @@ pub static ACCURACY: Primitive = Primitive {
                f.accuracy(ds)",
         result: "",
     }],
-    run: |cx, args| Ok(Value::Float(share(cx, args)?)),
+    run: |cx, args| share(cx, args, |correct, _| correct),
 };
 
 pub static ERROR: Primitive = Primitive {
@@ -38,11 +38,12 @@ pub static ERROR: Primitive = Primitive {
                f.accuracy(ds) + f.error(ds)",
         result: "1.0",
     }],
-    run: |cx, args| Ok(Value::Float(1.0 - share(cx, args)?)),
+    run: |cx, args| share(cx, args, |correct, n| n - correct),
 };
 
-fn share(cx: &Cx, args: &Args) -> Result<f64> {
+fn share(cx: &Cx, args: &Args, count: fn(usize, usize) -> usize) -> Result<Value> {
     let set = args.object::<Dataset>("ds");
     set.record(cx);
-    args.object::<Model>("f").accuracy(cx, &set)
+    let correct = args.object::<Model>("f").correct(cx, &set)?;
+    Ok(Value::Float(count(correct, set.len()) as f64 / set.len() as f64))
 }

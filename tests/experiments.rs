@@ -1,0 +1,70 @@
+//! The experiments that come with viva, run as a user runs them, at a size for tests.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn run(script: &str, out: &Path, words: &[&str]) -> serde_json::Value {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = Command::new(env!("CARGO_BIN_EXE_viva"))
+        .arg("run")
+        .arg(root.join("scripts").join(script))
+        .args(["--json", "--threads", "2", "--device", "cpu", "--out"])
+        .arg(out)
+        .args(words)
+        .output()
+        .expect("viva starts");
+    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("results as JSON")
+}
+
+/// All files of a run but its manifest, which holds times.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files: Vec<(PathBuf, Vec<u8>)> = std::fs::read_dir(folder)
+        .expect("a run folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| !path.ends_with("manifest.json"))
+        .map(|path| (path.file_name().expect("a name").into(), std::fs::read(&path).expect("a file")))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn the_demo_tells_seen_images_from_fresh_ones_twice_with_the_same_bytes() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+    let words = ["--images", "400", "--epochs", "60", "--epsilon", "2"];
+    let results = run("overfitting/demo.rhai", &one, &words);
+    let number = |of: &str, name: &str| results[of][name].as_f64().unwrap_or_else(|| panic!("{of}.{name}"));
+    assert_eq!(number("training", "error"), 0.0, "the network knows its training images by heart");
+    assert!(number("training", "p") < 0.01 && results["training"]["reject"] == true, "{}", results["training"]);
+    assert!(number("fresh", "p") > 0.05 && results["fresh"]["reject"] == false, "{}", results["fresh"]);
+    assert!(number("fresh", "error") > 0.2);
+    let most = 81.0 * 400.0;
+    assert!(number("training", "scored") <= most && number("fresh", "scored") <= most, "(4 epsilon + 1)^2 at most");
+
+    run("overfitting/demo.rhai", &two, &words);
+    let (first, second) = (files(&one), files(&two));
+    let names: Vec<&str> = first.iter().filter_map(|(name, _)| name.to_str()).collect();
+    for wanted in ["pvalues.png", "pvalues.svg", "risks.png", "training.csv", "results.json", "report.md"] {
+        assert!(names.contains(&wanted), "{wanted} is missing among {names:?}");
+    }
+    for ((name, a), (_, b)) in first.iter().zip(&second) {
+        assert!(a == b, "{} differs between two runs", name.display());
+    }
+    assert_eq!(first.len(), second.len());
+}
+
+#[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+fn a_few_images_have_no_power_and_the_report_says_so() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("run");
+    let results = run("overfitting/imagenet.rhai", &out, &["--limit", "3", "--epsilon", "1"]);
+    let report = &results["report"];
+    assert_eq!((&report["m"], &report["reject"]), (&3.into(), &false.into()));
+    assert!(report["verdict"].as_str().is_some_and(|text| text.contains("no power at this size")), "{report}");
+    assert!(report["scored"].as_u64().is_some_and(|n| (9..=3 * 25).contains(&n)), "{report}");
+    let text = std::fs::read_to_string(out.join("report.md")).expect("a report");
+    assert!(text.contains("no power at this size") && text.contains("risks.png"));
+}
