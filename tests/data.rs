@@ -229,7 +229,7 @@ impl Source for Counting {
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
         self.reads.fetch_add(1, Ordering::SeqCst);
         match self.fails_at {
-            Some(at) if index == at && index % 2 == 0 => panic!("a decoder broke down"),
+            Some(at) if index == at && index.is_multiple_of(2) => panic!("a decoder broke down"),
             Some(at) if index == at => return Err(Error::data("unreadable")),
             _ => {}
         }

@@ -13,7 +13,7 @@ fn value(text: &str) -> Value {
     session().evaluate("test", text).unwrap_or_else(|error| panic!("{text}: {}", error.render(false)))
 }
 
-fn error(text: &str) -> Diagnostic {
+fn error(text: &str) -> Box<Diagnostic> {
     match session().evaluate("test", text) {
         Ok(value) => panic!("{text} gave {}", value.summary()),
         Err(error) => error,

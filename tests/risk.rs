@@ -203,7 +203,7 @@ fn curve() {
 }
 
 fn refused(result: Result<Value>, kind: ErrorKind, words: &[&str]) {
-    let error = result.err().expect("must be refused");
+    let error = result.expect_err("must be refused");
     let text = format!("{} | {}", error.message, error.hint.clone().unwrap_or_default());
     assert_eq!(error.kind, kind, "{text}");
     for word in words {

@@ -43,9 +43,9 @@ impl From<Error> for Failure {
     }
 }
 
-impl From<Diagnostic> for Failure {
-    fn from(diagnostic: Diagnostic) -> Self {
-        Self::Script(Box::new(diagnostic))
+impl From<Box<Diagnostic>> for Failure {
+    fn from(diagnostic: Box<Diagnostic>) -> Self {
+        Self::Script(diagnostic)
     }
 }
 

@@ -9,9 +9,11 @@ use serde_json::json;
 
 use super::{Cx, Digest, Error, Result, Table, Tensor};
 
+type Function = dyn Fn(&[Value]) -> Result<Value>;
+
 /// A function of the caller's, such as a script's closure.
 #[derive(Clone)]
-pub struct Callback(Rc<dyn Fn(&[Value]) -> Result<Value>>);
+pub struct Callback(Rc<Function>);
 
 impl Callback {
     pub fn new(call: impl Fn(&[Value]) -> Result<Value> + 'static) -> Self {

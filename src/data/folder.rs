@@ -80,8 +80,11 @@ fn digest(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<Digest> {
     Ok(Digest::of(text.as_bytes()))
 }
 
+/// Crop and margin, where there is a crop.
+type Canvas = Option<(usize, usize)>;
+
 /// The canvas, and `[H, W]` of what will be read. The headers of all files are read where their sizes decide.
-fn sides(cx: &Cx, root: &Path, files: &[PathBuf], view: &View) -> Result<(Option<(usize, usize)>, [usize; 2])> {
+fn sides(cx: &Cx, root: &Path, files: &[PathBuf], view: &View) -> Result<(Canvas, [usize; 2])> {
     if let (Some(side), Some(_)) = (view.resize, view.crop.or(view.margin)) {
         let canvas = view.canvas(side)?;
         let whole = Window::centred(side, side, canvas);

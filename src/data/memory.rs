@@ -157,7 +157,7 @@ pub(super) fn image_shape(size: &[usize]) -> Result<[usize; 4]> {
         return Err(Error::data(format!("images look like N x H x W x C: {}", text()))
             .hint("transpose them to N x C x H x W: `images.transpose(0, 3, 1, 2)`"));
     }
-    if shape.iter().any(|&side| side == 0) {
+    if shape.contains(&0) {
         return Err(Error::data(format!("no images: {}", text())));
     }
     Ok(shape)

@@ -188,7 +188,9 @@ impl<'a> Reader<'a> {
 
     fn set(&mut self, dict: Id, items: &[Id]) -> Result<()> {
         match &mut self.nodes[dict] {
-            Node::Dict(pairs) if items.len() % 2 == 0 => pairs.extend(items.chunks(2).map(|pair| (pair[0], pair[1]))),
+            Node::Dict(pairs) if items.len().is_multiple_of(2) => {
+                pairs.extend(items.chunks(2).map(|pair| (pair[0], pair[1])))
+            }
             _ => return Err(bad("the pickle sets keys of something that is no dict")),
         }
         Ok(())

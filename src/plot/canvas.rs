@@ -185,7 +185,7 @@ pub fn clip_segment(a: Point, b: Point, area: Rect) -> Option<(Point, Point)> {
             to = to.min(q / p);
         }
     }
-    (from <= to).then(|| ((a.0 + from * dx, a.1 + from * dy), (a.0 + to * dx, a.1 + to * dy)))
+    (from <= to).then_some(((a.0 + from * dx, a.1 + from * dy), (a.0 + to * dx, a.1 + to * dy)))
 }
 
 /// The parts of a line inside `area`.

@@ -219,7 +219,10 @@ impl<'a> Plot<'a> {
         for ((&x, &lo), &hi) in series.x.iter().zip(lo).zip(hi) {
             match (self.x.at(x), self.y.at_or_below(lo), self.y.at_or_below(hi)) {
                 (Some(x), Some(lo), Some(hi)) => runs.last_mut().map(|run: &mut Vec<_>| run.push((x, lo, hi))),
-                _ => Some(runs.push(vec![])),
+                _ => {
+                    let _: () = runs.push(vec![]);
+                    Some(())
+                }
             };
         }
         runs.retain(|run| !run.is_empty());

@@ -59,10 +59,10 @@ const VIRIDIS: [Rgb; 9] = [
     Rgb(253, 231, 37),
 ];
 
-/// The colour of `t` in [0, 1]; of the nearer end outside.
+/// The colour of `t` in [0, 1]; of the nearer end outside, of the dark end for NaN.
 pub fn viridis(t: f64) -> Rgb {
-    // Written so that NaN gives the dark end.
-    let place = t.max(0.0).min(1.0) * (VIRIDIS.len() - 1) as f64;
+    let t = if t.is_nan() { 0.0 } else { t.clamp(0.0, 1.0) };
+    let place = t * (VIRIDIS.len() - 1) as f64;
     let below = (place as usize).min(VIRIDIS.len() - 2);
     let (a, b, part) = (VIRIDIS[below], VIRIDIS[below + 1], place - below as f64);
     let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;

@@ -40,8 +40,8 @@ pub static EXAMINE: Primitive = Primitive {
     }],
     run: |cx, args| {
         let plan = Examination {
-            model: &*args.object::<Model>("f"),
-            data: &*args.object::<Dataset>("inputs"),
+            model: &args.object::<Model>("f"),
+            data: &args.object::<Dataset>("inputs"),
             space: args.object::<AnySpace>("space").0.clone(),
             search: args.object::<AnySearch>("search").0.clone(),
             objective: args.optional_object::<Objective>("objective").map_or(Objective::Misclassify, |o| *o),

@@ -46,7 +46,7 @@ impl Session {
     }
 
     /// Parses a script without running it.
-    pub fn compile(&self, name: &str, text: &str) -> Result<AST, Diagnostic> {
+    pub fn compile(&self, name: &str, text: &str) -> Result<AST, Box<Diagnostic>> {
         self.sources.borrow_mut().insert(name.into(), text.into());
         match self.engine.compile_with_scope(&self.scope, text) {
             Ok(mut ast) => {
@@ -58,12 +58,12 @@ impl Session {
     }
 
     /// Runs a script and gives the value of its last expression.
-    pub fn run(&mut self, path: &Path, text: &str) -> Result<Value, Diagnostic> {
+    pub fn run(&mut self, path: &Path, text: &str) -> Result<Value, Box<Diagnostic>> {
         self.evaluate(&path.display().to_string(), text)
     }
 
     /// Runs a piece of script; its variables, functions and imports stay.
-    pub fn evaluate(&mut self, name: &str, text: &str) -> Result<Value, Diagnostic> {
+    pub fn evaluate(&mut self, name: &str, text: &str) -> Result<Value, Box<Diagnostic>> {
         let ast = self.compile(name, text)?;
         let mut program = self.kept.merge(&ast);
         program.set_source(name);
@@ -112,9 +112,9 @@ impl Session {
         self.scope.iter_raw().map(|(name, _, value)| (name.to_string(), read(value))).collect()
     }
 
-    fn explain(&self, name: &str, error: &EvalAltResult) -> Diagnostic {
+    fn explain(&self, name: &str, error: &EvalAltResult) -> Box<Diagnostic> {
         let names: Vec<String> = self.scope.iter_raw().map(|(name, _, _)| name.to_string()).collect();
-        Diagnostic::of(error, name, &self.sources, &names)
+        Box::new(Diagnostic::of(error, name, &self.sources, &names))
     }
 }
 

@@ -107,7 +107,7 @@ impl Optimiser {
                 let name = format!("{i}.{slot}");
                 let saved = state.iter().find(|(known, t)| *known == name && t.size() == moment.size());
                 let (_, saved) = saved.ok_or_else(|| Error::data(format!("a checkpoint lacks the moment {name}")))?;
-                let _ = moment.f_copy_(saved)?;
+                moment.f_copy_(saved)?;
             }
         }
         self.steps = steps;

@@ -61,8 +61,8 @@ pub static ESTIMATE: Primitive = Primitive {
             _ => Rc::new(Strongest),
         };
         let plan = Examination {
-            model: &*args.object::<Model>("f"),
-            data: &*args.object::<Dataset>("ds"),
+            model: &args.object::<Model>("f"),
+            data: &args.object::<Dataset>("ds"),
             space,
             search,
             objective: Objective::Misclassify,
