@@ -10,6 +10,12 @@ use viva::primitives;
 
 type Outcome = std::result::Result<(), Box<dyn std::error::Error>>;
 
+/// A file's bytes, or none for a file that is missing.
+type File = Option<Vec<u8>>;
+
+/// Names and bytes.
+type Files = Vec<(&'static str, Vec<u8>)>;
+
 fn message<T>(result: Result<T>) -> String {
     match result {
         Ok(_) => "no error".into(),
@@ -80,7 +86,7 @@ fn idx_files_are_checked() -> Outcome {
     let labels = folder.path().join("train-labels-idx1-ubyte.gz");
     let good_images = idx(0x803, &[2, 3, 4], &[9; 24]);
     let good_labels = gzip(&idx(0x801, &[2], &[0, 7]))?;
-    let cases: Vec<(Option<Vec<u8>>, Option<Vec<u8>>, &str)> = vec![
+    let cases: Vec<(File, File, &str)> = vec![
         (Some(good_images.clone()), Some(good_labels.clone()), "no error"),
         (Some(gzip(&good_images)?), Some(good_labels.clone()), "no error"),
         (None, Some(good_labels.clone()), "no such file"),
@@ -119,7 +125,7 @@ fn npz_files_are_checked() -> Outcome {
     let bytes = npy("|u1", "(2, 3, 4)", &[9; 24]);
     let labels = npy("<i8", "(2,)", &int_bytes(&[0, 4]));
     let floats = |values: &[f32]| npy("<f4", "(2, 1, 1, 2)", &float_bytes(values));
-    let cases: Vec<(Vec<(&str, Vec<u8>)>, &str)> = vec![
+    let cases: Vec<(Files, &str)> = vec![
         (vec![("images", bytes.clone()), ("labels", labels.clone())], "no error"),
         (vec![("images", floats(&[0.0, 0.5, 1.0, 0.25])), ("labels", npy("|u1", "(2,)", &[1, 2]))], "no error"),
         (vec![("images", bytes.clone()), ("labels", npy(">i2", "(2, 1)", &[0, 1, 0, 3]))], "no error"),
