@@ -207,3 +207,17 @@ fn the_arguments_of_a_script_are_read_from_its_text() {
     let found: Vec<(String, String)> = script_arguments(&ast).into_iter().map(|a| (a.name, a.default)).collect();
     assert_eq!(found, [("epsilon".into(), "5".into()), ("full".into(), "false".into())]);
 }
+
+#[test]
+fn calls_draw_fresh_numbers_that_other_calls_do_not_change() {
+    let draw = |text: &str| value(&format!("seed(3); {text}")).summary();
+    let twice = "let a = []; for i in 0..2 { a.push(data::glyphs(#{ n: 3 }).hash); } a";
+    assert_eq!(draw(twice), draw(twice), "the same script gives the same numbers");
+    let hashes = draw(twice);
+    let (first, second) = hashes.trim_matches(['[', ']']).split_once(", ").expect("two hashes");
+    assert_ne!(first, second, "a loop draws fresh numbers each turn");
+    assert_eq!(draw("data::glyphs(#{ n: 4 }); data::noise(#{ n: 3 }); data::glyphs(#{ n: 3 }).hash"), first);
+    assert_ne!(draw("seed(4); data::glyphs(#{ n: 3 }).hash"), first);
+    let fixed = "data::glyphs(#{ n: 3, seed: 9 }).hash";
+    assert_eq!(draw(fixed), draw(&format!("seed(4); {fixed}; {fixed}")), "an explicit seed wins");
+}

@@ -52,6 +52,15 @@ impl Kind {
         }
     }
 
+    /// The words that fit, if some do.
+    pub fn choices(self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::Choice(words) => Some(words),
+            Self::Either(kinds) => kinds.iter().find_map(|kind| kind.choices()),
+            _ => None,
+        }
+    }
+
     /// The value in the form that this kind promises, if it fits.
     pub fn accept(self, value: &Value) -> Option<Value> {
         match (self, value) {
@@ -156,7 +165,7 @@ impl Param {
     fn check(&self, path: &str, value: &Value) -> Result<Value> {
         let problem = |message: String| Error::argument(format!("{path}: `{}` must be {message}", self.name));
         let Some(accepted) = self.kind.accept(value) else {
-            if let (Kind::Choice(words), Value::Str(given)) = (self.kind, value) {
+            if let (Some(words), Value::Str(given)) = (self.kind.choices(), value) {
                 return Err(problem(format!("{}, got {given:?}", self.kind.describe()))
                     .hint(suggestion(given, words.iter().copied())));
             }
@@ -175,9 +184,9 @@ impl Param {
             _ => vec![],
         };
         if let (Some((lo, hi)), Some(bounds)) = (self.range, self.bounds()) {
-            if let Some(bad) = numbers.iter().find(|x| !(lo <= **x && **x <= hi) || x.is_infinite()) {
+            if numbers.iter().any(|x| !(lo <= *x && *x <= hi) || x.is_infinite()) {
                 let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
-                return Err(problem(format!("{bounds}{unit}, got {bad}")));
+                return Err(problem(format!("{bounds}{unit}, got {}", brief(&accepted))));
             }
         } else if let Some(bad) = numbers.iter().find(|x| !x.is_finite()) {
             return Err(problem(format!("a finite number, got {bad}")));

@@ -1,0 +1,107 @@
+//! Wrong input, as a script would hand it in: a clear error of the right kind, nothing written, no panic.
+
+use std::rc::Rc;
+
+use viva::core::Cx;
+use viva::script::Session;
+
+/// A model and data sets that the cases below misuse.
+const SETTING: &str = r#"
+let torus = data::glyphs(#{ n: 12, size: 16, seed: 1 });
+let margin = data::glyphs(#{ n: 4, size: 16, position: "margin", margin: 6, seed: 1 });
+let linear = [net::flatten(), net::linear(10)];
+let f = model::train(torus, #{ arch: linear, epochs: 1, seed: 1 });
+"#;
+
+/// Script, the error's kind, and words of its message or hint.
+const CASES: &[(&str, &str, &[&str])] = &[
+    ("risk::estimate(f, torus, #{ epsilon: 0 })", "argument", &["epsilon", "from 1"]),
+    ("risk::estimate(f, torus, #{ epsilon: -2 })", "argument", &["epsilon", "-2"]),
+    ("risk::estimate(f, torus, #{ epsilon: 2.5 })", "argument", &["epsilon", "an int"]),
+    ("risk::estimate(f, torus, #{ epsilon: \"5\" })", "argument", &["epsilon", "string"]),
+    ("risk::estimate(f, torus, #{ epsilno: 5 })", "argument", &["did you mean `epsilon`?"]),
+    ("risk::estimate(f, torus, #{ epsilon: 8 })", "argument", &["16 pixels", "fits is 7"]),
+    ("risk::estimate(f, margin, #{ epsilon: 3 })", "argument", &["margin has 6", "fits is 2"]),
+    (
+        "risk::estimate(f, data::from(torus.images(), torus.labels), #{ epsilon: 1 })",
+        "data",
+        &["beyond the image's border", "crop"],
+    ),
+    ("risk::estimate(f, torus, #{ search: \"strongst\" })", "argument", &["did you mean `strongest`?"]),
+    ("risk::estimate(torus, f)", "argument", &["a Model", "Dataset"]),
+    ("risk::report(f)", "argument", &["a Transcript"]),
+    ("risk::pairwise_test([])", "data", &["at least one value"]),
+    ("risk::pairwise_test([0.5, 0.0/0.0])", "data", &["value 1 is NaN"]),
+    ("risk::pairwise_test([3.0, -3.0], #{ range: 1.5 })", "argument", &["range"]),
+    ("risk::bernstein(0, 0.1, 0.05, 1.5)", "argument", &["m", "from 1"]),
+    ("examine(f, torus, #{})", "argument", &["space"]),
+    ("examine(f, torus, #{ space: space::translate(2), search: objective::misclassify() })", "argument", &["a Search"]),
+    ("space::translate(0)", "argument", &["from 1"]),
+    ("data::glyphs(#{ n: 0 })", "argument", &["n", "from 1"]),
+    ("data::glyphs(#{ size: 3 })", "argument", &["size"]),
+    ("data::glyphs(#{ position: \"tours\" })", "argument", &["did you mean `torus`?"]),
+    ("data::glyphs(#{ noise: 0.0/0.0 })", "argument", &["noise"]),
+    ("data::from(tensor::zeros([2, 1, 4, 4]), tensor::from([0]))", "data", &["2 images", "1 label"]),
+    ("data::from(tensor::zeros([2, 1, 4, 4]), tensor::from([0, -1]))", "data", &["-1"]),
+    ("data::from(tensor::zeros([1, 1, 4, 4]) / 0, tensor::from([0]))", "data", &["NaN"]),
+    ("data::from(tensor::zeros([1, 1, 4, 4]) + 7, tensor::from([0]))", "data", &["[0, 1]"]),
+    ("data::load(\"no/such/folder\")", "file", &["no such file"]),
+    ("data::load(\"mnits\")", "file", &["mnist"]),
+    ("torus.take(0)", "argument", &["from 1"]),
+    ("torus.only([77])", "argument", &["no class 77", "0 to 9"]),
+    ("torus[12]", "argument", &["12"]),
+    ("f.accuracy(data::glyphs(#{ n: 2, size: 20, seed: 1 }))", "model", &["1 x 16 x 16", "1 x 20 x 20"]),
+    ("f.accuracy(data::glyphs(#{ n: 2, size: 16, channels: 3, seed: 1 }))", "model", &["3 x 16 x 16"]),
+    (
+        "let g = model::train(torus.only([0, 1]), #{ arch: [net::flatten(), net::linear(2)], epochs: 1 }); 0",
+        "model",
+        &["classes"],
+    ),
+    ("model::train(torus, #{ arch: [net::linear(10)] })", "model", &["net::flatten()"]),
+    ("model::train(torus, #{ arch: [net::conv(4, 40), net::flatten(), net::linear(10)] })", "model", &["40"]),
+    ("model::train(torus, #{ arch: \"resnet51\" })", "model", &["did you mean `resnet50`?"]),
+    ("model::train(torus, #{ arch: linear, optimiser: \"adm\" })", "argument", &["did you mean `adam`?"]),
+    ("model::train(torus, #{ arch: linear, lr: 1e30 })", "argument", &["`lr` must be from 0 to 1000000, got 1e30"]),
+    ("model::from(|x| 3).accuracy(torus)", "model", &["tensor"]),
+    ("model::from(|x| tensor::zeros([1, 10])).accuracy(torus)", "model", &["12 x K"]),
+    ("model::from(|x| tensor::zeros([x.len, 3])).accuracy(torus)", "model", &["3 classes"]),
+    ("model::from(|x| throw \"tired\").accuracy(torus)", "thrown", &["tired"]),
+    (
+        "risk::estimate(model::from(|x| tensor::zeros([x.len, 10]) / 0), torus, #{ epsilon: 1 })",
+        "model",
+        &["not finite"],
+    ),
+    ("plot::line([1, 2], [1])", "argument", &["2", "1"]),
+    ("plot::line([], [])", "data", &["nothing to draw"]),
+    ("plot::line([1, 2], [1, 2]).save(\"figure.gif\")", "file", &["svg", "png"]),
+    ("f.save(\"../f.safetensors\")", "permission", &["--allow-write"]),
+    ("tensor::zeros([-1])", "argument", &["shape"]),
+    ("tensor::zeros([1000000, 1000000])", "argument", &["too large"]),
+];
+
+#[test]
+fn wrong_input_is_explained_and_writes_nothing() {
+    let mut wrong = Vec::new();
+    for (script, kind, words) in CASES {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut cx = Cx::default();
+        cx.set_folder(folder.path().to_path_buf());
+        cx.set_data_folder(None);
+        let mut session = Session::new(Rc::new(cx));
+        session.evaluate("setting", SETTING).unwrap_or_else(|error| panic!("{}", error.render(false)));
+        match session.evaluate("case", script) {
+            Ok(value) => wrong.push(format!("{script}\n    gave {}", value.summary())),
+            Err(error) => {
+                let text = format!("{} | {}", error.message, error.hint.clone().unwrap_or_default());
+                if error.kind != *kind || words.iter().any(|word| !text.contains(word)) {
+                    wrong.push(format!("{script}\n    {}: {text}\n    wanted {kind}: {words:?}", error.kind));
+                }
+            }
+        }
+        let left: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
+        if !left.is_empty() {
+            wrong.push(format!("{script}\n    left {left:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
+}
