@@ -39,7 +39,7 @@ fn sources(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// Names of top-level folders that a text imports: what follows `crate::` (or `viva::`), alone or in braces.
+/// Names of top-level folders that a text imports: what follows `crate::`, alone or in braces.
 fn imports(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for part in text.split("crate::").skip(1) {

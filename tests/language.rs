@@ -49,6 +49,8 @@ fn tensors_add_up() {
     assert_eq!(value("(1 - tensor::from([3]))[0]").summary(), "-2.0");
     assert_eq!(value("let x = tensor::from([4, 5]); x.len + x.len()").summary(), "4");
     assert_eq!(value("tensor::from([1, 2, 3])[-1]").summary(), "3.0");
+    assert_eq!(value("(tensor::from([1, 3]) > 2).values()").summary(), "[0, 1]", "comparisons go element by element");
+    assert_eq!(value("tensor::from([1.0/0, 0.0/0, 2])").summary(), "tensor float [3], 2.0 to inf, 1 NaN");
     let wrong = error("tensor::zeros([2]) + tensor::zeros([3])");
     assert!(wrong.message.contains("[2]") && wrong.message.contains("[3]"), "{}", wrong.message);
 }
@@ -67,7 +69,23 @@ fn errors_name_the_place_and_a_way_out() {
     assert!(error("tensor::zeros()").hint.expect("a hint").contains("tensor::zeros(shape)"));
     assert!(error("\"a\" - 2").message.contains("string, int"));
     assert_eq!(error("lenght").message, "there is no variable `lenght`");
-    for unfinished in ["1 +", "let a = [1,\n", "fn f(a) {\n  a", "`two", "x.", "#{ a: 1"] {
+    assert_eq!(
+        error("let a = 1;\n/* open\na").place.map(|place| place.line),
+        Some(2),
+        "an open comment is no end of script"
+    );
+    assert_eq!(
+        value("\"/* no comment\" + `/*` /* a /* nested */ one */ // and /* this\n").summary(),
+        "/* no comment/*"
+    );
+    assert!(error("let f = |x, y| x; f.call(1)").message.contains("a closure does not take 1 argument"));
+    assert!(
+        error("import \"std/zoo\" as zoo; zoo::lenet5()").message.contains("std/zoo has no function `zoo::lenet5`")
+    );
+    assert!(
+        error("import \"std/zoo\" as zoo; zoo::galloway(1)").hint.is_some_and(|hint| hint.contains("zoo::galloway()"))
+    );
+    for unfinished in ["/* more", "1 +", "let a = [1,\n", "fn f(a) {\n  a", "`two", "x.", "#{ a: 1"] {
         assert!(error(unfinished).incomplete, "{unfinished}");
     }
     for wrong in ["1 + + 2)", "\"two", "let 3 = 4", "(1; 2)"] {
@@ -95,9 +113,14 @@ fn what_a_line_defines_stays_for_the_next() {
         session.evaluate("line", line).unwrap_or_else(|error| panic!("{line}: {}", error.render(false)));
     }
     assert_eq!(session.evaluate("line", "add.call(twice(x))").expect("runs").summary(), "21");
-    for _ in 0..10 {
-        session.evaluate("line", "let big = tensor::zeros([1000]);").expect("runs");
+    for i in 0..10 {
+        session.evaluate("line", &format!("let big = tensor::zeros([{i}]);")).expect("runs");
     }
+    assert_eq!(session.evaluate("line", "big.len").expect("runs").summary(), "9", "the newest counts");
+    session.evaluate("line", "let LIMIT = 6;").expect("a variable may take a constant's name");
+    assert_eq!(session.evaluate("line", "LIMIT").expect("runs").summary(), "6");
+    let names: Vec<String> = session.variables().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names.last().map(String::as_str), Some("LIMIT"), "newest last");
     assert_eq!(session.variables().iter().filter(|(name, _)| name == "big").count(), 1);
     assert!(session.evaluate("line", "let y = 1; y.nothing()").is_err());
     assert_eq!(session.evaluate("line", "x").expect("variables survive an error").summary(), "8");

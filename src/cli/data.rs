@@ -15,6 +15,7 @@ pub fn main(words: &[String]) -> Outcome {
         ["fetch"] => Err(Error::argument("viva data fetch needs a name")
             .hint(format!("known: {}", fetch::names().collect::<Vec<_>>().join(", ")))
             .into()),
+        ["list" | "fetch", ..] => Err(Error::argument("viva data: one word too many").into()),
         [other, ..] => Err(Error::argument(format!("viva data: there is no {other:?}"))
             .hint(suggestion(other, ["list", "fetch"]))
             .into()),

@@ -67,8 +67,19 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(arguments: Vec<OsString>) -> Outcome {
-    let words: Vec<String> = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = arguments
+        .into_iter()
+        .map(|word| {
+            word.into_string().map_err(|word| Error::argument(format!("{}: not UTF-8", word.to_string_lossy())))
+        })
+        .collect::<Result<_>>()?;
     let rest = words.get(1..).unwrap_or(&[]);
+    if words.first().is_some_and(|command| command != "run" && command != "-e")
+        && rest.iter().any(|word| word == "--help")
+    {
+        println!("{USAGE}");
+        return Ok(());
+    }
     match words.first().map(String::as_str) {
         Some("run") => run::main(rest),
         Some("-e") => evaluate(rest),
@@ -107,6 +118,10 @@ fn evaluate(words: &[String]) -> Outcome {
 
 /// Reads a script, with an error that names it.
 pub fn read_script(path: &std::path::Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(|e| Error::file(path, e).hint("give the path of a .rhai script"))?;
+    let refused = |problem: String| Error::file(path, problem).hint("give the path of a .rhai script");
+    if std::fs::metadata(path).map_err(|e| refused(e.to_string()))?.len() > (64 << 20) || !path.is_file() {
+        return Err(refused("not a script".into()));
+    }
+    let bytes = std::fs::read(path).map_err(|e| refused(e.to_string()))?;
     String::from_utf8(bytes).map_err(|_| Error::file(path, "not a text file in UTF-8"))
 }

@@ -39,6 +39,14 @@ pub fn main(words: &[String]) -> Outcome {
         print_help(&path, &text, &known);
         return Ok(());
     }
+    if let Some(taken) = known.iter().find(|argument| OWN.contains(&argument.name.as_str())) {
+        return Err(Error::argument(format!(
+            "the script reads arg({:?}), but --{} is viva's own",
+            taken.name, taken.name
+        ))
+        .hint("give the script's argument another name")
+        .into());
+    }
     check_arguments(&options.arguments, &known)?;
 
     let mut cx = context();
@@ -64,14 +72,19 @@ pub fn main(words: &[String]) -> Outcome {
     let cx = session.cx().clone();
     match session.run(&path, &text) {
         Ok(result) => {
-            record.finish(&cx, &result)?;
+            if let Err(error) = record.finish(&cx, &result) {
+                record.fail(&cx, &format!("failed: {error}"))?;
+                return Err(error.into());
+            }
             report(&options, &record, &result, cx.width());
             Ok(())
         }
         Err(diagnostic) => {
             let reason =
                 if diagnostic.is_interruption() { "stopped".into() } else { format!("failed: {}", diagnostic.message) };
-            record.fail(&cx, &reason)?;
+            if record.fail(&cx, &reason)? {
+                eprintln!("what was saved so far is in {}", record.folder().display());
+            }
             Err(diagnostic.into())
         }
     }
@@ -118,13 +131,16 @@ fn parse(words: &[String]) -> Result<Options, Error> {
         }
         let value = value.ok_or_else(|| Error::argument(format!("viva run: --{name} needs a value")))?;
         let number = |what: &str| Error::argument(format!("viva run: --{name} wants {what}, got {value:?}"));
+        if value.is_empty() {
+            return Err(Error::argument(format!("viva run: --{name} needs a value")));
+        }
         match name {
             "out" => options.out = Some(value.into()),
             "seed" => options.seed = Some(value.parse().map_err(|_| number("a whole number from 0 up"))?),
             "device" => options.device = Some(value),
             "threads" => {
-                let threads = value.parse().ok().filter(|n| (1..=1024).contains(n));
-                options.threads = Some(threads.ok_or_else(|| number("a number from 1 to 1024"))?);
+                let threads = value.parse().ok().filter(|n| (1..=256).contains(n));
+                options.threads = Some(threads.ok_or_else(|| number("a number from 1 to 256"))?);
             }
             _ => options.allow_write.push(value.into()),
         }

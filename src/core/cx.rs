@@ -1,7 +1,7 @@
 //! The context of a run, passed down and never global: stop flag, progress, seeds, device, folders, permissions.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,6 +53,17 @@ impl Drop for Task<'_> {
     }
 }
 
+const PRINTED_LIMIT: usize = 1 << 20;
+
+/// A model or data set that a run's results were computed from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Input {
+    pub kind: &'static str,
+    pub name: String,
+    pub digest: Digest,
+}
+
+/// What every call gets beside its arguments: how to stop, where to write, what to draw random numbers from.
 pub struct Cx {
     stop: Arc<AtomicBool>,
     polls: Cell<u64>,
@@ -65,9 +76,10 @@ pub struct Cx {
     writable: Vec<PathBuf>,
     data_folder: Option<PathBuf>,
     arguments: BTreeMap<String, String>,
-    inputs: RefCell<BTreeMap<String, Digest>>,
+    inputs: RefCell<BTreeSet<Input>>,
     warnings: RefCell<Vec<String>>,
     print: Box<dyn Fn(&str)>,
+    printed: RefCell<String>,
     width: usize,
 }
 
@@ -95,6 +107,7 @@ impl Cx {
             inputs: RefCell::default(),
             warnings: RefCell::default(),
             print: Box::new(|text| println!("{text}")),
+            printed: RefCell::default(),
             width: 100,
         }
     }
@@ -151,6 +164,16 @@ impl Cx {
 
     pub fn print(&self, text: &str) {
         (self.print)(text);
+        let mut printed = self.printed.borrow_mut();
+        if printed.len() + text.len() < PRINTED_LIMIT {
+            *printed += text;
+            printed.push('\n');
+        }
+    }
+
+    /// What was printed so far, for the run's report; the first megabyte of it.
+    pub fn printed(&self) -> String {
+        self.printed.borrow().clone()
     }
 
     pub fn warnings(&self) -> Vec<String> {
@@ -240,22 +263,22 @@ impl Cx {
 
     /// A file or folder to read: as given, or below the run folder, or below the data folder.
     pub fn find(&self, path: &str) -> Result<PathBuf> {
+        if path.is_empty() {
+            return Err(Error::argument("the path to read is empty"));
+        }
         let given = PathBuf::from(path);
         for place in [given.clone(), self.folder.join(path)] {
             if place.exists() {
-                return Ok(place);
+                return readable(place);
             }
         }
         if let Some(below) = self.data_folder.as_ref().map(|folder| folder.join(path)).filter(|below| below.exists()) {
-            return Ok(below);
+            return readable(below);
         }
+        let run = if self.folder == Path::new(".") { String::new() } else { format!(", in {}", self.folder.display()) };
         let hint = match &self.data_folder {
-            Some(folder) => format!(
-                "looked in the working folder, in {} and in {} (VIVA_DATA)",
-                self.folder.display(),
-                folder.display()
-            ),
-            None => format!("looked in the working folder and in {}; VIVA_DATA is not set", self.folder.display()),
+            Some(folder) => format!("looked in the working folder{run} and in {} (VIVA_DATA)", folder.display()),
+            None => format!("looked in the working folder{run}; VIVA_DATA is not set"),
         };
         Err(Error::file(&given, "no such file or folder").hint(hint))
     }
@@ -273,13 +296,18 @@ impl Cx {
     }
 
     /// Notes a model or data set that results were computed from, for the manifest.
-    pub fn record_input(&self, name: impl Into<String>, digest: Digest) {
-        self.inputs.borrow_mut().insert(name.into(), digest);
+    pub fn record_input(&self, kind: &'static str, name: &str, digest: Digest) {
+        self.inputs.borrow_mut().insert(Input { kind, name: name.into(), digest });
     }
 
-    pub fn inputs(&self) -> BTreeMap<String, Digest> {
+    pub fn inputs(&self) -> BTreeSet<Input> {
         self.inputs.borrow().clone()
     }
+}
+
+/// Refuses what is neither file nor folder: reading a pipe or a device may never end.
+fn readable(path: PathBuf) -> Result<PathBuf> {
+    if path.is_file() || path.is_dir() { Ok(path) } else { Err(Error::file(&path, "neither a file nor a folder")) }
 }
 
 /// `VIVA_DATA`, or viva's own folder among the user's data.

@@ -121,7 +121,9 @@ pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Op
     known
         .into_iter()
         .map(|name| (strsim::damerau_levenshtein(&wanted, &name.to_lowercase()), name))
-        .filter(|(distance, name)| *distance <= 1 + name.len().max(wanted.len()) / 4)
+        .filter(|(distance, name)| {
+            *distance <= name.len().max(wanted.len()) / 3 && *distance < wanted.len().min(name.len())
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }
@@ -132,7 +134,11 @@ pub fn suggestion<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str> + C
         Some(name) => format!("did you mean `{name}`?"),
         None => {
             let all: Vec<&str> = known.into_iter().collect();
-            if all.is_empty() { "there is nothing to choose from".into() } else { format!("known: {}", all.join(", ")) }
+            match all.len() {
+                0 => "there is nothing to choose from".into(),
+                n if n > 24 => format!("known: {} and {} more", all[..24].join(", "), n - 24),
+                _ => format!("known: {}", all.join(", ")),
+            }
         }
     }
 }

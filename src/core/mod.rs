@@ -8,7 +8,7 @@ mod table;
 mod tensor;
 mod value;
 
-pub use cx::{Cx, Progress, Quiet, Task};
+pub use cx::{Cx, Input, Progress, Quiet, Task};
 pub use digest::Digest;
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
 pub use table::Table;

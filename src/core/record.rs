@@ -7,6 +7,9 @@ use serde_json::json;
 
 use super::{Cx, Digest, Error, Result, Value};
 
+/// What a run writes besides what its script saves.
+const RESERVED: [&str; 4] = ["results.json", "report.md", "manifest.json", "script.rhai"];
+
 /// A run in progress and the folder that will tell of it.
 pub struct Record {
     folder: PathBuf,
@@ -59,11 +62,24 @@ impl Record {
 
     /// Writes the result as JSON, its tables and figures under their names, a report, and the manifest.
     pub fn finish(&self, cx: &Cx, result: &Value) -> Result<()> {
+        let taken = RESERVED.iter().find(|name| self.folder.join(name).exists());
+        if let Some(name) = taken {
+            return Err(Error::file(
+                &self.folder.join(name),
+                "the script saved something under a name of the run's own",
+            )
+            .hint(format!("names that a run keeps for itself: {}", RESERVED.join(", "))));
+        }
         let text = serde_json::to_string_pretty(&result.json()).unwrap_or_default() + "\n";
         self.write(cx, "results.json", &text)?;
         let mut kept = Vec::new();
         self.keep(cx, "result", result, &mut kept)?;
-        let mut report = format!("# {}\n\n```text\n{}\n```\n", self.script, result.details(100));
+        let mut report = format!("# {}\n", self.script);
+        for text in [cx.printed().trim_end(), &result.details(100)] {
+            if !text.is_empty() && text != "()" {
+                report += &format!("\n```text\n{text}\n```\n");
+            }
+        }
         for name in &kept {
             report += &if name.ends_with(".png") {
                 format!("\n![{name}]({name})\n")
@@ -78,24 +94,30 @@ impl Record {
         self.manifest(cx, "finished")
     }
 
-    /// Leaves a manifest that says why the run ended, if it wrote anything; else nothing.
-    pub fn fail(&self, cx: &Cx, reason: &str) -> Result<()> {
+    /// Leaves a manifest that says why the run ended, if it wrote anything; else nothing, not even the folder. Says
+    /// whether the folder is still there.
+    pub fn fail(&self, cx: &Cx, reason: &str) -> Result<bool> {
         let empty = std::fs::read_dir(&self.folder).is_ok_and(|mut entries| entries.next().is_none());
         if !empty {
-            return self.manifest(cx, reason);
+            return self.manifest(cx, reason).map(|()| true);
         }
         for folder in &self.made {
             // Refused where something else was put in the meantime, which is as it should be.
             let _ = std::fs::remove_dir(folder);
         }
-        Ok(())
+        Ok(false)
     }
 
     fn keep(&self, cx: &Cx, name: &str, value: &Value, kept: &mut Vec<String>) -> Result<()> {
         match value {
             Value::Object(object) => {
                 for ending in object.kept_as() {
-                    let file = format!("{name}.{ending}");
+                    let mut file = format!("{name}.{ending}");
+                    let mut number = 1;
+                    while kept.contains(&file) || self.folder.join(&file).exists() {
+                        number += 1;
+                        file = format!("{name}-{number}.{ending}");
+                    }
                     value.save(cx, &file)?;
                     kept.push(file);
                 }
@@ -124,8 +146,11 @@ impl Record {
     fn manifest(&self, cx: &Cx, state: &str) -> Result<()> {
         self.write(cx, "script.rhai", &self.text)?;
         let started = self.started.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-        let inputs: serde_json::Map<String, serde_json::Value> =
-            cx.inputs().into_iter().map(|(name, digest)| (name, json!(digest.hex()))).collect();
+        let inputs: Vec<serde_json::Value> = cx
+            .inputs()
+            .into_iter()
+            .map(|input| json!({ "kind": input.kind, "name": input.name, "hash": input.digest.hex() }))
+            .collect();
         let manifest = json!({
             "state": state,
             "script": self.script,
@@ -155,5 +180,8 @@ pub const LIBTORCH: &str = "2.11.0";
 
 /// A key as part of a file name.
 fn file_name(key: &str) -> String {
-    key.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }).collect()
+    if key.is_empty() {
+        return "value".into();
+    }
+    key.chars().take(80).map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }).collect()
 }

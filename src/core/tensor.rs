@@ -46,7 +46,8 @@ pub fn tune_allocator() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: mallopt only sets parameters of glibc's allocator; it is called before any thread is started.
     unsafe {
-        libc::mallopt(libc::M_MMAP_MAX, 0);
+        // glibc's largest: bigger blocks would leave holes in the heap that only blocks of their size can fill.
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
         libc::mallopt(libc::M_TRIM_THRESHOLD, i32::MAX);
         libc::mallopt(libc::M_TOP_PAD, 256 << 20);
     }

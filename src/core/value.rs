@@ -314,15 +314,36 @@ fn tensor_summary(tensor: &Tensor) -> String {
     if tensor.numel() == 0 {
         return format!("tensor {kind} [{shape}], empty");
     }
+    // A summary that does not fit in memory is no reason to lose the session.
+    let range = tensor_range(tensor).unwrap_or_else(|_| "too large to look at".into());
     if tensor.size().is_empty() {
-        return format!("tensor {kind}, {}", number(tensor.double_value(&[])));
+        format!("tensor {kind}, {range}")
+    } else {
+        format!("tensor {kind} [{shape}], {range}")
     }
-    let values = tensor.to_kind(tch::Kind::Double);
-    let nan = values.isnan().sum(tch::Kind::Int64).int64_value(&[]);
-    let (lo, hi) =
-        (values.nan_to_num(f64::INFINITY, None, None).min(), values.nan_to_num(f64::NEG_INFINITY, None, None).max());
+}
+
+/// "0.0 to 1.0, 3 NaN"
+fn tensor_range(tensor: &Tensor) -> Result<String> {
+    let whole = matches!(tensor.kind(), tch::Kind::Int64 | tch::Kind::Int | tch::Kind::Uint8 | tch::Kind::Bool);
+    let show = |x: f64| if whole { format!("{x}") } else { number(x) };
+    let (lo, hi, nan) = if whole {
+        let values = tensor.f_to_kind(tch::Kind::Int64)?;
+        (values.f_min()?, values.f_max()?, 0)
+    } else {
+        let nan = tensor.f_isnan()?.f_sum(tch::Kind::Int64)?.f_int64_value(&[])?;
+        let without = |x: f64| tensor.f_nan_to_num(x, f64::INFINITY, f64::NEG_INFINITY);
+        (without(f64::INFINITY)?.f_min()?, without(f64::NEG_INFINITY)?.f_max()?, nan)
+    };
+    if nan as usize == tensor.numel() {
+        return Ok("all NaN".into());
+    }
+    let (lo, hi) = (lo.f_double_value(&[])?, hi.f_double_value(&[])?);
+    if tensor.numel() == 1 {
+        return Ok(show(lo));
+    }
     let nan = if nan > 0 { format!(", {nan} NaN") } else { String::new() };
-    format!("tensor {kind} [{shape}], {} to {}{nan}", number(lo.double_value(&[])), number(hi.double_value(&[])))
+    Ok(format!("{} to {}{nan}", show(lo), show(hi)))
 }
 
 fn tensor_json(tensor: &Tensor) -> serde_json::Value {

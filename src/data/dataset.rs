@@ -8,6 +8,9 @@ use tch::Device;
 
 use crate::core::{Cx, Digest, Error, Result, Tensor};
 
+/// Floats that are read at once, at most: 2 GiB.
+const LARGEST_READ: usize = 1 << 29;
+
 /// Where images come from. Reading is called from worker threads, so a source holds paths and bytes, no tensors.
 pub trait Source: Send + Sync {
     fn len(&self) -> usize;
@@ -67,6 +70,8 @@ pub struct Dataset {
     classes: Arc<[String]>,
     edge: Edge,
     preprocessing: Vec<Preprocessing>,
+    /// Why translations change how likely these images are, where that is known.
+    caution: Option<&'static str>,
     of_source: Digest,
     pub(super) digest: Digest,
 }
@@ -110,6 +115,7 @@ impl Dataset {
             classes: classes.into(),
             edge,
             preprocessing: vec![],
+            caution: None,
             of_source: digest,
             digest,
         };
@@ -154,6 +160,21 @@ impl Dataset {
         set.labels = labels.into();
         set.classes = classes.into();
         Ok(set.identified())
+    }
+
+    /// The same data with a word on why translations do not keep its density.
+    pub fn with_caution(mut self, caution: &'static str) -> Self {
+        self.caution = Some(caution);
+        self
+    }
+
+    pub fn caution(&self) -> Option<&'static str> {
+        self.caution
+    }
+
+    /// Whether an image's pixels depend on all that models see of it, so that a moved crop is another image.
+    pub fn depends_on_whole_image(&self) -> bool {
+        self.preprocessing.iter().any(|change| *change != Preprocessing::Grey)
     }
 
     /// The same data, changed as it is read.
@@ -224,6 +245,15 @@ impl Dataset {
     pub(super) fn read(&self, rows: &[usize], stop: &AtomicBool) -> Result<Vec<f32>> {
         self.check_rows(rows)?;
         let wanted: usize = self.canvas_shape().iter().product();
+        if wanted.saturating_mul(rows.len()) > LARGEST_READ {
+            let [c, h, w] = self.canvas_shape();
+            return Err(Error::data(format!(
+                "{}: {} images of {c} x {h} x {w} are too large to hold at once",
+                self.name,
+                rows.len()
+            ))
+            .hint("load them smaller with `resize` or `crop`, or use a smaller `batch`"));
+        }
         let mut all = vec![0f32; rows.len() * wanted];
         let mut scratch = Vec::new();
         for (&row, pixels) in rows.iter().zip(all.chunks_mut(wanted)) {
@@ -329,7 +359,7 @@ impl Dataset {
 
     /// Notes this data set among the inputs of the run.
     pub fn record(&self, cx: &Cx) {
-        cx.record_input(format!("data {}", self.name), self.digest);
+        cx.record_input("data", &self.name, self.digest);
     }
 }
 

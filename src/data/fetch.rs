@@ -86,33 +86,6 @@ pub static SETS: &[Set] = &[
             ),
         ],
     },
-    Set {
-        name: "cifar10",
-        bytes: 170_100_000,
-        licence: "A. Krizhevsky (2009), free for research",
-        files: &[remote(
-            "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-            "cifar-10-binary.tar.gz",
-            "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
-        )],
-    },
-    Set {
-        name: "svhn",
-        bytes: 246_300_000,
-        licence: "Y. Netzer et al. (2011), non-commercial use",
-        files: &[
-            remote(
-                "http://ufldl.stanford.edu/housenumbers/train_32x32.mat",
-                "train_32x32.mat",
-                "435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8",
-            ),
-            remote(
-                "http://ufldl.stanford.edu/housenumbers/test_32x32.mat",
-                "test_32x32.mat",
-                "cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b",
-            ),
-        ],
-    },
 ];
 
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {

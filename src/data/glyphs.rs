@@ -102,7 +102,16 @@ impl Glyphs {
         let classes = (0..10).map(|digit| digit.to_string()).collect();
         // The number counts changes of the drawing itself.
         let digest = Digest::of(format!("glyphs 1 {self:?}").as_bytes());
-        Dataset::new("glyphs", Arc::new(self), labels, classes, edge, digest)
+        let caution = match self.position {
+            Position::Torus => None,
+            Position::Margin => Some("a digit moved more than a quarter of the side from the middle is never drawn"),
+            Position::Centred => Some("a digit that is not in the middle is never drawn"),
+        };
+        let set = Dataset::new("glyphs", Arc::new(self), labels, classes, edge, digest)?;
+        Ok(match caution {
+            Some(caution) => set.with_caution(caution),
+            None => set,
+        })
     }
 
     /// The random numbers of image `index` and its label, their first draw. Splits take turns in one sequence of

@@ -39,7 +39,7 @@ pub(super) struct Raw {
 const FASHION: [&str; 10] =
     ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"];
 
-/// Loads `"mnist"`, `"fashion-mnist"` or `"cifar10"` from the data folder, or an IDX file, a CIFAR-10 binary file, a
+/// Loads `"mnist"` or `"fashion-mnist"` from the data folder, or an IDX file, a CIFAR-10 binary file, a
 /// `.npz` file or an image folder. Everything but the pixels of image folders is checked before this returns.
 pub fn load(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
     let set = match fetch::set(what) {
@@ -56,31 +56,11 @@ fn load_known(cx: &Cx, known: &fetch::Set, how: &Load) -> Result<Dataset> {
     }
     let folder = fetch::folder(cx, known)?;
     let name = format!("{} {split}", known.name);
-    let raw = match known.name {
-        "mnist" | "fashion-mnist" => {
-            let prefix = if split == "test" { "t10k" } else { "train" };
-            let images = one_of(known, &folder, &[&format!("{prefix}-images-idx3-ubyte")])?;
-            let mut raw = idx::read(&images, how.labels.as_deref())?;
-            let names =
-                if known.name == "mnist" { numbered_classes(&[9])? } else { FASHION.map(String::from).to_vec() };
-            raw.classes = Some(names);
-            raw
-        }
-        "cifar10" => {
-            let batches: Vec<String> = match split {
-                "test" => vec!["test_batch.bin".into()],
-                _ => (1..=5).map(|i| format!("data_batch_{i}.bin")).collect(),
-            };
-            let below = folder.join("cifar-10-batches-bin");
-            let root = if below.is_dir() { below } else { folder };
-            let paths = batches.iter().map(|name| one_of(known, &root, &[name])).collect::<Result<Vec<_>>>()?;
-            cifar::read(cx, &paths)?
-        }
-        other => {
-            return Err(Error::data(format!("{other} can't be read yet: its files are MATLAB's"))
-                .hint("convert it to a .npz file with the arrays `images` and `labels`"));
-        }
-    };
+    let prefix = if split == "test" { "t10k" } else { "train" };
+    let images = one_of(known, &folder, &[&format!("{prefix}-images-idx3-ubyte")])?;
+    let mut raw = idx::read(&images, how.labels.as_deref())?;
+    raw.classes =
+        Some(if known.name == "mnist" { numbered_classes(&[9])? } else { FASHION.map(String::from).to_vec() });
     from_raw(&name, raw, how)
 }
 

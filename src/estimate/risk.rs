@@ -293,6 +293,9 @@ impl Object for RiskReport {
             "  null hypothesis: the model is independent of these images, drawn independently of each other".into(),
         );
         lines.push(format!("  density: {}", self.density.assumption));
+        if let Some(caution) = of.data.caution() {
+            lines.push(format!("  but here {caution}: a rejection may come from that alone"));
+        }
         lines.push("  labels: each image has one true label, and the labels given are right".into());
         if m < of.data.len() {
             lines.push(format!(

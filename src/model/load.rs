@@ -11,7 +11,7 @@ use super::module::Module;
 use super::supply::rename;
 use super::weights::{self, Contents, Weights};
 use super::{Model, TorchScript, zoo};
-use crate::core::{Cx, Digest, Error, Result, Tensor};
+use crate::core::{Cx, Digest, Error, Result};
 
 /// The network that a file's weights belong to.
 #[derive(Clone)]
@@ -44,9 +44,7 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
     let model = match contents {
         Contents::TorchScript => torchscript(cx, path, &name, &options)?,
         Contents::Weights(weights) => {
-            if options.arch.is_none() {
-                describe_self(path, &mut options);
-            }
+            describe_self(path, &mut options);
             let module = module(cx, weights, &options).map_err(at)?;
             check_normalisation(&options, module.channels).map_err(at)?;
             Model::of_module(&name, module)?
@@ -59,7 +57,7 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
             model.with_normalisation(mean, std.as_deref().unwrap_or(&[1.0]), cx.device())?
         }
     };
-    cx.record_input(format!("model {name}"), model.digest);
+    cx.record_input("model", &name, model.digest);
     Ok(model)
 }
 
@@ -152,12 +150,8 @@ fn describe_self(path: &Path, options: &mut Options) {
 impl Model {
     /// What a saved model says about itself, so that it can be loaded without `arch`.
     pub(super) fn description(&self, module: &Module) -> Result<String> {
-        let numbers =
-            |t: &Tensor| Vec::<f64>::try_from(&t.to_kind(tch::Kind::Double).reshape([-1])).unwrap_or_default();
-        let (mean, std) = match &self.normalisation {
-            Some((mean, std)) => (Some(numbers(mean)), Some(numbers(std))),
-            None => (None, None),
-        };
+        let numbers = self.normalisation.as_ref().map(|n| &n.numbers);
+        let (mean, std) = (numbers.map(|[mean, _]| mean), numbers.map(|[_, std]| std));
         Ok(json!({ "layers": module.layers.to_json(), "input": self.input, "mean": mean, "std": std }).to_string())
     }
 }

@@ -89,6 +89,15 @@ impl Network for Closure {
     }
 }
 
+/// What a network wants its input normalised by.
+struct Normalisation {
+    mean: Tensor,
+    std: Tensor,
+    /// Mean and deviation as they were given, for the model's identity and its file.
+    numbers: [Vec<f64>; 2],
+}
+
+/// A classifier under examination: images in [0, 1] to scores.
 pub struct Model {
     pub name: String,
     network: Box<dyn Network>,
@@ -97,7 +106,7 @@ pub struct Model {
     classes: OnceCell<i64>,
     /// Per-channel mean and standard deviation that the network wants its input normalised by; everything outside
     /// the model works in [0, 1].
-    normalisation: Option<(Tensor, Tensor)>,
+    normalisation: Option<Normalisation>,
     digest: Digest,
     /// Mean training loss of each epoch, of a model trained here.
     history: Vec<f64>,
@@ -144,7 +153,8 @@ impl Model {
         let of = |numbers: &[f64]| -> Result<Tensor> {
             Ok(Tensor::f_from_slice(numbers)?.f_to_kind(tch::Kind::Float)?.f_reshape(shape)?.f_to_device(device)?)
         };
-        self.normalisation = Some((of(mean)?, of(std)?));
+        self.normalisation =
+            Some(Normalisation { mean: of(mean)?, std: of(std)?, numbers: [mean.to_vec(), std.to_vec()] });
         self.digest = Digest::of_parts(&[&self.digest.0, format!("{mean:?}{std:?}").as_bytes()]);
         Ok(self)
     }
@@ -185,11 +195,11 @@ impl Model {
             .hint("load the data with `resize` or `crop`, or with `grey` for a one-channel model"));
         }
         let scores = match &self.normalisation {
-            Some((mean, std)) => self.network.forward(&images.f_sub(mean)?.f_div(std)?)?,
+            Some(Normalisation { mean, std, .. }) => self.network.forward(&images.f_sub(mean)?.f_div(std)?)?,
             None => self.network.forward(images)?,
         };
         let answered = scores.size();
-        if answered.len() != 2 || answered[0] != size[0] {
+        if answered.len() != 2 || answered[0] != size[0] || answered[1] == 0 {
             return Err(Error::model(format!("{} must answer {} x K scores, got {answered:?}", self.name, size[0])));
         }
         let classes = *self.classes.get_or_init(|| answered[1]);
@@ -204,6 +214,8 @@ impl Model {
 
     /// Refuses data whose labels the model can't answer; asks the model once if it doesn't know its classes yet.
     pub fn check_fits(&self, cx: &Cx, set: &crate::data::Dataset) -> Result<()> {
+        set.record(cx);
+        cx.record_input("model", &self.name, self.digest);
         if self.classes().is_none() {
             tch::no_grad(|| self.logits(&set.images(&[0], cx.device())?)).map(drop)?;
         }

@@ -56,6 +56,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &data::choose::SKIP,
     &data::choose::SHUFFLE,
     &data::choose::SPLIT,
+    &data::choose::SELECT,
     &data::choose::ONLY,
     &data::relabel::RELABEL,
     &data::preprocess::GREY,

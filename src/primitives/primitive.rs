@@ -188,7 +188,9 @@ impl Param {
                 let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
                 return Err(problem(format!("{bounds}{unit}, got {}", brief(&accepted))));
             }
-        } else if let Some(bad) = numbers.iter().find(|x| !x.is_finite()) {
+        } else if self.kind != Kind::Any
+            && let Some(bad) = numbers.iter().find(|x| !x.is_finite())
+        {
             return Err(problem(format!("a finite number, got {bad}")));
         }
         Ok(accepted)

@@ -1,6 +1,7 @@
 //! The prompt.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::rc::Rc;
 
 use rustyline::completion::Completer;
@@ -11,9 +12,10 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Editor, Helper};
 
 use crate::core::{Error, Result, Value};
+use crate::plot::Figure;
 use crate::primitives::reference;
-use crate::script::Session;
-use crate::term::{Paint, context, default_device, stop_on_signals, width};
+use crate::script::{Diagnostic, Session, stdlib_page};
+use crate::term::{Paint, context, default_device, show_figure, stop_on_signals, width};
 
 const PROMPT: &str = "viva> ";
 
@@ -44,7 +46,19 @@ impl Validator for Typing {
     }
 }
 
-pub fn main() -> Result<()> {
+pub fn main() -> ExitCode {
+    match lines() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprint!("{}", Diagnostic::plain(&error).render(false));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Reads and answers until the end. Says whether all went well; a person at a terminal has seen what did not.
+fn lines() -> Result<bool> {
     let cx = context();
     cx.set_device(default_device());
     let cx = Rc::new(cx);
@@ -61,11 +75,18 @@ pub fn main() -> Result<()> {
     if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
         println!("viva {}: ?name explains, :quit or Ctrl-D leaves", env!("CARGO_PKG_VERSION"));
     }
+    let interactive = std::io::IsTerminal::is_terminal(&std::io::stdin());
+    let mut failed = false;
     loop {
         let line = match editor.readline(PROMPT) {
             Ok(line) => line,
             Err(ReadlineError::Interrupted) => continue,
             Err(ReadlineError::Eof) => break,
+            Err(ReadlineError::Io(error)) if error.kind() == std::io::ErrorKind::InvalidData => {
+                eprintln!("this line is not UTF-8 and was left out");
+                failed = true;
+                continue;
+            }
             Err(error) => return Err(terminal(error)),
         };
         let text = line.trim();
@@ -74,13 +95,14 @@ pub fn main() -> Result<()> {
         }
         // A line that can't be remembered still runs.
         let _ = editor.add_history_entry(text);
-        if matches!(text, ":quit" | ":q") {
+        if matches!(text, ":quit" | ":q" | "quit" | "exit") {
             break;
         }
         let name = text.strip_prefix('?').or_else(|| text.strip_prefix(":doc")).or_else(|| text.strip_suffix('?'));
         if let Some(name) = name {
             let name = name.trim();
-            println!("{}", reference::page(name).unwrap_or_else(|| format!("nothing is called {name:?}")));
+            let page = stdlib_page(name).or_else(|| reference::page(name));
+            println!("{}", page.unwrap_or_else(|| format!("nothing is called {name:?}")));
             continue;
         }
         if text.starts_with(':') {
@@ -88,14 +110,21 @@ pub fn main() -> Result<()> {
             continue;
         }
         cx.stop_flag().store(false, std::sync::atomic::Ordering::SeqCst);
-        let answer = session.borrow_mut().evaluate("prompt", text);
-        match answer {
-            Ok(Value::Unit) => {}
-            Ok(value) => {
-                println!("{}", value.details(width()));
-                session.borrow_mut().set("ans", value);
+        let typed = statements(&session.borrow(), text);
+        for statement in typed {
+            let answer = session.borrow_mut().evaluate("prompt", &statement);
+            match answer {
+                Ok(Value::Unit) => {}
+                Ok(value) => {
+                    show(&value);
+                    session.borrow_mut().set("ans", value);
+                }
+                Err(diagnostic) => {
+                    failed = true;
+                    eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
+                    break;
+                }
             }
-            Err(diagnostic) => eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled())),
         }
         cx.stop_flag().store(false, std::sync::atomic::Ordering::SeqCst);
     }
@@ -104,7 +133,34 @@ pub fn main() -> Result<()> {
         let _ = file.parent().map(std::fs::create_dir_all);
         let _ = editor.save_history(file);
     }
-    Ok(())
+    Ok(interactive || !failed)
+}
+
+/// The long form; a figure also as a picture.
+fn show(value: &Value) {
+    let paint = Paint::of(&std::io::stdout());
+    let picture = value.downcast::<Figure>().filter(|_| paint.enabled());
+    match picture.map(|figure| show_figure(&figure, width(), paint)) {
+        Some(Ok(text)) => print!("{text}"),
+        _ => println!("{}", value.details(width())),
+    }
+}
+
+/// What was typed or pasted, cut where a line ends a statement, so that a pasted session runs as if typed line by line.
+fn statements(session: &Session, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = String::new();
+    for line in text.lines() {
+        open += line;
+        open.push('\n');
+        if session.compile("prompt", &open).err().is_none_or(|diagnostic| !diagnostic.incomplete) {
+            found.push(std::mem::take(&mut open));
+        }
+    }
+    if !open.trim().is_empty() {
+        found.push(open);
+    }
+    found
 }
 
 fn history_file() -> Option<PathBuf> {

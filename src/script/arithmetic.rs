@@ -68,7 +68,7 @@ fn functions(engine: &mut Engine) {
     engine.register_fn("max", |a: f64, b: i64| a.max(b as f64));
 }
 
-/// `+ - * /` between tensors, and between a tensor and a number.
+/// `+ - * /` and comparisons between tensors, and between a tensor and a number.
 fn tensors(engine: &mut Engine) {
     macro_rules! operator {
         ($operator:literal, $between:ident, $scalar:ident, $reversed:expr) => {
@@ -90,6 +90,22 @@ fn tensors(engine: &mut Engine) {
     operator!("*", f_mul, f_mul_scalar, |b: &Tensor, a: f64| -> Answer { b.f_mul_scalar(a) });
     operator!("/", f_div, f_div_scalar, |b: &Tensor, a: f64| -> Answer { b.f_reciprocal()?.f_mul_scalar(a) });
     engine.register_fn("-", |a: TensorHandle| handle("-", &a.0, &[], a.0.f_neg()));
+    macro_rules! comparison {
+        ($operator:literal, $between:ident, $scalar:ident) => {
+            engine.register_fn($operator, |a: TensorHandle, b: TensorHandle| {
+                handle($operator, &a.0, &b.0.size(), a.0.$between(&b.0))
+            });
+            engine.register_fn($operator, |a: TensorHandle, b: f64| handle($operator, &a.0, &[], a.0.$scalar(b)));
+            engine.register_fn($operator, |a: TensorHandle, b: i64| handle($operator, &a.0, &[], a.0.$scalar(b)));
+        };
+    }
+    // Element by element, as in PyTorch; Rhai would answer one `false` for values of different types.
+    comparison!("==", f_eq_tensor, f_eq);
+    comparison!("!=", f_ne_tensor, f_ne);
+    comparison!("<", f_lt_tensor, f_lt);
+    comparison!("<=", f_le_tensor, f_le);
+    comparison!(">", f_gt_tensor, f_gt);
+    comparison!(">=", f_ge_tensor, f_ge);
 }
 
 fn handle(
@@ -99,7 +115,10 @@ fn handle(
     answer: Result<Tensor, tch::TchError>,
 ) -> Result<TensorHandle, Box<EvalAltResult>> {
     answer.map(|tensor| TensorHandle(tensor.into())).map_err(|_| {
-        let error = Error::argument(format!("`{operator}`: shapes {:?} and {b:?} do not fit", a.size()));
+        let error = Error::argument(format!(
+            "`{operator}`: tensors of shapes {:?} and {b:?} do not fit, or memory does not",
+            a.size()
+        ));
         EvalAltResult::ErrorRuntime(Dynamic::from(super::bind::ErrorHandle(error)), Position::NONE).into()
     })
 }

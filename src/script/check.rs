@@ -1,6 +1,6 @@
 //! What can be told about a script without running it: names, option names, and the arguments that it reads.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 
@@ -25,11 +25,11 @@ pub struct ScriptArgument {
 
 /// Unknown functions, namespaces and option names, and calls with too many arguments.
 pub fn check(session: &Session, ast: &AST) -> Vec<Finding> {
-    let mut aliases: HashSet<String> = HashSet::new();
-    let mut own: HashSet<String> = ast.iter_functions().map(|f| f.name.to_string()).collect();
+    let mut aliases: BTreeSet<String> = BTreeSet::new();
+    let mut own: BTreeSet<String> = ast.iter_functions().map(|f| f.name.to_string()).collect();
     let known = session.engine().collect_fn_metadata(None, |info| Some(info.metadata.name.to_string()), true);
     own.extend(known);
-    let mut variables: HashSet<String> = HashSet::new();
+    let mut variables: BTreeSet<String> = BTreeSet::new();
     ast.walk(&mut |path| {
         if let Some(ASTNode::Stmt(Stmt::Import(import, _))) = path.last() {
             aliases.insert(import.1.as_str().to_string());
@@ -66,9 +66,9 @@ fn at(position: Position, message: String) -> Option<Finding> {
 fn check_call(
     call: &FnCallExpr,
     position: Position,
-    aliases: &HashSet<String>,
-    own: &HashSet<String>,
-    variables: &HashSet<String>,
+    aliases: &BTreeSet<String>,
+    own: &BTreeSet<String>,
+    variables: &BTreeSet<String>,
 ) -> Option<Finding> {
     let name = call.name.as_str();
     let namespace: Vec<&str> = call.namespace.path.iter().map(|ident| ident.as_str()).collect();
@@ -104,7 +104,7 @@ fn check_call(
     at(position, format!("there is no function `{name}`{near}"))
 }
 
-fn check_method(call: &FnCallExpr, position: Position, own: &HashSet<String>) -> Option<Finding> {
+fn check_method(call: &FnCallExpr, position: Position, own: &BTreeSet<String>) -> Option<Finding> {
     let name = call.name.as_str();
     let methods: Vec<&&Primitive> = PRIMITIVES.iter().filter(|p| p.receiver().is_some() && p.name() == name).collect();
     if let [primitive] = methods[..] {

@@ -8,6 +8,9 @@ use super::modules::Sources;
 use crate::core::suggestion;
 use crate::primitives::{NAMESPACES, PRIMITIVES};
 
+/// A line longer than this is named, not shown.
+const LONGEST_LINE: usize = 1000;
+
 #[derive(Debug, Clone)]
 pub struct Place {
     pub source: String,
@@ -44,6 +47,18 @@ impl Diagnostic {
         }
     }
 
+    pub(super) fn open_comment(source: &str, text: &str, line: usize) -> Self {
+        let column = text.lines().nth(line - 1).and_then(|l| l.find("/*")).unwrap_or(0) + 1;
+        Self {
+            kind: "syntax",
+            message: "can't be read as a script: this comment has no end".into(),
+            hint: Some("close it with */".into()),
+            place: Some(Place { source: source.into(), text: text.into(), line, column }),
+            calls: vec![],
+            incomplete: true,
+        }
+    }
+
     pub fn is_interruption(&self) -> bool {
         self.kind == "interrupted"
     }
@@ -72,7 +87,7 @@ impl Diagnostic {
                 _ => break,
             }
         }
-        let (kind, message, hint) = words(error, variables);
+        let (kind, message, hint) = words(error, variables, !calls.is_empty(), &source, sources);
         let place = place(error.position(), &source, sources);
         let incomplete = place.as_ref().is_some_and(|place| incomplete(error, &place.text));
         Self { kind, message, hint, place, calls, incomplete }
@@ -81,6 +96,9 @@ impl Diagnostic {
     /// The report for a terminal, in colour if asked.
     pub fn render(&self, colour: bool) -> String {
         let mut text = match &self.place {
+            Some(place) if place.text.lines().nth(place.line - 1).is_some_and(|line| line.len() > LONGEST_LINE) => {
+                format!("Error: {}\n  at {}:{}:{}\n", self.message, place.source, place.line, place.column)
+            }
             Some(place) => underlined(&self.message, place, colour),
             None => format!("Error: {}\n", self.message),
         };
@@ -92,6 +110,39 @@ impl Diagnostic {
         }
         text
     }
+}
+
+/// The line on which a block comment starts that never ends. Rhai takes such a comment for the end of the script.
+pub(super) fn open_comment(text: &str) -> Option<usize> {
+    let mut characters = text.chars().peekable();
+    let (mut line, mut depth, mut opened) = (1, 0, 1);
+    let mut quote: Option<char> = None;
+    while let Some(c) = characters.next() {
+        line += usize::from(c == '\n');
+        let next = characters.peek().copied();
+        match (quote, c, next) {
+            (Some(_), '\\', _) => drop(characters.next()),
+            (Some(open), c, _) if c == open => quote = None,
+            (Some(_), ..) => {}
+            (None, '/', Some('*')) => {
+                characters.next();
+                opened = if depth == 0 { line } else { opened };
+                depth += 1;
+            }
+            (None, '*', Some('/')) if depth > 0 => {
+                characters.next();
+                depth -= 1;
+            }
+            (None, '/', Some('/')) if depth == 0 => {
+                while characters.peek().is_some_and(|c| *c != '\n') {
+                    characters.next();
+                }
+            }
+            (None, '"' | '`', _) if depth == 0 => quote = Some(c),
+            _ => {}
+        }
+    }
+    (depth > 0).then_some(opened)
 }
 
 fn underlined(message: &str, place: &Place, colour: bool) -> String {
@@ -146,26 +197,33 @@ fn incomplete(error: &EvalAltResult, text: &str) -> bool {
 }
 
 /// Kind, message and hint of an innermost error.
-fn words(error: &EvalAltResult, variables: &[String]) -> (&'static str, String, Option<String>) {
+fn words(
+    error: &EvalAltResult,
+    variables: &[String],
+    in_function: bool,
+    source: &str,
+    sources: &Sources,
+) -> (&'static str, String, Option<String>) {
     match error {
         EvalAltResult::ErrorTerminated(..) => ("interrupted", "stopped".into(), None),
         EvalAltResult::ErrorRuntime(payload, _) => match payload.read_lock::<ErrorHandle>() {
             Some(handle) => (handle.0.kind.name(), handle.0.message.clone(), handle.0.hint.clone()),
             None => ("thrown", payload.to_string(), None),
         },
-        EvalAltResult::ErrorFunctionNotFound(signature, _) => unknown_function(signature),
+        EvalAltResult::ErrorFunctionNotFound(signature, _) => unknown_function(signature, source, sources),
         EvalAltResult::ErrorVariableNotFound(name, _) => {
             let namespaces = NAMESPACES.iter().map(|(name, _)| *name).filter(|name| !name.is_empty());
             let known: Vec<&str> = variables.iter().map(String::as_str).chain(namespaces.clone()).collect();
             let hint = if namespaces.clone().any(|n| n == name) {
-                format!("`{name}` is a namespace: its functions are called as {name}::...")
+                Some(format!("`{name}` is a namespace: its functions are called as {name}::..."))
+            } else if let Some(near) = crate::core::nearest(name, known) {
+                Some(format!("did you mean `{near}`?"))
+            } else if in_function {
+                Some("inside a function only its own variables are visible; `arg(...)` is visible everywhere".into())
             } else {
-                crate::core::nearest(name, known).map_or(
-                    "inside a function only its own variables are visible; `arg(...)` is visible everywhere".into(),
-                    |near| format!("did you mean `{near}`?"),
-                )
+                None
             };
-            ("argument", format!("there is no variable `{name}`"), Some(hint))
+            ("argument", format!("there is no variable `{name}`"), hint)
         }
         EvalAltResult::ErrorModuleNotFound(name, _) => {
             let known: Vec<&str> = NAMESPACES.iter().map(|(name, _)| *name).filter(|n| !n.is_empty()).collect();
@@ -180,7 +238,7 @@ fn words(error: &EvalAltResult, variables: &[String]) -> (&'static str, String, 
     }
 }
 
-fn unknown_function(signature: &str) -> (&'static str, String, Option<String>) {
+fn unknown_function(signature: &str, source: &str, sources: &Sources) -> (&'static str, String, Option<String>) {
     let name = signature.split(" (").next().unwrap_or(signature).trim();
     let arguments = signature.split_once(" (").map_or("", |(_, rest)| rest.trim_end_matches(')'));
     let arguments = arguments.replace("&str | ImmutableString | String", "string");
@@ -193,8 +251,21 @@ fn unknown_function(signature: &str) -> (&'static str, String, Option<String>) {
         })
         .collect();
     let arguments = words.join(", ");
+    if name.starts_with("anon$") {
+        let given = if arguments.is_empty() { 0 } else { arguments.split(", ").count() };
+        let message = format!("a closure does not take {given} argument{}", if given == 1 { "" } else { "s" });
+        return ("argument", message, Some("count what stands between its bars: |x| takes one".into()));
+    }
     let hint = if let Some((namespace, function)) = name.split_once("::") {
         let own: Vec<&str> = PRIMITIVES.iter().filter(|p| p.namespace() == Some(namespace)).map(|p| p.name()).collect();
+        if let Some((module, functions)) = imported(namespace, source, sources) {
+            let names = functions.iter().map(|f| f.split('(').next().unwrap_or(f));
+            let hint = match functions.iter().find(|f| f.split('(').next() == Some(function)) {
+                Some(signature) => format!("call it as {namespace}::{signature}"),
+                None => suggestion(function, names.collect::<Vec<_>>()),
+            };
+            return ("argument", format!("{module} has no function `{name}` with these arguments"), Some(hint));
+        }
         if own.is_empty() {
             let known: Vec<&str> = NAMESPACES.iter().map(|(name, _)| *name).filter(|n| !n.is_empty()).collect();
             return ("argument", format!("there is no namespace `{namespace}`"), Some(suggestion(namespace, known)));
@@ -212,6 +283,19 @@ fn unknown_function(signature: &str) -> (&'static str, String, Option<String>) {
     };
     let takes = if arguments.is_empty() { String::new() } else { format!(" for {arguments}") };
     ("argument", format!("there is no function `{name}`{takes}"), hint)
+}
+
+/// The module that a source imports under this name, and the signatures of its functions.
+fn imported(alias: &str, source: &str, sources: &Sources) -> Option<(String, Vec<String>)> {
+    let sources = sources.borrow();
+    let importing = |text: &str| {
+        let (before, _) = text.split_once(&format!("\" as {alias};"))?;
+        Some(before.rsplit_once("import \"")?.1.to_string())
+    };
+    // At the prompt the import was an earlier line.
+    let module = importing(sources.get(source)?).or_else(|| sources.values().find_map(|text| importing(text)))?;
+    let text = sources.iter().find(|(name, _)| **name == module || name.ends_with(&format!("{module}.rhai")))?.1;
+    Some((module.clone(), super::modules::functions(text).into_iter().map(|f| f.signature).collect()))
 }
 
 fn is_operator(name: &str) -> bool {

@@ -26,6 +26,43 @@ pub fn stdlib_names() -> Vec<String> {
     names
 }
 
+/// A function of a module's text, with the comment above it.
+pub struct ModuleFunction {
+    /// `compare(f, sets, options)`
+    pub signature: String,
+    pub comment: String,
+}
+
+/// The functions that a module offers, in the order of its text.
+pub fn functions(text: &str) -> Vec<ModuleFunction> {
+    let mut found = Vec::new();
+    let mut comment = String::new();
+    for line in text.lines() {
+        if let Some(words) = line.strip_prefix("///") {
+            comment += &format!("{}\n", words.trim());
+        } else {
+            if let Some((signature, _)) = line.strip_prefix("fn ").and_then(|rest| rest.rsplit_once('{')) {
+                found.push(ModuleFunction { signature: signature.trim().into(), comment: comment.trim().into() });
+            }
+            comment.clear();
+        }
+    }
+    found
+}
+
+/// The documentation of a module in the binary, such as `std/zoo`: its opening comment and its functions.
+pub fn stdlib_page(name: &str) -> Option<String> {
+    let stem = name.strip_prefix("std/")?;
+    let text = STDLIB.get_file(format!("{stem}.rhai"))?.contents_utf8()?;
+    let opening =
+        text.lines().map_while(|line| line.strip_prefix("//")).map(|line| line.strip_prefix(' ').unwrap_or(line));
+    let mut page = opening.collect::<Vec<_>>().join("\n");
+    for function in functions(text) {
+        page += &format!("\n\n{}\n    {}", function.signature, function.comment.replace('\n', "\n    "));
+    }
+    Some(page)
+}
+
 pub struct Resolver {
     pub sources: Sources,
     /// Modules compiled so far, so that two imports of one module share it.
@@ -52,6 +89,9 @@ impl Resolver {
         let mut file = folder.join(path);
         if file.extension().is_none() {
             file.set_extension("rhai");
+        }
+        if file.exists() && !file.is_file() {
+            return Err(Error::file(&file, "not a script"));
         }
         let text = std::fs::read_to_string(&file).map_err(|error| {
             Error::file(&file, error)

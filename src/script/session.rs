@@ -47,7 +47,11 @@ impl Session {
 
     /// Parses a script without running it.
     pub fn compile(&self, name: &str, text: &str) -> Result<AST, Box<Diagnostic>> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         self.sources.borrow_mut().insert(name.into(), text.into());
+        if let Some(line) = super::diagnostic::open_comment(text) {
+            return Err(Box::new(Diagnostic::open_comment(name, text, line)));
+        }
         match self.engine.compile_with_scope(&self.scope, text) {
             Ok(mut ast) => {
                 ast.set_source(name);
@@ -85,7 +89,8 @@ impl Session {
     fn drop_shadowed(&mut self) {
         let mut seen = std::collections::HashSet::new();
         let mut newest: Vec<(String, bool, Dynamic)> = Vec::new();
-        for (name, constant, value) in self.scope.iter_raw().collect::<Vec<_>>().into_iter().rev() {
+        // The scope is read from the newest variable to the oldest.
+        for (name, constant, value) in self.scope.iter_raw() {
             if seen.insert(name.to_string()) {
                 newest.push((name.to_string(), constant, value.clone()));
             }
@@ -109,7 +114,10 @@ impl Session {
     /// The variables, newest last.
     pub fn variables(&self) -> Vec<(String, Value)> {
         let read = |value: &Dynamic| self.bridge.to_value(None, value).unwrap_or(Value::Unit);
-        self.scope.iter_raw().map(|(name, _, value)| (name.to_string(), read(value))).collect()
+        let newest_first = self.scope.iter_raw().map(|(name, _, value)| (name.to_string(), read(value)));
+        let mut variables: Vec<(String, Value)> = newest_first.collect();
+        variables.reverse();
+        variables
     }
 
     fn explain(&self, name: &str, error: &EvalAltResult) -> Box<Diagnostic> {
@@ -132,6 +140,17 @@ fn build(cx: &Rc<Cx>, bridge: &Bridge, sources: &Sources) -> Engine {
     arithmetic::register(&mut engine);
     bind::register(&mut engine, cx, bridge);
     let stop = cx.stop_flag();
+    let waker = cx.stop_flag();
+    // Rhai's own sleep can't be interrupted.
+    let wait = move |seconds: f64| {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
+        while std::time::Instant::now() < end && !waker.load(std::sync::atomic::Ordering::Relaxed) {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    let wait_whole = wait.clone();
+    engine.register_fn("sleep", move |seconds: i64| wait_whole(seconds as f64));
+    engine.register_fn("sleep", wait);
     engine.on_progress(move |_| stop.load(std::sync::atomic::Ordering::Relaxed).then_some(Dynamic::UNIT));
     let printer = cx.clone();
     engine.on_print(move |text| printer.print(text));

@@ -41,8 +41,15 @@ pub fn to_dynamic(value: Value) -> Dynamic {
 impl Bridge {
     /// The core's form of a script's value. Closures need the context of the call they are passed to.
     pub fn to_value(&self, context: Option<&NativeCallContext>, dynamic: &Dynamic) -> Result<Value> {
+        self.convert(context, dynamic, 0)
+    }
+
+    fn convert(&self, context: Option<&NativeCallContext>, dynamic: &Dynamic, depth: usize) -> Result<Value> {
+        if depth > DEEPEST {
+            return Err(Error::argument(format!("arrays and maps may hold each other {DEEPEST} deep at most")));
+        }
         if dynamic.is_shared() {
-            return self.to_value(context, &dynamic.flatten_clone());
+            return self.convert(context, &dynamic.flatten_clone(), depth + 1);
         }
         if dynamic.is_unit() {
             return Ok(Value::Unit);
@@ -63,10 +70,10 @@ impl Bridge {
             return Ok(Value::Str(c.to_string()));
         }
         if let Ok(array) = dynamic.as_array_ref() {
-            return Ok(Value::Array(array.iter().map(|v| self.to_value(context, v)).collect::<Result<_>>()?));
+            return Ok(Value::Array(array.iter().map(|v| self.convert(context, v, depth + 1)).collect::<Result<_>>()?));
         }
         if let Ok(map) = dynamic.as_map_ref() {
-            let entries = map.iter().map(|(key, v)| Ok((key.to_string(), self.to_value(context, v)?)));
+            let entries = map.iter().map(|(key, v)| Ok((key.to_string(), self.convert(context, v, depth + 1)?)));
             return Ok(Value::Map(entries.collect::<Result<_>>()?));
         }
         if let Some(handle) = dynamic.read_lock::<Handle>() {
@@ -76,10 +83,10 @@ impl Bridge {
             return Ok(Value::Tensor(handle.0.clone()));
         }
         if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
-            return Ok(Value::ints(range.clone()));
+            return whole_numbers(range.start, range.end);
         }
         if let Some(range) = dynamic.read_lock::<std::ops::RangeInclusive<i64>>() {
-            return Ok(Value::ints(range.clone()));
+            return whole_numbers(*range.start(), range.end().saturating_add(1));
         }
         if let (Some(function), Some(context)) = (dynamic.read_lock::<FnPtr>(), context) {
             return Ok(Value::Callback(self.callback(function.clone(), context)));
@@ -108,6 +115,19 @@ impl Bridge {
             }
         })
     }
+}
+
+/// Deeper nesting is a script's mistake, and would use up the stack.
+const DEEPEST: usize = 100;
+
+/// Longer ranges are for loops, not for values.
+const LONGEST_RANGE: i64 = 10_000_000;
+
+fn whole_numbers(from: i64, to: i64) -> Result<Value> {
+    if to.saturating_sub(from) > LONGEST_RANGE {
+        return Err(Error::argument(format!("the range {from}..{to} has more than {LONGEST_RANGE} numbers")));
+    }
+    Ok(Value::ints(from..to))
 }
 
 /// How a value prints inside strings and by `print`.

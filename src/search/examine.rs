@@ -61,8 +61,12 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
         }
     };
     plan.model.check_fits(cx, plan.data)?;
-    plan.data.record(cx);
-    cx.record_input(format!("model {}", plan.model.name), crate::core::Object::digest(plan.model));
+    if let (true, Some(caution)) = (densities, plan.data.caution()) {
+        cx.warn(format!(
+            "{}: {caution}, so a test on these densities may reject models that have not seen the images",
+            plan.data.name
+        ));
+    }
     let ball = Ball::new(group, densities);
     let rows = Loop::new(cx, plan, &ball, exhaustive, densities)?.run()?;
     let candidates = ball.group.candidates().len();

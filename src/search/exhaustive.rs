@@ -54,15 +54,20 @@ pub trait Preference {
     fn may_prefer(&self, case: &Case, a: Candidate, b: Candidate) -> bool;
 }
 
-/// T_i of a search that moves an image to one point: h_g is at least 1 / (|V| + 1), and at most 1/2 at a point that
-/// something was moved to.
-pub fn deterministic_range(candidates: usize) -> (f64, f64) {
-    let v = candidates as f64;
-    (-v / (v + 1.0), 0.5)
+impl<P: Preference> Exhaustive for P {
+    fn step(&self, case: &Case) -> Step {
+        step_by_preference(case, self)
+    }
+
+    /// h_g is at least 1 / (|V| + 1), and at most 1/2 at a point that something was moved to.
+    fn range(&self, candidates: usize) -> (f64, f64) {
+        let v = candidates as f64;
+        (-v / (v + 1.0), 0.5)
+    }
 }
 
 /// The next step of a search that moves every correct image to its preferred misclassified candidate.
-pub fn step_by_preference(case: &Case, preference: &dyn Preference) -> Step {
+fn step_by_preference(case: &Case, preference: &dyn Preference) -> Step {
     let (ball, grid) = (case.ball, case.grid);
     let missing: Vec<u32> =
         std::iter::once(&0).chain(ball.around(0)).copied().filter(|&point| !grid.known(point)).collect();

@@ -2,7 +2,7 @@
 //! magnitude.
 
 use super::Search;
-use super::exhaustive::{Candidate, Case, Exhaustive, Preference, Step, deterministic_range, step_by_preference};
+use super::exhaustive::{Candidate, Case, Exhaustive, Preference};
 
 pub struct Nearest;
 
@@ -13,16 +13,6 @@ impl Search for Nearest {
 
     fn exhaustive(&self) -> Option<&dyn Exhaustive> {
         Some(self)
-    }
-}
-
-impl Exhaustive for Nearest {
-    fn step(&self, case: &Case) -> Step {
-        step_by_preference(case, self)
-    }
-
-    fn range(&self, candidates: usize) -> (f64, f64) {
-        deterministic_range(candidates)
     }
 }
 

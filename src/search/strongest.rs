@@ -2,7 +2,7 @@
 //! confidence, g(x) = argmax of l_exc(x') = max_i l_i(x') - l_y(x') over G(x).
 
 use super::Search;
-use super::exhaustive::{Candidate, Case, Exhaustive, Preference, Step, deterministic_range, step_by_preference};
+use super::exhaustive::{Candidate, Case, Exhaustive, Preference};
 
 /// Where scores tie exactly between the label and another class, l_exc is 0 on both sides of the border; a misclassified
 /// candidate is then preferred to a correct one, so that every search succeeds on the same images.
@@ -15,16 +15,6 @@ impl Search for Strongest {
 
     fn exhaustive(&self) -> Option<&dyn Exhaustive> {
         Some(self)
-    }
-}
-
-impl Exhaustive for Strongest {
-    fn step(&self, case: &Case) -> Step {
-        step_by_preference(case, self)
-    }
-
-    fn range(&self, candidates: usize) -> (f64, f64) {
-        deterministic_range(candidates)
     }
 }
 

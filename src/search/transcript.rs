@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::json;
-use tch::Device;
 
 use super::Examination;
-use crate::core::{Digest, Error, Object, Result, Table, Tensor, Value, number, suggestion};
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, suggestion};
 use crate::data::Dataset;
 use crate::objective::Objective;
 use crate::space::{Element, Group};
@@ -187,7 +186,7 @@ impl Transcript {
 
     /// The images of all rows, `N x C x H x W` in [0, 1]: as they stand, or where the search left them. They are read and
     /// changed anew; a transcript holds no pixels.
-    pub fn images(&self, after: bool, device: Device) -> Result<Tensor> {
+    pub fn images(&self, cx: &Cx, after: bool) -> Result<Tensor> {
         let [c, h, w] = self.of.data.shape();
         if self.rows.is_empty() {
             return Err(Error::data("a transcript without rows has no images"));
@@ -202,7 +201,8 @@ impl Transcript {
             let places: Vec<i64> = (0..rows.len() as i64).collect();
             let points: Vec<Element> =
                 rows.iter().map(|row| if after { row.point } else { Element::IDENTITY }).collect();
-            let canvases = self.of.data.canvases(&ids, device)?;
+            cx.check()?;
+            let canvases = self.of.data.canvases(&ids, cx.device())?;
             parts.push(self.of.group.draw(&self.of.group.prepare(&canvases)?, &places, &points)?);
         }
         Ok(Tensor::f_cat(&parts, 0)?)
@@ -262,8 +262,11 @@ impl Object for Transcript {
     fn digest(&self) -> Digest {
         let of = &self.of;
         let what = format!("{} {} {} {}", of.space, of.search, of.objective.describe(), of.seed);
-        let rows = format!("{:?}", self.rows);
-        Digest::of_parts(&[&of.model.1.0, &of.data.digest().0, what.as_bytes(), rows.as_bytes()])
+        let mut rows = Digest::of(&[]);
+        for part in self.rows.chunks(4096) {
+            rows = Digest::of_parts(&[&rows.0, format!("{part:?}").as_bytes()]);
+        }
+        Digest::of_parts(&[&of.model.1.0, &of.data.digest().0, what.as_bytes(), &rows.0])
     }
 
     fn json(&self) -> serde_json::Value {

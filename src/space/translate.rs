@@ -54,6 +54,11 @@ impl Finite for Translate {
                 2 * eps + 1
             ))
             .hint(largest(side.saturating_sub(1) / 2))),
+            Edge::Margin(_) if set.depends_on_whole_image() => Err(Error::data(format!(
+                "translate({eps}) on {}: the images are centred or standardised by what stood in the unmoved crop",
+                set.name
+            ))
+            .hint("translate the plain images; a model's own `mean` and `std` do the normalising")),
             Edge::Margin(margin) if reach * eps > margin => {
                 let why = if reach > 1 { " (the density of an outcome depends on that many)" } else { "" };
                 Err(Error::argument(format!(

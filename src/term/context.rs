@@ -7,6 +7,12 @@ use crate::core::{Cx, resolve_device, tune_allocator};
 /// primitives are called and explained there.
 pub fn start() {
     tune_allocator();
+    // `viva ... | head` ends quietly when its reader does, as other commands do.
+    #[cfg(unix)]
+    // SAFETY: resets one signal to its default before any thread is started.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+    }
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
     }

@@ -105,8 +105,16 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
     let labels = set.label_tensor(&(0..set.len()).collect::<Vec<_>>(), device)?;
     module.set_trainable(true)?;
     let parameters = module.parameters();
+    if parameters.is_empty() {
+        return Err(Error::model("the network has nothing to train").hint("put a net::conv or net::linear layer in"));
+    }
     let mut optimiser = Optimiser::new(*rule, *lr, *weight_decay, &parameters)?;
 
+    if module.layers.has_batch_norm() && (*batch == 1 || set.len() == 1) {
+        return Err(
+            Error::argument("batch norm has no statistics of a single image").hint("use a `batch` of 2 or more")
+        );
+    }
     // Batch norm has no statistics of a single image, so an epoch's last batch of one is left out.
     let usable = match set.len() % batch {
         1 if module.layers.has_batch_norm() && set.len() > 1 => set.len() - 1,

@@ -76,6 +76,32 @@ pub static SPLIT: Primitive = Primitive {
     },
 };
 
+pub static SELECT: Primitive = Primitive {
+    path: "Dataset.select",
+    purpose: "The images at these places, in this order.",
+    params: &[
+        DATASET,
+        Param::new("places", Kind::Numbers, "image numbers from 0; an image may come more than once").at_least(0.0),
+    ],
+    options: &[],
+    returns: "a `Dataset`",
+    notes: "",
+    source: "",
+    examples: &[Example { code: "data::glyphs(#{ n: 100, seed: 1 }).select([7, 3]).len()", result: "2" }],
+    run: select,
+};
+
+fn select(_: &Cx, args: &Args) -> Result<Value> {
+    let set = args.object::<Dataset>("ds");
+    let place = |x: f64| match x {
+        x if x.fract() == 0.0 && x < set.len() as f64 => Ok(x as usize),
+        x => Err(Error::argument(format!("no image {} among {}", crate::core::number(x), set.len()))
+            .hint(format!("images count from 0 to {}", set.len() - 1))),
+    };
+    let places = args.numbers("places").into_iter().map(place).collect::<Result<Vec<_>>>()?;
+    set.select(&places).map(Value::object)
+}
+
 pub static ONLY: Primitive = Primitive {
     path: "Dataset.only",
     purpose: "The images of some classes.",

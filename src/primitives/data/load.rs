@@ -8,11 +8,7 @@ use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 pub static LOAD: Primitive = Primitive {
     path: "data::load",
     purpose: "Images and labels from a known data set, a file or a folder.",
-    params: &[Param::new(
-        "name_or_path",
-        Kind::Path,
-        "\"mnist\", \"fashion-mnist\", \"cifar10\", or a path: see the notes",
-    )],
+    params: &[Param::new("name_or_path", Kind::Path, "\"mnist\", \"fashion-mnist\", or a path: see the notes")],
     options: &[
         Param::new("split", Kind::Str, "\"train\" or \"test\" of a known data set; a subfolder of an image folder")
             .or(Fallback::Absent("\"test\" of a known data set; the folder itself")),

@@ -132,5 +132,5 @@ pub static IMAGES: Primitive = Primitive {
     notes: "Images are read and changed anew; a transcript holds no pixels.",
     source: "",
     examples: &[Example { code: example!("t.filter(|row| row.id < 5).images(\"before\")"), result: "" }],
-    run: |cx, args| Ok(Value::tensor(transcript(args).images(args.str("which") == "after", cx.device())?)),
+    run: |cx, args| Ok(Value::tensor(transcript(args).images(cx, args.str("which") == "after")?)),
 };

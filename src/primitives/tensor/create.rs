@@ -52,7 +52,11 @@ pub static ZEROS: Primitive = Primitive {
     source: "",
     examples: &[Example { code: "tensor::zeros([2, 3])", result: "tensor float [2 x 3], 0.0 to 0.0" }],
     run: |cx: &Cx, args: &Args| {
-        let shape: Vec<i64> = args.numbers("shape").iter().map(|n| *n as i64).collect();
+        let numbers = args.numbers("shape");
+        if let Some(part) = numbers.iter().find(|n| n.fract() != 0.0) {
+            return Err(Error::argument(format!("tensor::zeros: lengths must be whole, got {part}")));
+        }
+        let shape: Vec<i64> = numbers.iter().map(|n| *n as i64).collect();
         if shape.iter().try_fold(1i64, |total, n| total.checked_mul(*n)).is_none_or(|total| total > 1 << 31) {
             return Err(Error::argument(format!("tensor::zeros: {shape:?} is too large")));
         }

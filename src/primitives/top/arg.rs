@@ -34,6 +34,6 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         _ => Some(Value::Str(text.into())),
     };
     parsed.ok_or_else(|| {
-        Error::argument(format!("--{name}: wanted a {} such as {}, got {text:?}", default.kind(), default.summary()))
+        Error::argument(format!("--{name}: wanted one {} such as {}, got {text:?}", default.kind(), default.summary()))
     })
 }

@@ -40,7 +40,7 @@ fn device(cx: &Cx, args: &Args) -> Result<Value> {
 pub static THREADS: Primitive = Primitive {
     path: "threads",
     purpose: "Sets the number of CPU threads that one operation uses.",
-    params: &[Param::new("n", Kind::Int, "threads").range(1.0, 1024.0)],
+    params: &[Param::new("n", Kind::Int, "threads").range(1.0, 256.0)],
     options: &[],
     returns: "()",
     notes: "Results are the same bytes only for the same number of threads.",
