@@ -44,6 +44,7 @@ impl ErrorKind {
     }
 }
 
+/// What went wrong and what to try.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {

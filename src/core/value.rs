@@ -25,6 +25,7 @@ impl Callback {
     }
 }
 
+/// What primitives take and give.
 #[derive(Clone)]
 pub enum Value {
     Unit,

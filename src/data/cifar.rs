@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::memory::{Memory, Pixels};
+use super::memory::{Memory, Pixels, Raw};
 use crate::core::{Cx, Digest, Error, Result};
 
 pub(super) const CLASSES: [&str; 10] =
@@ -12,7 +12,7 @@ pub(super) const CLASSES: [&str; 10] =
 const IMAGE: usize = 3 * 32 * 32;
 
 /// Reads whole files of records, one after the other.
-pub(super) fn read(cx: &Cx, paths: &[std::path::PathBuf]) -> Result<super::load::Raw> {
+pub(super) fn read(cx: &Cx, paths: &[std::path::PathBuf]) -> Result<Raw> {
     let (mut pixels, mut labels, mut digests) = (Vec::new(), Vec::new(), Vec::new());
     for path in paths {
         cx.check()?;
@@ -29,7 +29,7 @@ pub(super) fn read(cx: &Cx, paths: &[std::path::PathBuf]) -> Result<super::load:
     let digest = Digest::of_parts(&digests.iter().map(|d| &d.0[..]).collect::<Vec<_>>());
     let images = Memory::new(Pixels::Bytes(pixels), [3, 32, 32]);
     let classes = CLASSES.map(String::from).to_vec();
-    Ok(super::load::Raw { images, labels, classes: Some(classes), digest })
+    Ok(Raw { images, labels, classes: Some(classes), digest })
 }
 
 fn read_records(path: &Path) -> Result<Vec<u8>> {

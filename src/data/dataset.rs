@@ -59,6 +59,7 @@ pub enum Preprocessing {
     Standardise,
 }
 
+/// Labelled images that stay where they are until they are read; a cheap handle.
 #[derive(Clone)]
 pub struct Dataset {
     pub name: String,

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::load::Raw;
-use super::memory::{Memory, Pixels};
+use super::memory::{Memory, Pixels, Raw};
 use crate::core::{Digest, Error, Result};
 
 /// Unsigned bytes in three dimensions: images.

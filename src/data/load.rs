@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rand::seq::SliceRandom;
 
-use super::memory::{Memory, numbered_classes};
+use super::memory::{Raw, numbered_classes};
 use super::window::{View, Window};
 use super::{Dataset, cifar, fetch, folder, idx, npz};
 use crate::core::{Cx, Digest, Error, Result, nearest, random};
@@ -25,15 +25,6 @@ pub struct Load {
     pub labels: Option<PathBuf>,
     /// Shuffles the images before the limit; without it they keep their order.
     pub shuffle: Option<u64>,
-}
-
-/// Images in memory with their labels, as the readers of single formats give them.
-pub(super) struct Raw {
-    pub images: Memory,
-    pub labels: Vec<i64>,
-    pub classes: Option<Vec<String>>,
-    /// Of the contents, whatever they are packed in.
-    pub digest: Digest,
 }
 
 const FASHION: [&str; 10] =

@@ -184,3 +184,12 @@ pub fn from_tensor(images: &Tensor, labels: Vec<i64>, classes: Option<Vec<String
     let source = Memory::new(pixels, [c, h, w]);
     Dataset::new("from", Arc::new(source), labels, classes, Edge::None, Digest::of_tensor(images)?)
 }
+
+/// Images in memory with their labels, as the readers of single formats give them.
+pub(super) struct Raw {
+    pub images: Memory,
+    pub labels: Vec<i64>,
+    pub classes: Option<Vec<String>>,
+    /// Of the contents, whatever they are packed in.
+    pub digest: Digest,
+}

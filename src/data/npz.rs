@@ -9,8 +9,7 @@ use std::path::Path;
 use npyz::npz::NpzArchive;
 use npyz::{DType, Endianness, NpyFile, Order, TypeChar, TypeStr};
 
-use super::load::Raw;
-use super::memory::{Memory, Pixels, check_floats, image_shape};
+use super::memory::{Memory, Pixels, Raw, check_floats, image_shape};
 use crate::core::{Digest, Error, Result};
 
 struct Array {

@@ -56,6 +56,7 @@ pub enum Mode {
     Evaluate,
 }
 
+/// A network: its description, its tensors by PyTorch's names, and how to run it forward.
 pub struct Module {
     pub layers: Layer,
     root: Node,

@@ -1,9 +1,10 @@
 //! Lays a figure out and draws it on a canvas; the same code serves PNG, SVG and the terminal.
 
-use super::canvas::{Anchor, Canvas, Face, Pen, Point, Rect, clip_line, clip_polygon, disc, text_width, wrapped};
+use super::canvas::{Anchor, Canvas, Face, Pen, Point, Rect, clip_line, clip_polygon, text_width, wrapped};
 use super::figure::{Figure, Layer, Panel, Series, Spread};
 use super::legend::{Entry, Legend, Sample};
-use super::palette::{GRID, INK, Marker, Rgb, WHITE, style};
+use super::marker::{marker, series_width};
+use super::palette::{GRID, INK, Rgb, WHITE, style};
 use super::scale::{Scale, Tick};
 use super::{Picture, backend};
 use crate::core::Result;
@@ -109,34 +110,6 @@ fn draw(figure: &Figure, canvas: &mut dyn Canvas, width: f64, height: f64) {
             _ => Plot::new(panel, area, font).draw(canvas),
         }
     }
-}
-
-pub fn series_width(font: f64) -> f64 {
-    (font * 0.1).max(1.2)
-}
-
-pub fn marker(canvas: &mut dyn Canvas, shape: Marker, (x, y): Point, font: f64, colour: Rgb) {
-    let r = font * 0.23;
-    let polygon: Vec<Point> = match shape {
-        Marker::Circle => disc((x, y), r),
-        Marker::Square => Rect::new(x - r * 0.88, y - r * 0.88, x + r * 0.88, y + r * 0.88).corners().to_vec(),
-        Marker::Triangle => vec![(x, y - r * 1.2), (x + r * 1.1, y + r * 0.8), (x - r * 1.1, y + r * 0.8)],
-        Marker::Nabla => vec![(x - r * 1.1, y - r * 0.8), (x + r * 1.1, y - r * 0.8), (x, y + r * 1.2)],
-        Marker::Diamond => vec![(x, y - r * 1.3), (x + r * 1.1, y), (x, y + r * 1.3), (x - r * 1.1, y)],
-        Marker::Cross | Marker::Plus => {
-            // Twelve corners of a plus, turned by an eighth for a cross.
-            let (a, b) = (r * 0.38, r * 1.2);
-            let quarter = [(-a, -b), (a, -b), (a, -a)];
-            let turn: f64 = if shape == Marker::Cross { std::f64::consts::FRAC_PI_4 } else { 0.0 };
-            (0..4)
-                .flat_map(|i| {
-                    let (sin, cos) = (turn + f64::from(i) * std::f64::consts::FRAC_PI_2).sin_cos();
-                    quarter.map(|(px, py)| (x + px * cos - py * sin, y + px * sin + py * cos))
-                })
-                .collect()
-        }
-    };
-    canvas.fill(&polygon, colour, 1.0);
 }
 
 /// A panel with axes, laid out.

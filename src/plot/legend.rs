@@ -1,7 +1,7 @@
 //! The legend: in a free place of the plot, or below it; never over data.
 
 use super::canvas::{Anchor, Canvas, Face, Pen, Point, Rect, text_width};
-use super::draw::{marker, series_width};
+use super::marker::{marker, series_width};
 use super::palette::{GRID, INK, Marker, Rgb, WHITE};
 
 /// How one entry looks.

@@ -8,6 +8,7 @@ mod canvas;
 mod draw;
 mod figure;
 mod legend;
+mod marker;
 mod palette;
 mod papers;
 mod picture;

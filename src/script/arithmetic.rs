@@ -2,7 +2,7 @@
 
 use rhai::{Dynamic, Engine, EvalAltResult, Position};
 
-use super::value::TensorHandle;
+use super::value::{ErrorHandle, TensorHandle};
 use crate::core::{Error, Tensor};
 
 pub fn register(engine: &mut Engine) {
@@ -119,6 +119,6 @@ fn handle(
             "`{operator}`: tensors of shapes {:?} and {b:?} do not fit, or memory does not",
             a.size()
         ));
-        EvalAltResult::ErrorRuntime(Dynamic::from(super::bind::ErrorHandle(error)), Position::NONE).into()
+        EvalAltResult::ErrorRuntime(Dynamic::from(ErrorHandle(error)), Position::NONE).into()
     })
 }

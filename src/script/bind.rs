@@ -7,8 +7,7 @@ use std::rc::Rc;
 
 use rhai::{Dynamic, Engine, EvalAltResult, FnNamespace, FuncRegistration, Module, NativeCallContext, Position};
 
-use super::session::Pending;
-use super::value::{Bridge, Handle, TensorHandle, text, to_dynamic};
+use super::value::{Bridge, ErrorHandle, Handle, Pending, TensorHandle, text, to_dynamic};
 use crate::core::{Cx, Error, ErrorKind, Result, Value, suggestion};
 use crate::primitives::{PRIMITIVES, Primitive};
 
@@ -16,10 +15,6 @@ use crate::primitives::{PRIMITIVES, Primitive};
 const MOST_ARGUMENTS: usize = 6;
 
 type Outcome = std::result::Result<Dynamic, Box<EvalAltResult>>;
-
-/// A core error as the interpreter carries it.
-#[derive(Clone)]
-pub struct ErrorHandle(pub Error);
 
 pub fn register(engine: &mut Engine, cx: &Rc<Cx>, bridge: &Bridge) {
     let mut namespaces: BTreeMap<&str, Module> = BTreeMap::new();

@@ -3,10 +3,11 @@
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 use rhai::{EvalAltResult, Position};
 
-use super::bind::ErrorHandle;
 use super::modules::Sources;
+use super::value::ErrorHandle;
 use crate::core::suggestion;
 use crate::primitives::{NAMESPACES, PRIMITIVES};
+use crate::term::Paint;
 
 /// A line longer than this is named, not shown.
 const LONGEST_LINE: usize = 1000;
@@ -106,7 +107,7 @@ impl Diagnostic {
             text += &format!("  {call}\n");
         }
         if let Some(hint) = &self.hint {
-            text += &format!("  hint: {hint}\n");
+            text += &format!("  {} {hint}\n", Paint::new(colour).hint("hint:"));
         }
         text
     }

@@ -110,7 +110,7 @@ impl ModuleResolver for Resolver {
         position: Position,
     ) -> Result<Shared<Module>, Box<EvalAltResult>> {
         let raise = |error: Error| -> Box<EvalAltResult> {
-            EvalAltResult::ErrorRuntime(rhai::Dynamic::from(super::bind::ErrorHandle(error)), position).into()
+            EvalAltResult::ErrorRuntime(rhai::Dynamic::from(super::value::ErrorHandle(error)), position).into()
         };
         let (name, text) = self.load(importer, path).map_err(raise)?;
         let key = PathBuf::from(&name).canonicalize().map_or_else(|_| name.clone(), |p| p.display().to_string());

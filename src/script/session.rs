@@ -1,6 +1,5 @@
 //! One interpreter with its variables: what a batch run uses once and the prompt uses line by line.
 
-use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -8,12 +7,9 @@ use rhai::{AST, Dynamic, Engine, EvalAltResult, OptimizationLevel, Scope, Stmt};
 
 use super::diagnostic::Diagnostic;
 use super::modules::{Resolver, Sources};
-use super::value::Bridge;
+use super::value::{Bridge, Pending};
 use super::{arithmetic, bind};
 use crate::core::{Cx, Value};
-
-/// The error of a script's closure while it travels through a primitive.
-pub type Pending = Rc<RefCell<Option<Box<EvalAltResult>>>>;
 
 pub struct Session {
     cx: Rc<Cx>,

@@ -1,10 +1,10 @@
 //! Between the interpreter's values and the core's.
 
+use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
 use rhai::{Dynamic, Engine, FnPtr, ImmutableString, NativeCallContext};
 
-use super::session::Pending;
 use crate::core::{Callback, Error, ErrorKind, Object, Result, Tensor, Value};
 
 /// An object as the interpreter holds it.
@@ -14,6 +14,13 @@ pub struct Handle(pub Rc<dyn Object>);
 /// A tensor as the interpreter holds it.
 #[derive(Clone)]
 pub struct TensorHandle(pub Rc<Tensor>);
+
+/// A core error as the interpreter carries it.
+#[derive(Clone)]
+pub struct ErrorHandle(pub Error);
+
+/// The error of a script's closure while it travels through a primitive.
+pub type Pending = Rc<RefCell<Option<Box<rhai::EvalAltResult>>>>;
 
 /// What turns a script's closure into a core callback: the engine that runs it and the place to leave its error.
 #[derive(Clone)]

@@ -25,6 +25,7 @@ pub enum Densities {
     WhereKnown,
 }
 
+/// What `examine` pairs: who is asked, about which images, what may change in them, how to look, and what counts.
 pub struct Examination<'a> {
     pub model: &'a Model,
     pub data: &'a Dataset,

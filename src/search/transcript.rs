@@ -75,6 +75,7 @@ pub struct Provenance {
     group: Rc<dyn Group>,
 }
 
+/// The table of outcomes of an examination, one row per image: what estimates and figures read.
 #[derive(Clone)]
 pub struct Transcript {
     pub rows: Vec<Row>,

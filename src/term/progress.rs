@@ -81,7 +81,11 @@ impl Progress for Bar {
     }
 
     fn say(&self, text: &str) {
-        if !self.visible || self.running.borrow().is_empty() || self.lines.println(text).is_err() {
+        let text = match text.strip_prefix("warning:") {
+            Some(rest) => format!("{}{rest}", Paint::new(self.colour).warning("warning:")),
+            None => text.into(),
+        };
+        if !self.visible || self.running.borrow().is_empty() || self.lines.println(&text).is_err() {
             eprintln!("{text}");
         }
     }

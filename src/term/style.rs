@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use nu_ansi_term::{Color, Style};
 
-/// Paints text, or leaves it alone.
+/// Colours text, or leaves it alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paint {
     enabled: bool,
@@ -34,39 +34,13 @@ impl Paint {
         if self.enabled { style.paint(text).to_string() } else { text.into() }
     }
 
-    pub fn error(self, text: &str) -> String {
-        self.with(Color::Red.bold(), text)
-    }
-
     pub fn warning(self, text: &str) -> String {
         self.with(Color::Yellow.bold(), text)
     }
 
     /// What to try next.
     pub fn hint(self, text: &str) -> String {
-        self.with(Color::Cyan.normal(), text)
-    }
-
-    pub fn heading(self, text: &str) -> String {
-        self.with(Style::new().bold(), text)
-    }
-
-    /// A name that can be typed: a function, an option, a command.
-    pub fn name(self, text: &str) -> String {
-        self.with(Color::Green.normal(), text)
-    }
-
-    pub fn number(self, text: &str) -> String {
-        self.with(Color::Blue.normal(), text)
-    }
-
-    pub fn string(self, text: &str) -> String {
-        self.with(Color::Magenta.normal(), text)
-    }
-
-    /// What matters less than its surroundings.
-    pub fn dim(self, text: &str) -> String {
-        self.with(Style::new().dimmed(), text)
+        self.with(Color::Cyan.bold(), text)
     }
 }
 
@@ -83,9 +57,8 @@ mod tests {
     fn colours_only_where_they_are_seen_and_wanted() {
         assert!(Paint::decide(true, false, false).enabled());
         for (terminal, refused, dumb) in [(false, false, false), (true, true, false), (true, false, true)] {
-            let paint = Paint::decide(terminal, refused, dumb);
-            assert_eq!(paint.error("no"), "no");
+            assert_eq!(Paint::decide(terminal, refused, dumb).warning("no"), "no");
         }
-        assert_eq!(Paint::new(true).error("no"), "\u{1b}[1;31mno\u{1b}[0m");
+        assert_eq!(Paint::new(true).hint("no"), "\u{1b}[1;36mno\u{1b}[0m");
     }
 }

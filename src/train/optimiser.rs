@@ -31,6 +31,7 @@ impl Rule {
     }
 }
 
+/// Gradient descent with a state that can be read, saved and restored.
 pub struct Optimiser {
     rule: Rule,
     pub lr: f64,
