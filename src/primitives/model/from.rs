@@ -14,7 +14,8 @@ pub static FROM: Primitive = Primitive {
     )],
     options: &[super::CLASSES, super::INPUT],
     returns: "Model",
-    notes: "Gradient searches can't drive it; those that need only scores can.",
+    notes: "Gradient searches can't drive it; those that need only scores can. A closure's text is not part of the model's hash: two \
+            closures have one hash.",
     source: "",
     examples: &[Example { code: "model::from(|x| x, #{ classes: 2 }).classes", result: "2" }],
     run: |_cx, args| {
