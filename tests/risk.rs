@@ -93,6 +93,11 @@ fn verdicts() {
     // 40% successes of weight 1/2 in 2,000 images: T = 0.2 needs no more than 0.05.
     let rows: Vec<_> = (0..2000).map(|i| (false, i % 5 < 2, if i % 5 < 2 { 0.5 } else { 1.0 })).collect();
     let rejected = report(Rc::new(by_hand(&rows)), 0.05).unwrap();
+    // Section 3.1 by hand: no error has deviation 0, the weighted loss is 1/2 in 40% of the images.
+    let (deviation, t) = ((0.4f64 * 0.25 - 0.04).sqrt(), 0.2f64);
+    let q = 2.0 * t / (2f64.sqrt() * deviation + (2.0 * deviation.powi(2) + 24.0 * t).sqrt());
+    let by_hand_p = 6.0 * (-2000.0 * q * q).exp();
+    assert!((rejected.interval_p() / by_hand_p - 1.0).abs() < 1e-9, "{} is not {by_hand_p}", rejected.interval_p());
     assert_eq!(rejected.verdict(), Verdict::Rejected);
     assert!(rejected.test.p < 1e-6);
     // The same with small weights and errors that make up for them.
@@ -196,10 +201,20 @@ fn curve() {
     assert!((number(last, "weighted_error_hi") - report.weighted.mean - b).abs() < 1e-12);
     // The same seed draws the same samples; more sizes than images are as many as there are images.
     let again = report.curve(&Cx::default(), 10, 5, 3).unwrap();
+    let again_points = again.clone();
     assert_eq!(Value::Array(points.into_iter().map(Value::Map).collect()).json(), {
         Value::Array(again.into_iter().map(Value::Map).collect()).json()
     });
     assert_eq!(report.curve(&Cx::default(), 1000, 1, 0).unwrap().len(), 103);
+    // Another seed draws others, and many samples of 21 images have the error of all on average, within five standard
+    // errors: a choice of the first rows would not.
+    let other = report.curve(&Cx::default(), 10, 5, 4).unwrap();
+    assert!((0..9).any(|i| number(&other[i], "error") != number(&again_points[i], "error")), "two seeds, one sample");
+    let many = report.curve(&Cx::default(), 5, 4000, 3).unwrap();
+    let error = report.error.mean;
+    assert!(error > 0.0 && error < 1.0, "both outcomes occur");
+    let spread = (error * (1.0 - error) / 21.0 / 4000.0).sqrt();
+    assert!((number(&many[0], "error") - error).abs() < 5.0 * spread, "{} is not {error}", number(&many[0], "error"));
 }
 
 fn refused(result: Result<Value>, kind: ErrorKind, words: &[&str]) {

@@ -194,3 +194,17 @@ const SGD: [f32; 3] = [0.6786572, -1.3573143, 2.0359716];
 const MOMENTUM: [f32; 3] = [0.2311739, -0.4623477, 0.6935215];
 const RMS_PROP: [f32; 3] = [-0.7731723, 0.7839754, -0.1305234];
 const ADAM: [f32; 3] = [0.4978464, -1.4978096, 2.4979022];
+
+/// A class whose examples count for nothing is only ever pushed down, so no image is given to it.
+#[test]
+fn class_weights_decide_what_is_learnt() -> Result<()> {
+    let (cx, set) = (Cx::default(), stripes(60)?);
+    let given = |class_weights: Option<Vec<f64>>| -> Result<usize> {
+        let model = train(&cx, &set, &Settings { epochs: 20, class_weights, ..settings(small()) })?;
+        let labels = model.predictions(&cx, &Inputs::Data(&set))?;
+        Ok(labels.iter().filter(|label| **label == 2).count())
+    };
+    assert!(given(None)? > 10);
+    assert_eq!(given(Some(vec![1.0, 1.0, 0.0]))?, 0);
+    Ok(())
+}
