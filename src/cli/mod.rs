@@ -20,6 +20,7 @@ viva: a lab for examining deep image classifiers
 viva                                  the prompt
 viva run SCRIPT [--name value ...]    run a script; --help after it lists the script's own arguments
      --out DIR            the run folder (default: a new folder below runs/)
+     --resume DIR         go on with a run that was killed, stopped or failed
      --seed N             the run's seed (default 0)
      --device D           cpu, cuda, cuda:1 (default: cuda where there is one)
      --threads N          CPU threads (default: all cores)
@@ -35,6 +36,8 @@ viva version                          versions and devices";
 pub enum Failure {
     Plain(Error),
     Script(Box<Diagnostic>),
+    /// By Ctrl-C, or by this other signal.
+    Stopped(Box<Diagnostic>, Option<i32>),
 }
 
 impl From<Error> for Failure {
@@ -62,6 +65,11 @@ pub fn main() -> ExitCode {
         Err(Failure::Script(diagnostic)) => {
             eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
             if diagnostic.is_interruption() { ExitCode::from(130) } else { ExitCode::FAILURE }
+        }
+        Err(Failure::Stopped(diagnostic, signal)) => {
+            eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
+            // As a shell tells of a process that a signal ended; SIGINT is 2.
+            ExitCode::from(128 + signal.unwrap_or(2) as u8)
         }
     }
 }
@@ -108,7 +116,7 @@ fn evaluate(words: &[String]) -> Outcome {
     let cx = context();
     cx.set_device(default_device());
     let mut session = Session::new(Rc::new(cx));
-    stop_on_signals(session.cx());
+    stop_on_signals(session.cx(), |_| {});
     let value = session.evaluate("-e", expression)?;
     if !matches!(value, Value::Unit) {
         println!("{}", value.details(width()));

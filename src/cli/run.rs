@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::{Failure, Outcome, read_script};
-use crate::core::record::Record;
-use crate::core::{Error, Value, resolve_device, set_threads, suggestion};
+use crate::core::record::{Begun, Record};
+use crate::core::{Error, Journal, Value, device_name, resolve_device, set_threads, suggestion};
 use crate::script::{ScriptArgument, Session, script_arguments};
 use crate::term::{context, default_device, stop_on_signals};
 
@@ -14,6 +14,7 @@ use crate::term::{context, default_device, stop_on_signals};
 struct Options {
     script: Option<String>,
     out: Option<PathBuf>,
+    resume: Option<PathBuf>,
     seed: Option<u64>,
     device: Option<String>,
     threads: Option<usize>,
@@ -23,10 +24,17 @@ struct Options {
     arguments: BTreeMap<String, String>,
 }
 
-const OWN: [&str; 7] = ["out", "seed", "device", "threads", "allow-write", "json", "help"];
+const OWN: [&str; 8] = ["out", "resume", "seed", "device", "threads", "allow-write", "json", "help"];
 
 pub fn main(words: &[String]) -> Outcome {
-    let options = parse(words)?;
+    let mut options = parse(words)?;
+    let begun = match &options.resume {
+        Some(folder) => Some(Begun::read(folder)?),
+        None => None,
+    };
+    if let Some(begun) = &begun {
+        as_begun(&mut options, begun)?;
+    }
     let Some(script) = &options.script else {
         return Err(Error::argument("viva run needs a script").hint("viva run SCRIPT [--name value ...]").into());
     };
@@ -59,35 +67,84 @@ pub fn main(words: &[String]) -> Outcome {
     }
     cx.set_seed(options.seed.unwrap_or(0));
     cx.set_arguments(options.arguments.clone());
-    let record = Record::begin(options.out.clone().unwrap_or_else(|| Record::fresh_folder(&path)), &path, &text)?;
-    cx.set_folder(record.folder().to_path_buf());
     for path in &options.allow_write {
         cx.allow_write(path.clone());
     }
     if options.json {
         cx.set_output(Box::new(|text| eprintln!("{text}")));
     }
+    let record = match (&options.resume, &begun) {
+        (Some(folder), Some(begun)) => Record::resume(&mut cx, folder.clone(), begun, &path, &text)?,
+        _ => {
+            let folder = options.out.clone().unwrap_or_else(|| Record::fresh_folder(&path));
+            Record::begin(&mut cx, folder, &path, &text)?
+        }
+    };
     let mut session = Session::new(Rc::new(cx));
-    stop_on_signals(session.cx());
+    let leaving = stop_on_signals(session.cx(), |_| {});
     let cx = session.cx().clone();
-    match session.run(&path, &text) {
-        Ok(result) => {
-            if let Err(error) = record.finish(&cx, &result) {
-                record.fail(&cx, &format!("failed: {error}"))?;
-                return Err(error.into());
+    let (failure, reason): (Failure, String) = match session.run(&path, &text) {
+        Ok(result) => match record.finish(&cx, &result) {
+            Ok(()) => {
+                if let Some(left_over) = cx.journal().map(Journal::left_over).filter(|&n| n > 0) {
+                    eprintln!(
+                        "{left_over} calls of the earlier run were not made again: script, data or models have changed"
+                    );
+                }
+                report(&options, &record, &result, cx.width());
+                return Ok(());
             }
-            report(&options, &record, &result, cx.width());
-            Ok(())
+            Err(error) => {
+                let reason = format!("failed: {error}");
+                (error.into(), reason)
+            }
+        },
+        Err(diagnostic) if diagnostic.is_interruption() => {
+            let signal = leaving.signal();
+            (Failure::Stopped(diagnostic, signal), "stopped".into())
         }
         Err(diagnostic) => {
-            let reason =
-                if diagnostic.is_interruption() { "stopped".into() } else { format!("failed: {}", diagnostic.message) };
-            if record.fail(&cx, &reason)? {
-                eprintln!("what was saved so far is in {}", record.folder().display());
-            }
-            Err(diagnostic.into())
+            let reason = format!("failed: {}", diagnostic.message);
+            (diagnostic.into(), reason)
         }
+    };
+    // Where even this can't be written, the failure itself is what to tell.
+    if record.fail(&cx, &reason).unwrap_or(true) {
+        let folder = record.folder().display();
+        eprintln!("what was done so far is kept; go on with: viva run {} --resume {folder}", path.display());
     }
+    Err(failure)
+}
+
+/// A run that goes on does so as it was begun.
+fn as_begun(options: &mut Options, begun: &Begun) -> Result<(), Error> {
+    let changed = |what: &str, then: String| {
+        Err(Error::argument(format!("viva run: the run was begun with {what} {then}"))
+            .hint("leave it out: a run that is resumed goes on as it was begun"))
+    };
+    if options.out.is_some() {
+        return Err(Error::argument("viva run: --resume names the run folder, so --out has no place here"));
+    }
+    if options.seed.is_some_and(|seed| seed != begun.seed) {
+        return changed("--seed", begun.seed.to_string());
+    }
+    if options.threads.is_some_and(|threads| threads != begun.threads) {
+        return changed("--threads", begun.threads.to_string());
+    }
+    if let Some(device) = &options.device
+        && device_name(resolve_device(device)?) != begun.device
+    {
+        return changed("--device", begun.device.clone());
+    }
+    if let Some((name, _)) = options.arguments.iter().find(|(name, value)| begun.arguments.get(*name) != Some(value)) {
+        return changed(&format!("--{name}"), begun.arguments.get(name).cloned().unwrap_or("left out".into()));
+    }
+    options.arguments = begun.arguments.clone();
+    options.seed = Some(begun.seed);
+    options.threads = Some(begun.threads);
+    options.device = Some(begun.device.clone());
+    options.script.get_or_insert_with(|| begun.script.clone());
+    Ok(())
 }
 
 fn report(options: &Options, record: &Record, result: &Value, width: usize) {
@@ -136,6 +193,7 @@ fn parse(words: &[String]) -> Result<Options, Error> {
         }
         match name {
             "out" => options.out = Some(value.into()),
+            "resume" => options.resume = Some(value.into()),
             "seed" => options.seed = Some(value.parse().map_err(|_| number("a whole number from 0 up"))?),
             "device" => options.device = Some(value),
             "threads" => {
@@ -175,5 +233,5 @@ fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {
     for argument in known {
         println!("  --{:wide$}  default {}", argument.name, argument.default);
     }
-    println!("\nand those of every run: --out --seed --device --threads --allow-write --json");
+    println!("\nand those of every run: --out --resume --seed --device --threads --allow-write --json");
 }

@@ -3,12 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tch::Device;
 
-use super::{Digest, Error, ErrorKind, Result};
+use super::{Digest, Error, ErrorKind, Journal, Result, Value};
 
 /// Where the progress of long calls is shown.
 pub trait Progress {
@@ -31,6 +31,31 @@ impl Progress for Quiet {
     fn finish(&self) {}
 }
 
+/// What runs at the moment, outermost first; a signal handler reads it from its own thread.
+#[derive(Clone, Default)]
+pub struct Activity(Arc<Mutex<Vec<Running>>>);
+
+struct Running {
+    label: String,
+    done: u64,
+    total: Option<u64>,
+}
+
+impl Activity {
+    fn change(&self, change: impl FnOnce(&mut Vec<Running>)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// "examine (512 of 1000)", of the innermost call.
+    pub fn describe(&self) -> Option<String> {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.last().map(|Running { label, done, total }| match total {
+            Some(total) => format!("{label} ({done} of {total})"),
+            None => label.clone(),
+        })
+    }
+}
+
 /// A long call under way; the progress line ends when this is dropped.
 pub struct Task<'a> {
     cx: &'a Cx,
@@ -39,6 +64,7 @@ pub struct Task<'a> {
 impl Task<'_> {
     pub fn advance(&self, steps: u64) {
         self.cx.progress.advance(steps);
+        self.cx.activity.change(|running| running.iter_mut().rev().take(1).for_each(|task| task.done += steps));
     }
 
     /// A short word beside the progress, such as a loss.
@@ -50,10 +76,14 @@ impl Task<'_> {
 impl Drop for Task<'_> {
     fn drop(&mut self) {
         self.cx.progress.finish();
+        self.cx.activity.change(|running| drop(running.pop()));
     }
 }
 
 const PRINTED_LIMIT: usize = 1 << 20;
+
+/// How the names of files begin that are being written.
+pub(super) const TEMPORARY: &str = ".viva-";
 
 /// A model or data set that a run's results were computed from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,10 +100,19 @@ pub struct Cx {
     stop_after: Cell<Option<u64>>,
     seed: Cell<u64>,
     calls: RefCell<HashMap<Digest, u64>>,
+    /// Calls that drew since `take_draws`.
+    drawn: RefCell<Vec<Digest>>,
+    journal: Option<Journal>,
+    /// The text of the script that is run.
+    script: Digest,
+    partial: RefCell<Option<Value>>,
+    activity: Activity,
     device: Cell<Device>,
     progress: Box<dyn Progress>,
     folder: PathBuf,
     writable: Vec<PathBuf>,
+    reserved: Vec<PathBuf>,
+    written: RefCell<BTreeSet<PathBuf>>,
     data_folder: Option<PathBuf>,
     arguments: BTreeMap<String, String>,
     inputs: RefCell<BTreeSet<Input>>,
@@ -98,10 +137,17 @@ impl Cx {
             stop_after: Cell::new(None),
             seed: Cell::new(0),
             calls: RefCell::default(),
+            drawn: RefCell::default(),
+            journal: None,
+            script: Digest::of(b""),
+            partial: RefCell::default(),
+            activity: Activity::default(),
             device: Cell::new(Device::Cpu),
             progress,
             folder: PathBuf::from("."),
             writable: Vec::new(),
+            reserved: Vec::new(),
+            written: RefCell::default(),
             data_folder: default_data_folder(),
             arguments: BTreeMap::new(),
             inputs: RefCell::default(),
@@ -136,7 +182,45 @@ impl Cx {
 
     pub fn progress(&self, label: &str, total: Option<u64>) -> Task<'_> {
         self.progress.begin(label, total);
+        self.activity.change(|running| running.push(Running { label: label.into(), done: 0, total }));
         Task { cx: self }
+    }
+
+    pub fn activity(&self) -> Activity {
+        self.activity.clone()
+    }
+
+    /// A line for the person who watches, which is kept nowhere.
+    pub fn say(&self, text: &str) {
+        self.progress.say(text);
+    }
+
+    /// Where long calls keep what they have done, if anywhere.
+    pub fn journal(&self) -> Option<&Journal> {
+        self.journal.as_ref()
+    }
+
+    pub fn set_journal(&mut self, journal: Journal) {
+        self.journal = Some(journal);
+    }
+
+    /// What closures may depend on beside their own text.
+    pub fn script(&self) -> Digest {
+        self.script
+    }
+
+    pub fn set_script(&mut self, text: Digest) {
+        self.script = text;
+    }
+
+    /// Keeps what a call had done when it was stopped.
+    pub fn keep_partial(&self, value: Value) {
+        self.partial.replace(Some(value));
+    }
+
+    /// What the call that was stopped last had done.
+    pub fn take_partial(&self) -> Option<Value> {
+        self.partial.take()
     }
 
     /// Says something that may make a result mean less than it seems; kept in the run's manifest.
@@ -196,7 +280,31 @@ impl Cx {
         let count = calls.entry(call).or_insert(0);
         let stream = Digest::of_parts(&[&self.seed.get().to_le_bytes(), &call.0, &count.to_le_bytes()]);
         *count += 1;
+        if self.journal.as_ref().is_some_and(Journal::is_busy) {
+            self.drawn.borrow_mut().push(call);
+        }
         stream.as_u64()
+    }
+
+    /// How often each call drew a seed: what `restore_draws` takes back, so that a statement that failed can be made again
+    /// with the same numbers.
+    pub fn draws(&self) -> HashMap<Digest, u64> {
+        self.calls.borrow().clone()
+    }
+
+    pub fn restore_draws(&self, draws: HashMap<Digest, u64>) {
+        self.calls.replace(draws);
+    }
+
+    /// The calls that drew since this was asked last, each with how often it has drawn by now.
+    pub(super) fn take_draws(&self) -> Vec<(Digest, u64)> {
+        let calls = self.calls.borrow();
+        let drawn: BTreeSet<Digest> = self.drawn.borrow_mut().drain(..).collect();
+        drawn.into_iter().filter_map(|call| Some((call, *calls.get(&call)?))).collect()
+    }
+
+    pub(super) fn repeat_draws(&self, draws: &[(Digest, u64)]) {
+        self.calls.borrow_mut().extend(draws.iter().copied());
     }
 
     pub fn device(&self) -> Device {
@@ -216,6 +324,16 @@ impl Cx {
         self.folder = folder;
     }
 
+    /// Names in the run folder that scripts may not write.
+    pub fn reserve(&mut self, names: &[&str]) {
+        self.reserved.extend(names.iter().map(PathBuf::from));
+    }
+
+    /// Whether this process wrote the file.
+    pub fn has_written(&self, path: &Path) -> bool {
+        self.written.borrow().contains(path)
+    }
+
     pub fn allow_write(&mut self, path: PathBuf) {
         self.writable.push(path);
     }
@@ -227,6 +345,11 @@ impl Cx {
         }
         let absolute = |p: &Path| std::path::absolute(p).map(|p| resolve(&p)).map_err(|e| Error::file(p, e));
         let target = absolute(&self.folder.join(path))?;
+        for reserved in &self.reserved {
+            if target.starts_with(absolute(&self.folder.join(reserved))?) {
+                return Err(Error::file(&target, "a name that a run keeps for itself").hint("save under another name"));
+            }
+        }
         for root in std::iter::once(&self.folder).chain(&self.writable) {
             if target.starts_with(absolute(root)?) {
                 return Ok(target);
@@ -241,7 +364,7 @@ impl Cx {
         let folder = target.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
         let name = target.file_name().and_then(|n| n.to_str()).ok_or_else(|| Error::file(target, "not a file name"))?;
-        let temporary = folder.join(format!(".{}.{name}", std::process::id()));
+        let temporary = folder.join(format!("{TEMPORARY}{}.{name}", std::process::id()));
         let done =
             fill(&temporary).and_then(|()| std::fs::rename(&temporary, target).map_err(|e| Error::file(target, e)));
         if let Err(mut error) = done {
@@ -250,6 +373,7 @@ impl Cx {
             error.message = error.message.replace(&temporary.display().to_string(), &target.display().to_string());
             return Err(error);
         }
+        self.written.borrow_mut().insert(target.to_path_buf());
         Ok(())
     }
 

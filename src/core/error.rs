@@ -19,8 +19,10 @@ pub enum ErrorKind {
     Permission,
     /// The user asked to stop.
     Interrupted,
-    /// A device that is missing or out of memory.
+    /// A device that is missing.
     Device,
+    /// Not enough memory for a batch.
+    Memory,
     /// A script's own closure failed; the interpreter still holds its error.
     Callback,
     /// A mistake in viva itself.
@@ -38,6 +40,7 @@ impl ErrorKind {
             Self::Permission => "permission",
             Self::Interrupted => "interrupted",
             Self::Device => "device",
+            Self::Memory => "memory",
             Self::Callback => "callback",
             Self::Internal => "internal",
         }
@@ -98,6 +101,10 @@ impl Error {
         self
     }
 
+    pub fn is_out_of_memory(&self) -> bool {
+        self.kind == ErrorKind::Memory
+    }
+
     pub fn is_interrupted(&self) -> bool {
         self.kind == ErrorKind::Interrupted
     }
@@ -110,7 +117,7 @@ impl From<tch::TchError> for Error {
         let line = text.lines().next().unwrap_or("libtorch failed").trim();
         let line = line.strip_prefix("Internal torch error:").unwrap_or(line).trim().to_string();
         if text.contains("out of memory") || text.contains("can't allocate memory") {
-            return Self::new(ErrorKind::Device, line).hint("use a smaller `batch`");
+            return Self::new(ErrorKind::Memory, line).hint("use a smaller `batch`, or fewer or smaller images");
         }
         Self::new(ErrorKind::Model, line)
     }

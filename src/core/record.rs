@@ -1,14 +1,20 @@
 //! The folder that a run leaves behind: script, manifest, results, tables and figures.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
 use serde_json::json;
 
-use super::{Cx, Digest, Error, Result, Value};
+use super::cx::TEMPORARY;
+use super::tensor::device_name;
+use super::{Cx, Digest, Error, Journal, Result, Value};
 
 /// What a run writes besides what its script saves.
-const RESERVED: [&str; 4] = ["results.json", "report.md", "manifest.json", "script.rhai"];
+const RESERVED: [&str; 5] = ["results.json", "report.md", "manifest.json", "script.rhai", PROGRESS];
+
+/// The folder of what long calls have done, until the run is finished.
+const PROGRESS: &str = "progress";
 
 /// A run in progress and the folder that will tell of it.
 pub struct Record {
@@ -17,31 +23,126 @@ pub struct Record {
     made: Vec<PathBuf>,
     script: String,
     text: String,
-    started: SystemTime,
+    /// Seed, device and threads before the script's first line.
+    begun: serde_json::Value,
+    started: u64,
     clock: Instant,
+    resumed: u64,
+}
+
+/// What a run's manifest tells about how it was started.
+pub struct Begun {
+    pub script: String,
+    pub seed: u64,
+    pub device: String,
+    pub threads: usize,
+    pub arguments: BTreeMap<String, String>,
+    script_sha256: String,
+    state: String,
+    started: u64,
+    resumed: u64,
+}
+
+impl Begun {
+    /// Reads the manifest of a run.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join("manifest.json");
+        let no_run = |problem: String| {
+            Error::file(&path, problem).hint("--resume takes the folder that an earlier `viva run` wrote to")
+        };
+        let text = std::fs::read_to_string(&path).map_err(|e| no_run(e.to_string()))?;
+        let manifest: serde_json::Value =
+            serde_json::from_str(&text).map_err(|e| no_run(format!("not a manifest: {e}")))?;
+        let words = |name: &str| {
+            manifest[name].as_str().map(str::to_string).ok_or_else(|| no_run(format!("it has no {name}")))
+        };
+        let number = |name: &str| manifest[name].as_u64().ok_or_else(|| no_run(format!("it has no {name}")));
+        let arguments = manifest["arguments"].as_object().into_iter().flatten();
+        let begun = &manifest["begun"];
+        let (seed, threads) = (begun["seed"].as_u64(), begun["threads"].as_u64());
+        let (Some(seed), Some(threads), Some(device)) = (seed, threads, begun["device"].as_str()) else {
+            return Err(no_run("it does not say how the run was begun".into()));
+        };
+        if manifest["versions"] != versions() {
+            return Err(no_run(format!("the run was begun with {}, this is {}", manifest["versions"], versions())));
+        }
+        Ok(Self {
+            script: words("script")?,
+            seed,
+            device: device.into(),
+            threads: threads as usize,
+            arguments: arguments.filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_string()))).collect(),
+            script_sha256: words("script_sha256")?,
+            state: words("state")?,
+            started: number("started_unix")?,
+            resumed: number("resumed").unwrap_or(0),
+        })
+    }
 }
 
 impl Record {
-    /// Makes the folder, so that a place that can't be written is refused before any work. A folder with something in it is
-    /// refused too: runs are not overwritten.
-    pub fn begin(folder: PathBuf, script: &Path, text: &str) -> Result<Self> {
+    /// Makes the folder and begins to tell, so that a place that can't be written is refused before any work. A folder with
+    /// something in it is refused too: runs are not overwritten.
+    pub fn begin(cx: &mut Cx, folder: PathBuf, script: &Path, text: &str) -> Result<Self> {
         let missing = folder.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.exists()).map(PathBuf::from);
         let made = missing.collect();
         std::fs::create_dir_all(&folder).map_err(|e| Error::file(&folder, e))?;
         let mut entries = std::fs::read_dir(&folder).map_err(|e| Error::file(&folder, e))?;
         if entries.next().is_some() {
-            return Err(
-                Error::file(&folder, "the run folder is not empty").hint("give another --out, or remove it first")
-            );
+            let hint = if folder.join("manifest.json").exists() {
+                format!("give another --out, or go on with that run by --resume {}", folder.display())
+            } else {
+                "give another --out, or remove it first".into()
+            };
+            return Err(Error::file(&folder, "the run folder is not empty").hint(hint));
         }
-        Ok(Self {
+        let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+        let record = Self {
             folder,
             made,
             script: script.display().to_string(),
             text: text.to_string(),
-            started: SystemTime::now(),
+            begun: settings(cx),
+            started,
             clock: Instant::now(),
-        })
+            resumed: 0,
+        };
+        if let Err(error) = record.open(cx) {
+            record.remove();
+            return Err(error);
+        }
+        Ok(record)
+    }
+
+    /// Goes on with a run that was killed, stopped or failed.
+    pub fn resume(cx: &mut Cx, folder: PathBuf, begun: &Begun, script: &Path, text: &str) -> Result<Self> {
+        if begun.state == "finished" {
+            return Err(Error::file(&folder, "this run is finished").hint("its results are in results.json"));
+        }
+        let record = Self {
+            folder,
+            made: vec![],
+            script: script.display().to_string(),
+            text: text.to_string(),
+            begun: settings(cx),
+            started: begun.started,
+            clock: Instant::now(),
+            resumed: begun.resumed + 1,
+        };
+        if begun.script_sha256 != Digest::of(text.as_bytes()).hex() {
+            cx.say("the script has changed since: what it still asks for in the same words is not computed again");
+        }
+        record.open(cx)?;
+        sweep(&record.folder, 0);
+        Ok(record)
+    }
+
+    fn open(&self, cx: &mut Cx) -> Result<()> {
+        cx.set_folder(self.folder.clone());
+        cx.reserve(&RESERVED);
+        cx.set_script(Digest::of(self.text.as_bytes()));
+        cx.set_journal(Journal::open(&self.folder.join(PROGRESS))?);
+        self.manifest(cx, "running")
     }
 
     /// A folder below `runs` that does not exist yet: `runs/demo`, `runs/demo-2`, ...
@@ -62,14 +163,6 @@ impl Record {
 
     /// Writes the result as JSON, its tables and figures under their names, a report, and the manifest.
     pub fn finish(&self, cx: &Cx, result: &Value) -> Result<()> {
-        let taken = RESERVED.iter().find(|name| self.folder.join(name).exists());
-        if let Some(name) = taken {
-            return Err(Error::file(
-                &self.folder.join(name),
-                "the script saved something under a name of the run's own",
-            )
-            .hint(format!("names that a run keeps for itself: {}", RESERVED.join(", "))));
-        }
         let text = serde_json::to_string_pretty(&result.json()).unwrap_or_default() + "\n";
         self.write(cx, "results.json", &text)?;
         let mut kept = Vec::new();
@@ -91,21 +184,36 @@ impl Record {
             report += &format!("\nwarning: {warning}\n");
         }
         self.write(cx, "report.md", &report)?;
-        self.manifest(cx, "finished")
+        self.manifest(cx, "finished")?;
+        // A finished run is not resumed.
+        let _ = std::fs::remove_dir_all(self.folder.join(PROGRESS));
+        Ok(())
     }
 
-    /// Leaves a manifest that says why the run ended, if it wrote anything; else nothing, not even the folder. Says
-    /// whether the folder is still there.
+    /// Leaves a manifest that says why the run ended, if it did anything; else nothing, not even the folder. Says whether
+    /// the folder is still there.
     pub fn fail(&self, cx: &Cx, reason: &str) -> Result<bool> {
-        let empty = std::fs::read_dir(&self.folder).is_ok_and(|mut entries| entries.next().is_none());
-        if !empty {
+        let own = |name: &std::ffi::OsStr| RESERVED.iter().any(|reserved| name == *reserved);
+        let saved = std::fs::read_dir(&self.folder)
+            .is_ok_and(|entries| entries.flatten().any(|entry| !own(&entry.file_name())));
+        if saved || self.resumed > 0 || cx.journal().is_some_and(|journal| !journal.is_empty()) {
             return self.manifest(cx, reason).map(|()| true);
+        }
+        self.remove();
+        Ok(false)
+    }
+
+    /// Removes what `begin` made.
+    fn remove(&self) {
+        for name in RESERVED {
+            let path = self.folder.join(name);
+            // What is not there need not be removed.
+            let _ = if name == PROGRESS { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
         }
         for folder in &self.made {
             // Refused where something else was put in the meantime, which is as it should be.
             let _ = std::fs::remove_dir(folder);
         }
-        Ok(false)
     }
 
     fn keep(&self, cx: &Cx, name: &str, value: &Value, kept: &mut Vec<String>) -> Result<()> {
@@ -114,7 +222,8 @@ impl Record {
                 for ending in object.kept_as() {
                     let mut file = format!("{name}.{ending}");
                     let mut number = 1;
-                    while kept.contains(&file) || self.folder.join(&file).exists() {
+                    // What an earlier process of this run left is written again under the same name.
+                    while kept.contains(&file) || cx.has_written(&cx.writable(&file)?) {
                         number += 1;
                         file = format!("{name}-{number}.{ending}");
                     }
@@ -145,7 +254,6 @@ impl Record {
 
     fn manifest(&self, cx: &Cx, state: &str) -> Result<()> {
         self.write(cx, "script.rhai", &self.text)?;
-        let started = self.started.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let inputs: Vec<serde_json::Value> = cx
             .inputs()
             .into_iter()
@@ -157,16 +265,36 @@ impl Record {
             "script_sha256": Digest::of(self.text.as_bytes()).hex(),
             "arguments": cx.arguments(),
             "seed": cx.seed(),
-            "device": format!("{:?}", cx.device()).to_lowercase(),
+            "device": device_name(cx.device()),
             "threads": tch::get_num_threads(),
+            "begun": self.begun,
             "versions": versions(),
             "inputs": inputs,
             "warnings": cx.warnings(),
-            "started_unix": started,
+            "started_unix": self.started,
+            "resumed": self.resumed,
             "seconds": self.clock.elapsed().as_secs_f64(),
         });
         let text = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
         self.write(cx, "manifest.json", &text)
+    }
+}
+
+/// What a script may change for what comes after.
+fn settings(cx: &Cx) -> serde_json::Value {
+    json!({ "seed": cx.seed(), "device": device_name(cx.device()), "threads": tch::get_num_threads() })
+}
+
+/// Removes what a killed process was writing.
+fn sweep(folder: &Path, depth: usize) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && depth < 8 {
+            sweep(&entry.path(), depth + 1);
+        } else if !is_folder && entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
+            // What can't be removed does no harm.
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
 }
 

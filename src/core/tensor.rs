@@ -81,6 +81,14 @@ pub fn cuda_available() -> bool {
     opened && tch::Cuda::is_available()
 }
 
+/// The name that `resolve_device` takes.
+pub fn device_name(device: Device) -> String {
+    match device {
+        Device::Cuda(number) => format!("cuda:{number}"),
+        other => format!("{other:?}").to_lowercase(),
+    }
+}
+
 /// A device by the name that scripts use: `"cpu"`, `"cuda"`, `"cuda:1"`.
 pub fn resolve_device(name: &str) -> Result<Device> {
     let missing = |what: &str| {

@@ -31,6 +31,11 @@ pub trait Network {
         true
     }
 
+    /// Whether what it does can't be told from its digest.
+    fn opaque(&self) -> bool {
+        false
+    }
+
     /// The layers and tensors, of a network that is made of them.
     fn module(&self) -> Option<&Module> {
         None
@@ -86,6 +91,10 @@ impl Network for Closure {
 
     fn differentiable(&self) -> bool {
         false
+    }
+
+    fn opaque(&self) -> bool {
+        true
     }
 }
 
@@ -175,6 +184,11 @@ impl Model {
 
     pub fn differentiable(&self) -> bool {
         self.network.differentiable()
+    }
+
+    /// Whether what it does can't be told from its digest: a closure's.
+    pub fn opaque(&self) -> bool {
+        self.network.opaque()
     }
 
     /// Scores before the softmax, `N x K`, of images `N x C x H x W` in [0, 1]. No gradients are kept unless the images ask

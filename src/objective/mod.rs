@@ -20,6 +20,40 @@ pub struct Verdicts {
     pub broken: Option<usize>,
 }
 
+/// Bytes of one verdict in a record.
+const VERDICT: usize = 8;
+
+impl Verdicts {
+    /// Adds those of the points after.
+    pub fn extend(&mut self, after: Self) {
+        self.broken = self.broken.or(after.broken.map(|at| at + self.excess.len()));
+        self.excess.extend(after.excess);
+        self.predicted.extend(after.predicted);
+    }
+
+    /// Verdicts as a journal keeps them, with the batch size that came of them.
+    pub fn record(&self, batch: usize) -> Vec<u8> {
+        let mut bytes = (batch as u64).to_le_bytes().to_vec();
+        for (excess, predicted) in self.excess.iter().zip(&self.predicted) {
+            bytes.extend(excess.to_le_bytes());
+            bytes.extend(predicted.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// What `record` wrote.
+    pub fn from_record(bytes: &[u8]) -> Option<(usize, Self)> {
+        let (batch, rest) = bytes.split_first_chunk()?;
+        let mut verdicts = Self { excess: vec![], predicted: vec![], broken: None };
+        let (numbers, []) = rest.as_chunks::<VERDICT>() else { return None };
+        for [a, b, c, d, e, f, g, h] in numbers {
+            verdicts.excess.push(f32::from_le_bytes([*a, *b, *c, *d]));
+            verdicts.predicted.push(i32::from_le_bytes([*e, *f, *g, *h]));
+        }
+        Some((u64::from_le_bytes(*batch) as usize, verdicts))
+    }
+}
+
 impl Objective {
     /// How a script writes it.
     pub fn describe(self) -> &'static str {

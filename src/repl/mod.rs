@@ -11,7 +11,7 @@ use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Editor, Helper};
 
-use crate::core::{Error, Result, Value};
+use crate::core::{Error, Journal, Result, Value};
 use crate::plot::Figure;
 use crate::primitives::reference;
 use crate::script::{Diagnostic, Session, stdlib_page};
@@ -59,10 +59,11 @@ pub fn main() -> ExitCode {
 
 /// Reads and answers until the end. Says whether all went well; a person at a terminal has seen what did not.
 fn lines() -> Result<bool> {
-    let cx = context();
+    let mut cx = context();
     cx.set_device(default_device());
+    cx.set_journal(Journal::in_memory());
     let cx = Rc::new(cx);
-    stop_on_signals(&cx);
+    stop_on_signals(&cx, |_| {});
     let session = Rc::new(std::cell::RefCell::new(Session::new(cx.clone())));
     let terminal = |error: ReadlineError| Error::new(crate::core::ErrorKind::File, format!("the terminal: {error}"));
     let mut editor: Editor<Typing, rustyline::history::DefaultHistory> = Editor::new().map_err(terminal)?;
@@ -112,7 +113,7 @@ fn lines() -> Result<bool> {
         cx.stop_flag().store(false, std::sync::atomic::Ordering::SeqCst);
         let typed = statements(&session.borrow(), text);
         for statement in typed {
-            let answer = session.borrow_mut().evaluate("prompt", &statement);
+            let answer = session.borrow_mut().statement("prompt", &statement);
             match answer {
                 Ok(Value::Unit) => {}
                 Ok(value) => {

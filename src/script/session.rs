@@ -81,6 +81,28 @@ impl Session {
         answer
     }
 
+    /// Runs a statement of the prompt. One that fails or is stopped leaves random streams as they were, so that it gives the
+    /// same numbers when it is made again; one that is stopped also keeps what it had done, as the variable `partial` and
+    /// to go on from.
+    pub fn statement(&mut self, name: &str, text: &str) -> Result<Value, Box<Diagnostic>> {
+        let cx = self.cx.clone();
+        let draws = cx.draws();
+        let outcome = self.evaluate(name, text);
+        match (&outcome, cx.journal()) {
+            (Ok(_), Some(journal)) => journal.forget(),
+            (Err(_), Some(journal)) => journal.rewind(),
+            (_, None) => {}
+        }
+        let partial = cx.take_partial();
+        if outcome.is_err() {
+            cx.restore_draws(draws);
+            if let Some(partial) = partial {
+                self.set("partial", partial);
+            }
+        }
+        outcome
+    }
+
     /// Keeps the newest variable of each name, so that ten `let x = big()` hold one.
     fn drop_shadowed(&mut self) {
         let mut seen = std::collections::HashSet::new();

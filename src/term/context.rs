@@ -1,6 +1,13 @@
 //! The context of a run that a person watches: progress and warnings on stderr, Ctrl-C heard.
 
-use super::{Bar, width};
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::{Bar, Paint, width};
 use crate::core::{Cx, resolve_device, tune_allocator};
 
 /// What a process does first: an allocator that keeps its pages, and no developers' report of panics, which are caught where
@@ -29,22 +36,62 @@ pub fn default_device() -> tch::Device {
     resolve_device("cuda").unwrap_or(tch::Device::Cpu)
 }
 
-/// The first Ctrl-C (or SIGTERM) asks the call under way to stop at its next batch; the third ends the process.
-pub fn stop_on_signals(cx: &Cx) {
-    let stop = cx.stop_flag();
-    let presses = std::sync::atomic::AtomicU32::new(0);
-    let installed = ctrlc::set_handler(move || {
-        // A flag that was lowered again belongs to a new call: counting starts afresh.
-        if !stop.swap(true, std::sync::atomic::Ordering::SeqCst) {
-            presses.store(1, std::sync::atomic::Ordering::SeqCst);
-            return;
+/// What signals ask of a run.
+///
+/// The first Ctrl-C stops the call under way at its next batch, the second says what is still running, the third ends the
+/// process. SIGTERM and SIGHUP stop the call, too, and `leaving` tells whoever made it not to begin another; where nothing
+/// is under way, `idle` is asked to end the process.
+pub fn stop_on_signals(cx: &Cx, idle: impl Fn(i32) + Send + 'static) -> Leaving {
+    let leaving = Leaving::default();
+    let (stop, activity, left) = (cx.stop_flag(), cx.activity(), leaving.clone());
+    let signals = match Signals::new([SIGINT, SIGTERM, SIGHUP]) {
+        Ok(signals) => signals,
+        Err(error) => {
+            cx.warn(format!("signals can't be caught here ({error}): Ctrl-C will end viva at once"));
+            return leaving;
         }
-        match presses.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1 {
-            2 => eprintln!("\nstopping at the end of the batch under way; once more quits at once"),
-            _ => std::process::exit(130),
+    };
+    let listen = move |mut signals: Signals| {
+        let mut presses = 0;
+        for signal in signals.forever() {
+            // A flag that was lowered again belongs to a new call: counting starts afresh.
+            let raised = stop.swap(true, Ordering::SeqCst);
+            if signal != SIGINT {
+                left.0.store(signal, Ordering::SeqCst);
+                idle(signal);
+                continue;
+            }
+            presses = if raised { presses + 1 } else { 1 };
+            let busy = activity.describe();
+            match presses {
+                1 => say("stopping at the end of this batch"),
+                2 => {
+                    let what = busy.unwrap_or_else(|| "a call that can't be stopped half-way".into());
+                    say(&format!("still running: {what}; Ctrl-C once more quits viva at once"));
+                }
+                _ => std::process::exit(130),
+            }
         }
-    });
-    if installed.is_err() {
-        cx.warn("Ctrl-C can't be caught here: it will end viva at once");
+    };
+    if std::thread::Builder::new().name("viva signals".into()).spawn(move || listen(signals)).is_err() {
+        cx.warn("signals can't be caught here: Ctrl-C will not stop a call");
+    }
+    leaving
+}
+
+/// A line of its own below a progress line that may be there.
+fn say(text: &str) {
+    let clear = if Paint::of(&std::io::stderr()).enabled() { "\r\u{1b}[2K" } else { "" };
+    // Nobody is left to be told.
+    let _ = writeln!(std::io::stderr(), "{clear}{text}");
+}
+
+/// Whether a signal asked the process to end, and which.
+#[derive(Clone, Default)]
+pub struct Leaving(Arc<AtomicI32>);
+
+impl Leaving {
+    pub fn signal(&self) -> Option<i32> {
+        Some(self.0.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
     }
 }

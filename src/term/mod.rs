@@ -6,7 +6,7 @@ mod picture;
 mod progress;
 mod style;
 
-pub use context::{context, default_device, start, stop_on_signals};
+pub use context::{Leaving, context, default_device, start, stop_on_signals};
 pub use picture::{half_blocks, show_figure};
 pub use progress::Bar;
 pub use style::{Paint, width};

@@ -1,13 +1,14 @@
 //! Training of a classifier by cross entropy on shuffled mini-batches.
 //!
 //! What happens in step t depends on the seed, t and the tensors alone: the order of an epoch is drawn from (seed, epoch) and
-//! the random numbers of a step from (seed, step). So the same call gives the same bytes on the CPU with the same threads.
+//! the random numbers of a step from (seed, step). So the same call gives the same bytes on the CPU with the same threads,
+//! whether or not it was stopped in between.
 
 use rand::seq::SliceRandom;
 use tch::{Reduction, Tensor};
 
 use super::{Optimiser, Rule};
-use crate::core::{Cx, Error, Result, random, with_stream};
+use crate::core::{Cx, Error, LongCall, Object, Result, State, Value, number, random, with_stream};
 use crate::data::Dataset;
 use crate::model::{Layer, Mode, Model, Module};
 
@@ -101,15 +102,11 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
         }
         Some(weights) => Some(Tensor::f_from_slice(weights)?.f_to_kind(tch::Kind::Float)?.f_to_device(device)?),
     };
-    let images = Images::new(cx, set)?;
-    let labels = set.label_tensor(&(0..set.len()).collect::<Vec<_>>(), device)?;
     module.set_trainable(true)?;
     let parameters = module.parameters();
     if parameters.is_empty() {
         return Err(Error::model("the network has nothing to train").hint("put a net::conv or net::linear layer in"));
     }
-    let mut optimiser = Optimiser::new(*rule, *lr, *weight_decay, &parameters)?;
-
     if module.layers.has_batch_norm() && (*batch == 1 || set.len() == 1) {
         return Err(
             Error::argument("batch norm has no statistics of a single image").hint("use a `batch` of 2 or more")
@@ -120,44 +117,217 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
         1 if module.layers.has_batch_norm() && set.len() > 1 => set.len() - 1,
         _ => set.len(),
     };
-    let task = cx.progress("training", Some((epochs * usable) as u64));
-    let mut losses = Vec::with_capacity(*epochs);
-    for epoch in 0..*epochs {
-        let mut order: Vec<usize> = (0..set.len()).collect();
-        order.shuffle(&mut random(*seed, ORDER + epoch as u64));
-        order.truncate(usable);
-        let mut sum = 0.0;
-        images.each(cx, &order, *batch, &mut |rows, batch| {
-            cx.check()?;
-            let index: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
-            let target = labels.f_index_select(0, &Tensor::f_from_slice(&index)?.f_to_device(device)?)?;
-            let loss = with_stream(*seed, optimiser.steps(), || -> Result<Tensor> {
-                let scores = module.forward(batch, Mode::Train)?;
-                Ok(scores.f_cross_entropy_loss(&target, weights.as_ref(), Reduction::Mean, -100, 0.0)?)
-            })?;
-            let value = loss.f_double_value(&[])?;
-            if !value.is_finite() {
-                return Err(Error::model(format!(
-                    "the loss became {value} in epoch {epoch}, step {}",
-                    optimiser.steps()
-                ))
-                .hint(format!("the learning rate is too high: try lr: {}", crate::core::number(lr / 10.0))));
+    let optimiser = Optimiser::new(*rule, *lr, *weight_decay, &parameters)?;
+    let mut training = Training {
+        cx,
+        set,
+        settings,
+        weights,
+        module,
+        parameters,
+        optimiser,
+        usable,
+        part: *batch,
+        epoch: 0,
+        seen: 0,
+        sum: 0.0,
+        losses: Vec::with_capacity(*epochs),
+    };
+    let how = format!("{epochs} {batch} {rule:?} {lr} {weight_decay} {class_weights:?} {seed} {device:?}");
+    let depends = [&set.digest().0[..], layers.script().as_bytes(), how.as_bytes()].map(<[u8]>::to_vec);
+    let depends: Vec<&[u8]> = depends.iter().map(Vec::as_slice).collect();
+    let mut call = cx.long_call("train", &depends, false);
+    let outcome = training.run(&mut call);
+    let name = match outcome {
+        Ok(()) => "trained".to_string(),
+        Err(_) => format!("trained for {} of {epochs} epochs", training.epoch),
+    };
+    let Training { module, losses, parameters, optimiser, .. } = training;
+    let steps = optimiser.steps();
+    drop((parameters, optimiser));
+    let model = || Ok(Model::of_module(name, module)?.with_history(losses));
+    match outcome {
+        Ok(()) => model(),
+        Err(error) => {
+            if error.is_interrupted() && steps > 0 {
+                cx.keep_partial(Value::object(model()?));
             }
-            let gradients = Tensor::f_run_backward(&[loss], &parameters, false, false)?;
-            optimiser.step(&parameters, &gradients)?;
-            sum += value * rows.len() as f64;
-            task.advance(rows.len() as u64);
-            task.note(&format!("epoch {}/{epochs}, loss {value:.4}", epoch + 1));
+            Err(error)
+        }
+    }
+}
+
+/// A training under way.
+struct Training<'a> {
+    cx: &'a Cx,
+    set: &'a Dataset,
+    settings: &'a Settings,
+    /// One factor of the loss per class.
+    weights: Option<Tensor>,
+    module: Module,
+    parameters: Vec<Tensor>,
+    optimiser: Optimiser,
+    /// Images of an epoch.
+    usable: usize,
+    /// Images that go through the network at once: a batch, or less where memory is short.
+    part: usize,
+    epoch: usize,
+    /// Images of this epoch that were seen, and the sum of their losses.
+    seen: usize,
+    sum: f64,
+    losses: Vec<f64>,
+}
+
+impl Training<'_> {
+    fn run(&mut self, call: &mut LongCall) -> Result<()> {
+        let Settings { epochs, batch, lr, seed, .. } = self.settings;
+        let task = self.cx.progress("training", Some((epochs * self.usable) as u64));
+        if let Some(state) = call.state()? {
+            self.restore(&state)?;
+            self.cx.say(&format!("training: going on after {} of {epochs} epochs", self.epoch));
+            task.advance((self.epoch * self.usable + self.seen) as u64);
+        }
+        if self.epoch == *epochs {
+            return Ok(());
+        }
+        let images = Images::new(self.cx, self.set)?;
+        let labels = self.set.label_tensor(&(0..self.set.len()).collect::<Vec<_>>(), self.cx.device())?;
+        while self.epoch < *epochs {
+            let mut order: Vec<usize> = (0..self.set.len()).collect();
+            order.shuffle(&mut random(*seed, ORDER + self.epoch as u64));
+            order.truncate(self.usable);
+            let rest = order.split_off(self.seen);
+            let outcome = images.each(self.cx, &rest, *batch, &mut |rows, batch| {
+                self.cx.check()?;
+                let index: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
+                let index = Tensor::f_from_slice(&index)?.f_to_device(self.cx.device())?;
+                let loss = self.step(batch, &labels.f_index_select(0, &index)?)?;
+                self.seen += rows.len();
+                self.sum += loss * rows.len() as f64;
+                task.advance(rows.len() as u64);
+                task.note(&format!("epoch {}/{epochs}, loss {loss:.4}", self.epoch + 1));
+                if call.due() { self.save(call) } else { Ok(()) }
+            });
+            if let Err(error) = outcome {
+                if error.is_interrupted() {
+                    self.save(call)?;
+                }
+                return Err(error);
+            }
+            self.losses.push(self.sum / self.usable as f64);
+            (self.epoch, self.seen, self.sum) = (self.epoch + 1, 0, 0.0);
+        }
+        let finite = |w: &Tensor| Ok(w.f_isfinite()?.f_all()?.f_int64_value(&[])? != 0);
+        if self.parameters.iter().map(finite).collect::<Result<Vec<_>>>()?.contains(&false) {
+            return Err(Error::model("the last step of training made weights that are not finite")
+                .hint(format!("the learning rate is too high: try lr: {}", number(lr / 10.0))));
+        }
+        self.save(call)
+    }
+
+    /// One step on one batch; its mean loss.
+    fn step(&mut self, images: &Tensor, labels: &Tensor) -> Result<f64> {
+        let (loss, gradients) = loop {
+            match self.gradients(images, labels) {
+                Err(error) if error.is_out_of_memory() && self.part > 1 => {
+                    let part = self.part.min(labels.numel()).div_ceil(2);
+                    let batch_norm =
+                        if self.module.layers.has_batch_norm() { "; batch norm sees the parts alone" } else { "" };
+                    self.cx.warn(format!(
+                        "training: out of memory with {} images at once; each batch goes on in parts of {part}, whose \
+                         gradients are added up{batch_norm}",
+                        self.part.min(labels.numel())
+                    ));
+                    self.part = part;
+                }
+                outcome => break outcome?,
+            }
+        };
+        if !loss.is_finite() {
+            return Err(Error::model(format!(
+                "the loss became {loss} in epoch {}, step {}",
+                self.epoch,
+                self.optimiser.steps()
+            ))
+            .hint(format!("the learning rate is too high: try lr: {}", number(self.settings.lr / 10.0))));
+        }
+        self.optimiser.step(&self.parameters, &gradients)?;
+        Ok(loss)
+    }
+
+    /// The mean loss of a batch and its gradients.
+    fn gradients(&self, images: &Tensor, labels: &Tensor) -> Result<(f64, Vec<Tensor>)> {
+        let loss = |images: &Tensor, labels: &Tensor, reduction| -> Result<Tensor> {
+            let scores = self.module.forward(images, Mode::Train)?;
+            Ok(scores.f_cross_entropy_loss(labels, self.weights.as_ref(), reduction, -100, 0.0)?)
+        };
+        let differentiate =
+            |loss: Tensor| Tensor::f_run_backward(&[loss], &self.parameters, false, false).map_err(Error::from);
+        with_stream(self.settings.seed, self.optimiser.steps(), || {
+            let n = labels.size()[0];
+            if n <= self.part as i64 {
+                let loss = loss(images, labels, Reduction::Mean)?;
+                return Ok((loss.f_double_value(&[])?, differentiate(loss)?));
+            }
+            let (mut total, mut sum): (f64, Vec<Tensor>) = (0.0, vec![]);
+            for start in (0..n).step_by(self.part) {
+                let size = (self.part as i64).min(n - start);
+                let part = loss(&images.f_narrow(0, start, size)?, &labels.f_narrow(0, start, size)?, Reduction::Sum)?;
+                total += part.f_double_value(&[])?;
+                let gradients = differentiate(part)?;
+                if sum.is_empty() {
+                    sum = gradients;
+                } else {
+                    for (sum, gradient) in sum.iter_mut().zip(&gradients) {
+                        let _ = sum.f_add_(gradient)?;
+                    }
+                }
+            }
+            // The mean of a weighted loss is over the weights, as PyTorch defines it.
+            let weight = match &self.weights {
+                Some(weights) => weights.f_index_select(0, labels)?.f_sum(tch::Kind::Double)?.f_double_value(&[])?,
+                None => n as f64,
+            };
+            for gradient in &mut sum {
+                let _ = gradient.f_div_scalar_(weight)?;
+            }
+            Ok((total / weight, sum))
+        })
+    }
+
+    /// Everything that later steps depend on.
+    fn save(&self, call: &LongCall) -> Result<()> {
+        let (steps, moments) = self.optimiser.state();
+        let counts = [self.epoch as f64, self.seen as f64, self.sum, steps as f64, self.part as f64];
+        let mut state = vec![
+            ("counts".to_string(), Tensor::f_from_slice(&counts)?),
+            ("losses".to_string(), Tensor::f_from_slice(&self.losses)?),
+        ];
+        state.extend(self.module.state().into_iter().map(|(name, tensor)| (format!("network.{name}"), tensor)));
+        state.extend(moments.into_iter().map(|(name, tensor)| (format!("optimiser.{name}"), tensor)));
+        call.replace(&state)
+    }
+
+    fn restore(&mut self, state: &State) -> Result<()> {
+        let find = |name: &str| {
+            let found = state.iter().find(|(known, _)| known == name).map(|(_, tensor)| tensor);
+            found.ok_or_else(|| Error::data(format!("the saved state of a training lacks {name}")))
+        };
+        let counts = Vec::<f64>::try_from(find("counts")?)?;
+        let [epoch, seen, sum, steps, part] = counts[..] else {
+            return Err(Error::data("the saved state of a training has other counts"));
+        };
+        tch::no_grad(|| -> Result<()> {
+            for (name, mut tensor) in self.module.state() {
+                tensor.f_copy_(find(&format!("network.{name}"))?)?;
+            }
             Ok(())
         })?;
-        losses.push(sum / order.len() as f64);
+        let moments = state.iter().filter_map(|(name, t)| Some((name.strip_prefix("optimiser.")?, t.shallow_clone())));
+        let moments: Vec<(String, Tensor)> = moments.map(|(name, tensor)| (name.to_string(), tensor)).collect();
+        self.optimiser.restore(steps as u64, &moments)?;
+        (self.epoch, self.seen, self.sum, self.part) = (epoch as usize, seen as usize, sum, part as usize);
+        self.losses = Vec::try_from(find("losses")?)?;
+        Ok(())
     }
-    let diverged =
-        parameters.iter().map(|w| Ok(w.f_isfinite()?.f_all()?.f_int64_value(&[])? == 0)).collect::<Result<Vec<_>>>()?;
-    if diverged.contains(&true) {
-        return Err(Error::model("the last step of training made weights that are not finite")
-            .hint(format!("the learning rate is too high: try lr: {}", crate::core::number(lr / 10.0))));
-    }
-    drop(parameters);
-    Ok(Model::of_module("trained", module)?.with_history(losses))
 }

@@ -1,0 +1,400 @@
+//! What long calls have done so far, so that a run that is killed goes on where it was and ends in the same bytes.
+//!
+//! In a run folder that is one append-only file of records, each with its length and checksum, and one file with the newest
+//! state of every call that has one (such as the weights of a training). A torn record at the end is cut off. At the prompt
+//! the same is kept in memory, for a statement that was stopped and is typed again.
+//!
+//! Every long call uses it in the same way: `Cx::long_call` with all that its outcome depends on; `next` until nothing more
+//! was recorded, taking each record in place of the work; then the work itself, `append` once per batch.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::{Cx, Digest, Error, Result, Tensor};
+
+/// Tensors by name: all that the rest of a call depends on.
+pub type State = Vec<(String, Tensor)>;
+
+const MAGIC: &[u8; 16] = b"viva journal 1\n\0";
+
+/// Length and checksum before each record.
+const HEAD: usize = 8;
+
+/// A record is at most this long; a longer one is a damaged length.
+const LONGEST: usize = 1 << 30;
+
+const MAKE_ROOM: &str = "what was done before is kept: make room, then go on with --resume";
+
+/// A state is saved no more often than this, and takes no more than a twentieth of the time.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Where a record is.
+enum Kept {
+    OnDisk { at: u64, length: usize },
+    InMemory(Vec<u8>),
+}
+
+/// What one call had done.
+#[derive(Default)]
+struct Past {
+    records: Vec<Kept>,
+    state: Option<State>,
+}
+
+struct Disk {
+    folder: PathBuf,
+    file: RefCell<File>,
+    length: Cell<u64>,
+}
+
+pub struct Journal {
+    disk: Option<Disk>,
+    /// What was done before: by an earlier process, or by the statement that was stopped.
+    past: RefCell<HashMap<u64, Past>>,
+    /// What is being done, where there is no disk.
+    present: RefCell<HashMap<u64, Past>>,
+    /// How often each identical call was begun.
+    counts: RefCell<HashMap<Digest, u64>>,
+    /// Whether a call is under way: those that its closures make are part of it.
+    busy: Cell<bool>,
+}
+
+impl Journal {
+    /// A journal for the prompt.
+    pub fn in_memory() -> Self {
+        Self {
+            disk: None,
+            past: RefCell::default(),
+            present: RefCell::default(),
+            counts: RefCell::default(),
+            busy: Cell::new(false),
+        }
+    }
+
+    /// A journal in this folder, which is made: of a new run, or of one that goes on. Refused while another process writes it.
+    pub fn open(folder: &Path) -> Result<Self> {
+        std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
+        let path = folder.join("journal");
+        let refused = |e: std::io::Error| Error::file(&path, e);
+        let mut file =
+            File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(refused)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(std::fs::TryLockError::WouldBlock) => {
+                return Err(Error::file(folder, "another viva is at work on this run")
+                    .hint("wait for it to end, or stop it first"));
+            }
+            // A file system without locks.
+            Err(std::fs::TryLockError::Error(_)) => {}
+        }
+        let (past, length) = read(&mut file, &path)?;
+        file.set_len(length).map_err(refused)?;
+        let journal = Self::in_memory();
+        let disk = Disk { folder: folder.to_path_buf(), file: RefCell::new(file), length: Cell::new(length) };
+        if length == 0 {
+            disk.write(MAGIC)?;
+        }
+        Ok(Self { disk: Some(disk), past: RefCell::new(past), ..journal })
+    }
+
+    /// Whether anything was done that a run could go on from.
+    pub fn is_empty(&self) -> bool {
+        match &self.disk {
+            Some(disk) => disk.length.get() <= MAGIC.len() as u64 && !disk.has_states(),
+            None => self.past.borrow().is_empty() && self.present.borrow().is_empty(),
+        }
+    }
+
+    /// Whether a long call is under way.
+    pub fn is_busy(&self) -> bool {
+        self.busy.get()
+    }
+
+    /// How many calls of an earlier process were not made again.
+    pub fn left_over(&self) -> usize {
+        self.past.borrow().len()
+    }
+
+    /// After a statement that was stopped: what it did counts as done before when it is made again.
+    pub fn rewind(&self) {
+        self.counts.borrow_mut().clear();
+        for (key, done) in self.present.borrow_mut().drain() {
+            self.past.borrow_mut().insert(key, done);
+        }
+    }
+
+    /// After a statement that ended well: nothing of it will be asked for.
+    pub fn forget(&self) {
+        self.counts.borrow_mut().clear();
+        self.present.borrow_mut().clear();
+    }
+}
+
+impl Disk {
+    fn state_file(&self, key: u64) -> PathBuf {
+        self.folder.join(format!("{key:016x}.safetensors"))
+    }
+
+    fn has_states(&self) -> bool {
+        let ending = |path: PathBuf| path.extension().is_some_and(|ending| ending == "safetensors");
+        std::fs::read_dir(&self.folder).is_ok_and(|mut files| files.any(|file| file.is_ok_and(|f| ending(f.path()))))
+    }
+
+    /// Appends, or leaves the file as it was.
+    fn write(&self, bytes: &[u8]) -> Result<()> {
+        let mut file = self.file.borrow_mut();
+        let at = self.length.get();
+        let written = file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(bytes));
+        if let Err(error) = written {
+            // What is torn is cut off when the journal is opened; here it is cut off if the disk lets us.
+            let _ = file.set_len(at);
+            return Err(Error::file(&self.folder.join("journal"), error)
+                .hint(MAKE_ROOM));
+        }
+        self.length.set(at + bytes.len() as u64);
+        Ok(())
+    }
+
+    fn read_at(&self, at: u64, length: usize) -> Result<Vec<u8>> {
+        let mut file = self.file.borrow_mut();
+        let mut bytes = vec![0; length];
+        file.seek(SeekFrom::Start(at))
+            .and_then(|_| file.read_exact(&mut bytes))
+            .map_err(|e| Error::file(&self.folder.join("journal"), e))?;
+        Ok(bytes)
+    }
+}
+
+/// The whole records of a journal by call, and where they end.
+fn read(file: &mut File, path: &Path) -> Result<(HashMap<u64, Past>, u64)> {
+    let refused = |e: std::io::Error| Error::file(path, e);
+    let size = file.metadata().map_err(refused)?.len();
+    let mut past: HashMap<u64, Past> = HashMap::new();
+    let mut reader = std::io::BufReader::with_capacity(1 << 20, &mut *file);
+    let mut magic = [0; MAGIC.len()];
+    if reader.read_exact(&mut magic).is_err() {
+        // Killed before its first line was written.
+        return Ok((past, 0));
+    }
+    if magic != *MAGIC {
+        return Err(Error::file(path, "not a journal of this version of viva").hint("start the run afresh"));
+    }
+    let mut at = MAGIC.len() as u64;
+    loop {
+        let mut head = [0; HEAD];
+        if reader.read_exact(&mut head).is_err() {
+            break;
+        }
+        let word = |from: usize| u32::from_le_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
+        let (length, checksum) = (word(0) as usize, word(4));
+        if !(8..=LONGEST).contains(&length) || at + (HEAD + length) as u64 > size {
+            break;
+        }
+        let mut body = vec![0; length];
+        if reader.read_exact(&mut body).is_err() || crc32fast::hash(&body) != checksum {
+            break;
+        }
+        let key = first_u64(&body);
+        past.entry(key)
+            .or_default()
+            .records
+            .push(Kept::OnDisk { at: at + (HEAD + 8) as u64, length: length - 8 });
+        at += (HEAD + length) as u64;
+    }
+    Ok((past, at))
+}
+
+fn first_u64(bytes: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    first.copy_from_slice(&bytes[..8]);
+    u64::from_le_bytes(first)
+}
+
+/// A long call under way; without a journal it remembers nothing and costs nothing.
+pub struct LongCall<'a> {
+    cx: &'a Cx,
+    journal: Option<&'a Journal>,
+    key: u64,
+    records: std::vec::IntoIter<Kept>,
+    state: Option<State>,
+    saved: Cell<Instant>,
+    /// How long the last saving of the state took.
+    cost: Cell<Duration>,
+}
+
+impl Cx {
+    /// Begins a call whose progress outlives it. `depends` is all that its outcome depends on, beside `name`; `opaque` says
+    /// that closures are part of it, whose work can't be told from their identity.
+    pub fn long_call(&self, name: &str, depends: &[&[u8]], opaque: bool) -> LongCall<'_> {
+        let mut call = LongCall {
+            cx: self,
+            journal: None,
+            key: 0,
+            records: Vec::new().into_iter(),
+            state: None,
+            saved: Cell::new(Instant::now()),
+            cost: Cell::default(),
+        };
+        let Some(journal) = self.journal().filter(|journal| !journal.busy.get()) else { return call };
+        // In a run the script says what its closures do; at the prompt nothing does.
+        if opaque && journal.disk.is_none() {
+            return call;
+        }
+        let script = self.script();
+        let opaque: &[u8] = if opaque { &script.0 } else { &[] };
+        let plan = Digest::of_parts(&[&[name.as_bytes(), opaque], depends].concat());
+        let mut counts = journal.counts.borrow_mut();
+        let count = counts.entry(plan).or_insert(0);
+        call.key = Digest::of_parts(&[&plan.0, &count.to_le_bytes()]).as_u64();
+        *count += 1;
+        if let Some(past) = journal.past.borrow_mut().remove(&call.key) {
+            call.records = past.records.into_iter();
+            call.state = past.state;
+        }
+        journal.busy.set(true);
+        call.journal = Some(journal);
+        self.take_draws();
+        call
+    }
+}
+
+impl LongCall<'_> {
+    /// The next record of what this call had done; the random draws that closures made meanwhile count as made.
+    pub fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        let (Some(journal), Some(kept)) = (self.journal, self.records.next()) else { return Ok(None) };
+        let bytes = match (kept, &journal.disk) {
+            (Kept::OnDisk { at, length }, Some(disk)) => disk.read_at(at, length)?,
+            (Kept::InMemory(bytes), _) => bytes,
+            (Kept::OnDisk { .. }, None) => return Err(Error::internal("a record on a disk that is not there")),
+        };
+        let (draws, done) = draws_and_done(&bytes).ok_or_else(|| self.unfit())?;
+        self.cx.repeat_draws(&draws);
+        let done = done.to_vec();
+        if journal.disk.is_none() {
+            journal.keep(self.key, |past| past.records.push(Kept::InMemory(bytes)));
+        }
+        Ok(Some(done))
+    }
+
+    /// What a caller says of a record that it can't have written.
+    pub fn unfit(&self) -> Error {
+        Error::data("the journal of this run does not fit what it is made to go on with")
+            .hint("was the run begun with another version of viva? Start it afresh")
+    }
+
+    /// Records what was done since the last record.
+    pub fn append(&self, done: &[u8]) -> Result<()> {
+        let Some(journal) = self.journal else { return Ok(()) };
+        let mut bytes = Vec::with_capacity(done.len() + 20);
+        let draws = self.cx.take_draws();
+        bytes.extend((draws.len() as u32).to_le_bytes());
+        for (call, count) in draws {
+            bytes.extend(call.0);
+            bytes.extend(count.to_le_bytes());
+        }
+        bytes.extend(done);
+        match &journal.disk {
+            None => {
+                journal.keep(self.key, |past| past.records.push(Kept::InMemory(bytes)));
+                Ok(())
+            }
+            Some(disk) => {
+                let mut body = self.key.to_le_bytes().to_vec();
+                body.extend(bytes);
+                let mut record = (body.len() as u32).to_le_bytes().to_vec();
+                record.extend(crc32fast::hash(&body).to_le_bytes());
+                record.extend(body);
+                disk.write(&record)
+            }
+        }
+    }
+
+    /// The newest state that was saved.
+    pub fn state(&mut self) -> Result<Option<State>> {
+        if let Some(state) = self.state.take() {
+            return Ok(Some(state));
+        }
+        let Some(disk) = self.journal.and_then(|journal| journal.disk.as_ref()) else { return Ok(None) };
+        let path = disk.state_file(self.key);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let damaged = |e: tch::TchError| {
+            Error::file(&path, format!("a damaged state: {}", Error::from(e).message))
+                .hint("remove this file, and the call starts afresh")
+        };
+        Tensor::read_safetensors(&path).map(Some).map_err(damaged)
+    }
+
+    /// Whether it is time to save a state that a kill would lose.
+    pub fn due(&self) -> bool {
+        self.journal.is_some_and(|journal| journal.disk.is_some())
+            && self.saved.get().elapsed() >= PAUSE.max(self.cost.get() * 20)
+    }
+
+    /// Saves a state in place of the one before.
+    pub fn replace(&self, state: &[(String, Tensor)]) -> Result<()> {
+        let Some(journal) = self.journal else { return Ok(()) };
+        let begun = Instant::now();
+        match &journal.disk {
+            None => {
+                let copies = state.iter().map(|(name, tensor)| Ok((name.clone(), copied(tensor)?)));
+                let copies = copies.collect::<Result<State>>()?;
+                journal.keep(self.key, |past| past.state = Some(copies));
+            }
+            Some(disk) => {
+                let dense = |tensor: &Tensor| tensor.f_detach()?.f_to_device(tch::Device::Cpu)?.f_contiguous();
+                let dense = state.iter().map(|(name, tensor)| Ok((name.as_str(), dense(tensor)?)));
+                let dense = dense.collect::<Result<Vec<_>>>()?;
+                let written = self.cx.write_with(&disk.state_file(self.key), |path| {
+                    Tensor::write_safetensors(&dense, path)
+                        .map_err(|e| Error::file(path, Error::from(e).message))?;
+                    // The name must not come to stand for bytes that a power cut loses.
+                    File::open(path).and_then(|file| file.sync_all()).map_err(|e| Error::file(path, e))
+                });
+                written.map_err(|e| e.hint(MAKE_ROOM))?;
+            }
+        }
+        self.saved.set(Instant::now());
+        self.cost.set(begun.elapsed());
+        Ok(())
+    }
+}
+
+impl Journal {
+    fn keep(&self, key: u64, change: impl FnOnce(&mut Past)) {
+        change(self.present.borrow_mut().entry(key).or_default());
+    }
+}
+
+impl Drop for LongCall<'_> {
+    fn drop(&mut self) {
+        if let Some(journal) = self.journal {
+            journal.busy.set(false);
+        }
+    }
+}
+
+/// A tensor that later steps do not change.
+fn copied(tensor: &Tensor) -> Result<Tensor> {
+    let mut copy = tensor.f_detach()?.f_zeros_like()?;
+    copy.f_copy_(tensor)?;
+    Ok(copy)
+}
+
+fn draws_and_done(bytes: &[u8]) -> Option<(Vec<(Digest, u64)>, &[u8])> {
+    const DRAW: usize = 40;
+    let (count, rest) = bytes.split_at_checked(4)?;
+    let count = u32::from_le_bytes(count.try_into().ok()?) as usize;
+    let (draws, done) = rest.split_at_checked(count.checked_mul(DRAW)?)?;
+    let draws = draws.chunks_exact(DRAW).map(|draw| {
+        let mut digest = [0; 32];
+        digest.copy_from_slice(&draw[..32]);
+        (Digest(digest), first_u64(&draw[32..]))
+    });
+    Some((draws.collect(), done))
+}
