@@ -147,31 +147,3 @@ fn check_fails_on_a_misspelt_name() {
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).contains("script.rhai:2:") && err(&output).contains("zeros"), "{}", err(&output));
 }
-
-/// The process trains without end; the signal comes while it does.
-#[test]
-fn a_signal_stops_a_run_and_leaves_nothing_behind() {
-    use std::io::BufRead;
-    let folder = folder_with(
-        "let ds = data::glyphs(#{ n: 50, size: 16, seed: 1 });\nprint(\"training\");\n\
-         model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1000000 })",
-    );
-    for signal in ["INT", "TERM"] {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_viva"))
-            .current_dir(folder.path())
-            .args(["run", "script.rhai"])
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped())
-            .spawn()
-            .expect("viva starts");
-        let mut line = String::new();
-        std::io::BufReader::new(process.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
-        assert_eq!(line, "training\n");
-        let sent = Command::new("kill").args([&format!("-{signal}"), &process.id().to_string()]).status();
-        assert!(sent.expect("kill runs").success());
-        let output = process.wait_with_output().expect("viva ends");
-        assert_eq!(output.status.code(), Some(130), "{}", err(&output));
-        assert!(err(&output).contains("stopped") && err(&output).contains("script.rhai:3"), "{}", err(&output));
-        assert_eq!(entries(folder.path()), ["script.rhai"]);
-    }
-}

@@ -32,7 +32,11 @@ pub fn main(words: &[String]) -> Outcome {
         Some(folder) => Some(Begun::read(folder)?),
         None => None,
     };
-    if let Some(begun) = &begun {
+    if let (Some(begun), Some(folder)) = (&begun, &options.resume) {
+        if begun.is_finished(folder) {
+            eprintln!("{}: this run is finished; its results are in results.json", folder.display());
+            return Ok(());
+        }
         as_begun(&mut options, begun)?;
     }
     let Some(script) = &options.script else {

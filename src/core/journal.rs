@@ -152,8 +152,7 @@ impl Disk {
         if let Err(error) = written {
             // What is torn is cut off when the journal is opened; here it is cut off if the disk lets us.
             let _ = file.set_len(at);
-            return Err(Error::file(&self.folder.join("journal"), error)
-                .hint(MAKE_ROOM));
+            return Err(Error::file(&self.folder.join("journal"), error).hint(MAKE_ROOM));
         }
         self.length.set(at + bytes.len() as u64);
         Ok(())
@@ -199,10 +198,7 @@ fn read(file: &mut File, path: &Path) -> Result<(HashMap<u64, Past>, u64)> {
             break;
         }
         let key = first_u64(&body);
-        past.entry(key)
-            .or_default()
-            .records
-            .push(Kept::OnDisk { at: at + (HEAD + 8) as u64, length: length - 8 });
+        past.entry(key).or_default().records.push(Kept::OnDisk { at: at + (HEAD + 8) as u64, length: length - 8 });
         at += (HEAD + length) as u64;
     }
     Ok((past, at))
@@ -351,8 +347,7 @@ impl LongCall<'_> {
                 let dense = state.iter().map(|(name, tensor)| Ok((name.as_str(), dense(tensor)?)));
                 let dense = dense.collect::<Result<Vec<_>>>()?;
                 let written = self.cx.write_with(&disk.state_file(self.key), |path| {
-                    Tensor::write_safetensors(&dense, path)
-                        .map_err(|e| Error::file(path, Error::from(e).message))?;
+                    Tensor::write_safetensors(&dense, path).map_err(|e| Error::file(path, Error::from(e).message))?;
                     // The name must not come to stand for bytes that a power cut loses.
                     File::open(path).and_then(|file| file.sync_all()).map_err(|e| Error::file(path, e))
                 });

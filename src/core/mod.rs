@@ -14,5 +14,7 @@ pub use digest::Digest;
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
 pub use journal::{Journal, LongCall, State};
 pub use table::Table;
-pub use tensor::{Tensor, cuda_available, device_name, random, resolve_device, set_threads, tune_allocator, with_stream};
+pub use tensor::{
+    Tensor, cuda_available, device_name, random, resolve_device, set_threads, tune_allocator, with_stream,
+};
 pub use value::{Callback, Object, Value, number, significant};

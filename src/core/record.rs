@@ -53,9 +53,8 @@ impl Begun {
         let text = std::fs::read_to_string(&path).map_err(|e| no_run(e.to_string()))?;
         let manifest: serde_json::Value =
             serde_json::from_str(&text).map_err(|e| no_run(format!("not a manifest: {e}")))?;
-        let words = |name: &str| {
-            manifest[name].as_str().map(str::to_string).ok_or_else(|| no_run(format!("it has no {name}")))
-        };
+        let words =
+            |name: &str| manifest[name].as_str().map(str::to_string).ok_or_else(|| no_run(format!("it has no {name}")));
         let number = |name: &str| manifest[name].as_u64().ok_or_else(|| no_run(format!("it has no {name}")));
         let arguments = manifest["arguments"].as_object().into_iter().flatten();
         let begun = &manifest["begun"];
@@ -77,6 +76,18 @@ impl Begun {
             started: number("started_unix")?,
             resumed: number("resumed").unwrap_or(0),
         })
+    }
+}
+
+impl Begun {
+    /// Whether there is nothing to go on with; tidies up where a kill came after the last result.
+    pub fn is_finished(&self, folder: &Path) -> bool {
+        let finished = self.state == "finished";
+        if finished {
+            // Usually it is gone.
+            let _ = std::fs::remove_dir_all(folder.join(PROGRESS));
+        }
+        finished
     }
 }
 
@@ -116,9 +127,6 @@ impl Record {
 
     /// Goes on with a run that was killed, stopped or failed.
     pub fn resume(cx: &mut Cx, folder: PathBuf, begun: &Begun, script: &Path, text: &str) -> Result<Self> {
-        if begun.state == "finished" {
-            return Err(Error::file(&folder, "this run is finished").hint("its results are in results.json"));
-        }
         let record = Self {
             folder,
             made: vec![],

@@ -1,7 +1,7 @@
 //! What a model answers to many images: scores, labels and how often it is right, in batches.
 
 use super::Model;
-use crate::core::{Cx, Error, Result, Tensor};
+use crate::core::{Cx, Digest, Error, Object, Result, Tensor};
 use crate::data::Dataset;
 
 /// Images to classify.
@@ -11,41 +11,84 @@ pub enum Inputs<'a> {
     Data(&'a Dataset),
 }
 
+impl Inputs<'_> {
+    fn digest(&self) -> Result<Digest> {
+        match self {
+            Self::Images(images) => Digest::of_tensor(images),
+            Self::Data(set) => Ok(set.digest()),
+        }
+    }
+}
+
 impl Model {
-    /// Calls `see` with the scores of each batch, in order and without gradients.
-    fn each_batch(&self, cx: &Cx, inputs: &Inputs, see: &mut dyn FnMut(&Tensor) -> Result<()>) -> Result<()> {
+    /// Calls `see` with what `answer` makes of the scores of each batch, in order and without gradients. The answers are
+    /// what the journal keeps under `name`. A batch that does not fit into memory is halved, and so are those after it.
+    fn each_batch(
+        &self,
+        cx: &Cx,
+        name: &str,
+        inputs: &Inputs,
+        answer: &dyn Fn(&Tensor, usize) -> Result<Vec<u8>>,
+        see: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let (label, total, shape) = match inputs {
+            Inputs::Data(set) => (format!("classifying {}", set.name), set.len(), set.canvas_shape()),
+            Inputs::Images(images) => match images.size()[..] {
+                [c, h, w] => ("classifying".into(), 1, [c as usize, h as usize, w as usize]),
+                [n, c, h, w] if n > 0 => ("classifying".into(), n as usize, [c as usize, h as usize, w as usize]),
+                [0, ..] => return Err(Error::model("no images")),
+                ref other => {
+                    return Err(Error::model(format!("images must be N x C x H x W, got {other:?}")));
+                }
+            },
+        };
+        let task = cx.progress(&label, Some(total as u64));
+        let device = format!("{:?}", cx.device());
+        let depends = [&self.digest.0[..], &inputs.digest()?.0, device.as_bytes()];
+        let mut call = cx.long_call(name, &depends, self.opaque());
+        let mut replayed = 0;
+        while let Some(record) = call.next()? {
+            let (rows, answers) = record.split_first_chunk().ok_or_else(|| call.unfit())?;
+            let rows = u64::from_le_bytes(*rows) as usize;
+            see(answers)?;
+            task.advance(rows as u64);
+            replayed += rows;
+        }
+        let mut done = replayed;
+        let mut part = Self::batch_size(shape, cx.device());
+        let mut classify = |images: &Tensor| -> Result<()> {
+            let n = images.size()[0];
+            let mut at = 0;
+            while at < n {
+                cx.check()?;
+                let size = (part as i64).min(n - at);
+                let answers = match tch::no_grad(|| self.logits(&images.f_narrow(0, at, size)?)) {
+                    Err(error) if error.is_out_of_memory() && size > 1 => {
+                        part = (size as usize).div_ceil(2);
+                        cx.warn(format!("{label}: out of memory with a batch of {size}; going on with {part}"));
+                        continue;
+                    }
+                    scores => answer(&scores?, done)?,
+                };
+                let record = [&(size as u64).to_le_bytes()[..], &answers].concat();
+                call.append(&record)?;
+                see(&answers)?;
+                task.advance(size as u64);
+                (at, done) = (at + size, done + size as usize);
+            }
+            Ok(())
+        };
         match inputs {
             Inputs::Data(set) => {
-                let batch = Self::batch_size(set.canvas_shape(), cx.device());
-                let task = cx.progress(&format!("classifying {}", set.name), Some(set.len() as u64));
-                for part in set.stream(cx, batch) {
-                    cx.check()?;
-                    let part = part?;
-                    let images = set.centre(&part.canvases)?;
-                    see(&tch::no_grad(|| self.logits(&images))?)?;
-                    task.advance(part.rows.len() as u64);
+                let batch = Self::batch_size(shape, cx.device());
+                for part in set.stream_of(cx, (replayed..total).collect(), batch) {
+                    classify(&set.centre(&part?.canvases)?)?;
                 }
             }
             Inputs::Images(images) => {
-                let images = match images.dim() {
-                    3 => images.f_unsqueeze(0)?,
-                    _ => images.shallow_clone(),
-                };
-                let [n, c, h, w] = images.size()[..] else {
-                    return Err(Error::model(format!("images must be N x C x H x W, got {:?}", images.size())));
-                };
-                if n == 0 {
-                    return Err(Error::model("no images"));
-                }
-                let images = images.f_to_device(cx.device())?.f_to_kind(tch::Kind::Float)?;
-                let batch = Self::batch_size([c as usize, h as usize, w as usize], cx.device()) as i64;
-                let task = cx.progress("classifying", Some(n as u64));
-                for start in (0..n).step_by(batch as usize) {
-                    cx.check()?;
-                    let part = images.f_narrow(0, start, batch.min(n - start))?;
-                    see(&tch::no_grad(|| self.logits(&part))?)?;
-                    task.advance(part.size()[0] as u64);
-                }
+                let [c, h, w] = shape.map(|side| side as i64);
+                let rest = images.f_reshape([-1, c, h, w])?.f_slice(0, replayed as i64, None, 1)?;
+                classify(&rest.f_to_device(cx.device())?.f_to_kind(tch::Kind::Float)?)?;
             }
         }
         Ok(())
@@ -53,29 +96,42 @@ impl Model {
 
     /// Scores before the softmax, `N x K`, as the network gives them.
     pub fn scores(&self, cx: &Cx, inputs: &Inputs) -> Result<Tensor> {
-        let mut all = Vec::new();
-        self.each_batch(cx, inputs, &mut |scores| {
-            all.push(scores.shallow_clone());
+        let mut all: Vec<f32> = Vec::new();
+        let answer = |scores: &Tensor, _| {
+            let flat = scores.f_to_kind(tch::Kind::Float)?.f_reshape([-1])?.f_to_device(tch::Device::Cpu)?;
+            Ok(Vec::<f32>::try_from(&flat)?.iter().flat_map(|score| score.to_le_bytes()).collect())
+        };
+        self.each_batch(cx, "logits", inputs, &answer, &mut |scores| {
+            all.extend(scores.as_chunks().0.iter().map(|score| f32::from_le_bytes(*score)));
             Ok(())
         })?;
-        Ok(Tensor::f_cat(&all, 0)?)
+        let images = match inputs {
+            Inputs::Data(set) => set.len() as i64,
+            Inputs::Images(images) if images.dim() == 3 => 1,
+            Inputs::Images(images) => images.size()[0],
+        };
+        Ok(Tensor::f_from_slice(&all)?.f_reshape([images, -1])?.f_to_device(cx.device())?)
     }
 
     /// The labels of the highest scores, int64; of equal ones the first. Scores that are not a number are refused.
     pub fn predictions(&self, cx: &Cx, inputs: &Inputs) -> Result<Vec<i64>> {
         let mut all: Vec<i64> = Vec::new();
-        self.each_batch(cx, inputs, &mut |scores| {
+        let answer = |scores: &Tensor, done: usize| {
             let nan = scores.f_isnan()?.f_any_dim(1, false)?;
             if nan.f_any()?.f_int64_value(&[])? != 0 {
                 let first = nan.f_to_kind(tch::Kind::Int64)?.f_argmax(0, false)?.f_int64_value(&[])?;
                 return Err(Error::model(format!(
                     "{} answered a score that is not a number (NaN) for image {}",
                     self.name,
-                    all.len() as i64 + first
+                    done as i64 + first
                 ))
                 .hint("its weights may have diverged in training; `logits` shows the raw scores"));
             }
-            all.extend(Vec::<i64>::try_from(&scores.f_argmax(1, false)?)?);
+            let labels = Vec::<i64>::try_from(&scores.f_argmax(1, false)?)?;
+            Ok(labels.iter().flat_map(|label| label.to_le_bytes()).collect())
+        };
+        self.each_batch(cx, "predict", inputs, &answer, &mut |labels| {
+            all.extend(labels.as_chunks().0.iter().map(|label| i64::from_le_bytes(*label)));
             Ok(())
         })?;
         Ok(all)

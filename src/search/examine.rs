@@ -232,7 +232,11 @@ impl<'a> Loop<'a> {
         match self.verdicts(asked) {
             Err(error) if error.is_out_of_memory() && asked.len() > 1 => {
                 self.batch = asked.len().div_ceil(2);
-                self.cx.warn(format!("examine: out of memory with a batch of {}; going on with {}", asked.len(), self.batch));
+                self.cx.warn(format!(
+                    "examine: out of memory with a batch of {}; going on with {}",
+                    asked.len(),
+                    self.batch
+                ));
                 let (first, second) = asked.split_at(self.batch);
                 let mut verdicts = self.score(first)?;
                 verdicts.extend(self.score(second)?);

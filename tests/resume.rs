@@ -1,0 +1,386 @@
+//! Runs that are stopped, killed or run out of disk go on and end in the bytes of a run that was not.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use rand::Rng;
+use viva::core::{Cx, Error, ErrorKind, Journal, Quiet, Result, Tensor, random};
+use viva::model::{Model, Network};
+use viva::script::Session;
+
+/// Training with dropout and batch norm, answers to a data set, an examination, and draws that closures make.
+const EVERYTHING: &str = r#"
+    let train = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+    let layers = [net::conv(4, 3, #{ pad: 1 }), net::batch_norm(), net::relu(), net::flatten(), net::dropout(0.3), net::linear(10)];
+    let f = model::train(train, #{ arch: layers, epochs: 3, batch: 16, lr: 0.01 });
+    let noisy = model::from(|x| f.logits(x) + 0.01 * data::noise(#{ n: 1, shape: [1, 1, 10] }).images().sum(), #{ classes: 10 });
+    let t = examine(f, train, #{ space: space::translate(1), search: search::strongest(), batch: 64 });
+    let u = examine(noisy, train.take(10), #{ space: space::translate(1), search: search::nearest(), batch: 64 });
+    let r = risk::report(t);
+    #{ f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
+"#;
+
+/// The results as JSON, or what stopped the attempt; `polls` says when it is stopped.
+fn attempt(journal: Option<&Path>, polls: Option<u64>) -> std::result::Result<String, String> {
+    let mut cx = Cx::new(Box::new(Quiet));
+    if let Some(folder) = journal {
+        cx.set_journal(Journal::open(folder).map_err(|e| e.to_string())?);
+    }
+    cx.stop_after(polls);
+    let mut session = Session::new(Rc::new(cx));
+    match session.run(Path::new("script.rhai"), EVERYTHING) {
+        Ok(value) => Ok(value.json().to_string()),
+        Err(diagnostic) if diagnostic.is_interruption() => Err("stopped".into()),
+        Err(diagnostic) => panic!("{}", diagnostic.render(false)),
+    }
+}
+
+#[test]
+fn stopped_again_and_again_a_run_comes_to_the_same_results() {
+    let whole = attempt(None, None).expect("a run that nobody stops");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut stops = 0;
+    let resumed = loop {
+        // Replaying asks as well whether to stop, so each attempt is given more time than the one before.
+        match attempt(Some(folder.path()), Some(3 + 2 * stops)) {
+            Ok(results) => break results,
+            Err(_) => stops += 1,
+        }
+    };
+    assert!(stops > 10, "only {stops} stops");
+    assert!(resumed == whole, "{resumed}\n{whole}");
+}
+
+#[test]
+fn a_journal_that_is_torn_anywhere_is_good_up_to_there() {
+    let whole = attempt(None, None).expect("a run that nobody stops");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    assert_eq!(attempt(Some(folder.path()), None).as_ref(), Ok(&whole));
+    let path = folder.path().join("journal");
+    let bytes = std::fs::read(&path).expect("a journal");
+    let mut draw = random(3, 0);
+    for tear in 0..12 {
+        let cut = draw.gen_range(0..bytes.len());
+        let mut torn = bytes[..cut].to_vec();
+        if tear % 3 == 0 && cut > 0 {
+            // A block that was never written reads as zeros.
+            let start = cut.saturating_sub(draw.gen_range(1..100));
+            torn[start..].fill(0);
+        }
+        std::fs::write(&path, &torn).expect("a torn journal");
+        assert_eq!(attempt(Some(folder.path()), None).as_ref(), Ok(&whole), "cut at {cut}");
+    }
+    std::fs::write(&path, "something else altogether").expect("a file");
+    assert!(attempt(Some(folder.path()), None).is_err_and(|error| error.contains("not a journal")));
+}
+
+/// Answers scores of ten classes, and has no memory for more than eight images at once.
+struct Small;
+
+impl Network for Small {
+    fn forward(&self, images: &Tensor) -> Result<Tensor> {
+        if images.size()[0] > 8 {
+            return Err(Error::new(ErrorKind::Memory, "can't allocate memory"));
+        }
+        Ok(images.f_flatten(1, -1)?.f_slice(1, 100, 110, 1)?)
+    }
+}
+
+#[test]
+fn a_batch_that_does_not_fit_into_memory_is_halved_until_it_does() {
+    let cx = Rc::new(Cx::default());
+    let mut session = Session::new(cx.clone());
+    let model = Model::new("small", Box::new(Small), viva::core::Digest::of(b"small")).with_classes(10);
+    session.set("f", viva::core::Value::object(model));
+    let text = "let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 });\n\
+                let how = #{ space: space::translate(1), search: search::strongest() };\n\
+                [examine(f, ds, how + #{ batch: 64 }).column(\"after\"), f.predict(ds).values(), f.accuracy(ds)]";
+    let halved = session.run(Path::new("script.rhai"), text).expect("goes on with smaller batches");
+    let warnings = cx.warnings().join("\n");
+    assert!(warnings.contains("examine: out of memory with a batch of 64; going on with 32"), "{warnings}");
+    assert!(warnings.contains("out of memory with a batch of 16; going on with 8"), "{warnings}");
+    let small = text.replace("batch: 64", "batch: 8");
+    let given = session.run(Path::new("script.rhai"), &small).expect("fits");
+    assert_eq!(halved.json(), given.json());
+}
+
+const SCRIPT: &str = r#"
+let train = data::glyphs(#{ n: 250, size: 16, seed: 1 });
+let layers = [net::conv(8, 3, #{ pad: 1 }), net::batch_norm(), net::relu(), net::max_pool(4), net::flatten(), net::dropout(0.2), net::linear(10)];
+let f = model::train(train, #{ arch: layers, epochs: 16, lr: 0.003 });
+print("trained");
+let t = examine(f, train, #{ space: space::translate(2), search: search::strongest() });
+f.save("f.safetensors");
+#{ report: risk::report(t), losses: f.losses, accuracy: f.accuracy(train), curve: plot::line([1, 2, 3]) }
+"#;
+
+fn viva(folder: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
+    command.current_dir(folder).arg("run").args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn finish(mut command: Command) -> Output {
+    command.output().expect("viva starts")
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn folder_with(script: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("script.rhai"), script).expect("a script");
+    folder
+}
+
+/// All files of a run but its manifest, which holds times.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files: Vec<(PathBuf, Vec<u8>)> = std::fs::read_dir(folder)
+        .expect("a run folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| !path.ends_with("manifest.json"))
+        .map(|path| (path.file_name().expect("a name").into(), std::fs::read(&path).expect("a file")))
+        .collect();
+    files.sort();
+    files
+}
+
+fn same(a: &Path, b: &Path) {
+    let (a, b) = (files(a), files(b));
+    let names = |files: &[(PathBuf, Vec<u8>)]| files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&a), names(&b));
+    for ((name, a), (_, b)) in a.iter().zip(&b) {
+        assert!(a == b, "{} differs", name.display());
+    }
+}
+
+fn state(run: &Path) -> String {
+    let text = std::fs::read(run.join("manifest.json")).expect("a manifest");
+    let manifest: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    manifest["state"].as_str().expect("a state").to_string()
+}
+
+fn kill(process: &mut Child, signal: &str) {
+    let sent = Command::new("kill").args([&format!("-{signal}"), &process.id().to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+}
+
+/// Twenty kills, or as many as VIVA_KILLS says.
+#[test]
+fn killed_at_random_moments_a_run_ends_in_the_same_bytes() {
+    let kills: u32 = std::env::var("VIVA_KILLS").map_or(20, |n| n.parse().expect("VIVA_KILLS is a number"));
+    let folder = folder_with(SCRIPT);
+    let (whole, begun) = (folder.path().join("whole"), Instant::now());
+    let output = finish(viva(folder.path(), &["script.rhai", "--out", "whole", "--threads", "2"]));
+    assert!(output.status.success(), "{}", err(&output));
+    let mut longest = begun.elapsed().as_millis() as u64;
+
+    let mut draw = random(1, 0);
+    let (mut killed, mut round, mut went_on, mut most) = (0, 0, 0, 0);
+    while killed < kills {
+        let run = folder.path().join(format!("run-{round}"));
+        let name = run.file_name().and_then(|n| n.to_str()).expect("a name");
+        let mut words = vec!["script.rhai", "--out", name, "--threads", "2"];
+        let (mut times, begun) = (0, Instant::now());
+        loop {
+            if run.join("manifest.json").exists() {
+                words = vec!["script.rhai", "--resume", name];
+            }
+            // A folder without a manifest was killed before it was a run.
+            let _ = if words.contains(&"--out") { std::fs::remove_dir_all(&run) } else { Ok(()) };
+            let mut command = viva(folder.path(), &words);
+            let said = std::fs::File::create(folder.path().join("said")).expect("a file");
+            let mut process = command.stderr(said).stdout(Stdio::null()).spawn().expect("viva starts");
+            let moment = Instant::now() + Duration::from_millis(draw.gen_range(0..longest.max(1)));
+            while killed < kills && Instant::now() < moment && process.try_wait().expect("a status").is_none() {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            if killed < kills && process.try_wait().expect("a status").is_none() {
+                process.kill().expect("a kill");
+                process.wait().expect("an end");
+                killed += 1;
+                times += 1;
+                went_on += u32::from(run.join("progress").is_dir());
+                continue;
+            }
+            let well = process.wait().expect("an end").success();
+            let said = || std::fs::read_to_string(folder.path().join("said")).unwrap_or_default();
+            assert!(well, "run {round} failed after {times} kills: {}", said());
+            break;
+        }
+        same(&whole, &run);
+        if times == 0 {
+            // Other tests may have slowed the first one down.
+            longest = longest.min(begun.elapsed().as_millis() as u64);
+        }
+        most = most.max(times);
+        round += 1;
+    }
+    println!("{kills} kills in {round} runs, at most {most} in one; {went_on} left something to go on from");
+    assert!(went_on > kills / 4, "{went_on} of {kills} kills left something to go on from");
+}
+
+#[test]
+fn a_full_disk_is_named_and_costs_nothing_that_was_done() {
+    let folder = folder_with(SCRIPT);
+    let output = finish(viva(folder.path(), &["script.rhai", "--out", "whole", "--threads", "2"]));
+    assert!(output.status.success(), "{}", err(&output));
+    // Files end at 32 KiB, as they do on a full disk.
+    let command = format!(
+        "ulimit -f 32; trap '' XFSZ; exec {} run script.rhai --out run --threads 2",
+        env!("CARGO_BIN_EXE_viva")
+    );
+    let output = Command::new("bash").args(["-c", &command]).current_dir(folder.path()).output().expect("bash runs");
+    let said = err(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("journal: File too large") && said.contains("make room"), "{said}");
+    assert!(said.contains("--resume run"), "{said}");
+    let run = folder.path().join("run");
+    let kept = std::fs::metadata(run.join("progress/journal")).expect("a journal").len();
+    assert!(kept > 16 << 10, "{kept} bytes were kept");
+    let output = finish(viva(folder.path(), &["script.rhai", "--resume", "run"]));
+    assert!(output.status.success(), "{}", err(&output));
+    let said = err(&output);
+    assert!(said.contains("examine: going on after"), "{said}");
+    same(&folder.path().join("whole"), &run);
+}
+
+#[test]
+fn a_signal_saves_what_was_done_and_leaves() {
+    use std::io::BufRead;
+    let folder = folder_with(
+        "let ds = data::glyphs(#{ n: 50, size: 16, seed: 1 });\nprint(\"training\");\n\
+         model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1000000 })",
+    );
+    for (signal, status) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let out = signal.to_lowercase();
+        let mut process = viva(folder.path(), &["script.rhai", "--out", &out]).spawn().expect("viva starts");
+        let mut lines = std::io::BufReader::new(process.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        lines.read_line(&mut line).expect("a line");
+        assert_eq!(line, "training\n");
+        let run = folder.path().join(&out);
+        // The first state is saved within a second or so.
+        let saved = || std::fs::read_dir(run.join("progress")).is_ok_and(|files| files.count() > 1);
+        while !saved() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let again = finish(viva(folder.path(), &["script.rhai", "--resume", &out]));
+        assert!(err(&again).contains("another viva is at work"), "{}", err(&again));
+        kill(&mut process, signal);
+        let output = process.wait_with_output().expect("viva ends");
+        let said = err(&output);
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        assert!(said.contains("script.rhai:3") && said.contains(&format!("--resume {out}")), "{said}");
+        assert_eq!(state(&run), "stopped");
+    }
+}
+
+#[test]
+fn data_that_vanish_are_named_and_a_run_goes_on_when_they_are_back() {
+    let folder = folder_with(
+        "let ds = data::load(\"images\", #{ crop: 16, grey: true });\nlet f = model::load(\"f.safetensors\");\n\
+         examine(f, ds, #{ space: space::translate(2), search: search::strongest() })",
+    );
+    let images = folder.path().join("images");
+    let cx = Rc::new(Cx::default());
+    let mut session = Session::new(cx);
+    let text = "let ds = data::glyphs(#{ n: 1500, size: 28, seed: 1 });\n\
+                let f = model::train(data::glyphs(#{ n: 100, size: 16, seed: 1 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });\n\
+                [ds.images(), ds.labels, f]";
+    let made = session.run(Path::new("script.rhai"), text).expect("images");
+    let viva::core::Value::Array(parts) = made else { panic!("three parts") };
+    let [viva::core::Value::Tensor(pixels), viva::core::Value::Tensor(labels), model] = &parts[..] else {
+        panic!("two tensors and a model")
+    };
+    let labels: Vec<i64> = Vec::try_from(labels.as_ref()).expect("labels");
+    let pixels: Vec<u8> =
+        Vec::try_from((pixels.as_ref() * 255.0).to_kind(tch::Kind::Uint8).reshape([-1])).expect("bytes");
+    for (i, image) in pixels.chunks_exact(28 * 28).enumerate() {
+        let class = images.join(labels[i].to_string());
+        std::fs::create_dir_all(&class).expect("a folder");
+        let image = image::GrayImage::from_raw(28, 28, image.to_vec()).expect("28 x 28");
+        image.save(class.join(format!("{i:04}.png"))).expect("a picture");
+    }
+    let mut cx = Cx::default();
+    cx.set_folder(folder.path().to_path_buf());
+    model.save(&cx, "f.safetensors").expect("a model");
+
+    let output = finish(viva(folder.path(), &["script.rhai", "--out", "whole", "--threads", "2"]));
+    assert!(output.status.success(), "{}", err(&output));
+    let process = viva(folder.path(), &["script.rhai", "--out", "run", "--threads", "2"]).spawn().expect("starts");
+    let journal = folder.path().join("run/progress/journal");
+    while !std::fs::metadata(&journal).is_ok_and(|file| file.len() > 1000) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    std::fs::rename(&images, folder.path().join("away")).expect("gone");
+    let output = process.wait_with_output().expect("viva ends");
+    let said = err(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("images/") && said.contains("No such file") && said.contains("--resume run"), "{said}");
+    let again = finish(viva(folder.path(), &["script.rhai", "--resume", "run"]));
+    assert!(!again.status.success() && err(&again).contains("images"), "{}", err(&again));
+    std::fs::rename(folder.path().join("away"), &images).expect("back");
+    let output = finish(viva(folder.path(), &["script.rhai", "--resume", "run"]));
+    assert!(output.status.success(), "{}", err(&output));
+    same(&folder.path().join("whole"), &folder.path().join("run"));
+}
+
+#[test]
+fn a_script_that_was_mended_keeps_what_it_asks_for_in_the_same_words() {
+    let folder = folder_with(&SCRIPT.replace("f.save(", "f.safe("));
+    let output = finish(viva(folder.path(), &["script.rhai", "--out", "run", "--threads", "2"]));
+    assert!(err(&output).contains("safe") && err(&output).contains("--resume run"), "{}", err(&output));
+    assert!(state(&folder.path().join("run")).starts_with("failed: "));
+    std::fs::write(folder.path().join("script.rhai"), SCRIPT).expect("a script");
+    let output = finish(viva(folder.path(), &["script.rhai", "--resume", "run"]));
+    assert!(output.status.success(), "{}", err(&output));
+    let said = err(&output);
+    assert!(said.contains("has changed") && said.contains("after 16 of 16 epochs"), "{said}");
+    assert!(said.contains("after 250 of 250 images"), "{said}");
+    let output = finish(viva(folder.path(), &["script.rhai", "--out", "whole", "--threads", "2"]));
+    assert!(output.status.success(), "{}", err(&output));
+    same(&folder.path().join("whole"), &folder.path().join("run"));
+}
+
+#[test]
+fn what_can_not_be_resumed_is_refused_before_any_work() {
+    let folder = folder_with("arg(\"n\", 1)");
+    let done = finish(viva(folder.path(), &["script.rhai", "--out", "done", "--seed", "3", "--n", "2"]));
+    assert!(done.status.success(), "{}", err(&done));
+    std::fs::create_dir(folder.path().join("empty")).expect("a folder");
+    std::fs::create_dir(folder.path().join("broken")).expect("a folder");
+    std::fs::write(folder.path().join("broken/manifest.json"), "{\"state\": \"running\"").expect("a file");
+    // As a kill leaves it.
+    let manifest = std::fs::read_to_string(folder.path().join("done/manifest.json")).expect("a manifest");
+    std::fs::create_dir(folder.path().join("killed")).expect("a folder");
+    let killed = manifest.replace("\"finished\"", "\"running\"");
+    std::fs::write(folder.path().join("killed/manifest.json"), &killed).expect("a file");
+    std::fs::create_dir(folder.path().join("old")).expect("a folder");
+    let old = killed.replace("\"viva\": \"", "\"viva\": \"0.0.");
+    std::fs::write(folder.path().join("old/manifest.json"), old).expect("a file");
+    std::fs::write(folder.path().join("file"), "").expect("a file");
+    for (words, said) in [
+        (&["script.rhai", "--resume", "none"][..], "none/manifest.json"),
+        (&["script.rhai", "--resume", "empty"], "empty/manifest.json"),
+        (&["script.rhai", "--resume", "broken"], "not a manifest"),
+        (&["script.rhai", "--resume", "killed", "--seed", "4"], "begun with --seed 3"),
+        (&["script.rhai", "--resume", "killed", "--n", "5"], "begun with --n 2"),
+        (&["script.rhai", "--resume", "killed", "--out", "more"], "--out has no place here"),
+        (&["script.rhai", "--resume", "old"], "begun with"),
+        (&["script.rhai", "--out", "done"], "--resume done"),
+        (&["script.rhai", "--out", "file/run"], "file/run"),
+        (&["script.rhai", "--out", "/proc/none"], "/proc/none"),
+    ] {
+        let output = finish(viva(folder.path(), words));
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        assert!(err(&output).contains(said), "{words:?}: {}", err(&output));
+    }
+    let output = finish(viva(folder.path(), &["script.rhai", "--resume", "done"]));
+    assert!(output.status.success() && err(&output).contains("this run is finished"), "{}", err(&output));
+    let output = finish(viva(folder.path(), &["--resume", "killed"]));
+    assert!(output.status.success(), "the script is known from the manifest: {}", err(&output));
+}
