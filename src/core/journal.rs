@@ -226,15 +226,7 @@ impl Cx {
     /// Begins a call whose progress outlives it. `depends` is all that its outcome depends on, beside `name`; `opaque` says
     /// that closures are part of it, whose work can't be told from their identity.
     pub fn long_call(&self, name: &str, depends: &[&[u8]], opaque: bool) -> LongCall<'_> {
-        let mut call = LongCall {
-            cx: self,
-            journal: None,
-            key: 0,
-            records: Vec::new().into_iter(),
-            state: None,
-            saved: Cell::new(Instant::now()),
-            cost: Cell::default(),
-        };
+        let mut call = LongCall::unrecorded(self);
         let Some(journal) = self.journal().filter(|journal| !journal.busy.get()) else { return call };
         // In a run the script says what its closures do; at the prompt nothing does.
         if opaque && journal.disk.is_none() {
@@ -255,6 +247,21 @@ impl Cx {
         call.journal = Some(journal);
         self.take_draws();
         call
+    }
+}
+
+impl<'a> LongCall<'a> {
+    /// A call that is not worth going on with.
+    pub fn unrecorded(cx: &'a Cx) -> Self {
+        Self {
+            cx,
+            journal: None,
+            key: 0,
+            records: Vec::new().into_iter(),
+            state: None,
+            saved: Cell::new(Instant::now()),
+            cost: Cell::default(),
+        }
     }
 }
 
