@@ -1,8 +1,8 @@
 //! A typed line in colours: what is known looks known, so that a misspelt name is seen before it runs.
 
 use super::complete::LONGEST;
-use super::scan::{Kind, Token, scan};
 use crate::primitives::{NAMESPACES, PRIMITIVES};
+use crate::script::scan::{Kind, Token, scan};
 use crate::term::Paint;
 
 const KEYWORDS: [&str; 27] = [

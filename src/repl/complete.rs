@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::cursor::{Callee, Cursor, Seen, Slot};
 use super::paths;
-use super::scan::{Kind, is_word};
 use crate::primitives::{NAMESPACES, PRIMITIVES, Param, Primitive};
+use crate::script::scan::{Kind, is_word};
 use crate::script::{Session, stdlib_names};
 
 /// More than this many offers help nobody, and the terminal's list has a limit of its own.
@@ -241,7 +241,7 @@ fn options(cursor: &Cursor, primitive: &Primitive, prefix: &str, right: &str, qu
 
 /// The keys that follow the cursor in the same map.
 fn keys_behind(right: &str) -> Vec<String> {
-    let tokens = super::scan::scan(right);
+    let tokens = crate::script::scan::scan(right);
     let mut keys = Vec::new();
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate() {

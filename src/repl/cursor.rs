@@ -1,8 +1,8 @@
 //! Where the cursor stands: the brackets it is in, the calls they belong to, the parameter that is being typed, and the kind
 //! of value in front of a dot. Reads the text alone, never the parser, so that unfinished code around it does not matter.
 
-use super::scan::{Kind, Token, scan};
 use crate::primitives::{Fallback, PRIMITIVES, Param, Primitive};
+use crate::script::scan::{Kind, Token, scan};
 use crate::script::{Glance, ScriptFunction, Session, Step};
 
 /// Brackets deeper than this are not followed: every step out or in costs time.

@@ -5,7 +5,6 @@ mod complete;
 mod cursor;
 mod hint;
 mod paths;
-mod scan;
 mod typing;
 
 use std::path::PathBuf;

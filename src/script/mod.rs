@@ -5,10 +5,13 @@ mod bind;
 mod check;
 mod diagnostic;
 mod glance;
+mod habits;
 mod modules;
+pub mod scan;
 mod session;
 mod value;
 
+use bind::methods_of;
 pub use check::{Finding, ScriptArgument, check, script_arguments};
 pub use diagnostic::Diagnostic;
 pub use glance::{BuiltIn, Glance, ScriptFunction, Step};

@@ -120,8 +120,7 @@ impl Session {
     }
 
     fn explain(&self, name: &str, error: &EvalAltResult) -> Box<Diagnostic> {
-        let names: Vec<String> = self.scope.iter_raw().map(|(name, _, _)| name.to_string()).collect();
-        Box::new(Diagnostic::of(error, name, &self.sources, &names))
+        Box::new(Diagnostic::of(error, name, self))
     }
 }
 
