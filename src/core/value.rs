@@ -68,6 +68,11 @@ pub trait Object: Any {
         Ok(None)
     }
 
+    /// Names inside a field that is a map, known without computing it.
+    fn members(&self, _field: &str) -> &'static [&'static str] {
+        &[]
+    }
+
     /// `object[i]`; `None` if the type has no elements. Negative indices count from the end.
     fn element(&self, _index: i64) -> Option<Result<Value>> {
         None

@@ -339,6 +339,10 @@ impl Object for RiskReport {
         }))
     }
 
+    fn members(&self, field: &str) -> &'static [&'static str] {
+        if field == "interval_test" { &["p", "reject"] } else { &[] }
+    }
+
     fn digest(&self) -> Digest {
         Digest::of_parts(&[&self.transcript.digest().0, &self.delta.to_le_bytes()])
     }

@@ -1,15 +1,17 @@
 //! The prompt.
 
+mod colour;
+mod complete;
+mod cursor;
+mod hint;
+mod paths;
+mod typing;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
-use rustyline::highlight::Highlighter;
-use rustyline::hint::Hinter;
-use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Editor, Helper};
 
 use crate::core::{Error, Journal, Result, Value};
 use crate::plot::Figure;
@@ -17,34 +19,14 @@ use crate::primitives::reference;
 use crate::script::{Diagnostic, Session, stdlib_page};
 use crate::term::{Paint, context, default_device, show_figure, stop_on_signals, width};
 
+pub use colour::coloured;
+pub use complete::{Candidate, complete};
+pub use hint::{Signature, signature};
+
 const PROMPT: &str = "viva> ";
 
-/// Asks for another line while what was typed so far is an unfinished script.
-struct Typing {
-    session: Rc<std::cell::RefCell<Session>>,
-}
-
-impl Highlighter for Typing {}
-impl Helper for Typing {}
-
-impl Hinter for Typing {
-    type Hint = String;
-}
-
-impl Completer for Typing {
-    type Candidate = String;
-}
-
-impl Validator for Typing {
-    fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
-        let text = context.input();
-        let unfinished = match self.session.borrow().compile("prompt", text) {
-            Err(diagnostic) => diagnostic.incomplete && !text.starts_with([':', '?']) && !text.ends_with("\n\n"),
-            Ok(_) => false,
-        };
-        Ok(if unfinished { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
-    }
-}
+/// The prompt's own commands, which begin with a colon.
+pub const COMMANDS: &[&str] = &["doc", "quit"];
 
 pub fn main() -> ExitCode {
     match lines() {
@@ -66,10 +48,10 @@ fn lines() -> Result<bool> {
     stop_on_signals(&cx, |_| {});
     let session = Rc::new(std::cell::RefCell::new(Session::new(cx.clone())));
     let terminal = |error: ReadlineError| Error::new(crate::core::ErrorKind::File, format!("the terminal: {error}"));
-    let mut editor: Editor<Typing, rustyline::history::DefaultHistory> = Editor::new().map_err(terminal)?;
-    editor.set_helper(Some(Typing { session: session.clone() }));
+    let mut editor = typing::editor(session.clone(), COMMANDS, PROMPT).map_err(terminal)?;
     let history = history_file();
     if let Some(file) = &history {
+        let _ = file.parent().map(std::fs::create_dir_all);
         // A first start has no history yet.
         let _ = editor.load_history(file);
     }
@@ -96,6 +78,10 @@ fn lines() -> Result<bool> {
         }
         // A line that can't be remembered still runs.
         let _ = editor.add_history_entry(text);
+        if let Some(file) = &history {
+            // At once, so that a session that is killed loses nothing.
+            let _ = editor.append_history(file);
+        }
         if matches!(text, ":quit" | ":q" | "quit" | "exit") {
             break;
         }
@@ -128,11 +114,6 @@ fn lines() -> Result<bool> {
             }
         }
         cx.stop_flag().store(false, std::sync::atomic::Ordering::SeqCst);
-    }
-    if let Some(file) = &history {
-        // A history that can't be kept is no reason to fail at the end of a session.
-        let _ = file.parent().map(std::fs::create_dir_all);
-        let _ = editor.save_history(file);
     }
     Ok(interactive || !failed)
 }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use rhai::{Dynamic, Engine, EvalAltResult, FnNamespace, FuncRegistration, Module, NativeCallContext, Position};
 
+use super::diagnostic::article;
 use super::value::{Bridge, ErrorHandle, Handle, Pending, TensorHandle, text, to_dynamic};
 use crate::core::{Cx, Error, ErrorKind, Result, Value, suggestion};
 use crate::primitives::{PRIMITIVES, Primitive};
@@ -102,10 +103,17 @@ fn method(
     }
     let owners: Vec<&str> = choices.iter().filter_map(|p| p.receiver()).collect();
     let own = methods_of(value.kind());
-    let mut error =
-        Error::argument(format!("{name}: a {} has no `{name}`; it is for a {}", value.kind(), owners.join(", ")));
-    if !own.is_empty() {
-        error = error.hint(format!("a {} has {}", value.kind(), own.join(", ")));
+    let mut error = Error::argument(format!(
+        "{name}: {} has no `{name}`; it is for a {}",
+        article(value.kind()),
+        owners.join(", ")
+    ));
+    if let Some(hint) = super::habits::in_function(name, &[value.kind()]) {
+        error = error.hint(hint);
+    } else if value.kind() == "array" && owners.contains(&"Tensor") {
+        error = error.hint(format!("tensor::from(values).{name}(...) takes an array of numbers"));
+    } else if !own.is_empty() {
+        error = error.hint(format!("{} has {}", article(value.kind()), own.join(", ")));
     }
     raise(error)
 }

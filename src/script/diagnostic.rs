@@ -1,11 +1,16 @@
 //! An interpreter's error as a person reads it: the message, the line underlined, the calls it came through, a hint.
 
+use std::ops::Range;
+
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 use rhai::{EvalAltResult, Position};
 
 use super::modules::Sources;
+use super::scan::{Kind, Token, is_word, scan};
+use super::session::Session;
 use super::value::ErrorHandle;
-use crate::core::suggestion;
+use super::{habits, methods_of};
+use crate::core::{nearest, suggestion};
 use crate::primitives::{NAMESPACES, PRIMITIVES};
 use crate::term::Paint;
 
@@ -20,6 +25,8 @@ pub struct Place {
     pub line: usize,
     /// In characters, counted from 1.
     pub column: usize,
+    /// How many characters are meant.
+    pub length: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -54,7 +61,7 @@ impl Diagnostic {
             kind: "syntax",
             message: "can't be read as a script: this comment has no end".into(),
             hint: Some("close it with */".into()),
-            place: Some(Place { source: source.into(), text: text.into(), line, column }),
+            place: Some(Place { source: source.into(), text: text.into(), line, column, length: 2 }),
             calls: vec![],
             incomplete: true,
         }
@@ -64,7 +71,7 @@ impl Diagnostic {
         self.kind == "interrupted"
     }
 
-    pub(super) fn of(error: &EvalAltResult, source: &str, sources: &Sources, variables: &[String]) -> Self {
+    pub(super) fn of(error: &EvalAltResult, source: &str, session: &Session) -> Self {
         let mut error = error;
         let mut source = source.to_string();
         let mut calls = Vec::new();
@@ -88,10 +95,13 @@ impl Diagnostic {
                 _ => break,
             }
         }
-        let (kind, message, hint) = words(error, variables, !calls.is_empty(), &source, sources);
-        let place = place(error.position(), &source, sources);
-        let incomplete = place.as_ref().is_some_and(|place| incomplete(error, &place.text));
-        Self { kind, message, hint, place, calls, incomplete }
+        let text = session.sources.borrow().get(&source).cloned().unwrap_or_default();
+        let at = byte(&text, error.position());
+        let scene = Scene { session, source: &source, text: &text, at, in_function: !calls.is_empty() };
+        let words = scene.words(error);
+        let place = session.sources.borrow().contains_key(&source).then(|| place(&source, &text, at, words.at.clone()));
+        let incomplete = place.is_some() && incomplete(error, &text);
+        Self { kind: words.kind, message: words.message, hint: words.hint, place, calls, incomplete }
     }
 
     /// The report for a terminal, in colour if asked.
@@ -115,44 +125,15 @@ impl Diagnostic {
 
 /// The line on which a block comment starts that never ends. Rhai takes such a comment for the end of the script.
 pub(super) fn open_comment(text: &str) -> Option<usize> {
-    let mut characters = text.chars().peekable();
-    let (mut line, mut depth, mut opened) = (1, 0, 1);
-    let mut quote: Option<char> = None;
-    while let Some(c) = characters.next() {
-        line += usize::from(c == '\n');
-        let next = characters.peek().copied();
-        match (quote, c, next) {
-            (Some(_), '\\', _) => drop(characters.next()),
-            (Some(open), c, _) if c == open => quote = None,
-            (Some(_), ..) => {}
-            (None, '/', Some('*')) => {
-                characters.next();
-                opened = if depth == 0 { line } else { opened };
-                depth += 1;
-            }
-            (None, '*', Some('/')) if depth > 0 => {
-                characters.next();
-                depth -= 1;
-            }
-            (None, '/', Some('/')) if depth == 0 => {
-                while characters.peek().is_some_and(|c| *c != '\n') {
-                    characters.next();
-                }
-            }
-            (None, '"' | '`', _) if depth == 0 => quote = Some(c),
-            _ => {}
-        }
-    }
-    (depth > 0).then_some(opened)
+    let last = scan(text).pop().filter(|t| t.kind == Kind::Comment && !t.closed)?;
+    last.text(text).starts_with("/*").then(|| text[..last.start].matches('\n').count() + 1)
 }
 
 fn underlined(message: &str, place: &Place, colour: bool) -> String {
     let start: usize = place.text.lines().take(place.line - 1).map(|line| line.chars().count() + 1).sum::<usize>()
         + place.column.saturating_sub(1);
-    let rest = place.text.chars().skip(start);
-    let word = rest.take_while(|c| c.is_alphanumeric() || matches!(c, '_' | ':')).count().max(1);
     let total = place.text.chars().count();
-    let (start, end) = (start.min(total), (start + word).min(total));
+    let (start, end) = (start.min(total), (start + place.length).min(total));
     let config = Config::default().with_color(colour).with_index_type(IndexType::Char).with_char_set(CharSet::Unicode);
     let span = (place.source.clone(), start..end);
     let report = Report::build(ReportKind::Error, span.clone())
@@ -167,14 +148,55 @@ fn underlined(message: &str, place: &Place, colour: bool) -> String {
     }
 }
 
-fn place(position: Position, source: &str, sources: &Sources) -> Option<Place> {
-    let text = sources.borrow().get(source)?.clone();
-    // An error at the end of the text has no line of its own: it points at the last character.
-    let lines = text.lines().count().max(1);
-    let line = position.line().unwrap_or(lines).min(lines);
-    let last = text.lines().nth(line - 1).map_or(0, |l| l.chars().count());
-    let column = position.position().unwrap_or(last).max(1);
-    Some(Place { source: source.into(), text, line, column })
+/// The byte of the text at a position; its end if there is none.
+fn byte(text: &str, position: Position) -> usize {
+    let Some(line) = position.line() else { return text.trim_end().len() };
+    let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+    let rest = text.get(start..).unwrap_or("");
+    let column = position.position().unwrap_or(1).max(1) - 1;
+    start + rest.char_indices().nth(column).map_or(rest.trim_end_matches('\n').len(), |(at, _)| at)
+}
+
+/// The place to underline: the bytes that are meant, or the name, string or sign at `at`.
+fn place(source: &str, text: &str, at: usize, meant: Option<Range<usize>>) -> Place {
+    let meant = meant.unwrap_or_else(|| name_start(text, at)..name_end(text, at));
+    let start = meant.start.min(text.len());
+    let line = text[..start].matches('\n').count() + 1;
+    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let words = text.get(start..meant.end).unwrap_or("");
+    // What goes on over several lines is shown by its first.
+    let length = words.lines().next().unwrap_or("").trim_end().chars().count().max(1);
+    Place {
+        source: source.into(),
+        text: text.into(),
+        line,
+        column: text[line_start..start].chars().count() + 1,
+        length,
+    }
+}
+
+/// Where the namespace in front of the name at this byte begins, or the name itself.
+fn name_start(text: &str, at: usize) -> usize {
+    match text.get(..at).and_then(|before| before.strip_suffix("::")) {
+        Some(before) => {
+            before.rfind(|c| !is_word(c)).map_or(0, |i| i + before[i..].chars().next().map_or(1, char::len_utf8))
+        }
+        None => at,
+    }
+}
+
+/// Where the name, with its namespace, or the string, number or sign at this byte ends.
+fn name_end(text: &str, at: usize) -> usize {
+    let tokens = scan(text.get(at..).unwrap_or(""));
+    let Some(first) = tokens.first().filter(|t| t.start == 0) else { return at };
+    let mut end = first.end;
+    for pair in tokens[1..].chunks(2) {
+        if first.kind != Kind::Word || pair.len() < 2 || !text[at + pair[0].start..].starts_with("::") {
+            break;
+        }
+        end = pair[1].end;
+    }
+    at + end
 }
 
 /// Whether more text could mend the error: it stands where the text ends, or a string or comment is still open.
@@ -197,93 +219,309 @@ fn incomplete(error: &EvalAltResult, text: &str) -> bool {
     }
 }
 
-/// Kind, message and hint of an innermost error.
-fn words(
-    error: &EvalAltResult,
-    variables: &[String],
+/// What is said about an error.
+struct Words {
+    kind: &'static str,
+    message: String,
+    hint: Option<String>,
+    /// The bytes that are meant, if not the name at the error's position.
+    at: Option<Range<usize>>,
+}
+
+impl Words {
+    fn new(kind: &'static str, message: impl Into<String>, hint: Option<String>) -> Self {
+        Self { kind, message: message.into(), hint, at: None }
+    }
+}
+
+/// Where an error happened.
+struct Scene<'s> {
+    session: &'s Session,
+    source: &'s str,
+    text: &'s str,
+    at: usize,
     in_function: bool,
-    source: &str,
-    sources: &Sources,
-) -> (&'static str, String, Option<String>) {
-    match error {
-        EvalAltResult::ErrorTerminated(..) => ("interrupted", "stopped".into(), None),
-        EvalAltResult::ErrorRuntime(payload, _) => match payload.read_lock::<ErrorHandle>() {
-            Some(handle) => (handle.0.kind.name(), handle.0.message.clone(), handle.0.hint.clone()),
-            None => ("thrown", payload.to_string(), None),
-        },
-        EvalAltResult::ErrorFunctionNotFound(signature, _) => unknown_function(signature, source, sources),
-        EvalAltResult::ErrorVariableNotFound(name, _) => {
-            let namespaces = NAMESPACES.iter().map(|(name, _)| *name).filter(|name| !name.is_empty());
-            let known: Vec<&str> = variables.iter().map(String::as_str).chain(namespaces.clone()).collect();
-            let hint = if namespaces.clone().any(|n| n == name) {
-                Some(format!("`{name}` is a namespace: its functions are called as {name}::..."))
-            } else if let Some(near) = crate::core::nearest(name, known) {
-                Some(format!("did you mean `{near}`?"))
-            } else if in_function {
-                Some("inside a function only its own variables are visible; `arg(...)` is visible everywhere".into())
-            } else {
-                None
+}
+
+impl Scene<'_> {
+    fn words(&self, error: &EvalAltResult) -> Words {
+        match error {
+            EvalAltResult::ErrorTerminated(..) => Words::new("interrupted", "stopped", None),
+            EvalAltResult::ErrorRuntime(payload, _) => match payload.read_lock::<ErrorHandle>() {
+                Some(handle) => Words {
+                    at: argument(self.text, self.at, &handle.0.message),
+                    ..Words::new(handle.0.kind.name(), &handle.0.message, handle.0.hint.clone())
+                },
+                None => Words::new("thrown", payload.to_string(), None),
+            },
+            EvalAltResult::ErrorFunctionNotFound(signature, _) => self.unknown_function(signature),
+            EvalAltResult::ErrorVariableNotFound(name, _) => self.unknown_variable(name),
+            EvalAltResult::ErrorModuleNotFound(name, _) => {
+                let hint = match self.kind_of(name) {
+                    Some(kind) => format!("`{name}` is a variable, {}: write {name}.name(...)", article(kind)),
+                    None => suggestion(name, namespaces()),
+                };
+                Words::new("argument", format!("there is no namespace `{name}`"), Some(hint))
+            }
+            EvalAltResult::ErrorParsing(kind, _) => match habits::in_syntax(self.text, self.at) {
+                Some(habit) => Words {
+                    at: Some(habit.at),
+                    ..Words::new("syntax", format!("can't be read as a script: {}", habit.what), Some(habit.hint))
+                },
+                None => Words::new("syntax", format!("can't be read as a script: {kind}"), None),
+            },
+            EvalAltResult::ErrorDotExpr(text, _) => match unknown_property(text) {
+                Some((name, kind)) => self.unknown_member(name, kind),
+                None => Words::new("script", text, None),
+            },
+            EvalAltResult::ErrorMismatchDataType(wanted, came, _) => {
+                let (wanted, came) = (plain_kind(wanted), plain_kind(came));
+                let message = format!("{} was wanted, got {}", article(wanted), article(came));
+                if came != "range" {
+                    return Words::new("argument", message, None);
+                }
+                let hint = "a part of an array is v.extract(1..3), of a string s.sub_string(1..3)";
+                Words { at: around(self.text, self.at), ..Words::new("argument", message, Some(hint.into())) }
+            }
+            EvalAltResult::ErrorIndexingType(of, _) => {
+                let kind = plain_kind(of.split([' ', '[']).next().unwrap_or(of));
+                let hint = (kind == "()").then(|| NOTHING.to_string());
+                Words::new("argument", format!("{} can't be indexed", article(kind)), hint)
+            }
+            EvalAltResult::ErrorFor(_) => Words::new(
+                "argument",
+                "`for` goes over arrays, ranges, maps' keys and strings",
+                Some("numbers are 0..n; a value's own elements are for i in 0..v.len()".into()),
+            ),
+            other => {
+                let text = other.to_string();
+                let message = text.split(" (line ").next().unwrap_or(&text).to_string();
+                Words::new("script", message, None)
+            }
+        }
+    }
+
+    fn kind_of(&self, name: &str) -> Option<&'static str> {
+        self.session.kind_of(name)
+    }
+
+    fn unknown_variable(&self, name: &str) -> Words {
+        let mut known: Vec<&str> = self.session.names().collect();
+        known.extend(namespaces());
+        let functions = PRIMITIVES.iter().filter(|p| p.namespace().is_none() && p.receiver().is_none());
+        let hint = if let Some(hint) = habits::in_variable(name, self.text, self.at) {
+            Some(hint)
+        } else if namespaces().any(|n| n == name) {
+            Some(format!("`{name}` is a namespace: its functions are called as {name}::..."))
+        } else if let Some(function) = functions.clone().find(|p| p.path == name) {
+            Some(format!("`{name}` is a function: it is called as {}", function.signature()))
+        } else if let Some(near) = nearest(name, known) {
+            Some(format!("did you mean `{near}`?"))
+        } else if self.in_function {
+            Some("inside a function only its own variables are visible; `arg(...)` is visible everywhere".into())
+        } else {
+            None
+        };
+        Words::new("argument", format!("there is no variable `{name}`"), hint)
+    }
+
+    /// `value.name` where there is none.
+    fn unknown_member(&self, name: &str, kind: &'static str) -> Words {
+        let message = format!("{} has no `{name}`", article(kind));
+        let built_ins = self.session.built_ins().iter().filter(|f| f.of == kind).map(|f| f.name.as_str());
+        let hint = match (kind, name) {
+            ("()", _) => Some(NOTHING.to_string()),
+            (_, "length" | "size" | "count") => Some("its length is .len".into()),
+            _ => nearest(name, built_ins).map(|near| format!("did you mean `{near}`?")),
+        };
+        Words::new("argument", message, hint)
+    }
+
+    fn unknown_function(&self, signature: &str) -> Words {
+        let name = signature.split(" (").next().unwrap_or(signature).trim();
+        let arguments = signature.split_once(" (").map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
+        let arguments = arguments.replace("&str | ImmutableString | String", "string");
+        let kinds: Vec<&str> = arguments.split(", ").filter(|kind| !kind.is_empty()).map(plain_kind).collect();
+        let arguments = kinds.join(", ");
+        if name.starts_with("anon$") {
+            let given = kinds.len();
+            let message = format!("a closure does not take {given} argument{}", if given == 1 { "" } else { "s" });
+            return Words::new("argument", message, Some("count what stands between its bars: |x| takes one".into()));
+        }
+        let wrong = |message: String, hint: Option<String>| Words::new("argument", message, hint);
+        let hint = if let Some((namespace, function)) = name.split_once("::") {
+            let own: Vec<&str> =
+                PRIMITIVES.iter().filter(|p| p.namespace() == Some(namespace)).map(|p| p.name()).collect();
+            if let Some((module, functions)) = imported(namespace, self.source, &self.session.sources) {
+                let names = functions.iter().map(|f| f.split('(').next().unwrap_or(f));
+                let hint = match functions.iter().find(|f| f.split('(').next() == Some(function)) {
+                    Some(signature) => format!("call it as {namespace}::{signature}"),
+                    None => suggestion(function, names.collect::<Vec<_>>()),
+                };
+                return wrong(format!("{module} has no function `{name}` with these arguments"), Some(hint));
+            }
+            if own.is_empty() {
+                let hint = suggestion(namespace, namespaces());
+                return wrong(format!("there is no namespace `{namespace}`"), Some(hint));
+            }
+            match nearest(function, own.iter().copied()) {
+                Some(near) => Some(format!("did you mean `{namespace}::{near}`?")),
+                None => Some(format!("{namespace}:: has {}", own.join(", "))),
+            }
+        } else if let Some(kind) = self.kind_of(name) {
+            let hint = match kind {
+                "closure" => format!("a closure in a variable is called as {name}.call(...)"),
+                _ => format!("`{name}` is a variable, {}", article(kind)),
             };
-            ("argument", format!("there is no variable `{name}`"), hint)
-        }
-        EvalAltResult::ErrorModuleNotFound(name, _) => {
-            let known: Vec<&str> = NAMESPACES.iter().map(|(name, _)| *name).filter(|n| !n.is_empty()).collect();
-            ("argument", format!("there is no namespace `{name}`"), Some(suggestion(name, known)))
-        }
-        EvalAltResult::ErrorParsing(kind, _) => ("syntax", format!("can't be read as a script: {kind}"), None),
-        other => {
-            let text = other.to_string();
-            let message = text.split(" (line ").next().unwrap_or(&text).to_string();
-            ("script", message, None)
+            return wrong(format!("there is no function `{name}`"), Some(hint));
+        } else if is_operator(name) {
+            return wrong(format!("`{name}` can't be applied to {arguments}"), for_operator(name, &kinds));
+        } else if let Some(hint) = habits::in_function(name, &kinds) {
+            Some(hint)
+        } else if let Some(own) = self.session.functions().into_iter().find(|f| f.name == name) {
+            Some(format!("call it as {name}({})", own.params.join(", ")))
+        } else if let Some(full) = PRIMITIVES.iter().find(|p| p.namespace().is_some() && p.name() == name) {
+            Some(format!("did you mean `{}`?", full.path))
+        } else {
+            self.near_function(name, kinds.first().copied())
+        };
+        let takes = if arguments.is_empty() { String::new() } else { format!(" for {arguments}") };
+        wrong(format!("there is no function `{name}`{takes}"), hint)
+    }
+
+    /// The function of a like name, or what its first argument has.
+    fn near_function(&self, name: &str, of: Option<&str>) -> Option<String> {
+        let dot = self.text.get(..self.at).is_some_and(|before| before.trim_end().ends_with('.'));
+        let method = of.filter(|_| dot);
+        let own = self.session.functions();
+        let built_ins = self.session.built_ins().iter();
+        let known: Vec<&str> = match method {
+            Some(kind) => methods_of(kind)
+                .into_iter()
+                .chain(built_ins.filter(|f| f.of == kind).map(|f| f.name.as_str()))
+                .collect(),
+            None => PRIMITIVES
+                .iter()
+                .map(|p| p.name())
+                .chain(own.iter().map(|f| f.name.as_str()))
+                .chain(["print", "debug", "type_of"])
+                .chain(built_ins.map(|f| f.name.as_str()))
+                .collect(),
+        };
+        match (nearest(name, known), method) {
+            (Some(near), None) => match PRIMITIVES.iter().find(|p| p.name() == near && p.namespace().is_some()) {
+                Some(full) => Some(format!("did you mean `{}`?", full.path)),
+                None => Some(format!("did you mean `{near}`?")),
+            },
+            (Some(near), _) => Some(format!("did you mean `{near}`?")),
+            (None, Some(kind)) => {
+                let methods = methods_of(kind);
+                (!methods.is_empty()).then(|| format!("{} has {}", article(kind), methods.join(", ")))
+            }
+            _ => None,
         }
     }
 }
 
-fn unknown_function(signature: &str, source: &str, sources: &Sources) -> (&'static str, String, Option<String>) {
-    let name = signature.split(" (").next().unwrap_or(signature).trim();
-    let arguments = signature.split_once(" (").map_or("", |(_, rest)| rest.trim_end_matches(')'));
-    let arguments = arguments.replace("&str | ImmutableString | String", "string");
-    let words: Vec<&str> = arguments
-        .split(", ")
-        .map(|word| match word {
-            "i64" => "int",
-            "f64" => "float",
-            other => other,
-        })
-        .collect();
-    let arguments = words.join(", ");
-    if name.starts_with("anon$") {
-        let given = if arguments.is_empty() { 0 } else { arguments.split(", ").count() };
-        let message = format!("a closure does not take {given} argument{}", if given == 1 { "" } else { "s" });
-        return ("argument", message, Some("count what stands between its bars: |x| takes one".into()));
+const NOTHING: &str = "what stands before is (), nothing: a map answers () for a key that it does not have";
+
+fn namespaces<'a>() -> impl Iterator<Item = &'a str> + Clone {
+    NAMESPACES.iter().map(|(name, _)| *name).filter(|name| !name.is_empty())
+}
+
+/// "an int"
+pub(super) fn article(kind: &str) -> String {
+    match kind {
+        "()" => "()".into(),
+        _ if kind.starts_with(['a', 'e', 'i', 'o', 'u', 'O', 'I', 'E', 'A']) => format!("an {kind}"),
+        _ => format!("a {kind}"),
     }
-    let hint = if let Some((namespace, function)) = name.split_once("::") {
-        let own: Vec<&str> = PRIMITIVES.iter().filter(|p| p.namespace() == Some(namespace)).map(|p| p.name()).collect();
-        if let Some((module, functions)) = imported(namespace, source, sources) {
-            let names = functions.iter().map(|f| f.split('(').next().unwrap_or(f));
-            let hint = match functions.iter().find(|f| f.split('(').next() == Some(function)) {
-                Some(signature) => format!("call it as {namespace}::{signature}"),
-                None => suggestion(function, names.collect::<Vec<_>>()),
-            };
-            return ("argument", format!("{module} has no function `{name}` with these arguments"), Some(hint));
+}
+
+/// A type of the interpreter's as a person at the prompt knows it.
+fn plain_kind(name: &str) -> &str {
+    match name.trim() {
+        "i64" => "int",
+        "f64" => "float",
+        "&str | ImmutableString | String" | "ImmutableString" | "String" | "char" => "string",
+        "FnPtr" | "Fn" => "closure",
+        "range=" => "range",
+        other if other.contains("Range") => "range",
+        other => other,
+    }
+}
+
+/// The name and the type in "Unknown property 'x' - a getter is not registered for type 'y'".
+fn unknown_property(text: &str) -> Option<(&str, &'static str)> {
+    let mut quoted = text.split('\'').skip(1).step_by(2);
+    let (name, kind) = (quoted.next()?, plain_kind(quoted.next()?));
+    let kinds = ["int", "float", "string", "array", "map", "bool", "()", "closure", "range", "error"];
+    text.starts_with("Unknown property").then_some(())?;
+    kinds.into_iter().find(|known| *known == kind).map(|kind| (name, kind))
+}
+
+fn for_operator(operator: &str, kinds: &[&str]) -> Option<String> {
+    let has = |kind: &str| kinds.contains(&kind);
+    let arithmetic = ["+", "-", "*", "/", "%", "**"].contains(&operator);
+    if has("()") {
+        return Some("one side is (), nothing: a call without a result, or a key that a map does not have".into());
+    }
+    if arithmetic && has("array") {
+        return Some("arrays have no arithmetic: tensor::from(values) has".into());
+    }
+    if operator == "%" && kinds.first() == Some(&"string") {
+        return Some("values stand in back-ticks: `x is ${x}`".into());
+    }
+    (arithmetic && has("bool")).then(|| "a bool is no number: write if b { 1 } else { 0 }".into())
+}
+
+/// From the token before the operator at this byte to the one behind it.
+fn around(text: &str, at: usize) -> Option<Range<usize>> {
+    let tokens = scan(text);
+    let place = tokens.iter().position(|t| t.start == at)?;
+    Some(tokens.get(place.checked_sub(1)?)?.start..tokens.get(place + 1)?.end)
+}
+
+/// The argument of the call at this byte that a message such as "data::load: `limit` must be ..." is about.
+fn argument(text: &str, at: usize, message: &str) -> Option<Range<usize>> {
+    let (path, rest) = message.split_once(": ")?;
+    let primitive = PRIMITIVES.iter().find(|p| p.path == path)?;
+    let name = rest.strip_prefix("unknown option ").unwrap_or(rest).strip_prefix('`')?.split('`').next()?;
+    let unknown = rest.starts_with("unknown option");
+    let tokens = scan(text.get(at..)?);
+    let range = |tokens: &[Token]| Some(at + tokens.first()?.start..at + tokens.last()?.end);
+    let text = |token: &Token| token.text(&text[at..]);
+    let open = tokens.iter().take(6).position(|t| text(t) == "(")?;
+    let receiver = usize::from(primitive.receiver().is_some());
+    let place = primitive.params.iter().skip(receiver).position(|p| p.name == name);
+    let (mut depth, mut commas, mut begun) = (0, 0, open + 1);
+    let mut key: Option<usize> = None;
+    for (i, token) in tokens.iter().enumerate().skip(open + 1) {
+        let ends = depth == 0 && (text(token) == "," || token.kind == Kind::Close);
+        if ends && place == Some(commas) && !unknown {
+            return range(&tokens[begun..i]);
         }
-        if own.is_empty() {
-            let known: Vec<&str> = NAMESPACES.iter().map(|(name, _)| *name).filter(|n| !n.is_empty()).collect();
-            return ("argument", format!("there is no namespace `{namespace}`"), Some(suggestion(namespace, known)));
+        let ends_option = depth == 1 && (text(token) == "," || token.kind == Kind::Close);
+        if let Some(key) = key.filter(|_| ends_option) {
+            return range(&tokens[key + 2..i]);
         }
-        match crate::core::nearest(function, own.iter().copied()) {
-            Some(near) => Some(format!("did you mean `{namespace}::{near}`?")),
-            None => Some(format!("{namespace}:: has {}", own.join(", "))),
+        match token.kind {
+            Kind::Open => depth += 1,
+            Kind::Close if depth == 0 => return None,
+            Kind::Close => depth -= 1,
+            Kind::Mark if depth == 0 && text(token) == "," => (commas, begun) = (commas + 1, i + 1),
+            Kind::Word | Kind::Text if depth == 1 && tokens.get(i + 1).is_some_and(|t| text(t) == ":") => {
+                if text(token).trim_matches('"') == name {
+                    if unknown {
+                        return range(&tokens[i..=i]);
+                    }
+                    key = Some(i);
+                }
+            }
+            _ => {}
         }
-    } else if let Some(full) = PRIMITIVES.iter().find(|p| p.namespace().is_some() && p.name() == name) {
-        Some(format!("did you mean `{}`?", full.path))
-    } else if is_operator(name) {
-        return ("argument", format!("`{name}` can't be applied to {arguments}"), None);
-    } else {
-        crate::core::nearest(name, PRIMITIVES.iter().map(|p| p.name())).map(|near| format!("did you mean `{near}`?"))
-    };
-    let takes = if arguments.is_empty() { String::new() } else { format!(" for {arguments}") };
-    ("argument", format!("there is no function `{name}`{takes}"), hint)
+    }
+    None
 }
 
 /// The module that a source imports under this name, and the signatures of its functions.

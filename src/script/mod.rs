@@ -4,11 +4,16 @@ mod arithmetic;
 mod bind;
 mod check;
 mod diagnostic;
+mod glance;
+mod habits;
 mod modules;
+pub mod scan;
 mod session;
 mod value;
 
+use bind::methods_of;
 pub use check::{Finding, ScriptArgument, check, script_arguments};
 pub use diagnostic::Diagnostic;
+pub use glance::{BuiltIn, Glance, ScriptFunction, Step};
 pub use modules::{stdlib_names, stdlib_page};
 pub use session::Session;

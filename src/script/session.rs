@@ -1,11 +1,13 @@
 //! One interpreter with its variables: what a batch run uses once and the prompt uses line by line.
 
+use std::cell::OnceCell;
 use std::path::Path;
 use std::rc::Rc;
 
 use rhai::{AST, Dynamic, Engine, EvalAltResult, OptimizationLevel, Scope, Stmt};
 
 use super::diagnostic::Diagnostic;
+use super::glance::BuiltIn;
 use super::modules::{Resolver, Sources};
 use super::value::{Bridge, Pending};
 use super::{arithmetic, bind};
@@ -13,12 +15,13 @@ use crate::core::{Cx, Value};
 
 pub struct Session {
     cx: Rc<Cx>,
-    engine: Rc<Engine>,
+    pub(super) engine: Rc<Engine>,
     bridge: Bridge,
-    sources: Sources,
-    scope: Scope<'static>,
+    pub(super) sources: Sources,
+    pub(super) scope: Scope<'static>,
     /// Functions and imports of the lines before; no other statements.
-    kept: AST,
+    pub(super) kept: AST,
+    pub(super) built_ins: OnceCell<Vec<BuiltIn>>,
 }
 
 impl Session {
@@ -30,7 +33,7 @@ impl Session {
             build(&cx, &bridge, &sources)
         });
         let bridge = Bridge { engine: Rc::downgrade(&engine), pending };
-        Self { cx, engine, bridge, sources, scope: Scope::new(), kept: AST::empty() }
+        Self { cx, engine, bridge, sources, scope: Scope::new(), kept: AST::empty(), built_ins: OnceCell::new() }
     }
 
     pub fn cx(&self) -> &Rc<Cx> {
@@ -139,8 +142,7 @@ impl Session {
     }
 
     fn explain(&self, name: &str, error: &EvalAltResult) -> Box<Diagnostic> {
-        let names: Vec<String> = self.scope.iter_raw().map(|(name, _, _)| name.to_string()).collect();
-        Box::new(Diagnostic::of(error, name, &self.sources, &names))
+        Box::new(Diagnostic::of(error, name, self))
     }
 }
 

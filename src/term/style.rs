@@ -42,6 +42,40 @@ impl Paint {
     pub fn hint(self, text: &str) -> String {
         self.with(Color::Cyan.bold(), text)
     }
+
+    // The colours of a typed line stand out about equally well from black and from white.
+
+    pub fn string(self, text: &str) -> String {
+        self.with(Color::Fixed(28).normal(), text)
+    }
+
+    pub fn number(self, text: &str) -> String {
+        self.with(Color::Fixed(130).normal(), text)
+    }
+
+    pub fn keyword(self, text: &str) -> String {
+        self.with(Color::Fixed(133).normal(), text)
+    }
+
+    /// A name that viva knows.
+    pub fn known(self, text: &str) -> String {
+        self.with(Color::Fixed(32).normal(), text)
+    }
+
+    /// A bracket and its partner.
+    pub fn bracket(self, text: &str) -> String {
+        self.with(Color::Fixed(32).bold().underline(), text)
+    }
+
+    /// What is there to be overlooked.
+    pub fn faint(self, text: &str) -> String {
+        self.with(Color::Fixed(243).normal(), text)
+    }
+
+    /// The one thing among faint ones that counts now.
+    pub fn current(self, text: &str) -> String {
+        self.with(Color::Fixed(243).bold().underline(), text)
+    }
 }
 
 /// Columns of the terminal, or 80 where there is none.

@@ -11,7 +11,8 @@ const RECEIVER: Param = Param::new("transcript", Kind::Object("Transcript"), "th
 const COLUMN: Param = Param::new(
     "name",
     Kind::Str,
-    "id, label, target, before, after, fooled, loss, margin, magnitude, queries, point or weight",
+    "\"id\", \"label\", \"target\", \"before\", \"after\", \"fooled\", \"loss\", \"margin\", \"magnitude\", \"queries\", \
+     \"point\" or \"weight\"",
 );
 
 fn transcript(args: &Args) -> Rc<Transcript> {

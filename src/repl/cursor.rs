@@ -1,0 +1,514 @@
+//! Where the cursor stands: the brackets it is in, the calls they belong to, the parameter that is being typed, and the kind
+//! of value in front of a dot. Reads the text alone, never the parser, so that unfinished code around it does not matter.
+
+use crate::primitives::{Fallback, PRIMITIVES, Param, Primitive};
+use crate::script::scan::{Kind, Token, scan};
+use crate::script::{Glance, ScriptFunction, Session, Step};
+
+/// Brackets deeper than this are not followed: every step out or in costs time.
+pub const DEEPEST: usize = 40;
+
+/// The text left of the cursor in tokens.
+pub struct Cursor<'a> {
+    pub session: &'a Session,
+    pub line: &'a str,
+    pub tokens: Vec<Token>,
+    /// For each closing bracket's token the opening one's, and the other way round.
+    partner: Vec<Option<usize>>,
+    /// The brackets still open, outermost first.
+    pub frames: Vec<Frame>,
+}
+
+/// An open bracket.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame {
+    /// Its token.
+    pub open: usize,
+    /// How many commas stand in it, outside of inner brackets.
+    pub commas: usize,
+    /// The first token after the last comma, or after the bracket.
+    pub item: usize,
+}
+
+/// What a call calls.
+#[derive(Clone)]
+pub enum Callee {
+    /// A primitive; a method's receiver stands in front of the dot and not between the parentheses.
+    Primitive(&'static Primitive),
+    Script(ScriptFunction),
+}
+
+/// What can be told of a value that is only typed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Seen {
+    /// A live variable, or something in it.
+    Live(String, Vec<Step>),
+    Kind(&'static str),
+    Unknown,
+}
+
+/// What stands at the place of the item that is being typed.
+pub enum Slot {
+    /// A positional parameter.
+    Param(&'static Param),
+    /// A key of the options of this primitive.
+    Key(&'static Primitive),
+    /// The value of an option.
+    Option(&'static Param),
+    /// A key of a map that nothing is known of.
+    OtherKey,
+    Other,
+}
+
+const NOT_CALLED: [&str; 14] =
+    ["if", "while", "for", "in", "switch", "return", "throw", "let", "const", "else", "fn", "catch", "do", "until"];
+
+impl<'a> Cursor<'a> {
+    pub fn new(session: &'a Session, line: &'a str) -> Self {
+        let mut tokens = scan(line);
+        let in_comment = tokens.last().is_some_and(|t| t.kind == Kind::Comment && !t.closed);
+        tokens.retain(|t| t.kind != Kind::Comment);
+        if in_comment {
+            // An open comment stays, so that nothing is offered in it.
+            tokens.extend(scan(line).last().copied());
+        }
+        let mut cursor = Self { session, line, partner: vec![None; tokens.len()], tokens, frames: Vec::new() };
+        cursor.walk();
+        cursor
+    }
+
+    pub fn text(&self, token: usize) -> &'a str {
+        self.tokens.get(token).map_or("", |t| t.text(self.line))
+    }
+
+    pub fn is(&self, token: usize, text: &str) -> bool {
+        self.tokens.get(token).is_some_and(|t| t.kind != Kind::Text && t.text(self.line) == text)
+    }
+
+    fn kind(&self, token: usize) -> Option<Kind> {
+        self.tokens.get(token).map(|t| t.kind)
+    }
+
+    /// The string or comment that the cursor is in.
+    pub fn open_token(&self) -> Option<Token> {
+        self.tokens.last().copied().filter(|t| !t.closed)
+    }
+
+    /// Whether the cursor is between the bars of a closure, or behind a word that a new name follows.
+    pub fn names_something_new(&self, before: usize) -> bool {
+        let Some(last) = before.checked_sub(1) else { return false };
+        if ["let", "const", "fn", "as", "for"].iter().any(|word| self.is(last, word)) {
+            return true;
+        }
+        let parameters = |frame: &Frame| frame.open >= 2 && self.is(frame.open, "(") && self.is(frame.open - 2, "fn");
+        self.frames.last().is_some_and(parameters) || self.in_bars(before)
+    }
+
+    fn in_bars(&self, before: usize) -> bool {
+        let start = self.frames.last().map_or(0, |frame| frame.open + 1);
+        let mut at = start;
+        while at < before {
+            match self.end_of_bars(at) {
+                Some(end) if end > before => return true,
+                Some(end) => at = end,
+                None => at = self.partner[at].filter(|close| *close > at).map_or(at + 1, |close| close + 1),
+            }
+        }
+        false
+    }
+
+    /// Behind the parameters of a closure that begin at this token; far behind if they have no end yet.
+    fn end_of_bars(&self, at: usize) -> Option<usize> {
+        let begins = at == 0
+            || matches!(self.kind(at - 1), Some(Kind::Open))
+            || ["=", ",", ":", "=>", ";", "return", "+=", "&&", "||", "??"].iter().any(|mark| self.is(at - 1, mark));
+        if !self.is(at, "|") || !begins {
+            return None;
+        }
+        let mut end = at + 1;
+        while self.kind(end) == Some(Kind::Word) || self.is(end, ",") {
+            end += 1;
+        }
+        match self.is(end, "|") {
+            true => Some(end + 1),
+            false if end == self.tokens.len() => Some(usize::MAX),
+            false => None,
+        }
+    }
+
+    fn walk(&mut self) {
+        let mut skip = 0;
+        for at in 0..self.tokens.len() {
+            if at < skip {
+                continue;
+            }
+            if let Some(end) = self.end_of_bars(at) {
+                skip = end;
+                continue;
+            }
+            match self.kind(at) {
+                Some(Kind::Open) => self.frames.push(Frame { open: at, commas: 0, item: at + 1 }),
+                Some(Kind::Close) => self.close(at),
+                _ if self.is(at, ",") => {
+                    if let Some(frame) = self.frames.last_mut() {
+                        frame.commas += 1;
+                        frame.item = at + 1;
+                    }
+                }
+                // A statement's end closes what was forgotten in it.
+                _ if self.is(at, ";") => {
+                    while self.frames.last().is_some_and(|f| !["{", "${"].contains(&self.text(f.open))) {
+                        self.frames.pop();
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn close(&mut self, at: usize) {
+        let opens = |open: &str| match self.text(at) {
+            ")" => open == "(",
+            "]" => open == "[",
+            _ => open.ends_with('{'),
+        };
+        let near = self.frames.len().saturating_sub(DEEPEST);
+        if let Some(found) = self.frames[near..].iter().rposition(|frame| opens(self.text(frame.open))) {
+            let found = near + found;
+            let open = self.frames[found].open;
+            self.partner[at] = Some(open);
+            self.partner[open] = Some(at);
+            self.frames.truncate(found);
+        }
+    }
+
+    /// What the parenthesis at this token calls.
+    pub fn callee(&self, open: usize) -> Option<Callee> {
+        let name = open.checked_sub(1).filter(|at| self.is(open, "(") && self.kind(*at) == Some(Kind::Word))?;
+        let word = self.text(name);
+        if NOT_CALLED.contains(&word) {
+            return None;
+        }
+        let before = name.checked_sub(1);
+        let mark = before.map_or("", |at| self.text(at));
+        match mark {
+            "::" => {
+                let namespace = self.text(name.checked_sub(2)?);
+                if let Some(path) = self.module(namespace) {
+                    let functions = self.session.module_functions(&path);
+                    return functions.into_iter().find(|f| f.name == word).map(Callee::Script);
+                }
+                let known = PRIMITIVES.iter().find(|p| p.namespace() == Some(namespace) && p.name() == word);
+                known.map(|p| Callee::Primitive(p))
+            }
+            "." | "?." => {
+                let methods = || PRIMITIVES.iter().filter(|p| p.receiver().is_some() && p.name() == word);
+                let found = match self.kind_before(before?) {
+                    Some(kind) => methods().find(|p| p.receiver().is_some_and(|own| own.eq_ignore_ascii_case(kind))),
+                    // Nothing is known of the value: a name that only one type has is still clear.
+                    None => methods().next().filter(|_| methods().count() == 1),
+                };
+                found.map(|p| Callee::Primitive(p))
+            }
+            "fn" => None,
+            _ => {
+                let own = self.session.functions().into_iter().chain(self.typed_functions());
+                let primitive = || PRIMITIVES.iter().find(|p| p.path == word).map(|p| Callee::Primitive(p));
+                own.filter(|f| f.name == word).last().map(Callee::Script).or_else(primitive)
+            }
+        }
+    }
+
+    /// The path of the module that this name stands for.
+    pub fn module(&self, alias: &str) -> Option<String> {
+        self.imports().into_iter().rev().find(|(known, _)| known == alias).map(|(_, path)| path)
+    }
+
+    /// The imports of the session and of the text left of the cursor.
+    pub fn imports(&self) -> Vec<(String, String)> {
+        let mut imports = self.session.imports();
+        for at in 0..self.tokens.len().saturating_sub(3) {
+            if self.is(at, "import") && self.kind(at + 1) == Some(Kind::Text) && self.is(at + 2, "as") {
+                imports.push((self.text(at + 3).into(), self.tokens[at + 1].content(self.line).into()));
+            }
+        }
+        imports
+    }
+
+    /// The functions that are being typed.
+    pub fn typed_functions(&self) -> Vec<ScriptFunction> {
+        let mut found = Vec::new();
+        for at in 0..self.tokens.len() {
+            if self.is(at, "fn")
+                && self.kind(at + 1) == Some(Kind::Word)
+                && let Some(close) = self.partner.get(at + 2).copied().flatten()
+            {
+                let words = (at + 3..close).filter(|t| self.kind(*t) == Some(Kind::Word));
+                let params = words.map(|t| self.text(t).to_string()).collect();
+                found.push(ScriptFunction { name: self.text(at + 1).into(), params });
+            }
+        }
+        found
+    }
+
+    /// The names that the text left of the cursor gives to values, newest first.
+    pub fn typed_names(&self) -> Vec<&'a str> {
+        let mut found = Vec::new();
+        for at in 0..self.tokens.len() {
+            if let Some(end) = self.end_of_bars(at) {
+                found.extend((at..end.min(self.tokens.len())).filter(|t| self.kind(*t) == Some(Kind::Word)));
+            } else if ["let", "const", "for"].iter().any(|word| self.is(at, word)) {
+                found.extend(Some(at + 1).filter(|t| self.kind(*t) == Some(Kind::Word)));
+            } else if self.is(at, "fn")
+                && let Some(close) = self.partner.get(at + 2).copied().flatten()
+            {
+                found.extend((at + 3..close).filter(|t| self.kind(*t) == Some(Kind::Word)));
+            }
+        }
+        found.into_iter().rev().map(|token| self.text(token)).collect()
+    }
+
+    /// What stands in the innermost bracket where the item begins whose last token is `end`.
+    pub fn slot(&self, end: usize) -> Slot {
+        let Some((frame, outer)) = self.frames.split_last() else { return Slot::Other };
+        if self.is(frame.open, "(") {
+            let param = match self.callee(frame.open) {
+                Some(Callee::Primitive(primitive)) if frame.item == end => param(primitive, frame.commas),
+                _ => None,
+            };
+            return param.map_or(Slot::Other, Slot::Param);
+        }
+        if !self.is(frame.open, "#{") {
+            return Slot::Other;
+        }
+        let primitive = outer.last().and_then(|call| self.options_of(frame, call));
+        if frame.item == end {
+            return primitive.map_or(Slot::OtherKey, Slot::Key);
+        }
+        let value_begins = frame.item + 2 == end && self.is(frame.item + 1, ":");
+        let key = self.key(frame.item);
+        let option = primitive.and_then(|p| p.options.iter().find(|option| option.name == key));
+        option.filter(|_| value_begins).map_or(Slot::Other, Slot::Option)
+    }
+
+    /// The primitive whose options this map gives.
+    pub fn options_of(&self, map: &Frame, call: &Frame) -> Option<&'static Primitive> {
+        let Some(Callee::Primitive(primitive)) = self.callee(call.open) else { return None };
+        let receiver = usize::from(primitive.receiver().is_some());
+        let required = primitive.params.iter().filter(|p| p.fallback == Fallback::Required).count();
+        let behind = call.commas + receiver >= required;
+        (call.item == map.open && behind && !primitive.options.is_empty()).then_some(primitive)
+    }
+
+    /// A map's key, in quotes or not.
+    pub fn key(&self, token: usize) -> &'a str {
+        match self.tokens.get(token) {
+            Some(t) if t.kind == Kind::Text => t.content(self.line),
+            Some(t) => t.text(self.line),
+            None => "",
+        }
+    }
+
+    /// The keys that the innermost map has already.
+    pub fn keys_given(&self) -> Vec<&'a str> {
+        let Some(frame) = self.frames.last() else { return Vec::new() };
+        let mut keys = Vec::new();
+        let mut at = frame.open + 1;
+        while at + 1 < self.tokens.len() {
+            let first = at == frame.open + 1 || self.is(at - 1, ",");
+            if first && self.is(at + 1, ":") {
+                keys.push(self.key(at));
+            }
+            at = self.partner[at].filter(|close| *close > at).unwrap_or(at) + 1;
+        }
+        keys
+    }
+
+    /// What stands in front of the dot or bracket at this token.
+    pub fn before(&self, end: usize) -> Seen {
+        self.infer(self.chain_start(end), end, 0)
+    }
+
+    fn kind_before(&self, end: usize) -> Option<&'static str> {
+        self.kind_of(&self.before(end))
+    }
+
+    pub fn kind_of(&self, seen: &Seen) -> Option<&'static str> {
+        match seen {
+            Seen::Kind(kind) => Some(kind),
+            Seen::Live(name, steps) => self.session.glance(name, steps, "", 0).map(|g| g.kind),
+            Seen::Unknown => None,
+        }
+    }
+
+    /// The names inside a value that begin so.
+    pub fn glance(&self, seen: &Seen, prefix: &str, most: usize) -> Option<Glance> {
+        match seen {
+            Seen::Live(name, steps) => self.session.glance(name, steps, prefix, most),
+            Seen::Kind(kind) => Some(Glance { kind, names: Vec::new() }),
+            Seen::Unknown => None,
+        }
+    }
+
+    /// The first token of the chain of names, calls and indices that ends before `end`.
+    fn chain_start(&self, end: usize) -> usize {
+        let mut at = end;
+        while let Some(last) = at.checked_sub(1) {
+            match self.kind(last) {
+                Some(Kind::Close) => {
+                    let Some(open) = self.partner[last] else { return at };
+                    at = open;
+                    let called = open.checked_sub(1).and_then(|t| self.kind(t));
+                    let keyword = open > 0 && NOT_CALLED.contains(&self.text(open - 1));
+                    let applied = matches!(called, Some(Kind::Word | Kind::Close | Kind::Text)) && !keyword;
+                    if !applied || self.text(open).ends_with('{') {
+                        return at;
+                    }
+                }
+                Some(Kind::Word) => {
+                    at = last;
+                    if at >= 2 && self.is(at - 1, "::") {
+                        return at - 2;
+                    }
+                    if at >= 2 && (self.is(at - 1, ".") || self.is(at - 1, "?.")) {
+                        at -= 1;
+                    } else {
+                        return at;
+                    }
+                }
+                Some(Kind::Text | Kind::Number) => return last,
+                _ => return at,
+            }
+        }
+        at
+    }
+
+    /// What the tokens of a chain give.
+    fn infer(&self, start: usize, end: usize, depth: usize) -> Seen {
+        if start >= end || depth > DEEPEST {
+            return Seen::Unknown;
+        }
+        let (mut seen, mut at) = self.first_link(start, end, depth);
+        while at < end && seen != Seen::Unknown {
+            (seen, at) = self.next_link(seen, at, end);
+        }
+        seen
+    }
+
+    fn closing(&self, open: usize) -> Option<usize> {
+        self.partner.get(open).copied().flatten().filter(|close| *close > open)
+    }
+
+    fn first_link(&self, start: usize, end: usize, depth: usize) -> (Seen, usize) {
+        let unknown = (Seen::Unknown, end);
+        let word = self.text(start);
+        match self.kind(start) {
+            Some(Kind::Text) if self.tokens[start].quote != '`' => (Seen::Kind("string"), start + 1),
+            Some(Kind::Number) => (Seen::Kind(if word.contains('.') { "float" } else { "int" }), start + 1),
+            Some(Kind::Open) => {
+                let Some(close) = self.closing(start) else { return unknown };
+                match word {
+                    "[" => (Seen::Kind("array"), close + 1),
+                    "#{" => (Seen::Kind("map"), close + 1),
+                    "(" if self.chain_start(close) == start + 1 => (self.infer(start + 1, close, depth + 1), close + 1),
+                    _ => unknown,
+                }
+            }
+            Some(Kind::Word) => {
+                let open = if self.is(start + 1, "::") { start + 3 } else { start + 1 };
+                if open < end && self.is(open, "(") {
+                    let Some(close) = self.closing(open) else { return unknown };
+                    let kind = match self.callee(open) {
+                        Some(Callee::Primitive(primitive)) => returned(primitive),
+                        _ => None,
+                    };
+                    return (kind.map_or(Seen::Unknown, Seen::Kind), close + 1);
+                }
+                (self.variable(word, start, depth), start + 1)
+            }
+            _ => unknown,
+        }
+    }
+
+    fn next_link(&self, seen: Seen, at: usize, end: usize) -> (Seen, usize) {
+        let unknown = (Seen::Unknown, end);
+        if self.is(at, ".") || self.is(at, "?.") {
+            let name = self.text(at + 1);
+            let kind = self.kind_of(&seen);
+            let method = PRIMITIVES
+                .iter()
+                .find(|p| p.name() == name && p.receiver().zip(kind).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b)));
+            let called = at + 2 < end && self.is(at + 2, "(");
+            let next = if called { self.closing(at + 2).unwrap_or(end) + 1 } else { at + 2 };
+            if let Some(method) = method {
+                return (returned(method).map_or(Seen::Unknown, Seen::Kind), next);
+            }
+            if called {
+                return (Seen::Unknown, next);
+            }
+            return match seen {
+                Seen::Live(variable, steps) => (self.deeper(variable, steps, Step::Name(name.into())), next),
+                _ => unknown,
+            };
+        }
+        let Seen::Live(variable, steps) = seen else { return unknown };
+        let Some(close) = self.closing(at).filter(|_| self.is(at, "[") || self.is(at, "?[")) else { return unknown };
+        let inner = self.tokens.get(at + 1).filter(|_| close == at + 2);
+        let step = match inner {
+            Some(t) if t.kind == Kind::Text => Step::Name(t.content(self.line).into()),
+            Some(t) if t.kind == Kind::Number => Step::Index(t.text(self.line).parse().unwrap_or(0)),
+            // Elements of an array are mostly alike.
+            _ => Step::Index(0),
+        };
+        (self.deeper(variable, steps, step), close + 1)
+    }
+
+    fn deeper(&self, variable: String, mut steps: Vec<Step>, step: Step) -> Seen {
+        let field = if let Step::Name(name) = &step { name.clone() } else { String::new() };
+        steps.push(step);
+        if self.session.glance(&variable, &steps, "", 0).is_some() {
+            return Seen::Live(variable, steps);
+        }
+        // A field that is named after a type holds one: `report.transcript`.
+        let named = PRIMITIVES.iter().filter_map(|p| p.receiver()).find(|kind| kind.eq_ignore_ascii_case(&field));
+        named.map_or(Seen::Unknown, Seen::Kind)
+    }
+
+    /// A variable that the text itself defines, or a live one.
+    fn variable(&self, name: &str, before: usize, depth: usize) -> Seen {
+        let defined = (0..before.saturating_sub(2))
+            .rev()
+            .find(|t| (self.is(*t, "let") || self.is(*t, "const")) && self.text(t + 1) == name && self.is(t + 2, "="));
+        if let Some(at) = defined {
+            let start = at + 3;
+            let mut end = start;
+            while end < before && !self.is(end, ";") {
+                end = self.closing(end).unwrap_or(end) + 1;
+            }
+            let end = end.min(before);
+            return if self.chain_start(end) == start { self.infer(start, end, depth + 1) } else { Seen::Unknown };
+        }
+        match self.session.kind_of(name) {
+            Some(_) => Seen::Live(name.into(), Vec::new()),
+            None => Seen::Unknown,
+        }
+    }
+}
+
+/// The positional parameter at this place between the parentheses.
+pub fn param(primitive: &'static Primitive, place: usize) -> Option<&'static Param> {
+    primitive.params.get(place + usize::from(primitive.receiver().is_some()))
+}
+
+/// The kind that a primitive gives, from the first words of its description.
+fn returned(primitive: &Primitive) -> Option<&'static str> {
+    let text = primitive.returns.trim_start_matches("an ").trim_start_matches("a ").trim_start_matches('`');
+    let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    if rest.starts_with(", or") {
+        return None;
+    }
+    let plain = ["array", "map", "string", "int", "float", "bool"];
+    let kinds = PRIMITIVES.iter().filter_map(|p| p.receiver()).chain(plain);
+    kinds.into_iter().find(|kind| kind.eq_ignore_ascii_case(word))
+}

@@ -1,0 +1,220 @@
+//! What happens while a person types: completion, hints, colours, and asking for more while a script is unfinished.
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustyline::completion::Completer;
+use rustyline::highlight::{CmdKind, Highlighter};
+use rustyline::hint::Hinter;
+use rustyline::history::{DefaultHistory, SearchDirection};
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{
+    Cmd, CompletionType, ConditionalEventHandler, Config, Context, Editor, Event, EventContext, EventHandler, Helper,
+    KeyCode, KeyEvent, Modifiers, RepeatCount,
+};
+
+use super::colour::coloured;
+use super::complete::{Candidate, complete};
+use super::hint::{signature, wide};
+use crate::script::Session;
+use crate::term::{Paint, width};
+
+/// Between the cursor and a hint.
+const GAP: &str = "  ";
+
+/// A hint in fewer columns says nothing.
+const NARROWEST: usize = 8;
+
+/// A line of the history is offered from this many characters on.
+const SHORTEST_BEGINNING: usize = 2;
+
+/// A text right of the cursor: a signature, or the rest of an earlier line that the right arrow takes over.
+pub struct Hint {
+    shown: String,
+    rest: Option<String>,
+}
+
+impl rustyline::hint::Hint for Hint {
+    fn display(&self) -> &str {
+        &self.shown
+    }
+
+    fn completion(&self) -> Option<&str> {
+        self.rest.as_deref()
+    }
+}
+
+/// What the line editor asks at every key press.
+pub struct Typing {
+    session: Rc<RefCell<Session>>,
+    commands: &'static [&'static str],
+    /// Columns of the prompt before the first line.
+    indent: usize,
+    paint: Paint,
+    /// The part of the hint that stands for the parameter being typed.
+    current: RefCell<Range<usize>>,
+    /// Whether the line is shown for the last time, without marks at the cursor.
+    done: Cell<bool>,
+    /// Whether the line comes from the history as it is.
+    browsing: Arc<AtomicBool>,
+}
+
+/// An editor whose completion, hints and history work on this session. `commands` are the prompt's own, without their colon.
+pub fn editor(
+    session: Rc<RefCell<Session>>,
+    commands: &'static [&'static str],
+    prompt: &str,
+) -> rustyline::Result<Editor<Typing, DefaultHistory>> {
+    let config = Config::builder()
+        .completion_type(CompletionType::List)
+        .completion_show_all_if_ambiguous(true)
+        .max_history_size(10_000)?
+        .history_ignore_dups(true)?
+        .build();
+    let mut editor = Editor::with_config(config)?;
+    let browsing = Arc::new(AtomicBool::new(false));
+    for (code, cmd) in [(KeyCode::Up, Cmd::HistorySearchBackward), (KeyCode::Down, Cmd::HistorySearchForward)] {
+        let handler = ByPrefix { cmd, browsing: browsing.clone() };
+        editor.bind_sequence(KeyEvent(code, Modifiers::NONE), EventHandler::Conditional(Box::new(handler)));
+    }
+    editor.set_helper(Some(Typing {
+        session,
+        commands,
+        indent: wide(prompt),
+        paint: Paint::of(&std::io::stdout()),
+        current: RefCell::new(0..0),
+        done: Cell::new(false),
+        browsing,
+    }));
+    Ok(editor)
+}
+
+/// Up and Down go through the lines that begin as the typed one does up to the cursor.
+struct ByPrefix {
+    cmd: Cmd,
+    browsing: Arc<AtomicBool>,
+}
+
+impl ConditionalEventHandler for ByPrefix {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
+        let (before, after) = context.line().split_at_checked(context.pos())?;
+        let inside = if self.cmd == Cmd::HistorySearchBackward { before.contains('\n') } else { after.contains('\n') };
+        // Several lines are walked through first; without a beginning every line fits.
+        (!before.is_empty() && !inside && !self.browsing.load(Ordering::Relaxed)).then(|| self.cmd.clone())
+    }
+}
+
+impl Helper for Typing {}
+
+impl Completer for Typing {
+    type Candidate = Candidate;
+
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Candidate>)> {
+        Ok(complete(&self.session.borrow(), self.commands, line, at))
+    }
+}
+
+impl Hinter for Typing {
+    type Hint = Hint;
+
+    fn hint(&self, line: &str, at: usize, context: &Context<'_>) -> Option<Hint> {
+        let history = context.history();
+        let index = context.history_index();
+        let entry = history.get(index, SearchDirection::Forward).ok().flatten();
+        let browsing = at == line.len() && entry.is_some_and(|found| found.entry == line);
+        self.browsing.store(browsing, Ordering::Relaxed);
+        self.current.replace(0..0);
+        if at < line.len() || line.trim().is_empty() {
+            return None;
+        }
+        let columns = self.columns_left(line);
+        if columns < NARROWEST {
+            return None;
+        }
+        // Where nothing can be dimmed, a hint reads as a comment.
+        let gap = if self.paint.enabled() { GAP.to_string() } else { format!("{GAP}// ") };
+        if let Some(found) = signature(&self.session.borrow(), line, columns - gap.len()) {
+            self.current.replace(gap.len() + found.current.start..gap.len() + found.current.end);
+            return Some(Hint { shown: format!("{gap}{}", found.text), rest: None });
+        }
+        if !self.paint.enabled() || browsing || line.chars().count() < SHORTEST_BEGINNING || line.contains('\n') {
+            return None;
+        }
+        let start = history.len().checked_sub(1)?;
+        let found = history.starts_with(line, start, SearchDirection::Reverse).ok().flatten()?;
+        let rest = found.entry.get(line.len()..).filter(|rest| !rest.is_empty())?.to_string();
+        let shown = cut(rest.lines().next().unwrap_or(""), columns, rest.contains('\n'));
+        Some(Hint { shown, rest: Some(rest) })
+    }
+}
+
+impl Typing {
+    /// Columns between the cursor, at the end of the text, and the terminal's right edge.
+    fn columns_left(&self, line: &str) -> usize {
+        let last = line.rsplit('\n').next().unwrap_or(line);
+        let indent = if line.contains('\n') { 0 } else { self.indent };
+        let all = width();
+        // The last column stays free: a text that fills it moves the cursor to the next line.
+        (all - (indent + wide(last)) % all).saturating_sub(1)
+    }
+}
+
+/// The beginning of a text that fits, with a sign if something is left out.
+fn cut(text: &str, columns: usize, more: bool) -> String {
+    if wide(text) < columns && !more {
+        return text.into();
+    }
+    let mut shown = String::new();
+    for c in text.chars() {
+        if wide(&shown) + 2 >= columns {
+            break;
+        }
+        shown.push(c);
+    }
+    shown + "…"
+}
+
+impl Highlighter for Typing {
+    fn highlight<'l>(&self, line: &'l str, at: usize) -> Cow<'l, str> {
+        if !self.paint.enabled() {
+            return Cow::Borrowed(line);
+        }
+        Cow::Owned(coloured(line, (!self.done.get()).then_some(at), self.paint))
+    }
+
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        if !self.paint.enabled() {
+            return Cow::Borrowed(hint);
+        }
+        let current = self.current.borrow().clone();
+        match (hint.get(..current.start), hint.get(current.clone()), hint.get(current.end..)) {
+            (Some(before), Some(current), Some(after)) if !current.is_empty() => Cow::Owned(format!(
+                "{}{}{}",
+                self.paint.faint(before),
+                self.paint.current(current),
+                self.paint.faint(after)
+            )),
+            _ => Cow::Owned(self.paint.faint(hint)),
+        }
+    }
+
+    fn highlight_char(&self, _: &str, _: usize, kind: CmdKind) -> bool {
+        self.done.set(kind == CmdKind::ForcedRefresh);
+        self.paint.enabled()
+    }
+}
+
+impl Validator for Typing {
+    fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
+        let text = context.input();
+        let unfinished = match self.session.borrow().compile("prompt", text) {
+            Err(diagnostic) => diagnostic.incomplete && !text.starts_with([':', '?']) && !text.ends_with("\n\n"),
+            Ok(_) => false,
+        };
+        Ok(if unfinished { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
