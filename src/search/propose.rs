@@ -47,7 +47,7 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search:
     let batch = plan.batch.unwrap_or_else(|| Model::batch_size(plan.data.shape(), cx.device())).max(1);
     // One proposal per image must be able to fill a batch.
     let places = batch.min(plan.data.len());
-    let work = Loop {
+    let mut work = Loop {
         cx,
         plan,
         space,
@@ -56,11 +56,12 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search:
         images: None,
         active: (0..places).map(|_| None).collect(),
         queue: VecDeque::new(),
+        next: 0,
         rows: vec![Row::default(); plan.data.len()],
         settings: vec![0.0; plan.data.len() * space.factors().len()],
     };
-    let (rows, settings) = work.run()?;
-    Ok(Transcript::of_settings(plan, settings, rows))
+    work.run()?;
+    Ok(Transcript::of_settings(plan, work.settings, work.rows))
 }
 
 /// An image under examination.
@@ -103,45 +104,58 @@ struct Loop<'a> {
     images: Option<Tensor>,
     active: Vec<Option<Active>>,
     queue: VecDeque<Asked>,
+    /// The next row to examine.
+    next: usize,
     rows: Vec<Row>,
     /// The outcome of every row, one number per factor.
     settings: Vec<f64>,
 }
 
 impl Loop<'_> {
-    fn run(mut self) -> Result<(Vec<Row>, Vec<f64>)> {
+    fn run(&mut self) -> Result<()> {
         let task = self.cx.progress("examine", Some(self.plan.data.len() as u64));
         let mut stream = self.plan.data.stream(self.cx, self.active.len());
-        let mut next: Option<(Batch, usize)> = None;
+        let mut read: Option<(Batch, usize)> = None;
         loop {
             self.cx.check()?;
-            while self.queue.len() < self.batch
-                && let Some(place) = self.active.iter().position(Option::is_none)
-            {
-                if next.is_none() {
-                    next = stream.next().transpose()?.map(|batch| (batch, 0));
+            while let Some(place) = self.vacant() {
+                if read.is_none() {
+                    read = stream.next().transpose()?.map(|batch| (batch, 0));
                 }
-                let Some((batch, at)) = &mut next else { break };
-                self.admit(place, batch, *at)?;
+                let Some((batch, at)) = &mut read else { break };
+                self.hold(place, &batch.canvases.f_narrow(0, *at as i64, 1)?)?;
+                self.admit(place)?;
                 *at += 1;
                 if *at == batch.rows.len() {
-                    next = None;
+                    read = None;
                 }
             }
             if self.queue.is_empty() {
-                return Ok((self.rows, self.settings));
+                return Ok(());
             }
-            let mut asked: Vec<Asked> = self.queue.drain(..self.queue.len().min(self.batch)).collect();
-            // Images as they stand need no drawing; the sort keeps the order of the others.
-            asked.sort_by_key(|asked| asked.proposal.is_some());
+            let asked = self.ask(self.batch);
             let verdicts = self.verdicts(&asked)?;
             task.advance(self.settle(&asked, &verdicts)?);
         }
     }
 
-    fn admit(&mut self, place: usize, batch: &Batch, at: usize) -> Result<()> {
-        let row = batch.rows[at];
-        let image = self.plan.data.centre(&batch.canvases.f_narrow(0, at as i64, 1)?)?;
+    /// A place for the next image, if the batch has room for its points.
+    fn vacant(&self) -> Option<usize> {
+        let room = self.queue.len() < self.batch && self.next < self.plan.data.len();
+        room.then(|| self.active.iter().position(Option::is_none)).flatten()
+    }
+
+    /// The first points of the queue, `most` at most. Images as they stand come first, since they need no drawing; the
+    /// others keep their order.
+    fn ask(&mut self, most: usize) -> Vec<Asked> {
+        let mut asked: Vec<Asked> = self.queue.drain(..self.queue.len().min(most)).collect();
+        asked.sort_by_key(|asked| asked.proposal.is_some());
+        asked
+    }
+
+    /// Keeps an image's pixels at its place.
+    fn hold(&mut self, place: usize, canvas: &Tensor) -> Result<()> {
+        let image = self.plan.data.centre(canvas)?;
         if self.images.is_none() {
             let mut size = image.size();
             size[0] = self.active.len() as i64;
@@ -150,6 +164,13 @@ impl Loop<'_> {
         if let Some(images) = &self.images {
             images.f_narrow(0, place as i64, 1)?.f_copy_(&image)?;
         }
+        Ok(())
+    }
+
+    /// Begins with the next image.
+    fn admit(&mut self, place: usize) -> Result<()> {
+        let row = self.next;
+        self.next += 1;
         self.active[place] = Some(Active {
             row,
             label: self.plan.data.labels()[row] as i32,
