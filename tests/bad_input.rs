@@ -11,6 +11,10 @@ let torus = data::glyphs(#{ n: 12, size: 16, seed: 1 });
 let margin = data::glyphs(#{ n: 4, size: 16, position: "margin", margin: 6, seed: 1 });
 let linear = [net::flatten(), net::linear(10)];
 let f = model::train(torus, #{ arch: linear, epochs: 1, seed: 1 });
+fn shaken(ds, apply) {
+    let f = model::train(data::glyphs(#{ n: 4, size: 16, seed: 1 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
+    examine(f, ds, #{ space: space::factors([#{ name: "a", min: 0, max: 1 }], apply), search: search::sample(#{ n: 2 }) })
+}
 "#;
 
 /// Script, the error's kind, and words of its message or hint.
@@ -37,6 +41,42 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("examine(f, torus, #{})", "argument", &["space"]),
     ("examine(f, torus, #{ space: space::translate(2), search: objective::misclassify() })", "argument", &["a Search"]),
     ("space::translate(0)", "argument", &["from 1"]),
+    ("space::factors([], |z, s| z)", "argument", &["at least one factor"]),
+    ("space::factors([3], |z, s| z)", "argument", &["factor 0", "a map", "min: -30"]),
+    ("space::factors([#{ name: 3, min: 0, max: 1 }], |z, s| z)", "argument", &["`name` must be a string"]),
+    ("space::factors([#{ name: \"\", min: 0, max: 1 }], |z, s| z)", "argument", &["needs a name"]),
+    ("space::factors([#{ name: \"a\", min: 0 }], |z, s| z)", "argument", &["`min` and `max`, or `choices`"]),
+    ("space::factors([#{ name: \"a\", min: 0, mx: 1 }], |z, s| z)", "argument", &["did you mean `max`?"]),
+    ("space::factors([#{ name: \"a\", min: 0, max: \"1\" }], |z, s| z)", "argument", &["`max` must be a number"]),
+    (
+        "space::factors([#{ name: \"a\", min: 1, max: 1 }], |z, s| z)",
+        "argument",
+        &["\"a\"", "below `max`", "1.0 and 1.0"],
+    ),
+    ("space::factors([#{ name: \"a\", min: 0, max: 0.0/0.0 }], |z, s| z)", "argument", &["below `max`", "NaN"]),
+    ("space::factors([#{ name: \"a\", min: -1e308, max: 1e308 }], |z, s| z)", "argument", &["finite"]),
+    ("space::factors([#{ name: \"a\", choices: [] }], |z, s| z)", "argument", &["`choices` is empty"]),
+    ("space::factors([#{ name: \"a\", choices: 3 }], |z, s| z)", "argument", &["`choices` must be an array"]),
+    ("space::factors([#{ name: \"a\", choices: [1, 2, 1] }], |z, s| z)", "argument", &["choice 1 is there twice"]),
+    ("space::factors([#{ name: \"a\", choices: [1, 0.0/0.0] }], |z, s| z)", "argument", &["choice 1 is NaN"]),
+    ("space::factors([#{ name: \"a\", choices: [[1]] }], |z, s| z)", "argument", &["choice 0", "array"]),
+    (
+        "space::factors([#{ name: \"a\", min: 0, max: 1 }, #{ name: \"a\", choices: [1] }], |z, s| z)",
+        "argument",
+        &["two factors", "\"a\""],
+    ),
+    ("space::factors([#{ name: \"a\", min: 0, max: 1 }])", "argument", &["1 argument", "factors, apply"]),
+    ("search::sample(#{ n: 0 })", "argument", &["from 1"]),
+    ("shaken(torus, |z, s| 3)", "argument", &["answered int 3", "a: ", "[1, 16, 16]"]),
+    ("shaken(torus, |z, s| z.reshape([16, 16]))", "argument", &["tensor [16, 16]", "[1, 16, 16]"]),
+    ("shaken(torus, |z, s| z / 0)", "argument", &["not finite", "division by 0"]),
+    ("shaken(torus, |z, s| z + 2)", "argument", &["pixels from 2", "clamp(0, 1)"]),
+    ("shaken(torus, |z, s| z - 0.5)", "argument", &["clamp(0, 1)"]),
+    ("shaken(torus, |z| z)", "argument", &["does not take 2 arguments"]),
+    ("shaken(torus, |z, s| z * s.b)", "argument", &[]),
+    ("shaken(torus, |z, s| throw \"tired\")", "thrown", &["tired"]),
+    ("shaken(torus.centre(), |z, s| z)", "data", &["centred or standardised"]),
+    ("risk::report(shaken(torus, |z, s| z))", "data", &["no densities", "space::translate"]),
     ("data::glyphs(#{ n: 0 })", "argument", &["n", "from 1"]),
     ("data::glyphs(#{ size: 3 })", "argument", &["size"]),
     ("data::glyphs(#{ position: \"tours\" })", "argument", &["did you mean `torus`?"]),

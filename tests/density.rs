@@ -11,6 +11,7 @@ use viva::core::Cx;
 use viva::data::{Dataset, Edge};
 use viva::model::{Model, Network};
 use viva::search::{Nearest, Row, Search, Strongest};
+use viva::space::Point;
 
 type Offset = (i64, i64);
 
@@ -106,7 +107,8 @@ fn compare(make: impl Fn(u64) -> Box<dyn Network>, eps: i64, n: usize, seeds: u6
                     nearest,
                 );
                 let after = reference.g((0, 0));
-                assert_eq!((i64::from(row.point.0[0]), i64::from(row.point.0[1])), after, "image {i}");
+                let Point::Element(element) = row.point else { panic!("a translation") };
+                assert_eq!((i64::from(element.0[0]), i64::from(element.0[1])), after, "image {i}");
                 assert_eq!(row.wrong_before(), reference.at((0, 0)).0);
                 assert_eq!(row.wrong_after(), reference.at(after).0);
                 assert_eq!(row.loss, reference.at(after).1);

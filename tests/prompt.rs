@@ -23,7 +23,7 @@ fn session(lines: &[u8]) -> (String, String, bool) {
 
 #[test]
 fn lines_are_answered_and_what_they_define_stays() {
-    let lines = b"let a = 1;\nlet a = a + 1;\na\nimport \"std/zoo\" as zoo;\nfn twice(x) { 2 * x }\ntwice(a)\n\
+    let lines = b"// Is this a name?\nlet a = 1; // Or this?\nlet a = a + 1;\na\nimport \"std/zoo\" as zoo;\nfn twice(x) { 2 * x }\ntwice(a)\n\
                   ans + 1\nzoo::galloway().input\n";
     assert_eq!(session(lines), ("2\n4\n5\n[1, 32, 32]\n".into(), String::new(), true));
 }

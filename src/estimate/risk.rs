@@ -102,7 +102,8 @@ pub fn report(transcript: Rc<Transcript>, delta: f64) -> Result<RiskReport> {
     let Some(density) = of.density.clone() else {
         return Err(Error::data(format!("this transcript carries no densities ({} over {})", of.search, of.space))
             .hint(
-                "examine with a smaller epsilon, 3 epsilon at most the images' margin, or load with a smaller crop",
+                "they come with space::translate: with a smaller epsilon, 3 epsilon at most the images' margin, or with images \
+                 loaded with a smaller crop",
             ));
     };
     let pairs: Option<Vec<(f64, f64)>> = transcript.rows.iter().map(losses).collect();

@@ -85,7 +85,10 @@ fn lines() -> Result<bool> {
         if matches!(text, ":quit" | ":q" | "quit" | "exit") {
             break;
         }
-        let name = text.strip_prefix('?').or_else(|| text.strip_prefix(":doc")).or_else(|| text.strip_suffix('?'));
+        let name = text.strip_prefix('?').or_else(|| text.strip_prefix(":doc")).or_else(|| {
+            // A comment may be a question.
+            text.strip_suffix('?').filter(|text| !text.contains("//"))
+        });
         if let Some(name) = name {
             let name = name.trim();
             let page = stdlib_page(name).or_else(|| reference::page(name));

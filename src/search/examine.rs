@@ -42,12 +42,22 @@ pub struct Examination<'a> {
 }
 
 /// The pairs of space and search that work together.
-const PAIRS: &str = "pairs that work: space::translate with search::strongest or search::nearest";
+const PAIRS: &str = "pairs that work: space::translate with search::strongest or search::nearest; space::factors with \
+                     search::sample, and with search::strongest where every factor has choices";
 
 /// Examines every image of the data set. One row per image, in the data set's order.
 pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let refused = |what: String| Err(Error::new(ErrorKind::Pairing, what).hint(PAIRS));
     let (space, search) = (plan.space.describe(), plan.search.describe());
+    if let Some(factored) = plan.space.factored() {
+        return match plan.search.proposing() {
+            _ if plan.densities == Densities::Required => {
+                refused(format!("the outcomes over {space} have no densities"))
+            }
+            Some(proposing) => super::propose::examine(cx, plan, factored, proposing),
+            None => refused(format!("{search} can't choose among the settings of {space}")),
+        };
+    }
     let Some(finite) = plan.space.finite() else {
         return refused(format!("the points of {space} can't be counted, as {search} needs"));
     };
@@ -316,7 +326,7 @@ impl<'a> Loop<'a> {
                     margin: -grid.excess(after),
                     magnitude: self.ball.group.magnitude(element) as f32,
                     queries: grid.scored(),
-                    point: element,
+                    point: element.into(),
                     weight: outcome.weight,
                 });
                 self.active[place] = None;

@@ -1,9 +1,12 @@
 //! How a failing change is looked for, and the loop that pairs a search with a space and an objective.
 
+mod combinations;
 mod examine;
 mod exhaustive;
 mod grid;
 mod nearest;
+mod propose;
+mod sample;
 mod strongest;
 mod transcript;
 
@@ -15,6 +18,8 @@ pub use examine::{Densities, Examination, examine};
 pub use exhaustive::{Case, Exhaustive, Outcome, Step};
 pub use grid::{Ball, Grid};
 pub use nearest::Nearest;
+pub use propose::{Proposals, Proposing};
+pub use sample::Sample;
 pub use strongest::Strongest;
 pub use transcript::{Density, Row, Transcript};
 
@@ -25,6 +30,11 @@ pub trait Search {
 
     /// The search over a finite space, if it is one.
     fn exhaustive(&self) -> Option<&dyn Exhaustive> {
+        None
+    }
+
+    /// The search over settings of factors, if it needs no more than losses.
+    fn proposing(&self) -> Option<&dyn Proposing> {
         None
     }
 }

@@ -2,7 +2,11 @@
 //! confidence, g(x) = argmax of l_exc(x') = max_i l_i(x') - l_y(x') over G(x).
 
 use super::Search;
+use super::combinations::Combinations;
 use super::exhaustive::{Candidate, Case, Exhaustive, Preference};
+use super::propose::{Proposals, Proposing};
+use crate::core::Result;
+use crate::space::Factor;
 
 /// Where scores tie exactly between the label and another class, l_exc is 0 on both sides of the border; a misclassified
 /// candidate is then preferred to a correct one, so that every search succeeds on the same images.
@@ -15,6 +19,17 @@ impl Search for Strongest {
 
     fn exhaustive(&self) -> Option<&dyn Exhaustive> {
         Some(self)
+    }
+
+    fn proposing(&self) -> Option<&dyn Proposing> {
+        Some(self)
+    }
+}
+
+/// Over factors that are all choices: every combination, of which the one with the largest loss is kept.
+impl Proposing for Strongest {
+    fn begin(&self, factors: &[Factor], _stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
+        Ok(Box::new(Combinations::of(factors, &self.describe())?))
     }
 }
 

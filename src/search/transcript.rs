@@ -9,7 +9,7 @@ use super::Examination;
 use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, suggestion};
 use crate::data::Dataset;
 use crate::objective::Objective;
-use crate::space::{Element, Group};
+use crate::space::{Element, Group, Point, Space, factor};
 
 /// The outcome of one image.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,11 +27,11 @@ pub struct Row {
     pub loss: f32,
     /// The label's score minus the best other one, there; negative where the image is misclassified.
     pub margin: f32,
-    /// How large the change is, in the space's unit.
+    /// How large the change is, in the space's unit; 0 over factors, which have no common one.
     pub magnitude: f32,
     /// How many points were scored for this image.
     pub queries: u32,
-    pub point: Element,
+    pub point: Point,
     /// The density h_g of the outcome, where it is known.
     pub weight: Option<f64>,
 }
@@ -72,7 +72,72 @@ pub struct Provenance {
     pub objective: Objective,
     pub seed: u64,
     pub density: Option<Density>,
-    group: Rc<dyn Group>,
+    points: Points,
+}
+
+/// What the points of the rows mean, and how their images are drawn again.
+enum Points {
+    Elements(Rc<dyn Group>),
+    /// One number per factor for every setting, kept beside the rows so that these stay small.
+    Settings {
+        space: Rc<dyn Space>,
+        numbers: Vec<f64>,
+    },
+}
+
+impl Points {
+    /// The numbers of a setting.
+    fn setting(&self, point: Point) -> &[f64] {
+        match (self, point) {
+            (Self::Settings { space, numbers }, Point::Setting(place)) => {
+                let width = space.factored().map_or(0, |space| space.factors().len());
+                &numbers[place as usize * width..][..width]
+            }
+            _ => &[],
+        }
+    }
+
+    /// A point as scripts and tables show it.
+    fn value(&self, point: Point) -> Value {
+        match (self, point) {
+            (Self::Elements(group), Point::Element(element)) => group.value(element),
+            (Self::Settings { space, .. }, _) => {
+                space.factored().map_or(Value::Unit, |space| factor::value(space.factors(), self.setting(point)))
+            }
+            _ => Value::Unit,
+        }
+    }
+
+    /// Images of the data set's rows `ids`, as they stand or at a point each.
+    fn draw(&self, cx: &Cx, data: &Dataset, ids: &[usize], points: Option<&[Point]>) -> Result<Tensor> {
+        let places: Vec<i64> = (0..ids.len() as i64).collect();
+        match (self, points) {
+            (_, None) => data.images(ids, cx.device()),
+            (Self::Elements(group), Some(points)) => {
+                let element =
+                    |point: &Point| if let Point::Element(element) = point { *element } else { Element::IDENTITY };
+                let elements: Vec<Element> = points.iter().map(element).collect();
+                group.draw(&group.prepare(&data.canvases(ids, cx.device())?)?, &places, &elements)
+            }
+            (Self::Settings { space, .. }, Some(points)) => {
+                let settings: Vec<&[f64]> = points.iter().map(|&point| self.setting(point)).collect();
+                let factored =
+                    space.factored().ok_or_else(|| Error::internal("settings of a space without factors"))?;
+                factored.draw(cx, &data.images(ids, cx.device())?, &places, &settings)
+            }
+        }
+    }
+
+    fn digest(&self) -> Digest {
+        let mut digest = Digest::of(&[]);
+        if let Self::Settings { numbers, .. } = self {
+            for part in numbers.chunks(4096) {
+                let bytes: Vec<u8> = part.iter().flat_map(|x| x.to_le_bytes()).collect();
+                digest = Digest::of_parts(&[&digest.0, &bytes]);
+            }
+        }
+        digest
+    }
 }
 
 /// The table of outcomes of an examination, one row per image: what estimates and figures read.
@@ -90,6 +155,15 @@ const IMAGES_LIMIT: usize = 4 << 30;
 
 impl Transcript {
     pub(super) fn new(plan: &Examination, group: Rc<dyn Group>, density: Option<Density>, rows: Vec<Row>) -> Self {
+        Self::of_points(plan, Points::Elements(group), density, rows)
+    }
+
+    /// Rows whose points are settings of the space's factors, each at its place in `numbers`.
+    pub(super) fn of_settings(plan: &Examination, numbers: Vec<f64>, rows: Vec<Row>) -> Self {
+        Self::of_points(plan, Points::Settings { space: plan.space.clone(), numbers }, None, rows)
+    }
+
+    fn of_points(plan: &Examination, points: Points, density: Option<Density>, rows: Vec<Row>) -> Self {
         let of = Provenance {
             model: (plan.model.name.clone(), plan.model.digest()),
             data: plan.data.clone(),
@@ -98,7 +172,7 @@ impl Transcript {
             objective: plan.objective,
             seed: plan.seed,
             density,
-            group,
+            points,
         };
         Self { rows, of: Rc::new(of) }
     }
@@ -123,7 +197,7 @@ impl Transcript {
             "margin" => Value::Float(row.margin.into()),
             "magnitude" => Value::Float(row.magnitude.into()),
             "queries" => Value::Int(row.queries.into()),
-            "point" => self.of.group.value(row.point),
+            "point" => self.of.points.value(row.point),
             "weight" => row.weight.map_or(Value::Unit, Value::Float),
             _ => return None,
         })
@@ -199,12 +273,9 @@ impl Transcript {
         let mut parts = Vec::new();
         for rows in self.rows.chunks(256) {
             let ids: Vec<usize> = rows.iter().map(|row| row.id as usize).collect();
-            let places: Vec<i64> = (0..rows.len() as i64).collect();
-            let points: Vec<Element> =
-                rows.iter().map(|row| if after { row.point } else { Element::IDENTITY }).collect();
+            let points: Option<Vec<Point>> = after.then(|| rows.iter().map(|row| row.point).collect());
             cx.check()?;
-            let canvases = self.of.data.canvases(&ids, cx.device())?;
-            parts.push(self.of.group.draw(&self.of.group.prepare(&canvases)?, &places, &points)?);
+            parts.push(self.of.points.draw(cx, &self.of.data, &ids, points.as_deref())?);
         }
         Ok(Tensor::f_cat(&parts, 0)?)
     }
@@ -267,7 +338,7 @@ impl Object for Transcript {
         for part in self.rows.chunks(4096) {
             rows = Digest::of_parts(&[&rows.0, format!("{part:?}").as_bytes()]);
         }
-        Digest::of_parts(&[&of.model.1.0, &of.data.digest().0, what.as_bytes(), &rows.0])
+        Digest::of_parts(&[&of.model.1.0, &of.data.digest().0, what.as_bytes(), &rows.0, &of.points.digest().0])
     }
 
     fn json(&self) -> serde_json::Value {

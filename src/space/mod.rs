@@ -1,6 +1,8 @@
 //! What may change in an input. A space turns images and points into changed images and says what it can do; a search
 //! that needs more than that is refused.
 
+pub mod factor;
+mod factors;
 mod translate;
 
 use std::rc::Rc;
@@ -8,6 +10,8 @@ use std::rc::Rc;
 use crate::core::{Digest, Object, Result, Tensor, Value};
 use crate::data::Dataset;
 
+pub use factor::{Domain, Factor, Factored, Setting};
+pub use factors::Factors;
 pub use translate::Translate;
 
 /// A kind of change.
@@ -17,6 +21,11 @@ pub trait Space {
 
     /// The space as a finite set of group elements, if it is one: what exhaustive searches and exact densities need.
     fn finite(&self) -> Option<&dyn Finite> {
+        None
+    }
+
+    /// The space as settings of named factors, if that is what its points are: what searches by losses need.
+    fn factored(&self) -> Option<&dyn Factored> {
         None
     }
 }
@@ -36,6 +45,26 @@ pub struct Element(pub [i16; 8]);
 impl Element {
     /// What leaves every image as it is, in every group.
     pub const IDENTITY: Self = Self([0; 8]);
+}
+
+/// Where a search left an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Point {
+    Element(Element),
+    /// A setting of factors, by its place among those that the transcript keeps.
+    Setting(u32),
+}
+
+impl Default for Point {
+    fn default() -> Self {
+        Self::Element(Element::IDENTITY)
+    }
+}
+
+impl From<Element> for Point {
+    fn from(element: Element) -> Self {
+        Self::Element(element)
+    }
 }
 
 /// A finite space on the images of one data set.

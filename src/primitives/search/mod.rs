@@ -1,5 +1,6 @@
 //! `search::`: how a failing change is looked for; and the methods of the transcript that an examination gives.
 
 pub mod nearest;
+pub mod sample;
 pub mod strongest;
 pub mod transcript;

@@ -51,7 +51,7 @@ pub static COLUMN_OF: Primitive = Primitive {
     returns: "an array; () where a value is not known",
     notes: "`before` and `after` are predicted classes, `fooled` is right before and wrong after, `loss` is the objective's where \
             the search left the image, `margin` the label's score minus the best other one there, `magnitude` in the space's \
-            unit, `queries` the points scored, `point` the change, `weight` the density h_g of the outcome.",
+            unit (0 over factors, which have none), `queries` the points scored, `point` the change (over factors a map from name to value), `weight` the density h_g of the outcome.",
     source: "",
     examples: &[Example { code: example!("t.column(\"queries\").len()"), result: "20" }],
     run: |_, args| Ok(Value::Array(transcript(args).column(args.str("name"))?)),

@@ -1,3 +1,4 @@
 //! `space::`: what may change in an input.
 
+pub mod factors;
 pub mod translate;

@@ -1,0 +1,85 @@
+//! `space::factors`.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::core::{Error, Result, Value, suggestion};
+use crate::primitives::{Example, Kind, Param, Primitive};
+use crate::space::{AnySpace, Domain, Factor, Factors};
+
+pub static FACTORS: Primitive = Primitive {
+    path: "space::factors",
+    purpose: "A space of your own: named factors, and a closure that changes an image as they say.",
+    params: &[
+        Param::new(
+            "factors",
+            Kind::Array,
+            "maps `#{ name, min, max }` for any number in between, or `#{ name, choices }` for a list of numbers, strings or bools",
+        ),
+        Param::new(
+            "apply",
+            Kind::Callback,
+            "is given the image, a tensor C x H x W in [0, 1], and a map from factor to value; answers the changed image",
+        ),
+    ],
+    options: &[],
+    returns: "a Space",
+    notes: "The closure is called once per point that is scored, and again by `.images(\"after\")`, so its cost is paid \
+            images times points times: work on whole tensors, not on pixels. What it answers must follow from the image and \
+            the factors alone, and have the image's shape. Pixels that are not finite or lie outside [0, 1] are refused \
+            (within 0.0001 they are moved to the bound): end with `.clamp(0, 1)` where cutting off is meant. In a transcript `point` is a map \
+            from factor to value, `magnitude` 0 and `weight` unknown. search::sample works on any factors, search::strongest \
+            where all have choices. The closure's text is not part of the space's identity.",
+    source: "",
+    examples: &[
+        Example {
+            code: "space::factors([#{ name: \"light\", min: 0.5, max: 1 }], |z, s| z * s.light)",
+            result: "space factors([#{ name: \"light\", min: 0.5, max: 1.0 }], closure)",
+        },
+        Example {
+            code: "let ds = data::glyphs(#{ n: 10, size: 16, seed: 1 });\n\
+                   let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+                   let shade = [#{ name: \"light\", min: 0, max: 1 }, #{ name: \"ink\", choices: [\"dark\", \"light\"] }];\n\
+                   let space = space::factors(shade, |z, s| if s.ink == \"dark\" { z * s.light } else { 1 - z });\n\
+                   let t = examine(f, ds, #{ space: space, search: search::sample(#{ n: 5 }) });\n\
+                   t[0].point.keys()",
+            result: "[ink, light]",
+        },
+    ],
+    run: |_, args| {
+        let factors: Result<Vec<Factor>> = args.array("factors").iter().enumerate().map(factor).collect();
+        Ok(Value::object(AnySpace(Rc::new(Factors::new(factors?, args.callback("apply"))?))))
+    },
+};
+
+const KEYS: [&str; 4] = ["name", "min", "max", "choices"];
+
+fn factor((i, value): (usize, &Value)) -> Result<Factor> {
+    const HOW: &str = "#{ name: \"angle\", min: -30, max: 30 } or #{ name: \"ink\", choices: [\"dark\", \"light\"] }";
+    let problem = |text: String| Error::argument(format!("factor {i}: {text}")).hint(format!("write {HOW}"));
+    let Value::Map(map) = value else {
+        return Err(problem(format!("wanted a map, got {} {}", value.kind(), value.summary())));
+    };
+    if let Some(key) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return Err(Error::argument(format!("factor {i}: unknown key `{key}`")).hint(suggestion(key, KEYS)));
+    }
+    let Some(Value::Str(name)) = map.get("name") else {
+        return Err(problem("`name` must be a string".into()));
+    };
+    let domain = match (map.get("choices"), map.get("min"), map.get("max")) {
+        (Some(Value::Array(choices)), None, None) => Domain::Choices(choices.clone()),
+        (Some(other), None, None) => return Err(problem(format!("`choices` must be an array, got {}", other.kind()))),
+        (None, Some(_), Some(_)) => {
+            Domain::Range { min: number(map, "min", &problem)?, max: number(map, "max", &problem)? }
+        }
+        _ => return Err(problem(format!("{name:?} needs `min` and `max`, or `choices`"))),
+    };
+    Ok(Factor { name: name.clone(), domain })
+}
+
+fn number(map: &BTreeMap<String, Value>, key: &str, problem: &dyn Fn(String) -> Error) -> Result<f64> {
+    match map.get(key).and_then(|value| Kind::Float.accept(value)) {
+        Some(Value::Float(x)) => Ok(x),
+        _ => Err(problem(format!("`{key}` must be a number"))),
+    }
+}

@@ -1,0 +1,48 @@
+//! Plain random search: uniform settings, the yardstick for searches that learn.
+
+use std::rc::Rc;
+
+use rand_pcg::Pcg64Mcg;
+
+use super::Search;
+use super::propose::{Proposals, Proposing};
+use crate::core::{Result, random};
+use crate::space::{Factor, Setting};
+
+/// Tries `n` settings per image, each drawn uniformly and independently of the others.
+pub struct Sample {
+    pub n: usize,
+}
+
+impl Search for Sample {
+    fn describe(&self) -> String {
+        format!("sample(#{{ n: {} }})", self.n)
+    }
+
+    fn proposing(&self) -> Option<&dyn Proposing> {
+        Some(self)
+    }
+}
+
+impl Proposing for Sample {
+    fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
+        Ok(Box::new(Draws { factors: factors.into(), rng: random(stream.0, stream.1), left: self.n }))
+    }
+}
+
+struct Draws {
+    factors: Rc<[Factor]>,
+    rng: Pcg64Mcg,
+    left: usize,
+}
+
+/// Settings held at a time; what is drawn does not depend on it.
+const TOGETHER: usize = 64;
+
+impl Proposals for Draws {
+    fn propose(&mut self) -> Vec<Setting> {
+        let now = self.left.min(TOGETHER);
+        self.left -= now;
+        (0..now).map(|_| self.factors.iter().map(|factor| factor.draw(&mut self.rng)).collect()).collect()
+    }
+}

@@ -1,0 +1,125 @@
+//! Named factors, each a range or a list of choices: how spaces without a group structure say where their points are.
+
+use std::collections::BTreeMap;
+
+use rand::Rng;
+
+use crate::core::{Cx, Error, Result, Tensor, Value};
+
+/// One number per factor: the factor's value, or the place of its choice in the list.
+pub type Setting = Vec<f64>;
+
+/// What one factor can be.
+#[derive(Clone)]
+pub enum Domain {
+    /// Any number from `min` to `max`.
+    Range { min: f64, max: f64 },
+    /// One of these numbers, strings or bools.
+    Choices(Vec<Value>),
+}
+
+/// A named degree of freedom of a space.
+#[derive(Clone)]
+pub struct Factor {
+    pub name: String,
+    pub domain: Domain,
+}
+
+impl Factor {
+    /// A uniform draw.
+    pub fn draw(&self, rng: &mut impl Rng) -> f64 {
+        match &self.domain {
+            Domain::Range { min, max } => rng.gen_range(*min..=*max),
+            Domain::Choices(choices) => rng.gen_range(0..choices.len()) as f64,
+        }
+    }
+
+    /// A number of a setting as scripts see it.
+    fn value(&self, x: f64) -> Value {
+        match &self.domain {
+            Domain::Range { .. } => Value::Float(x),
+            Domain::Choices(choices) => choices.get(x as usize).cloned().unwrap_or(Value::Unit),
+        }
+    }
+
+    /// `#{ name: "angle", min: -30.0, max: 30.0 }`
+    pub fn describe(&self) -> String {
+        let domain = match &self.domain {
+            Domain::Range { min, max } => format!("min: {min:?}, max: {max:?}"),
+            Domain::Choices(choices) => {
+                format!("choices: [{}]", choices.iter().map(word).collect::<Vec<_>>().join(", "))
+            }
+        };
+        format!("#{{ name: {:?}, {domain} }}", self.name)
+    }
+
+    fn check(&self) -> Result<()> {
+        let name = &self.name;
+        let problem = |text: String| Err(Error::argument(format!("factor {name:?}: {text}")));
+        match &self.domain {
+            _ if name.is_empty() => Err(Error::argument("a factor needs a name")),
+            Domain::Range { min, max } if !(min < max && (max - min).is_finite()) => {
+                problem(format!("`min` must be below `max` and both finite, got {min:?} and {max:?}"))
+            }
+            Domain::Range { .. } => Ok(()),
+            Domain::Choices(choices) if choices.is_empty() => problem("`choices` is empty".into()),
+            Domain::Choices(choices) => {
+                for (i, choice) in choices.iter().enumerate() {
+                    match choice {
+                        Value::Float(x) if !x.is_finite() => return problem(format!("choice {i} is {x}")),
+                        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) => {}
+                        other => {
+                            return problem(format!(
+                                "choice {i} must be a number, a string or a bool, got {}",
+                                other.kind()
+                            ));
+                        }
+                    }
+                    if choices[..i].iter().any(|earlier| word(earlier) == word(choice)) {
+                        return problem(format!("choice {} is there twice", word(choice)));
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A choice as a script writes it.
+fn word(choice: &Value) -> String {
+    match choice {
+        Value::Str(text) => format!("{text:?}"),
+        Value::Float(x) => format!("{x:?}"),
+        other => other.summary(),
+    }
+}
+
+/// Refuses factors that nothing can be drawn from or whose names can't tell them apart.
+pub fn check(factors: &[Factor]) -> Result<()> {
+    if factors.is_empty() {
+        return Err(Error::argument("a space needs at least one factor"));
+    }
+    for (i, factor) in factors.iter().enumerate() {
+        factor.check()?;
+        if factors[..i].iter().any(|earlier| earlier.name == factor.name) {
+            return Err(Error::argument(format!("two factors are called {:?}", factor.name)));
+        }
+    }
+    Ok(())
+}
+
+/// A setting as a map from name to value.
+pub fn value(factors: &[Factor], setting: &[f64]) -> Value {
+    let entries = factors.iter().zip(setting).map(|(factor, &x)| (factor.name.clone(), factor.value(x)));
+    Value::Map(entries.collect::<BTreeMap<_, _>>())
+}
+
+/// A space whose points are settings of factors and that promises no more than to draw them: what searches need that
+/// learn from losses alone.
+pub trait Factored {
+    fn factors(&self) -> &[Factor];
+
+    /// Image i is `settings[i]` applied to row `rows[i]` of `images`, which are `N x C x H x W` in [0, 1] as models see
+    /// them; so is what comes back, finite and in [0, 1]. It depends on that row and setting alone.
+    fn draw(&self, cx: &Cx, images: &Tensor, rows: &[i64], settings: &[&[f64]]) -> Result<Tensor>;
+}

@@ -1,0 +1,288 @@
+//! Spaces that scripts write down, and the searches that need only losses, from outside.
+#![allow(clippy::unwrap_used)]
+
+mod toys;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use toys::{Linear, integers, model, noise, set};
+use viva::core::{Cx, ErrorKind, Object, Result, Value};
+use viva::data::Edge;
+use viva::objective::Objective;
+use viva::script::{Diagnostic, Session};
+use viva::search::{Densities, Examination, Proposals, Proposing, Search, Transcript, examine};
+use viva::space::{Domain, Factor, Factors, Point, Setting};
+
+fn run(script: &str) -> std::result::Result<Value, Box<Diagnostic>> {
+    Session::new(Rc::new(Cx::default())).evaluate("test", script)
+}
+
+fn value(script: &str) -> Value {
+    run(script).unwrap_or_else(|error| panic!("{}", error.render(false)))
+}
+
+/// Grey images of class 0 that the model gets wrong where the light is above 0.9 and the ink is "b": 1/30 of the space.
+/// How far a point fails is 2 (light - 0.9) there.
+const PLANTED: &str = r#"
+let ds = data::from(tensor::zeros([40, 1, 4, 4]) + 0.5, tensor::zeros([40]).values(), #{ classes: ["dim", "bright"] });
+let f = model::from(|x| {
+    let light = x.reshape([x.len, -1]).mean(1).reshape([-1, 1]);
+    (light - 0.9).matmul(tensor::from([[-1, 1]]))
+}, #{ classes: 2 });
+let factors = [#{ name: "light", min: 0, max: 1 }, #{ name: "ink", choices: ["a", "b", "c"] }];
+let space = space::factors(factors, |z, s| if s.ink == "b" { z * 0 + s.light } else { z });
+"#;
+
+fn planted(call: &str) -> Value {
+    value(&format!("{PLANTED}{call}"))
+}
+
+#[test]
+fn a_planted_weakness_is_found_by_sampling() {
+    let value = planted("examine(f, ds, #{ space: space, search: search::sample(#{ n: 300 }), seed: 5 })");
+    let t = value.downcast::<Transcript>().unwrap();
+    // 300 points miss a thirtieth of the space with probability 4e-5 per image.
+    assert_eq!(t.success_rate(), 1.0);
+    for (row, point) in t.rows.iter().zip(t.column("point").unwrap()) {
+        let Value::Map(point) = point else { panic!("a map") };
+        let (Value::Float(light), Value::Str(ink)) = (&point["light"], &point["ink"]) else { panic!("{point:?}") };
+        assert!(ink == "b" && *light > 0.9 && *light <= 1.0, "{point:?}");
+        // Pixels and scores are float32, of size 1 at most.
+        assert!((f64::from(row.loss) - 2.0 * (light - 0.9)).abs() < 1e-6 && row.margin == -row.loss, "{row:?}");
+        assert_eq!((row.before, row.after, row.queries, row.magnitude), (0, 1, 301, 0.0));
+        assert!(row.weight.is_none() && matches!(row.point, Point::Setting(_)));
+    }
+    // The best of 300 uniform points: of the 10 expected in the weak part the last is at 0.99 on average.
+    let mean = t.mean("loss").unwrap();
+    assert!((0.17..0.19).contains(&mean), "{mean}");
+    // A single point rarely meets it: 1/30 of 40.
+    let few = planted("examine(f, ds, #{ space: space, search: search::sample(#{ n: 1 }), seed: 5 }).success_rate()");
+    assert!(matches!(few, Value::Float(rate) if rate < 0.2), "{few:?}");
+}
+
+#[test]
+fn images_are_drawn_again_as_they_were_scored() {
+    let script = "let t = examine(f, ds, #{ space: space, search: search::sample(#{ n: 300 }), seed: 5 });
+        let chosen = t.filter(|row| row.id % 3 == 1);
+        [f.predict(chosen.images(\"before\")), f.predict(chosen.images(\"after\")), chosen.images(\"after\").max(),
+         chosen.column(\"point\").map(|point| point.light).reduce(|most, x| if most == () || x > most { x } else { most })]";
+    let Value::Array(found) = planted(script) else { panic!("an array") };
+    let classes = |value: &Value| match value {
+        Value::Tensor(tensor) => Vec::<i64>::try_from(tensor.as_ref()).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((classes(&found[0]), classes(&found[1])), (vec![0; 13], vec![1; 13]));
+    let (Value::Float(drawn), Value::Float(kept)) = (&found[2], &found[3]) else { panic!("{found:?}") };
+    assert!((drawn - kept).abs() < 1e-7, "{drawn} {kept}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_rows_do_not_disturb_each_other() {
+    let json = |data: &str, n: usize, options: &str| {
+        let call = format!("examine(f, {data}, #{{ space: space, search: search::sample(#{{ n: {n} }}), {options} }})");
+        planted(&call).downcast::<Transcript>().unwrap().json()
+    };
+    let one = json("ds", 100, "seed: 1");
+    assert_eq!(one.to_string(), json("ds", 100, "seed: 1").to_string());
+    for batch in [1, 7, 64, 1000] {
+        assert_eq!(one["rows"], json("ds", 100, &format!("seed: 1, batch: {batch}"))["rows"], "batch {batch}");
+    }
+    let other = json("ds", 100, "seed: 2");
+    assert!((0..40).all(|row| one["rows"][row]["point"] != other["rows"][row]["point"]));
+    assert_ne!(one["rows"][0]["point"], one["rows"][1]["point"], "every image has a stream of its own");
+    let fewer = json("ds.take(13)", 100, "seed: 1");
+    assert_eq!(fewer["rows"].as_array().unwrap()[..], one["rows"].as_array().unwrap()[..13]);
+    // More points go on where fewer end, so no loss falls.
+    let more = json("ds", 150, "seed: 1");
+    let loss = |rows: &serde_json::Value, row: usize| -rows["rows"][row]["margin"].as_f64().unwrap();
+    assert!((0..40).all(|row| loss(&more, row) >= loss(&one, row)));
+}
+
+#[test]
+fn points_are_uniform_and_the_closure_is_called_once_for_each() {
+    let script = "let seen = [];
+        let watched = space::factors([#{ name: \"x\", min: -3, max: 5 }, #{ name: \"k\", choices: [1, 2.5, true] }],
+            |z, s| { seen.push([s.x, s.k]); z });
+        examine(f, ds, #{ space: watched, search: search::sample(#{ n: 100 }), seed: 3 });
+        seen";
+    let Value::Array(seen) = planted(script) else { panic!("an array") };
+    assert_eq!(seen.len(), 4000);
+    let mut xs = vec![];
+    let mut counts = [0; 3];
+    for pair in &seen {
+        let Value::Array(pair) = pair else { panic!("{pair:?}") };
+        let [Value::Float(x), k] = &pair[..] else { panic!("{pair:?}") };
+        xs.push(*x);
+        match k {
+            Value::Int(1) => counts[0] += 1,
+            Value::Float(2.5) => counts[1] += 1,
+            Value::Bool(true) => counts[2] += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    // A uniform variable on [-3, 5] has deviation 2.31, its mean over 4,000 draws 0.037; a count of 4,000 / 3 has 30.
+    let mean = xs.iter().sum::<f64>() / 4000.0;
+    assert!((mean - 1.0).abs() < 0.15, "{mean}");
+    let (lo, hi) = xs.iter().fold((f64::MAX, f64::MIN), |(lo, hi), &x| (lo.min(x), hi.max(x)));
+    assert!((-3.0..-2.95).contains(&lo) && hi > 4.95 && hi <= 5.0, "{lo} {hi}");
+    assert!(counts.iter().all(|&n| (1200..1470).contains(&n)), "{counts:?}");
+}
+
+#[test]
+fn strongest_goes_through_all_choices() {
+    let script = "let grid = space::factors([#{ name: \"a\", choices: [0.2, 1.0, 0.4] }, #{ name: \"b\", choices: [\"x\", \"y\"] },
+            #{ name: \"c\", choices: [0.5, 0.98, 0.9] }],
+            |z, s| if s.b == \"x\" { z * 0 + s.a * s.c } else { z * 0 + 0.98 });
+        examine(f, ds.take(3), #{ space: grid, search: search::strongest(), batch: 5 })";
+    let t = planted(script).downcast::<Transcript>().unwrap();
+    for row in 0..3 {
+        // 0.98 is reached at (a, x, c) = (1, x, 0.98) and everywhere at y: the first in the order of the lists wins.
+        assert_eq!(t.column("point").unwrap()[row].summary(), "#{a: 0.2, b: y, c: 0.5}");
+        assert_eq!((t.rows[row].queries, t.rows[row].after), (19, 1));
+    }
+}
+
+/// Walks to the better of two neighbours, and writes down what it was told.
+struct Climb(Rc<RefCell<Vec<(u64, f64, f32)>>>);
+
+struct Climber {
+    row: u64,
+    at: f64,
+    turns: usize,
+    asked: Vec<f64>,
+    told: Rc<RefCell<Vec<(u64, f64, f32)>>>,
+}
+
+impl Search for Climb {
+    fn describe(&self) -> String {
+        "climb()".into()
+    }
+
+    fn proposing(&self) -> Option<&dyn Proposing> {
+        Some(self)
+    }
+}
+
+impl Proposing for Climb {
+    fn begin(&self, _factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
+        let told = self.0.clone();
+        Ok(Box::new(Climber { row: stream.1, at: 0.5, turns: 6 + stream.1 as usize % 3, asked: vec![], told }))
+    }
+}
+
+impl Proposals for Climber {
+    fn propose(&mut self) -> Vec<Setting> {
+        if self.turns == 0 {
+            return vec![];
+        }
+        self.turns -= 1;
+        self.asked = vec![self.at - 0.0625, self.at + 0.0625];
+        self.asked.iter().map(|&x| vec![x]).collect()
+    }
+
+    fn update(&mut self, losses: &[f32]) {
+        let told = self.asked.iter().zip(losses).map(|(&x, &loss)| (self.row, x, loss));
+        self.told.borrow_mut().extend(told);
+        self.at = self.asked[usize::from(losses[1] > losses[0])];
+    }
+}
+
+/// Twenty images that go different ways and end at different times, in batches that mix them: each search hears the losses
+/// of its own image at the settings it asked for.
+#[test]
+fn a_search_that_learns_hears_its_own_losses() {
+    let told = Rc::new(RefCell::new(vec![]));
+    let images = noise(20, 16, 4);
+    let labels: Vec<i64> = (0..20).map(|i| i % 3).collect();
+    let data = set([1, 4, 4], images.clone(), labels.clone(), 3, Edge::None);
+    let f = model(Linear { weights: integers(&[16, 3], 3, 1), quantum: 0.0 });
+    let darken = viva::core::Callback::new(|arguments| {
+        let (Value::Tensor(z), Value::Map(s)) = (&arguments[0], &arguments[1]) else {
+            panic!("an image and a setting")
+        };
+        let Value::Float(light) = s["light"] else { panic!("a number") };
+        Ok(Value::tensor(z.as_ref() * light))
+    });
+    let light = Factor { name: "light".into(), domain: Domain::Range { min: 0.0, max: 1.0 } };
+    let plan = Examination {
+        model: &f,
+        data: &data,
+        space: Rc::new(Factors::new(vec![light], darken).unwrap()),
+        search: Rc::new(Climb(told.clone())),
+        objective: Objective::Misclassify,
+        densities: Densities::WhereKnown,
+        batch: Some(7),
+        seed: 0,
+    };
+    let t = examine(&Cx::default(), &plan).unwrap();
+    let mut best = [f32::NEG_INFINITY; 20];
+    assert_eq!(told.borrow().len(), 2 * (0..20).map(|row| 6 + row % 3).sum::<usize>());
+    for &(row, light, loss) in told.borrow().iter() {
+        let row = row as usize;
+        let image = tch::Tensor::from_slice(&images[row]).reshape([1, 1, 4, 4]) * light;
+        let scores = Vec::<f32>::try_from(f.logits(&image).unwrap().reshape([-1])).unwrap();
+        let own = scores[labels[row] as usize];
+        let other = (0..3).filter(|&k| k != labels[row] as usize).map(|k| scores[k]).fold(f32::MIN, f32::max);
+        // Multiples of 1/64 times small integers: exact.
+        assert_eq!(loss, other - own, "row {row} at {light}");
+        best[row] = best[row].max(loss);
+    }
+    for (row, best) in t.rows.iter().zip(best) {
+        assert_eq!((row.margin, row.loss), (-best, best.max(0.0)));
+        assert_eq!(row.queries as usize, 1 + 2 * (6 + row.id as usize % 3));
+    }
+}
+
+#[test]
+fn a_closure_that_throws_keeps_its_place() {
+    let script = format!(
+        "{PLANTED}let bad = space::factors(factors, |z, s| {{\n    if s.ink == \"c\" {{ throw \"tired\" }}\n    z\n}});\nexamine(f, ds, #{{ space: bad, search: search::sample() }})"
+    );
+    let error = run(&script).err().unwrap();
+    assert_eq!((error.kind, error.message.as_str()), ("thrown", "tired"));
+    let text = error.render(false);
+    assert!(text.contains("throw \"tired\""), "{text}");
+}
+
+#[test]
+fn an_examination_over_factors_can_be_stopped() {
+    let cx = Rc::new(Cx::default());
+    let script = format!("{PLANTED}let t = ();");
+    let mut session = Session::new(cx.clone());
+    session.evaluate("setting", &script).unwrap_or_else(|error| panic!("{}", error.render(false)));
+    let polls = cx.polls();
+    cx.stop_after(Some(20));
+    let stopped = session.evaluate("call", "examine(f, ds, #{ space: space, search: search::sample(#{ n: 100000 }) })");
+    assert!(stopped.is_err_and(|error| error.is_interruption()));
+    assert_eq!(cx.polls() - polls, 21);
+}
+
+#[test]
+fn impossible_pairs_name_what_works() {
+    let refused = |call: &str, words: &[&str]| {
+        let error = run(&format!("{PLANTED}{call}")).err().unwrap_or_else(|| panic!("{call}"));
+        let text = format!("{} | {}", error.message, error.hint.clone().unwrap_or_default());
+        assert_eq!(error.kind, ErrorKind::Pairing.name(), "{text}");
+        assert!(words.iter().all(|word| text.contains(word)), "{text}");
+    };
+    refused("examine(f, ds, #{ space: space, search: search::nearest() })", &["nearest() can't", "search::sample"]);
+    refused(
+        "examine(f, ds, #{ space: space, search: search::strongest() })",
+        &["\"light\" has a range", "search::sample"],
+    );
+    refused(
+        "let many = [];
+         for i in 0..30 { many.push(#{ name: `f${i}`, choices: [1, 2, 3, 4] }); }
+         examine(f, ds, #{ space: space::factors(many, |z, s| z), search: search::strongest() })",
+        &["more than 1000000"],
+    );
+    refused(
+        "examine(f, ds, #{ space: space::translate(1), search: search::sample() })",
+        &["sample(#{ n: 100 })", "space::factors with"],
+    );
+    refused(
+        "risk::estimate(f, ds, #{ space: space, search: search::sample() })",
+        &["no densities", "space::translate"],
+    );
+}
