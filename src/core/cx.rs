@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tch::Device;
 
-use super::{Digest, Error, ErrorKind, Result};
+use super::{Digest, Error, ErrorKind, Result, Value};
 
 /// Where the progress of long calls is shown.
 pub trait Progress {
@@ -53,6 +53,9 @@ impl Drop for Task<'_> {
     }
 }
 
+/// Turns a value into text of so many columns.
+pub type Display = dyn Fn(&Value, usize) -> String;
+
 const PRINTED_LIMIT: usize = 1 << 20;
 
 /// A model or data set that a run's results were computed from.
@@ -61,6 +64,13 @@ pub struct Input {
     pub kind: &'static str,
     pub name: String,
     pub digest: Digest,
+}
+
+/// A run's seed and how often each call was made: what decides the random numbers that come next.
+#[derive(Clone)]
+pub struct Draws {
+    seed: u64,
+    calls: HashMap<Digest, u64>,
 }
 
 /// What every call gets beside its arguments: how to stop, where to write, what to draw random numbers from.
@@ -79,6 +89,7 @@ pub struct Cx {
     inputs: RefCell<BTreeSet<Input>>,
     warnings: RefCell<Vec<String>>,
     print: Box<dyn Fn(&str)>,
+    display: Box<Display>,
     printed: RefCell<String>,
     width: usize,
 }
@@ -107,6 +118,7 @@ impl Cx {
             inputs: RefCell::default(),
             warnings: RefCell::default(),
             print: Box::new(|text| println!("{text}")),
+            display: Box::new(|value, width| value.details(width)),
             printed: RefCell::default(),
             width: 100,
         }
@@ -115,6 +127,11 @@ impl Cx {
     /// The flag that a signal handler raises to stop the call under way.
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
         self.stop.clone()
+    }
+
+    /// Stops when another context does.
+    pub fn stop_with(&mut self, other: &Cx) {
+        self.stop = other.stop.clone();
     }
 
     /// Called once per step by every loop: the place where a call can be interrupted.
@@ -151,6 +168,16 @@ impl Cx {
     /// Where `print` and `show` write; the standard output unless set.
     pub fn set_output(&mut self, print: Box<dyn Fn(&str)>) {
         self.print = print;
+    }
+
+    /// How a value is shown: its long form unless set.
+    pub fn set_display(&mut self, display: Box<Display>) {
+        self.display = display;
+    }
+
+    /// Prints a value's long form, with pictures where they can be seen.
+    pub fn show(&self, value: &Value) {
+        self.print((self.display)(value, self.width).trim_end_matches('\n'));
     }
 
     /// How many columns long forms may use.
@@ -197,6 +224,16 @@ impl Cx {
         let stream = Digest::of_parts(&[&self.seed.get().to_le_bytes(), &call.0, &count.to_le_bytes()]);
         *count += 1;
         stream.as_u64()
+    }
+
+    pub fn draws(&self) -> Draws {
+        Draws { seed: self.seed.get(), calls: self.calls.borrow().clone() }
+    }
+
+    /// Goes back to an earlier state of the random numbers, as if the calls since had not been made.
+    pub fn restore(&self, draws: Draws) {
+        self.seed.set(draws.seed);
+        self.calls.replace(draws.calls);
     }
 
     pub fn device(&self) -> Device {

@@ -3,14 +3,16 @@
 mod cx;
 mod digest;
 mod error;
+mod long;
 pub mod record;
 mod table;
 mod tensor;
 mod value;
 
-pub use cx::{Cx, Input, Progress, Quiet, Task};
+pub use cx::{Cx, Draws, Input, Progress, Quiet, Task};
 pub use digest::Digest;
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
+pub use long::{columns_of, cut, quoted, wrapped};
 pub use table::Table;
 pub use tensor::{Tensor, cuda_available, random, resolve_device, set_threads, tune_allocator, with_stream};
 pub use value::{Callback, Object, Value, number, significant};

@@ -1,5 +1,7 @@
 //! An interpreter's error as a person reads it: the message, the line underlined, the calls it came through, a hint.
 
+use std::collections::HashMap;
+
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 use rhai::{EvalAltResult, Position};
 
@@ -64,8 +66,16 @@ impl Diagnostic {
         self.kind == "interrupted"
     }
 
-    pub(super) fn of(error: &EvalAltResult, source: &str, sources: &Sources, variables: &[String]) -> Self {
+    /// `homes` names the source of functions that were defined at the prompt before.
+    pub(super) fn of(
+        error: &EvalAltResult,
+        source: &str,
+        sources: &Sources,
+        homes: &HashMap<String, String>,
+        variables: &[String],
+    ) -> Self {
         let mut error = error;
+        let program = source;
         let mut source = source.to_string();
         let mut calls = Vec::new();
         loop {
@@ -74,8 +84,10 @@ impl Diagnostic {
                     let line = position.line().map_or(String::new(), |line| format!(":{line}"));
                     let shown = if name.starts_with("anon$") { "a closure" } else { name.as_str() };
                     calls.insert(0, format!("in {shown}, called from {source}{line}"));
-                    if !inside.is_empty() {
-                        source = inside.clone();
+                    match homes.get(name) {
+                        Some(home) if inside.is_empty() || *inside == program => source.clone_from(home),
+                        _ if !inside.is_empty() => source.clone_from(inside),
+                        _ => {}
                     }
                     error = inner;
                 }

@@ -11,4 +11,5 @@ mod value;
 pub use check::{Finding, ScriptArgument, check, script_arguments};
 pub use diagnostic::Diagnostic;
 pub use modules::{stdlib_names, stdlib_page};
-pub use session::Session;
+pub use session::{Session, Variable};
+pub use value::error_map;

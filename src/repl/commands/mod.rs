@@ -1,0 +1,89 @@
+//! The prompt's own commands: one file each, listed here one line each.
+
+mod doc;
+mod help;
+mod images;
+mod load;
+mod quit;
+mod reload;
+mod run;
+mod save;
+mod time;
+mod vars;
+
+use super::prompt::{Next, Prompt};
+use crate::core::{Error, Result, nearest};
+
+pub struct Command {
+    /// Without the colon.
+    pub name: &'static str,
+    /// As `:help` writes them.
+    pub arguments: &'static str,
+    /// One sentence.
+    pub help: &'static str,
+    run: fn(&mut Prompt, &str) -> Result<Next>,
+}
+
+pub static COMMANDS: &[&Command] = &[
+    &doc::DOC,
+    &help::HELP,
+    &vars::VARS,
+    &time::TIME,
+    &load::LOAD,
+    &run::RUN,
+    &reload::RELOAD,
+    &save::SAVE,
+    &images::IMAGES,
+    &quit::QUIT,
+];
+
+/// The names with their colon, for completion.
+pub fn names() -> impl Iterator<Item = String> {
+    COMMANDS.iter().map(|command| format!(":{}", command.name))
+}
+
+/// The name and the rest of what was typed, if it is a command; `?name`, `name?` and `quit` are commands too.
+pub fn asked(typed: &str) -> Option<(&str, &str)> {
+    if let Some(words) = typed.strip_prefix(':') {
+        let end = words.find(char::is_whitespace).unwrap_or(words.len());
+        let (name, rest) = words.split_at(end);
+        return Some((name, rest.trim()));
+    }
+    if let Some(name) = typed.strip_prefix('?') {
+        return Some(("doc", name.trim()));
+    }
+    let named = |name: &&str| {
+        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '/' | ' '))
+    };
+    if let Some(name) = typed.strip_suffix('?').map(str::trim).filter(named) {
+        return Some(("doc", name));
+    }
+    matches!(typed, "quit" | "exit" | "quit()" | "exit()").then_some(("quit", ""))
+}
+
+pub fn run(prompt: &mut Prompt, name: &str, rest: &str) -> Next {
+    let short = match name {
+        "q" => "quit",
+        "h" | "?" => "help",
+        // `:save! FILE` writes over a file.
+        "save!" => "save",
+        other => other,
+    };
+    let done = match COMMANDS.iter().find(|command| command.name == short) {
+        Some(command) if name == "save!" => (command.run)(prompt, &format!("! {rest}")),
+        Some(command) => (command.run)(prompt, rest),
+        None => {
+            let all: Vec<String> = names().collect();
+            let wanted = format!(":{name}");
+            let hint = match nearest(&wanted, all.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("commands: {}; :help explains them", all.join(" ")),
+            };
+            Err(Error::argument(format!("there is no command {wanted}")).hint(hint))
+        }
+    };
+    done.unwrap_or_else(|error| {
+        prompt.complain(&error);
+        Next::Stop
+    })
+}
