@@ -42,14 +42,13 @@ pub fn cut(text: &str, width: usize) -> String {
     kept + "…"
 }
 
-/// Lines broken between words so that none is wider than `width`; what a line starts with hangs below it.
+/// Lines broken between words so that none is wider than `width`; of an indented line the rest stands a little deeper.
 pub fn wrapped(text: &str, width: usize) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {
         let margin = line.len() - line.trim_start().len();
         let mut open = String::new();
-        // Continuation lines hang under the text, a little deeper.
-        let hanging = " ".repeat((margin + 2).min(width / 3));
+        let hanging = if margin == 0 { String::new() } else { " ".repeat((margin + 2).min(width / 3)) };
         for word in line.split_inclusive(' ') {
             let here = columns_of(&open);
             if here > margin && here + columns_of(word.trim_end()) > width && !open.trim().is_empty() {
@@ -156,7 +155,7 @@ fn array(whole: &Value, values: &[Value], width: usize, depth: usize) -> String 
     for (i, value) in values.iter().enumerate() {
         if elided(i, values.len(), ROWS) {
             if i == ROWS / 2 {
-                lines.push(format!("{:>wide$}  {} more", "⋮", values.len() - ROWS));
+                lines.push(format!("{:>wide$}  {} more", "…", values.len() - ROWS));
             }
             continue;
         }
@@ -255,7 +254,7 @@ fn matrix_text((rows, integer): &Matrix, width: usize) -> String {
     let mut lines = Vec::new();
     for (i, row) in texts.chunks(columns).enumerate() {
         if gap == Some(i) {
-            lines.push(format!(" ⋮ {} more rows", n - shown.len()));
+            lines.push(format!(" … {} more rows", n - shown.len()));
         }
         let cell = |text: &String| format!("{text:>wide$}");
         let row = if columns > fit {
@@ -290,7 +289,7 @@ fn entries(map: &BTreeMap<String, Value>, width: usize, depth: usize) -> String 
     let mut lines = Vec::new();
     for (i, (key, value)) in map.iter().enumerate() {
         if i == NUMBERS {
-            lines.push(format!("⋮ {} more entries", map.len() - NUMBERS));
+            lines.push(format!("… {} more entries", map.len() - NUMBERS));
             break;
         }
         let room = width.saturating_sub(wide + 2).max(20);
@@ -395,7 +394,7 @@ mod tests {
 
     #[test]
     fn words_are_not_broken() {
-        assert_eq!(wrapped("one two three", 8), "one two\n  three");
+        assert_eq!(wrapped("one two three", 8), "one two\nthree");
         assert_eq!(wrapped("  a: long words here", 12), "  a: long\n    words\n    here");
         assert_eq!(cut("a long line", 6), "a lon…");
     }

@@ -80,7 +80,7 @@ impl Table {
         let mut lines = Vec::new();
         for row in 0..=shown.len() {
             if gap.is_some_and(|gap| row == gap + 1) {
-                lines.push(format!("⋮ {} more rows", total - shown.len()));
+                lines.push(format!("… {} more rows", total - shown.len()));
             }
             let mut line = String::new();
             for (cells, wide, numeric) in &rendered[..kept] {
@@ -148,9 +148,9 @@ mod tests {
             .column("half", (0..100).map(|i| Value::Float(f64::from(i) / 2.0)).collect())
             .column("word", (0..100).map(|i| Value::Str("é".repeat(i % 3))).collect());
         let text = table.text(80, 4);
-        assert_eq!(text, " n  half  word\n 0   0.0\n 1   0.5  é\n⋮ 96 more rows\n98  49.0  éé\n99  49.5");
+        assert_eq!(text, " n  half  word\n 0   0.0\n 1   0.5  é\n… 96 more rows\n98  49.0  éé\n99  49.5");
         let narrow = table.text(8, 2);
-        assert!(narrow.ends_with("not\n  shown:\n  word"), "{narrow}");
+        assert!(narrow.ends_with("not\nshown:\nword"), "{narrow}");
         assert_eq!(table.text(80, 200).lines().count(), 101);
     }
 }

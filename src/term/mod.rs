@@ -4,6 +4,7 @@
 mod context;
 mod graphics;
 mod picture;
+mod plot;
 mod progress;
 mod screen;
 mod style;

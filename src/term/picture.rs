@@ -2,7 +2,7 @@
 //! characters where it has none.
 
 use crate::core::{columns_of, cut};
-use crate::plot::Picture;
+use crate::plot::{Picture, Tiles};
 
 use super::style::Colours;
 
@@ -52,21 +52,16 @@ fn lines(picture: &Picture, colours: Colours) -> Vec<String> {
     lines
 }
 
-/// A picture at most `columns` characters wide; it is never enlarged.
-pub fn half_blocks(picture: &Picture, columns: usize, colours: Colours) -> String {
-    let width = picture.width.min(columns.max(1));
-    let height = (picture.height * width).div_ceil(picture.width).max(1);
-    lines(&picture.resized(width, height), colours).iter().map(|line| format!("{line}\n")).collect()
-}
-
-/// Images side by side at a whole scale with their captions below, as many as fit in two rows.
-pub fn sheet(images: &[Picture], captions: &[String], per_row: usize, columns: usize, colours: Colours) -> String {
+/// Images side by side at a whole scale with their captions below, as many as fit in two rows. `total`: how many there are,
+/// if these are only the first ones.
+pub fn sheet(tiles: &Tiles, total: Option<usize>, columns: usize, colours: Colours) -> String {
+    let Tiles { images, captions, columns: per_row } = tiles;
     let Some(first) = images.first() else { return String::new() };
     // Small images keep every pixel; large ones lose whole ones.
     let shrink = first.width.div_ceil(WIDEST.min(columns));
     let grow = (16 / first.width.max(1)).max(1);
     let (width, height) = ((first.width * grow).div_ceil(shrink), (first.height * grow).div_ceil(shrink));
-    let fit = ((columns + GAP) / (width + GAP)).clamp(1, per_row.max(1));
+    let fit = ((columns + GAP) / (width + GAP)).clamp(1, *per_row.max(&1));
     let shown = images.len().min(ROWS * fit);
     let mut text = String::new();
     for start in (0..shown).step_by(fit) {
@@ -88,8 +83,9 @@ pub fn sheet(images: &[Picture], captions: &[String], per_row: usize, columns: u
             text += &format!("{}\n", line.trim_end());
         }
     }
-    if shown < images.len() {
-        text += &format!("… {} more images\n", images.len() - shown);
+    let total = total.unwrap_or(images.len());
+    if shown < total {
+        text += &format!("the first {shown} of {total} images\n");
     }
     text
 }
@@ -102,24 +98,24 @@ mod tests {
     fn two_rows_of_pixels_make_one_row_of_text() {
         let picture =
             Picture::new(2, 3, vec![255, 0, 0, 255, 0, 0, 0, 0, 9, 0, 0, 9, 1, 2, 3, 1, 2, 3]).expect("18 bytes");
-        let text = half_blocks(&picture, 80, Colours::True);
-        assert_eq!(text, "\u{1b}[38;2;255;0;0;48;2;0;0;9m▀▀\u{1b}[0m\n\u{1b}[0;38;2;1;2;3m▀▀\u{1b}[0m\n");
-        let few = half_blocks(&picture, 80, Colours::Indexed);
-        assert!(few.starts_with("\u{1b}[38;5;196;48;5;16m▀▀"), "{few:?}");
-        let plain = half_blocks(&picture, 1, Colours::None);
-        assert!(!plain.contains('\u{1b}'));
-        assert!(plain.lines().all(|line| line.chars().count() == 1));
+        let text = lines(&picture, Colours::True);
+        assert_eq!(text, ["\u{1b}[38;2;255;0;0;48;2;0;0;9m▀▀\u{1b}[0m", "\u{1b}[0;38;2;1;2;3m▀▀\u{1b}[0m"]);
+        let few = lines(&picture, Colours::Indexed);
+        assert!(few[0].starts_with("\u{1b}[38;5;196;48;5;16m▀▀"), "{few:?}");
+        let plain = lines(&picture, Colours::None);
+        assert!(plain.iter().all(|line| line.len() == 2 && !line.contains('\u{1b}')), "{plain:?}");
     }
 
     #[test]
     fn a_sheet_keeps_every_pixel_of_small_images_and_names_them() {
         let image = Picture::new(28, 28, vec![200; 3 * 28 * 28]).expect("a picture");
         let captions: Vec<String> = (0..9).map(|i| format!("row {i}: seven")).collect();
-        let text = sheet(&vec![image; 9], &captions, 99, 80, Colours::None);
+        let tiles = Tiles { images: vec![image; 9], captions, columns: 99 };
+        let text = sheet(&tiles, Some(70), 80, Colours::None);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2 * (14 + 1) + 1, "{text}");
         assert_eq!(lines[0].len(), 2 * 28 + GAP);
         assert!(lines[14].starts_with("row 0: seven") && lines[14].ends_with("row 1: seven"), "{text}");
-        assert_eq!(lines[30], "… 5 more images");
+        assert_eq!(lines[30], "the first 4 of 70 images");
     }
 }

@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::io::IsTerminal;
 
 use super::graphics::Images;
-use super::picture::{half_blocks, sheet};
+use super::picture::sheet;
+use super::plot::drawn;
 use super::style::Colours;
 use super::{Paint, width};
 use crate::core::{Result, Tensor, Value, quoted};
@@ -82,7 +83,7 @@ impl Screen {
             return self.figure(&figure, columns).map(Some);
         }
         if let Some(set) = value.downcast::<Dataset>() {
-            return self.figure(&sample(&set)?, columns).map(Some);
+            return self.sheet(&sample(&set)?, Some(set.len()), columns).map(Some);
         }
         match value {
             Value::Array(values) if values.len() <= FIGURES => {
@@ -103,22 +104,26 @@ impl Screen {
     }
 
     fn figure(&self, figure: &Figure, columns: usize) -> Result<String> {
+        self.sheet(figure, None, columns)
+    }
+
+    /// A figure; `total` says how many images there are if it is a sheet of the first ones.
+    fn sheet(&self, figure: &Figure, total: Option<usize>, columns: usize) -> Result<String> {
         if self.images() == Images::Half
             && let [panel] = &figure.panels[..]
             && let [Layer::Tiles(tiles)] = &panel.layers[..]
         {
             let title = if figure.title.is_empty() { String::new() } else { format!("{}\n", figure.title) };
-            let sheet = sheet(&tiles.images, &tiles.captions, tiles.columns, columns, self.colours);
-            return Ok(format!("{title}{sheet}"));
+            return Ok(format!("{title}{}", sheet(tiles, total, columns, self.colours)));
+        }
+        if self.images() == Images::Half {
+            return drawn(figure, columns, self.colours);
         }
         let (width, height) = figure.dimensions();
         let (rgb, width, height) = figure.render_rgb(width, height)?;
         let picture = Picture::new(width as usize, height as usize, rgb)?;
         let too_wide = picture.width > columns * character_width();
-        match self.images().escape(&picture, too_wide.then_some(columns))? {
-            Some(escape) => Ok(escape),
-            None => Ok(half_blocks(&picture, columns.min(160), self.colours)),
-        }
+        Ok(self.images().escape(&picture, too_wide.then_some(columns))?.unwrap_or_default())
     }
 }
 
@@ -137,7 +142,7 @@ fn sample(set: &Dataset) -> Result<Figure> {
 }
 
 fn tiles(images: Vec<Picture>, captions: Vec<String>) -> Figure {
-    let columns = images.len().min(8);
+    let columns = images.len().clamp(1, 8);
     let panel =
         crate::plot::Panel { layers: vec![Layer::Tiles(Tiles { images, captions, columns })], ..Default::default() };
     Figure { title: String::new(), panels: vec![panel], columns: 1, size: None }

@@ -25,9 +25,9 @@ fn run(prompt: &mut Prompt, name: &str) -> Result<Next> {
         return Err(Error::argument(format!("nothing is called {name:?}")).hint(suggestion(name, known)));
     };
     let mut lines = page.lines();
-    let first = prompt.screen.paint().strong(&wrapped(lines.next().unwrap_or(""), width().min(WIDEST)));
+    let first = wrapped(lines.next().unwrap_or(""), width().min(WIDEST) - 4).replace('\n', "\n    ");
     let rest = wrapped(&lines.collect::<Vec<_>>().join("\n"), width().min(WIDEST));
-    println!("{first}\n{rest}");
+    println!("{}\n{rest}", prompt.screen.paint().strong(&first));
     Ok(Next::Line)
 }
 

@@ -10,7 +10,7 @@ fn run(_prompt: &mut Prompt, _rest: &str) -> Result<Next> {
     let wide = COMMANDS.iter().map(|command| usage(command).len()).max().unwrap_or(0);
     let room = width().saturating_sub(wide + 4).clamp(30, 90);
     for command in COMMANDS {
-        let help = wrapped(command.help, room).replace("\n  ", &format!("\n{:wide$}  ", ""));
+        let help = wrapped(command.help, room).replace('\n', &format!("\n{:wide$}  ", ""));
         println!("{:wide$}  {help}", usage(command));
     }
     let start = start_up_file().map_or("init.rhai".into(), |file| file.display().to_string());
@@ -21,9 +21,6 @@ fn run(_prompt: &mut Prompt, _rest: &str) -> Result<Next> {
          Ctrl-C stops a call or clears the line. ?data lists a namespace, ? lists everything.\n\
          {start} is run at the start of the prompt, unless by `viva --no-init`."
     );
-    println!(
-        "{}",
-        notes.lines().map(|line| wrapped(line, width().min(110)).replace("\n  ", "\n")).collect::<Vec<_>>().join("\n")
-    );
+    println!("{}", wrapped(&notes, width().min(110)));
     Ok(Next::Line)
 }
