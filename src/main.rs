@@ -1,10 +1,15 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Without arguments the prompt, else the command line.
+/// Without arguments, or with `--no-init`, the prompt; else the command line.
 fn main() -> ExitCode {
     viva::term::start();
-    let door = || if std::env::args_os().len() > 1 { viva::cli::main() } else { viva::repl::main() };
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let door = || match &words[..] {
+        [] => viva::repl::main(true),
+        [word] if word == "--no-init" => viva::repl::main(false),
+        _ => viva::cli::main(),
+    };
     std::panic::catch_unwind(door).unwrap_or_else(|_| {
         // Nothing is left to do where even this can't be written.
         let _ = writeln!(

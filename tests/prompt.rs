@@ -1,7 +1,63 @@
-//! The prompt, fed through a pipe.
+//! The prompt, fed through a pipe and at a terminal.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+mod terminal;
+
+use terminal::{Terminal, plain};
+
+/// A prompt fed through a pipe, one answer at a time.
+struct Prompt {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Prompt {
+    fn start(home: &Path, words: &[&str]) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_viva"))
+            .args(words)
+            .current_dir(home)
+            .env("HOME", home)
+            .env_remove("XDG_STATE_HOME")
+            .env_remove("XDG_CONFIG_HOME")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("viva starts");
+        let input = process.stdin.take().expect("a pipe");
+        let output = BufReader::new(process.stdout.take().expect("a pipe"));
+        Self { process, input, output }
+    }
+
+    /// What these lines print on the standard output.
+    fn line(&mut self, text: &str) -> String {
+        const END: &str = "that was all";
+        writeln!(self.input, "{text}\nprint({END:?})").expect("viva reads");
+        let mut answer = String::new();
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).expect("viva writes") > 0, "{answer}");
+            if line.trim_end() == END {
+                return answer.trim_end().to_string();
+            }
+            answer += &line;
+        }
+    }
+
+    /// What it printed on the standard error.
+    fn end(self) -> String {
+        let Self { mut process, input, output } = self;
+        drop((input, output));
+        let mut text = String::new();
+        process.stderr.take().expect("a pipe").read_to_string(&mut text).expect("UTF-8");
+        process.wait().expect("viva ends");
+        text
+    }
+}
 
 /// What a session prints on stdout and stderr, and whether it ended well.
 fn session(lines: &[u8]) -> (String, String, bool) {
@@ -45,4 +101,213 @@ fn mistakes_are_explained_and_lose_nothing() {
 #[test]
 fn quit_ends_the_session() {
     assert_eq!(session(b"1\n:quit\n2\n"), ("1\n".into(), String::new(), true));
+}
+
+#[test]
+fn what_lines_make_lasts() {
+    let (out, err, well) = session(
+        b"let y = 3;\nlet g = |x| x + y;\ng.call(2)\ny = 10;\ng.call(2)\nfn f(x) { x + 1 }\nfn h(x) { f(x) * 10 }\nh(1)\n\
+          fn f(x) { x + 2 }\nh(1)\nconst N = 5;\nfn n() { global::N }\nn()\nconst N = 6;\nn()\nlet N = 7; N\n",
+    );
+    assert_eq!((out.as_str(), err.as_str(), well), ("5\n12\n20\n30\n5\n6\n7\n", "", true));
+}
+
+#[test]
+fn a_semicolon_keeps_quiet_and_the_last_error_is_kept() {
+    let (out, err, _) =
+        session(b"5;\n6; // six\n\"a\"\nnosuch();\nerr.kind\nerr.message\nlet err = 1;\nconst ans = 2;\n3\nans\n");
+    assert_eq!(out, "\"a\"\n\"argument\"\n\"there is no function `nosuch`\"\n3\n3\n");
+    assert!(err.contains("input 4:1:1"), "{err}");
+}
+
+#[test]
+fn an_error_inside_a_function_shows_the_line_that_defined_it() {
+    let (_, err, _) = session(b"fn f(x) { nosuch(x) }\n1;\nf(1)\n");
+    assert!(err.contains("fn f(x) { nosuch(x) }") && err.contains("in f, called from input 3:1"), "{err}");
+}
+
+#[test]
+fn a_line_that_fails_keeps_what_it_did_and_gives_its_random_numbers_back() {
+    let (out, _, _) = session(
+        b"let xs = [1]; let a = 7; nosuch()\nxs.push(2); a = nosuch()\n[xs, a]\nfor i in 0..3 { xs.push(i); if i == 1 { nosuch() } }\n\
+          xs.len()\n{ let d = data::glyphs(#{n: 2}); nosuch() }\ndata::glyphs(#{n: 2}).hash == data::glyphs(#{n: 2}).hash\n\
+          let first = data::glyphs(#{n: 3}).hash;\nseed(0);\ndata::glyphs(#{n: 3}).hash == first\n",
+    );
+    assert_eq!(out, "[[1, 2], 7]\n4\nfalse\ntrue\n");
+}
+
+#[test]
+fn shadowed_tensors_are_let_go() {
+    let mut lines: Vec<u8> = b"fn rss() { 0 }\nlet x = tensor::zeros([16, 1024, 1024]);\n".to_vec();
+    for _ in 0..12 {
+        lines.extend_from_slice(b"let x = tensor::zeros([16, 1024, 1024]) + 1.0;\n");
+    }
+    lines.extend_from_slice(b":vars\n");
+    let (out, err, well) = session(&lines);
+    assert!(well && out.contains("64.0 MiB") && out.lines().count() == 2, "{out}{err}");
+}
+
+#[test]
+fn commands_answer_and_unknown_ones_name_the_nearest() {
+    let (out, err, _) = session(b":vras\n:help\n:images quarter\n:load\n:save\n:time\n?risk::estimat\n");
+    for wanted in ["did you mean :vars?", ":images does not know", ":load needs a file", ":time needs an expression"] {
+        assert!(err.contains(wanted), "{wanted} in {err}");
+    }
+    assert!(err.contains("did you mean `risk::estimate`?"), "{err}");
+    for command in viva::repl::commands::COMMANDS {
+        assert!(out.contains(&format!(":{}", command.name)), "{} in {out}", command.name);
+    }
+    assert!(out.contains("init.rhai"), "{out}");
+}
+
+#[test]
+fn time_leaves_no_trace() {
+    let (out, err, well) = session(
+        b"let a = [1];\nlet b = 1; let f = || b;\nlet h = data::glyphs(#{n: 2}).hash;\nseed(0);\n7\n\
+          :time -n 3 a.push(2); b += 1; let c = 5; print(c); data::glyphs(#{n: 2}); 8\n[a, b, ans]\n\
+          data::glyphs(#{n: 2}).hash == h\n:time -n 2 nosuch()\n:vars\n",
+    );
+    assert!(!well && err.contains("nosuch"), "{err}");
+    assert!(out.contains("median") && out.contains("3 repeats") && !out.contains("\n5\n"), "{out}");
+    assert!(out.contains("[[1], 1, 7]\ntrue\n") && !out.contains("\nc  "), "{out}");
+}
+
+#[test]
+fn files_are_loaded_run_and_reloaded() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("a file");
+    write("lib.rhai", "fn f() { 1 }");
+    write("script.rhai", "let loaded = arg(\"n\", 4);\nfn twice(x) { 2 * x }\ntwice(loaded)");
+    write("broken.rhai", "let fine = 1;\nnosuch()");
+    let mut prompt = Prompt::start(folder.path(), &[]);
+    assert_eq!(prompt.line("import \"lib\" as lib;\nlib::f()"), "1");
+    write("lib.rhai", "fn f() { 2 }");
+    assert_eq!(prompt.line("lib::f()"), "1");
+    assert_eq!(prompt.line(":load script.rhai"), "8");
+    assert_eq!(prompt.line(":reload"), "8");
+    assert_eq!(prompt.line("lib::f()"), "2");
+    write("lib.rhai", "fn f( { 2 }");
+    prompt.line(":reload");
+    assert_eq!(prompt.line("lib::f() + loaded"), "6");
+    assert_eq!(prompt.line(":run script --n 5\n:run script.rhai --n 5\nloaded"), "10\n4");
+    prompt.line(":load broken.rhai");
+    assert_eq!(prompt.line("fine"), "1");
+    let err = prompt.end();
+    assert!(err.contains("broken.rhai:2:1") && err.contains("lib.rhai"), "{err}");
+}
+
+#[test]
+fn the_start_up_file_runs_and_its_mistakes_are_not_fatal() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::create_dir_all(folder.path().join(".config/viva")).expect("a folder");
+    let file = folder.path().join(".config/viva/init.rhai");
+    std::fs::write(&file, "fn mine() { 42 }\nnosuch()").expect("a file");
+    let mut prompt = Prompt::start(folder.path(), &[]);
+    assert_eq!(prompt.line("mine()"), "42");
+    assert!(prompt.end().contains("init.rhai:2:1"));
+    let mut prompt = Prompt::start(folder.path(), &["--no-init"]);
+    assert_eq!(prompt.line("1"), "1");
+    assert_eq!(prompt.end(), "");
+    let batch = Command::new(env!("CARGO_BIN_EXE_viva"))
+        .args(["-e", "mine()"])
+        .env("HOME", folder.path())
+        .env_remove("XDG_CONFIG_HOME")
+        .output()
+        .expect("viva starts");
+    assert!(!batch.status.success(), "batch runs ignore the start-up file");
+}
+
+#[test]
+fn a_saved_session_repeats_its_results() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("lib.rhai"), "fn half(x) { x / 2 }").expect("a file");
+    let mut prompt = Prompt::start(folder.path(), &[]);
+    let lines = "fn size(x) { x.len() }\nlet a = data::glyphs(#{n: 4});\nlet b = data::glyphs(#{n: 5}); nosuch()\n\
+                 { let lost = data::glyphs(#{n: 4}); nosuch() }\nlet hashes = [a.hash];\n\
+                 // a note\nfor i in 0..3 { hashes.push(data::glyphs(#{n: 4}).hash) }\nsize(a) // four; no more\n\
+                 fn size(x) { 10 * x.len() }\nans + size(a)\nimport \"lib\" as lib;\nlib::half(ans)\nhashes.push(`${ans}`);\n\
+                 err.kind\nhashes.push(ans); hashes";
+    let shown = prompt.line(lines);
+    let shown = shown.lines().last().expect("a line").to_string();
+    assert_eq!(prompt.line(":save here"), "saved here.rhai; viva run here.rhai repeats it");
+    assert_eq!(prompt.line(":save here"), "");
+    prompt.line(":save! here\n:save deep/there.rhai");
+    assert!(prompt.end().contains(":save! here writes over it"));
+    let text = std::fs::read_to_string(folder.path().join("here.rhai")).expect("a script");
+    assert!(text.contains("seed(0);\nimport \"lib\" as lib;\n") && text.contains("viva 0."), "{text}");
+    for script in ["here.rhai", "deep/there.rhai"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_viva"))
+            .current_dir(folder.path())
+            .args(["run", script, "--seed", "9"])
+            .output()
+            .expect("viva starts");
+        let out = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && out.contains(&shown), "{shown}\n{out}\n{text}");
+        assert!(out.starts_with("4\n44\n22.0\nargument\n"), "{out}");
+    }
+}
+
+#[test]
+fn a_workshop_hour_at_a_terminal() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut terminal = Terminal::start(home.path(), 100, &[], &[("COLORTERM", "truecolor")]);
+    terminal.prompt();
+    terminal.line("let train = data::glyphs(#{ n: 40, size: 16, seed: 1 });");
+    terminal.press("train\r");
+    let shown = terminal.wait("the first ");
+    assert!(shown.contains('▀') && shown.contains("38;2;"), "a sheet of images: {shown:?}");
+    terminal.prompt();
+    let trained = "let f = model::train(train, #{ arch: [net::flatten(), net::linear(10)], epochs: 2, seed: 1 });";
+    terminal.line(trained);
+    assert!(terminal.line("f").contains("0.weight     2560  10 x 256"));
+    assert!(terminal.line("f.acuracy(train)").contains("acuracy"));
+    let accuracy = terminal.line("f.accuracy(train)").trim().to_string();
+    assert!(terminal.line("?risk::estimate").contains("search"));
+    assert!(terminal.line("f.accuracy?").contains("Model.accuracy"));
+    assert!(terminal.line(":vars").contains("Dataset"));
+    assert!(terminal.line(":time -n 2 f.accuracy(train)").contains("2 repeats"));
+    let figure = terminal.line("plot::line([1, 2, 3], [2, 4, 1]).title(\"Learning\")");
+    assert!(figure.contains("Learning") && figure.contains('●'), "{figure}");
+    terminal.press("let half = 1 +");
+    terminal.press("\x03");
+    terminal.prompt();
+    assert_eq!(terminal.line("[ans.title, f.accuracy(train)]").trim(), format!("[\"Learning\", {accuracy}]"));
+    assert!(terminal.line(":save hour").contains("saved hour.rhai"));
+    // Typed while a call runs: nothing of it is lost.
+    terminal.press("sleep(0.5); 1\r2 + 3\r");
+    terminal.wait("\r\n5\r\n");
+    terminal.prompt();
+    assert_eq!(terminal.leave(), Some(0));
+    let output = Command::new(env!("CARGO_BIN_EXE_viva"))
+        .current_dir(home.path())
+        .args(["run", "hour.rhai"])
+        .output()
+        .expect("viva starts");
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(out.contains(&format!("\n{accuracy}\n")) && out.contains(&format!("[\"Learning\", {accuracy}]")), "{out}");
+}
+
+#[test]
+fn terminals_get_what_they_can_show() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let show = |variables: &[(&str, &str)]| {
+        let mut terminal = Terminal::start(home.path(), 80, &[], variables);
+        terminal.prompt();
+        terminal.press("data::glyphs(#{ n: 2, size: 16, seed: 1 })\r");
+        terminal.wait("\n");
+        let shown = terminal.wait("data glyphs: ");
+        terminal.prompt();
+        assert_eq!(terminal.leave(), Some(0));
+        shown
+    };
+    assert!(show(&[("TERM", "xterm-kitty")]).contains("\u{1b}_Ga=T,f=100"));
+    assert!(show(&[("LC_TERMINAL", "iTerm2")]).contains("\u{1b}]1337;File=inline=1"));
+    let tmux = show(&[("TERM", "tmux-256color"), ("TMUX", "/tmp/tmux"), ("KITTY_WINDOW_ID", "1")]);
+    assert!(tmux.contains("38;5;") && !tmux.contains("\u{1b}_G"), "{tmux:?}");
+    assert!(!show(&[("VIVA_IMAGES", "off"), ("TERM", "xterm-kitty")]).contains('▀'));
+    for variables in [[("NO_COLOR", "1")], [("TERM", "dumb")]] {
+        let shown = show(&variables);
+        assert!(!shown.contains('▀') && !plain(&shown).contains('\u{1b}'), "{shown:?}");
+        assert!(!shown.contains("\u{1b}[3") && !shown.contains("\u{1b}[4"), "{shown:?}");
+    }
 }

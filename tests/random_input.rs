@@ -12,7 +12,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use viva::core::{Cx, Value};
 use viva::primitives::PRIMITIVES;
-use viva::repl::{COMMANDS, coloured, complete, signature};
+use viva::repl::{coloured, commands, complete, signature};
 use viva::script::Session;
 use viva::term::Paint;
 
@@ -295,7 +295,7 @@ fn tried(seed: u64, many: u64) -> Vec<String> {
         let cursor = random.gen_range(0..=text.len());
         let columns = random.gen_range(0..120);
         let typing = catch_unwind(AssertUnwindSafe(|| {
-            let (start, offers) = complete(&session, COMMANDS, &text, cursor);
+            let (start, offers) = complete(&session, commands::names(), &text, cursor);
             assert!(text.is_char_boundary(start) && start <= text.len() && offers.len() <= 300);
             let left = text.get(..cursor).unwrap_or(&text);
             signature(&session, left, columns);

@@ -17,7 +17,7 @@ use crate::term::{Paint, context, default_device, stop_on_signals, width};
 const USAGE: &str = "\
 viva: a lab for examining deep image classifiers
 
-viva                                  the prompt
+viva [--no-init]                      the prompt; --no-init leaves out its start-up file
 viva run SCRIPT [--name value ...]    run a script; --help after it lists the script's own arguments
      --out DIR            the run folder (default: a new folder below runs/)
      --resume DIR         go on with a run that was killed, stopped or failed

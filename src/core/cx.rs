@@ -80,6 +80,9 @@ impl Drop for Task<'_> {
     }
 }
 
+/// Turns a value into text of so many columns.
+pub type Display = dyn Fn(&Value, usize) -> String;
+
 const PRINTED_LIMIT: usize = 1 << 20;
 
 /// How the names of files begin that are being written.
@@ -91,6 +94,13 @@ pub struct Input {
     pub kind: &'static str,
     pub name: String,
     pub digest: Digest,
+}
+
+/// A run's seed and how often each call was made: what decides the random numbers that come next.
+#[derive(Clone)]
+pub struct Draws {
+    seed: u64,
+    calls: HashMap<Digest, u64>,
 }
 
 /// What every call gets beside its arguments: how to stop, where to write, what to draw random numbers from.
@@ -118,6 +128,7 @@ pub struct Cx {
     inputs: RefCell<BTreeSet<Input>>,
     warnings: RefCell<Vec<String>>,
     print: Box<dyn Fn(&str)>,
+    display: Box<Display>,
     printed: RefCell<String>,
     width: usize,
 }
@@ -153,6 +164,7 @@ impl Cx {
             inputs: RefCell::default(),
             warnings: RefCell::default(),
             print: Box::new(|text| println!("{text}")),
+            display: Box::new(|value, width| value.details(width)),
             printed: RefCell::default(),
             width: 100,
         }
@@ -161,6 +173,11 @@ impl Cx {
     /// The flag that a signal handler raises to stop the call under way.
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
         self.stop.clone()
+    }
+
+    /// Stops when another context does.
+    pub fn stop_with(&mut self, other: &Cx) {
+        self.stop = other.stop.clone();
     }
 
     /// Called once per step by every loop: the place where a call can be interrupted.
@@ -237,6 +254,16 @@ impl Cx {
         self.print = print;
     }
 
+    /// How a value is shown: its long form unless set.
+    pub fn set_display(&mut self, display: Box<Display>) {
+        self.display = display;
+    }
+
+    /// Prints a value's long form, with pictures where they can be seen.
+    pub fn show(&self, value: &Value) {
+        self.print((self.display)(value, self.width).trim_end_matches('\n'));
+    }
+
     /// How many columns long forms may use.
     pub fn width(&self) -> usize {
         self.width
@@ -286,14 +313,14 @@ impl Cx {
         stream.as_u64()
     }
 
-    /// How often each call drew a seed: what `restore_draws` takes back, so that a statement that failed can be made again
-    /// with the same numbers.
-    pub fn draws(&self) -> HashMap<Digest, u64> {
-        self.calls.borrow().clone()
+    pub fn draws(&self) -> Draws {
+        Draws { seed: self.seed.get(), calls: self.calls.borrow().clone() }
     }
 
-    pub fn restore_draws(&self, draws: HashMap<Digest, u64>) {
-        self.calls.replace(draws);
+    /// Goes back to an earlier state of the random numbers, as if the calls since had not been made.
+    pub fn restore(&self, draws: Draws) {
+        self.seed.set(draws.seed);
+        self.calls.replace(draws.calls);
     }
 
     /// The calls that drew since this was asked last, each with how often it has drawn by now.

@@ -4,15 +4,17 @@ mod cx;
 mod digest;
 mod error;
 mod journal;
+mod long;
 pub mod record;
 mod table;
 mod tensor;
 mod value;
 
-pub use cx::{Activity, Cx, Input, Progress, Quiet, Task};
+pub use cx::{Activity, Cx, Draws, Input, Progress, Quiet, Task};
 pub use digest::Digest;
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
 pub use journal::{Journal, LongCall, State};
+pub use long::{columns_of, cut, quoted, wrapped};
 pub use table::Table;
 pub use tensor::{
     Tensor, cuda_available, device_name, random, resolve_device, set_threads, tune_allocator, with_stream,

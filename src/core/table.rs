@@ -1,7 +1,7 @@
 //! Named columns of values: what prints as an aligned table and saves as CSV.
 
 use super::Value;
-use super::value::number;
+use super::long::{aligned, columns_of, cut, elided};
 
 #[derive(Clone, Default)]
 pub struct Table {
@@ -40,16 +40,32 @@ impl Table {
         self.len() == 0
     }
 
-    /// Aligned text, at most `width` columns wide and `rows` rows long; numbers stand to the right.
+    /// Aligned text, at most `width` columns wide and `rows` rows long, the middle left out; numbers stand to the right with
+    /// as many decimals as the others of their column.
     pub fn text(&self, width: usize, rows: usize) -> String {
-        let total = self.len();
-        let shown = total.min(rows);
+        self.part(width, rows, self.len(), |row| row)
+    }
+
+    /// The text of a table of `total` rows of which only the first and last ones are here.
+    pub fn text_of_ends(&self, width: usize, total: usize) -> String {
+        let (here, missing) = (self.len(), total.saturating_sub(self.len()));
+        self.part(width, here, total, |row| if row < here / 2 { row } else { row.saturating_sub(missing) })
+    }
+
+    fn part(&self, width: usize, rows: usize, total: usize, place: impl Fn(usize) -> usize) -> String {
+        let shown: Vec<usize> = (0..total).filter(|&row| !elided(row, total, rows.max(1))).collect();
+        let gap = (shown.len() < total).then(|| rows.max(1) / 2);
         let mut rendered: Vec<(Vec<String>, usize, bool)> = Vec::new();
-        for (name, values) in &self.columns {
+        let mut room = width;
+        for (column_number, (name, values)) in self.columns.iter().enumerate() {
+            let seen: Vec<&Value> = shown.iter().map(|&row| values.get(place(row)).unwrap_or(&Value::Unit)).collect();
+            let numeric = seen.iter().any(|v| matches!(v, Value::Int(_) | Value::Float(_)));
             let mut cells = vec![name.clone()];
-            cells.extend(values.iter().take(shown).map(cell));
-            let wide = cells.iter().map(|c| c.chars().count()).max().unwrap_or(0);
-            let numeric = values.iter().any(|v| matches!(v, Value::Int(_) | Value::Float(_)));
+            // A last column of text may fill what is left.
+            let widest = if column_number + 1 == self.columns.len() { room } else { width / 2 };
+            cells.extend(column(&seen, widest));
+            let wide = cells.iter().map(|c| columns_of(c)).max().unwrap_or(0);
+            room = room.saturating_sub(wide + 2);
             rendered.push((cells, wide, numeric));
         }
         let mut used = 0;
@@ -62,11 +78,14 @@ impl Table {
             kept += 1;
         }
         let mut lines = Vec::new();
-        for row in 0..=shown {
+        for row in 0..=shown.len() {
+            if gap.is_some_and(|gap| row == gap + 1) {
+                lines.push(format!("… {} more rows", total - shown.len()));
+            }
             let mut line = String::new();
             for (cells, wide, numeric) in &rendered[..kept] {
                 let text = cells.get(row).map_or("", String::as_str);
-                let padding = " ".repeat(wide - text.chars().count());
+                let padding = " ".repeat(wide - columns_of(text));
                 if *numeric {
                     line += &format!("{padding}{text}  ");
                 } else {
@@ -75,12 +94,9 @@ impl Table {
             }
             lines.push(line.trim_end().to_string());
         }
-        if shown < total {
-            lines.push(format!("… {} more rows", total - shown));
-        }
         if kept < rendered.len() {
             let names: Vec<&str> = self.columns[kept..].iter().map(|(name, _)| name.as_str()).collect();
-            lines.push(format!("not shown: {}", names.join(", ")));
+            lines.push(super::wrapped(&format!("not shown: {}", names.join(", ")), width));
         }
         lines.join("\n")
     }
@@ -108,10 +124,33 @@ impl Table {
     }
 }
 
-fn cell(value: &Value) -> String {
-    match value {
-        Value::Float(x) => number(*x),
+/// The cells of one column, none wider than `widest`.
+fn column(values: &[&Value], widest: usize) -> Vec<String> {
+    let numbers: Vec<f64> =
+        values.iter().filter_map(|v| if let Value::Float(x) = v { Some(*x) } else { None }).collect();
+    let mut numbers = aligned(&numbers).into_iter();
+    let cell = |value: &&Value| match value {
+        Value::Float(_) => numbers.next().unwrap_or_default(),
         Value::Unit => String::new(),
-        other => other.summary(),
+        other => cut(&other.summary().replace('\n', " "), widest.max(16)),
+    };
+    values.iter().map(cell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_align_elide_and_name_what_does_not_fit() {
+        let table = Table::default()
+            .column("n", (0..100).map(Value::Int).collect())
+            .column("half", (0..100).map(|i| Value::Float(f64::from(i) / 2.0)).collect())
+            .column("word", (0..100).map(|i| Value::Str("é".repeat(i % 3))).collect());
+        let text = table.text(80, 4);
+        assert_eq!(text, " n  half  word\n 0   0.0\n 1   0.5  é\n… 96 more rows\n98  49.0  éé\n99  49.5");
+        let narrow = table.text(8, 2);
+        assert!(narrow.ends_with("not\nshown:\nword"), "{narrow}");
+        assert_eq!(table.text(80, 200).lines().count(), 101);
     }
 }

@@ -180,26 +180,7 @@ impl Value {
 
     /// The long form: what `show` prints.
     pub fn details(&self, width: usize) -> String {
-        match self {
-            Self::Array(values) if values.iter().any(|v| matches!(v, Self::Object(_))) => {
-                values.iter().map(|v| v.details(width)).collect::<Vec<_>>().join("\n")
-            }
-            Self::Array(values) => format!("[{}]", values.iter().map(Value::summary).collect::<Vec<_>>().join(", ")),
-            Self::Map(map) => {
-                let mut lines = Vec::new();
-                for (key, value) in map {
-                    let text = value.details(width);
-                    if text.contains('\n') {
-                        lines.push(format!("{key}:\n{text}"));
-                    } else {
-                        lines.push(format!("{key}: {text}"));
-                    }
-                }
-                lines.join("\n")
-            }
-            Self::Object(object) => object.details(width),
-            other => other.summary(),
-        }
+        super::long::of(self, width)
     }
 
     pub fn json(&self) -> serde_json::Value {
@@ -329,17 +310,18 @@ fn tensor_summary(tensor: &Tensor) -> String {
     }
 }
 
-/// "0.0 to 1.0, 3 NaN"
+/// "0.0 to 1.0, 3 NaN, 1 infinite"
 fn tensor_range(tensor: &Tensor) -> Result<String> {
     let whole = matches!(tensor.kind(), tch::Kind::Int64 | tch::Kind::Int | tch::Kind::Uint8 | tch::Kind::Bool);
     let show = |x: f64| if whole { format!("{x}") } else { number(x) };
-    let (lo, hi, nan) = if whole {
+    let (lo, hi, nan, infinite) = if whole {
         let values = tensor.f_to_kind(tch::Kind::Int64)?;
-        (values.f_min()?, values.f_max()?, 0)
+        (values.f_min()?, values.f_max()?, 0, 0)
     } else {
-        let nan = tensor.f_isnan()?.f_sum(tch::Kind::Int64)?.f_int64_value(&[])?;
+        let count = |which: Tensor| which.f_sum(tch::Kind::Int64)?.f_int64_value(&[]);
+        let (nan, infinite) = (count(tensor.f_isnan()?)?, count(tensor.f_isinf()?)?);
         let without = |x: f64| tensor.f_nan_to_num(x, f64::INFINITY, f64::NEG_INFINITY);
-        (without(f64::INFINITY)?.f_min()?, without(f64::NEG_INFINITY)?.f_max()?, nan)
+        (without(f64::INFINITY)?.f_min()?, without(f64::NEG_INFINITY)?.f_max()?, nan, infinite)
     };
     if nan as usize == tensor.numel() {
         return Ok("all NaN".into());
@@ -348,8 +330,11 @@ fn tensor_range(tensor: &Tensor) -> Result<String> {
     if tensor.numel() == 1 {
         return Ok(show(lo));
     }
-    let nan = if nan > 0 { format!(", {nan} NaN") } else { String::new() };
-    Ok(format!("{} to {}{nan}", show(lo), show(hi)))
+    let mut text = format!("{} to {}", show(lo), show(hi));
+    for (count, word) in [(nan, "NaN"), (infinite, "infinite")].into_iter().filter(|(count, _)| *count > 0) {
+        text += &format!(", {count} {word}");
+    }
+    Ok(text)
 }
 
 fn tensor_json(tensor: &Tensor) -> serde_json::Value {

@@ -19,7 +19,7 @@ pub use layers::{Layer, Shape};
 pub use load::{Arch, Options, load};
 pub use module::{Mode, Module};
 
-use crate::core::{Callback, Cx, Digest, Error, Object, Result, Tensor, Value};
+use crate::core::{Callback, Cx, Digest, Error, Object, Result, Table, Tensor, Value};
 
 /// What maps a batch of images to scores.
 pub trait Network {
@@ -280,14 +280,18 @@ impl Object for Model {
         }))
     }
 
-    fn details(&self, _width: usize) -> String {
+    fn details(&self, width: usize) -> String {
         let Some(module) = self.module() else { return self.summary() };
-        let mut lines = vec![self.summary(), format!("{} parameters", module.parameter_count())];
+        let (mut names, mut shapes, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
         module.visit(&mut |name, tensor, _| {
             let size: Vec<String> = tensor.size().iter().map(i64::to_string).collect();
-            lines.push(format!("  {name:<32} {}", size.join(" x ")));
+            names.push(Value::Str(name));
+            shapes.push(Value::Str(size.join(" x ")));
+            numbers.push(Value::Int(tensor.numel() as i64));
         });
-        lines.join("\n")
+        let table = Table::default().column("tensor", names).column("numbers", numbers).column("shape", shapes);
+        let parameters = module.parameter_count();
+        format!("{}\n{parameters} parameters\n{}", self.summary(), table.text(width, 60))
     }
 
     fn formats(&self) -> &'static [&'static str] {

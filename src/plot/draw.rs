@@ -60,6 +60,12 @@ impl Figure {
         Ok((self.raster(width, height)?.rgb, width, height))
     }
 
+    /// Lays the figure out on a canvas of this size.
+    pub fn draw_on(&self, canvas: &mut dyn Canvas, width: f64, height: f64) -> Result<()> {
+        draw(&self.clone().checked()?, canvas, width, height);
+        Ok(())
+    }
+
     fn raster(&self, width: u32, height: u32) -> Result<Picture> {
         let figure = self.clone().checked()?;
         backend::raster(width, height, |canvas| draw(&figure, canvas, f64::from(width), f64::from(height)))

@@ -15,6 +15,7 @@ mod picture;
 mod scale;
 mod tiles;
 
+pub use canvas::{Anchor, Canvas, Face, Pen, Point, Rect};
 pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, Rule, Series, Spread, Tiles, histogram};
 pub use palette::{DASHES, MARKERS, Marker, Rgb, SERIES, viridis};
 pub use papers::{pvalues, risks};

@@ -1,23 +1,24 @@
 //! The prompt.
 
 mod colour;
+pub mod commands;
 mod complete;
 mod cursor;
 mod hint;
 mod paths;
+mod prompt;
+mod saved;
 mod typing;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
 use rustyline::error::ReadlineError;
 
-use crate::core::{Error, Journal, Result, Value};
-use crate::plot::Figure;
-use crate::primitives::reference;
-use crate::script::{Diagnostic, Session, stdlib_page};
-use crate::term::{Paint, context, default_device, show_figure, stop_on_signals, width};
+use crate::core::{Error, Result};
+use crate::script::Diagnostic;
+use prompt::{Next, Prompt};
 
 pub use colour::coloured;
 pub use complete::{Candidate, complete};
@@ -25,11 +26,9 @@ pub use hint::{Signature, signature};
 
 const PROMPT: &str = "viva> ";
 
-/// The prompt's own commands, which begin with a colon.
-pub const COMMANDS: &[&str] = &["doc", "quit"];
-
-pub fn main() -> ExitCode {
-    match lines() {
+/// `start`: whether the start-up file is run first.
+pub fn main(start: bool) -> ExitCode {
+    match lines(start) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -40,34 +39,35 @@ pub fn main() -> ExitCode {
 }
 
 /// Reads and answers until the end. Says whether all went well; a person at a terminal has seen what did not.
-fn lines() -> Result<bool> {
-    let mut cx = context();
-    cx.set_device(default_device());
-    cx.set_journal(Journal::in_memory());
-    let cx = Rc::new(cx);
-    stop_on_signals(&cx, |_| {});
-    let session = Rc::new(std::cell::RefCell::new(Session::new(cx.clone())));
+fn lines(start: bool) -> Result<bool> {
+    let mut prompt = Prompt::new();
     let terminal = |error: ReadlineError| Error::new(crate::core::ErrorKind::File, format!("the terminal: {error}"));
-    let mut editor = typing::editor(session.clone(), COMMANDS, PROMPT).map_err(terminal)?;
+    let mut editor = typing::editor(prompt.session.clone(), commands::names(), PROMPT).map_err(terminal)?;
     let history = history_file();
     if let Some(file) = &history {
         let _ = file.parent().map(std::fs::create_dir_all);
         // A first start has no history yet.
         let _ = editor.load_history(file);
     }
-    if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
-        println!("viva {}: ?name explains, :quit or Ctrl-D leaves", env!("CARGO_PKG_VERSION"));
+    if prompt.interactive {
+        println!("viva {}: ?name explains, :help lists commands, Ctrl-D leaves", env!("CARGO_PKG_VERSION"));
     }
-    let interactive = std::io::IsTerminal::is_terminal(&std::io::stdin());
-    let mut failed = false;
+    if start {
+        prompt.start_up();
+    }
     loop {
-        let line = match editor.readline(PROMPT) {
+        if let Some(signal) = prompt.leaving.signal() {
+            std::process::exit(128 + signal);
+        }
+        prompt.idle.store(true, Ordering::SeqCst);
+        let line = editor.readline(PROMPT);
+        prompt.idle.store(false, Ordering::SeqCst);
+        let line = match line {
             Ok(line) => line,
             Err(ReadlineError::Interrupted) => continue,
             Err(ReadlineError::Eof) => break,
             Err(ReadlineError::Io(error)) if error.kind() == std::io::ErrorKind::InvalidData => {
-                eprintln!("this line is not UTF-8 and was left out");
-                failed = true;
+                prompt.complain(&Error::argument("this line is not UTF-8 and was left out"));
                 continue;
             }
             Err(error) => return Err(terminal(error)),
@@ -82,70 +82,27 @@ fn lines() -> Result<bool> {
             // At once, so that a session that is killed loses nothing.
             let _ = editor.append_history(file);
         }
-        if matches!(text, ":quit" | ":q" | "quit" | "exit") {
+        if answer(&mut prompt, text) == Next::Leave {
             break;
         }
-        let name = text.strip_prefix('?').or_else(|| text.strip_prefix(":doc")).or_else(|| {
-            // A comment may be a question.
-            text.strip_suffix('?').filter(|text| !text.contains("//"))
-        });
-        if let Some(name) = name {
-            let name = name.trim();
-            let page = stdlib_page(name).or_else(|| reference::page(name));
-            println!("{}", page.unwrap_or_else(|| format!("nothing is called {name:?}")));
-            continue;
-        }
-        if text.starts_with(':') {
-            eprintln!("there is no command {text}; commands: :doc NAME, :quit");
-            continue;
-        }
-        cx.stop_flag().store(false, std::sync::atomic::Ordering::SeqCst);
-        let typed = statements(&session.borrow(), text);
-        for statement in typed {
-            let answer = session.borrow_mut().statement("prompt", &statement);
-            match answer {
-                Ok(Value::Unit) => {}
-                Ok(value) => {
-                    show(&value);
-                    session.borrow_mut().set("ans", value);
-                }
-                Err(diagnostic) => {
-                    failed = true;
-                    eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
-                    break;
-                }
-            }
-        }
-        cx.stop_flag().store(false, std::sync::atomic::Ordering::SeqCst);
     }
-    Ok(interactive || !failed)
+    Ok(prompt.interactive || !prompt.failed)
 }
 
-/// The long form; a figure also as a picture.
-fn show(value: &Value) {
-    let paint = Paint::of(&std::io::stdout());
-    let picture = value.downcast::<Figure>().filter(|_| paint.enabled());
-    match picture.map(|figure| show_figure(&figure, width(), paint)) {
-        Some(Ok(text)) => print!("{text}"),
-        _ => println!("{}", value.details(width())),
-    }
-}
-
-/// What was typed or pasted, cut where a line ends a statement, so that a pasted session runs as if typed line by line.
-fn statements(session: &Session, text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut open = String::new();
-    for line in text.lines() {
-        open += line;
-        open.push('\n');
-        if session.compile("prompt", &open).err().is_none_or(|diagnostic| !diagnostic.incomplete) {
-            found.push(std::mem::take(&mut open));
+/// Does what was typed or pasted, piece by piece, until one fails.
+fn answer(prompt: &mut Prompt, text: &str) -> Next {
+    for piece in prompt.pieces(text) {
+        let typed = piece.trim();
+        let done = match commands::asked(typed) {
+            Some((command, rest)) => commands::run(prompt, command, rest),
+            None => prompt.evaluate(&piece),
+        };
+        match done {
+            Next::Line => {}
+            other => return other,
         }
     }
-    if !open.trim().is_empty() {
-        found.push(open);
-    }
-    found
+    Next::Line
 }
 
 fn history_file() -> Option<PathBuf> {

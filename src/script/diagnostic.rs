@@ -73,6 +73,7 @@ impl Diagnostic {
 
     pub(super) fn of(error: &EvalAltResult, source: &str, session: &Session) -> Self {
         let mut error = error;
+        let program = source;
         let mut source = source.to_string();
         let mut calls = Vec::new();
         loop {
@@ -81,8 +82,10 @@ impl Diagnostic {
                     let line = position.line().map_or(String::new(), |line| format!(":{line}"));
                     let shown = if name.starts_with("anon$") { "a closure" } else { name.as_str() };
                     calls.insert(0, format!("in {shown}, called from {source}{line}"));
-                    if !inside.is_empty() {
-                        source = inside.clone();
+                    match session.kept.homes.get(name) {
+                        Some(home) if inside.is_empty() || *inside == program => source.clone_from(home),
+                        _ if !inside.is_empty() => source.clone_from(inside),
+                        _ => {}
                     }
                     error = inner;
                 }

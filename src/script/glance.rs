@@ -58,7 +58,7 @@ impl Session {
 
     /// The functions that were defined so far.
     pub fn functions(&self) -> Vec<ScriptFunction> {
-        let written = self.kept.iter_functions().filter(|f| !f.name.starts_with("anon$"));
+        let written = self.kept.ast.iter_functions().filter(|f| !f.name.starts_with("anon$"));
         written
             .map(|f| ScriptFunction {
                 name: f.name.to_string(),
@@ -76,7 +76,7 @@ impl Session {
             },
             _ => None,
         };
-        self.kept.statements().iter().filter_map(import).collect()
+        self.kept.ast.statements().iter().filter_map(import).collect()
     }
 
     /// The functions of a module that was imported, by its path.

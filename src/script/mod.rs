@@ -16,4 +16,5 @@ pub use check::{Finding, ScriptArgument, check, script_arguments};
 pub use diagnostic::Diagnostic;
 pub use glance::{BuiltIn, Glance, ScriptFunction, Step};
 pub use modules::{stdlib_names, stdlib_page};
-pub use session::Session;
+pub use session::{Session, Variable};
+pub use value::error_map;

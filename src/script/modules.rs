@@ -63,17 +63,28 @@ pub fn stdlib_page(name: &str) -> Option<String> {
     Some(page)
 }
 
+/// A cheap handle.
+#[derive(Clone)]
 pub struct Resolver {
     pub sources: Sources,
     /// Modules compiled so far, so that two imports of one module share it.
-    compiled: RefCell<HashMap<String, Shared<Module>>>,
+    compiled: Rc<RefCell<HashMap<String, Shared<Module>>>>,
     /// Modules being compiled, to refuse a circle.
-    under_way: RefCell<Vec<String>>,
+    under_way: Rc<RefCell<Vec<String>>>,
 }
 
 impl Resolver {
     pub fn new(sources: Sources) -> Self {
-        Self { sources, compiled: RefCell::default(), under_way: RefCell::default() }
+        Self { sources, compiled: Rc::default(), under_way: Rc::default() }
+    }
+
+    /// Forgets the modules compiled so far, so that the next import reads them again; gives them back.
+    pub fn forget(&self) -> HashMap<String, Shared<Module>> {
+        self.compiled.take()
+    }
+
+    pub fn remember(&self, compiled: HashMap<String, Shared<Module>>) {
+        self.compiled.replace(compiled);
     }
 
     fn load(&self, importer: Option<&str>, path: &str) -> Result<(String, String), Error> {

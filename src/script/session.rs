@@ -1,8 +1,10 @@
 //! One interpreter with its variables: what a batch run uses once and the prompt uses line by line.
 
 use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use rhai::{AST, Dynamic, Engine, EvalAltResult, OptimizationLevel, Scope, Stmt};
 
@@ -13,27 +15,53 @@ use super::value::{Bridge, Pending};
 use super::{arithmetic, bind};
 use crate::core::{Cx, Value};
 
+/// What calls at the prompt leave behind beside variables.
+#[derive(Clone)]
+pub(super) struct Kept {
+    /// Functions and imports of the lines before; no other statements.
+    pub ast: AST,
+    /// Where each of those functions was typed, by name, for error messages.
+    pub homes: HashMap<String, String>,
+}
+
 pub struct Session {
     cx: Rc<Cx>,
     pub(super) engine: Rc<Engine>,
     bridge: Bridge,
     pub(super) sources: Sources,
+    modules: Resolver,
     pub(super) scope: Scope<'static>,
-    /// Functions and imports of the lines before; no other statements.
-    pub(super) kept: AST,
+    pub(super) kept: Kept,
     pub(super) built_ins: OnceCell<Vec<BuiltIn>>,
+    /// The value of the last evaluation, as the interpreter has it: closures stay whole.
+    answer: Dynamic,
+    altered: Vec<String>,
+}
+
+/// A variable as a list of them shows it.
+pub struct Variable {
+    pub name: String,
+    pub constant: bool,
+    pub kind: &'static str,
+    /// One line.
+    pub summary: String,
+    /// What its tensors hold in memory.
+    pub bytes: Option<usize>,
 }
 
 impl Session {
     pub fn new(cx: Rc<Cx>) -> Self {
         let sources = Sources::default();
+        let modules = Resolver::new(sources.clone());
         let pending = Pending::default();
         let engine = Rc::new_cyclic(|weak| {
             let bridge = Bridge { engine: weak.clone(), pending: pending.clone() };
-            build(&cx, &bridge, &sources)
+            build(&cx, &bridge, &modules)
         });
         let bridge = Bridge { engine: Rc::downgrade(&engine), pending };
-        Self { cx, engine, bridge, sources, scope: Scope::new(), kept: AST::empty(), built_ins: OnceCell::new() }
+        let kept = Kept { ast: AST::empty(), homes: HashMap::new() };
+        let (scope, answer, altered) = (Scope::new(), Dynamic::UNIT, Vec::new());
+        Self { cx, engine, bridge, sources, modules, scope, kept, built_ins: OnceCell::new(), answer, altered }
     }
 
     pub fn cx(&self) -> &Rc<Cx> {
@@ -65,71 +93,192 @@ impl Session {
         self.evaluate(&path.display().to_string(), text)
     }
 
-    /// Runs a piece of script; its variables, functions and imports stay.
+    /// Runs a piece of script; its variables, functions and imports stay. If it fails, what it did to variables stays as well,
+    /// and the random numbers that it drew are put back, so that doing it again draws the same.
     pub fn evaluate(&mut self, name: &str, text: &str) -> Result<Value, Box<Diagnostic>> {
+        self.altered.clear();
         let ast = self.compile(name, text)?;
-        let mut program = self.kept.merge(&ast);
-        program.set_source(name);
+        let program = self.program(name, &ast);
+        let (before, draws) = (self.prints(), self.cx.draws());
         let outcome = self.engine.eval_ast_with_scope::<Dynamic>(&mut self.scope, &program);
         self.drop_shadowed();
-        let answer = outcome
-            .map_err(|error| self.explain(name, &error))
-            .and_then(|answer| self.bridge.to_value(None, &answer).or(Ok(Value::Unit)));
-        if answer.is_ok() {
-            let mut imports = program.clone();
-            imports.retain_functions(|_, _, _, _| true);
-            let statements = program.statements().iter().filter(|s| matches!(s, Stmt::Import(..))).cloned();
-            self.kept = AST::new(statements.collect::<Vec<_>>(), shared_functions(&imports));
-        }
-        answer
-    }
-
-    /// Runs a statement of the prompt. One that fails or is stopped leaves random streams as they were, so that it gives the
-    /// same numbers when it is made again; one that is stopped also keeps what it had done, as the variable `partial` and
-    /// to go on from.
-    pub fn statement(&mut self, name: &str, text: &str) -> Result<Value, Box<Diagnostic>> {
-        let cx = self.cx.clone();
-        let draws = cx.draws();
-        let outcome = self.evaluate(name, text);
-        match (&outcome, cx.journal()) {
-            (Ok(_), Some(journal)) => journal.forget(),
-            (Err(_), Some(journal)) => journal.rewind(),
-            (_, None) => {}
-        }
-        let partial = cx.take_partial();
-        if outcome.is_err() {
-            cx.restore_draws(draws);
-            if let Some(partial) = partial {
-                self.set("partial", partial);
+        self.keep(name, &ast, &program);
+        match outcome {
+            Ok(answer) => {
+                self.answer = answer;
+                Ok(self.bridge.to_value(None, &self.answer).unwrap_or_else(|_| Value::Str(self.answer.to_string())))
+            }
+            Err(error) => {
+                self.cx.restore(draws);
+                let changed = self.prints().into_iter().filter(|(name, print)| before.get(name) != Some(print));
+                let functions = functions(&ast).filter(|name| !name.starts_with("anon$"));
+                self.altered = changed.map(|(name, _)| name).chain(functions).collect();
+                self.altered.sort();
+                Err(self.explain(name, &error))
             }
         }
-        outcome
     }
 
-    /// Keeps the newest variable of each name, so that ten `let x = big()` hold one.
+    /// The variables and functions that the last evaluation changed or made although it failed.
+    pub fn altered(&self) -> &[String] {
+        &self.altered
+    }
+
+    /// Measures a piece of script again and again, first once to warm up, until `enough` says so. Variables and random numbers
+    /// are the same before each time and afterwards.
+    pub fn time(
+        &mut self,
+        name: &str,
+        text: &str,
+        mut enough: impl FnMut(&[Duration]) -> bool,
+    ) -> Result<Vec<Duration>, Box<Diagnostic>> {
+        let ast = self.compile(name, text)?;
+        let program = self.program(name, &ast);
+        let draws = self.cx.draws();
+        // What closures have captured is shared with them: its value is put back, not the variable.
+        let captured: Vec<(Dynamic, Dynamic)> = self
+            .scope
+            .iter_raw()
+            .filter(|(_, _, value)| value.is_shared())
+            .map(|(_, _, value)| (value.clone(), value.flatten_clone()))
+            .collect();
+        let mut times = Vec::new();
+        let mut warm = false;
+        loop {
+            let mut scope = self.scope.clone();
+            let start = Instant::now();
+            let outcome = self.engine.eval_ast_with_scope::<Dynamic>(&mut scope, &program);
+            let took = start.elapsed();
+            self.cx.restore(draws.clone());
+            for (shared, value) in &captured {
+                if let Some(mut place) = shared.clone().write_lock::<Dynamic>() {
+                    *place = value.clone();
+                }
+            }
+            match outcome {
+                Err(error)
+                    if times.is_empty() || !matches!(error.unwrap_inner(), EvalAltResult::ErrorTerminated(..)) =>
+                {
+                    return Err(self.explain(name, &error));
+                }
+                // Stopped: what was measured so far stands.
+                Err(_) => return Ok(times),
+                Ok(_) if warm => times.push(took),
+                Ok(_) => warm = true,
+            }
+            if !times.is_empty() && enough(&times) {
+                return Ok(times);
+            }
+        }
+    }
+
+    /// Reads the modules of earlier imports from disk again. If one can't be used, those of before stay.
+    pub fn reload(&mut self) -> Result<(), Box<Diagnostic>> {
+        let before = self.modules.forget();
+        let imports = self.kept.ast.clone();
+        match self.engine.eval_ast_with_scope::<Dynamic>(&mut Scope::new(), &imports) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                self.modules.remember(before);
+                Err(self.explain("prompt", &error))
+            }
+        }
+    }
+
+    /// The text together with the functions, imports and constants of the lines before.
+    fn program(&self, name: &str, ast: &AST) -> AST {
+        let mut before = self.kept.ast.clone();
+        // Functions read `global::NAME`, which the interpreter fills when it meets the constant's definition.
+        let constants = self.scope.iter_raw().filter(|(_, constant, _)| *constant);
+        let again: String = constants.map(|(name, _, _)| format!("const {name} = {name};")).collect();
+        if let Ok(constants) = self.engine.compile_with_scope(&self.scope, &again)
+            && !again.is_empty()
+        {
+            before = before.merge(&constants);
+        }
+        let mut program = before.merge(ast);
+        program.set_source(name);
+        program
+    }
+
+    fn keep(&mut self, name: &str, ast: &AST, program: &AST) {
+        for function in functions(ast) {
+            self.kept.homes.insert(function, name.into());
+        }
+        let mut aliases = HashSet::new();
+        let mut imports: Vec<Stmt> = program
+            .statements()
+            .iter()
+            .rev()
+            .filter(|statement| match statement {
+                Stmt::Import(import, _) => aliases.insert(import.1.as_str().to_string()),
+                _ => false,
+            })
+            .cloned()
+            .collect();
+        imports.reverse();
+        self.kept.ast = AST::new(imports, program.shared_lib().clone());
+    }
+
+    /// Keeps the newest value of each name, in the place of its oldest, so that ten `let x = big()` hold one.
     fn drop_shadowed(&mut self) {
-        let mut seen = std::collections::HashSet::new();
-        let mut newest: Vec<(String, bool, Dynamic)> = Vec::new();
+        let mut newest: HashMap<String, (bool, Dynamic)> = HashMap::new();
+        let mut order: Vec<String> = Vec::new();
         // The scope is read from the newest variable to the oldest.
         for (name, constant, value) in self.scope.iter_raw() {
-            if seen.insert(name.to_string()) {
-                newest.push((name.to_string(), constant, value.clone()));
-            }
+            newest.entry(name.to_string()).or_insert_with(|| (constant, value.clone()));
+            order.push(name.to_string());
         }
         let mut scope = Scope::new();
-        for (name, constant, value) in newest.into_iter().rev() {
-            if constant {
-                scope.push_constant_dynamic(name, value);
-            } else {
-                scope.push_dynamic(name, value);
+        for name in order.into_iter().rev() {
+            match newest.remove(&name) {
+                Some((true, value)) => drop(scope.push_constant_dynamic(name, value)),
+                Some((false, value)) => drop(scope.push_dynamic(name, value)),
+                None => {}
             }
         }
         self.scope = scope;
     }
 
+    /// What tells whether a variable was changed.
+    fn prints(&self) -> HashMap<String, u64> {
+        self.scope.iter_raw().map(|(name, _, value)| (name.to_string(), super::value::print(value))).collect()
+    }
+
     /// Sets a variable, such as the prompt's `ans`.
     pub fn set(&mut self, name: &str, value: Value) {
-        self.scope.set_value(name.to_string(), super::value::to_dynamic(value));
+        self.assign(name, super::value::to_dynamic(value));
+    }
+
+    /// Gives the value of the last evaluation a name.
+    pub fn name_answer(&mut self, name: &str) {
+        self.assign(name, self.answer.clone());
+    }
+
+    fn assign(&mut self, name: &str, value: Dynamic) {
+        self.scope.push_dynamic(name.to_string(), value);
+        self.drop_shadowed();
+    }
+
+    /// The value of one variable.
+    pub fn variable(&self, name: &str) -> Option<Value> {
+        self.scope.get(name).and_then(|value| self.bridge.to_value(None, value).ok())
+    }
+
+    /// How many statements a text has, if it is a script.
+    pub fn statements(&self, text: &str) -> Option<usize> {
+        self.engine.compile_with_scope(&self.scope, text).ok().map(|ast| ast.statements().len())
+    }
+
+    /// The variables as a list shows them, oldest first; large ones are neither copied nor formatted whole.
+    pub fn listing(&self) -> Vec<Variable> {
+        let newest_first = self.scope.iter_raw().map(|(name, constant, value)| {
+            let (kind, summary, bytes) = self.bridge.outline(value);
+            Variable { name: name.to_string(), constant, kind, summary, bytes }
+        });
+        let mut variables: Vec<Variable> = newest_first.collect();
+        variables.reverse();
+        variables
     }
 
     /// The variables, newest last.
@@ -146,17 +295,18 @@ impl Session {
     }
 }
 
-fn shared_functions(ast: &AST) -> rhai::Shared<rhai::Module> {
-    ast.shared_lib().clone()
+/// Names of the functions that a text defines; closures have names of their own.
+fn functions(ast: &AST) -> impl Iterator<Item = String> {
+    ast.iter_functions().map(|function| function.name.to_string())
 }
 
-fn build(cx: &Rc<Cx>, bridge: &Bridge, sources: &Sources) -> Engine {
+fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> Engine {
     let mut engine = Engine::new();
     // The optimiser folds constants with Rhai's own division before ours is asked.
     engine.set_optimization_level(OptimizationLevel::None);
     engine.set_max_call_levels(256);
     engine.set_max_expr_depths(256, 128);
-    engine.set_module_resolver(Resolver::new(sources.clone()));
+    engine.set_module_resolver(modules.clone());
     arithmetic::register(&mut engine);
     bind::register(&mut engine, cx, bridge);
     let stop = cx.stop_flag();

@@ -1,11 +1,12 @@
 //! Between the interpreter's values and the core's.
 
 use std::cell::RefCell;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::{Rc, Weak};
 
-use rhai::{Dynamic, Engine, FnPtr, ImmutableString, NativeCallContext};
+use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString, Map, NativeCallContext};
 
-use crate::core::{Callback, Error, ErrorKind, Object, Result, Tensor, Value};
+use crate::core::{Callback, Error, ErrorKind, Object, Result, Tensor, Value, cut, quoted};
 
 /// An object as the interpreter holds it.
 #[derive(Clone)]
@@ -95,10 +96,58 @@ impl Bridge {
         if let Some(range) = dynamic.read_lock::<std::ops::RangeInclusive<i64>>() {
             return whole_numbers(*range.start(), range.end().saturating_add(1));
         }
-        if let (Some(function), Some(context)) = (dynamic.read_lock::<FnPtr>(), context) {
-            return Ok(Value::Callback(self.callback(function.clone(), context)));
+        if let Some(function) = dynamic.read_lock::<FnPtr>() {
+            return Ok(Value::Callback(match context {
+                Some(context) => self.callback(function.clone(), context),
+                None => Callback::new(|_| Err(Error::internal("a closure was called after its script had ended"))),
+            }));
+        }
+        if let Some(error) = dynamic.read_lock::<ErrorHandle>() {
+            return Ok(error_map(error.0.kind.name(), &error.0.message, error.0.hint.as_deref()));
         }
         Err(Error::argument(format!("a {} can't be used here", dynamic.type_name())))
+    }
+
+    /// Kind, one line, and the memory of tensors; only the head of a large array is looked at.
+    pub fn outline(&self, dynamic: &Dynamic) -> (&'static str, String, Option<usize>) {
+        let bytes = match bytes(dynamic, 0) {
+            0 => None,
+            bytes => Some(bytes),
+        };
+        let kind = if dynamic.read_lock::<Array>().is_some() {
+            "array"
+        } else if dynamic.read_lock::<Map>().is_some() {
+            "map"
+        } else {
+            self.to_value(None, dynamic).map_or("other", |value| value.kind())
+        };
+        (kind, self.brief(dynamic, 0), bytes)
+    }
+
+    fn brief(&self, dynamic: &Dynamic, depth: usize) -> String {
+        const HEAD: usize = 6;
+        let rest = |n: usize| if n > HEAD { format!(", … {n} in all") } else { String::new() };
+        if let Some(array) = dynamic.read_lock::<Array>() {
+            if depth > 1 {
+                return format!("[… {} in all]", array.len());
+            }
+            let head: Vec<String> = array.iter().take(HEAD).map(|v| self.brief(v, depth + 1)).collect();
+            return format!("[{}{}]", head.join(", "), rest(array.len()));
+        }
+        if let Some(map) = dynamic.read_lock::<Map>() {
+            if depth > 1 {
+                return format!("#{{… {} in all}}", map.len());
+            }
+            let head = map.iter().take(HEAD).map(|(key, v)| format!("{key}: {}", self.brief(v, depth + 1)));
+            return format!("#{{{}{}}}", head.collect::<Vec<_>>().join(", "), rest(map.len()));
+        }
+        if let Some(text) = dynamic.read_lock::<ImmutableString>() {
+            return quoted(&cut(text.get(..).unwrap_or_default(), 60));
+        }
+        match self.to_value(None, dynamic) {
+            Ok(value) => value.summary(),
+            Err(_) => dynamic.type_name().into(),
+        }
     }
 
     #[allow(deprecated)] // The stored context is how Rhai lets a closure outlive the call it was passed to.
@@ -121,6 +170,60 @@ impl Bridge {
                 }
             }
         })
+    }
+}
+
+/// An error as a script reads it: `e.kind`, `e.message`, `e.hint`.
+pub fn error_map(kind: &str, message: &str, hint: Option<&str>) -> Value {
+    let entries = [("kind", kind), ("message", message), ("hint", hint.unwrap_or_default())];
+    Value::Map(entries.map(|(key, text)| (key.to_string(), Value::Str(text.into()))).into())
+}
+
+/// The memory of the tensors inside.
+fn bytes(dynamic: &Dynamic, depth: usize) -> usize {
+    if depth > DEEPEST {
+        return 0;
+    }
+    if let Some(handle) = dynamic.read_lock::<TensorHandle>() {
+        return handle.0.numel() * handle.0.kind().elt_size_in_bytes();
+    }
+    if let Some(array) = dynamic.read_lock::<Array>() {
+        return array.iter().map(|v| bytes(v, depth + 1)).sum();
+    }
+    dynamic.read_lock::<Map>().map_or(0, |map| map.values().map(|v| bytes(v, depth + 1)).sum())
+}
+
+/// A number that changes when the value is changed or replaced by another; objects count as the same only if they are one.
+pub fn print(dynamic: &Dynamic) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    add(dynamic, &mut hasher, 0);
+    hasher.finish()
+}
+
+fn add(dynamic: &Dynamic, hasher: &mut DefaultHasher, depth: usize) {
+    dynamic.type_name().hash(hasher);
+    if depth > DEEPEST {
+        return;
+    }
+    if let Some(array) = dynamic.read_lock::<Array>() {
+        array.iter().for_each(|v| add(v, hasher, depth + 1));
+    } else if let Some(map) = dynamic.read_lock::<Map>() {
+        for (key, v) in map.iter() {
+            key.hash(hasher);
+            add(v, hasher, depth + 1);
+        }
+    } else if let Some(handle) = dynamic.read_lock::<Handle>() {
+        Rc::as_ptr(&handle.0).cast::<()>().hash(hasher);
+    } else if let Some(handle) = dynamic.read_lock::<TensorHandle>() {
+        Rc::as_ptr(&handle.0).hash(hasher);
+    } else if let Some(function) = dynamic.read_lock::<FnPtr>() {
+        function.fn_name().hash(hasher);
+    } else if let Ok(x) = dynamic.as_float() {
+        x.to_bits().hash(hasher);
+    } else if let Some(text) = dynamic.read_lock::<ImmutableString>() {
+        text.as_str().hash(hasher);
+    } else {
+        dynamic.to_string().hash(hasher);
     }
 }
 

@@ -280,8 +280,11 @@ impl Transcript {
         Ok(Tensor::f_cat(&parts, 0)?)
     }
 
-    fn table_of(&self, rows: usize) -> Table {
-        let part = Self { rows: self.rows.iter().take(rows).copied().collect(), of: self.of.clone() };
+    /// The first and the last rows, `rows` in all.
+    fn ends(&self, rows: usize) -> Table {
+        let tail = self.len().saturating_sub(rows - rows / 2).max(rows / 2);
+        let kept = self.rows.iter().take(rows / 2).chain(self.rows.iter().skip(tail)).copied().collect();
+        let part = Self { rows: kept, of: self.of.clone() };
         COLUMNS.iter().fold(Table::default(), |table, name| table.column(*name, part.column(name).unwrap_or_default()))
     }
 }
@@ -300,15 +303,12 @@ impl Object for Transcript {
     fn details(&self, width: usize) -> String {
         const SHOWN: usize = 12;
         let of = &self.of;
-        let mut lines = vec![
+        let lines = [
             self.summary(),
             format!("{} on {}: {} over {}, {}", of.model.0, of.data.name, of.search, of.space, of.objective.describe()),
             format!("success rate {}", number(self.success_rate())),
-            self.table_of(SHOWN).text(width, SHOWN),
+            self.ends(SHOWN).text_of_ends(width, self.len()),
         ];
-        if self.len() > SHOWN {
-            lines.push(format!("… {} more rows", self.len() - SHOWN));
-        }
         lines.join("\n")
     }
 
@@ -355,7 +355,7 @@ impl Object for Transcript {
     }
 
     fn table(&self) -> Option<Table> {
-        Some(self.table_of(self.len()))
+        Some(self.ends(self.len()))
     }
 
     fn kept_as(&self) -> &'static [&'static str] {

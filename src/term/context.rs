@@ -95,3 +95,24 @@ impl Leaving {
         Some(self.0.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
     }
 }
+
+/// How the terminal was set when this was made, to set it so again where a line editor can't.
+pub struct TerminalMode(#[cfg(unix)] Option<libc::termios>);
+
+impl TerminalMode {
+    #[cfg(unix)]
+    pub fn now() -> Self {
+        // SAFETY: all zeros is a valid termios, and tcgetattr writes no more than one.
+        let mut mode: libc::termios = unsafe { std::mem::zeroed() };
+        let known = unsafe { libc::tcgetattr(libc::STDIN_FILENO, &mut mode) } == 0;
+        Self(known.then_some(mode))
+    }
+
+    #[cfg(unix)]
+    pub fn restore(&self) {
+        if let Some(mode) = &self.0 {
+            // SAFETY: the mode was read from this terminal.
+            unsafe { libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, mode) };
+        }
+    }
+}

@@ -2,11 +2,15 @@
 //! scripting language.
 
 mod context;
+mod graphics;
 mod picture;
+mod plot;
 mod progress;
+mod screen;
 mod style;
 
-pub use context::{Leaving, context, default_device, start, stop_on_signals};
-pub use picture::{half_blocks, show_figure};
+pub use context::{Leaving, TerminalMode, context, default_device, start, stop_on_signals};
+pub use graphics::{CHOICES, Images};
 pub use progress::Bar;
-pub use style::{Paint, width};
+pub use screen::Screen;
+pub use style::{Paint, duration, width};

@@ -3,7 +3,7 @@ use crate::primitives::{Args, Example, Kind, Param, Primitive};
 
 pub static SHOW: Primitive = Primitive {
     path: "show",
-    purpose: "Prints the long form of a value: tables as text, reports in full.",
+    purpose: "Prints the long form of a value: tables as text, reports in full, pictures where the terminal can.",
     params: &[Param::new("value", Kind::Any, "what to show")],
     options: &[],
     returns: "()",
@@ -14,6 +14,6 @@ pub static SHOW: Primitive = Primitive {
 };
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
-    cx.print(&args.value("value").details(cx.width()));
+    cx.show(args.value("value"));
     Ok(Value::Unit)
 }

@@ -1,0 +1,49 @@
+use super::Command;
+use crate::core::{Error, Result, Value, suggestion, wrapped};
+use crate::primitives::{PRIMITIVES, reference};
+use crate::repl::prompt::{Next, Prompt};
+use crate::script::{stdlib_names, stdlib_page};
+use crate::term::width;
+
+pub static DOC: Command = Command {
+    name: "doc",
+    arguments: "[NAME]",
+    help: "Explains a function, a type, a namespace, a variable or a module such as std/zoo; also ?NAME and NAME?.",
+    run,
+};
+
+/// Longer lines are hard to read.
+const WIDEST: usize = 110;
+
+fn run(prompt: &mut Prompt, name: &str) -> Result<Next> {
+    let name = name.trim_end_matches("()");
+    let page = stdlib_page(name).or_else(|| reference::page(name)).or_else(|| variable(prompt, name));
+    let Some(page) = page else {
+        let modules = stdlib_names();
+        let known: Vec<&str> =
+            PRIMITIVES.iter().flat_map(|p| [p.path, p.name()]).chain(modules.iter().map(String::as_str)).collect();
+        return Err(Error::argument(format!("nothing is called {name:?}")).hint(suggestion(name, known)));
+    };
+    let mut lines = page.lines();
+    let first = wrapped(lines.next().unwrap_or(""), width().min(WIDEST) - 4).replace('\n', "\n    ");
+    let rest = wrapped(&lines.collect::<Vec<_>>().join("\n"), width().min(WIDEST));
+    println!("{}\n{rest}", prompt.screen.paint().strong(&first));
+    Ok(Next::Line)
+}
+
+/// What a variable holds, and what its type can do.
+fn variable(prompt: &Prompt, name: &str) -> Option<String> {
+    let found = prompt.session.borrow().listing().into_iter().find(|variable| variable.name == name)?;
+    let mut text = format!("{name}: {}\n{}", found.kind, found.summary);
+    let value = prompt.session.borrow().variable(name);
+    if let Some(Value::Object(object)) = &value
+        && !object.fields().is_empty()
+    {
+        text += &format!("\n\nfields: {}", object.fields().join(", "));
+    }
+    let methods = reference::page(found.kind).filter(|_| matches!(value, Some(Value::Object(_) | Value::Tensor(_))));
+    if let Some(methods) = methods {
+        text += &format!("\n\nmethods\n  {}", methods.replace('\n', "\n  "));
+    }
+    Some(text)
+}

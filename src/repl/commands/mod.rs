@@ -1,0 +1,90 @@
+//! The prompt's own commands: one file each, listed here one line each.
+
+mod doc;
+mod help;
+mod images;
+mod load;
+mod quit;
+mod reload;
+mod run;
+mod save;
+mod time;
+mod vars;
+
+use std::sync::LazyLock;
+
+use super::prompt::{Next, Prompt};
+use crate::core::{Error, Result, nearest};
+
+pub struct Command {
+    /// Without the colon.
+    pub name: &'static str,
+    /// As `:help` writes them.
+    pub arguments: &'static str,
+    /// One sentence.
+    pub help: &'static str,
+    run: fn(&mut Prompt, &str) -> Result<Next>,
+}
+
+pub static COMMANDS: &[&Command] = &[
+    &doc::DOC,
+    &help::HELP,
+    &vars::VARS,
+    &time::TIME,
+    &load::LOAD,
+    &run::RUN,
+    &reload::RELOAD,
+    &save::SAVE,
+    &images::IMAGES,
+    &quit::QUIT,
+];
+
+/// The names, for completion.
+pub fn names() -> &'static [&'static str] {
+    static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| COMMANDS.iter().map(|command| command.name).collect());
+    &NAMES
+}
+
+/// The name and the rest of what was typed, if it is a command; `?name`, `name?` and `quit` are commands too.
+pub fn asked(typed: &str) -> Option<(&str, &str)> {
+    if let Some(words) = typed.strip_prefix(':') {
+        let end = words.find(char::is_whitespace).unwrap_or(words.len());
+        let (name, rest) = words.split_at(end);
+        return Some((name, rest.trim()));
+    }
+    if let Some(name) = typed.strip_prefix('?') {
+        return Some(("doc", name.trim()));
+    }
+    let named = |name: &&str| {
+        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '/' | ' '))
+    };
+    if let Some(name) = typed.strip_suffix('?').map(str::trim).filter(named) {
+        return Some(("doc", name));
+    }
+    matches!(typed, "quit" | "exit" | "quit()" | "exit()").then_some(("quit", ""))
+}
+
+pub fn run(prompt: &mut Prompt, name: &str, rest: &str) -> Next {
+    let short = match name {
+        "q" => "quit",
+        "h" | "?" => "help",
+        // `:save! FILE` writes over a file.
+        "save!" => "save",
+        other => other,
+    };
+    let done = match COMMANDS.iter().find(|command| command.name == short) {
+        Some(command) if name == "save!" => (command.run)(prompt, &format!("! {rest}")),
+        Some(command) => (command.run)(prompt, rest),
+        None => {
+            let hint = match nearest(name, names().iter().copied()) {
+                Some(near) => format!("did you mean :{near}?"),
+                None => format!("commands: :{}; :help explains them", names().join(" :")),
+            };
+            Err(Error::argument(format!("there is no command :{name}")).hint(hint))
+        }
+    };
+    done.unwrap_or_else(|error| {
+        prompt.complain(&error);
+        Next::Stop
+    })
+}

@@ -1,0 +1,35 @@
+use super::Command;
+use crate::core::{Error, Result};
+use crate::repl::prompt::{Next, Prompt, typed_path};
+use crate::repl::saved::script;
+
+pub static SAVE: Command = Command {
+    name: "save",
+    arguments: "FILE.rhai",
+    help: "Writes the lines that worked as a script that gives the same results; `:save! FILE` writes over a file.",
+    run,
+};
+
+/// `rest` starts with `!` where writing over a file is meant.
+fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
+    let over = rest.starts_with('!');
+    let name = rest.trim_start_matches('!').trim();
+    if name.is_empty() {
+        return Err(Error::argument(":save needs a file").hint(":save session.rhai"));
+    }
+    let mut file = typed_path(name);
+    if file.extension().is_none() {
+        file.set_extension("rhai");
+    }
+    if file.exists() && !over {
+        return Err(Error::file(&file, "is there already").hint(format!(":save! {name} writes over it")));
+    }
+    let session = prompt.session.borrow();
+    let (text, warnings) = script(&session, &prompt.lines, prompt.seed, &file)?;
+    prompt.cx.write_with(&file, |temporary| std::fs::write(temporary, &text).map_err(|e| Error::file(temporary, e)))?;
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+    println!("saved {}; viva run {} repeats it", file.display(), file.display());
+    Ok(Next::Line)
+}

@@ -1,0 +1,45 @@
+use super::Command;
+use crate::core::{Result, Table, Value};
+use crate::repl::prompt::{Next, Prompt};
+use crate::term::width;
+
+pub static VARS: Command = Command {
+    name: "vars",
+    arguments: "",
+    help: "Lists the variables: what they are, and the memory of tensors.",
+    run,
+};
+
+fn run(prompt: &mut Prompt, _rest: &str) -> Result<Next> {
+    let variables = prompt.session.borrow().listing();
+    if variables.is_empty() {
+        println!("no variables yet");
+        return Ok(Next::Line);
+    }
+    let text = |s: String| Value::Str(s);
+    let mut names = Vec::new();
+    let (mut kinds, mut memory, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for variable in variables {
+        names.push(text(variable.name));
+        kinds.push(text(if variable.constant { format!("const {}", variable.kind) } else { variable.kind.into() }));
+        memory.push(text(variable.bytes.map(bytes).unwrap_or_default()));
+        values.push(text(variable.summary));
+    }
+    let table = Table::default().column("name", names).column("kind", kinds);
+    let with_memory = memory.iter().any(|cell| !matches!(cell, Value::Str(text) if text.is_empty()));
+    let table = if with_memory { table.column("memory", memory) } else { table };
+    println!("{}", table.column("value", values).text(width(), usize::MAX));
+    Ok(Next::Line)
+}
+
+fn bytes(n: usize) -> String {
+    let (mut size, mut unit) = (n as f64, "B");
+    for next in ["KiB", "MiB", "GiB", "TiB"] {
+        if size < 1000.0 {
+            break;
+        }
+        (size, unit) = (size / 1024.0, next);
+    }
+    let decimals = usize::from(unit != "B" && size < 100.0);
+    format!("{size:.decimals$} {unit}")
+}

@@ -1,0 +1,211 @@
+//! What the prompt holds from line to line, and how it answers one.
+
+use std::cell::{Cell, RefCell};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::saved::{self, Line};
+use crate::core::{Cx, Error, Journal, Value};
+use crate::script::{Diagnostic, Session, error_map};
+use crate::term::{Leaving, Paint, Screen, TerminalMode, context, default_device, duration, stop_on_signals};
+
+/// What takes longer tells how long it took.
+const LONG: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Goes on.
+    Line,
+    /// What is left of a pasted text is dropped.
+    Stop,
+    /// Ends the prompt.
+    Leave,
+}
+
+pub struct Prompt {
+    pub session: Rc<RefCell<Session>>,
+    pub cx: Rc<Cx>,
+    /// Whether a line is waited for, so that a signal has nothing to stop.
+    pub idle: Arc<AtomicBool>,
+    pub leaving: Leaving,
+    pub screen: Rc<Screen>,
+    /// Lines so far, for `:save`.
+    pub lines: Vec<Line>,
+    /// The seed at the start.
+    pub seed: u64,
+    /// While this is set, scripts print nothing.
+    pub muted: Rc<Cell<bool>>,
+    /// What `:load` read last, for `:reload`.
+    pub loaded: Option<PathBuf>,
+    pub interactive: bool,
+    pub failed: bool,
+    inputs: usize,
+}
+
+impl Prompt {
+    pub fn new() -> Self {
+        let mut cx = context();
+        cx.set_device(default_device());
+        let muted = Rc::new(Cell::new(false));
+        let quiet = muted.clone();
+        cx.set_output(Box::new(move |text| {
+            if !quiet.get() {
+                println!("{text}");
+            }
+        }));
+        let screen = Rc::new(Screen::new());
+        let display = screen.clone();
+        cx.set_display(Box::new(move |value, _| display.shown(value)));
+        cx.set_journal(Journal::in_memory());
+        let cx = Rc::new(cx);
+        let idle = Arc::new(AtomicBool::new(false));
+        let (waiting, terminal) = (idle.clone(), TerminalMode::now());
+        let leaving = stop_on_signals(&cx, move |signal| {
+            if waiting.load(Ordering::SeqCst) {
+                terminal.restore();
+                std::process::exit(128 + signal);
+            }
+        });
+        Self {
+            session: Rc::new(RefCell::new(Session::new(cx.clone()))),
+            seed: cx.seed(),
+            cx,
+            idle,
+            leaving,
+            screen,
+            lines: Vec::new(),
+            muted,
+            loaded: None,
+            interactive: std::io::stdin().is_terminal(),
+            failed: false,
+            inputs: 0,
+        }
+    }
+
+    /// Runs the start-up file, if there is one.
+    pub fn start_up(&mut self) {
+        let Some(file) = start_up_file().filter(|file| file.exists()) else { return };
+        match std::fs::read_to_string(&file) {
+            Ok(text) => drop(self.run(&file.display().to_string(), &text, false)),
+            Err(error) => self.complain(&Error::file(&file, error)),
+        }
+        // What goes wrong in it is shown, and the session is none the worse.
+        self.failed = false;
+    }
+
+    /// What was typed or pasted, cut where a line ends a statement, so that a pasted session runs as if typed line by line.
+    pub fn pieces(&self, text: &str) -> Vec<String> {
+        let session = self.session.borrow();
+        let mut found = Vec::new();
+        let mut open = String::new();
+        for line in text.lines() {
+            let whole = open.is_empty() && line.trim_start().starts_with([':', '?']);
+            open += line;
+            open.push('\n');
+            if whole || session.compile("prompt", &open).err().is_none_or(|diagnostic| !diagnostic.incomplete) {
+                found.push(std::mem::take(&mut open));
+            }
+        }
+        if !open.trim().is_empty() {
+            found.push(open);
+        }
+        found
+    }
+
+    /// Runs what was typed, one statement after the other, and shows the last one's value unless it ends with a semicolon.
+    pub fn evaluate(&mut self, text: &str) -> Next {
+        let statements = saved::statements(&self.session.borrow(), text);
+        let last = statements.len() - 1;
+        for (i, statement) in statements.into_iter().enumerate() {
+            self.inputs += 1;
+            let source = format!("input {}", self.inputs);
+            if !self.run(&source, statement, i == last) {
+                return Next::Stop;
+            }
+        }
+        Next::Line
+    }
+
+    /// Runs a text and says whether it went well.
+    pub fn run(&mut self, source: &str, text: &str, show: bool) -> bool {
+        let start = Instant::now();
+        let outcome = self.stoppable(|session| session.evaluate(source, text));
+        match (&outcome, self.cx.journal()) {
+            (Err(_), Some(journal)) => journal.rewind(),
+            (Ok(_), Some(journal)) => {
+                journal.forget();
+                self.cx.take_partial();
+            }
+            (_, None) => {}
+        }
+        let took = start.elapsed();
+        let mut line = Line { source: source.into(), text: text.trim().into(), ..Line::default() };
+        match outcome {
+            Ok(value) => {
+                line.shown = show && !matches!(value, Value::Unit) && !saved::ends_quietly(text);
+                if line.shown {
+                    println!("{}", self.screen.answer(&value).trim_end_matches('\n'));
+                    self.session.borrow_mut().name_answer("ans");
+                }
+            }
+            Err(diagnostic) => {
+                line.altered = self.session.borrow().altered().to_vec();
+                line.error = Some((diagnostic.kind.into(), diagnostic.message.clone(), diagnostic.hint.clone()));
+                self.explain(&diagnostic);
+                if let Some(partial) = self.cx.take_partial() {
+                    if diagnostic.is_interruption() {
+                        eprintln!("what was done is in `partial`: {}", partial.summary());
+                    }
+                    self.session.borrow_mut().set("partial", partial);
+                }
+            }
+        }
+        if took >= LONG && self.interactive {
+            println!("{}", self.screen.paint().dim(&format!("took {}", duration(took))));
+        }
+        let well = line.error.is_none();
+        self.lines.push(line);
+        well
+    }
+
+    /// Work on the session that Ctrl-C can stop.
+    pub fn stoppable<T>(&mut self, work: impl FnOnce(&mut Session) -> T) -> T {
+        let stop = self.cx.stop_flag();
+        stop.store(false, Ordering::SeqCst);
+        let done = work(&mut self.session.borrow_mut());
+        stop.store(false, Ordering::SeqCst);
+        done
+    }
+
+    /// Shows what went wrong and keeps it as `err`.
+    pub fn explain(&mut self, diagnostic: &Diagnostic) {
+        self.failed = true;
+        eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
+        let error = error_map(diagnostic.kind, &diagnostic.message, diagnostic.hint.as_deref());
+        self.session.borrow_mut().set("err", error);
+    }
+
+    pub fn complain(&mut self, error: &Error) {
+        self.failed = true;
+        eprint!("{}", Diagnostic::plain(error).render(Paint::of(&std::io::stderr()).enabled()));
+    }
+}
+
+/// `~/.config/viva/init.rhai`
+pub fn start_up_file() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))?;
+    Some(base.join("viva/init.rhai"))
+}
+
+/// A path as a person types it: `~` is the home folder.
+pub fn typed_path(text: &str) -> PathBuf {
+    match (text.strip_prefix("~/"), std::env::var_os("HOME")) {
+        (Some(rest), Some(home)) => PathBuf::from(home).join(rest),
+        _ => PathBuf::from(text),
+    }
+}

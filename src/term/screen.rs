@@ -1,0 +1,165 @@
+//! What a person at a terminal sees of a value: its long form, and pictures where the terminal can show them.
+
+use std::cell::Cell;
+use std::io::IsTerminal;
+
+use super::graphics::Images;
+use super::picture::sheet;
+use super::plot::drawn;
+use super::style::Colours;
+use super::{Paint, width};
+use crate::core::{Result, Tensor, Value, quoted};
+use crate::data::Dataset;
+use crate::plot::{Figure, Layer, Picture, Tiles};
+
+/// Images of a data set that its sheet shows, at most.
+const IMAGES: usize = 32;
+
+/// Figures of an array that are shown as pictures.
+const FIGURES: usize = 4;
+
+/// Pixels of a character, where the terminal does not tell.
+const CHARACTER: usize = 9;
+
+/// The standard output.
+pub struct Screen {
+    terminal: bool,
+    paint: Paint,
+    colours: Colours,
+    images: Cell<Images>,
+}
+
+impl Screen {
+    pub fn new() -> Self {
+        let stream = std::io::stdout();
+        let paint = Paint::of(&stream);
+        let colours = if paint.enabled() { Colours::detect() } else { Colours::None };
+        Self { terminal: stream.is_terminal(), paint, colours, images: Cell::new(Images::detect()) }
+    }
+
+    pub fn paint(&self) -> Paint {
+        self.paint
+    }
+
+    /// How pictures are shown now.
+    pub fn images(&self) -> Images {
+        match self.images.get() {
+            Images::Off => Images::Off,
+            // Both protocols are escapes.
+            _ if !self.paint.enabled() => Images::Half,
+            images => images,
+        }
+    }
+
+    pub fn set_images(&self, images: Images) {
+        self.images.set(images);
+    }
+
+    /// How the value of a line is shown: as `shown`, with a string in quotes.
+    pub fn answer(&self, value: &Value) -> String {
+        match value {
+            // A text of several lines, such as a page of documentation, is there to be read.
+            Value::Str(text) if !text.trim_end().contains('\n') => quoted(text),
+            other => self.shown(other),
+        }
+    }
+
+    /// The long form, with a picture of what has one.
+    pub fn shown(&self, value: &Value) -> String {
+        let columns = width();
+        let text = value.details(columns);
+        if !self.terminal || self.images() == Images::Off {
+            return text;
+        }
+        // A picture that can't be drawn is no reason to show nothing.
+        match self.picture(value, columns) {
+            Ok(Some(picture)) => format!("{picture}{text}"),
+            _ => text,
+        }
+    }
+
+    fn picture(&self, value: &Value, columns: usize) -> Result<Option<String>> {
+        if let Some(figure) = value.downcast::<Figure>() {
+            return self.figure(&figure, columns).map(Some);
+        }
+        if let Some(set) = value.downcast::<Dataset>() {
+            return self.sheet(&sample(&set)?, Some(set.len()), columns).map(Some);
+        }
+        match value {
+            Value::Array(values) if values.len() <= FIGURES => {
+                let figures: Option<Vec<_>> = values.iter().map(Value::downcast::<Figure>).collect();
+                let Some(figures) = figures.filter(|f| !f.is_empty()) else { return Ok(None) };
+                figures.iter().map(|figure| self.figure(figure, columns)).collect::<Result<String>>().map(Some)
+            }
+            // An element of a data set.
+            Value::Map(map) => match (map.get("image"), map.get("class")) {
+                (Some(Value::Tensor(image)), Some(Value::Str(class))) if image.dim() == 3 => {
+                    let images = Picture::of_tensor(&image.f_unsqueeze(0)?)?;
+                    self.figure(&tiles(images, vec![class.clone()]), columns).map(Some)
+                }
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    fn figure(&self, figure: &Figure, columns: usize) -> Result<String> {
+        self.sheet(figure, None, columns)
+    }
+
+    /// A figure; `total` says how many images there are if it is a sheet of the first ones.
+    fn sheet(&self, figure: &Figure, total: Option<usize>, columns: usize) -> Result<String> {
+        if self.images() == Images::Half
+            && let [panel] = &figure.panels[..]
+            && let [Layer::Tiles(tiles)] = &panel.layers[..]
+        {
+            let title = if figure.title.is_empty() { String::new() } else { format!("{}\n", figure.title) };
+            return Ok(format!("{title}{}", sheet(tiles, total, columns, self.colours)));
+        }
+        if self.images() == Images::Half {
+            return drawn(figure, columns, self.colours);
+        }
+        let (width, height) = figure.dimensions();
+        let (rgb, width, height) = figure.render_rgb(width, height)?;
+        let picture = Picture::new(width as usize, height as usize, rgb)?;
+        let too_wide = picture.width > columns * character_width();
+        Ok(self.images().escape(&picture, too_wide.then_some(columns))?.unwrap_or_default())
+    }
+}
+
+impl Default for Screen {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The first images of a data set with their classes.
+fn sample(set: &Dataset) -> Result<Figure> {
+    let rows: Vec<usize> = (0..set.len().min(IMAGES)).collect();
+    let captions = rows.iter().map(|&row| set.classes()[set.labels()[row] as usize].clone()).collect();
+    let images: Tensor = set.images(&rows, tch::Device::Cpu)?;
+    Ok(tiles(Picture::of_tensor(&images)?, captions))
+}
+
+fn tiles(images: Vec<Picture>, captions: Vec<String>) -> Figure {
+    let columns = images.len().clamp(1, 8);
+    let panel =
+        crate::plot::Panel { layers: vec![Layer::Tiles(Tiles { images, captions, columns })], ..Default::default() };
+    Figure { title: String::new(), panels: vec![panel], columns: 1, size: None }
+}
+
+/// Pixels across one character of the terminal.
+fn character_width() -> usize {
+    #[cfg(unix)]
+    {
+        // SAFETY: the call fills a structure of plain numbers, and is used only where it says that it has.
+        let size = unsafe {
+            let mut size: libc::winsize = std::mem::zeroed();
+            (libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &mut size) == 0).then_some(size)
+        };
+        if let Some(size) = size.filter(|size| size.ws_xpixel > 0 && size.ws_col > 0) {
+            return usize::from(size.ws_xpixel / size.ws_col).max(1);
+        }
+    }
+    CHARACTER
+}
