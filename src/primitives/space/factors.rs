@@ -24,12 +24,12 @@ pub static FACTORS: Primitive = Primitive {
     ],
     options: &[],
     returns: "a Space",
-    notes: "The closure is called once per point that is scored, and again by `.images(\"after\")`, so its cost is paid \
-            images times points times: work on whole tensors, not on pixels. What it answers must follow from the image and \
-            the factors alone, and have the image's shape. Pixels that are not finite or lie outside [0, 1] are refused \
-            (within 0.0001 they are moved to the bound): end with `.clamp(0, 1)` where cutting off is meant. In a transcript `point` is a map \
-            from factor to value, `magnitude` 0 and `weight` unknown. search::sample works on any factors, search::strongest \
-            where all have choices. The closure's text is not part of the space's identity.",
+    notes: "The closure is called once for every point of every image that is scored, and again by `.images(\"after\")`: work on \
+            whole tensors, not on pixels. What it answers must follow from the image and the factors alone, and have the \
+            image's shape. Pixels that are not finite or lie outside [0, 1] are refused (within 0.0001 they are moved to the \
+            bound): end with `.clamp(0, 1)` where cutting off is meant. In a transcript `point` is a map from factor to value, \
+            `magnitude` 0 and `weight` unknown. search::sample works on any factors, search::strongest where all have \
+            choices. The closure's text is not part of the space's identity.",
     source: "",
     examples: &[
         Example {
