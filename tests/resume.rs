@@ -18,8 +18,10 @@ const EVERYTHING: &str = r#"
     let noisy = model::from(|x| f.logits(x) + 0.01 * data::noise(#{ n: 1, shape: [1, 1, 10] }).images().sum(), #{ classes: 10 });
     let t = examine(f, train, #{ space: space::translate(1), search: search::strongest(), batch: 64 });
     let u = examine(noisy, train.take(10), #{ space: space::translate(1), search: search::nearest(), batch: 64 });
+    let light = space::factors([#{ name: "gain", min: 0.2, max: 1.0 }], |z, s| z * s.gain);
+    let v = examine(f, train.take(12), #{ space: light, search: search::sample(#{ n: 9 }), batch: 16 });
     let r = risk::report(t);
-    #{ f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
+    #{ v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
 "#;
 
 /// The results as JSON, or what stopped the attempt; `polls` says when it is stopped.

@@ -184,7 +184,12 @@ impl Prompt {
     /// Shows what went wrong and keeps it as `err`.
     pub fn explain(&mut self, diagnostic: &Diagnostic) {
         self.failed = true;
-        eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
+        if diagnostic.is_interruption() {
+            // Whoever stopped it knows where.
+            eprintln!("stopped");
+        } else {
+            eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
+        }
         let error = error_map(diagnostic.kind, &diagnostic.message, diagnostic.hint.as_deref());
         self.session.borrow_mut().set("err", error);
     }

@@ -3,13 +3,13 @@
 //!
 //! Each image has a search of its own, which proposes settings of the space's factors and hears how far each of them fails.
 //! Proposals of several images fill one batch, and an image that is done makes room for the next, so that memory is
-//! bounded by the batch. Batches are a function of the order of rows and of the verdicts alone.
+//! bounded by the batch. Batches are a function of the order of rows and of the verdicts alone, which the journal keeps.
 
 use std::collections::VecDeque;
 
 use super::Examination;
 use super::transcript::{Row, Transcript};
-use crate::core::{Cx, Error, Result, Tensor};
+use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, Value};
 use crate::data::Batch;
 use crate::model::Model;
 use crate::objective::Verdicts;
@@ -47,6 +47,11 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search:
     let batch = plan.batch.unwrap_or_else(|| Model::batch_size(plan.data.shape(), cx.device())).max(1);
     // One proposal per image must be able to fill a batch.
     let places = batch.min(plan.data.len());
+    let settings = format!("{batch} {} {:?}", plan.seed, cx.device());
+    let (described, searched) = (plan.space.describe(), plan.search.describe());
+    let depends = [&plan.model.digest().0[..], &plan.data.digest().0, described.as_bytes(), searched.as_bytes()];
+    let depends = [&depends[..], &[plan.objective.describe().as_bytes(), settings.as_bytes()]].concat();
+    let mut call = cx.long_call("examine factors", &depends, true);
     let mut work = Loop {
         cx,
         plan,
@@ -57,11 +62,19 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search:
         active: (0..places).map(|_| None).collect(),
         queue: VecDeque::new(),
         next: 0,
-        rows: vec![Row::default(); plan.data.len()],
+        rows: vec![None; plan.data.len()],
         settings: vec![0.0; plan.data.len() * space.factors().len()],
     };
-    work.run()?;
-    Ok(Transcript::of_settings(plan, work.settings, work.rows))
+    let outcome = work.run(&mut call);
+    let Loop { rows, settings, .. } = work;
+    if let Err(error) = outcome {
+        let done: Vec<Row> = rows.into_iter().map_while(|row| row).collect();
+        if !done.is_empty() {
+            cx.keep_partial(Value::object(Transcript::of_settings(plan, settings, done)));
+        }
+        return Err(error);
+    }
+    Ok(Transcript::of_settings(plan, settings, rows.into_iter().flatten().collect()))
 }
 
 /// An image under examination.
@@ -106,15 +119,36 @@ struct Loop<'a> {
     queue: VecDeque<Asked>,
     /// The next row to examine.
     next: usize,
-    rows: Vec<Row>,
+    rows: Vec<Option<Row>>,
     /// The outcome of every row, one number per factor.
     settings: Vec<f64>,
 }
 
 impl Loop<'_> {
-    fn run(&mut self) -> Result<()> {
-        let task = self.cx.progress("examine", Some(self.plan.data.len() as u64));
-        let mut stream = self.plan.data.stream(self.cx, self.active.len());
+    fn run(&mut self, call: &mut LongCall) -> Result<()> {
+        let data = self.plan.data;
+        let task = self.cx.progress("examine", Some(data.len() as u64));
+        let mut replayed = false;
+        while let Some(record) = call.next()? {
+            self.cx.check()?;
+            replayed = true;
+            while let Some(place) = self.vacant() {
+                self.admit(place)?;
+            }
+            let (batch, verdicts) = Verdicts::from_record(&record).ok_or_else(|| call.unfit())?;
+            let asked = self.ask(verdicts.predicted.len());
+            if asked.len() != verdicts.predicted.len() {
+                return Err(call.unfit());
+            }
+            task.advance(self.settle(&asked, &verdicts)?);
+            self.batch = batch;
+        }
+        if replayed {
+            let done = self.rows.iter().flatten().count();
+            self.cx.say(&format!("examine: going on after {done} of {} images", data.len()));
+            self.hold_active()?;
+        }
+        let mut stream = data.stream_of(self.cx, (self.next..data.len()).collect(), self.active.len());
         let mut read: Option<(Batch, usize)> = None;
         loop {
             self.cx.check()?;
@@ -134,9 +168,39 @@ impl Loop<'_> {
                 return Ok(());
             }
             let asked = self.ask(self.batch);
-            let verdicts = self.verdicts(&asked)?;
+            let verdicts = self.score(&asked)?;
+            call.append(&verdicts.record(self.batch))?;
             task.advance(self.settle(&asked, &verdicts)?);
         }
+    }
+
+    /// The verdicts on a batch of points. One that does not fit into memory is halved, and so are those after it.
+    fn score(&mut self, asked: &[Asked]) -> Result<Verdicts> {
+        match self.verdicts(asked) {
+            Err(error) if error.is_out_of_memory() && asked.len() > 1 => {
+                self.batch = asked.len().div_ceil(2);
+                self.cx.warn(format!(
+                    "examine: out of memory with a batch of {}; going on with {}",
+                    asked.len(),
+                    self.batch
+                ));
+                let (first, second) = asked.split_at(self.batch);
+                let mut verdicts = self.score(first)?;
+                verdicts.extend(self.score(second)?);
+                Ok(verdicts)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Reads the images that are under examination after a replay, which needs no pixels.
+    fn hold_active(&mut self) -> Result<()> {
+        for place in 0..self.active.len() {
+            if let Some(row) = self.active[place].as_ref().map(|active| active.row) {
+                self.hold(place, &self.plan.data.canvases(&[row], self.cx.device())?)?;
+            }
+        }
+        Ok(())
     }
 
     /// A place for the next image, if the batch has room for its points.
@@ -284,7 +348,7 @@ impl Loop<'_> {
             return Err(Error::internal("a search proposed a setting of other factors"));
         }
         self.settings[active.row * width..(active.row + 1) * width].copy_from_slice(&worst.setting);
-        self.rows[active.row] = Row {
+        self.rows[active.row] = Some(Row {
             id: active.row as u32,
             label: active.label,
             target: None,
@@ -296,7 +360,7 @@ impl Loop<'_> {
             queries: active.queries,
             point: Point::Setting(active.row as u32),
             weight: None,
-        };
+        });
         self.active[place] = None;
         Ok(true)
     }

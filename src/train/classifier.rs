@@ -181,16 +181,16 @@ struct Training<'a> {
 impl Training<'_> {
     fn run(&mut self, call: &mut LongCall) -> Result<()> {
         let Settings { epochs, batch, lr, seed, .. } = self.settings;
-        let task = self.cx.progress("training", Some((epochs * self.usable) as u64));
         if let Some(state) = call.state()? {
             self.restore(&state)?;
             self.cx.say(&format!("training: going on after {} of {epochs} epochs", self.epoch));
-            task.advance((self.epoch * self.usable + self.seen) as u64);
         }
         if self.epoch == *epochs {
             return Ok(());
         }
         let images = Images::new(self.cx, self.set)?;
+        let task = self.cx.progress("training", Some((epochs * self.usable) as u64));
+        task.advance((self.epoch * self.usable + self.seen) as u64);
         let labels = self.set.label_tensor(&(0..self.set.len()).collect::<Vec<_>>(), self.cx.device())?;
         while self.epoch < *epochs {
             let mut order: Vec<usize> = (0..self.set.len()).collect();

@@ -1,4 +1,5 @@
 //! A terminal for tests: a process on a pseudo-terminal, what it has shown so far, and keys to press.
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -109,10 +110,21 @@ impl Terminal {
         plain(&answer)
     }
 
+    /// Sends a signal, as `kill -TERM` does.
+    pub fn signal(&mut self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.process.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success());
+    }
+
+    /// The exit status, once it has ended.
+    pub fn status(&mut self) -> Option<i32> {
+        self.process.wait().expect("viva ends").code()
+    }
+
     /// Ctrl-D at an empty line; the exit status.
     pub fn leave(&mut self) -> Option<i32> {
         self.press("\x04");
-        self.process.wait().expect("viva ends").code()
+        self.status()
     }
 }
 
