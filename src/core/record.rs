@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Cx, Digest, Error, Result, Value};
 
 /// What a run writes besides what its script saves.
-const RESERVED: [&str; 4] = ["results.json", "report.md", "manifest.json", "script.rhai"];
+const RESERVED: [&str; 5] = ["results.json", "report.md", "manifest.json", "script.rhai", "printed.txt"];
 
 /// A run in progress and the folder that will tell of it.
 pub struct Record {
@@ -145,6 +145,10 @@ impl Record {
 
     fn manifest(&self, cx: &Cx, state: &str) -> Result<()> {
         self.write(cx, "script.rhai", &self.text)?;
+        let printed = cx.printed();
+        if !printed.is_empty() {
+            self.write(cx, "printed.txt", &printed)?;
+        }
         let started = self.started.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let inputs: Vec<serde_json::Value> = cx
             .inputs()
@@ -178,8 +182,16 @@ pub fn versions() -> serde_json::Value {
 /// The version that tch 0.24 is bound to; another one does not link.
 pub const LIBTORCH: &str = "2.11.0";
 
+/// What a script says of itself: the comment that it opens with.
+pub fn opening_comment(script: &str) -> String {
+    let lines = script.trim_start_matches('\u{feff}').lines().map_while(|line| line.strip_prefix("//"));
+    let plain =
+        |line: &str| line.trim_start_matches('/').strip_prefix(' ').unwrap_or(line.trim_start_matches('/')).to_string();
+    lines.map(plain).collect::<Vec<_>>().join("\n")
+}
+
 /// A key as part of a file name.
-fn file_name(key: &str) -> String {
+pub fn file_name(key: &str) -> String {
     if key.is_empty() {
         return "value".into();
     }

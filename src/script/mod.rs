@@ -10,5 +10,5 @@ mod value;
 
 pub use check::{Finding, ScriptArgument, check, script_arguments};
 pub use diagnostic::Diagnostic;
-pub use modules::{stdlib_names, stdlib_page};
+pub use modules::{functions, stdlib_names, stdlib_page, stdlib_text};
 pub use session::Session;
