@@ -331,7 +331,7 @@ fn scalar(value: &Json) -> Markup {
             html! { code title=(text) { (text[..12]) } }
         }
         Json::String(text) if text.contains('\n') => html! { pre { (clean(&shortened(text, TEXT))) } },
-        Json::String(text) => html! { (clean(&shortened(text, TEXT))) },
+        Json::String(text) => html! { span .words { (clean(&shortened(text, TEXT))) } },
         other => html! { (other.to_string()) },
     }
 }

@@ -211,7 +211,7 @@ impl Site<'_> {
                             thead { tr { th scope="col" { "name" } th scope="col" { "kind" } th scope="col" { "meaning" } } }
                             tbody { @for field in kind.fields { tr {
                                 th scope="row" { code { (field.name) } }
-                                td data-head="kind" { (inline(field.kind, &links)) }
+                                td data-head="kind" { (inline(&typed(field.kind), &links)) }
                                 td { (inline(field.doc, &links)) }
                             } } }
                         }
@@ -302,10 +302,23 @@ fn short_signature(primitive: &Primitive) -> String {
 
 fn contents<'a>(entries: impl Iterator<Item = (String, &'a str, &'a str)>) -> Markup {
     html! {
-        table .entries { tbody { @for (anchor, name, purpose) in entries {
+        table .entries.contents { tbody { @for (anchor, name, purpose) in entries {
             tr { th scope="row" { a href={ "#" (anchor) } { code { (name) } } } td { (inline(purpose, &links)) } }
         } } }
     }
+}
+
+/// A kind in words, its types marked as code: "a `Dataset` or a tensor".
+fn typed(text: &str) -> String {
+    let mut article = true;
+    let mut words = Vec::new();
+    for word in text.split(' ') {
+        let name = word.trim_end_matches([',', ';', ':', '.']);
+        let known = article && TYPES.iter().any(|kind| kind.name == name && kind.name != "tensor");
+        words.push(if known { format!("`{name}`{}", &word[name.len()..]) } else { word.to_string() });
+        article = matches!(word, "a" | "an" | "to" | "or");
+    }
+    words.join(" ")
 }
 
 /// A function in full; `level` is that of its heading.
@@ -321,7 +334,7 @@ fn function(primitive: &Primitive, level: u8) -> Markup {
             (paragraphs(primitive.purpose, &links))
             @if !params.is_empty() { (parameters("Arguments", params)) }
             @if !primitive.options.is_empty() { (parameters("Options", primitive.options)) }
-            p { strong { "Returns" } " " (inline(primitive.returns, &links)) }
+            p { strong { "Returns" } " " (inline(&typed(primitive.returns), &links)) }
             (paragraphs(primitive.notes, &links))
             @if !primitive.source.is_empty() { p .note { "Source: " (clean(primitive.source)) } }
             @for shown in primitive.examples { (example(shown)) }
@@ -336,7 +349,7 @@ fn parameters(title: &str, params: &[Param]) -> Markup {
             thead { tr { @for head in ["name", "kind", "default", "range", "meaning"] { th scope="col" { (head) } } } }
             tbody { @for param in params { tr {
                 th scope="row" { code { (param.name) } }
-                td data-head="kind" { (inline(&param.kind.describe(), &links)) }
+                td data-head="kind" { (inline(&typed(&param.kind.describe()), &links)) }
                 td data-head="default" {
                     @match param.fallback {
                         Fallback::Required => span .note { "must be given" },

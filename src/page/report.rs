@@ -97,7 +97,7 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
         header .top {
             p .kind { "viva: report of a run" }
             h1 { (name) }
-            p .state { span class={ "badge " (state.class) } { (state.word) } @if !state.why.is_empty() { " " (clean(&shortened(&state.why, 2000))) } }
+            p .state { span class={ "badge " (state.class) } { (state.word) } @if !state.why.is_empty() { " " (inline(&shortened(&state.why, 2000), NO_LINKS)) } }
             @if !about.is_empty() { div .about { (comment(&shortened(&about, 4000), NO_LINKS)) } }
             nav aria-label="Parts of this page" { ul { @for (id, title, _) in &sections { li { a href={ "#" (id) } { (title) } } } } }
         }
