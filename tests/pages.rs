@@ -33,7 +33,7 @@ fn report(folder: &Path) -> String {
     page
 }
 
-/// Every start tag with its attributes, after checking that tags are balanced, attributes quoted and nothing is left open.
+/// Every start tag with its attributes, after checking that tags are balanced and attributes quoted.
 fn tags(page: &str) -> Vec<(String, BTreeMap<String, String>)> {
     const VOID: [&str; 5] = ["meta", "br", "img", "input", "link"];
     let mut open: Vec<String> = Vec::new();
@@ -83,7 +83,8 @@ fn tags(page: &str) -> Vec<(String, BTreeMap<String, String>)> {
     found
 }
 
-/// What holds of every page: it loads nothing, runs nothing but its own script, names its parts once, describes its pictures.
+/// What holds of every page: it loads nothing, runs nothing but its own script, names its parts once and describes its
+/// pictures.
 fn check(page: &str, others: &[String]) {
     let tags = tags(page);
     let ids: Vec<&String> = tags.iter().filter_map(|(_, attributes)| attributes.get("id")).collect();
@@ -218,7 +219,8 @@ fn reports_stand_side_by_side() {
             "interval_test": { "p": 0.5, "reject": false }, "scored": 800, "verdict": "said: in words", "assumption": "rolled",
             "model_hash": "8c8eed596fb9a75b0fbe361511fccdb294c35614c246925c4484adaab5770cbf", "new_field": 7 })
     };
-    let results = serde_json::json!({ "seen": one(1.19131e-10, true), "fresh": one(1.0, false), "deep": { "er": { "list": [1, 2.5] } } });
+    let deep = serde_json::json!({ "er": { "list": [1, 2.5] } });
+    let results = serde_json::json!({ "seen": one(1.19131e-10, true), "fresh": one(1.0, false), "deep": deep });
     let folder = folder(&[("results.json", results.to_string().as_bytes())]);
     let page = report(folder.path());
     for wanted in [
@@ -350,7 +352,8 @@ fn deep_and_endless_results_are_cut() {
     let many: serde_json::Map<String, serde_json::Value> =
         (0..5000).map(|i| (format!("key {i}"), serde_json::json!([[i, [i, i]], { "a": i }]))).collect();
     let numbers: Vec<f64> = (0..100_000).map(f64::from).collect();
-    let results = serde_json::json!({ "deep": deep, "many": many, "numbers": numbers, "rows": vec![serde_json::json!({ "a": 1 }); 3000] });
+    let rows = vec![serde_json::json!({ "a": 1 }); 3000];
+    let results = serde_json::json!({ "deep": deep, "many": many, "numbers": numbers, "rows": rows });
     let folder = folder(&[("results.json", results.to_string().as_bytes())]);
     let page = report(folder.path());
     for wanted in ["100 of 5000 entries", "100000 in all", "0.0 to 99999.0", "the first 20 of 3000 rows"] {
@@ -430,6 +433,7 @@ fn the_reference_is_the_committed_one() {
     let left: Vec<&String> = committed.keys().filter(|name| !fresh.contains_key(*name)).collect();
     assert!(
         stale.is_empty() && left.is_empty(),
-        "docs/reference is not what the code says; stale: {stale:?}, to remove: {left:?}; refresh it with\n    cargo run -- doc --html docs/reference"
+        "docs/reference is not what the code says; stale: {stale:?}, to remove: {left:?}; refresh it \
+         with\n    cargo run -- doc --html docs/reference"
     );
 }

@@ -40,7 +40,11 @@ pub fn numbered(text: &str) -> Markup {
 
 /// A few lines, such as an example.
 pub fn plain(text: &str) -> Markup {
-    html! { pre .code { code { @for (i, line) in lines(&clean(text)).iter().enumerate() { @if i > 0 { "\n" } (coloured(line)) } } } }
+    html! {
+        pre .code { code {
+            @for (i, line) in lines(&clean(text)).iter().enumerate() { @if i > 0 { "\n" } (coloured(line)) }
+        } }
+    }
 }
 
 fn coloured(line: &[(Look, &str)]) -> Markup {

@@ -76,7 +76,12 @@ pub fn table(entry: &Entry, id: &str) -> Markup {
     let sheet = match read(entry) {
         Ok(sheet) => sheet,
         Err(error) => {
-            return html! { section id=(id) { h3 { (clean(&entry.name)) } p .problem { "can't be read: " (clean(&error.to_string())) } } };
+            return html! {
+                section id=(id) {
+                    h3 { (clean(&entry.name)) }
+                    p .problem { "can't be read: " (clean(&error.to_string())) }
+                }
+            };
         }
     };
     let columns = sheet.width.min(COLUMNS);
@@ -112,7 +117,9 @@ pub fn table(entry: &Entry, id: &str) -> Markup {
                 }
             } }
             tbody { @for row in &sheet.rows {
-                tr { @for column in 0..columns { td .number[right[column]] { (cell(row.get(column).map_or("", String::as_str))) } } }
+                tr { @for column in 0..columns {
+                    td .number[right[column]] { (cell(row.get(column).map_or("", String::as_str))) }
+                } }
             } }
         }
     };

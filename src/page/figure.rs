@@ -1,5 +1,5 @@
-//! Figures inside a page. SVG is drawn anew from the few elements that figures are made of; anything else in it could run,
-//! load or restyle something, and then the file is shown as an inert picture.
+//! Figures inside a page. SVG is drawn anew from the few elements that figures are made of; anything else in it could
+//! run, load or restyle something, and then the file is shown as an inert picture.
 
 use maud::{Markup, PreEscaped, html};
 

@@ -37,6 +37,9 @@ const RISK_REPORT: [(&str, &str); 12] = [
 /// Said elsewhere in a report's table.
 const RISK_REPORT_APART: [&str; 5] = ["type", "hi", "verdict", "reject", "assumption"];
 
+/// An object with the name that the results give it.
+type Named<'a> = (String, &'a Map<String, Json>);
+
 /// Results on their way into a page.
 pub struct Outcome<'a> {
     /// Where the figure kept under this name stands.
@@ -85,7 +88,7 @@ impl<'a> Outcome<'a> {
         if map.is_empty() {
             return html! { span .note { "nothing" } };
         }
-        let mut reports: Vec<(&str, Vec<(String, &Map<String, Json>)>)> = Vec::new();
+        let mut reports: Vec<(&str, Vec<Named>)> = Vec::new();
         let mut others = Vec::new();
         for (key, value) in map.iter().take(ENTRIES) {
             match (kind(value), value) {
@@ -101,7 +104,10 @@ impl<'a> Outcome<'a> {
         let inner = |key: &str| file_name(&if name == "result" { key.to_string() } else { format!("{name}-{key}") });
         let pairs = html! {
             table .pairs { tbody { @for (key, value) in &others {
-                tr { th scope="row" { (clean(&shortened(key, 80))) } td { (self.value(&inner(key), value, depth + 1)) } }
+                tr {
+                    th scope="row" { (clean(&shortened(key, 80))) }
+                    td { (self.value(&inner(key), value, depth + 1)) }
+                }
             } } }
         };
         html! {
@@ -180,7 +186,10 @@ impl<'a> Outcome<'a> {
         let numbers: Vec<f64> = values.iter().filter_map(Json::as_f64).collect();
         html! {
             "tensor " (shape.join(" × ")) (range(&numbers))
-            @if values.len() <= LIST { ": " @for (i, value) in values.iter().enumerate() { @if i > 0 { ", " } (scalar(value)) } }
+            @if values.len() <= LIST {
+                ": "
+                @for (i, value) in values.iter().enumerate() { @if i > 0 { ", " } (scalar(value)) }
+            }
         }
     }
 
@@ -197,7 +206,7 @@ impl<'a> Outcome<'a> {
     }
 
     /// Objects of one type: a row per field, a column per object.
-    fn side_by_side(&self, objects: &[(String, &Map<String, Json>)], depth: usize) -> Markup {
+    fn side_by_side(&self, objects: &[Named], depth: usize) -> Markup {
         let kind = objects.first().and_then(|(_, object)| object.get("type")).and_then(Json::as_str).unwrap_or("");
         let is_report = kind == "RiskReport";
         let mut fields: Vec<(String, String)> = Vec::new();
@@ -248,7 +257,10 @@ impl<'a> Outcome<'a> {
             ("interval_test", Json::Object(test)) => test.get("p").map_or(html! {}, four),
             ("scored", Json::Number(points)) => {
                 let per_image = points.as_f64().zip(object.get("m").and_then(Json::as_f64)).map(|(a, m)| a / m);
-                html! { (points) @if let Some(n) = per_image.filter(|n| n.is_finite()) { " (" (significant(n, 4)) " per image)" } }
+                html! {
+                    (points)
+                    @if let Some(n) = per_image.filter(|n| n.is_finite()) { " (" (significant(n, 4)) " per image)" }
+                }
             }
             (_, Json::Number(_)) => four(value),
             (_, Json::Object(data)) if field == "data" => html! {
@@ -282,7 +294,7 @@ fn verdict(report: &Map<String, Json>) -> Markup {
 }
 
 /// What the reports take for granted, once where it is the same.
-fn rests_on(reports: &[(String, &Map<String, Json>)]) -> Markup {
+fn rests_on(reports: &[Named]) -> Markup {
     let mut assumptions: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, report) in reports {
         let Some(text) = report.get("assumption").and_then(Json::as_str) else { continue };

@@ -1,6 +1,6 @@
 "use strict";
 
-// A click on a column's head sorts the rows shown; another click turns the order. Cells without a value stay at the end.
+// A click on a column's head sorts the rows shown; another click turns the order. Empty cells stay at the end.
 const value = (row, column) => {
   const text = row.cells[column] ? row.cells[column].textContent.trim() : "";
   const number = text === "" ? NaN : Number(text);

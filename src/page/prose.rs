@@ -9,8 +9,8 @@ pub type Links<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 pub const NO_LINKS: Links<'static> = &|_| None;
 
-/// A comment that was wrapped by hand: empty lines part paragraphs, indented lines are code, and a line that begins with a
-/// word and a colon ("Data: ...") begins a line.
+/// A comment that was wrapped by hand: empty lines part paragraphs, indented lines are code, and a line that begins with
+/// a word and a colon ("Data: ...") begins a line.
 pub fn comment(text: &str, links: Links) -> Markup {
     let mut blocks: Vec<(bool, Vec<&str>)> = Vec::new();
     let mut open = false;
@@ -60,7 +60,8 @@ enum Piece<'a> {
     Symbol(&'a str, &'a str),
 }
 
-/// One paragraph: words between back-ticks, paths such as `plot::line` and options such as `--seed` are code, `R_S` is a symbol.
+/// One paragraph: words between back-ticks, paths such as `plot::line` and options such as `--seed` are code, `R_S` is a
+/// symbol.
 pub fn inline(text: &str, links: Links) -> Markup {
     html! {
         @for (i, part) in text.split('`').enumerate() {

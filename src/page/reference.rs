@@ -121,14 +121,20 @@ fn search_box(what: &str) -> Markup {
 
 impl Site<'_> {
     fn page(&self, title: &str, here: &str, head: &Markup, main: &Markup) -> String {
-        let link = |file: &str, name: &str| html! { li { a href=(file) aria-current=[(file == here).then_some("page")] { (name) } } };
+        let link = |file: &str, name: &str| {
+            html! {
+                li { a href=(file) aria-current=[(file == here).then_some("page")] { (name) } }
+            }
+        };
         let body = html! {
             header .top {
                 p .kind { a href="index.html" { "viva: reference" } }
                 h1 { (title) }
                 (head)
                 nav aria-label="Pages" { ul {
-                    @for (namespace, _) in NAMESPACES { (link(&namespace_file(namespace), &namespace_title(namespace))) }
+                    @for (namespace, _) in NAMESPACES {
+                        (link(&namespace_file(namespace), &namespace_title(namespace)))
+                    }
                     (link("types.html", "Types"))
                     @for module in self.modules { (link(&module_file(&module.name), &module.name)) }
                     (link("gallery.html", "Gallery"))
@@ -141,11 +147,17 @@ impl Site<'_> {
 
     fn index(&self) -> String {
         let head = html! {
-            p { "Everything that a script can call. At the prompt the same text answers " code { "?data::load" } ", and on the command line " code { "viva doc data::load" } "." }
+            p {
+                "Everything that a script can call. At the prompt the same text answers " code { "?data::load" }
+                ", and on the command line " code { "viva doc data::load" } "."
+            }
         };
         let line = |address: String, signature: String, purpose: &str, words: String| {
             html! {
-                tr data-words=(words) { th scope="row" { a href=(address) { code { (signature) } } } td { (inline(purpose, &links)) } }
+                tr data-words=(words) {
+                th scope="row" { a href=(address) { code { (signature) } } }
+                td { (inline(purpose, &links)) }
+            }
             }
         };
         let group = |file: String, title: &str, purpose: &str, lines: Markup| {
@@ -159,14 +171,16 @@ impl Site<'_> {
         let main = html! {
             (search_box("all functions"))
             @for (namespace, purpose) in NAMESPACES {
-                (group(namespace_file(namespace), &namespace_title(namespace), if namespace.is_empty() { "" } else { purpose }, html! {
+                @let purpose = if namespace.is_empty() { "" } else { purpose };
+                (group(namespace_file(namespace), &namespace_title(namespace), purpose, html! {
                     @for p in own(namespace) { (line(address(p), short_signature(p), p.purpose, search_words(p))) }
                 }))
             }
             @for kind in TYPES {
                 (group(format!("types.html#{}", kind.name), kind.name, "", html! {
                     tr data-words=(kind.fields.iter().map(|f| f.name).collect::<Vec<_>>().join(" ")) {
-                        th scope="row" { a href={ "types.html#" (kind.name) } { code { (kind.name) } } } td { (inline(kind.purpose, &links)) }
+                        th scope="row" { a href={ "types.html#" (kind.name) } { code { (kind.name) } } }
+                        td { (inline(kind.purpose, &links)) }
                     }
                     @for p in methods(kind.name) { (line(address(p), short_signature(p), p.purpose, search_words(p))) }
                 }))
@@ -174,7 +188,8 @@ impl Site<'_> {
             @for module in self.modules {
                 (group(module_file(&module.name), &module.name, "a module to import", html! {
                     @for function in &module.functions {
-                        (line(format!("{}#{}", module_file(&module.name), function.name()), function.signature.clone(), first_sentence(&function.comment), String::new()))
+                        @let address = format!("{}#{}", module_file(&module.name), function.name());
+                        (line(address, function.signature.clone(), first_sentence(&function.comment), String::new()))
                     }
                 }))
             }
@@ -197,7 +212,12 @@ impl Site<'_> {
     }
 
     fn types(&self) -> String {
-        let head = html! { p { "What values have: fields to read, elements to index, methods to call. A method without arguments answers without parentheses as well." } };
+        let head = html! {
+            p {
+                "What values have: fields to read, elements to index, methods to call. A method without arguments answers "
+                "without parentheses as well."
+            }
+        };
         let main = html! {
             (search_box("this page"))
             (contents(TYPES.iter().map(|kind| (kind.name.to_string(), kind.name, kind.purpose))))
@@ -208,7 +228,7 @@ impl Site<'_> {
                     @if !kind.fields.is_empty() {
                         h3 { "Fields" }
                         table .params {
-                            thead { tr { th scope="col" { "name" } th scope="col" { "kind" } th scope="col" { "meaning" } } }
+                            thead { tr { @for head in ["name", "kind", "meaning"] { th scope="col" { (head) } } } }
                             tbody { @for field in kind.fields { tr {
                                 th scope="row" { code { (field.name) } }
                                 td data-head="kind" { (inline(&typed(field.kind), &links)) }
@@ -216,10 +236,19 @@ impl Site<'_> {
                             } } }
                         }
                     }
-                    @if !kind.elements.is_empty() { p { code { "value[i]" } " is " (inline(kind.elements, &links)) "." } }
+                    @if !kind.elements.is_empty() {
+                        p { code { "value[i]" } " is " (inline(kind.elements, &links)) "." }
+                    }
                     @let makers = makers(kind.name);
                     @if !makers.is_empty() {
-                        p .note { "Made by " @for (i, maker) in makers.iter().enumerate() { @if i > 0 { ", " } a href=(address(maker)) { code { (maker.path) } } } "." }
+                        p .note {
+                            "Made by "
+                            @for (i, maker) in makers.iter().enumerate() {
+                                @if i > 0 { ", " }
+                                a href=(address(maker)) { code { (maker.path) } }
+                            }
+                            "."
+                        }
                     }
                     @for method in methods(kind.name) { (function(method, 3)) }
                 }
@@ -261,7 +290,12 @@ impl Site<'_> {
                 }
             });
         }
-        let head = html! { p { "Every figure that viva draws, with the script that made it. " code { "figure.save(\"name.svg\")" } " keeps one; a run keeps those of its result by itself." } };
+        let head = html! {
+            p {
+                "Every figure that viva draws, with the script that made it. " code { "figure.save(\"name.svg\")" }
+                " keeps one; a run keeps those of its result by itself."
+            }
+        };
         Ok(self.page(
             "Gallery",
             "gallery.html",
@@ -371,7 +405,9 @@ fn example(shown: &Example) -> Markup {
     html! {
         div .example {
             (code::plain(shown.code))
-            @if !shown.result.is_empty() && shown.result != "()" { pre .result { span .note aria-hidden="true" { "⇒ " } (shown.result) } }
+            @if !shown.result.is_empty() && shown.result != "()" {
+                pre .result { span .note aria-hidden="true" { "⇒ " } (shown.result) }
+            }
         }
     }
 }

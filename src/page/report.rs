@@ -67,26 +67,66 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
     let name = clean(Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path));
     let about = script.as_ref().map(|(text, _)| opening_comment(text)).unwrap_or_default();
     let sections: Vec<(&str, &str, Markup)> = [
-        ("results", "Results", shown.map(|shown| html! {
-            (shown)
-            @if outcome.cut() { p .note { "Cut here; all of it is in results.json." } }
-        })),
-        ("figures", "Figures", (!drawn.is_empty()).then(|| html! { div .figures { @for figure in &drawn { (figure) } } })),
-        ("printed", "Printed", printed.as_ref().filter(|(text, _)| !text.trim().is_empty()).map(|(text, of)| html! {
-            pre .printed { (clean(text.trim_end())) }
-            (beginning("printed.txt", *of))
-        })),
-        ("tables", "Tables", (!tables.is_empty()).then(|| html! {
-            @for (i, table) in tables.iter().take(TABLES).enumerate() { (csv::table(table, &format!("table-{}", i + 1))) }
-            @if tables.len() > TABLES { p .note { (TABLES) " of " (tables.len()) " tables; the others are among the files below." } }
-        })),
-        ("provenance", "Provenance", known.is_object().then(|| {
-            provenance::table(known, script.as_ref().filter(|(_, of)| of.is_none()).map(|(text, _)| text.as_str()))
-        })),
-        ("script", "Script", script.as_ref().map(|(text, of)| html! {
-            (code::numbered(text))
-            (beginning("script.rhai", *of))
-        })),
+        (
+            "results",
+            "Results",
+            shown.map(|shown| {
+                html! {
+                    (shown)
+                    @if outcome.cut() { p .note { "Cut here; all of it is in results.json." } }
+                }
+            }),
+        ),
+        (
+            "figures",
+            "Figures",
+            (!drawn.is_empty()).then(|| {
+                html! {
+                    div .figures { @for figure in &drawn { (figure) } }
+                }
+            }),
+        ),
+        (
+            "printed",
+            "Printed",
+            printed.as_ref().filter(|(text, _)| !text.trim().is_empty()).map(|(text, of)| {
+                html! {
+                    pre .printed { (clean(text.trim_end())) }
+                    (beginning("printed.txt", *of))
+                }
+            }),
+        ),
+        (
+            "tables",
+            "Tables",
+            (!tables.is_empty()).then(|| {
+                html! {
+                    @for (i, table) in tables.iter().take(TABLES).enumerate() {
+                        (csv::table(table, &format!("table-{}", i + 1)))
+                    }
+                    @if tables.len() > TABLES {
+                        p .note { (TABLES) " of " (tables.len()) " tables; the others are among the files below." }
+                    }
+                }
+            }),
+        ),
+        (
+            "provenance",
+            "Provenance",
+            known.is_object().then(|| {
+                provenance::table(known, script.as_ref().filter(|(_, of)| of.is_none()).map(|(text, _)| text.as_str()))
+            }),
+        ),
+        (
+            "script",
+            "Script",
+            script.as_ref().map(|(text, of)| {
+                html! {
+                    (code::numbered(text))
+                    (beginning("script.rhai", *of))
+                }
+            }),
+        ),
         ("files", "Files", Some(files(&folder))),
     ]
     .into_iter()
@@ -97,24 +137,29 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
         header .top {
             p .kind { "viva: report of a run" }
             h1 { (name) }
-            p .state { span class={ "badge " (state.class) } { (state.word) } @if !state.why.is_empty() { " " (inline(&shortened(&state.why, 2000), NO_LINKS)) } }
+            p .state {
+                span class={ "badge " (state.class) } { (state.word) }
+                @if !state.why.is_empty() { " " (inline(&shortened(&state.why, 2000), NO_LINKS)) }
+            }
             @if !about.is_empty() { div .about { (comment(&shortened(&about, 4000), NO_LINKS)) } }
-            nav aria-label="Parts of this page" { ul { @for (id, title, _) in &sections { li { a href={ "#" (id) } { (title) } } } } }
+            nav aria-label="Parts of this page" {
+                ul { @for (id, title, _) in &sections { li { a href={ "#" (id) } { (title) } } } }
+            }
         }
         main {
             @if !warnings.is_empty() { (notices("Warnings", "warning", &warnings)) }
-            @if !problems.is_empty() { (notices("Not shown", "problem", &problems.iter().map(String::as_str).collect::<Vec<_>>())) }
+            @if !problems.is_empty() { (notices("Not shown", "problem", &problems)) }
             @for (id, title, inside) in &sections { section id=(id) { h2 { (title) } (inside) } }
         }
     };
     Ok(document(&format!("{name}: {}", state.word), &body))
 }
 
-fn notices(title: &str, class: &str, lines: &[&str]) -> Markup {
+fn notices(title: &str, class: &str, lines: &[impl AsRef<str>]) -> Markup {
     html! {
         section class={ "notice " (class) } {
             h2 { (title) }
-            ul { @for line in lines.iter().take(100) { li { (inline(&shortened(line, 1000), NO_LINKS)) } } }
+            ul { @for line in lines.iter().take(100) { li { (inline(&shortened(line.as_ref(), 1000), NO_LINKS)) } } }
             @if lines.len() > 100 { p { "and " (lines.len() - 100) " more, in manifest.json" } }
         }
     }
@@ -127,7 +172,11 @@ fn text(folder: &Folder, name: &str) -> Option<(String, Option<u64>)> {
 }
 
 fn beginning(name: &str, of: Option<u64>) -> Markup {
-    html! { @if let Some(bytes) = of { p .note { "The first " (size(TEXT)) " of " (size(bytes)) "; all of it is in " (name) "." } } }
+    html! {
+        @if let Some(bytes) = of {
+            p .note { "The first " (size(TEXT)) " of " (size(bytes)) "; all of it is in " (name) "." }
+        }
+    }
 }
 
 /// Pictures by name, SVG before others.
@@ -164,7 +213,10 @@ fn draw(figures: &[Figure], met: &[(String, String)]) -> (Vec<Markup>, Vec<Strin
                 drawn.push(html! {
                     figure .wide[shown.wide] id={ "figure-" (i + 1) } {
                         div .paper { (shown.markup) }
-                        figcaption { @if let Some(title) = &shown.title { strong { (title) } " " } span .note { (clean(&names.join(", "))) } }
+                        figcaption {
+                            @if let Some(title) = &shown.title { strong { (title) } " " }
+                            span .note { (clean(&names.join(", "))) }
+                        }
                     }
                 });
             }

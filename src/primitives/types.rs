@@ -37,7 +37,8 @@ pub static TYPES: &[Type] = &[
             field(
                 "edge",
                 "a string",
-                "what a translation does at the border: `wrap` rolls, `margin(n)` brings in n more pixels, `none` has nothing to bring in",
+                "what a translation does at the border: `wrap` rolls, `margin(n)` brings in n more pixels, `none` has \
+                 nothing to bring in",
             ),
         ],
         elements: "a map: `image` (a tensor C x H x W), `label` and `class`; a negative index counts from the end",
@@ -66,7 +67,8 @@ pub static TYPES: &[Type] = &[
     },
     Type {
         name: "RiskReport",
-        purpose: "A model's error beside its estimate from adversarial examples, and the test whether the model has seen the images.",
+        purpose: "A model's error beside its estimate from adversarial examples, and the test whether the model has seen \
+                  the images.",
         fields: &[
             field("m", "an int", "the number of images"),
             field("error", "a float", "R_S, the share of images that are misclassified"),
