@@ -119,7 +119,8 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
             {
                 Some(Piece::Symbol(letter, index))
             }
-            _ if is_path || word.starts_with("--") && word.len() > 2 || word.contains('_') => Some(Piece::Code(word)),
+            _ if is_path || word.starts_with("--") && word.len() > 2 => Some(Piece::Code(word)),
+            Some(_) if word.starts_with(char::is_alphanumeric) => Some(Piece::Code(word)),
             _ => None,
         };
         let stop = at + word.len().max(c.len_utf8());
