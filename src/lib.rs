@@ -9,7 +9,7 @@
 //! | [`search`], [`objective`], [`train`] | how a failing change is looked for; what counts as failing; how models learn |
 //! | [`estimate`], [`plot`] | outcomes to numbers and to pictures |
 //! | [`primitives`] | one file per function that a script can call |
-//! | `script`, `term` | the only folder that knows Rhai; colours, pictures and progress in a terminal |
+//! | `script`, `term`, `page` | the only folder that knows Rhai; colours, pictures and progress in a terminal; pages for a browser |
 //! | `repl`, `cli` | the two doors: the prompt and the command line |
 //!
 //! An arrow between folders may only point up this table.
@@ -22,6 +22,8 @@ pub mod estimate;
 pub mod maths;
 pub mod model;
 pub mod objective;
+#[cfg(feature = "script")]
+pub mod page;
 pub mod plot;
 pub mod primitives;
 #[cfg(feature = "script")]

@@ -66,7 +66,7 @@ fn a_run_leaves_its_record_and_two_runs_leave_the_same_results() {
         assert!(output.status.success(), "{}", err(&output));
     }
     let run = folder.path().join("one");
-    assert_eq!(entries(&run), ["manifest.json", "report.md", "results.json", "script.rhai", "tables"]);
+    assert_eq!(entries(&run), ["manifest.json", "printed.txt", "report.md", "results.json", "script.rhai", "tables"]);
     assert_eq!(std::fs::read_to_string(run.join("tables/rows.csv")).expect("a table"), "a,b\n1,2.5\n");
     let results: serde_json::Value =
         serde_json::from_slice(&std::fs::read(run.join("results.json")).expect("results")).expect("JSON");
@@ -75,7 +75,7 @@ fn a_run_leaves_its_record_and_two_runs_leave_the_same_results() {
         serde_json::from_slice(&std::fs::read(run.join("manifest.json")).expect("a manifest")).expect("JSON");
     assert_eq!((&manifest["seed"], &manifest["arguments"]["scale"]), (&4.into(), &"3".into()));
     assert_eq!((&manifest["state"], &manifest["versions"]["libtorch"]), (&"finished".into(), &"2.11.0".into()));
-    for name in ["results.json", "report.md", "script.rhai", "tables/rows.csv"] {
+    for name in ["results.json", "report.md", "printed.txt", "script.rhai", "tables/rows.csv"] {
         let bytes = |run: &str| std::fs::read(folder.path().join(run).join(name)).expect("a file");
         assert_eq!(bytes("one"), bytes("two"), "{name}");
     }

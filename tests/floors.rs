@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-const FLOORS: [(&str, usize); 19] = [
+const FLOORS: [(&str, usize); 20] = [
     ("core", 0),
     ("maths", 1),
     ("model", 2),
@@ -19,6 +19,7 @@ const FLOORS: [(&str, usize); 19] = [
     ("primitives", 6),
     ("script", 7),
     ("term", 7),
+    ("page", 7),
     ("repl", 8),
     ("cli", 8),
     ("main.rs", 9),

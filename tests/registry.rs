@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use viva::core::{Cx, Value};
-use viva::primitives::{Fallback, NAMESPACES, PRIMITIVES};
+use viva::primitives::{Fallback, NAMESPACES, PRIMITIVES, types};
 use viva::script::Session;
 
 #[test]
@@ -146,6 +146,35 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
             primitive.call(&cx, too_many).err().unwrap_or_else(|| panic!("{} takes nine arguments", primitive.path));
         assert!(error.message.contains(primitive.path), "{}: {}", primitive.path, error.message);
         assert!(error.hint.is_some(), "{} gives no hint", primitive.path);
+    }
+}
+
+/// A value of every type that has fields.
+const VALUES: [&str; 5] = [
+    "data::glyphs(#{ n: 3 })",
+    "model::from(|x| tensor::zeros([x.shape[0], 10]))",
+    "examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
+     #{ space: space::translate(1), search: search::strongest() })",
+    "risk::estimate(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), #{ epsilon: 1 })",
+    "plot::line([1, 2], [3, 4])",
+];
+
+#[test]
+fn types_list_the_fields_that_their_values_answer() {
+    let mut seen = HashSet::new();
+    for text in VALUES {
+        let value = Session::new(Rc::new(Cx::default())).evaluate("value", text).expect("a value");
+        let Value::Object(object) = &value else { panic!("{text} is a {}", value.kind()) };
+        let kind = types::find(object.kind()).unwrap_or_else(|| panic!("{} has no line in TYPES", object.kind()));
+        let listed: Vec<&str> = kind.fields.iter().map(|field| field.name).collect();
+        assert_eq!(listed, object.fields(), "{}", kind.name);
+        seen.insert(kind.name);
+    }
+    for kind in types::TYPES {
+        assert!(kind.fields.is_empty() || seen.contains(kind.name), "no value of {} was looked at", kind.name);
+    }
+    for receiver in PRIMITIVES.iter().filter_map(|p| p.receiver()) {
+        assert!(types::find(receiver).is_some(), "{receiver} has no line in TYPES");
     }
 }
 

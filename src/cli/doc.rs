@@ -1,9 +1,21 @@
-//! `viva doc [NAME]`
+//! `viva doc [NAME]`, `viva doc --html DIR`
 
-use super::Outcome;
-use crate::core::{Error, suggestion};
+use std::path::Path;
+use std::rc::Rc;
+
+use include_dir::{Dir, include_dir};
+
+use super::{Failure, Outcome};
+use crate::core::{Cx, Error, suggestion};
+use crate::page::{Drawing, Module, ModuleFunction, reference as pages};
+use crate::plot::Figure;
+use crate::primitives::types::TYPES;
 use crate::primitives::{PRIMITIVES, reference};
-use crate::script::{stdlib_names, stdlib_page};
+use crate::script::{Session, functions, stdlib_names, stdlib_page, stdlib_text};
+use crate::term::context;
+
+/// One script per figure, named as its function: `line.rhai` draws `plot::line`.
+static GALLERY: Dir = include_dir!("$CARGO_MANIFEST_DIR/docs/gallery");
 
 /// The page of a function, a type, a namespace or a module of the standard library; of everything for "".
 pub fn page(name: &str) -> Option<String> {
@@ -17,6 +29,8 @@ pub fn page(name: &str) -> Option<String> {
 pub fn main(words: &[String]) -> Outcome {
     let name = match words {
         [] => "",
+        [flag, folder] if flag == "--html" => return html(Path::new(folder)),
+        [flag] if flag == "--html" => return Err(Error::argument("viva doc --html needs a folder").into()),
         [name] => name.as_str(),
         _ => return Err(Error::argument("viva doc takes one name").into()),
     };
@@ -26,7 +40,41 @@ pub fn main(words: &[String]) -> Outcome {
             Ok(())
         }
         None => Err(Error::argument(format!("nothing is called {name:?}"))
-            .hint(suggestion(name, PRIMITIVES.iter().map(|p| p.path)))
+            .hint(suggestion(name, PRIMITIVES.iter().map(|p| p.path).chain(TYPES.iter().map(|kind| kind.name))))
             .into()),
     }
+}
+
+/// Writes the reference as pages for a browser.
+fn html(folder: &Path) -> Outcome {
+    let modules: Vec<Module> = stdlib_names()
+        .into_iter()
+        .map(|name| {
+            let text = stdlib_text(&name).unwrap_or_default().to_string();
+            let of_text = functions(&text).into_iter();
+            let functions = of_text.map(|f| ModuleFunction { signature: f.signature, comment: f.comment }).collect();
+            Module { name, text, functions }
+        })
+        .collect();
+    let written = pages(&modules, &gallery()?)?;
+    let cx = context();
+    for (name, text) in &written {
+        let file = folder.join(name);
+        cx.write_with(&file, |temporary| std::fs::write(temporary, text).map_err(|e| Error::file(&file, e)))?;
+    }
+    println!("{} pages: {}", written.len(), folder.join("index.html").display());
+    Ok(())
+}
+
+/// Every figure of the namespace `plot`, in the order of the registry.
+fn gallery() -> Result<Vec<Drawing>, Failure> {
+    let mut drawings = Vec::new();
+    for primitive in PRIMITIVES.iter().filter(|p| p.namespace() == Some("plot")) {
+        let name = format!("{}.rhai", primitive.name());
+        let Some(script) = GALLERY.get_file(&name).and_then(|file| file.contents_utf8()) else { continue };
+        let value = Session::new(Rc::new(Cx::default())).evaluate(&name, script)?;
+        let figure = value.downcast::<Figure>().ok_or_else(|| Error::internal(format!("{name} gives no figure")))?;
+        drawings.push(Drawing { path: primitive.path.into(), script: script.into(), svg: figure.svg()? });
+    }
+    Ok(drawings)
 }

@@ -3,6 +3,7 @@
 mod check;
 mod data;
 mod doc;
+mod report;
 mod run;
 mod version;
 
@@ -28,7 +29,9 @@ viva run SCRIPT [--name value ...]    run a script; --help after it lists the sc
      --json               print the results as JSON
 viva -e 'EXPR'                        print the value of an expression
 viva check SCRIPT                     find mistakes without running
-viva doc [NAME]                       documentation of a function, a namespace or everything
+viva report DIR [--out FILE]          a run folder as one page for a browser (default: DIR/report.html)
+viva doc [NAME]                       documentation of a function, a type, a namespace or everything
+viva doc --html DIR                   the same as pages for a browser
 viva data [list | fetch NAME]         data sets: what is here, download one
 viva version                          versions and devices";
 
@@ -92,6 +95,7 @@ fn dispatch(arguments: Vec<OsString>) -> Outcome {
         Some("run") => run::main(rest),
         Some("-e") => evaluate(rest),
         Some("check") => check::main(rest),
+        Some("report") => report::main(rest),
         Some("doc") => doc::main(rest),
         Some("data") => data::main(rest),
         Some("version" | "--version" | "-V") => version::main(rest),
@@ -100,7 +104,7 @@ fn dispatch(arguments: Vec<OsString>) -> Outcome {
             Ok(())
         }
         Some(other) => {
-            let commands = ["run", "-e", "check", "doc", "data", "version", "help"];
+            let commands = ["run", "-e", "check", "report", "doc", "data", "version", "help"];
             Err(Error::argument(format!("there is no command {other:?}")).hint(suggestion(other, commands)).into())
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::{Failure, Outcome, read_script};
-use crate::core::record::{Begun, Record};
+use crate::core::record::{Begun, Record, opening_comment};
 use crate::core::{Error, Journal, Value, device_name, resolve_device, set_threads, suggestion};
 use crate::script::{ScriptArgument, Session, script_arguments};
 use crate::term::{context, default_device, stop_on_signals};
@@ -224,10 +224,7 @@ fn check_arguments(given: &BTreeMap<String, String>, known: &[ScriptArgument]) -
 
 fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {
     println!("viva run {} [--name value ...]\n", path.display());
-    // The script's opening comment is its description.
-    for line in text.lines().map_while(|line| line.strip_prefix("//")) {
-        println!("{}", line.trim_start_matches('/').trim_start());
-    }
+    println!("{}", opening_comment(text));
     if known.is_empty() {
         println!("\nthis script has no arguments of its own");
     } else {

@@ -11,7 +11,8 @@ use super::tensor::device_name;
 use super::{Cx, Digest, Error, Journal, Result, Value};
 
 /// What a run writes besides what its script saves.
-const RESERVED: [&str; 5] = ["results.json", "report.md", "manifest.json", "script.rhai", PROGRESS];
+const RESERVED: [&str; 6] =
+    ["results.json", "report.md", "manifest.json", "script.rhai", "printed.txt", PROGRESS];
 
 /// The folder of what long calls have done, until the run is finished.
 const PROGRESS: &str = "progress";
@@ -262,6 +263,10 @@ impl Record {
 
     fn manifest(&self, cx: &Cx, state: &str) -> Result<()> {
         self.write(cx, "script.rhai", &self.text)?;
+        let printed = cx.printed();
+        if !printed.is_empty() {
+            self.write(cx, "printed.txt", &printed)?;
+        }
         let inputs: Vec<serde_json::Value> = cx
             .inputs()
             .into_iter()
@@ -314,8 +319,16 @@ pub fn versions() -> serde_json::Value {
 /// The version that tch 0.24 is bound to; another one does not link.
 pub const LIBTORCH: &str = "2.11.0";
 
+/// What a script says of itself: the comment that it opens with.
+pub fn opening_comment(script: &str) -> String {
+    let lines = script.trim_start_matches('\u{feff}').lines().map_while(|line| line.strip_prefix("//"));
+    let plain =
+        |line: &str| line.trim_start_matches('/').strip_prefix(' ').unwrap_or(line.trim_start_matches('/')).to_string();
+    lines.map(plain).collect::<Vec<_>>().join("\n")
+}
+
 /// A key as part of a file name.
-fn file_name(key: &str) -> String {
+pub fn file_name(key: &str) -> String {
     if key.is_empty() {
         return "value".into();
     }

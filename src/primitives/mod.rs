@@ -11,6 +11,7 @@ pub mod search;
 pub mod space;
 pub mod tensor;
 pub mod top;
+pub mod types;
 
 pub mod plot;
 

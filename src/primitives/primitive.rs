@@ -142,7 +142,11 @@ impl Param {
 
     /// The bounds in words: "from 1 up".
     pub fn bounds(&self) -> Option<String> {
-        let show = |x: f64| if self.kind == Kind::Int { format!("{}", x as i64) } else { format!("{x}") };
+        let show = |x: f64| match self.kind {
+            Kind::Int => format!("{}", x as i64),
+            _ if x != 0.0 && x.abs() < 1e-4 => crate::core::number(x),
+            _ => format!("{x}"),
+        };
         self.range.map(|(lo, hi)| match (lo.is_finite(), hi.is_finite()) {
             (true, true) => format!("from {} to {}", show(lo), show(hi)),
             (true, false) => format!("from {} up", show(lo)),

@@ -1,5 +1,6 @@
 //! The documentation that the descriptions of the primitives give: one text for `help`, `?name` and `viva doc`.
 
+use super::types::{self, TYPES, Type};
 use super::{Fallback, NAMESPACES, PRIMITIVES, Param, Primitive};
 
 /// The page of a function, a namespace, a type, or of everything (`""`).
@@ -11,16 +12,18 @@ pub fn page(name: &str) -> Option<String> {
         return Some(function(primitive));
     }
     let namespace = name.trim_end_matches("::");
+    let of_type = (namespace == name).then(|| types::find(name)).flatten();
     if NAMESPACES.iter().any(|(known, _)| *known == namespace) {
-        return Some(list(
-            &PRIMITIVES.iter().copied().filter(|p| p.namespace() == Some(namespace)).collect::<Vec<_>>(),
-        ));
+        let own: Vec<&Primitive> = PRIMITIVES.iter().copied().filter(|p| p.namespace() == Some(namespace)).collect();
+        // `tensor` is both.
+        let exact =
+            of_type.filter(|kind| kind.name == name).map_or(String::new(), |kind| format!("\n\n{}", type_page(kind)));
+        return Some(format!("{}{exact}", list(&own)));
     }
-    let of_name: Vec<&Primitive> = PRIMITIVES
-        .iter()
-        .copied()
-        .filter(|p| p.name() == name || p.receiver().is_some_and(|kind| kind.eq_ignore_ascii_case(name)))
-        .collect();
+    if let Some(kind) = of_type {
+        return Some(type_page(kind));
+    }
+    let of_name: Vec<&Primitive> = PRIMITIVES.iter().copied().filter(|p| p.name() == name).collect();
     match of_name[..] {
         [] => None,
         [primitive] => Some(function(primitive)),
@@ -45,7 +48,34 @@ fn contents() -> String {
     if !methods.is_empty() {
         text += &format!("methods\n{}\n", indent(&list(&methods)));
     }
+    let names: Vec<&str> = TYPES.iter().map(|kind| kind.name).collect();
+    text += &format!("types\n  {}\n\n", names.join(", "));
     text + "help(\"name\") shows one of them with its options and an example"
+}
+
+/// The methods of a type.
+pub fn methods(kind: &str) -> Vec<&'static Primitive> {
+    let of_kind = |p: &&Primitive| p.receiver().is_some_and(|receiver| receiver.eq_ignore_ascii_case(kind));
+    PRIMITIVES.iter().copied().filter(of_kind).collect()
+}
+
+fn type_page(kind: &Type) -> String {
+    let mut text = format!("{}\n\n{}\n", kind.name, kind.purpose);
+    if !kind.fields.is_empty() {
+        let wide = kind.fields.iter().map(|field| field.name.len()).max().unwrap_or(0);
+        text += "\nfields\n";
+        for field in kind.fields {
+            text += &format!("  {:wide$}  {} ({})\n", field.name, field.doc, field.kind);
+        }
+    }
+    if !kind.elements.is_empty() {
+        text += &format!("\nelements\n  value[i] is {}\n", kind.elements);
+    }
+    let methods = methods(kind.name);
+    if !methods.is_empty() {
+        text += &format!("\nmethods\n{}", indent(&list(&methods)));
+    }
+    text.trim_end().to_string()
 }
 
 fn indent(text: &str) -> String {

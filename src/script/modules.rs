@@ -8,6 +8,7 @@ use std::rc::Rc;
 use include_dir::{Dir, include_dir};
 use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
 
+use crate::core::record::opening_comment;
 use crate::core::{Error, suggestion};
 
 static STDLIB: Dir = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
@@ -24,6 +25,12 @@ pub fn stdlib_names() -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+/// The text of a module in the binary, such as `std/zoo`.
+pub fn stdlib_text(name: &str) -> Option<&'static str> {
+    let stem = name.strip_prefix("std/")?;
+    STDLIB.get_file(format!("{stem}.rhai"))?.contents_utf8()
 }
 
 /// A function of a module's text, with the comment above it.
@@ -52,11 +59,8 @@ pub fn functions(text: &str) -> Vec<ModuleFunction> {
 
 /// The documentation of a module in the binary, such as `std/zoo`: its opening comment and its functions.
 pub fn stdlib_page(name: &str) -> Option<String> {
-    let stem = name.strip_prefix("std/")?;
-    let text = STDLIB.get_file(format!("{stem}.rhai"))?.contents_utf8()?;
-    let opening =
-        text.lines().map_while(|line| line.strip_prefix("//")).map(|line| line.strip_prefix(' ').unwrap_or(line));
-    let mut page = opening.collect::<Vec<_>>().join("\n");
+    let text = stdlib_text(name)?;
+    let mut page = opening_comment(text);
     for function in functions(text) {
         page += &format!("\n\n{}\n    {}", function.signature, function.comment.replace('\n', "\n    "));
     }
@@ -88,9 +92,9 @@ impl Resolver {
     }
 
     fn load(&self, importer: Option<&str>, path: &str) -> Result<(String, String), Error> {
-        if let Some(name) = path.strip_prefix("std/") {
+        if path.starts_with("std/") {
             let names = stdlib_names();
-            return match STDLIB.get_file(format!("{name}.rhai")).and_then(|file| file.contents_utf8()) {
+            return match stdlib_text(path) {
                 Some(text) => Ok((path.to_string(), text.to_string())),
                 None => Err(Error::argument(format!("import: there is no {path:?}"))
                     .hint(suggestion(path, names.iter().map(String::as_str)))),

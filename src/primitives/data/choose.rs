@@ -110,7 +110,10 @@ pub static ONLY: Primitive = Primitive {
     returns: "a `Dataset`; labels and classes stay as they are",
     notes: "`relabel` renumbers labels.",
     source: "",
-    examples: &[Example { code: "data::glyphs(#{ n: 100, seed: 1 }).only([3, \"5\"])", result: "" }],
+    examples: &[Example {
+        code: "data::glyphs(#{ n: 100, seed: 1 }).only([3, \"5\"])",
+        result: "data glyphs: 20 images 1 x 32 x 32, 10 classes, edge wrap",
+    }],
     run: only,
 };
 

@@ -18,8 +18,9 @@ pub static FROM: Primitive = Primitive {
     notes: "Pixels are copied. NaN and values outside [0, 1] are refused.",
     source: "",
     examples: &[Example {
-        code: "let ds = data::glyphs(#{ n: 4, seed: 1 }); data::from(ds.images(), ds.labels)",
-        result: "",
+        code: "let images = tensor::zeros([4, 1, 28, 28]);\n\
+               data::from(images, [0, 1, 1, 0], #{ classes: [\"cat\", \"dog\"] })",
+        result: "data from: 4 images 1 x 28 x 28, 2 classes, edge none",
     }],
     run,
 };

@@ -25,7 +25,10 @@ pub static CENTRE: Primitive = Primitive {
     returns: "a `Dataset` whose pixels leave [0, 1]",
     notes: "The mean is over all channels and pixels of the image as models see it; a margin is moved by as much.",
     source: "",
-    examples: &[Example { code: "data::glyphs(#{ n: 2, seed: 1 }).centre()", result: "" }],
+    examples: &[Example {
+        code: "abs(data::glyphs(#{ n: 2, seed: 1 }).centre().images().mean()) < 1e-6",
+        result: "true",
+    }],
     run: |_, args| args.object::<Dataset>("ds").with(Preprocessing::Centre).map(Value::object),
 };
 
@@ -37,6 +40,10 @@ pub static STANDARDISE: Primitive = Primitive {
     returns: "a `Dataset` whose pixels leave [0, 1]",
     notes: "Over all channels and pixels of the image as models see it. A deviation below 1/255 counts as 1/255.",
     source: "",
-    examples: &[Example { code: "data::glyphs(#{ n: 2, seed: 1 }).standardise()", result: "" }],
+    examples: &[Example {
+        code: "let x = data::glyphs(#{ n: 2, seed: 1 }).standardise().images();\n\
+               abs((x * x).mean() - 1) < 1e-5",
+        result: "true",
+    }],
     run: |_, args| args.object::<Dataset>("ds").with(Preprocessing::Standardise).map(Value::object),
 };

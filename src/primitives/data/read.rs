@@ -13,7 +13,10 @@ pub static IMAGES: Primitive = Primitive {
     returns: "a float tensor `N x C x H x W` in [0, 1]",
     notes: "More than 2 GiB is refused. `ds[i]` reads one image.",
     source: "",
-    examples: &[Example { code: "data::glyphs(#{ n: 2, noise: 0, seed: 1 }).images()", result: "" }],
+    examples: &[Example {
+        code: "data::glyphs(#{ n: 2, noise: 0, seed: 1 }).images().shape",
+        result: "[2, 1, 32, 32]",
+    }],
     run,
 };
 

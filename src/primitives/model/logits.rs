@@ -16,8 +16,8 @@ pub static LOGITS: Primitive = Primitive {
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
-               f.logits(ds)",
-        result: "",
+               f.logits(ds).shape",
+        result: "[20, 10]",
     }],
     run: |cx, args| {
         let model = args.object::<Model>("f");

@@ -104,7 +104,7 @@ pub static SUCCESS_RATE: Primitive = Primitive {
     returns: "a float; NaN if no image was right",
     notes: "",
     source: "",
-    examples: &[Example { code: example!("t.success_rate()"), result: "" }],
+    examples: &[Example { code: example!("t.success_rate()"), result: "0.25" }],
     run: |_, args| Ok(Value::Float(transcript(args).success_rate())),
 };
 
@@ -132,6 +132,9 @@ pub static IMAGES: Primitive = Primitive {
     returns: "a tensor N x C x H x W in [0, 1]",
     notes: "Images are read and changed anew; a transcript holds no pixels.",
     source: "",
-    examples: &[Example { code: example!("t.filter(|row| row.id < 5).images(\"before\")"), result: "" }],
+    examples: &[Example {
+        code: example!("t.filter(|row| row.id < 5).images(\"before\").shape"),
+        result: "[5, 1, 16, 16]",
+    }],
     run: |cx, args| Ok(Value::tensor(transcript(args).images(cx, args.str("which") == "after")?)),
 };

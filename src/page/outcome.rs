@@ -1,0 +1,349 @@
+//! Results as tables: nested maps, lists, and objects of one type side by side.
+
+use std::cell::{Cell, RefCell};
+
+use maud::{Markup, html};
+use serde_json::{Map, Value as Json};
+
+use super::prose::{NO_LINKS, inline};
+use super::{clean, count, figure, scrolling, shortened};
+use crate::core::record::file_name;
+use crate::core::{number, significant};
+
+/// Cells that a page shows before it refers to the file.
+const MOST: usize = 4000;
+const ENTRIES: usize = 100;
+const LIST: usize = 12;
+const ROWS: usize = 20;
+const TEXT: usize = 2000;
+const DEEPEST: usize = 6;
+
+/// What stands in the rows of a report, in this order: the field and its words. Fields without words follow.
+const RISK_REPORT: [(&str, &str); 12] = [
+    ("m", "images"),
+    ("error", "error R_S"),
+    ("weighted_error", "weighted error R_g"),
+    ("adversarial_error", "adversarial error R_S'"),
+    ("difference", "difference T = R_g - R_S"),
+    ("sigma", "deviation of T_i"),
+    ("lo", "range of T_i"),
+    ("bound", "|T| needed to reject"),
+    ("delta", "level of the test"),
+    ("p", "p, pairwise test (Eq. 7)"),
+    ("interval_test", "p, interval test (Section 3.1)"),
+    ("scored", "points scored"),
+];
+
+/// Said elsewhere in a report's table.
+const RISK_REPORT_APART: [&str; 5] = ["type", "hi", "verdict", "reject", "assumption"];
+
+/// An object with the name that the results give it.
+type Named<'a> = (String, &'a Map<String, Json>);
+
+/// Results on their way into a page.
+pub struct Outcome<'a> {
+    /// Where the figure kept under this name stands.
+    pub figure: &'a dyn Fn(&str) -> Option<String>,
+    /// Names of the figures met, with what they show in words.
+    pub met: RefCell<Vec<(String, String)>>,
+    spent: Cell<usize>,
+}
+
+impl<'a> Outcome<'a> {
+    pub fn new(figure: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        Self { figure, met: RefCell::default(), spent: Cell::new(0) }
+    }
+
+    /// Whether something was left out for its size.
+    pub fn cut(&self) -> bool {
+        self.spent.get() > MOST
+    }
+
+    pub fn results(&self, results: &Json) -> Markup {
+        self.value("result", results, 0)
+    }
+
+    /// A value; `name` is what a run would call its file.
+    fn value(&self, name: &str, value: &Json, depth: usize) -> Markup {
+        self.spent.set(self.spent.get() + 1);
+        if self.cut() {
+            return html! { "…" };
+        }
+        match value {
+            Json::Array(values) => self.list(name, values, depth),
+            Json::Object(map) if kind(value).is_some() => match kind(value) {
+                Some("Figure") => self.figure(name, value),
+                _ => self.side_by_side(&[(String::new(), map)], depth),
+            },
+            Json::Object(map) if is_tensor(map) => self.tensor(map),
+            Json::Object(map) => self.map(name, map, depth),
+            other => scalar(other),
+        }
+    }
+
+    fn map(&self, name: &str, map: &Map<String, Json>, depth: usize) -> Markup {
+        if depth > DEEPEST {
+            return html! { code { (clean(&shortened(&Json::Object(map.clone()).to_string(), 200))) } };
+        }
+        if map.is_empty() {
+            return html! { span .note { "nothing" } };
+        }
+        let mut reports: Vec<(&str, Vec<Named>)> = Vec::new();
+        let mut others = Vec::new();
+        for (key, value) in map.iter().take(ENTRIES) {
+            match (kind(value), value) {
+                (Some(kind), Json::Object(object)) if kind != "Figure" && depth == 0 => {
+                    match reports.iter_mut().find(|(known, _)| *known == kind) {
+                        Some((_, same)) => same.push((key.clone(), object)),
+                        None => reports.push((kind, vec![(key.clone(), object)])),
+                    }
+                }
+                _ => others.push((key, value)),
+            }
+        }
+        let inner = |key: &str| file_name(&if name == "result" { key.to_string() } else { format!("{name}-{key}") });
+        let pairs = html! {
+            table .pairs { tbody { @for (key, value) in &others {
+                tr {
+                    th scope="row" { (clean(&shortened(key, 80))) }
+                    td { (self.value(&inner(key), value, depth + 1)) }
+                }
+            } } }
+        };
+        html! {
+            @for (_, same) in &reports { (self.side_by_side(same, depth + 1)) }
+            @if !others.is_empty() { (if depth == 0 { scrolling("results", &pairs) } else { pairs }) }
+            @if map.len() > ENTRIES { p .note { (ENTRIES) " of " (map.len()) " entries" } }
+        }
+    }
+
+    fn list(&self, name: &str, values: &[Json], depth: usize) -> Markup {
+        if values.is_empty() {
+            return html! { span .note { "none" } };
+        }
+        if depth > DEEPEST {
+            return html! { code { (clean(&shortened(&Json::Array(values.to_vec()).to_string(), 200))) } };
+        }
+        let maps: Vec<&Map<String, Json>> =
+            values.iter().take(ROWS).map_while(Json::as_object).filter(|map| !map.contains_key("type")).collect();
+        if maps.len() == values.len().min(ROWS) {
+            return self.rows(name, &maps, values.len(), depth);
+        }
+        if values.iter().any(|value| value.is_object() || value.is_array()) {
+            return html! {
+                ol .plain {
+                    @for (i, value) in values.iter().take(ROWS).enumerate() {
+                        li { (self.value(&format!("{name}-{}", i + 1), value, depth + 1)) }
+                    }
+                }
+                @if values.len() > ROWS { p .note { (ROWS) " of " (values.len()) } }
+            };
+        }
+        let numbers: Vec<f64> = values.iter().filter_map(Json::as_f64).collect();
+        html! {
+            @for (i, value) in values.iter().take(LIST).enumerate() {
+                @if i > 0 { ", " }
+                (self.value(name, value, depth + 1))
+            }
+            @if values.len() > LIST {
+                ", … "
+                span .note {
+                    (values.len()) " in all"
+                    @if numbers.len() == values.len() { (range(&numbers)) }
+                }
+            }
+        }
+    }
+
+    /// Maps with the columns of all of them.
+    fn rows(&self, name: &str, maps: &[&Map<String, Json>], total: usize, depth: usize) -> Markup {
+        let mut columns: Vec<&String> = Vec::new();
+        for key in maps.iter().flat_map(|map| map.keys()) {
+            if !columns.contains(&key) && columns.len() < 30 {
+                columns.push(key);
+            }
+        }
+        let table = html! {
+            table .data {
+                thead { tr { @for column in &columns { th scope="col" { (clean(column)) } } } }
+                tbody { @for map in maps { tr { @for column in &columns {
+                    td .number[map.get(*column).is_some_and(Json::is_number)] {
+                        @if let Some(value) = map.get(*column) { (self.value(name, value, depth + 1)) }
+                    }
+                } } } }
+            }
+        };
+        html! {
+            (scrolling(name, &table))
+            @if total > maps.len() { p .note { "the first " (maps.len()) " of " (count(total as u64, "row")) } }
+        }
+    }
+
+    fn tensor(&self, map: &Map<String, Json>) -> Markup {
+        let shape: Vec<String> = map["shape"].as_array().into_iter().flatten().map(ToString::to_string).collect();
+        let empty = Vec::new();
+        let values = map["values"].as_array().unwrap_or(&empty);
+        let numbers: Vec<f64> = values.iter().filter_map(Json::as_f64).collect();
+        html! {
+            "tensor " (shape.join(" × ")) (range(&numbers))
+            @if values.len() <= LIST {
+                ": "
+                @for (i, value) in values.iter().enumerate() { @if i > 0 { ", " } (scalar(value)) }
+            }
+        }
+    }
+
+    fn figure(&self, name: &str, value: &Json) -> Markup {
+        let words = figure::words(value);
+        let title = value["title"].as_str().filter(|title| !title.is_empty()).unwrap_or(&words).to_string();
+        self.met.borrow_mut().push((name.to_string(), words));
+        html! {
+            @match (self.figure)(name) {
+                Some(place) => { a href=(place) { "figure" } ": " (clean(&title)) }
+                None => { "figure: " (clean(&title)) }
+            }
+        }
+    }
+
+    /// Objects of one type: a row per field, a column per object.
+    fn side_by_side(&self, objects: &[Named], depth: usize) -> Markup {
+        let kind = objects.first().and_then(|(_, object)| object.get("type")).and_then(Json::as_str).unwrap_or("");
+        let is_report = kind == "RiskReport";
+        let mut fields: Vec<(String, String)> = Vec::new();
+        if is_report {
+            let known =
+                RISK_REPORT.iter().filter(|(field, _)| objects.iter().any(|(_, object)| object.contains_key(*field)));
+            fields.extend(known.map(|(field, words)| (field.to_string(), words.to_string())));
+        }
+        for key in objects.iter().flat_map(|(_, object)| object.keys()) {
+            let apart = if is_report { RISK_REPORT_APART.contains(&key.as_str()) } else { key == "type" };
+            if !apart && fields.len() < ENTRIES && !fields.iter().any(|(field, _)| field == key) {
+                fields.push((key.clone(), key.replace('_', " ")));
+            }
+        }
+        let table = html! {
+            table .objects {
+                thead { tr {
+                    th scope="col" { (clean(kind)) }
+                    @for (name, _) in objects { th scope="col" { (clean(name)) } }
+                } }
+                tbody {
+                    @if is_report { tr .verdict {
+                        th scope="row" { "verdict" }
+                        @for (_, object) in objects { td { (verdict(object)) } }
+                    } }
+                    @for (field, words) in &fields { tr {
+                        th scope="row" { @if is_report { (inline(words, NO_LINKS)) } @else { (clean(words)) } }
+                        @for (_, object) in objects { td {
+                            @match object.get(field) {
+                                None => "",
+                                Some(value) if is_report => (self.report_cell(field, value, object, depth)),
+                                Some(value) => (self.value(field, value, depth + 1)),
+                            }
+                        } }
+                    } }
+                }
+            }
+        };
+        html! {
+            (scrolling(kind, &table))
+            @if is_report { (rests_on(objects)) }
+        }
+    }
+
+    fn report_cell(&self, field: &str, value: &Json, object: &Map<String, Json>, depth: usize) -> Markup {
+        match (field, value) {
+            ("lo", _) => html! { "[" (four(value)) ", " (object.get("hi").map_or(html! { "?" }, four)) "]" },
+            ("interval_test", Json::Object(test)) => test.get("p").map_or(html! {}, four),
+            ("scored", Json::Number(points)) => {
+                let per_image = points.as_f64().zip(object.get("m").and_then(Json::as_f64)).map(|(a, m)| a / m);
+                html! {
+                    (points)
+                    @if let Some(n) = per_image.filter(|n| n.is_finite()) { " (" (significant(n, 4)) " per image)" }
+                }
+            }
+            (_, Json::Number(_)) => four(value),
+            (_, Json::Object(data)) if field == "data" => html! {
+                (data.get("name").map_or(html! {}, scalar))
+                @if let Some(hash) = data.get("hash") { " " (scalar(hash)) }
+            },
+            _ => self.value(field, value, depth + 1),
+        }
+    }
+}
+
+fn kind(value: &Json) -> Option<&str> {
+    value.get("type").and_then(Json::as_str)
+}
+
+fn is_tensor(map: &Map<String, Json>) -> bool {
+    map.len() == 2 && ["shape", "values"].iter().all(|key| map.get(*key).is_some_and(Json::is_array))
+}
+
+fn verdict(report: &Map<String, Json>) -> Markup {
+    let text = report.get("verdict").and_then(Json::as_str).unwrap_or("");
+    let rejected = report.get("reject").and_then(Json::as_bool);
+    let (head, rest) = text.split_once(": ").unwrap_or((text, ""));
+    html! {
+        @match rejected {
+            Some(true) => span .badge.bad { (clean(head)) },
+            _ => span .badge.plain { (clean(head)) },
+        }
+        @if !rest.is_empty() { " " (clean(rest)) }
+    }
+}
+
+/// What the reports take for granted, once where it is the same.
+fn rests_on(reports: &[Named]) -> Markup {
+    let mut assumptions: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, report) in reports {
+        let Some(text) = report.get("assumption").and_then(Json::as_str) else { continue };
+        match assumptions.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, names)) => names.push(name),
+            None => assumptions.push((text, vec![name])),
+        }
+    }
+    html! {
+        @if !assumptions.is_empty() {
+            p .note { "This rests on:" }
+            ul .note {
+                li { "null hypothesis: the model is independent of these images, drawn independently of each other" }
+                @for (text, names) in &assumptions {
+                    li {
+                        "density"
+                        @if assumptions.len() > 1 { " of " (clean(&names.join(", "))) }
+                        ": " (clean(text))
+                    }
+                }
+                li { "labels: each image has one true label, and the labels given are right" }
+            }
+        }
+    }
+}
+
+fn four(value: &Json) -> Markup {
+    match value {
+        Json::Number(n) if n.is_f64() => html! { (significant(n.as_f64().unwrap_or(f64::NAN), 4)) },
+        other => scalar(other),
+    }
+}
+
+fn range(numbers: &[f64]) -> String {
+    let (lo, hi) = numbers.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(*x), hi.max(*x)));
+    if lo > hi { String::new() } else { format!(", {} to {}", number(lo), number(hi)) }
+}
+
+fn scalar(value: &Json) -> Markup {
+    match value {
+        Json::Null => html! { span .note { "()" } },
+        Json::Bool(true) => html! { "yes" },
+        Json::Bool(false) => html! { "no" },
+        Json::Number(n) if n.is_f64() => html! { (number(n.as_f64().unwrap_or(f64::NAN))) },
+        Json::String(text) if text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit()) => {
+            html! { code title=(text) { (text[..12]) } }
+        }
+        Json::String(text) if text.contains('\n') => html! { pre { (clean(&shortened(text, TEXT))) } },
+        Json::String(text) => html! { span .words { (clean(&shortened(text, TEXT))) } },
+        other => html! { (other.to_string()) },
+    }
+}

@@ -1,0 +1,199 @@
+//! What a run was computed from and with, as its manifest says.
+
+use maud::{Markup, html};
+use serde_json::{Map, Value as Json};
+
+use super::{clean, shortened};
+use crate::core::{Digest, number};
+
+/// What stands elsewhere on the page, or in rows of its own.
+const APART: [&str; 12] = [
+    "state",
+    "warnings",
+    "script",
+    "script_sha256",
+    "arguments",
+    "seed",
+    "device",
+    "threads",
+    "versions",
+    "inputs",
+    "started_unix",
+    "seconds",
+];
+
+/// How a run ended.
+pub struct State {
+    pub word: &'static str,
+    pub why: String,
+    pub class: &'static str,
+}
+
+pub fn state(manifest: Option<&Result<Json, String>>) -> State {
+    let unfinished = |why: String| State { word: "unfinished", why, class: "doubt" };
+    let over = "it was killed, or is still under way";
+    match manifest {
+        None => unfinished(format!("there is no manifest: {over}")),
+        Some(Err(problem)) => unfinished(problem.clone()),
+        Some(Ok(manifest)) => {
+            let said = manifest["state"].as_str().unwrap_or("");
+            let (word, why) = said.split_once(':').unwrap_or((said, ""));
+            let why = why.trim().to_string();
+            match word {
+                "finished" => State { word: "finished", why, class: "good" },
+                "stopped" => State {
+                    word: "stopped",
+                    why: if why.is_empty() { "before its end".into() } else { why },
+                    class: "doubt",
+                },
+                "failed" => State { word: "failed", why, class: "bad" },
+                "" => unfinished("the manifest does not say how the run ended".into()),
+                other => unfinished(format!("the manifest says {:?}: {over}", shortened(other, 200))),
+            }
+        }
+    }
+}
+
+pub fn table(manifest: &Json, script: Option<&str>) -> Markup {
+    let empty = Map::new();
+    let map = manifest.as_object().unwrap_or(&empty);
+    let mut rows: Vec<(String, Markup)> = Vec::new();
+    let mut row = |name: &str, text: Markup| rows.push((name.to_string(), text));
+    if let Some(name) = map.get("script").and_then(Json::as_str) {
+        row("script", html! { code { (clean(name)) } });
+        row("again", html! { code { (clean(&command(name, map))) } });
+    }
+    if let Some(seed) = map.get("seed") {
+        row("seed", plain(seed));
+    }
+    for name in ["device", "threads"] {
+        if let Some(value) = map.get(name) {
+            row(name, plain(value));
+        }
+    }
+    if let Some(Json::Object(versions)) = map.get("versions") {
+        let text: Vec<String> = versions.iter().map(|(name, version)| format!("{name} {}", word(version))).collect();
+        row("versions", html! { (clean(&text.join(", "))) });
+    }
+    if let Some(started) = map.get("started_unix").and_then(Json::as_i64) {
+        row("started", html! { (date(started)) });
+    }
+    if let Some(seconds) = map.get("seconds").and_then(Json::as_f64) {
+        row("duration", html! { (duration(seconds)) });
+    }
+    if let Some(hash) = map.get("script_sha256").and_then(Json::as_str) {
+        let differs = script.is_some_and(|text| Digest::of(text.as_bytes()).hex() != hash);
+        row(
+            "SHA-256 of the script",
+            html! {
+                code { (clean(hash)) }
+                @if differs { " " strong .problem { "the script in this folder is another one" } }
+            },
+        );
+    }
+    for (name, value) in map.iter().filter(|(name, _)| !APART.contains(&name.as_str())) {
+        row(&name.replace('_', " "), html! { (clean(&shortened(&word(value), 500))) });
+    }
+    html! {
+        table .pairs { tbody {
+            @for (name, text) in &rows { tr { th scope="row" { (clean(name)) } td { (text) } } }
+        } }
+        @if let Some(Json::Array(inputs)) = map.get("inputs") { @if !inputs.is_empty() { (inputs_table(inputs)) } }
+    }
+}
+
+fn inputs_table(inputs: &[Json]) -> Markup {
+    let table = html! {
+        table .data.hashes {
+            caption { "Models and images that went in" }
+            thead { tr { th scope="col" { "kind" } th scope="col" { "name" } th scope="col" { "SHA-256" } } }
+            tbody { @for input in inputs.iter().take(200) { tr {
+                td { (plain(&input["kind"])) } td { (plain(&input["name"])) } td { code { (plain(&input["hash"])) } }
+            } } }
+        }
+    };
+    super::scrolling("inputs", &table)
+}
+
+fn plain(value: &Json) -> Markup {
+    html! { (clean(&shortened(&word(value), 500))) }
+}
+
+/// A value in one line.
+fn word(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        Json::Null => String::new(),
+        Json::Number(n) if n.is_f64() => number(n.as_f64().unwrap_or(f64::NAN)),
+        other => other.to_string(),
+    }
+}
+
+/// The command that repeats the run.
+fn command(script: &str, manifest: &Map<String, Json>) -> String {
+    let mut text = format!("viva run {}", quoted(script));
+    if let Some(Json::Object(arguments)) = manifest.get("arguments") {
+        for (name, value) in arguments {
+            text += &format!(" --{name}");
+            let value = word(value);
+            if !value.is_empty() {
+                text += &format!(" {}", quoted(&value));
+            }
+        }
+    }
+    for name in ["seed", "device", "threads"] {
+        if let Some(value) = manifest.get(name) {
+            text += &format!(" --{name} {}", quoted(&word(value)));
+        }
+    }
+    text
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '=' | ',' | '+' | '@');
+    if !word.is_empty() && word.chars().all(safe) { word.into() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// Seconds since 1970 as a date: always in UTC, so that a page is the same everywhere.
+fn date(seconds: i64) -> String {
+    match time::OffsetDateTime::from_unix_timestamp(seconds) {
+        Ok(t) => format!(
+            "{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC",
+            t.year(),
+            u8::from(t.month()),
+            t.day(),
+            t.hour(),
+            t.minute(),
+            t.second()
+        ),
+        Err(_) => format!("{seconds} seconds after 1970"),
+    }
+}
+
+fn duration(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    match whole {
+        0..60 => format!("{seconds:.1} s"),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_durations_and_commands() {
+        // date -u -d @1795248714
+        assert_eq!(date(1_795_248_714), "2026-11-21 08:11:54 UTC");
+        assert_eq!(date(i64::MAX), format!("{} seconds after 1970", i64::MAX));
+        assert_eq!([3.88, 61.2, 7322.0].map(duration), ["3.9 s", "1 min 1 s", "2 h 2 min"]);
+        let manifest = serde_json::json!({ "arguments": { "a": "it's", "fast": "" }, "seed": 3 });
+        assert_eq!(
+            command("a b.rhai", manifest.as_object().expect("a map")),
+            "viva run 'a b.rhai' --a 'it'\\''s' --fast --seed 3"
+        );
+    }
+}

@@ -1,0 +1,128 @@
+//! The types that scripts meet, with their fields: what `viva doc Dataset` lists beside the methods.
+
+/// What `value.name` answers.
+pub struct Field {
+    pub name: &'static str,
+    /// The kind of the answer.
+    pub kind: &'static str,
+    pub doc: &'static str,
+}
+
+/// A type of values.
+pub struct Type {
+    /// As errors and `Kind::Object` write it.
+    pub name: &'static str,
+    /// One sentence.
+    pub purpose: &'static str,
+    pub fields: &'static [Field],
+    /// What `value[i]` gives; empty if it has no elements.
+    pub elements: &'static str,
+}
+
+const fn field(name: &'static str, kind: &'static str, doc: &'static str) -> Field {
+    Field { name, kind, doc }
+}
+
+/// All types, in the order of the reference pages.
+pub static TYPES: &[Type] = &[
+    Type {
+        name: "Dataset",
+        purpose: "Images with their labels, read when they are used.",
+        fields: &[
+            field("name", "a string", "where the images come from"),
+            field("classes", "an array of strings", "the name of each label"),
+            field("shape", "an array of three ints", "channels, height and width of an image as models see it"),
+            field("labels", "a tensor int64 N", "the true label of each image"),
+            field("hash", "a string", "twelve digits that stand for pixels, labels and preprocessing"),
+            field(
+                "edge",
+                "a string",
+                "what a translation does at the border: `wrap` rolls, `margin(n)` brings in n more pixels, `none` has \
+                 nothing to bring in",
+            ),
+        ],
+        elements: "a map: `image` (a tensor C x H x W), `label` and `class`; a negative index counts from the end",
+    },
+    Type {
+        name: "Model",
+        purpose: "A classifier: images in, one score per class out. It is never changed by what is asked of it.",
+        fields: &[
+            field("name", "a string", "where it comes from"),
+            field("classes", "an int, or ()", "how many scores it gives, where that is known"),
+            field("input", "an array of three ints, or ()", "the images it wants: channels, height and width"),
+            field("hash", "a string", "twelve digits that stand for layers, weights and normalisation"),
+            field("losses", "an array of floats", "the mean loss of each epoch, if it was trained here"),
+        ],
+        elements: "",
+    },
+    Type {
+        name: "Transcript",
+        purpose: "The outcomes of an examination: a table with one row per image.",
+        fields: &[
+            field("space", "a string", "what was changed"),
+            field("search", "a string", "how a failing change was looked for"),
+            field("objective", "a string", "what counted as failing"),
+        ],
+        elements: "a map: one row; a negative index counts from the end",
+    },
+    Type {
+        name: "RiskReport",
+        purpose: "A model's error beside its estimate from adversarial examples, and the test whether the model has seen \
+                  the images.",
+        fields: &[
+            field("m", "an int", "the number of images"),
+            field("error", "a float", "R_S, the share of images that are misclassified"),
+            field("weighted_error", "a float", "R_g, the error on adversarial examples, weighed by their density"),
+            field("adversarial_error", "a float", "R_S', the error on adversarial examples"),
+            field(
+                "difference",
+                "a float",
+                "T = R_g - R_S, the mean of the T_i; near 0 if the model is independent of the images",
+            ),
+            field("sigma", "a float", "the biased standard deviation of the T_i"),
+            field("lo", "a float", "the least value that a T_i can take"),
+            field("hi", "a float", "the largest value that a T_i can take"),
+            field("p", "a float", "the p-value of the pairwise test, Eq. 7"),
+            field("reject", "a bool", "whether the pairwise test rejects that the model is independent of the images"),
+            field("delta", "a float", "the level of the test"),
+            field("bound", "a float", "what |T| must exceed to reject"),
+            field(
+                "interval_test",
+                "a map",
+                "`p` and `reject` of the test of Section 3.1, which compares two intervals",
+            ),
+            field("verdict", "a string", "the outcome in words"),
+            field("scored", "an int", "points scored by the search"),
+            field("assumption", "a string", "what must hold for the changes to keep label and density"),
+            field("t", "an array of floats", "the T_i, one per image"),
+            field("transcript", "a Transcript", "the outcomes that it was computed from"),
+        ],
+        elements: "",
+    },
+    Type {
+        name: "Figure",
+        purpose: "A picture of outcomes with every number that it shows. Saved as `.svg`, `.png` or `.json`.",
+        fields: &[
+            field("title", "a string", "what stands above it"),
+            field("width", "an int", "its width in pixels"),
+            field("height", "an int", "its height in pixels"),
+            field("panels", "an int", "how many panels it has"),
+        ],
+        elements: "",
+    },
+    Type {
+        name: "tensor",
+        purpose: "Numbers in bulk. Arithmetic with tensors and numbers is elementwise, and no method changes its tensor.",
+        fields: &[],
+        elements: "a number or, of a tensor with several dimensions, a row; a negative index counts from the end",
+    },
+    Type { name: "Layer", purpose: "One layer of a network written down, from `net::`.", fields: &[], elements: "" },
+    Type { name: "Space", purpose: "What may change in an input, from `space::`.", fields: &[], elements: "" },
+    Type { name: "Search", purpose: "How a failing change is looked for, from `search::`.", fields: &[], elements: "" },
+    Type { name: "Objective", purpose: "What counts as failing, from `objective::`.", fields: &[], elements: "" },
+];
+
+/// The type of this name, in any case.
+pub fn find(name: &str) -> Option<&'static Type> {
+    TYPES.iter().find(|kind| kind.name.eq_ignore_ascii_case(name))
+}

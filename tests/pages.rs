@@ -1,0 +1,439 @@
+//! Pages for a browser, from outside: the report of run folders in every state, and the reference.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn viva(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_viva")).args(words).output().expect("viva starts")
+}
+
+fn text_of(path: &Path) -> String {
+    std::fs::read_to_string(path).expect("a page")
+}
+
+/// A folder with these files.
+fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, bytes) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        std::fs::write(path, bytes).expect("a file");
+    }
+    folder
+}
+
+/// The report of a folder, which is checked as every page is.
+fn report(folder: &Path) -> String {
+    let path = folder.to_str().expect("UTF-8");
+    let output = viva(&["report", path]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = text_of(&folder.join("report.html"));
+    check(&page, &[]);
+    page
+}
+
+/// Every start tag with its attributes, after checking that tags are balanced and attributes quoted.
+fn tags(page: &str) -> Vec<(String, BTreeMap<String, String>)> {
+    const VOID: [&str; 5] = ["meta", "br", "img", "input", "link"];
+    let mut open: Vec<String> = Vec::new();
+    let mut found = Vec::new();
+    let mut rest = page.strip_prefix("<!DOCTYPE html>").expect("a doctype");
+    while let Some(at) = rest.find('<') {
+        assert!(!rest[..at].contains('>') || rest[..at].trim().is_empty(), "a bare > in {:?}", &rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(closing) = rest.strip_prefix('/') {
+            let end = closing.find('>').expect("an end of the tag");
+            assert_eq!(open.pop().as_deref(), Some(&closing[..end]), "tags in disorder");
+            rest = &closing[end + 1..];
+            continue;
+        }
+        let length = rest.find(|c: char| !c.is_ascii_alphanumeric()).expect("a tag");
+        let name = rest[..length].to_string();
+        assert!(!name.is_empty(), "a bare < before {:?}", &rest[..rest.len().min(40)]);
+        rest = &rest[length..];
+        let mut attributes = BTreeMap::new();
+        loop {
+            rest = rest.trim_start();
+            if let Some(after) = rest.strip_prefix('>') {
+                rest = after;
+                break;
+            }
+            let end = rest.find(['=', '>', ' ']).expect("an attribute");
+            let key = rest[..end].to_string();
+            rest = &rest[end..];
+            let mut value = String::new();
+            if let Some(quoted) = rest.strip_prefix("=\"") {
+                let end = quoted.find('"').expect("a closing quote");
+                value = quoted[..end].to_string();
+                rest = &quoted[end + 1..];
+            }
+            assert!(attributes.insert(key.clone(), value).is_none(), "{key} twice in a {name}");
+        }
+        if name == "script" || name == "style" {
+            let end = rest.find(&format!("</{name}>")).expect("an end of the element");
+            rest = &rest[end..];
+        }
+        if !VOID.contains(&name.as_str()) {
+            open.push(name.clone());
+        }
+        found.push((name, attributes));
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+    found
+}
+
+/// What holds of every page: it loads nothing, runs nothing but its own script, names its parts once and describes its
+/// pictures.
+fn check(page: &str, others: &[String]) {
+    let tags = tags(page);
+    let ids: Vec<&String> = tags.iter().filter_map(|(_, attributes)| attributes.get("id")).collect();
+    for (i, id) in ids.iter().enumerate() {
+        assert!(!ids[..i].contains(id), "the id {id} twice");
+    }
+    for (name, attributes) in &tags {
+        for (key, value) in attributes {
+            assert!(!key.starts_with("on") && key != "style", "{key} in a {name}");
+            if ["src", "href", "action", "xlink:href", "srcset", "data"].contains(&key.as_str()) {
+                let inside = value.strip_prefix('#').is_some_and(|place| ids.iter().any(|id| *id == place));
+                let data = (name == "img" || name == "image") && value.starts_with("data:image/");
+                let file = value.split('#').next().unwrap_or("");
+                let other = name == "a" && others.iter().any(|known| known == file);
+                assert!(inside || data || other, "{name} {key} leads to {:?}", &value[..value.len().min(80)]);
+            }
+        }
+        assert!(
+            !["iframe", "object", "embed", "form", "link", "base", "foreignObject", "a:a"].contains(&name.as_str()),
+            "{name}"
+        );
+        assert!(name != "img" || attributes.get("alt").is_some_and(|alt| !alt.is_empty()), "a picture without words");
+        assert!(
+            name != "svg" || attributes.get("aria-label").is_some_and(|label| !label.is_empty()),
+            "a figure without words"
+        );
+    }
+    let number = |wanted: &str| tags.iter().filter(|(name, _)| name == wanted).count();
+    assert_eq!(["h1", "title", "script", "style", "main"].map(number), [1, 1, 1, 1, 1]);
+    assert!(page.contains("default-src 'none'"), "no content security policy");
+    assert_eq!(number("table"), number("tbody"));
+    assert!(number("th") >= number("table"), "a table without heads");
+}
+
+/// One grey pixel.
+const PNG: &[u8] = b"\x89PNG\x0d\x0a\x1a\x0a\x00\x00\x00\x0dIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00:~\x9bU\x00\x00\x00\x0aIDATx\xdach\x00\x00\x00\x82\x00\x81\xdaE\x08;\x00\x00\x00\x00IEND\xaeB`\x82";
+
+const SVG: &str = "<svg width=\"90\" height=\"60\" viewBox=\"0 0 90 60\" xmlns=\"http://www.w3.org/2000/svg\">\
+    <rect width=\"90\" height=\"60\" fill=\"#FFFFFF\"/><text x=\"5\" y=\"9\" font-weight=\"bold\">Risk &lt; 1</text></svg>";
+
+#[test]
+fn a_finished_run_is_shown_whole_and_twice_the_same() {
+    let scripts = folder(&[(
+        "made.rhai",
+        b"// What is made?\n//\n//     viva run made.rhai\n\nprint(`a < b: ${arg(\"n\", 2)}`);\n\
+          [#{ name: \"x\", value: 0.123456789 }, #{ name: \"y\", value: 2 }].save(\"deep/er/rows.csv\");\n\
+          let t = [0.1, 0.2, 0.1, 0.3];\n\
+          #{ test: risk::pairwise_test(t), total: 12345.678, picture: plot::line([1, 2], [3, 4], #{ title: \"Up\", x: \"time\" }) }",
+    )]);
+    let script = scripts.path().join("made.rhai");
+    let run = scripts.path().join("run");
+    let paths = [script.to_str().expect("UTF-8"), run.to_str().expect("UTF-8")];
+    let output = viva(&["run", paths[0], "--out", paths[1], "--n", "7", "--seed", "3", "--device", "cpu"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = report(&run);
+    for wanted in [
+        "<h1>made.rhai</h1>",
+        "What is made?",
+        ">finished<",
+        "a &lt; b: 7",
+        "12345.7",
+        "deep/er/rows.csv",
+        "0.123457",
+        "2 rows",
+        "picture.svg, picture.png",
+        "aria-label=\"Up (picture: time: line)\"",
+        "href=\"#figure-1\"",
+        "--n 7 --seed 3 --device cpu",
+        "libtorch 2.11.0",
+        "<span class=\"k\">let</span>",
+    ] {
+        assert!(page.contains(wanted), "{wanted} is missing");
+    }
+    assert_eq!(page.matches("<svg").count(), 1, "the figure stands there once");
+    assert_eq!(page.matches("<img").count(), 0, "as SVG alone");
+    assert_eq!(page, report(&run), "a second time, with the first page in the folder");
+    let elsewhere = scripts.path().join("page.html");
+    let output = viva(&["report", paths[1], "--out", elsewhere.to_str().expect("UTF-8")]);
+    assert!(output.status.success());
+    assert_eq!(page, text_of(&elsewhere), "written elsewhere");
+}
+
+#[test]
+fn runs_that_ended_early_say_how() {
+    let results: &[u8] = b"{ \"a\": 1 }";
+    for (files, wanted) in [
+        (
+            vec![("journal.bin", &b"\0\x01binary"[..]), ("state-3.bin", b"x")],
+            vec![">unfinished<", "there is no manifest", "state-3.bin"],
+        ),
+        (
+            vec![("manifest.json", b"{ \"state\": \"stopped\", \"script\": \"a/b.rhai\" }"), ("t.csv", b"a\n1\n")],
+            vec![">stopped<", "<h1>b.rhai</h1>", "1 row"],
+        ),
+        (
+            vec![("manifest.json", b"{ \"state\": \"failed: x is < 0\", \"seconds\": 61.2 }")],
+            vec![">failed<", "x is &lt; 0", "1 min 1 s"],
+        ),
+        (vec![("manifest.json", b"{ \"state\": \"running\", \"pid\": 7 }")], vec![">unfinished<", "running", "pid"]),
+        (
+            vec![("manifest.json", b"{ \"state\": \"fini"), ("results.json", results)],
+            vec![">unfinished<", "manifest.json is broken or cut short", "Results"],
+        ),
+        (
+            vec![("manifest.json", b"[3, {}]"), ("results.json", b"{ \"a\": [1, ")],
+            vec!["results.json is broken or cut short"],
+        ),
+        (vec![("manifest.json", b""), ("results.json", b"null")], vec![">unfinished<"]),
+    ] {
+        let folder = folder(&files);
+        let page = report(folder.path());
+        for wanted in wanted {
+            assert!(page.contains(wanted), "{files:?}: {wanted} is missing");
+        }
+    }
+}
+
+#[test]
+fn warnings_stand_before_everything_else() {
+    let folder = folder(&[
+        ("manifest.json", b"{ \"state\": \"finished\", \"warnings\": [\"few images\"] }"),
+        ("results.json", b"{ \"a\": 1 }"),
+    ]);
+    let page = report(folder.path());
+    assert!(page.find("few images").expect("the warning") < page.find("<h2>Results").expect("the results"));
+}
+
+#[test]
+fn reports_stand_side_by_side() {
+    let one = |p: f64, reject: bool| {
+        serde_json::json!({ "type": "RiskReport", "m": 400, "error": 0.25, "lo": -0.96, "hi": 0.5, "p": p, "reject": reject,
+            "interval_test": { "p": 0.5, "reject": false }, "scored": 800, "verdict": "said: in words", "assumption": "rolled",
+            "model_hash": "8c8eed596fb9a75b0fbe361511fccdb294c35614c246925c4484adaab5770cbf", "new_field": 7 })
+    };
+    let deep = serde_json::json!({ "er": { "list": [1, 2.5] } });
+    let results = serde_json::json!({ "seen": one(1.19131e-10, true), "fresh": one(1.0, false), "deep": deep });
+    let folder = folder(&[("results.json", results.to_string().as_bytes())]);
+    let page = report(folder.path());
+    for wanted in [
+        "<th scope=\"col\">seen</th><th scope=\"col\">fresh</th>",
+        "1.191e-10",
+        "[-0.96, 0.5]",
+        "800 (2.0 per image)",
+        "badge bad\">said",
+        "new field",
+        "1, 2.5",
+        "rolled",
+    ] {
+        assert!(page.contains(wanted), "{wanted} is missing");
+    }
+    assert_eq!(page.matches("rolled").count(), 1, "what both rest on is said once");
+}
+
+#[test]
+fn hostile_files_are_shown_as_text() {
+    let evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
+    let json = serde_json::json!({ "state": format!("failed: {evil}"), "script": format!("x/{evil}"), "warnings": [evil],
+        "arguments": { evil: evil }, "versions": { evil: evil }, "device": evil, evil: evil,
+        "inputs": [{ "kind": evil, "name": evil, "hash": evil }, 3] });
+    let results = serde_json::json!({ evil: evil, "o": { "type": evil, evil: [evil, { evil: evil }] },
+        "f": { "type": "Figure", "title": evil, "panels": [{ "x": { "label": evil }, "layers": [{ "kind": evil, "label": evil }] }] },
+        "r": { "type": "RiskReport", "verdict": evil, "assumption": evil, "data": { "name": evil }, "lo": evil } });
+    let csv = format!("{0},b\n\"{1}\",\u{202e}2\nonly one\n", evil.replace('"', ""), evil.replace('"', "\"\""));
+    let script = format!("// {evil}\n/* {evil}\n`{evil}");
+    let bodies = [
+        "<script>alert(1)</script>",
+        "<g onload=\"alert(1)\"/>",
+        "<foreignObject><p>x</p></foreignObject>",
+        "<image href=\"https://example.org/x.png\"/>",
+        "<style>*{display:none}</style>",
+        "<a href=\"javascript:alert(1)\"><text>x</text></a>",
+        "<rect fill=\"url(https://example.org/x)\"/>",
+        "<svg/>",
+    ];
+    let drawings: Vec<(String, String)> = bodies
+        .iter()
+        .enumerate()
+        .map(|(i, body)| (format!("{i}.svg"), format!("<svg xmlns=\"http://www.w3.org/2000/svg\">{body}</svg>")))
+        .collect();
+    let name = "<img src=x onerror=alert(1)>.csv".to_string();
+    let label = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\"><text font-weight=\"bold\">{}</text></svg>",
+        evil.replace('<', "&lt;")
+    );
+    let mut files: Vec<(&str, &[u8])> = drawings.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
+    let (json, results) = (json.to_string(), results.to_string());
+    files.extend([
+        ("manifest.json", json.as_bytes()),
+        ("results.json", results.as_bytes()),
+        ("script.rhai", script.as_bytes()),
+        ("printed.txt", evil.as_bytes()),
+        ("label.svg", label.as_bytes()),
+        (name.as_str(), csv.as_bytes()),
+    ]);
+    let folder = folder(&files);
+    let page = report(folder.path());
+    assert_eq!(page.matches("<script").count(), 1, "the page's own");
+    assert!(!page.contains("<img src=x") && !page.contains('\u{202e}'));
+    assert_eq!(page.matches("<img src=\"data:image/svg+xml").count(), bodies.len(), "pictures that can do nothing");
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    assert!(page.contains("1 row of another length than the head"));
+}
+
+#[test]
+fn broken_and_huge_files_are_bounded_and_named() {
+    let long: String = (0..5000).map(|i| format!("{i},{}\n", i * i)).collect();
+    let wide = vec!["1"; 300].join(",");
+    let cut = &PNG[..PNG.len() - 4];
+    let broken_svg = &SVG.as_bytes()[..SVG.len() - 9];
+    let folder = folder(&[
+        ("manifest.json", b"{ \"state\": \"finished\" }"),
+        ("long.csv", format!("i,square\n{long}").as_bytes()),
+        ("wide.csv", format!("{wide}\n{wide}\n").as_bytes()),
+        ("open.csv", b"a,b\n1,\"never closed\n2,3\n"),
+        ("bytes.csv", b"a,b\n\xff\xfe,\0\x07\n"),
+        ("empty.csv", b""),
+        ("cell.csv", "x".repeat(100_000).as_bytes()),
+        ("both.svg", broken_svg),
+        ("both.png", PNG),
+        ("cut.png", cut),
+        ("cut.svg", broken_svg),
+        ("text.png", b"no picture"),
+        ("fine.svg", SVG.as_bytes()),
+        ("printed.txt", "line\n".repeat(200_000).as_bytes()),
+        ("script.rhai", b"\xff\xfe print(1)"),
+    ]);
+    let sparse = |name: &str, megabytes: u64| {
+        let file = std::fs::File::create(folder.path().join(name)).expect("a file");
+        file.set_len(megabytes << 20).expect("a long file");
+    };
+    sparse("huge.csv", 80);
+    sparse("results.json", 40);
+    sparse("weights.safetensors", 500);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("/etc/passwd", folder.path().join("link.csv")).expect("a link");
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("loop")).expect("a link");
+    }
+    let page = report(folder.path());
+    for wanted in [
+        "the first 100 of 5000 rows; all of them are in the file",
+        "40 of 300 columns",
+        "results.json is too large to show",
+        "cut.png: cut short",
+        "cut.svg: broken or cut short",
+        "text.png: not a picture",
+        "both.svg, both.png",
+        "Risk &lt; 1",
+        "The first 262.1 kB of 1.0 MB; all of it is in printed.txt",
+        "524.3 MB",
+    ] {
+        assert!(page.contains(wanted), "{wanted} is missing");
+    }
+    assert!(page.len() < 2 << 20, "the page has {} bytes", page.len());
+    #[cfg(unix)]
+    assert!(page.contains("not a plain file") && !page.contains("root:"), "links are not followed");
+}
+
+#[test]
+fn deep_and_endless_results_are_cut() {
+    let mut deep = serde_json::json!(1);
+    for _ in 0..60 {
+        deep = serde_json::json!({ "in": [deep] });
+    }
+    let many: serde_json::Map<String, serde_json::Value> =
+        (0..5000).map(|i| (format!("key {i}"), serde_json::json!([[i, [i, i]], { "a": i }]))).collect();
+    let numbers: Vec<f64> = (0..100_000).map(f64::from).collect();
+    let rows = vec![serde_json::json!({ "a": 1 }); 3000];
+    let results = serde_json::json!({ "deep": deep, "many": many, "numbers": numbers, "rows": rows });
+    let folder = folder(&[("results.json", results.to_string().as_bytes())]);
+    let page = report(folder.path());
+    for wanted in ["100 of 5000 entries", "100000 in all", "0.0 to 99999.0", "the first 20 of 3000 rows"] {
+        assert!(page.contains(wanted), "{wanted} is missing");
+    }
+    assert!(page.len() < 1 << 20, "the page has {} bytes", page.len());
+}
+
+#[test]
+fn wrong_words_are_explained_and_nothing_is_overwritten() {
+    let folder = folder(&[("run/script.rhai", b"1"), ("other/notes.txt", b"mine"), ("mine.html", b"<p>mine</p>")]);
+    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_string();
+    let (run, other, mine, none) = (path("run"), path("other"), path("mine.html"), path("none"));
+    for (words, said) in [
+        (vec!["report"], "needs a run folder"),
+        (vec!["report", &none], "no such folder"),
+        (vec!["report", &mine], "not a folder"),
+        (vec!["report", &other], "not a run folder"),
+        (vec!["report", &run, "--out"], "--out needs a file"),
+        (vec!["report", &run, "--out", &mine], "not a page of viva's"),
+        (vec!["report", &run, "--out", &other], "not a page of viva's"),
+        (vec!["report", &run, "--open"], "has no --open"),
+        (vec!["report", &run, &other], "one thing too many"),
+        (vec!["doc", "--html"], "needs a folder"),
+        (vec!["doc", "--html", &mine], "mine.html"),
+    ] {
+        let output = viva(&words);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && error.contains(said), "{words:?}: {error}");
+    }
+    assert_eq!(text_of(&folder.path().join("mine.html")), "<p>mine</p>");
+    assert!(!folder.path().join("run/report.html").exists() && !folder.path().join("other/report.html").exists());
+}
+
+fn pages(folder: &Path) -> BTreeMap<String, String> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths.map(|path| (path.file_name().expect("a name").to_string_lossy().into_owned(), text_of(&path))).collect()
+}
+
+#[test]
+fn the_reference_is_the_committed_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = viva(&["doc", "--html", folder.path().to_str().expect("UTF-8")]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let fresh = pages(folder.path());
+    let names: Vec<String> = fresh.keys().cloned().collect();
+    for (name, page) in &fresh {
+        check(page, &names);
+        // Links between pages lead to places that are there.
+        for (_, attributes) in tags(page) {
+            let Some((file, place)) =
+                attributes.get("href").and_then(|to| to.split_once('#')).filter(|(f, _)| !f.is_empty())
+            else {
+                continue;
+            };
+            assert!(fresh[file].contains(&format!("id=\"{place}\"")), "{name}: nothing is at {file}#{place}");
+        }
+    }
+    for primitive in viva::primitives::PRIMITIVES {
+        let shown = fresh.values().any(|page| page.contains(&format!(">{}</code></h", primitive.path)));
+        let method = primitive
+            .receiver()
+            .is_some_and(|_| fresh["types.html"].contains(&format!(".{}</code></h3>", primitive.name())));
+        assert!(shown || method, "{} is on no page", primitive.path);
+        if primitive.namespace() == Some("plot") {
+            assert!(
+                fresh["gallery.html"].contains(&format!("id=\"{}\"", primitive.name())),
+                "docs/gallery/{}.rhai is missing",
+                primitive.name()
+            );
+        }
+    }
+    let committed = pages(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference"));
+    let stale: Vec<&String> =
+        fresh.iter().filter(|(name, page)| committed.get(*name) != Some(page)).map(|(name, _)| name).collect();
+    let left: Vec<&String> = committed.keys().filter(|name| !fresh.contains_key(*name)).collect();
+    assert!(
+        stale.is_empty() && left.is_empty(),
+        "docs/reference is not what the code says; stale: {stale:?}, to remove: {left:?}; refresh it \
+         with\n    cargo run -- doc --html docs/reference"
+    );
+}
