@@ -218,6 +218,7 @@ const HINTS: &[(&str, usize, &str, &str)] = &[
     ("examine(model_a, ds, ", 50, "examine(f, inputs, #{ space, search, … })", "#{ space, search, … }"),
     ("examine(model_a, ds, #{ ", 40, "examine(f, inputs, #{ space, … })", "#{ space, … }"),
     ("examine(", 26, "examine(f, inputs, #{ … })", "f"),
+    ("examine(", 20, "(f, inputs, #{ … })", "f"),
     ("examine(", 12, "f: a Model", "f"),
     ("examine(", 8, "f", "f"),
     ("mine(", 60, "mine(first, second)", "first"),
@@ -231,6 +232,7 @@ const HINTS: &[(&str, usize, &str, &str)] = &[
     ("ds.relabel(|row, i| row + ", 60, "relabel(rule, #{ classes })", "rule"),
     ("data::glyphs(#{ split: ", 90, "split: \"train\" | \"validation\" | \"test\", default \"train\"", "split"),
     ("data::glyphs(#{ n: 5, size: ", 60, "size: an int, from 16 to 256, pixels, default 32", "size"),
+    ("risk::estimate(model_a, ds, #{ search: ", 38, "\"strongest\" | \"nearest\" or a Search", ""),
     ("space::translate(mine(1, 2)", 60, "space::translate(epsilon)", "epsilon"),
     (
         "model::train(ds, #{ arch: [net::conv(",

@@ -90,6 +90,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("[x for x in range(3)]", "for x in range(3)", &["for x in 0..3 { made.push(x); }"]),
     ("let d = {\"a\": 1};", "{", &["#{\"a\": 1}"]),
     ("data::glyphs({ n: 5 })", "{", &["#{ n: 5"]),
+    ("let d = {a: 1\n, b: 2};", "{", &["#{a: 1"]),
     ("#{ a = 1 }", "a =", &["write a: 1"]),
     ("#{ n }", "n", &["write n: n"]),
     ("v.append(2, 3)", "append", &["push"]),
@@ -118,6 +119,8 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("t.cuda()", "cuda", &["device(\"cuda\")"]),
     ("t.size()", "size", &["x.shape()"]),
     ("t.nosuchmethod()", "nosuchmethod", &["a tensor has shape"]),
+    ("t.nosuchfield", "nosuchfield", &["a tensor has no `nosuchfield`"]),
+    ("ds.clases", "clases", &["did you mean `classes`?"]),
     ("dss", "dss", &["did you mean `ds`?"]),
     // The argument that is meant.
     ("data::glyphs(#{ n: 3, size: \"big\" })", "\"big\"", &["`size` must be an int"]),

@@ -179,10 +179,10 @@ fn statement(random: &mut StdRng) -> String {
         0 => format!("let {} = {inner};", pick(random, &["i", "x", "v", "m", "fresh", "ds"])),
         1 => format!("for k in {inner} {{ {} }}", expression(random, 1)),
         2 => format!("while {inner} {{ i += 1 }}"),
-        3 => "loop { }".into(),
+        3 if random.gen_bool(0.2) => "loop { }".into(),
         4 => format!("try {{ {inner} }} catch (e) {{ e.kind }}"),
         5 => format!("fn {}(a) {{ {inner} }}", pick(random, &["own", "mine", "deep"])),
-        6 => "fn deep(a) { deep(a + 1) } deep(1)".into(),
+        6 if random.gen_bool(0.2) => "fn deep(a) { deep(a + 1) } deep(1)".into(),
         7 => format!("{} = {inner};", pick(random, &["v[0]", "m.a", "m[\"c\"]", "t[0]", "ds.name", "i", "v[-9]"])),
         8 => format!("throw {inner};"),
         _ => inner,
@@ -241,7 +241,7 @@ struct Guard {
 }
 
 /// How long a statement may run before it is stopped as Ctrl-C would.
-const STOPPED_AFTER: Duration = Duration::from_millis(100);
+const STOPPED_AFTER: Duration = Duration::from_millis(40);
 
 impl Guard {
     fn new(stop: Arc<AtomicBool>) -> Self {
@@ -367,7 +367,7 @@ fn said(name: &str, default: u64) -> u64 {
 
 #[test]
 fn random_input_breaks_nothing() {
-    let wrong = tried(said("VIVA_SEED", 1), 3_000);
+    let wrong = tried(said("VIVA_SEED", 1), 2_500);
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 

@@ -214,7 +214,7 @@ impl<'a> Cursor<'a> {
             _ => {
                 let own = self.session.functions().into_iter().chain(self.typed_functions());
                 let primitive = || PRIMITIVES.iter().find(|p| p.path == word).map(|p| Callee::Primitive(p));
-                own.filter(|f| f.name == word).last().map(Callee::Script).or_else(primitive)
+                own.rev().find(|f| f.name == word).map(Callee::Script).or_else(primitive)
             }
         }
     }

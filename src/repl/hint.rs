@@ -56,9 +56,9 @@ pub fn wide(text: &str) -> usize {
 fn forms(callee: &Callee, place: usize, option: Option<(&str, bool)>) -> Vec<Signature> {
     let primitive = match callee {
         Callee::Script(function) => {
-            let whole = join(&function.name, &function.params, Some(place));
+            let whole = |name| join(name, &function.params, Some(place));
             let current = function.params.get(place).map(|name| plain(name, name));
-            return std::iter::once(whole).chain(current).collect();
+            return [whole(&function.name), whole("")].into_iter().chain(current).collect();
         }
         Callee::Primitive(primitive) => *primitive,
     };
@@ -67,6 +67,7 @@ fn forms(callee: &Callee, place: usize, option: Option<(&str, bool)>) -> Vec<Sig
     if let (Some(option), Some((_, true))) = (known, option) {
         forms.push(meaning(option, true));
         forms.push(meaning(option, false));
+        forms.push(plain(&option.kind.describe(), ""));
         forms.push(plain(option.name, option.name));
         return forms;
     }
@@ -78,6 +79,9 @@ fn forms(callee: &Callee, place: usize, option: Option<(&str, bool)>) -> Vec<Sig
         let parts: Vec<String> = positional.iter().cloned().chain(options).collect();
         forms.push(join(name(primitive), &parts, current));
     }
+    let short = options_forms(primitive).pop().flatten();
+    let parts: Vec<String> = positional.into_iter().chain(short).collect();
+    forms.push(join("", &parts, current));
     if let Some(param) = param(primitive, place).filter(|_| option.is_none()) {
         forms.push(meaning(param, false));
         forms.push(plain(param.name, param.name));

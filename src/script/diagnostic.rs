@@ -162,7 +162,10 @@ fn byte(text: &str, position: Position) -> usize {
 
 /// The place to underline: the bytes that are meant, or the name, string or sign at `at`.
 fn place(source: &str, text: &str, at: usize, meant: Option<Range<usize>>) -> Place {
-    let meant = meant.unwrap_or_else(|| name_start(text, at)..name_end(text, at));
+    let meant = meant.unwrap_or_else(|| {
+        let start = name_start(text, at);
+        start..name_end(text, start.max(at))
+    });
     let start = meant.start.min(text.len());
     let line = text[..start].matches('\n').count() + 1;
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -178,8 +181,14 @@ fn place(source: &str, text: &str, at: usize, meant: Option<Range<usize>>) -> Pl
     }
 }
 
-/// Where the namespace in front of the name at this byte begins, or the name itself.
+/// Where the name behind the dot at this byte begins, or the namespace in front of the name there, or the name itself.
 fn name_start(text: &str, at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or("");
+    if let Some(name) = rest.strip_prefix("?.").or_else(|| rest.strip_prefix('.'))
+        && name.starts_with(|c: char| is_word(c) && !c.is_ascii_digit())
+    {
+        return text.len() - name.len();
+    }
     match text.get(..at).and_then(|before| before.strip_suffix("::")) {
         Some(before) => {
             before.rfind(|c| !is_word(c)).map_or(0, |i| i + before[i..].chars().next().map_or(1, char::len_utf8))
@@ -513,13 +522,15 @@ fn argument(text: &str, at: usize, message: &str) -> Option<Range<usize>> {
             Kind::Close if depth == 0 => return None,
             Kind::Close => depth -= 1,
             Kind::Mark if depth == 0 && text(token) == "," => (commas, begun) = (commas + 1, i + 1),
-            Kind::Word | Kind::Text if depth == 1 && tokens.get(i + 1).is_some_and(|t| text(t) == ":") => {
-                if text(token).trim_matches('"') == name {
-                    if unknown {
-                        return range(&tokens[i..=i]);
-                    }
-                    key = Some(i);
+            Kind::Word | Kind::Text
+                if depth == 1
+                    && tokens.get(i + 1).is_some_and(|t| text(t) == ":")
+                    && text(token).trim_matches('"') == name =>
+            {
+                if unknown {
+                    return range(&tokens[i..=i]);
                 }
+                key = Some(i);
             }
             _ => {}
         }

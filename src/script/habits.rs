@@ -144,7 +144,7 @@ impl Lines<'_> {
                 _ => {}
             }
         }
-        self.near.end
+        self.near.end.max(from)
     }
 
     /// The bracket that is open around a token.
@@ -256,7 +256,7 @@ impl Lines<'_> {
             "except" => (token, "write try { ... } catch (e) { ... }".into()),
             "with" => (token, "values close by themselves: use them without `with`".into()),
             "yield" | "async" | "await" => (token, "functions give one value, at once".into()),
-            "default" if left == "" || ["{", ",", ";"].contains(&left.as_str()) && right == "=>" => {
+            "default" if left.is_empty() || ["{", ",", ";"].contains(&left.as_str()) && right == "=>" => {
                 (token, "write _ => ...".into())
             }
             "default" | "match" | "use" | "new" | "export" | "shared" | "case" | "static" | "go" | "module"
@@ -415,9 +415,8 @@ impl Lines<'_> {
     fn map(&self, token: usize) -> Option<Habit> {
         let key = matches!(self.kind(token + 1), Some(Kind::Word | Kind::Text));
         (self.is(token, "{") && key && self.is(token + 2, ":")).then_some(())?;
-        let end = self.expression_end(token + 1);
-        let mut end = end;
-        while self.is(end, ",") {
+        let mut end = self.expression_end(token + 1);
+        while end < self.near.end && self.is(end, ",") {
             end = self.expression_end(end + 1);
         }
         let hint =
@@ -449,7 +448,7 @@ impl Lines<'_> {
     fn type_given(&self, token: usize) -> Option<Habit> {
         let behind_name = token > 0 && self.kind(token - 1) == Some(Kind::Word);
         let in_function = self.around(token).is_some_and(|open| open >= 2 && self.is(open - 2, "fn"));
-        let in_let = token >= 2 && self.is(token - 2, "let") || token >= 2 && self.is(token - 2, "const");
+        let in_let = token >= 2 && (self.is(token - 2, "let") || self.is(token - 2, "const"));
         let given = self.is(token, ":") && behind_name && (in_function || in_let) || self.is(token, "->");
         given.then(|| {
             self.habit(token..token + 2, "types are not written", "leave it out: every value knows its type")
