@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -100,9 +101,12 @@ impl Session {
         let ast = self.compile(name, text)?;
         let program = self.program(name, &ast);
         let (before, draws) = (self.prints(), self.cx.draws());
+        let constants = self.scope.iter_raw().filter(|(_, constant, _)| *constant).count();
+        let again = self.scope.len()..self.scope.len() + constants;
         let outcome = self.engine.eval_ast_with_scope::<Dynamic>(&mut self.scope, &program);
-        self.drop_shadowed();
-        self.keep(name, &ast, &program);
+        self.drop_shadowed(again);
+        let imports = if outcome.is_ok() { program.clone() } else { self.kept.ast.clone() };
+        self.keep(name, &ast, &imports, &program);
         match outcome {
             Ok(answer) => {
                 self.answer = answer;
@@ -201,12 +205,13 @@ impl Session {
         program
     }
 
-    fn keep(&mut self, name: &str, ast: &AST, program: &AST) {
+    /// Keeps the functions of a program, and the imports of a text that went well: one that failed would fail again.
+    fn keep(&mut self, name: &str, ast: &AST, imports: &AST, program: &AST) {
         for function in functions(ast) {
             self.kept.homes.insert(function, name.into());
         }
         let mut aliases = HashSet::new();
-        let mut imports: Vec<Stmt> = program
+        let mut imports: Vec<Stmt> = imports
             .statements()
             .iter()
             .rev()
@@ -220,21 +225,23 @@ impl Session {
         self.kept.ast = AST::new(imports, program.shared_lib().clone());
     }
 
-    /// Keeps the newest value of each name, in the place of its oldest, so that ten `let x = big()` hold one.
-    fn drop_shadowed(&mut self) {
-        let mut newest: HashMap<String, (bool, Dynamic)> = HashMap::new();
-        let mut order: Vec<String> = Vec::new();
+    /// Keeps the newest variable of each name, so that ten `let x = big()` hold one; those in `again` are copies of older ones.
+    fn drop_shadowed(&mut self, again: Range<usize>) {
+        let mut seen = HashSet::new();
+        let mut newest: Vec<(String, bool, Dynamic)> = Vec::new();
+        let last = self.scope.len().wrapping_sub(1);
         // The scope is read from the newest variable to the oldest.
-        for (name, constant, value) in self.scope.iter_raw() {
-            newest.entry(name.to_string()).or_insert_with(|| (constant, value.clone()));
-            order.push(name.to_string());
+        for (i, (name, constant, value)) in self.scope.iter_raw().enumerate() {
+            if !again.contains(&(last - i)) && seen.insert(name.to_string()) {
+                newest.push((name.to_string(), constant, value.clone()));
+            }
         }
         let mut scope = Scope::new();
-        for name in order.into_iter().rev() {
-            match newest.remove(&name) {
-                Some((true, value)) => drop(scope.push_constant_dynamic(name, value)),
-                Some((false, value)) => drop(scope.push_dynamic(name, value)),
-                None => {}
+        for (name, constant, value) in newest.into_iter().rev() {
+            if constant {
+                scope.push_constant_dynamic(name, value);
+            } else {
+                scope.push_dynamic(name, value);
             }
         }
         self.scope = scope;
@@ -257,7 +264,7 @@ impl Session {
 
     fn assign(&mut self, name: &str, value: Dynamic) {
         self.scope.push_dynamic(name.to_string(), value);
-        self.drop_shadowed();
+        self.drop_shadowed(0..0);
     }
 
     /// The value of one variable.

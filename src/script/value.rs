@@ -206,7 +206,9 @@ fn add(dynamic: &Dynamic, hasher: &mut DefaultHasher, depth: usize) {
         return;
     }
     if let Some(array) = dynamic.read_lock::<Array>() {
-        array.iter().for_each(|v| add(v, hasher, depth + 1));
+        array.len().hash(hasher);
+        // Of very long arrays a part is looked at: this is done at every line of the prompt.
+        array.iter().step_by(array.len() / 10_000 + 1).for_each(|v| add(v, hasher, depth + 1));
     } else if let Some(map) = dynamic.read_lock::<Map>() {
         for (key, v) in map.iter() {
             key.hash(hasher);

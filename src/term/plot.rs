@@ -57,7 +57,7 @@ fn grey(Rgb(r, g, b): Rgb) -> Option<u8> {
 
 /// A colour of its own, neither paper nor ink.
 fn own(colour: Rgb) -> Option<Rgb> {
-    if grey(colour).is_some_and(|v| v < INK || v >= PAPER) { None } else { Some(colour) }
+    if grey(colour).is_some_and(|v| !(INK..PAPER).contains(&v)) { None } else { Some(colour) }
 }
 
 impl Characters {

@@ -1,9 +1,10 @@
 //! Progress of long calls on standard error: done, rate and time left; nothing where standard error is no terminal.
 
-use std::cell::RefCell;
 use std::fmt::Write;
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
@@ -11,12 +12,44 @@ use crate::core::Progress;
 
 use super::Paint;
 
+/// A call that ends sooner shows no progress: a line that comes and goes in a moment only flickers.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+struct Call {
+    bar: ProgressBar,
+    since: Instant,
+    seen: bool,
+}
+
+type Calls = Arc<Mutex<Vec<Call>>>;
+
 /// One line for each call under way, a call's own calls below it.
 pub struct Bar {
     visible: bool,
     colour: bool,
     lines: MultiProgress,
-    running: RefCell<Vec<ProgressBar>>,
+    running: Calls,
+    /// Brings the lines of long calls to the screen; started with the first call.
+    usher: OnceLock<Thread>,
+}
+
+fn lock(calls: &Calls) -> MutexGuard<'_, Vec<Call>> {
+    calls.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shows the lines of calls that have lasted, as long as there are calls.
+fn usher(calls: &Calls, lines: &MultiProgress) {
+    loop {
+        let mut running = lock(calls);
+        for call in running.iter_mut().filter(|call| !call.seen && call.since.elapsed() >= PATIENCE) {
+            call.bar = lines.add(call.bar.clone());
+            call.bar.enable_steady_tick(Duration::from_millis(250));
+            call.seen = true;
+        }
+        let waiting = running.iter().any(|call| !call.seen);
+        drop(running);
+        if waiting { std::thread::sleep(PATIENCE / 6) } else { std::thread::park() }
+    }
 }
 
 impl Bar {
@@ -28,7 +61,8 @@ impl Bar {
             visible,
             colour: Paint::of(&stream).enabled(),
             lines: MultiProgress::with_draw_target(target),
-            running: RefCell::default(),
+            running: Calls::default(),
+            usher: OnceLock::new(),
         }
     }
 
@@ -60,23 +94,27 @@ impl Default for Bar {
 
 impl Progress for Bar {
     fn begin(&self, label: &str, total: Option<u64>) {
-        let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
-        let bar = self.lines.add(bar.with_style(self.style(total.is_some())).with_prefix(label.to_string()));
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+        let bar = bar.with_style(self.style(total.is_some())).with_prefix(label.to_string());
+        lock(&self.running).push(Call { bar, since: Instant::now(), seen: false });
         if self.visible {
-            bar.enable_steady_tick(Duration::from_millis(250));
+            let start = || {
+                let (calls, lines) = (self.running.clone(), self.lines.clone());
+                std::thread::spawn(move || usher(&calls, &lines)).thread().clone()
+            };
+            self.usher.get_or_init(start).unpark();
         }
-        self.running.borrow_mut().push(bar);
     }
 
     fn advance(&self, steps: u64) {
-        if let Some(bar) = self.running.borrow().last() {
-            bar.inc(steps);
+        if let Some(call) = lock(&self.running).last() {
+            call.bar.inc(steps);
         }
     }
 
     fn note(&self, text: &str) {
-        if let Some(bar) = self.running.borrow().last() {
-            bar.set_message(text.to_string());
+        if let Some(call) = lock(&self.running).last() {
+            call.bar.set_message(text.to_string());
         }
     }
 
@@ -85,14 +123,15 @@ impl Progress for Bar {
             Some(rest) => format!("{}{rest}", Paint::new(self.colour).warning("warning:")),
             None => text.into(),
         };
-        if !self.visible || self.running.borrow().is_empty() || self.lines.println(&text).is_err() {
+        let shown = lock(&self.running).iter().any(|call| call.seen);
+        if !shown || self.lines.println(&text).is_err() {
             eprintln!("{text}");
         }
     }
 
     fn finish(&self) {
-        if let Some(bar) = self.running.borrow_mut().pop() {
-            bar.finish_and_clear();
+        if let Some(call) = lock(&self.running).pop() {
+            call.bar.finish_and_clear();
         }
     }
 }

@@ -31,8 +31,15 @@ fn run(prompt: &mut Prompt, name: &str) -> Result<Next> {
     Ok(Next::Line)
 }
 
-/// What a variable holds, and what its type can do.
+/// What a variable holds, and what its type can do; of `variable.method` what the method does.
 fn variable(prompt: &Prompt, name: &str) -> Option<String> {
+    if let Some((owner, method)) = name.split_once('.') {
+        let value = prompt.session.borrow().variable(owner)?;
+        let primitive = PRIMITIVES
+            .iter()
+            .find(|p| p.name() == method && p.receiver().is_some_and(|kind| kind.eq_ignore_ascii_case(value.kind())))?;
+        return reference::page(primitive.path);
+    }
     let found = prompt.session.borrow().listing().into_iter().find(|variable| variable.name == name)?;
     let mut text = format!("{name}: {}\n{}", found.kind, found.summary);
     let value = prompt.session.borrow().variable(name);
