@@ -271,6 +271,7 @@ fn a_workshop_hour_at_a_terminal() {
     assert!(figure.contains("Learning") && figure.contains('●'), "{figure}");
     terminal.press("let half = 1 +");
     terminal.press("\x03");
+    terminal.wait("\u{1b}[?2004l");
     terminal.prompt();
     assert_eq!(terminal.line("[ans.title, f.accuracy(train)]").trim(), format!("[\"Learning\", {accuracy}]"));
     assert!(terminal.line(":save hour").contains("saved hour.rhai"));

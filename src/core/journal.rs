@@ -4,7 +4,7 @@
 //! state of every call that has one (such as the weights of a training). A torn record at the end is cut off. At the prompt
 //! the same is kept in memory, for a statement that was stopped and is typed again.
 //!
-//! Every long call uses it in the same way: `Cx::long_call` with all that its outcome depends on; `next` until nothing more
+//! Every long call uses it in the same way: `Cx::long_call` with all that its outcome depends on; `replay` until nothing more
 //! was recorded, taking each record in place of the work; then the work itself, `append` once per batch.
 
 use std::cell::{Cell, RefCell};
@@ -267,7 +267,7 @@ impl<'a> LongCall<'a> {
 
 impl LongCall<'_> {
     /// The next record of what this call had done; the random draws that closures made meanwhile count as made.
-    pub fn next(&mut self) -> Result<Option<Vec<u8>>> {
+    pub fn replay(&mut self) -> Result<Option<Vec<u8>>> {
         let (Some(journal), Some(kept)) = (self.journal, self.records.next()) else { return Ok(None) };
         let bytes = match (kept, &journal.disk) {
             (Kept::OnDisk { at, length }, Some(disk)) => disk.read_at(at, length)?,
@@ -388,7 +388,10 @@ fn copied(tensor: &Tensor) -> Result<Tensor> {
     Ok(copy)
 }
 
-fn draws_and_done(bytes: &[u8]) -> Option<(Vec<(Digest, u64)>, &[u8])> {
+/// The calls that drew, each with how often.
+type Draws = Vec<(Digest, u64)>;
+
+fn draws_and_done(bytes: &[u8]) -> Option<(Draws, &[u8])> {
     const DRAW: usize = 40;
     let (count, rest) = bytes.split_at_checked(4)?;
     let count = u32::from_le_bytes(count.try_into().ok()?) as usize;

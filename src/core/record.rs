@@ -11,8 +11,7 @@ use super::tensor::device_name;
 use super::{Cx, Digest, Error, Journal, Result, Value};
 
 /// What a run writes besides what its script saves.
-const RESERVED: [&str; 6] =
-    ["results.json", "report.md", "manifest.json", "script.rhai", "printed.txt", PROGRESS];
+const RESERVED: [&str; 6] = ["results.json", "report.md", "manifest.json", "script.rhai", "printed.txt", PROGRESS];
 
 /// The folder of what long calls have done, until the run is finished.
 const PROGRESS: &str = "progress";

@@ -43,7 +43,7 @@ impl Model {
             Inputs::Images(_) => LongCall::unrecorded(cx),
         };
         let mut replayed = 0;
-        while let Some(record) = call.next()? {
+        while let Some(record) = call.replay()? {
             let (rows, answers) = record.split_first_chunk().ok_or_else(|| call.unfit())?;
             let rows = u64::from_le_bytes(*rows) as usize;
             see(answers)?;

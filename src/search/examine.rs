@@ -150,7 +150,7 @@ impl<'a> Loop<'a> {
     fn run(&mut self, call: &mut LongCall) -> Result<()> {
         let task = self.cx.progress("examine", Some(self.plan.data.len() as u64));
         let mut replayed = false;
-        while let Some(record) = call.next()? {
+        while let Some(record) = call.replay()? {
             self.cx.check()?;
             replayed = true;
             while let Some(place) = self.vacant() {

@@ -129,7 +129,7 @@ impl Loop<'_> {
         let data = self.plan.data;
         let task = self.cx.progress("examine", Some(data.len() as u64));
         let mut replayed = false;
-        while let Some(record) = call.next()? {
+        while let Some(record) = call.replay()? {
             self.cx.check()?;
             replayed = true;
             while let Some(place) = self.vacant() {

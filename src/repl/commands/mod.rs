@@ -56,7 +56,9 @@ pub fn asked(typed: &str) -> Option<(&str, &str)> {
         return Some(("doc", name.trim()));
     }
     let named = |name: &&str| {
-        !name.is_empty() && !name.contains("//") && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '/' | ' '))
+        !name.is_empty()
+            && !name.contains("//")
+            && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '/' | ' '))
     };
     if let Some(name) = typed.strip_suffix('?').map(str::trim).filter(named) {
         return Some(("doc", name));
