@@ -6,6 +6,7 @@ mod exhaustive;
 mod grid;
 mod nearest;
 mod propose;
+mod rounds;
 mod sample;
 mod strongest;
 mod transcript;
