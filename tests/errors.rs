@@ -121,6 +121,8 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("t.nosuchmethod()", "nosuchmethod", &["a tensor has shape"]),
     ("t.nosuchfield", "nosuchfield", &["a tensor has no `nosuchfield`"]),
     ("ds.clases", "clases", &["did you mean `classes`?"]),
+    ("ds.tkae(1)", "tkae", &["a Dataset has no `tkae`", "did you mean `take`?"]),
+    ("ds.take(1).shufle(1)", "shufle", &["this object has no `shufle`", "did you mean `shuffle`?"]),
     ("dss", "dss", &["did you mean `ds`?"]),
     // The argument that is meant.
     ("data::glyphs(#{ n: 3, size: \"big\" })", "\"big\"", &["`size` must be an int"]),

@@ -397,17 +397,36 @@ impl Scene<'_> {
         } else {
             self.near_function(name, kinds.first().copied())
         };
+        if kinds.first() == Some(&"object") && self.is_method() {
+            let owner = self.receiver().map_or("this object".into(), article);
+            return wrong(format!("{owner} has no `{name}`"), hint);
+        }
         let takes = if arguments.is_empty() { String::new() } else { format!(" for {arguments}") };
         wrong(format!("there is no function `{name}`{takes}"), hint)
     }
 
+    /// Whether the name at the error's place stands after a dot.
+    fn is_method(&self) -> bool {
+        self.text.get(..self.at).is_some_and(|before| before.trim_end().ends_with('.'))
+    }
+
+    /// The kind of the variable that the method at the error's place is called on.
+    fn receiver(&self) -> Option<&'static str> {
+        let before = self.text.get(..self.at)?.trim_end().strip_suffix('.')?;
+        let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+        // The end of a chain of calls is no variable.
+        let chained = before[..start].trim_end().ends_with(['.', ':']);
+        (!chained).then(|| self.kind_of(&before[start..])).flatten()
+    }
+
     /// The function of a like name, or what its first argument has.
     fn near_function(&self, name: &str, of: Option<&str>) -> Option<String> {
-        let dot = self.text.get(..self.at).is_some_and(|before| before.trim_end().ends_with('.'));
-        let method = of.filter(|_| dot);
+        let method = of.filter(|_| self.is_method());
+        let method = if method == Some("object") { self.receiver().or(method) } else { method };
         let own = self.session.functions();
         let built_ins = self.session.built_ins().iter();
         let known: Vec<&str> = match method {
+            Some("object") => PRIMITIVES.iter().filter(|p| p.receiver().is_some()).map(|p| p.name()).collect(),
             Some(kind) => methods_of(kind)
                 .into_iter()
                 .chain(built_ins.filter(|f| f.of == kind).map(|f| f.name.as_str()))
