@@ -98,8 +98,12 @@ impl Record {
         let missing = folder.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.exists()).map(PathBuf::from);
         let made = missing.collect();
         std::fs::create_dir_all(&folder).map_err(|e| Error::file(&folder, e))?;
-        let mut entries = std::fs::read_dir(&folder).map_err(|e| Error::file(&folder, e))?;
-        if entries.next().is_some() {
+        let entries = std::fs::read_dir(&folder).map_err(|e| Error::file(&folder, e))?;
+        let names: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        // What a run leaves that was killed before its manifest was written.
+        let journal = folder.join(PROGRESS).join("journal").is_file();
+        let own = |name: &String| name.starts_with(TEMPORARY) || [PROGRESS, "script.rhai"].contains(&name.as_str());
+        if !(names.is_empty() || journal && names.iter().all(own)) {
             let hint = if folder.join("manifest.json").exists() {
                 format!("give another --out, or go on with that run by --resume {}", folder.display())
             } else {
@@ -107,6 +111,7 @@ impl Record {
             };
             return Err(Error::file(&folder, "the run folder is not empty").hint(hint));
         }
+        sweep(&folder, 0);
         let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let record = Self {
             folder,
