@@ -172,8 +172,8 @@ fn runs_that_ended_early_say_how() {
     let results: &[u8] = b"{ \"a\": 1 }";
     for (files, wanted) in [
         (
-            vec![("journal.bin", &b"\0\x01binary"[..]), ("state-3.bin", b"x")],
-            vec![">unfinished<", "there is no manifest", "state-3.bin"],
+            vec![("progress/journal", &b"\0\x01binary"[..]), ("progress/03.safetensors", b"x")],
+            vec![">unfinished<", "there is no manifest", "progress/03.safetensors"],
         ),
         (
             vec![("manifest.json", b"{ \"state\": \"stopped\", \"script\": \"a/b.rhai\" }"), ("t.csv", b"a\n1\n")],

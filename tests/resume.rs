@@ -78,6 +78,75 @@ fn a_journal_that_is_torn_anywhere_is_good_up_to_there() {
     assert!(attempt(Some(folder.path()), None).is_err_and(|error| error.contains("not a journal")));
 }
 
+/// Answers scores of ten classes, and counts how often it is asked.
+struct Counting(Rc<std::cell::Cell<usize>>);
+
+impl Network for Counting {
+    fn forward(&self, images: &Tensor) -> Result<Tensor> {
+        self.0.set(self.0.get() + 1);
+        Ok(images.f_flatten(1, -1)?.f_slice(1, 100, 110, 1)?)
+    }
+}
+
+#[test]
+fn what_was_answered_before_is_not_asked_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let asked = Rc::new(std::cell::Cell::new(0));
+    let mut run = |polls: Option<u64>| {
+        let mut cx = Cx::new(Box::new(Quiet));
+        cx.set_journal(Journal::open(folder.path()).expect("a journal"));
+        cx.stop_after(polls);
+        let cx = Rc::new(cx);
+        let mut session = Session::new(cx.clone());
+        let network = Box::new(Counting(asked.clone()));
+        let model = Model::new("counting", network, viva::core::Digest::of(b"counting"));
+        session.set("f", viva::core::Value::object(model));
+        let text = "let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 });\n\
+                    let p = f.predict(ds); let classes = f.classes;\n\
+                    let how = #{ space: space::translate(1), search: search::strongest(), batch: 16 };\n\
+                    [examine(f, ds, how).mean(\"queries\"), f.accuracy(ds), classes, p.values()]";
+        let answer = session.run(Path::new("script.rhai"), text).map(|value| value.json().to_string());
+        (answer.ok(), asked.take())
+    };
+    let (stopped, first) = run(Some(20));
+    assert!(stopped.is_none() && first > 5, "stopped after {first} batches");
+    let (whole, rest) = run(None);
+    let (again, nothing) = run(None);
+    assert!(rest > 5, "{rest}");
+    assert_eq!((again, nothing), (whole, 0), "everything was known already");
+}
+
+#[test]
+fn what_closures_print_and_what_modules_say_counts() {
+    let folder = folder_with(
+        "import \"part\" as part;\nlet ds = data::glyphs(#{ n: 8, size: 16, seed: 1 });\n\
+         let f = part::model();\nlet p = f.predict(ds).values();\nif arg(\"fail\", true) { throw \"not yet\" }\np",
+    );
+    let module = "fn model() { model::from(|x| { print(`asked ${x.len()}`); x.reshape([x.len(), -1]) * FACTOR }) }";
+    let write = |factor: &str| {
+        std::fs::write(folder.path().join("part.rhai"), module.replace("FACTOR", factor)).expect("a module")
+    };
+    let script = std::fs::read_to_string(folder.path().join("script.rhai")).expect("a script");
+    let resumed = |factor: &str, out: &str| {
+        write("1.0");
+        std::fs::write(folder.path().join("script.rhai"), &script).expect("a script");
+        let failed = finish(viva(folder.path(), &["script.rhai", "--out", out]));
+        assert!(err(&failed).contains("not yet"), "{}", err(&failed));
+        write(factor);
+        let output = finish(viva(folder.path(), &["script.rhai", "--resume", out]));
+        assert!(err(&output).contains("not yet"), "{}", err(&output));
+        let printed = std::fs::read_to_string(folder.path().join(out).join("printed.txt")).expect("what was printed");
+        (printed, String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (same, out) = resumed("1.0", "same");
+    assert_eq!(same, "asked 8\n", "printed again in the place of the call");
+    assert_eq!(out, "asked 8\n");
+    let journal = |out: &str| std::fs::metadata(folder.path().join(out).join("progress/journal")).expect("it").len();
+    let before = journal("same");
+    resumed("-1.0", "other");
+    assert!(journal("other") > before, "another module makes another model, which is asked anew");
+}
+
 /// Answers scores of ten classes, and has no memory for more than eight images at once.
 struct Small;
 

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::{Failure, Outcome, read_script};
 use crate::core::record::{Begun, Record, opening_comment};
 use crate::core::{Error, Journal, Value, device_name, resolve_device, set_threads, suggestion};
+use crate::page::quoted;
 use crate::script::{ScriptArgument, Session, script_arguments};
 use crate::term::{context, default_device, stop_on_signals};
 
@@ -33,7 +34,7 @@ pub fn main(words: &[String]) -> Outcome {
         None => None,
     };
     if let (Some(begun), Some(folder)) = (&begun, &options.resume) {
-        if begun.is_finished(folder) {
+        if begun.tidy_if_finished(folder) {
             eprintln!("{}: this run is finished; its results are in results.json", folder.display());
             return Ok(());
         }
@@ -114,8 +115,10 @@ pub fn main(words: &[String]) -> Outcome {
     };
     // Where even this can't be written, the failure itself is what to tell.
     if record.fail(&cx, &reason).unwrap_or(true) {
-        let folder = record.folder().display();
-        eprintln!("what was done so far is kept; go on with: viva run {} --resume {folder}", path.display());
+        let word = |path: &Path| quoted(&path.display().to_string());
+        let allowed: String = options.allow_write.iter().map(|path| format!(" --allow-write {}", word(path))).collect();
+        let resume = format!("viva run {} --resume {}{allowed}", word(&path), word(record.folder()));
+        eprintln!("what was done so far is kept; go on with: {resume}");
     }
     Err(failure)
 }

@@ -103,6 +103,14 @@ pub struct Draws {
     calls: HashMap<Digest, u64>,
 }
 
+/// What a call's closures leave beside its own result: the draws of other calls, each with how often it has drawn by then, what
+/// was printed, and warnings.
+pub(super) struct Traces {
+    pub draws: Vec<(Digest, u64)>,
+    pub printed: String,
+    pub warnings: Vec<String>,
+}
+
 /// What every call gets beside its arguments: how to stop, where to write, what to draw random numbers from.
 pub struct Cx {
     stop: Arc<AtomicBool>,
@@ -110,11 +118,13 @@ pub struct Cx {
     stop_after: Cell<Option<u64>>,
     seed: Cell<u64>,
     calls: RefCell<HashMap<Digest, u64>>,
-    /// Calls that drew since `take_draws`.
+    /// Calls that drew since `take_traces`.
     drawn: RefCell<Vec<Digest>>,
+    /// How much was printed and warned of by then.
+    told: Cell<(usize, usize)>,
     journal: Option<Journal>,
-    /// The text of the script that is run.
-    script: Digest,
+    /// The texts of the script that is run and of what it imports.
+    script: Cell<Digest>,
     partial: RefCell<Option<Value>>,
     activity: Activity,
     device: Cell<Device>,
@@ -150,7 +160,8 @@ impl Cx {
             calls: RefCell::default(),
             drawn: RefCell::default(),
             journal: None,
-            script: Digest::of(b""),
+            script: Cell::new(Digest::of(b"")),
+            told: Cell::default(),
             partial: RefCell::default(),
             activity: Activity::default(),
             device: Cell::new(Device::Cpu),
@@ -222,12 +233,13 @@ impl Cx {
     }
 
     /// What closures may depend on beside their own text.
-    pub fn script(&self) -> Digest {
-        self.script
+    pub(super) fn script(&self) -> Digest {
+        self.script.get()
     }
 
-    pub fn set_script(&mut self, text: Digest) {
-        self.script = text;
+    /// Notes the text of a script, or of a module that it imports.
+    pub fn add_script(&self, text: &str) {
+        self.script.set(Digest::of_parts(&[&self.script.get().0, text.as_bytes()]));
     }
 
     /// Keeps what a call had done when it was stopped.
@@ -323,15 +335,26 @@ impl Cx {
         self.calls.replace(draws.calls);
     }
 
-    /// The calls that drew since this was asked last, each with how often it has drawn by now.
-    pub(super) fn take_draws(&self) -> Vec<(Digest, u64)> {
-        let calls = self.calls.borrow();
+    /// What was done since this was asked last, beside the work of the call under way.
+    pub(super) fn take_traces(&self) -> Traces {
+        let (calls, printed, warnings) = (self.calls.borrow(), self.printed.borrow(), self.warnings.borrow());
         let drawn: BTreeSet<Digest> = self.drawn.borrow_mut().drain(..).collect();
-        drawn.into_iter().filter_map(|call| Some((call, *calls.get(&call)?))).collect()
+        let (from, after) = self.told.replace((printed.len(), warnings.len()));
+        Traces {
+            draws: drawn.into_iter().filter_map(|call| Some((call, *calls.get(&call)?))).collect(),
+            printed: printed.get(from..).unwrap_or_default().to_string(),
+            warnings: warnings.get(after..).unwrap_or_default().to_vec(),
+        }
     }
 
-    pub(super) fn repeat_draws(&self, draws: &[(Digest, u64)]) {
-        self.calls.borrow_mut().extend(draws.iter().copied());
+    /// Does again what an earlier process did beside the work of a call.
+    pub(super) fn repeat(&self, traces: Traces) {
+        self.calls.borrow_mut().extend(traces.draws);
+        if let Some(text) = traces.printed.strip_suffix('\n') {
+            self.print(text);
+        }
+        traces.warnings.into_iter().for_each(|warning| self.warn(warning));
+        self.take_traces();
     }
 
     pub fn device(&self) -> Device {

@@ -14,6 +14,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::cx::Traces;
 use super::{Cx, Digest, Error, Result, Tensor};
 
 /// Tensors by name: all that the rest of a call depends on.
@@ -61,6 +62,8 @@ pub struct Journal {
     counts: RefCell<HashMap<Digest, u64>>,
     /// Whether a call is under way: those that its closures make are part of it.
     busy: Cell<bool>,
+    /// All calls so far: what closures may have got from them.
+    trail: Cell<u64>,
 }
 
 impl Journal {
@@ -72,6 +75,7 @@ impl Journal {
             present: RefCell::default(),
             counts: RefCell::default(),
             busy: Cell::new(false),
+            trail: Cell::new(0),
         }
     }
 
@@ -110,8 +114,19 @@ impl Journal {
     }
 
     /// Whether a long call is under way.
-    pub fn is_busy(&self) -> bool {
+    pub(super) fn is_busy(&self) -> bool {
         self.busy.get()
+    }
+
+    /// Calls made while the answer lives are neither recorded nor gone on with.
+    pub fn suspend(&self) -> impl Drop + '_ {
+        struct Suspended<'a>(&'a Journal, bool);
+        impl Drop for Suspended<'_> {
+            fn drop(&mut self) {
+                self.0.busy.set(self.1);
+            }
+        }
+        Suspended(self, self.busy.replace(true))
     }
 
     /// How many calls of an earlier process were not made again.
@@ -122,8 +137,10 @@ impl Journal {
     /// After a statement that was stopped: what it did counts as done before when it is made again.
     pub fn rewind(&self) {
         self.counts.borrow_mut().clear();
-        for (key, done) in self.present.borrow_mut().drain() {
-            self.past.borrow_mut().insert(key, done);
+        let present = self.present.take();
+        // One statement's worth is kept: that of the last one that did anything.
+        if !present.is_empty() {
+            self.past.replace(present);
         }
     }
 
@@ -174,8 +191,14 @@ fn read(file: &mut File, path: &Path) -> Result<(HashMap<u64, Past>, u64)> {
     let size = file.metadata().map_err(refused)?.len();
     let mut past: HashMap<u64, Past> = HashMap::new();
     let mut reader = std::io::BufReader::with_capacity(1 << 20, &mut *file);
+    // An end that comes too early is a torn record; any other error is none of ours to mend.
+    let mut whole = |bytes: &mut [u8]| match reader.read_exact(bytes) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(refused(error)),
+    };
     let mut magic = [0; MAGIC.len()];
-    if reader.read_exact(&mut magic).is_err() {
+    if !whole(&mut magic)? {
         // Killed before its first line was written.
         return Ok((past, 0));
     }
@@ -185,7 +208,7 @@ fn read(file: &mut File, path: &Path) -> Result<(HashMap<u64, Past>, u64)> {
     let mut at = MAGIC.len() as u64;
     loop {
         let mut head = [0; HEAD];
-        if reader.read_exact(&mut head).is_err() {
+        if !whole(&mut head)? {
             break;
         }
         let word = |from: usize| u32::from_le_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
@@ -194,7 +217,7 @@ fn read(file: &mut File, path: &Path) -> Result<(HashMap<u64, Past>, u64)> {
             break;
         }
         let mut body = vec![0; length];
-        if reader.read_exact(&mut body).is_err() || crc32fast::hash(&body) != checksum {
+        if !whole(&mut body)? || crc32fast::hash(&body) != checksum {
             break;
         }
         let key = first_u64(&body);
@@ -232,20 +255,23 @@ impl Cx {
         if opaque && journal.disk.is_none() {
             return call;
         }
-        let script = self.script();
-        let opaque: &[u8] = if opaque { &script.0 } else { &[] };
-        let plan = Digest::of_parts(&[&[name.as_bytes(), opaque], depends].concat());
+        let opaque = match opaque {
+            true => Digest::of_parts(&[&self.script().0, &journal.trail.get().to_le_bytes()]),
+            false => Digest::of(&[]),
+        };
+        let plan = Digest::of_parts(&[&[name.as_bytes(), &opaque.0], depends].concat());
         let mut counts = journal.counts.borrow_mut();
         let count = counts.entry(plan).or_insert(0);
         call.key = Digest::of_parts(&[&plan.0, &count.to_le_bytes()]).as_u64();
         *count += 1;
+        journal.trail.set(Digest::of_parts(&[&journal.trail.get().to_le_bytes(), &call.key.to_le_bytes()]).as_u64());
         if let Some(past) = journal.past.borrow_mut().remove(&call.key) {
             call.records = past.records.into_iter();
             call.state = past.state;
         }
         journal.busy.set(true);
         call.journal = Some(journal);
-        self.take_draws();
+        self.take_traces();
         call
     }
 }
@@ -274,9 +300,9 @@ impl LongCall<'_> {
             (Kept::InMemory(bytes), _) => bytes,
             (Kept::OnDisk { .. }, None) => return Err(Error::internal("a record on a disk that is not there")),
         };
-        let (draws, done) = draws_and_done(&bytes).ok_or_else(|| self.unfit())?;
-        self.cx.repeat_draws(&draws);
+        let (traces, done) = traces_and_done(&bytes).ok_or_else(|| self.unfit())?;
         let done = done.to_vec();
+        self.cx.repeat(traces);
         if journal.disk.is_none() {
             journal.keep(self.key, |past| past.records.push(Kept::InMemory(bytes)));
         }
@@ -293,11 +319,16 @@ impl LongCall<'_> {
     pub fn append(&self, done: &[u8]) -> Result<()> {
         let Some(journal) = self.journal else { return Ok(()) };
         let mut bytes = Vec::with_capacity(done.len() + 20);
-        let draws = self.cx.take_draws();
-        bytes.extend((draws.len() as u32).to_le_bytes());
-        for (call, count) in draws {
+        let traces = self.cx.take_traces();
+        let warnings = traces.warnings.join("\0");
+        bytes.extend((traces.draws.len() as u32).to_le_bytes());
+        for (call, count) in traces.draws {
             bytes.extend(call.0);
             bytes.extend(count.to_le_bytes());
+        }
+        for text in [traces.printed, warnings] {
+            bytes.extend((text.len() as u32).to_le_bytes());
+            bytes.extend(text.as_bytes());
         }
         bytes.extend(done);
         match &journal.disk {
@@ -318,8 +349,8 @@ impl LongCall<'_> {
 
     /// The newest state that was saved.
     pub fn state(&mut self) -> Result<Option<State>> {
-        if let Some(state) = self.state.take() {
-            return Ok(Some(state));
+        if let Some(state) = &self.state {
+            return Ok(Some(state.iter().map(|(name, tensor)| (name.clone(), tensor.shallow_clone())).collect()));
         }
         let Some(disk) = self.journal.and_then(|journal| journal.disk.as_ref()) else { return Ok(None) };
         let path = disk.state_file(self.key);
@@ -340,8 +371,9 @@ impl LongCall<'_> {
     }
 
     /// Saves a state in place of the one before.
-    pub fn replace(&self, state: &[(String, Tensor)]) -> Result<()> {
+    pub fn replace(&mut self, state: &[(String, Tensor)]) -> Result<()> {
         let Some(journal) = self.journal else { return Ok(()) };
+        self.state = None;
         let begun = Instant::now();
         match &journal.disk {
             None => {
@@ -375,31 +407,41 @@ impl Journal {
 
 impl Drop for LongCall<'_> {
     fn drop(&mut self) {
-        if let Some(journal) = self.journal {
-            journal.busy.set(false);
+        let Some(journal) = self.journal else { return };
+        journal.busy.set(false);
+        // What was neither read nor replaced is still what this call had done.
+        let (records, state) = (std::mem::take(&mut self.records), self.state.take());
+        if journal.disk.is_none() && (records.len() > 0 || state.is_some()) {
+            journal.keep(self.key, |past| {
+                past.records.extend(records);
+                past.state = state.or(past.state.take());
+            });
         }
     }
 }
 
-/// A tensor that later steps do not change.
+/// A tensor that later steps do not change, off the device.
 fn copied(tensor: &Tensor) -> Result<Tensor> {
-    let mut copy = tensor.f_detach()?.f_zeros_like()?;
+    let mut copy = tensor.f_detach()?.f_to_device(tch::Device::Cpu)?.f_zeros_like()?;
     copy.f_copy_(tensor)?;
     Ok(copy)
 }
 
-/// The calls that drew, each with how often.
-type Draws = Vec<(Digest, u64)>;
-
-fn draws_and_done(bytes: &[u8]) -> Option<(Draws, &[u8])> {
+fn traces_and_done(bytes: &[u8]) -> Option<(Traces, &[u8])> {
     const DRAW: usize = 40;
+    let number = |bytes: &'_ [u8]| -> Option<usize> { Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize) };
+    let text = |bytes: &'_ [u8]| -> Option<String> { String::from_utf8(bytes.to_vec()).ok() };
     let (count, rest) = bytes.split_at_checked(4)?;
-    let count = u32::from_le_bytes(count.try_into().ok()?) as usize;
-    let (draws, done) = rest.split_at_checked(count.checked_mul(DRAW)?)?;
+    let (draws, rest) = rest.split_at_checked(number(count)?.checked_mul(DRAW)?)?;
+    let (length, rest) = rest.split_at_checked(4)?;
+    let (printed, rest) = rest.split_at_checked(number(length)?)?;
+    let (length, rest) = rest.split_at_checked(4)?;
+    let (warnings, done) = rest.split_at_checked(number(length)?)?;
     let draws = draws.chunks_exact(DRAW).map(|draw| {
         let mut digest = [0; 32];
         digest.copy_from_slice(&draw[..32]);
         (Digest(digest), first_u64(&draw[32..]))
     });
-    Some((draws.collect(), done))
+    let warnings = text(warnings)?.split('\0').filter(|warning| !warning.is_empty()).map(str::to_string).collect();
+    Some((Traces { draws: draws.collect(), printed: text(printed)?, warnings }, done))
 }

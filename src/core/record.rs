@@ -63,7 +63,8 @@ impl Begun {
             return Err(no_run("it does not say how the run was begun".into()));
         };
         if manifest["versions"] != versions() {
-            return Err(no_run(format!("the run was begun with {}, this is {}", manifest["versions"], versions())));
+            let problem = format!("the run was begun with {}, this is {}", manifest["versions"], versions());
+            return Err(Error::file(&path, problem).hint("go on with the version that began it, or start afresh"));
         }
         Ok(Self {
             script: words("script")?,
@@ -80,8 +81,8 @@ impl Begun {
 }
 
 impl Begun {
-    /// Whether there is nothing to go on with; tidies up where a kill came after the last result.
-    pub fn is_finished(&self, folder: &Path) -> bool {
+    /// Whether there is nothing to go on with. What a kill after the last result left over is removed then.
+    pub fn tidy_if_finished(&self, folder: &Path) -> bool {
         let finished = self.state == "finished";
         if finished {
             // Usually it is gone.
@@ -153,7 +154,7 @@ impl Record {
     fn open(&self, cx: &mut Cx) -> Result<()> {
         cx.set_folder(self.folder.clone());
         cx.reserve(&RESERVED);
-        cx.set_script(Digest::of(self.text.as_bytes()));
+        cx.add_script(&self.text);
         cx.set_journal(Journal::open(&self.folder.join(PROGRESS))?);
         self.manifest(cx, "running")
     }

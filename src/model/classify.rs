@@ -43,15 +43,17 @@ impl Model {
             Inputs::Images(_) => LongCall::unrecorded(cx),
         };
         let mut replayed = 0;
+        let mut part = Self::batch_size(shape, cx.device());
         while let Some(record) = call.replay()? {
-            let (rows, answers) = record.split_first_chunk().ok_or_else(|| call.unfit())?;
-            let rows = u64::from_le_bytes(*rows) as usize;
+            let Some(([rows, classes, size], answers)) = counts_of(&record) else { return Err(call.unfit()) };
+            // As the first answer did.
+            self.classes.get_or_init(|| classes as i64);
             see(answers)?;
-            task.advance(rows as u64);
-            replayed += rows;
+            task.advance(rows);
+            replayed += rows as usize;
+            part = size as usize;
         }
         let mut done = replayed;
-        let mut part = Self::batch_size(shape, cx.device());
         let mut classify = |images: &Tensor| -> Result<()> {
             let n = images.size()[0];
             let mut at = 0;
@@ -66,8 +68,8 @@ impl Model {
                     }
                     scores => answer(&scores?, done)?,
                 };
-                let record = [&(size as u64).to_le_bytes()[..], &answers].concat();
-                call.append(&record)?;
+                let counts = [size as u64, self.classes().unwrap_or_default() as u64, part as u64];
+                call.append(&[&counts.map(u64::to_le_bytes).concat(), &answers[..]].concat())?;
                 see(&answers)?;
                 task.advance(size as u64);
                 (at, done) = (at + size, done + size as usize);
@@ -143,4 +145,11 @@ impl Model {
     pub fn accuracy(&self, cx: &Cx, set: &Dataset) -> Result<f64> {
         Ok(self.correct(cx, set)? as f64 / set.len() as f64)
     }
+}
+
+/// Rows, classes and the batch size that came of them, in front of a record's answers.
+fn counts_of(record: &[u8]) -> Option<([u64; 3], &[u8])> {
+    let (counts, answers) = record.split_at_checked(24)?;
+    let ([rows, classes, size], []) = counts.as_chunks::<8>() else { return None };
+    Some(([rows, classes, size].map(|bytes| u64::from_le_bytes(*bytes)), answers))
 }

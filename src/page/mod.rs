@@ -15,6 +15,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::core::Digest;
 
+pub use provenance::quoted;
 pub use reference::{Drawing, Module, ModuleFunction, reference};
 pub use report::report;
 

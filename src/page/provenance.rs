@@ -7,7 +7,8 @@ use super::{clean, shortened};
 use crate::core::{Digest, number};
 
 /// What stands elsewhere on the page, or in rows of its own.
-const APART: [&str; 12] = [
+const APART: [&str; 13] = [
+    "begun",
     "state",
     "warnings",
     "script",
@@ -141,8 +142,10 @@ fn command(script: &str, manifest: &Map<String, Json>) -> String {
             }
         }
     }
+    // As it was begun: a script may change them on its way.
+    let begun = manifest.get("begun").and_then(Json::as_object).unwrap_or(manifest);
     for name in ["seed", "device", "threads"] {
-        if let Some(value) = manifest.get(name) {
+        if let Some(value) = begun.get(name) {
             text += &format!(" --{name} {}", quoted(&word(value)));
         }
     }
@@ -150,7 +153,7 @@ fn command(script: &str, manifest: &Map<String, Json>) -> String {
 }
 
 /// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '=' | ',' | '+' | '@');
     if !word.is_empty() && word.chars().all(safe) { word.into() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

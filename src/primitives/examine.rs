@@ -28,7 +28,7 @@ pub static EXAMINE: Primitive = Primitive {
         SEED,
     ],
     returns: "a Transcript, one row per input",
-    notes: "Every point of an image is scored at most once. Over space::translate(eps) a correct image that nothing makes fail \
+    notes: "Over space::translate(eps) every point of an image is scored at most once: a correct image that nothing makes fail \
             takes (2 eps + 1)^2 points, any other at most (4 eps + 1)^2, with the density of its outcome. Where the images' \
             margin is too small for densities, the transcript comes without them and a warning says so.",
     source: "Werpachowski, György and Szepesvári 2019, Appendix B",

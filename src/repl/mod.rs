@@ -56,10 +56,11 @@ fn lines(start: bool) -> Result<bool> {
         prompt.start_up();
     }
     loop {
+        // In this order no signal is missed: from here on one ends the process by itself.
+        prompt.idle.store(true, Ordering::SeqCst);
         if let Some(signal) = prompt.leaving.signal() {
             std::process::exit(128 + signal);
         }
-        prompt.idle.store(true, Ordering::SeqCst);
         let line = editor.readline(PROMPT);
         prompt.idle.store(false, Ordering::SeqCst);
         let line = match line {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::core::{Error, Result, quoted};
 use crate::script::Session;
+use crate::script::scan::{Kind, scan};
 
 /// A line of the session, or a file that was run as one.
 #[derive(Debug, Clone, Default)]
@@ -143,57 +144,36 @@ fn code_end(text: &str) -> usize {
 
 /// The text with its comments as spaces and its strings as underscores, byte for byte.
 fn blank(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    let mut quote: Option<char> = None;
-    let mut depth = 0;
-    let mut line_comment = false;
-    while let Some(c) = characters.next() {
-        let fill = |out: &mut String, c: char, with: &str| {
-            if c == '\n' { out.push('\n') } else { out.push_str(&with.repeat(c.len_utf8())) }
-        };
-        match (quote, c) {
-            _ if line_comment => {
-                line_comment = c != '\n';
-                fill(&mut out, c, " ");
-            }
-            _ if depth > 0 => {
-                let next = characters.peek().copied();
-                if (c, next) == ('*', Some('/')) || (c, next) == ('/', Some('*')) {
-                    depth = if c == '*' { depth - 1 } else { depth + 1 };
-                    characters.next();
-                    out.push_str("  ");
-                } else {
-                    fill(&mut out, c, " ");
+    let mut bytes = text.as_bytes().to_vec();
+    // What is open, and whether it is code inside a string.
+    let mut open: Vec<bool> = Vec::new();
+    let mut inside = None;
+    let mut fill = |from: usize, to: usize, with: u8| {
+        bytes[from..to].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = with);
+    };
+    for token in scan(text) {
+        match token.kind {
+            Kind::Comment => fill(token.start, token.end, b' '),
+            Kind::Text => fill(token.start, token.end, b'_'),
+            Kind::Open => {
+                open.push(token.text(text) == "${");
+                if open.last() == Some(&true) && inside.is_none() {
+                    inside = Some(token.start);
                 }
             }
-            (Some(_), '\\') => {
-                out.push('_');
-                if let Some(escaped) = characters.next() {
-                    fill(&mut out, escaped, "_");
+            Kind::Close => {
+                open.pop();
+                if !open.contains(&true)
+                    && let Some(start) = inside.take()
+                {
+                    fill(start, token.end, b'_');
                 }
             }
-            (Some(open), c) => {
-                quote = (c != open).then_some(open);
-                fill(&mut out, c, "_");
-            }
-            (None, '/') if characters.peek() == Some(&'/') => {
-                line_comment = true;
-                out.push(' ');
-            }
-            (None, '/') if characters.peek() == Some(&'*') => {
-                characters.next();
-                depth = 1;
-                out.push_str("  ");
-            }
-            (None, '"' | '`') => {
-                quote = Some(c);
-                out.push('_');
-            }
-            (None, c) => out.push(c),
+            _ => {}
         }
     }
-    out
+    // Whole characters were replaced byte by byte.
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_string())
 }
 
 fn of_word(c: char) -> bool {

@@ -9,7 +9,7 @@ use include_dir::{Dir, include_dir};
 use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
 
 use crate::core::record::opening_comment;
-use crate::core::{Error, suggestion};
+use crate::core::{Cx, Error, suggestion};
 
 static STDLIB: Dir = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
 
@@ -75,11 +75,19 @@ pub struct Resolver {
     compiled: Rc<RefCell<HashMap<String, Shared<Module>>>>,
     /// Modules being compiled, to refuse a circle.
     under_way: Rc<RefCell<Vec<String>>>,
+    /// The key of what an importer's path led to.
+    found: Rc<RefCell<HashMap<(String, String), String>>>,
+    cx: Rc<Cx>,
 }
 
 impl Resolver {
-    pub fn new(sources: Sources) -> Self {
-        Self { sources, compiled: Rc::default(), under_way: Rc::default() }
+    pub fn new(sources: Sources, cx: Rc<Cx>) -> Self {
+        Self { sources, compiled: Rc::default(), under_way: Rc::default(), found: Rc::default(), cx }
+    }
+
+    /// The file, or module of the standard library, that an importer's path led to.
+    pub fn found(&self, importer: &str, path: &str) -> Option<String> {
+        self.found.borrow().get(&(importer.to_string(), path.to_string())).cloned()
     }
 
     /// Forgets the modules compiled so far, so that the next import reads them again; gives them back.
@@ -127,8 +135,13 @@ impl ModuleResolver for Resolver {
         let raise = |error: Error| -> Box<EvalAltResult> {
             EvalAltResult::ErrorRuntime(rhai::Dynamic::from(super::value::ErrorHandle(error)), position).into()
         };
+        if let Some(module) = self.compiled.borrow().get(path) {
+            return Ok(module.clone());
+        }
         let (name, text) = self.load(importer, path).map_err(raise)?;
         let key = PathBuf::from(&name).canonicalize().map_or_else(|_| name.clone(), |p| p.display().to_string());
+        let asked = (importer.unwrap_or_default().to_string(), path.to_string());
+        self.found.borrow_mut().insert(asked, key.clone());
         if let Some(module) = self.compiled.borrow().get(&key) {
             return Ok(module.clone());
         }
@@ -136,6 +149,8 @@ impl ModuleResolver for Resolver {
             return Err(raise(Error::argument(format!("import: {path:?} imports itself"))));
         }
         self.sources.borrow_mut().insert(name.clone(), text.clone());
+        self.sources.borrow_mut().insert(key.clone(), text.clone());
+        self.cx.add_script(&text);
         self.under_way.borrow_mut().push(key.clone());
         let built = engine.compile(&text).map_err(Into::into).and_then(|mut ast| {
             ast.set_source(&name);

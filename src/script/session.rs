@@ -7,14 +7,14 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use rhai::{AST, Dynamic, Engine, EvalAltResult, OptimizationLevel, Scope, Stmt};
+use rhai::{AST, Dynamic, Engine, EvalAltResult, Expr, OptimizationLevel, Scope, Stmt};
 
 use super::diagnostic::Diagnostic;
 use super::glance::BuiltIn;
 use super::modules::{Resolver, Sources};
 use super::value::{Bridge, Pending};
 use super::{arithmetic, bind};
-use crate::core::{Cx, Value};
+use crate::core::{Cx, Journal, Value};
 
 /// What calls at the prompt leave behind beside variables.
 #[derive(Clone)]
@@ -53,7 +53,7 @@ pub struct Variable {
 impl Session {
     pub fn new(cx: Rc<Cx>) -> Self {
         let sources = Sources::default();
-        let modules = Resolver::new(sources.clone());
+        let modules = Resolver::new(sources.clone(), cx.clone());
         let pending = Pending::default();
         let engine = Rc::new_cyclic(|weak| {
             let bridge = Bridge { engine: weak.clone(), pending: pending.clone() };
@@ -100,7 +100,7 @@ impl Session {
         self.altered.clear();
         let ast = self.compile(name, text)?;
         let program = self.program(name, &ast);
-        let (before, draws) = (self.prints(), self.cx.draws());
+        let (before, draws) = (self.fingerprints(), self.cx.draws());
         let constants = self.scope.iter_raw().filter(|(_, constant, _)| *constant).count();
         let again = self.scope.len()..self.scope.len() + constants;
         let outcome = self.engine.eval_ast_with_scope::<Dynamic>(&mut self.scope, &program);
@@ -114,7 +114,7 @@ impl Session {
             }
             Err(error) => {
                 self.cx.restore(draws);
-                let changed = self.prints().into_iter().filter(|(name, print)| before.get(name) != Some(print));
+                let changed = self.fingerprints().into_iter().filter(|(name, print)| before.get(name) != Some(print));
                 let functions = functions(&ast).filter(|name| !name.starts_with("anon$"));
                 self.altered = changed.map(|(name, _)| name).chain(functions).collect();
                 self.altered.sort();
@@ -139,6 +139,9 @@ impl Session {
         let ast = self.compile(name, text)?;
         let program = self.program(name, &ast);
         let draws = self.cx.draws();
+        let cx = self.cx.clone();
+        // What is measured is the work itself, and nothing of it is gone on with.
+        let _unrecorded = cx.journal().map(Journal::suspend);
         // What closures have captured is shared with them: its value is put back, not the variable.
         let captured: Vec<(Dynamic, Dynamic)> = self
             .scope
@@ -215,11 +218,19 @@ impl Session {
             .statements()
             .iter()
             .rev()
-            .filter(|statement| match statement {
-                Stmt::Import(import, _) => aliases.insert(import.1.as_str().to_string()),
-                _ => false,
+            .filter_map(|statement| match statement {
+                Stmt::Import(import, at) if aliases.insert(import.1.as_str().to_string()) => {
+                    let mut import = import.clone();
+                    // A path means something else to a line from another file: it is kept as what it was resolved to.
+                    if let Expr::StringConstant(path, _) = &mut import.0
+                        && let Some(file) = self.modules.found(name, path)
+                    {
+                        *path = file.into();
+                    }
+                    Some(Stmt::Import(import, *at))
+                }
+                _ => None,
             })
-            .cloned()
             .collect();
         imports.reverse();
         self.kept.ast = AST::new(imports, program.shared_lib().clone());
@@ -228,17 +239,19 @@ impl Session {
     /// Keeps the newest variable of each name, so that ten `let x = big()` hold one; those in `again` are copies of older ones.
     fn drop_shadowed(&mut self, again: Range<usize>) {
         let mut seen = HashSet::new();
-        let mut newest: Vec<(String, bool, Dynamic)> = Vec::new();
         let last = self.scope.len().wrapping_sub(1);
         // The scope is read from the newest variable to the oldest.
-        for (i, (name, constant, value)) in self.scope.iter_raw().enumerate() {
-            if !again.contains(&(last - i)) && seen.insert(name.to_string()) {
-                newest.push((name.to_string(), constant, value.clone()));
-            }
+        let names = self.scope.iter_raw().enumerate();
+        let mut kept: Vec<bool> =
+            names.map(|(i, (name, ..))| !again.contains(&(last - i)) && seen.insert(name.to_string())).collect();
+        if kept.iter().all(|&kept| kept) {
+            return;
         }
+        kept.reverse();
         let mut scope = Scope::new();
-        for (name, constant, value) in newest.into_iter().rev() {
-            if constant {
+        // Values are moved: a copy of an array is a copy of all that it holds.
+        for ((name, value, _), _) in std::mem::take(&mut self.scope).into_iter().zip(kept).filter(|(_, kept)| *kept) {
+            if value.is_read_only() {
                 scope.push_constant_dynamic(name, value);
             } else {
                 scope.push_dynamic(name, value);
@@ -247,9 +260,10 @@ impl Session {
         self.scope = scope;
     }
 
-    /// What tells whether a variable was changed.
-    fn prints(&self) -> HashMap<String, u64> {
-        self.scope.iter_raw().map(|(name, _, value)| (name.to_string(), super::value::print(value))).collect()
+    /// What tells whether a variable was changed. This is done at every line, so of large values a part is looked at.
+    fn fingerprints(&self) -> HashMap<String, u64> {
+        let each = self.scope.iter_raw();
+        each.map(|(name, _, value)| (name.to_string(), super::value::fingerprint(value))).collect()
     }
 
     /// Sets a variable, such as the prompt's `ans`.
@@ -259,7 +273,8 @@ impl Session {
 
     /// Gives the value of the last evaluation a name.
     pub fn name_answer(&mut self, name: &str) {
-        self.assign(name, self.answer.clone());
+        let answer = std::mem::take(&mut self.answer);
+        self.assign(name, answer);
     }
 
     fn assign(&mut self, name: &str, value: Dynamic) {

@@ -193,26 +193,28 @@ fn bytes(dynamic: &Dynamic, depth: usize) -> usize {
     dynamic.read_lock::<Map>().map_or(0, |map| map.values().map(|v| bytes(v, depth + 1)).sum())
 }
 
-/// A number that changes when the value is changed or replaced by another; objects count as the same only if they are one.
-pub fn print(dynamic: &Dynamic) -> u64 {
+/// A number that changes when the value is changed or replaced by another; objects count as the same only if they are one, and of
+/// large arrays, maps and strings a part is looked at.
+pub fn fingerprint(dynamic: &Dynamic) -> u64 {
     let mut hasher = DefaultHasher::new();
-    add(dynamic, &mut hasher, 0);
+    add(dynamic, &mut hasher, 0, &mut 10_000);
     hasher.finish()
 }
 
-fn add(dynamic: &Dynamic, hasher: &mut DefaultHasher, depth: usize) {
+fn add(dynamic: &Dynamic, hasher: &mut DefaultHasher, depth: usize, left: &mut usize) {
     dynamic.type_name().hash(hasher);
-    if depth > DEEPEST {
+    if depth > DEEPEST || *left == 0 {
         return;
     }
+    *left -= 1;
     if let Some(array) = dynamic.read_lock::<Array>() {
         array.len().hash(hasher);
-        // Of very long arrays a part is looked at: this is done at every line of the prompt.
-        array.iter().step_by(array.len() / 10_000 + 1).for_each(|v| add(v, hasher, depth + 1));
+        array.iter().step_by(array.len() / 5_000 + 1).for_each(|v| add(v, hasher, depth + 1, left));
     } else if let Some(map) = dynamic.read_lock::<Map>() {
-        for (key, v) in map.iter() {
+        map.len().hash(hasher);
+        for (key, v) in map.iter().take(5_000) {
             key.hash(hasher);
-            add(v, hasher, depth + 1);
+            add(v, hasher, depth + 1, left);
         }
     } else if let Some(handle) = dynamic.read_lock::<Handle>() {
         Rc::as_ptr(&handle.0).cast::<()>().hash(hasher);
@@ -223,7 +225,8 @@ fn add(dynamic: &Dynamic, hasher: &mut DefaultHasher, depth: usize) {
     } else if let Ok(x) = dynamic.as_float() {
         x.to_bits().hash(hasher);
     } else if let Some(text) = dynamic.read_lock::<ImmutableString>() {
-        text.as_str().hash(hasher);
+        text.len().hash(hasher);
+        text.as_bytes()[..text.len().min(10_000)].hash(hasher);
     } else {
         dynamic.to_string().hash(hasher);
     }

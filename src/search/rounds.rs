@@ -74,7 +74,10 @@ pub(super) fn examine<W: Work>(
         next: 0,
         rows: vec![None; plan.data.len()],
     };
-    let outcome = rounds.run(&mut call);
+    let outcome = rounds.run(&mut call).and_then(|()| match rounds.rows.iter().any(Option::is_none) {
+        true => Err(Error::internal("an examination left a row out")),
+        false => Ok(()),
+    });
     // Which rows are done early depends on their outcomes, so those after a gap would be a biased choice.
     (rounds.rows.into_iter().map_while(|row| row).collect(), outcome)
 }
@@ -202,17 +205,23 @@ impl<W: Work> Rounds<'_, W> {
     /// The verdicts on a batch. One that does not fit into memory is halved, and so are those after it.
     fn judge(&mut self, batch: &[W::Point]) -> Result<Verdicts> {
         let held = self.held.as_ref().ok_or_else(|| Error::internal("points asked for before any image"))?;
-        match self.work.verdicts(held, batch) {
-            Err(error) if error.is_out_of_memory() && batch.len() > 1 => {
-                let half = batch.len().div_ceil(2);
-                self.batch = half;
-                self.cx.warn(format!("examine: out of memory with a batch of {}; going on with {half}", batch.len()));
-                let mut verdicts = self.judge(&batch[..half])?;
-                verdicts.extend(self.judge(&batch[half..])?);
-                Ok(verdicts)
+        let mut verdicts = Verdicts { excess: vec![], predicted: vec![], broken: None };
+        let mut rest = batch;
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at(rest.len().min(self.batch));
+            match self.work.verdicts(held, part) {
+                Err(error) if error.is_out_of_memory() && part.len() > 1 => {
+                    self.batch = part.len().div_ceil(2);
+                    let (size, half) = (part.len(), self.batch);
+                    self.cx.warn(format!("examine: out of memory with a batch of {size}; going on with {half}"));
+                }
+                outcome => {
+                    verdicts.extend(outcome?);
+                    rest = after;
+                }
             }
-            outcome => outcome,
         }
+        Ok(verdicts)
     }
 
     /// Takes the verdicts on a batch, and answers how many images are done.

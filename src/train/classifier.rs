@@ -296,7 +296,7 @@ impl Training<'_> {
     }
 
     /// Everything that later steps depend on.
-    fn save(&self, call: &LongCall) -> Result<()> {
+    fn save(&self, call: &mut LongCall) -> Result<()> {
         let (steps, moments) = self.optimiser.state();
         let counts = [self.epoch as f64, self.seen as f64, self.sum, steps as f64, self.part as f64];
         let mut state = vec![

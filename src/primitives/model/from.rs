@@ -15,7 +15,8 @@ pub static FROM: Primitive = Primitive {
     options: &[super::CLASSES, super::INPUT],
     returns: "Model",
     notes: "Gradient searches can't drive it; those that need only scores can. A closure's text is not part of the model's hash: two \
-            closures have one hash.",
+            closures have one hash. A run that is resumed does not call it again for what it answered before: variables that it \
+            changes elsewhere are not restored. At the prompt, a call on it that was stopped starts afresh.",
     source: "",
     examples: &[Example { code: "model::from(|x| x, #{ classes: 2 }).classes", result: "2" }],
     run: |_cx, args| {

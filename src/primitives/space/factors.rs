@@ -29,7 +29,8 @@ pub static FACTORS: Primitive = Primitive {
             image's shape. Pixels that are not finite or lie outside [0, 1] are refused (within 0.0001 they are moved to the \
             bound): end with `.clamp(0, 1)` where cutting off is meant. In a transcript `point` is a map from factor to value, \
             `magnitude` 0 and `weight` unknown. search::sample works on any factors, search::strongest where all have \
-            choices. The closure's text is not part of the space's identity.",
+            choices. The closure's text is not part of the space's identity. A run that is resumed does not call it again \
+            for what was scored before: variables that it changes elsewhere are not restored.",
     source: "",
     examples: &[
         Example {

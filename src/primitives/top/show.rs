@@ -3,7 +3,7 @@ use crate::primitives::{Args, Example, Kind, Param, Primitive};
 
 pub static SHOW: Primitive = Primitive {
     path: "show",
-    purpose: "Prints the long form of a value: tables as text, reports in full, pictures where the terminal can.",
+    purpose: "Prints the long form of a value: tables as text, reports in full, at the prompt also pictures.",
     params: &[Param::new("value", Kind::Any, "what to show")],
     options: &[],
     returns: "()",
