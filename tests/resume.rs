@@ -92,7 +92,7 @@ impl Network for Counting {
 fn what_was_answered_before_is_not_asked_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let asked = Rc::new(std::cell::Cell::new(0));
-    let mut run = |polls: Option<u64>| {
+    let run = |polls: Option<u64>| {
         let mut cx = Cx::new(Box::new(Quiet));
         cx.set_journal(Journal::open(folder.path()).expect("a journal"));
         cx.stop_after(polls);

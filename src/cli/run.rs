@@ -79,7 +79,7 @@ pub fn main(words: &[String]) -> Outcome {
         cx.set_output(Box::new(|text| eprintln!("{text}")));
     }
     let record = match (&options.resume, &begun) {
-        (Some(folder), Some(begun)) => Record::resume(&mut cx, folder.clone(), begun, &path, &text)?,
+        (Some(folder), Some(begun)) => Record::resume(&mut cx, folder.clone(), begun, &text)?,
         _ => {
             let folder = options.out.clone().unwrap_or_else(|| Record::fresh_folder(&path));
             Record::begin(&mut cx, folder, &path, &text)?

@@ -109,6 +109,10 @@ pub(super) struct Traces {
     pub draws: Vec<(Digest, u64)>,
     pub printed: String,
     pub warnings: Vec<String>,
+    /// Files that were written.
+    pub written: Vec<String>,
+    /// What `seed` was called with.
+    pub seed: Option<u64>,
 }
 
 /// What every call gets beside its arguments: how to stop, where to write, what to draw random numbers from.
@@ -133,6 +137,9 @@ pub struct Cx {
     writable: Vec<PathBuf>,
     reserved: Vec<PathBuf>,
     written: RefCell<BTreeSet<PathBuf>>,
+    /// Files written and seeds set since `take_traces`.
+    wrote: RefCell<Vec<String>>,
+    seeded: Cell<Option<u64>>,
     data_folder: Option<PathBuf>,
     arguments: BTreeMap<String, String>,
     inputs: RefCell<BTreeSet<Input>>,
@@ -170,6 +177,8 @@ impl Cx {
             writable: Vec::new(),
             reserved: Vec::new(),
             written: RefCell::default(),
+            wrote: RefCell::default(),
+            seeded: Cell::default(),
             data_folder: default_data_folder(),
             arguments: BTreeMap::new(),
             inputs: RefCell::default(),
@@ -309,6 +318,7 @@ impl Cx {
 
     pub fn set_seed(&self, seed: u64) {
         self.seed.set(seed);
+        self.seeded.set(Some(seed));
         self.calls.borrow_mut().clear();
     }
 
@@ -344,12 +354,18 @@ impl Cx {
             draws: drawn.into_iter().filter_map(|call| Some((call, *calls.get(&call)?))).collect(),
             printed: printed.get(from..).unwrap_or_default().to_string(),
             warnings: warnings.get(after..).unwrap_or_default().to_vec(),
+            written: self.wrote.take(),
+            seed: self.seeded.take(),
         }
     }
 
     /// Does again what an earlier process did beside the work of a call.
     pub(super) fn repeat(&self, traces: Traces) {
+        if let Some(seed) = traces.seed {
+            self.set_seed(seed);
+        }
         self.calls.borrow_mut().extend(traces.draws);
+        self.written.borrow_mut().extend(traces.written.into_iter().map(PathBuf::from));
         if let Some(text) = traces.printed.strip_suffix('\n') {
             self.print(text);
         }
@@ -424,6 +440,9 @@ impl Cx {
             return Err(error);
         }
         self.written.borrow_mut().insert(target.to_path_buf());
+        if self.journal.as_ref().is_some_and(Journal::is_busy) {
+            self.wrote.borrow_mut().push(target.display().to_string());
+        }
         Ok(())
     }
 

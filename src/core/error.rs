@@ -21,6 +21,8 @@ pub enum ErrorKind {
     Interrupted,
     /// A device that is missing.
     Device,
+    /// What a run has done can't be written down; scripts can't catch it.
+    Journal,
     /// Not enough memory for a batch.
     Memory,
     /// A script's own closure failed; the interpreter still holds its error.
@@ -40,6 +42,7 @@ impl ErrorKind {
             Self::Permission => "permission",
             Self::Interrupted => "interrupted",
             Self::Device => "device",
+            Self::Journal => "journal",
             Self::Memory => "memory",
             Self::Callback => "callback",
             Self::Internal => "internal",

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::cx::Traces;
-use super::{Cx, Digest, Error, Result, Tensor};
+use super::{Cx, Digest, Error, ErrorKind, Result, Tensor};
 
 /// Tensors by name: all that the rest of a call depends on.
 pub type State = Vec<(String, Tensor)>;
@@ -29,6 +29,12 @@ const HEAD: usize = 8;
 const LONGEST: usize = 1 << 30;
 
 const MAKE_ROOM: &str = "what was done before is kept: make room, then go on with --resume";
+
+/// What can't be written down.
+fn lost(mut error: Error) -> Error {
+    error.kind = ErrorKind::Journal;
+    error.hint(MAKE_ROOM)
+}
 
 /// A state is saved no more often than this, and takes no more than a twentieth of the time.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -83,6 +89,11 @@ impl Journal {
     pub fn open(folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
         let path = folder.join("journal");
+        // A link could lead anywhere, and a pipe never ends.
+        let is_link = std::fs::symlink_metadata(folder).is_ok_and(|it| it.file_type().is_symlink());
+        if is_link || std::fs::symlink_metadata(&path).is_ok_and(|it| !it.is_file()) {
+            return Err(Error::file(&path, "neither a file nor missing").hint("start the run afresh"));
+        }
         let refused = |e: std::io::Error| Error::file(&path, e);
         let mut file =
             File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(refused)?;
@@ -169,7 +180,7 @@ impl Disk {
         if let Err(error) = written {
             // What is torn is cut off when the journal is opened; here it is cut off if the disk lets us.
             let _ = file.set_len(at);
-            return Err(Error::file(&self.folder.join("journal"), error).hint(MAKE_ROOM));
+            return Err(lost(Error::file(&self.folder.join("journal"), error)));
         }
         self.length.set(at + bytes.len() as u64);
         Ok(())
@@ -320,13 +331,13 @@ impl LongCall<'_> {
         let Some(journal) = self.journal else { return Ok(()) };
         let mut bytes = Vec::with_capacity(done.len() + 20);
         let traces = self.cx.take_traces();
-        let warnings = traces.warnings.join("\0");
+        let seed = traces.seed.map_or(String::new(), |seed| seed.to_string());
         bytes.extend((traces.draws.len() as u32).to_le_bytes());
         for (call, count) in traces.draws {
             bytes.extend(call.0);
             bytes.extend(count.to_le_bytes());
         }
-        for text in [traces.printed, warnings] {
+        for text in [traces.printed, traces.warnings.join("\0"), traces.written.join("\0"), seed] {
             bytes.extend((text.len() as u32).to_le_bytes());
             bytes.extend(text.as_bytes());
         }
@@ -390,7 +401,7 @@ impl LongCall<'_> {
                     // The name must not come to stand for bytes that a power cut loses.
                     File::open(path).and_then(|file| file.sync_all()).map_err(|e| Error::file(path, e))
                 });
-                written.map_err(|e| e.hint(MAKE_ROOM))?;
+                written.map_err(lost)?;
             }
         }
         self.saved.set(Instant::now());
@@ -433,15 +444,27 @@ fn traces_and_done(bytes: &[u8]) -> Option<(Traces, &[u8])> {
     let text = |bytes: &'_ [u8]| -> Option<String> { String::from_utf8(bytes.to_vec()).ok() };
     let (count, rest) = bytes.split_at_checked(4)?;
     let (draws, rest) = rest.split_at_checked(number(count)?.checked_mul(DRAW)?)?;
-    let (length, rest) = rest.split_at_checked(4)?;
-    let (printed, rest) = rest.split_at_checked(number(length)?)?;
-    let (length, rest) = rest.split_at_checked(4)?;
-    let (warnings, done) = rest.split_at_checked(number(length)?)?;
+    let mut rest = rest;
+    let mut texts = Vec::new();
+    for _ in 0..4 {
+        let (length, after) = rest.split_at_checked(4)?;
+        let (words, after) = after.split_at_checked(number(length)?)?;
+        texts.push(text(words)?);
+        rest = after;
+    }
+    let [printed, warnings, written, seed] = &texts[..] else { return None };
+    let list = |text: &str| text.split('\0').filter(|part| !part.is_empty()).map(str::to_string).collect();
     let draws = draws.chunks_exact(DRAW).map(|draw| {
         let mut digest = [0; 32];
         digest.copy_from_slice(&draw[..32]);
         (Digest(digest), first_u64(&draw[32..]))
     });
-    let warnings = text(warnings)?.split('\0').filter(|warning| !warning.is_empty()).map(str::to_string).collect();
-    Some((Traces { draws: draws.collect(), printed: text(printed)?, warnings }, done))
+    let traces = Traces {
+        draws: draws.collect(),
+        printed: printed.clone(),
+        warnings: list(warnings),
+        written: list(written),
+        seed: seed.parse().ok(),
+    };
+    Some((traces, rest))
 }

@@ -16,6 +16,9 @@ const RESERVED: [&str; 6] = ["results.json", "report.md", "manifest.json", "scri
 /// The folder of what long calls have done, until the run is finished.
 const PROGRESS: &str = "progress";
 
+/// No manifest has more bytes.
+const LARGEST: u64 = 64 << 20;
+
 /// A run in progress and the folder that will tell of it.
 pub struct Record {
     folder: PathBuf,
@@ -50,13 +53,16 @@ impl Begun {
         let no_run = |problem: String| {
             Error::file(&path, problem).hint("--resume takes the folder that an earlier `viva run` wrote to")
         };
+        let size = std::fs::metadata(&path).map_err(|e| no_run(e.to_string()))?;
+        if !size.is_file() || size.len() > LARGEST {
+            return Err(no_run("not a manifest".into()));
+        }
         let text = std::fs::read_to_string(&path).map_err(|e| no_run(e.to_string()))?;
         let manifest: serde_json::Value =
             serde_json::from_str(&text).map_err(|e| no_run(format!("not a manifest: {e}")))?;
         let words =
             |name: &str| manifest[name].as_str().map(str::to_string).ok_or_else(|| no_run(format!("it has no {name}")));
         let number = |name: &str| manifest[name].as_u64().ok_or_else(|| no_run(format!("it has no {name}")));
-        let arguments = manifest["arguments"].as_object().into_iter().flatten();
         let begun = &manifest["begun"];
         let (seed, threads) = (begun["seed"].as_u64(), begun["threads"].as_u64());
         let (Some(seed), Some(threads), Some(device)) = (seed, threads, begun["device"].as_str()) else {
@@ -66,12 +72,20 @@ impl Begun {
             let problem = format!("the run was begun with {}, this is {}", manifest["versions"], versions());
             return Err(Error::file(&path, problem).hint("go on with the version that began it, or start afresh"));
         }
+        if !(1..=256).contains(&threads) {
+            return Err(no_run(format!("it tells of {threads} threads")));
+        }
+        let mut arguments = BTreeMap::new();
+        for (name, value) in manifest["arguments"].as_object().into_iter().flatten() {
+            let value = value.as_str().ok_or_else(|| no_run(format!("its argument {name} is no string")))?;
+            arguments.insert(name.clone(), value.to_string());
+        }
         Ok(Self {
             script: words("script")?,
             seed,
             device: device.into(),
             threads: threads as usize,
-            arguments: arguments.filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_string()))).collect(),
+            arguments,
             script_sha256: words("script_sha256")?,
             state: words("state")?,
             started: number("started_unix")?,
@@ -124,30 +138,42 @@ impl Record {
             clock: Instant::now(),
             resumed: 0,
         };
-        if let Err(error) = record.open(cx) {
-            record.remove();
-            return Err(error);
+        match record.open(cx) {
+            Ok(()) => Ok(record),
+            // What lies there is another's, who began at the same moment.
+            Err(error) if cx.journal().is_none() => {
+                for folder in &record.made {
+                    // Refused where anything lies in it.
+                    let _ = std::fs::remove_dir(folder);
+                }
+                Err(error)
+            }
+            Err(error) => {
+                record.remove();
+                Err(error)
+            }
         }
-        Ok(record)
     }
 
     /// Goes on with a run that was killed, stopped or failed.
-    pub fn resume(cx: &mut Cx, folder: PathBuf, begun: &Begun, script: &Path, text: &str) -> Result<Self> {
+    pub fn resume(cx: &mut Cx, folder: PathBuf, begun: &Begun, text: &str) -> Result<Self> {
         let record = Self {
             folder,
             made: vec![],
-            script: script.display().to_string(),
+            script: begun.script.clone(),
             text: text.to_string(),
             begun: settings(cx),
             started: begun.started,
             clock: Instant::now(),
-            resumed: begun.resumed + 1,
+            resumed: begun.resumed.saturating_add(1),
         };
         if begun.script_sha256 != Digest::of(text.as_bytes()).hex() {
             cx.say("the script has changed since: what it still asks for in the same words is not computed again");
         }
         record.open(cx)?;
         sweep(&record.folder, 0);
+        // A page of the run as it was; where there is none, nothing is to be done.
+        let _ = std::fs::remove_file(record.folder.join("report.html"));
         Ok(record)
     }
 
@@ -207,7 +233,7 @@ impl Record {
     /// Leaves a manifest that says why the run ended, if it did anything; else nothing, not even the folder. Says whether
     /// the folder is still there.
     pub fn fail(&self, cx: &Cx, reason: &str) -> Result<bool> {
-        let own = |name: &std::ffi::OsStr| RESERVED.iter().any(|reserved| name == *reserved);
+        let own = |name: &std::ffi::OsStr| ["manifest.json", "script.rhai", PROGRESS].iter().any(|own| name == *own);
         let saved = std::fs::read_dir(&self.folder)
             .is_ok_and(|entries| entries.flatten().any(|entry| !own(&entry.file_name())));
         if saved || self.resumed > 0 || cx.journal().is_some_and(|journal| !journal.is_empty()) {
@@ -307,7 +333,7 @@ fn settings(cx: &Cx) -> serde_json::Value {
 fn sweep(folder: &Path, depth: usize) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_folder && depth < 8 {
+        if is_folder && depth < 100 {
             sweep(&entry.path(), depth + 1);
         } else if !is_folder && entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
             // What can't be removed does no harm.
@@ -337,5 +363,13 @@ pub fn file_name(key: &str) -> String {
     if key.is_empty() {
         return "value".into();
     }
-    key.chars().take(80).map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }).collect()
+    let mut name = String::new();
+    for c in key.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }) {
+        // File names are limited in bytes.
+        if name.len() + c.len_utf8() > 80 {
+            break;
+        }
+        name.push(c);
+    }
+    name
 }

@@ -288,11 +288,13 @@ pub fn significant(x: f64, digits: usize) -> String {
         let trimmed = mantissa.trim_end_matches('0').trim_end_matches('.');
         return format!("{}e{exponent}", if mantissa.contains('.') { trimmed } else { mantissa });
     }
-    let decimals = (after as i64 - size.log10().floor() as i64).clamp(0, 9) as usize;
+    // What is no whole number is not shown as one.
+    let least = i64::from(x.fract() != 0.0);
+    let decimals = (after as i64 - size.log10().floor() as i64).clamp(least, 9) as usize;
     let text = format!("{x:.decimals$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text };
     // A float keeps its point, so that 2.0 and 2 can be told apart.
-    if text.contains('.') || size >= 1e6 { text } else { format!("{text}.0") }
+    if text.contains('.') { text } else { format!("{text}.0") }
 }
 
 fn tensor_summary(tensor: &Tensor) -> String {

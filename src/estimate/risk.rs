@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rand::seq::index::sample;
 use serde_json::json;
 
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Value, number, random, significant};
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Value, number, random, significant, wrapped};
 use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use crate::search::{Density, Row, Transcript};
 
@@ -261,7 +261,7 @@ impl Object for RiskReport {
         )
     }
 
-    fn details(&self, _width: usize) -> String {
+    fn details(&self, width: usize) -> String {
         let short = |x: f64| significant(x, 4);
         let (of, test, m) = (&self.transcript.of, &self.test, self.test.m);
         let interval = |risk: &Risk| {
@@ -304,7 +304,7 @@ impl Object for RiskReport {
                 of.data.len()
             ));
         }
-        lines.join("\n")
+        wrapped(&lines.join("\n"), width)
     }
 
     fn fields(&self) -> &'static [&'static str] {

@@ -50,7 +50,10 @@ impl Verdicts {
             verdicts.excess.push(f32::from_le_bytes([*a, *b, *c, *d]));
             verdicts.predicted.push(i32::from_le_bytes([*e, *f, *g, *h]));
         }
-        Some((u64::from_le_bytes(*batch) as usize, verdicts))
+        let batch = u64::from_le_bytes(*batch) as usize;
+        let sound =
+            batch > 0 && verdicts.excess.iter().all(|x| x.is_finite()) && verdicts.predicted.iter().all(|&c| c >= 0);
+        sound.then_some((batch, verdicts))
     }
 }
 

@@ -21,7 +21,7 @@ const FIGURE_BYTES: usize = 48 << 20;
 const FILES: usize = 300;
 
 /// One of these makes a folder a run's.
-const SIGNS: [&str; 5] = ["manifest.json", "results.json", "script.rhai", "printed.txt", "progress"];
+const SIGNS: [&str; 5] = ["manifest.json", "results.json", "script.rhai", "printed.txt", "progress/journal"];
 
 struct Figure<'a> {
     /// Files of one figure, the one to show first.

@@ -91,6 +91,10 @@ fn offers(session: &Session, commands: &[&str], left: &str, right: &str) -> (usi
         if ["doc", "help"].contains(&command) {
             return topics(session, left, rest);
         }
+        if ["load", "run", "save", "save!"].contains(&command) {
+            let word = rest.rsplit(char::is_whitespace).next().unwrap_or(rest);
+            return (left.len() - word.len(), paths::entries(session.cx(), word, None));
+        }
         return argument(session, left, rest, right);
     }
     in_code(session, left, right)

@@ -24,6 +24,9 @@ pub use colour::coloured;
 pub use complete::{Candidate, complete};
 pub use hint::{Signature, signature};
 
+/// A history of more bytes is none.
+const LARGEST: u64 = 64 << 20;
+
 const PROMPT: &str = "viva> ";
 
 /// `start`: whether the start-up file is run first.
@@ -46,8 +49,10 @@ fn lines(start: bool) -> Result<bool> {
     let history = history_file();
     if let Some(file) = &history {
         let _ = file.parent().map(std::fs::create_dir_all);
-        // A first start has no history yet.
-        let _ = editor.load_history(file);
+        // A first start has no history yet, and a pipe has no end.
+        if file.is_file() && file.metadata().is_ok_and(|it| it.len() < LARGEST) {
+            let _ = editor.load_history(file);
+        }
     }
     if prompt.interactive {
         println!("viva {}: ?name explains, :help lists commands, Ctrl-D leaves", env!("CARGO_PKG_VERSION"));
@@ -61,7 +66,13 @@ fn lines(start: bool) -> Result<bool> {
         if let Some(signal) = prompt.leaving.signal() {
             std::process::exit(128 + signal);
         }
-        let line = editor.readline(PROMPT);
+        let line = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| editor.readline(PROMPT)));
+        let line = line.unwrap_or_else(|_| {
+            // The line editor counts rows in 16 bits.
+            prompt.mode.restore();
+            eprintln!("\nthis is too long to be edited at the prompt: put it into a file and :load it");
+            Ok(String::new())
+        });
         prompt.idle.store(false, Ordering::SeqCst);
         let line = match line {
             Ok(line) => line,

@@ -32,6 +32,8 @@ pub struct Prompt {
     /// Whether a line is waited for, so that a signal has nothing to stop.
     pub idle: Arc<AtomicBool>,
     pub leaving: Leaving,
+    /// How the terminal was set at the start.
+    pub mode: TerminalMode,
     pub screen: Rc<Screen>,
     /// Lines so far, for `:save`.
     pub lines: Vec<Line>,
@@ -64,6 +66,7 @@ impl Prompt {
         let cx = Rc::new(cx);
         let idle = Arc::new(AtomicBool::new(false));
         let (waiting, terminal) = (idle.clone(), TerminalMode::now());
+        let mode = terminal.clone();
         let leaving = stop_on_signals(&cx, move |signal| {
             if waiting.load(Ordering::SeqCst) {
                 terminal.restore();
@@ -75,6 +78,7 @@ impl Prompt {
             seed: cx.seed(),
             cx,
             idle,
+            mode,
             leaving,
             screen,
             lines: Vec::new(),
@@ -88,7 +92,7 @@ impl Prompt {
 
     /// Runs the start-up file, if there is one.
     pub fn start_up(&mut self) {
-        let Some(file) = start_up_file().filter(|file| file.exists()) else { return };
+        let Some(file) = start_up_file().filter(|file| file.is_file()) else { return };
         match std::fs::read_to_string(&file) {
             Ok(text) => drop(self.run(&file.display().to_string(), &text, false)),
             Err(error) => self.complain(&Error::file(&file, error)),
@@ -120,19 +124,25 @@ impl Prompt {
     pub fn evaluate(&mut self, text: &str) -> Next {
         let statements = saved::statements(&self.session.borrow(), text);
         let last = statements.len() - 1;
+        let start = Instant::now();
+        let mut next = Next::Line;
         for (i, statement) in statements.into_iter().enumerate() {
             self.inputs += 1;
             let source = format!("input {}", self.inputs);
             if !self.run(&source, statement, i == last) {
-                return Next::Stop;
+                next = Next::Stop;
+                break;
             }
         }
-        Next::Line
+        let took = start.elapsed();
+        if took >= LONG && self.interactive {
+            println!("{}", self.screen.paint().dim(&format!("took {}", duration(took))));
+        }
+        next
     }
 
     /// Runs a text and says whether it went well.
     pub fn run(&mut self, source: &str, text: &str, show: bool) -> bool {
-        let start = Instant::now();
         let outcome = self.stoppable(|session| session.evaluate(source, text));
         match (&outcome, self.cx.journal()) {
             (Err(_), Some(journal)) => journal.rewind(),
@@ -142,7 +152,6 @@ impl Prompt {
             }
             (_, None) => {}
         }
-        let took = start.elapsed();
         let mut line = Line { source: source.into(), text: text.trim().into(), ..Line::default() };
         match outcome {
             Ok(value) => {
@@ -163,9 +172,6 @@ impl Prompt {
                     self.session.borrow_mut().set("partial", partial);
                 }
             }
-        }
-        if took >= LONG && self.interactive {
-            println!("{}", self.screen.paint().dim(&format!("took {}", duration(took))));
         }
         let well = line.error.is_none();
         self.lines.push(line);

@@ -114,11 +114,11 @@ fn handle(
     b: &[i64],
     answer: Result<Tensor, tch::TchError>,
 ) -> Result<TensorHandle, Box<EvalAltResult>> {
-    answer.map(|tensor| TensorHandle(tensor.into())).map_err(|_| {
-        let error = Error::argument(format!(
-            "`{operator}`: tensors of shapes {:?} and {b:?} do not fit, or memory does not",
-            a.size()
-        ));
+    answer.map(|tensor| TensorHandle(tensor.into())).map_err(|error| {
+        let error = match Error::from(error) {
+            error if error.is_out_of_memory() => error,
+            _ => Error::argument(format!("`{operator}`: tensors of shapes {:?} and {b:?} do not fit", a.size())),
+        };
         EvalAltResult::ErrorRuntime(Dynamic::from(ErrorHandle(error)), Position::NONE).into()
     })
 }

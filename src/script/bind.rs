@@ -153,6 +153,10 @@ pub fn to_rhai(error: Error, position: Position, pending: &Pending) -> Box<EvalA
     if error.is_interrupted() {
         return EvalAltResult::ErrorTerminated(Dynamic::UNIT, position).into();
     }
+    // A script that caught it would go on as if nothing were lost.
+    if error.kind == ErrorKind::Journal {
+        return EvalAltResult::ErrorTerminated(Dynamic::from(ErrorHandle(error)), position).into();
+    }
     EvalAltResult::ErrorRuntime(Dynamic::from(ErrorHandle(error)), position).into()
 }
 

@@ -5,14 +5,14 @@ use std::ops::Range;
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 use rhai::{EvalAltResult, Position};
 
-use super::modules::Sources;
+use super::modules::{Sources, stdlib_names};
 use super::scan::{Kind, Token, is_word, scan};
 use super::session::Session;
 use super::value::ErrorHandle;
 use super::{habits, methods_of};
-use crate::core::{nearest, suggestion};
+use crate::core::{columns_of, nearest, suggestion, wrapped};
 use crate::primitives::{NAMESPACES, PRIMITIVES};
-use crate::term::Paint;
+use crate::term::{Paint, width};
 
 /// A line longer than this is named, not shown.
 const LONGEST_LINE: usize = 1000;
@@ -113,6 +113,7 @@ impl Diagnostic {
             Some(place) if place.text.lines().nth(place.line - 1).is_some_and(|line| line.len() > LONGEST_LINE) => {
                 format!("Error: {}\n  at {}:{}:{}\n", self.message, place.source, place.line, place.column)
             }
+            Some(place) if too_wide(place) => clipped(&self.message, place, colour),
             Some(place) => underlined(&self.message, place, colour),
             None => format!("Error: {}\n", self.message),
         };
@@ -120,7 +121,8 @@ impl Diagnostic {
             text += &format!("  {call}\n");
         }
         if let Some(hint) = &self.hint {
-            text += &format!("  {} {hint}\n", Paint::new(colour).hint("hint:"));
+            let hint = wrapped(&format!("  hint: {hint}"), width().max(40));
+            text += &format!("{}\n", hint.replacen("hint:", &Paint::new(colour).hint("hint:"), 1));
         }
         text
     }
@@ -130,6 +132,37 @@ impl Diagnostic {
 pub(super) fn open_comment(text: &str) -> Option<usize> {
     let last = scan(text).pop().filter(|t| t.kind == Kind::Comment && !t.closed)?;
     last.text(text).starts_with("/*").then(|| text[..last.start].matches('\n').count() + 1)
+}
+
+/// Columns that a report's frame takes beside the source.
+const FRAME: usize = 8;
+
+/// Whether the line would be wrapped by the terminal, which tears the underlining off.
+fn too_wide(place: &Place) -> bool {
+    let line = place.text.lines().nth(place.line - 1).unwrap_or("");
+    columns_of(line) + FRAME > width().max(40)
+}
+
+/// The part of a long line that is meant, underlined.
+fn clipped(message: &str, place: &Place, colour: bool) -> String {
+    let room = width().max(40) - FRAME;
+    let line: Vec<char> = place.text.lines().nth(place.line - 1).unwrap_or("").chars().collect();
+    let (at, length) = ((place.column - 1).min(line.len()), place.length.min(room / 2));
+    let start = at.saturating_sub(room / 3);
+    let end = (start + room).min(line.len());
+    let before = if start > 0 { "…" } else { " " };
+    let after = if end < line.len() { "…" } else { "" };
+    let shown: String = line[start..end].iter().map(|c| if *c == '\t' { ' ' } else { *c }).collect();
+    let under: String = line[start..at].iter().map(|c| " ".repeat(columns_of(&c.to_string()))).collect();
+    let paint = Paint::new(colour);
+    format!(
+        "{} {message}\n  at {}:{}:{}\n  {before}{shown}{after}\n   {under}{}\n",
+        paint.error("Error:"),
+        place.source,
+        place.line,
+        place.column,
+        paint.strong(&"─".repeat(length.max(1)))
+    )
 }
 
 fn underlined(message: &str, place: &Place, colour: bool) -> String {
@@ -146,7 +179,8 @@ fn underlined(message: &str, place: &Place, colour: bool) -> String {
         .finish();
     let mut out = Vec::new();
     match report.write((place.source.clone(), Source::from(place.text.as_str())), &mut out) {
-        Ok(()) => String::from_utf8_lossy(&out).into_owned(),
+        // The rest of the line in the terminal's own colour: a light grey can't be read on white.
+        Ok(()) => String::from_utf8_lossy(&out).replace("\u{1b}[38;5;249m", "\u{1b}[39m"),
         Err(_) => format!("Error: {message}\n  at {}:{}:{}\n", place.source, place.line, place.column),
     }
 }
@@ -258,7 +292,10 @@ struct Scene<'s> {
 impl Scene<'_> {
     fn words(&self, error: &EvalAltResult) -> Words {
         match error {
-            EvalAltResult::ErrorTerminated(..) => Words::new("interrupted", "stopped", None),
+            EvalAltResult::ErrorTerminated(payload, _) => match payload.read_lock::<ErrorHandle>() {
+                Some(handle) => Words::new(handle.0.kind.name(), handle.0.message.clone(), handle.0.hint.clone()),
+                None => Words::new("interrupted", "stopped", None),
+            },
             EvalAltResult::ErrorRuntime(payload, _) => match payload.read_lock::<ErrorHandle>() {
                 Some(handle) => Words {
                     at: argument(self.text, self.at, &handle.0.message),
@@ -271,7 +308,7 @@ impl Scene<'_> {
             EvalAltResult::ErrorModuleNotFound(name, _) => {
                 let hint = match self.kind_of(name) {
                     Some(kind) => format!("`{name}` is a variable, {}: write {name}.name(...)", article(kind)),
-                    None => suggestion(name, namespaces()),
+                    None => no_namespace(name),
                 };
                 Words::new("argument", format!("there is no namespace `{name}`"), Some(hint))
             }
@@ -284,6 +321,11 @@ impl Scene<'_> {
             },
             EvalAltResult::ErrorDotExpr(text, _) => match unknown_property(text) {
                 Some((name, kind)) => self.unknown_member(name, kind),
+                None if text.starts_with("No writable property") => {
+                    let name = text.split('\'').nth(1).unwrap_or_default();
+                    let hint = "fields of objects can only be read; a map's keys can be set";
+                    Words::new("argument", format!("`{name}` can't be set"), Some(hint.into()))
+                }
                 None => Words::new("script", text, None),
             },
             EvalAltResult::ErrorMismatchDataType(wanted, came, _) => {
@@ -373,7 +415,7 @@ impl Scene<'_> {
                 return wrong(format!("{module} has no function `{name}` with these arguments"), Some(hint));
             }
             if own.is_empty() {
-                let hint = suggestion(namespace, namespaces());
+                let hint = no_namespace(namespace);
                 return wrong(format!("there is no namespace `{namespace}`"), Some(hint));
             }
             match nearest(function, own.iter().copied()) {
@@ -399,6 +441,9 @@ impl Scene<'_> {
         };
         if kinds.first() == Some(&"object") && self.is_method() {
             let owner = self.receiver().map_or("this object".into(), article);
+            if self.has_field(name) {
+                return wrong(format!("`{name}` of {owner} takes no arguments"), Some(format!("write .{name} alone")));
+            }
             return wrong(format!("{owner} has no `{name}`"), hint);
         }
         let takes = if arguments.is_empty() { String::new() } else { format!(" for {arguments}") };
@@ -412,11 +457,21 @@ impl Scene<'_> {
 
     /// The kind of the variable that the method at the error's place is called on.
     fn receiver(&self) -> Option<&'static str> {
+        self.owner().and_then(|name| self.kind_of(name))
+    }
+
+    /// Whether that variable has a field of this name.
+    fn has_field(&self, name: &str) -> bool {
+        let seen = self.owner().and_then(|owner| self.session.glance(owner, &[], name, 24));
+        seen.is_some_and(|seen| seen.names.iter().any(|field| field == name))
+    }
+
+    fn owner(&self) -> Option<&str> {
         let before = self.text.get(..self.at)?.trim_end().strip_suffix('.')?;
         let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
         // The end of a chain of calls is no variable.
         let chained = before[..start].trim_end().ends_with(['.', ':']);
-        (!chained).then(|| self.kind_of(&before[start..])).flatten()
+        (!chained).then(|| &before[start..])
     }
 
     /// The function of a like name, or what its first argument has.
@@ -455,6 +510,15 @@ impl Scene<'_> {
 }
 
 const NOTHING: &str = "what stands before is (), nothing: a map answers () for a key that it does not have";
+
+/// What to try where a namespace is unknown.
+fn no_namespace(name: &str) -> String {
+    let module = format!("std/{name}");
+    if stdlib_names().contains(&module) {
+        return format!("import \"{module}\" as {name}; brings it in");
+    }
+    suggestion(name, namespaces())
+}
 
 fn namespaces<'a>() -> impl Iterator<Item = &'a str> + Clone {
     NAMESPACES.iter().map(|(name, _)| *name).filter(|name| !name.is_empty())

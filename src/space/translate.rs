@@ -72,11 +72,18 @@ impl Finite for Translate {
                 "translate({eps}) on {}: nothing is known beyond the image's border",
                 set.name
             ))
-            .hint(format!(
-                "load the data with `crop`, so that at least {} pixels remain around it, or use images on a torus \
-                         such as data::glyphs",
-                reach * eps
-            ))),
+            .hint(match side.checked_sub(2 * reach * eps).filter(|&crop| crop >= 8) {
+                Some(crop) => format!(
+                    "load the data with `crop: {crop}` (and a model that takes such crops), so that {} pixels remain around \
+                     it, or use images on a torus such as data::glyphs",
+                    reach * eps
+                ),
+                None => format!(
+                    "of images of {side} pixels no crop leaves {} pixels around it: use a smaller epsilon with a smaller \
+                     `crop` (and a model that takes it), or images on a torus such as data::glyphs",
+                    reach * eps
+                ),
+            })),
             edge => Ok(Rc::new(Translations::new(eps, edge, [height, width]))),
         }
     }

@@ -97,6 +97,7 @@ impl Leaving {
 }
 
 /// How the terminal was set when this was made, to set it so again where a line editor can't.
+#[derive(Clone)]
 pub struct TerminalMode(#[cfg(unix)] Option<libc::termios>);
 
 impl TerminalMode {

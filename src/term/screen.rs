@@ -97,7 +97,12 @@ impl Screen {
                     let images = Picture::of_tensor(&image.f_unsqueeze(0)?)?;
                     self.figure(&tiles(images, vec![class.clone()]), columns).map(Some)
                 }
-                _ => Ok(None),
+                // The results of a script.
+                _ => {
+                    let figures: Vec<_> = map.values().filter_map(Value::downcast::<Figure>).take(FIGURES).collect();
+                    let drawn = figures.iter().map(|figure| self.figure(figure, columns));
+                    drawn.collect::<Result<String>>().map(|text| Some(text).filter(|text| !text.is_empty()))
+                }
             },
             _ => Ok(None),
         }

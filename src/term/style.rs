@@ -36,7 +36,11 @@ impl Paint {
     }
 
     pub fn warning(self, text: &str) -> String {
-        self.with(Color::Yellow.bold(), text)
+        self.with(Color::Fixed(136).bold(), text)
+    }
+
+    pub fn error(self, text: &str) -> String {
+        self.with(Color::Red.normal(), text)
     }
 
     pub fn dim(self, text: &str) -> String {
@@ -49,7 +53,7 @@ impl Paint {
 
     /// What to try next.
     pub fn hint(self, text: &str) -> String {
-        self.with(Color::Cyan.bold(), text)
+        self.with(Color::Fixed(31).bold(), text)
     }
 
     // The colours of a typed line stand out about equally well from black and from white.
@@ -170,7 +174,7 @@ mod tests {
         for (terminal, refused, dumb) in [(false, false, false), (true, true, false), (true, false, true)] {
             assert_eq!(Paint::decide(terminal, refused, dumb).warning("no"), "no");
         }
-        assert_eq!(Paint::new(true).hint("no"), "\u{1b}[1;36mno\u{1b}[0m");
+        assert_eq!(Paint::new(true).hint("no"), "\u{1b}[1;38;5;31mno\u{1b}[0m");
     }
 
     #[test]

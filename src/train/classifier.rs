@@ -157,6 +157,11 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
     }
 }
 
+fn damaged(what: &str) -> Error {
+    Error::data(format!("the saved state of a training has {what}"))
+        .hint("remove the .safetensors files below `progress` in the run folder, and it starts afresh")
+}
+
 /// A training under way.
 struct Training<'a> {
     cx: &'a Cx,
@@ -311,12 +316,17 @@ impl Training<'_> {
     fn restore(&mut self, state: &State) -> Result<()> {
         let find = |name: &str| {
             let found = state.iter().find(|(known, _)| known == name).map(|(_, tensor)| tensor);
-            found.ok_or_else(|| Error::data(format!("the saved state of a training lacks {name}")))
+            found.ok_or_else(|| damaged(&format!("no {name}")))
         };
-        let counts = Vec::<f64>::try_from(find("counts")?)?;
-        let [epoch, seen, sum, steps, part] = counts[..] else {
-            return Err(Error::data("the saved state of a training has other counts"));
-        };
+        let counts = Vec::<f64>::try_from(find("counts")?).map_err(|_| damaged("other counts"))?;
+        let [epoch, seen, sum, steps, part] = counts[..] else { return Err(damaged("other counts")) };
+        let fits = |x: f64, least: f64, most: usize| x >= least && x <= most as f64 && x.fract() == 0.0;
+        let Settings { epochs, batch, .. } = self.settings;
+        let places = fits(epoch, 0.0, *epochs) && fits(seen, 0.0, self.usable) && fits(part, 1.0, *batch);
+        let numbers = fits(steps, 0.0, usize::MAX) && sum.is_finite();
+        if !places || !numbers {
+            return Err(damaged("counts that it can't have"));
+        }
         tch::no_grad(|| -> Result<()> {
             for (name, mut tensor) in self.module.state() {
                 tensor.f_copy_(find(&format!("network.{name}"))?)?;
