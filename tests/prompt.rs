@@ -197,6 +197,21 @@ fn files_are_loaded_run_and_reloaded() {
 }
 
 #[test]
+fn an_import_stays_what_it_was() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let part = folder.path().join("part");
+    std::fs::create_dir(&part).expect("a folder");
+    std::fs::write(part.join("lib.rhai"), "fn f() { 7 }").expect("a file");
+    std::fs::write(part.join("script.rhai"), "import \"lib\" as lib;\nlib::f()").expect("a file");
+    let mut prompt = Prompt::start(folder.path(), &[]);
+    assert_eq!(prompt.line(":load part/script.rhai"), "7");
+    assert_eq!(prompt.line("1 + lib::f()"), "8");
+    std::fs::remove_file(part.join("lib.rhai")).expect("a file");
+    assert_eq!(prompt.line("import \"nosuch\" as no;\n2 + lib::f()"), "9");
+    assert!(prompt.end().contains("nosuch"));
+}
+
+#[test]
 fn the_start_up_file_runs_and_its_mistakes_are_not_fatal() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::create_dir_all(folder.path().join(".config/viva")).expect("a folder");

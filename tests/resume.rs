@@ -318,6 +318,21 @@ fn a_full_disk_is_named_and_costs_nothing_that_was_done() {
 }
 
 #[test]
+fn a_script_can_not_catch_a_full_disk() {
+    let folder = folder_with(
+        "let ds = data::glyphs(#{ n: 3000, size: 16, seed: 1 });\n\
+         let f = model::from(|x| x.reshape([x.len(), 256]).matmul(tensor::zeros([256, 10])), #{ classes: 10 });\n\
+         let a = 0;\ntry { a = f.logits(ds).sum(); } catch (e) { a = 1; }\na",
+    );
+    let command = format!("ulimit -f 32; trap '' XFSZ; exec {} run script.rhai --out run", env!("CARGO_BIN_EXE_viva"));
+    let output = Command::new("bash").args(["-c", &command]).current_dir(folder.path()).output().expect("bash runs");
+    assert!(!output.status.success() && err(&output).contains("make room"), "{}", err(&output));
+    let output = finish(viva(folder.path(), &["script.rhai", "--resume", "run"]));
+    assert!(output.status.success(), "{}", err(&output));
+    assert_eq!(std::fs::read_to_string(folder.path().join("run/results.json")).expect("results"), "0.0\n");
+}
+
+#[test]
 fn a_signal_saves_what_was_done_and_leaves() {
     use std::io::BufRead;
     let folder = folder_with(
@@ -432,6 +447,16 @@ fn what_can_not_be_resumed_is_refused_before_any_work() {
     let old = killed.replace("\"viva\": \"", "\"viva\": \"0.0.");
     std::fs::write(folder.path().join("old/manifest.json"), old).expect("a file");
     std::fs::write(folder.path().join("file"), "").expect("a file");
+    for (name, from, to) in [
+        ("threads", "\"threads\": ", "\"threads\": 1000000000000"),
+        ("arguments", "\"n\": \"2\"", "\"n\": 2"),
+        ("linked", "", ""),
+    ] {
+        let run = folder.path().join(name);
+        std::fs::create_dir(&run).expect("a folder");
+        std::fs::write(run.join("manifest.json"), killed.replace(from, to)).expect("a file");
+    }
+    std::os::unix::fs::symlink(folder.path(), folder.path().join("linked/progress")).expect("a link");
     for (words, said) in [
         (&["script.rhai", "--resume", "none"][..], "none/manifest.json"),
         (&["script.rhai", "--resume", "empty"], "empty/manifest.json"),
@@ -440,6 +465,9 @@ fn what_can_not_be_resumed_is_refused_before_any_work() {
         (&["script.rhai", "--resume", "killed", "--n", "5"], "begun with --n 2"),
         (&["script.rhai", "--resume", "killed", "--out", "more"], "--out has no place here"),
         (&["script.rhai", "--resume", "old"], "begun with"),
+        (&["script.rhai", "--resume", "threads"], "it tells of"),
+        (&["script.rhai", "--resume", "arguments"], "argument n is no string"),
+        (&["script.rhai", "--resume", "linked"], "linked/progress/journal"),
         (&["script.rhai", "--out", "done"], "--resume done"),
         (&["script.rhai", "--out", "file/run"], "file/run"),
         (&["script.rhai", "--out", "/proc/none"], "/proc/none"),
