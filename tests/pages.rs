@@ -192,6 +192,13 @@ fn runs_that_ended_early_say_how() {
             vec![("manifest.json", b"[3, {}]"), ("results.json", b"{ \"a\": [1, ")],
             vec!["results.json is broken or cut short"],
         ),
+        (
+            vec![(
+                "manifest.json",
+                b"{ \"state\": \"running\", \"script\": \"a b.rhai\", \"seed\": 7, \"begun\": { \"seed\": 3 } }",
+            )],
+            vec!["viva run 'a b.rhai' --seed 3", "viva run 'a b.rhai' --resume THIS_FOLDER"],
+        ),
         (vec![("manifest.json", b""), ("results.json", b"null")], vec![">unfinished<"]),
     ] {
         let folder = folder(&files);

@@ -63,6 +63,11 @@ pub fn table(manifest: &Json, script: Option<&str>) -> Markup {
     if let Some(name) = map.get("script").and_then(Json::as_str) {
         row("script", html! { code { (clean(name)) } });
         row("again", html! { code { (clean(&command(name, map))) } });
+        let state = map.get("state").and_then(Json::as_str);
+        if state.is_some_and(|state| state != "finished") && map.contains_key("begun") {
+            let resume = format!("viva run {} --resume THIS_FOLDER", quoted(name));
+            row("to go on with it", html! { code { (clean(&resume)) } });
+        }
     }
     if let Some(seed) = map.get("seed") {
         row("seed", plain(seed));
