@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use super::saved::{self, Line};
 use crate::core::{Cx, Error, Journal, Value};
 use crate::script::{Diagnostic, Session, error_map};
-use crate::term::{Leaving, Paint, Screen, TerminalMode, context, default_device, duration, stop_on_signals};
+use crate::term::{
+    Leaving, Paint, Screen, TerminalMode, context, default_device, duration, leave_at_once, stop_on_signals,
+};
 
 /// What takes longer tells how long it took.
 const LONG: Duration = Duration::from_secs(1);
@@ -70,7 +72,7 @@ impl Prompt {
         let leaving = stop_on_signals(&cx, move |signal| {
             if waiting.load(Ordering::SeqCst) {
                 terminal.restore();
-                std::process::exit(128 + signal);
+                leave_at_once(128 + signal);
             }
         });
         Self {

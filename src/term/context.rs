@@ -69,7 +69,7 @@ pub fn stop_on_signals(cx: &Cx, idle: impl Fn(i32) + Send + 'static) -> Leaving 
                     let what = busy.unwrap_or_else(|| "a call that can't be stopped half-way".into());
                     say(&format!("still running: {what}; Ctrl-C once more quits viva at once"));
                 }
-                _ => std::process::exit(130),
+                _ => leave_at_once(130),
             }
         }
     };
@@ -77,6 +77,13 @@ pub fn stop_on_signals(cx: &Cx, idle: impl Fn(i32) + Send + 'static) -> Leaving 
         cx.warn("signals can't be caught here: Ctrl-C will not stop a call");
     }
     leaving
+}
+
+/// Ends the process without running what libraries registered for its end: libtorch's threads may still be at work on what
+/// that would take away.
+pub fn leave_at_once(status: i32) -> ! {
+    // SAFETY: ends the process; nothing comes after it.
+    unsafe { libc::_exit(status) }
 }
 
 /// A line of its own below a progress line that may be there.

@@ -9,7 +9,7 @@ mod progress;
 mod screen;
 mod style;
 
-pub use context::{Leaving, TerminalMode, context, default_device, start, stop_on_signals};
+pub use context::{Leaving, TerminalMode, context, default_device, leave_at_once, start, stop_on_signals};
 pub use graphics::{CHOICES, Images};
 pub use progress::Bar;
 pub use screen::Screen;
