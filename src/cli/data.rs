@@ -49,7 +49,7 @@ fn list() -> Outcome {
 
 fn get(name: &str) -> Outcome {
     let cx = context();
-    stop_on_signals(&cx, |_| {});
+    stop_on_signals(&cx, |_| false);
     let set = fetch::set(name).ok_or_else(|| {
         Error::argument(format!("there is no data set {name:?} to fetch")).hint(suggestion(name, fetch::names()))
     })?;

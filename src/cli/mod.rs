@@ -120,7 +120,7 @@ fn evaluate(words: &[String]) -> Outcome {
     let cx = context();
     cx.set_device(default_device());
     let mut session = Session::new(Rc::new(cx));
-    stop_on_signals(session.cx(), |_| {});
+    stop_on_signals(session.cx(), |_| false);
     let value = session.evaluate("-e", expression)?;
     if !matches!(value, Value::Unit) {
         println!("{}", value.details(width()));

@@ -86,7 +86,7 @@ pub fn main(words: &[String]) -> Outcome {
         }
     };
     let mut session = Session::new(Rc::new(cx));
-    let leaving = stop_on_signals(session.cx(), |_| {});
+    let leaving = stop_on_signals(session.cx(), |_| false);
     let cx = session.cx().clone();
     let (failure, reason): (Failure, String) = match session.run(&path, &text) {
         Ok(result) => match record.finish(&cx, &result) {

@@ -15,6 +15,9 @@ use crate::term::{
     Leaving, Paint, Screen, TerminalMode, context, default_device, duration, leave_at_once, stop_on_signals,
 };
 
+/// SIGINT.
+const INTERRUPT: i32 = 2;
+
 /// What takes longer tells how long it took.
 const LONG: Duration = Duration::from_secs(1);
 
@@ -70,10 +73,16 @@ impl Prompt {
         let (waiting, terminal) = (idle.clone(), TerminalMode::now());
         let mode = terminal.clone();
         let leaving = stop_on_signals(&cx, move |signal| {
-            if waiting.load(Ordering::SeqCst) {
-                terminal.restore();
-                leave_at_once(128 + signal);
+            if !waiting.load(Ordering::SeqCst) {
+                return false;
             }
+            if signal == INTERRUPT {
+                // Only where the terminal is too simple for the line editor, which else sees the key itself.
+                eprintln!("\nan empty line ends an unfinished statement; Ctrl-D leaves");
+                return true;
+            }
+            terminal.restore();
+            leave_at_once(128 + signal)
         });
         Self {
             session: Rc::new(RefCell::new(Session::new(cx.clone()))),

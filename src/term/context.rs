@@ -39,9 +39,9 @@ pub fn default_device() -> tch::Device {
 /// What signals ask of a run.
 ///
 /// The first Ctrl-C stops the call under way at its next batch, the second says what is still running, the third ends the
-/// process. SIGTERM and SIGHUP stop the call, too, and `leaving` tells whoever made it not to begin another; where nothing
-/// is under way, `idle` is asked to end the process.
-pub fn stop_on_signals(cx: &Cx, idle: impl Fn(i32) + Send + 'static) -> Leaving {
+/// process. SIGTERM and SIGHUP stop the call, too, and `leaving` tells whoever made it not to begin another. `idle` is asked
+/// first: where nothing is under way it does what there is to do, and answers true.
+pub fn stop_on_signals(cx: &Cx, idle: impl Fn(i32) -> bool + Send + 'static) -> Leaving {
     let leaving = Leaving::default();
     let (stop, activity, left) = (cx.stop_flag(), cx.activity(), leaving.clone());
     let signals = match Signals::new([SIGINT, SIGTERM, SIGHUP]) {
@@ -54,11 +54,13 @@ pub fn stop_on_signals(cx: &Cx, idle: impl Fn(i32) + Send + 'static) -> Leaving 
     let listen = move |mut signals: Signals| {
         let mut presses = 0;
         for signal in signals.forever() {
+            if idle(signal) {
+                continue;
+            }
             // A flag that was lowered again belongs to a new call: counting starts afresh.
             let raised = stop.swap(true, Ordering::SeqCst);
             if signal != SIGINT {
                 left.0.store(signal, Ordering::SeqCst);
-                idle(signal);
                 continue;
             }
             presses = if raised { presses + 1 } else { 1 };
