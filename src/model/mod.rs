@@ -5,6 +5,7 @@ mod layers;
 mod load;
 mod module;
 mod pickle;
+mod shift;
 mod supply;
 pub mod weights;
 pub mod zoo;
@@ -18,6 +19,7 @@ pub use classify::Inputs;
 pub use layers::{Layer, Shape};
 pub use load::{Arch, Options, load};
 pub use module::{Mode, Module};
+pub use shift::{Shared, ShiftPlan};
 
 use crate::core::{Callback, Cx, Digest, Error, Object, Result, Table, Tensor, Value};
 
@@ -38,6 +40,11 @@ pub trait Network {
 
     /// The layers and tensors, of a network that is made of them.
     fn module(&self) -> Option<&Module> {
+        None
+    }
+
+    /// The same in the form that evaluates fastest.
+    fn frozen(&self) -> Option<&Module> {
         None
     }
 }
@@ -63,6 +70,10 @@ impl Network for Layers {
 
     fn module(&self) -> Option<&Module> {
         Some(&self.module)
+    }
+
+    fn frozen(&self) -> Option<&Module> {
+        Some(&self.frozen)
     }
 }
 
@@ -208,10 +219,7 @@ impl Model {
             ))
             .hint("load the data with `resize` or `crop`, or with `grey` for a one-channel model"));
         }
-        let scores = match &self.normalisation {
-            Some(Normalisation { mean, std, .. }) => self.network.forward(&images.f_sub(mean)?.f_div(std)?)?,
-            None => self.network.forward(images)?,
-        };
+        let scores = self.network.forward(&self.normalise(images)?)?;
         let answered = scores.size();
         if answered.len() != 2 || answered[0] != size[0] || answered[1] == 0 {
             return Err(Error::model(format!("{} must answer {} x K scores, got {answered:?}", self.name, size[0])));
@@ -224,6 +232,14 @@ impl Model {
             )));
         }
         Ok(scores)
+    }
+
+    /// Images in [0, 1] as the network wants them.
+    fn normalise(&self, images: &Tensor) -> Result<Tensor> {
+        Ok(match &self.normalisation {
+            Some(Normalisation { mean, std, .. }) => images.f_sub(mean)?.f_div(std)?,
+            None => images.shallow_clone(),
+        })
     }
 
     /// Refuses data whose labels the model can't answer; asks the model once if it doesn't know its classes yet.

@@ -9,7 +9,7 @@ use super::weights::Weights;
 use crate::core::{Digest, Error, Result, Tensor};
 
 /// What happens in one layer, with its tensors.
-enum Node {
+pub(super) enum Node {
     Conv {
         weight: Tensor,
         bias: Option<Tensor>,
@@ -59,14 +59,14 @@ pub enum Mode {
 /// A network: its description, its tensors by PyTorch's names, and how to run it forward.
 pub struct Module {
     pub layers: Layer,
-    root: Node,
+    pub(super) root: Node,
     /// `[C, H, W]`, as far as it is known.
     pub input: Option<[i64; 3]>,
     /// Channels of the input, where the first layer tells.
     pub channels: Option<i64>,
     pub classes: i64,
     /// Kernels lie channels-last, and so must images.
-    channels_last: bool,
+    pub(super) channels_last: bool,
 }
 
 struct Builder<'a> {
@@ -297,7 +297,7 @@ impl Module {
 const INIT: u64 = 1 << 62;
 
 /// The same values with channels innermost in memory: the layout that tch has no name for.
-fn channels_last(x: &Tensor) -> Result<Tensor> {
+pub(super) fn channels_last(x: &Tensor) -> Result<Tensor> {
     Ok(x.f_permute([0, 2, 3, 1])?.f_contiguous()?.f_permute([0, 3, 1, 2])?)
 }
 
@@ -319,7 +319,29 @@ fn run(parts: &[(String, Node)], x: &Tensor, mode: Mode) -> Result<Tensor> {
 }
 
 impl Node {
-    fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
+    /// The steps that follow one another at the top.
+    pub(super) fn steps(&self) -> Vec<&Self> {
+        match self {
+            Self::Sequence(parts) => parts.iter().flat_map(|(_, node)| node.steps()).collect(),
+            node => vec![node],
+        }
+    }
+
+    /// What a sliding window makes of images that are padded already.
+    pub(super) fn unpadded(&self, x: &Tensor) -> Result<Tensor> {
+        Ok(match self {
+            Self::Conv { weight, bias, stride, dilation, groups, .. } => {
+                x.f_conv2d(weight, bias.as_ref(), *stride, 0, *dilation, *groups)?
+            }
+            Self::Plain(Layer::MaxPool { size, stride, .. }) => x.f_max_pool2d(*size, *stride, 0, 1, false)?,
+            Self::Plain(Layer::AvgPool { size, stride, .. }) => {
+                x.f_avg_pool2d(*size, *stride, 0, false, true, None::<i64>)?
+            }
+            _ => return Err(Error::internal("a layer without a window")),
+        })
+    }
+
+    pub(super) fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
         let train = mode == Mode::Train;
         Ok(match self {
             Self::Conv { weight, bias, stride, pad, dilation, groups } => {

@@ -6,6 +6,7 @@ use super::Search;
 use super::exhaustive::{Case, Exhaustive, Step};
 use super::grid::{Ball, Grid};
 use super::rounds::{self, Settled, Work};
+use super::sharing::{Frame, Sharing, draw};
 use super::transcript::{Density, Row, Transcript};
 use crate::core::{Cx, Error, ErrorKind, Result, Tensor};
 use crate::data::Dataset;
@@ -82,9 +83,11 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
         Density { lo, hi, candidates, assumption: ball.group.assumption() }
     });
     // Enough that images which ask for a few points each still fill a batch.
-    let places = (rounds::batch_of(cx, plan) / 8).max(16);
+    let places = (rounds::batch_of(cx, plan) / 8).max(4);
     let active = (0..places).map(|_| None).collect();
-    let mut grids = Grids { plan, ball: &ball, exhaustive, densities, active };
+    let [_, height, width] = plan.data.shape().map(|side| side as i64);
+    let sharing = Sharing::of(plan.model, &ball, [height, width]);
+    let mut grids = Grids { plan, ball: &ball, exhaustive, densities, active, sharing };
     let (rows, outcome) = rounds::examine(cx, plan, &mut grids, places, plan.model.opaque());
     rounds::answer(cx, Transcript::new(plan, ball.group.clone(), density, rows), outcome)
 }
@@ -95,6 +98,7 @@ struct Active {
     grid: Grid,
     /// Points asked for and not yet answered.
     pending: usize,
+    frames: Vec<Frame>,
 }
 
 /// The grids of the images under examination, one place each.
@@ -104,6 +108,7 @@ struct Grids<'a> {
     exhaustive: &'a dyn Exhaustive,
     densities: bool,
     active: Vec<Option<Active>>,
+    sharing: Option<Sharing<'a>>,
 }
 
 impl Work for Grids<'_> {
@@ -117,26 +122,29 @@ impl Work for Grids<'_> {
     fn admit(&mut self, place: usize, row: usize) -> Result<Vec<(usize, u32)>> {
         let label = self.plan.data.labels()[row] as i32;
         let grid = Grid::new(self.ball, label, self.plan.objective);
-        self.active[place] = Some(Active { row, grid, pending: 0 });
+        self.active[place] = Some(Active { row, grid, pending: 0, frames: vec![] });
         let mut settled = Settled { asked: vec![], done: vec![] };
         self.advance(place, &mut settled)?;
         Ok(settled.asked)
     }
 
     fn verdicts(&self, prepared: &Tensor, asked: &[(usize, u32)]) -> Result<Verdicts> {
-        let places: Vec<i64> = asked.iter().map(|&(place, _)| place as i64).collect();
-        let elements: Vec<_> = asked.iter().map(|&(_, point)| self.ball.element(point)).collect();
+        let points: Vec<_> = asked.iter().map(|&(place, point)| (place, self.ball.element(point))).collect();
         let label = |&(place, _): &(usize, u32)| self.active[place].as_ref().map_or(0, |a| i64::from(a.grid.label()));
         let labels: Vec<i64> = asked.iter().map(label).collect();
         let verdicts = tch::no_grad(|| {
-            let images = self.ball.group.draw(prepared, &places, &elements)?;
-            let labels = Tensor::f_from_slice(&labels)?.f_to_device(images.device())?;
-            let scores = self.plan.model.logits(&images)?;
+            let group = &*self.ball.group;
+            let frames = |place: usize| self.active[place].as_ref().map_or(&[][..], |active| &active.frames);
+            let scores = match &self.sharing {
+                Some(sharing) => sharing.scores(group, prepared, &points, frames)?,
+                None => self.plan.model.logits(&draw(group, prepared, &points)?)?,
+            };
+            let labels = Tensor::f_from_slice(&labels)?.f_to_device(scores.device())?;
             self.plan.objective.judge(&scores, &labels)
         })?;
         if let Some(bad) = verdicts.broken {
             let row = self.active[asked[bad].0].as_ref().map_or(0, |a| a.row);
-            let at = self.ball.group.value(elements[bad]).summary();
+            let at = self.ball.group.value(points[bad].1).summary();
             return Err(Error::model(format!(
                 "{} answered scores that are not finite for image {row} of {} at {at}",
                 self.plan.model.name, self.plan.data.name
@@ -172,12 +180,15 @@ impl Grids<'_> {
         let stream = (self.plan.seed, active.row as u64);
         let case = Case { ball: self.ball, grid: &active.grid, densities: self.densities, stream };
         match self.exhaustive.step(&case) {
-            Step::Score(points) => {
-                if points.is_empty() || points.iter().any(|&point| active.grid.known(point)) {
+            Step::Score { now, later } => {
+                if now.is_empty() || now.iter().any(|&point| active.grid.known(point)) {
                     return Err(Error::internal("a search asked for nothing new"));
                 }
-                active.pending = points.len();
-                settled.asked.extend(points.into_iter().map(|point| (place, point)));
+                if let Some(sharing) = &self.sharing {
+                    sharing.frame(&mut active.frames, self.ball, &now, &later);
+                }
+                active.pending = now.len();
+                settled.asked.extend(now.into_iter().map(|point| (place, point)));
             }
             Step::Done(outcome) => {
                 let (grid, after) = (&active.grid, outcome.after);

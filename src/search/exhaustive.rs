@@ -18,8 +18,11 @@ pub struct Case<'a> {
 
 /// What a search does next for one image.
 pub enum Step {
-    /// Score these points, none of them scored before.
-    Score(Vec<u32>),
+    /// Score the points `now`, none of them scored before; those of `later` may be asked for next.
+    Score {
+        now: Vec<u32>,
+        later: Vec<u32>,
+    },
     Done(Outcome),
 }
 
@@ -72,7 +75,7 @@ fn step_by_preference(case: &Case, preference: &dyn Preference) -> Step {
     let missing: Vec<u32> =
         std::iter::once(&0).chain(ball.around(0)).copied().filter(|&point| !grid.known(point)).collect();
     if !missing.is_empty() {
-        return Step::Score(missing);
+        return Step::Score { now: missing, later: vec![] };
     }
     let after = if grid.fails(0) { 0 } else { choice(case, preference).unwrap_or(0) };
     let weight = match (case.densities, grid.fails(after)) {
@@ -81,7 +84,10 @@ fn step_by_preference(case: &Case, preference: &dyn Preference) -> Step {
         (true, false) => Some(1.0),
         (true, true) => match movers(case, preference, after) {
             Ok(n) => Some(1.0 / (1.0 + n as f64)),
-            Err(wanted) => return Step::Score(wanted),
+            Err(mut now) => {
+                let later = now.split_off(now.len().min(REQUEST));
+                return Step::Score { now, later };
+            }
         },
     };
     Step::Done(Outcome { after, weight })
@@ -99,7 +105,7 @@ fn choice(case: &Case, preference: &dyn Preference) -> Option<u32> {
 /// How many points one request asks for, about: few points that turn out needless against few rounds.
 const REQUEST: usize = 24;
 
-/// n(x'), or the points to score next in order to know it.
+/// n(x'), or the points that may have to be scored in order to know it, the most telling first.
 ///
 /// A point q moves to x' unless q is misclassified or one of its candidates is preferred to x'. So only points that may
 /// still bring such a candidate to light are scored; those that lie around most of the undecided q come first, as one
@@ -150,7 +156,7 @@ fn movers(case: &Case, preference: &dyn Preference, target: u32) -> Result<usize
         return Ok(movers);
     }
     gain.sort_unstable_by_key(|&(covered, point)| (std::cmp::Reverse(covered), point));
-    Err(gain.into_iter().take(REQUEST).map(|(_, point)| point).collect())
+    Err(gain.into_iter().map(|(_, point)| point).collect())
 }
 
 #[cfg(test)]
@@ -203,7 +209,7 @@ mod tests {
         let mut grid = Grid::new(&ball, 0, Objective::Misclassify);
         loop {
             match Strongest.step(&Case { ball: &ball, grid: &grid, densities: true, stream: (0, 0) }) {
-                Step::Score(points) => {
+                Step::Score { now: points, .. } => {
                     for point in points {
                         assert!(!grid.known(point));
                         let wrong = errors.contains(&(start + ball.element(point).0[0]).rem_euclid(16));

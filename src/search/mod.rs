@@ -8,6 +8,7 @@ mod nearest;
 mod propose;
 mod rounds;
 mod sample;
+mod sharing;
 mod strongest;
 mod transcript;
 

@@ -92,6 +92,20 @@ pub trait Group {
 
     /// What must hold for the space to keep label and density on this data; reports print it.
     fn assumption(&self) -> String;
+
+    /// The elements as windows, where every image that `draw` makes is one of a few canvases seen through a window.
+    fn windows(&self) -> Option<&dyn Windows> {
+        None
+    }
+}
+
+/// Elements of a group as windows on canvases, from which networks can tell what neighbouring crops have in common.
+pub trait Windows {
+    /// The number of a canvas, and where the window begins: row and column.
+    fn window(&self, element: Element) -> (i64, [i64; 2]);
+
+    /// The canvas `1 x C x H x W` of this number, of one row of what `prepare` gave.
+    fn canvas(&self, prepared: &Tensor, row: i64, number: i64) -> Result<Tensor>;
 }
 
 /// A space as a value of scripts.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Element, Finite, Group, Space};
+use super::{Element, Finite, Group, Space, Windows};
 use crate::core::{Error, Result, Tensor, Value};
 use crate::data::{Dataset, Edge};
 
@@ -117,6 +117,16 @@ impl Translations {
     }
 }
 
+impl Translations {
+    /// Where the window of a translation begins.
+    fn start(&self, element: Element) -> [i64; 2] {
+        [0, 1].map(|axis| match self.edge {
+            Edge::Margin(n) => n as i64 - i64::from(element.0[axis]),
+            _ => i64::from(-element.0[axis]).rem_euclid(i64::from(self.sides[axis])),
+        })
+    }
+}
+
 fn by(dy: i16, dx: i16) -> Element {
     Element([dy, dx, 0, 0, 0, 0, 0, 0])
 }
@@ -159,15 +169,9 @@ impl Group for Translations {
     fn draw(&self, prepared: &Tensor, rows: &[i64], elements: &[Element]) -> Result<Tensor> {
         let device = prepared.device();
         let [h, w] = self.sides.map(i64::from);
-        let start = |axis: usize, side: i64| -> Vec<i64> {
-            let first = |d: i64| match self.edge {
-                Edge::Margin(n) => n as i64 - d,
-                _ => (-d).rem_euclid(side),
-            };
-            elements.iter().map(|e| first(i64::from(e.0[axis]))).collect()
-        };
+        let start = |axis: usize| -> Vec<i64> { elements.iter().map(|&e| self.start(e)[axis]).collect() };
         // One transfer for the three lists of indices.
-        let lists = [rows.to_vec(), start(0, h), start(1, w)].concat();
+        let lists = [rows.to_vec(), start(0), start(1)].concat();
         let index = Tensor::f_from_slice(&lists)?.f_reshape([3, rows.len() as i64])?.f_to_device(device)?;
         let windows = prepared.f_unfold(2, h, 1)?.f_unfold(3, w, 1)?;
         let [row, y, x] = [0, 1, 2].map(|i| index.f_get(i));
@@ -188,5 +192,19 @@ impl Group for Translations {
                 3 * eps
             ),
         }
+    }
+
+    fn windows(&self) -> Option<&dyn Windows> {
+        Some(self)
+    }
+}
+
+impl Windows for Translations {
+    fn window(&self, element: Element) -> (i64, [i64; 2]) {
+        (0, self.start(element))
+    }
+
+    fn canvas(&self, prepared: &Tensor, row: i64, _number: i64) -> Result<Tensor> {
+        Ok(prepared.f_narrow(0, row, 1)?)
     }
 }

@@ -1,0 +1,93 @@
+//! What it takes to compute a map for many crops together, and for each on its own.
+
+use super::axis::{Axis, Part, Window};
+use super::{is_pointwise, sliding};
+use crate::model::module::Node;
+
+/// Arithmetic that takes as long as moving one number through memory, in multiplications with addition.
+const MOVE: f64 = 40.0;
+
+/// A map of crops as it goes through the layers.
+#[derive(Clone, Copy)]
+pub(super) struct Course {
+    pub y: Axis,
+    pub x: Axis,
+    pub channels: i64,
+    /// What all crops together took so far, in multiplications with addition.
+    pub shared: f64,
+    /// What each crop on its own would have taken.
+    pub plain: f64,
+}
+
+impl Course {
+    /// The pixels of crops of height and width `crop`, `crops` of them along either axis. `stride`: the largest to come.
+    pub fn of_pixels(crop: [i64; 2], crops: [i64; 2], channels: i64, stride: i64) -> Self {
+        let [y, x] = [0, 1].map(|i| Axis::of_pixels(crop[i], crops[i], stride));
+        Self { y, x, channels, shared: 0.0, plain: 0.0 }
+    }
+
+    /// Goes through a node; `None` where crops can't share what it does.
+    pub fn through(&mut self, node: &Node) -> Option<()> {
+        match node {
+            Node::Sequence(parts) => parts.iter().try_for_each(|(_, node)| self.through(node)),
+            Node::Residual { body, shortcut } => {
+                let branches = [self.branch(body)?, self.branch(shortcut)?];
+                self.join(&branches, branches[0].channels)
+            }
+            Node::Concat(branches) => {
+                let branches: Option<Vec<Self>> = branches.iter().map(|branch| self.branch([branch])).collect();
+                let branches = branches?;
+                self.join(&branches, branches.iter().map(|branch| branch.channels).sum())
+            }
+            node if is_pointwise(node) => {
+                self.add(self.channels as f64 * MOVE / 2.0);
+                Some(())
+            }
+            node => {
+                let window = sliding(node)?.window;
+                match node {
+                    Node::Conv { weight, .. } => self.slide(&window, weight.size()[0], weight.numel() as f64),
+                    _ => self.slide(&window, self.channels, (4 * window.size * window.size * self.channels) as f64),
+                }
+            }
+        }
+    }
+
+    /// Adds what every position of the map takes.
+    fn add(&mut self, each: f64) {
+        self.shared += self.y.positions() as f64 * self.x.positions() as f64 * each;
+        self.plain += self.y.len as f64 * self.x.len as f64 * each;
+    }
+
+    fn slide(&mut self, window: &Window, channels: i64, each: f64) -> Option<()> {
+        let (y, x) = (self.y.after(window)?, self.x.after(window)?);
+        if window.size > 1 {
+            let read = |from: &Axis, to: &Axis| -> f64 {
+                let reads = Part::ALL.map(|part| from.reads(to, window, part));
+                reads.iter().map(|reads| (reads.pieces * reads.len) as f64).sum()
+            };
+            self.shared += read(&self.y, &y) * read(&self.x, &x) * self.channels as f64 * MOVE;
+        }
+        (self.y, self.x, self.channels) = (y, x, channels);
+        self.add(each + channels as f64 * MOVE);
+        Some(())
+    }
+
+    fn branch<'a>(&self, parts: impl IntoIterator<Item = &'a (String, Node)>) -> Option<Self> {
+        let mut branch = Self { shared: 0.0, plain: 0.0, ..*self };
+        parts.into_iter().try_for_each(|(_, node)| branch.through(node))?;
+        Some(branch)
+    }
+
+    fn join(&mut self, branches: &[Self], channels: i64) -> Option<()> {
+        self.y = Axis::widest(branches.iter().map(|branch| branch.y))?;
+        self.x = Axis::widest(branches.iter().map(|branch| branch.x))?;
+        self.channels = channels;
+        for branch in branches {
+            self.shared += branch.shared;
+            self.plain += branch.plain;
+        }
+        self.add(channels as f64 * MOVE);
+        Some(())
+    }
+}
