@@ -93,6 +93,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::transcript::LEN,
     &search::transcript::COLUMN_OF,
     &search::transcript::FILTER,
+    &search::transcript::HIGHEST,
     &search::transcript::GROUP,
     &search::transcript::SUCCESS_RATE,
     &search::transcript::MEAN,

@@ -244,19 +244,32 @@ impl Transcript {
         self.rows.iter().filter(|row| row.fooled()).count() as f64 / right as f64
     }
 
+    /// A column of numbers or truths; `None` where it is not known.
+    fn numbers(&self, name: &str) -> Result<Vec<Option<f64>>> {
+        let number = |value| match value {
+            Value::Int(i) => Ok(Some(i as f64)),
+            Value::Float(x) => Ok(Some(x)),
+            Value::Bool(b) => Ok(Some(f64::from(u8::from(b)))),
+            Value::Unit => Ok(None),
+            other => Err(Error::argument(format!("column {name:?} holds {}s, no numbers", other.kind()))),
+        };
+        self.column(name)?.into_iter().map(number).collect()
+    }
+
     /// The mean of a column of numbers or truths, over the rows where it is known; NaN if it is known nowhere.
     pub fn mean(&self, name: &str) -> Result<f64> {
-        let mut known = Vec::new();
-        for value in self.column(name)? {
-            match value {
-                Value::Int(i) => known.push(i as f64),
-                Value::Float(x) => known.push(x),
-                Value::Bool(b) => known.push(f64::from(u8::from(b))),
-                Value::Unit => {}
-                other => return Err(Error::argument(format!("column {name:?} holds {}s, no numbers", other.kind()))),
-            }
-        }
+        let known: Vec<f64> = self.numbers(name)?.into_iter().flatten().collect();
         Ok(known.iter().sum::<f64>() / known.len() as f64)
+    }
+
+    /// The `n` rows with the largest values of a column of numbers or truths, the largest first; of equal ones the earlier row.
+    pub fn highest(&self, name: &str, n: usize) -> Result<Self> {
+        let numbers = self.numbers(name)?;
+        let mut known: Vec<(f64, Row)> =
+            numbers.into_iter().zip(&self.rows).filter_map(|(number, row)| Some((number?, *row))).collect();
+        known.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let rows = known.into_iter().take(n).map(|(_, row)| row).collect();
+        Ok(Self { rows, of: self.of.clone() })
     }
 
     /// The images of all rows, `N x C x H x W` in [0, 1]: as they stand, or where the search left them. They are read and

@@ -79,6 +79,22 @@ pub static FILTER: Primitive = Primitive {
     },
 };
 
+pub static HIGHEST: Primitive = Primitive {
+    path: "Transcript.highest",
+    purpose: "The rows with the largest values of a column, the largest first.",
+    params: &[
+        RECEIVER,
+        COLUMN,
+        Param::new("n", Kind::Int, "how many rows").range(1.0, 1e9).or(Fallback::Int(10)),
+    ],
+    options: &[],
+    returns: "a Transcript; all rows where a value is known if there are fewer",
+    notes: "Of equal values the earlier row comes first. An estimate from rows that were chosen by their outcome is not valid.",
+    source: "",
+    examples: &[Example { code: example!("t.highest(\"loss\", 3).len()"), result: "3" }],
+    run: |_, args| Ok(Value::object(transcript(args).highest(args.str("name"), args.count("n"))?)),
+};
+
 pub static GROUP: Primitive = Primitive {
     path: "Transcript.group",
     purpose: "The rows by the values of a column.",

@@ -1,0 +1,108 @@
+//! What an examination answers does not depend on how its work is divided: on the batch size, on threads, on whether crops
+//! share a network's first layers, or on the form that the network comes in.
+
+mod toys;
+
+use std::rc::Rc;
+
+use tch::{Device, Tensor};
+use viva::core::Cx;
+use viva::data::{Dataset, Edge};
+use viva::model::{Layer, Model, Module, Options};
+use viva::objective::Objective;
+use viva::search::{Densities, Examination, Nearest, Row, Search, Strongest, examine};
+use viva::space::Translate;
+
+const EPSILON: usize = 2;
+const SIDE: usize = 64;
+const MARGIN: usize = 3 * EPSILON;
+
+fn network() -> Model {
+    let layers = Layer::sequence([
+        Layer::conv(32, 5, 1, 2),
+        Layer::Relu,
+        Layer::max_pool(2, 2),
+        Layer::conv(32, 3, 1, 1),
+        Layer::Relu,
+        Layer::max_pool(2, 2),
+        Layer::Flatten,
+        Layer::linear(4),
+    ]);
+    let module = Module::fresh(&layers, [3, SIDE as i64, SIDE as i64], 3, Device::Cpu).unwrap();
+    Model::of_module("toy", module).unwrap()
+}
+
+/// Noisy images that the network gets right unless they are every fourth.
+fn images(cx: &Cx, model: &Model) -> Dataset {
+    let side = SIDE + 2 * MARGIN;
+    let of = |labels: Vec<i64>| {
+        let pixels = toys::noise(labels.len(), 3 * side * side, 7);
+        toys::set([3, side, side], pixels, labels, 4, Edge::Margin(MARGIN))
+    };
+    let blank = of(vec![0; 24]);
+    let predicted = model.predictions(cx, &viva::model::Inputs::Data(&blank)).unwrap();
+    of(predicted.iter().enumerate().map(|(i, &label)| if i % 4 == 0 { (label + 1) % 4 } else { label }).collect())
+}
+
+fn rows(cx: &Cx, model: &Model, data: &Dataset, search: Rc<dyn Search>, batch: Option<usize>) -> Vec<Row> {
+    let plan = Examination {
+        model,
+        data,
+        space: Rc::new(Translate::new(EPSILON).unwrap()),
+        search,
+        objective: Objective::Misclassify,
+        densities: Densities::Required,
+        batch,
+        seed: 1,
+    };
+    examine(cx, &plan).unwrap().rows
+}
+
+/// Rows whose answers differ, with the smallest distance between two scores of those outcomes.
+fn differing(a: &[Row], b: &[Row]) -> Vec<(u32, f32)> {
+    assert_eq!(a.len(), b.len());
+    let differs = |(a, b): &(&Row, &Row)| {
+        (a.before, a.after, a.point) != (b.before, b.after, b.point) || a.weight != b.weight
+    };
+    let pairs = a.iter().zip(b).filter(differs);
+    pairs.map(|(a, b)| (a.id, (a.margin - b.margin).abs().min(a.margin.abs()).min(b.margin.abs()))).collect()
+}
+
+#[test]
+fn answers_do_not_depend_on_batches_threads_sharing_or_the_form_of_the_network() {
+    let cx = Cx::default();
+    let model = network();
+    let data = images(&cx, &model);
+    let crops = 2 * EPSILON as i64 + 1;
+    assert!(model.shift_plan([SIDE as i64; 2], [crops; 2]).is_some(), "these crops share");
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("copy.pt");
+    let example = data.images(&[0, 1], Device::Cpu).unwrap();
+    let mut forward = |inputs: &[Tensor]| vec![model.logits(&inputs[0]).unwrap()];
+    tch::CModule::create_by_tracing("copy", "forward", &[example], &mut forward).unwrap().save(&path).unwrap();
+    let copy = viva::model::load(&cx, &path, Options::default()).unwrap();
+    assert!(copy.shift_plan([SIDE as i64; 2], [crops; 2]).is_none(), "a program's layers are not known");
+
+    for search in [Rc::new(Strongest) as Rc<dyn Search>, Rc::new(Nearest)] {
+        let wanted = rows(&cx, &model, &data, search.clone(), None);
+        let moved = wanted.iter().filter(|row| row.before == row.label && row.after != row.label).count();
+        let wrong = wanted.iter().filter(|row| row.before != row.label).count();
+        assert!(moved > 2 && wrong > 2, "{moved} moved and {wrong} wrong of {}", wanted.len());
+        viva::core::set_threads(1);
+        let alone = rows(&cx, &model, &data, search.clone(), Some(5));
+        viva::core::set_threads(2);
+        let others = [
+            ("one thread, batches of 5", alone),
+            ("batches of 1", rows(&cx, &model, &data, search.clone(), Some(1))),
+            ("batches of 64", rows(&cx, &model, &data, search.clone(), Some(64))),
+            ("its TorchScript copy", rows(&cx, &copy, &data, search.clone(), None)),
+        ];
+        for (what, other) in others {
+            let differing = differing(&wanted, &other);
+            let close = differing.iter().filter(|(_, apart)| *apart < 1e-4).count();
+            assert_eq!(close, differing.len(), "{what}, {}: {differing:?}", search.describe());
+            assert!(close <= 1, "{what}: {close} of {} images are that close", wanted.len());
+        }
+    }
+}
