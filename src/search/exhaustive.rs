@@ -35,6 +35,12 @@ pub trait Exhaustive {
     /// The next step: a pure function of what is scored so far, so that images can share batches in any way.
     fn step(&self, case: &Case) -> Step;
 
+    /// How many steps from the image an outcome's density depends on: the outcome, its pre-images, and what these might
+    /// have moved to instead.
+    fn reach(&self) -> usize {
+        3
+    }
+
     /// The smallest and largest value of T_i = L(g(x)) h_g(g(x)) - L(x) over a space of so many candidates.
     fn range(&self, candidates: usize) -> (f64, f64);
 }
@@ -199,7 +205,7 @@ mod tests {
 
     /// Goes through the search from point `start` of the ring, where the points in `errors` are wrong.
     fn outcome(start: i16, errors: &[i16]) -> (i16, f64) {
-        let ball = Ball::new(Rc::new(Ring([at(-1), at(-2)])), true);
+        let ball = Ball::new(Rc::new(Ring([at(-1), at(-2)])), 3);
         let mut grid = Grid::new(&ball, 0, Objective::Misclassify);
         loop {
             match Strongest.step(&Case { ball: &ball, grid: &grid, densities: true, stream: (0, 0) }) {
