@@ -71,8 +71,8 @@ pub struct Dataset {
     classes: Arc<[String]>,
     edge: Edge,
     preprocessing: Vec<Preprocessing>,
-    /// Why translations change how likely these images are, where that is known.
-    caution: Option<&'static str>,
+    /// Changes of `space::` that are known not to keep label and density of these images, and why.
+    cautions: Vec<(&'static str, &'static str)>,
     of_source: Digest,
     pub(super) digest: Digest,
 }
@@ -116,7 +116,7 @@ impl Dataset {
             classes: classes.into(),
             edge,
             preprocessing: vec![],
-            caution: None,
+            cautions: vec![],
             of_source: digest,
             digest,
         };
@@ -163,14 +163,15 @@ impl Dataset {
         Ok(set.identified())
     }
 
-    /// The same data with a word on why translations do not keep its density.
-    pub fn with_caution(mut self, caution: &'static str) -> Self {
-        self.caution = Some(caution);
+    /// The same data with a word on why a change, such as `translate` or `flip`, does not keep its labels and density.
+    pub fn with_caution(mut self, change: &'static str, why: &'static str) -> Self {
+        self.cautions.push((change, why));
         self
     }
 
-    pub fn caution(&self) -> Option<&'static str> {
-        self.caution
+    /// Why a change of this name does not keep labels and density, where that is known.
+    pub fn caution(&self, change: &str) -> Option<&'static str> {
+        self.cautions.iter().find(|(name, _)| *name == change).map(|(_, why)| *why)
     }
 
     /// Whether an image's pixels depend on all that models see of it, so that a moved crop is another image.

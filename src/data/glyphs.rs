@@ -102,16 +102,25 @@ impl Glyphs {
         let classes = (0..10).map(|digit| digit.to_string()).collect();
         // The number counts changes of the drawing itself.
         let digest = Digest::of(format!("glyphs 1 {self:?}").as_bytes());
-        let caution = match self.position {
+        let moved = match self.position {
             Position::Torus => None,
             Position::Margin => Some("a digit moved more than a quarter of the side from the middle is never drawn"),
             Position::Centred => Some("a digit that is not in the middle is never drawn"),
         };
+        let inverted = match self.polarity {
+            Polarity::Dark => Some("light digits on dark are never drawn; `polarity: \"random\"` draws both"),
+            Polarity::Light => Some("dark digits on light are never drawn; `polarity: \"random\"` draws both"),
+            Polarity::Random => None,
+        };
+        let cautions = [
+            ("translate", moved),
+            ("polarity", inverted),
+            ("flip", Some("a mirrored digit is no digit, or another one")),
+            ("turn", Some("a digit on its side is no digit, and a 6 on its head is a 9")),
+        ];
         let set = Dataset::new("glyphs", Arc::new(self), labels, classes, edge, digest)?;
-        Ok(match caution {
-            Some(caution) => set.with_caution(caution),
-            None => set,
-        })
+        let known = cautions.into_iter().filter_map(|(change, why)| Some((change, why?)));
+        Ok(known.fold(set, |set, (change, why)| set.with_caution(change, why)))
     }
 
     /// The random numbers of image `index` and its label, their first draw. Splits take turns in one sequence of

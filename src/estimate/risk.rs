@@ -102,7 +102,7 @@ pub fn report(transcript: Rc<Transcript>, delta: f64) -> Result<RiskReport> {
     let Some(density) = of.density.clone() else {
         return Err(Error::data(format!("this transcript carries no densities ({} over {})", of.search, of.space))
             .hint(
-                "they come with space::translate: with a smaller epsilon, 3 epsilon at most the images' margin, or with images \
+                "they come with finite spaces: over space::translate with a smaller epsilon, 3 epsilon at most the images' margin, or with images \
                  loaded with a smaller crop",
             ));
     };
@@ -294,7 +294,7 @@ impl Object for RiskReport {
             "  null hypothesis: the model is independent of these images, drawn independently of each other".into(),
         );
         lines.push(format!("  density: {}", self.density.assumption));
-        if let Some(caution) = of.data.caution() {
+        for caution in &self.density.cautions {
             lines.push(format!("  but here {caution}: a rejection may come from that alone"));
         }
         lines.push("  labels: each image has one true label, and the labels given are right".into());

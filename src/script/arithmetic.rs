@@ -1,9 +1,12 @@
 //! Numbers as researchers expect them: `8/255` is a fraction, and comparisons are IEEE's.
 
+use std::rc::Rc;
+
 use rhai::{Dynamic, Engine, EvalAltResult, Position};
 
-use super::value::{ErrorHandle, TensorHandle};
-use crate::core::{Error, Tensor};
+use super::value::{ErrorHandle, Handle, TensorHandle};
+use crate::core::{Error, Tensor, Value};
+use crate::space::{AnySpace, Composed};
 
 pub fn register(engine: &mut Engine) {
     engine.set_fast_operators(false);
@@ -11,6 +14,21 @@ pub fn register(engine: &mut Engine) {
     division(engine);
     functions(engine);
     tensors(engine);
+    engine.register_fn("*", product);
+}
+
+/// `a * b` of two spaces: a point of b and then one of a.
+fn product(a: Handle, b: Handle) -> Result<Handle, Box<EvalAltResult>> {
+    let space = |handle: &Handle| {
+        Value::Object(handle.0.clone()).downcast::<AnySpace>().ok_or_else(|| {
+            Error::argument(format!("`*`: composes spaces, got a {}", handle.0.kind()))
+                .hint("space::translate(3) * space::flip() mirrors and then translates")
+        })
+    };
+    space(&a)
+        .and_then(|a| Composed::new(&*a.0, &*space(&b)?.0))
+        .map(|composed| Handle(Rc::new(AnySpace(Rc::new(composed)))))
+        .map_err(|error| EvalAltResult::ErrorRuntime(Dynamic::from(ErrorHandle(error)), Position::NONE).into())
 }
 
 fn comparisons(engine: &mut Engine) {

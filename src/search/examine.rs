@@ -12,7 +12,7 @@ use crate::core::{Cx, Error, ErrorKind, Result, Tensor};
 use crate::data::Dataset;
 use crate::model::Model;
 use crate::objective::{Objective, Verdicts};
-use crate::space::Space;
+use crate::space::{Part, Space};
 
 /// Whether the density of every outcome is worked out as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +37,9 @@ pub struct Examination<'a> {
 }
 
 /// The pairs of space and search that work together.
-const PAIRS: &str = "pairs that work: space::translate with search::strongest or search::nearest; space::factors with \
-                     search::sample, and with search::strongest where every factor has choices";
+const PAIRS: &str = "pairs that work: space::flip, turn, polarity, their products with each other and with \
+                     space::translate, and space::translate with search::strongest, nearest, random or random2; space::factors \
+                     with search::sample, and with search::strongest where every factor has choices";
 
 /// Examines every image of the data set. One row per image, in the data set's order.
 pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
@@ -59,7 +60,8 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let Some(exhaustive) = plan.search.exhaustive() else {
         return refused(format!("{search} can't go through the points of {space}"));
     };
-    let (group, densities) = match (finite.on(plan.data, 3), plan.densities) {
+    let reach = exhaustive.reach();
+    let (group, densities) = match (finite.on(plan.data, reach), plan.densities) {
         (Ok(group), _) => (group, true),
         (Err(error), Densities::Required) => return Err(error),
         (Err(error), Densities::WhereKnown) => {
@@ -70,17 +72,21 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
         }
     };
     plan.model.check_fits(cx, plan.data)?;
-    if let (true, Some(caution)) = (densities, plan.data.caution()) {
+    let changes = finite.parts().iter().map(Part::name).collect::<Vec<_>>();
+    let cautions: Vec<&str> = changes.iter().filter_map(|change| plan.data.caution(change)).collect();
+    if densities && !cautions.is_empty() {
         cx.warn(format!(
-            "{}: {caution}, so a test on these densities may reject models that have not seen the images",
-            plan.data.name
+            "{}: {}, so a test on these densities may reject models that have not seen the images",
+            plan.data.name,
+            cautions.join("; ")
         ));
     }
-    let ball = Ball::new(group, densities);
+    let ball = Ball::new(group, if densities { reach } else { 1 });
     let candidates = ball.group.candidates().len();
     let density = densities.then(|| {
         let (lo, hi) = exhaustive.range(candidates);
-        Density { lo, hi, candidates, assumption: ball.group.assumption() }
+        let cautions = cautions.iter().map(|caution| caution.to_string()).collect();
+        Density { lo, hi, candidates, assumption: ball.group.assumption(), cautions }
     });
     // Enough that images which ask for a few points each still fill a batch.
     let places = (rounds::batch_of(cx, plan) / 8).max(4);

@@ -26,6 +26,13 @@ pub enum Step {
     Done(Outcome),
 }
 
+impl Step {
+    /// Score these points, which are all that is wanted.
+    pub fn score(now: Vec<u32>) -> Self {
+        Self::Score { now, later: vec![] }
+    }
+}
+
 pub struct Outcome {
     /// Where the image went.
     pub after: u32,
@@ -37,6 +44,12 @@ pub struct Outcome {
 pub trait Exhaustive {
     /// The next step: a pure function of what is scored so far, so that images can share batches in any way.
     fn step(&self, case: &Case) -> Step;
+
+    /// How many steps from the image an outcome's density depends on: the outcome, its pre-images, and what these might
+    /// have moved to instead.
+    fn reach(&self) -> usize {
+        3
+    }
 
     /// The smallest and largest value of T_i = L(g(x)) h_g(g(x)) - L(x) over a space of so many candidates.
     fn range(&self, candidates: usize) -> (f64, f64);
@@ -75,7 +88,7 @@ fn step_by_preference(case: &Case, preference: &dyn Preference) -> Step {
     let missing: Vec<u32> =
         std::iter::once(&0).chain(ball.around(0)).copied().filter(|&point| !grid.known(point)).collect();
     if !missing.is_empty() {
-        return Step::Score { now: missing, later: vec![] };
+        return Step::score(missing);
     }
     let after = if grid.fails(0) { 0 } else { choice(case, preference).unwrap_or(0) };
     let weight = match (case.densities, grid.fails(after)) {
@@ -205,7 +218,7 @@ mod tests {
 
     /// Goes through the search from point `start` of the ring, where the points in `errors` are wrong.
     fn outcome(start: i16, errors: &[i16]) -> (i16, f64) {
-        let ball = Ball::new(Rc::new(Ring([at(-1), at(-2)])), true);
+        let ball = Ball::new(Rc::new(Ring([at(-1), at(-2)])), 3);
         let mut grid = Grid::new(&ball, 0, Objective::Misclassify);
         loop {
             match Strongest.step(&Case { ball: &ball, grid: &grid, densities: true, stream: (0, 0) }) {

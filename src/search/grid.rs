@@ -18,15 +18,12 @@ pub struct Ball {
 }
 
 impl Ball {
-    /// With densities, three steps: an outcome, its pre-image, and what the pre-image might have moved to instead.
-    pub fn new(group: Rc<dyn Group>, densities: bool) -> Self {
+    /// Up to so many steps away: to an outcome, from there to its pre-images, and to what these might have moved to
+    /// instead.
+    pub fn new(group: Rc<dyn Group>, reach: usize) -> Self {
         let mut ball = Self { group, elements: vec![], numbers: HashMap::new(), around: vec![], origins: vec![] };
         ball.insert(Element::IDENTITY);
-        ball.grow(false);
-        if densities {
-            ball.grow(true);
-            ball.grow(false);
-        }
+        (0..reach).for_each(|step| ball.grow(step % 2 == 1));
         ball.around.resize_with(ball.len(), OnceCell::new);
         ball.origins.resize_with(ball.len(), OnceCell::new);
         ball

@@ -61,6 +61,8 @@ pub struct Density {
     pub candidates: usize,
     /// What must hold for the densities to be right.
     pub assumption: String,
+    /// Why they are not, where that is known.
+    pub cautions: Vec<String>,
 }
 
 /// What the outcomes were computed from.
@@ -284,7 +286,7 @@ impl Transcript {
                 .hint("filter the transcript first"));
         }
         let mut parts = Vec::new();
-        for rows in self.rows.chunks(256) {
+        for rows in self.rows.chunks(32) {
             let ids: Vec<usize> = rows.iter().map(|row| row.id as usize).collect();
             let points: Option<Vec<Point>> = after.then(|| rows.iter().map(|row| row.point).collect());
             cx.check()?;

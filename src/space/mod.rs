@@ -1,18 +1,26 @@
 //! What may change in an input. A space turns images and points into changed images and says what it can do; a search
 //! that needs more than that is refused.
 
+mod compose;
 pub mod factor;
 mod factors;
+mod flip;
+mod polarity;
 mod translate;
+mod turn;
 
 use std::rc::Rc;
 
 use crate::core::{Digest, Object, Result, Tensor, Value};
 use crate::data::Dataset;
 
+pub use compose::Composed;
 pub use factor::{Domain, Factor, Factored, Setting};
 pub use factors::Factors;
+pub use flip::Flip;
+pub use polarity::Polarity;
 pub use translate::Translate;
+pub use turn::Turn;
 
 /// A kind of change.
 pub trait Space {
@@ -35,6 +43,58 @@ pub trait Finite {
     /// The group on the images of `set`, where products of up to `reach` points are asked for: 1 to look at every point,
     /// 3 to find the pre-images of the outcome as well. Refuses a set whose images do not hold what that needs.
     fn on(&self, set: &Dataset, reach: usize) -> Result<Rc<dyn Group>>;
+
+    /// What `*` composes it of; empty where it can't be a part of a product.
+    fn parts(&self) -> Vec<Part> {
+        vec![]
+    }
+}
+
+/// A space as a part of a product.
+#[derive(Clone)]
+pub enum Part {
+    /// Translations by whole pixels: the elements of its groups are `[dy, dx]`, and composing adds them.
+    Shifts(Rc<dyn Space>),
+    Symmetry(Rc<dyn Symmetry>),
+}
+
+impl Part {
+    /// How a script writes it.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Shifts(space) => space.describe(),
+            Self::Symmetry(symmetry) => format!("{}()", symmetry.name()),
+        }
+    }
+
+    /// What a data set's cautions call it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Shifts(_) => "translate",
+            Self::Symmetry(symmetry) => symmetry.name(),
+        }
+    }
+}
+
+/// A few invertible changes of a whole image that keep its shape, such as mirroring it. Which of them undo each other, what
+/// they do to translations, and what they give together with other symmetries is worked out from what they do.
+pub trait Symmetry {
+    /// The script's function that makes it: `flip`.
+    fn name(&self) -> &'static str;
+
+    /// What each change is called, the identity left out, in the order that decides ties.
+    fn moves(&self) -> Vec<String>;
+
+    /// The change of this place in `moves` applied to canvases `N x C x H x W`, each by itself.
+    fn apply(&self, place: usize, canvases: &Tensor) -> Result<Tensor>;
+
+    /// Refuses images that it has no meaning on.
+    fn check(&self, _set: &Dataset) -> Result<()> {
+        Ok(())
+    }
+
+    /// What must hold for it to keep label and density.
+    fn assumption(&self) -> String;
 }
 
 /// An element of a space's group, in numbers that the group alone interprets. Two elements of one group that do the same

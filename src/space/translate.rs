@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Element, Finite, Group, Space, Windows};
+use super::{Element, Finite, Group, Part, Space, Windows};
 use crate::core::{Error, Result, Tensor, Value};
 use crate::data::{Dataset, Edge};
 
@@ -11,6 +11,7 @@ pub const MAX_EPSILON: usize = 32;
 
 /// Moves the content of an image by v = (dy, dx), |dy| and |dx| at most `epsilon` pixels. Nothing is made up at the border:
 /// a torus rolls, and an image with a margin moves its crop window by -v.
+#[derive(Clone)]
 pub struct Translate {
     epsilon: usize,
 }
@@ -84,13 +85,18 @@ impl Finite for Translate {
                     reach * eps
                 ),
             })),
-            edge => Ok(Rc::new(Translations::new(eps, edge, [height, width]))),
+            edge => Ok(Rc::new(Translations::new(eps, reach, edge, [height, width]))),
         }
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        vec![Part::Shifts(Rc::new(self.clone()))]
     }
 }
 
 struct Translations {
-    epsilon: usize,
+    /// How far products of translations may go, in pixels.
+    reach: usize,
     edge: Edge,
     /// Height and width of what models see.
     sides: [i16; 2],
@@ -98,11 +104,11 @@ struct Translations {
 }
 
 impl Translations {
-    fn new(epsilon: usize, edge: Edge, sides: [usize; 2]) -> Self {
+    fn new(epsilon: usize, reach: usize, edge: Edge, sides: [usize; 2]) -> Self {
         let eps = epsilon as i16;
         let rows = (-eps..=eps).flat_map(|dy| (-eps..=eps).map(move |dx| by(dy, dx)));
         let candidates = rows.filter(|v| *v != Element::IDENTITY).collect();
-        Self { epsilon, edge, sides: sides.map(|s| s as i16), candidates }
+        Self { reach: reach * epsilon, edge, sides: sides.map(|s| s as i16), candidates }
     }
 
     /// On a torus, the representative that lies around 0.
@@ -179,17 +185,15 @@ impl Group for Translations {
     }
 
     fn assumption(&self) -> String {
-        let eps = self.epsilon;
+        let reach = self.reach;
         match self.edge {
             Edge::Wrap => format!(
-                "rolling an image by up to {} pixels keeps its label and its probability: exact where images were rolled by a \
-                 uniform offset when they were made",
-                3 * eps
+                "rolling an image by up to {reach} pixels keeps its label and its probability: exact where images were rolled by a \
+                 uniform offset when they were made"
             ),
             _ => format!(
-                "moving the crop window by up to {} pixels keeps an image's label and its probability density: not so for \
-                 images that were centred on their objects",
-                3 * eps
+                "moving the crop window by up to {reach} pixels keeps an image's label and its probability density: not so for \
+                 images that were centred on their objects"
             ),
         }
     }

@@ -13,7 +13,7 @@ use viva::data::{Dataset, Edge, Source};
 use viva::model::{Model, Network};
 use viva::objective::Objective;
 use viva::search::{Densities, Examination, Search, Transcript, examine};
-use viva::space::Translate;
+use viva::space::{Space, Translate};
 
 pub struct Pixels {
     pub shape: [usize; 3],
@@ -125,17 +125,28 @@ pub fn labels(model: &Model, unlabelled: &Dataset, classes: i64, share: f64, see
 }
 
 pub fn run(cx: &Cx, model: &Model, data: &Dataset, eps: usize, search: Rc<dyn Search>, batch: usize) -> Transcript {
+    run_over(cx, model, data, Rc::new(Translate::new(eps).unwrap()), search, batch).unwrap()
+}
+
+pub fn run_over(
+    cx: &Cx,
+    model: &Model,
+    data: &Dataset,
+    space: Rc<dyn Space>,
+    search: Rc<dyn Search>,
+    batch: usize,
+) -> Result<Transcript> {
     let plan = Examination {
         model,
         data,
-        space: Rc::new(Translate::new(eps).unwrap()),
+        space,
         search,
         objective: Objective::Misclassify,
         densities: Densities::Required,
         batch: Some(batch),
         seed: 0,
     };
-    examine(cx, &plan).unwrap()
+    examine(cx, &plan)
 }
 
 pub fn options(pairs: &[(&str, Value)]) -> Value {

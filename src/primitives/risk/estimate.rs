@@ -10,7 +10,7 @@ use crate::model::Model;
 use crate::objective::Objective;
 use crate::primitives::examine::BATCH;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
-use crate::search::{AnySearch, Densities, Examination, Nearest, Search, Strongest, examine};
+use crate::search::{AnySearch, Densities, Examination, Nearest, Random, Random2, Search, Strongest, examine};
 use crate::space::{AnySpace, Space, Translate};
 
 pub static ESTIMATE: Primitive = Primitive {
@@ -27,7 +27,7 @@ pub static ESTIMATE: Primitive = Primitive {
             .or(Fallback::Int(5)),
         Param::new(
             "search",
-            Kind::Either(&[Kind::Choice(&["strongest", "nearest"]), Kind::Object("Search")]),
+            Kind::Either(&[Kind::Choice(&["strongest", "nearest", "random", "random2"]), Kind::Object("Search")]),
             "how the adversarial example is chosen",
         )
         .or(Fallback::Str("strongest")),
@@ -58,6 +58,8 @@ pub static ESTIMATE: Primitive = Primitive {
         let search: Rc<dyn Search> = match (args.optional_object::<AnySearch>("search"), args.optional_str("search")) {
             (Some(search), _) => search.0.clone(),
             (None, Some("nearest")) => Rc::new(Nearest),
+            (None, Some("random")) => Rc::new(Random),
+            (None, Some("random2")) => Rc::new(Random2),
             _ => Rc::new(Strongest),
         };
         let plan = Examination {

@@ -1,6 +1,8 @@
 //! `search::`: how a failing change is looked for; and the methods of the transcript that an examination gives.
 
 pub mod nearest;
+pub mod random;
+pub mod random2;
 pub mod sample;
 pub mod strongest;
 pub mod transcript;

@@ -1,0 +1,34 @@
+//! The second random baseline of Werpachowski et al. (2019), Appendix B: as `random`, but an image may stay as well.
+
+use super::Search;
+use super::exhaustive::{Case, Exhaustive, Step};
+use super::random::step_by_draw;
+
+/// g(x) uniform on G(x), x among it.
+pub struct Random2;
+
+impl Search for Random2 {
+    fn describe(&self) -> String {
+        "random2()".into()
+    }
+
+    fn exhaustive(&self) -> Option<&dyn Exhaustive> {
+        Some(self)
+    }
+}
+
+impl Exhaustive for Random2 {
+    fn step(&self, case: &Case) -> Step {
+        step_by_draw(case, true)
+    }
+
+    fn reach(&self) -> usize {
+        2
+    }
+
+    /// h = 1 / (1 + c / (|V| + 1)), c at most |V|, and at least 1 at a point that something was moved to.
+    fn range(&self, candidates: usize) -> (f64, f64) {
+        let v = candidates as f64;
+        (-v / (2.0 * v + 1.0), (v + 1.0) / (v + 2.0))
+    }
+}
