@@ -86,7 +86,13 @@ fn idx_files_are_checked() -> Outcome {
     let labels = folder.path().join("train-labels-idx1-ubyte.gz");
     let good_images = idx(0x803, &[2, 3, 4], &[9; 24]);
     let good_labels = gzip(&idx(0x801, &[2], &[0, 7]))?;
+    let much = [4_000_000u32, 1000, 1000];
     let cases: Vec<(File, File, &str)> = vec![
+        (
+            Some(idx(0x803, &much, &[9; 24])),
+            Some(idx(0x801, &much[..1], &[0; 4_000_000])),
+            "3725.3 GiB, more than the 8",
+        ),
         (Some(good_images.clone()), Some(good_labels.clone()), "no error"),
         (Some(gzip(&good_images)?), Some(good_labels.clone()), "no error"),
         (None, Some(good_labels.clone()), "no such file"),
@@ -187,6 +193,9 @@ fn cifar_files_are_checked() -> Outcome {
     let cases = [
         (record(3), "no error"),
         (record(10), "record 0 has label 10"),
+        ([record(1), record(77)].concat(), "record 1 has label 77"),
+        (vec![5; 3074], "no error"),
+        ([vec![5, 100], vec![0; 3072]].concat(), "record 0 has label 100"),
         (record(1)[..99].to_vec(), "99 bytes"),
         (vec![], "0 bytes"),
     ];
@@ -194,6 +203,116 @@ fn cifar_files_are_checked() -> Outcome {
         std::fs::write(&path, bytes)?;
         let said = message(read_all(&path));
         assert!(said.contains(wanted), "{said}, wanted {wanted:?}");
+    }
+    Ok(())
+}
+
+/// An element of a MATLAB file: kind, length, bytes, and zeros up to a whole word.
+fn element(kind: u32, bytes: &[u8], big: bool) -> Vec<u8> {
+    let word = |n: u32| if big { n.to_be_bytes() } else { n.to_le_bytes() };
+    let mut all = [word(kind), word(bytes.len() as u32)].concat();
+    all.extend(bytes);
+    all.resize(all.len().next_multiple_of(8), 0);
+    all
+}
+
+/// A variable of this name, class, shape and kind of numbers.
+fn variable_of(name: &str, class: u32, shape: &[u32], kind: u32, bytes: &[u8], big: bool) -> Vec<u8> {
+    let words = |all: &[u32]| all.iter().flat_map(|n| if big { n.to_be_bytes() } else { n.to_le_bytes() }).collect();
+    let (flags, sizes): (Vec<u8>, Vec<u8>) = (words(&[class, 0]), words(shape));
+    let parts = [(6, &flags[..]), (5, &sizes), (1, name.as_bytes()), (kind, bytes)];
+    element(14, &parts.into_iter().flat_map(|(kind, bytes)| element(kind, bytes, big)).collect::<Vec<_>>(), big)
+}
+
+fn variable(name: &str, class: u32, shape: &[u32], kind: u32, bytes: &[u8]) -> Vec<u8> {
+    variable_of(name, class, shape, kind, bytes, false)
+}
+
+fn mat(version: [u8; 4], parts: &[Vec<u8>]) -> Vec<u8> {
+    let mut all = b"MATLAB 5.0 MAT-file".to_vec();
+    all.resize(124, b' ');
+    all.extend(version);
+    all.extend(parts.concat());
+    all
+}
+
+/// The same element in a compressed one.
+fn packed(element: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    packer.write_all(element)?;
+    let bytes = packer.finish()?;
+    let head = [15u32.to_le_bytes(), (bytes.len() as u32).to_le_bytes()].concat();
+    Ok([head, bytes].concat())
+}
+
+#[test]
+fn mat_files_are_checked() -> Outcome {
+    const FIVE: [u8; 4] = [0, 1, b'I', b'M'];
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("a.mat");
+    let x = variable("X", 9, &[2, 3, 3, 2], 2, &[9; 36]);
+    let y = |labels: &[u8]| variable("y", 6, &[labels.len() as u32, 1], 2, labels);
+    let good = [x.clone(), y(&[10, 9])];
+    let mut damaged = packed(&x)?;
+    *damaged.last_mut().ok_or("empty")? ^= 1;
+    let big =
+        [variable_of("X", 9, &[2, 3, 3, 2], 2, &[9; 36], true), variable_of("y", 6, &[2, 1], 4, &[0, 10, 0, 3], true)];
+    // 64 MB of zeros in 64 kB, in a variable that nobody asked for: only its name is unpacked.
+    let bomb = packed(&variable("bomb", 9, &[1 << 26], 2, &vec![0; 1 << 26]))?;
+    let cases: Vec<(Vec<u8>, &str)> = vec![
+        (mat(FIVE, &good), "no error"),
+        (mat(FIVE, &[packed(&good[1])?, packed(&good[0])?]), "no error"),
+        (mat([1, 0, b'M', b'I'], &big), "no error"),
+        (mat(FIVE, &[bomb, x.clone(), y(&[0, 9])]), "no error"),
+        // One image; a last size of 1 is left out.
+        (mat(FIVE, &[variable("X", 9, &[2, 3, 3], 2, &[9; 18]), y(&[4])]), "no error"),
+        (mat(FIVE, &[damaged, y(&[10, 9])]), "damaged"),
+        (mat(FIVE, &good[..1]), "no variable `y`"),
+        (mat(FIVE, &good[1..]), "no variable `X`"),
+        (mat(FIVE, &[variable("images", 9, &[2, 3], 2, &[9; 6])]), "beside it there is `images` (2 x 3)"),
+        (mat(FIVE, &[]), "beside it there is nothing"),
+        (mat(FIVE, &[x.clone(), y(&[1, 2, 3])]), "2 images but `y` 3 labels"),
+        (mat(FIVE, &[x.clone(), y(&[1, 11])]), "label 1 of `y` is 11"),
+        (mat(FIVE, &[x.clone(), y(&[0, 10])]), "both mean the digit 0"),
+        (
+            mat(FIVE, &[x.clone(), variable("y", 6, &[2, 1], 9, &[2.5f64, 1.0].map(f64::to_le_bytes).concat())]),
+            "label 0 of `y` is 2.5",
+        ),
+        (
+            mat(FIVE, &[x.clone(), variable("y", 6, &[2, 1], 9, &[f64::NAN, 1.0].map(f64::to_le_bytes).concat())]),
+            "label 0 of `y` is NaN",
+        ),
+        (mat(FIVE, &[x.clone(), variable("y", 4, &[1, 2], 16, b"ab")]), "must hold numbers, got text"),
+        (mat(FIVE, &[variable("X", 6, &[2, 3, 3, 2], 9, &[0; 288]), y(&[1, 2])]), "must be uint8, got double"),
+        (
+            mat(FIVE, &[variable("X", 9, &[6, 6], 2, &[9; 36]), y(&[1])]),
+            "height x width x channels (1 or 3) x N, got 6 x 6",
+        ),
+        (mat(FIVE, &[variable("X", 9, &[2, 3, 3, 0], 2, &[]), y(&[])]), "no images"),
+        (mat(FIVE, &[variable("X", 9, &[2, 3, 3, 4], 2, &[9; 36]), y(&[1, 2])]), "`X` of 2 x 3 x 3 x 4 has 36 bytes"),
+        (mat(FIVE, &[variable("X", 9, &[u32::MAX; 4], 2, &[9; 36])]), "more than the file can hold"),
+        (mat(FIVE, &[variable("X", 9, &[1 << 12, 1 << 12, 3, 2], 2, &[9; 36])]), "more than the file can hold"),
+        (mat(FIVE, &[packed(&x[..x.len() - 8])?, y(&[1, 2])]), "truncated"),
+        (mat(FIVE, &[x[..60].to_vec()]), "truncated"),
+        (mat(FIVE, &[vec![0; 1 << 20]]), "unknown kind 0"),
+        (mat([0, 2, b'I', b'M'], &[]), "MATLAB 7.3"),
+        (mat([0, 9, b'I', b'M'], &[]), "version 9.0"),
+        (vec![0; 300], "not a MATLAB 5 file"),
+        (b"\x89HDF\r\n\x1a\n".to_vec(), "an HDF5 file"),
+        (vec![], "truncated"),
+    ];
+    for (number, (bytes, wanted)) in cases.into_iter().enumerate() {
+        std::fs::write(&path, bytes)?;
+        let said = message(read_all(&path));
+        assert!(said.contains(wanted), "case {number}: {said}, wanted {wanted:?}");
+    }
+    // Whatever is cut off is missed.
+    for name in ["svhn.mat", "svhn_plain.mat"] {
+        let whole = std::fs::read(format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR")))?;
+        for end in 0..whole.len() {
+            std::fs::write(&path, &whole[..end])?;
+            assert!(read_all(&path).is_err(), "{name} cut at {end}");
+        }
     }
     Ok(())
 }
@@ -226,6 +345,13 @@ fn folders_are_checked() -> Outcome {
     std::fs::write(root.join("a/2.jpg"), b"not an image")?;
     assert!(message(read(root)).contains("2.jpg"));
     std::fs::remove_file(root.join("a/2.jpg"))?;
+    // A folder stands for everything that opens but can't be read, such as a pipe.
+    std::fs::create_dir(root.join("a/3.png"))?;
+    assert!(message(read(root)).contains("3.png: not a file"));
+    std::fs::remove_dir(root.join("a/3.png"))?;
+    let other = tempfile::tempdir()?;
+    std::fs::write(other.path().join("some.npz"), b"")?;
+    assert!(message(read(other.path())).contains("some.npz"));
     for (name, text, wanted) in [
         ("labels.json", "{", "labels.json"),
         ("labels.json", r#"{"a/1.png": 1.5}"#, "all class numbers or all class names"),
@@ -320,6 +446,7 @@ fn damaged_files_are_errors() -> Outcome {
         picture.write_to(&mut bytes, format)?;
         Ok(bytes.into_inner())
     };
+    let golden = |name: &str| format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
     let arrays = [
         ("images", npy("<f4", "(3, 2, 2)", &float_bytes(&[0.5; 12]))),
         ("labels", npy("<i8", "(3,)", &int_bytes(&[0, 1, 2]))),
@@ -329,6 +456,8 @@ fn damaged_files_are_errors() -> Outcome {
         ("x-images-idx3-ubyte.gz", gzip(&images)?, root.join("x-images-idx3-ubyte.gz")),
         ("a.npz", npz(&arrays)?, root.join("a.npz")),
         ("a.bin", [vec![2], vec![7; 3072]].concat(), root.join("a.bin")),
+        ("a.mat", std::fs::read(golden("svhn.mat"))?, root.join("a.mat")),
+        ("b.mat", std::fs::read(golden("svhn_plain.mat"))?, root.join("b.mat")),
         ("folder/a/1.png", encoded(image::ImageFormat::Png)?, root.join("folder")),
         ("folder/a/1.jpg", encoded(image::ImageFormat::Jpeg)?, root.join("folder")),
         ("folder/classes.csv", b"index,name,file\n0,a,a/1.png\n".to_vec(), root.join("folder")),
@@ -362,6 +491,6 @@ fn damaged_files_are_errors() -> Outcome {
         }
         std::fs::write(root.join(name), good)?;
     }
-    assert!(refused > 150, "only {refused} of 420 damaged files were noticed");
+    assert!(refused > 150, "only {refused} of 540 damaged files were noticed");
     Ok(())
 }

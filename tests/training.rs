@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use tch::Device;
 use viva::core::{Cx, Digest, Object, Result, Tensor, Value};
 use viva::data::{Dataset, Edge, Source};
-use viva::model::{Inputs, Layer, Model, Options, load};
+use viva::model::{Inputs, Layer, Mode, Model, Module, Options, load, zoo};
 use viva::train::{Optimiser, Rule, Settings, train};
 
 /// Stripes: class 0 horizontal, class 1 vertical, class 2 none, at a phase and contrast of their own.
@@ -122,6 +123,85 @@ fn a_trained_model_has_learned_and_is_kept_by_saving() -> Result<()> {
         Ok(Vec::try_from(&model.scores(&cx, &Inputs::Data(&set))?.reshape([-1]))?)
     };
     assert_eq!(scores(&loaded)?, scores(&model)?);
+    Ok(())
+}
+
+/// Answers and slopes of torch.nn.ReLU6, SiLU, Sigmoid and Tanh at these numbers, torch 2.11.
+#[test]
+fn activations_are_pytorchs() -> Result<()> {
+    let x = Tensor::from_slice(&[-7.0f32, -1.0, 0.0, 0.5, 6.0, 7.0]).reshape([6, 1]).set_requires_grad(true);
+    for (layer, values, slopes) in [
+        (Layer::Relu6, [0.0, 0.0, 0.0, 0.5, 6.0, 6.0], [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
+        (
+            Layer::Silu,
+            [-0.006_377_4, -0.268_941_4, 0.0, 0.311_229_7, 5.985_164_6, 6.993_622_8],
+            [-0.005_460_5, 0.072_329_5, 0.5, 0.739_961_2, 1.012_326_2, 1.005_460_1],
+        ),
+        (
+            Layer::Sigmoid,
+            [0.000_911_1, 0.268_941_4, 0.5, 0.622_459_4, 0.997_527_4, 0.999_089_0],
+            [0.000_910_2, 0.196_611_9, 0.25, 0.235_003_7, 0.002_466_5, 0.000_910_2],
+        ),
+        (
+            Layer::Tanh,
+            [-0.999_998_3, -0.761_594_2, 0.0, 0.462_117_2, 0.999_987_7, 0.999_998_3],
+            [0.000_003_3, 0.419_974_3, 1.0, 0.786_447_7, 0.000_024_6, 0.000_003_3],
+        ),
+    ] {
+        let module = Module::fresh(&Layer::sequence([Layer::Flatten, layer.clone()]), [1, 1, 1], 0, Device::Cpu)?;
+        for module in [&module, &module.frozen()?] {
+            let y = module.forward(&x.reshape([6, 1, 1, 1]), Mode::Evaluate)?;
+            let slope = Tensor::f_run_backward(&[y.sum(tch::Kind::Float)], &[&x], false, false)?;
+            for (found, wanted) in [(y.detach(), values), (slope[0].shallow_clone(), slopes)] {
+                let apart = (found.reshape([6]) - Tensor::from_slice(&wanted)).abs().max().double_value(&[]);
+                // Seven digits were written down.
+                assert!(apart < 1e-6, "{layer:?}: {apart:e}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Depthwise convolutions, gates and skipped blocks: in training every parameter gets a gradient, and evaluation is the same
+/// function each time, whatever comes beside an image.
+#[test]
+fn mobile_networks_learn() -> Result<()> {
+    for name in ["mobilenet_v2", "efficientnet_b0"] {
+        let module = Module::fresh(&(zoo::find(name)?.layers)(3), [3, 32, 32], 1, Device::Cpu)?;
+        module.set_trainable(true)?;
+        let images = Tensor::rand([8, 3, 32, 32], (tch::Kind::Float, Device::Cpu));
+        let scores = module.forward(&images, Mode::Train)?;
+        let parameters = module.parameters();
+        let loss = scores.cross_entropy_for_logits(&Tensor::from_slice(&[0i64, 1, 2, 0, 1, 2, 0, 1]));
+        let gradients = Tensor::f_run_backward(&[loss], &parameters, false, false)?;
+        for (i, gradient) in gradients.iter().enumerate() {
+            let size = gradient.abs().sum(tch::Kind::Float).double_value(&[]);
+            assert!(size.is_finite() && size > 0.0, "{name}: parameter {i} has the gradient {size}");
+        }
+        module.set_trainable(false)?;
+        let all = module.forward(&images, Mode::Evaluate)?;
+        let one = module.forward(&images.narrow(0, 3, 1), Mode::Evaluate)?;
+        let apart = (all.narrow(0, 3, 1) - one).abs().max().double_value(&[]) / all.abs().max().double_value(&[]);
+        // Sums in another order.
+        assert!(apart < 1e-4, "{name}: {apart:e}");
+    }
+    Ok(())
+}
+
+#[test]
+fn stochastic_depth_drops_whole_images_in_training() -> Result<()> {
+    let layers = Layer::sequence([Layer::StochasticDepth { p: 0.25 }, Layer::Flatten]);
+    let module = Module::fresh(&layers, [1, 2, 2], 0, Device::Cpu)?;
+    let images = Tensor::ones([4000, 1, 2, 2], (tch::Kind::Float, Device::Cpu));
+    assert_eq!(module.forward(&images, Mode::Evaluate)?.min().double_value(&[]), 1.0);
+    let y = module.forward(&images, Mode::Train)?;
+    let (first, rest) = (y.narrow(1, 0, 1), y.narrow(1, 1, 3));
+    assert_eq!((rest - &first).abs().max().double_value(&[]), 0.0, "an image goes as a whole");
+    let kept = first.gt(0.0).sum(tch::Kind::Int64).int64_value(&[]);
+    // 3000 expected with a standard deviation of 27.
+    assert!((2860..=3140).contains(&kept), "{kept} kept");
+    let wanted = first.ne(0.0).to_kind(tch::Kind::Float) * (4.0 / 3.0);
+    assert!((first - wanted).abs().max().double_value(&[]) < 1e-6, "what is kept is scaled up");
     Ok(())
 }
 

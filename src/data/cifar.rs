@@ -1,43 +1,88 @@
-//! CIFAR-10's binary version: records of one label byte and 3 x 32 x 32 bytes, red plane first.
-//! A. Krizhevsky, "Learning multiple layers of features from tiny images" (2009).
+//! The binary versions of CIFAR-10 and CIFAR-100: records of label bytes (one; or a coarse and a fine one) and 3 x 32 x 32
+//! bytes, red plane first. A. Krizhevsky, "Learning multiple layers of features from tiny images" (2009).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::memory::{Memory, Pixels, Raw};
+use super::memory::{Memory, Pixels, Raw, check_held, numbered_classes};
 use crate::core::{Cx, Digest, Error, Result};
 
-pub(super) const CLASSES: [&str; 10] =
-    ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"];
+const CLASSES: [&str; 10] = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"];
 
 const IMAGE: usize = 3 * 32 * 32;
 
+/// Which of the two a file holds, by the length of its records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Ten,
+    Hundred,
+}
+
+impl Version {
+    const fn record(self) -> usize {
+        match self {
+            Self::Ten => IMAGE + 1,
+            Self::Hundred => IMAGE + 2,
+        }
+    }
+
+    fn of(path: &Path) -> Result<Self> {
+        let size = std::fs::metadata(path).map_err(|e| Error::file(path, e))?.len();
+        let fits = |version: Self| size > 0 && size % version.record() as u64 == 0;
+        let version = [Self::Ten, Self::Hundred].into_iter().find(|&version| fits(version));
+        version.ok_or_else(|| {
+            Error::file(
+                path,
+                format!("{size} bytes are no whole number of records of 3073 (CIFAR-10) or 3074 (CIFAR-100)"),
+            )
+            .hint(
+                "the binary versions have 1 or 2 label bytes and 3072 pixel bytes per image; the file may be truncated",
+            )
+        })
+    }
+}
+
 /// Reads whole files of records, one after the other.
-pub(super) fn read(cx: &Cx, paths: &[std::path::PathBuf]) -> Result<Raw> {
+pub(super) fn read(cx: &Cx, paths: &[PathBuf]) -> Result<Raw> {
     let (mut pixels, mut labels, mut digests) = (Vec::new(), Vec::new(), Vec::new());
+    let mut version = None;
+    let mut total = 0;
+    for path in paths {
+        let found = Version::of(path)?;
+        if *version.get_or_insert(found) != found {
+            return Err(Error::file(path, "files of CIFAR-10 and CIFAR-100 together"));
+        }
+        total += std::fs::metadata(path).map_err(|e| Error::file(path, e))?.len();
+        check_held(total).map_err(|e| e.during(&path.display().to_string()))?;
+    }
+    let version = version.ok_or_else(|| Error::internal("no CIFAR files"))?;
+    let classes = match version {
+        Version::Ten => CLASSES.map(String::from).to_vec(),
+        Version::Hundred => fine_names(&paths[0])?,
+    };
     for path in paths {
         cx.check()?;
-        let bytes = read_records(path)?;
+        let bytes = std::fs::read(path).map_err(|e| Error::file(path, e))?;
         digests.push(Digest::of(&bytes));
-        for (i, record) in bytes.chunks_exact(IMAGE + 1).enumerate() {
-            if record[0] as usize >= CLASSES.len() {
-                return Err(Error::file(path, format!("record {i} has label {}, CIFAR-10 has 0 to 9", record[0])));
+        for (i, record) in bytes.chunks_exact(version.record()).enumerate() {
+            let (label, image) = record.split_at(record.len() - IMAGE);
+            // Of CIFAR-100's two labels the fine one comes second.
+            let label = label[label.len() - 1];
+            if usize::from(label) >= classes.len() {
+                let most = classes.len() - 1;
+                return Err(Error::file(path, format!("record {i} has label {label}, classes are 0 to {most}")));
             }
-            labels.push(record[0] as i64);
-            pixels.extend_from_slice(&record[1..]);
+            labels.push(i64::from(label));
+            pixels.extend_from_slice(image);
         }
     }
     let digest = Digest::of_parts(&digests.iter().map(|d| &d.0[..]).collect::<Vec<_>>());
     let images = Memory::new(Pixels::Bytes(pixels), [3, 32, 32]);
-    let classes = CLASSES.map(String::from).to_vec();
     Ok(Raw { images, labels, classes: Some(classes), digest })
 }
 
-fn read_records(path: &Path) -> Result<Vec<u8>> {
-    let size = std::fs::metadata(path).map_err(|e| Error::file(path, e))?.len();
-    if size == 0 || size % (IMAGE as u64 + 1) != 0 {
-        return Err(Error::file(path, format!("{size} bytes are no whole number of records of {}", IMAGE + 1)).hint(
-            "CIFAR-10's binary version has a label byte and 3072 pixel bytes per image; the file may be truncated",
-        ));
-    }
-    std::fs::read(path).map_err(|e| Error::file(path, e))
+/// The names beside a file of CIFAR-100, as its archive has them; numbers without.
+fn fine_names(path: &Path) -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(path.with_file_name("fine_label_names.txt")).unwrap_or_default();
+    let names: Vec<String> = text.split_whitespace().map(String::from).collect();
+    if names.len() == 100 { Ok(names) } else { numbered_classes(&[99]) }
 }

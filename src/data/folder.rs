@@ -70,6 +70,10 @@ fn digest(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<Digest> {
         cx.check()?;
         task.advance(1);
         let path = root.join(file);
+        // Reading a pipe may never end.
+        if path.exists() && !path.is_file() {
+            return Err(Error::file(&path, "not a file"));
+        }
         let of_file = if files.len() <= HASHED {
             Digest::of_file(&path)?.hex()
         } else {
@@ -202,6 +206,13 @@ fn by_folder(folder: &Path) -> Result<Listing> {
             listing.classes.push(name.to_string_lossy().into_owned());
             listing.files.extend(files);
         }
+    }
+    let data = entries.iter().find(|path| {
+        path.extension()
+            .is_some_and(|ending| ["npz", "mat", "bin"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
+    });
+    if let Some(data) = data.filter(|_| listing.files.is_empty()) {
+        return Err(Error::file(folder, "no images, but files of data").hint(format!("name one: {}", data.display())));
     }
     if listing.files.is_empty() && entries.iter().any(|path| is_image(path)) {
         return Err(Error::file(folder, "images without labels").hint(

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::memory::{Memory, Pixels, Raw};
+use super::memory::{Memory, Pixels, Raw, check_held};
 use crate::core::{Digest, Error, Result};
 
 /// Unsigned bytes in three dimensions: images.
@@ -86,6 +86,7 @@ fn read_array(path: &Path, magic: u32) -> Result<(Vec<usize>, Vec<u8>)> {
     let sizes = size.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
     let total = size.iter().try_fold(1usize, |all, &n| all.checked_mul(n)).filter(|&all| all < isize::MAX as usize);
     let total = total.ok_or_else(|| Error::file(path, format!("its sizes are impossible: {sizes}")))?;
+    check_held(total as u64).map_err(|e| e.during(&path.display().to_string()))?;
     // The bytes grow as they come: a header that lies can't ask for memory that the file doesn't fill.
     let mut bytes = Vec::new();
     reader.take(total as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;

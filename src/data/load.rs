@@ -1,13 +1,13 @@
 //! `data::load`: what a name or a path stands for, and how its images are seen.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rand::seq::SliceRandom;
 
 use super::memory::{Raw, numbered_classes};
 use super::window::{View, Window};
-use super::{Dataset, cifar, fetch, folder, idx, npz};
+use super::{Dataset, cifar, fetch, folder, idx, layout, mat, npz};
 use crate::core::{Cx, Digest, Error, Result, nearest, random};
 
 /// How to load a data set.
@@ -30,8 +30,9 @@ pub struct Load {
 const FASHION: [&str; 10] =
     ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"];
 
-/// Loads `"mnist"` or `"fashion-mnist"` from the data folder, or an IDX file, a CIFAR-10 binary file, a
-/// `.npz` file or an image folder. Everything but the pixels of image folders is checked before this returns.
+/// Loads a data set known by name from the data folder, or an IDX file, a binary file of CIFAR-10 or CIFAR-100, a `.npz` or
+/// `.mat` file, or a folder of images or of published files. All but the pixels of image folders is checked before this
+/// returns.
 pub fn load(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
     let set = match fetch::set(what) {
         Some(known) => load_known(cx, known, how)?,
@@ -41,27 +42,20 @@ pub fn load(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
 }
 
 fn load_known(cx: &Cx, known: &fetch::Set, how: &Load) -> Result<Dataset> {
-    let split = how.split.as_deref().unwrap_or("test");
-    if !["train", "test"].contains(&split) {
-        return Err(Error::argument(format!("{} has the splits \"train\" and \"test\", not {split:?}", known.name)));
-    }
     let folder = fetch::folder(cx, known)?;
-    let name = format!("{} {split}", known.name);
-    let prefix = if split == "test" { "t10k" } else { "train" };
-    let images = one_of(known, &folder, &[&format!("{prefix}-images-idx3-ubyte")])?;
-    let mut raw = idx::read(&images, how.labels.as_deref())?;
-    raw.classes =
-        Some(if known.name == "mnist" { numbered_classes(&[9])? } else { FASHION.map(String::from).to_vec() });
-    from_raw(&name, raw, how)
-}
-
-/// The first of these files that is there, gzipped or not.
-fn one_of(known: &fetch::Set, folder: &Path, names: &[&str]) -> Result<PathBuf> {
-    let candidates = names.iter().flat_map(|name| [folder.join(name), folder.join(format!("{name}.gz"))]);
-    candidates.clone().find(|path| path.is_file()).ok_or_else(|| {
-        let first = candidates.map(|path| path.display().to_string()).next().unwrap_or_default();
-        Error::file(Path::new(&first), "no such file").hint(format!("`viva data fetch {}` downloads it", known.name))
-    })
+    let split = how.split.as_deref().unwrap_or("test");
+    let mut raw = layout::of(known.name).read(cx, &folder, known.name, split, how.labels.as_deref()).map_err(
+        |error| match error.message.ends_with("no such file") {
+            true => error.hint(format!("`viva data fetch {}` downloads it", known.name)),
+            false => error,
+        },
+    )?;
+    match known.name {
+        "mnist" => raw.classes = Some(numbered_classes(&[9])?),
+        "fashion-mnist" => raw.classes = Some(FASHION.map(String::from).to_vec()),
+        _ => {}
+    }
+    from_raw(&format!("{} {split}", known.name), raw, how)
 }
 
 fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
@@ -73,13 +67,20 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         }
     })?;
     let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or("data").to_string();
+    let published = if path.is_dir() { layout::recognise(&path) } else { None };
     if let Some(split) = &how.split {
         let below = path.join(split);
-        if !below.is_dir() {
+        if below.is_dir() {
+            path = below;
+        } else if published.is_none() {
             return Err(Error::argument(format!("{what}: there is no {split:?} part"))
-                .hint("`split` picks a subfolder of an image folder, or a part of a data set known by name"));
+                .hint("`split` picks a subfolder of an image folder, or a part of a published data set"));
         }
-        path = below;
+    }
+    if let Some(layout) = layout::recognise(&path) {
+        let split = how.split.as_deref().unwrap_or("test");
+        let raw = layout.read(cx, &path, what, split, how.labels.as_deref())?;
+        return from_raw(&format!("{name} {split}"), raw, how);
     }
     if path.is_dir() {
         let choose = |n: usize| chosen(n, how);
@@ -92,13 +93,10 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         _ if idx::looks_like(&path) || path.to_string_lossy().contains("idx") => {
             idx::read(&path, how.labels.as_deref())?
         }
-        "mat" => {
-            return Err(Error::file(&path, "MATLAB files can't be read yet")
-                .hint("convert it to a .npz file with the arrays `images` and `labels`"));
-        }
+        "mat" => mat::read(cx, &path)?,
         _ => {
             return Err(Error::file(&path, "not a data set that can be read")
-                .hint("known: IDX files, CIFAR-10 .bin files, .npz files and image folders"));
+                .hint("known: IDX files, CIFAR's .bin files, SVHN's .mat files, .npz files and image folders"));
         }
     };
     from_raw(&name, raw, how)

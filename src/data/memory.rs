@@ -17,6 +17,19 @@ pub(super) enum Pixels {
     Floats(Vec<f32>),
 }
 
+/// Bytes of images that are held at once, at most: 8 GiB.
+const HELD: u64 = 8 << 30;
+
+/// Refuses what would not fit into memory, before it is unpacked.
+pub(super) fn check_held(bytes: u64) -> Result<()> {
+    if bytes <= HELD {
+        return Ok(());
+    }
+    let gib = bytes as f64 / (1u64 << 30) as f64;
+    Err(Error::data(format!("its images take {gib:.1} GiB, more than the 8 that one file may fill memory with"))
+        .hint("split the file, or make it an image folder, which stays on disk"))
+}
+
 /// Images of one shape in memory, of which a window is read.
 pub(super) struct Memory {
     pixels: Pixels,

@@ -9,7 +9,7 @@ use std::path::Path;
 use npyz::npz::NpzArchive;
 use npyz::{DType, Endianness, NpyFile, Order, TypeChar, TypeStr};
 
-use super::memory::{Memory, Pixels, Raw, check_floats, image_shape};
+use super::memory::{Memory, Pixels, Raw, check_floats, check_held, image_shape};
 use crate::core::{Digest, Error, Result};
 
 struct Array {
@@ -78,6 +78,7 @@ fn array(path: &Path, archive: &mut NpzArchive<BufReader<File>>, name: &str, pac
     let (Some(shape), Some(total)) = (shape, total.filter(|&total| total as u64 / 1100 <= packed)) else {
         return Err(failed(&format!("a shape of {:?} is more than the file can hold", file.shape())));
     };
+    check_held(total as u64).map_err(|e| e.during(&path.display().to_string()))?;
     let bytes = contents(file, total).map_err(|e| failed(&e))?;
     if bytes.len() != total {
         return Err(failed(&format!("{shape:?} needs {total} bytes, found {}", bytes.len())));

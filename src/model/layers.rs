@@ -33,6 +33,12 @@ pub enum Layer {
     LeakyRelu {
         slope: f64,
     },
+    /// Cut to 0 ... 6.
+    Relu6,
+    /// `x * sigmoid(x)`, also called swish.
+    Silu,
+    Sigmoid,
+    Tanh,
     MaxPool {
         size: i64,
         stride: i64,
@@ -50,6 +56,10 @@ pub enum Layer {
         size: [i64; 2],
     },
     Dropout {
+        p: f64,
+    },
+    /// In training, sets all that comes of an image to 0 with probability `p`, and scales the others up.
+    StochasticDepth {
         p: f64,
     },
     Flatten,
@@ -77,6 +87,8 @@ pub enum Layer {
     },
     /// The channels of every branch, side by side.
     Concat(Vec<(String, Layer)>),
+    /// `x` times what the parts give of it, one factor per channel: squeeze and excitation.
+    Gate(Vec<(String, Layer)>),
 }
 
 /// What flows between layers; sizes are unknown where a network is loaded without saying its input.
@@ -121,6 +133,11 @@ impl Layer {
     /// As `conv`, for a batch norm behind it.
     pub fn conv_bare(out: i64, size: i64, stride: i64, pad: i64) -> Self {
         Self::Conv { out, size, stride, pad, dilation: 1, groups: 1, bias: false }
+    }
+
+    /// One kernel per channel, for a batch norm behind it.
+    pub fn conv_depthwise(channels: i64, size: i64, stride: i64, pad: i64) -> Self {
+        Self::Conv { out: channels, size, stride, pad, dilation: 1, groups: channels, bias: false }
     }
 
     pub fn linear(out: i64) -> Self {
@@ -253,7 +270,7 @@ impl Layer {
     /// The parts of a container.
     fn parts(&self) -> impl Iterator<Item = &(String, Layer)> {
         let (first, second): (&[_], &[_]) = match self {
-            Self::Sequence(parts) | Self::Concat(parts) => (parts, &[]),
+            Self::Sequence(parts) | Self::Concat(parts) | Self::Gate(parts) => (parts, &[]),
             Self::Residual { body, shortcut } => (body, shortcut),
             _ => (&[], &[]),
         };
@@ -294,6 +311,10 @@ impl Layer {
             Self::Normalize { mean, std } => format!("net::normalize({mean:?}, {std:?})"),
             Self::Relu => "net::relu()".into(),
             Self::LeakyRelu { slope } => format!("net::leaky_relu({slope})"),
+            Self::Relu6 => "net::relu6()".into(),
+            Self::Silu => "net::silu()".into(),
+            Self::Sigmoid => "net::sigmoid()".into(),
+            Self::Tanh => "net::tanh()".into(),
             Self::MaxPool { size, stride, pad, ceil } | Self::AvgPool { size, stride, pad, ceil } => {
                 let name = if matches!(self, Self::MaxPool { .. }) { "max_pool" } else { "avg_pool" };
                 let more = options(&[
@@ -306,6 +327,7 @@ impl Layer {
             Self::AdaptiveAvgPool { size: [1, 1] } => "net::avg_pool()".into(),
             Self::AdaptiveAvgPool { size: [h, w] } => format!("adaptive_avg_pool({h}, {w})"),
             Self::Dropout { p } => format!("net::dropout({p})"),
+            Self::StochasticDepth { p } => format!("stochastic_depth({p})"),
             Self::Flatten => "net::flatten()".into(),
             Self::Resize { size: [h, w] } => format!("net::resize({h}, {w})"),
             Self::Pad { sides, value } => {
@@ -316,6 +338,7 @@ impl Layer {
             Self::Residual { body, shortcut } if shortcut.is_empty() => format!("residual[{}]", list(body)),
             Self::Residual { body, shortcut } => format!("residual[{} | {}]", list(body), list(shortcut)),
             Self::Concat(parts) => format!("concat[{}]", list(parts)),
+            Self::Gate(parts) => format!("gate[{}]", list(parts)),
         }
     }
 
@@ -332,10 +355,15 @@ impl Layer {
             Self::Normalize { mean, std } => json!(["normalize", mean, std]),
             Self::Relu => json!(["relu"]),
             Self::LeakyRelu { slope } => json!(["leaky_relu", slope]),
+            Self::Relu6 => json!(["relu6"]),
+            Self::Silu => json!(["silu"]),
+            Self::Sigmoid => json!(["sigmoid"]),
+            Self::Tanh => json!(["tanh"]),
             Self::MaxPool { size, stride, pad, ceil } => json!(["max_pool", size, stride, pad, ceil]),
             Self::AvgPool { size, stride, pad, ceil } => json!(["avg_pool", size, stride, pad, ceil]),
             Self::AdaptiveAvgPool { size: [h, w] } => json!(["adaptive_avg_pool", h, w]),
             Self::Dropout { p } => json!(["dropout", p]),
+            Self::StochasticDepth { p } => json!(["stochastic_depth", p]),
             Self::Flatten => json!(["flatten"]),
             Self::Resize { size: [h, w] } => json!(["resize", h, w]),
             Self::Pad { sides: [a, b, c, d], value } => json!(["pad", a, b, c, d, value]),
@@ -343,6 +371,7 @@ impl Layer {
             Self::Sequence(parts) => json!(["sequence", list(parts)]),
             Self::Residual { body, shortcut } => json!(["residual", list(body), list(shortcut)]),
             Self::Concat(parts) => json!(["concat", list(parts)]),
+            Self::Gate(parts) => json!(["gate", list(parts)]),
         }
     }
 
@@ -375,10 +404,15 @@ impl Layer {
             "normalize" => Self::Normalize { mean: numbers(1)?, std: numbers(2)? },
             "relu" => Self::Relu,
             "leaky_relu" => Self::LeakyRelu { slope: float(1)? },
+            "relu6" => Self::Relu6,
+            "silu" => Self::Silu,
+            "sigmoid" => Self::Sigmoid,
+            "tanh" => Self::Tanh,
             "max_pool" => Self::MaxPool { size: count(1)?, stride: count(2)?, pad: size(3)?, ceil: flag(4)? },
             "avg_pool" => Self::AvgPool { size: count(1)?, stride: count(2)?, pad: size(3)?, ceil: flag(4)? },
             "adaptive_avg_pool" => Self::AdaptiveAvgPool { size: [count(1)?, count(2)?] },
             "dropout" => Self::Dropout { p: float(1)? },
+            "stochastic_depth" => Self::StochasticDepth { p: float(1)? },
             "flatten" => Self::Flatten,
             "resize" => Self::Resize { size: [count(1)?, count(2)?] },
             "pad" => Self::Pad { sides: [int(1)?, int(2)?, int(3)?, int(4)?], value: float(5)? },
@@ -386,6 +420,7 @@ impl Layer {
             "sequence" => Self::Sequence(list(1)?),
             "residual" => Self::Residual { body: list(1)?, shortcut: list(2)? },
             "concat" => Self::Concat(list(1)?),
+            "gate" => Self::Gate(list(1)?),
             _ => return None,
         })
     }
@@ -460,6 +495,11 @@ mod tests {
             Layer::Resize { size: [4, 5] },
             Layer::Subsample { stride: 2, channels: 8 },
             Layer::AdaptiveAvgPool { size: [1, 1] },
+            Layer::Gate(own([("fc1", Layer::conv(8, 1, 1, 0)), ("", Layer::Sigmoid)])),
+            Layer::StochasticDepth { p: 0.25 },
+            Layer::Relu6,
+            Layer::Silu,
+            Layer::Tanh,
             Layer::Flatten,
             Layer::Dropout { p: 0.5 },
             Layer::linear(3),

@@ -100,6 +100,10 @@ fn torchscript(cx: &Cx, path: &Path, name: &str, options: &Options) -> Result<Mo
 
 fn module(cx: &Cx, weights: Weights, options: &Options) -> Result<Module> {
     let weights = rename(weights, &options.names, &options.ignore)?;
+    let named = match &options.arch {
+        Some(Arch::Named(name)) => zoo::recognise(&weights).filter(|arch| arch.name != name),
+        _ => None,
+    };
     let (layers, weights) = match &options.arch {
         Some(Arch::Layers(layers)) => (layers.clone(), weights),
         Some(Arch::Named(name)) => of_zoo(zoo::find(name)?, weights, options.classes),
@@ -114,7 +118,10 @@ fn module(cx: &Cx, weights: Weights, options: &Options) -> Result<Module> {
             }
         },
     };
-    let module = Module::load(&layers, options.input, weights, cx.device())?;
+    let module = Module::load(&layers, options.input, weights, cx.device()).map_err(|error| match named {
+        Some(arch) => error.hint(format!("its tensors are named as those of {:?}", arch.name)),
+        None => error,
+    })?;
     match options.classes {
         Some(classes) if classes != module.classes => {
             Err(Error::model(format!("the network has {} classes, `classes` says {classes}", module.classes)))

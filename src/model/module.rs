@@ -47,6 +47,7 @@ pub(super) enum Node {
         shortcut: Vec<(String, Node)>,
     },
     Concat(Vec<(String, Node)>),
+    Gate(Vec<(String, Node)>),
 }
 
 /// Whether dropout drops and batch norm uses the batch's own statistics.
@@ -174,6 +175,18 @@ impl Builder<'_> {
                     };
                 }
                 return Ok((Node::Concat(nodes), whole.unwrap_or(shape)));
+            }
+            Layer::Gate(parts) => {
+                let (nodes, factors) = self.parts(parts, at, shape)?;
+                let one_each = Shape::Image { channels, height: Some(1), width: Some(1) };
+                if !agree(factors, one_each) {
+                    return Err(Error::model(format!(
+                        "layer {at}: a gate needs one factor per channel of {}, its parts give {}",
+                        shape.describe(),
+                        factors.describe()
+                    )));
+                }
+                return Ok((Node::Gate(nodes), shape));
             }
             plain => Node::Plain(plain.clone()),
         };
@@ -376,14 +389,25 @@ impl Node {
                 let outs = branches.iter().map(|(_, node)| node.forward(x, mode)).collect::<Result<Vec<_>>>()?;
                 Tensor::f_cat(&outs, 1)?
             }
+            Self::Gate(parts) => x.f_mul(&run(parts, x, mode)?)?,
             Self::Plain(layer) => match layer {
                 Layer::Relu => x.f_relu()?,
+                Layer::Relu6 => x.f_relu6()?,
+                Layer::Silu => x.f_silu()?,
+                Layer::Sigmoid => x.f_sigmoid()?,
+                Layer::Tanh => x.f_tanh()?,
                 Layer::MaxPool { size, stride, pad, ceil } => x.f_max_pool2d(*size, *stride, *pad, 1, *ceil)?,
                 Layer::AvgPool { size, stride, pad, ceil } => {
                     x.f_avg_pool2d(*size, *stride, *pad, *ceil, true, None::<i64>)?
                 }
                 Layer::AdaptiveAvgPool { size } => x.f_adaptive_avg_pool2d(size)?,
                 Layer::Dropout { p } if train => x.f_dropout(*p, true)?,
+                Layer::StochasticDepth { p } if train && *p > 0.0 => {
+                    let mut size = vec![1; x.dim()];
+                    size[0] = x.size()[0];
+                    let kept = Tensor::f_empty(size, (x.kind(), x.device()))?.f_bernoulli_float_(1.0 - p)?;
+                    x.f_mul(&kept.f_div_scalar(1.0 - p)?)?
+                }
                 Layer::Flatten => x.f_flatten(1, -1)?,
                 Layer::Resize { size } => x.f_upsample_bilinear2d(size, false, None::<f64>, None::<f64>)?,
                 Layer::Pad { sides, value } => x.f_pad(sides, "constant", *value)?,
@@ -411,7 +435,7 @@ impl Node {
                 see(join(at, "running_mean"), mean, false);
                 see(join(at, "running_var"), var, false);
             }
-            Self::Sequence(parts) | Self::Concat(parts) => {
+            Self::Sequence(parts) | Self::Concat(parts) | Self::Gate(parts) => {
                 parts.iter().for_each(|(name, node)| node.visit(&join(at, name), see));
             }
             Self::Residual { body, shortcut } => {
@@ -456,6 +480,7 @@ impl Node {
             Self::Plain(layer) => Self::Plain(layer.clone()),
             Self::ReluInPlace => Self::ReluInPlace,
             Self::Sequence(parts) => Self::Sequence(freeze(parts, last)?),
+            Self::Gate(parts) => Self::Gate(freeze(parts, last)?),
             Self::Residual { body, shortcut } => {
                 Self::Residual { body: freeze(body, last)?, shortcut: freeze(shortcut, last)? }
             }

@@ -1,6 +1,8 @@
 //! Published networks, one family per file, with the names that their checkpoints give to tensors.
 
 mod alexnet;
+mod efficientnet;
+mod mobilenet;
 mod resnet;
 mod resnet_cifar;
 mod squeezenet;
@@ -35,16 +37,32 @@ const CIFAR: [i64; 3] = [3, 32, 32];
 
 static ARCHITECTURES: &[Architecture] = &[
     entry("alexnet", alexnet::alexnet, "classifier.6.weight"),
+    entry("efficientnet_b0", efficientnet::efficientnet_b0, "classifier.1.weight"),
+    entry("mobilenet_v2", mobilenet::mobilenet_v2, "classifier.1.weight"),
     entry("resnet18", resnet::resnet18, "fc.weight"),
     entry("resnet34", resnet::resnet34, "fc.weight"),
     entry("resnet50", resnet::resnet50, "fc.weight"),
+    entry("resnet101", resnet::resnet101, "fc.weight"),
+    entry("resnet152", resnet::resnet152, "fc.weight"),
+    entry("squeezenet1_0", squeezenet::squeezenet1_0, "classifier.1.weight"),
     Architecture {
         spelling: squeezenet::gluon,
         ..entry("squeezenet1_1", squeezenet::squeezenet1_1, "classifier.1.weight")
     },
+    entry("vgg11", vgg::vgg11, "classifier.6.weight"),
+    entry("vgg11_bn", vgg::vgg11_bn, "classifier.6.weight"),
+    entry("vgg13", vgg::vgg13, "classifier.6.weight"),
+    entry("vgg13_bn", vgg::vgg13_bn, "classifier.6.weight"),
     entry("vgg16", vgg::vgg16, "classifier.6.weight"),
+    entry("vgg16_bn", vgg::vgg16_bn, "classifier.6.weight"),
+    entry("vgg19", vgg::vgg19, "classifier.6.weight"),
+    entry("vgg19_bn", vgg::vgg19_bn, "classifier.6.weight"),
     cifar("cifar_resnet20", resnet_cifar::resnet20, "linear.weight"),
+    cifar("cifar_resnet32", resnet_cifar::resnet32, "linear.weight"),
+    cifar("cifar_resnet44", resnet_cifar::resnet44, "linear.weight"),
     cifar("cifar_resnet56", resnet_cifar::resnet56, "linear.weight"),
+    cifar("cifar_resnet110", resnet_cifar::resnet110, "linear.weight"),
+    cifar("cifar_resnet1202", resnet_cifar::resnet1202, "linear.weight"),
     cifar("abcrown_resnet2b", resnet_cifar::resnet2b, "linear2.weight"),
     cifar("abcrown_resnet4b", resnet_cifar::resnet4b, "linear2.weight"),
 ];
@@ -106,11 +124,27 @@ mod tests {
             ("resnet18", 11_689_512),
             ("resnet34", 21_797_672),
             ("resnet50", 25_557_032),
+            ("resnet101", 44_549_160),
+            ("resnet152", 60_192_808),
+            ("efficientnet_b0", 5_288_548),
+            ("mobilenet_v2", 3_504_872),
+            ("squeezenet1_0", 1_248_424),
             ("squeezenet1_1", 1_235_496),
+            ("vgg11", 132_863_336),
+            ("vgg11_bn", 132_868_840),
+            ("vgg13", 133_047_848),
+            ("vgg13_bn", 133_053_736),
             ("vgg16", 138_357_544),
-            // Table 6 of He et al. 2016: 0.27 M and 0.85 M.
+            ("vgg16_bn", 138_365_992),
+            ("vgg19", 143_667_240),
+            ("vgg19_bn", 143_678_248),
+            // Table 6 of He et al. 2016: 0.27, 0.46, 0.66, 0.85, 1.7 and 19.4 million.
             ("cifar_resnet20", 269_722),
+            ("cifar_resnet32", 464_154),
+            ("cifar_resnet44", 658_586),
             ("cifar_resnet56", 853_018),
+            ("cifar_resnet110", 1_727_962),
+            ("cifar_resnet1202", 19_421_274),
         ];
         for (name, count) in published {
             let arch = find(name)?;

@@ -15,6 +15,14 @@ pub fn resnet50(classes: i64) -> Layer {
     resnet([3, 4, 6, 3], classes, bottleneck, 4)
 }
 
+pub fn resnet101(classes: i64) -> Layer {
+    resnet([3, 4, 23, 3], classes, bottleneck, 4)
+}
+
+pub fn resnet152(classes: i64) -> Layer {
+    resnet([3, 8, 36, 3], classes, bottleneck, 4)
+}
+
 type Body = fn(width: i64, stride: i64) -> Vec<(String, Layer)>;
 
 fn basic(width: i64, stride: i64) -> Vec<(String, Layer)> {

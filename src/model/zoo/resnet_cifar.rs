@@ -7,8 +7,24 @@ pub fn resnet20(classes: i64) -> Layer {
     resnet(3, classes)
 }
 
+pub fn resnet32(classes: i64) -> Layer {
+    resnet(5, classes)
+}
+
+pub fn resnet44(classes: i64) -> Layer {
+    resnet(7, classes)
+}
+
 pub fn resnet56(classes: i64) -> Layer {
     resnet(9, classes)
+}
+
+pub fn resnet110(classes: i64) -> Layer {
+    resnet(18, classes)
+}
+
+pub fn resnet1202(classes: i64) -> Layer {
+    resnet(200, classes)
 }
 
 /// 6 n + 2 layers; shortcuts have no parameters (option A).

@@ -1,15 +1,33 @@
-//! SqueezeNet 1.1: Iandola et al. 2016 (arXiv 1602.07360) with the changes of its authors' later release, with torchvision's
-//! names.
+//! SqueezeNet: Iandola et al. 2016 (arXiv 1602.07360), and version 1.1 with the changes of its authors' later release, with
+//! torchvision's names.
 
 use std::collections::BTreeMap;
 
 use super::super::layers::{Layer, own};
 
-/// Positions of the fire modules among torchvision's `features`.
+/// Positions of the fire modules among torchvision's `features` of version 1.1.
 const FIRES: [usize; 8] = [3, 4, 6, 7, 9, 10, 11, 12];
 
+pub fn squeezenet1_0(classes: i64) -> Layer {
+    let features = Layer::sequence([
+        Layer::conv(96, 7, 2, 0),
+        Layer::Relu,
+        pool(),
+        fire(16, 64),
+        fire(16, 64),
+        fire(32, 128),
+        pool(),
+        fire(32, 128),
+        fire(48, 192),
+        fire(48, 192),
+        fire(64, 256),
+        pool(),
+        fire(64, 256),
+    ]);
+    squeezenet(features, classes)
+}
+
 pub fn squeezenet1_1(classes: i64) -> Layer {
-    let pool = || Layer::MaxPool { size: 3, stride: 2, pad: 0, ceil: true };
     let features = Layer::sequence([
         Layer::conv(64, 3, 2, 0),
         Layer::Relu,
@@ -25,6 +43,14 @@ pub fn squeezenet1_1(classes: i64) -> Layer {
         fire(64, 256),
         fire(64, 256),
     ]);
+    squeezenet(features, classes)
+}
+
+fn pool() -> Layer {
+    Layer::MaxPool { size: 3, stride: 2, pad: 0, ceil: true }
+}
+
+fn squeezenet(features: Layer, classes: i64) -> Layer {
     let classifier = Layer::sequence([
         Layer::Dropout { p: 0.5 },
         Layer::conv(classes, 1, 1, 0),

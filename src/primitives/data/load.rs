@@ -8,10 +8,14 @@ use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 pub static LOAD: Primitive = Primitive {
     path: "data::load",
     purpose: "Images and labels from a known data set, a file or a folder.",
-    params: &[Param::new("name_or_path", Kind::Path, "\"mnist\", \"fashion-mnist\", or a path: see the notes")],
+    params: &[Param::new(
+        "name_or_path",
+        Kind::Path,
+        "\"mnist\", \"fashion-mnist\", \"cifar10\", \"cifar100\", \"svhn\", or a path: see the notes",
+    )],
     options: &[
-        Param::new("split", Kind::Str, "\"train\" or \"test\" of a known data set; a subfolder of an image folder")
-            .or(Fallback::Absent("\"test\" of a known data set; the folder itself")),
+        Param::new("split", Kind::Str, "\"train\" or \"test\" of a published data set; a subfolder of an image folder")
+            .or(Fallback::Absent("\"test\" of a published data set; the folder itself")),
         Param::new("limit", Kind::Int, "keeps the first so many images, after the shuffle if `seed` is given")
             .or(Fallback::Absent("all"))
             .at_least(1.0),
@@ -34,8 +38,11 @@ pub static LOAD: Primitive = Primitive {
         Param::new("seed", Kind::Int, "shuffles the images").or(Fallback::Absent("the order of the files")),
     ],
     returns: "a `Dataset`; edge `margin(n)` if there is a margin, else `none`",
-    notes: "Paths: relative to the working folder or to VIVA_DATA. An IDX images file (gzipped or not), CIFAR-10's binary \
-            `.bin`, a `.npz` with the arrays `images` (N x C x H x W or N x H x W; uint8, or float in [0, 1]) and `labels`, a folder \
+    notes: "A name stands for the folder of this name below VIVA_DATA's `data`, where `viva data fetch NAME` puts what it downloads.\n\n\
+            Paths: relative to the working folder or to VIVA_DATA. An IDX images file (gzipped or not); a `.bin` of the binary \
+            version of CIFAR-10 or CIFAR-100 (whose fine labels count); SVHN's `.mat` (MATLAB 5: `X`, height x width x channels x N, \
+            uint8, and `y`, where label 10 means the digit 0); a folder with the files of one of these data sets, such as \
+            `cifar-10-batches-bin`, with `split`; a `.npz` with the arrays `images` (N x C x H x W or N x H x W; uint8, or float in [0, 1]) and `labels`, a folder \
             with one folder of .png and .jpg files per class, or a folder with `classes.csv` (columns `index`, `file`, and `name` if \
             there are names) or `labels.json` (`{ \"file\": label }`).\n\n\
             Images of a folder are decoded when they are used, always to three channels; everything else is checked before this \

@@ -10,7 +10,9 @@ pub static ARCHS: Primitive = Primitive {
     params: &[],
     options: &[],
     returns: "an array of strings",
-    notes: "Tensors carry torchvision's names, those of cifar_resnet* the names of github.com/akamaster/pytorch_resnet_cifar10.",
+    notes: "Tensors carry torchvision's names, so that weights published by torchvision load as they are; those of cifar_resnet* carry \
+            the names of github.com/akamaster/pytorch_resnet_cifar10. A file whose names are those of one of these networks is \
+            recognised without `arch`. Networks that are a plain sequence of layers are in std/zoo.",
     source: "",
     examples: &[Example { code: "model::archs().contains(\"resnet50\")", result: "true" }],
     run: |_cx, _args| Ok(Value::Array(zoo::archs().map(|name| Value::Str(name.into())).collect())),

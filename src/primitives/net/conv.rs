@@ -24,7 +24,7 @@ pub static CONV: Primitive = Primitive {
             .or(Fallback::Int(1))
             .range(1.0, 1024.0)
             .unit("pixels"),
-        Param::new("groups", Kind::Int, "parts that the channels are split into")
+        Param::new("groups", Kind::Int, "parts that the channels are split into; as many as channels: depthwise")
             .or(Fallback::Int(1))
             .range(1.0, 65536.0),
         Param::new("bias", Kind::Bool, "whether a constant is added").or(Fallback::Bool(true)),

@@ -11,4 +11,8 @@ pub mod max_pool;
 pub mod normalize;
 pub mod pad;
 pub mod relu;
+pub mod relu6;
 pub mod resize;
+pub mod sigmoid;
+pub mod silu;
+pub mod tanh;

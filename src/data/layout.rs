@@ -1,0 +1,88 @@
+//! The files in which published data sets come, by part, and how a folder of them is recognised.
+
+use std::path::{Path, PathBuf};
+
+use super::memory::Raw;
+use super::{cifar, idx, mat};
+use crate::core::{Cx, Error, Result, suggestion};
+
+pub(super) struct Layout {
+    /// Folder that the published archive unpacks to.
+    below: Option<&'static str>,
+    /// Names of the parts and of the files of each. All are needed.
+    parts: &'static [(&'static str, &'static [&'static str])],
+    read: fn(&Cx, &[PathBuf], Option<&Path>) -> Result<Raw>,
+}
+
+static IDX: Layout = Layout {
+    below: None,
+    parts: &[("train", &["train-images-idx3-ubyte"]), ("test", &["t10k-images-idx3-ubyte"])],
+    read: |_, files, labels| idx::read(&files[0], labels),
+};
+
+static CIFAR10: Layout = Layout {
+    below: Some("cifar-10-batches-bin"),
+    parts: &[
+        (
+            "train",
+            &["data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"],
+        ),
+        ("test", &["test_batch.bin"]),
+    ],
+    read: |cx, files, _| cifar::read(cx, files),
+};
+
+static CIFAR100: Layout = Layout {
+    below: Some("cifar-100-binary"),
+    parts: &[("train", &["train.bin"]), ("test", &["test.bin"])],
+    read: |cx, files, _| cifar::read(cx, files),
+};
+
+static SVHN: Layout = Layout {
+    below: None,
+    parts: &[("train", &["train_32x32.mat"]), ("test", &["test_32x32.mat"]), ("extra", &["extra_32x32.mat"])],
+    read: |cx, files, _| mat::read(cx, &files[0]),
+};
+
+/// How the data set of this name comes.
+pub(super) fn of(name: &str) -> &'static Layout {
+    match name {
+        "cifar10" => &CIFAR10,
+        "cifar100" => &CIFAR100,
+        "svhn" => &SVHN,
+        _ => &IDX,
+    }
+}
+
+/// The layout of a folder that holds at least one of its files.
+pub(super) fn recognise(folder: &Path) -> Option<&'static Layout> {
+    [&IDX, &CIFAR10, &CIFAR100, &SVHN].into_iter().find(|layout| {
+        let mut files = layout.parts.iter().flat_map(|(_, files)| *files);
+        files.any(|file| layout.place(folder, file).is_some())
+    })
+}
+
+impl Layout {
+    /// Where a file lies: in the folder or in the archive's own folder below it, gzipped or not.
+    fn place(&self, folder: &Path, file: &str) -> Option<PathBuf> {
+        let folders = std::iter::once(folder.to_path_buf()).chain(self.below.map(|below| folder.join(below)));
+        let mut places = folders.flat_map(|folder| [folder.join(file), folder.join(format!("{file}.gz"))]);
+        places.find(|path| path.is_file())
+    }
+
+    /// Reads the part called `split`, by default the test images.
+    pub fn read(&self, cx: &Cx, folder: &Path, name: &str, split: &str, labels: Option<&Path>) -> Result<Raw> {
+        let Some((_, files)) = self.parts.iter().find(|(part, _)| *part == split) else {
+            let parts = self.parts.iter().map(|(part, _)| *part);
+            let known: Vec<String> = parts.clone().map(|part| format!("{part:?}")).collect();
+            return Err(Error::argument(format!("{name} has the splits {}, not {split:?}", known.join(", ")))
+                .hint(suggestion(split, parts)));
+        };
+        let missing = |file: &&str| {
+            let below = self.below.map_or(folder.to_path_buf(), |below| folder.join(below));
+            Error::file(&below.join(file), "no such file")
+        };
+        let paths = files.iter().map(|file| self.place(folder, file).ok_or_else(|| missing(file)));
+        (self.read)(cx, &paths.collect::<Result<Vec<_>>>()?, labels)
+    }
+}

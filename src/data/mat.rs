@@ -1,0 +1,357 @@
+//! MATLAB 5 files as SVHN comes in: `X`, height x width x channels x N bytes, and `y`, N labels of which 10 means the digit 0.
+//! Format: MathWorks, "MAT-File Format", chapter "MAT-File Level 5 Format". Data: Netzer et al. 2011, "Reading digits in
+//! natural images with unsupervised feature learning". Only these two variables are unpacked.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek};
+use std::path::Path;
+
+use flate2::bufread::ZlibDecoder;
+
+use super::memory::{Memory, Pixels, Raw, numbered_classes};
+use crate::core::{Cx, Digest, Error, Result};
+
+const HEADER: u64 = 128;
+
+// Kinds of elements.
+const INT8: u32 = 1;
+const UINT8: u32 = 2;
+const INT32: u32 = 5;
+const UINT32: u32 = 6;
+const MATRIX: u32 = 14;
+const COMPRESSED: u32 = 15;
+
+/// The class of an array of bytes, and the flag of complex numbers.
+const CLASS_UINT8: u32 = 9;
+const COMPLEX: u32 = 0x800;
+
+/// Far more than images that fit into a file, which is 4 GiB long at most.
+const MOST_LABELS: u64 = 1 << 28;
+
+/// Deflate packs at most 1032 to 1, so a larger claim is a lie.
+const DENSEST: u64 = 1100;
+
+/// Reads and checks both variables; the digest is of their contents, compressed or not.
+pub(super) fn read(cx: &Cx, path: &Path) -> Result<Raw> {
+    let at = |error: Error| error.during(&path.display().to_string());
+    let (images, labels) = variables(cx, path).map_err(at)?;
+    let [h, w, c, n] = images.shape;
+    if labels.len() != n {
+        return Err(Error::file(path, format!("`X` holds {n} images but `y` {} labels", labels.len())));
+    }
+    let labels = digits(&labels).map_err(at)?;
+    let of_labels: Vec<u8> = labels.iter().map(|&label| label as u8).collect();
+    let digest = Digest::of_parts(&[b"mat", format!("{:?}", images.shape).as_bytes(), &images.pixels, &of_labels]);
+    let images = Memory::new(Pixels::Bytes(images.pixels), [c, h, w]);
+    Ok(Raw { images, labels, classes: Some(numbered_classes(&[9])?), digest })
+}
+
+/// Labels 1 to 10, of which 10 is the digit 0, or 0 to 9 as they are.
+fn digits(labels: &[f64]) -> Result<Vec<i64>> {
+    let ten = labels.contains(&10.0);
+    let digit = |(i, &label): (usize, &f64)| match label {
+        x if x.fract() != 0.0 || !(0.0..=10.0).contains(&x) => {
+            Err(Error::data(format!("label {i} of `y` is {x}; digits are labelled 1 to 10, where 10 means 0")))
+        }
+        0.0 if ten => Err(Error::data("`y` holds labels 0 and 10, which both mean the digit 0")),
+        x => Ok(x as i64 % 10),
+    };
+    labels.iter().enumerate().map(digit).collect()
+}
+
+struct Images {
+    /// `[H, W, C, N]`
+    shape: [usize; 4],
+    /// N x C x H x W
+    pixels: Vec<u8>,
+}
+
+fn truncated(e: std::io::Error) -> Error {
+    match e.kind() {
+        std::io::ErrorKind::UnexpectedEof => Error::data("the file is truncated"),
+        std::io::ErrorKind::InvalidInput | std::io::ErrorKind::InvalidData => {
+            Error::data(format!("the file is damaged: {e}"))
+        }
+        _ => Error::data(e.to_string()),
+    }
+}
+
+fn damaged(what: impl std::fmt::Display) -> Error {
+    Error::data(format!("a damaged MATLAB file: {what}"))
+}
+
+fn variables(cx: &Cx, path: &Path) -> Result<(Images, Vec<f64>)> {
+    let file = File::open(path).map_err(truncated)?;
+    let size = file.metadata().map_err(truncated)?.len();
+    let mut file = BufReader::with_capacity(1 << 16, file);
+    let big = header(&mut file)?;
+    let mut found = Found { cx, images: None, labels: None, others: Vec::new(), size };
+    let mut at = HEADER;
+    while at < size {
+        cx.check()?;
+        let mut element = Reader { inner: &mut file, big };
+        let (kind, length) = (element.word()?, u64::from(element.word()?));
+        at += 8;
+        if length > size - at.min(size) {
+            return Err(Error::data("the file is truncated"));
+        }
+        let mut body = (&mut file).take(length);
+        match kind {
+            COMPRESSED => {
+                let mut unpacked = ZlibDecoder::new(&mut body);
+                let mut inner = Reader { inner: &mut unpacked, big };
+                let (kind, claimed) = (inner.word()?, u64::from(inner.word()?));
+                if kind == MATRIX && found.variable(&mut Reader { inner: (&mut unpacked).take(claimed), big })? {
+                    // The last bytes hold a checksum, which reading to the end compares.
+                    let left = std::io::copy(&mut (&mut unpacked).take(16), &mut std::io::sink()).map_err(truncated)?;
+                    if left > 8 {
+                        return Err(damaged("a variable is followed by more than it says"));
+                    }
+                }
+            }
+            MATRIX => drop(found.variable(&mut Reader { inner: &mut body, big })?),
+            // Other kinds may stand beside variables; what has no kind is no element.
+            1..=18 => {}
+            _ => return Err(damaged(format!("an element of the unknown kind {kind}"))),
+        }
+        at += if kind == COMPRESSED { length } else { length.next_multiple_of(8) };
+        let here = file.stream_position().map_err(truncated)?;
+        file.seek_relative(at as i64 - here as i64).map_err(truncated)?;
+    }
+    match (found.images, found.labels) {
+        (Some(images), Some(labels)) => Ok((images, labels)),
+        (images, _) => {
+            let missing = if images.is_none() { "X" } else { "y" };
+            let others = if found.others.is_empty() { "nothing".into() } else { found.others.join(", ") };
+            Err(Error::data(format!("no variable `{missing}`")).hint(format!(
+                "beside it there is {others}; wanted are `X` (height x width x channels x N, uint8) and `y` (N labels)"
+            )))
+        }
+    }
+}
+
+/// Checks that it is a MATLAB 5 file, and says whether its numbers are big-endian.
+fn header(file: &mut impl BufRead) -> Result<bool> {
+    let mut bytes = [0u8; HEADER as usize];
+    let convert = "in MATLAB: save(file, 'X', 'y', '-v7'); in Python: scipy.io.savemat, or numpy.savez with `images` and `labels`";
+    if file.fill_buf().map_err(truncated)?.starts_with(b"\x89HDF") {
+        return Err(Error::data("an HDF5 file, wanted is MATLAB 5").hint(convert));
+    }
+    file.read_exact(&mut bytes).map_err(truncated)?;
+    let big = match &bytes[126..] {
+        b"IM" => false,
+        b"MI" => true,
+        _ => return Err(Error::data("not a MATLAB 5 file").hint(convert)),
+    };
+    let version = if big { [bytes[124], bytes[125]] } else { [bytes[125], bytes[124]] };
+    match version {
+        [1, 0] => Ok(big),
+        [2, 0] => Err(Error::data("a MATLAB 7.3 file, which is HDF5 inside; wanted is MATLAB 5").hint(convert)),
+        [a, b] => Err(Error::data(format!("a MATLAB file of version {a}.{b}, wanted is 1.0")).hint(convert)),
+    }
+}
+
+/// Numbers and elements one after the other.
+struct Reader<R> {
+    inner: R,
+    big: bool,
+}
+
+/// The head of an element: what its numbers are, how many bytes they take and how many fill the last word.
+struct Head {
+    kind: u32,
+    length: u64,
+    padding: u64,
+}
+
+impl<R: Read> Reader<R> {
+    fn word(&mut self) -> Result<u32> {
+        let mut bytes = [0u8; 4];
+        self.inner.read_exact(&mut bytes).map_err(truncated)?;
+        Ok(if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+    }
+
+    fn head(&mut self) -> Result<Head> {
+        let word = self.word()?;
+        // Up to four bytes share a word pair with their head.
+        if word >> 16 != 0 {
+            let length = u64::from(word >> 16);
+            if length > 4 {
+                return Err(damaged(format!("a short element of {length} bytes")));
+            }
+            return Ok(Head { kind: word & 0xffff, length, padding: 4 - length });
+        }
+        let length = u64::from(self.word()?);
+        Ok(Head { kind: word, length, padding: length.next_multiple_of(8) - length })
+    }
+
+    /// The bytes of an element that must be short.
+    fn small(&mut self, kind: u32, what: &str) -> Result<Vec<u8>> {
+        let head = self.head()?;
+        if head.kind != kind || head.length > 512 {
+            return Err(damaged(format!("a variable's {what} are missing")));
+        }
+        let mut bytes = vec![0; (head.length + head.padding) as usize];
+        self.inner.read_exact(&mut bytes).map_err(truncated)?;
+        bytes.truncate(head.length as usize);
+        Ok(bytes)
+    }
+
+    fn words(&self, bytes: &[u8]) -> Vec<u32> {
+        let word = |b: &[u8]| if self.big { [b[0], b[1], b[2], b[3]] } else { [b[3], b[2], b[1], b[0]] };
+        bytes.chunks_exact(4).map(|b| u32::from_be_bytes(word(b))).collect()
+    }
+}
+
+/// What was found so far.
+struct Found<'a> {
+    cx: &'a Cx,
+    images: Option<Images>,
+    labels: Option<Vec<f64>>,
+    /// Names and shapes of all other variables.
+    others: Vec<String>,
+    /// Bytes of the file.
+    size: u64,
+}
+
+impl Found<'_> {
+    /// Reads a variable if it is one that is wanted, and says whether it was.
+    fn variable<R: Read>(&mut self, reader: &mut Reader<R>) -> Result<bool> {
+        let flags = reader.small(UINT32, "flags")?;
+        let flags = reader.words(&flags).first().copied().ok_or_else(|| damaged("a variable without flags"))?;
+        let shape = reader.small(INT32, "sizes")?;
+        let shape: Vec<usize> = reader.words(&shape).into_iter().map(|n| n as usize).collect();
+        let name = reader.small(INT8, "name")?;
+        let name = String::from_utf8_lossy(&name).into_owned();
+        let sizes = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
+        if !["X", "y"].contains(&name.as_str()) {
+            if self.others.len() < 20 {
+                self.others.push(format!("`{name}` ({sizes})"));
+            }
+            return Ok(false);
+        }
+        let count = shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d as u64));
+        let count = count.filter(|&n| n / DENSEST <= self.size);
+        let count = count.ok_or_else(|| damaged(format!("`{name}` claims {sizes}, more than the file can hold")))?;
+        if flags & COMPLEX != 0 {
+            return Err(Error::data(format!("`{name}` holds complex numbers")));
+        }
+        let class = flags & 0xff;
+        if name == "X" {
+            if class != CLASS_UINT8 {
+                return Err(Error::data(format!("`X` must be uint8, got {}", class_name(class)))
+                    .hint("in MATLAB: X = uint8(X)"));
+            }
+            let head = reader.head()?;
+            if head.kind != UINT8 || head.length != count {
+                return Err(damaged(format!("`X` of {sizes} has {} bytes", head.length)));
+            }
+            self.images = Some(self.images(&mut reader.inner, &shape, count)?);
+        } else {
+            if !(6..=15).contains(&class) {
+                return Err(Error::data(format!("`y` must hold numbers, got {}", class_name(class))));
+            }
+            let head = reader.head()?;
+            if count > MOST_LABELS {
+                return Err(damaged(format!("`y` claims {count} labels")));
+            }
+            let Some((width, number)) = number(head.kind) else {
+                return Err(damaged(format!("`y` holds numbers of the unknown kind {}", head.kind)));
+            };
+            if Some(head.length) != count.checked_mul(width as u64) {
+                return Err(damaged(format!("`y` of {sizes} has {} bytes", head.length)));
+            }
+            let mut bytes = Vec::new();
+            let came = (&mut reader.inner).take(head.length).read_to_end(&mut bytes).map_err(truncated)?;
+            if came as u64 != head.length {
+                return Err(Error::data("the file is truncated"));
+            }
+            let big = reader.big;
+            let labels = bytes.chunks_exact(width).map(|item| {
+                let mut word = [0u8; 8];
+                word[..width].copy_from_slice(item);
+                if big {
+                    word[..width].reverse();
+                }
+                number(word)
+            });
+            self.labels = Some(labels.collect());
+        }
+        Ok(true)
+    }
+
+    /// MATLAB's first index runs fastest: every image lies in one piece, its planes column by column.
+    fn images(&self, reader: &mut impl Read, shape: &[usize], count: u64) -> Result<Images> {
+        let shape = match *shape {
+            [h, w, c @ (1 | 3), n] => [h, w, c, n],
+            // A last size of 1 is left out.
+            [h, w, 3] => [h, w, 3, 1],
+            _ => {
+                let sizes = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
+                return Err(Error::data(format!("`X` must be height x width x channels (1 or 3) x N, got {sizes}")));
+            }
+        };
+        if count == 0 {
+            return Err(Error::data("`X` holds no images"));
+        }
+        let [h, w, c, n] = shape;
+        let mut pixels = Vec::new();
+        pixels.try_reserve_exact(count as usize).map_err(|_| {
+            Error::new(crate::core::ErrorKind::Memory, format!("{n} images take {} MB of memory", count >> 20))
+        })?;
+        let task = self.cx.progress("reading images", Some(n as u64));
+        let mut image = vec![0u8; h * w * c];
+        for _ in 0..n {
+            self.cx.check()?;
+            reader.read_exact(&mut image).map_err(truncated)?;
+            for plane in image.chunks_exact(h * w) {
+                for row in 0..h {
+                    pixels.extend(plane[row..].iter().step_by(h));
+                }
+            }
+            task.advance(1);
+        }
+        Ok(Images { shape, pixels })
+    }
+}
+
+fn class_name(class: u32) -> &'static str {
+    const NAMES: [&str; 15] = [
+        "a cell array",
+        "a struct",
+        "an object",
+        "text",
+        "a sparse matrix",
+        "double",
+        "single",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "int64",
+        "uint64",
+    ];
+    NAMES.get((class as usize).wrapping_sub(1)).copied().unwrap_or("something unknown")
+}
+
+/// A number from little-endian bytes, of which the first so many count.
+type Decode = fn([u8; 8]) -> f64;
+
+/// How wide a kind of number is, and how to read it.
+fn number(kind: u32) -> Option<(usize, Decode)> {
+    Some(match kind {
+        INT8 => (1, |b| f64::from(b[0] as i8)),
+        UINT8 => (1, |b| f64::from(b[0])),
+        3 => (2, |b| f64::from(i16::from_le_bytes([b[0], b[1]]))),
+        4 => (2, |b| f64::from(u16::from_le_bytes([b[0], b[1]]))),
+        INT32 => (4, |b| f64::from(i32::from_le_bytes([b[0], b[1], b[2], b[3]]))),
+        UINT32 => (4, |b| f64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))),
+        7 => (4, |b| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]]))),
+        9 => (8, f64::from_le_bytes),
+        12 => (8, |b| i64::from_le_bytes(b) as f64),
+        13 => (8, |b| u64::from_le_bytes(b) as f64),
+        _ => return None,
+    })
+}
