@@ -68,3 +68,34 @@ fn a_few_images_have_no_power_and_the_report_says_so() {
     let text = std::fs::read_to_string(out.join("report.md")).expect("a report");
     assert!(text.contains("no power at this size") && text.contains("risks.png"));
 }
+
+#[test]
+fn validity_in_small() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let results = run("overfitting/validity.rhai", &folder.path().join("run"), &["--repeats", "200", "--shrink", "2"]);
+    assert_eq!(results["passed"], true, "{results}");
+    let table = results["table"].as_array().expect("a table");
+    assert_eq!(table.len(), 40);
+    let rates = |test: &str| -> Vec<f64> {
+        table.iter().filter(|row| row["test"] == test).map(|row| row["rate"].as_f64().expect("a rate")).collect()
+    };
+    assert!(rates("pairwise").iter().chain(&rates("interval")).all(|rate| *rate < 0.01));
+    // Coins and frequent errors use most of the level.
+    assert!(rates("betting").iter().filter(|rate| **rate > 0.01).count() >= 4, "{:?}", rates("betting"));
+}
+
+#[test]
+fn power_in_small() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let words = ["--repeats", "150", "--shrink", "400"];
+    let results = run("overfitting/power.rhai", &folder.path().join("run"), &words);
+    let needed = results["needed"].as_array().expect("a table");
+    let of = |case: &str, power: f64| {
+        needed.iter().find(|row| row["data"] == case && row["power"] == power).unwrap_or_else(|| panic!("{case}"))
+    };
+    for (case, most) in [("densities, T = 0.1", 0.4), ("Appendix A, ε = 10", 0.35), ("Appendix A, ε = 20", 0.35)] {
+        let ratio = of(case, 0.8)["ratio"].as_f64().unwrap_or_else(|| panic!("{case} has no ratio"));
+        assert!(ratio > 0.1 && ratio < most, "{case}: {ratio}");
+    }
+    assert!(folder.path().join("run/power.png").exists());
+}

@@ -3,6 +3,7 @@
 use rand::Rng;
 use viva::core::random;
 use viva::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
+use viva::maths::betting::{Bets, Gambler, Sides, normal_quantile};
 
 /// The largest l = ln(3/delta) at which `excess` is not negative.
 fn bisect(excess: impl Fn(f64) -> f64) -> f64 {
@@ -58,15 +59,7 @@ fn pairwise_p_golden_numbers() {
         let got = pairwise_p(m, variance, t, range);
         assert!((got / p - 1.0).abs() < 1e-9, "{got} {p}");
     }
-    // S1(2000): T_i = 0, but .5 at every 5th and -1 at every 11th, 0 again at every 55th.
-    let t: Vec<f64> = (1..=2000)
-        .map(|i| match (i % 55, i % 11, i % 5) {
-            (0, _, _) => 0.0,
-            (_, 0, _) => -1.0,
-            (_, _, 0) => 0.5,
-            _ => 0.0,
-        })
-        .collect();
+    let t = s1(2000);
     let (mean, variance) = mean_variance(t.iter().copied());
     assert!((mean - 37.0 / 2000.0).abs() < 1e-15 && (variance - 0.11765775).abs() < 1e-12);
     assert!((pairwise_p(2000, variance, mean, 1.5) - 0.504052567241).abs() < 1e-11);
@@ -106,4 +99,135 @@ fn interval_p_is_the_root_of_section_3_1() {
         let p = interval_p(m as usize, s * s, g * g, t);
         assert!((p - expected).abs() <= 1e-9 * expected.max(1e-280), "{p} {expected}");
     }
+}
+
+/// S1(m): T_i = 0, but .5 at every 5th and -1 at every 11th, 0 again at every 55th.
+fn s1(m: usize) -> Vec<f64> {
+    let value = |i: usize| match (i % 55, i % 11, i % 5) {
+        (0, _, _) => 0.0,
+        (_, 0, _) => -1.0,
+        (_, _, 0) => 0.5,
+        _ => 0.0,
+    };
+    (1..=m).map(value).collect()
+}
+
+fn bets(delta: f64, sides: Sides) -> Bets {
+    Bets { range: (-1.0, 0.5), delta, sides }
+}
+
+/// Quoted numbers: the test's formulas in Python with mpmath at 40 digits.
+#[test]
+fn betting_golden_numbers() {
+    let t = s1(2000);
+    let near = |got: f64, wanted: f64| assert!((got - wanted).abs() < 1e-9, "{got} {wanted}");
+    // (sign, level, best, last): the lower side never gains.
+    let sides = [
+        (1.0, 0.025, 3.737996930863, 3.737996930863),
+        (-1.0, 0.025, 0.0, -187.1815507122),
+        (1.0, 0.0025, 1.642738457804, -21.46329394692),
+        (-1.0, 0.0025, 0.0, -221.5080462171),
+        (1.0, 0.005, 2.280996603476, -10.83800768153),
+    ];
+    for (sign, level, best, last) in sides {
+        let mut gambler = Gambler::new(2000, sign, (-1.0, 0.5), level);
+        t.iter().for_each(|&x| gambler.see(x));
+        near(gambler.best, best);
+        near(gambler.log_wealth, last);
+    }
+    let mut gambler = Gambler::new(2000, 1.0, (-1.0, 0.5), 0.025);
+    for (x, bet) in t.iter().zip([0.07450890856, 0.1053978618, 0.1291177903, 0.1491297064, 0.1667738418, 0.1472902939])
+    {
+        assert!((gambler.bet() / bet - 1.0).abs() < 1e-9, "{} {bet}", gambler.bet());
+        gambler.see(*x);
+    }
+    let two = bets(0.05, Sides::Two).play(&t);
+    assert!(two.reject && two.used == 1945 && two.log_wealth >= 20f64.ln(), "{two:?}");
+    near(two.log_wealth, 3.0448497503);
+    assert_eq!(bets(0.05, Sides::Two).p(&t, &two, || Ok(())).expect("a p-value"), 0.05);
+    let one = bets(0.05, Sides::One).play(&t);
+    assert!(one.reject && one.used == 1835, "{one:?}");
+    near(one.log_wealth, 3.044522863521);
+    // The pairwise test is nowhere near: p = 0.50.
+    assert!(!bets(0.01, Sides::Two).rejects(&t));
+
+    // 600 values, .5 at every 3rd place, -.75 at the places 1, 21, 41, ... between: rejected up to level .05e-21.
+    let strong: Vec<f64> = (1..=600)
+        .map(|i| {
+            if i % 3 == 0 {
+                0.5
+            } else if i % 20 == 1 {
+                -0.75
+            } else {
+                0.0
+            }
+        })
+        .collect();
+    for (sides, used, best) in [(Sides::Two, 195, 3.737669618365 - 2f64.ln()), (Sides::One, 177, 3.044522437726)] {
+        let test = bets(0.05, sides);
+        let outcome = test.play(&strong);
+        assert_eq!((outcome.reject, outcome.used), (true, used));
+        near(outcome.log_wealth, best);
+        let p = test.p(&strong, &outcome, || Ok(())).expect("a p-value");
+        assert!((p / 0.05e-21 - 1.0).abs() < 1e-12, "{p}");
+    }
+}
+
+#[test]
+fn the_quantile_is_exact_far_out() {
+    // Python's mpmath at 40 digits.
+    let golden = [
+        (0.025 / 1.05, -1.980752396647279),
+        (0.3, -0.5244005127080408),
+        (1e-10, -6.361340902404056),
+        (1e-15, -7.941345326170997),
+        (1e-16, -8.222082216130436),
+        (1e-100, -21.27345356096532),
+        (1e-300, -37.0470962993612),
+    ];
+    for (q, d) in golden {
+        let got = normal_quantile(q);
+        assert!((got / d - 1.0).abs() < 4e-15, "{q}: {got} {d}");
+    }
+}
+
+/// The wealth of a gambler on values with mean 0 does not grow on average, whatever the values, however they are bet on.
+#[test]
+fn bets_are_fair() {
+    // All 3^8 samples of 8 values from three with mean 0, weighed by their probability.
+    let (values, weights) = ([-1.0, 0.0, 0.5], [0.2, 0.4, 0.4]);
+    for sign in [1.0, -1.0] {
+        let (mut total, mut reach) = (0.0, 0.0);
+        for sample in 0..3usize.pow(8) {
+            let mut gambler = Gambler::new(8, sign, (-1.0, 0.5), 0.3);
+            let mut probability = 1.0;
+            for i in 0..8 {
+                let which = sample / 3usize.pow(i) % 3;
+                probability *= weights[which];
+                gambler.see(values[which]);
+            }
+            total += probability * gambler.log_wealth.exp();
+            reach += if gambler.best >= -0.3f64.ln() { probability } else { 0.0 };
+        }
+        assert!((total - 1.0).abs() < 1e-12, "the expected wealth is {total}");
+        assert!(reach > 0.05 && reach <= 0.3, "level 0.3 is reached with probability {reach}");
+    }
+}
+
+#[test]
+fn betting_at_the_borders() {
+    let two = bets(0.05, Sides::Two);
+    assert!(!two.play(&[0.0; 1000]).reject);
+    assert_eq!(two.play(&[0.0; 1000]).log_wealth, -(2f64.ln()));
+    // All the wealth is never staked: a lost bet leaves some.
+    let lost = two.play(&[-1.0; 3]);
+    assert!(lost.log_wealth.is_finite() && !lost.reject && lost.used == 3);
+    // A hundred losses in a row leave too little for the quantile, and no NaN.
+    let mut gambler = Gambler::new(2000, 1.0, (-1.0, 0.5), 0.025);
+    (0..1500).for_each(|_| gambler.see(-1.0));
+    assert!(gambler.log_wealth < -1000.0 && gambler.bet().is_finite() && gambler.best == 0.0);
+    let all = two.play(&[0.5; 2000]);
+    assert!(all.reject && all.used < 1000, "{all:?}");
+    let p = two.p(&[0.5; 2000], &all, || Ok(())).expect("a p-value");
+    assert!(p > 0.0 && p < 1e-250, "{p}");
 }

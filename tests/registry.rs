@@ -150,12 +150,14 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 5] = [
+const VALUES: [&str; 6] = [
     "data::glyphs(#{ n: 3 })",
     "model::from(|x| tensor::zeros([x.shape[0], 10]))",
     "examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::translate(1), search: search::strongest() })",
     "risk::estimate(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), #{ epsilon: 1 })",
+    "risk::n_model_test([risk::estimate(model::from(|x| tensor::zeros([x.shape[0], 10])), \
+     data::glyphs(#{ n: 3, size: 16, seed: 1 }), #{ epsilon: 1 })])",
     "plot::line([1, 2], [3, 4])",
 ];
 

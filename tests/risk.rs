@@ -10,7 +10,8 @@ use tch::Tensor;
 use toys::{Linear, call, gaussian, integers, labels, model, noise, options, run, set};
 use viva::core::{Cx, ErrorKind, Object, Result, Value, random};
 use viva::data::{Dataset, Edge};
-use viva::estimate::risk::{RiskReport, Verdict, pairwise_test, report};
+use viva::estimate::independence::{Verdict, pairwise_test};
+use viva::estimate::risk::{RiskReport, report as report_on};
 use viva::model::{Model, Network};
 use viva::search::{Nearest, Row, Strongest, Transcript};
 
@@ -26,6 +27,10 @@ fn exam(n: usize, margin: usize, seed: u64) -> (Model, Dataset) {
     let unlabelled = set(shape, images.clone(), vec![0; n], CLASSES, edge);
     let labels = labels(&f, &unlabelled, CLASSES as i64, 0.7, seed);
     (f, set(shape, images, labels, CLASSES, edge))
+}
+
+fn report(transcript: Rc<Transcript>, delta: f64) -> Result<RiskReport> {
+    report_on(&Cx::default(), transcript, delta)
 }
 
 fn transcript(n: usize) -> Transcript {
@@ -82,7 +87,7 @@ fn numbers_by_hand() {
     let l = 60f64.ln() / 5.0;
     near("bound", (2.0 * variance * l).sqrt() + 3.0 * (0.5 + 8.0 / 9.0) * l);
     assert_eq!(report.t, t);
-    assert_eq!(report.verdict(), Verdict::NoPower);
+    assert_eq!(report.test.verdict(), Verdict::NoPower);
     let text = report.details(100);
     assert!(text.contains("no power at this size") && !text.contains("not overfitted"), "{text}");
     println!("{text}");
@@ -97,8 +102,8 @@ fn verdicts() {
     let (deviation, t) = ((0.4f64 * 0.25 - 0.04).sqrt(), 0.2f64);
     let q = 2.0 * t / (2f64.sqrt() * deviation + (2.0 * deviation.powi(2) + 24.0 * t).sqrt());
     let by_hand_p = 6.0 * (-2000.0 * q * q).exp();
-    assert!((rejected.interval_p() / by_hand_p - 1.0).abs() < 1e-9, "{} is not {by_hand_p}", rejected.interval_p());
-    assert_eq!(rejected.verdict(), Verdict::Rejected);
+    assert!((rejected.interval.p / by_hand_p - 1.0).abs() < 1e-9, "{} is not {by_hand_p}", rejected.interval.p);
+    assert_eq!(rejected.test.verdict(), Verdict::Rejected);
     assert!(rejected.test.p < 1e-6);
     // The same with small weights and errors that make up for them.
     let rows: Vec<_> = (0..2000)
@@ -109,8 +114,8 @@ fn verdicts() {
         })
         .collect();
     let quiet = report(Rc::new(by_hand(&rows)), 0.05).unwrap();
-    assert_eq!((quiet.verdict(), quiet.test.reject), (Verdict::NotRejected, false));
-    assert!(quiet.verdict_text().starts_with("not rejected at 0.05"));
+    assert_eq!((quiet.test.verdict(), quiet.test.reject), (Verdict::NotRejected, false));
+    assert!(quiet.test.verdict_text().starts_with("not rejected at 0.05"));
     for report in [rejected, quiet] {
         assert_eq!(report.test.reject, report.test.p < 0.05);
     }
@@ -391,4 +396,170 @@ fn an_impossible_pair_names_what_works() {
     let given = options(&[("space", space), ("search", search)]);
     let result = call(&Cx::default(), "examine", vec![Value::object(f), Value::object(data), given]);
     refused(result, ErrorKind::Pairing, &["endless() can't be counted", "strongest()", "space::translate with"]);
+}
+
+fn part(report: &dyn Object, name: &str) -> std::collections::BTreeMap<String, Value> {
+    let Some(Value::Map(map)) = report.field(name).unwrap() else { panic!("{name} is no map") };
+    map
+}
+
+/// What the report says of the betting test is what the test says of its T_i in the order of its seed.
+#[test]
+fn the_betting_test_of_a_report_is_committed_to_its_seed() {
+    let cx = Cx::default();
+    let (f, data) = exam(400, 3, 1);
+    let (f, data) = (Value::object(f), Value::object(data));
+    let estimate = |seed: i64| {
+        let given = options(&[("epsilon", Value::Int(1)), ("seed", Value::Int(seed))]);
+        call(&cx, "risk::estimate", vec![f.clone(), data.clone(), given]).unwrap().downcast::<RiskReport>().unwrap()
+    };
+    let report = estimate(7);
+    let found = part(report.as_ref(), "betting");
+    assert_eq!(found["seed"].summary(), "7");
+    let test = |shuffle: &str, value: Value| {
+        let range = [("lo", Value::Float(report.density.lo)), ("hi", Value::Float(report.density.hi))];
+        let given = options(&[range[0].clone(), range[1].clone(), (shuffle, value)]);
+        let Value::Map(map) = call(&cx, "risk::betting_test", vec![Value::floats(report.t.clone()), given]).unwrap()
+        else {
+            panic!("no map")
+        };
+        map
+    };
+    let again = test("shuffle", Value::Int(7));
+    for name in ["reject", "p", "log_wealth", "used", "sides", "verdict"] {
+        assert_eq!(found[name].summary(), again[name].summary(), "{name}");
+    }
+    let log_wealth = |seed: i64| estimate(seed).betting.outcome.log_wealth;
+    assert_eq!(log_wealth(7), report.betting.outcome.log_wealth);
+    assert_ne!(log_wealth(8), report.betting.outcome.log_wealth, "another seed, another order");
+    // What is saved says it all again.
+    let json = report.json();
+    assert_eq!((&json["betting"]["seed"], &json["betting"]["sides"]), (&7.into(), &2.into()));
+    assert_eq!(json["betting"]["used"].to_string(), found["used"].summary());
+    let csv = report.table().unwrap().csv();
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    assert_eq!(lines.next().unwrap()[5..], ["t", "betting_order"]);
+    let mut ordered = vec![f64::NAN; 400];
+    for cells in lines {
+        ordered[cells[6].parse::<usize>().unwrap()] = cells[5].parse().unwrap();
+    }
+    let range = options(&[("lo", Value::Float(report.density.lo)), ("hi", Value::Float(report.density.hi))]);
+    let Value::Map(by_hand) = call(&cx, "risk::betting_test", vec![Value::floats(ordered), range]).unwrap() else {
+        panic!()
+    };
+    assert_eq!(by_hand["log_wealth"].summary(), found["log_wealth"].summary());
+    let text = report.details(100);
+    for wanted in
+        ["betting test", "in order of seed 7 (a diagnostic, no p-value", "could stop after", "before looking at them"]
+    {
+        assert!(text.contains(wanted), "{wanted:?} is not in\n{text}");
+    }
+}
+
+/// Rows with so many adversarial examples of weight 1/2 in a hundred.
+fn adversarial(n: usize, percent: usize) -> Transcript {
+    let rows: Vec<_> = (0..n).map(|i| (false, i * 37 % 100 < percent, 0.5)).collect();
+    by_hand(&rows)
+}
+
+#[test]
+fn a_report_says_of_every_test_what_it_can() {
+    // 300 images with 6% adversarial examples: a matter for the betting test alone.
+    let seen = report(Rc::new(adversarial(300, 6)), 0.05).unwrap();
+    assert!(!seen.test.reject && !seen.interval.reject && seen.betting.outcome.reject, "{}", seen.details(100));
+    assert!(seen.summary().ends_with("rejected by the betting test alone"), "{}", seen.summary());
+    assert!(seen.test.verdict_text().starts_with("no power at this size"), "{}", seen.test.verdict_text());
+    let used = seen.betting.outcome.used;
+    assert!(used < 300 && seen.betting.p <= 0.05);
+    assert!(seen.details(200).contains(&format!("could stop after {used} of 300 images")), "{}", seen.details(200));
+    assert_eq!(seen.other_orders, 1.0);
+    println!("{}", seen.details(100));
+    // 60 images with 3 of them: none of the three tests could have told.
+    let few = report(Rc::new(adversarial(60, 5)), 0.05).unwrap();
+    assert_eq!(few.betting.verdict(), Verdict::NoPower);
+    let text = few.details(100);
+    assert_eq!(text.matches("no power at this size").count(), 3, "{text}");
+    assert!(!text.contains("not overfitted") && !text.contains("not rejected"), "{text}");
+    assert!(few.summary().ends_with("no power at this size"));
+    println!("{text}");
+    // Nothing to bet on: 20,000 images without an adversarial example have no power either.
+    let none = report(Rc::new(adversarial(20_000, 0)), 0.05).unwrap();
+    assert_eq!((none.test.verdict(), none.betting.verdict()), (Verdict::NoPower, Verdict::NoPower));
+}
+
+#[test]
+fn the_curve_has_both_tests() {
+    let report = report(Rc::new(adversarial(2000, 4)), 0.05).unwrap();
+    let points = report.curve(&Cx::default(), 8, 5, 3).unwrap();
+    let number = |i: usize, name: &str| if let Value::Float(x) = points[i][name] { x } else { f64::NAN };
+    assert_eq!(number(7, "betting_p"), report.betting.p);
+    for i in 0..8 {
+        let (lo, p, hi) = (number(i, "betting_p_lo"), number(i, "betting_p"), number(i, "betting_p_hi"));
+        assert!(lo <= p && p <= hi && hi <= 1.0, "{lo} {p} {hi}");
+    }
+    // 500 images: T = 0.02 is five standard errors for the betting test, and far below what Eq. 7 asks for.
+    assert!(number(1, "betting_p_hi") <= 0.05 && number(1, "p_lo") > 0.2, "{:?}", points[1]);
+}
+
+#[test]
+fn n_model_test() {
+    let cx = Cx::default();
+    let (_, data) = exam(150, 3, 1);
+    let data = Value::object(data);
+    let models: Vec<Value> = (1..=4).map(|seed| Value::object(exam(1, 3, seed).0)).collect();
+    let estimate = |model: &Value, epsilon: i64, search: &str| {
+        let given = options(&[
+            ("epsilon", Value::Int(epsilon)),
+            ("search", Value::Str(search.into())),
+            ("seed", Value::Int(5)),
+        ]);
+        call(&cx, "risk::estimate", vec![model.clone(), data.clone(), given]).unwrap()
+    };
+    let reports: Vec<Value> = models.iter().map(|model| estimate(model, 1, "strongest")).collect();
+    let test = |reports: Vec<Value>| call(&cx, "risk::n_model_test", vec![Value::Array(reports)]);
+    let Value::Object(found) = test(reports.clone()).unwrap() else { panic!("no object") };
+    // The tests on the means, by hand.
+    let ts: Vec<Rc<RiskReport>> = reports.iter().map(|report| report.downcast().unwrap()).collect();
+    let mean: Vec<f64> = (0..150).map(|i| ts.iter().map(|report| report.t[i]).sum::<f64>() / 4.0).collect();
+    let (lo, hi) = (ts[0].density.lo, ts[0].density.hi);
+    let pairwise = pairwise_test(&mean, hi - lo, 0.05).unwrap();
+    assert_eq!((field(&*found, "p"), field(&*found, "bound")), (pairwise.p, pairwise.bound));
+    assert_eq!(
+        (field(&*found, "n"), field(&*found, "m"), field(&*found, "difference")),
+        (4.0, 150.0, pairwise.difference)
+    );
+    let given = options(&[("lo", Value::Float(lo)), ("hi", Value::Float(hi)), ("shuffle", Value::Int(5))]);
+    let Value::Map(betting) = call(&cx, "risk::betting_test", vec![Value::floats(mean.clone()), given]).unwrap() else {
+        panic!()
+    };
+    assert_eq!(part(&*found, "betting")["log_wealth"].summary(), betting["log_wealth"].summary());
+    assert_eq!(found.field("t").unwrap().unwrap().json(), Value::floats(mean).json());
+    let errors = found.field("errors").unwrap().unwrap().json();
+    assert_eq!(errors, Value::floats(ts.iter().map(|report| report.error.mean)).json());
+    let csv = found.table().unwrap().csv();
+    assert!(csv.starts_with("id,t,t0,t1,t2,t3\n") && csv.lines().count() == 151);
+    assert_eq!(found.json()["model_hashes"].as_array().unwrap().len(), 4);
+    println!("{}", found.details(100));
+    assert!(found.details(100).contains("Each model alone"));
+    assert!(cx.warnings().iter().all(|warning| !warning.contains("twice")), "{:?}", cx.warnings());
+    // Averaging brings the deviation down.
+    assert!(pairwise.sigma < ts.iter().map(|report| report.test.sigma).fold(f64::INFINITY, f64::min));
+
+    test(vec![reports[0].clone(), reports[1].clone(), reports[0].clone()]).unwrap();
+    assert!(
+        cx.warnings().iter().any(|warning| warning.contains("reports 0 and 2 are on the same model")),
+        "{:?}",
+        cx.warnings()
+    );
+    let other = |epsilon, search| vec![reports[0].clone(), estimate(&models[1], epsilon, search)];
+    // A margin of 3 pixels has no room for epsilon 2, so another search stands for another way to look.
+    refused(test(other(1, "nearest")), ErrorKind::Data, &["reports 0 and 1 looked in different ways", "nearest"]);
+    let (f, more) = exam(150, 3, 9);
+    let given = options(&[("epsilon", Value::Int(1))]);
+    let elsewhere = call(&cx, "risk::estimate", vec![Value::object(f), Value::object(more), given]).unwrap();
+    refused(test(vec![reports[0].clone(), elsewhere]), ErrorKind::Data, &["different images"]);
+    let mut half = Rc::clone(&ts[1].transcript).as_ref().clone();
+    half.rows.truncate(75);
+    let half = Value::object(report(Rc::new(half), 0.05).unwrap());
+    refused(test(vec![reports[0].clone(), half]), ErrorKind::Data, &["different rows"]);
 }

@@ -58,6 +58,13 @@ pub fn set_threads(n: usize) {
     tch::set_num_threads(n as i32);
 }
 
+/// Runs `work`, whose parallel iterators use as many threads as libtorch may.
+pub fn in_parallel<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
+    let threads = tch::get_num_threads().max(1) as usize;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    Ok(pool.map_err(|error| Error::internal(format!("{threads} threads can't be started: {error}")))?.install(work))
+}
+
 /// Whether a CUDA device can be used. Where a driver is present, libtorch's CUDA library is opened first: the binary is
 /// linked with the CPU part alone, so that it starts everywhere.
 pub fn cuda_available() -> bool {

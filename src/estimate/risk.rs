@@ -7,12 +7,19 @@ use std::rc::Rc;
 use rand::seq::index::sample;
 use serde_json::json;
 
+use super::independence::{
+    Betting, Interval, Pairwise, Verdict, bets, betting_test, interval_test, most_telling, order, pairwise_test,
+};
 use crate::core::{Cx, Digest, Error, Object, Result, Table, Value, number, random, significant, wrapped};
-use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
+use crate::maths::bernstein::{bernstein, mean_variance, pairwise_p};
+use crate::maths::betting::Sides;
 use crate::search::{Density, Row, Transcript};
 
 /// The confidence of the intervals around single risks: two of them hold together with probability 95% (Figure 5).
 const INTERVAL_DELTA: f64 = 0.025;
+
+/// Other orders in which the betting test is repeated to see how much hangs on the one that counts.
+const ORDERS: u64 = 20;
 
 /// A mean in [0, 1] with its empirical Bernstein interval.
 #[derive(Debug, Clone, Copy)]
@@ -33,42 +40,6 @@ impl Risk {
     }
 }
 
-/// The paper's pairwise test on T_1 .. T_m (Section 3.2).
-#[derive(Debug, Clone, Copy)]
-pub struct Pairwise {
-    pub m: usize,
-    /// T, the mean of the T_i.
-    pub difference: f64,
-    /// Their biased standard deviation.
-    pub sigma: f64,
-    /// What |T| must exceed to reject at delta (Eq. 6).
-    pub bound: f64,
-    /// Eq. 7.
-    pub p: f64,
-    pub reject: bool,
-}
-
-/// Tests whether independent values in an interval of length `range` have mean 0. `t` must not be empty.
-pub fn pairwise_test(t: &[f64], range: f64, delta: f64) -> Result<Pairwise> {
-    if t.is_empty() {
-        return Err(Error::data("a test needs at least one value"));
-    }
-    if let Some(i) = t.iter().position(|x| !x.is_finite()) {
-        return Err(Error::data(format!("the values of T must be finite numbers, value {i} is {}", t[i])));
-    }
-    let (lo, hi) = t.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), &x| (lo.min(x), hi.max(x)));
-    // A shade above, for values such as 1/3 - 1 that are rounded.
-    if hi - lo > range * (1.0 + 1e-9) {
-        return Err(Error::argument(format!("the values of T span {}, more than the range {range}", number(hi - lo)))
-            .hint("the range is the largest minus the smallest value that T_i can take, not only does take"));
-    }
-    let m = t.len();
-    let (difference, variance) = mean_variance(t.iter().copied());
-    let p = pairwise_p(m, variance, difference, range);
-    let bound = bernstein(m, variance, delta, range);
-    Ok(Pairwise { m, difference, sigma: variance.sqrt(), bound, p, reject: difference.abs() > bound })
-}
-
 /// Both estimates of the error of one model on one data set, and the tests of their difference.
 pub struct RiskReport {
     /// R_S, the share of images that are misclassified as they stand.
@@ -78,6 +49,13 @@ pub struct RiskReport {
     /// R_S', the share that is misclassified where the search left it.
     pub adversarial_error: f64,
     pub test: Pairwise,
+    pub interval: Interval,
+    /// On the T_i in the order that `order_seed` fixes.
+    pub betting: Betting,
+    /// Committed to before any image was scored.
+    pub order_seed: u64,
+    /// The share of other orders in which the betting test rejects: a diagnostic of luck, no p-value.
+    pub other_orders: f64,
     pub delta: f64,
     pub density: Density,
     /// T_i = L(g(x_i)) h_g(g(x_i)) - L(x_i) (Eq. 5), in the order of the transcript.
@@ -94,7 +72,7 @@ fn losses(row: &Row) -> Option<(f64, f64)> {
 }
 
 /// The report on a transcript with densities, at level `delta`.
-pub fn report(transcript: Rc<Transcript>, delta: f64) -> Result<RiskReport> {
+pub fn report(cx: &Cx, transcript: Rc<Transcript>, delta: f64) -> Result<RiskReport> {
     if transcript.is_empty() {
         return Err(Error::data("a transcript without rows tells nothing about a risk"));
     }
@@ -110,11 +88,35 @@ pub fn report(transcript: Rc<Transcript>, delta: f64) -> Result<RiskReport> {
     let pairs = pairs.ok_or_else(|| Error::internal("an outcome that is misclassified carries no density"))?;
     let t: Vec<f64> = pairs.iter().map(|(plain, weighted)| weighted - plain).collect();
     let wrong_after = transcript.rows.iter().filter(|row| row.wrong_after()).count();
+    let error = Risk::of(pairs.iter().map(|pair| pair.0));
+    let adversarial_error = wrong_after as f64 / t.len() as f64;
+    // What T could have been had the model seen the images, which makes R_S too small and T positive: every adversarial
+    // example at its largest weight, no error at less than its full one.
+    let largest = (adversarial_error - error.mean) * density.hi;
+    let test = Pairwise { largest, ..pairwise_test(&t, density.hi - density.lo, delta)? };
+    let (losses, weighted): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+    let interval = Interval { largest, ..interval_test(&losses, &weighted, delta)? };
+    // What scripts can write as a number.
+    let order_seed = of.seed & i64::MAX as u64;
+    let bets = bets((density.lo, density.hi), delta, Sides::Two)?;
+    let ordered = |values: &[f64], part| -> Vec<f64> {
+        order(values.len(), order_seed, part).into_iter().map(|i| values[i]).collect()
+    };
+    let betting = betting_test(cx, &ordered(&t, 0), &ordered(&most_telling(&t, density.hi), 0), bets, true)?;
+    let mut rejecting = 0;
+    for part in 1..=ORDERS {
+        cx.check()?;
+        rejecting += u64::from(bets.rejects(&ordered(&t, part)));
+    }
     Ok(RiskReport {
-        error: Risk::of(pairs.iter().map(|pair| pair.0)),
-        weighted: Risk::of(pairs.iter().map(|pair| pair.1)),
-        adversarial_error: wrong_after as f64 / t.len() as f64,
-        test: pairwise_test(&t, density.hi - density.lo, delta)?,
+        error,
+        weighted: Risk::of(weighted.iter().copied()),
+        adversarial_error,
+        test,
+        interval,
+        betting,
+        order_seed,
+        other_orders: rejecting as f64 / ORDERS as f64,
         delta,
         density,
         t,
@@ -123,59 +125,26 @@ pub fn report(transcript: Rc<Transcript>, delta: f64) -> Result<RiskReport> {
     })
 }
 
-/// What a test can say: the paper's two answers, and that it could not have said anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    Rejected,
-    NotRejected,
-    NoPower,
-}
-
 impl RiskReport {
-    /// The largest T that these images could have shown if the model had seen them, which makes R_S too small and T
-    /// positive: every adversarial example at its largest weight, no error at less than its full one.
-    pub fn largest_difference(&self) -> f64 {
-        (self.adversarial_error - self.error.mean) * self.density.hi
+    /// All three tests in words.
+    fn verdicts(&self) -> [(&'static str, String); 3] {
+        [
+            ("pairwise test", self.test.verdict_text()),
+            ("interval test", self.interval.verdict_text()),
+            ("betting test", self.betting.verdict_text()),
+        ]
     }
 
-    pub fn verdict(&self) -> Verdict {
-        if self.test.reject {
-            Verdict::Rejected
-        } else if self.largest_difference() <= self.test.bound {
-            Verdict::NoPower
-        } else {
-            Verdict::NotRejected
-        }
-    }
-
-    /// The verdict in a sentence.
-    pub fn verdict_text(&self) -> String {
-        let (delta, bound) = (significant(self.delta, 4), significant(self.test.bound, 4));
-        match self.verdict() {
-            Verdict::Rejected => format!("rejected at {delta}: the model and these images are not independent"),
-            Verdict::NotRejected => format!(
-                "not rejected at {delta}: |T| would have to exceed {bound}; this is no proof that the model is independent \
-                 of these images"
-            ),
-            Verdict::NoPower => format!(
-                "no power at this size: |T| would have to exceed {bound} to reject at {delta}, and the adversarial examples \
-                 of these {} images add up to {} at most; use more images or a larger epsilon",
-                self.test.m,
-                significant(self.largest_difference(), 4)
-            ),
-        }
-    }
-
-    /// The p-value of Section 3.1, from separate intervals.
-    pub fn interval_p(&self) -> f64 {
-        interval_p(self.test.m, self.error.variance, self.weighted.variance, self.test.difference)
+    fn diagnostic(&self) -> String {
+        format!("a diagnostic, no p-value: {}% of {ORDERS} other orders reject", (self.other_orders * 100.0).round())
     }
 
     /// p and both risks on random parts of the sample, as in Figure 5: `sizes` evenly spaced sizes up to all images, each
     /// drawn `repeats` times uniformly without replacement. p is the mean over repeats with its smallest and largest
-    /// value; the risks are means over repeats with 97.5% two-sided Bernstein intervals of that size.
+    /// value, and so is the betting test's on the same images in the order drawn; the risks are means over repeats with
+    /// 97.5% two-sided Bernstein intervals of that size.
     pub fn curve(&self, cx: &Cx, sizes: usize, repeats: usize, seed: u64) -> Result<Vec<BTreeMap<String, Value>>> {
-        let (m, range) = (self.test.m, self.density.hi - self.density.lo);
+        let (m, range, bets) = (self.test.m, self.density.hi - self.density.lo, self.betting.bets);
         let pairs: Vec<(f64, f64)> = self.transcript.rows.iter().filter_map(losses).collect();
         let mut counts: Vec<usize> = (1..=sizes).map(|k| (m * k).div_ceil(sizes)).collect();
         counts.dedup();
@@ -183,8 +152,8 @@ impl RiskReport {
         let mut points = Vec::new();
         for (k, &n) in counts.iter().enumerate() {
             let repeats = if n == m { 1 } else { repeats };
-            let mut sums = [0.0; 5];
-            let mut spread = (f64::INFINITY, f64::NEG_INFINITY);
+            let mut sums = [0.0; 6];
+            let mut spread = [(f64::INFINITY, f64::NEG_INFINITY); 2];
             for repeat in 0..repeats {
                 cx.check()?;
                 let chosen = sample(&mut random(seed, ((k as u64) << 32) | repeat as u64), m, n).into_vec();
@@ -192,17 +161,28 @@ impl RiskReport {
                 let weighted = Risk::of(chosen.iter().map(|&i| pairs[i].1));
                 let (difference, variance) = mean_variance(chosen.iter().map(|&i| self.t[i]));
                 let p = pairwise_p(n, variance, difference, range);
-                spread = (spread.0.min(p), spread.1.max(p));
+                let betting_p = if n == m {
+                    self.betting.p
+                } else {
+                    let t: Vec<f64> = chosen.iter().map(|&i| self.t[i]).collect();
+                    bets.p(&t, &bets.play(&t), || cx.check())?
+                };
+                for (spread, p) in spread.iter_mut().zip([p, betting_p]) {
+                    *spread = (spread.0.min(p), spread.1.max(p));
+                }
                 let bounds = [plain.bound(n, INTERVAL_DELTA), weighted.bound(n, INTERVAL_DELTA)];
-                for (sum, x) in sums.iter_mut().zip([p, plain.mean, bounds[0], weighted.mean, bounds[1]]) {
+                for (sum, x) in sums.iter_mut().zip([p, betting_p, plain.mean, bounds[0], weighted.mean, bounds[1]]) {
                     *sum += x / repeats as f64;
                 }
             }
-            let [p, error, error_bound, weighted, weighted_bound] = sums;
+            let [p, betting_p, error, error_bound, weighted, weighted_bound] = sums;
             let numbers = [
                 ("p", p),
-                ("p_lo", spread.0),
-                ("p_hi", spread.1),
+                ("p_lo", spread[0].0),
+                ("p_hi", spread[0].1),
+                ("betting_p", betting_p),
+                ("betting_p_lo", spread[1].0),
+                ("betting_p_hi", spread[1].1),
                 ("error", error),
                 ("error_lo", (error - error_bound).max(0.0)),
                 ("error_hi", (error + error_bound).min(1.0)),
@@ -220,7 +200,7 @@ impl RiskReport {
     }
 }
 
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 19] = [
     "m",
     "error",
     "weighted_error",
@@ -234,6 +214,7 @@ const FIELDS: [&str; 18] = [
     "delta",
     "bound",
     "interval_test",
+    "betting",
     "verdict",
     "scored",
     "assumption",
@@ -241,14 +222,25 @@ const FIELDS: [&str; 18] = [
     "transcript",
 ];
 
+const INTERVAL_TEST: [&str; 4] = ["bound", "p", "reject", "verdict"];
+
+const BETTING: [&str; 8] = ["log_wealth", "other_orders_rejecting", "p", "reject", "seed", "sides", "used", "verdict"];
+
+/// What of a test the report does not say elsewhere.
+fn part(mut map: BTreeMap<String, Value>, names: &[&str]) -> Value {
+    map.retain(|name, _| names.contains(&name.as_str()));
+    Value::Map(map)
+}
+
 impl Object for RiskReport {
     fn kind(&self) -> &'static str {
         "RiskReport"
     }
 
     fn summary(&self) -> String {
-        let word = match self.verdict() {
+        let word = match self.test.verdict() {
             Verdict::Rejected => "independence rejected",
+            _ if self.betting.outcome.reject => "independence rejected by the betting test alone",
             Verdict::NotRejected => "independence not rejected",
             Verdict::NoPower => "no power at this size",
         };
@@ -278,16 +270,20 @@ impl Object for RiskReport {
             ("range of T_i", "U", format!("[{}, {}]", short(self.density.lo), short(self.density.hi))),
             ("|T| needed", "B", format!("{} to reject at {}", short(test.bound), short(self.delta))),
             ("p, pairwise test", "Eq. 7", short(test.p)),
-            ("p, interval test", "Section 3.1", short(self.interval_p())),
+            ("p, interval test", "Section 3.1", short(self.interval.p)),
+            ("p, betting test", "by powers of 10", short(self.betting.p)),
+            ("", "could stop after", self.betting.used_text()),
+            ("", "in order of seed", format!("{} ({})", self.order_seed, self.diagnostic())),
             ("points scored", "", format!("{} ({} per image)", self.scored, short(self.scored as f64 / m as f64))),
         ];
         let mut lines = vec![
             format!("model {}, images {}: {} over {}", of.model.0, of.data.name, of.search, of.space),
             String::new(),
         ];
-        lines.extend(rows.iter().map(|(name, symbol, text)| format!("  {name:<18} {symbol:<14} {text}")));
+        lines.extend(rows.iter().map(|(name, symbol, text)| format!("  {name:<18} {symbol:<16} {text}")));
         lines.push(String::new());
-        lines.push(self.verdict_text());
+        lines.extend(self.verdicts().iter().map(|(name, text)| format!("  {name:<15}{text}")));
+        lines.push("Which of these tests counts is to be decided before looking at them.".into());
         lines.push(String::new());
         lines.push("This rests on:".into());
         lines.push(
@@ -326,12 +322,14 @@ impl Object for RiskReport {
             "reject" => Value::Bool(test.reject),
             "delta" => Value::Float(self.delta),
             "bound" => Value::Float(test.bound),
-            "interval_test" => {
-                let p = self.interval_p();
-                let map = [("p", Value::Float(p)), ("reject", Value::Bool(p < self.delta))];
-                Value::Map(map.map(|(name, value)| (name.to_string(), value)).into())
+            "interval_test" => part(self.interval.map(), &INTERVAL_TEST),
+            "betting" => {
+                let mut map = self.betting.map();
+                map.insert("seed".into(), Value::Int(self.order_seed as i64));
+                map.insert("other_orders_rejecting".into(), Value::Float(self.other_orders));
+                part(map, &BETTING)
             }
-            "verdict" => Value::Str(self.verdict_text()),
+            "verdict" => Value::Str(self.test.verdict_text()),
             "scored" => Value::Int(self.scored as i64),
             "assumption" => Value::Str(self.density.assumption.clone()),
             "t" => Value::floats(self.t.iter().copied()),
@@ -341,7 +339,11 @@ impl Object for RiskReport {
     }
 
     fn members(&self, field: &str) -> &'static [&'static str] {
-        if field == "interval_test" { &["p", "reject"] } else { &[] }
+        match field {
+            "interval_test" => &INTERVAL_TEST,
+            "betting" => &BETTING,
+            _ => &[],
+        }
     }
 
     fn digest(&self) -> Digest {
@@ -373,13 +375,18 @@ impl Object for RiskReport {
     /// One row per image.
     fn table(&self) -> Option<Table> {
         let rows = &self.transcript.rows;
+        let mut places = vec![0; rows.len()];
+        for (place, i) in order(rows.len(), self.order_seed, 0).into_iter().enumerate() {
+            places[i] = place as i64;
+        }
         let table = Table::default()
             .column("id", rows.iter().map(|row| Value::Int(row.id.into())).collect())
             .column("label", rows.iter().map(|row| Value::Int(row.label.into())).collect())
             .column("loss", rows.iter().map(|row| Value::Int(row.wrong_before().into())).collect())
             .column("adversarial_loss", rows.iter().map(|row| Value::Int(row.wrong_after().into())).collect())
             .column("weight", rows.iter().map(|row| row.weight.map_or(Value::Unit, Value::Float)).collect())
-            .column("t", self.t.iter().copied().map(Value::Float).collect());
+            .column("t", self.t.iter().copied().map(Value::Float).collect())
+            .column("betting_order", places.into_iter().map(Value::Int).collect());
         Some(table)
     }
 

@@ -1,3 +1,4 @@
 //! Formulas on plain numbers: no tensors, no models.
 
 pub mod bernstein;
+pub mod betting;

@@ -19,8 +19,10 @@ const TEXT: usize = 2000;
 const DEEPEST: usize = 6;
 
 /// What stands in the rows of a report, in this order: the field and its words. Fields without words follow.
-const RISK_REPORT: [(&str, &str); 12] = [
+const RISK_REPORT: [(&str, &str); 16] = [
+    ("n", "models"),
     ("m", "images"),
+    ("errors", "errors R_S"),
     ("error", "error R_S"),
     ("weighted_error", "weighted error R_g"),
     ("adversarial_error", "adversarial error R_S'"),
@@ -30,9 +32,15 @@ const RISK_REPORT: [(&str, &str); 12] = [
     ("bound", "|T| needed to reject"),
     ("delta", "level of the test"),
     ("p", "p, pairwise test (Eq. 7)"),
+    ("p_values", "p of each model alone"),
     ("interval_test", "p, interval test (Section 3.1)"),
+    ("betting", "p, betting test"),
     ("scored", "points scored"),
 ];
+
+/// The tests whose verdicts a report gives, by the field that holds the verdict.
+const VERDICTS: [(&str, &str); 3] =
+    [("", "pairwise test"), ("interval_test", "interval test"), ("betting", "betting test")];
 
 /// Said elsewhere in a report's table.
 const RISK_REPORT_APART: [&str; 5] = ["type", "hi", "verdict", "reject", "assumption"];
@@ -208,7 +216,7 @@ impl<'a> Outcome<'a> {
     /// Objects of one type: a row per field, a column per object.
     fn side_by_side(&self, objects: &[Named], depth: usize) -> Markup {
         let kind = objects.first().and_then(|(_, object)| object.get("type")).and_then(Json::as_str).unwrap_or("");
-        let is_report = kind == "RiskReport";
+        let is_report = kind == "RiskReport" || kind == "NModelTest";
         let mut fields: Vec<(String, String)> = Vec::new();
         if is_report {
             let known =
@@ -228,9 +236,11 @@ impl<'a> Outcome<'a> {
                     @for (name, _) in objects { th scope="col" { (clean(name)) } }
                 } }
                 tbody {
-                    @if is_report { tr .verdict {
-                        th scope="row" { "verdict" }
-                        @for (_, object) in objects { td { (verdict(object)) } }
+                    @if is_report { @for (test, words) in VERDICTS {
+                        @if objects.iter().any(|(_, object)| of_test(object, test).is_some_and(has_verdict)) { tr .verdict {
+                            th scope="row" { (words) }
+                            @for (_, object) in objects { td { @if let Some(test) = of_test(object, test) { (verdict(test)) } } }
+                        } }
                     } }
                     @for (field, words) in &fields { tr {
                         th scope="row" { @if is_report { (inline(words, NO_LINKS)) } @else { (clean(words)) } }
@@ -255,6 +265,7 @@ impl<'a> Outcome<'a> {
         match (field, value) {
             ("lo", _) => html! { "[" (four(value)) ", " (object.get("hi").map_or(html! { "?" }, four)) "]" },
             ("interval_test", Json::Object(test)) => test.get("p").map_or(html! {}, four),
+            ("betting", Json::Object(test)) => betting(test, object),
             ("scored", Json::Number(points)) => {
                 let per_image = points.as_f64().zip(object.get("m").and_then(Json::as_f64)).map(|(a, m)| a / m);
                 html! {
@@ -278,6 +289,28 @@ fn kind(value: &Json) -> Option<&str> {
 
 fn is_tensor(map: &Map<String, Json>) -> bool {
     map.len() == 2 && ["shape", "values"].iter().all(|key| map.get(*key).is_some_and(Json::is_array))
+}
+
+/// What a report says of one of its tests.
+fn of_test<'a>(report: &'a Map<String, Json>, test: &str) -> Option<&'a Map<String, Json>> {
+    if test.is_empty() { Some(report) } else { report.get(test).and_then(Json::as_object) }
+}
+
+fn has_verdict(test: &Map<String, Json>) -> bool {
+    test.contains_key("verdict")
+}
+
+/// The p-value of the betting test, and what it hangs on.
+fn betting(test: &Map<String, Json>, report: &Map<String, Json>) -> Markup {
+    let cell = |map: &Map<String, Json>, name: &str| map.get(name).map_or(html! { "?" }, four);
+    html! {
+        (cell(test, "p"))
+        @if test.get("reject") == Some(&Json::Bool(true)) { "; could stop after " (cell(test, "used")) " of " (cell(report, "m")) " images" }
+        @if test.contains_key("seed") { ", in the order of seed " (cell(test, "seed")) }
+        @if let Some(share) = test.get("other_orders_rejecting").and_then(Json::as_f64) {
+            span .note { " (a diagnostic, no p-value: " ((share * 100.0).round()) "% of 20 other orders reject)" }
+        }
+    }
 }
 
 fn verdict(report: &Map<String, Json>) -> Markup {

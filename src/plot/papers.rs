@@ -6,9 +6,10 @@ use crate::core::{Error, Result, Value, suggestion};
 /// Curves by name: rows of one sample size each, in the order of their sizes.
 type Curves = Vec<(String, Vec<Value>)>;
 
-/// Figure 5, left: the p-value of the independence test against the number of images, with a dashed line at `delta`.
+/// Figure 5, left: the p-value of the independence test against the number of images, with a dashed line at `delta`; where
+/// rows have `betting_p`, the betting test's as well.
 ///
-/// `curves`: rows `#{ m, p, p_lo, p_hi }` of one curve (an array), or a map from a name to such an array.
+/// `curves`: rows `#{ m, p, p_lo, p_hi, betting_p, .. }` of one curve (an array), or a map from a name to such an array.
 pub fn pvalues(curves: &Value, delta: f64) -> Result<Figure> {
     let mut panel = Panel {
         x: Axis { label: "number of images".into(), log: true, ..Axis::default() },
@@ -16,7 +17,16 @@ pub fn pvalues(curves: &Value, delta: f64) -> Result<Figure> {
         ..Panel::default()
     };
     for (name, rows) in named(curves)? {
-        panel.layers.push(Layer::Series(curve(name, &rows, "p")?));
+        let both = rows.iter().all(|row| matches!(field(row, "betting_p"), Ok(Some(_))));
+        let title = |test: &str| match (both, name.is_empty()) {
+            (false, _) => name.clone(),
+            (true, true) => test.into(),
+            (true, false) => format!("{name}: {test}"),
+        };
+        panel.layers.push(Layer::Series(curve(title("pairwise, Eq. 7"), &rows, "p")?));
+        if both {
+            panel.layers.push(Layer::Series(curve(title("betting"), &rows, "betting_p")?));
+        }
     }
     let label = format!("δ = {delta}");
     panel.layers.push(Layer::Rule(Rule { label, horizontal: true, at: delta }));

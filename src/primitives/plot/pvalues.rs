@@ -5,11 +5,12 @@ use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
 pub static PVALUES: Primitive = Primitive {
     path: "plot::pvalues",
-    purpose: "Draws the p-value of the overfitting test against the number of images, one line per curve.",
+    purpose: "Draws the p-values of the overfitting tests against the number of images.",
     params: &[Param::new(
         "curves",
         Kind::Either(&[Kind::Array, Kind::Map]),
-        "rows `#{ m, p, p_lo, p_hi }` as `report.curve()` gives them, or a map from a name to such rows",
+        "rows `#{ m, p, p_lo, p_hi, betting_p, betting_p_lo, betting_p_hi }` as `report.curve()` gives them, or a map from a \
+         name to such rows",
     )],
     options: &[
         Param::new("delta", Kind::Float, "the level of the test; a dashed line")
@@ -19,7 +20,8 @@ pub static PVALUES: Primitive = Primitive {
         TITLE,
     ],
     returns: "Figure",
-    notes: "The band reaches from `p_lo` to `p_hi` where the rows have them.",
+    notes: "One line per curve for the pairwise test, and one for the betting test where the rows have `betting_p`. Bands reach \
+            from `p_lo` to `p_hi` where the rows have them.",
     source: "Werpachowski, György and Szepesvári 2019, Figure 5 left",
     examples: &[Example {
         code: "plot::pvalues(#{ strongest: [#{ m: 100, p: 0.9 }, #{ m: 1000, p: 0.02 }], random: [#{ m: 100, p: 1.0 }] })",

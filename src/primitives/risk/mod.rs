@@ -1,14 +1,43 @@
 //! `risk::`: estimates of the error, and the tests that tell whether a model has seen its test set.
 
 pub mod bernstein;
+pub mod betting_test;
 pub mod curve;
 pub mod estimate;
+pub mod interval_test;
+pub mod n_model_test;
 pub mod pairwise_test;
 pub mod report;
 
-use crate::primitives::{Fallback, Kind, Param};
+use std::rc::Rc;
+
+use crate::core::{Error, Result, Tensor, Value};
+use crate::primitives::{Args, Fallback, Kind, Param};
 
 pub(super) const DELTA: Param =
     Param::new("delta", Kind::Float, "the level: the largest probability of rejecting an independent model")
         .range(1e-12, 1.0)
         .or(Fallback::Float(0.05));
+
+/// Numbers of one sample, or a tensor whose rows are many.
+pub(super) const SAMPLES: Kind = Kind::Either(&[Kind::Tensor, Kind::Array]);
+
+pub(super) enum Samples {
+    One(Vec<f64>),
+    Rows(Rc<Tensor>),
+}
+
+impl Samples {
+    pub(super) fn of(args: &Args, name: &str) -> Result<Self> {
+        match args.value(name) {
+            Value::Tensor(tensor) if tensor.dim() != 1 => Ok(Self::Rows(tensor.clone())),
+            value => match Kind::Numbers.accept(value) {
+                Some(Value::Array(values)) => {
+                    Ok(Self::One(values.iter().map(|v| if let Value::Float(x) = v { *x } else { f64::NAN }).collect()))
+                }
+                _ => Err(Error::argument(format!("`{name}` must hold numbers, got {}", value.summary()))
+                    .hint("many samples at once are the rows of a tensor, such as tensor::from(arrays)")),
+            },
+        }
+    }
+}

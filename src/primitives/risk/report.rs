@@ -15,7 +15,7 @@ pub static REPORT: Primitive = Primitive {
     )],
     options: &[DELTA],
     returns: "a RiskReport: m, error (R_S), weighted_error (R_g), adversarial_error (R_S'), difference (T), sigma, lo and hi (the \
-              range of T_i), p, reject, delta, bound (what |T| must exceed), interval_test, verdict, scored, assumption, t, \
+              range of T_i), p, reject, delta, bound (what |T| must exceed), interval_test, betting, verdict, scored, assumption, t, \
               transcript",
     notes: "Both errors estimate the same risk if the model is independent of the images; a model that has seen them has too \
             small a plain error. A transcript without densities is refused.",
@@ -27,5 +27,5 @@ pub static REPORT: Primitive = Primitive {
                risk::report(t).m",
         result: "20",
     }],
-    run: |_, args| Ok(Value::object(report(args.object("transcript"), args.float("delta"))?)),
+    run: |cx, args| Ok(Value::object(report(cx, args.object("transcript"), args.float("delta"))?)),
 };

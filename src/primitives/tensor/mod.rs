@@ -1,5 +1,6 @@
 //! Enough tensor arithmetic to write a model, an objective or a check as a closure.
 
+pub mod choice;
 pub mod create;
 pub mod elementwise;
 pub mod reduce;
