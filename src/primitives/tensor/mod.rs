@@ -1,7 +1,9 @@
 //! Enough tensor arithmetic to write a model, an objective or a check as a closure.
 
+pub mod choose;
 pub mod create;
 pub mod elementwise;
+pub mod random;
 pub mod reduce;
 pub mod shape;
 
