@@ -86,19 +86,24 @@ fn functions(engine: &mut Engine) {
     engine.register_fn("max", |a: f64, b: i64| a.max(b as f64));
 }
 
-/// `+ - * /` and comparisons between tensors, and between a tensor and a number.
+/// `+ - * /` and comparisons between tensors, and between a tensor and a number; `& | !` of masks.
 fn tensors(engine: &mut Engine) {
     macro_rules! operator {
         ($operator:literal, $between:ident, $scalar:ident, $reversed:expr) => {
             engine.register_fn($operator, |a: TensorHandle, b: TensorHandle| {
-                handle($operator, &a.0, &b.0.size(), a.0.$between(&b.0))
+                handle($operator, &a.0, &b.0.size(), counting(&a).and_then(|a| a.$between(&*counting(&b)?)))
             });
-            engine.register_fn($operator, |a: TensorHandle, b: f64| handle($operator, &a.0, &[], a.0.$scalar(b)));
-            engine
-                .register_fn($operator, |a: TensorHandle, b: i64| handle($operator, &a.0, &[], a.0.$scalar(b as f64)));
-            engine.register_fn($operator, |a: f64, b: TensorHandle| handle($operator, &b.0, &[], $reversed(&b.0, a)));
+            engine.register_fn($operator, |a: TensorHandle, b: f64| {
+                handle($operator, &a.0, &[], counting(&a).and_then(|a| a.$scalar(b)))
+            });
+            engine.register_fn($operator, |a: TensorHandle, b: i64| {
+                handle($operator, &a.0, &[], counting(&a).and_then(|a| a.$scalar(b as f64)))
+            });
+            engine.register_fn($operator, |a: f64, b: TensorHandle| {
+                handle($operator, &b.0, &[], counting(&b).and_then(|b| $reversed(&b, a)))
+            });
             engine.register_fn($operator, |a: i64, b: TensorHandle| {
-                handle($operator, &b.0, &[], $reversed(&b.0, a as f64))
+                handle($operator, &b.0, &[], counting(&b).and_then(|b| $reversed(&b, a as f64)))
             });
         };
     }
@@ -107,7 +112,10 @@ fn tensors(engine: &mut Engine) {
     operator!("-", f_sub, f_sub_scalar, |b: &Tensor, a: f64| -> Answer { b.f_neg()?.f_add_scalar(a) });
     operator!("*", f_mul, f_mul_scalar, |b: &Tensor, a: f64| -> Answer { b.f_mul_scalar(a) });
     operator!("/", f_div, f_div_scalar, |b: &Tensor, a: f64| -> Answer { b.f_reciprocal()?.f_mul_scalar(a) });
-    engine.register_fn("-", |a: TensorHandle| handle("-", &a.0, &[], a.0.f_neg()));
+    engine.register_fn("-", |a: TensorHandle| handle("-", &a.0, &[], counting(&a).and_then(|a| a.f_neg())));
+    engine.register_fn("&", |a: TensorHandle, b: TensorHandle| mask("&", &[&a.0, &b.0], || a.0.f_logical_and(&b.0)));
+    engine.register_fn("|", |a: TensorHandle, b: TensorHandle| mask("|", &[&a.0, &b.0], || a.0.f_logical_or(&b.0)));
+    engine.register_fn("!", |a: TensorHandle| mask("!", &[&a.0], || a.0.f_logical_not()));
     macro_rules! comparison {
         ($operator:literal, $between:ident, $scalar:ident) => {
             engine.register_fn($operator, |a: TensorHandle, b: TensorHandle| {
@@ -124,6 +132,30 @@ fn tensors(engine: &mut Engine) {
     comparison!("<=", f_le_tensor, f_le);
     comparison!(">", f_gt_tensor, f_gt);
     comparison!(">=", f_ge_tensor, f_ge);
+}
+
+/// The numbers that a tensor stands for in arithmetic: a mask counts as 0 and 1.
+fn counting(tensor: &TensorHandle) -> Result<Rc<Tensor>, tch::TchError> {
+    match tensor.0.kind() {
+        tch::Kind::Bool => Ok(tensor.0.f_to_kind(tch::Kind::Float)?.into()),
+        _ => Ok(tensor.0.clone()),
+    }
+}
+
+/// What combines masks, and nothing else.
+fn mask(
+    operator: &str,
+    tensors: &[&Tensor],
+    combine: impl FnOnce() -> Result<Tensor, tch::TchError>,
+) -> Result<TensorHandle, Box<EvalAltResult>> {
+    match tensors.iter().find(|tensor| tensor.kind() != tch::Kind::Bool) {
+        None => handle(operator, tensors[0], &tensors[tensors.len() - 1].size(), combine()),
+        Some(other) => {
+            let what = format!("`{operator}` is for masks, such as `x > 0`; got a tensor of {:?}", other.kind());
+            let error = Error::argument(what);
+            Err(EvalAltResult::ErrorRuntime(Dynamic::from(ErrorHandle(error)), Position::NONE).into())
+        }
+    }
 }
 
 fn handle(

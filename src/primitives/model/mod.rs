@@ -7,6 +7,7 @@ pub mod load;
 pub mod logits;
 pub mod predict;
 pub mod train;
+pub mod train_linear;
 
 use std::rc::Rc;
 

@@ -24,6 +24,8 @@ elementwise!(ABS, "Tensor.abs", f_abs, "The absolute value of each element.", "t
 elementwise!(EXP, "Tensor.exp", f_exp, "e to the power of each element.", "tensor::from([0]).exp()[0]" => "1.0");
 elementwise!(LN, "Tensor.ln", f_log, "The natural logarithm of each element.", "tensor::from([1]).ln()[0]" => "0.0");
 elementwise!(SQRT, "Tensor.sqrt", f_sqrt, "The square root of each element.", "tensor::from([9]).sqrt()[0]" => "3.0");
+elementwise!(FLOOR, "Tensor.floor", f_floor, "The largest whole number that is not above each element.", "tensor::from([1.7]).floor()[0]" => "1.0");
+elementwise!(ERF, "Tensor.erf", f_erf, "The error function 2/√π ∫₀ˣ exp(-t²) dt of each element; the normal distribution is (1 + erf(x/√2))/2.", "tensor::from([0]).erf()[0]" => "0.0");
 elementwise!(RELU, "Tensor.relu", f_relu, "Each element, or 0 if it is negative.", "tensor::from([-1]).relu()[0]" => "0.0");
 elementwise!(SIGMOID, "Tensor.sigmoid", f_sigmoid, "The logistic function of each element.", "tensor::from([0]).sigmoid()[0]" => "0.5");
 

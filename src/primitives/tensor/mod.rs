@@ -1,8 +1,10 @@
 //! Enough tensor arithmetic to write a model, an objective or a check as a closure.
 
 pub mod choice;
+pub mod choose;
 pub mod create;
 pub mod elementwise;
+pub mod random;
 pub mod reduce;
 pub mod shape;
 

@@ -7,12 +7,19 @@ use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 const ALONG: Param = Param::new("dim", Kind::Int, "the dimension to reduce; -1 is the last")
     .or(Fallback::Absent("the whole tensor, to one number"));
 
+/// A dimension counted from the first, or an error that says which there are.
+pub(super) fn axis(x: &Tensor, dim: i64) -> Result<i64> {
+    let rank = x.size().len() as i64;
+    if (-rank..rank).contains(&dim) {
+        return Ok(if dim < 0 { dim + rank } else { dim });
+    }
+    Err(Error::argument(format!("there is no dimension {dim} in a tensor of {rank} dimensions")))
+}
+
 /// The dimension that was asked for, or an error that says which there are.
 fn dimension(args: &Args, x: &Tensor) -> Result<Option<i64>> {
-    let rank = x.size().len() as i64;
     match args.optional_int("dim") {
-        Some(dim) if dim >= -rank && dim < rank => Ok(Some(dim)),
-        Some(dim) => Err(Error::argument(format!("there is no dimension {dim} in a tensor of {rank} dimensions"))),
+        Some(dim) => axis(x, dim).map(Some),
         None if x.numel() == 0 => Err(Error::argument("the tensor is empty")),
         None => Ok(None),
     }
@@ -50,6 +57,40 @@ reduction!(MIN, "Tensor.min", |x| x.f_min(), |x, dim| x.f_amin([dim], false),
     "The smallest element.", "tensor::from([4, 2, 3]).min()" => "2.0");
 reduction!(MAX, "Tensor.max", |x| x.f_max(), |x, dim| x.f_amax([dim], false),
     "The largest element.", "tensor::from([[4, 2], [3, 9]]).max(-1)[0]" => "4.0");
+
+pub static QUANTILE: Primitive = Primitive {
+    path: "Tensor.quantile",
+    purpose: "The value below which a share of the elements lies.",
+    params: &[SELF, Param::new("q", Kind::Float, "the share").range(0.0, 1.0), ALONG],
+    options: &[],
+    returns: "a float, or a tensor without the dimension",
+    notes: "Between two elements it is interpolated. `x.quantile(0.5)` is the median.",
+    source: "",
+    examples: &[
+        Example { code: "tensor::from([1, 2, 3, 4]).quantile(0.5)", result: "2.5" },
+        Example { code: "tensor::from([[1, 2], [3, 6]]).quantile(1, 0).values()", result: "[3.0, 6.0]" },
+    ],
+    run: |_cx: &Cx, args: &Args| {
+        let x = args.tensor("x").f_to_kind(tch::Kind::Double)?;
+        let (rows, dim) = match dimension(args, &x)? {
+            Some(dim) => (x.shallow_clone(), dim),
+            None => (x.f_reshape([-1])?, 0),
+        };
+        let n = rows.size()[dim as usize];
+        if n == 0 {
+            return Err(Error::argument("Tensor.quantile: the tensor is empty"));
+        }
+        // Sorting has no limit on the size, which libtorch's own quantile has.
+        let sorted = rows.f_sort(dim, false)?.0;
+        let at = args.float("q") * (n - 1) as f64;
+        let (below, above) = (sorted.f_select(dim, at.floor() as i64)?, sorted.f_select(dim, at.ceil() as i64)?);
+        let value = below.f_lerp(&above, at.fract())?;
+        Ok(match args.optional_int("dim") {
+            Some(_) => Value::tensor(value.f_to_kind(tch::Kind::Float)?),
+            None => Value::Float(value.f_double_value(&[])?),
+        })
+    },
+};
 
 pub static ARGMAX: Primitive = Primitive {
     path: "Tensor.argmax",

@@ -53,6 +53,24 @@ pub static RESHAPE: Primitive = Primitive {
     },
 };
 
+pub static TRANSPOSE: Primitive = Primitive {
+    path: "Tensor.transpose",
+    purpose: "Rows become columns: the last two dimensions change places.",
+    params: &[SELF],
+    options: &[],
+    returns: "a tensor",
+    notes: "",
+    source: "",
+    examples: &[Example { code: "tensor::zeros([4, 2, 3]).transpose().shape", result: "[4, 3, 2]" }],
+    run: |_cx: &Cx, args: &Args| {
+        let x = args.tensor("x");
+        if x.dim() < 2 {
+            return Err(Error::argument(format!("Tensor.transpose: wants two dimensions, got {:?}", x.size())));
+        }
+        Ok(Value::tensor(x.f_transpose(-2, -1)?))
+    },
+};
+
 pub static MATMUL: Primitive = Primitive {
     path: "Tensor.matmul",
     purpose: "The matrix product.",
