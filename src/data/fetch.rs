@@ -403,13 +403,18 @@ fn receive(cx: &Cx, remote: &Remote, file: &mut File, open: &Open) -> Result<()>
                     Ok(Piece::Bytes(buffer))
                 }
                 Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(e) => Err(Error::new(ErrorKind::File, format!("the connection broke: {e}"))),
+                Err(e) => Err(Error::new(ErrorKind::File, format!("{url}: the connection broke: {e}"))),
             };
             let last = !matches!(piece, Ok(Piece::Bytes(_)));
             going = sender.send(piece).is_ok() && !last;
         }
     });
-    let task = cx.progress(remote.file, Some(remote.bytes));
+    let task = cx.progress(&format!("{}, kB", remote.file), Some(remote.bytes / 1000));
+    let mut shown = 0;
+    let mut show = |length: u64| {
+        task.advance((length / 1000).saturating_sub(shown));
+        shown = shown.max(length / 1000);
+    };
     let mut heard = Instant::now();
     loop {
         cx.check()?;
@@ -424,13 +429,13 @@ fn receive(cx: &Cx, remote: &Remote, file: &mut File, open: &Open) -> Result<()>
                 file.set_len(from).map_err(at)?;
                 file.seek(SeekFrom::Start(from)).map_err(at)?;
                 length = from;
-                task.advance(from);
+                show(from);
             }
             Piece::From(from) => return Err(failed(format!("asked from byte {length} on, it answers from {from}"))),
             Piece::Bytes(bytes) => {
                 file.write_all(&bytes).map_err(at)?;
                 length += bytes.len() as u64;
-                task.advance(bytes.len() as u64);
+                show(length);
                 if length > remote.bytes + SLACK {
                     return Err(failed(format!("more comes than the {} bytes of the published file", remote.bytes)));
                 }
