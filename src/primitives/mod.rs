@@ -49,6 +49,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &tensor::reduce::ARGMAX,
     &tensor::reduce::SOFTMAX,
     &data::glyphs::GLYPHS,
+    &data::scenes::SCENES,
     &data::load::LOAD,
     &data::from::FROM,
     &data::noise::NOISE,
