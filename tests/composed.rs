@@ -608,3 +608,82 @@ fn from_a_script() {
         assert!(error.contains(words), "{error}");
     }
 }
+
+/// What is known or looks so is said once, and stands in the report; sets that are as they should be are left alone.
+#[test]
+fn a_set_that_looks_centred_or_unfair_is_warned_of() {
+    let cautions = |data: &Dataset, space: Rc<dyn Space>| {
+        let [c, h, w] = data.shape();
+        let f = model(Linear { weights: gaussian(&[(c * h * w) as i64, 10], 1), quantum: 0.0 });
+        let transcript = run_over(&Cx::default(), &f, data, space, Rc::new(Random), 4096).unwrap();
+        transcript.of.density.clone().unwrap().cautions
+    };
+    let glyphs = |position, seed| {
+        let glyphs = Glyphs { n: 100, size: 16, margin: 6, position, seed, ..Glyphs::default() };
+        let rows: Vec<usize> = (0..100).collect();
+        let drawn = Glyphs { polarity: viva::data::Polarity::Random, ..glyphs }.dataset().unwrap();
+        let canvases = drawn.canvases(&rows, Device::Cpu).unwrap();
+        let images = (0..100).map(|i| Vec::try_from(canvases.get(i).reshape([-1])).unwrap()).collect();
+        // The same pixels without what glyphs know of themselves.
+        set(drawn.canvas_shape(), images, drawn.labels().to_vec(), 10, drawn.edge())
+    };
+    use viva::data::Position::{Centred, Margin, Torus};
+    for seed in 0..30 {
+        let plain = cautions(&glyphs(Torus, seed), times(translate(1), Rc::new(Polarity)));
+        assert!(plain.is_empty(), "{plain:?}");
+        let scenes = viva::data::Scenes { n: 60, size: 16, torus: true, split: viva::data::Split::Train, seed };
+        let scenes = cautions(&scenes.dataset().unwrap(), times(translate(1), Rc::new(Flip)));
+        assert!(scenes.is_empty(), "{scenes:?}");
+    }
+    for position in [Centred, Margin] {
+        let found = cautions(&glyphs(position, 1), translate(1));
+        assert!(found.len() == 1 && found[0].contains("look centred"), "{found:?}");
+    }
+    let dark = set(
+        [1, 9, 9],
+        noise(40, 81, 1).into_iter().map(|x| x.iter().map(|x| x * 0.7).collect()).collect(),
+        vec![0; 40],
+        2,
+        Edge::Wrap,
+    );
+    let found = cautions(&dark, times(Rc::new(Polarity), Rc::new(Flip)));
+    assert!(found.len() == 1 && found[0].contains("0% of 40 images are bright"), "{found:?}");
+}
+
+/// A mirrored scene is as likely as the scene, so each attribute that has a side has both equally often; and what an image is
+/// said to show is what it shows.
+#[test]
+fn scenes_are_what_their_attributes_say() {
+    let scenes = |torus, seed| {
+        let scenes = viva::data::Scenes { n: 600, size: 32, torus, split: viva::data::Split::Train, seed };
+        scenes.dataset().unwrap()
+    };
+    let still = scenes(false, 4);
+    let (mut right, mut leaning, mut agree) = (0, 0, 0);
+    for row in 0..still.len() {
+        let named: BTreeMap<&str, Value> = still.attributes(row).into_iter().collect();
+        let word = |name: &str| named[name].summary();
+        assert_eq!(still.classes()[still.labels()[row] as usize], word("shape"));
+        let Value::Float(tilt) = named["tilt"] else { panic!("no number") };
+        right += usize::from(word("handle") == "right");
+        leaning += usize::from(tilt > 0.0);
+        // The handle makes its side differ from the mirror image of the other: where it is, is where trim is.
+        let image = still.images(&[row], Device::Cpu).unwrap();
+        let band = image.narrow(2, 12, 9);
+        let trim = if word("sky") == "night" { 0.9 } else { 0.23 };
+        let like = (band - trim).abs().amax([1], false).le(0.1);
+        let count = |from: i64| like.narrow(2, from, 12).sum(tch::Kind::Double).double_value(&[]);
+        agree += usize::from((count(20) > count(0)) == (word("handle") == "right"));
+    }
+    // Six standard deviations of a fair count of 600 are 73.
+    assert!((227..=373).contains(&right) && (227..=373).contains(&leaning), "{right} {leaning}");
+    assert!(agree > 480, "{agree} of 600 handles are where they are said to be");
+    assert_eq!(still.edge(), Edge::None);
+    let torus = scenes(true, 4);
+    assert_eq!((torus.edge(), torus.labels()), (Edge::Wrap, still.labels()));
+    assert_eq!(torus.caution("flip"), None);
+    assert!(torus.caution("turn").is_some());
+    // The same scene is rolled: the same pixels in other places, up to the noise that is drawn in between.
+    let sum = |set: &Dataset| set.images(&[5], Device::Cpu).unwrap().mean(tch::Kind::Double).double_value(&[]);
+    assert!((sum(&still) - sum(&torus)).abs() < 0.003);
+}

@@ -56,6 +56,25 @@ fn the_demo_tells_seen_images_from_fresh_ones_twice_with_the_same_bytes() {
 }
 
 #[test]
+fn composed_spaces_are_set_side_by_side() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("run");
+    let words = ["--images", "120", "--largest", "250", "--passes", "15000", "--epsilon", "1"];
+    let results = run("overfitting/composed.rhai", &out, &words);
+    let rows = results["table"].as_array().expect("a table");
+    // Two kinds of images, four spaces, two searches.
+    assert_eq!(rows.len(), 16);
+    for row in rows {
+        let number = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{name} in {row}"));
+        assert!(number("fresh_error") > 0.2 && number("fresh_p") > 0.05, "{row}");
+        // The networks know their images, so every space sees that these are too easy.
+        assert!(number("difference") > 0.05 && number("needed") > 30.0, "{row}");
+    }
+    let text = std::fs::read_to_string(out.join("report.md")).expect("a report");
+    assert!(text.contains("power.png") && text.contains("scenes.png"));
+}
+
+#[test]
 #[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
 fn a_few_images_have_no_power_and_the_report_says_so() {
     let folder = tempfile::tempdir().expect("a temporary folder");

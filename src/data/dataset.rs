@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tch::Device;
 
-use crate::core::{Cx, Digest, Error, Result, Tensor};
+use crate::core::{Cx, Digest, Error, Result, Tensor, Value};
 
 /// Floats that are read at once, at most: 2 GiB.
 const LARGEST_READ: usize = 1 << 29;
@@ -24,6 +24,11 @@ pub trait Source: Send + Sync {
 
     /// Writes image `index` as `C x H x W` finite floats in [0, 1]; the source makes sure of both.
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()>;
+
+    /// What image `index` was drawn to show, by name, where that is known.
+    fn attributes(&self, _index: usize) -> Vec<(&'static str, Value)> {
+        vec![]
+    }
 }
 
 /// What a translation meets at the border of an image.
@@ -172,6 +177,11 @@ impl Dataset {
     /// Why a change of this name does not keep labels and density, where that is known.
     pub fn caution(&self, change: &str) -> Option<&'static str> {
         self.cautions.iter().find(|(name, _)| *name == change).map(|(_, why)| *why)
+    }
+
+    /// What image `row` was drawn to show, by name; empty where that is not known.
+    pub fn attributes(&self, row: usize) -> Vec<(&'static str, Value)> {
+        self.rows.get(row).map_or(vec![], |&index| self.source.attributes(index as usize))
     }
 
     /// Whether an image's pixels depend on all that models see of it, so that a moved crop is another image.

@@ -44,11 +44,17 @@ impl Object for Dataset {
         let row = row as usize;
         let label = self.labels()[row];
         Some(self.images(&[row], Device::Cpu).and_then(|image| {
-            Ok(Value::Map(BTreeMap::from([
+            let mut map = BTreeMap::from([
                 ("image".into(), Value::tensor(image.f_squeeze_dim(0)?)),
                 ("label".into(), Value::Int(label)),
                 ("class".into(), Value::Str(self.classes()[label as usize].clone())),
-            ])))
+            ]);
+            let attributes = self.attributes(row);
+            if !attributes.is_empty() {
+                let attributes = attributes.into_iter().map(|(name, value)| (name.to_string(), value));
+                map.insert("attributes".into(), Value::Map(attributes.collect()));
+            }
+            Ok(Value::Map(map))
         }))
     }
 

@@ -61,6 +61,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &tensor::choose::WHERE,
     &tensor::choose::SORT,
     &data::glyphs::GLYPHS,
+    &data::scenes::SCENES,
     &data::load::LOAD,
     &data::from::FROM,
     &data::noise::NOISE,

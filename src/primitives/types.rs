@@ -41,7 +41,8 @@ pub static TYPES: &[Type] = &[
                  nothing to bring in",
             ),
         ],
-        elements: "a map: `image` (a tensor C x H x W), `label` and `class`; a negative index counts from the end",
+        elements: "a map: `image` (a tensor C x H x W), `label` and `class`, and `attributes` where they are known by name; a negative \
+                   index counts from the end",
     },
     Type {
         name: "Model",
@@ -151,7 +152,12 @@ pub static TYPES: &[Type] = &[
         elements: "a number or, of a tensor with several dimensions, a row; a negative index counts from the end",
     },
     Type { name: "Layer", purpose: "One layer of a network written down, from `net::`.", fields: &[], elements: "" },
-    Type { name: "Space", purpose: "What may change in an input, from `space::`.", fields: &[], elements: "" },
+    Type {
+        name: "Space",
+        purpose: "What may change in an input, from `space::`. `a * b` composes two finite spaces: first a point of b, then one of a.",
+        fields: &[],
+        elements: "",
+    },
     Type { name: "Search", purpose: "How a failing change is looked for, from `search::`.", fields: &[], elements: "" },
     Type { name: "Objective", purpose: "What counts as failing, from `objective::`.", fields: &[], elements: "" },
 ];

@@ -73,8 +73,8 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     };
     plan.model.check_fits(cx, plan.data)?;
     let changes = finite.parts().iter().map(Part::name).collect::<Vec<_>>();
-    let cautions: Vec<&str> = changes.iter().filter_map(|change| plan.data.caution(change)).collect();
-    if densities && !cautions.is_empty() {
+    let cautions = if densities { cautions(cx, plan.data, &changes)? } else { vec![] };
+    if !cautions.is_empty() {
         cx.warn(format!(
             "{}: {}, so a test on these densities may reject models that have not seen the images",
             plan.data.name,
@@ -85,7 +85,6 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let candidates = ball.group.candidates().len();
     let density = densities.then(|| {
         let (lo, hi) = exhaustive.range(candidates);
-        let cautions = cautions.iter().map(|caution| caution.to_string()).collect();
         Density { lo, hi, candidates, assumption: ball.group.assumption(), cautions }
     });
     // Enough that images which ask for a few points each still fill a batch.
@@ -96,6 +95,16 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let mut grids = Grids { plan, ball: &ball, exhaustive, densities, active, sharing };
     let (rows, outcome) = rounds::examine(cx, plan, &mut grids, places, plan.model.opaque());
     rounds::answer(cx, Transcript::new(plan, ball.group.clone(), density, rows), outcome)
+}
+
+/// Why these changes do not keep label and density of these images: what is known, or else what a sample of them shows.
+fn cautions(cx: &Cx, data: &Dataset, changes: &[&str]) -> Result<Vec<String>> {
+    let known = |change: &&str| data.caution(change).map(String::from);
+    if changes.iter().all(|change| known(change).is_some()) {
+        return Ok(changes.iter().filter_map(known).collect());
+    }
+    let look = data.look(cx)?;
+    Ok(changes.iter().filter_map(|change| known(change).or_else(|| look.caution(change))).collect())
 }
 
 /// An image under examination.

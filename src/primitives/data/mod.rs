@@ -8,6 +8,7 @@ pub mod noise;
 pub mod preprocess;
 pub mod read;
 pub mod relabel;
+pub mod scenes;
 
 use super::{Args, Kind, Param};
 use crate::core::{Error, Result, Value};

@@ -1,0 +1,110 @@
+//! Whether images look centred on what they show, or decided by a coin that is not fair: what tests that rest on a density
+//! being kept must not be trusted with.
+
+use tch::{Device, Kind};
+
+use super::Dataset;
+use crate::core::{Cx, Result, Tensor};
+
+/// Images that are looked at, at most, evenly spaced over the set.
+const SAMPLE: usize = 256;
+
+/// Images read at a time.
+const PART: usize = 32;
+
+/// Sets that score more than this look centred, if they are large enough for it not to be chance.
+const CENTRED: f64 = 0.15;
+
+/// Standard deviations that chance is allowed: exceeded once in 100,000 sets that are not centred, or fairly drawn.
+const CHANCE: f64 = 4.3;
+
+/// What a sample of a data set looks like.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    pub images: usize,
+    /// How close to the middle the contrast of an image lies: the cosine of the phase of the first Fourier coefficient of
+    /// |x - median| along each axis, averaged over axes and images. 1 where all of it is in the middle; 0 on average where
+    /// images were rolled by uniform offsets, as the phase is uniform then; below 0 where borders are busier.
+    pub centred: f64,
+    /// The shares of images that are brighter than 1/2 on average, on their right half, and in their upper half.
+    pub bright: f64,
+    pub right: f64,
+    pub upper: f64,
+}
+
+impl Dataset {
+    /// Looks at a sample of the images with their margins.
+    pub fn look(&self, cx: &Cx) -> Result<Look> {
+        let n = self.len().min(SAMPLE);
+        let rows: Vec<usize> = (0..n).map(|i| i * self.len() / n).collect();
+        let mut sums = [0.0; 4];
+        for part in rows.chunks(PART) {
+            cx.check()?;
+            let seen = tch::no_grad(|| look_at(&self.canvases(part, Device::Cpu)?))?;
+            sums.iter_mut().zip(seen).for_each(|(sum, x)| *sum += x);
+        }
+        let [centred, bright, right, upper] = sums.map(|sum| sum / n as f64);
+        Ok(Look { images: n, centred, bright, right, upper })
+    }
+}
+
+/// Sums over images, in the order of the fields of `Look`.
+fn look_at(images: &Tensor) -> Result<[f64; 4]> {
+    let [n, c, h, w] = images.size()[..] else { return Ok([0.0; 4]) };
+    let flat = images.f_reshape([n, c, h * w])?;
+    let (median, _) = flat.f_median_dim(2, true)?;
+    let contrast = flat.f_sub(&median)?.f_abs()?.f_sum_dim_intlist([1i64].as_slice(), false, Kind::Double)?;
+    let contrast = contrast.f_reshape([n, h, w])?;
+    let light = flat.f_mean_dim([1i64].as_slice(), false, Kind::Double)?.f_reshape([n, h, w])?;
+    let mut cosines = Tensor::f_zeros([n], (Kind::Double, Device::Cpu))?;
+    let mut halves = Vec::new();
+    for (side, other) in [(w, 1i64), (h, 2)] {
+        // From -1/2 to 1/2 over the image.
+        let at: Vec<f64> = (0..side).map(|i| (i as f64 + 0.5) / side as f64 - 0.5).collect();
+        let along = |image: &Tensor, weight: &dyn Fn(f64) -> f64| -> Result<Tensor> {
+            let weights: Vec<f64> = at.iter().map(|&t| weight(t)).collect();
+            let profile = image.f_sum_dim_intlist([other].as_slice(), false, Kind::Double)?;
+            Ok(profile.f_matmul(&Tensor::f_from_slice(&weights)?)?)
+        };
+        let real = along(&contrast, &|t| (std::f64::consts::TAU * t).cos())?;
+        let imaginary = along(&contrast, &|t| (std::f64::consts::TAU * t).sin())?;
+        cosines += real.f_div(&real.f_hypot(&imaginary)?.f_clamp_min(1e-9)?)? / 2.0;
+        // The middle of an odd side belongs to neither half.
+        halves.push(along(&light, &|t| (t * 2.0 * side as f64).round().clamp(-1.0, 1.0))?);
+    }
+    // Exact ties count half.
+    let share =
+        |x: &Tensor| -> Result<f64> { Ok((x.f_sign()?.f_sum(Kind::Double)?.f_double_value(&[])? + n as f64) / 2.0) };
+    let bright = light.f_mean_dim([1i64, 2].as_slice(), false, Kind::Double)? - 0.5;
+    Ok([cosines.f_sum(Kind::Double)?.f_double_value(&[])?, share(&bright)?, share(&halves[0])?, share(&-&halves[1])?])
+}
+
+impl Look {
+    /// What speaks against a change of `space::` keeping label and density here.
+    pub fn caution(&self, change: &str) -> Option<String> {
+        let n = self.images as f64;
+        // A share that a fair coin decides in every image.
+        let unfair = |share: f64| (2.0 * share - 1.0).abs() * n.sqrt() > CHANCE;
+        let percent = |share: f64| format!("{:.0}% of {} images", 100.0 * share, self.images);
+        match change {
+            // The cosines of both axes have variance 1/2 where phases are uniform.
+            "translate" if self.centred > CENTRED.max(CHANCE / (4.0 * n).sqrt()) => Some(format!(
+                "the images look centred on what they show (score {:.2}, where images cut out anywhere have about 0 and \
+                 chance stays below {CENTRED}): moved ones are less likely",
+                self.centred
+            )),
+            "polarity" if unfair(self.bright) => {
+                Some(format!("{} are bright: inverted ones are not as likely", percent(self.bright)))
+            }
+            "flip" if unfair(self.right) => {
+                Some(format!("{} are brighter on the right: mirrored ones are not as likely", percent(self.right)))
+            }
+            "turn" if unfair(self.upper) || unfair(self.right) => Some(format!(
+                "{} are brighter above and {} on the right: turned ones are not as likely",
+                percent(self.upper),
+                percent(self.right)
+            )),
+            _ => None,
+        }
+    }
+}
