@@ -169,7 +169,7 @@ fn label(v: f64, step: f64, largest: f64) -> String {
 }
 
 fn power_label(v: f64) -> String {
-    if (0.0099..1001.0).contains(&v) {
+    if (0.0099..9999.0).contains(&v) {
         minus(format!("{}", (v * 1e6).round() / 1e6))
     } else {
         short_exponent(&format!("{v:.0e}"))
@@ -208,6 +208,7 @@ mod tests {
         assert_eq!(labels(0.0, 1.0, false, 4), ["0", "0.25", "0.50", "0.75", "1.00"]);
         assert_eq!(labels(1e-3, 1e5, true, 10), ["1e-3", "0.01", "0.1", "1", "10", "100", "1000", "1e4", "1e5"]);
         assert_eq!(labels(100.0, 900.0, true, 5), ["100", "200", "500"]);
+        assert_eq!(labels(1000.0, 9000.0, true, 5), ["1000", "2000", "5000"]);
         assert_eq!(labels(0.91, 0.99, true, 4).len(), 4);
     }
 
