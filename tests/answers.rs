@@ -61,9 +61,8 @@ fn rows(cx: &Cx, model: &Model, data: &Dataset, search: Rc<dyn Search>, batch: O
 /// Rows whose answers differ, with the smallest distance between two scores of those outcomes.
 fn differing(a: &[Row], b: &[Row]) -> Vec<(u32, f32)> {
     assert_eq!(a.len(), b.len());
-    let differs = |(a, b): &(&Row, &Row)| {
-        (a.before, a.after, a.point) != (b.before, b.after, b.point) || a.weight != b.weight
-    };
+    let differs =
+        |(a, b): &(&Row, &Row)| (a.before, a.after, a.point) != (b.before, b.after, b.point) || a.weight != b.weight;
     let pairs = a.iter().zip(b).filter(differs);
     pairs.map(|(a, b)| (a.id, (a.margin - b.margin).abs().min(a.margin.abs()).min(b.margin.abs()))).collect()
 }

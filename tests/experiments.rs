@@ -118,3 +118,54 @@ fn power_in_small() {
     }
     assert!(folder.path().join("run/power.png").exists());
 }
+
+#[test]
+fn the_synthetic_experiment_finds_dependence_and_nothing_else() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("run");
+    let words = ["--repetitions", "4", "--steps", "4000", "--fresh", "2000"];
+    let results = run("overfitting/synthetic.rhai", &out, &words);
+    let errors = results["errors"].as_array().expect("a table");
+    let mut seen = 0;
+    for row in errors {
+        let number = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{name} of {row}"));
+        let dependent = row["kind"] == "dependent";
+        if !dependent {
+            assert!(number("rejected") == 0.0 && number("z").abs() < 4.0, "{row}");
+        } else if (15.0..=50.0).contains(&number("epsilon")) {
+            assert!(number("rejected") == 1.0 && number("p") < 1e-3, "{row}");
+        } else if number("epsilon") <= 3.0 {
+            assert!(number("p") > 0.9, "{row}");
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, 40);
+    for name in ["figure4.png", "figure7.png", "figure8.svg", "pvalues.csv", "errors.csv"] {
+        assert!(out.join(name).exists(), "{name} is missing");
+    }
+    let pvalues = std::fs::read_to_string(out.join("pvalues.csv")).expect("a table");
+    assert_eq!(pvalues.lines().count(), 1 + 2 * 2 * 20, "two kinds, N = 1 and 2, 20 epsilons");
+}
+
+#[test]
+fn retraining_tells_a_seed_from_a_recipe() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("run");
+    let words = ["--seeds", "3", "--images", "200", "--tests", "200", "--epochs", "12", "--epsilon", "1"];
+    let results = run("overfitting/retraining.rhai", &out, &words);
+    let rows = |situation: &str| -> Vec<serde_json::Value> {
+        let all = results["models"].as_array().expect("a table");
+        all.iter().filter(|row| row["situation"] == situation).cloned().collect()
+    };
+    let (untouched, one, recipe) = (rows("untouched"), rows("one seed"), rows("recipe"));
+    assert_eq!((untouched.len(), one.len(), recipe.len()), (3, 3, 3));
+    let changed: Vec<usize> = (0..3).filter(|&i| one[i]["error"] != untouched[i]["error"]).collect();
+    assert_eq!(changed.len(), 1, "only the picked seed was polished");
+    assert_eq!(one[changed[0]]["error"], recipe[changed[0]]["error"]);
+    let luck = |row: &serde_json::Value| row["luck"].as_f64().expect("a number");
+    let mean = |rows: &[serde_json::Value]| rows.iter().map(luck).sum::<f64>() / 3.0;
+    assert!(mean(&recipe) > mean(&untouched) + 0.03, "{results}");
+    let t = |situation: &str| results["n_model"][situation]["difference"].as_f64().expect("a number");
+    assert!(t("recipe") > t("one seed") && t("one seed") > t("untouched"), "{}", results["n_model"]);
+    assert!(out.join("retraining.png").exists() && out.join("models.csv").exists());
+}

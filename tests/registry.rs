@@ -68,7 +68,7 @@ fn every_long_call_ends_where_it_is_stopped() {
             assert!(made <= polls / 2 + 1, "{}: {made} polls where {} were enough", example.code, polls / 2 + 1);
         }
     }
-    for wanted in ["model::train", "examine", "risk::estimate", "RiskReport.curve"] {
+    for wanted in ["model::train", "model::train_linear", "examine", "risk::estimate", "RiskReport.curve"] {
         assert!(long.contains(&wanted), "{wanted} was not stopped half-way; only {long:?} were");
     }
 }

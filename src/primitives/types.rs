@@ -147,7 +147,8 @@ pub static TYPES: &[Type] = &[
     },
     Type {
         name: "tensor",
-        purpose: "Numbers in bulk. Arithmetic with tensors and numbers is elementwise, and no method changes its tensor.",
+        purpose: "Numbers in bulk. Arithmetic with tensors and numbers is elementwise, and no method changes its tensor. A \
+                  comparison gives a mask, which `&`, `|` and `!` combine and which counts as 0 and 1 in arithmetic.",
         fields: &[],
         elements: "a number or, of a tensor with several dimensions, a row; a negative index counts from the end",
     },

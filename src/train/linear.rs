@@ -77,8 +77,7 @@ pub fn train_linear(
         return Err(Error::argument("labels must be -1 or 1").hint("`mask.where(1, -1)` makes them from a comparison"));
     }
     let problem = |j: usize| -> Result<Problem> {
-        let rows = |tensor: &Tensor| Ok(Vec::<f32>::try_from(&tensor.f_get(j as i64)?.f_reshape([-1])?)?);
-        let rows = |tensor| rows(tensor).map_err(|e: tch::TchError| Error::from(e));
+        let rows = |tensor: &Tensor| Vec::<f32>::try_from(&tensor.f_get(j as i64)?.f_reshape([-1])?);
         Ok(Problem::new(&rows(&points)?, rows(&labels)?, settings))
     };
 

@@ -82,11 +82,7 @@ pub static FILTER: Primitive = Primitive {
 pub static HIGHEST: Primitive = Primitive {
     path: "Transcript.highest",
     purpose: "The rows with the largest values of a column, the largest first.",
-    params: &[
-        RECEIVER,
-        COLUMN,
-        Param::new("n", Kind::Int, "how many rows").range(1.0, 1e9).or(Fallback::Int(10)),
-    ],
+    params: &[RECEIVER, COLUMN, Param::new("n", Kind::Int, "how many rows").range(1.0, 1e9).or(Fallback::Int(10))],
     options: &[],
     returns: "a Transcript; all rows where a value is known if there are fewer",
     notes: "Of equal values the earlier row comes first. An estimate from rows that were chosen by their outcome is not valid.",
