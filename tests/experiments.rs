@@ -80,7 +80,7 @@ fn a_few_images_have_no_power_and_the_report_says_so() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
     let results = run("overfitting/imagenet.rhai", &out, &["--limit", "3", "--epsilon", "1"]);
-    let report = &results["report"];
+    let report = &results["reports"]["strongest"];
     assert_eq!((&report["m"], &report["reject"]), (&3.into(), &false.into()));
     assert!(report["verdict"].as_str().is_some_and(|text| text.contains("no power at this size")), "{report}");
     assert!(report["scored"].as_u64().is_some_and(|n| (9..=3 * 25).contains(&n)), "{report}");
@@ -106,7 +106,7 @@ fn validity_in_small() {
 #[test]
 fn power_in_small() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let words = ["--repeats", "150", "--shrink", "400"];
+    let words = ["--repeats", "150", "--shrink", "400", "--models", "5", "--steps", "5000"];
     let results = run("overfitting/power.rhai", &folder.path().join("run"), &words);
     let needed = results["needed"].as_array().expect("a table");
     let of = |case: &str, power: f64| {
