@@ -59,7 +59,7 @@ fn the_demo_tells_seen_images_from_fresh_ones_twice_with_the_same_bytes() {
 fn composed_spaces_are_set_side_by_side() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
-    let words = ["--images", "120", "--largest", "250", "--passes", "15000", "--epsilon", "1"];
+    let words = ["--images", "120", "--largest", "250", "--passes", "60000", "--epsilon", "1"];
     let results = run("overfitting/composed.rhai", &out, &words);
     let rows = results["table"].as_array().expect("a table");
     // Two kinds of images, four spaces, two searches.

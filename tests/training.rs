@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tch::Device;
-use viva::core::{Cx, Digest, Object, Result, Tensor, Value};
+use viva::core::{Cx, Digest, Object, Result, Tensor, Value, with_stream};
 use viva::data::{Dataset, Edge, Source};
 use viva::model::{Inputs, Layer, Mode, Model, Module, Options, load, zoo};
 use viva::train::{Optimiser, Rule, Settings, train};
@@ -169,7 +169,7 @@ fn mobile_networks_learn() -> Result<()> {
     for name in ["mobilenet_v2", "efficientnet_b0"] {
         let module = Module::fresh(&(zoo::find(name)?.layers)(3), [3, 32, 32], 1, Device::Cpu)?;
         module.set_trainable(true)?;
-        let images = Tensor::rand([8, 3, 32, 32], (tch::Kind::Float, Device::Cpu));
+        let images = with_stream(1, 1, || Tensor::rand([8, 3, 32, 32], (tch::Kind::Float, Device::Cpu)));
         let scores = module.forward(&images, Mode::Train)?;
         let parameters = module.parameters();
         let loss = scores.cross_entropy_for_logits(&Tensor::from_slice(&[0i64, 1, 2, 0, 1, 2, 0, 1]));
@@ -194,7 +194,7 @@ fn stochastic_depth_drops_whole_images_in_training() -> Result<()> {
     let module = Module::fresh(&layers, [1, 2, 2], 0, Device::Cpu)?;
     let images = Tensor::ones([4000, 1, 2, 2], (tch::Kind::Float, Device::Cpu));
     assert_eq!(module.forward(&images, Mode::Evaluate)?.min().double_value(&[]), 1.0);
-    let y = module.forward(&images, Mode::Train)?;
+    let y = with_stream(1, 2, || module.forward(&images, Mode::Train))?;
     let (first, rest) = (y.narrow(1, 0, 1), y.narrow(1, 1, 3));
     assert_eq!((rest - &first).abs().max().double_value(&[]), 0.0, "an image goes as a whole");
     let kept = first.gt(0.0).sum(tch::Kind::Int64).int64_value(&[]);
