@@ -233,7 +233,12 @@ const HINTS: &[(&str, usize, &str, &str)] = &[
     ("ds.relabel(|row, i| row + ", 60, "relabel(rule, #{ classes })", "rule"),
     ("data::glyphs(#{ split: ", 90, "split: \"train\" | \"validation\" | \"test\", default \"train\"", "split"),
     ("data::glyphs(#{ n: 5, size: ", 60, "size: an int, from 16 to 256, pixels, default 32", "size"),
-    ("risk::estimate(model_a, ds, #{ search: ", 60, "\"strongest\" | \"nearest\" | \"random\" | \"random2\" or a Search", ""),
+    (
+        "risk::estimate(model_a, ds, #{ search: ",
+        60,
+        "\"strongest\" | \"nearest\" | \"random\" | \"random2\" or a Search",
+        "",
+    ),
     ("risk::estimate(model_a, ds, #{ search: ", 38, "search", "search"),
     ("space::translate(mine(1, 2)", 60, "space::translate(epsilon)", "epsilon"),
     (

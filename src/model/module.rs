@@ -521,7 +521,8 @@ fn fold(conv: &Node, gamma: &Tensor, beta: &Tensor, mean: &Tensor, var: &Tensor,
         Some(bias) => double(bias)?.f_sub(&double(mean)?)?,
         None => double(mean)?.f_neg()?,
     };
-    let weight = double(weight)?.f_mul(&scale.f_reshape([-1, 1, 1, 1])?)?.f_to_kind(Kind::Float)?;
-    let bias = before.f_mul(&scale)?.f_add(&double(beta)?)?.f_to_kind(Kind::Float)?;
+    let kind = weight.kind();
+    let weight = double(weight)?.f_mul(&scale.f_reshape([-1, 1, 1, 1])?)?.f_to_kind(kind)?;
+    let bias = before.f_mul(&scale)?.f_add(&double(beta)?)?.f_to_kind(kind)?;
     Ok(Node::Conv { weight, bias: Some(bias), stride: *stride, pad: *pad, dilation: *dilation, groups: *groups })
 }

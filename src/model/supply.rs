@@ -108,7 +108,8 @@ impl Supply for Loaded {
             ))
             .hint("`arch`, `classes` and `input` must be those that the weights were trained with"));
         }
-        if tensor.kind() != Kind::Float {
+        // Weights in double precision make a network in double precision.
+        if !matches!(tensor.kind(), Kind::Float | Kind::Double) {
             return Err(Error::model(format!("tensor {name} holds {:?}, not floats", tensor.kind())));
         }
         Ok(tensor.f_to_device(self.device)?)
