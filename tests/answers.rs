@@ -10,8 +10,8 @@ use viva::core::Cx;
 use viva::data::{Dataset, Edge};
 use viva::model::{Layer, Model, Module, Options};
 use viva::objective::Objective;
-use viva::search::{Densities, Examination, Nearest, Row, Search, Strongest, examine};
-use viva::space::Translate;
+use viva::search::{Densities, Examination, Nearest, Random, Row, Search, Strongest, examine};
+use viva::space::{Composed, Flip, Space, Translate};
 
 const EPSILON: usize = 2;
 const SIDE: usize = 64;
@@ -44,12 +44,15 @@ fn images(cx: &Cx, model: &Model) -> Dataset {
     of(predicted.iter().enumerate().map(|(i, &label)| if i % 4 == 0 { (label + 1) % 4 } else { label }).collect())
 }
 
-fn rows(cx: &Cx, model: &Model, data: &Dataset, search: Rc<dyn Search>, batch: Option<usize>) -> Vec<Row> {
+/// A space and a search over it.
+type Way = (Rc<dyn Space>, Rc<dyn Search>);
+
+fn rows(cx: &Cx, model: &Model, data: &Dataset, (space, search): &Way, batch: Option<usize>) -> Vec<Row> {
     let plan = Examination {
         model,
         data,
-        space: Rc::new(Translate::new(EPSILON).unwrap()),
-        search,
+        space: space.clone(),
+        search: search.clone(),
         objective: Objective::Misclassify,
         densities: Densities::Required,
         batch,
@@ -83,25 +86,35 @@ fn answers_do_not_depend_on_batches_threads_sharing_or_the_form_of_the_network()
     let copy = viva::model::load(&cx, &path, Options::default()).unwrap();
     assert!(copy.shift_plan([SIDE as i64; 2], [crops; 2]).is_none(), "a program's layers are not known");
 
-    for search in [Rc::new(Strongest) as Rc<dyn Search>, Rc::new(Nearest)] {
-        let wanted = rows(&cx, &model, &data, search.clone(), None);
+    let translate = Translate::new(EPSILON).unwrap();
+    let composed: Rc<dyn Space> = Rc::new(Composed::new(&translate, &Flip).unwrap());
+    let translate: Rc<dyn Space> = Rc::new(translate);
+    let ways: [Way; 4] = [
+        (translate.clone(), Rc::new(Strongest)),
+        (translate, Rc::new(Nearest)),
+        (composed.clone(), Rc::new(Strongest)),
+        (composed, Rc::new(Random)),
+    ];
+    for way in ways {
+        let name = format!("{}, {}", way.0.describe(), way.1.describe());
+        let wanted = rows(&cx, &model, &data, &way, None);
         let moved = wanted.iter().filter(|row| row.before == row.label && row.after != row.label).count();
         let wrong = wanted.iter().filter(|row| row.before != row.label).count();
-        assert!(moved > 2 && wrong > 2, "{moved} moved and {wrong} wrong of {}", wanted.len());
+        assert!(moved > 2 && wrong > 2, "{name}: {moved} moved and {wrong} wrong of {}", wanted.len());
         viva::core::set_threads(1);
-        let alone = rows(&cx, &model, &data, search.clone(), Some(5));
+        let alone = rows(&cx, &model, &data, &way, Some(5));
         viva::core::set_threads(2);
         let others = [
             ("one thread, batches of 5", alone),
-            ("batches of 1", rows(&cx, &model, &data, search.clone(), Some(1))),
-            ("batches of 64", rows(&cx, &model, &data, search.clone(), Some(64))),
-            ("its TorchScript copy", rows(&cx, &copy, &data, search.clone(), None)),
+            ("batches of 1", rows(&cx, &model, &data, &way, Some(1))),
+            ("batches of 64", rows(&cx, &model, &data, &way, Some(64))),
+            ("its TorchScript copy", rows(&cx, &copy, &data, &way, None)),
         ];
         for (what, other) in others {
             let differing = differing(&wanted, &other);
             let close = differing.iter().filter(|(_, apart)| *apart < 1e-4).count();
-            assert_eq!(close, differing.len(), "{what}, {}: {differing:?}", search.describe());
-            assert!(close <= 1, "{what}: {close} of {} images are that close", wanted.len());
+            assert_eq!(close, differing.len(), "{name}, {what}: {differing:?}");
+            assert!(close <= 1, "{name}, {what}: {close} of {} images are that close", wanted.len());
         }
     }
 }

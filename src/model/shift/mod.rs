@@ -119,7 +119,16 @@ fn sliding(node: &Node) -> Option<Sliding> {
 fn is_pointwise(node: &Node) -> bool {
     match node {
         Node::BatchNorm { .. } | Node::Normalize { .. } | Node::LeakyRelu { .. } | Node::ReluInPlace => true,
-        Node::Plain(layer) => matches!(layer, Layer::Relu | Layer::Dropout { .. }),
+        Node::Plain(layer) => matches!(
+            layer,
+            Layer::Relu
+                | Layer::Relu6
+                | Layer::Silu
+                | Layer::Sigmoid
+                | Layer::Tanh
+                | Layer::Dropout { .. }
+                | Layer::StochasticDepth { .. }
+        ),
         _ => false,
     }
 }
@@ -185,6 +194,17 @@ mod tests {
             conv(6, 1, 1, 1, 1, 1),
             pool(3, 2, 0, true),
         ];
+        let smooth = [
+            conv(8, 3, 2, 1, 1, 1),
+            Layer::Relu6,
+            conv(8, 3, 1, 1, 1, 8),
+            Layer::Silu,
+            Layer::StochasticDepth { p: 0.2 },
+            conv(8, 3, 1, 1, 1, 1),
+            Layer::Tanh,
+            conv(8, 1, 1, 0, 1, 1),
+            Layer::Sigmoid,
+        ];
         let branched = [
             Layer::Normalize { mean: vec![0.5], std: vec![0.25] },
             conv(8, 3, 2, 0, 1, 1),
@@ -207,6 +227,7 @@ mod tests {
         let resnet = zoo::find("cifar_resnet20")?;
         Ok(vec![
             Layer::sequence(plain.into_iter().chain(end())),
+            Layer::sequence(smooth.into_iter().chain(end())),
             Layer::sequence(branched.into_iter().chain(end())),
             (resnet.layers)(5),
         ])
