@@ -4,7 +4,7 @@ usage: sweep.py ARCH WEIGHTS IMAGES COUNT SIDE CROP EPSILON THREADS BATCH...
 ARCH: a torchvision network. WEIGHTS: a safetensors or .pth file; written with fresh weights if it does not exist.
 IMAGES: COUNT x 3 x SIDE x SIDE raw float32, normalised here. Prints one JSON line per batch size: seconds per crop, the
 predictions, and the first image's scores."""
-import json, os, struct, sys, time
+import json, os, re, struct, sys, time
 
 arch, weights, images, count, side, crop, epsilon, threads = sys.argv[1:9]
 count, side, crop, epsilon = int(count), int(side), int(crop), int(epsilon)
@@ -30,11 +30,14 @@ net = getattr(torchvision.models, arch)(weights=None).eval()
 if os.path.exists(weights):
     state = tensors(weights)
     if not set(state) <= set(net.state_dict()):
-        state = dict(zip(net.state_dict(), state.values()))  # other names, same order
+        # Other names, numbered in the same order.
+        order = sorted(state, key=lambda name: ([int(n) for n in re.findall(r"\d+", name)], name.endswith("bias")))
+        state = dict(zip(net.state_dict(), map(state.get, order)))
     net.load_state_dict(state, strict=False)
 else:
     torch.save(net.state_dict(), weights)
-x = torch.frombuffer(bytearray(open(images, "rb").read()), dtype=torch.float32).reshape(count, 3, side, side)
+x = torch.frombuffer(bytearray(open(images, "rb").read(count * 3 * side * side * 4)), dtype=torch.float32)
+x = x.reshape(count, 3, side, side)
 mean, std = (torch.tensor(v).view(1, 3, 1, 1) for v in ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]))
 x = (x - mean) / std
 margin = (side - crop) // 2

@@ -40,7 +40,7 @@ fn difference(first: &RiskReport, other: &RiskReport) -> Option<String> {
 }
 
 /// The tests on the mean over `reports` of the T_i, at level `delta`.
-pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, delta: f64) -> Result<NModelTest> {
+pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, delta: f64, sides: Sides) -> Result<NModelTest> {
     let Some(first) = reports.first() else {
         return Err(Error::argument("an N-model test needs at least one report"));
     };
@@ -68,7 +68,7 @@ pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, delta: f64) -> Result
     let order_seed = first.order_seed;
     let places = order(t.len(), order_seed, 0);
     let ordered = |values: &[f64]| places.iter().map(|&i| values[i]).collect::<Vec<f64>>();
-    let bets = bets((density.lo, density.hi), delta, Sides::Two)?;
+    let bets = bets((density.lo, density.hi), delta, sides)?;
     let betting = betting_test(cx, &ordered(&t), &ordered(&best), bets, true)?;
     Ok(NModelTest { t, test, betting, order_seed, reports })
 }

@@ -71,8 +71,8 @@ fn losses(row: &Row) -> Option<(f64, f64)> {
     Some((f64::from(u8::from(row.wrong_before())), weighted))
 }
 
-/// The report on a transcript with densities, at level `delta`.
-pub fn report(cx: &Cx, transcript: Rc<Transcript>, delta: f64) -> Result<RiskReport> {
+/// The report on a transcript with densities, at level `delta`. `sides` are the betting test's.
+pub fn report(cx: &Cx, transcript: Rc<Transcript>, delta: f64, sides: Sides) -> Result<RiskReport> {
     if transcript.is_empty() {
         return Err(Error::data("a transcript without rows tells nothing about a risk"));
     }
@@ -98,7 +98,7 @@ pub fn report(cx: &Cx, transcript: Rc<Transcript>, delta: f64) -> Result<RiskRep
     let interval = Interval { largest, ..interval_test(&losses, &weighted, delta)? };
     // What scripts can write as a number.
     let order_seed = of.seed & i64::MAX as u64;
-    let bets = bets((density.lo, density.hi), delta, Sides::Two)?;
+    let bets = bets((density.lo, density.hi), delta, sides)?;
     let ordered = |values: &[f64], part| -> Vec<f64> {
         order(values.len(), order_seed, part).into_iter().map(|i| values[i]).collect()
     };

@@ -1,10 +1,9 @@
 //! `risk::betting_test`.
 
-use super::{DELTA, SAMPLES, Samples};
+use super::{DELTA, SAMPLES, SIDES, Samples, sides};
 use crate::core::Value;
 use crate::estimate::independence::{bets, betting_test, most_telling, order};
 use crate::estimate::replications::betting_tests;
-use crate::maths::betting::Sides;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static BETTING_TEST: Primitive = Primitive {
@@ -24,14 +23,7 @@ pub static BETTING_TEST: Primitive = Primitive {
             .range(1e-12, 1e12)
             .or(Fallback::Float(0.5)),
         DELTA,
-        Param::new(
-            "sides",
-            Kind::Int,
-            "2 tests against any other mean than 0; 1 only against a larger one, which is what \
-                                        overfitting leads to, and must be declared before looking",
-        )
-        .range(1.0, 2.0)
-        .or(Fallback::Int(2)),
+        SIDES,
         Param::new(
             "shuffle",
             Kind::Int,
@@ -60,8 +52,7 @@ pub static BETTING_TEST: Primitive = Primitive {
     }],
     run: |cx, args| {
         let range = (args.float("lo"), args.float("hi"));
-        let sides = if args.int("sides") == 1 { Sides::One } else { Sides::Two };
-        let bets = bets(range, args.float("delta"), sides)?;
+        let bets = bets(range, args.float("delta"), sides(args))?;
         let shuffled = |n: usize| args.optional_int("shuffle").map(|seed| order(n, seed as u64, 0));
         Ok(Value::Map(match Samples::of(args, "t")? {
             Samples::One(mut t) => {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::DELTA;
+use super::{DELTA, SIDES, sides};
 use crate::core::{Error, Value};
 use crate::data::Dataset;
 use crate::estimate::risk::report;
@@ -34,6 +34,7 @@ pub static ESTIMATE: Primitive = Primitive {
         Param::new("space", Kind::Object("Space"), "another finite space in place of the translations")
             .or(Fallback::Absent("space::translate(epsilon)")),
         DELTA,
+        SIDES,
         BATCH,
         SEED,
     ],
@@ -72,6 +73,6 @@ pub static ESTIMATE: Primitive = Primitive {
             batch: args.optional_int("batch").map(|n| n as usize),
             seed: args.seed(),
         };
-        Ok(Value::object(report(cx, Rc::new(examine(cx, &plan)?), args.float("delta"))?))
+        Ok(Value::object(report(cx, Rc::new(examine(cx, &plan)?), args.float("delta"), sides(args))?))
     },
 };

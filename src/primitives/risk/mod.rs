@@ -12,12 +12,26 @@ pub mod report;
 use std::rc::Rc;
 
 use crate::core::{Error, Result, Tensor, Value};
+use crate::maths::betting::Sides;
 use crate::primitives::{Args, Fallback, Kind, Param};
 
 pub(super) const DELTA: Param =
     Param::new("delta", Kind::Float, "the level: the largest probability of rejecting an independent model")
         .range(1e-12, 1.0)
         .or(Fallback::Float(0.05));
+
+pub(super) const SIDES: Param = Param::new(
+    "sides",
+    Kind::Int,
+    "of the betting test: 2 for any other mean of the T_i than 0; 1 only for a larger one, which is what overfitting leads to, \
+     and must be declared before looking",
+)
+.range(1.0, 2.0)
+.or(Fallback::Int(2));
+
+pub(super) fn sides(args: &Args) -> Sides {
+    if args.int("sides") == 1 { Sides::One } else { Sides::Two }
+}
 
 /// Numbers of one sample, or a tensor whose rows are many.
 pub(super) const SAMPLES: Kind = Kind::Either(&[Kind::Tensor, Kind::Array]);

@@ -1,6 +1,6 @@
 //! `risk::n_model_test`.
 
-use super::DELTA;
+use super::{DELTA, SIDES, sides};
 use crate::core::{Error, Value};
 use crate::estimate::n_model::n_model_test;
 use crate::estimate::risk::RiskReport;
@@ -14,7 +14,7 @@ pub static N_MODEL_TEST: Primitive = Primitive {
         Kind::Array,
         "one RiskReport per model, all on the same images with the same space and search",
     )],
-    options: &[DELTA],
+    options: &[DELTA, SIDES],
     returns: "a NModelTest: n, m, errors and p_values (one per model), difference, sigma, lo, hi, p, reject, delta, bound, betting, \
               verdict, t (the mean over models of T_ij, one per image)",
     notes: "The pairwise and the betting test of the means over models of T_ij: what one model owes to a lucky draw averages \
@@ -37,6 +37,6 @@ pub static N_MODEL_TEST: Primitive = Primitive {
             })
         });
         let reports = reports.collect::<Result<Vec<_>, _>>()?;
-        Ok(Value::object(n_model_test(cx, reports, args.float("delta"))?))
+        Ok(Value::object(n_model_test(cx, reports, args.float("delta"), sides(args))?))
     },
 };

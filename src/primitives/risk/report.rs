@@ -1,6 +1,6 @@
 //! `risk::report`.
 
-use super::DELTA;
+use super::{DELTA, SIDES, sides};
 use crate::core::Value;
 use crate::estimate::risk::report;
 use crate::primitives::{Example, Kind, Param, Primitive};
@@ -13,7 +13,7 @@ pub static REPORT: Primitive = Primitive {
         Kind::Object("Transcript"),
         "an examination with densities, such as over translations",
     )],
-    options: &[DELTA],
+    options: &[DELTA, SIDES],
     returns: "a RiskReport: m, error (R_S), weighted_error (R_g), adversarial_error (R_S'), difference (T), sigma, lo and hi (the \
               range of T_i), p, reject, delta, bound (what |T| must exceed), interval_test, betting, verdict, scored, assumption, t, \
               transcript",
@@ -27,5 +27,5 @@ pub static REPORT: Primitive = Primitive {
                risk::report(t).m",
         result: "20",
     }],
-    run: |cx, args| Ok(Value::object(report(cx, args.object("transcript"), args.float("delta"))?)),
+    run: |cx, args| Ok(Value::object(report(cx, args.object("transcript"), args.float("delta"), sides(args))?)),
 };
