@@ -148,7 +148,7 @@ fn network(data: &Path, folder: &Path, arch: &str, count: i64, threads: i64) {
             let first = [16 - EPSILON; 2];
             let shared = plan.share(&canvases.narrow(0, image, 1), first, [side, side]).expect("shared maps");
             let batch = |crops: &[[i64; 2]]| plan.scores(&plan.crops(&shared, crops)?);
-            Tensor::cat(&crops.chunks(8).map(|part| batch(part).expect("scores")).collect::<Vec<_>>(), 0)
+            Tensor::cat(&crops.chunks(24).map(|part| batch(part).expect("scores")).collect::<Vec<_>>(), 0)
         };
         tch::no_grad(|| (0..count).map(scores).collect())
     };

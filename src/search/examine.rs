@@ -6,7 +6,7 @@ use super::Search;
 use super::exhaustive::{Case, Exhaustive, Step};
 use super::grid::{Ball, Grid};
 use super::rounds::{self, Settled, Work};
-use super::sharing::{Frame, Sharing, draw};
+use super::sharing::{self, Frame, Sharing, draw};
 use super::transcript::{Density, Row, Transcript};
 use crate::core::{Cx, Error, ErrorKind, Result, Tensor};
 use crate::data::Dataset;
@@ -87,13 +87,15 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
         let (lo, hi) = exhaustive.range(candidates);
         Density { lo, hi, candidates, assumption: ball.group.assumption(), cautions }
     });
-    // Enough that images which ask for a few points each still fill a batch.
-    let places = (rounds::batch_of(cx, plan) / 8).max(4);
-    let active = (0..places).map(|_| None).collect();
     let [_, height, width] = plan.data.shape().map(|side| side as i64);
     let sharing = Sharing::of(plan.model, &ball, [height, width]);
+    let larger = if plan.batch.is_none() && sharing.is_some() { sharing::LARGER_BATCHES } else { 1 };
+    let batch = larger * rounds::batch_of(cx, plan);
+    // Enough that images which ask for a few points each still fill a batch.
+    let places = (batch / 8).max(4);
+    let active = (0..places).map(|_| None).collect();
     let mut grids = Grids { plan, ball: &ball, exhaustive, densities, active, sharing };
-    let (rows, outcome) = rounds::examine(cx, plan, &mut grids, places, plan.model.opaque());
+    let (rows, outcome) = rounds::examine(cx, plan, &mut grids, (batch, places), plan.model.opaque());
     rounds::answer(cx, Transcript::new(plan, ball.group.clone(), density, rows), outcome)
 }
 

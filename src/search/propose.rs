@@ -39,7 +39,8 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search:
     }
     plan.model.check_fits(cx, plan.data)?;
     // One proposal per image must be able to fill a batch.
-    let places = rounds::batch_of(cx, plan).min(plan.data.len());
+    let batch = rounds::batch_of(cx, plan);
+    let places = batch.min(plan.data.len());
     let mut work = Searches {
         cx,
         plan,
@@ -48,7 +49,7 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search:
         active: (0..places).map(|_| None).collect(),
         settings: vec![0.0; plan.data.len() * space.factors().len()],
     };
-    let (rows, outcome) = rounds::examine(cx, plan, &mut work, places, true);
+    let (rows, outcome) = rounds::examine(cx, plan, &mut work, (batch, places), true);
     rounds::answer(cx, Transcript::of_settings(plan, work.settings, rows), outcome)
 }
 

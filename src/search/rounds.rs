@@ -48,16 +48,15 @@ pub(super) fn batch_of(cx: &Cx, plan: &Examination) -> usize {
     plan.batch.unwrap_or_else(|| Model::batch_size(plan.data.shape(), cx.device())).max(1)
 }
 
-/// The rows of an examination, up to one that is not done if it was stopped, and what stopped it. `places` images are under
-/// examination at once. `opaque`: whether closures that are no part of the plan's identity have a say.
+/// The rows of an examination, up to one that is not done if it was stopped, and what stopped it. `batch` points are
+/// judged, and `places` images are under examination, at once. `opaque`: whether closures that are no part of the plan's identity have a say.
 pub(super) fn examine<W: Work>(
     cx: &Cx,
     plan: &Examination,
     work: &mut W,
-    places: usize,
+    (batch, places): (usize, usize),
     opaque: bool,
 ) -> (Vec<Row>, Result<()>) {
-    let batch = batch_of(cx, plan);
     let settings = format!("{:?} {batch} {} {:?}", plan.densities, plan.seed, cx.device());
     let (space, search) = (plan.space.describe(), plan.search.describe());
     let depends = [&plan.model.digest().0[..], &plan.data.digest().0, space.as_bytes(), search.as_bytes()];

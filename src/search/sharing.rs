@@ -7,6 +7,9 @@ use crate::core::{Error, Result, Tensor};
 use crate::model::{Model, Shared, ShiftPlan};
 use crate::space::{Element, Group, Windows};
 
+/// How many times larger batches are where crops share: of the maps at the cut more fit into the cache than of images.
+pub(super) const LARGER_BATCHES: usize = 3;
+
 /// What the points of a ball can share.
 pub(super) struct Sharing<'a> {
     model: &'a Model,
