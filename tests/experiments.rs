@@ -89,6 +89,20 @@ fn a_few_images_have_no_power_and_the_report_says_so() {
 }
 
 #[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+fn the_worst_translations_are_shown_with_both_labels() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("run");
+    let results = run("overfitting/translations.rhai", &out, &["--limit", "12", "--epsilon", "2", "--show", "2"]);
+    let worst = results["worst"]["rows"].as_array().expect("rows");
+    assert!(!worst.is_empty() && worst.len() <= 2, "{worst:?}");
+    for row in worst {
+        assert!(row["before"] == row["label"] && row["after"] != row["label"] && row["fooled"] == true, "{row}");
+    }
+    assert!(out.join("figure.png").exists());
+}
+
+#[test]
 fn validity_in_small() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let results = run("overfitting/validity.rhai", &folder.path().join("run"), &["--repeats", "200", "--shrink", "2"]);

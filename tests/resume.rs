@@ -465,6 +465,7 @@ fn what_can_not_be_resumed_is_refused_before_any_work() {
         (&["script.rhai", "--resume", "broken"], "not a manifest"),
         (&["script.rhai", "--resume", "killed", "--seed", "4"], "begun with --seed 3"),
         (&["script.rhai", "--resume", "killed", "--n", "5"], "begun with --n 2"),
+        (&["other.rhai", "--resume", "killed"], "holds a run of script.rhai, not of other.rhai"),
         (&["script.rhai", "--resume", "killed", "--out", "more"], "--out has no place here"),
         (&["script.rhai", "--resume", "old"], "begun with"),
         (&["script.rhai", "--resume", "threads"], "it tells of"),

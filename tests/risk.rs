@@ -12,6 +12,7 @@ use viva::core::{Cx, ErrorKind, Object, Result, Value, random};
 use viva::data::{Dataset, Edge};
 use viva::estimate::independence::{Verdict, pairwise_test};
 use viva::estimate::risk::{RiskReport, report as report_on};
+use viva::maths::betting::Sides;
 use viva::model::{Model, Network};
 use viva::search::{Nearest, Row, Strongest, Transcript};
 
@@ -30,7 +31,7 @@ fn exam(n: usize, margin: usize, seed: u64) -> (Model, Dataset) {
 }
 
 fn report(transcript: Rc<Transcript>, delta: f64) -> Result<RiskReport> {
-    report_on(&Cx::default(), transcript, delta)
+    report_on(&Cx::default(), transcript, delta, Sides::Two)
 }
 
 fn transcript(n: usize) -> Transcript {
@@ -91,6 +92,41 @@ fn numbers_by_hand() {
     let text = report.details(100);
     assert!(text.contains("no power at this size") && !text.contains("not overfitted"), "{text}");
     println!("{text}");
+}
+
+#[test]
+fn one_side_looks_for_overfitting_alone() {
+    let of =
+        |rows: &[(bool, bool, f64)], sides| report_on(&Cx::default(), Rc::new(by_hand(rows)), 0.05, sides).unwrap();
+    let too_good: Vec<_> = (0..2000).map(|i| (false, i % 5 < 2, if i % 5 < 2 { 0.5 } else { 1.0 })).collect();
+    let too_bad: Vec<_> =
+        (0..2000).map(|i| (i % 5 == 0, i % 5 == 0, if i % 5 == 0 { 1.0 / 9.0 } else { 1.0 })).collect();
+    for sides in [Sides::One, Sides::Two] {
+        assert!(of(&too_good, sides).betting.outcome.reject, "{sides:?}");
+        assert_eq!(of(&too_bad, sides).betting.outcome.reject, sides == Sides::Two);
+    }
+    let [one, two] = [Sides::One, Sides::Two].map(|sides| of(&too_good, sides));
+    assert_ne!(one.digest(), two.digest());
+    assert!(one.betting.outcome.used < two.betting.outcome.used);
+}
+
+/// Repeating a call, which draws with a seed of its own each time, does not toss the coin again.
+#[test]
+fn the_order_of_bets_is_the_runs() {
+    let cx = Cx::default();
+    let (f, data) = exam(60, 3, 1);
+    let (f, data) = (Value::object(f), Value::object(data));
+    let seeds = || {
+        let epsilon = Value::Map([("epsilon".to_string(), Value::Int(1))].into());
+        let report =
+            viva::primitives::find("risk::estimate").unwrap().call(&cx, vec![f.clone(), data.clone(), epsilon]);
+        let report = report.unwrap_or_else(|e| panic!("{e}")).downcast::<RiskReport>().unwrap();
+        (report.transcript.of.seed, report.order_seed, report.betting.outcome.log_wealth)
+    };
+    let (first, again) = (seeds(), seeds());
+    assert!(first.0 != again.0 && (first.1, first.2) == (again.1, again.2), "{first:?} {again:?}");
+    cx.set_seed(5);
+    assert_ne!(seeds().1, first.1);
 }
 
 #[test]
@@ -409,8 +445,9 @@ fn the_betting_test_of_a_report_is_committed_to_its_seed() {
     let cx = Cx::default();
     let (f, data) = exam(400, 3, 1);
     let (f, data) = (Value::object(f), Value::object(data));
-    let estimate = |seed: i64| {
-        let given = options(&[("epsilon", Value::Int(1)), ("seed", Value::Int(seed))]);
+    let estimate = |seed: u64| {
+        cx.set_seed(seed);
+        let given = options(&[("epsilon", Value::Int(1))]);
         call(&cx, "risk::estimate", vec![f.clone(), data.clone(), given]).unwrap().downcast::<RiskReport>().unwrap()
     };
     let report = estimate(7);
@@ -429,7 +466,7 @@ fn the_betting_test_of_a_report_is_committed_to_its_seed() {
     for name in ["reject", "p", "log_wealth", "used", "sides", "verdict"] {
         assert_eq!(found[name].summary(), again[name].summary(), "{name}");
     }
-    let log_wealth = |seed: i64| estimate(seed).betting.outcome.log_wealth;
+    let log_wealth = |seed: u64| estimate(seed).betting.outcome.log_wealth;
     assert_eq!(log_wealth(7), report.betting.outcome.log_wealth);
     assert_ne!(log_wealth(8), report.betting.outcome.log_wealth, "another seed, another order");
     // What is saved says it all again.

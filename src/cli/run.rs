@@ -132,6 +132,12 @@ fn as_begun(options: &mut Options, begun: &Begun) -> Result<(), Error> {
     if options.out.is_some() {
         return Err(Error::argument("viva run: --resume names the run folder, so --out has no place here"));
     }
+    // Another script asks for other things, and what was kept for this one would be thrown away.
+    let name = |path: &str| Path::new(path).file_name().map(ToOwned::to_owned);
+    if let Some(script) = options.script.as_deref().filter(|script| name(script) != name(&begun.script)) {
+        return Err(Error::argument(format!("viva run: the folder holds a run of {}, not of {script}", begun.script))
+            .hint("leave the script out, or give another --out for this one"));
+    }
     if options.seed.is_some_and(|seed| seed != begun.seed) {
         return changed("--seed", begun.seed.to_string());
     }

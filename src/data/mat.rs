@@ -8,7 +8,7 @@ use std::path::Path;
 
 use flate2::bufread::ZlibDecoder;
 
-use super::memory::{Memory, Pixels, Raw, numbered_classes};
+use super::memory::{Memory, Pixels, Raw, check_held, numbered_classes};
 use crate::core::{Cx, Digest, Error, Result};
 
 const HEADER: u64 = 128;
@@ -120,9 +120,11 @@ fn variables(cx: &Cx, path: &Path) -> Result<(Images, Vec<f64>)> {
     }
     match (found.images, found.labels) {
         (Some(images), Some(labels)) => Ok((images, labels)),
-        (images, _) => {
-            let missing = if images.is_none() { "X" } else { "y" };
-            let others = if found.others.is_empty() { "nothing".into() } else { found.others.join(", ") };
+        (images, labels) => {
+            let (missing, there) = if images.is_none() { ("X", labels.map(|_| "y")) } else { ("y", Some("X")) };
+            let there = there.map(|name| format!("`{name}`"));
+            let others: Vec<String> = there.into_iter().chain(found.others).collect();
+            let others = if others.is_empty() { "nothing".into() } else { others.join(", ") };
             Err(Error::data(format!("no variable `{missing}`")).hint(format!(
                 "beside it there is {others}; wanted are `X` (height x width x channels x N, uint8) and `y` (N labels)"
             )))
@@ -294,6 +296,7 @@ impl Found<'_> {
         if count == 0 {
             return Err(Error::data("`X` holds no images"));
         }
+        check_held(count)?;
         let [h, w, c, n] = shape;
         let mut pixels = Vec::new();
         pixels.try_reserve_exact(count as usize).map_err(|_| {

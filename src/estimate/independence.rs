@@ -286,18 +286,24 @@ impl Betting {
             ),
             Verdict::NoPower => {
                 let hi = self.bets.range.1;
-                let wanted = match self.fewest() {
-                    Some(n) => format!(
-                        "it takes about {n} of {} to reject at {level}, which is |T| = {}",
-                        significant(hi, 4),
-                        significant(n as f64 * hi / m as f64, 4)
-                    ),
-                    None => format!("no outcome rejects at {level}"),
+                let Some(n) = self.fewest() else {
+                    return format!("no power at this size: no {m} positive T_i reject at {level}; use more images");
                 };
-                format!(
-                    "no power at this size: of {m} images {} have a positive T_i; {wanted}; use more images or a larger epsilon",
-                    self.adversarial
-                )
+                let wanted = format!(
+                    "it takes about {n} of {} to reject at {level}, which is |T| = {}",
+                    significant(hi, 4),
+                    significant(n as f64 * hi / m as f64, 4)
+                );
+                match self.adversarial {
+                    0 => format!(
+                        "no power: none of {m} images has a positive T_i, and {wanted}; use a larger epsilon, or a search that \
+                         finds more errors"
+                    ),
+                    some => format!(
+                        "no power at this size: of {m} images {some} have a positive T_i; {wanted}; use more images or a larger \
+                         epsilon"
+                    ),
+                }
             }
         }
     }
@@ -317,9 +323,17 @@ impl Betting {
     }
 }
 
+/// Apart from what else is drawn by the same seed: the images themselves, for one.
+const ORDER: u64 = u64::from_be_bytes(*b"_orders_");
+
+/// The seed of the order in which a run bets on images: its own, as scripts can write it as a number.
+pub fn order_seed(cx: &Cx) -> u64 {
+    cx.seed() & i64::MAX as u64
+}
+
 /// The places 0 .. n in the order that `seed` fixes; `part` tells several orders of one seed apart.
 pub fn order(n: usize, seed: u64, part: u64) -> Vec<usize> {
     let mut places: Vec<usize> = (0..n).collect();
-    places.shuffle(&mut random(seed, part));
+    places.shuffle(&mut random(seed ^ ORDER, part));
     places
 }

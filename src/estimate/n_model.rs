@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::independence::{Betting, Pairwise, bets, betting_test, order, pairwise_test};
+use super::independence::{Betting, Pairwise, bets, betting_test, order, order_seed, pairwise_test};
 use super::risk::RiskReport;
 use crate::core::{Cx, Digest, Error, Object, Result, Table, Value, number, significant, wrapped};
 use crate::maths::betting::Sides;
@@ -65,7 +65,7 @@ pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, delta: f64, sides: Si
     let best = mean(&|report, i| if report.t[i] > 0.0 { density.hi } else { 0.0 });
     let largest = best.iter().sum::<f64>() / best.len() as f64;
     let test = Pairwise { largest, ..pairwise_test(&t, density.hi - density.lo, delta)? };
-    let order_seed = first.order_seed;
+    let order_seed = order_seed(cx);
     let places = order(t.len(), order_seed, 0);
     let ordered = |values: &[f64]| places.iter().map(|&i| values[i]).collect::<Vec<f64>>();
     let bets = bets((density.lo, density.hi), delta, sides)?;
@@ -178,8 +178,8 @@ impl Object for NModelTest {
     fn digest(&self) -> Digest {
         let parts: Vec<Digest> = self.reports.iter().map(|report| report.digest()).collect();
         let mut parts: Vec<&[u8]> = parts.iter().map(|digest| &digest.0[..]).collect();
-        let delta = self.test.delta.to_le_bytes();
-        parts.push(&delta);
+        let (delta, sides) = (self.test.delta.to_le_bytes(), [self.betting.bets.sides as u8]);
+        parts.extend([&delta[..], &sides]);
         Digest::of_parts(&parts)
     }
 

@@ -8,7 +8,8 @@ use rand::seq::index::sample;
 use serde_json::json;
 
 use super::independence::{
-    Betting, Interval, Pairwise, Verdict, bets, betting_test, interval_test, most_telling, order, pairwise_test,
+    Betting, Interval, Pairwise, Verdict, bets, betting_test, interval_test, most_telling, order, order_seed,
+    pairwise_test,
 };
 use crate::core::{Cx, Digest, Error, Object, Result, Table, Value, number, random, significant, wrapped};
 use crate::maths::bernstein::{bernstein, mean_variance, pairwise_p};
@@ -20,6 +21,9 @@ const INTERVAL_DELTA: f64 = 0.025;
 
 /// Other orders in which the betting test is repeated to see how much hangs on the one that counts.
 const ORDERS: u64 = 20;
+
+/// Apart from what else is drawn by the same seed.
+const CURVE: u64 = u64::from_be_bytes(*b"_curves_");
 
 /// A mean in [0, 1] with its empirical Bernstein interval.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +56,7 @@ pub struct RiskReport {
     pub interval: Interval,
     /// On the T_i in the order that `order_seed` fixes.
     pub betting: Betting,
-    /// Committed to before any image was scored.
+    /// Fixed by the run's seed alone, so that no repetition of a call draws another order.
     pub order_seed: u64,
     /// The share of other orders in which the betting test rejects: a diagnostic of luck, no p-value.
     pub other_orders: f64,
@@ -96,8 +100,7 @@ pub fn report(cx: &Cx, transcript: Rc<Transcript>, delta: f64, sides: Sides) -> 
     let test = Pairwise { largest, ..pairwise_test(&t, density.hi - density.lo, delta)? };
     let (losses, weighted): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     let interval = Interval { largest, ..interval_test(&losses, &weighted, delta)? };
-    // What scripts can write as a number.
-    let order_seed = of.seed & i64::MAX as u64;
+    let order_seed = order_seed(cx);
     let bets = bets((density.lo, density.hi), delta, sides)?;
     let ordered = |values: &[f64], part| -> Vec<f64> {
         order(values.len(), order_seed, part).into_iter().map(|i| values[i]).collect()
@@ -156,7 +159,7 @@ impl RiskReport {
             let mut spread = [(f64::INFINITY, f64::NEG_INFINITY); 2];
             for repeat in 0..repeats {
                 cx.check()?;
-                let chosen = sample(&mut random(seed, ((k as u64) << 32) | repeat as u64), m, n).into_vec();
+                let chosen = sample(&mut random(seed ^ CURVE, ((k as u64) << 32) | repeat as u64), m, n).into_vec();
                 let plain = Risk::of(chosen.iter().map(|&i| pairs[i].0));
                 let weighted = Risk::of(chosen.iter().map(|&i| pairs[i].1));
                 let (difference, variance) = mean_variance(chosen.iter().map(|&i| self.t[i]));
@@ -347,7 +350,7 @@ impl Object for RiskReport {
     }
 
     fn digest(&self) -> Digest {
-        Digest::of_parts(&[&self.transcript.digest().0, &self.delta.to_le_bytes()])
+        Digest::of_parts(&[&self.transcript.digest().0, &self.delta.to_le_bytes(), &[self.betting.bets.sides as u8]])
     }
 
     /// The summary with its provenance; the T_i are in the table.

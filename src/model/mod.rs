@@ -212,12 +212,7 @@ impl Model {
         if let Some(input) = self.input
             && size[1..] != input
         {
-            let [c, h, w] = input;
-            return Err(Error::model(format!(
-                "{} takes {c} x {h} x {w} images, got {} x {} x {}",
-                self.name, size[1], size[2], size[3]
-            ))
-            .hint("load the data with `resize` or `crop`, or with `grey` for a one-channel model"));
+            return Err(self.of_another_size(input, &size[1..]));
         }
         let scores = self.network.forward(&self.normalise(images)?)?;
         let answered = scores.size();
@@ -234,6 +229,12 @@ impl Model {
         Ok(scores)
     }
 
+    fn of_another_size(&self, wanted: [i64; 3], size: &[i64]) -> Error {
+        let [wanted, size] = [&wanted, size].map(|s| s.iter().map(i64::to_string).collect::<Vec<_>>().join(" x "));
+        Error::model(format!("{} takes {wanted} images, got {size}", self.name))
+            .hint("load the data with `resize` or `crop`, or with `grey` for a one-channel model")
+    }
+
     /// Images in [0, 1] as the network wants them.
     fn normalise(&self, images: &Tensor) -> Result<Tensor> {
         Ok(match &self.normalisation {
@@ -246,6 +247,9 @@ impl Model {
     pub fn check_fits(&self, cx: &Cx, set: &crate::data::Dataset) -> Result<()> {
         set.record(cx);
         cx.record_input("model", &self.name, self.digest);
+        if let Some(wanted) = self.input.filter(|wanted| *wanted != set.shape().map(|n| n as i64)) {
+            return Err(self.of_another_size(wanted, &set.shape().map(|n| n as i64)));
+        }
         if self.classes().is_none() {
             tch::no_grad(|| self.logits(&set.images(&[0], cx.device())?)).map(drop)?;
         }

@@ -25,6 +25,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &top::settings::DEVICE,
     &top::settings::THREADS,
     &top::arg::ARG,
+    &top::known_options::KNOWN_OPTIONS,
     &top::show::SHOW,
     &top::save::SAVE,
     &top::help::HELP,

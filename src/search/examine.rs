@@ -72,7 +72,9 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
         }
     };
     plan.model.check_fits(cx, plan.data)?;
-    let changes = finite.parts().iter().map(Part::name).collect::<Vec<_>>();
+    let mut changes = finite.parts().iter().map(Part::name).collect::<Vec<_>>();
+    changes.sort_unstable();
+    changes.dedup();
     let cautions = if densities { cautions(cx, plan.data, &changes)? } else { vec![] };
     if !cautions.is_empty() {
         cx.warn(format!(

@@ -98,7 +98,8 @@ fn step_by_preference(case: &Case, preference: &dyn Preference) -> Step {
         (true, true) => match movers(case, preference, after) {
             Ok(n) => Some(1.0 / (1.0 + n as f64)),
             Err(mut now) => {
-                let later = now.split_off(now.len().min(REQUEST));
+                let request = ball.group.candidates().len().div_ceil(REQUEST);
+                let later = now.split_off(now.len().min(request));
                 return Step::Score { now, later };
             }
         },
@@ -115,8 +116,8 @@ fn choice(case: &Case, preference: &dyn Preference) -> Option<u32> {
         .map(|best| best.point)
 }
 
-/// How many points one request asks for, about: few points that turn out needless against few rounds.
-const REQUEST: usize = 24;
+/// The share of the candidates that one request asks for, about: few points that turn out needless against few rounds.
+const REQUEST: usize = 5;
 
 /// n(x'), or the points that may have to be scored in order to know it, the most telling first.
 ///

@@ -121,14 +121,16 @@ impl Translations {
             _ => by(dy, dx),
         }
     }
-}
 
-impl Translations {
     /// Where the window of a translation begins.
     fn start(&self, element: Element) -> [i64; 2] {
         [0, 1].map(|axis| match self.edge {
             Edge::Margin(n) => n as i64 - i64::from(element.0[axis]),
-            _ => i64::from(-element.0[axis]).rem_euclid(i64::from(self.sides[axis])),
+            // Half a side in, so that small translations in all directions lie side by side.
+            _ => {
+                let side = i64::from(self.sides[axis]);
+                (side / 2 - i64::from(element.0[axis])).rem_euclid(side)
+            }
         })
     }
 }
@@ -164,7 +166,8 @@ impl Group for Translations {
         let [h, w] = self.sides.map(i64::from);
         match self.edge {
             Edge::Wrap => {
-                let tall = Tensor::f_cat(&[canvases, &canvases.f_narrow(2, 0, h - 1)?], 2)?;
+                let rolled = canvases.f_roll([h / 2, w / 2], [2, 3])?;
+                let tall = Tensor::f_cat(&[&rolled, &rolled.f_narrow(2, 0, h - 1)?], 2)?;
                 Ok(Tensor::f_cat(&[&tall, &tall.f_narrow(3, 0, w - 1)?], 3)?)
             }
             _ => Ok(canvases.f_contiguous()?),

@@ -63,8 +63,9 @@ impl Course {
         let (y, x) = (self.y.after(window)?, self.x.after(window)?);
         if window.size > 1 {
             let read = |from: &Axis, to: &Axis| -> f64 {
-                let reads = Part::ALL.map(|part| from.reads(to, window, part));
-                reads.iter().map(|reads| (reads.pieces * reads.len) as f64).sum()
+                let there = Part::ALL.into_iter().filter(|&part| to.part_len(part) > 0);
+                let reads = there.map(|part| from.reads(to, window, part));
+                reads.map(|reads| (reads.pieces * reads.len) as f64).sum()
             };
             self.shared += read(&self.y, &y) * read(&self.x, &x) * self.channels as f64 * MOVE;
         }

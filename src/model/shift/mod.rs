@@ -45,6 +45,10 @@ impl Model {
             stride *= stride_of(steps[cut - 1]);
             let plan = ShiftPlan { model: self, module, crop, channels, cut, stride };
             let Some(course) = plan.course(crops) else { break };
+            // What changes its input goes with what made it.
+            if matches!(steps.get(cut), Some(Node::ReluInPlace)) {
+                continue;
+            }
             let saving = course.plain * (crops[0] * crops[1]) as f64 - course.shared - STEP * cut as f64;
             if saving > best.as_ref().map_or(0.0, |(saving, _)| *saving) {
                 best = Some((saving, plan));

@@ -18,7 +18,11 @@ pub static ESTIMATE: Primitive = Primitive {
     purpose: "Estimates a model's error from adversarial translations, and tests whether the model has seen the images.",
     params: &[
         Param::new("f", Kind::Object("Model"), "the model"),
-        Param::new("ds", Kind::Object("Dataset"), "the images; a torus, or with a margin of 3 epsilon pixels"),
+        Param::new(
+            "ds",
+            Kind::Object("Dataset"),
+            "the images; a torus, or with a margin of 3 epsilon pixels (2 epsilon for the random searches)",
+        ),
     ],
     options: &[
         Param::new("epsilon", Kind::Int, "translations by up to so much along either axis")
@@ -40,7 +44,7 @@ pub static ESTIMATE: Primitive = Primitive {
     ],
     returns: "a RiskReport, as from risk::report",
     notes: "`examine` and `risk::report` in one; each image is scored once at each point that is needed, 121 to 441 of them at \
-            epsilon 5. With few images the test has no power: at 200 images |T| would have to exceed 0.09.",
+            epsilon 5, and 122 at most for the random searches. With few images the test has no power: at 200 images |T| would have to exceed 0.09.",
     source: "Werpachowski, György and Szepesvári 2019",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\

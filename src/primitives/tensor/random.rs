@@ -7,6 +7,9 @@ use super::create::{SHAPE_OF, shape};
 use crate::core::{Cx, Digest, Error, Result, Tensor, Value, random, with_stream};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
 
+/// Bounds and means up to here leave room for sums of them in float32.
+const LARGEST: f64 = 1e38;
+
 /// Numbers drawn between two looks at the stop flag.
 const PART: i64 = 1 << 22;
 
@@ -35,12 +38,14 @@ pub static NORMAL: Primitive = Primitive {
     purpose: "Normal random numbers, of the whole line or of a part of it.",
     params: &[SHAPE_OF],
     options: &[
-        Param::new("mean", Kind::Float, "before anything is cut away").or(Fallback::Float(0.0)),
+        Param::new("mean", Kind::Float, "before anything is cut away")
+            .or(Fallback::Float(0.0))
+            .range(-LARGEST, LARGEST),
         Param::new("sigma", Kind::Float, "standard deviation before anything is cut away")
             .or(Fallback::Float(1.0))
             .range(1e-30, 1e30),
-        Param::new("lo", Kind::Float, "no number lies below").or(Fallback::Absent("no bound")),
-        Param::new("hi", Kind::Float, "no number lies above").or(Fallback::Absent("no bound")),
+        Param::new("lo", Kind::Float, "no number lies below").or(Fallback::Absent("no bound")).range(-LARGEST, LARGEST),
+        Param::new("hi", Kind::Float, "no number lies above").or(Fallback::Absent("no bound")).range(-LARGEST, LARGEST),
         SEED,
     ],
     returns: "a float32 tensor",
@@ -87,8 +92,8 @@ pub static UNIFORM: Primitive = Primitive {
     purpose: "Uniform random numbers.",
     params: &[SHAPE_OF],
     options: &[
-        Param::new("lo", Kind::Float, "the least").or(Fallback::Float(0.0)),
-        Param::new("hi", Kind::Float, "above the largest").or(Fallback::Float(1.0)),
+        Param::new("lo", Kind::Float, "the least").or(Fallback::Float(0.0)).range(-LARGEST, LARGEST),
+        Param::new("hi", Kind::Float, "above the largest").or(Fallback::Float(1.0)).range(-LARGEST, LARGEST),
         SEED,
     ],
     returns: "a float32 tensor",

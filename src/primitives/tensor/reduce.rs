@@ -64,11 +64,12 @@ pub static QUANTILE: Primitive = Primitive {
     params: &[SELF, Param::new("q", Kind::Float, "the share").range(0.0, 1.0), ALONG],
     options: &[],
     returns: "a float, or a tensor without the dimension",
-    notes: "Between two elements it is interpolated. `x.quantile(0.5)` is the median.",
+    notes: "Between two elements it is interpolated. `x.quantile(0.5)` is the median. Of numbers with a NaN among them it is NaN.",
     source: "",
     examples: &[
         Example { code: "tensor::from([1, 2, 3, 4]).quantile(0.5)", result: "2.5" },
         Example { code: "tensor::from([[1, 2], [3, 6]]).quantile(1, 0).values()", result: "[3.0, 6.0]" },
+        Example { code: "tensor::from([3.0, 0.0 / 0.0, 1.0]).quantile(0.5)", result: "NaN" },
     ],
     run: |_cx: &Cx, args: &Args| {
         let x = args.tensor("x").f_to_kind(tch::Kind::Double)?;
@@ -84,7 +85,10 @@ pub static QUANTILE: Primitive = Primitive {
         let sorted = rows.f_sort(dim, false)?.0;
         let at = args.float("q") * (n - 1) as f64;
         let (below, above) = (sorted.f_select(dim, at.floor() as i64)?, sorted.f_select(dim, at.ceil() as i64)?);
-        let value = below.f_lerp(&above, at.fract())?;
+        // Between equal infinities there is nothing to interpolate; NaN comes last, and spoils the order of the others.
+        let value = below.f_lerp(&above, at.fract())?.f_where_self(&below.f_ne_tensor(&above)?, &below)?;
+        let last = sorted.f_select(dim, n - 1)?;
+        let value = last.f_where_self(&last.f_isnan()?, &value)?;
         Ok(match args.optional_int("dim") {
             Some(_) => Value::tensor(value.f_to_kind(tch::Kind::Float)?),
             None => Value::Float(value.f_double_value(&[])?),

@@ -1,5 +1,5 @@
-use crate::core::{Cx, Error, Result, Value};
-use crate::primitives::{Args, Example, Kind, Param, Primitive};
+use crate::core::{Cx, Error, Result, Value, number};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
 pub static ARG: Primitive = Primitive {
     path: "arg",
@@ -12,28 +12,51 @@ pub static ARG: Primitive = Primitive {
             "the value where the command line is silent; its type is the argument's type",
         ),
     ],
-    options: &[],
+    options: &[
+        Param::new("min", Kind::Float, "of numbers: less is refused").or(Fallback::Absent("no bound")),
+        Param::new("max", Kind::Float, "of numbers: more is refused").or(Fallback::Absent("no bound")),
+    ],
     returns: "a value of the default's type",
-    notes: "`viva run SCRIPT --help` lists a script's arguments. A value that can't be read as the default's type is refused.",
+    notes: "`viva run SCRIPT --help` lists a script's arguments. A value that can't be read as the default's type, or lies beyond \
+            the bounds, is refused.",
     source: "",
-    examples: &[Example { code: "arg(\"epsilon\", 5)", result: "5" }],
+    examples: &[
+        Example { code: "arg(\"epsilon\", 5)", result: "5" },
+        Example { code: "arg(\"images\", 100, #{ min: 1 })", result: "100" },
+    ],
     run,
 };
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let (name, default) = (args.str("name"), args.value("default"));
-    let Some(text) = cx.argument(name) else { return Ok(default.clone()) };
+    let text = cx.argument(name).map_or_else(|| default.summary(), String::from);
     let parsed = match default {
-        Value::Bool(_) => match text {
+        _ if cx.argument(name).is_none() => Some(default.clone()),
+        Value::Bool(_) => match &*text {
             "true" | "" => Some(Value::Bool(true)),
             "false" => Some(Value::Bool(false)),
             _ => None,
         },
         Value::Int(_) => text.parse().ok().map(Value::Int),
         Value::Float(_) => text.parse().ok().filter(|x: &f64| x.is_finite()).map(Value::Float),
-        _ => Some(Value::Str(text.into())),
+        _ => Some(Value::Str(text.clone())),
     };
-    parsed.ok_or_else(|| {
+    let value = parsed.ok_or_else(|| {
         Error::argument(format!("--{name}: wanted one {} such as {}, got {text:?}", default.kind(), default.summary()))
-    })
+    })?;
+    let given = match value {
+        Value::Int(n) => n as f64,
+        Value::Float(x) => x,
+        _ => return Ok(value),
+    };
+    let (min, max) = (args.optional_float("min"), args.optional_float("max"));
+    if min.is_none_or(|min| given >= min) && max.is_none_or(|max| given <= max) {
+        return Ok(value);
+    }
+    let wanted = match (min, max) {
+        (Some(min), Some(max)) => format!("from {} to {}", number(min), number(max)),
+        (Some(min), None) => format!("{} or more", number(min)),
+        (_, max) => format!("{} or less", number(max.unwrap_or_default())),
+    };
+    Err(Error::argument(format!("--{name} must be {wanted}, got {text}")))
 }
