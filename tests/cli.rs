@@ -47,7 +47,7 @@ fn version_doc_and_help_answer() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let version = out(&viva(folder.path(), &["version"]));
     assert!(version.contains("libtorch  2.11.0") && version.contains("devices   cpu"), "{version}");
-    assert!(out(&viva(folder.path(), &["doc", "arg"])).contains("arg(name, default)"));
+    assert!(out(&viva(folder.path(), &["doc", "arg"])).contains("arg(name, default, #{"));
     assert!(out(&viva(folder.path(), &["doc"])).contains("tensor::"));
     let output = viva(folder.path(), &["doc", "argg"]);
     assert!(!output.status.success() && err(&output).contains("did you mean `arg`?"));

@@ -442,7 +442,8 @@ fn sharing(f: &Model, data: &Dataset) -> usize {
 #[test]
 fn the_ranges_are_tight() {
     let cx = Cx::default();
-    let searches: [(&str, fn(f64) -> (f64, f64)); 4] = [
+    type Range = fn(f64) -> (f64, f64);
+    let searches: [(&str, Range); 4] = [
         ("strongest", |v| (-v / (v + 1.0), 0.5)),
         ("nearest", |v| (-v / (v + 1.0), 0.5)),
         ("random", |v| (-0.5, v / (v + 1.0))),

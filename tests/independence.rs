@@ -267,7 +267,7 @@ fn rows_of_a_tensor_are_tested_as_if_alone() {
             }
             rejected += number(&alone, "reject");
         }
-        assert!(rejected >= 20.0 && rejected < 40.0, "{path}: {rejected}");
+        assert!((20.0..40.0).contains(&rejected), "{path}: {rejected}");
     }
     // Without the ladder p is the level or 1.
     let quick = options(&[]);

@@ -26,7 +26,15 @@ impl Tiles {
 
     /// Room for a caption under a tile of this width.
     fn caption_height(&self, width: f64) -> f64 {
-        if self.captioned() { caption_size(width) * 1.5 } else { 0.0 }
+        let lines = self.captions.iter().map(|caption| caption.lines().count()).max().unwrap_or(0);
+        if self.captioned() { self.caption_size(width) * (0.3 + 1.2 * lines as f64) } else { 0.0 }
+    }
+
+    /// The em of captions under tiles of this width: smaller where that makes the longest one fit.
+    fn caption_size(&self, width: f64) -> f64 {
+        let lines = self.captions.iter().flat_map(|caption| caption.lines());
+        let longest = lines.map(|line| text_width(line, 1.0, false)).fold(0.1, f64::max);
+        (width * 0.17).min((width * 1.04 / longest).max(width * 0.075)).clamp(6.0, 24.0)
     }
 
     /// The size in pixels at which small images are comfortable to look at, without a title.
@@ -63,16 +71,18 @@ impl Tiles {
         let (w, h) = (w as f64 * scale, h as f64 * scale);
         let (gap, caption) = (gap(w), self.caption_height(w));
         let left = area.x0 + (area.width() - columns * (w + gap) + gap) / 2.0;
-        let size = caption_size(w);
+        let size = self.caption_size(w);
         for (i, image) in self.images.iter().enumerate() {
             let (row, column) = ((i / columns as usize) as f64, (i % columns as usize) as f64);
             let x = (left + column * (w + gap)).round();
             let y = (area.y0 + gap + row * (h + gap + caption)).round();
             let (iw, ih) = (image.width as f64 * scale, image.height as f64 * scale);
             canvas.image(image, Rect::new(x, y, x + iw.max(1.0), y + ih.max(1.0)));
-            if let Some(text) = self.captions.get(i).filter(|text| !text.is_empty()) {
+            let caption = self.captions.get(i).map_or("", String::as_str);
+            for (line, text) in caption.lines().enumerate() {
                 let face = Face { size, bold: false, anchor: Anchor::Middle, upwards: false, colour: INK };
-                canvas.text(&shortened(text, size, w + gap * 0.6), (x + w / 2.0, y + h + size * 1.1), face);
+                let below = y + h + size * (1.1 + 1.2 * line as f64);
+                canvas.text(&shortened(text, size, w + gap * 0.6), (x + w / 2.0, below), face);
             }
         }
     }
@@ -80,10 +90,6 @@ impl Tiles {
 
 fn gap(width: f64) -> f64 {
     (width * 0.08).max(2.0).round()
-}
-
-fn caption_size(width: f64) -> f64 {
-    (width * 0.17).clamp(6.0, 24.0)
 }
 
 impl HeatMap {

@@ -153,13 +153,13 @@ fn check_arguments(primitive: &Primitive, arguments: &[Expr], receiver: usize, p
     )
 }
 
-/// The arguments that a script reads with `arg("name", default)`, in the order of its text.
+/// The arguments that a script reads with `arg("name", default, ...)`, in the order of its text.
 pub fn script_arguments(ast: &AST) -> Vec<ScriptArgument> {
     let mut found: Vec<ScriptArgument> = Vec::new();
     ast.walk(&mut |path| {
         if let Some(ASTNode::Expr(Expr::FnCall(call, _))) = path.last()
             && call.name == "arg"
-            && let [Expr::StringConstant(name, _), default] = &call.args[..]
+            && let [Expr::StringConstant(name, _), default, ..] = &call.args[..]
             && !found.iter().any(|argument| argument.name == name.as_str())
         {
             let default = default.get_literal_value(None).map_or("…".into(), |value| value.to_string());

@@ -17,8 +17,12 @@ pub static IMAGES: Primitive = Primitive {
         Param::new("columns", Kind::Int, "images in a row")
             .or(Fallback::Absent("as many as make the sheet about square"))
             .range(1.0, 256.0),
-        Param::new("captions", Kind::Either(&[Kind::Bool, Kind::Array]), "one text per image, or `false` for none")
-            .or(Fallback::Absent("the class names of a data set")),
+        Param::new(
+            "captions",
+            Kind::Either(&[Kind::Bool, Kind::Array]),
+            "one text per image, \\n begins a line; or `false` for none",
+        )
+        .or(Fallback::Absent("the class names of a data set")),
         TITLE,
     ],
     returns: "Figure",

@@ -53,10 +53,11 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     if min.is_none_or(|min| given >= min) && max.is_none_or(|max| given <= max) {
         return Ok(value);
     }
+    let bound = |x: f64| number(x).trim_end_matches(".0").to_string();
     let wanted = match (min, max) {
-        (Some(min), Some(max)) => format!("from {} to {}", number(min), number(max)),
-        (Some(min), None) => format!("{} or more", number(min)),
-        (_, max) => format!("{} or less", number(max.unwrap_or_default())),
+        (Some(min), Some(max)) => format!("from {} to {}", bound(min), bound(max)),
+        (Some(min), None) => format!("{} or more", bound(min)),
+        (_, max) => format!("{} or less", bound(max.unwrap_or_default())),
     };
     Err(Error::argument(format!("--{name} must be {wanted}, got {text}")))
 }
