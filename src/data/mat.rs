@@ -139,11 +139,15 @@ fn header(file: &mut impl BufRead) -> Result<bool> {
     if file.fill_buf().map_err(truncated)?.starts_with(b"\x89HDF") {
         return Err(Error::data("an HDF5 file, wanted is MATLAB 5").hint(convert));
     }
-    file.read_exact(&mut bytes).map_err(truncated)?;
+    let foreign = || Error::data("not a MATLAB 5 file").hint(convert);
+    file.read_exact(&mut bytes).map_err(|e| match e.kind() {
+        std::io::ErrorKind::UnexpectedEof => foreign(),
+        _ => truncated(e),
+    })?;
     let big = match &bytes[126..] {
         b"IM" => false,
         b"MI" => true,
-        _ => return Err(Error::data("not a MATLAB 5 file").hint(convert)),
+        _ => return Err(foreign()),
     };
     let version = if big { [bytes[124], bytes[125]] } else { [bytes[125], bytes[124]] };
     match version {

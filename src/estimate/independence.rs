@@ -37,7 +37,7 @@ fn check(what: &str, values: &[f64]) -> Result<()> {
     }
 }
 
-fn map<const N: usize>(entries: [(&str, Value); N]) -> BTreeMap<String, Value> {
+pub(super) fn map<const N: usize>(entries: [(&str, Value); N]) -> BTreeMap<String, Value> {
     entries.map(|(name, value)| (name.to_string(), value)).into()
 }
 
@@ -313,7 +313,7 @@ impl Betting {
             ("m", Value::Int(self.m as i64)),
             ("difference", Value::Float(self.difference)),
             ("sigma", Value::Float(self.sigma)),
-            ("sides", Value::Int(if self.bets.sides == Sides::Two { 2 } else { 1 })),
+            ("sides", Value::Int(self.bets.sides.count())),
             ("reject", Value::Bool(self.outcome.reject)),
             ("p", Value::Float(self.p)),
             ("log_wealth", Value::Float(self.outcome.log_wealth)),

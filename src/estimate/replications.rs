@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::independence::{interval_test, pairwise_test, stakes};
+use super::independence::{interval_test, map, pairwise_test, stakes};
 use crate::core::{Cx, Error, Result, Tensor, Value, in_parallel};
 use crate::maths::bernstein::mean_variance;
-use crate::maths::betting::{Bets, Sides};
+use crate::maths::betting::Bets;
 
 /// Values that are looked at between two questions whether to stop.
 const PART: i64 = 1 << 21;
@@ -57,14 +57,10 @@ fn truth(b: bool) -> f64 {
     f64::from(u8::from(b))
 }
 
-fn columns<const N: usize>(entries: [(&str, Value); N]) -> Columns {
-    entries.map(|(name, value)| (name.to_string(), value)).into()
-}
-
 /// `pairwise_test` on every row.
 pub fn pairwise_tests(cx: &Cx, samples: &Tensor, range: f64, delta: f64) -> Result<Columns> {
     let rows = each_row(cx, "pairwise tests", samples, |t| pairwise_test(t, range, delta))?;
-    Ok(columns([
+    Ok(map([
         ("m", Value::Int(samples.size()[1])),
         ("difference", column(&rows, |test| test.difference)?),
         ("sigma", column(&rows, |test| test.sigma)?),
@@ -88,7 +84,7 @@ pub fn interval_tests(cx: &Cx, losses: &Tensor, weighted: &Tensor, delta: f64) -
         let (losses, weighted) = pair.split_at(pair.len() / 2);
         interval_test(losses, weighted, delta)
     })?;
-    Ok(columns([
+    Ok(map([
         ("m", Value::Int(losses.size()[1])),
         ("error", column(&rows, |test| test.error)?),
         ("weighted_error", column(&rows, |test| test.weighted_error)?),
@@ -111,9 +107,9 @@ pub fn betting_tests(cx: &Cx, samples: &Tensor, bets: Bets, ladder: bool) -> Res
         };
         Ok((mean_variance(t.iter().copied()), outcome, p))
     })?;
-    Ok(columns([
+    Ok(map([
         ("m", Value::Int(samples.size()[1])),
-        ("sides", Value::Int(if bets.sides == Sides::Two { 2 } else { 1 })),
+        ("sides", Value::Int(bets.sides.count())),
         ("difference", column(&rows, |row| row.0.0)?),
         ("sigma", column(&rows, |row| row.0.1.sqrt())?),
         ("reject", column(&rows, |row| truth(row.1.reject))?),

@@ -34,6 +34,10 @@ pub enum Sides {
 }
 
 impl Sides {
+    pub fn count(self) -> i64 {
+        self.shares().len() as i64
+    }
+
     /// The shares of the level that go to the upper and to the lower side.
     fn shares(self) -> &'static [(f64, f64)] {
         match self {

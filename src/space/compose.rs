@@ -13,11 +13,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rand::Rng;
-
+use super::probe::Probe;
 use super::translate::MAX_EPSILON;
 use super::{Element, Finite, Group, Part, Space, Symmetry, Windows};
-use crate::core::{Error, Result, Tensor, Value, random};
+use crate::core::{Error, Result, Tensor, Value};
 use crate::data::{Dataset, Edge};
 
 /// Different images that symmetries alone may make of one: each is kept for every image under examination.
@@ -111,6 +110,10 @@ impl Change {
     fn name(&self) -> String {
         self.symmetry.moves().swap_remove(self.place)
     }
+
+    fn on(&self, probe: &Probe) -> Result<Probe> {
+        probe.changed(&|images| self.symmetry.apply(self.place, images)).map_err(|e| e.during(&self.name()))
+    }
 }
 
 /// The group of a product on the images of one data set. Elements are `[dy, dx, variant]`.
@@ -180,7 +183,7 @@ impl Products {
         let mut next = 0;
         while next < self.variants.len() {
             for change in 0..self.changes.len() {
-                let made = self.variants[next].probe.changed(&self.changes[change])?;
+                let made = self.changes[change].on(&self.variants[next].probe)?;
                 let known = self.variants.iter().enumerate().find_map(|(number, variant)| {
                     let offset = if torus { made.offset_from(&variant.probe) } else { made.same_as(&variant.probe) };
                     Some((offset?, number))
@@ -304,10 +307,10 @@ fn carry(steps: &[[i64; 2]; 2], by: [i64; 2]) -> [i64; 2] {
 
 /// Where a change carries steps of one pixel down and to the right.
 fn steps(change: &Change, probe: &Probe, margin: bool) -> Result<[[i64; 2]; 2]> {
-    let once = probe.changed(change)?;
+    let once = change.on(probe)?;
     let mut carried = STEPS;
     for step in &mut carried {
-        *step = probe.rolled(*step).changed(change)?.offset_from(&once).ok_or_else(|| {
+        *step = change.on(&probe.rolled(*step))?.offset_from(&once).ok_or_else(|| {
             Error::argument(format!("{} does not carry translations over into translations", change.name()))
         })?;
         if margin && step.iter().map(|d| d.abs()).sum::<i64>() != 1 {
@@ -326,7 +329,7 @@ fn check_window(change: &Change, set: &Dataset) -> Result<()> {
         (margin..margin + height).contains(&y) && (margin..margin + width).contains(&x)
     };
     let marks: Vec<f32> = (0..c * h * w).map(|i| if inside(i) { 1.0 } else { 0.0 }).collect();
-    let probe = Probe { pixels: marks, shape: [1, c, h, w] }.changed(change)?;
+    let probe = change.on(&Probe { pixels: marks, shape: [1, c, h, w] })?;
     let first = |keep: bool| (0..c * h * w).find(|&i| inside(i) == keep).map(|i| probe.pixels[i]);
     let ends = [first(false), first(true)];
     let stays = (0..c * h * w).all(|i| ends[usize::from(inside(i))] == Some(probe.pixels[i]));
@@ -337,63 +340,6 @@ fn check_window(change: &Change, set: &Dataset) -> Result<()> {
             change.name(),
             set.name
         ))),
-    }
-}
-
-/// Images of random bytes, that no two different changes leave alike.
-#[derive(Clone)]
-struct Probe {
-    pixels: Vec<f32>,
-    /// `[N, C, H, W]`.
-    shape: [usize; 4],
-}
-
-/// Pixels of a probe, at least.
-const PROBE: usize = 1024;
-
-impl Probe {
-    fn random([c, h, w]: [usize; 3]) -> Self {
-        let n = PROBE.div_ceil(c * h * w);
-        let mut rng = random(0, 0);
-        let pixels = (0..n * c * h * w).map(|_| f32::from(rng.r#gen::<u8>()) / 255.0).collect();
-        Self { pixels, shape: [n, c, h, w] }
-    }
-
-    fn changed(&self, change: &Change) -> Result<Self> {
-        let shape = self.shape.map(|side| side as i64);
-        let made = change.symmetry.apply(change.place, &Tensor::f_from_slice(&self.pixels)?.f_reshape(shape)?)?;
-        if made.size() != shape {
-            return Err(Error::argument(format!("{} makes {:?} of images {shape:?}", change.name(), made.size())));
-        }
-        let pixels = Vec::try_from(made.f_to_kind(tch::Kind::Float)?.f_contiguous()?.f_reshape([-1])?)?;
-        Ok(Self { pixels, shape: self.shape })
-    }
-
-    /// Where a pixel comes from when the image is rolled by `by`.
-    fn source(&self, i: usize, by: [i64; 2]) -> usize {
-        let [_, _, h, w] = self.shape;
-        let (plane, y, x) = (i / (h * w), i / w % h, i % w);
-        let back = |at: usize, by: i64, side: usize| (at as i64 - by).rem_euclid(side as i64) as usize;
-        plane * h * w + back(y, by[0], h) * w + back(x, by[1], w)
-    }
-
-    fn rolled(&self, by: [i64; 2]) -> Self {
-        let pixels = (0..self.pixels.len()).map(|i| self.pixels[self.source(i, by)]).collect();
-        Self { pixels, shape: self.shape }
-    }
-
-    fn same_as(&self, other: &Self) -> Option<[i64; 2]> {
-        (self.pixels == other.pixels).then_some(NOWHERE)
-    }
-
-    /// By how much the other is to be rolled to give this one, if it does; the shortest way round.
-    fn offset_from(&self, other: &Self) -> Option<[i64; 2]> {
-        let [_, _, h, w] = self.shape.map(|side| side as i64);
-        let around = |by: i64, side: i64| (by + side / 2).rem_euclid(side) - side / 2;
-        (0..h * w)
-            .map(|i| [-(i / w), -(i % w)])
-            .map(|[y, x]| [around(y, h), around(x, w)])
-            .find(|&by| (0..self.pixels.len()).all(|i| self.pixels[i] == other.pixels[other.source(i, by)]))
     }
 }
 

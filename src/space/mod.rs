@@ -6,6 +6,7 @@ pub mod factor;
 mod factors;
 mod flip;
 mod polarity;
+mod probe;
 mod translate;
 mod turn;
 

@@ -43,7 +43,7 @@ pub static BETTING_TEST: Primitive = Primitive {
     notes: "A stake of 1 is bet on the T_i one after the other. If they have mean 0, the wealth reaches 1/delta with probability \
             delta at most, at any sample size; the test rejects at delta if log_wealth reaches ln(1/delta). p is the last of \
             the levels delta, delta/10, delta/100, ... up to which it rejects at every one, or 1; no finer p is claimed. It needs about \
-            0.6 of the images that the pairwise test needs where samples are large, a third where errors are rare. Which test \
+            half of the images that the pairwise test needs where samples are large, a third where errors are rare. Which test \
             counts is to be decided before looking at either.",
     source: "after Waudby-Smith and Ramdas 2024, and Voráček and Orabona 2025 (betting); fixed sample size",
     examples: &[Example {

@@ -4,6 +4,7 @@ use rand::distributions::{Distribution, Uniform, WeightedIndex};
 use rand::seq::index::sample;
 use rayon::prelude::*;
 
+use super::create::shape;
 use crate::core::{Cx, Error, Result, Tensor, Value, in_parallel, random};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
 
@@ -43,15 +44,8 @@ const PART: usize = 1 << 22;
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let values: Vec<f32> = args.numbers("values").into_iter().map(|x| x as f32).collect();
-    let lengths = args.numbers("shape");
-    if let Some(part) = lengths.iter().find(|n| n.fract() != 0.0) {
-        return Err(Error::argument(format!("lengths must be whole, got {part}")));
-    }
-    let shape: Vec<i64> = lengths.iter().map(|n| *n as i64).collect();
-    let total = shape.iter().try_fold(1i64, |total, n| total.checked_mul(*n)).filter(|total| *total <= 1 << 31);
-    let Some(total) = total.map(|n| n as usize) else {
-        return Err(Error::argument(format!("{shape:?} is too large")));
-    };
+    let shape = shape(args)?;
+    let total = shape.iter().product::<i64>() as usize;
     let row = shape.last().map_or(1, |n| *n as usize);
     if values.is_empty() && total > 0 {
         return Err(Error::argument("there is nothing to draw from: `values` is empty"));
