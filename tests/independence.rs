@@ -226,8 +226,12 @@ fn the_betting_test_explains_itself() {
     let words = few["verdict"].summary();
     assert!(words.starts_with("no power at this size") && words.contains("|T| = "), "{words}");
     let tiny = map(call(&cx, "risk::betting_test", vec![Value::floats([0.5; 3])]));
-    assert!(tiny["verdict"].summary().contains("no outcome rejects"), "{tiny:?}");
-    for test in [two, one, strict, few, tiny] {
+    assert!(tiny["verdict"].summary().contains("not even 3 T_i of 0.5 reject"), "{tiny:?}");
+    // Many images, none of which the adversary reached: more of them would not help.
+    let unmoved = map(call(&cx, "risk::betting_test", vec![Value::floats([0.0; 300])]));
+    let words = unmoved["verdict"].summary();
+    assert!(words.contains("none of 300 images") && !words.contains("more images"), "{words}");
+    for test in [two, one, strict, few, tiny, unmoved] {
         assert!(!test["verdict"].summary().contains("not overfitted"));
     }
 }

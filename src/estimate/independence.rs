@@ -187,6 +187,8 @@ pub struct Betting {
     /// How many images could speak for overfitting, and whether they could have been enough.
     pub adversarial: usize,
     pub could_reject: bool,
+    /// Where they could not: the fewest that would have been enough, `None` if not even all images are.
+    fewest: Option<usize>,
 }
 
 /// Bets that the checks of `betting_test` accept.
@@ -231,7 +233,28 @@ pub fn betting_test(cx: &Cx, t: &[f64], best: &[f64], bets: Bets, ladder: bool) 
     };
     let could_reject = outcome.reject || bets.rejects(best);
     let adversarial = best.iter().filter(|x| **x > 0.0).count();
-    Ok(Betting { m: t.len(), difference, sigma: variance.sqrt(), bets, outcome, p, adversarial, could_reject })
+    let m = t.len();
+    let fewest = if could_reject { None } else { fewest(cx, m, &bets)? };
+    Ok(Betting { m, difference, sigma: variance.sqrt(), bets, outcome, p, adversarial, could_reject, fewest })
+}
+
+/// The fewest values `hi`, evenly spread among zeros, that are enough to reject; `None` if not even m are.
+fn fewest(cx: &Cx, m: usize, bets: &Bets) -> Result<Option<usize>> {
+    let hi = bets.range.1;
+    let enough = |n: usize| {
+        let spread = |i: usize| if (i + 1) * n / m > i * n / m { hi } else { 0.0 };
+        bets.rejects(&(0..m).map(spread).collect::<Vec<f64>>())
+    };
+    let (mut few, mut many) = (0, m);
+    if !enough(many) {
+        return Ok(None);
+    }
+    while many - few > 1 {
+        cx.check()?;
+        let middle = (few + many) / 2;
+        if enough(middle) { many = middle } else { few = middle }
+    }
+    Ok(Some(many))
 }
 
 /// Every value that speaks for overfitting at its largest, no other one against it.
@@ -246,24 +269,6 @@ impl Betting {
             false if !self.could_reject => Verdict::NoPower,
             false => Verdict::NotRejected,
         }
-    }
-
-    /// The fewest values `hi`, evenly spread among zeros, that would have been enough; `None` if not even all are.
-    fn fewest(&self) -> Option<usize> {
-        let (m, hi) = (self.m, self.bets.range.1);
-        let enough = |n: usize| {
-            let spread = |i: usize| if (i + 1) * n / m > i * n / m { hi } else { 0.0 };
-            self.bets.rejects(&(0..m).map(spread).collect::<Vec<f64>>())
-        };
-        let (mut few, mut many) = (0, m);
-        if !enough(many) {
-            return None;
-        }
-        while many - few > 1 {
-            let middle = (few + many) / 2;
-            if enough(middle) { many = middle } else { few = middle }
-        }
-        Some(many)
     }
 
     /// Images after which the test could have stopped.
@@ -286,8 +291,11 @@ impl Betting {
             ),
             Verdict::NoPower => {
                 let hi = self.bets.range.1;
-                let Some(n) = self.fewest() else {
-                    return format!("no power at this size: no {m} positive T_i reject at {level}; use more images");
+                let Some(n) = self.fewest else {
+                    return format!(
+                        "no power at this size: not even {m} T_i of {} reject at {level}; use more images",
+                        significant(hi, 4)
+                    );
                 };
                 let wanted = format!(
                     "it takes about {n} of {} to reject at {level}, which is |T| = {}",

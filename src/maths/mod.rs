@@ -2,3 +2,4 @@
 
 pub mod bernstein;
 pub mod betting;
+pub mod information;

@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod examine;
+pub mod info;
 pub mod model;
 pub mod net;
 pub mod objective;
@@ -131,6 +132,9 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &risk::betting_test::BETTING_TEST,
     &risk::n_model_test::N_MODEL_TEST,
     &risk::bernstein::BERNSTEIN,
+    &info::mutual_information::MUTUAL_INFORMATION,
+    &info::entropy::ENTROPY,
+    &info::snr::SNR,
     &plot::line::LINE,
     &plot::scatter::SCATTER,
     &plot::histogram::HISTOGRAM,
@@ -157,6 +161,7 @@ pub static NAMESPACES: &[(&str, &str)] = &[
     ("search", "how a failing change is looked for"),
     ("objective", "what counts as failing"),
     ("risk", "estimates of the error, and the tests that tell whether a model has seen its test set"),
+    ("info", "what predictions tell of labels, in bits, and how loud a fault is, in dB"),
     ("plot", "figures"),
 ];
 

@@ -1,0 +1,33 @@
+//! `info::`: what a prediction tells of the label, and how loud a fault is.
+
+pub mod entropy;
+pub mod mutual_information;
+pub mod snr;
+
+use crate::core::{Error, Result, number};
+use crate::maths::information::Plugin;
+use crate::primitives::{Args, Fallback, Kind, Param};
+
+pub(super) const PLUGIN: Param = Param::new(
+    "plugin",
+    Kind::Choice(&["exact", "galloway"]),
+    "how logarithms are taken: of p, or of p + 1e-4 as in the published code of Galloway et al., about 0.001 bits less",
+)
+.or(Fallback::Str("exact"));
+
+pub(super) fn plugin(args: &Args) -> Plugin {
+    if args.str("plugin") == "galloway" { Plugin::Galloway } else { Plugin::Exact }
+}
+
+/// Labels: whole numbers, at least one.
+pub(super) fn labels(args: &Args, name: &str) -> Result<Vec<i64>> {
+    let numbers = args.numbers(name);
+    if numbers.is_empty() {
+        return Err(Error::data(format!("`{name}` must hold at least one label")));
+    }
+    match numbers.iter().find(|x| x.fract() != 0.0 || x.abs() > 9e15) {
+        Some(x) => Err(Error::data(format!("`{name}` must hold labels, which are whole numbers, got {}", number(*x)))
+            .hint("`f.predict(x)` gives the labels that a model answers")),
+        None => Ok(numbers.into_iter().map(|x| x as i64).collect()),
+    }
+}
