@@ -300,6 +300,7 @@ fn mat_files_are_checked() -> Outcome {
         (vec![0; 300], "not a MATLAB 5 file"),
         (b"\x89HDF\r\n\x1a\n".to_vec(), "an HDF5 file"),
         (vec![], "truncated"),
+        (b"hello".to_vec(), "not a MATLAB 5 file"),
     ];
     for (number, (bytes, wanted)) in cases.into_iter().enumerate() {
         std::fs::write(&path, bytes)?;

@@ -532,7 +532,7 @@ fn what_does_not_fit_is_refused_with_a_reason() {
     let same = Given("same", |x| x.copy());
     refused(on(Rc::new(same), &torus(6, 6)), ErrorKind::Data, &["no point"]);
     let small = Given("small", |x| x.narrow(2, 0, 3));
-    refused(on(Rc::new(small), &torus(6, 6)), ErrorKind::Argument, &["small makes"]);
+    refused(on(Rc::new(small), &torus(6, 6)), ErrorKind::Argument, &["small: makes"]);
     // A flip needs no border.
     let bare = set([1, 5, 6], noise(1, 30, 1), vec![0], 2, Edge::None);
     assert!(on(Rc::new(Flip), &bare).is_ok());

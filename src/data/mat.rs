@@ -136,12 +136,14 @@ fn variables(cx: &Cx, path: &Path) -> Result<(Images, Vec<f64>)> {
 fn header(file: &mut impl BufRead) -> Result<bool> {
     let mut bytes = [0u8; HEADER as usize];
     let convert = "in MATLAB: save(file, 'X', 'y', '-v7'); in Python: scipy.io.savemat, or numpy.savez with `images` and `labels`";
-    if file.fill_buf().map_err(truncated)?.starts_with(b"\x89HDF") {
+    let start = file.fill_buf().map_err(truncated)?;
+    let begun = start.is_empty() || start.starts_with(b"MATLAB");
+    if start.starts_with(b"\x89HDF") {
         return Err(Error::data("an HDF5 file, wanted is MATLAB 5").hint(convert));
     }
     let foreign = || Error::data("not a MATLAB 5 file").hint(convert);
     file.read_exact(&mut bytes).map_err(|e| match e.kind() {
-        std::io::ErrorKind::UnexpectedEof => foreign(),
+        std::io::ErrorKind::UnexpectedEof if !begun => foreign(),
         _ => truncated(e),
     })?;
     let big = match &bytes[126..] {

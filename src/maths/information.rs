@@ -23,7 +23,8 @@ impl Plugin {
                 Self::Galloway => -p * (p + 1e-4).log2(),
             }
         };
-        counts.map(term).sum()
+        // Not the -0 that a sum of nothing but -0 is.
+        0.0 + counts.map(term).sum::<f64>()
     }
 
     /// I(Y; T) = H(Y) - H(Y|T) of pairs (y, t), where H(Y|T) is the mean of H(Y|T = t) by how often t occurs.

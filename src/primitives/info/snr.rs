@@ -17,8 +17,8 @@ pub static SNR: Primitive = Primitive {
             that are centred have a smaller ratio at the same noise.",
     source: "Galloway, Golubeva and Taylor 2018, Section 2",
     examples: &[
-        Example { code: "info::snr(tensor::ones([2, 1, 8, 8]), tensor::ones([2, 1, 8, 8]) * 0.1)", result: "20.8279" },
-        Example { code: "info::snr(tensor::ones([1, 8, 8]), tensor::zeros([1, 8, 8]))", result: "inf" },
+        Example { code: "let x = tensor::zeros([2, 1, 8, 8]) + 1;\ninfo::snr(x, x * 0.1)", result: "20.8279" },
+        Example { code: "info::snr(tensor::zeros([1, 8, 8]) + 1, tensor::zeros([1, 8, 8]))", result: "inf" },
     ],
     run: |_, args| Ok(Value::Float(mean_db(args)?)),
 };
