@@ -49,8 +49,8 @@ fn images(cx: &Cx, model: &Model, edge: Edge) -> Dataset {
 /// A space and a search over it.
 type Way = (Rc<dyn Space>, Rc<dyn Search>);
 
-fn rows(cx: &Cx, model: &Model, data: &Dataset, (space, search): &Way, batch: Option<usize>) -> Vec<Row> {
-    let plan = Examination {
+fn plan<'a>(model: &'a Model, data: &'a Dataset, (space, search): &Way, batch: Option<usize>) -> Examination<'a> {
+    Examination {
         model,
         data,
         space: space.clone(),
@@ -59,8 +59,11 @@ fn rows(cx: &Cx, model: &Model, data: &Dataset, (space, search): &Way, batch: Op
         densities: Densities::Required,
         batch,
         seed: 1,
-    };
-    examine(cx, &plan).unwrap().rows
+    }
+}
+
+fn rows(cx: &Cx, model: &Model, data: &Dataset, way: &Way, batch: Option<usize>) -> Vec<Row> {
+    examine(cx, &plan(model, data, way, batch)).unwrap().rows
 }
 
 /// Rows whose answers differ, with the smallest distance between two scores of those outcomes; no distance excuses another
@@ -126,4 +129,26 @@ fn answers_do_not_depend_on_batches_threads_sharing_or_the_form_of_the_network()
             assert!(close <= 1, "{name}, {what}: {close} of {} images are that close", wanted.len());
         }
     }
+}
+
+/// A network that could take images of any size is held to the one that it was made for, whether or not crops share.
+#[test]
+fn images_of_another_size_are_refused() {
+    let cx = Cx::default();
+    let pooled = |side: i64| {
+        let layers = Layer::sequence([
+            Layer::conv(32, 5, 1, 2),
+            Layer::Relu,
+            Layer::conv(32, 3, 1, 1),
+            Layer::AdaptiveAvgPool { size: [1, 1] },
+            Layer::Flatten,
+            Layer::linear(4),
+        ]);
+        Model::of_module("pooled", Module::fresh(&layers, [3, side, side], 3, Device::Cpu).unwrap()).unwrap()
+    };
+    let data = images(&cx, &network(), Edge::Wrap);
+    let way: Way = (Rc::new(Translate::new(EPSILON).unwrap()), Rc::new(Strongest));
+    assert_eq!(rows(&cx, &pooled(SIDE as i64), &data, &way, None).len(), data.len());
+    let error = examine(&cx, &plan(&pooled(48), &data, &way, None)).err().unwrap();
+    assert!(error.message.contains("takes 3 x 48 x 48 images, got 3 x 64 x 64"), "{}", error.message);
 }

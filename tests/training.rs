@@ -170,7 +170,7 @@ fn mobile_networks_learn() -> Result<()> {
         let module = Module::fresh(&(zoo::find(name)?.layers)(3), [3, 32, 32], 1, Device::Cpu)?;
         module.set_trainable(true)?;
         let images = with_stream(1, 1, || Tensor::rand([8, 3, 32, 32], (tch::Kind::Float, Device::Cpu)));
-        let scores = module.forward(&images, Mode::Train)?;
+        let scores = with_stream(1, 2, || module.forward(&images, Mode::Train))?;
         let parameters = module.parameters();
         let loss = scores.cross_entropy_for_logits(&Tensor::from_slice(&[0i64, 1, 2, 0, 1, 2, 0, 1]));
         let gradients = Tensor::f_run_backward(&[loss], &parameters, false, false)?;

@@ -21,12 +21,18 @@ pub fn random(seed: u64, part: u64) -> Pcg64Mcg {
     )
 }
 
+thread_local!(static HELD: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
+
+/// Whether this thread is inside `with_stream`: draws from libtorch's generator anywhere else would disturb other streams.
+pub fn in_stream() -> bool {
+    HELD.get()
+}
+
 /// Runs `work` with libtorch's own generator at the start of the stream (`seed`, `part`). The process has one such generator,
 /// so other threads that want a stream wait until `work` is done.
 pub fn with_stream<T>(seed: u64, part: u64, work: impl FnOnce() -> T) -> T {
     use rand::RngCore;
     static GENERATOR: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    thread_local!(static HELD: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
     struct Release;
     impl Drop for Release {
         fn drop(&mut self) {

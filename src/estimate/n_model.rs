@@ -178,8 +178,9 @@ impl Object for NModelTest {
     fn digest(&self) -> Digest {
         let parts: Vec<Digest> = self.reports.iter().map(|report| report.digest()).collect();
         let mut parts: Vec<&[u8]> = parts.iter().map(|digest| &digest.0[..]).collect();
-        let (delta, sides) = (self.test.delta.to_le_bytes(), [self.betting.bets.sides as u8]);
-        parts.extend([&delta[..], &sides]);
+        let (delta, order) = (self.test.delta.to_le_bytes(), self.order_seed.to_le_bytes());
+        let sides = [self.betting.bets.sides as u8];
+        parts.extend([&delta[..], &order, &sides]);
         Digest::of_parts(&parts)
     }
 

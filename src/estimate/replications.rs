@@ -1,6 +1,7 @@
 //! One test on many samples, the rows of a matrix: for simulations of how often a test rejects.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
@@ -97,11 +98,14 @@ pub fn interval_tests(cx: &Cx, losses: &Tensor, weighted: &Tensor, delta: f64) -
 
 /// The betting test on every row. Without `ladder` a p-value is delta or 1.
 pub fn betting_tests(cx: &Cx, samples: &Tensor, bets: Bets, ladder: bool) -> Result<Columns> {
+    // Refining the p-value of one long row takes many passes.
+    let stop = cx.stop_flag();
+    let go_on = || if stop.load(Ordering::Relaxed) { Err(Error::interrupted()) } else { Ok(()) };
     let rows = each_row(cx, "betting tests", samples, |t| {
         let t = stakes(t, bets.range)?;
         let outcome = bets.play(&t);
         let p = match outcome.reject {
-            true if ladder => bets.p(&t, &outcome, || Ok(()))?,
+            true if ladder => bets.p(&t, &outcome, go_on)?,
             true => bets.delta,
             false => 1.0,
         };

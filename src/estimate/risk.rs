@@ -350,7 +350,8 @@ impl Object for RiskReport {
     }
 
     fn digest(&self) -> Digest {
-        Digest::of_parts(&[&self.transcript.digest().0, &self.delta.to_le_bytes(), &[self.betting.bets.sides as u8]])
+        let (delta, order) = (self.delta.to_le_bytes(), self.order_seed.to_le_bytes());
+        Digest::of_parts(&[&self.transcript.digest().0, &delta, &order, &[self.betting.bets.sides as u8]])
     }
 
     /// The summary with its provenance; the T_i are in the table.

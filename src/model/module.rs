@@ -6,7 +6,7 @@ use tch::{Device, Kind};
 use super::layers::{Layer, Shape, join};
 use super::supply::{Fresh, Init, Loaded, Supply, check_names};
 use super::weights::Weights;
-use crate::core::{Digest, Error, Result, Tensor};
+use crate::core::{Digest, Error, Result, Tensor, in_stream};
 
 /// What happens in one layer, with its tensors.
 pub(super) enum Node {
@@ -401,8 +401,12 @@ impl Node {
                     x.f_avg_pool2d(*size, *stride, *pad, *ceil, true, None::<i64>)?
                 }
                 Layer::AdaptiveAvgPool { size } => x.f_adaptive_avg_pool2d(size)?,
-                Layer::Dropout { p } if train => x.f_dropout(*p, true)?,
+                Layer::Dropout { p } if train => {
+                    debug_assert!(in_stream(), "a layer draws outside of every stream");
+                    x.f_dropout(*p, true)?
+                }
                 Layer::StochasticDepth { p } if train && *p > 0.0 => {
+                    debug_assert!(in_stream(), "a layer draws outside of every stream");
                     let mut size = vec![1; x.dim()];
                     size[0] = x.size()[0];
                     let kept = Tensor::f_empty(size, (x.kind(), x.device()))?.f_bernoulli_float_(1.0 - p)?;

@@ -95,7 +95,7 @@ pub static TYPES: &[Type] = &[
             field(
                 "betting",
                 "a map",
-                "`risk::betting_test` on the T_i in the order of `seed`, fixed before any image was scored: `reject, p, \
+                "`risk::betting_test` on the T_i in the order of `seed`, the run's own: `reject, p, \
                  log_wealth, used` (the test could have stopped after so many images)`, sides, verdict`, and \
                  `other_orders_rejecting`, the share of 20 other orders that reject, which is a diagnostic of luck and no p-value",
             ),

@@ -124,3 +124,55 @@ pub(super) fn draw(group: &dyn Group, held: &Tensor, points: &[(usize, Element)]
     let (rows, elements): (Vec<i64>, Vec<Element>) = points.iter().map(|&(place, e)| (place as i64, e)).unzip();
     group.draw(held, &rows, &elements)
 }
+
+#[cfg(test)]
+mod tests {
+    use tch::{Device, Kind};
+
+    use super::*;
+    use crate::data::{Glyphs, Position};
+    use crate::model::{Layer, Module};
+    use crate::space::{Composed, Finite, Flip, Space, Translate};
+
+    /// Every point around an image comes out of a frame, on all kinds of sets and spaces, and scores as an image of its own.
+    #[test]
+    fn neighbours_share_and_score_alike() -> Result<()> {
+        let layers = Layer::sequence([
+            Layer::conv(32, 5, 1, 2),
+            Layer::Relu,
+            Layer::max_pool(2, 2),
+            Layer::conv(32, 3, 1, 1),
+            Layer::Relu,
+            Layer::Flatten,
+            Layer::linear(10),
+        ]);
+        let model = Model::of_module("toy", Module::fresh(&layers, [1, 64, 64], 3, Device::Cpu)?)?;
+        let translate = Translate::new(2)?;
+        let composed = Composed::new(&translate, &Flip)?;
+        for position in [Position::Torus, Position::Margin] {
+            let set = Glyphs { n: 2, size: 64, margin: 6, position, ..Glyphs::default() }.dataset()?;
+            for (space, canvases) in [(translate.finite(), 1), (composed.finite(), 2)] {
+                let space: &dyn Finite = space.ok_or_else(|| Error::internal("a finite space"))?;
+                let ball = Ball::new(space.on(&set, 3)?, 3);
+                let sharing = Sharing::of(&model, &ball, [64, 64]).ok_or_else(|| Error::internal("no sharing"))?;
+                let near: Vec<u32> = std::iter::once(&0).chain(ball.around(0)).copied().collect();
+                let mut frames = Vec::new();
+                sharing.frame(&mut frames, &ball, &near, &[]);
+                let name = format!("{position:?}, {canvases} canvases");
+                assert_eq!(frames.len(), canvases, "{name}");
+                let points: Vec<(usize, Element)> = near.iter().map(|&point| (1, ball.element(point))).collect();
+                for (_, element) in &points {
+                    let window = sharing.windows.window(*element);
+                    assert!(frames.iter().any(|frame| frame.number(window).is_some()), "{name}: {element:?}");
+                }
+                let held = ball.group.prepare(&set.canvases(&[0, 1], Device::Cpu)?)?;
+                let shared = tch::no_grad(|| sharing.scores(&*ball.group, &held, &points, |_| &frames))?;
+                let alone = tch::no_grad(|| model.logits(&draw(&*ball.group, &held, &points)?))?;
+                let apart = shared.f_sub(&alone)?.f_abs()?.f_max()?.f_double_value(&[])?;
+                assert!(apart < 1e-5 * alone.abs().max().double_value(&[]).max(1.0), "{name}: {apart}");
+                assert_eq!(shared.kind(), Kind::Float);
+            }
+        }
+        Ok(())
+    }
+}
