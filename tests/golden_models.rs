@@ -407,7 +407,7 @@ fn answers_what_torchvision_answers(names: &[&str]) -> Result<()> {
         let (_, found) = answer(&module64.frozen()?, &images64)?;
         agrees_within(1e-9, &format!("{name}, frozen, gradient"), &found, &wanted);
         let trained = |last: &str| -> Result<Tensor> {
-            let scores = module.forward(&images, Mode::Train)?;
+            let scores = viva::core::with_stream(1, 1, || module.forward(&images, Mode::Train))?;
             let mean = module.state().into_iter().find(|(n, _)| n == last).map(|(_, t)| t).unwrap_or_default();
             agrees(&format!("{name}, {last}"), &mean, &golden[&format!("{name}.running_mean")]);
             Ok(scores)
