@@ -56,6 +56,8 @@ fn plan<'a>(model: &'a Model, data: &'a Dataset, (space, search): &Way, batch: O
         space: space.clone(),
         search: search.clone(),
         objective: Objective::Misclassify,
+        levels: vec![],
+        steps: vec![],
         densities: Densities::Required,
         batch,
         seed: 1,
@@ -101,8 +103,8 @@ fn answers_do_not_depend_on_batches_threads_sharing_or_the_form_of_the_network()
     let composed: Rc<dyn Space> = Rc::new(Composed::new(&translate, &Flip).unwrap());
     let translate: Rc<dyn Space> = Rc::new(translate);
     let ways: [(&Dataset, Way); 5] = [
-        (&margin, (translate.clone(), Rc::new(Strongest))),
-        (&margin, (composed.clone(), Rc::new(Strongest))),
+        (&margin, (translate.clone(), Rc::new(Strongest::default()))),
+        (&margin, (composed.clone(), Rc::new(Strongest::default()))),
         (&margin, (composed.clone(), Rc::new(Random))),
         (&torus, (translate, Rc::new(Nearest))),
         (&torus, (composed, Rc::new(Random))),
@@ -147,7 +149,7 @@ fn images_of_another_size_are_refused() {
         Model::of_module("pooled", Module::fresh(&layers, [3, side, side], 3, Device::Cpu).unwrap()).unwrap()
     };
     let data = images(&cx, &network(), Edge::Wrap);
-    let way: Way = (Rc::new(Translate::new(EPSILON).unwrap()), Rc::new(Strongest));
+    let way: Way = (Rc::new(Translate::new(EPSILON).unwrap()), Rc::new(Strongest::default()));
     assert_eq!(rows(&cx, &pooled(SIDE as i64), &data, &way, None).len(), data.len());
     let error = examine(&cx, &plan(&pooled(48), &data, &way, None)).err().unwrap();
     assert!(error.message.contains("takes 3 x 48 x 48 images, got 3 x 64 x 64"), "{}", error.message);

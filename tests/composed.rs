@@ -354,7 +354,7 @@ fn toy(kind: usize, side: usize, seed: u64) -> Model {
 #[test]
 fn the_density_is_exact_over_whole_orbits() {
     let cx = Cx::default();
-    let searches: [Rc<dyn Search>; 2] = [Rc::new(Strongest), Rc::new(Nearest)];
+    let searches: [Rc<dyn Search>; 2] = [Rc::new(Strongest::default()), Rc::new(Nearest)];
     for (space, symmetries, side) in products() {
         let mut fooled = 0;
         for kind in 0..3 {
@@ -557,7 +557,8 @@ fn assumptions_and_cautions() {
     let glyphs = |polarity| Glyphs { n: 3, size: 16, polarity, ..Glyphs::default() }.dataset().unwrap();
     let f = || model(Linear { weights: gaussian(&[256, 10], 1), quantum: 0.0 });
     let space = times(times(translate(1), Rc::new(Polarity)), Rc::new(Flip));
-    let dark = run_over(&cx, &f(), &glyphs(viva::data::Polarity::Dark), space, Rc::new(Strongest), 64).unwrap();
+    let dark =
+        run_over(&cx, &f(), &glyphs(viva::data::Polarity::Dark), space, Rc::new(Strongest::default()), 64).unwrap();
     let density = dark.of.density.clone().unwrap();
     for part in ["rolling an image by up to 3 pixels", "inverting", "mirroring"] {
         assert!(density.assumption.contains(part), "{}", density.assumption);

@@ -94,7 +94,7 @@ fn compare(make: impl Fn(u64) -> Box<dyn Network>, eps: i64, n: usize, seeds: u6
             let data = set(shape, images, labels(&plain, &unlabelled, 4, 0.7, seed), 4, edge);
             let seen = Rc::new(Seen::default());
             let f = model(Counting { network: make(seed), seen: seen.clone() }).with_classes(4);
-            let search: Rc<dyn Search> = if nearest { Rc::new(Nearest) } else { Rc::new(Strongest) };
+            let search: Rc<dyn Search> = if nearest { Rc::new(Nearest) } else { Rc::new(Strongest::default()) };
             let transcript = run(&cx, &f, &data, eps as usize, search, 97);
             for (i, row) in transcript.rows.iter().enumerate() {
                 let reference = Reference::new(
@@ -188,7 +188,7 @@ fn smooth(n: usize, eps: usize, seed: u64) -> (Model, Dataset, Rc<Seen>) {
 #[test]
 fn few_points_are_scored_and_batches_are_full() {
     let (f, data, seen) = smooth(200, 5, 3);
-    let transcript = run(&Cx::default(), &f, &data, 5, Rc::new(Strongest), 256);
+    let transcript = run(&Cx::default(), &f, &data, 5, Rc::new(Strongest::default()), 256);
     let mean = |keep: &dyn Fn(&Row) -> bool| {
         let of: Vec<u32> = transcript.rows.iter().filter(|r| keep(r)).map(|r| r.queries).collect();
         (of.len(), of.iter().sum::<u32>() as f64 / of.len() as f64)
@@ -212,7 +212,9 @@ fn the_outcome_does_not_depend_on_the_batch() {
     let make = || Linear { weights: integers(&[64, 4], 9, 5), quantum: 2.0 };
     let unlabelled = set([1, 14, 14], images.clone(), vec![0; n], 4, Edge::Margin(3));
     let data = set([1, 14, 14], images, labels(&model(make()), &unlabelled, 4, 0.7, 5), 4, Edge::Margin(3));
-    let rows = |batch| format!("{:?}", run(&Cx::default(), &model(make()), &data, 1, Rc::new(Strongest), batch).rows);
+    let rows = |batch| {
+        format!("{:?}", run(&Cx::default(), &model(make()), &data, 1, Rc::new(Strongest::default()), batch).rows)
+    };
     let once = rows(1);
     for batch in [2, 7, 64, 1000] {
         assert_eq!(rows(batch), once);

@@ -211,6 +211,8 @@ fn a_search_that_learns_hears_its_own_losses() {
         space: Rc::new(Factors::new(vec![light], darken).unwrap()),
         search: Rc::new(Climb(told.clone())),
         objective: Objective::Misclassify,
+        levels: vec![],
+        steps: vec![],
         densities: Densities::WhereKnown,
         batch: Some(7),
         seed: 0,

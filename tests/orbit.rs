@@ -54,7 +54,7 @@ fn check(transcript: &Transcript) -> (usize, usize) {
 
 fn all(network: impl Fn(i64, i64, u64) -> Model) {
     let cx = Cx::default();
-    let searches: [Rc<dyn Search>; 2] = [Rc::new(Strongest), Rc::new(Nearest)];
+    let searches: [Rc<dyn Search>; 2] = [Rc::new(Strongest::default()), Rc::new(Nearest)];
     let (mut fooled, mut shared, mut orbits) = (0, 0, 0);
     for seed in 0..4 {
         for (h, w) in [(8, 8), (9, 12), (11, 10), (12, 12)] {
@@ -94,7 +94,7 @@ fn convolutional_models() {
 #[test]
 fn tied_scores() {
     let cx = Cx::default();
-    let searches: [Rc<dyn Search>; 2] = [Rc::new(Strongest), Rc::new(Nearest)];
+    let searches: [Rc<dyn Search>; 2] = [Rc::new(Strongest::default()), Rc::new(Nearest)];
     let mut fooled = 0;
     for seed in 0..8 {
         let f = model(Linear { weights: integers(&[81, 3], 2, seed), quantum: 4.0 });
@@ -116,6 +116,6 @@ fn the_largest_epsilon() {
     let f = model(Linear { weights: gaussian(&[81, 3], 5), quantum: 0.0 });
     let image: Vec<f32> = Vec::try_from(gaussian(&[81], 6).sigmoid()).unwrap();
     for label in 0..3 {
-        check(&run(&cx, &f, &orbit(9, 9, &image, label, 3), 4, Rc::new(Strongest), 64));
+        check(&run(&cx, &f, &orbit(9, 9, &image, label, 3), 4, Rc::new(Strongest::default()), 64));
     }
 }

@@ -150,7 +150,7 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 6] = [
+const VALUES: [&str; 7] = [
     "data::glyphs(#{ n: 3 })",
     "model::from(|x| tensor::zeros([x.shape[0], 10]))",
     "examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
@@ -158,6 +158,8 @@ const VALUES: [&str; 6] = [
     "risk::estimate(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), #{ epsilon: 1 })",
     "risk::n_model_test([risk::estimate(model::from(|x| tensor::zeros([x.shape[0], 10])), \
      data::glyphs(#{ n: 3, size: 16, seed: 1 }), #{ epsilon: 1 })])",
+    "let f = model::train(data::glyphs(#{ n: 9 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
+     tolerance::measure(f, data::glyphs(#{ n: 3 }), #{ space: space::noise(), levels: [1] })",
     "plot::line([1, 2], [3, 4])",
 ];
 

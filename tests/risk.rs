@@ -36,7 +36,7 @@ fn report(transcript: Rc<Transcript>, delta: f64) -> Result<RiskReport> {
 
 fn transcript(n: usize) -> Transcript {
     let (f, data) = exam(n, 3, 1);
-    run(&Cx::default(), &f, &data, 1, Rc::new(Strongest), 64)
+    run(&Cx::default(), &f, &data, 1, Rc::new(Strongest::default()), 64)
 }
 
 fn field(object: &dyn Object, name: &str) -> f64 {
@@ -161,7 +161,7 @@ fn verdicts() {
 fn estimate_equals_examine_and_report() {
     let cx = Cx::default();
     let (f, data) = exam(60, 3, 2);
-    let direct = report(Rc::new(run(&cx, &f, &data, 1, Rc::new(Strongest), 50)), 0.05).unwrap();
+    let direct = report(Rc::new(run(&cx, &f, &data, 1, Rc::new(Strongest::default()), 50)), 0.05).unwrap();
     let (f, data) = (Value::object(f), Value::object(data));
     let given = options(&[("epsilon", Value::Int(1)), ("batch", Value::Int(50))]);
     let report = call(&cx, "risk::estimate", vec![f.clone(), data.clone(), given]).unwrap();
@@ -210,7 +210,7 @@ fn both_estimates_have_the_same_mean() {
         Tensor::eye(3, (tch::Kind::Float, tch::Device::Cpu)).repeat_interleave_self_int((h * w) as i64, 0, None);
     let weights = gaussian(&[(3 * h * w) as i64, 3], 3) * 0.3 + colour * 0.2;
     let f = model(Linear { weights, quantum: 0.0 });
-    let report = report(Rc::new(run(&Cx::default(), &f, &data, 2, Rc::new(Strongest), 512)), 0.05).unwrap();
+    let report = report(Rc::new(run(&Cx::default(), &f, &data, 2, Rc::new(Strongest::default()), 512)), 0.05).unwrap();
     println!("{}", report.details(100));
     assert!(report.error.mean > 0.05 && report.adversarial_error > report.error.mean + 0.1, "nothing to test");
     // Four standard errors: fails by chance once in 16,000 models; the seed is fixed.

@@ -47,6 +47,7 @@ fn settings(layers: impl IntoIterator<Item = Layer>) -> Settings {
         lr: 0.01,
         weight_decay: 0.0,
         class_weights: None,
+        start: viva::model::Start::Pytorch,
         seed: 7,
     }
 }

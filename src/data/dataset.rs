@@ -53,7 +53,7 @@ impl Edge {
 }
 
 /// A change made to every image as it is read; part of the data set's identity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Preprocessing {
     /// NTSC weights 0.299, 0.587, 0.114.
     Grey,
@@ -62,6 +62,22 @@ pub enum Preprocessing {
     /// Subtracts the image's mean and divides by its standard deviation (at least 1/255, so that flat images stay
     /// finite).
     Standardise,
+    /// Divides each pixel by a number of its own.
+    Scale(PixelScale),
+}
+
+/// What each pixel of a canvas is divided by.
+#[derive(Clone, PartialEq)]
+pub struct PixelScale {
+    divisors: Arc<[f32]>,
+    digest: Digest,
+}
+
+/// Stands in the identity of data sets, so its digest must do.
+impl std::fmt::Debug for PixelScale {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PixelScale({})", self.digest.hex())
+    }
 }
 
 /// Labelled images that stay where they are until they are read; a cheap handle.
@@ -205,6 +221,52 @@ impl Dataset {
         Ok(set.identified())
     }
 
+    /// The same data, each pixel divided by its standard deviation over the images of `reference`; pixels that are the same in all
+    /// of them stay as they are.
+    pub fn scaled(&self, cx: &Cx, reference: &Self) -> Result<Self> {
+        // Less than rounding makes of a pixel that never changes.
+        const CONSTANT: f64 = 1e-6;
+        let shape = self.canvas_shape();
+        if reference.canvas_shape() != shape || reference.edge != self.edge {
+            return Err(Error::data(format!(
+                "{} has images {:?} with edge {}, {} has {:?} with edge {}",
+                self.name,
+                shape,
+                self.edge.name(),
+                reference.name,
+                reference.canvas_shape(),
+                reference.edge.name()
+            ))
+            .hint("the deviations must be of the same pixels"));
+        }
+        let task = cx.progress(&format!("deviations of {}", reference.name), Some(reference.len() as u64));
+        let device = Device::Cpu;
+        let [c, h, w] = shape.map(|side| side as i64);
+        let zeros = || Tensor::f_zeros([c, h, w], (tch::Kind::Double, device));
+        let (mut sum, mut squares) = (zeros()?, zeros()?);
+        // Two passes, as the deviation may be small beside the mean.
+        for pass in 0..2 {
+            let mean = sum.f_div_scalar(reference.len() as f64)?;
+            for part in reference.stream_of(cx, (0..reference.len()).collect(), 256) {
+                cx.check()?;
+                let pixels = part?.canvases.f_to_device(device)?.f_to_kind(tch::Kind::Double)?;
+                let total = |x: Tensor| x.f_sum_dim_intlist([0i64].as_slice(), false, tch::Kind::Double);
+                if pass == 0 {
+                    task.advance(pixels.size()[0] as u64);
+                    sum = sum.f_add(&total(pixels)?)?;
+                } else {
+                    squares = squares.f_add(&total(pixels.f_sub(&mean)?.f_square()?)?)?;
+                }
+            }
+        }
+        let deviations = squares.f_div_scalar(reference.len() as f64)?.f_sqrt()?;
+        let divisors = deviations.f_masked_fill(&deviations.f_lt(CONSTANT)?, 1.0)?.f_to_kind(tch::Kind::Float)?;
+        let digest = Digest::of_tensor(&divisors)?;
+        let divisors: Vec<f32> = Vec::try_from(&divisors.f_reshape([-1])?)?;
+        let scaled = self.with(Preprocessing::Scale(PixelScale { divisors: divisors.into(), digest }))?;
+        Ok(scaled.with_caution("translate", "each pixel is divided by a number of its own"))
+    }
+
     /// The same data in grey.
     pub fn grey(&self) -> Result<Self> {
         self.with(Preprocessing::Grey)
@@ -297,18 +359,22 @@ impl Dataset {
                 if *change == Preprocessing::Grey {
                     break;
                 }
-                self.shift(*change, scratch);
+                self.shift(change, scratch);
             }
             grey(scratch, pixels);
         }
         for change in changes {
-            self.shift(*change, pixels);
+            self.shift(change, pixels);
         }
         Ok(())
     }
 
-    /// Moves the mean of what models see to 0, and for `Standardise` its standard deviation to 1.
-    fn shift(&self, change: Preprocessing, pixels: &mut [f32]) {
+    /// Moves the mean of what models see to 0, and for `Standardise` its standard deviation to 1; or divides pixel by pixel.
+    fn shift(&self, change: &Preprocessing, pixels: &mut [f32]) {
+        if let Preprocessing::Scale(scale) = change {
+            pixels.iter_mut().zip(scale.divisors.iter()).for_each(|(x, divisor)| *x /= divisor);
+            return;
+        }
         let [_, canvas_h, canvas_w] = self.canvas_shape();
         let [_, h, w] = self.shape();
         let margin = (canvas_h - h) / 2;
@@ -324,7 +390,7 @@ impl Dataset {
         }
         let mean = sum / count;
         let deviation = (squares / count - mean * mean).max(0.0).sqrt();
-        let scale = if change == Preprocessing::Standardise { deviation.max(1.0 / 255.0) } else { 1.0 };
+        let scale = if *change == Preprocessing::Standardise { deviation.max(1.0 / 255.0) } else { 1.0 };
         pixels.iter_mut().for_each(|x| *x = ((*x as f64 - mean) / scale) as f32);
     }
 

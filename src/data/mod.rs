@@ -20,7 +20,7 @@ mod stream;
 mod strokes;
 mod window;
 
-pub use dataset::{Dataset, Edge, Preprocessing, Source};
+pub use dataset::{Dataset, Edge, PixelScale, Preprocessing, Source};
 pub use glyphs::{Glyphs, Polarity, Position, Split};
 pub use load::{Load, load};
 pub use look::Look;

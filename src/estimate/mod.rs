@@ -4,3 +4,4 @@ pub mod independence;
 pub mod n_model;
 pub mod replications;
 pub mod risk;
+pub mod tolerance;

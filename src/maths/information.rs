@@ -27,6 +27,16 @@ impl Plugin {
         0.0 + counts.map(term).sum::<f64>()
     }
 
+    /// I(Y; T) where label y comes `counts[y * k + t]` times with prediction t.
+    pub fn information_of(self, counts: &[u32], k: usize) -> f64 {
+        let at = |y: usize, t: usize| u64::from(counts[y * k + t]);
+        let given = |t: usize| (0..k).map(move |y| at(y, t)).sum::<u64>();
+        let n: u64 = (0..k).map(given).sum();
+        let conditional = |t: usize| given(t) as f64 / n as f64 * self.entropy((0..k).map(|y| at(y, t)));
+        let labels = |y: usize| (0..k).map(|t| at(y, t)).sum::<u64>();
+        self.entropy((0..k).map(labels)) - (0..k).filter(|&t| given(t) > 0).map(conditional).sum::<f64>()
+    }
+
     /// I(Y; T) = H(Y) - H(Y|T) of pairs (y, t), where H(Y|T) is the mean of H(Y|T = t) by how often t occurs.
     pub fn mutual_information<Y: Ord + Copy, T: Ord + Copy>(self, pairs: impl Iterator<Item = (Y, T)>) -> f64 {
         let mut labels: BTreeMap<Y, u64> = BTreeMap::new();

@@ -12,13 +12,14 @@ pub mod zoo;
 
 use std::cell::OnceCell;
 use std::path::Path;
+use std::rc::Rc;
 
 use tch::Device;
 
 pub use classify::Inputs;
 pub use layers::{Layer, Shape};
 pub use load::{Arch, Options, load};
-pub use module::{Mode, Module};
+pub use module::{Mode, Module, Start};
 pub use shift::{Shared, ShiftPlan};
 
 use crate::core::{Callback, Cx, Digest, Error, Object, Result, Table, Tensor, Value};
@@ -117,16 +118,17 @@ struct Normalisation {
     numbers: [Vec<f64>; 2],
 }
 
-/// A classifier under examination: images in [0, 1] to scores.
+/// A classifier under examination: images in [0, 1] to scores. A clone is another handle on the same one.
+#[derive(Clone)]
 pub struct Model {
     pub name: String,
-    network: Box<dyn Network>,
+    network: Rc<dyn Network>,
     /// `[C, H, W]`, where it is known.
     input: Option<[i64; 3]>,
     classes: OnceCell<i64>,
     /// Per-channel mean and standard deviation that the network wants its input normalised by; everything outside
     /// the model works in [0, 1].
-    normalisation: Option<Normalisation>,
+    normalisation: Option<Rc<Normalisation>>,
     digest: Digest,
     /// Mean training loss of each epoch, of a model trained here.
     history: Vec<f64>,
@@ -136,7 +138,7 @@ impl Model {
     pub fn new(name: impl Into<String>, network: Box<dyn Network>, digest: Digest) -> Self {
         Self {
             name: name.into(),
-            network,
+            network: network.into(),
             input: None,
             classes: OnceCell::new(),
             normalisation: None,
@@ -174,7 +176,7 @@ impl Model {
             Ok(Tensor::f_from_slice(numbers)?.f_to_kind(tch::Kind::Float)?.f_reshape(shape)?.f_to_device(device)?)
         };
         self.normalisation =
-            Some(Normalisation { mean: of(mean)?, std: of(std)?, numbers: [mean.to_vec(), std.to_vec()] });
+            Some(Rc::new(Normalisation { mean: of(mean)?, std: of(std)?, numbers: [mean.to_vec(), std.to_vec()] }));
         self.digest = Digest::of_parts(&[&self.digest.0, format!("{mean:?}{std:?}").as_bytes()]);
         Ok(self)
     }
@@ -237,7 +239,7 @@ impl Model {
 
     /// Images in [0, 1] as the network wants them.
     fn normalise(&self, images: &Tensor) -> Result<Tensor> {
-        Ok(match &self.normalisation {
+        Ok(match self.normalisation.as_deref() {
             Some(Normalisation { mean, std, .. }) => images.f_sub(mean)?.f_div(std)?,
             None => images.shallow_clone(),
         })

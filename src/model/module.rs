@@ -4,7 +4,7 @@
 use tch::{Device, Kind};
 
 use super::layers::{Layer, Shape, join};
-use super::supply::{Fresh, Init, Loaded, Supply, check_names};
+use super::supply::{Fresh, Init, Loaded, Supply, UnitNorm, check_names};
 use super::weights::Weights;
 use crate::core::{Digest, Error, Result, Tensor, in_stream};
 
@@ -55,6 +55,16 @@ pub(super) enum Node {
 pub enum Mode {
     Train,
     Evaluate,
+}
+
+/// How the weights of a fresh network are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Start {
+    /// As PyTorch does it.
+    #[default]
+    Pytorch,
+    /// Every convolution filter, and every linear layer's matrix, of length 1.
+    UnitNorm,
 }
 
 /// A network: its description, its tensors by PyTorch's names, and how to run it forward.
@@ -225,7 +235,16 @@ impl Module {
 
     /// Fresh tensors as PyTorch initialises them, the same ones for the same seed on every device.
     pub fn fresh(layers: &Layer, input: [i64; 3], seed: u64, device: Device) -> Result<Self> {
-        crate::core::with_stream(seed, INIT, || Self::build(layers, Some(input), device, &mut Fresh { device }))
+        Self::drawn(layers, input, seed, device, Start::Pytorch)
+    }
+
+    /// Fresh tensors, the same ones for the same seed on every device.
+    pub fn drawn(layers: &Layer, input: [i64; 3], seed: u64, device: Device, start: Start) -> Result<Self> {
+        let mut supply: Box<dyn Supply> = match start {
+            Start::Pytorch => Box::new(Fresh { device }),
+            Start::UnitNorm => Box::new(UnitNorm { device }),
+        };
+        crate::core::with_stream(seed, INIT, || Self::build(layers, Some(input), device, &mut *supply))
     }
 
     /// Tensors of a file, already renamed.

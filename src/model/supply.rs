@@ -43,6 +43,39 @@ impl Supply for Fresh {
     }
 }
 
+/// Fresh tensors of length 1, as in the published code of Galloway, Golubeva and Taylor (2018): every convolution filter normal, cut
+/// off at two standard deviations, and scaled to Euclidean norm 1; the weights of a linear layer normal and scaled so that the
+/// whole matrix has norm 1; biases 0.
+pub struct UnitNorm {
+    pub device: Device,
+}
+
+impl Supply for UnitNorm {
+    fn tensor(&mut self, name: &str, size: &[Option<i64>], fan_in: Option<i64>, init: Init) -> Result<Tensor> {
+        // Shortest length that is divided by.
+        const FLOOR: f64 = 1e-7;
+        let tensor = Fresh { device: Device::Cpu }.tensor(name, size, fan_in, init)?;
+        let drawn = match (init, tensor.dim()) {
+            (Init::Constant(_), _) => tensor,
+            (Init::FanIn, 1) => tensor.f_zeros_like()?,
+            (Init::FanIn, 4) => {
+                // How much of a normal distribution lies within two standard deviations.
+                let share = 0.954_499_736_103_641_6;
+                let mut uniform = Tensor::f_empty(tensor.size(), (Kind::Double, Device::Cpu))?;
+                let weight =
+                    uniform.f_uniform_(-share, share)?.f_erfinv()?.f_mul_scalar(0.1 * std::f64::consts::SQRT_2)?;
+                let squares = weight.f_square()?.f_sum_dim_intlist([1i64, 2, 3].as_slice(), true, Kind::Double)?;
+                weight.f_div(&squares.f_sqrt()?.f_clamp_min(FLOOR)?)?
+            }
+            _ => {
+                let weight = Tensor::f_randn(tensor.size(), (Kind::Double, Device::Cpu))?;
+                weight.f_div(&weight.f_square()?.f_sum(Kind::Double)?.f_sqrt()?.f_clamp_min(FLOOR)?)?
+            }
+        };
+        Ok(drawn.f_to_kind(Kind::Float)?.f_to_device(self.device)?)
+    }
+}
+
 /// Tensors of a file.
 pub struct Loaded {
     pub weights: Weights,

@@ -7,103 +7,249 @@ use crate::core::{Digest, Error, Object, Result, Tensor};
 pub enum Objective {
     /// Any label but the right one.
     Misclassify,
+    /// This class.
+    Target(i64),
+    /// The class so many after the label, counted in a circle: "one-tgt" of Galloway et al. (2018) with 1.
+    Shift(i64),
+    /// Every wrong class in turn, in ascending order: "all-tgt" of Galloway et al. (2018).
+    EachWrong,
+    /// The class with the lowest score of the image as it stands, the first of equal ones.
+    LeastLikely,
 }
 
-/// What is kept of a batch of scores: two numbers per image.
-pub struct Verdicts {
-    /// The best score among the other classes minus the label's: above 0 where the image is misclassified, below where it
-    /// is not. Its positive part is l_exc of Werpachowski et al. (2019), Appendix B.
-    pub excess: Vec<f32>,
+/// What is to become of one image's prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aim {
+    /// Anything but the label.
+    Away,
+    /// This class.
+    To(i32),
+    /// The class that is least likely as the image stands, which is not known before it is scored.
+    ToLeast,
+}
+
+impl Aim {
+    /// The class that is aimed at, where that is known.
+    pub fn target(self) -> Option<i32> {
+        match self {
+            Self::To(target) => Some(target),
+            _ => None,
+        }
+    }
+
+    /// Whether an image with this label and prediction counts as failing.
+    pub fn met(self, label: i32, predicted: i32) -> bool {
+        match self {
+            Self::Away => predicted != label,
+            Self::To(target) => predicted == target,
+            Self::ToLeast => false,
+        }
+    }
+}
+
+/// What is kept of an image's scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Verdict {
+    /// How far the scores are beyond what the objective asks for: above 0 where the image fails, below where it does not.
+    /// Away from a label it is the best score among the other classes minus the label's, whose positive part is l_exc of
+    /// Werpachowski et al. (2019), Appendix B; towards a class it is that class's score minus the best other one.
+    pub excess: f32,
     /// The class with the highest score, the first of equal ones.
-    pub predicted: Vec<i32>,
+    pub predicted: i32,
+    /// The highest softmax probability minus the second highest.
+    pub softmax_margin: f32,
+    /// The class with the lowest score, the first of equal ones.
+    pub least: i32,
+    /// The signal-to-noise ratio of what was done to the image, in dB; NaN where it was not measured.
+    pub snr: f32,
+}
+
+/// Verdicts on a batch of scores.
+#[derive(Default)]
+pub struct Verdicts {
+    pub of: Vec<Verdict>,
     /// The first image of the batch with a score that is not a finite number.
     pub broken: Option<usize>,
 }
 
 /// Bytes of one verdict in a record.
-const VERDICT: usize = 8;
+const VERDICT: usize = 20;
+
+impl Verdict {
+    fn to_bytes(self) -> [u8; VERDICT] {
+        let mut bytes = [0; VERDICT];
+        bytes[..4].copy_from_slice(&self.excess.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.predicted.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.softmax_margin.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.least.to_le_bytes());
+        bytes[16..].copy_from_slice(&self.snr.to_le_bytes());
+        bytes
+    }
+
+    /// The verdict that these bytes are of, if they can be of one.
+    fn from_bytes(bytes: &[u8; VERDICT]) -> Option<Self> {
+        let ([excess, predicted, margin, least, snr], []) = bytes.as_chunks::<4>() else { return None };
+        let verdict = Self {
+            excess: f32::from_le_bytes(*excess),
+            predicted: i32::from_le_bytes(*predicted),
+            softmax_margin: f32::from_le_bytes(*margin),
+            least: i32::from_le_bytes(*least),
+            snr: f32::from_le_bytes(*snr),
+        };
+        let sound = verdict.excess.is_finite()
+            && verdict.softmax_margin.is_finite()
+            && verdict.predicted >= 0
+            && verdict.least >= 0;
+        sound.then_some(verdict)
+    }
+}
 
 impl Verdicts {
     /// Adds those of the points after.
     pub fn extend(&mut self, after: Self) {
-        self.broken = self.broken.or(after.broken.map(|at| at + self.excess.len()));
-        self.excess.extend(after.excess);
-        self.predicted.extend(after.predicted);
+        self.broken = self.broken.or(after.broken.map(|at| at + self.of.len()));
+        self.of.extend(after.of);
     }
 
     /// Verdicts as a journal keeps them, with the batch size that came of them.
     pub fn record(&self, batch: usize) -> Vec<u8> {
         let mut bytes = (batch as u64).to_le_bytes().to_vec();
-        for (excess, predicted) in self.excess.iter().zip(&self.predicted) {
-            bytes.extend(excess.to_le_bytes());
-            bytes.extend(predicted.to_le_bytes());
-        }
+        self.of.iter().for_each(|verdict| bytes.extend(verdict.to_bytes()));
         bytes
     }
 
     /// What `record` wrote.
     pub fn from_record(bytes: &[u8]) -> Option<(usize, Self)> {
         let (batch, rest) = bytes.split_first_chunk()?;
-        let mut verdicts = Self { excess: vec![], predicted: vec![], broken: None };
-        let (numbers, []) = rest.as_chunks::<VERDICT>() else { return None };
-        for [a, b, c, d, e, f, g, h] in numbers {
-            verdicts.excess.push(f32::from_le_bytes([*a, *b, *c, *d]));
-            verdicts.predicted.push(i32::from_le_bytes([*e, *f, *g, *h]));
-        }
+        let (verdicts, []) = rest.as_chunks::<VERDICT>() else { return None };
+        let of = verdicts.iter().map(Verdict::from_bytes).collect::<Option<Vec<_>>>()?;
         let batch = u64::from_le_bytes(*batch) as usize;
-        let sound =
-            batch > 0 && verdicts.excess.iter().all(|x| x.is_finite()) && verdicts.predicted.iter().all(|&c| c >= 0);
-        sound.then_some((batch, verdicts))
+        (batch > 0).then_some((batch, Self { of, broken: None }))
+    }
+
+    /// Verdicts from the numbers that `judge` gave, `5 x N`.
+    pub fn of_numbers(numbers: &Tensor) -> Result<Self> {
+        let n = numbers.size()[1] as usize;
+        // One transfer from the device; class numbers are exact in float32.
+        let flat = Vec::<f32>::try_from(&numbers.f_to_device(tch::Device::Cpu)?.f_contiguous()?.f_reshape([-1])?)?;
+        let verdict = |i: usize| Verdict {
+            excess: flat[i],
+            predicted: flat[n + i] as i32,
+            softmax_margin: flat[2 * n + i],
+            least: flat[3 * n + i] as i32,
+            snr: f32::NAN,
+        };
+        Ok(Self { of: (0..n).map(verdict).collect(), broken: flat[4 * n..].iter().position(|&finite| finite == 0.0) })
     }
 }
 
 impl Objective {
     /// How a script writes it.
-    pub fn describe(self) -> &'static str {
+    pub fn describe(self) -> String {
         match self {
-            Self::Misclassify => "misclassify()",
+            Self::Misclassify => "misclassify()".into(),
+            Self::Target(class) => format!("target({class})"),
+            Self::Shift(k) => format!("shift({k})"),
+            Self::EachWrong => "each_wrong()".into(),
+            Self::LeastLikely => "least_likely()".into(),
         }
     }
 
-    /// Whether an image with this label and prediction counts as failing.
-    pub fn fails(self, label: i32, predicted: i32) -> bool {
+    /// Refuses an objective that can't be met among so many classes.
+    pub fn check(self, classes: i64) -> Result<()> {
+        let refused = |why: String, hint: &str| {
+            Err(Error::argument(format!("objective::{}: {why}", self.describe())).hint(hint.to_string()))
+        };
         match self {
-            Self::Misclassify => predicted != label,
+            _ if classes < 2 => refused(format!("a model of {classes} class can't be wrong"), "it needs 2 or more"),
+            Self::Target(class) if !(0..classes).contains(&class) => {
+                refused(format!("the model has the classes 0 to {}", classes - 1), "classes count from 0")
+            }
+            Self::Shift(k) if k % classes == 0 => refused(
+                format!("{k} classes on from a label, among {classes}, is the label itself"),
+                "shift(1) aims at the next class",
+            ),
+            Self::LeastLikely if classes == 2 => refused(
+                "of two classes the less likely one is the only other one, and the label itself where the model is wrong".into(),
+                "objective::misclassify() is what two classes allow",
+            ),
+            _ => Ok(()),
         }
     }
 
-    /// What the search maximises: l_exc.
-    pub fn loss(self, excess: f32) -> f32 {
+    /// What is to become of an image with this label: one aim, or one after the other.
+    pub fn aims(self, label: i64, classes: i64) -> Vec<Aim> {
         match self {
-            Self::Misclassify => excess.max(0.0),
+            Self::Misclassify => vec![Aim::Away],
+            Self::Target(class) => vec![Aim::To(class as i32)],
+            Self::Shift(k) => vec![Aim::To((label + k).rem_euclid(classes) as i32)],
+            Self::EachWrong => {
+                (0..classes).filter(|&class| class != label).map(|class| Aim::To(class as i32)).collect()
+            }
+            Self::LeastLikely => vec![Aim::ToLeast],
         }
     }
 
-    /// Judges scores `N x K` for labels `N` (int64, each below K).
-    pub fn judge(self, scores: &Tensor, labels: &Tensor) -> Result<Verdicts> {
-        let (n, classes) = scores.size2()?;
-        if classes < 2 {
-            return Err(Error::model(format!("a classifier must answer at least 2 scores per image, got {classes}")));
-        }
-        let (scores, column) = (scores.f_to_kind(tch::Kind::Float)?, labels.f_reshape([n, 1])?);
-        let own = scores.f_gather(1, &column, false)?.f_squeeze_dim(1)?;
-        let others = scores.f_scatter_value(1, &column, f64::NEG_INFINITY)?.f_amax([1], false)?;
-        let excess = others.f_sub(&own)?;
-        let finite = scores.f_isfinite()?.f_all_dim(1, false)?.f_logical_and(&excess.f_isfinite()?)?;
-        let predicted = scores.f_argmax(1, false)?;
-        // One transfer from the device; class numbers are exact in float32.
-        let rows = [excess, predicted, finite].map(|t| t.f_to_kind(tch::Kind::Float));
-        let [excess, predicted, finite] = rows;
-        let flat =
-            Tensor::f_stack(&[excess?, predicted?, finite?], 0)?.f_reshape([-1])?.f_to_device(tch::Device::Cpu)?;
-        let numbers = Vec::<f32>::try_from(&flat)?;
-        let n = n as usize;
-        Ok(Verdicts {
-            excess: numbers[..n].to_vec(),
-            predicted: numbers[n..2 * n].iter().map(|&class| class as i32).collect(),
-            broken: numbers[2 * n..].iter().position(|&finite| finite == 0.0),
+    /// How many aims every image has.
+    pub fn aims_per_image(self, classes: i64) -> usize {
+        if self == Self::EachWrong { (classes - 1).max(1) as usize } else { 1 }
+    }
+}
+
+/// The loss of a search: the part of `excess` above 0, l_exc.
+pub fn loss(excess: f32) -> f32 {
+    excess.max(0.0)
+}
+
+/// Judges scores `N x K` for labels and aims, each class below K.
+pub fn judge(scores: &Tensor, labels: &[i64], aims: &[Aim]) -> Result<Verdicts> {
+    Verdicts::of_numbers(&numbers(scores, &Course::of(labels, aims, scores.device())?)?)
+}
+
+/// Labels and aims of a batch on a device: which way its scores are to go.
+pub struct Course {
+    /// The class that is left or aimed at, `N x 1`.
+    class: Tensor,
+    /// 1 where it is aimed at, -1 where it is left.
+    sign: Tensor,
+}
+
+impl Course {
+    /// Aims whose class is not known yet count as away from the label.
+    pub fn of(labels: &[i64], aims: &[Aim], device: tch::Device) -> Result<Self> {
+        let classes: Vec<i64> = labels.iter().zip(aims).map(|(&y, aim)| aim.target().map_or(y, i64::from)).collect();
+        let signs: Vec<f32> = aims.iter().map(|aim| if aim.target().is_some() { 1.0 } else { -1.0 }).collect();
+        Ok(Self {
+            class: Tensor::f_from_slice(&classes)?.f_reshape([-1, 1])?.f_to_device(device)?,
+            sign: Tensor::f_from_slice(&signs)?.f_to_device(device)?,
         })
     }
+
+    /// The sum over images of what a search along gradients makes larger: the cross entropy of the class that is left, or
+    /// minus that of the class that is aimed at.
+    pub fn gain(&self, scores: &Tensor) -> Result<Tensor> {
+        let own = scores.f_log_softmax(1, None)?.f_gather(1, &self.class, false)?.f_squeeze_dim(1)?;
+        Ok(own.f_mul(&self.sign)?.f_sum(scores.kind())?)
+    }
+}
+
+/// Excess, predicted class, softmax margin, least likely class and whether all is finite, of every image: `5 x N` float32
+/// numbers on the scores' device.
+pub fn numbers(scores: &Tensor, course: &Course) -> Result<Tensor> {
+    let (_, classes) = scores.size2()?;
+    if classes < 2 {
+        return Err(Error::model(format!("a classifier must answer at least 2 scores per image, got {classes}")));
+    }
+    let scores = scores.f_to_kind(tch::Kind::Float)?;
+    let own = scores.f_gather(1, &course.class, false)?.f_squeeze_dim(1)?;
+    let others = scores.f_scatter_value(1, &course.class, f64::NEG_INFINITY)?.f_amax([1], false)?;
+    let excess = own.f_sub(&others)?.f_mul(&course.sign)?;
+    let (top, _) = scores.f_softmax(1, None)?.f_topk(2, 1, true, true)?;
+    let margin = top.f_select(1, 0)?.f_sub(&top.f_select(1, 1)?)?;
+    let finite = scores.f_isfinite()?.f_all_dim(1, false)?.f_logical_and(&excess.f_isfinite()?)?;
+    let rows = [excess, scores.f_argmax(1, false)?, margin, scores.f_argmin(1, false)?, finite];
+    let rows = rows.iter().map(|t| t.f_to_kind(tch::Kind::Float)).collect::<std::result::Result<Vec<_>, _>>()?;
+    Ok(Tensor::f_stack(&rows, 0)?)
 }
 
 impl Object for Objective {

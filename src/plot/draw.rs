@@ -160,7 +160,7 @@ impl<'a> Plot<'a> {
         let left = area.x0 + font * 0.9 + widest + y_label;
         // Room for half of the last tick's label.
         let right = (area.x1 - font * 1.3).max(left + font);
-        let x = x.onto(left, right);
+        let x = if panel.x.reversed { x.onto(right, left) } else { x.onto(left, right) };
         let mut most = ((right - left) / (font * 3.2)).clamp(2.0, 10.0) as usize;
         let x_ticks = loop {
             let found = x.ticks(most);

@@ -87,6 +87,8 @@ pub struct Axis {
     /// What it shows, with its unit.
     pub label: String,
     pub log: bool,
+    /// Whether values fall from left to right, on an x axis.
+    pub reversed: bool,
     pub min: Option<f64>,
     pub max: Option<f64>,
 }
@@ -290,7 +292,7 @@ fn numbers(values: &[f64]) -> serde_json::Value {
 
 impl Axis {
     fn json(&self) -> serde_json::Value {
-        json!({ "label": self.label, "scale": if self.log { "log" } else { "linear" }, "min": self.min, "max": self.max })
+        json!({ "label": self.label, "scale": if self.log { "log" } else { "linear" }, "reversed": self.reversed, "min": self.min, "max": self.max })
     }
 }
 

@@ -14,9 +14,11 @@ mod papers;
 mod picture;
 mod scale;
 mod tiles;
+mod tolerance;
 
 pub use canvas::{Anchor, Canvas, Face, Pen, Point, Rect};
 pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, Rule, Series, Spread, Tiles, histogram};
 pub use palette::{DASHES, MARKERS, Marker, Rgb, SERIES, viridis};
 pub use papers::{pvalues, risks};
 pub use picture::Picture;
+pub use tolerance::{Measure, tolerance};

@@ -1,16 +1,45 @@
 //! `examine`.
 
-use crate::core::Value;
+use crate::core::{Error, Result, Value};
 use crate::data::Dataset;
 use crate::model::Model;
 use crate::objective::Objective;
-use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
-use crate::search::{AnySearch, Densities, Examination};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::search::{AnySearch, Densities, Examination, Following, Search};
 use crate::space::AnySpace;
 
 pub(super) const BATCH: Param = Param::new("batch", Kind::Int, "images per call of the model")
     .range(1.0, 1e6)
     .or(Fallback::Absent("by the size of the images and the device"));
+
+pub(super) const LEVELS: Param = Param::new(
+    "levels",
+    Kind::Numbers,
+    "how strong changes may be, ascending: each image gets a row for each; the unit is the space's",
+)
+.or(Fallback::Absent("as strong as the space allows"));
+
+pub(super) const STEPS: Param = Param::new(
+    "steps",
+    Kind::Either(&[Kind::Choice(&["all"]), Kind::Numbers]),
+    "after which steps a search along gradients notes where it is, ascending, 0 being the image as it stands: each image gets a \
+     row for each",
+)
+.or(Fallback::Absent("after the last"));
+
+/// The steps of a search that the option asks for.
+pub(super) fn steps(args: &Args, search: &dyn Search) -> Result<Vec<u32>> {
+    let all = || search.following().and_then(Following::length).map_or(vec![], |last| (0..=last).collect());
+    match args.get("steps") {
+        None => Ok(vec![]),
+        Some(Value::Str(_)) => Ok(all()),
+        Some(_) => {
+            let whole = |x: f64| (x.fract() == 0.0 && (0.0..1e9).contains(&x)).then_some(x as u32);
+            let bad = |x: f64| Error::argument(format!("examine: `steps` are whole numbers from 0 up, got {x}"));
+            args.numbers("steps").into_iter().map(|x| whole(x).ok_or_else(|| bad(x))).collect()
+        }
+    }
+}
 
 pub static EXAMINE: Primitive = Primitive {
     path: "examine",
@@ -24,13 +53,18 @@ pub static EXAMINE: Primitive = Primitive {
         Param::new("search", Kind::Object("Search"), "how a failing change is looked for"),
         Param::new("objective", Kind::Object("Objective"), "what counts as failing")
             .or(Fallback::Absent("objective::misclassify()")),
+        LEVELS,
+        STEPS,
         BATCH,
         SEED,
     ],
-    returns: "a Transcript, one row per input",
+    returns: "a Transcript, one row per input, and per target, level and step where there are several",
     notes: "Over space::translate(eps) every point of an image is scored at most once: a correct image that nothing makes fail \
             takes (2 eps + 1)^2 points, any other at most (4 eps + 1)^2, with the density of its outcome. Where the images' \
-            margin is too small for densities, the transcript comes without them and a warning says so.",
+            margin is too small for densities, the transcript comes without them and a warning says so.\n\n\
+            `levels` are standard deviations (space::noise), degrees (rotate), pixels (translate with a fill; deform: the T-norm), \
+            shares of both limits (affine) or radii of balls (pixels). `steps` are search::bim's: one trajectory gives them all. A \
+            transcript of a search along gradients holds no pixels either: `.images()` goes the same way again.",
     source: "Werpachowski, György and Szepesvári 2019, Appendix B",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
@@ -39,12 +73,15 @@ pub static EXAMINE: Primitive = Primitive {
         result: "transcript: 20 images, 16 wrong as they stand, 1 fooled",
     }],
     run: |cx, args| {
+        let search = args.object::<AnySearch>("search").0.clone();
         let plan = Examination {
             model: &args.object::<Model>("f"),
             data: &args.object::<Dataset>("inputs"),
             space: args.object::<AnySpace>("space").0.clone(),
-            search: args.object::<AnySearch>("search").0.clone(),
             objective: args.optional_object::<Objective>("objective").map_or(Objective::Misclassify, |o| *o),
+            levels: args.get("levels").map_or(vec![], |_| args.numbers("levels")),
+            steps: steps(args, &*search)?,
+            search,
             densities: Densities::WhereKnown,
             batch: args.optional_int("batch").map(|n| n as usize),
             seed: args.seed(),

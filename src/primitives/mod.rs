@@ -11,6 +11,7 @@ pub mod risk;
 pub mod search;
 pub mod space;
 pub mod tensor;
+pub mod tolerance;
 pub mod top;
 pub mod types;
 
@@ -78,6 +79,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &data::preprocess::GREY,
     &data::preprocess::CENTRE,
     &data::preprocess::STANDARDISE,
+    &data::preprocess::SCALE_PIXELS,
     &data::read::IMAGES,
     &model::load::LOAD,
     &model::archs::ARCHS,
@@ -110,11 +112,19 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &space::turn::TURN,
     &space::polarity::POLARITY,
     &space::factors::FACTORS,
+    &space::noise::NOISE,
+    &space::rotate::ROTATE,
+    &space::affine::AFFINE,
+    &space::pixels::PIXELS,
+    &space::deform::DEFORM,
     &search::strongest::STRONGEST,
     &search::nearest::NEAREST,
     &search::random::RANDOM,
     &search::random2::RANDOM2,
     &search::sample::SAMPLE,
+    &search::sweep::SWEEP,
+    &search::bim::BIM,
+    &search::adef::ADEF,
     &search::transcript::LEN,
     &search::transcript::COLUMN_OF,
     &search::transcript::FILTER,
@@ -123,7 +133,12 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::transcript::SUCCESS_RATE,
     &search::transcript::MEAN,
     &search::transcript::IMAGES,
+    &search::transcript::FIELDS,
     &objective::misclassify::MISCLASSIFY,
+    &objective::target::TARGET,
+    &objective::shift::SHIFT,
+    &objective::each_wrong::EACH_WRONG,
+    &objective::least_likely::LEAST_LIKELY,
     &risk::estimate::ESTIMATE,
     &risk::report::REPORT,
     &risk::curve::CURVE,
@@ -132,6 +147,10 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &risk::betting_test::BETTING_TEST,
     &risk::n_model_test::N_MODEL_TEST,
     &risk::bernstein::BERNSTEIN,
+    &tolerance::measure::MEASURE,
+    &tolerance::curve::CURVE,
+    &tolerance::summary::SUMMARY,
+    &tolerance::given_prediction::GIVEN_PREDICTION,
     &info::mutual_information::MUTUAL_INFORMATION,
     &info::entropy::ENTROPY,
     &info::snr::SNR,
@@ -143,6 +162,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &plot::grid::GRID,
     &plot::pvalues::PVALUES,
     &plot::risks::RISKS,
+    &plot::tolerance::TOLERANCE,
     &plot::figure::TITLE,
     &plot::figure::LABELS,
     &plot::figure::LOG_X,
@@ -161,6 +181,7 @@ pub static NAMESPACES: &[(&str, &str)] = &[
     ("search", "how a failing change is looked for"),
     ("objective", "what counts as failing"),
     ("risk", "estimates of the error, and the tests that tell whether a model has seen its test set"),
+    ("tolerance", "how a model's predictions degrade as a fault of its input grows"),
     ("info", "what predictions tell of labels, in bits, and how loud a fault is, in dB"),
     ("plot", "figures"),
 ];

@@ -9,31 +9,62 @@ const MOST: usize = 1_000_000;
 
 /// Goes through the combinations in the order of the lists; the last factor changes fastest.
 pub struct Combinations {
-    counts: Vec<usize>,
+    /// The numbers that each factor takes.
+    choices: Vec<Vec<f64>>,
     next: usize,
     total: usize,
 }
 
 impl Combinations {
-    /// `search` is the name that an error speaks of.
-    pub fn of(factors: &[Factor], search: &str) -> Result<Self> {
-        let refused = |what: String| {
-            let hint = "search::sample draws from any factors";
+    /// `search` is the name that an error speaks of. Of a range, as many evenly spaced values are taken as `grid` says, one
+    /// number for all factors or one for each.
+    pub fn of(factors: &[Factor], grid: &[usize], search: &str) -> Result<Self> {
+        let refused = |what: String, hint: &str| {
             Err(Error::new(ErrorKind::Pairing, format!("{search} goes through all combinations of choices, {what}"))
-                .hint(hint))
+                .hint(hint.to_string()))
         };
-        let mut counts = Vec::new();
-        for factor in factors {
-            match &factor.domain {
-                Domain::Choices(choices) => counts.push(choices.len()),
-                Domain::Range { .. } => return refused(format!("but factor {:?} has a range", factor.name)),
+        if grid.len() > 1 && grid.len() != factors.len() {
+            let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
+            return Err(Error::argument(format!("`grid` has {} numbers for {} factors", grid.len(), factors.len()))
+                .hint(format!("one for all, or one each for {}", names.join(", "))));
+        }
+        let mut choices: Vec<Vec<f64>> = Vec::new();
+        for (i, factor) in factors.iter().enumerate() {
+            let points = grid.get(i).or(grid.first()).copied();
+            choices.push(match (&factor.domain, points) {
+                (Domain::Choices(choices), _) => (0..choices.len()).map(|choice| choice as f64).collect(),
+                (Domain::Whole { min, max }, _) => (*min..=*max).map(f64::from).collect(),
+                (Domain::Range { min, max }, Some(n)) => spaced(*min, *max, n),
+                (Domain::Range { .. }, None) => {
+                    return refused(
+                        format!("but factor {:?} has a range", factor.name),
+                        "`grid: 5` takes 5 values of every range; search::sample draws from any factors",
+                    );
+                }
+                (Domain::Chance, _) => {
+                    return refused(
+                        format!("but factor {:?} is chance", factor.name),
+                        "search::sample and search::sweep draw from any factors",
+                    );
+                }
+            });
+        }
+        let total = choices.iter().try_fold(1usize, |total, of| total.checked_mul(of.len()));
+        match total.filter(|&total| total <= MOST) {
+            Some(total) => Ok(Self { choices, next: 0, total }),
+            None => {
+                refused(format!("and these are more than {MOST} per image"), "search::sample draws from any factors")
             }
         }
-        let total = counts.iter().try_fold(1usize, |total, &n| total.checked_mul(n)).filter(|&total| total <= MOST);
-        match total {
-            Some(total) => Ok(Self { counts, next: 0, total }),
-            None => refused(format!("and these are more than {MOST} per image")),
-        }
+    }
+}
+
+/// `n` numbers from `min` to `max`, both included; the middle if it is one.
+fn spaced(min: f64, max: f64, n: usize) -> Vec<f64> {
+    match n {
+        0 | 1 => vec![(min + max) / 2.0],
+        _ if min == max => vec![min],
+        n => (0..n).map(|i| min + (max - min) * i as f64 / (n - 1) as f64).collect(),
     }
 }
 
@@ -47,13 +78,13 @@ impl Proposals for Combinations {
         (from..self.next)
             .map(|mut number| {
                 let mut setting: Setting = self
-                    .counts
+                    .choices
                     .iter()
                     .rev()
-                    .map(|&n| {
-                        let choice = number % n;
-                        number /= n;
-                        choice as f64
+                    .map(|choices| {
+                        let choice = number % choices.len();
+                        number /= choices.len();
+                        choices[choice]
                     })
                     .collect();
                 setting.reverse();

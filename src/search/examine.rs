@@ -2,16 +2,16 @@
 
 use std::rc::Rc;
 
-use super::Search;
 use super::exhaustive::{Case, Exhaustive, Step};
 use super::grid::{Ball, Grid};
 use super::rounds::{self, Settled, Work};
 use super::sharing::{self, Frame, Sharing, draw};
 use super::transcript::{Density, Row, Transcript};
+use super::{PAIRS, Search};
 use crate::core::{Cx, Error, ErrorKind, Result, Tensor};
 use crate::data::Dataset;
 use crate::model::Model;
-use crate::objective::{Objective, Verdicts};
+use crate::objective::{Aim, Objective, Verdicts, judge};
 use crate::space::{Part, Space};
 
 /// Whether the density of every outcome is worked out as well.
@@ -30,21 +30,33 @@ pub struct Examination<'a> {
     pub space: Rc<dyn Space>,
     pub search: Rc<dyn Search>,
     pub objective: Objective,
+    /// How strong changes may be, in the space's unit, ascending; every image is examined at each. None: as strong as the
+    /// space allows.
+    pub levels: Vec<f64>,
+    /// After which steps a search along gradients notes where it is, ascending; none: after the last.
+    pub steps: Vec<u32>,
     pub densities: Densities,
     /// Images per call of the model; by default `Model::batch_size`.
     pub batch: Option<usize>,
     pub seed: u64,
 }
 
-/// The pairs of space and search that work together.
-const PAIRS: &str = "pairs that work: space::flip, turn, polarity, their products with each other and with \
-                     space::translate, and space::translate with search::strongest, nearest, random or random2; space::factors \
-                     with search::sample, and with search::strongest where every factor has choices";
-
-/// Examines every image of the data set. One row per image, in the data set's order.
+/// Examines every image of the data set. One row per image in the data set's order, and of each one per aim, level and step.
 pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let refused = |what: String| Err(Error::new(ErrorKind::Pairing, what).hint(PAIRS));
     let (space, search) = (plan.space.describe(), plan.search.describe());
+    check_levels(&plan.levels)?;
+    check_steps(&plan.steps)?;
+    if let Some(following) = plan.search.following() {
+        return match plan.densities {
+            Densities::Required => refused(format!("the outcomes of {search} have no densities")),
+            Densities::WhereKnown => super::gradient::examine(cx, plan, following),
+        };
+    }
+    if !plan.steps.is_empty() {
+        return Err(Error::argument(format!("examine: `steps` belongs to searches along gradients, not to {search}"))
+            .hint("search::bim notes its way at the `steps` that you name"));
+    }
     if let Some(factored) = plan.space.factored() {
         return match plan.search.proposing() {
             _ if plan.densities == Densities::Required => {
@@ -60,6 +72,15 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let Some(exhaustive) = plan.search.exhaustive() else {
         return refused(format!("{search} can't go through the points of {space}"));
     };
+    if plan.objective != Objective::Misclassify {
+        return refused(format!(
+            "{search} over {space} looks for any wrong label, not for objective::{}",
+            plan.objective.describe()
+        ));
+    }
+    if !plan.levels.is_empty() {
+        return Err(super::propose::no_levels(plan));
+    }
     let reach = exhaustive.reach();
     let (group, densities) = match (finite.on(plan.data, reach), plan.densities) {
         (Ok(group), _) => (group, true),
@@ -101,6 +122,27 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     rounds::answer(cx, Transcript::new(plan, ball.group.clone(), density, rows), outcome)
 }
 
+/// Refuses levels that are not finite, below 0, or not in ascending order.
+fn check_levels(levels: &[f64]) -> Result<()> {
+    if let Some(bad) = levels.iter().find(|level| !(level.is_finite() && **level >= 0.0)) {
+        return Err(Error::argument(format!("examine: `levels` are finite numbers from 0 up, got {bad}")));
+    }
+    match levels.windows(2).find(|pair| pair[0] >= pair[1]) {
+        Some(pair) => {
+            Err(Error::argument(format!("examine: `levels` must ascend, got {} before {}", pair[0], pair[1]))
+                .hint("sort them, each once: a curve is read from weak to strong"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_steps(steps: &[u32]) -> Result<()> {
+    match steps.windows(2).find(|pair| pair[0] >= pair[1]) {
+        Some(pair) => Err(Error::argument(format!("examine: `steps` must ascend, got {} before {}", pair[0], pair[1]))),
+        None => Ok(()),
+    }
+}
+
 /// Why these changes do not keep label and density of these images: what is known, or else what a sample of them shows.
 fn cautions(cx: &Cx, data: &Dataset, changes: &[&str]) -> Result<Vec<String>> {
     let known = |change: &&str| data.caution(change).map(String::from);
@@ -140,7 +182,7 @@ impl Work for Grids<'_> {
 
     fn admit(&mut self, place: usize, row: usize) -> Result<Vec<(usize, u32)>> {
         let label = self.plan.data.labels()[row] as i32;
-        let grid = Grid::new(self.ball, label, self.plan.objective);
+        let grid = Grid::new(self.ball, label);
         self.active[place] = Some(Active { row, grid, pending: 0, frames: vec![] });
         let mut settled = Settled { asked: vec![], done: vec![] };
         self.advance(place, &mut settled)?;
@@ -158,8 +200,7 @@ impl Work for Grids<'_> {
                 Some(sharing) => sharing.scores(group, prepared, &points, frames)?,
                 None => self.plan.model.logits(&draw(group, prepared, &points)?)?,
             };
-            let labels = Tensor::f_from_slice(&labels)?.f_to_device(scores.device())?;
-            self.plan.objective.judge(&scores, &labels)
+            judge(&scores, &labels, &vec![Aim::Away; labels.len()])
         })?;
         if let Some(bad) = verdicts.broken {
             let row = self.active[asked[bad].0].as_ref().map_or(0, |a| a.row);
@@ -177,7 +218,7 @@ impl Work for Grids<'_> {
     fn settle(&mut self, asked: &[(usize, u32)], verdicts: &Verdicts) -> Result<Settled<(usize, u32)>> {
         for (i, &(place, point)) in asked.iter().enumerate() {
             if let Some(active) = &mut self.active[place] {
-                active.grid.set(point, verdicts.excess[i], verdicts.predicted[i]);
+                active.grid.set(point, &verdicts.of[i]);
                 active.pending -= 1;
             }
         }
@@ -224,8 +265,10 @@ impl Grids<'_> {
                     queries: grid.scored(),
                     point: element.into(),
                     weight: outcome.weight,
+                    softmax_margin: grid.softmax_margin(after),
+                    ..Row::default()
                 };
-                settled.done.push((place, row));
+                settled.done.push((place, vec![row]));
                 self.active[place] = None;
             }
         }

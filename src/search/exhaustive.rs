@@ -179,7 +179,7 @@ mod tests {
 
     use super::*;
     use crate::core::{Result, Tensor, Value};
-    use crate::objective::Objective;
+    use crate::objective::Verdict;
     use crate::search::Strongest;
     use crate::space::{Element, Group};
 
@@ -220,14 +220,15 @@ mod tests {
     /// Goes through the search from point `start` of the ring, where the points in `errors` are wrong.
     fn outcome(start: i16, errors: &[i16]) -> (i16, f64) {
         let ball = Ball::new(Rc::new(Ring([at(-1), at(-2)])), 3);
-        let mut grid = Grid::new(&ball, 0, Objective::Misclassify);
+        let mut grid = Grid::new(&ball, 0);
         loop {
-            match Strongest.step(&Case { ball: &ball, grid: &grid, densities: true, stream: (0, 0) }) {
+            match Strongest::default().step(&Case { ball: &ball, grid: &grid, densities: true, stream: (0, 0) }) {
                 Step::Score { now: points, .. } => {
                     for point in points {
                         assert!(!grid.known(point));
                         let wrong = errors.contains(&(start + ball.element(point).0[0]).rem_euclid(16));
-                        grid.set(point, if wrong { 1.0 } else { -1.0 }, wrong.into());
+                        let (excess, predicted) = if wrong { (1.0, 1) } else { (-1.0, 0) };
+                        grid.set(point, &Verdict { excess, predicted, softmax_margin: 0.0, least: 0, snr: f32::NAN });
                     }
                 }
                 Step::Done(Outcome { after, weight }) => {

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::objective::Objective;
+use crate::objective::{Verdict, loss};
 use crate::space::{Element, Group};
 
 /// The elements that a search may ask for, numbered; the same for every image of a data set. Number 0 is the identity.
@@ -80,31 +80,33 @@ impl Ball {
 /// One image's scores at the elements of a ball; unknown where not yet scored.
 pub struct Grid {
     label: i32,
-    objective: Objective,
     /// NaN where unknown.
     excess: Vec<f32>,
     predicted: Vec<i32>,
+    softmax_margin: Vec<f32>,
     scored: u32,
 }
 
 impl Grid {
-    pub fn new(ball: &Ball, label: i32, objective: Objective) -> Self {
-        Self { label, objective, excess: vec![f32::NAN; ball.len()], predicted: vec![0; ball.len()], scored: 0 }
+    pub fn new(ball: &Ball, label: i32) -> Self {
+        let n = ball.len();
+        Self { label, excess: vec![f32::NAN; n], predicted: vec![0; n], softmax_margin: vec![0.0; n], scored: 0 }
     }
 
-    pub fn set(&mut self, point: u32, excess: f32, predicted: i32) {
+    pub fn set(&mut self, point: u32, verdict: &Verdict) {
         self.scored += u32::from(!self.known(point));
-        self.excess[point as usize] = excess;
-        self.predicted[point as usize] = predicted;
+        self.excess[point as usize] = verdict.excess;
+        self.predicted[point as usize] = verdict.predicted;
+        self.softmax_margin[point as usize] = verdict.softmax_margin;
     }
 
     pub fn known(&self, point: u32) -> bool {
         !self.excess[point as usize].is_nan()
     }
 
-    /// Whether the image is known to fail the objective at this point.
+    /// Whether the image is known to be misclassified at this point.
     pub fn fails(&self, point: u32) -> bool {
-        self.known(point) && self.objective.fails(self.label, self.predicted[point as usize])
+        self.known(point) && self.predicted[point as usize] != self.label
     }
 
     pub fn label(&self) -> i32 {
@@ -119,9 +121,13 @@ impl Grid {
         self.excess[point as usize]
     }
 
+    pub fn softmax_margin(&self, point: u32) -> f32 {
+        self.softmax_margin[point as usize]
+    }
+
     /// What the search maximises.
     pub fn loss(&self, point: u32) -> f32 {
-        self.objective.loss(self.excess[point as usize])
+        loss(self.excess[point as usize])
     }
 
     /// How many points were scored.

@@ -1,8 +1,11 @@
 //! How a failing change is looked for, and the loop that pairs a search with a space and an objective.
 
+mod adef;
+mod bim;
 mod combinations;
 mod examine;
 mod exhaustive;
+mod gradient;
 mod grid;
 mod nearest;
 mod propose;
@@ -11,15 +14,20 @@ mod random2;
 mod rounds;
 mod sample;
 mod sharing;
+mod snr;
 mod strongest;
+mod sweep;
 mod transcript;
 
 use std::rc::Rc;
 
 use crate::core::{Digest, Object};
 
+pub use adef::{Adef, Candidates};
+pub use bim::{Bim, Gradient, Schedule};
 pub use examine::{Densities, Examination, examine};
 pub use exhaustive::{Case, Exhaustive, Outcome, Step};
+pub use gradient::{Following, Hunt, Place, Sight};
 pub use grid::{Ball, Grid};
 pub use nearest::Nearest;
 pub use propose::{Proposals, Proposing};
@@ -27,7 +35,15 @@ pub use random::Random;
 pub use random2::Random2;
 pub use sample::Sample;
 pub use strongest::Strongest;
+pub use sweep::Sweep;
 pub use transcript::{Density, Row, Transcript};
+
+/// The pairs of space and search that work together.
+const PAIRS: &str = "pairs that work: space::flip, turn, polarity, their products with each other and with \
+                     space::translate, and space::translate with search::strongest, nearest, random or random2; space::noise, \
+                     rotate, affine, translate with a fill and factors with search::sweep and sample, and with \
+                     search::strongest where every factor has choices or a `grid` is given; space::pixels with search::bim; \
+                     space::deform with search::adef";
 
 /// A way to look.
 pub trait Search {
@@ -41,6 +57,11 @@ pub trait Search {
 
     /// The search over settings of factors, if it needs no more than losses.
     fn proposing(&self) -> Option<&dyn Proposing> {
+        None
+    }
+
+    /// The search along gradients, if it is one.
+    fn following(&self) -> Option<&dyn Following> {
         None
     }
 }

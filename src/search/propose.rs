@@ -4,9 +4,10 @@
 
 use super::Examination;
 use super::rounds::{self, Settled, Work};
+use super::snr::snr;
 use super::transcript::{Row, Transcript};
 use crate::core::{Cx, Error, Result, Tensor};
-use crate::objective::Verdicts;
+use crate::objective::{Aim, Verdict, Verdicts, judge, loss};
 use crate::space::{Factor, Factored, Point, Setting, factor};
 
 /// A search over settings of factors that needs no more than losses.
@@ -26,11 +27,18 @@ pub trait Proposals {
     fn update(&mut self, _losses: &[f32]) {}
 }
 
-/// One row per image: where the search found the largest loss.
+/// One row per image, aim and level: where the search found the largest loss.
 pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search: &dyn Proposing) -> Result<Transcript> {
+    let at = |level: &f64| space.at(*level).ok_or_else(|| no_levels(plan));
+    let levels: Vec<(f32, Vec<Factor>)> = match plan.levels.is_empty() {
+        true => vec![(f32::NAN, space.factors().to_vec())],
+        false => plan.levels.iter().map(|level| Ok((*level as f32, at(level)?))).collect::<Result<_>>()?,
+    };
     // Factors that do not suit the search are refused before the model is asked anything.
-    search.begin(space.factors(), (plan.seed, 0))?;
-    if plan.data.depends_on_whole_image() {
+    for (_, factors) in &levels {
+        search.begin(factors, (plan.seed, 0))?;
+    }
+    if plan.data.depends_on_whole_image() && !space.takes_any_range() {
         return Err(Error::data(format!(
             "{}: the images are centred or standardised, factors act on [0, 1]",
             plan.data.name
@@ -38,6 +46,9 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search:
         .hint("examine the plain images; a model's own `mean` and `std` do the normalising"));
     }
     plan.model.check_fits(cx, plan.data)?;
+    let classes = plan.model.classes().unwrap_or_default();
+    plan.objective.check(classes)?;
+    let rows = plan.data.len() * plan.objective.aims_per_image(classes) * levels.len();
     // One proposal per image must be able to fill a batch.
     let batch = rounds::batch_of(cx, plan);
     let places = batch.min(plan.data.len());
@@ -46,41 +57,57 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search:
         plan,
         space,
         search,
+        levels,
+        classes,
         active: (0..places).map(|_| None).collect(),
-        settings: vec![0.0; plan.data.len() * space.factors().len()],
+        settings: vec![0.0; rows * space.factors().len()],
     };
-    let (rows, outcome) = rounds::examine(cx, plan, &mut work, (batch, places), true);
+    let opaque = space.opaque() || plan.model.opaque();
+    let (rows, outcome) = rounds::examine(cx, plan, &mut work, (batch, places), opaque);
     rounds::answer(cx, Transcript::of_settings(plan, work.settings, rows), outcome)
 }
 
-/// An image under examination.
+pub(super) fn no_levels(plan: &Examination) -> Error {
+    let space = plan.space.describe();
+    Error::argument(format!("examine: {space} has no `levels`"))
+        .hint("space::noise, rotate, translate with a fill, affine, pixels and deform have")
+}
+
+/// An image under examination: one hunt per aim and level.
 struct Active {
     row: usize,
     label: i32,
+    hunts: Vec<Hunt>,
+    /// The image as it stands; not known before the model has answered.
+    before: Option<Verdict>,
+    /// Points asked for and not yet answered.
+    pending: usize,
+}
+
+struct Hunt {
+    aim: Aim,
+    level: usize,
     search: Box<dyn Proposals>,
     proposed: Vec<Setting>,
     /// Of the proposed settings, as far as they are known.
     losses: Vec<f32>,
-    /// Points asked for and not yet answered.
     pending: usize,
     queries: u32,
-    /// The predicted class as it stands.
-    before: i32,
+    done: bool,
     worst: Option<Worst>,
 }
 
 /// The setting with the largest loss so far, the first of equal ones.
 struct Worst {
     setting: Setting,
-    excess: f32,
-    predicted: i32,
+    verdict: Verdict,
 }
 
-/// A point to score: the image in a place as it stands, or at one of the settings that its search proposed.
+/// A point to score: the image in a place as it stands, or at one of the settings that one of its hunts proposed.
 #[derive(Clone, Copy)]
 pub(super) struct Asked {
     place: usize,
-    proposal: Option<usize>,
+    proposal: Option<(usize, usize)>,
 }
 
 /// The searches of the images under examination, one place each.
@@ -89,6 +116,9 @@ struct Searches<'a> {
     plan: &'a Examination<'a>,
     space: &'a dyn Factored,
     search: &'a dyn Proposing,
+    /// Each with the factors there.
+    levels: Vec<(f32, Vec<Factor>)>,
+    classes: i64,
     active: Vec<Option<Active>>,
     /// The outcome of every row, one number per factor.
     settings: Vec<f64>,
@@ -107,17 +137,25 @@ impl Work for Searches<'_> {
     }
 
     fn admit(&mut self, place: usize, row: usize) -> Result<Vec<Asked>> {
-        self.active[place] = Some(Active {
-            row,
-            label: self.plan.data.labels()[row] as i32,
-            search: self.search.begin(self.space.factors(), (self.plan.seed, row as u64))?,
-            proposed: vec![],
-            losses: vec![],
-            pending: 1,
-            queries: 0,
-            before: 0,
-            worst: None,
-        });
+        let label = self.plan.data.labels()[row];
+        let mut hunts = vec![];
+        for aim in self.plan.objective.aims(label, self.classes) {
+            for (level, (_, factors)) in self.levels.iter().enumerate() {
+                hunts.push(Hunt {
+                    aim,
+                    level,
+                    // The same stream at every level, so that levels differ by their strength alone.
+                    search: self.search.begin(factors, (self.plan.seed, row as u64))?,
+                    proposed: vec![],
+                    losses: vec![],
+                    pending: 0,
+                    queries: 1,
+                    done: false,
+                    worst: None,
+                });
+            }
+        }
+        self.active[place] = Some(Active { row, label: label as i32, hunts, before: None, pending: 1 });
         let mut settled = Settled { asked: vec![Asked { place, proposal: None }], done: vec![] };
         self.advance(place, &mut settled)?;
         Ok(settled.asked)
@@ -127,34 +165,48 @@ impl Work for Searches<'_> {
     fn verdicts(&self, images: &Tensor, asked: &[Asked]) -> Result<Verdicts> {
         let active =
             |asked: &Asked| self.active[asked.place].as_ref().ok_or_else(|| Error::internal("no image in a place"));
-        let (mut standing, mut places, mut settings, mut labels) = (vec![], vec![], vec![], vec![]);
+        let (mut standing, mut places, mut settings) = (vec![], vec![], vec![]);
+        let (mut labels, mut aims) = (vec![], vec![]);
         for point in asked {
             let active = active(point)?;
             labels.push(i64::from(active.label));
             match point.proposal {
-                None => standing.push(point.place as i64),
-                Some(proposal) => {
+                None => {
+                    aims.push(Aim::Away);
+                    standing.push(point.place as i64);
+                }
+                Some((hunt, proposal)) => {
+                    aims.push(active.hunts[hunt].aim);
                     places.push(point.place as i64);
-                    settings.push(active.proposed[proposal].as_slice());
+                    settings.push(active.hunts[hunt].proposed[proposal].as_slice());
                 }
             }
         }
+        let chosen = |places: &[i64]| -> Result<Tensor> {
+            Ok(images.f_index_select(0, &Tensor::f_from_slice(places)?.f_to_device(images.device())?)?)
+        };
         let mut parts = vec![];
         if !standing.is_empty() {
-            parts.push(images.f_index_select(0, &Tensor::f_from_slice(&standing)?.f_to_device(images.device())?)?);
+            parts.push(chosen(&standing)?);
         }
-        if !places.is_empty() {
-            parts.push(self.space.draw(self.cx, images, &places, &settings)?);
-        }
+        let mut ratios = vec![f32::INFINITY; standing.len()];
         let verdicts = tch::no_grad(|| {
-            let labels = Tensor::f_from_slice(&labels)?.f_to_device(images.device())?;
-            let scores = self.plan.model.logits(&Tensor::f_cat(&parts, 0)?)?;
-            self.plan.objective.judge(&scores, &labels)
+            if !places.is_empty() {
+                let drawn = self.space.draw(self.cx, images, &places, &settings)?;
+                let snr = snr(&chosen(&places)?, &drawn)?.f_to_device(tch::Device::Cpu)?;
+                ratios.extend(Vec::<f32>::try_from(&snr)?);
+                parts.push(drawn);
+            }
+            let mut verdicts = judge(&self.plan.model.logits(&Tensor::f_cat(&parts, 0)?)?, &labels, &aims)?;
+            verdicts.of.iter_mut().zip(ratios).for_each(|(verdict, ratio)| verdict.snr = ratio);
+            Ok::<_, Error>(verdicts)
         })?;
         if let Some(bad) = verdicts.broken {
             let active = active(&asked[bad])?;
             let at = match asked[bad].proposal {
-                Some(proposal) => factor::value(self.space.factors(), &active.proposed[proposal]).summary(),
+                Some((hunt, proposal)) => {
+                    factor::value(self.space.factors(), &active.hunts[hunt].proposed[proposal]).summary()
+                }
                 None => "its place in the data".into(),
             };
             return Err(Error::model(format!(
@@ -169,28 +221,14 @@ impl Work for Searches<'_> {
     /// An image goes on when it has all that it asked for.
     fn settle(&mut self, asked: &[Asked], verdicts: &Verdicts) -> Result<Settled<Asked>> {
         let mut complete = vec![];
-        for (i, point) in asked.iter().enumerate() {
-            let (excess, predicted) = (verdicts.excess[i], verdicts.predicted[i]);
+        for (point, verdict) in asked.iter().zip(&verdicts.of) {
             let Some(active) = &mut self.active[point.place] else { continue };
             active.pending -= 1;
-            active.queries += 1;
             match point.proposal {
-                None => active.before = predicted,
-                Some(proposal) => {
-                    active.losses.push(excess);
-                    let fails = |predicted| self.plan.objective.fails(active.label, predicted);
-                    // Scores that tie exactly between the label and another class have excess 0 on both sides.
-                    let worse = active
-                        .worst
-                        .as_ref()
-                        .is_none_or(|worst| (excess, fails(predicted)) > (worst.excess, fails(worst.predicted)));
-                    if worse {
-                        let setting = active.proposed[proposal].clone();
-                        active.worst = Some(Worst { setting, excess, predicted });
-                    }
-                }
+                None => active.before = Some(*verdict),
+                Some((hunt, proposal)) => active.hunts[hunt].hear(active.label, proposal, verdict),
             }
-            if active.pending == 0 {
+            if !complete.contains(&point.place) {
                 complete.push(point.place);
             }
         }
@@ -202,41 +240,79 @@ impl Work for Searches<'_> {
     }
 }
 
+impl Hunt {
+    fn hear(&mut self, label: i32, proposal: usize, verdict: &Verdict) {
+        self.pending -= 1;
+        self.queries += 1;
+        self.losses.push(verdict.excess);
+        // Scores that tie exactly between the label and another class have excess 0 on both sides.
+        let rank = |verdict: &Verdict| (verdict.excess, self.aim.met(label, verdict.predicted));
+        if self.worst.as_ref().is_none_or(|worst| rank(verdict) > rank(&worst.verdict)) {
+            self.worst = Some(Worst { setting: self.proposed[proposal].clone(), verdict: *verdict });
+        }
+    }
+
+    /// Tells the search what it asked, once it has all of it, and takes what it wants next: how many settings.
+    fn go_on(&mut self) -> usize {
+        if self.done || self.pending > 0 {
+            return 0;
+        }
+        if !self.proposed.is_empty() {
+            self.search.update(&self.losses);
+        }
+        self.losses.clear();
+        self.proposed = self.search.propose();
+        self.pending = self.proposed.len();
+        self.done = self.pending == 0;
+        self.pending
+    }
+}
+
 impl Searches<'_> {
-    /// Tells the search of an image what it asked, and asks what it wants next.
+    /// Asks what the hunts of an image want next; the image is done when they want nothing.
     fn advance(&mut self, place: usize, settled: &mut Settled<Asked>) -> Result<()> {
         let Some(active) = &mut self.active[place] else { return Ok(()) };
-        if !active.proposed.is_empty() {
-            active.search.update(&active.losses);
+        if let Some(before) = active.before {
+            for hunt in &mut active.hunts {
+                if hunt.aim == Aim::ToLeast {
+                    hunt.aim = Aim::To(before.least);
+                }
+            }
         }
-        active.losses.clear();
-        active.proposed = active.search.propose();
-        active.pending += active.proposed.len();
-        let asked = (0..active.proposed.len()).map(|proposal| Asked { place, proposal: Some(proposal) });
-        settled.asked.extend(asked);
-        if active.pending > 0 {
-            return Ok(());
+        for (number, hunt) in active.hunts.iter_mut().enumerate().filter(|(_, hunt)| hunt.aim != Aim::ToLeast) {
+            let wanted = hunt.go_on();
+            active.pending += wanted;
+            settled.asked.extend((0..wanted).map(|proposal| Asked { place, proposal: Some((number, proposal)) }));
         }
-        let worst = active.worst.as_ref().ok_or_else(|| Error::internal("a search proposed nothing"))?;
+        let (Some(before), 0) = (active.before, active.pending) else { return Ok(()) };
         let width = self.space.factors().len();
-        if worst.setting.len() != width {
-            return Err(Error::internal("a search proposed a setting of other factors"));
+        let first = active.row * active.hunts.len();
+        let mut rows = Vec::with_capacity(active.hunts.len());
+        for (number, hunt) in active.hunts.iter().enumerate() {
+            let worst = hunt.worst.as_ref().ok_or_else(|| Error::internal("a search proposed nothing"))?;
+            if worst.setting.len() != width {
+                return Err(Error::internal("a search proposed a setting of other factors"));
+            }
+            let at = first + number;
+            self.settings[at * width..(at + 1) * width].copy_from_slice(&worst.setting);
+            rows.push(Row {
+                id: active.row as u32,
+                label: active.label,
+                target: hunt.aim.target(),
+                before: before.predicted,
+                after: worst.verdict.predicted,
+                loss: loss(worst.verdict.excess),
+                margin: -worst.verdict.excess,
+                magnitude: self.space.magnitude(&worst.setting).unwrap_or(0.0) as f32,
+                queries: hunt.queries,
+                point: Point::Setting(at as u32),
+                level: self.levels[hunt.level].0,
+                snr: worst.verdict.snr,
+                softmax_margin: worst.verdict.softmax_margin,
+                ..Row::default()
+            });
         }
-        self.settings[active.row * width..(active.row + 1) * width].copy_from_slice(&worst.setting);
-        let row = Row {
-            id: active.row as u32,
-            label: active.label,
-            target: None,
-            before: active.before,
-            after: worst.predicted,
-            loss: self.plan.objective.loss(worst.excess),
-            margin: -worst.excess,
-            magnitude: 0.0,
-            queries: active.queries,
-            point: Point::Setting(active.row as u32),
-            weight: None,
-        };
-        settled.done.push((place, row));
+        settled.done.push((place, rows));
         self.active[place] = None;
         Ok(())
     }

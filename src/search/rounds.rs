@@ -39,8 +39,8 @@ pub(super) trait Work {
 /// What comes of a batch.
 pub(super) struct Settled<P> {
     pub asked: Vec<P>,
-    /// Places that are free again, and the outcomes of their images.
-    pub done: Vec<(usize, Row)>,
+    /// Places that are free again, and the rows of their images.
+    pub done: Vec<(usize, Vec<Row>)>,
 }
 
 /// The batch size of an examination.
@@ -57,10 +57,10 @@ pub(super) fn examine<W: Work>(
     (batch, places): (usize, usize),
     opaque: bool,
 ) -> (Vec<Row>, Result<()>) {
-    let settings = format!("{:?} {batch} {} {:?}", plan.densities, plan.seed, cx.device());
-    let (space, search) = (plan.space.describe(), plan.search.describe());
+    let settings = format!("{:?} {:?} {batch} {} {:?}", plan.densities, plan.levels, plan.seed, cx.device());
+    let (space, search, objective) = (plan.space.describe(), plan.search.describe(), plan.objective.describe());
     let depends = [&plan.model.digest().0[..], &plan.data.digest().0, space.as_bytes(), search.as_bytes()];
-    let depends = [&depends[..], &[plan.objective.describe().as_bytes(), settings.as_bytes()]].concat();
+    let depends = [&depends[..], &[objective.as_bytes(), settings.as_bytes()]].concat();
     let mut call = cx.long_call("examine", &depends, opaque);
     let mut rounds = Rounds {
         cx,
@@ -71,14 +71,14 @@ pub(super) fn examine<W: Work>(
         places: vec![None; places.min(plan.data.len())],
         queue: VecDeque::new(),
         next: 0,
-        rows: vec![None; plan.data.len()],
+        outcomes: vec![None; plan.data.len()],
     };
-    let outcome = rounds.run(&mut call).and_then(|()| match rounds.rows.iter().any(Option::is_none) {
+    let outcome = rounds.run(&mut call).and_then(|()| match rounds.outcomes.iter().any(Option::is_none) {
         true => Err(Error::internal("an examination left a row out")),
         false => Ok(()),
     });
     // Which rows are done early depends on their outcomes, so those after a gap would be a biased choice.
-    (rounds.rows.into_iter().map_while(|row| row).collect(), outcome)
+    (rounds.outcomes.into_iter().map_while(|rows| rows).flatten().collect(), outcome)
 }
 
 /// The transcript of an examination that ended well; of one that did not, its rows are what is kept.
@@ -103,7 +103,8 @@ struct Rounds<'a, W: Work> {
     queue: VecDeque<W::Point>,
     /// The next row to admit.
     next: usize,
-    rows: Vec<Option<Row>>,
+    /// The rows of every image that is done.
+    outcomes: Vec<Option<Vec<Row>>>,
 }
 
 impl<W: Work> Rounds<'_, W> {
@@ -118,15 +119,15 @@ impl<W: Work> Rounds<'_, W> {
                 self.admit(place)?;
             }
             let (batch, verdicts) = Verdicts::from_record(&record).ok_or_else(|| call.unfit())?;
-            if verdicts.predicted.len() > self.queue.len() {
+            if verdicts.of.len() > self.queue.len() {
                 return Err(call.unfit());
             }
-            let asked = self.ask(verdicts.predicted.len());
+            let asked = self.ask(verdicts.of.len());
             task.advance(self.settle(&asked, &verdicts)?);
             self.batch = batch;
         }
         if replayed {
-            let done = self.rows.iter().flatten().count();
+            let done = self.outcomes.iter().flatten().count();
             self.cx.say(&format!("examine: going on after {done} of {} images", data.len()));
             self.hold_all()?;
         }
@@ -204,7 +205,7 @@ impl<W: Work> Rounds<'_, W> {
     /// The verdicts on a batch. One that does not fit into memory is halved, and so are those after it.
     fn judge(&mut self, batch: &[W::Point]) -> Result<Verdicts> {
         let held = self.held.as_ref().ok_or_else(|| Error::internal("points asked for before any image"))?;
-        let mut verdicts = Verdicts { excess: vec![], predicted: vec![], broken: None };
+        let mut verdicts = Verdicts::default();
         let mut rest = batch;
         while !rest.is_empty() {
             let (part, after) = rest.split_at(rest.len().min(self.batch));
@@ -227,10 +228,12 @@ impl<W: Work> Rounds<'_, W> {
     fn settle(&mut self, batch: &[W::Point], verdicts: &Verdicts) -> Result<u64> {
         let Settled { asked, done } = self.work.settle(batch, verdicts)?;
         self.queue.extend(asked);
-        for (place, row) in &done {
-            self.places[*place] = None;
-            self.rows[row.id as usize] = Some(*row);
+        let count = done.len() as u64;
+        for (place, rows) in done {
+            if let Some(row) = self.places[place].take() {
+                self.outcomes[row] = Some(rows);
+            }
         }
-        Ok(done.len() as u64)
+        Ok(count)
     }
 }

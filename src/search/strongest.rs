@@ -10,11 +10,18 @@ use crate::space::Factor;
 
 /// Where scores tie exactly between the label and another class, l_exc is 0 on both sides of the border; a misclassified
 /// candidate is then preferred to a correct one, so that every search succeeds on the same images.
-pub struct Strongest;
+#[derive(Default)]
+pub struct Strongest {
+    /// How many values of a factor with a range are tried: one number for all, or one for each factor; empty: none.
+    pub grid: Vec<usize>,
+}
 
 impl Search for Strongest {
     fn describe(&self) -> String {
-        "strongest()".into()
+        match &self.grid[..] {
+            [] => "strongest()".into(),
+            grid => format!("strongest(#{{ grid: {grid:?} }})"),
+        }
     }
 
     fn exhaustive(&self) -> Option<&dyn Exhaustive> {
@@ -26,10 +33,10 @@ impl Search for Strongest {
     }
 }
 
-/// Over factors that are all choices: every combination, of which the one with the largest loss is kept.
+/// Over factors that are choices, or have as many values as the grid says: every combination, of which the one with the largest loss is kept.
 impl Proposing for Strongest {
     fn begin(&self, factors: &[Factor], _stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
-        Ok(Box::new(Combinations::of(factors, &self.describe())?))
+        Ok(Box::new(Combinations::of(factors, &self.grid, &self.describe())?))
     }
 }
 

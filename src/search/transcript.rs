@@ -6,13 +6,14 @@ use std::rc::Rc;
 use serde_json::json;
 
 use super::Examination;
+use super::gradient::{Again, Wanted};
 use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, suggestion};
 use crate::data::Dataset;
 use crate::objective::Objective;
 use crate::space::{Element, Group, Point, Space, factor};
 
 /// The outcome of one image.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Row {
     /// The image's row in the data set.
     pub id: u32,
@@ -25,15 +26,49 @@ pub struct Row {
     pub after: i32,
     /// The objective's loss there: l_exc.
     pub loss: f32,
-    /// The label's score minus the best other one, there; negative where the image is misclassified.
+    /// How far the scores are there from what the objective asks for; negative where it is met. Away from a label it is the
+    /// label's score minus the best other one, towards a class the best other score minus that class's.
     pub margin: f32,
-    /// How large the change is, in the space's unit; 0 over factors, which have no common one.
+    /// How large the change is, in the space's unit; 0 over factors of a script's own, which have none.
     pub magnitude: f32,
     /// How many points were scored for this image.
     pub queries: u32,
     pub point: Point,
     /// The density h_g of the outcome, where it is known.
     pub weight: Option<f64>,
+    /// How strong changes were allowed to be; NaN where no levels were asked for.
+    pub level: f32,
+    /// How many steps a search along gradients had gone, if it is one.
+    pub step: Option<u32>,
+    /// The signal-to-noise ratio of the change in dB, infinite where nothing changed; NaN where it was not measured.
+    pub snr: f32,
+    /// The highest softmax probability minus the second highest, there.
+    pub softmax_margin: f32,
+    /// Whether a search along gradients was stopped there by a gradient of 0.
+    pub vanished: bool,
+}
+
+impl Default for Row {
+    fn default() -> Self {
+        Self {
+            id: 0,
+            label: 0,
+            target: None,
+            before: 0,
+            after: 0,
+            loss: 0.0,
+            margin: 0.0,
+            magnitude: 0.0,
+            queries: 0,
+            point: Point::default(),
+            weight: None,
+            level: f32::NAN,
+            step: None,
+            snr: f32::NAN,
+            softmax_margin: f32::NAN,
+            vanished: false,
+        }
+    }
 }
 
 impl Row {
@@ -45,9 +80,14 @@ impl Row {
         self.after != self.label
     }
 
-    /// Right as it stands, wrong where the search left it.
+    /// Whether there is anything to look for: right as it stands, and not aimed at the class that it has.
+    pub fn may_be_fooled(&self) -> bool {
+        !self.wrong_before() && self.target != Some(self.label)
+    }
+
+    /// Right as it stands, and where the search left it as the objective asks: wrong, or the target.
     pub fn fooled(&self) -> bool {
-        !self.wrong_before() && self.wrong_after()
+        self.may_be_fooled() && self.target.map_or(self.wrong_after(), |target| self.after == target)
     }
 }
 
@@ -74,6 +114,12 @@ pub struct Provenance {
     pub objective: Objective,
     pub seed: u64,
     pub density: Option<Density>,
+    /// What the space's levels are, with their unit.
+    pub unit: &'static str,
+    /// Whether changes are added to the image, so that their strength is best told in dB.
+    pub additive: bool,
+    /// Whether all rows of a step have gone as many steps.
+    pub steps_in_common: bool,
     points: Points,
 }
 
@@ -85,6 +131,8 @@ enum Points {
         space: Rc<dyn Space>,
         numbers: Vec<f64>,
     },
+    /// Nothing is kept of where a search along gradients went.
+    Course(Box<Again>),
 }
 
 impl Points {
@@ -110,23 +158,24 @@ impl Points {
         }
     }
 
-    /// Images of the data set's rows `ids`, as they stand or at a point each.
-    fn draw(&self, cx: &Cx, data: &Dataset, ids: &[usize], points: Option<&[Point]>) -> Result<Tensor> {
+    /// The images of these rows where the search left them.
+    fn draw(&self, cx: &Cx, data: &Dataset, rows: &[Row]) -> Result<Tensor> {
+        let ids: Vec<usize> = rows.iter().map(|row| row.id as usize).collect();
         let places: Vec<i64> = (0..ids.len() as i64).collect();
-        match (self, points) {
-            (_, None) => data.images(ids, cx.device()),
-            (Self::Elements(group), Some(points)) => {
+        match self {
+            Self::Elements(group) => {
                 let element =
-                    |point: &Point| if let Point::Element(element) = point { *element } else { Element::IDENTITY };
-                let elements: Vec<Element> = points.iter().map(element).collect();
-                group.draw(&group.prepare(&data.canvases(ids, cx.device())?)?, &places, &elements)
+                    |row: &Row| if let Point::Element(element) = row.point { element } else { Element::IDENTITY };
+                let elements: Vec<Element> = rows.iter().map(element).collect();
+                group.draw(&group.prepare(&data.canvases(&ids, cx.device())?)?, &places, &elements)
             }
-            (Self::Settings { space, .. }, Some(points)) => {
-                let settings: Vec<&[f64]> = points.iter().map(|&point| self.setting(point)).collect();
+            Self::Settings { space, .. } => {
+                let settings: Vec<&[f64]> = rows.iter().map(|row| self.setting(row.point)).collect();
                 let factored =
                     space.factored().ok_or_else(|| Error::internal("settings of a space without factors"))?;
-                factored.draw(cx, &data.images(ids, cx.device())?, &places, &settings)
+                factored.draw(cx, &data.images(&ids, cx.device())?, &places, &settings)
             }
+            Self::Course(again) => again.bring(cx, data, rows, Wanted::Images),
         }
     }
 
@@ -142,15 +191,37 @@ impl Points {
     }
 }
 
-/// The table of outcomes of an examination, one row per image: what estimates and figures read.
+/// The table of outcomes of an examination, one row per image, and per aim, level and step where there are several: what estimates and figures read.
 #[derive(Clone)]
 pub struct Transcript {
     pub rows: Vec<Row>,
     pub of: Rc<Provenance>,
 }
 
-const COLUMNS: [&str; 12] =
-    ["id", "label", "target", "before", "after", "fooled", "loss", "margin", "magnitude", "queries", "point", "weight"];
+const COLUMNS: [&str; 17] = [
+    "id",
+    "label",
+    "target",
+    "before",
+    "after",
+    "fooled",
+    "level",
+    "step",
+    "snr",
+    "magnitude",
+    "loss",
+    "margin",
+    "softmax_margin",
+    "vanished",
+    "queries",
+    "point",
+    "weight",
+];
+
+/// A number of a column, where it was measured.
+fn known(x: f32) -> Value {
+    if x.is_nan() { Value::Unit } else { Value::Float(x.into()) }
+}
 
 /// Images are given as one tensor up to this many bytes.
 const IMAGES_LIMIT: usize = 4 << 30;
@@ -165,6 +236,20 @@ impl Transcript {
         Self::of_points(plan, Points::Settings { space: plan.space.clone(), numbers }, None, rows)
     }
 
+    /// Rows of a search along gradients.
+    pub(super) fn of_course(plan: &Examination, rows: Vec<Row>) -> Self {
+        let again = Again {
+            model: plan.model.clone(),
+            space: plan.space.clone(),
+            search: plan.search.clone(),
+            objective: plan.objective,
+            levels: plan.levels.clone(),
+            steps: plan.steps.clone(),
+            seed: plan.seed,
+        };
+        Self::of_points(plan, Points::Course(Box::new(again)), None, rows)
+    }
+
     fn of_points(plan: &Examination, points: Points, density: Option<Density>, rows: Vec<Row>) -> Self {
         let of = Provenance {
             model: (plan.model.name.clone(), plan.model.digest()),
@@ -174,6 +259,9 @@ impl Transcript {
             objective: plan.objective,
             seed: plan.seed,
             density,
+            unit: plan.space.unit(),
+            additive: plan.space.additive(),
+            steps_in_common: plan.search.following().is_some_and(|search| search.length().is_some()),
             points,
         };
         Self { rows, of: Rc::new(of) }
@@ -201,6 +289,11 @@ impl Transcript {
             "queries" => Value::Int(row.queries.into()),
             "point" => self.of.points.value(row.point),
             "weight" => row.weight.map_or(Value::Unit, Value::Float),
+            "level" => known(row.level),
+            "step" => row.step.map_or(Value::Unit, |step| Value::Int(step.into())),
+            "snr" => known(row.snr),
+            "softmax_margin" => known(row.softmax_margin),
+            "vanished" => Value::Bool(row.vanished),
             _ => return None,
         })
     }
@@ -242,7 +335,7 @@ impl Transcript {
 
     /// The share of the images that were right as they stand which the search made fail; NaN if none was right.
     pub fn success_rate(&self) -> f64 {
-        let right = self.rows.iter().filter(|row| !row.wrong_before()).count();
+        let right = self.rows.iter().filter(|row| row.may_be_fooled()).count();
         self.rows.iter().filter(|row| row.fooled()).count() as f64 / right as f64
     }
 
@@ -287,12 +380,28 @@ impl Transcript {
         }
         let mut parts = Vec::new();
         for rows in self.rows.chunks(32) {
-            let ids: Vec<usize> = rows.iter().map(|row| row.id as usize).collect();
-            let points: Option<Vec<Point>> = after.then(|| rows.iter().map(|row| row.point).collect());
             cx.check()?;
-            parts.push(self.of.points.draw(cx, &self.of.data, &ids, points.as_deref())?);
+            parts.push(match after {
+                true => self.of.points.draw(cx, &self.of.data, rows)?,
+                false => {
+                    let ids: Vec<usize> = rows.iter().map(|row| row.id as usize).collect();
+                    self.of.data.images(&ids, cx.device())?
+                }
+            });
         }
         Ok(Tensor::f_cat(&parts, 0)?)
+    }
+
+    /// The vector fields that deform the images of all rows, `N x H x W x 2` in pixels, the first component along columns, the
+    /// second along rows. The search goes its way again.
+    pub fn fields(&self, cx: &Cx) -> Result<Tensor> {
+        match &self.of.points {
+            Points::Course(again) if again.space.deform().is_some() && !self.rows.is_empty() => {
+                again.bring(cx, &self.of.data, &self.rows, Wanted::Points)
+            }
+            _ => Err(Error::data(format!("{} over {} has no vector fields", self.of.search, self.of.space))
+                .hint("examine over space::deform() with search::adef()")),
+        }
     }
 
     /// The first and the last rows, `rows` in all.
@@ -335,7 +444,7 @@ impl Object for Transcript {
         Ok(Some(match name {
             "space" => Value::Str(self.of.space.clone()),
             "search" => Value::Str(self.of.search.clone()),
-            "objective" => Value::Str(self.of.objective.describe().into()),
+            "objective" => Value::Str(self.of.objective.describe()),
             _ => return Ok(None),
         }))
     }

@@ -14,6 +14,10 @@ pub type Setting = Vec<f64>;
 pub enum Domain {
     /// Any number from `min` to `max`.
     Range { min: f64, max: f64 },
+    /// Any whole number from `min` to `max`.
+    Whole { min: i32, max: i32 },
+    /// Which of many independent draws, where the space has chance in it: the same number gives the same draw.
+    Chance,
     /// One of these numbers, strings or bools.
     Choices(Vec<Value>),
 }
@@ -30,7 +34,18 @@ impl Factor {
     pub fn draw(&self, rng: &mut impl Rng) -> f64 {
         match &self.domain {
             Domain::Range { min, max } => rng.gen_range(*min..=*max),
+            Domain::Whole { min, max } => rng.gen_range(*min..=*max).into(),
+            Domain::Chance => rng.r#gen::<u32>().into(),
             Domain::Choices(choices) => rng.gen_range(0..choices.len()) as f64,
+        }
+    }
+
+    /// Its upper end; where it has none, a draw.
+    pub fn largest(&self, rng: &mut impl Rng) -> f64 {
+        match &self.domain {
+            Domain::Range { max, .. } => *max,
+            Domain::Whole { max, .. } => f64::from(*max),
+            Domain::Chance | Domain::Choices(_) => self.draw(rng),
         }
     }
 
@@ -38,6 +53,7 @@ impl Factor {
     fn value(&self, x: f64) -> Value {
         match &self.domain {
             Domain::Range { .. } => Value::Float(x),
+            Domain::Whole { .. } | Domain::Chance => Value::Int(x as i64),
             Domain::Choices(choices) => choices.get(x as usize).cloned().unwrap_or(Value::Unit),
         }
     }
@@ -46,6 +62,8 @@ impl Factor {
     pub fn describe(&self) -> String {
         let domain = match &self.domain {
             Domain::Range { min, max } => format!("min: {min:?}, max: {max:?}"),
+            Domain::Whole { min, max } => format!("min: {min}, max: {max}, whole: true"),
+            Domain::Chance => "chance: true".into(),
             Domain::Choices(choices) => {
                 format!("choices: [{}]", choices.iter().map(word).collect::<Vec<_>>().join(", "))
             }
@@ -61,7 +79,7 @@ impl Factor {
             Domain::Range { min, max } if !(min < max && (max - min).is_finite()) => {
                 problem(format!("`min` must be below `max` and both finite, got {min:?} and {max:?}"))
             }
-            Domain::Range { .. } => Ok(()),
+            Domain::Range { .. } | Domain::Whole { .. } | Domain::Chance => Ok(()),
             Domain::Choices(choices) if choices.is_empty() => problem("`choices` is empty".into()),
             Domain::Choices(choices) => {
                 for (i, choice) in choices.iter().enumerate() {
@@ -119,7 +137,27 @@ pub fn value(factors: &[Factor], setting: &[f64]) -> Value {
 pub trait Factored {
     fn factors(&self) -> &[Factor];
 
-    /// Image i is `settings[i]` applied to row `rows[i]` of `images`, which are `N x C x H x W` in [0, 1] as models see
-    /// them; so is what comes back, finite and in [0, 1]. It depends on that row and setting alone.
+    /// The factors where changes are as strong as `level` allows, if the space has levels.
+    fn at(&self, _level: f64) -> Option<Vec<Factor>> {
+        None
+    }
+
+    /// How large a change is, in the unit of the levels; `None` where changes have no common one.
+    fn magnitude(&self, _setting: &[f64]) -> Option<f64> {
+        None
+    }
+
+    /// Whether images need not lie in [0, 1], and are not moved into it.
+    fn takes_any_range(&self) -> bool {
+        false
+    }
+
+    /// Whether what it does can't be told from how it is written.
+    fn opaque(&self) -> bool {
+        false
+    }
+
+    /// Image i is `settings[i]` applied to row `rows[i]` of `images`, which are `N x C x H x W` as models see them,
+    /// in [0, 1] unless it takes any range; so is what comes back, finite. It depends on that row and setting alone.
     fn draw(&self, cx: &Cx, images: &Tensor, rows: &[i64], settings: &[&[f64]]) -> Result<Tensor>;
 }

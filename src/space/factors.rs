@@ -65,6 +65,10 @@ impl Factored for Factors {
         &self.factors
     }
 
+    fn opaque(&self) -> bool {
+        true
+    }
+
     fn draw(&self, cx: &Cx, images: &Tensor, rows: &[i64], settings: &[&[f64]]) -> Result<Tensor> {
         let shape = &images.size()[1..];
         let mut drawn = Vec::with_capacity(rows.len());

@@ -1,10 +1,14 @@
 //! What may change in an input. A space turns images and points into changed images and says what it can do; a search
 //! that needs more than that is refused.
 
+mod affine;
 mod compose;
+mod deform;
 pub mod factor;
 mod factors;
 mod flip;
+mod noise;
+mod pixels;
 mod polarity;
 mod probe;
 mod translate;
@@ -12,13 +16,17 @@ mod turn;
 
 use std::rc::Rc;
 
-use crate::core::{Digest, Object, Result, Tensor, Value};
+use crate::core::{Digest, Error, Object, Result, Tensor, Value, number};
 use crate::data::Dataset;
 
+pub use affine::{About, Affine, Fill};
 pub use compose::Composed;
+pub use deform::Deform;
 pub use factor::{Domain, Factor, Factored, Setting};
 pub use factors::Factors;
 pub use flip::Flip;
+pub use noise::Noise;
+pub use pixels::{Norm, Pixels};
 pub use polarity::Polarity;
 pub use translate::Translate;
 pub use turn::Turn;
@@ -28,6 +36,16 @@ pub trait Space {
     /// How a script writes it: `translate(5)`.
     fn describe(&self) -> String;
 
+    /// What its levels are, with their unit; empty if it has none.
+    fn unit(&self) -> &'static str {
+        ""
+    }
+
+    /// Whether changes are added to the image, so that their strength is best told as a signal-to-noise ratio.
+    fn additive(&self) -> bool {
+        false
+    }
+
     /// The space as a finite set of group elements, if it is one: what exhaustive searches and exact densities need.
     fn finite(&self) -> Option<&dyn Finite> {
         None
@@ -36,6 +54,82 @@ pub trait Space {
     /// The space as settings of named factors, if that is what its points are: what searches by losses need.
     fn factored(&self) -> Option<&dyn Factored> {
         None
+    }
+
+    /// The space as points that gradients flow to, if they do: what searches along gradients need.
+    fn differentiable(&self) -> Option<&dyn Differentiable> {
+        None
+    }
+
+    /// The space of deformations, if it is that one.
+    fn deform(&self) -> Option<&Deform> {
+        None
+    }
+}
+
+/// A space whose points are tensors, one per image in the first dimension, that images depend on smoothly.
+pub trait Differentiable {
+    /// In which norm a step is as large as a search says.
+    fn norm(&self) -> Norm;
+
+    /// The radius of the ball that points stay in, if they do.
+    fn within(&self) -> Option<f64>;
+
+    /// What pixels are kept in, if they are.
+    fn bounds(&self) -> Option<Bounds>;
+
+    /// The points that leave images `N x C x H x W` as they are.
+    fn start(&self, images: &Tensor) -> Result<Tensor>;
+
+    /// The images at these points, from which gradients flow back to the points.
+    fn draw(&self, images: &Tensor, points: &Tensor) -> Result<Tensor>;
+
+    /// The nearest points that are allowed; `radii`, `N x 1 x 1 x 1`, is of the ball around each image.
+    fn keep(&self, images: &Tensor, points: &Tensor, radii: Option<&Tensor>) -> Result<Tensor>;
+
+    /// How large the change of each image is.
+    fn magnitude(&self, images: &Tensor, points: &Tensor) -> Result<Tensor>;
+}
+
+/// The least and the largest value that pixels are kept in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    least: f64,
+    largest: f64,
+}
+
+impl Bounds {
+    pub fn new(least: f64, largest: f64) -> Result<Self> {
+        if least < largest && (largest - least).is_finite() {
+            return Ok(Self { least, largest });
+        }
+        Err(Error::argument(format!("bounds must be two numbers, the smaller one first, got {least} and {largest}")))
+    }
+
+    pub fn describe(self) -> String {
+        format!("[{:?}, {:?}]", self.least, self.largest)
+    }
+
+    /// Images with every pixel moved to the nearest value within.
+    pub fn clamp(self, images: &Tensor) -> Result<Tensor> {
+        Ok(images.f_clamp(self.least, self.largest)?)
+    }
+
+    /// Refuses images that lie outside as they stand, since clamping would change them before any search does.
+    pub fn check(self, images: &Tensor, name: &str) -> Result<()> {
+        // Room for the last digit of a float32 computation.
+        const SLACK: f64 = 1e-6;
+        let (least, largest) = (images.f_min()?.f_double_value(&[])?, images.f_max()?.f_double_value(&[])?);
+        if least >= self.least - SLACK && largest <= self.largest + SLACK {
+            return Ok(());
+        }
+        Err(Error::data(format!(
+            "{name}: pixels from {} to {} lie outside the space's bounds {}",
+            number(least),
+            number(largest),
+            self.describe()
+        ))
+        .hint("centred and standardised images leave [0, 1]: leave `bounds` out, or examine the plain images"))
     }
 }
 
@@ -114,6 +208,8 @@ pub enum Point {
     Element(Element),
     /// A setting of factors, by its place among those that the transcript keeps.
     Setting(u32),
+    /// Where a search along gradients was at the row's step; it goes there again when the image is asked for.
+    Course,
 }
 
 impl Default for Point {

@@ -10,7 +10,7 @@ use tch::{Reduction, Tensor};
 use super::{Optimiser, Rule};
 use crate::core::{Cx, Error, LongCall, Object, Result, State, Value, number, random, with_stream};
 use crate::data::Dataset;
-use crate::model::{Layer, Mode, Model, Module};
+use crate::model::{Layer, Mode, Model, Module, Start};
 
 /// Data sets up to this many bytes of floats are read once and kept.
 const KEEP: usize = 256 << 20;
@@ -28,6 +28,8 @@ pub struct Settings {
     pub weight_decay: f64,
     /// One factor of the loss per class.
     pub class_weights: Option<Vec<f64>>,
+    /// How the weights are drawn that training begins with.
+    pub start: Start,
     pub seed: u64,
 }
 
@@ -83,9 +85,9 @@ impl<'a> Images<'a> {
 
 /// A classifier trained from scratch; its `losses` are the mean loss of each epoch.
 pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
-    let Settings { layers, epochs, batch, rule, lr, weight_decay, class_weights, seed } = settings;
+    let Settings { layers, epochs, batch, rule, lr, weight_decay, class_weights, start, seed } = settings;
     let device = cx.device();
-    let module = Module::fresh(layers, set.shape().map(|d| d as i64), *seed, device)?;
+    let module = Module::drawn(layers, set.shape().map(|d| d as i64), *seed, device, *start)?;
     let classes = set.classes().len();
     if (module.classes as usize) < classes {
         return Err(Error::model(format!("the network has {} classes, {} has {classes}", module.classes, set.name))
@@ -133,7 +135,7 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
         sum: 0.0,
         losses: Vec::with_capacity(*epochs),
     };
-    let how = format!("{epochs} {batch} {rule:?} {lr} {weight_decay} {class_weights:?} {seed} {device:?}");
+    let how = format!("{epochs} {batch} {rule:?} {lr} {weight_decay} {class_weights:?} {start:?} {seed} {device:?}");
     let depends = [&set.digest().0[..], layers.script().as_bytes(), how.as_bytes()].map(<[u8]>::to_vec);
     let depends: Vec<&[u8]> = depends.iter().map(Vec::as_slice).collect();
     let mut call = cx.long_call("train", &depends, false);

@@ -142,6 +142,8 @@ pub fn run_over(
         space,
         search,
         objective: Objective::Misclassify,
+        levels: vec![],
+        steps: vec![],
         densities: Densities::Required,
         batch: Some(batch),
         seed: 0,

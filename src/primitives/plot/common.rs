@@ -32,6 +32,7 @@ pub fn panel(args: &Args) -> Result<Panel> {
         log: matches!(args.get(log), Some(Value::Bool(true))),
         min: args.optional_float(min),
         max: args.optional_float(max),
+        reversed: false,
     };
     let (x, y) = (axis("x", "log_x", "x_min", "x_max"), axis("y", "log_y", "y_min", "y_max"));
     for (axis, name) in [(&x, "x"), (&y, "y")] {

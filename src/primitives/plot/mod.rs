@@ -10,3 +10,4 @@ pub mod line;
 pub mod pvalues;
 pub mod risks;
 pub mod scatter;
+pub mod tolerance;

@@ -65,7 +65,7 @@ pub static ESTIMATE: Primitive = Primitive {
             (None, Some("nearest")) => Rc::new(Nearest),
             (None, Some("random")) => Rc::new(Random),
             (None, Some("random2")) => Rc::new(Random2),
-            _ => Rc::new(Strongest),
+            _ => Rc::new(Strongest::default()),
         };
         let plan = Examination {
             model: &args.object::<Model>("f"),
@@ -73,6 +73,8 @@ pub static ESTIMATE: Primitive = Primitive {
             space,
             search,
             objective: Objective::Misclassify,
+            levels: vec![],
+            steps: vec![],
             densities: Densities::Required,
             batch: args.optional_int("batch").map(|n| n as usize),
             seed: args.seed(),

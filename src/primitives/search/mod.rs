@@ -1,8 +1,11 @@
 //! `search::`: how a failing change is looked for; and the methods of the transcript that an examination gives.
 
+pub mod adef;
+pub mod bim;
 pub mod nearest;
 pub mod random;
 pub mod random2;
 pub mod sample;
 pub mod strongest;
+pub mod sweep;
 pub mod transcript;

@@ -11,8 +11,8 @@ const RECEIVER: Param = Param::new("transcript", Kind::Object("Transcript"), "th
 const COLUMN: Param = Param::new(
     "name",
     Kind::Str,
-    "\"id\", \"label\", \"target\", \"before\", \"after\", \"fooled\", \"loss\", \"margin\", \"magnitude\", \"queries\", \
-     \"point\" or \"weight\"",
+    "\"id\", \"label\", \"target\", \"before\", \"after\", \"fooled\", \"level\", \"step\", \"snr\", \"magnitude\", \"loss\", \
+     \"margin\", \"softmax_margin\", \"vanished\", \"queries\", \"point\" or \"weight\"",
 );
 
 fn transcript(args: &Args) -> Rc<Transcript> {
@@ -49,9 +49,12 @@ pub static COLUMN_OF: Primitive = Primitive {
     params: &[RECEIVER, COLUMN],
     options: &[],
     returns: "an array; () where a value is not known",
-    notes: "`before` and `after` are predicted classes, `fooled` is right before and wrong after, `loss` is the objective's where \
-            the search left the image, `margin` the label's score minus the best other one there, `magnitude` in the space's \
-            unit (0 over factors, which have none), `queries` the points scored, `point` the change (over factors a map from name to value), `weight` the density h_g of the outcome.",
+    notes: "`before` and `after` are predicted classes, `target` the class that the objective aims at, `fooled` is right before and as \
+            the objective asks after. `loss` is the objective's where the search left the image, `margin` how far the scores are \
+            from what it asks for: for misclassify() the label's score minus the best other one. `softmax_margin` is the highest softmax \
+            probability minus the second highest. `magnitude` is in the space's unit (0 over factors of your own, which have none), `snr` \
+            in dB, `level` and `step` where they were asked for, `vanished` whether a gradient of 0 ended the search. `queries` counts \
+            the points scored, `point` is the change (over factors a map from name to value), `weight` the density h_g of the outcome.",
     source: "",
     examples: &[Example { code: example!("t.column(\"queries\").len()"), result: "20" }],
     run: |_, args| Ok(Value::Array(transcript(args).column(args.str("name"))?)),
@@ -149,4 +152,21 @@ pub static IMAGES: Primitive = Primitive {
         result: "[5, 1, 16, 16]",
     }],
     run: |cx, args| Ok(Value::tensor(transcript(args).images(cx, args.str("which") == "after")?)),
+};
+
+pub static FIELDS: Primitive = Primitive {
+    path: "Transcript.fields",
+    purpose: "The vector fields that deform the images of all rows, for transcripts of search::adef.",
+    params: &[RECEIVER],
+    options: &[],
+    returns: "a tensor N x H x W x 2 in pixels: how far to the right and how far down each pixel is taken from",
+    notes: "The search goes its way again; a transcript holds no pixels.",
+    source: "Alaifari, Alberti and Gauksson 2019",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 3, size: 16, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+               examine(f, ds, #{ space: space::deform(), search: search::adef() }).fields().shape",
+        result: "[3, 16, 16, 2]",
+    }],
+    run: |cx, args| Ok(Value::tensor(transcript(args).fields(cx)?)),
 };

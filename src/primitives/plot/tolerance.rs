@@ -1,0 +1,57 @@
+use super::common::{TITLE, warn_left_out};
+use crate::core::{Cx, Error, Result, Value};
+use crate::estimate::tolerance::Curve;
+use crate::plot::{self, Measure};
+use crate::primitives::tolerance::{CURVES, X, in_db, named};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+
+pub static TOLERANCE: Primitive = Primitive {
+    path: "plot::tolerance",
+    purpose: "Draws tolerance curves: mutual information and accuracy against the strength of a fault.",
+    params: &[CURVES],
+    options: &[
+        Param::new("y", Kind::Array, "a panel each: \"mi\", \"accuracy\", \"margin\"")
+            .or(Fallback::Absent("[\"mi\", \"accuracy\"]")),
+        X,
+        TITLE,
+    ],
+    returns: "Figure",
+    notes: "Any number of models and faults. Bands are bootstrap intervals; the dashed line is H(Y), which no curve can exceed. In dB \
+            the axis falls, so that faults grow to the right; the images as they stand have no place on it.",
+    source: "Galloway, Golubeva and Taylor 2018, Figures 1, 3, 4 and 5",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });\n\
+               let c = tolerance::measure(f, ds, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
+               plot::tolerance(#{ noise: c })",
+        result: "figure: 2 panels, 2 lines",
+    }],
+    run,
+};
+
+fn run(cx: &Cx, args: &Args) -> Result<Value> {
+    let measure = |value: &Value| match value {
+        Value::Str(name) if name == "mi" => Ok(Measure::Information),
+        Value::Str(name) if name == "accuracy" => Ok(Measure::Accuracy),
+        Value::Str(name) if name == "margin" => Ok(Measure::Margin),
+        other => {
+            Err(Error::argument(format!("`y` must hold \"mi\", \"accuracy\" or \"margin\", got {}", other.summary())))
+        }
+    };
+    let measures = match args.get("y") {
+        Some(Value::Array(names)) if !names.is_empty() => names.iter().map(measure).collect::<Result<_>>()?,
+        _ => vec![Measure::Information, Measure::Accuracy],
+    };
+    let found = named(args.value("curves"))?;
+    let curves: Vec<(String, &Curve)> = found
+        .iter()
+        .flat_map(|(name, curves)| {
+            let number = move |i: usize| if curves.len() > 1 { format!("{name} {}", i + 1) } else { name.clone() };
+            curves.iter().enumerate().map(move |(i, curve)| (number(i), &**curve))
+        })
+        .collect();
+    let in_db = in_db(args.optional_str("x").unwrap_or_default(), curves.iter().map(|(_, curve)| *curve));
+    let figure = plot::tolerance(&curves, &measures, in_db)?.titled(args.str("title"));
+    warn_left_out(cx, &figure);
+    Ok(Value::object(figure.checked()?))
+}

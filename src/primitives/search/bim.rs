@@ -1,0 +1,55 @@
+//! `search::bim`.
+
+use std::rc::Rc;
+
+use crate::core::Value;
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+use crate::search::{AnySearch, Bim, Gradient, Schedule};
+
+pub static BIM: Primitive = Primitive {
+    path: "search::bim",
+    purpose: "The basic iterative method: steps along the gradient, away from the label or towards a target.",
+    params: &[],
+    options: &[
+        Param::new("steps", Kind::Int, "how many").range(1.0, 1e7).or(Fallback::Int(40)),
+        Param::new("step", Kind::Float, "size of a step in the space's norm")
+            .range(1e-12, 1e6)
+            .or(Fallback::Absent("0.1 in l2 and 0.01 in linf; first of \"galloway\": 0.01 and 0.0001")),
+        Param::new(
+            "schedule",
+            Kind::Choice(&["constant", "galloway"]),
+            "all steps alike, or each larger than the one before by 0.0001 until they reach 0.1",
+        )
+        .or(Fallback::Str("constant")),
+        Param::new(
+            "gradient",
+            Kind::Choice(&["own", "mean"]),
+            "of each image's own loss, or of the mean loss with 1e-12 as the least squared length, as the authors' code has it",
+        )
+        .or(Fallback::Str("own")),
+    ],
+    returns: "a Search",
+    notes: "x + eps g / |g| in l2, x + eps sign(g) in linf, g the gradient of the cross entropy of the label, or minus that of the target. \
+            Images are not projected unless the space has a radius (`within`, or `levels`), nor clipped unless it has `bounds`; with \
+            both it is projected gradient descent (PGD) without a random start. It goes all its steps, also when an image fails \
+            earlier: `steps: \"all\"` of examine notes every one of them, so that one trajectory gives a whole curve.\n\n\
+            An image whose gradient is 0 stays where it is and has `vanished` true. With gradient: \"mean\" this happens where the \
+            model is confident, which is what ends the curves of the paper's Figure 1b early.",
+    source: "Kurakin, Goodfellow and Bengio 2017; Galloway, Golubeva and Taylor 2018, Section 2 and their published code",
+    examples: &[
+        Example { code: "search::bim()", result: "search bim(#{ steps: 40 })" },
+        Example {
+            code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
+                   let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+                   let t = examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::bim(#{ steps: 5 }), steps: \"all\" });\n\
+                   t.len()",
+            result: "120",
+        },
+    ],
+    run: |_, args| {
+        let schedule = if args.str("schedule") == "galloway" { Schedule::Galloway } else { Schedule::Constant };
+        let gradient = if args.str("gradient") == "mean" { Gradient::Mean } else { Gradient::Own };
+        let (steps, step) = (args.count("steps") as u32, args.optional_float("step"));
+        Ok(Value::object(AnySearch(Rc::new(Bim { steps, step, schedule, gradient }))))
+    },
+};

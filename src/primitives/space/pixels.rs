@@ -1,0 +1,32 @@
+//! `space::pixels`.
+
+use std::rc::Rc;
+
+use super::BOUNDS;
+use crate::core::Value;
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+use crate::space::{AnySpace, Norm, Pixels};
+
+pub static PIXELS: Primitive = Primitive {
+    path: "space::pixels",
+    purpose: "Every pixel by itself: perturbations, free or within a ball.",
+    params: &[Param::new("norm", Kind::Choice(&["l2", "linf"]), "how the size of a perturbation is measured")],
+    options: &[
+        Param::new("within", Kind::Float, "the radius of the ball that perturbations stay in")
+            .range(1e-12, 1e9)
+            .or(Fallback::Absent("no ball")),
+        BOUNDS,
+    ],
+    returns: "a Space; its `levels` are radii",
+    notes: "Searched by search::bim.",
+    source: "",
+    examples: &[Example {
+        code: "space::pixels(\"linf\", #{ within: 0.3, bounds: [0, 1] })",
+        result: "space pixels(\"linf\", #{ within: 0.3, bounds: [0.0, 1.0] })",
+    }],
+    run: |_, args| {
+        let norm = if args.str("norm") == "l2" { Norm::L2 } else { Norm::Linf };
+        let space = Pixels::new(norm, args.optional_float("within"), super::bounds(args)?)?;
+        Ok(Value::object(AnySpace(Rc::new(space))))
+    },
+};

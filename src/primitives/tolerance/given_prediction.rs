@@ -1,0 +1,26 @@
+//! `ToleranceCurve.given_prediction`.
+
+use crate::core::Value;
+use crate::estimate::tolerance::Curve;
+use crate::primitives::{Example, Kind, Param, Primitive};
+
+pub static GIVEN_PREDICTION: Primitive = Primitive {
+    path: "ToleranceCurve.given_prediction",
+    purpose: "p(Y | T): how the labels are distributed among the images that are taken for each class.",
+    params: &[
+        Param::new("curve", Kind::Object("ToleranceCurve"), "from tolerance::curve or tolerance::measure"),
+        Param::new("at", Kind::Float, "one of the curve's `levels`"),
+    ],
+    options: &[],
+    returns: "a tensor with a row for each prediction and a column for each label; a row of NaN where no image is taken for the class",
+    notes: "Which class turns into which: `plot::heatmap` draws it. Rows and columns stand for the curve's `classes`.",
+    source: "Galloway, Golubeva and Taylor 2018, Section 3",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });\n\
+               let c = tolerance::measure(f, ds, #{ space: space::noise(), levels: [1] });\n\
+               c.given_prediction(1).shape",
+        result: "[10, 10]",
+    }],
+    run: |_, args| Ok(Value::tensor(args.object::<Curve>("curve").given_prediction(args.float("at"))?)),
+};

@@ -1,0 +1,85 @@
+//! `tolerance::`: how a model's predictions degrade as a fault of its input grows.
+
+pub mod curve;
+pub mod given_prediction;
+pub mod measure;
+pub mod summary;
+
+use std::rc::Rc;
+
+use crate::core::{Error, Result, Value};
+use crate::estimate::tolerance::{Curve, Settings};
+use crate::maths::information::Plugin;
+use crate::primitives::{Args, Fallback, Kind, Param};
+
+const REPLICATES: Param = Param::new("replicates", Kind::Int, "samples of the bootstrap; 0 for no intervals")
+    .range(0.0, 100_000.0)
+    .or(Fallback::Int(200));
+
+const DELTA: Param =
+    Param::new("delta", Kind::Float, "intervals are at the level 1 - delta").range(1e-6, 0.5).or(Fallback::Float(0.05));
+
+const ESTIMATOR: Param = Param::new(
+    "estimator",
+    Kind::Choice(&["plug-in", "galloway"]),
+    "of entropies: -p log2 p, or -p log2(p + 0.0001) as the authors' published code has it",
+)
+.or(Fallback::Str("plug-in"));
+
+fn settings(args: &Args) -> Settings {
+    let plugin = if args.str("estimator") == "galloway" { Plugin::Galloway } else { Plugin::Exact };
+    Settings { plugin, replicates: args.count("replicates"), delta: args.float("delta"), seed: args.seed() }
+}
+
+/// A name, and the curves of models that were trained alike.
+pub type Named = (String, Vec<Rc<Curve>>);
+
+/// Named curves: a map, an array, or one curve alone. Several of one name, in an array, are of models that were trained alike.
+pub fn named(value: &Value) -> Result<Vec<Named>> {
+    let one = |value: &Value| -> Result<Rc<Curve>> {
+        let found = value.downcast::<Curve>();
+        found.ok_or_else(|| {
+            Error::argument(format!("a curve must be a ToleranceCurve, got {}", value.kind()))
+                .hint("tolerance::measure and tolerance::curve give them")
+        })
+    };
+    let all: Vec<Named> = match value {
+        Value::Map(map) => {
+            let several = |value: &Value| match value {
+                Value::Array(values) if !values.is_empty() => values.iter().map(one).collect(),
+                other => Ok(vec![one(other)?]),
+            };
+            map.iter().map(|(name, value)| Ok((name.clone(), several(value)?))).collect::<Result<_>>()?
+        }
+        Value::Array(values) => {
+            values.iter().enumerate().map(|(i, value)| Ok((i.to_string(), vec![one(value)?]))).collect::<Result<_>>()?
+        }
+        other => vec![(String::new(), vec![one(other)?])],
+    };
+    if all.is_empty() {
+        return Err(Error::argument("no curves").hint("#{ \"a name\": curve, .. }"));
+    }
+    Ok(all)
+}
+
+/// Whether the axis is in dB: as asked, or where all curves are of faults that are added to the image.
+pub fn in_db<'a>(x: &str, mut curves: impl Iterator<Item = &'a Curve>) -> bool {
+    match x {
+        "snr" => true,
+        "level" => false,
+        _ => curves.all(|curve| curve.additive),
+    }
+}
+
+pub const X: Param = Param::new(
+    "x",
+    Kind::Choice(&["snr", "level"]),
+    "the axis: the signal-to-noise ratio in dB, or the levels or steps",
+)
+.or(Fallback::Absent("snr where all faults are added to the image, else level"));
+
+pub const CURVES: Param = Param::new(
+    "curves",
+    Kind::Any,
+    "a ToleranceCurve, an array of them, or a map from a name to one, or to an array of those of models that were trained alike",
+);

@@ -1,0 +1,85 @@
+//! `tolerance::summary`.
+
+use std::collections::BTreeMap;
+
+use super::{CURVES, Named, X, in_db, named};
+use crate::core::{Error, Value};
+use crate::estimate::tolerance::Summary;
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+
+pub static SUMMARY: Primitive = Primitive {
+    path: "tolerance::summary",
+    purpose: "A table that sets tolerance curves side by side.",
+    params: &[CURVES],
+    options: &[
+        X,
+        Param::new("from", Kind::Float, "where the area begins").or(Fallback::Absent("where all curves have begun")),
+        Param::new("to", Kind::Float, "where the area ends").or(Fallback::Absent("where the first curve ends")),
+    ],
+    returns: "an array of maps: `name, models, mi, accuracy, area, gap, half, from, to`, and `mi_spread` and so on of several models",
+    notes: "`mi` and `accuracy` are of the weakest fault. `area` is the area below I(T; Y) from `from` to `to`, divided by its width: a \
+            mean in bits, comparable where these ends are the same. `gap` is the fall of I(T; Y) from its first to its lowest value, \
+            `half` where on the axis the accuracy has fallen to half of its first value; () where it does not. Of models that were \
+            trained alike, an array, a row holds means, and `_spread` their standard deviations (n - 1).",
+    source: "Galloway, Golubeva and Taylor 2018, Section 3",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });\n\
+               let c = tolerance::measure(f, ds, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
+               tolerance::summary(#{ linear: c })[0].name",
+        result: "linear",
+    }],
+    run: |_, args| {
+        let curves = named(args.value("curves"))?;
+        let all = || curves.iter().flat_map(|(_, curves)| curves.iter().map(|curve| &**curve));
+        let in_db = in_db(args.optional_str("x").unwrap_or_default(), all());
+        let ends: Vec<(f64, f64)> = all().filter_map(|curve| curve.ends(in_db)).collect();
+        // In dB the strong end is the low one.
+        let (weak, strong): (fn(f64, f64) -> f64, fn(f64, f64) -> f64) =
+            if in_db { (f64::min, f64::max) } else { (f64::max, f64::min) };
+        let from = args.optional_float("from").or(ends.iter().map(|(from, _)| *from).reduce(weak));
+        let to = args.optional_float("to").or(ends.iter().map(|(_, to)| *to).reduce(strong));
+        if let (Some(from), Some(to)) = (from, to)
+            && (from == to || (in_db == (from < to)))
+        {
+            return Err(Error::argument(format!("tolerance::summary: the area from {from} to {to} has no width"))
+                .hint("curves that do not overlap have none in common; in dB `from` is the larger number"));
+        }
+        let row = |(name, curves): &Named| {
+            let found: crate::core::Result<Vec<Summary>> =
+                curves.iter().map(|curve| curve.summed_up(in_db, from.zip(to))).collect();
+            Ok(Value::Map(summarised(name, &found?)))
+        };
+        let rows: crate::core::Result<Vec<Value>> = curves.iter().map(row).collect();
+        Ok(Value::Array(rows?))
+    },
+};
+
+fn summarised(name: &str, found: &[Summary]) -> BTreeMap<String, Value> {
+    let number = |x: f64| if x.is_nan() { Value::Unit } else { Value::Float(x) };
+    let mut map = BTreeMap::from([
+        ("name".to_string(), Value::Str(name.into())),
+        ("models".to_string(), Value::Int(found.len() as i64)),
+        ("from".to_string(), number(found.first().map_or(f64::NAN, |summary| summary.from))),
+        ("to".to_string(), number(found.first().map_or(f64::NAN, |summary| summary.to))),
+    ]);
+    type Of = fn(&Summary) -> f64;
+    let columns: [(&str, Of); 5] = [
+        ("mi", |s| s.information),
+        ("accuracy", |s| s.accuracy),
+        ("area", |s| s.area),
+        ("gap", |s| s.gap),
+        ("half", |s| s.half),
+    ];
+    for (column, of) in columns {
+        let values: Vec<f64> = found.iter().map(of).collect();
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        map.insert(column.into(), number(mean));
+        if values.len() > 1 {
+            let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
+            map.insert(format!("{column}_spread"), number((squares / (n - 1.0)).sqrt()));
+        }
+    }
+    map
+}

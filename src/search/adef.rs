@@ -1,0 +1,367 @@
+//! ADef (Alaifari, Alberti and Gauksson, "ADef: an iterative algorithm to construct adversarial deformations", ICLR 2019): steps
+//! of DeepFool in the space of vector fields.
+//!
+//! Where the bound on the T-norm differs, trajectories differ only by where they end: a smaller bound stops on the way of a larger
+//! one. So one trajectory gives the outcome for all bounds.
+
+use tch::Kind;
+
+use super::gradient::{Following, Hunt, Place, Sight};
+use super::{Examination, Search};
+use crate::core::{Error, ErrorKind, Result, Tensor};
+use crate::space::Deform;
+
+/// Which labels an image may be deformed towards: places in the order of its scores, the highest first, where 0 is the label that
+/// the model gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Candidates {
+    All,
+    Places(Vec<usize>),
+}
+
+/// One image's way: tau <- tau + tau_k, tau_k = -f_k alpha / |alpha|^2 for the candidate k with which the T-norm stays smallest,
+/// f_k = F_k - F_c, c the current label, alpha = S (grad f_k . grad x), S a Gaussian filter.
+pub struct Adef {
+    pub steps: u32,
+    pub candidates: Candidates,
+    /// The Gaussian filter's standard deviation in pixels; 0 for none.
+    pub sigma: f64,
+    /// What the field of an image that does not fail, or lies on a boundary, is multiplied with at the end, at most.
+    pub overshoot: f64,
+}
+
+/// Two scores closer than this lie on a boundary, and two T-norms closer than the other are no progress.
+const BOUNDARY: f64 = 1e-6;
+const PROGRESS: f64 = 1e-10;
+
+impl Search for Adef {
+    fn describe(&self) -> String {
+        let mut options = vec![format!("steps: {}", self.steps)];
+        if let Candidates::Places(places) = &self.candidates {
+            options.push(format!("candidates: {places:?}"));
+        }
+        options.push(format!("sigma: {:?}", self.sigma));
+        options.push(format!("overshoot: {:?}", self.overshoot));
+        format!("adef(#{{ {} }})", options.join(", "))
+    }
+
+    fn following(&self) -> Option<&dyn Following> {
+        Some(self)
+    }
+}
+
+impl Following for Adef {
+    fn check(&self, plan: &Examination, classes: i64) -> Result<()> {
+        if plan.space.deform().is_none() {
+            return Err(Error::new(
+                ErrorKind::Pairing,
+                format!("{} deforms images, which is no part of {}", self.describe(), plan.space.describe()),
+            )
+            .hint(super::PAIRS));
+        }
+        if !plan.steps.is_empty() {
+            return Err(Error::argument("examine: adef stops each image by itself and has no `steps` in common")
+                .hint("`levels` are bounds on the T-norm; one trajectory gives them all"));
+        }
+        if let Candidates::Places(places) = &self.candidates {
+            if let Some(place) = places.iter().find(|place| **place as i64 >= classes) {
+                return Err(Error::argument(format!(
+                    "search::adef: `candidates` asks for place {place} among {classes} classes"
+                ))
+                .hint(format!("places count from 0, the label that the model gives, to {}", classes - 1)));
+            }
+        }
+        if plan.levels.first().is_some_and(|level| *level <= 0.0) {
+            return Err(Error::argument(
+                "examine: a level of space::deform bounds the T-norm and must be larger than 0",
+            ));
+        }
+        Ok(())
+    }
+
+    fn sights(&self, plan: &Examination) -> Vec<Place> {
+        match plan.levels.is_empty() {
+            true => vec![Place { level: None, step: None }],
+            false => plan.levels.iter().map(|&level| Place { level: Some(level), step: None }).collect(),
+        }
+    }
+
+    fn level_by_level(&self) -> bool {
+        false
+    }
+
+    fn follow(&self, hunt: &Hunt, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()> {
+        let space = hunt.space.deform().ok_or_else(|| Error::internal("a space without deformations"))?;
+        let bounds: Vec<f64> =
+            hunt.sights.iter().map(|place| place.level.or(space.within()).unwrap_or(f64::INFINITY)).collect();
+        let images = hunt.images;
+        let (n, device) = (images.size()[0], images.device());
+        let standing = tch::no_grad(|| hunt.model.logits(images))?;
+        let none = Deform::none(images)?;
+        see(&Sight {
+            place: None,
+            images,
+            scores: &standing,
+            points: &none,
+            magnitude: &Tensor::f_zeros([n], (Kind::Float, device))?,
+            steps: &Tensor::f_zeros([n], (Kind::Int64, device))?,
+            vanished: &Tensor::f_zeros([n], (Kind::Bool, device))?,
+        })?;
+        let order = standing.f_argsort(1, true)?;
+        let places: Vec<i64> = match &self.candidates {
+            Candidates::All => (1..standing.size()[1]).collect(),
+            // The model's own label is where the way begins, not where it leads.
+            Candidates::Places(places) => {
+                places.iter().filter(|place| **place > 0).map(|&place| place as i64).collect()
+            }
+        };
+        let candidates = order.f_index_select(1, &Tensor::f_from_slice(&places)?.f_to_device(device)?)?;
+        let own: Vec<i64> = Vec::try_from(&order.f_select(1, 0)?.f_to_device(tch::Device::Cpu)?)?;
+        let mut way = Ways {
+            adef: self,
+            hunt,
+            bounds,
+            own,
+            candidates,
+            ends: vec![],
+            steps: vec![],
+            vanished: vec![false; n as usize],
+        };
+        way.ends = (0..way.bounds.len()).map(|_| Ok(none.f_detach_copy()?)).collect::<Result<_>>()?;
+        way.steps = vec![vec![0; n as usize]; way.bounds.len()];
+        way.go()?;
+        way.show(see)
+    }
+}
+
+/// A batch of images on their ways.
+struct Ways<'a> {
+    adef: &'a Adef,
+    hunt: &'a Hunt<'a>,
+    /// On the T-norm, one per sight.
+    bounds: Vec<f64>,
+    /// The labels that the model gives the images as they stand.
+    own: Vec<i64>,
+    /// `B x K`.
+    candidates: Tensor,
+    /// By sight: the fields of all images where they ended, and after how many steps.
+    ends: Vec<Tensor>,
+    steps: Vec<Vec<i64>>,
+    vanished: Vec<bool>,
+}
+
+/// What one step would do to the images that are still on their way.
+struct Proposed {
+    fields: Tensor,
+    /// Infinite where no candidate gives a field.
+    norms: Vec<f64>,
+}
+
+fn index(places: &[usize], device: tch::Device) -> Result<Tensor> {
+    let places: Vec<i64> = places.iter().map(|&place| place as i64).collect();
+    Ok(Tensor::f_from_slice(&places)?.f_to_device(device)?)
+}
+
+impl Ways<'_> {
+    /// Takes every image as far as it goes, and keeps where it was when its norm reached each bound.
+    fn go(&mut self) -> Result<()> {
+        let device = self.hunt.images.device();
+        let largest = self.bounds.iter().copied().fold(0.0, f64::max);
+        let mut active: Vec<usize> = (0..self.own.len()).collect();
+        let mut fields = Deform::none(self.hunt.images)?;
+        let mut norms = vec![0.0; active.len()];
+        let mut open = vec![vec![true; active.len()]; self.bounds.len()];
+        for step in 1..=self.adef.steps {
+            self.hunt.cx.check()?;
+            let chosen = index(&active, device)?;
+            let images = self.hunt.images.f_index_select(0, &chosen)?;
+            let here = tch::no_grad(|| Deform::deform(&images, &fields))?;
+            let leaf = here.f_detach()?.f_set_requires_grad(true)?;
+            let scores = self.hunt.model.logits(&leaf)?;
+            let labels: Vec<i64> = Vec::try_from(&scores.f_argmax(1, false)?.f_to_device(tch::Device::Cpu)?)?;
+            let going: Vec<usize> = (0..active.len()).filter(|&i| !self.arrived(active[i], labels[i])).collect();
+            if going.is_empty() {
+                (active, fields) = (vec![], fields.f_narrow(0, 0, 0)?);
+                break;
+            }
+            let proposed = self.step(&leaf, &scores, &fields, &active)?;
+            // Images that have arrived, found no way, or make no progress, end here for all bounds that are still open.
+            let mut still = vec![];
+            for &i in &going {
+                let norm = proposed.norms[i];
+                let case = active[i];
+                if norm.is_infinite() {
+                    self.vanished[case] = true;
+                } else if norm < largest && (norm - norms[i]).abs() > PROGRESS {
+                    still.push(i);
+                }
+            }
+            for (bound, open) in open.iter_mut().enumerate() {
+                let ends: Vec<usize> = (0..active.len())
+                    .filter(|i| open[*i] && (!still.contains(i) || proposed.norms[*i] >= self.bounds[bound]))
+                    .collect();
+                if !ends.is_empty() {
+                    let to = ends.iter().map(|&i| active[i]).collect::<Vec<_>>();
+                    let from = fields.f_index_select(0, &index(&ends, device)?)?;
+                    let _ = self.ends[bound].f_index_copy_(0, &index(&to, device)?, &from)?;
+                }
+                ends.iter().for_each(|&i| {
+                    open[i] = false;
+                    self.steps[bound][active[i]] = i64::from(step) - 1;
+                });
+                *open = still.iter().map(|&i| open[i]).collect();
+            }
+            fields = proposed.fields.f_index_select(0, &index(&still, device)?)?;
+            norms = still.iter().map(|&i| proposed.norms[i]).collect();
+            active = still.iter().map(|&i| active[i]).collect();
+            if active.is_empty() {
+                break;
+            }
+        }
+        for (bound, open) in open.iter().enumerate() {
+            let ends: Vec<usize> = (0..active.len()).filter(|i| open[*i]).collect();
+            if ends.is_empty() {
+                continue;
+            }
+            let to: Vec<usize> = ends.iter().map(|&i| active[i]).collect();
+            let from = fields.f_index_select(0, &index(&ends, device)?)?;
+            let _ = self.ends[bound].f_index_copy_(0, &index(&to, device)?, &from)?;
+            to.iter().for_each(|&case| self.steps[bound][case] = i64::from(self.adef.steps));
+        }
+        Ok(())
+    }
+
+    /// Whether an image with this label now is where the objective wants it.
+    fn arrived(&self, case: usize, label: i64) -> bool {
+        match self.hunt.aims[case].target() {
+            Some(target) => label == i64::from(target),
+            None => label != self.own[case],
+        }
+    }
+
+    /// The candidate fields with the smallest T-norm.
+    fn step(&self, leaf: &Tensor, scores: &Tensor, fields: &Tensor, active: &[usize]) -> Result<Proposed> {
+        let device = leaf.device();
+        let (slope_x, slope_y) = tch::no_grad(|| slopes(&leaf.f_detach()?))?;
+        let current = scores.f_detach()?.f_argmax(1, true)?;
+        let towards = self.towards(active, device)?;
+        let count = towards.size()[1];
+        let base = scores.f_gather(1, &current, false)?;
+        let mut best: Option<(Tensor, Tensor)> = None;
+        for k in 0..count {
+            let gap = scores.f_gather(1, &towards.f_narrow(1, k, 1)?, false)?.f_sub(&base)?.f_squeeze_dim(1)?;
+            let gradient = Tensor::f_run_backward(&[gap.f_sum(scores.kind())?], &[leaf], k + 1 < count, false)?;
+            tch::no_grad(|| -> Result<()> {
+                let along = |slope: &Tensor| -> Result<Tensor> {
+                    Ok(gradient[0].f_mul(slope)?.f_sum_dim_intlist([1i64].as_slice(), true, leaf.kind())?)
+                };
+                let alpha = self.smooth(&Tensor::f_cat(&[along(&slope_x)?, along(&slope_y)?], 1)?)?;
+                let squares = alpha.f_square()?.f_sum_dim_intlist([1i64, 2, 3].as_slice(), true, leaf.kind())?;
+                let alpha = if self.adef.sigma > 0.0 { self.smooth(&alpha)? } else { alpha };
+                let share = gap.f_detach()?.f_reshape([-1, 1, 1, 1])?.f_neg()?.f_div(&squares)?;
+                let total = fields.f_add(&alpha.f_mul(&share)?.f_permute([0, 2, 3, 1])?)?;
+                // No slope anywhere: 0 / 0.
+                let norm = Deform::t_norm(&total)?.f_nan_to_num(f64::INFINITY, f64::INFINITY, f64::INFINITY)?;
+                best = Some(match best.take() {
+                    None => (total, norm),
+                    Some((fields, norms)) => {
+                        let closer = norm.f_lt_tensor(&norms)?;
+                        (total.f_where_self(&closer.f_reshape([-1, 1, 1, 1])?, &fields)?, norm.f_minimum(&norms)?)
+                    }
+                });
+                Ok(())
+            })?;
+        }
+        let (fields, norms) = best.ok_or_else(|| Error::internal("no candidates"))?;
+        let norms = Vec::<f64>::try_from(&norms.f_to_kind(Kind::Double)?.f_to_device(tch::Device::Cpu)?)?;
+        Ok(Proposed { fields, norms })
+    }
+
+    /// The labels that each image may go to, `N x K`.
+    fn towards(&self, active: &[usize], device: tch::Device) -> Result<Tensor> {
+        let targets: Option<Vec<i64>> =
+            active.iter().map(|&case| self.hunt.aims[case].target().map(i64::from)).collect();
+        match targets {
+            Some(targets) => Ok(Tensor::f_from_slice(&targets)?.f_reshape([-1, 1])?.f_to_device(device)?),
+            None => Ok(self.candidates.f_index_select(0, &index(active, device)?)?),
+        }
+    }
+
+    /// Planes `N x 2 x H x W` under a normalised Gaussian with zeros around them.
+    fn smooth(&self, planes: &Tensor) -> Result<Tensor> {
+        let sigma = self.adef.sigma;
+        if sigma == 0.0 {
+            return Ok(planes.shallow_clone());
+        }
+        let reach = (4.0 * sigma + 0.5) as i64;
+        let weights: Vec<f64> = (-reach..=reach).map(|i| (-0.5 * (i as f64 / sigma).powi(2)).exp()).collect();
+        let sum: f64 = weights.iter().sum();
+        let weights: Vec<f64> = weights.iter().map(|w| w / sum).collect();
+        let kernel = Tensor::f_from_slice(&weights)?.f_to_kind(planes.kind())?.f_to_device(planes.device())?;
+        let (n, c, h, w) = planes.size4()?;
+        let size = 2 * reach + 1;
+        let flat = planes.f_reshape([n * c, 1, h, w])?;
+        let none = None::<&Tensor>;
+        let rows = flat.f_conv2d(&kernel.f_reshape([1, 1, size, 1])?, none, 1, [reach, 0], 1, 1)?;
+        let both = rows.f_conv2d(&kernel.f_reshape([1, 1, 1, size])?, none, 1, [0, reach], 1, 1)?;
+        Ok(both.f_reshape([n, c, h, w])?)
+    }
+
+    /// Shows where the images ended at each bound, those that do not fail taken a little further.
+    fn show(&self, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()> {
+        let (images, device) = (self.hunt.images, self.hunt.images.device());
+        let vanished = Tensor::f_from_slice(&self.vanished)?.f_to_device(device)?;
+        for (place, fields) in self.ends.iter().enumerate() {
+            self.hunt.cx.check()?;
+            tch::no_grad(|| -> Result<()> {
+                let mut fields = fields.shallow_clone();
+                let mut norms = Deform::t_norm(&fields)?;
+                let mut deformed = Deform::deform(images, &fields)?;
+                let mut scores = self.hunt.model.logits(&deformed)?;
+                let (top, labels) = scores.f_topk(2, 1, true, true)?;
+                let labels: Vec<i64> = Vec::try_from(&labels.f_select(1, 0)?.f_to_device(tch::Device::Cpu)?)?;
+                let short: Vec<bool> =
+                    labels.iter().enumerate().map(|(case, &label)| !self.arrived(case, label)).collect();
+                let close = top.f_select(1, 0)?.f_sub(&top.f_select(1, 1)?)?.f_le(BOUNDARY)?;
+                let short = Tensor::f_from_slice(&short)?.f_to_device(device)?.f_logical_or(&close)?;
+                if self.adef.overshoot > 1.0 && short.f_any()?.f_int64_value(&[])? != 0 {
+                    // A little less than the bound, which rounding must not exceed.
+                    let room = norms.f_reciprocal()?.f_mul_scalar(self.bounds[place] * (1.0 - 1e-6))?;
+                    let factor = room.f_clamp(1.0, self.adef.overshoot)?;
+                    let factor = factor.f_where_scalarother(&short, 1.0)?.f_reshape([-1, 1, 1, 1])?;
+                    fields = fields.f_mul(&factor)?;
+                    norms = Deform::t_norm(&fields)?;
+                    deformed = Deform::deform(images, &fields)?;
+                    scores = self.hunt.model.logits(&deformed)?;
+                }
+                see(&Sight {
+                    place: Some(place),
+                    images: &deformed,
+                    scores: &scores,
+                    points: &fields,
+                    magnitude: &norms,
+                    steps: &Tensor::f_from_slice(&self.steps[place])?.f_to_device(device)?,
+                    vanished: &vanished,
+                })
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// How images change along columns and along rows: half the difference of the neighbours, at the border the difference to the one
+/// neighbour.
+fn slopes(images: &Tensor) -> Result<(Tensor, Tensor)> {
+    let along = |dim: i64| -> Result<Tensor> {
+        let side = images.size()[dim as usize];
+        if side < 2 {
+            return Ok(images.f_zeros_like()?);
+        }
+        let difference = |from: i64, to: i64, n: i64| -> Result<Tensor> {
+            Ok(images.f_narrow(dim, to, n)?.f_sub(&images.f_narrow(dim, from, n)?)?)
+        };
+        let inner = difference(0, 2, side - 2)?.f_div_scalar(2.0)?;
+        Ok(Tensor::f_cat(&[difference(0, 1, 1)?, inner, difference(side - 2, side - 1, 1)?], dim)?)
+    };
+    Ok((along(3)?, along(2)?))
+}

@@ -1,0 +1,199 @@
+//! The basic iterative method (Kurakin, Goodfellow and Bengio 2017) in the forms that Galloway, Golubeva and Taylor (2018) use:
+//! steps of a given size along the gradient of the cross entropy, with no ball, or projected back into one after each step
+//! (then it is projected gradient descent without a random start).
+
+use super::gradient::{Following, Hunt, Place, Sight};
+use super::{Examination, Search};
+use crate::core::{Error, ErrorKind, Result, Tensor};
+use crate::objective::Course;
+use crate::space::Norm;
+
+/// How large the steps are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Schedule {
+    Constant,
+    /// Step i, counted from 0, is larger than the first by i / 10,000 and at most 0.1: the authors' published code.
+    Galloway,
+}
+
+/// Whose gradient a step follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gradient {
+    /// Each image's own, whatever its length, so that results do not depend on what else is examined.
+    Own,
+    /// That of the mean over all cases, of which a squared length below 1e-12 counts as 1e-12: the authors' published code,
+    /// in which gradients vanish where the model is confident.
+    Mean,
+}
+
+/// x <- x + eps_i g / |g|_2 in l2, x + eps_i sign(g) in linf, g the gradient of the cross entropy of the label, or minus that
+/// of the target.
+pub struct Bim {
+    pub steps: u32,
+    /// The first step's size, in the space's norm; by default that of the schedule.
+    pub step: Option<f64>,
+    pub schedule: Schedule,
+    pub gradient: Gradient,
+}
+
+impl Bim {
+    fn size(&self, norm: Norm, i: u32) -> f64 {
+        match self.schedule {
+            Schedule::Constant => self.step.unwrap_or(if norm == Norm::L2 { 0.1 } else { 0.01 }),
+            Schedule::Galloway => {
+                let first = self.step.unwrap_or(if norm == Norm::L2 { 0.01 } else { 1e-4 });
+                (first + f64::from(i) / 1e4).min(0.1)
+            }
+        }
+    }
+
+    /// The direction of steepest ascent with length 1 in the norm, and where there is none.
+    fn direction(&self, gradient: &Tensor, norm: Norm, cases: usize) -> Result<(Tensor, Tensor)> {
+        let flat = gradient.f_flatten(1, -1)?;
+        match norm {
+            Norm::Linf => {
+                let largest = flat.f_abs()?.f_amax([1], false)?;
+                Ok((gradient.f_sign()?, largest.f_eq(0.0)?))
+            }
+            Norm::L2 => {
+                // Scaled by the largest entry, so that squares of tiny gradients do not become 0.
+                let (flat, largest) = match self.gradient {
+                    Gradient::Own => {
+                        let largest = flat.f_abs()?.f_amax([1], true)?;
+                        (flat.f_div(&largest.f_masked_fill(&largest.f_eq(0.0)?, 1.0)?)?, largest)
+                    }
+                    Gradient::Mean => {
+                        let mean = flat.f_div_scalar(cases as f64)?;
+                        let largest = mean.f_abs()?.f_amax([1], true)?;
+                        (mean, largest)
+                    }
+                };
+                let squares = flat.f_square()?.f_sum_dim_intlist([1i64].as_slice(), true, flat.kind())?;
+                let (floor, vanished) = match self.gradient {
+                    // At least one entry is 1, unless all are 0.
+                    Gradient::Own => (0.5, largest.f_eq(0.0)?),
+                    Gradient::Mean => (1e-12, squares.f_le(1e-12)?),
+                };
+                let direction = flat.f_div(&squares.f_clamp_min(floor)?.f_sqrt()?)?;
+                Ok((direction.f_reshape(gradient.size())?, vanished.f_squeeze_dim(1)?))
+            }
+        }
+    }
+}
+
+impl Search for Bim {
+    fn describe(&self) -> String {
+        let mut options = vec![format!("steps: {}", self.steps)];
+        options.extend(self.step.map(|step| format!("step: {step:?}")));
+        if self.schedule == Schedule::Galloway {
+            options.push("schedule: \"galloway\"".into());
+        }
+        if self.gradient == Gradient::Mean {
+            options.push("gradient: \"mean\"".into());
+        }
+        format!("bim(#{{ {} }})", options.join(", "))
+    }
+
+    fn following(&self) -> Option<&dyn Following> {
+        Some(self)
+    }
+}
+
+impl Following for Bim {
+    fn check(&self, plan: &Examination, _classes: i64) -> Result<()> {
+        let Some(space) = plan.space.differentiable() else {
+            return Err(Error::new(
+                ErrorKind::Pairing,
+                format!("{} follows gradients, which {} has none of", self.describe(), plan.space.describe()),
+            )
+            .hint(super::PAIRS));
+        };
+        if let Some(step) = plan.steps.iter().find(|step| **step > self.steps) {
+            return Err(Error::argument(format!("examine: `steps` asks for step {step} of {}", self.steps))
+                .hint(format!("steps count from 0, the image as it stands, to {}", self.steps)));
+        }
+        if plan.levels.first().is_some_and(|level| *level <= 0.0) {
+            return Err(Error::argument("examine: a level is the radius of a ball and must be larger than 0")
+                .hint("step 0 is the image as it stands: `steps: \"all\"` has it"));
+        }
+        if let Some(bounds) = space.bounds() {
+            let rows: Vec<usize> = (0..plan.data.len().min(64)).collect();
+            bounds.check(&plan.data.images(&rows, tch::Device::Cpu)?, &plan.data.name)?;
+        }
+        Ok(())
+    }
+
+    fn length(&self) -> Option<u32> {
+        Some(self.steps)
+    }
+
+    fn sights(&self, plan: &Examination) -> Vec<Place> {
+        let last = [self.steps];
+        let steps = if plan.steps.is_empty() { &last[..] } else { &plan.steps };
+        steps.iter().map(|&step| Place { level: None, step: Some(step) }).collect()
+    }
+
+    fn level_by_level(&self) -> bool {
+        true
+    }
+
+    fn follow(&self, hunt: &Hunt, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()> {
+        let space = hunt.space.differentiable().ok_or_else(|| Error::internal("a space without gradients"))?;
+        let images = hunt.images;
+        let (device, kind, n) = (images.device(), images.kind(), images.size()[0]);
+        let radii = match (&hunt.radii, space.within()) {
+            (Some(radii), _) => Some(Tensor::f_from_slice(radii)?),
+            (None, Some(radius)) => Some(Tensor::f_full([n], radius, (tch::Kind::Double, tch::Device::Cpu))?),
+            (None, None) => None,
+        };
+        let radii = match radii {
+            Some(radii) => Some(radii.f_to_kind(kind)?.f_to_device(device)?.f_reshape([n, 1, 1, 1])?),
+            None => None,
+        };
+        let course = Course::of(hunt.labels, hunt.aims, device)?;
+        let last = hunt.sights.iter().filter_map(|place| place.step).max().unwrap_or(0);
+        let mut points = space.start(images)?;
+        let mut vanished = Tensor::f_zeros([n], (tch::Kind::Bool, device))?;
+        for i in 0..=last {
+            hunt.cx.check()?;
+            let leaf = points.f_detach()?.f_set_requires_grad(i < last)?;
+            let drawn = space.draw(images, &leaf)?;
+            let scores = hunt.model.logits(&drawn)?;
+            tch::no_grad(|| -> Result<()> {
+                let places = hunt.sights.iter().enumerate().filter(|(_, place)| place.step == Some(i));
+                let places: Vec<Option<usize>> =
+                    (i == 0).then_some(None).into_iter().chain(places.map(|(place, _)| Some(place))).collect();
+                if places.is_empty() {
+                    return Ok(());
+                }
+                let magnitude = space.magnitude(images, &leaf)?;
+                let steps = Tensor::f_full([n], i64::from(i), (tch::Kind::Int64, device))?;
+                let (images, scores) = (drawn.f_detach()?, scores.f_detach()?);
+                for place in places {
+                    see(&Sight {
+                        place,
+                        images: &images,
+                        scores: &scores,
+                        points: &leaf,
+                        magnitude: &magnitude,
+                        steps: &steps,
+                        vanished: &vanished,
+                    })?;
+                }
+                Ok(())
+            })?;
+            if i == last {
+                break;
+            }
+            // Minus the log probability grows away from the label.
+            let gradients = Tensor::f_run_backward(&[course.gain(&scores)?], &[&leaf], false, false)?;
+            points = tch::no_grad(|| -> Result<Tensor> {
+                let (direction, none) = self.direction(&gradients[0], space.norm(), hunt.cases)?;
+                vanished = vanished.f_logical_or(&none)?;
+                let stepped = leaf.f_detach()?.f_add(&direction.f_mul_scalar(self.size(space.norm(), i))?)?;
+                space.keep(images, &stepped, radii.as_ref())
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,36 @@
+//! No search at all: every image at the upper end of what the space allows, level by level.
+
+use rand_pcg::Pcg64Mcg;
+
+use super::Search;
+use super::propose::{Proposals, Proposing};
+use crate::core::{Result, random};
+use crate::space::{Factor, Setting};
+
+/// Takes the largest value of every factor; where a factor has none, such as the draw of a noise, one at random.
+pub struct Sweep;
+
+impl Search for Sweep {
+    fn describe(&self) -> String {
+        "sweep()".into()
+    }
+
+    fn proposing(&self) -> Option<&dyn Proposing> {
+        Some(self)
+    }
+}
+
+impl Proposing for Sweep {
+    fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
+        let mut rng: Pcg64Mcg = random(stream.0, stream.1);
+        Ok(Box::new(Once(Some(factors.iter().map(|factor| factor.largest(&mut rng)).collect()))))
+    }
+}
+
+struct Once(Option<Setting>);
+
+impl Proposals for Once {
+    fn propose(&mut self) -> Vec<Setting> {
+        self.0.take().into_iter().collect()
+    }
+}

@@ -1,0 +1,229 @@
+//! Rotations and translations of the whole image with bilinear interpolation, and a named fill for what comes in from beyond
+//! its border: the spatial faults of Engstrom et al. (2017) and of Galloway, Golubeva and Taylor (2018), Section 3.
+
+use tch::Kind;
+
+use super::Space;
+use super::factor::{Domain, Factor, Factored};
+use crate::core::{Cx, Error, Result, Tensor};
+
+/// What stands beyond the border.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fill {
+    /// Pixels of this value.
+    Value(f64),
+    /// The nearest pixel of the border.
+    Edge,
+    /// The image once more, mirrored.
+    Reflect,
+    /// The image once more.
+    Wrap,
+}
+
+/// What a rotation leaves in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    Centre,
+    /// The middle of the pixel in the upper left corner, as in the published code of Galloway et al. (2018).
+    Corner,
+}
+
+impl Fill {
+    fn describe(self) -> String {
+        match self {
+            Self::Value(x) => format!("{x:?}"),
+            Self::Edge => "\"edge\"".into(),
+            Self::Reflect => "\"reflect\"".into(),
+            Self::Wrap => "\"wrap\"".into(),
+        }
+    }
+}
+
+/// First a rotation by `angle` degrees, counter-clockwise where positive, then a shift by `dy` pixels down and `dx` to the right.
+pub struct Affine {
+    /// The largest rotation either way, in degrees; 0 for none.
+    rotate: f64,
+    /// The largest shift along either axis, in pixels; 0 for none.
+    shift: f64,
+    /// Whether shifts are by whole pixels.
+    whole: bool,
+    about: About,
+    fill: Fill,
+    factors: Vec<Factor>,
+}
+
+impl Affine {
+    /// `rotate` in degrees from 0 to 180 and `shift` in pixels from 0, not both 0.
+    pub fn new(rotate: f64, shift: f64, whole: bool, about: About, fill: Fill) -> Result<Self> {
+        if !(0.0..=180.0).contains(&rotate) || !(shift >= 0.0 && shift.is_finite()) {
+            return Err(Error::argument(format!(
+                "a rotation is from 0 to 180 degrees and a shift from 0 pixels, got {rotate} and {shift}"
+            )));
+        }
+        if rotate == 0.0 && shift == 0.0 {
+            return Err(Error::argument("an affine space needs a rotation or a shift larger than 0"));
+        }
+        let mut space = Self { rotate, shift, whole, about, fill, factors: vec![] };
+        space.factors = space.limited(rotate, shift);
+        Ok(space)
+    }
+
+    fn limited(&self, rotate: f64, shift: f64) -> Vec<Factor> {
+        let mut factors = vec![];
+        let mut factor = |name: &str, domain| factors.push(Factor { name: name.into(), domain });
+        if self.shift > 0.0 {
+            for name in ["dy", "dx"] {
+                factor(
+                    name,
+                    match self.whole {
+                        true => Domain::Whole { min: -shift as i32, max: shift as i32 },
+                        false => Domain::Range { min: -shift, max: shift },
+                    },
+                );
+            }
+        }
+        if self.rotate > 0.0 {
+            factor("angle", Domain::Range { min: -rotate, max: rotate });
+        }
+        factors
+    }
+
+    /// Shift down, shift to the right and angle of a setting.
+    fn parts(&self, setting: &[f64]) -> [f64; 3] {
+        match *setting {
+            [dy, dx, angle] => [dy, dx, angle],
+            [dy, dx] => [dy, dx, 0.0],
+            [angle] => [0.0, 0.0, angle],
+            _ => [0.0; 3],
+        }
+    }
+}
+
+impl Space for Affine {
+    fn describe(&self) -> String {
+        let mut options = vec![];
+        if self.about == About::Corner {
+            options.push("about: \"corner\"".to_string());
+        }
+        options.push(format!("fill: {}", self.fill.describe()));
+        let options = options.join(", ");
+        match (self.rotate > 0.0, self.shift > 0.0) {
+            (true, false) => format!("rotate({:?}, #{{ {options} }})", self.rotate),
+            (false, _) if self.whole => format!("translate({}, #{{ {options} }})", self.shift),
+            _ => format!("affine(#{{ rotate: {:?}, shift: {:?}, {options} }})", self.rotate, self.shift),
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        match (self.rotate > 0.0, self.shift > 0.0) {
+            (true, true) => "share of the largest rotation and shift",
+            (true, false) => "rotation (degrees)",
+            _ => "shift (pixels)",
+        }
+    }
+
+    fn factored(&self) -> Option<&dyn Factored> {
+        Some(self)
+    }
+}
+
+impl Factored for Affine {
+    fn factors(&self) -> &[Factor] {
+        &self.factors
+    }
+
+    /// A level is the largest angle in degrees, or the largest shift in pixels, or, where both vary, the share of both limits.
+    fn at(&self, level: f64) -> Option<Vec<Factor>> {
+        Some(match (self.rotate > 0.0, self.shift > 0.0) {
+            (true, true) => self.limited(self.rotate * level, self.shift * level),
+            (true, false) => self.limited(level, 0.0),
+            _ => self.limited(0.0, level),
+        })
+    }
+
+    fn magnitude(&self, setting: &[f64]) -> Option<f64> {
+        let [dy, dx, angle] = self.parts(setting).map(f64::abs);
+        let share = |x: f64, limit: f64| if limit > 0.0 { x / limit } else { 0.0 };
+        Some(match (self.rotate > 0.0, self.shift > 0.0) {
+            (true, true) => share(angle, self.rotate).max(share(dy.max(dx), self.shift)),
+            (true, false) => angle,
+            _ => dy.max(dx),
+        })
+    }
+
+    fn takes_any_range(&self) -> bool {
+        true
+    }
+
+    fn draw(&self, _cx: &Cx, images: &Tensor, rows: &[i64], settings: &[&[f64]]) -> Result<Tensor> {
+        let (_, _, height, width) = images.size4()?;
+        let centre = match self.about {
+            About::Centre => [(height - 1) as f64 / 2.0, (width - 1) as f64 / 2.0],
+            About::Corner => [0.0; 2],
+        };
+        // Where each pixel of the result comes from: p -> c + R (p - d - c), R counter-clockwise as seen with y pointing down.
+        let mut sources = Vec::with_capacity(rows.len() * 6);
+        for setting in settings {
+            let [dy, dx, angle] = self.parts(setting);
+            let (sin, cos) = angle.to_radians().sin_cos();
+            let (y0, x0) = (-dy - centre[0], -dx - centre[1]);
+            sources.extend([cos, sin, centre[0] + cos * y0 + sin * x0, -sin, cos, centre[1] - sin * y0 + cos * x0]);
+        }
+        let device = images.device();
+        let of = |place: i64| -> Result<Tensor> {
+            let all = Tensor::f_from_slice(&sources)?.f_reshape([-1, 6, 1, 1])?;
+            Ok(all.f_select(1, place)?.f_to_device(device)?)
+        };
+        let line = |n: i64, size: [i64; 3]| -> Result<Tensor> {
+            Ok(Tensor::f_arange(n, (Kind::Double, device))?.f_reshape(size)?)
+        };
+        let (y, x) = (line(height, [1, height, 1])?, line(width, [1, 1, width])?);
+        let along =
+            |a: i64| -> Result<Tensor> { Ok(of(a)?.f_mul(&y)?.f_add(&of(a + 1)?.f_mul(&x)?)?.f_add(&of(a + 2)?)?) };
+        let chosen = images.f_index_select(0, &Tensor::f_from_slice(rows)?.f_to_device(device)?)?;
+        sample(&chosen, &along(0)?, &along(3)?, self.fill)
+    }
+}
+
+/// The values of images `N x C x H x W` between pixels, at rows and columns `N x H x W` counted from the middle of the upper left
+/// pixel: bilinear interpolation.
+pub fn sample(images: &Tensor, rows: &Tensor, columns: &Tensor, fill: Fill) -> Result<Tensor> {
+    let (n, c, height, width) = images.size4()?;
+    let flat = images.f_flatten(2, 3)?;
+    let (top, left) = (rows.f_floor()?, columns.f_floor()?);
+    let (down, right) = (rows.f_sub(&top)?.f_to_kind(images.kind())?, columns.f_sub(&left)?.f_to_kind(images.kind())?);
+    let place = |at: &Tensor, side: i64| -> Result<Tensor> {
+        let at = at.f_to_kind(Kind::Int64)?;
+        Ok(match fill {
+            Fill::Wrap => at.f_remainder(side)?,
+            Fill::Reflect => {
+                // Mirrored about the middle of the border's pixels: period 2 (side - 1).
+                let period = (2 * (side - 1)).max(1);
+                let within = at.f_remainder(period)?;
+                within.f_minimum(&within.f_rsub_scalar(period)?)?.f_clamp(0, side - 1)?
+            }
+            Fill::Value(_) | Fill::Edge => at.f_clamp(0, side - 1)?,
+        })
+    };
+    let inside =
+        |at: &Tensor, side: i64| -> Result<Tensor> { Ok(at.f_ge(0.0)?.f_logical_and(&at.f_le((side - 1) as f64)?)?) };
+    let corner = |row: &Tensor, column: &Tensor| -> Result<Tensor> {
+        let index = place(row, height)?.f_mul_scalar(width)?.f_add(&place(column, width)?)?;
+        let index = index.f_reshape([n, 1, -1])?.f_expand([n, c, height * width], false)?;
+        let pixels = flat.f_gather(2, &index, false)?.f_reshape([n, c, height, width])?;
+        match fill {
+            Fill::Value(value) => {
+                let known = inside(row, height)?.f_logical_and(&inside(column, width)?)?.f_unsqueeze(1)?;
+                Ok(pixels.f_where_scalarother(&known, value)?)
+            }
+            _ => Ok(pixels),
+        }
+    };
+    let (bottom, beside) = (top.f_add_scalar(1.0)?, left.f_add_scalar(1.0)?);
+    let between = |a: Tensor, b: Tensor, share: &Tensor| -> Result<Tensor> {
+        Ok(a.f_add(&b.f_sub(&a)?.f_mul(&share.f_unsqueeze(1)?)?)?)
+    };
+    let upper = between(corner(&top, &left)?, corner(&top, &beside)?, &right)?;
+    let lower = between(corner(&bottom, &left)?, corner(&bottom, &beside)?, &right)?;
+    between(upper, lower, &down)
+}

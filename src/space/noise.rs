@@ -1,0 +1,88 @@
+//! Additive white Gaussian noise: the fault that Galloway, Golubeva and Taylor (2018) compare all others with.
+
+use tch::Kind;
+
+use super::factor::{Domain, Factor, Factored};
+use super::{Bounds, Space};
+use crate::core::{Cx, Error, Result, Tensor, with_stream};
+
+/// x + sigma n, n standard normal and independent for every pixel and channel. Nothing is cut off unless `bounds` says so.
+pub struct Noise {
+    sigma: f64,
+    bounds: Option<Bounds>,
+    factors: [Factor; 2],
+}
+
+impl Noise {
+    /// `sigma` is 0 or more.
+    pub fn new(sigma: f64, bounds: Option<Bounds>) -> Result<Self> {
+        if !(sigma >= 0.0 && sigma.is_finite()) {
+            return Err(Error::argument(format!("the standard deviation of noise is 0 or more, got {sigma}")));
+        }
+        Ok(Self { sigma, bounds, factors: factors(sigma) })
+    }
+}
+
+fn factors(sigma: f64) -> [Factor; 2] {
+    [
+        Factor { name: "sigma".into(), domain: Domain::Range { min: sigma, max: sigma } },
+        Factor { name: "draw".into(), domain: Domain::Chance },
+    ]
+}
+
+impl Space for Noise {
+    fn describe(&self) -> String {
+        match self.bounds {
+            None => format!("noise({:?})", self.sigma),
+            Some(bounds) => format!("noise({:?}, #{{ bounds: {} }})", self.sigma, bounds.describe()),
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        "standard deviation of the noise"
+    }
+
+    fn additive(&self) -> bool {
+        true
+    }
+
+    fn factored(&self) -> Option<&dyn Factored> {
+        Some(self)
+    }
+}
+
+impl Factored for Noise {
+    fn factors(&self) -> &[Factor] {
+        &self.factors
+    }
+
+    /// A level is a standard deviation.
+    fn at(&self, level: f64) -> Option<Vec<Factor>> {
+        Some(factors(level).into())
+    }
+
+    fn magnitude(&self, setting: &[f64]) -> Option<f64> {
+        setting.first().copied()
+    }
+
+    fn takes_any_range(&self) -> bool {
+        true
+    }
+
+    fn draw(&self, _cx: &Cx, images: &Tensor, rows: &[i64], settings: &[&[f64]]) -> Result<Tensor> {
+        let shape = &images.size()[1..];
+        let noise = |setting: &&[f64]| -> Result<Tensor> {
+            let &[sigma, draw] = *setting else { return Err(Error::internal("noise has two factors")) };
+            // On the CPU, so that every device sees the same noise.
+            let noise = with_stream(draw as u64, NOISE, || Tensor::f_randn(shape, (Kind::Float, tch::Device::Cpu)))?;
+            Ok(noise.f_mul_scalar(sigma)?)
+        };
+        let noise = Tensor::f_stack(&settings.iter().map(noise).collect::<Result<Vec<_>>>()?, 0)?;
+        let chosen = images.f_index_select(0, &Tensor::f_from_slice(rows)?.f_to_device(images.device())?)?;
+        let noisy = chosen.f_add(&noise.f_to_device(images.device())?)?;
+        self.bounds.map_or_else(|| Ok(noisy.shallow_clone()), |bounds| bounds.clamp(&noisy))
+    }
+}
+
+/// Part of the streams that noise comes from.
+const NOISE: u64 = 1 << 59;

@@ -1,0 +1,108 @@
+//! Every pixel by itself: the space of perturbations that basic iterative methods search.
+
+use super::{Bounds, Differentiable, Space};
+use crate::core::{Error, Result, Tensor};
+
+/// How the size of a perturbation is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Norm {
+    /// Euclidean.
+    L2,
+    /// The largest change of a pixel.
+    Linf,
+}
+
+/// x + d, where d is anything, or at most `within` in the norm.
+pub struct Pixels {
+    norm: Norm,
+    within: Option<f64>,
+    bounds: Option<Bounds>,
+}
+
+impl Pixels {
+    /// `within` is larger than 0.
+    pub fn new(norm: Norm, within: Option<f64>, bounds: Option<Bounds>) -> Result<Self> {
+        match within {
+            Some(radius) if !(radius > 0.0 && radius.is_finite()) => {
+                Err(Error::argument(format!("the radius of a ball must be larger than 0, got {radius}")))
+            }
+            _ => Ok(Self { norm, within, bounds }),
+        }
+    }
+
+    /// The norm of every image of a batch, `N x 1 x 1 x 1`.
+    fn measure(&self, change: &Tensor) -> Result<Tensor> {
+        let flat = change.f_flatten(1, -1)?;
+        let sizes = match self.norm {
+            Norm::L2 => flat.f_square()?.f_sum_dim_intlist([1i64].as_slice(), false, flat.kind())?.f_sqrt()?,
+            Norm::Linf => flat.f_abs()?.f_amax([1], false)?,
+        };
+        Ok(sizes.f_reshape([-1, 1, 1, 1])?)
+    }
+}
+
+impl Space for Pixels {
+    fn describe(&self) -> String {
+        let norm = if self.norm == Norm::L2 { "l2" } else { "linf" };
+        let mut options = vec![];
+        options.extend(self.within.map(|radius| format!("within: {radius:?}")));
+        options.extend(self.bounds.map(|bounds| format!("bounds: {}", bounds.describe())));
+        match options.is_empty() {
+            true => format!("pixels({norm:?})"),
+            false => format!("pixels({norm:?}, #{{ {} }})", options.join(", ")),
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        if self.norm == Norm::L2 { "l2 radius" } else { "linf radius" }
+    }
+
+    fn additive(&self) -> bool {
+        true
+    }
+
+    fn differentiable(&self) -> Option<&dyn Differentiable> {
+        Some(self)
+    }
+}
+
+impl Differentiable for Pixels {
+    fn norm(&self) -> Norm {
+        self.norm
+    }
+
+    fn within(&self) -> Option<f64> {
+        self.within
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        self.bounds
+    }
+
+    /// A point is the changed image itself.
+    fn start(&self, images: &Tensor) -> Result<Tensor> {
+        Ok(images.f_detach_copy()?)
+    }
+
+    fn draw(&self, _images: &Tensor, points: &Tensor) -> Result<Tensor> {
+        Ok(points.shallow_clone())
+    }
+
+    fn keep(&self, images: &Tensor, points: &Tensor, radii: Option<&Tensor>) -> Result<Tensor> {
+        let points = match (radii, self.norm) {
+            (None, _) => points.shallow_clone(),
+            (Some(radii), Norm::Linf) => points.f_maximum(&images.f_sub(radii)?)?.f_minimum(&images.f_add(radii)?)?,
+            (Some(radii), Norm::L2) => {
+                let change = points.f_sub(images)?;
+                // Where nothing has changed, the quotient is infinite and cut to 1.
+                let shrink = radii.f_div(&self.measure(&change)?)?.f_clamp_max(1.0)?;
+                images.f_add(&change.f_mul(&shrink)?)?
+            }
+        };
+        self.bounds.map_or_else(|| Ok(points.shallow_clone()), |bounds| bounds.clamp(&points))
+    }
+
+    fn magnitude(&self, images: &Tensor, points: &Tensor) -> Result<Tensor> {
+        Ok(self.measure(&points.f_sub(images)?)?.f_reshape([-1])?)
+    }
+}
