@@ -391,7 +391,7 @@ fn unknown_names_are_answered_with_near_ones() {
 #[test]
 fn tensors_are_checked() -> Outcome {
     let options = (tch::Kind::Float, tch::Device::Cpu);
-    let of = |images: &Tensor, labels: &[i64]| message(from_tensor(images, labels.to_vec(), None));
+    let of = |images: &Tensor, labels: &[i64]| message(from_tensor(images, labels.to_vec(), None, false));
     let good = Tensor::f_full([2, 3, 4], 0.5, options)?;
     assert_eq!(of(&good, &[0, 1]), "no error");
     assert_eq!(of(&good.f_to_kind(tch::Kind::Uint8)?, &[0, 1]), "no error");

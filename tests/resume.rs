@@ -10,7 +10,7 @@ use viva::core::{Cx, Error, ErrorKind, Journal, Quiet, Result, Tensor, random};
 use viva::model::{Model, Network};
 use viva::script::Session;
 
-/// Training with dropout and batch norm and of linear classifiers, answers to a data set, an examination, and draws that closures make.
+/// Training with dropout and batch norm and of linear classifiers, answers to a data set, examinations, and draws that closures make.
 const EVERYTHING: &str = r#"
     let train = data::glyphs(#{ n: 60, size: 16, seed: 1 });
     let layers = [net::conv(4, 3, #{ pad: 1 }), net::batch_norm(), net::relu(), net::flatten(), net::dropout(0.3), net::linear(10)];
@@ -21,9 +21,15 @@ const EVERYTHING: &str = r#"
     let light = space::factors([#{ name: "gain", min: 0.2, max: 1.0 }], |z, s| z * s.gain);
     let v = examine(f, train.take(12), #{ space: light, search: search::sample(#{ n: 9 }), batch: 16 });
     let r = risk::report(t);
+    let few = train.take(12);
+    let noise = examine(f, few, #{ space: space::noise(), search: search::sweep(), levels: [0.1, 1], batch: 8 });
+    let worst = examine(f, few, #{ space: space::affine(), search: search::sample(#{ n: 3 }), objective: objective::least_likely(), batch: 8 });
+    let free = #{ space: space::pixels("l2"), search: search::bim(#{ steps: 3 }), objective: objective::each_wrong(), steps: "all", batch: 25 };
+    let walked = examine(f, few, free);
+    let bent = examine(f, few, #{ space: space::deform(), search: search::adef(#{ steps: 3 }), levels: [0.5, 2], batch: 5 });
     let points = tensor::normal([7, 30, 5]);
     let linear = model::train_linear(points, (points.pick(0, 2) > 0).where(1, -1), #{ batch: 8, steps: 50 });
-    #{ linear: linear, v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
+    #{ linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
 "#;
 
 /// The results as JSON, or what stopped the attempt; `polls` says when it is stopped.

@@ -92,6 +92,8 @@ pub struct Dataset {
     classes: Arc<[String]>,
     edge: Edge,
     preprocessing: Vec<Preprocessing>,
+    /// Whether the source's own pixels need not lie in [0, 1].
+    any_range: bool,
     /// Changes of `space::` that are known not to keep label and density of these images, and why.
     cautions: Vec<(&'static str, &'static str)>,
     of_source: Digest,
@@ -137,6 +139,7 @@ impl Dataset {
             classes: classes.into(),
             edge,
             preprocessing: vec![],
+            any_range: false,
             cautions: vec![],
             of_source: digest,
             digest,
@@ -198,6 +201,17 @@ impl Dataset {
     /// What image `row` was drawn to show, by name; empty where that is not known.
     pub fn attributes(&self, row: usize) -> Vec<(&'static str, Value)> {
         self.rows.get(row).map_or(vec![], |&index| self.source.attributes(index as usize))
+    }
+
+    /// The same data, whose pixels need not lie in [0, 1].
+    pub(super) fn of_any_range(mut self) -> Self {
+        self.any_range = true;
+        self
+    }
+
+    /// Whether pixels may leave [0, 1].
+    pub fn leaves_unit_range(&self) -> bool {
+        self.any_range || self.depends_on_whole_image()
     }
 
     /// Whether an image's pixels depend on all that models see of it, so that a moved crop is another image.

@@ -158,6 +158,13 @@ pub(super) fn check_floats(pixels: &mut [f32], each: usize) -> Result<()> {
     Ok(())
 }
 
+fn check_finite(pixels: &[f32], each: usize) -> Result<()> {
+    match pixels.iter().position(|x| !x.is_finite()) {
+        Some(i) => Err(Error::data(format!("image {} holds {}", i / each.max(1), pixels[i]))),
+        None => Ok(()),
+    }
+}
+
 /// A shape that a batch of images can have: `[N, C, H, W]` from 3 or 4 sizes.
 pub(super) fn image_shape(size: &[usize]) -> Result<[usize; 4]> {
     let text = || size.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
@@ -176,8 +183,14 @@ pub(super) fn image_shape(size: &[usize]) -> Result<[usize; 4]> {
     Ok(shape)
 }
 
-/// A data set of a tensor of images, `N x C x H x W` or `N x H x W`, float in [0, 1] or uint8, and one label each.
-pub fn from_tensor(images: &Tensor, labels: Vec<i64>, classes: Option<Vec<String>>) -> Result<Dataset> {
+/// A data set of a tensor of images, `N x C x H x W` or `N x H x W`, float in [0, 1] or uint8, and one label each; of `any_range` they
+/// need only be finite.
+pub fn from_tensor(
+    images: &Tensor,
+    labels: Vec<i64>,
+    classes: Option<Vec<String>>,
+    any_range: bool,
+) -> Result<Dataset> {
     let size: Vec<usize> = images.size().iter().map(|&d| d.max(0) as usize).collect();
     let [n, c, h, w] = image_shape(&size)?;
     if n != labels.len() {
@@ -189,13 +202,17 @@ pub fn from_tensor(images: &Tensor, labels: Vec<i64>, classes: Option<Vec<String
         tch::Kind::Uint8 => Pixels::Bytes(Vec::<u8>::try_from(&flat)?),
         tch::Kind::Float | tch::Kind::Double | tch::Kind::Half | tch::Kind::BFloat16 => {
             let mut floats = Vec::<f32>::try_from(&flat.f_to_kind(tch::Kind::Float)?)?;
-            check_floats(&mut floats, c * h * w)?;
+            match any_range {
+                true => check_finite(&floats, c * h * w)?,
+                false => check_floats(&mut floats, c * h * w)?,
+            }
             Pixels::Floats(floats)
         }
         kind => return Err(Error::data(format!("images must be float in [0, 1] or uint8, got {kind:?}"))),
     };
     let source = Memory::new(pixels, [c, h, w]);
-    Dataset::new("from", Arc::new(source), labels, classes, Edge::None, Digest::of_tensor(images)?)
+    let set = Dataset::new("from", Arc::new(source), labels, classes, Edge::None, Digest::of_tensor(images)?)?;
+    Ok(if any_range { set.of_any_range() } else { set })
 }
 
 /// Images in memory with their labels, as the readers of single formats give them.

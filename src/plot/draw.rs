@@ -22,15 +22,16 @@ impl Figure {
         }
         let columns = self.columns.clamp(1, self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns).max(1);
-        let (w, h) = if let [Panel { layers, title, .. }] = &self.panels[..]
-            && let Some(Layer::Tiles(tiles)) = layers.first()
-        {
-            let (w, h) = tiles.natural_size();
-            let w = w.max(200.0);
+        let sheets: Option<Vec<_>> = self.panels.iter().map(Panel::sheet).collect();
+        let (w, h) = if let Some(sheets) = sheets {
+            let sizes: Vec<(f64, f64)> = sheets.iter().map(|sheet| sheet.natural_size()).collect();
+            let (cell_w, cell_h) = sizes.iter().fold((200.0f64, 0.0f64), |(w, h), size| (w.max(size.0), h.max(size.1)));
+            let (w, h) = (cell_w * columns as f64, cell_h * rows as f64);
             // The titles' font grows with the figure, which grows with the titles: a few rounds settle it.
             let with_titles = |total: f64| {
-                let font = base_font(w, total);
-                h + title_height(&self.title, font, w) + title_height(title, font, w)
+                let font = base_font(cell_w, total / rows as f64);
+                let titles = self.panels.iter().map(|panel| title_height(&panel.title, font, cell_w));
+                h + title_height(&self.title, font, w) + rows as f64 * titles.fold(0.0, f64::max)
             };
             (w, (0..8).fold(h, |total, _| with_titles(total)) + 1.0)
         } else if columns == 1 && rows == 1 {

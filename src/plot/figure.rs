@@ -70,6 +70,8 @@ pub struct Tiles {
     pub images: Vec<Picture>,
     /// One per image, or none at all.
     pub captions: Vec<String>,
+    /// Arrows over each image, from a place in it to another, in its pixels; one list per image, or none at all.
+    pub arrows: Vec<Vec<[f64; 4]>>,
     pub columns: usize,
 }
 
@@ -142,6 +144,14 @@ pub fn histogram(values: &[f64], bins: usize, (lo, hi): (f64, f64)) -> (Vec<f64>
 }
 
 impl Panel {
+    /// The image sheet, of a panel that is one.
+    pub(super) fn sheet(&self) -> Option<&Tiles> {
+        match self.layers.first() {
+            Some(Layer::Tiles(tiles)) => Some(tiles),
+            _ => None,
+        }
+    }
+
     /// The first problem that keeps this panel from being drawn.
     fn check(&self) -> Result<()> {
         let name = if self.title.is_empty() { String::new() } else { format!(" in {:?}", self.title) };
@@ -194,9 +204,9 @@ impl Figure {
     pub fn grid(figures: &[&Figure], columns: usize) -> Result<Self> {
         let mut panels = Vec::new();
         for figure in figures {
-            for panel in &figure.panels {
+            for (i, panel) in figure.panels.iter().enumerate() {
                 let mut panel = panel.clone();
-                if panel.title.is_empty() && figure.panels.len() == 1 {
+                if panel.title.is_empty() && i == 0 {
                     panel.title = figure.title.clone();
                 }
                 panels.push(panel);

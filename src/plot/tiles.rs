@@ -1,8 +1,8 @@
 //! Image sheets and heat maps: panels made of cells.
 
-use super::canvas::{Anchor, Canvas, Face, Pen, Rect, shortened, text_width};
+use super::canvas::{Anchor, Canvas, Face, Pen, Point, Rect, shortened, text_width};
 use super::figure::{Axis, HeatMap, Tiles};
-use super::palette::{BLACK, INK, MISSING, WHITE, viridis};
+use super::palette::{BLACK, INK, MISSING, SERIES, WHITE, viridis};
 use super::scale::Scale;
 use super::{Picture, figure::Panel};
 use crate::core::number;
@@ -78,6 +78,9 @@ impl Tiles {
             let y = (area.y0 + gap + row * (h + gap + caption)).round();
             let (iw, ih) = (image.width as f64 * scale, image.height as f64 * scale);
             canvas.image(image, Rect::new(x, y, x + iw.max(1.0), y + ih.max(1.0)));
+            for &[x0, y0, x1, y1] in self.arrows.get(i).map_or(&[][..], Vec::as_slice) {
+                arrow(canvas, (x + x0 * scale, y + y0 * scale), (x + x1 * scale, y + y1 * scale), scale);
+            }
             let caption = self.captions.get(i).map_or("", String::as_str);
             for (line, text) in caption.lines().enumerate() {
                 let face = Face { size, bold: false, anchor: Anchor::Middle, upwards: false, colour: INK };
@@ -85,6 +88,24 @@ impl Tiles {
                 canvas.text(&shortened(text, size, w + gap * 0.6), (x + w / 2.0, below), face);
             }
         }
+    }
+}
+
+/// An arrow on whatever is below: dark with a light edge.
+fn arrow(canvas: &mut dyn Canvas, from: Point, to: Point, scale: f64) {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let length = dx.hypot(dy);
+    if length < 0.5 {
+        return;
+    }
+    let head = (length * 0.45).min(scale * 0.45);
+    let (ux, uy) = (dx / length, dy / length);
+    let wing = |side: f64| (to.0 - head * (ux * 0.87 - side * uy * 0.5), to.1 - head * (uy * 0.87 + side * ux * 0.5));
+    let tip = [wing(1.0), to, wing(-1.0)];
+    let width = (scale * 0.12).max(0.8);
+    for (width, colour) in [(width * 2.2, WHITE), (width, SERIES[1])] {
+        canvas.line(&[from, to], Pen::solid(width, colour));
+        canvas.line(&tip, Pen::solid(width, colour));
     }
 }
 

@@ -154,6 +154,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &info::mutual_information::MUTUAL_INFORMATION,
     &info::entropy::ENTROPY,
     &info::snr::SNR,
+    &info::softmax_margin::SOFTMAX_MARGIN,
     &plot::line::LINE,
     &plot::scatter::SCATTER,
     &plot::histogram::HISTOGRAM,

@@ -5,7 +5,9 @@ use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rhai::{Dynamic, Engine, EvalAltResult, FnNamespace, FuncRegistration, Module, NativeCallContext, Position};
+use rhai::{
+    Dynamic, Engine, EvalAltResult, FnNamespace, FuncRegistration, Module, NativeCallContext, Position, Shared,
+};
 
 use super::diagnostic::article;
 use super::value::{Bridge, ErrorHandle, Handle, Pending, TensorHandle, text, to_dynamic};
@@ -15,10 +17,14 @@ use crate::primitives::{PRIMITIVES, Primitive};
 /// More arguments than any primitive takes, so that one too many is explained as well.
 const MOST_ARGUMENTS: usize = 6;
 
+/// The primitives of each namespace.
+pub type Namespaces = BTreeMap<&'static str, Shared<Module>>;
+
 type Outcome = std::result::Result<Dynamic, Box<EvalAltResult>>;
 
-pub fn register(engine: &mut Engine, cx: &Rc<Cx>, bridge: &Bridge) {
-    let mut namespaces: BTreeMap<&str, Module> = BTreeMap::new();
+/// Binds all primitives, and answers the namespaces.
+pub fn register(engine: &mut Engine, cx: &Rc<Cx>, bridge: &Bridge) -> Namespaces {
+    let mut namespaces: BTreeMap<&'static str, Module> = BTreeMap::new();
     let mut methods: BTreeMap<&str, Vec<&'static Primitive>> = BTreeMap::new();
     for primitive in PRIMITIVES.iter().copied() {
         if primitive.receiver().is_some() {
@@ -35,8 +41,9 @@ pub fn register(engine: &mut Engine, cx: &Rc<Cx>, bridge: &Bridge) {
             methods.entry(primitive.name()).or_default().push(primitive);
         }
     }
-    for (name, module) in namespaces {
-        engine.register_static_module(name, module.into());
+    let namespaces: Namespaces = namespaces.into_iter().map(|(name, module)| (name, module.into())).collect();
+    for (name, module) in &namespaces {
+        engine.register_static_module(*name, module.clone());
     }
     let mut global = Module::new();
     for (name, choices) in methods {
@@ -51,6 +58,7 @@ pub fn register(engine: &mut Engine, cx: &Rc<Cx>, bridge: &Bridge) {
     }
     engine.register_global_module(global.into());
     register_objects(engine, cx, bridge);
+    namespaces
 }
 
 fn bind(

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use include_dir::{Dir, include_dir};
 use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
 
+use super::bind::Namespaces;
 use crate::core::record::opening_comment;
 use crate::core::{Cx, Error, suggestion};
 
@@ -77,12 +78,25 @@ pub struct Resolver {
     under_way: Rc<RefCell<Vec<String>>>,
     /// The key of what an importer's path led to.
     found: Rc<RefCell<HashMap<(String, String), String>>>,
+    /// The primitives.
+    namespaces: Rc<RefCell<Namespaces>>,
     cx: Rc<Cx>,
 }
 
 impl Resolver {
     pub fn new(sources: Sources, cx: Rc<Cx>) -> Self {
-        Self { sources, compiled: Rc::default(), under_way: Rc::default(), found: Rc::default(), cx }
+        Self {
+            sources,
+            compiled: Rc::default(),
+            under_way: Rc::default(),
+            found: Rc::default(),
+            namespaces: Rc::default(),
+            cx,
+        }
+    }
+
+    pub fn add_namespaces(&self, namespaces: Namespaces) {
+        self.namespaces.borrow_mut().extend(namespaces);
     }
 
     /// The file, or module of the standard library, that an importer's path led to.
@@ -158,7 +172,12 @@ impl ModuleResolver for Resolver {
         });
         self.under_way.borrow_mut().pop();
         match built {
-            Ok(module) => {
+            Ok(mut module) => {
+                // `import "std/tolerance" as tolerance` must not hide tolerance::measure.
+                let namespace = name.strip_prefix("std/").and_then(|stem| self.namespaces.borrow().get(stem).cloned());
+                if let Some(primitives) = namespace {
+                    module.combine((*primitives).clone());
+                }
                 let module: Shared<Module> = module.into();
                 self.compiled.borrow_mut().insert(key, module.clone());
                 Ok(module)

@@ -330,7 +330,7 @@ fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> Engine {
     engine.set_max_expr_depths(256, 128);
     engine.set_module_resolver(modules.clone());
     arithmetic::register(&mut engine);
-    bind::register(&mut engine, cx, bridge);
+    modules.add_namespaces(bind::register(&mut engine, cx, bridge));
     let stop = cx.stop_flag();
     let waker = cx.stop_flag();
     // Rhai's own sleep can't be interrupted.

@@ -180,11 +180,10 @@ impl Ways<'_> {
             let scores = self.hunt.model.logits(&leaf)?;
             let labels: Vec<i64> = Vec::try_from(&scores.f_argmax(1, false)?.f_to_device(tch::Device::Cpu)?)?;
             let going: Vec<usize> = (0..active.len()).filter(|&i| !self.arrived(active[i], labels[i])).collect();
-            if going.is_empty() {
-                (active, fields) = (vec![], fields.f_narrow(0, 0, 0)?);
-                break;
-            }
-            let proposed = self.step(&leaf, &scores, &fields, &active)?;
+            let proposed = match going.is_empty() {
+                true => Proposed { fields: fields.shallow_clone(), norms: vec![] },
+                false => self.step(&leaf, &scores, &fields, &active)?,
+            };
             // Images that have arrived, found no way, or make no progress, end here for all bounds that are still open.
             let mut still = vec![];
             for &i in &going {

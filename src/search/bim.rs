@@ -12,6 +12,8 @@ use crate::space::Norm;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Schedule {
     Constant,
+    /// Step i, counted from 0, is i + 1 times as large as the first: a curve then has points as close together where faults are weak.
+    Growing,
     /// Step i, counted from 0, is larger than the first by i / 10,000 and at most 0.1: the authors' published code.
     Galloway,
 }
@@ -40,6 +42,7 @@ impl Bim {
     fn size(&self, norm: Norm, i: u32) -> f64 {
         match self.schedule {
             Schedule::Constant => self.step.unwrap_or(if norm == Norm::L2 { 0.1 } else { 0.01 }),
+            Schedule::Growing => self.step.unwrap_or(if norm == Norm::L2 { 0.001 } else { 1e-4 }) * f64::from(i + 1),
             Schedule::Galloway => {
                 let first = self.step.unwrap_or(if norm == Norm::L2 { 0.01 } else { 1e-4 });
                 (first + f64::from(i) / 1e4).min(0.1)
@@ -56,11 +59,13 @@ impl Bim {
                 Ok((gradient.f_sign()?, largest.f_eq(0.0)?))
             }
             Norm::L2 => {
-                // Scaled by the largest entry, so that squares of tiny gradients do not become 0.
+                // Scaled by a power of two near the largest entry, so that squares of tiny gradients do not become 0 and nothing else
+                // is rounded.
                 let (flat, largest) = match self.gradient {
                     Gradient::Own => {
                         let largest = flat.f_abs()?.f_amax([1], true)?;
-                        (flat.f_div(&largest.f_masked_fill(&largest.f_eq(0.0)?, 1.0)?)?, largest)
+                        let scale = largest.f_masked_fill(&largest.f_eq(0.0)?, 1.0)?.f_log2()?.f_floor()?.f_exp2()?;
+                        (flat.f_div(&scale)?, largest)
                     }
                     Gradient::Mean => {
                         let mean = flat.f_div_scalar(cases as f64)?;
@@ -70,7 +75,7 @@ impl Bim {
                 };
                 let squares = flat.f_square()?.f_sum_dim_intlist([1i64].as_slice(), true, flat.kind())?;
                 let (floor, vanished) = match self.gradient {
-                    // At least one entry is 1, unless all are 0.
+                    // At least one entry is 1 or more, unless all are 0.
                     Gradient::Own => (0.5, largest.f_eq(0.0)?),
                     Gradient::Mean => (1e-12, squares.f_le(1e-12)?),
                 };
@@ -85,8 +90,10 @@ impl Search for Bim {
     fn describe(&self) -> String {
         let mut options = vec![format!("steps: {}", self.steps)];
         options.extend(self.step.map(|step| format!("step: {step:?}")));
-        if self.schedule == Schedule::Galloway {
-            options.push("schedule: \"galloway\"".into());
+        match self.schedule {
+            Schedule::Constant => {}
+            Schedule::Growing => options.push("schedule: \"growing\"".into()),
+            Schedule::Galloway => options.push("schedule: \"galloway\"".into()),
         }
         if self.gradient == Gradient::Mean {
             options.push("gradient: \"mean\"".into());

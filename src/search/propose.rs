@@ -38,9 +38,9 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search:
     for (_, factors) in &levels {
         search.begin(factors, (plan.seed, 0))?;
     }
-    if plan.data.depends_on_whole_image() && !space.takes_any_range() {
+    if plan.data.leaves_unit_range() && !space.takes_any_range() {
         return Err(Error::data(format!(
-            "{}: the images are centred or standardised, factors act on [0, 1]",
+            "{}: the images leave [0, 1], as centred and standardised ones do, where these factors act",
             plan.data.name
         ))
         .hint("examine the plain images; a model's own `mean` and `std` do the normalising"));

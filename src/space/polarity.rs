@@ -36,7 +36,7 @@ impl Symmetry for Polarity {
     }
 
     fn check(&self, set: &Dataset) -> Result<()> {
-        if !set.depends_on_whole_image() {
+        if !set.leaves_unit_range() {
             return Ok(());
         }
         Err(Error::data(format!("polarity() on {}: the images are centred or standardised, not in [0, 1]", set.name))

@@ -55,7 +55,7 @@ fn lines(picture: &Picture, colours: Colours) -> Vec<String> {
 /// Images side by side at a whole scale with their captions below, as many as fit in two rows. `total`: how many there are,
 /// if these are only the first ones.
 pub fn sheet(tiles: &Tiles, total: Option<usize>, columns: usize, colours: Colours) -> String {
-    let Tiles { images, captions, columns: per_row } = tiles;
+    let Tiles { images, captions, columns: per_row, .. } = tiles;
     let Some(first) = images.first() else { return String::new() };
     // Small images keep every pixel; large ones lose whole ones.
     let shrink = first.width.div_ceil(WIDEST.min(columns));
@@ -110,7 +110,7 @@ mod tests {
     fn a_sheet_keeps_every_pixel_of_small_images_and_names_them() {
         let image = Picture::new(28, 28, vec![200; 3 * 28 * 28]).expect("a picture");
         let captions: Vec<String> = (0..9).map(|i| format!("row {i}: seven")).collect();
-        let tiles = Tiles { images: vec![image; 9], captions, columns: 99 };
+        let tiles = Tiles { images: vec![image; 9], captions, arrows: vec![], columns: 99 };
         let text = sheet(&tiles, Some(70), 80, Colours::None);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2 * (14 + 1) + 1, "{text}");

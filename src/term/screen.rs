@@ -148,8 +148,10 @@ fn sample(set: &Dataset) -> Result<Figure> {
 
 fn tiles(images: Vec<Picture>, captions: Vec<String>) -> Figure {
     let columns = images.len().clamp(1, 8);
-    let panel =
-        crate::plot::Panel { layers: vec![Layer::Tiles(Tiles { images, captions, columns })], ..Default::default() };
+    let panel = crate::plot::Panel {
+        layers: vec![Layer::Tiles(Tiles { images, captions, arrows: vec![], columns })],
+        ..Default::default()
+    };
     Figure { title: String::new(), panels: vec![panel], columns: 1, size: None }
 }
 

@@ -12,10 +12,14 @@ pub static FROM: Primitive = Primitive {
         Param::new("images", Kind::Tensor, "`N x C x H x W` or `N x H x W`, float in [0, 1] or uint8"),
         Param::new("labels", Kind::Numbers, "one whole number from 0 up per image"),
     ],
-    options: &[Param::new("classes", Kind::Array, "names of the classes")
-        .or(Fallback::Absent("their numbers, up to the highest label"))],
+    options: &[
+        Param::new("classes", Kind::Array, "names of the classes")
+            .or(Fallback::Absent("their numbers, up to the highest label")),
+        Param::new("any_range", Kind::Bool, "pixels need only be finite, as those of noise and of standardised images")
+            .or(Fallback::Bool(false)),
+    ],
     returns: "a `Dataset` with edge `none`",
-    notes: "Pixels are copied. NaN and values outside [0, 1] are refused.",
+    notes: "Pixels are copied. NaN is refused, and so are values outside [0, 1] unless `any_range` is set.",
     source: "",
     examples: &[Example {
         code: "let images = tensor::zeros([4, 1, 28, 28]);\n\
@@ -26,7 +30,12 @@ pub static FROM: Primitive = Primitive {
 };
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
-    let set = from_tensor(&args.tensor("images"), whole_numbers(args, "labels")?, class_names(args)?)?;
+    let set = from_tensor(
+        &args.tensor("images"),
+        whole_numbers(args, "labels")?,
+        class_names(args)?,
+        args.bool("any_range"),
+    )?;
     set.record(cx);
     Ok(Value::object(set))
 }

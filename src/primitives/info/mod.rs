@@ -3,19 +3,20 @@
 pub mod entropy;
 pub mod mutual_information;
 pub mod snr;
+pub mod softmax_margin;
 
 use crate::core::{Error, Result, number};
 use crate::maths::information::Plugin;
 use crate::primitives::{Args, Fallback, Kind, Param};
 
-pub(super) const PLUGIN: Param = Param::new(
+pub const PLUGIN: Param = Param::new(
     "plugin",
     Kind::Choice(&["exact", "galloway"]),
     "how logarithms are taken: of p, or of p + 1e-4 as in the published code of Galloway et al., about 0.001 bits less",
 )
 .or(Fallback::Str("exact"));
 
-pub(super) fn plugin(args: &Args) -> Plugin {
+pub fn plugin(args: &Args) -> Plugin {
     if args.str("plugin") == "galloway" { Plugin::Galloway } else { Plugin::Exact }
 }
 

@@ -14,11 +14,11 @@ pub static BIM: Primitive = Primitive {
         Param::new("steps", Kind::Int, "how many").range(1.0, 1e7).or(Fallback::Int(40)),
         Param::new("step", Kind::Float, "size of a step in the space's norm")
             .range(1e-12, 1e6)
-            .or(Fallback::Absent("0.1 in l2 and 0.01 in linf; first of \"galloway\": 0.01 and 0.0001")),
+            .or(Fallback::Absent("0.1 in l2 and 0.01 in linf; the first is 0.001 and 0.0001 if they grow, 0.01 and 0.0001 for \"galloway\"")),
         Param::new(
             "schedule",
-            Kind::Choice(&["constant", "galloway"]),
-            "all steps alike, or each larger than the one before by 0.0001 until they reach 0.1",
+            Kind::Choice(&["constant", "growing", "galloway"]),
+            "all steps alike; step i so many times the first; or each larger than the one before by 0.0001 until they reach 0.1",
         )
         .or(Fallback::Str("constant")),
         Param::new(
@@ -47,7 +47,11 @@ pub static BIM: Primitive = Primitive {
         },
     ],
     run: |_, args| {
-        let schedule = if args.str("schedule") == "galloway" { Schedule::Galloway } else { Schedule::Constant };
+        let schedule = match args.str("schedule") {
+            "growing" => Schedule::Growing,
+            "galloway" => Schedule::Galloway,
+            _ => Schedule::Constant,
+        };
         let gradient = if args.str("gradient") == "mean" { Gradient::Mean } else { Gradient::Own };
         let (steps, step) = (args.count("steps") as u32, args.optional_float("step"));
         Ok(Value::object(AnySearch(Rc::new(Bim { steps, step, schedule, gradient }))))

@@ -1,8 +1,9 @@
 //! `tolerance::curve`.
 
-use super::{DELTA, ESTIMATOR, REPLICATES, settings};
+use super::{DELTA, REPLICATES, settings};
 use crate::core::Value;
 use crate::estimate::tolerance::curve;
+use crate::primitives::info::PLUGIN;
 use crate::primitives::{Example, Kind, Param, Primitive, SEED};
 use crate::search::Transcript;
 
@@ -10,7 +11,7 @@ pub static CURVE: Primitive = Primitive {
     path: "tolerance::curve",
     purpose: "What predictions tell of the labels, and how often they are right, as the fault grows.",
     params: &[Param::new("transcript", Kind::Object("Transcript"), "an examination at several `levels` or `steps`")],
-    options: &[REPLICATES, DELTA, ESTIMATOR, SEED],
+    options: &[REPLICATES, DELTA, PLUGIN, SEED],
     returns: "a ToleranceCurve: one point per level or step, the weakest first",
     notes: "I(T; Y) = H(Y) - H(Y|T) is the plug-in estimate from the counts of labels Y and predictions T over all rows of a point; \
             with objective::each_wrong() an image has several. On n rows with k classes it is too large by up to about \

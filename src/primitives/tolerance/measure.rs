@@ -1,12 +1,13 @@
 //! `tolerance::measure`.
 
-use super::{DELTA, ESTIMATOR, REPLICATES, settings};
+use super::{DELTA, REPLICATES, settings};
 use crate::core::Value;
 use crate::data::Dataset;
 use crate::estimate::tolerance::curve;
 use crate::model::Model;
 use crate::objective::Objective;
 use crate::primitives::examine::{BATCH, LEVELS, STEPS, steps};
+use crate::primitives::info::PLUGIN;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
 use crate::search::{AnySearch, Densities, Examination, Following, examine};
 use crate::space::AnySpace;
@@ -28,7 +29,7 @@ pub static MEASURE: Primitive = Primitive {
         BATCH,
         REPLICATES,
         DELTA,
-        ESTIMATOR,
+        PLUGIN,
         SEED,
     ],
     returns: "a ToleranceCurve",

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use crate::core::{Error, Result, Value};
 use crate::estimate::tolerance::{Curve, Settings};
-use crate::maths::information::Plugin;
+use crate::primitives::info::plugin;
 use crate::primitives::{Args, Fallback, Kind, Param};
 
 const REPLICATES: Param = Param::new("replicates", Kind::Int, "samples of the bootstrap; 0 for no intervals")
@@ -19,16 +19,13 @@ const REPLICATES: Param = Param::new("replicates", Kind::Int, "samples of the bo
 const DELTA: Param =
     Param::new("delta", Kind::Float, "intervals are at the level 1 - delta").range(1e-6, 0.5).or(Fallback::Float(0.05));
 
-const ESTIMATOR: Param = Param::new(
-    "estimator",
-    Kind::Choice(&["plug-in", "galloway"]),
-    "of entropies: -p log2 p, or -p log2(p + 0.0001) as the authors' published code has it",
-)
-.or(Fallback::Str("plug-in"));
-
 fn settings(args: &Args) -> Settings {
-    let plugin = if args.str("estimator") == "galloway" { Plugin::Galloway } else { Plugin::Exact };
-    Settings { plugin, replicates: args.count("replicates"), delta: args.float("delta"), seed: args.seed() }
+    Settings {
+        plugin: plugin(args),
+        replicates: args.count("replicates"),
+        delta: args.float("delta"),
+        seed: args.seed(),
+    }
 }
 
 /// A name, and the curves of models that were trained alike.

@@ -16,7 +16,7 @@ pub static SUMMARY: Primitive = Primitive {
         Param::new("from", Kind::Float, "where the area begins").or(Fallback::Absent("where all curves have begun")),
         Param::new("to", Kind::Float, "where the area ends").or(Fallback::Absent("where the first curve ends")),
     ],
-    returns: "an array of maps: `name, models, mi, accuracy, area, gap, half, from, to`, and `mi_spread` and so on of several models",
+    returns: "an array of maps: `curve, models, mi, accuracy, area, gap, half, from, to`, and `mi_spread` and so on of several models",
     notes: "`mi` and `accuracy` are of the weakest fault. `area` is the area below I(T; Y) from `from` to `to`, divided by its width: a \
             mean in bits, comparable where these ends are the same. `gap` is the fall of I(T; Y) from its first to its lowest value, \
             `half` where on the axis the accuracy has fallen to half of its first value; () where it does not. Of models that were \
@@ -26,7 +26,7 @@ pub static SUMMARY: Primitive = Primitive {
         code: "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });\n\
                let c = tolerance::measure(f, ds, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
-               tolerance::summary(#{ linear: c })[0].name",
+               tolerance::summary(#{ linear: c })[0].curve",
         result: "linear",
     }],
     run: |_, args| {
@@ -58,7 +58,7 @@ pub static SUMMARY: Primitive = Primitive {
 fn summarised(name: &str, found: &[Summary]) -> BTreeMap<String, Value> {
     let number = |x: f64| if x.is_nan() { Value::Unit } else { Value::Float(x) };
     let mut map = BTreeMap::from([
-        ("name".to_string(), Value::Str(name.into())),
+        ("curve".to_string(), Value::Str(name.into())),
         ("models".to_string(), Value::Int(found.len() as i64)),
         ("from".to_string(), number(found.first().map_or(f64::NAN, |summary| summary.from))),
         ("to".to_string(), number(found.first().map_or(f64::NAN, |summary| summary.to))),

@@ -1,0 +1,499 @@
+//! Input faults and what is measured under them: against other people's implementations, against numbers worked out by hand, and
+//! from a script's outside.
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use tch::{Device, Kind};
+use viva::core::{Cx, Digest, Result, Tensor, Value};
+use viva::model::{Layer, Model, Module, Network};
+use viva::objective::Aim;
+use viva::script::Session;
+use viva::search::{Adef, Bim, Candidates, Following, Gradient, Hunt, Place, Schedule, Sight};
+use viva::space::{About, Affine, Bounds, Deform, Factored, Fill, Norm, Pixels, Space};
+
+fn run(script: &str) -> Value {
+    let mut session = Session::new(Rc::new(Cx::default()));
+    session.run(Path::new("script.rhai"), script).unwrap_or_else(|error| panic!("{}", error.render(false)))
+}
+
+fn fails(script: &str) -> String {
+    let mut session = Session::new(Rc::new(Cx::default()));
+    match session.run(Path::new("script.rhai"), script) {
+        Ok(value) => panic!("{script} gave {}", value.summary()),
+        Err(error) => error.render(false),
+    }
+}
+
+fn golden(name: &str) -> Vec<(String, Tensor)> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    Tensor::read_safetensors(path).unwrap()
+}
+
+fn find(tensors: &[(String, Tensor)], name: &str) -> Tensor {
+    tensors.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no {name}")).1.shallow_clone()
+}
+
+/// AdverTorch's clean LeNet5 for MNIST in double precision.
+fn lenet() -> Model {
+    let cx = Cx::default();
+    let path = cx.find("models/mnist_advertorch_lenet5/mnist_lenet5_clntrained.safetensors").unwrap();
+    let layers = Layer::sequence([
+        Layer::conv(32, 3, 1, 1),
+        Layer::Relu,
+        Layer::max_pool(2, 2),
+        Layer::conv(64, 3, 1, 1),
+        Layer::Relu,
+        Layer::max_pool(2, 2),
+        Layer::Flatten,
+        Layer::linear(200),
+        Layer::Relu,
+        Layer::linear(10),
+    ]);
+    let names = [("conv1", "0"), ("conv2", "3"), ("linear1", "7"), ("linear2", "9")];
+    let renamed = |(name, tensor): (String, Tensor)| {
+        let (layer, part) = name.split_once('.').unwrap();
+        let place = names.iter().find(|(known, _)| *known == layer).unwrap().1;
+        (format!("{place}.{part}"), tensor.to_kind(Kind::Double))
+    };
+    let tensors = Tensor::read_safetensors(path).unwrap().into_iter().map(renamed).collect();
+    let module = Module::load(&layers, Some([1, 28, 28]), tensors, Device::Cpu).unwrap();
+    Model::of_module("LeNet5", module).unwrap()
+}
+
+/// Where a search leaves images, and what it tells on the way: one entry per sight.
+struct Followed {
+    points: Tensor,
+    images: Tensor,
+    magnitude: Vec<f64>,
+    steps: Vec<i64>,
+    vanished: Vec<bool>,
+}
+
+fn follow(
+    search: &dyn Following,
+    (model, space): (&Model, &dyn Space),
+    images: &Tensor,
+    (labels, aims): (&[i64], &[Aim]),
+    sights: &[Place],
+) -> Vec<Followed> {
+    let cx = Cx::default();
+    let hunt = Hunt { cx: &cx, model, space, images, labels, aims, radii: None, sights, cases: labels.len() };
+    let mut seen = vec![];
+    let flat = |t: &Tensor| t.to_kind(Kind::Double).reshape([-1]);
+    let mut see = |sight: &Sight| -> Result<()> {
+        if sight.place.is_some() {
+            seen.push(Followed {
+                points: sight.points.detach().copy(),
+                images: sight.images.detach().copy(),
+                magnitude: Vec::try_from(&flat(sight.magnitude)).unwrap(),
+                steps: Vec::try_from(&sight.steps.to_kind(Kind::Int64).reshape([-1])).unwrap(),
+                vanished: Vec::try_from(&sight.vanished.to_kind(Kind::Bool).reshape([-1])).unwrap(),
+            });
+        }
+        Ok(())
+    };
+    search.follow(&hunt, &mut see).unwrap();
+    seen
+}
+
+fn apart(a: &Tensor, b: &Tensor) -> f64 {
+    (a.to_kind(Kind::Double) - b.to_kind(Kind::Double)).abs().max().double_value(&[])
+}
+
+/// tests/golden/bim_reference.py with torchattacks 3.5.1 and foolbox 3.3.4 (and a plain loop for the schedule), 4 images, radii
+/// 0.05 and 0.5, which the attacks reach.
+#[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+fn basic_iterative_attacks_go_where_torchattacks_and_foolbox_go() {
+    let wanted = golden("bim.safetensors");
+    let (model, images) = (lenet(), find(&wanted, "images"));
+    let labels: Vec<i64> = Vec::try_from(&find(&wanted, "labels").to_kind(Kind::Int64)).unwrap();
+    let away = vec![Aim::Away; 4];
+    let next: Vec<Aim> = labels.iter().map(|y| Aim::To((*y as i32 + 1) % 10)).collect();
+    let unit = Some(Bounds::new(0.0, 1.0).unwrap());
+    let (linf, l2) =
+        (Pixels::new(Norm::Linf, Some(0.05), unit).unwrap(), Pixels::new(Norm::L2, Some(0.5), unit).unwrap());
+    let free = Pixels::new(Norm::L2, None, None).unwrap();
+    let bim = |steps, step, schedule| Bim { steps, step, schedule, gradient: Gradient::Own };
+    for (name, space, search, aims) in [
+        ("linf", &linf, bim(10, Some(0.01), Schedule::Constant), &away),
+        ("l2", &l2, bim(10, Some(0.1), Schedule::Constant), &away),
+        ("targeted", &linf, bim(10, Some(0.01), Schedule::Constant), &next),
+        ("schedule", &free, bim(20, None, Schedule::Galloway), &away),
+    ] {
+        let sights = [Place { level: None, step: Some(search.steps) }];
+        let found = follow(&search, (&model, space), &images, (&labels, aims), &sights);
+        let difference = apart(&found[0].images, &find(&wanted, name));
+        // Both in double precision; lengths are summed in another order.
+        assert!(difference < 1e-12, "{name}: {difference:e}");
+    }
+}
+
+/// A linear model whose scores are sums of weighted pixels.
+struct Linear(Tensor);
+
+impl Network for Linear {
+    fn forward(&self, images: &Tensor) -> Result<Tensor> {
+        Ok(images.flatten(1, -1).matmul(&self.0.tr()))
+    }
+}
+
+fn linear(weights: Tensor) -> Model {
+    Model::new("linear", Box::new(Linear(weights)), Digest::of(b"linear"))
+}
+
+/// tests/golden/adef_5x5.py, where every number can be checked on paper: f = -3, |alpha|^2 = 24, so the field is alpha / 8.
+#[test]
+fn a_deformation_worked_out_by_hand() {
+    #[rustfmt::skip]
+    let pixels = [
+        1.0, 2.0, 0.0, 0.0, 1.0,
+        2.0, 1.0, 0.0, 2.0, 0.0,
+        2.0, 0.0, 3.0, 1.0, 1.0,
+        3.0, 0.0, 2.0, 3.0, 2.0,
+        2.0, 1.0, 0.0, 1.0, 1.0,
+    ];
+    let mut weights = [0.0; 50];
+    for (class, row, column, weight) in [(0, 2, 2, 2.0), (0, 3, 0, 1.0), (1, 0, 4, 2.0), (1, 1, 1, 1.0), (1, 3, 3, 1.0)]
+    {
+        weights[class * 25 + row * 5 + column] = weight;
+    }
+    let model = linear(Tensor::from_slice(&weights).reshape([2, 25]));
+    let image = Tensor::from_slice(&pixels).reshape([1, 1, 5, 5]);
+    let search = Adef { steps: 100, candidates: Candidates::All, sigma: 0.0, overshoot: 1.0 };
+    let space = Deform::new(None).unwrap();
+    let sights = [Place { level: None, step: None }];
+    let found = follow(&search, (&model, &space), &image, (&[0], &[Aim::Away]), &sights);
+    let mut field = Tensor::zeros([1, 5, 5, 2], (Kind::Double, Device::Cpu));
+    for (row, column, x, y) in [(0, 4, 0.25, -0.25), (1, 1, -0.125, -0.125), (2, 2, -0.125, -0.25), (3, 0, 0.375, 0.0)]
+    {
+        for (part, value) in [(0, x), (1, y)] {
+            let _ = field.get(0).get(row).get(column).get(part).fill_(value);
+        }
+    }
+    field = field.contiguous();
+    assert_eq!(apart(&found[0].points, &field), 0.0);
+    assert_eq!((found[0].magnitude[0], found[0].steps[0]), (0.375, 1));
+    let scores = Vec::<f64>::try_from(model.logits(&found[0].images).unwrap().reshape([-1])).unwrap();
+    assert_eq!(scores, [5.875, 6.21875]);
+}
+
+/// The first 200 test images of MNIST; tests/golden/adef_port.py, one image at a time in NumPy and SciPy, deforms all of them
+/// successfully, with a mean T-norm of 1.447 in double precision.
+#[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+fn deformations_are_those_of_a_plain_port() {
+    let wanted = golden("adef.safetensors");
+    let cx = Cx::default();
+    let digits =
+        viva::data::load(&cx, "mnist", &viva::data::Load { split: Some("test".into()), ..Default::default() }).unwrap();
+    let rows: Vec<usize> = (0..200).collect();
+    // Pixels are bytes / 255, in double precision as well.
+    let images = (digits.images(&rows, Device::Cpu).unwrap().to_kind(Kind::Double) * 255.0).round() / 255.0;
+    let labels = digits.labels()[..200].to_vec();
+    let search = Adef { steps: 100, candidates: Candidates::All, sigma: 0.5, overshoot: 1.2 };
+    let space = Deform::new(None).unwrap();
+    let model = lenet();
+    let sights = [Place { level: None, step: None }];
+    let found = follow(&search, (&model, &space), &images, (&labels, &vec![Aim::Away; 200]), &sights);
+    let label = |x: &Tensor| tch::no_grad(|| Vec::<i64>::try_from(model.logits(x).unwrap().argmax(1, false)).unwrap());
+    let (before, after) = (label(&images), label(&found[0].images));
+    let failing = before.iter().zip(&after).filter(|(a, b)| a != b).count();
+    assert!(failing >= 198, "{failing} of 200, the port 200");
+    let mean = found[0].magnitude.iter().sum::<f64>() / 200.0;
+    assert!((mean - 1.4473).abs() < 0.02, "mean T-norm {mean}, the port's 1.4473");
+    let difference = apart(&found[0].points.narrow(0, 0, 4), &find(&wanted, "fields"));
+    // Double precision; up to 16 steps add up what rounding did.
+    assert!(difference < 1e-9, "{difference:e}");
+}
+
+#[test]
+fn one_trajectory_serves_all_bounds_on_the_norm() {
+    let script = r#"
+        let ds = data::glyphs(#{ n: 40, size: 16, seed: 3 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(20), net::relu(), net::linear(10)], epochs: 20, seed: 1 });
+        let search = search::adef(#{ steps: 30 });
+        let together = examine(f, ds, #{ space: space::deform(), search: search, levels: LEVELS });
+        let apart = 0;
+        for level in LEVELS {
+            let alone = examine(f, ds, #{ space: space::deform(#{ within: level }), search: search });
+            let here = together.filter(|row| abs(row.level - level) < 1e-5);
+            for i in 0..ds.len() {
+                if alone[i].after != here[i].after || abs(alone[i].magnitude - here[i].magnitude) > 1e-4 { apart += 1; }
+            }
+        }
+        let over = together.filter(|row| row.magnitude > row.level).len();
+        let fooled = together.filter(|row| row.before != row.after).len();
+        let again = f.predict(together.images("after")).values();
+        let changed = 0;
+        for i in 0..together.len() { if again[i] != together[i].after { changed += 1; } }
+        [apart, over, changed, if fooled > 20 { 0 } else { fooled }]
+    "#;
+    let found = run(&script.replace("LEVELS", "[0.3, 0.8, 1.5, 4.0]"));
+    // An image or two may stand so close to a border that a batch of another size decides otherwise.
+    let Value::Array(counts) = found else { panic!("{}", found.summary()) };
+    let counts: Vec<i64> = counts.iter().map(|v| if let Value::Int(i) = v { *i } else { -1 }).collect();
+    assert!(counts[0] <= 2 && counts[2] <= 2, "{counts:?}");
+    assert_eq!((counts[1], counts[3]), (0, 0), "{counts:?}");
+}
+
+/// scikit-image 0.26: warp(img / 10, SimilarityTransform(rotation=deg2rad(20)), mode="wrap") * 10 with img = (arange(30)**2 % 17) / 17.
+#[test]
+fn corner_wrapped_rotations_are_those_of_scikit_image() {
+    let image: Vec<f64> = (0..30).map(|i| f64::from(i * i % 17) / 17.0).collect();
+    let image = Tensor::from_slice(&image).reshape([1, 1, 5, 6]);
+    let space = Affine::new(20.0, 0.0, false, About::Corner, Fill::Wrap).unwrap();
+    let turned = space.draw(&Cx::default(), &image, &[0], &[&[20.0]]).unwrap();
+    #[rustfmt::skip]
+    let wanted = [
+        0.0, 0.322379916, 0.600414416, 0.752295922, 0.576963084, 0.113548201,
+        0.120258585, 0.624597586, 0.757243602, 0.401964003, 0.341276729, 0.237296417,
+        0.144943058, 0.48308041, 0.540719235, 0.576002493, 0.886013339, 0.263445407,
+        0.104173162, 0.19002532, 0.497471325, 0.718840282, 0.776023105, 0.6000068,
+        0.31821425, 0.655122782, 0.471438986, 0.273170523, 0.402783054, 0.730213426,
+    ];
+    // Nine digits were written down.
+    assert!(apart(&turned.reshape([30]), &Tensor::from_slice(&wanted)) < 1e-8);
+}
+
+#[test]
+fn quarter_turns_and_whole_shifts_are_exact() {
+    let image = Tensor::from_slice(&(0..25).map(f64::from).collect::<Vec<_>>()).reshape([1, 1, 5, 5]);
+    let draw = |space: &Affine, setting: &[f64]| space.draw(&Cx::default(), &image, &[0], &[setting]).unwrap();
+    let rotate = Affine::new(90.0, 0.0, false, About::Centre, Fill::Value(0.0)).unwrap();
+    // Rounding of the sine of a right angle.
+    assert!(apart(&draw(&rotate, &[90.0]), &image.rot90(1, [2, 3])) < 1e-12, "counter-clockwise");
+    for (fill, wanted) in [
+        (Fill::Value(7.0), vec![7.0; 5]),
+        (Fill::Edge, vec![0.0, 0.0, 1.0, 2.0, 3.0]),
+        (Fill::Wrap, vec![24.0, 20.0, 21.0, 22.0, 23.0]),
+        (Fill::Reflect, vec![6.0, 5.0, 6.0, 7.0, 8.0]),
+    ] {
+        let shift = Affine::new(0.0, 2.0, true, About::Centre, fill).unwrap();
+        let moved = draw(&shift, &[1.0, 1.0]);
+        assert_eq!(Vec::<f64>::try_from(moved.get(0).get(0).get(0)).unwrap(), wanted, "{fill:?}");
+        assert_eq!(moved.double_value(&[0, 0, 1, 1]), 0.0, "down and to the right");
+    }
+}
+
+#[test]
+fn vanished_gradients_are_told_apart_and_are_no_nan() {
+    // Of the second image no pixel passes the rectifier.
+    let layers = Layer::sequence([Layer::Relu, Layer::Flatten, Layer::linear(2)]);
+    let module = Module::fresh(&layers, [1, 2, 2], 3, Device::Cpu).unwrap();
+    let model = Model::of_module("dead", module).unwrap();
+    let images = Tensor::from_slice(&[0.5f32, 0.4, 0.3, 0.2, -1.0, -1.0, -1.0, -1.0]).reshape([2, 1, 2, 2]);
+    for (norm, gradient) in [(Norm::L2, Gradient::Own), (Norm::Linf, Gradient::Own), (Norm::L2, Gradient::Mean)] {
+        let search = Bim { steps: 3, step: Some(0.1), schedule: Schedule::Constant, gradient };
+        let space = Pixels::new(norm, None, None).unwrap();
+        let sights = [Place { level: None, step: Some(3) }];
+        let found = follow(&search, (&model, &space), &images, (&[0, 0], &[Aim::Away; 2]), &sights);
+        assert_eq!(found[0].vanished, [false, true]);
+        assert!(found[0].magnitude[0] > 0.2 && found[0].magnitude[1] == 0.0, "{:?}", found[0].magnitude);
+        assert_eq!(apart(&found[0].images.get(1), &images.get(1)), 0.0);
+    }
+}
+
+#[test]
+fn a_closure_has_no_gradients() {
+    let message = fails(
+        "let ds = data::from(tensor::zeros([2, 1, 2, 2]), [0, 1]);\n\
+         let f = model::from(|x| x.reshape([x.shape[0], 4]), #{ classes: 4 });\n\
+         examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::bim() })",
+    );
+    assert!(message.contains("needs gradients") && message.contains("search::sample"), "{message}");
+}
+
+const TRAINED: &str = "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
+     let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 10, seed: 1 });\n";
+
+#[test]
+fn all_levels_targets_and_steps_stand_in_their_order() {
+    let script = format!(
+        "{TRAINED}let t = examine(f, ds.take(4), #{{ space: space::pixels(\"linf\"), search: search::bim(#{{ steps: 4 }}), \
+         objective: objective::each_wrong(), levels: [0.02, 0.05], steps: [0, 2, 4], batch: 7 }});\n\
+         let wrong = 0;\n\
+         let i = 0;\n\
+         for image in 0..4 {{ for target in 0..10 {{ if target != ds.labels[image] {{ for level in [0.02, 0.05] {{ for step in [0, 2, 4] {{\n\
+           let row = t[i];\n\
+           if row.id != image || row.target != target || abs(row.level - level) > 1e-6 || row.step != step {{ wrong += 1; }}\n\
+           if row.magnitude > level + 1e-6 {{ wrong += 1; }}\n\
+           if (step == 0) != (row.snr == 1.0 / 0.0) {{ wrong += 1; }}\n\
+           i += 1;\n\
+         }} }} }} }} }}\n\
+         let again = f.predict(t.images(\"after\")).values();\n\
+         for i in 0..t.len() {{ if again[i] != t[i].after {{ wrong += 1; }} }}\n\
+         [wrong, i, t.len()]"
+    );
+    assert_eq!(run(&script).summary(), "[0, 216, 216]");
+}
+
+#[test]
+fn a_curve_has_the_numbers_of_its_transcript() {
+    let script = format!(
+        "{TRAINED}let t = examine(f, ds, #{{ space: space::noise(), search: search::sweep(), levels: [0.05, 0.5, 5] }});\n\
+         let c = tolerance::curve(t, #{{ replicates: 20, seed: 1 }});\n\
+         let wrong = [];\n\
+         let near = |a, b, what| if abs(a - b) > 1e-9 {{ wrong.push(`${{what}}: ${{a}} and ${{b}}`); }};\n\
+         for i in 0..3 {{\n\
+           let here = t.filter(|row| abs(row.level - c.levels[i + 1]) < 1e-6);\n\
+           near.call(c.mi[i + 1], info::mutual_information(here.column(\"label\"), here.column(\"after\")), \"mi\");\n\
+           near.call(c.accuracy[i + 1], f.accuracy(data::from(here.images(\"after\"), ds.labels, #{{ any_range: true }})), \"accuracy\");\n\
+           near.call(c.margin[i + 1], here.mean(\"softmax_margin\"), \"margin\");\n\
+           near.call(c.entropy[i + 1], info::entropy(here.column(\"after\")), \"entropy\");\n\
+           near.call(c.snr_db[i + 1], here.mean(\"snr\"), \"snr\");\n\
+           let x = here.images(\"before\");\n\
+           if abs(info::snr(x, here.images(\"after\") - x) - c.snr_db[i + 1]) > 1e-4 {{ wrong.push(\"snr of the images\"); }}\n\
+         }}\n\
+         near.call(c.mi[0], info::mutual_information(ds.labels, f.predict(ds)), \"mi as they stand\");\n\
+         near.call(c.bound, info::entropy(ds.labels), \"bound\");\n\
+         wrong"
+    );
+    assert_eq!(run(&script).summary(), "[]");
+}
+
+/// "all-tgt" ends where every image is taken for each wrong class once: log2(10 / 9) = 0.1520 bits on ten equally frequent labels,
+/// "one-tgt" at H(Y).
+#[test]
+fn targeted_attacks_end_at_their_saturation_values() {
+    let script = "let ds = data::glyphs(#{ n: 400, size: 16, seed: 1 });\n\
+         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 15, seed: 1 });\n\
+         let rows = [];\n\
+         for class in 0..10 { for i in 0..ds.len() { if ds.labels[i] == class && rows.filter(|r| ds.labels[r] == class).len() < 3 { rows.push(i); } } }\n\
+         let even = ds.select(rows);\n\
+         let far = #{ space: space::pixels(\"l2\"), search: search::bim(#{ steps: 60, step: 0.4 }), steps: [60] };\n\
+         far.objective = objective::each_wrong();\n\
+         let all = tolerance::measure(f, even, far);\n\
+         far.objective = objective::shift(1);\n\
+         let one = tolerance::measure(f, even, far);\n\
+         [even.len(), round(all.mi[1] * 1e4), round(one.mi[1] * 1e4), one.accuracy[1]]";
+    assert_eq!(run(script).summary(), "[30, 1520.0, 33219.0, 0.0]");
+}
+
+#[test]
+fn what_can_not_be_asked_is_refused_with_a_way_out() {
+    let two = "let g = data::glyphs(#{ n: 60, size: 16, seed: 1 }).only([0, 1]);\n\
+         let ds = data::from(g.images(), g.labels);\n\
+         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(2)], epochs: 1, seed: 1 });\n";
+    let pixels = "space: space::pixels(\"l2\"), search: search::bim()";
+    for (setting, call, words) in [
+        (
+            two,
+            format!("examine(f, ds, #{{ {pixels}, objective: objective::least_likely() }})"),
+            &["two classes", "misclassify"][..],
+        ),
+        (two, format!("examine(f, ds, #{{ {pixels}, objective: objective::shift(2) }})"), &["the label itself"]),
+        (TRAINED, format!("examine(f, ds, #{{ {pixels}, objective: objective::target(10) }})"), &["0 to 9"]),
+        (
+            TRAINED,
+            "tolerance::measure(f, ds, #{ space: space::noise(), levels: [0.5, 0.1] })".into(),
+            &["ascend", "0.5 before 0.1"],
+        ),
+        (TRAINED, "tolerance::measure(f, ds, #{ space: space::noise(), levels: [-1, 1] })".into(), &["from 0 up"]),
+        (
+            TRAINED,
+            "examine(f, ds, #{ space: space::translate(1), search: search::strongest(), levels: [1] })".into(),
+            &["no `levels`"],
+        ),
+        (
+            TRAINED,
+            "examine(f, ds.centre(), #{ space: space::pixels(\"l2\", #{ bounds: [0, 1] }), search: search::bim() })"
+                .into(),
+            &["outside the space's bounds", "leave `bounds` out"],
+        ),
+        (TRAINED, "data::from(tensor::zeros([1, 1, 16, 16]) + 2, [0])".into(), &["outside [0, 1]"]),
+        (TRAINED, "examine(f, ds, #{ space: space::deform(), search: search::bim() })".into(), &["pairs that work"]),
+        (
+            TRAINED,
+            "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::adef() })".into(),
+            &["pairs that work"],
+        ),
+        (
+            TRAINED,
+            "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::strongest() })".into(),
+            &["pairs that work"],
+        ),
+        (
+            TRAINED,
+            "examine(f, ds, #{ space: space::rotate(30), search: search::strongest() })".into(),
+            &["has a range", "grid"],
+        ),
+        (TRAINED, "search::adef(#{ candidates: [0] })".into(), &["no label to go to"]),
+        (
+            TRAINED,
+            "examine(f, ds, #{ space: space::deform(), search: search::adef(#{ candidates: [12] }) })".into(),
+            &["place 12 among 10 classes"],
+        ),
+        (TRAINED, format!("examine(f, ds, #{{ {pixels}, steps: [3, 99] }})"), &["step 99 of 40"]),
+        (
+            TRAINED,
+            format!("tolerance::curve(examine(f, ds, #{{ {pixels}, levels: [0.1, 1], steps: [1, 2] }}))"),
+            &["several levels and several steps"],
+        ),
+    ] {
+        let message = fails(&format!("{setting}{call}"));
+        for word in words {
+            assert!(message.contains(word), "{call}: {message}");
+        }
+    }
+}
+
+#[test]
+fn black_images_and_constant_scores_give_numbers() {
+    let script = "let black = data::from(tensor::zeros([6, 1, 8, 8]), [0, 1, 2, 0, 1, 2]);\n\
+         let f = model::train(black, #{ arch: [net::flatten(), net::linear(3)], epochs: 1, seed: 1 });\n\
+         let noise = examine(f, black, #{ space: space::noise(), search: search::sweep(), levels: [0, 0.5] });\n\
+         let snr = noise.column(\"snr\");\n\
+         let deformed = examine(f, black, #{ space: space::deform(), search: search::adef(#{ steps: 5 }) });\n\
+         let turned = examine(f, black, #{ space: space::rotate(20), search: search::sweep() });\n\
+         [snr[0], snr[1], deformed.filter(|row| row.vanished).len(), deformed.mean(\"magnitude\"), turned.column(\"snr\")[0], \
+          tolerance::curve(noise).snr_db]";
+    // Of nothing in noise: 20 log10(1 + 0 / |n|) = 0 dB.
+    assert_eq!(run(script).summary(), "[inf, 0.0, 6, 0.0, inf, [inf, 0.0]]");
+}
+
+#[test]
+fn the_worst_of_a_grid_is_no_better_than_any_of_its_points() {
+    let script = format!(
+        "{TRAINED}let space = space::affine(#{{ rotate: 20, shift: 2, fill: \"wrap\" }});\n\
+         let grid = examine(f, ds, #{{ space: space, search: search::strongest(#{{ grid: [3, 3, 5] }}) }});\n\
+         let few = examine(f, ds, #{{ space: space, search: search::strongest(#{{ grid: [3, 3, 3] }}) }});\n\
+         let better = 0;\n\
+         for i in 0..ds.len() {{ if few[i].margin < grid[i].margin - 1e-6 {{ better += 1; }} }}\n\
+         let whole = examine(f, ds, #{{ space: space::translate(1, #{{ fill: \"wrap\" }}), search: search::strongest() }});\n\
+         let rolled = examine(f, ds, #{{ space: space::translate(1), search: search::strongest() }});\n\
+         [better, grid[0].queries, few[0].queries, whole.mean(\"fooled\") == rolled.mean(\"fooled\"), grid.success_rate() > 0.3]"
+    );
+    assert_eq!(run(&script).summary(), "[0, 46, 28, true, true]");
+}
+
+#[test]
+fn networks_of_appendix_c_begin_with_filters_of_length_one() {
+    let layers = Layer::sequence([Layer::conv(6, 5, 1, 0), Layer::Relu, Layer::Flatten, Layer::linear(4)]);
+    let module = Module::drawn(&layers, [2, 9, 9], 1, Device::Cpu, viva::model::Start::UnitNorm).unwrap();
+    let state = module.state();
+    let of = |name: &str| find(&state, name).to_kind(Kind::Double);
+    let lengths = of("0.weight").square().sum_dim_intlist([1i64, 2, 3].as_slice(), false, Kind::Double).sqrt();
+    assert!((lengths - 1.0).abs().max().double_value(&[]) < 1e-6);
+    assert!((of("3.weight").square().sum(Kind::Double).sqrt() - 1.0).abs().double_value(&[]) < 1e-6);
+    assert_eq!(of("0.bias").abs().max().double_value(&[]) + of("3.bias").abs().max().double_value(&[]), 0.0);
+    // Cut off at two deviations, the largest is at most 2 / 0.88 times the root mean square.
+    let filters = of("0.weight");
+    let ratio = filters.abs().max().double_value(&[]) / filters.square().mean(Kind::Double).sqrt().double_value(&[]);
+    assert!((1.5..2.6).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn pixels_are_scaled_by_their_own_deviation() {
+    let script = "let ds = data::glyphs(#{ n: 64, size: 16, seed: 1 }).centre();\n\
+         let x = ds.scale_pixels().images();\n\
+         let y = ds.images();\n\
+         let ratio = (y.reshape([64, 256]) / x.reshape([64, 256]));\n\
+         let column = y.reshape([64, 256]).transpose()[5];\n\
+         let deviation = sqrt(((column - column.mean()) * (column - column.mean())).mean());\n\
+         let spread = ratio.transpose()[5];\n\
+         [abs(spread.max() - deviation) < 1e-5, abs(spread.min() - deviation) < 1e-5]";
+    assert_eq!(run(script).summary(), "[true, true]");
+}
