@@ -1,6 +1,6 @@
 """Other people's attack loops on the LeNet5: the peers of the attack benches.
 
-usage: attack_peers.py MODEL_SAFETENSORS IMAGES THREADS [VARIANT...]
+usage: attacks.py MODEL_SAFETENSORS IMAGES THREADS [VARIANT...]
 IMAGES: 256 x 1 x 28 x 28 raw float32 in [0, 1]. The labels attacked are the model's own predictions. Linf, epsilon 0.3, 40 steps
 of 0.01, no random start, all 256 images in one batch; one JSON line per variant, the median of 3 runs after a warm-up:
   hand             the loop as people write it: loss.backward(), the parameters' gradients computed along with the image's
@@ -19,6 +19,7 @@ import torch
 import torch.nn.functional as F
 
 import foolbox, torchattacks
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "golden"))
 from adef_port import adef
 from lenet5 import load_model
 
@@ -76,6 +77,8 @@ for name in sys.argv[4:] or VARIANTS:
     with torch.no_grad():
         rate = lambda x: (net(x).argmax(1) != labels[: len(x)]).float().mean().item()
         rates = [rate(x) for x in found] if found.ndim == 5 else [rate(found)]
+        if found.ndim == 4:
+            line["predicted"] = net(found).argmax(1).tolist()
     line["success"] = rates[-1]
     if len(rates) > 1:
         line["success_by_epsilon"] = rates

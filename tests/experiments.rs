@@ -56,6 +56,50 @@ fn the_demo_tells_seen_images_from_fresh_ones_twice_with_the_same_bytes() {
 }
 
 #[test]
+fn all_of_tolerance_makes_one_report() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("run");
+    let words = ["--images", "40", "--training", "2000", "--epochs", "14", "--steps", "24", "--angles", "3"];
+    let results = run("tolerance/all.rhai", &out, &words);
+    for model in ["with weight decay", "without"] {
+        let curves = &results["figure_1"]["curves"][model];
+        let numbers = |fault: &str, name: &str| -> Vec<f64> {
+            let found = curves[fault][name].as_array().unwrap_or_else(|| panic!("{fault}.{name}"));
+            found.iter().map(|x| x.as_f64().unwrap_or(f64::NAN)).collect()
+        };
+        let first_and_last = |fault: &str, name: &str| {
+            let all = numbers(fault, name);
+            (all[0], all[all.len() - 1])
+        };
+        let bound = curves["one target"]["bound"].as_f64().expect("H(Y)");
+        let clean = first_and_last("AWGN", "accuracy").0;
+        assert!(clean > 0.5, "{model} has learnt something: {clean}");
+        // Attacks bring the accuracy to 0, and towards one target the information back to all there is.
+        assert!(first_and_last("misclassify", "accuracy").1 < 0.1 && first_and_last("one target", "accuracy").1 < 0.1);
+        assert!(first_and_last("one target", "mi").1 > 0.9 * bound);
+        let lowest = numbers("one target", "mi").into_iter().fold(f64::INFINITY, f64::min);
+        assert!(lowest < 0.9 * first_and_last("one target", "mi").0, "{model}: it falls in between");
+        // Ten images, nine rows each; 0.15 bits for equally many of each class.
+        assert!(first_and_last("each target", "mi").1 < 0.6);
+        assert_eq!(results[format!("figure_8 {model}")]["transcript"]["rows"].as_array().map(Vec::len), Some(10));
+    }
+    let text = std::fs::read_to_string(out.join("report.md")).expect("a report");
+    for figure in [
+        "figure_1",
+        "figure_2_and_6",
+        "figure_3a",
+        "figure_3b",
+        "figure_4",
+        "figure_5",
+        "figure_7",
+        "figure_8",
+        "appendix_a",
+    ] {
+        assert!(text.contains(figure), "{figure}");
+    }
+}
+
+#[test]
 fn composed_spaces_are_set_side_by_side() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");

@@ -46,7 +46,8 @@ fn number(value: &Value) -> f64 {
 }
 
 /// The tests below, by lesson.
-const TESTED: [&str; 5] = ["centred_digits", "first_classifier", "importance_weights", "own_space", "p_values"];
+const TESTED: [&str; 6] =
+    ["centred_digits", "first_classifier", "importance_weights", "own_space", "p_values", "tolerance"];
 
 #[test]
 fn every_lesson_is_short_and_tested_and_listed() {
@@ -130,6 +131,20 @@ fn own_space() {
     let mean = |name: &str| fooled.iter().map(|row| number(&row["point"][name])).sum::<f64>() / fooled.len() as f64;
     assert!(mean("fog") > 0.45 && mean("shadow") < 0.4, "fog {}, shadow {}", mean("fog"), mean("shadow"));
     assert!(rows.iter().all(|row| row["point"]["ink"] == "dark" && row["queries"] == 61));
+}
+
+#[test]
+fn tolerance() {
+    let found = run("tolerance", &["figure.png", "summary.csv"]);
+    let curve = |name: &str, of: &str| -> Vec<f64> {
+        found["curves"][name][of].as_array().expect("a curve").iter().map(number).collect()
+    };
+    let ends = |name: &str, of: &str| (curve(name, of)[0], curve(name, of).pop().unwrap_or_default());
+    let bound = number(&found["curves"]["next class"]["bound"]);
+    assert!(ends("next class", "accuracy").0 > 0.85 && ends("next class", "accuracy").1 < 0.02);
+    let lowest = curve("next class", "mi").into_iter().fold(f64::INFINITY, f64::min);
+    assert!(lowest < 0.75 * bound && ends("next class", "mi").1 > 0.98 * bound, "{lowest} of {bound}");
+    assert!(ends("white noise", "mi").1 < 1.0 && ends("any other class", "mi").1 < 0.7 * bound);
 }
 
 #[test]

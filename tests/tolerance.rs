@@ -79,7 +79,19 @@ fn follow(
     sights: &[Place],
 ) -> Vec<Followed> {
     let cx = Cx::default();
-    let hunt = Hunt { cx: &cx, model, space, images, labels, aims, radii: None, sights, cases: labels.len() };
+    let hunt = Hunt {
+        cx: &cx,
+        model,
+        space,
+        images,
+        labels,
+        aims,
+        radii: None,
+        sights,
+        cases: labels.len(),
+        from: None,
+        keeper: None,
+    };
     let mut seen = vec![];
     let flat = |t: &Tensor| t.to_kind(Kind::Double).reshape([-1]);
     let mut see = |sight: &Sight| -> Result<()> {
@@ -204,6 +216,12 @@ fn deformations_are_those_of_a_plain_port() {
     assert!(failing >= 198, "{failing} of 200, the port 200");
     let mean = found[0].magnitude.iter().sum::<f64>() / 200.0;
     assert!((mean - 1.4473).abs() < 0.02, "mean T-norm {mean}, the port's 1.4473");
+    // The port, and the authors' code, succeed on 61 with a T-norm below 1.
+    let bounded = [Place { level: Some(1.0), step: None }];
+    let below = follow(&search, (&model, &space), &images, (&labels, &vec![Aim::Away; 200]), &bounded);
+    let failing = before.iter().zip(label(&below[0].images)).filter(|(a, b)| **a != *b).count();
+    assert_eq!(failing, 61);
+    assert!(below[0].magnitude.iter().all(|norm| *norm < 1.0));
     let difference = apart(&found[0].points.narrow(0, 0, 4), &find(&wanted, "fields"));
     // Double precision; up to 16 steps add up what rounding did.
     assert!(difference < 1e-9, "{difference:e}");
@@ -219,7 +237,7 @@ fn one_trajectory_serves_all_bounds_on_the_norm() {
         let apart = 0;
         for level in LEVELS {
             let alone = examine(f, ds, #{ space: space::deform(#{ within: level }), search: search });
-            let here = together.filter(|row| abs(row.level - level) < 1e-5);
+            let here = together.filter(|row| row.level == level);
             for i in 0..ds.len() {
                 if alone[i].after != here[i].after || abs(alone[i].magnitude - here[i].magnitude) > 1e-4 { apart += 1; }
             }
@@ -229,14 +247,14 @@ fn one_trajectory_serves_all_bounds_on_the_norm() {
         let again = f.predict(together.images("after")).values();
         let changed = 0;
         for i in 0..together.len() { if again[i] != together[i].after { changed += 1; } }
-        [apart, over, changed, if fooled > 20 { 0 } else { fooled }]
+        [apart, over, changed, if fooled > 20 { 1 } else { 0 }]
     "#;
     let found = run(&script.replace("LEVELS", "[0.3, 0.8, 1.5, 4.0]"));
     // An image or two may stand so close to a border that a batch of another size decides otherwise.
     let Value::Array(counts) = found else { panic!("{}", found.summary()) };
     let counts: Vec<i64> = counts.iter().map(|v| if let Value::Int(i) = v { *i } else { -1 }).collect();
     assert!(counts[0] <= 2 && counts[2] <= 2, "{counts:?}");
-    assert_eq!((counts[1], counts[3]), (0, 0), "{counts:?}");
+    assert_eq!((counts[1], counts[3]), (0, 1), "{counts:?}");
 }
 
 /// scikit-image 0.26: warp(img / 10, SimilarityTransform(rotation=deg2rad(20)), mode="wrap") * 10 with img = (arange(30)**2 % 17) / 17.
@@ -296,6 +314,47 @@ fn vanished_gradients_are_told_apart_and_are_no_nan() {
     }
 }
 
+/// x + eps g / max(1e-6, |g|), g the gradient of the mean over all cases: the floor makes steps of a small gradient smaller.
+#[test]
+fn steps_along_the_mean_gradient_shrink_with_the_number_of_cases() {
+    let weights = Tensor::from_slice(&[0.3, -0.2, 0.1, 0.5, -0.4, 0.2, 0.7, -0.1]).reshape([2, 4]);
+    let model = linear(weights.shallow_clone());
+    let image = Tensor::from_slice(&[0.5, 0.1, -0.3, 0.2]).reshape([1, 1, 2, 2]);
+    let scores = model.logits(&image).unwrap();
+    let p = scores.softmax(1, Kind::Double).double_value(&[0, 1]);
+    // The gradient of the cross entropy of class 0.
+    let length = p * (weights.get(1) - weights.get(0)).square().sum(Kind::Double).sqrt().double_value(&[]);
+    let search = Bim { steps: 1, step: Some(0.1), schedule: Schedule::Constant, gradient: Gradient::Mean };
+    let space = Pixels::new(Norm::L2, None, None).unwrap();
+    let cx = Cx::default();
+    for (cases, vanished) in [(1usize, false), (100_000, false), (10_000_000, true)] {
+        let mean = length / cases as f64;
+        let wanted = 0.1 * mean / mean.max(1e-6);
+        let sights = [Place { level: None, step: Some(1) }];
+        let hunt = Hunt {
+            cx: &cx,
+            model: &model,
+            space: &space,
+            images: &image,
+            labels: &[0],
+            aims: &[Aim::Away],
+            radii: None,
+            sights: &sights,
+            cases,
+            from: None,
+            keeper: None,
+        };
+        let mut found = (0.0, false);
+        let mut see = |sight: &Sight| -> Result<()> {
+            found = (sight.magnitude.double_value(&[0]), sight.vanished.int64_value(&[0]) != 0);
+            Ok(())
+        };
+        search.follow(&hunt, &mut see).unwrap();
+        assert!((found.0 - wanted).abs() < 1e-12, "{cases}: {} and {wanted}", found.0);
+        assert_eq!(found.1, vanished, "{cases}");
+    }
+}
+
 #[test]
 fn a_closure_has_no_gradients() {
     let message = fails(
@@ -318,7 +377,7 @@ fn all_levels_targets_and_steps_stand_in_their_order() {
          let i = 0;\n\
          for image in 0..4 {{ for target in 0..10 {{ if target != ds.labels[image] {{ for level in [0.02, 0.05] {{ for step in [0, 2, 4] {{\n\
            let row = t[i];\n\
-           if row.id != image || row.target != target || abs(row.level - level) > 1e-6 || row.step != step {{ wrong += 1; }}\n\
+           if row.id != image || row.target != target || row.level != level || row.step != step {{ wrong += 1; }}\n\
            if row.magnitude > level + 1e-6 {{ wrong += 1; }}\n\
            if (step == 0) != (row.snr == 1.0 / 0.0) {{ wrong += 1; }}\n\
            i += 1;\n\
@@ -338,7 +397,7 @@ fn a_curve_has_the_numbers_of_its_transcript() {
          let wrong = [];\n\
          let near = |a, b, what| if abs(a - b) > 1e-9 {{ wrong.push(`${{what}}: ${{a}} and ${{b}}`); }};\n\
          for i in 0..3 {{\n\
-           let here = t.filter(|row| abs(row.level - c.levels[i + 1]) < 1e-6);\n\
+           let here = t.filter(|row| row.level == c.levels[i + 1]);\n\
            near.call(c.mi[i + 1], info::mutual_information(here.column(\"label\"), here.column(\"after\")), \"mi\");\n\
            near.call(c.accuracy[i + 1], f.accuracy(data::from(here.images(\"after\"), ds.labels, #{{ any_range: true }})), \"accuracy\");\n\
            near.call(c.margin[i + 1], here.mean(\"softmax_margin\"), \"margin\");\n\
@@ -427,6 +486,23 @@ fn what_can_not_be_asked_is_refused_with_a_way_out() {
             &["place 12 among 10 classes"],
         ),
         (TRAINED, format!("examine(f, ds, #{{ {pixels}, steps: [3, 99] }})"), &["step 99 of 40"]),
+        (
+            TRAINED,
+            "tolerance::measure(f, ds, #{ space: space::rotate(30), levels: [10, 90] })".into(),
+            &["beyond its limit of 30"],
+        ),
+        (
+            TRAINED,
+            "tolerance::measure(f, ds, #{ space: space::translate(3, #{ fill: 0 }), levels: [1.5] })".into(),
+            &["whole number"],
+        ),
+        (TRAINED, "tolerance::measure(f, ds, #{ space: space::noise() })".into(), &["no levels and no steps"]),
+        (
+            TRAINED,
+            "examine(f, ds, #{ space: space::noise(), search: search::sweep(), steps: \"all\" })".into(),
+            &["no `steps` in common"],
+        ),
+        (TRAINED, "ds.centre().scale_pixels(ds)".into(), &["not prepared in the same way"]),
         (
             TRAINED,
             format!("tolerance::curve(examine(f, ds, #{{ {pixels}, levels: [0.1, 1], steps: [1, 2] }}))"),

@@ -253,6 +253,10 @@ impl Dataset {
             ))
             .hint("the deviations must be of the same pixels"));
         }
+        if reference.preprocessing != self.preprocessing {
+            return Err(Error::data(format!("{} and {} are not prepared in the same way", self.name, reference.name))
+                .hint("apply grey(), centre() and the like to both before the deviations are taken"));
+        }
         let task = cx.progress(&format!("deviations of {}", reference.name), Some(reference.len() as u64));
         let device = Device::Cpu;
         let [c, h, w] = shape.map(|side| side as i64);
@@ -278,7 +282,8 @@ impl Dataset {
         let digest = Digest::of_tensor(&divisors)?;
         let divisors: Vec<f32> = Vec::try_from(&divisors.f_reshape([-1])?)?;
         let scaled = self.with(Preprocessing::Scale(PixelScale { divisors: divisors.into(), digest }))?;
-        Ok(scaled.with_caution("translate", "each pixel is divided by a number of its own"))
+        let why = "each pixel is divided by a number of its own";
+        Ok(["translate", "flip", "turn"].into_iter().fold(scaled, |set, change| set.with_caution(change, why)))
     }
 
     /// The same data in grey.

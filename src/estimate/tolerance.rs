@@ -175,27 +175,30 @@ fn nowhere() -> Interval {
 
 /// The rows of every point, the weakest fault first.
 fn groups(transcript: &Transcript) -> Result<(Axis, Vec<Group<'_>>)> {
-    let several = |mut values: Vec<u32>| {
+    let several = |mut values: Vec<u64>| {
         values.sort_unstable();
         values.dedup();
         values.len() > 1
     };
     let rows = &transcript.rows;
-    let steps = transcript.of.steps_in_common && several(rows.iter().filter_map(|row| row.step).collect());
-    let levels = several(rows.iter().map(|row| row.level.to_bits()).collect());
-    if steps && levels {
+    let step = |row: &Row| f64::from(row.step.unwrap_or_default());
+    let in_common = transcript.of.steps_in_common;
+    let levels = several(rows.iter().filter_map(|row| row.level).map(f64::to_bits).collect());
+    if levels && in_common && several(rows.iter().map(|row| step(row).to_bits()).collect()) {
         return Err(Error::argument("tolerance::curve: the transcript has several levels and several steps")
             .hint("a curve has one axis: keep one level, `t.filter(|row| row.level == 0.3)`, or one step"));
     }
-    let axis =
-        if steps || (transcript.of.steps_in_common && rows[0].level.is_nan()) { Axis::Step } else { Axis::Level };
+    let axis = match (in_common && !levels, rows[0].level) {
+        (true, _) => Axis::Step,
+        (false, Some(_)) => Axis::Level,
+        (false, None) => {
+            return Err(Error::argument("tolerance::curve: the transcript has no levels and no steps")
+                .hint("a curve needs them: examine(f, ds, #{ .., levels: [0.1, 0.2] })"));
+        }
+    };
     let mut points: BTreeMap<u64, Group> = BTreeMap::new();
     for row in rows {
-        let at = match axis {
-            Axis::Step => f64::from(row.step.unwrap_or_default()),
-            // A float32 as the decimal number that it was written as.
-            Axis::Level => row.level.to_string().parse().unwrap_or(f64::NAN),
-        };
+        let at = if axis == Axis::Step { step(row) } else { row.level.unwrap_or_default() };
         // Levels are not negative, so their bits are in their order.
         points.entry(at.to_bits()).or_insert_with(|| Group { at, rows: vec![], before: false }).rows.push(row);
     }
@@ -275,7 +278,7 @@ pub struct Summary {
     pub to: f64,
     /// I(T; Y) at the weakest fault minus its least value.
     pub gap: f64,
-    /// Where the accuracy has fallen to half of what it is at the weakest fault; NaN if it does not.
+    /// Where the accuracy falls to half of what it is at the weakest fault; NaN if it does not, or has before the first place.
     pub half: f64,
 }
 
@@ -371,30 +374,26 @@ impl Curve {
 
 /// The mean height between two places of a curve that is joined by straight lines and goes on level beyond its ends.
 fn mean_between(places: &[(f64, &Point)], from: f64, to: f64) -> f64 {
-    let height = |at: f64| {
-        let mut pairs = places.windows(2);
-        let inside = pairs.find(|pair| (pair[0].0 - at) * (pair[1].0 - at) <= 0.0 && pair[0].0 != pair[1].0);
-        match inside {
-            Some([(a, first), (b, second)]) => {
-                let share = (at - a) / (b - a);
-                first.information.value + share * (second.information.value - first.information.value)
-            }
-            _ => {
-                let near = places.iter().min_by(|(a, _), (b, _)| (a - at).abs().total_cmp(&(b - at).abs()));
-                near.map_or(f64::NAN, |(_, point)| point.information.value)
-            }
-        }
-    };
-    if from == to {
-        return height(from);
-    }
     let (lo, hi) = (from.min(to), from.max(to));
-    let mut corners: Vec<f64> = places.iter().map(|(at, _)| *at).filter(|at| lo < *at && *at < hi).collect();
-    corners.extend([lo, hi]);
-    corners.sort_by(f64::total_cmp);
-    let area: f64 =
-        corners.windows(2).map(|pair| (pair[1] - pair[0]) * (height(pair[0]) + height(pair[1])) / 2.0).sum();
-    area / (hi - lo)
+    let mut corners: Vec<(f64, f64)> = places.iter().map(|(at, point)| (*at, point.information.value)).collect();
+    corners.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (Some(&first), Some(&last)) = (corners.first(), corners.last()) else { return f64::NAN };
+    if lo == hi {
+        return corners.iter().rev().find(|(at, _)| *at <= lo).unwrap_or(&first).1;
+    }
+    // Level as far as the interval reaches beyond the curve.
+    corners.insert(0, (first.0.min(lo), first.1));
+    corners.push((last.0.max(hi), last.1));
+    let area = corners.windows(2).map(|pair| {
+        let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
+        let (a, b) = (x0.max(lo), x1.min(hi));
+        if a >= b {
+            return 0.0;
+        }
+        let height = |x: f64| y0 + (y1 - y0) * (x - x0) / (x1 - x0);
+        (b - a) * (height(a) + height(b)) / 2.0
+    });
+    area.sum::<f64>() / (hi - lo)
 }
 
 /// Where the accuracy first falls to this height.
@@ -525,6 +524,56 @@ impl Object for Curve {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn made(points: &[(f64, f64, f64)]) -> Curve {
+        let certain = |value: f64| Interval { value, lo: value, hi: value };
+        let point = |&(snr, information, accuracy): &(f64, f64, f64)| Point {
+            at: 1.0 / snr,
+            snr,
+            magnitude: 0.0,
+            information: certain(information),
+            accuracy: certain(accuracy),
+            margin: nowhere(),
+            entropy: 0.0,
+            rows: 1,
+            counts: vec![],
+        };
+        Curve {
+            points: points.iter().map(point).collect(),
+            axis: Axis::Step,
+            unit: "",
+            additive: true,
+            bound: 3.0,
+            images: 1,
+            classes: vec![],
+            settings: Settings { plugin: Plugin::Exact, replicates: 0, delta: 0.05, seed: 0 },
+            of: Default::default(),
+            digest: Digest::of(b""),
+        }
+    }
+
+    /// A curve of straight lines whose numbers can be read off: it stands at 3 bits down to 30 dB, falls to 1 at 20 dB and rises to 2
+    /// at 10 dB; the accuracy falls from 0.9 at 30 dB to 0.3 at 20 dB.
+    #[test]
+    fn summaries_of_a_curve_made_by_hand() {
+        let curve =
+            made(&[(f64::INFINITY, 3.0, 0.9), (40.0, 3.0, 0.9), (30.0, 3.0, 0.9), (20.0, 1.0, 0.3), (10.0, 2.0, 0.0)]);
+        let whole = curve.summed_up(true, None).expect("a summary");
+        assert_eq!((whole.from, whole.to, whole.information, whole.accuracy), (40.0, 10.0, 3.0, 0.9));
+        // (10 x 3 + 10 x 2 + 10 x 1.5) / 30.
+        assert!((whole.area - 65.0 / 30.0).abs() < 1e-12, "{}", whole.area);
+        assert_eq!(whole.gap, 2.0);
+        // 0.45 lies three quarters of the way from 0.9 to 0.3.
+        assert!((whole.half - 22.5).abs() < 1e-12, "{}", whole.half);
+        // From 25 dB, at 2 bits, to 15 dB, at 1.5, by way of 1.
+        let part = curve.summed_up(true, Some((25.0, 15.0))).expect("a summary");
+        assert!((part.area - (5.0 * 1.5 + 5.0 * 1.25) / 10.0).abs() < 1e-12, "{}", part.area);
+        // Beyond its ends it goes on level.
+        let beyond = curve.summed_up(true, Some((60.0, 0.0))).expect("a summary");
+        assert!((beyond.area - (20.0 * 3.0 + 65.0 + 10.0 * 2.0) / 60.0).abs() < 1e-12, "{}", beyond.area);
+        let never = made(&[(40.0, 1.0, 0.9), (10.0, 1.0, 0.8)]).summed_up(true, None).expect("a summary");
+        assert!(never.half.is_nan());
+    }
 
     /// Labels uniform among 4 classes, predictions right with probability 0.6 and uniform among the others otherwise: I = 2 - H(0.6,
     /// 0.4/3, 0.4/3, 0.4/3) = 0.3951 bits. Of 300 samples of 150 images, intervals at 95% hold it about as often as they say.

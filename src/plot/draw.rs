@@ -27,13 +27,9 @@ impl Figure {
             let sizes: Vec<(f64, f64)> = sheets.iter().map(|sheet| sheet.natural_size()).collect();
             let (cell_w, cell_h) = sizes.iter().fold((200.0f64, 0.0f64), |(w, h), size| (w.max(size.0), h.max(size.1)));
             let (w, h) = (cell_w * columns as f64, cell_h * rows as f64);
-            // The titles' font grows with the figure, which grows with the titles: a few rounds settle it.
-            let with_titles = |total: f64| {
-                let font = base_font(cell_w, total / rows as f64);
-                let titles = self.panels.iter().map(|panel| title_height(&panel.title, font, cell_w));
-                h + title_height(&self.title, font, w) + rows as f64 * titles.fold(0.0, f64::max)
-            };
-            (w, (0..8).fold(h, |total, _| with_titles(total)) + 1.0)
+            let font = sheet_font(cell_w);
+            let titles = self.panels.iter().map(|panel| title_height(&panel.title, font, cell_w));
+            (w, h + title_height(&self.title, font, w) + rows as f64 * titles.fold(0.0, f64::max) + 1.0)
         } else if columns == 1 && rows == 1 {
             (960.0, 640.0)
         } else {
@@ -78,6 +74,11 @@ fn base_font(width: f64, height: f64) -> f64 {
     (width / 34.0).min(height / 21.0).clamp(7.0, 60.0)
 }
 
+/// The em of titles over image sheets of this width.
+fn sheet_font(width: f64) -> f64 {
+    (width / 45.0).clamp(9.0, 24.0)
+}
+
 fn title_height(title: &str, font: f64, width: f64) -> f64 {
     if title.trim().is_empty() {
         return 0.0;
@@ -99,7 +100,10 @@ fn draw_title(canvas: &mut dyn Canvas, title: &str, font: f64, area: Rect) {
 fn draw(figure: &Figure, canvas: &mut dyn Canvas, width: f64, height: f64) {
     let columns = figure.columns.clamp(1, figure.panels.len());
     let rows = figure.panels.len().div_ceil(columns);
-    let font = base_font(width / columns as f64, height / rows as f64);
+    let font = match figure.panels.iter().all(|panel| panel.sheet().is_some()) {
+        true => sheet_font(width / columns as f64),
+        false => base_font(width / columns as f64, height / rows as f64),
+    };
     let top = title_height(&figure.title, font, width);
     draw_title(canvas, &figure.title, font, Rect::new(0.0, 0.0, width, top));
     let (w, h) = (width / columns as f64, (height - top).max(1.0) / rows as f64);

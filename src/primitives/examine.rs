@@ -27,16 +27,37 @@ pub(super) const STEPS: Param = Param::new(
 )
 .or(Fallback::Absent("after the last"));
 
+/// The levels that the option asks for.
+pub(super) fn levels(args: &Args) -> Result<Vec<f64>> {
+    match args.get("levels").map(|_| args.numbers("levels")) {
+        None => Ok(vec![]),
+        Some(levels) if levels.is_empty() => {
+            Err(Error::argument("examine: `levels` is empty").hint("leave it out for as strong as the space allows"))
+        }
+        Some(levels) => Ok(levels),
+    }
+}
+
 /// The steps of a search that the option asks for.
 pub(super) fn steps(args: &Args, search: &dyn Search) -> Result<Vec<u32>> {
-    let all = || search.following().and_then(Following::length).map_or(vec![], |last| (0..=last).collect());
+    let all = || match search.following().and_then(Following::length) {
+        Some(last) => Ok((0..=last).collect()),
+        None => Err(Error::argument(format!("examine: {} has no `steps` in common", search.describe()))
+            .hint("search::bim has; the others have `levels`")),
+    };
     match args.get("steps") {
         None => Ok(vec![]),
-        Some(Value::Str(_)) => Ok(all()),
+        Some(Value::Str(_)) => all(),
         Some(_) => {
             let whole = |x: f64| (x.fract() == 0.0 && (0.0..1e9).contains(&x)).then_some(x as u32);
             let bad = |x: f64| Error::argument(format!("examine: `steps` are whole numbers from 0 up, got {x}"));
-            args.numbers("steps").into_iter().map(|x| whole(x).ok_or_else(|| bad(x))).collect()
+            let given = args.numbers("steps");
+            if given.is_empty() {
+                return Err(
+                    Error::argument("examine: `steps` is empty").hint("leave it out for the last, or say \"all\"")
+                );
+            }
+            given.into_iter().map(|x| whole(x).ok_or_else(|| bad(x))).collect()
         }
     }
 }
@@ -63,8 +84,8 @@ pub static EXAMINE: Primitive = Primitive {
             takes (2 eps + 1)^2 points, any other at most (4 eps + 1)^2, with the density of its outcome. Where the images' \
             margin is too small for densities, the transcript comes without them and a warning says so.\n\n\
             `levels` are standard deviations (space::noise), degrees (rotate), pixels (translate with a fill; deform: the T-norm), \
-            shares of both limits (affine) or radii of balls (pixels). `steps` are search::bim's: one trajectory gives them all. A \
-            transcript of a search along gradients holds no pixels either: `.images()` goes the same way again.",
+            shares of both limits (affine) or radii of balls (pixels); none may exceed the space's own limit. `steps` are search::bim's: one trajectory gives them all. A \
+            transcript of a search along gradients holds no pixels either: `.images()` goes the same way again, up to rounding.",
     source: "Werpachowski, György and Szepesvári 2019, Appendix B",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
@@ -79,7 +100,7 @@ pub static EXAMINE: Primitive = Primitive {
             data: &args.object::<Dataset>("inputs"),
             space: args.object::<AnySpace>("space").0.clone(),
             objective: args.optional_object::<Objective>("objective").map_or(Objective::Misclassify, |o| *o),
-            levels: args.get("levels").map_or(vec![], |_| args.numbers("levels")),
+            levels: levels(args)?,
             steps: steps(args, &*search)?,
             search,
             densities: Densities::WhereKnown,

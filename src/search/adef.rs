@@ -71,6 +71,17 @@ impl Following for Adef {
                 .hint(format!("places count from 0, the label that the model gives, to {}", classes - 1)));
             }
         }
+        if let (Some(within), Some(level)) = (
+            plan.space.deform().and_then(Deform::within),
+            plan.levels
+                .last()
+                .filter(|level| plan.space.deform().and_then(Deform::within).is_some_and(|within| **level > within)),
+        ) {
+            return Err(Error::argument(format!(
+                "examine: level {level} is beyond the bound of {}, {within}",
+                plan.space.describe()
+            )));
+        }
         if plan.levels.first().is_some_and(|level| *level <= 0.0) {
             return Err(Error::argument(
                 "examine: a level of space::deform bounds the T-norm and must be larger than 0",
@@ -107,7 +118,8 @@ impl Following for Adef {
             steps: &Tensor::f_zeros([n], (Kind::Int64, device))?,
             vanished: &Tensor::f_zeros([n], (Kind::Bool, device))?,
         })?;
-        let order = standing.f_argsort(1, true)?;
+        // Of equal scores the first class, as everywhere.
+        let order = standing.f_argsort_stable(true, 1, true)?;
         let places: Vec<i64> = match &self.candidates {
             Candidates::All => (1..standing.size()[1]).collect(),
             // The model's own label is where the way begins, not where it leads.
@@ -117,18 +129,10 @@ impl Following for Adef {
         };
         let candidates = order.f_index_select(1, &Tensor::f_from_slice(&places)?.f_to_device(device)?)?;
         let own: Vec<i64> = Vec::try_from(&order.f_select(1, 0)?.f_to_device(tch::Device::Cpu)?)?;
-        let mut way = Ways {
-            adef: self,
-            hunt,
-            bounds,
-            own,
-            candidates,
-            ends: vec![],
-            steps: vec![],
-            vanished: vec![false; n as usize],
-        };
+        let mut way = Ways { adef: self, hunt, bounds, own, candidates, ends: vec![], steps: vec![], vanished: vec![] };
         way.ends = (0..way.bounds.len()).map(|_| Ok(none.f_detach_copy()?)).collect::<Result<_>>()?;
         way.steps = vec![vec![0; n as usize]; way.bounds.len()];
+        way.vanished = vec![vec![false; n as usize]; way.bounds.len()];
         way.go()?;
         way.show(see)
     }
@@ -147,7 +151,7 @@ struct Ways<'a> {
     /// By sight: the fields of all images where they ended, and after how many steps.
     ends: Vec<Tensor>,
     steps: Vec<Vec<i64>>,
-    vanished: Vec<bool>,
+    vanished: Vec<Vec<bool>>,
 }
 
 /// What one step would do to the images that are still on their way.
@@ -186,18 +190,20 @@ impl Ways<'_> {
             };
             // Images that have arrived, found no way, or make no progress, end here for all bounds that are still open.
             let mut still = vec![];
+            let mut goes_on = vec![false; active.len()];
             for &i in &going {
                 let norm = proposed.norms[i];
                 let case = active[i];
                 if norm.is_infinite() {
-                    self.vanished[case] = true;
+                    (0..open.len()).filter(|&bound| open[bound][i]).for_each(|bound| self.vanished[bound][case] = true);
                 } else if norm < largest && (norm - norms[i]).abs() > PROGRESS {
                     still.push(i);
+                    goes_on[i] = true;
                 }
             }
             for (bound, open) in open.iter_mut().enumerate() {
                 let ends: Vec<usize> = (0..active.len())
-                    .filter(|i| open[*i] && (!still.contains(i) || proposed.norms[*i] >= self.bounds[bound]))
+                    .filter(|i| open[*i] && (!goes_on[*i] || proposed.norms[*i] >= self.bounds[bound]))
                     .collect();
                 if !ends.is_empty() {
                     let to = ends.iter().map(|&i| active[i]).collect::<Vec<_>>();
@@ -309,7 +315,6 @@ impl Ways<'_> {
     /// Shows where the images ended at each bound, those that do not fail taken a little further.
     fn show(&self, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()> {
         let (images, device) = (self.hunt.images, self.hunt.images.device());
-        let vanished = Tensor::f_from_slice(&self.vanished)?.f_to_device(device)?;
         for (place, fields) in self.ends.iter().enumerate() {
             self.hunt.cx.check()?;
             tch::no_grad(|| -> Result<()> {
@@ -317,8 +322,8 @@ impl Ways<'_> {
                 let mut norms = Deform::t_norm(&fields)?;
                 let mut deformed = Deform::deform(images, &fields)?;
                 let mut scores = self.hunt.model.logits(&deformed)?;
-                let (top, labels) = scores.f_topk(2, 1, true, true)?;
-                let labels: Vec<i64> = Vec::try_from(&labels.f_select(1, 0)?.f_to_device(tch::Device::Cpu)?)?;
+                let (top, _) = scores.f_topk(2, 1, true, true)?;
+                let labels: Vec<i64> = Vec::try_from(&scores.f_argmax(1, false)?.f_to_device(tch::Device::Cpu)?)?;
                 let short: Vec<bool> =
                     labels.iter().enumerate().map(|(case, &label)| !self.arrived(case, label)).collect();
                 let close = top.f_select(1, 0)?.f_sub(&top.f_select(1, 1)?)?.f_le(BOUNDARY)?;
@@ -340,7 +345,7 @@ impl Ways<'_> {
                     points: &fields,
                     magnitude: &norms,
                     steps: &Tensor::f_from_slice(&self.steps[place])?.f_to_device(device)?,
-                    vanished: &vanished,
+                    vanished: &Tensor::f_from_slice(&self.vanished[place])?.f_to_device(device)?,
                 })
             })?;
         }

@@ -23,8 +23,8 @@ pub enum Schedule {
 pub enum Gradient {
     /// Each image's own, whatever its length, so that results do not depend on what else is examined.
     Own,
-    /// That of the mean over all cases, of which a squared length below 1e-12 counts as 1e-12: the authors' published code,
-    /// in which gradients vanish where the model is confident.
+    /// That of the mean over all images and aims, of which a squared length below 1e-12 counts as 1e-12: the authors' published
+    /// code, in which steps shrink to nothing where the model is confident.
     Mean,
 }
 
@@ -123,9 +123,18 @@ impl Following for Bim {
             return Err(Error::argument("examine: a level is the radius of a ball and must be larger than 0")
                 .hint("step 0 is the image as it stands: `steps: \"all\"` has it"));
         }
-        if let Some(bounds) = space.bounds() {
-            let rows: Vec<usize> = (0..plan.data.len().min(64)).collect();
-            bounds.check(&plan.data.images(&rows, tch::Device::Cpu)?, &plan.data.name)?;
+        if let (Some(within), Some(level)) =
+            (space.within(), plan.levels.last().filter(|level| Some(**level) > space.within()))
+        {
+            return Err(Error::argument(format!(
+                "examine: level {level} is beyond the radius of {}, {within}",
+                plan.space.describe()
+            )));
+        }
+        if let (Schedule::Galloway, Some(step)) = (self.schedule, self.step.filter(|step| *step > 0.1)) {
+            return Err(Error::argument(format!(
+                "search::bim: steps of \"galloway\" are at most 0.1, got a first one of {step}"
+            )));
         }
         Ok(())
     }
@@ -159,36 +168,49 @@ impl Following for Bim {
         };
         let course = Course::of(hunt.labels, hunt.aims, device)?;
         let last = hunt.sights.iter().filter_map(|place| place.step).max().unwrap_or(0);
-        let mut points = space.start(images)?;
-        let mut vanished = Tensor::f_zeros([n], (tch::Kind::Bool, device))?;
-        for i in 0..=last {
-            hunt.cx.check()?;
+        let (first, mut points, mut vanished) = match &hunt.from {
+            Some(from) => (from.step, from.points.shallow_clone(), from.vanished.f_to_kind(tch::Kind::Bool)?),
+            None => (0, space.start(images)?, Tensor::f_zeros([n], (tch::Kind::Bool, device))?),
+        };
+        // Sights come in the order of their steps.
+        let mut ahead = hunt.sights.iter().enumerate().filter_map(|(place, sight)| Some((place, sight.step?)));
+        let mut next = ahead.by_ref().find(|(_, step)| *step >= first);
+        for i in first..=last {
+            if i > first && hunt.keeper.is_some_and(|keeper| keeper.due()) {
+                hunt.keep(i, &points, &vanished)?;
+            }
+            if let Err(stopped) = hunt.cx.check() {
+                if i > first {
+                    hunt.keep(i, &points, &vanished)?;
+                }
+                return Err(stopped);
+            }
             let leaf = points.f_detach()?.f_set_requires_grad(i < last)?;
             let drawn = space.draw(images, &leaf)?;
             let scores = hunt.model.logits(&drawn)?;
-            tch::no_grad(|| -> Result<()> {
-                let places = hunt.sights.iter().enumerate().filter(|(_, place)| place.step == Some(i));
-                let places: Vec<Option<usize>> =
-                    (i == 0).then_some(None).into_iter().chain(places.map(|(place, _)| Some(place))).collect();
-                if places.is_empty() {
-                    return Ok(());
-                }
-                let magnitude = space.magnitude(images, &leaf)?;
-                let steps = Tensor::f_full([n], i64::from(i), (tch::Kind::Int64, device))?;
-                let (images, scores) = (drawn.f_detach()?, scores.f_detach()?);
-                for place in places {
-                    see(&Sight {
-                        place,
-                        images: &images,
-                        scores: &scores,
-                        points: &leaf,
-                        magnitude: &magnitude,
-                        steps: &steps,
-                        vanished: &vanished,
-                    })?;
-                }
-                Ok(())
-            })?;
+            let place = next.filter(|(_, step)| *step == i).map(|(place, _)| place);
+            if place.is_some() {
+                next = ahead.next();
+            }
+            if i == 0 || place.is_some() {
+                tch::no_grad(|| -> Result<()> {
+                    let magnitude = space.magnitude(images, &leaf)?;
+                    let steps = Tensor::f_full([n], i64::from(i), (tch::Kind::Int64, device))?;
+                    let (images, scores) = (drawn.f_detach()?, scores.f_detach()?);
+                    for place in (i == 0).then_some(None).into_iter().chain(place.map(Some)) {
+                        see(&Sight {
+                            place,
+                            images: &images,
+                            scores: &scores,
+                            points: &leaf,
+                            magnitude: &magnitude,
+                            steps: &steps,
+                            vanished: &vanished,
+                        })?;
+                    }
+                    Ok(())
+                })?;
+            }
             if i == last {
                 break;
             }

@@ -6,6 +6,7 @@ use crate::space::{Domain, Factor, Setting};
 
 /// More combinations per image than this are refused.
 const MOST: usize = 1_000_000;
+const MANY: &str = "search::sample draws from any factors";
 
 /// Goes through the combinations in the order of the lists; the last factor changes fastest.
 pub struct Combinations {
@@ -33,7 +34,12 @@ impl Combinations {
             let points = grid.get(i).or(grid.first()).copied();
             choices.push(match (&factor.domain, points) {
                 (Domain::Choices(choices), _) => (0..choices.len()).map(|choice| choice as f64).collect(),
-                (Domain::Whole { min, max }, _) => (*min..=*max).map(f64::from).collect(),
+                (Domain::Whole { min, max }, _) if i64::from(*max) - i64::from(*min) < MOST as i64 => {
+                    (*min..=*max).map(f64::from).collect()
+                }
+                (Domain::Whole { .. }, _) => {
+                    return refused(format!("and these are more than {MOST} per image"), MANY);
+                }
                 (Domain::Range { min, max }, Some(n)) => spaced(*min, *max, n),
                 (Domain::Range { .. }, None) => {
                     return refused(
@@ -52,9 +58,7 @@ impl Combinations {
         let total = choices.iter().try_fold(1usize, |total, of| total.checked_mul(of.len()));
         match total.filter(|&total| total <= MOST) {
             Some(total) => Ok(Self { choices, next: 0, total }),
-            None => {
-                refused(format!("and these are more than {MOST} per image"), "search::sample draws from any factors")
-            }
+            None => refused(format!("and these are more than {MOST} per image"), MANY),
         }
     }
 }

@@ -47,6 +47,7 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let (space, search) = (plan.space.describe(), plan.search.describe());
     check_levels(&plan.levels)?;
     check_steps(&plan.steps)?;
+    check_bounds(cx, plan)?;
     if let Some(following) = plan.search.following() {
         return match plan.densities {
             Densities::Required => refused(format!("the outcomes of {search} have no densities")),
@@ -134,6 +135,19 @@ fn check_levels(levels: &[f64]) -> Result<()> {
         }
         None => Ok(()),
     }
+}
+
+/// Refuses images outside the bounds that the space would move them into.
+fn check_bounds(cx: &Cx, plan: &Examination) -> Result<()> {
+    let Some(bounds) = plan.space.bounds() else { return Ok(()) };
+    if bounds.hold_unit() && !plan.data.leaves_unit_range() {
+        return Ok(());
+    }
+    for part in plan.data.stream(cx, 256) {
+        cx.check()?;
+        bounds.check(&plan.data.centre(&part?.canvases)?, &plan.data.name)?;
+    }
+    Ok(())
 }
 
 fn check_steps(steps: &[u32]) -> Result<()> {

@@ -4,16 +4,17 @@
 //! A case is one image with one aim, and with one radius where the space's balls are searched. Cases fill batches in the order of
 //! the data, and what comes of a batch is what the journal keeps.
 
+use std::cell::RefCell;
+
 use tch::Kind;
 
 use super::Examination;
 use super::rounds;
 use super::snr::snr;
 use super::transcript::{Row, Transcript};
-use crate::core::{Cx, Error, ErrorKind, Object, Result, Tensor};
-use crate::data::Dataset;
+use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result, State, Tensor};
 use crate::model::Model;
-use crate::objective::{Aim, Course, Objective, Verdicts, judge, loss, numbers};
+use crate::objective::{Aim, Course, Verdicts, judge, loss, numbers};
 use crate::space::{Point, Space};
 
 /// A search that needs gradients.
@@ -57,8 +58,33 @@ pub struct Hunt<'a> {
     /// Of the balls that cases stay in, one each, where they have one.
     pub radii: Option<Vec<f64>>,
     pub sights: &'a [Place],
-    /// Of how many cases the mean gradient is taken, where a mean is asked for.
+    /// Of how many images and aims the mean gradient is taken, where a mean is asked for.
     pub cases: usize,
+    /// Where an earlier attempt at these cases was, and who keeps where this one is.
+    pub from: Option<Kept>,
+    pub keeper: Option<&'a dyn Keeper>,
+}
+
+impl Hunt<'_> {
+    /// Keeps where the cases are, where anyone wants to know.
+    pub fn keep(&self, step: u32, points: &Tensor, vanished: &Tensor) -> Result<()> {
+        self.keeper.map_or(Ok(()), |keeper| keeper.keep(step, points, vanished))
+    }
+}
+
+/// Where a batch of cases is between two steps.
+pub struct Kept {
+    pub step: u32,
+    pub points: Tensor,
+    pub vanished: Tensor,
+}
+
+/// Keeps where a batch of cases is, so that a long way need not be gone again after a stop.
+pub trait Keeper {
+    /// Whether it is time to.
+    fn due(&self) -> bool;
+
+    fn keep(&self, step: u32, points: &Tensor, vanished: &Tensor) -> Result<()>;
 }
 
 /// A batch of cases somewhere on their way.
@@ -73,7 +99,7 @@ pub struct Sight<'a> {
     pub magnitude: &'a Tensor,
     /// How many steps each case has gone.
     pub steps: &'a Tensor,
-    /// Where a gradient of 0 has ended the search.
+    /// Where the gradient was 0 at some step, or below the floor of a mean.
     pub vanished: &'a Tensor,
 }
 
@@ -81,7 +107,7 @@ pub struct Sight<'a> {
 const NUMBERS: usize = 9;
 
 /// Cases per batch, if the caller does not say: with gradients an image takes several times the memory that it takes without.
-fn batch_of(cx: &Cx, plan: &Examination) -> usize {
+pub(super) fn batch_of(cx: &Cx, plan: &Examination) -> usize {
     plan.batch.unwrap_or_else(|| Model::batch_size(plan.data.shape(), cx.device()).div_ceil(4)).max(1)
 }
 
@@ -102,7 +128,7 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn Following) -> Re
     let Followed { rows, vanished, .. } = followed;
     if vanished > 0 {
         cx.warn(format!(
-            "examine: the gradient of {vanished} cases became 0, so they stayed where they were; column `vanished` says which"
+            "examine: the gradient of {vanished} cases was 0, or as good as 0, at some step; column `vanished` says of which"
         ));
     }
     rounds::answer(cx, Transcript::of_course(plan, rows), outcome)
@@ -146,7 +172,7 @@ impl<'a> Followed<'a> {
         let mut next = 0;
         while let Some(record) = call.replay()? {
             let Some((size, cases)) = Cases::from_record(&record, self.sights.len()) else { return Err(call.unfit()) };
-            if next + cases.count > total {
+            if next + cases.count > total || cases.count > batch || !self.could_be(next, &cases) {
                 return Err(call.unfit());
             }
             part = size;
@@ -160,7 +186,7 @@ impl<'a> Followed<'a> {
         while next < total {
             cx.check()?;
             let count = part.min(total - next);
-            let cases = match self.follow(cx, next, count) {
+            let cases = match self.follow(cx, next, count, &mut call) {
                 Err(error) if error.is_out_of_memory() && count > 1 => {
                     part = count.div_ceil(2);
                     cx.warn(format!("examine: out of memory with a batch of {count}; going on with {part}"));
@@ -184,18 +210,31 @@ impl<'a> Followed<'a> {
         (image, aims[within / levels], self.radii.get(within % levels).copied())
     }
 
+    /// Whether a record can be of the cases from `first` on.
+    fn could_be(&self, first: usize, cases: &Cases) -> bool {
+        let class = |c: f32| c.fract() == 0.0 && (0.0..self.classes as f32).contains(&c);
+        (0..cases.count).all(|case| {
+            let aimed = match self.case(first + case).1 {
+                Aim::Away => cases.targets[case].is_none(),
+                Aim::To(target) => cases.targets[case] == Some(target),
+                Aim::ToLeast => cases.targets[case].is_some_and(|target| i64::from(target) < self.classes),
+            };
+            let sound = |sight| class(cases.number(sight, 1, case)) && cases.number(sight, 0, case).is_finite();
+            aimed && (0..=self.sights.len()).all(sound)
+        })
+    }
+
     /// What comes of the cases from `first` on.
-    fn follow(&self, cx: &Cx, first: usize, count: usize) -> Result<Cases> {
+    fn follow(&self, cx: &Cx, first: usize, count: usize, call: &mut LongCall) -> Result<Cases> {
         let cases: Vec<_> = (first..first + count).map(|number| self.case(number)).collect();
-        let mut seen: Vec<Option<Tensor>> = (0..=self.sights.len()).map(|_| None).collect();
-        let way = Way {
-            cx,
-            plan: self.plan,
-            search: self.search,
-            sights: &self.sights,
-            total: self.plan.data.len() * self.cases_per_image(),
+        let sights = self.sights.len();
+        let (from, seen) = match call.state()?.and_then(|state| Seen::resumed(&state, (first, count), sights, cx)) {
+            Some((from, seen)) => (Some(from), seen),
+            None => (None, (0..=sights).map(|_| None).collect()),
         };
-        let aims = way.go(&cases, &mut |sight, before, course| {
+        let seen = Seen { cases: (first, count), of: RefCell::new(seen), call: RefCell::new(call) };
+        let way = Way { cx, plan: self.plan, search: self.search, sights: &self.sights, classes: self.classes };
+        let aims = way.go(&cases, from, Some(&seen), &mut |sight, before, course| {
             let numbers = numbers(sight.scores, course)?;
             let more = [
                 snr(before, sight.images)?,
@@ -204,10 +243,10 @@ impl<'a> Followed<'a> {
                 sight.vanished.f_to_kind(Kind::Float)?,
             ];
             let place = sight.place.map_or(0, |place| place + 1);
-            seen[place] = Some(Tensor::f_cat(&[numbers, Tensor::f_stack(&more, 0)?], 0)?);
+            seen.of.borrow_mut()[place] = Some(Tensor::f_cat(&[numbers, Tensor::f_stack(&more, 0)?], 0)?);
             Ok(())
         })?;
-        let seen: Option<Vec<Tensor>> = seen.into_iter().collect();
+        let seen: Option<Vec<Tensor>> = seen.of.into_inner().into_iter().collect();
         let seen = seen.ok_or_else(|| Error::internal("a search along gradients left a sight out"))?;
         // One transfer from the device for the whole trajectory.
         let all = Tensor::f_stack(&seen, 0)?.f_to_device(tch::Device::Cpu)?.f_contiguous()?;
@@ -252,7 +291,7 @@ impl<'a> Followed<'a> {
                     queries: step + 1,
                     point: Point::Course,
                     weight: None,
-                    level: radius.or(sight.level).map_or(f32::NAN, |level| level as f32),
+                    level: radius.or(sight.level),
                     step: Some(step),
                     snr: number(5),
                     softmax_margin: number(2),
@@ -264,33 +303,98 @@ impl<'a> Followed<'a> {
     }
 }
 
+/// What was seen of a batch of cases so far, and the call that keeps it.
+struct Seen<'a, 'b> {
+    /// The first case, and how many.
+    cases: (usize, usize),
+    of: RefCell<Vec<Option<Tensor>>>,
+    call: RefCell<&'a mut LongCall<'b>>,
+}
+
+impl Seen<'_, '_> {
+    /// What a state holds, if it is of these cases: where they are, and what was seen.
+    fn resumed(
+        state: &State,
+        (first, count): (usize, usize),
+        sights: usize,
+        cx: &Cx,
+    ) -> Option<(Kept, Vec<Option<Tensor>>)> {
+        let find = |name: &str| state.iter().find(|(known, _)| known == name).map(|(_, tensor)| tensor);
+        let numbers = Vec::<i64>::try_from(find("cases")?).ok()?;
+        let &[known_first, known_count, step] = &numbers[..] else { return None };
+        if (known_first, known_count) != (first as i64, count as i64) {
+            return None;
+        }
+        let places = Vec::<i64>::try_from(find("places")?).ok()?;
+        let device = |tensor: &Tensor| tensor.f_to_device(cx.device()).ok();
+        let mut seen: Vec<Option<Tensor>> = (0..=sights).map(|_| None).collect();
+        for (i, place) in places.into_iter().enumerate() {
+            *seen.get_mut(usize::try_from(place).ok()?)? = Some(device(&find("seen")?.f_get(i as i64).ok()?)?);
+        }
+        let kept = Kept {
+            step: u32::try_from(step).ok()?,
+            points: device(find("points")?)?,
+            vanished: device(find("vanished")?)?,
+        };
+        Some((kept, seen))
+    }
+}
+
+impl Keeper for Seen<'_, '_> {
+    fn due(&self) -> bool {
+        self.call.borrow().due()
+    }
+
+    fn keep(&self, step: u32, points: &Tensor, vanished: &Tensor) -> Result<()> {
+        let of = self.of.borrow();
+        let known: Vec<(i64, &Tensor)> =
+            of.iter().enumerate().filter_map(|(place, seen)| Some((place as i64, seen.as_ref()?))).collect();
+        let places: Vec<i64> = known.iter().map(|(place, _)| *place).collect();
+        let seen: Vec<&Tensor> = known.iter().map(|(_, seen)| *seen).collect();
+        let cases = [self.cases.0 as i64, self.cases.1 as i64, i64::from(step)];
+        self.call.borrow_mut().replace(&[
+            ("cases".into(), Tensor::f_from_slice(&cases)?),
+            ("places".into(), Tensor::f_from_slice(&places)?),
+            ("seen".into(), Tensor::f_stack(&seen, 0)?),
+            ("points".into(), points.shallow_clone()),
+            ("vanished".into(), vanished.f_to_kind(Kind::Float)?),
+        ])
+    }
+}
+
 /// Everything that decides where cases go but the cases themselves.
-struct Way<'a> {
-    cx: &'a Cx,
-    plan: &'a Examination<'a>,
-    search: &'a dyn Following,
-    sights: &'a [Place],
-    total: usize,
+pub(super) struct Way<'a> {
+    pub cx: &'a Cx,
+    pub plan: &'a Examination<'a>,
+    pub search: &'a dyn Following,
+    pub sights: &'a [Place],
+    pub classes: i64,
 }
 
 /// Is told a sight, the images as they stand, and what is aimed at.
-type See<'a> = dyn FnMut(&Sight, &Tensor, &Course) -> Result<()> + 'a;
+pub(super) type See<'a> = dyn FnMut(&Sight, &Tensor, &Course) -> Result<()> + 'a;
 
 impl Way<'_> {
-    /// Follows cases, and answers their aims with every class known.
-    fn go(&self, cases: &[(usize, Aim, Option<f64>)], see: &mut See) -> Result<Vec<Aim>> {
+    /// Follows cases, images in ascending order with an aim and a radius each, and answers their aims with every class known.
+    pub fn go(
+        &self,
+        cases: &[(usize, Aim, Option<f64>)],
+        from: Option<Kept>,
+        keeper: Option<&dyn Keeper>,
+        see: &mut See,
+    ) -> Result<Vec<Aim>> {
         let plan = self.plan;
         let mut rows: Vec<usize> = cases.iter().map(|case| case.0).collect();
         rows.dedup();
-        let first = rows.first().copied().unwrap_or_default();
         let canvases = plan.data.images(&rows, self.cx.device())?;
-        let place: Vec<i64> = match rows.len() == cases.len() {
-            true => (0..rows.len() as i64).collect(),
-            false => cases
-                .iter()
-                .map(|case| rows.iter().position(|row| *row == case.0).unwrap_or(case.0 - first) as i64)
-                .collect(),
-        };
+        // Cases of one image stand together.
+        let mut at = 0;
+        let place: Vec<i64> = (0..cases.len())
+            .map(|case| {
+                at += i64::from(case > 0 && cases[case].0 != cases[case - 1].0);
+                at
+            })
+            .collect();
         let images = canvases.f_index_select(0, &Tensor::f_from_slice(&place)?.f_to_device(self.cx.device())?)?;
         let labels: Vec<i64> = cases.iter().map(|case| plan.data.labels()[case.0]).collect();
         let mut aims: Vec<Aim> = cases.iter().map(|case| case.1).collect();
@@ -311,7 +415,9 @@ impl Way<'_> {
             aims: &aims,
             radii,
             sights: self.sights,
-            cases: self.total,
+            cases: plan.data.len() * plan.objective.aims_per_image(self.classes),
+            from,
+            keeper,
         };
         let course = Course::of(&labels, &aims, images.device())?;
         self.search.follow(&hunt, &mut |sight| see(sight, &images, &course))?;
@@ -359,86 +465,5 @@ impl Cases {
         let targets = targets.iter().map(|bytes| Some(i32::from_le_bytes(*bytes)).filter(|target| *target >= 0));
         let numbers = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes));
         Some((part, Self { count, targets: targets.collect(), numbers: numbers.collect() }))
-    }
-}
-
-/// What a transcript needs to bring its images back: the search goes the same way again.
-pub(super) struct Again {
-    pub model: Model,
-    pub space: std::rc::Rc<dyn Space>,
-    pub search: std::rc::Rc<dyn super::Search>,
-    pub objective: Objective,
-    pub levels: Vec<f64>,
-    pub steps: Vec<u32>,
-    pub seed: u64,
-}
-
-/// What is asked of a way that is gone again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
-    Images,
-    Points,
-}
-
-impl Again {
-    /// The images, or the points of the space, where these rows were.
-    pub fn bring(&self, cx: &Cx, data: &Dataset, rows: &[Row], wanted: Wanted) -> Result<Tensor> {
-        let plan = Examination {
-            model: &self.model,
-            data,
-            space: self.space.clone(),
-            search: self.search.clone(),
-            objective: self.objective,
-            levels: self.levels.clone(),
-            steps: self.steps.clone(),
-            densities: super::Densities::WhereKnown,
-            batch: None,
-            seed: self.seed,
-        };
-        let search =
-            self.search.following().ok_or_else(|| Error::internal("a course without a search along gradients"))?;
-        let sights = search.sights(&plan);
-        let radius = |row: &Row| if search.level_by_level() && !row.level.is_nan() { Some(row.level) } else { None };
-        let same = |a: &Row, b: &Row| (a.id, a.target, radius(a)) == (b.id, b.target, radius(b));
-        let total = data.len()
-            * self.objective.aims_per_image(self.model.classes().unwrap_or_default())
-            * if search.level_by_level() { self.levels.len().max(1) } else { 1 };
-        let way = Way { cx, plan: &plan, search, sights: &sights, total };
-        let mut found: Vec<Option<Tensor>> = rows.iter().map(|_| None).collect();
-        let mut runs: Vec<Vec<usize>> = vec![];
-        for (i, row) in rows.iter().enumerate() {
-            match runs.last_mut().filter(|run| same(&rows[run[0]], row)) {
-                Some(run) => run.push(i),
-                None => runs.push(vec![i]),
-            }
-        }
-        for part in runs.chunks(batch_of(cx, &plan)) {
-            cx.check()?;
-            let case = |run: &Vec<usize>| {
-                let row = &rows[run[0]];
-                let aim = row.target.map_or(Aim::Away, Aim::To);
-                // The level as it was asked for: rows round it.
-                let level = radius(row).and_then(|r| self.levels.iter().copied().find(|level| *level as f32 == r));
-                (row.id as usize, aim, level)
-            };
-            let cases: Vec<_> = part.iter().map(case).collect();
-            way.go(&cases, &mut |sight, _, _| {
-                let Some(place) = sight.place else { return Ok(()) };
-                let here = sights[place];
-                let fits = |row: &Row| {
-                    let level = here.level.is_none_or(|level| level as f32 == row.level);
-                    level && here.step.is_none_or(|step| Some(step) == row.step)
-                };
-                for (at, run) in part.iter().enumerate() {
-                    for &i in run.iter().filter(|&&i| fits(&rows[i])) {
-                        let all = if wanted == Wanted::Images { sight.images } else { sight.points };
-                        found[i] = Some(all.f_narrow(0, at as i64, 1)?.f_detach_copy()?);
-                    }
-                }
-                Ok(())
-            })?;
-        }
-        let found: Option<Vec<Tensor>> = found.into_iter().collect();
-        Ok(Tensor::f_cat(&found.ok_or_else(|| Error::internal("a row that the search never passed"))?, 0)?)
     }
 }

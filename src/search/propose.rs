@@ -29,10 +29,10 @@ pub trait Proposals {
 
 /// One row per image, aim and level: where the search found the largest loss.
 pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search: &dyn Proposing) -> Result<Transcript> {
-    let at = |level: &f64| space.at(*level).ok_or_else(|| no_levels(plan));
-    let levels: Vec<(f32, Vec<Factor>)> = match plan.levels.is_empty() {
-        true => vec![(f32::NAN, space.factors().to_vec())],
-        false => plan.levels.iter().map(|level| Ok((*level as f32, at(level)?))).collect::<Result<_>>()?,
+    let at = |level: &f64| space.at(*level)?.ok_or_else(|| no_levels(plan));
+    let levels: Vec<(Option<f64>, Vec<Factor>)> = match plan.levels.is_empty() {
+        true => vec![(None, space.factors().to_vec())],
+        false => plan.levels.iter().map(|level| Ok((Some(*level), at(level)?))).collect::<Result<_>>()?,
     };
     // Factors that do not suit the search are refused before the model is asked anything.
     for (_, factors) in &levels {
@@ -117,7 +117,7 @@ struct Searches<'a> {
     space: &'a dyn Factored,
     search: &'a dyn Proposing,
     /// Each with the factors there.
-    levels: Vec<(f32, Vec<Factor>)>,
+    levels: Vec<(Option<f64>, Vec<Factor>)>,
     classes: i64,
     active: Vec<Option<Active>>,
     /// The outcome of every row, one number per factor.

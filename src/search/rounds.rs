@@ -2,7 +2,7 @@
 //! verdicts decide what is asked next. An image that is done makes room for the next, so that memory is bounded, and
 //! batches are a function of the order of rows alone.
 //!
-//! All that follows from a batch follows from its verdicts, two numbers per point. They are what the journal keeps: a run that
+//! All that follows from a batch follows from its verdicts, a few numbers per point. They are what the journal keeps: a run that
 //! goes on replays them in place of the model, comes to the same state, and asks the model from there.
 
 use std::collections::VecDeque;

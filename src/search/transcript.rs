@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde_json::json;
 
 use super::Examination;
-use super::gradient::{Again, Wanted};
+use super::replay::{Replay, Wanted};
 use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, suggestion};
 use crate::data::Dataset;
 use crate::objective::Objective;
@@ -36,8 +36,8 @@ pub struct Row {
     pub point: Point,
     /// The density h_g of the outcome, where it is known.
     pub weight: Option<f64>,
-    /// How strong changes were allowed to be; NaN where no levels were asked for.
-    pub level: f32,
+    /// How strong changes were allowed to be, where levels were asked for.
+    pub level: Option<f64>,
     /// How many steps a search along gradients had gone, if it is one.
     pub step: Option<u32>,
     /// The signal-to-noise ratio of the change in dB, infinite where nothing changed; NaN where it was not measured.
@@ -62,7 +62,7 @@ impl Default for Row {
             queries: 0,
             point: Point::default(),
             weight: None,
-            level: f32::NAN,
+            level: None,
             step: None,
             snr: f32::NAN,
             softmax_margin: f32::NAN,
@@ -132,7 +132,7 @@ enum Points {
         numbers: Vec<f64>,
     },
     /// Nothing is kept of where a search along gradients went.
-    Course(Box<Again>),
+    Course(Box<Replay>),
 }
 
 impl Points {
@@ -175,7 +175,7 @@ impl Points {
                     space.factored().ok_or_else(|| Error::internal("settings of a space without factors"))?;
                 factored.draw(cx, &data.images(&ids, cx.device())?, &places, &settings)
             }
-            Self::Course(again) => again.bring(cx, data, rows, Wanted::Images),
+            Self::Course(replay) => replay.bring(cx, data, rows, Wanted::Images),
         }
     }
 
@@ -238,16 +238,16 @@ impl Transcript {
 
     /// Rows of a search along gradients.
     pub(super) fn of_course(plan: &Examination, rows: Vec<Row>) -> Self {
-        let again = Again {
+        let replay = Replay {
             model: plan.model.clone(),
             space: plan.space.clone(),
             search: plan.search.clone(),
             objective: plan.objective,
             levels: plan.levels.clone(),
-            steps: plan.steps.clone(),
+            batch: plan.batch,
             seed: plan.seed,
         };
-        Self::of_points(plan, Points::Course(Box::new(again)), None, rows)
+        Self::of_points(plan, Points::Course(Box::new(replay)), None, rows)
     }
 
     fn of_points(plan: &Examination, points: Points, density: Option<Density>, rows: Vec<Row>) -> Self {
@@ -289,7 +289,7 @@ impl Transcript {
             "queries" => Value::Int(row.queries.into()),
             "point" => self.of.points.value(row.point),
             "weight" => row.weight.map_or(Value::Unit, Value::Float),
-            "level" => known(row.level),
+            "level" => row.level.map_or(Value::Unit, Value::Float),
             "step" => row.step.map_or(Value::Unit, |step| Value::Int(step.into())),
             "snr" => known(row.snr),
             "softmax_margin" => known(row.softmax_margin),
@@ -367,7 +367,7 @@ impl Transcript {
         Ok(Self { rows, of: self.of.clone() })
     }
 
-    /// The images of all rows, `N x C x H x W` in [0, 1]: as they stand, or where the search left them. They are read and
+    /// The images of all rows, `N x C x H x W`: as they stand, or where the search left them. They are read and
     /// changed anew; a transcript holds no pixels.
     pub fn images(&self, cx: &Cx, after: bool) -> Result<Tensor> {
         let [c, h, w] = self.of.data.shape();
@@ -377,6 +377,10 @@ impl Transcript {
         if self.rows.len().saturating_mul(c * h * w * 4) > IMAGES_LIMIT {
             return Err(Error::data(format!("{} images of {c} x {h} x {w} are too many for one tensor", self.len()))
                 .hint("filter the transcript first"));
+        }
+        if let (true, Points::Course(_)) = (after, &self.of.points) {
+            // In one go: each image's way is gone once for all of its rows.
+            return self.of.points.draw(cx, &self.of.data, &self.rows);
         }
         let mut parts = Vec::new();
         for rows in self.rows.chunks(32) {
@@ -396,11 +400,20 @@ impl Transcript {
     /// second along rows. The search goes its way again.
     pub fn fields(&self, cx: &Cx) -> Result<Tensor> {
         match &self.of.points {
-            Points::Course(again) if again.space.deform().is_some() && !self.rows.is_empty() => {
-                again.bring(cx, &self.of.data, &self.rows, Wanted::Points)
+            _ if self.rows.is_empty() => Err(Error::data("a transcript without rows has no fields")),
+            Points::Course(replay) if replay.space.deform().is_some() => {
+                replay.bring(cx, &self.of.data, &self.rows, Wanted::Points)
             }
             _ => Err(Error::data(format!("{} over {} has no vector fields", self.of.search, self.of.space))
                 .hint("examine over space::deform() with search::adef()")),
+        }
+    }
+
+    /// What its rows are of.
+    fn rows_name(&self) -> &'static str {
+        match self.rows.windows(2).any(|pair| pair[0].id == pair[1].id) {
+            true => "rows",
+            false => "images",
         }
     }
 
@@ -421,7 +434,7 @@ impl Object for Transcript {
     fn summary(&self) -> String {
         let fooled = self.rows.iter().filter(|row| row.fooled()).count();
         let wrong = self.rows.iter().filter(|row| row.wrong_before()).count();
-        format!("transcript: {} images, {wrong} wrong as they stand, {fooled} fooled", self.len())
+        format!("transcript: {} {}, {wrong} wrong as they stand, {fooled} fooled", self.len(), self.rows_name())
     }
 
     fn details(&self, width: usize) -> String {

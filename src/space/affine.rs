@@ -133,12 +133,24 @@ impl Factored for Affine {
     }
 
     /// A level is the largest angle in degrees, or the largest shift in pixels, or, where both vary, the share of both limits.
-    fn at(&self, level: f64) -> Option<Vec<Factor>> {
-        Some(match (self.rotate > 0.0, self.shift > 0.0) {
+    fn at(&self, level: f64) -> Result<Option<Vec<Factor>>> {
+        let limit = match (self.rotate > 0.0, self.shift > 0.0) {
+            (true, true) => 1.0,
+            (true, false) => self.rotate,
+            _ => self.shift,
+        };
+        let refused = |what: String| Err(Error::argument(format!("{}: level {level} {what}", self.describe())));
+        if level > limit {
+            return refused(format!("is beyond its limit of {limit}"));
+        }
+        if self.whole && level.fract() != 0.0 {
+            return refused("is no whole number of pixels".into());
+        }
+        Ok(Some(match (self.rotate > 0.0, self.shift > 0.0) {
             (true, true) => self.limited(self.rotate * level, self.shift * level),
             (true, false) => self.limited(level, 0.0),
             _ => self.limited(0.0, level),
-        })
+        }))
     }
 
     fn magnitude(&self, setting: &[f64]) -> Option<f64> {
@@ -170,10 +182,8 @@ impl Factored for Affine {
             sources.extend([cos, sin, centre[0] + cos * y0 + sin * x0, -sin, cos, centre[1] - sin * y0 + cos * x0]);
         }
         let device = images.device();
-        let of = |place: i64| -> Result<Tensor> {
-            let all = Tensor::f_from_slice(&sources)?.f_reshape([-1, 6, 1, 1])?;
-            Ok(all.f_select(1, place)?.f_to_device(device)?)
-        };
+        let sources = Tensor::f_from_slice(&sources)?.f_reshape([-1, 6, 1, 1])?.f_to_device(device)?;
+        let of = |place: i64| sources.f_select(1, place);
         let line = |n: i64, size: [i64; 3]| -> Result<Tensor> {
             Ok(Tensor::f_arange(n, (Kind::Double, device))?.f_reshape(size)?)
         };

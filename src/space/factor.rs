@@ -137,9 +137,9 @@ pub fn value(factors: &[Factor], setting: &[f64]) -> Value {
 pub trait Factored {
     fn factors(&self) -> &[Factor];
 
-    /// The factors where changes are as strong as `level` allows, if the space has levels.
-    fn at(&self, _level: f64) -> Option<Vec<Factor>> {
-        None
+    /// The factors where changes are as strong as `level` allows, if the space has levels; refuses a level beyond its limit.
+    fn at(&self, _level: f64) -> Result<Option<Vec<Factor>>> {
+        Ok(None)
     }
 
     /// How large a change is, in the unit of the levels; `None` where changes have no common one.

@@ -56,6 +56,11 @@ pub trait Space {
         None
     }
 
+    /// What pixels are kept in, if they are.
+    fn bounds(&self) -> Option<Bounds> {
+        None
+    }
+
     /// The space as points that gradients flow to, if they do: what searches along gradients need.
     fn differentiable(&self) -> Option<&dyn Differentiable> {
         None
@@ -74,9 +79,6 @@ pub trait Differentiable {
 
     /// The radius of the ball that points stay in, if they do.
     fn within(&self) -> Option<f64>;
-
-    /// What pixels are kept in, if they are.
-    fn bounds(&self) -> Option<Bounds>;
 
     /// The points that leave images `N x C x H x W` as they are.
     fn start(&self, images: &Tensor) -> Result<Tensor>;
@@ -108,6 +110,11 @@ impl Bounds {
 
     pub fn describe(self) -> String {
         format!("[{:?}, {:?}]", self.least, self.largest)
+    }
+
+    /// Whether all of [0, 1] lies within.
+    pub fn hold_unit(self) -> bool {
+        self.least <= 0.0 && self.largest >= 1.0
     }
 
     /// Images with every pixel moved to the nearest value within.

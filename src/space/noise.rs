@@ -46,6 +46,10 @@ impl Space for Noise {
         true
     }
 
+    fn bounds(&self) -> Option<Bounds> {
+        self.bounds
+    }
+
     fn factored(&self) -> Option<&dyn Factored> {
         Some(self)
     }
@@ -56,9 +60,9 @@ impl Factored for Noise {
         &self.factors
     }
 
-    /// A level is a standard deviation.
-    fn at(&self, level: f64) -> Option<Vec<Factor>> {
-        Some(factors(level).into())
+    /// A level is a standard deviation, in place of the space's own.
+    fn at(&self, level: f64) -> Result<Option<Vec<Factor>>> {
+        Ok(Some(factors(level).into()))
     }
 
     fn magnitude(&self, setting: &[f64]) -> Option<f64> {

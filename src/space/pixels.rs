@@ -61,6 +61,10 @@ impl Space for Pixels {
         true
     }
 
+    fn bounds(&self) -> Option<Bounds> {
+        self.bounds
+    }
+
     fn differentiable(&self) -> Option<&dyn Differentiable> {
         Some(self)
     }
@@ -73,10 +77,6 @@ impl Differentiable for Pixels {
 
     fn within(&self) -> Option<f64> {
         self.within
-    }
-
-    fn bounds(&self) -> Option<Bounds> {
-        self.bounds
     }
 
     /// A point is the changed image itself.

@@ -20,6 +20,9 @@ pub static SOFTMAX_MARGIN: Primitive = Primitive {
         if scores.dim() != 2 || scores.size()[1] < 2 || scores.numel() == 0 {
             return Err(Error::argument(format!("`scores` must be N x K with K at least 2, got {:?}", scores.size())));
         }
+        if scores.f_isfinite()?.f_all()?.f_int64_value(&[])? == 0 {
+            return Err(Error::argument("`scores` holds a number that is not finite"));
+        }
         let (top, _) = scores.f_softmax(1, tch::Kind::Double)?.f_topk(2, 1, true, true)?;
         Ok(Value::tensor(top.f_select(1, 0)?.f_sub(&top.f_select(1, 1)?)?))
     },

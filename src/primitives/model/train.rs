@@ -81,7 +81,13 @@ pub static TRAIN: Primitive = Primitive {
             class_weights: match args.get("class_weights") {
                 None => None,
                 Some(Value::Str(_)) => Some(inverse_frequencies(&set.counts())),
-                Some(_) => Some(args.numbers("class_weights")),
+                Some(_) => {
+                    let weights = args.numbers("class_weights");
+                    if weights.iter().all(|weight| *weight == 0.0) {
+                        return Err(Error::argument("model::train: `class_weights` are all 0, which leaves nothing to learn"));
+                    }
+                    Some(weights)
+                }
             },
             start: if args.str("init") == "unit-norm" { Start::UnitNorm } else { Start::Pytorch },
             seed: args.seed(),

@@ -12,7 +12,7 @@ pub static BIM: Primitive = Primitive {
     params: &[],
     options: &[
         Param::new("steps", Kind::Int, "how many").range(1.0, 1e7).or(Fallback::Int(40)),
-        Param::new("step", Kind::Float, "size of a step in the space's norm")
+        Param::new("step", Kind::Float, "size of a step in the space's norm, in units of pixel values")
             .range(1e-12, 1e6)
             .or(Fallback::Absent("0.1 in l2 and 0.01 in linf; the first is 0.001 and 0.0001 if they grow, 0.01 and 0.0001 for \"galloway\"")),
         Param::new(
@@ -33,8 +33,9 @@ pub static BIM: Primitive = Primitive {
             Images are not projected unless the space has a radius (`within`, or `levels`), nor clipped unless it has `bounds`; with \
             both it is projected gradient descent (PGD) without a random start. It goes all its steps, also when an image fails \
             earlier: `steps: \"all\"` of examine notes every one of them, so that one trajectory gives a whole curve.\n\n\
-            An image whose gradient is 0 stays where it is and has `vanished` true. With gradient: \"mean\" this happens where the \
-            model is confident, which is what ends the curves of the paper's Figure 1b early.",
+            `vanished` is true of an image whose gradient was 0 at some step, where it stays put. With gradient: \"mean\" it is where the \
+            squared length is below 1e-12: there steps shrink to almost nothing, as where the model is confident, which is what ends the \
+            curves of the paper's Figure 1b early.",
     source: "Kurakin, Goodfellow and Bengio 2017; Galloway, Golubeva and Taylor 2018, Section 2 and their published code",
     examples: &[
         Example { code: "search::bim()", result: "search bim(#{ steps: 40 })" },

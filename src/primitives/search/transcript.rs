@@ -53,7 +53,7 @@ pub static COLUMN_OF: Primitive = Primitive {
             the objective asks after. `loss` is the objective's where the search left the image, `margin` how far the scores are \
             from what it asks for: for misclassify() the label's score minus the best other one. `softmax_margin` is the highest softmax \
             probability minus the second highest. `magnitude` is in the space's unit (0 over factors of your own, which have none), `snr` \
-            in dB, `level` and `step` where they were asked for, `vanished` whether a gradient of 0 ended the search. `queries` counts \
+            in dB, `level` and `step` where they were asked for, `vanished` whether a gradient was 0 at some step. `queries` counts \
             the points scored, `point` is the change (over factors a map from name to value), `weight` the density h_g of the outcome.",
     source: "",
     examples: &[Example { code: example!("t.column(\"queries\").len()"), result: "20" }],
@@ -144,7 +144,7 @@ pub static IMAGES: Primitive = Primitive {
             .or(Fallback::Str("after")),
     ],
     options: &[],
-    returns: "a tensor N x C x H x W in [0, 1]",
+    returns: "a tensor N x C x H x W",
     notes: "Images are read and changed anew; a transcript holds no pixels.",
     source: "",
     examples: &[Example {

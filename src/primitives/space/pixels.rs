@@ -12,9 +12,13 @@ pub static PIXELS: Primitive = Primitive {
     purpose: "Every pixel by itself: perturbations, free or within a ball.",
     params: &[Param::new("norm", Kind::Choice(&["l2", "linf"]), "how the size of a perturbation is measured")],
     options: &[
-        Param::new("within", Kind::Float, "the radius of the ball that perturbations stay in")
-            .range(1e-12, 1e9)
-            .or(Fallback::Absent("no ball")),
+        Param::new(
+            "within",
+            Kind::Float,
+            "the radius of the ball that perturbations stay in, in units of pixel values",
+        )
+        .range(1e-12, 1e9)
+        .or(Fallback::Absent("no ball")),
         BOUNDS,
     ],
     returns: "a Space; its `levels` are radii",

@@ -10,7 +10,7 @@ use crate::space::{About, Affine, AnySpace};
 pub static ROTATE: Primitive = Primitive {
     path: "space::rotate",
     purpose: "Rotations of the image up to an angle either way, with bilinear interpolation.",
-    params: &[Param::new("degrees", Kind::Float, "the largest angle").range(0.0, 180.0).unit("degrees")],
+    params: &[Param::new("degrees", Kind::Float, "the largest angle").range(1e-6, 180.0).unit("degrees")],
     options: &[
         Param::new("about", Kind::Choice(&["centre", "corner"]), "what stays in place").or(Fallback::Str("centre")),
         FILL,

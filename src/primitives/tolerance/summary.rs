@@ -19,7 +19,8 @@ pub static SUMMARY: Primitive = Primitive {
     returns: "an array of maps: `curve, models, mi, accuracy, area, gap, half, from, to`, and `mi_spread` and so on of several models",
     notes: "`mi` and `accuracy` are of the weakest fault. `area` is the area below I(T; Y) from `from` to `to`, divided by its width: a \
             mean in bits, comparable where these ends are the same. `gap` is the fall of I(T; Y) from its first to its lowest value, \
-            `half` where on the axis the accuracy has fallen to half of its first value; () where it does not. Of models that were \
+            `half` where on the axis the accuracy has fallen to half of its first value; () where it does not, or has by the first point on the \
+            axis. `half`, `from` and `to` are in the axis's unit, dB or the levels'. Of models that were \
             trained alike, an array, a row holds means, and `_spread` their standard deviations (n - 1).",
     source: "Galloway, Golubeva and Taylor 2018, Section 3",
     examples: &[Example {
@@ -39,11 +40,18 @@ pub static SUMMARY: Primitive = Primitive {
             if in_db { (f64::min, f64::max) } else { (f64::max, f64::min) };
         let from = args.optional_float("from").or(ends.iter().map(|(from, _)| *from).reduce(weak));
         let to = args.optional_float("to").or(ends.iter().map(|(_, to)| *to).reduce(strong));
+        let units: Vec<&str> = all().map(|curve| curve.unit).collect();
+        if !in_db && units.windows(2).any(|pair| pair[0] != pair[1]) {
+            return Err(Error::argument(format!("curves over different units: {}", units.join(", ")))
+                .hint("x: \"snr\" compares faults that are added to the image"));
+        }
         if let (Some(from), Some(to)) = (from, to)
-            && (from == to || (in_db == (from < to)))
+            && from != to
+            && in_db == (from < to)
         {
-            return Err(Error::argument(format!("tolerance::summary: the area from {from} to {to} has no width"))
-                .hint("curves that do not overlap have none in common; in dB `from` is the larger number"));
+            let which = if in_db { "in dB `from` is the larger number" } else { "`from` is the smaller number" };
+            return Err(Error::argument(format!("tolerance::summary: from {from} to {to}: {which}"))
+                .hint("where curves do not overlap, there is no area in common: give `from` and `to`"));
         }
         let row = |(name, curves): &Named| {
             let found: crate::core::Result<Vec<Summary>> =

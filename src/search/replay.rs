@@ -1,0 +1,100 @@
+//! The images of a search along gradients brought back: a transcript keeps no pixels, so the search goes the same way again.
+
+use std::rc::Rc;
+
+use super::gradient::{Place, Way, batch_of};
+use super::transcript::Row;
+use super::{Densities, Examination, Search};
+use crate::core::{Cx, Error, Result, Tensor};
+use crate::data::Dataset;
+use crate::model::Model;
+use crate::objective::{Aim, Objective};
+use crate::space::Space;
+
+/// What a transcript keeps of the examination that it came from.
+pub(super) struct Replay {
+    pub model: Model,
+    pub space: Rc<dyn Space>,
+    pub search: Rc<dyn Search>,
+    pub objective: Objective,
+    pub levels: Vec<f64>,
+    pub batch: Option<usize>,
+    pub seed: u64,
+}
+
+/// What is asked of a way that is gone again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Images,
+    Points,
+}
+
+impl Replay {
+    /// The images, or the points of the space, where these rows were: each image's way is gone once, as far as its rows need. Up to
+    /// rounding, since batches hold other images than they did.
+    pub fn bring(&self, cx: &Cx, data: &Dataset, rows: &[Row], wanted: Wanted) -> Result<Tensor> {
+        let search =
+            self.search.following().ok_or_else(|| Error::internal("a course without a search along gradients"))?;
+        let mut steps: Vec<u32> = vec![];
+        if search.length().is_some() {
+            steps = rows.iter().filter_map(|row| row.step).collect();
+            steps.sort_unstable();
+            steps.dedup();
+        }
+        let plan = Examination {
+            model: &self.model,
+            data,
+            space: self.space.clone(),
+            search: self.search.clone(),
+            objective: self.objective,
+            levels: self.levels.clone(),
+            steps,
+            densities: Densities::WhereKnown,
+            batch: self.batch,
+            seed: self.seed,
+        };
+        let sights = search.sights(&plan);
+        let place = |row: &Row| {
+            let fits = |sight: &Place| {
+                let level = search.level_by_level() || sight.level.is_none_or(|level| Some(level) == row.level);
+                level && sight.step.is_none_or(|step| Some(step) == row.step)
+            };
+            sights.iter().position(fits).ok_or_else(|| Error::internal("a row that the search never passed"))
+        };
+        let classes = self.model.classes().unwrap_or_default();
+        let way = Way { cx, plan: &plan, search, sights: &sights, classes };
+        let radius = |row: &Row| row.level.filter(|_| search.level_by_level());
+        // Rows by case, and cases by image.
+        let key = |row: &Row| (row.id, row.target, radius(row).map(f64::to_bits));
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|&i| key(&rows[i]));
+        let runs: Vec<&[usize]> = order.chunk_by(|&a, &b| key(&rows[a]) == key(&rows[b])).collect();
+        let mut found: Vec<Option<Tensor>> = rows.iter().map(|_| None).collect();
+        let task = cx.progress("going the way again", Some(runs.len() as u64));
+        for part in runs.chunks(batch_of(cx, &plan)) {
+            cx.check()?;
+            let mut by_sight: Vec<Vec<(usize, usize)>> = sights.iter().map(|_| vec![]).collect();
+            for (at, run) in part.iter().enumerate() {
+                for &i in *run {
+                    by_sight[place(&rows[i])?].push((at, i));
+                }
+            }
+            let case = |run: &&[usize]| {
+                let row = &rows[run[0]];
+                (row.id as usize, row.target.map_or(Aim::Away, Aim::To), radius(row))
+            };
+            let cases: Vec<_> = part.iter().map(case).collect();
+            way.go(&cases, None, None, &mut |sight, _, _| {
+                let Some(place) = sight.place else { return Ok(()) };
+                let all = if wanted == Wanted::Images { sight.images } else { sight.points };
+                for &(at, i) in &by_sight[place] {
+                    found[i] = Some(all.f_narrow(0, at as i64, 1)?.f_detach_copy()?);
+                }
+                Ok(())
+            })?;
+            task.advance(part.len() as u64);
+        }
+        let found: Option<Vec<Tensor>> = found.into_iter().collect();
+        Ok(Tensor::f_cat(&found.ok_or_else(|| Error::internal("a row that the search never passed"))?, 0)?)
+    }
+}
