@@ -17,7 +17,7 @@ use viva::primitives::find;
 use viva::search::Transcript;
 
 const IMAGES: usize = 256;
-const DEFORMED: usize = 32;
+const DEFORMED: usize = 200;
 const STEPS: i64 = 40;
 
 fn setting(name: &str) -> Option<i64> {

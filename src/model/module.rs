@@ -525,6 +525,11 @@ fn freeze(parts: &[(String, Node)], last: bool) -> Result<Vec<(String, Node)>> {
             (Some(conv @ Node::Conv { .. }), Node::BatchNorm { weight, bias, mean, var, eps, .. }) => {
                 *conv = fold(conv, weight, bias, mean, var, *eps)?.frozen(last)?;
             }
+            // The largest of a window is the same before and after, and so are gradients; after it there are fewer numbers.
+            (Some(relu @ Node::ReluInPlace), Node::Plain(Layer::MaxPool { .. })) => {
+                *relu = node.frozen(last)?;
+                frozen.push((name.clone(), Node::ReluInPlace));
+            }
             (Some(before), Node::Plain(Layer::Relu)) if before.gives_fresh() => {
                 frozen.push((name.clone(), Node::ReluInPlace));
             }

@@ -34,6 +34,9 @@ pub struct Adef {
 const BOUNDARY: f64 = 1e-6;
 const PROGRESS: f64 = 1e-10;
 
+/// Of so many images the gradients towards all labels are taken in one pass.
+const FEW: i64 = 16;
+
 impl Search for Adef {
     fn describe(&self) -> String {
         let mut options = vec![format!("steps: {}", self.steps)];
@@ -244,42 +247,51 @@ impl Ways<'_> {
         }
     }
 
-    /// The candidate fields with the smallest T-norm.
+    /// The candidate fields with the smallest T-norm, the first of equal ones.
     fn step(&self, leaf: &Tensor, scores: &Tensor, fields: &Tensor, active: &[usize]) -> Result<Proposed> {
-        let device = leaf.device();
-        let (slope_x, slope_y) = tch::no_grad(|| slopes(&leaf.f_detach()?))?;
         let current = scores.f_detach()?.f_argmax(1, true)?;
-        let towards = self.towards(active, device)?;
-        let count = towards.size()[1];
-        let base = scores.f_gather(1, &current, false)?;
-        let mut best: Option<(Tensor, Tensor)> = None;
-        for k in 0..count {
-            let gap = scores.f_gather(1, &towards.f_narrow(1, k, 1)?, false)?.f_sub(&base)?.f_squeeze_dim(1)?;
-            let gradient = Tensor::f_run_backward(&[gap.f_sum(scores.kind())?], &[leaf], k + 1 < count, false)?;
-            tch::no_grad(|| -> Result<()> {
-                let along = |slope: &Tensor| -> Result<Tensor> {
-                    Ok(gradient[0].f_mul(slope)?.f_sum_dim_intlist([1i64].as_slice(), true, leaf.kind())?)
-                };
-                let alpha = self.smooth(&Tensor::f_cat(&[along(&slope_x)?, along(&slope_y)?], 1)?)?;
-                let squares = alpha.f_square()?.f_sum_dim_intlist([1i64, 2, 3].as_slice(), true, leaf.kind())?;
-                let alpha = if self.adef.sigma > 0.0 { self.smooth(&alpha)? } else { alpha };
-                let share = gap.f_detach()?.f_reshape([-1, 1, 1, 1])?.f_neg()?.f_div(&squares)?;
-                let total = fields.f_add(&alpha.f_mul(&share)?.f_permute([0, 2, 3, 1])?)?;
-                // No slope anywhere: 0 / 0.
-                let norm = Deform::t_norm(&total)?.f_nan_to_num(f64::INFINITY, f64::INFINITY, f64::INFINITY)?;
-                best = Some(match best.take() {
-                    None => (total, norm),
-                    Some((fields, norms)) => {
-                        let closer = norm.f_lt_tensor(&norms)?;
-                        (total.f_where_self(&closer.f_reshape([-1, 1, 1, 1])?, &fields)?, norm.f_minimum(&norms)?)
-                    }
-                });
-                Ok(())
-            })?;
-        }
-        let (fields, norms) = best.ok_or_else(|| Error::internal("no candidates"))?;
-        let norms = Vec::<f64>::try_from(&norms.f_to_kind(Kind::Double)?.f_to_device(tch::Device::Cpu)?)?;
-        Ok(Proposed { fields, norms })
+        let towards = self.towards(active, leaf.device())?;
+        let (gaps, gradients) = match leaf.size()[0] {
+            few if few <= FEW => self.together(&leaf.f_detach()?, &towards, &current)?,
+            _ => one_by_one(leaf, scores, &towards, &current)?,
+        };
+        tch::no_grad(|| {
+            let (slope_x, slope_y) = slopes(&leaf.f_detach()?)?;
+            let (k, n, _, height, width) = gradients.size5()?;
+            let along = |slope: &Tensor| -> Result<Tensor> {
+                let sums = gradients.f_mul(slope)?.f_sum_dim_intlist([2i64].as_slice(), true, leaf.kind())?;
+                Ok(sums.f_reshape([k * n, 1, height, width])?)
+            };
+            let alpha = self.smooth(&Tensor::f_cat(&[along(&slope_x)?, along(&slope_y)?], 1)?)?;
+            let squares = alpha.f_square()?.f_sum_dim_intlist([1i64, 2, 3].as_slice(), true, leaf.kind())?;
+            let alpha = if self.adef.sigma > 0.0 { self.smooth(&alpha)? } else { alpha };
+            let share = gaps.f_reshape([k * n, 1, 1, 1])?.f_neg()?.f_div(&squares)?;
+            let steps = alpha.f_mul(&share)?.f_permute([0, 2, 3, 1])?.f_reshape([k, n, height, width, 2])?;
+            let totals = steps.f_add(&fields.f_unsqueeze(0)?)?;
+            // No slope anywhere: 0 / 0.
+            let norms = Deform::t_norm(&totals.f_reshape([k * n, height, width, 2])?)?;
+            let norms = norms.f_nan_to_num(f64::INFINITY, f64::INFINITY, f64::INFINITY)?.f_reshape([k, n])?;
+            let (least, which) = norms.f_min_dim(0, false)?;
+            let which = which.f_reshape([1, n, 1, 1, 1])?.f_expand([1, n, height, width, 2], false)?;
+            let fields = totals.f_gather(0, &which, false)?.f_squeeze_dim(0)?;
+            let norms = Vec::<f64>::try_from(&least.f_to_kind(Kind::Double)?.f_to_device(tch::Device::Cpu)?)?;
+            Ok(Proposed { fields, norms })
+        })
+    }
+
+    /// The gaps `K x N` between the scores of the labels to go to and the current ones, and their gradients `K x N x C x H x W`, from
+    /// one pass with a copy of the images per label: what is fastest for a few images.
+    fn together(&self, images: &Tensor, towards: &Tensor, current: &Tensor) -> Result<(Tensor, Tensor)> {
+        let (n, c, height, width) = images.size4()?;
+        let k = towards.size()[1];
+        let copies = images.f_unsqueeze(0)?.f_expand([k, n, c, height, width], false)?;
+        let leaf = copies.f_reshape([k * n, c, height, width])?.f_detach_copy()?.f_set_requires_grad(true)?;
+        let scores = self.hunt.model.logits(&leaf)?;
+        let towards = towards.f_transpose(0, 1)?.f_reshape([k * n, 1])?;
+        let current = current.f_unsqueeze(0)?.f_expand([k, n, 1], false)?.f_reshape([k * n, 1])?;
+        let gaps = scores.f_gather(1, &towards, false)?.f_sub(&scores.f_gather(1, &current, false)?)?;
+        let gradient = Tensor::f_run_backward(&[gaps.f_sum(scores.kind())?], &[&leaf], false, false)?;
+        Ok((gaps.f_detach()?.f_reshape([k, n])?, gradient[0].f_reshape([k, n, c, height, width])?))
     }
 
     /// The labels that each image may go to, `N x K`.
@@ -351,6 +363,20 @@ impl Ways<'_> {
         }
         Ok(())
     }
+}
+
+/// As `together`, from one pass forward and one back per label.
+fn one_by_one(leaf: &Tensor, scores: &Tensor, towards: &Tensor, current: &Tensor) -> Result<(Tensor, Tensor)> {
+    let count = towards.size()[1];
+    let base = scores.f_gather(1, current, false)?;
+    let (mut gaps, mut gradients) = (vec![], vec![]);
+    for k in 0..count {
+        let gap = scores.f_gather(1, &towards.f_narrow(1, k, 1)?, false)?.f_sub(&base)?.f_squeeze_dim(1)?;
+        let gradient = Tensor::f_run_backward(&[gap.f_sum(scores.kind())?], &[leaf], k + 1 < count, false)?;
+        gradients.push(gradient[0].shallow_clone());
+        gaps.push(gap.f_detach()?);
+    }
+    Ok((Tensor::f_stack(&gaps, 0)?, Tensor::f_stack(&gradients, 0)?))
 }
 
 /// How images change along columns and along rows: half the difference of the neighbours, at the border the difference to the one
