@@ -66,13 +66,13 @@ impl Following for Adef {
             return Err(Error::argument("examine: adef stops each image by itself and has no `steps` in common")
                 .hint("`levels` are bounds on the T-norm; one trajectory gives them all"));
         }
-        if let Candidates::Places(places) = &self.candidates {
-            if let Some(place) = places.iter().find(|place| **place as i64 >= classes) {
-                return Err(Error::argument(format!(
-                    "search::adef: `candidates` asks for place {place} among {classes} classes"
-                ))
-                .hint(format!("places count from 0, the label that the model gives, to {}", classes - 1)));
-            }
+        if let Candidates::Places(places) = &self.candidates
+            && let Some(place) = places.iter().find(|place| **place as i64 >= classes)
+        {
+            return Err(Error::argument(format!(
+                "search::adef: `candidates` asks for place {place} among {classes} classes"
+            ))
+            .hint(format!("places count from 0, the label that the model gives, to {}", classes - 1)));
         }
         if let (Some(within), Some(level)) = (
             plan.space.deform().and_then(Deform::within),

@@ -55,7 +55,7 @@ pub struct Affine {
 impl Affine {
     /// `rotate` in degrees from 0 to 180 and `shift` in pixels from 0, not both 0.
     pub fn new(rotate: f64, shift: f64, whole: bool, about: About, fill: Fill) -> Result<Self> {
-        if !(0.0..=180.0).contains(&rotate) || !(shift >= 0.0 && shift.is_finite()) {
+        if !((0.0..=180.0).contains(&rotate) && shift >= 0.0 && shift.is_finite()) {
             return Err(Error::argument(format!(
                 "a rotation is from 0 to 180 degrees and a shift from 0 pixels, got {rotate} and {shift}"
             )));

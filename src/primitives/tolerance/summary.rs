@@ -36,10 +36,10 @@ pub static SUMMARY: Primitive = Primitive {
         let in_db = in_db(args.optional_str("x").unwrap_or_default(), all());
         let ends: Vec<(f64, f64)> = all().filter_map(|curve| curve.ends(in_db)).collect();
         // In dB the strong end is the low one.
-        let (weak, strong): (fn(f64, f64) -> f64, fn(f64, f64) -> f64) =
-            if in_db { (f64::min, f64::max) } else { (f64::max, f64::min) };
-        let from = args.optional_float("from").or(ends.iter().map(|(from, _)| *from).reduce(weak));
-        let to = args.optional_float("to").or(ends.iter().map(|(_, to)| *to).reduce(strong));
+        let weaker = |a: f64, b: f64| if in_db { a.min(b) } else { a.max(b) };
+        let stronger = |a: f64, b: f64| if in_db { a.max(b) } else { a.min(b) };
+        let from = args.optional_float("from").or(ends.iter().map(|(from, _)| *from).reduce(weaker));
+        let to = args.optional_float("to").or(ends.iter().map(|(_, to)| *to).reduce(stronger));
         let units: Vec<&str> = all().map(|curve| curve.unit).collect();
         if !in_db && units.windows(2).any(|pair| pair[0] != pair[1]) {
             return Err(Error::argument(format!("curves over different units: {}", units.join(", ")))
