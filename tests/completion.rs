@@ -94,7 +94,7 @@ const OFFERS: &[(&str, Want)] = &[
     ("data::¦", Has(&["glyphs(", "load(", "noise("])),
     ("data::¦", Not(&["ds", "data::"])),
     ("let t = data::l¦", Just(&["load("])),
-    ("search::¦", Has(&["strongest()", "nearest()"])),
+    ("search::¦", Has(&["strongest(", "nearest()"])),
     ("zoo::ga¦", Just(&["galloway()"])),
     ("zoo::¦", Not(&["strided("])),
     ("import \"std/zoo\" as other; other::oval¦", Just(&["oval_cifar("])),
@@ -109,7 +109,7 @@ const OFFERS: &[(&str, Want)] = &[
     ("report.¦", Has(&["p", "verdict", "interval_test", "curve("])),
     ("report.interval_test.¦", Just(&["bound", "p", "reject", "verdict"])),
     ("report.betting.o¦", Just(&["other_orders_rejecting"])),
-    ("report.transcript.fi¦", Just(&["filter("])),
+    ("report.transcript.fi¦", Just(&["filter(", "fields()"])),
     ("m.¦", Just(&["alpha", "beta"])),
     ("m.beta.¦", Just(&["inner"])),
     ("m.ke¦", Just(&["keys()"])),
@@ -214,8 +214,8 @@ fn the_tab_key_offers_what_fits() {
 
 /// A typed text, the columns that are left, the signature shown, and the part of it that is being typed.
 const HINTS: &[(&str, usize, &str, &str)] = &[
-    ("examine(", 70, "examine(f, inputs, #{ space, search, objective, batch, seed })", "f"),
-    ("examine(model_a, ", 70, "examine(f, inputs, #{ space, search, objective, batch, seed })", "inputs"),
+    ("examine(", 70, "examine(f, inputs, #{ space, search, objective, levels, steps, … })", "f"),
+    ("examine(model_a, ", 70, "examine(f, inputs, #{ space, search, objective, levels, steps, … })", "inputs"),
     ("examine(model_a, ds, ", 50, "examine(f, inputs, #{ space, search, … })", "#{ space, search, … }"),
     ("examine(model_a, ds, #{ ", 40, "examine(f, inputs, #{ space, … })", "#{ space, … }"),
     ("examine(", 26, "examine(f, inputs, #{ … })", "f"),
@@ -240,7 +240,7 @@ const HINTS: &[(&str, usize, &str, &str)] = &[
         "",
     ),
     ("risk::estimate(model_a, ds, #{ search: ", 38, "search", "search"),
-    ("space::translate(mine(1, 2)", 60, "space::translate(epsilon)", "epsilon"),
+    ("space::translate(mine(1, 2)", 60, "space::translate(epsilon, #{ fill })", "epsilon"),
     (
         "model::train(ds, #{ arch: [net::conv(",
         80,
@@ -250,7 +250,7 @@ const HINTS: &[(&str, usize, &str, &str)] = &[
     ("model::train(ds, #{ arch: [net::conv(3, 4), ", 80, "arch: a string or an array", "arch"),
     ("net::leaky_relu(", 60, "net::leaky_relu([slope])", "[slope]"),
     ("fn f(a, b) { a }\nf(", 60, "f(a, b)", "a"),
-    ("examine(model_a, \"", 70, "examine(f, inputs, #{ space, search, objective, batch, seed })", "inputs"),
+    ("examine(model_a, \"", 70, "examine(f, inputs, #{ space, search, objective, levels, steps, … })", "inputs"),
     ("1 + 2", 60, "", ""),
     ("nosuch(", 60, "", ""),
     ("if (", 60, "", ""),

@@ -135,7 +135,7 @@ fn own_space() {
 
 #[test]
 fn tolerance() {
-    let found = run("tolerance", &["figure.png", "summary.csv"]);
+    let found = run("tolerance", &["figure.png", "curves-next_class.csv"]);
     let curve = |name: &str, of: &str| -> Vec<f64> {
         found["curves"][name][of].as_array().expect("a curve").iter().map(number).collect()
     };

@@ -402,7 +402,7 @@ fn transcripts() {
     assert_eq!(groups["true"].success_rate(), 1.0);
     let csv = t.table().unwrap().csv();
     assert_eq!(csv.lines().count(), 51);
-    assert!(csv.starts_with("id,label,target,before,after,fooled,loss,margin,magnitude,queries,point,weight\n"));
+    assert!(csv.starts_with("id,label,target,before,after,fooled,level,step,snr,magnitude,loss,margin,softmax_margin,vanished,queries,point,weight\n"));
     let text = t.details(120);
     assert!(text.contains("… 38 more rows"), "{text}");
     println!("{text}");

@@ -42,7 +42,7 @@ pub use transcript::{Density, Row, Transcript};
 /// The pairs of space and search that work together.
 const PAIRS: &str = "pairs that work: space::flip, turn, polarity, their products with each other and with \
                      space::translate, and space::translate with search::strongest, nearest, random or random2; space::noise, \
-                     rotate, affine, translate with a fill and factors with search::sweep and sample, and with \
+                     rotate, affine, translate with a fill, and space::factors with search::sample and sweep, and with \
                      search::strongest where every factor has choices or a `grid` is given; space::pixels with search::bim; \
                      space::deform with search::adef";
 

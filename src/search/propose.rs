@@ -40,7 +40,7 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search:
     }
     if plan.data.leaves_unit_range() && !space.takes_any_range() {
         return Err(Error::data(format!(
-            "{}: the images leave [0, 1], as centred and standardised ones do, where these factors act",
+            "{}: the images leave [0, 1], where these factors act, as centred or standardised ones do",
             plan.data.name
         ))
         .hint("examine the plain images; a model's own `mean` and `std` do the normalising"));
