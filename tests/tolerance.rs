@@ -2,15 +2,18 @@
 //! from a script's outside.
 #![allow(clippy::unwrap_used)]
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use tch::{Device, Kind};
-use viva::core::{Cx, Digest, Result, Tensor, Value};
+use viva::core::{Cx, Digest, Journal, Quiet, Result, Tensor, Value};
 use viva::model::{Layer, Model, Module, Network};
-use viva::objective::Aim;
+use viva::objective::{Aim, Objective};
 use viva::script::Session;
-use viva::search::{Adef, Bim, Candidates, Following, Gradient, Hunt, Place, Schedule, Sight};
+use viva::search::{
+    Adef, Bim, Candidates, Densities, Examination, Following, Gradient, Hunt, Place, Schedule, Sight, examine,
+};
 use viva::space::{About, Affine, Bounds, Deform, Factored, Fill, Norm, Pixels, Space};
 
 fn run(script: &str) -> Value {
@@ -543,6 +546,77 @@ fn the_worst_of_a_grid_is_no_better_than_any_of_its_points() {
          [better, grid[0].queries, few[0].queries, whole.mean(\"fooled\") == rolled.mean(\"fooled\"), grid.success_rate() > 0.3]"
     );
     assert_eq!(run(&script).summary(), "[0, 46, 28, true, true]");
+}
+
+#[test]
+fn deformations_go_to_the_labels_that_are_asked_for() {
+    let script = "let digits = data::glyphs(#{ n: 630, size: 16, position: \"margin\", margin: 0, seed: 3 }).standardise();\n\
+         let layers = [net::conv(8, 5, #{ pad: 2 }), net::relu(), net::max_pool(2), net::flatten(), net::linear(32), net::relu(), net::linear(10)];\n\
+         let f = model::train(digits.skip(30), #{ arch: layers, epochs: 12, lr: 0.003, seed: 1 });\n\
+         let ds = digits.take(30);\n\
+         let bend = #{ space: space::deform(), search: search::adef() };\n\
+         bend.objective = objective::shift(1);\n\
+         let next = examine(f, ds, bend);\n\
+         bend.objective = objective::least_likely();\n\
+         let least = examine(f, ds, bend);\n\
+         let lowest = (0 - f.logits(ds)).argmax().values();\n\
+         let wrong = 0;\n\
+         for i in 0..30 {\n\
+           if next[i].target != (ds.labels[i] + 1) % 10 || least[i].target != lowest[i] { wrong += 1; }\n\
+         }\n\
+         let met = |t| t.filter(|row| row.after == row.target).len() >= 20;\n\
+         [wrong, met.call(next), met.call(least), least.mean(\"magnitude\") > next.mean(\"magnitude\")]";
+    assert_eq!(run(script).summary(), "[0, true, true, true]");
+}
+
+/// Counts how often it is asked.
+struct Counted(Rc<Cell<usize>>, Tensor);
+
+impl Network for Counted {
+    fn forward(&self, images: &Tensor) -> Result<Tensor> {
+        self.0.set(self.0.get() + 1);
+        Ok(images.flatten(1, -1).matmul(&self.1.tr()))
+    }
+}
+
+#[test]
+fn a_long_trajectory_goes_on_where_it_was_stopped() {
+    let asked = Rc::new(Cell::new(0));
+    let weights = Tensor::from_slice(&(0..32).map(|i| ((i * 37 % 19) as f32 - 9.0) / 10.0).collect::<Vec<_>>());
+    let model =
+        Model::new("counted", Box::new(Counted(asked.clone(), weights.reshape([2, 16]))), Digest::of(b"counted"));
+    let pixels = Tensor::from_slice(&(0..96).map(|i| (i * 29 % 31) as f32 / 31.0).collect::<Vec<_>>());
+    let data = viva::data::from_tensor(&pixels.reshape([6, 1, 4, 4]), vec![0, 1, 0, 1, 0, 1], None, false).unwrap();
+    let attempt = |journal: Option<&Path>, polls: Option<u64>| {
+        let mut cx = Cx::new(Box::new(Quiet));
+        if let Some(folder) = journal {
+            cx.set_journal(Journal::open(folder).unwrap());
+        }
+        cx.stop_after(polls);
+        let plan = Examination {
+            model: &model,
+            data: &data,
+            space: Rc::new(Pixels::new(Norm::L2, None, None).unwrap()),
+            search: Rc::new(Bim { steps: 60, step: None, schedule: Schedule::Constant, gradient: Gradient::Own }),
+            objective: Objective::Misclassify,
+            levels: vec![],
+            steps: vec![0, 20, 45, 60],
+            densities: Densities::WhereKnown,
+            batch: None,
+            seed: 0,
+        };
+        asked.set(0);
+        examine(&cx, &plan).map(|transcript| format!("{:?}", transcript.rows))
+    };
+    let whole = attempt(None, None).unwrap();
+    let once = asked.get();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(attempt(Some(folder.path()), Some(40)).is_err_and(|error| error.is_interrupted()));
+    let before = asked.get();
+    assert!((20..60).contains(&before), "{before}");
+    assert_eq!(attempt(Some(folder.path()), None).unwrap(), whole);
+    // One more question to learn the number of classes.
+    assert!(asked.get() <= once - before + 2, "{} asked again, {before} before, {once} in all", asked.get());
 }
 
 #[test]
