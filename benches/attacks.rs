@@ -50,7 +50,7 @@ fn peers(model: &Path, images: &Path, threads: i64, variants: &[&str]) -> BTreeM
         .arg(threads.to_string())
         .args(variants)
         // Python's own defaults: what cargo sets for viva is not for it.
-        .env_remove("OMP_WAIT_POLICY")
+        .env_remove("GOMP_SPINCOUNT")
         .output()
         .expect("the peers' Python starts");
     assert!(output.status.success(), "attacks.py: {}", String::from_utf8_lossy(&output.stderr));

@@ -71,7 +71,7 @@ fn peers(arch: &str, weights: &Path, images: &Path, count: i64, threads: i64, ba
         .args([count, 256, 224, EPSILON, threads].map(|n| n.to_string()))
         .args(batches)
         // Python's own defaults: what cargo sets for viva is not for it.
-        .env_remove("OMP_WAIT_POLICY")
+        .env_remove("GOMP_SPINCOUNT")
         .output()
         .expect("the peers' Python starts");
     assert!(output.status.success(), "sweep.py: {}", String::from_utf8_lossy(&output.stderr));

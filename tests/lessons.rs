@@ -12,8 +12,8 @@ fn folder() -> PathBuf {
 
 fn viva() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
-    // Threads that wait give way to whatever else runs on the machine.
-    command.env("OMP_WAIT_POLICY", "passive");
+    // Threads that wait soon give way to whatever else runs on the machine.
+    command.env("GOMP_SPINCOUNT", "30000");
     command
 }
 

@@ -344,6 +344,25 @@ fn kernel_channels_last(weight: &Tensor) -> Result<Tensor> {
     }
 }
 
+/// Whether `grey_conv` takes the gradient of images faster than a convolution: a frozen kernel that lies channels-last, one channel,
+/// on a CPU, where oneDNN's way back to one channel takes as long as one to sixteen.
+fn grey_kernel(weight: &Tensor, x: &Tensor) -> bool {
+    let fast = x.kind() == Kind::Float && x.device() == Device::Cpu && !weight.requires_grad();
+    fast && x.size()[1] == 1 && weight.size()[1] == 1 && weight.size()[2..] != [1, 1]
+}
+
+/// A convolution of one channel as one of single pixels, on a channel for every place in the window.
+fn grey_conv(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, [stride, pad, dilation]: [i64; 3]) -> Result<Tensor> {
+    let (out, _, rows, columns) = weight.size4()?;
+    let (n, _, height, width) = x.size4()?;
+    let places = |side: i64, window: i64| (side + 2 * pad - dilation * (window - 1) - 1) / stride + 1;
+    let windows = x.f_im2col([rows, columns], [dilation; 2], [pad; 2], [stride; 2])?;
+    let taps = rows * columns;
+    let windows = windows.f_reshape([n, taps, places(height, rows), places(width, columns)])?;
+    let pixels = weight.f_reshape([out, taps])?.f_as_strided([out, taps, 1, 1], [taps, 1, taps, taps], None::<i64>)?;
+    Ok(windows.f_conv2d(&pixels, bias, 1, 0, 1, 1)?)
+}
+
 fn run(parts: &[(String, Node)], x: &Tensor, mode: Mode) -> Result<Tensor> {
     let mut x = x.shallow_clone();
     for (_, node) in parts {
@@ -384,7 +403,10 @@ impl Node {
                     return Err(Error::model(format!("a convolution takes {wanted} channels, got {:?}", x.size()))
                         .hint("`ds.grey()` gives one channel"));
                 }
-                x.f_conv2d(weight, bias.as_ref(), *stride, *pad, *dilation, *groups)?
+                match x.requires_grad() && grey_kernel(weight, x) {
+                    true => grey_conv(x, weight, bias.as_ref(), [*stride, *pad, *dilation])?,
+                    false => x.f_conv2d(weight, bias.as_ref(), *stride, *pad, *dilation, *groups)?,
+                }
             }
             Self::Linear { weight, bias } => {
                 let wanted = weight.size()[1];
