@@ -12,7 +12,7 @@ use viva::model::{Layer, Model, Module, Network};
 use viva::objective::{Aim, Objective};
 use viva::script::Session;
 use viva::search::{
-    Adef, Bim, Candidates, Densities, Examination, Following, Gradient, Hunt, Place, Schedule, Sight, examine,
+    Adef, Bim, Candidates, CaseBatch, Densities, Examination, Gradient, GradientSearch, Place, Schedule, Sight, examine,
 };
 use viva::space::{About, Affine, Bounds, Deform, Factored, Fill, Norm, Pixels, Space};
 
@@ -75,14 +75,14 @@ struct Followed {
 }
 
 fn follow(
-    search: &dyn Following,
+    search: &dyn GradientSearch,
     (model, space): (&Model, &dyn Space),
     images: &Tensor,
     (labels, aims): (&[i64], &[Aim]),
     sights: &[Place],
 ) -> Vec<Followed> {
     let cx = Cx::default();
-    let hunt = Hunt {
+    let batch = CaseBatch {
         cx: &cx,
         model,
         space,
@@ -109,7 +109,7 @@ fn follow(
         }
         Ok(())
     };
-    search.follow(&hunt, &mut see).unwrap();
+    search.follow(&batch, &mut see).unwrap();
     seen
 }
 
@@ -334,7 +334,7 @@ fn steps_along_the_mean_gradient_shrink_with_the_number_of_cases() {
         let mean = length / cases as f64;
         let wanted = 0.1 * mean / mean.max(1e-6);
         let sights = [Place { level: None, step: Some(1) }];
-        let hunt = Hunt {
+        let batch = CaseBatch {
             cx: &cx,
             model: &model,
             space: &space,
@@ -352,7 +352,7 @@ fn steps_along_the_mean_gradient_shrink_with_the_number_of_cases() {
             found = (sight.magnitude.double_value(&[0]), sight.vanished.int64_value(&[0]) != 0);
             Ok(())
         };
-        search.follow(&hunt, &mut see).unwrap();
+        search.follow(&batch, &mut see).unwrap();
         assert!((found.0 - wanted).abs() < 1e-12, "{cases}: {} and {wanted}", found.0);
         assert_eq!(found.1, vanished, "{cases}");
     }

@@ -27,36 +27,35 @@ impl Plugin {
         0.0 + counts.map(term).sum::<f64>()
     }
 
-    /// I(Y; T) where label y comes `counts[y * k + t]` times with prediction t.
-    pub fn information_of(self, counts: &[u32], k: usize) -> f64 {
-        let at = |y: usize, t: usize| u64::from(counts[y * k + t]);
-        let given = |t: usize| (0..k).map(move |y| at(y, t)).sum::<u64>();
-        let n: u64 = (0..k).map(given).sum();
-        let conditional = |t: usize| given(t) as f64 / n as f64 * self.entropy((0..k).map(|y| at(y, t)));
-        let labels = |y: usize| (0..k).map(|t| at(y, t)).sum::<u64>();
-        self.entropy((0..k).map(labels)) - (0..k).filter(|&t| given(t) > 0).map(conditional).sum::<f64>()
+    /// I(Y; T) = H(Y) - H(Y|T) from how often each label comes, and how often with each prediction; H(Y|T) is the mean of H(Y|T = t)
+    /// by how often t comes.
+    fn information<C: Iterator<Item = u64> + Clone>(self, labels: C, given: impl Iterator<Item = C>) -> f64 {
+        let n = labels.clone().sum::<u64>() as f64;
+        let conditional = |counts: C| counts.clone().sum::<u64>() as f64 / n * self.entropy(counts);
+        self.entropy(labels) - given.map(conditional).sum::<f64>()
     }
 
-    /// I(Y; T) = H(Y) - H(Y|T) of pairs (y, t), where H(Y|T) is the mean of H(Y|T = t) by how often t occurs.
+    /// I(Y; T) where label y comes `counts[y * k + t]` times with prediction t.
+    pub fn information_of(self, counts: &[u32], k: usize) -> f64 {
+        let mut labels = vec![0u64; k];
+        let mut given = vec![0u64; k * k];
+        for (place, &count) in counts.iter().enumerate() {
+            labels[place / k] += u64::from(count);
+            given[place % k * k + place / k] = u64::from(count);
+        }
+        self.information(labels.iter().copied(), given.chunks(k).map(|counts| counts.iter().copied()))
+    }
+
+    /// I(Y; T) of pairs (y, t).
     pub fn mutual_information<Y: Ord + Copy, T: Ord + Copy>(self, pairs: impl Iterator<Item = (Y, T)>) -> f64 {
         let mut labels: BTreeMap<Y, u64> = BTreeMap::new();
         let mut given: BTreeMap<T, BTreeMap<Y, u64>> = BTreeMap::new();
-        let mut n = 0u64;
         for (y, t) in pairs {
             *labels.entry(y).or_default() += 1;
             *given.entry(t).or_default().entry(y).or_default() += 1;
-            n += 1;
         }
-        let conditional = |counts: &BTreeMap<Y, u64>| {
-            counts.values().sum::<u64>() as f64 / n as f64 * self.entropy(counts.values().copied())
-        };
-        self.entropy(labels.values().copied()) - given.values().map(conditional).sum::<f64>()
+        self.information(labels.values().copied(), given.values().map(|counts| counts.values().copied()))
     }
-}
-
-/// The signal-to-noise ratio in dB, 20 log10(1 + |x| / |dx|) (Galloway et al. 2018); infinite where dx is 0.
-pub fn snr_db(signal: f64, noise: f64) -> f64 {
-    20.0 * (1.0 + signal / noise).log10()
 }
 
 #[cfg(test)]
@@ -97,11 +96,5 @@ mod tests {
         let wrong = |y: usize| (0..10).filter(move |t| *t != y).map(move |t| (y, t));
         near(Plugin::Exact.mutual_information(labels().flat_map(wrong)), 0.1504);
         near(Plugin::Exact.mutual_information((0..10).flat_map(wrong)), (10f64 / 9.0).log2());
-    }
-
-    #[test]
-    fn ratios_in_decibels() {
-        assert!((snr_db(1.0, 0.1) - 20.83).abs() < 0.005 && (snr_db(1.0, 0.01) - 40.09).abs() < 0.005);
-        assert_eq!((snr_db(0.0, 1.0), snr_db(1.0, 0.0)), (0.0, f64::INFINITY));
     }
 }

@@ -203,18 +203,18 @@ pub fn loss(excess: f32) -> f32 {
 
 /// Judges scores `N x K` for labels and aims, each class below K.
 pub fn judge(scores: &Tensor, labels: &[i64], aims: &[Aim]) -> Result<Verdicts> {
-    Verdicts::of_numbers(&numbers(scores, &Course::of(labels, aims, scores.device())?)?)
+    Verdicts::of_numbers(&numbers(scores, &Goals::of(labels, aims, scores.device())?)?)
 }
 
 /// Labels and aims of a batch on a device: which way its scores are to go.
-pub struct Course {
+pub struct Goals {
     /// The class that is left or aimed at, `N x 1`.
     class: Tensor,
     /// 1 where it is aimed at, -1 where it is left.
     sign: Tensor,
 }
 
-impl Course {
+impl Goals {
     /// Aims whose class is not known yet count as away from the label.
     pub fn of(labels: &[i64], aims: &[Aim], device: tch::Device) -> Result<Self> {
         let classes: Vec<i64> = labels.iter().zip(aims).map(|(&y, aim)| aim.target().map_or(y, i64::from)).collect();
@@ -235,15 +235,15 @@ impl Course {
 
 /// Excess, predicted class, softmax margin, least likely class and whether all is finite, of every image: `5 x N` float32
 /// numbers on the scores' device.
-pub fn numbers(scores: &Tensor, course: &Course) -> Result<Tensor> {
+pub fn numbers(scores: &Tensor, goals: &Goals) -> Result<Tensor> {
     let (_, classes) = scores.size2()?;
     if classes < 2 {
         return Err(Error::model(format!("a classifier must answer at least 2 scores per image, got {classes}")));
     }
     let scores = scores.f_to_kind(tch::Kind::Float)?;
-    let own = scores.f_gather(1, &course.class, false)?.f_squeeze_dim(1)?;
-    let others = scores.f_scatter_value(1, &course.class, f64::NEG_INFINITY)?.f_amax([1], false)?;
-    let excess = own.f_sub(&others)?.f_mul(&course.sign)?;
+    let own = scores.f_gather(1, &goals.class, false)?.f_squeeze_dim(1)?;
+    let others = scores.f_scatter_value(1, &goals.class, f64::NEG_INFINITY)?.f_amax([1], false)?;
+    let excess = own.f_sub(&others)?.f_mul(&goals.sign)?;
     let (top, _) = scores.f_softmax(1, None)?.f_topk(2, 1, true, true)?;
     let margin = top.f_select(1, 0)?.f_sub(&top.f_select(1, 1)?)?;
     let finite = scores.f_isfinite()?.f_all_dim(1, false)?.f_logical_and(&excess.f_isfinite()?)?;

@@ -6,7 +6,7 @@
 
 use tch::Kind;
 
-use super::gradient::{Following, Hunt, Place, Sight};
+use super::gradient::{CaseBatch, GradientSearch, Place, Sight};
 use super::{Examination, Search};
 use crate::core::{Error, ErrorKind, Result, Tensor};
 use crate::space::Deform;
@@ -48,12 +48,12 @@ impl Search for Adef {
         format!("adef(#{{ {} }})", options.join(", "))
     }
 
-    fn following(&self) -> Option<&dyn Following> {
+    fn by_gradient(&self) -> Option<&dyn GradientSearch> {
         Some(self)
     }
 }
 
-impl Following for Adef {
+impl GradientSearch for Adef {
     fn check(&self, plan: &Examination, classes: i64) -> Result<()> {
         if plan.space.deform().is_none() {
             return Err(Error::new(
@@ -104,13 +104,13 @@ impl Following for Adef {
         false
     }
 
-    fn follow(&self, hunt: &Hunt, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()> {
-        let space = hunt.space.deform().ok_or_else(|| Error::internal("a space without deformations"))?;
+    fn follow(&self, cases: &CaseBatch, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()> {
+        let space = cases.space.deform().ok_or_else(|| Error::internal("a space without deformations"))?;
         let bounds: Vec<f64> =
-            hunt.sights.iter().map(|place| place.level.or(space.within()).unwrap_or(f64::INFINITY)).collect();
-        let images = hunt.images;
+            cases.sights.iter().map(|place| place.level.or(space.within()).unwrap_or(f64::INFINITY)).collect();
+        let images = cases.images;
         let (n, device) = (images.size()[0], images.device());
-        let standing = tch::no_grad(|| hunt.model.logits(images))?;
+        let standing = tch::no_grad(|| cases.model.logits(images))?;
         let none = Deform::none(images)?;
         see(&Sight {
             place: None,
@@ -132,19 +132,20 @@ impl Following for Adef {
         };
         let candidates = order.f_index_select(1, &Tensor::f_from_slice(&places)?.f_to_device(device)?)?;
         let own: Vec<i64> = Vec::try_from(&order.f_select(1, 0)?.f_to_device(tch::Device::Cpu)?)?;
-        let mut way = Ways { adef: self, hunt, bounds, own, candidates, ends: vec![], steps: vec![], vanished: vec![] };
-        way.ends = (0..way.bounds.len()).map(|_| Ok(none.f_detach_copy()?)).collect::<Result<_>>()?;
-        way.steps = vec![vec![0; n as usize]; way.bounds.len()];
-        way.vanished = vec![vec![false; n as usize]; way.bounds.len()];
-        way.go()?;
-        way.show(see)
+        let mut deformations =
+            Deformations { adef: self, cases, bounds, own, candidates, ends: vec![], steps: vec![], vanished: vec![] };
+        deformations.ends = (0..deformations.bounds.len()).map(|_| Ok(none.f_detach_copy()?)).collect::<Result<_>>()?;
+        deformations.steps = vec![vec![0; n as usize]; deformations.bounds.len()];
+        deformations.vanished = vec![vec![false; n as usize]; deformations.bounds.len()];
+        deformations.go()?;
+        deformations.show(see)
     }
 }
 
 /// A batch of images on their ways.
-struct Ways<'a> {
+struct Deformations<'a> {
     adef: &'a Adef,
-    hunt: &'a Hunt<'a>,
+    cases: &'a CaseBatch<'a>,
     /// On the T-norm, one per sight.
     bounds: Vec<f64>,
     /// The labels that the model gives the images as they stand.
@@ -157,7 +158,7 @@ struct Ways<'a> {
     vanished: Vec<Vec<bool>>,
 }
 
-/// What one step would do to the images that are still on their way.
+/// What one step would do to the images that are still on their deformations.
 struct Proposed {
     fields: Tensor,
     /// Infinite where no candidate gives a field.
@@ -169,22 +170,22 @@ fn index(places: &[usize], device: tch::Device) -> Result<Tensor> {
     Ok(Tensor::f_from_slice(&places)?.f_to_device(device)?)
 }
 
-impl Ways<'_> {
+impl Deformations<'_> {
     /// Takes every image as far as it goes, and keeps where it was when its norm reached each bound.
     fn go(&mut self) -> Result<()> {
-        let device = self.hunt.images.device();
+        let device = self.cases.images.device();
         let largest = self.bounds.iter().copied().fold(0.0, f64::max);
         let mut active: Vec<usize> = (0..self.own.len()).collect();
-        let mut fields = Deform::none(self.hunt.images)?;
+        let mut fields = Deform::none(self.cases.images)?;
         let mut norms = vec![0.0; active.len()];
         let mut open = vec![vec![true; active.len()]; self.bounds.len()];
         for step in 1..=self.adef.steps {
-            self.hunt.cx.check()?;
+            self.cases.cx.check()?;
             let chosen = index(&active, device)?;
-            let images = self.hunt.images.f_index_select(0, &chosen)?;
+            let images = self.cases.images.f_index_select(0, &chosen)?;
             let here = tch::no_grad(|| Deform::deform(&images, &fields))?;
             let leaf = here.f_detach()?.f_set_requires_grad(true)?;
-            let scores = self.hunt.model.logits(&leaf)?;
+            let scores = self.cases.model.logits(&leaf)?;
             let labels: Vec<i64> = Vec::try_from(&scores.f_argmax(1, false)?.f_to_device(tch::Device::Cpu)?)?;
             let going: Vec<usize> = (0..active.len()).filter(|&i| !self.arrived(active[i], labels[i])).collect();
             let proposed = match going.is_empty() {
@@ -241,7 +242,7 @@ impl Ways<'_> {
 
     /// Whether an image with this label now is where the objective wants it.
     fn arrived(&self, case: usize, label: i64) -> bool {
-        match self.hunt.aims[case].target() {
+        match self.cases.aims[case].target() {
             Some(target) => label == i64::from(target),
             None => label != self.own[case],
         }
@@ -287,7 +288,7 @@ impl Ways<'_> {
         let k = towards.size()[1];
         let copies = images.f_unsqueeze(0)?.f_expand([k, n, c, height, width], false)?;
         let leaf = copies.f_reshape([k * n, c, height, width])?.f_detach_copy()?.f_set_requires_grad(true)?;
-        let scores = self.hunt.model.logits(&leaf)?;
+        let scores = self.cases.model.logits(&leaf)?;
         let towards = towards.f_transpose(0, 1)?.f_reshape([k * n, 1])?;
         let current = current.f_unsqueeze(0)?.f_expand([k, n, 1], false)?.f_reshape([k * n, 1])?;
         let gaps = scores.f_gather(1, &towards, false)?.f_sub(&scores.f_gather(1, &current, false)?)?;
@@ -298,7 +299,7 @@ impl Ways<'_> {
     /// The labels that each image may go to, `N x K`.
     fn towards(&self, active: &[usize], device: tch::Device) -> Result<Tensor> {
         let targets: Option<Vec<i64>> =
-            active.iter().map(|&case| self.hunt.aims[case].target().map(i64::from)).collect();
+            active.iter().map(|&case| self.cases.aims[case].target().map(i64::from)).collect();
         match targets {
             Some(targets) => Ok(Tensor::f_from_slice(&targets)?.f_reshape([-1, 1])?.f_to_device(device)?),
             None => Ok(self.candidates.f_index_select(0, &index(active, device)?)?),
@@ -328,14 +329,14 @@ impl Ways<'_> {
 
     /// Shows where the images ended at each bound, those that do not fail taken a little further.
     fn show(&self, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()> {
-        let (images, device) = (self.hunt.images, self.hunt.images.device());
+        let (images, device) = (self.cases.images, self.cases.images.device());
         for (place, fields) in self.ends.iter().enumerate() {
-            self.hunt.cx.check()?;
+            self.cases.cx.check()?;
             tch::no_grad(|| -> Result<()> {
                 let mut fields = fields.shallow_clone();
                 let mut norms = Deform::t_norm(&fields)?;
                 let mut deformed = Deform::deform(images, &fields)?;
-                let mut scores = self.hunt.model.logits(&deformed)?;
+                let mut scores = self.cases.model.logits(&deformed)?;
                 let (top, _) = scores.f_topk(2, 1, true, true)?;
                 let labels: Vec<i64> = Vec::try_from(&scores.f_argmax(1, false)?.f_to_device(tch::Device::Cpu)?)?;
                 let short: Vec<bool> =
@@ -350,7 +351,7 @@ impl Ways<'_> {
                     fields = fields.f_mul(&factor)?;
                     norms = Deform::t_norm(&fields)?;
                     deformed = Deform::deform(images, &fields)?;
-                    scores = self.hunt.model.logits(&deformed)?;
+                    scores = self.cases.model.logits(&deformed)?;
                 }
                 see(&Sight {
                     place: Some(place),

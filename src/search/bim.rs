@@ -2,10 +2,10 @@
 //! steps of a given size along the gradient of the cross entropy, with no ball, or projected back into one after each step
 //! (then it is projected gradient descent without a random start).
 
-use super::gradient::{Following, Hunt, Place, Sight};
+use super::gradient::{CaseBatch, GradientSearch, Place, Sight};
 use super::{Examination, Search};
 use crate::core::{Error, ErrorKind, Result, Tensor};
-use crate::objective::Course;
+use crate::objective::Goals;
 use crate::space::Norm;
 
 /// How large the steps are.
@@ -101,12 +101,12 @@ impl Search for Bim {
         format!("bim(#{{ {} }})", options.join(", "))
     }
 
-    fn following(&self) -> Option<&dyn Following> {
+    fn by_gradient(&self) -> Option<&dyn GradientSearch> {
         Some(self)
     }
 }
 
-impl Following for Bim {
+impl GradientSearch for Bim {
     fn check(&self, plan: &Examination, _classes: i64) -> Result<()> {
         let Some(space) = plan.space.differentiable() else {
             return Err(Error::new(
@@ -153,11 +153,11 @@ impl Following for Bim {
         true
     }
 
-    fn follow(&self, hunt: &Hunt, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()> {
-        let space = hunt.space.differentiable().ok_or_else(|| Error::internal("a space without gradients"))?;
-        let images = hunt.images;
+    fn follow(&self, cases: &CaseBatch, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()> {
+        let space = cases.space.differentiable().ok_or_else(|| Error::internal("a space without gradients"))?;
+        let images = cases.images;
         let (device, kind, n) = (images.device(), images.kind(), images.size()[0]);
-        let radii = match (&hunt.radii, space.within()) {
+        let radii = match (&cases.radii, space.within()) {
             (Some(radii), _) => Some(Tensor::f_from_slice(radii)?),
             (None, Some(radius)) => Some(Tensor::f_full([n], radius, (tch::Kind::Double, tch::Device::Cpu))?),
             (None, None) => None,
@@ -166,28 +166,28 @@ impl Following for Bim {
             Some(radii) => Some(radii.f_to_kind(kind)?.f_to_device(device)?.f_reshape([n, 1, 1, 1])?),
             None => None,
         };
-        let course = Course::of(hunt.labels, hunt.aims, device)?;
-        let last = hunt.sights.iter().filter_map(|place| place.step).max().unwrap_or(0);
-        let (first, mut points, mut vanished) = match &hunt.from {
+        let goals = Goals::of(cases.labels, cases.aims, device)?;
+        let last = cases.sights.iter().filter_map(|place| place.step).max().unwrap_or(0);
+        let (first, mut points, mut vanished) = match &cases.from {
             Some(from) => (from.step, from.points.shallow_clone(), from.vanished.f_to_kind(tch::Kind::Bool)?),
             None => (0, space.start(images)?, Tensor::f_zeros([n], (tch::Kind::Bool, device))?),
         };
         // Sights come in the order of their steps.
-        let mut ahead = hunt.sights.iter().enumerate().filter_map(|(place, sight)| Some((place, sight.step?)));
+        let mut ahead = cases.sights.iter().enumerate().filter_map(|(place, sight)| Some((place, sight.step?)));
         let mut next = ahead.by_ref().find(|(_, step)| *step >= first);
         for i in first..=last {
-            if i > first && hunt.keeper.is_some_and(|keeper| keeper.due()) {
-                hunt.keep(i, &points, &vanished)?;
+            if i > first && cases.keeper.is_some_and(|keeper| keeper.due()) {
+                cases.keep(i, &points, &vanished)?;
             }
-            if let Err(stopped) = hunt.cx.check() {
+            if let Err(stopped) = cases.cx.check() {
                 if i > first {
-                    hunt.keep(i, &points, &vanished)?;
+                    cases.keep(i, &points, &vanished)?;
                 }
                 return Err(stopped);
             }
             let leaf = points.f_detach()?.f_set_requires_grad(i < last)?;
             let drawn = space.draw(images, &leaf)?;
-            let scores = hunt.model.logits(&drawn)?;
+            let scores = cases.model.logits(&drawn)?;
             let place = next.filter(|(_, step)| *step == i).map(|(place, _)| place);
             if place.is_some() {
                 next = ahead.next();
@@ -215,9 +215,9 @@ impl Following for Bim {
                 break;
             }
             // Minus the log probability grows away from the label.
-            let gradients = Tensor::f_run_backward(&[course.gain(&scores)?], &[&leaf], false, false)?;
+            let gradients = Tensor::f_run_backward(&[goals.gain(&scores)?], &[&leaf], false, false)?;
             points = tch::no_grad(|| -> Result<Tensor> {
-                let (direction, none) = self.direction(&gradients[0], space.norm(), hunt.cases)?;
+                let (direction, none) = self.direction(&gradients[0], space.norm(), cases.cases)?;
                 vanished = vanished.f_logical_or(&none)?;
                 let stepped = leaf.f_detach()?.f_add(&direction.f_mul_scalar(self.size(space.norm(), i))?)?;
                 space.keep(images, &stepped, radii.as_ref())

@@ -48,10 +48,10 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     check_levels(&plan.levels)?;
     check_steps(&plan.steps)?;
     check_bounds(cx, plan)?;
-    if let Some(following) = plan.search.following() {
+    if let Some(gradients) = plan.search.by_gradient() {
         return match plan.densities {
             Densities::Required => refused(format!("the outcomes of {search} have no densities")),
-            Densities::WhereKnown => super::gradient::examine(cx, plan, following),
+            Densities::WhereKnown => super::gradient::examine(cx, plan, gradients),
         };
     }
     if !plan.steps.is_empty() {

@@ -1,7 +1,7 @@
 //! Searches along gradients: each takes a batch of images step by step through a space, and notes predictions and signal-to-noise
 //! ratio on the way, so that one trajectory gives a whole curve (Galloway, Golubeva and Taylor 2018, Section 2).
 //!
-//! A case is one image with one aim, and with one radius where the space's balls are searched. Cases fill batches in the order of
+//! A case is one image with one aim, and with one radius where the space's balls are searched. Outcomes fill batches in the order of
 //! the data, and what comes of a batch is what the journal keeps.
 
 use std::cell::RefCell;
@@ -14,11 +14,11 @@ use super::snr::snr;
 use super::transcript::{Row, Transcript};
 use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result, State, Tensor};
 use crate::model::Model;
-use crate::objective::{Aim, Course, Verdicts, judge, loss, numbers};
+use crate::objective::{Aim, Goals, Verdicts, judge, loss, numbers};
 use crate::space::{Point, Space};
 
 /// A search that needs gradients.
-pub trait Following {
+pub trait GradientSearch {
     /// Refuses what it can't do, before work starts.
     fn check(&self, plan: &Examination, classes: i64) -> Result<()>;
 
@@ -34,7 +34,7 @@ pub trait Following {
     fn level_by_level(&self) -> bool;
 
     /// Takes a batch of cases through the space. `see` is called with the images as they stand first, and then at each sight.
-    fn follow(&self, hunt: &Hunt, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()>;
+    fn follow(&self, cases: &CaseBatch, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()>;
 }
 
 /// What belongs to one look at a case.
@@ -46,7 +46,7 @@ pub struct Place {
 }
 
 /// A batch of cases.
-pub struct Hunt<'a> {
+pub struct CaseBatch<'a> {
     pub cx: &'a Cx,
     pub model: &'a Model,
     pub space: &'a dyn Space,
@@ -65,7 +65,7 @@ pub struct Hunt<'a> {
     pub keeper: Option<&'a dyn Keeper>,
 }
 
-impl Hunt<'_> {
+impl CaseBatch<'_> {
     /// Keeps where the cases are, where anyone wants to know.
     pub fn keep(&self, step: u32, points: &Tensor, vanished: &Tensor) -> Result<()> {
         self.keeper.map_or(Ok(()), |keeper| keeper.keep(step, points, vanished))
@@ -106,12 +106,12 @@ pub struct Sight<'a> {
 /// Numbers that are kept of a case at a sight: those of its verdict, snr, magnitude, steps and whether its gradient vanished.
 const NUMBERS: usize = 9;
 
-/// Cases per batch, if the caller does not say: with gradients an image takes several times the memory that it takes without.
+/// Outcomes per batch, if the caller does not say: with gradients an image takes several times the memory that it takes without.
 pub(super) fn batch_of(cx: &Cx, plan: &Examination) -> usize {
     plan.batch.unwrap_or_else(|| Model::batch_size(plan.data.shape(), cx.device()).div_ceil(4)).max(1)
 }
 
-pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn Following) -> Result<Transcript> {
+pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) -> Result<Transcript> {
     if !plan.model.differentiable() {
         return Err(Error::new(
             ErrorKind::Pairing,
@@ -137,7 +137,7 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn Following) -> Re
 /// The cases of an examination, and what came of them.
 struct Followed<'a> {
     plan: &'a Examination<'a>,
-    search: &'a dyn Following,
+    search: &'a dyn GradientSearch,
     classes: i64,
     sights: Vec<Place>,
     /// Levels that make cases of their own.
@@ -147,7 +147,7 @@ struct Followed<'a> {
 }
 
 impl<'a> Followed<'a> {
-    fn new(plan: &'a Examination, search: &'a dyn Following, classes: i64) -> Self {
+    fn new(plan: &'a Examination, search: &'a dyn GradientSearch, classes: i64) -> Self {
         let radii = if search.level_by_level() { plan.levels.clone() } else { vec![] };
         Self { plan, search, classes, sights: search.sights(plan), radii, rows: vec![], vanished: 0 }
     }
@@ -171,7 +171,9 @@ impl<'a> Followed<'a> {
         let mut part = batch;
         let mut next = 0;
         while let Some(record) = call.replay()? {
-            let Some((size, cases)) = Cases::from_record(&record, self.sights.len()) else { return Err(call.unfit()) };
+            let Some((size, cases)) = Outcomes::from_record(&record, self.sights.len()) else {
+                return Err(call.unfit());
+            };
             if next + cases.count > total || cases.count > batch || !self.could_be(next, &cases) {
                 return Err(call.unfit());
             }
@@ -211,7 +213,7 @@ impl<'a> Followed<'a> {
     }
 
     /// Whether a record can be of the cases from `first` on.
-    fn could_be(&self, first: usize, cases: &Cases) -> bool {
+    fn could_be(&self, first: usize, cases: &Outcomes) -> bool {
         let class = |c: f32| c.fract() == 0.0 && (0.0..self.classes as f32).contains(&c);
         (0..cases.count).all(|case| {
             let aimed = match self.case(first + case).1 {
@@ -225,7 +227,7 @@ impl<'a> Followed<'a> {
     }
 
     /// What comes of the cases from `first` on.
-    fn follow(&self, cx: &Cx, first: usize, count: usize, call: &mut LongCall) -> Result<Cases> {
+    fn follow(&self, cx: &Cx, first: usize, count: usize, call: &mut LongCall) -> Result<Outcomes> {
         let cases: Vec<_> = (first..first + count).map(|number| self.case(number)).collect();
         let sights = self.sights.len();
         let (from, seen) = match call.state()?.and_then(|state| Seen::resumed(&state, (first, count), sights, cx)) {
@@ -233,11 +235,12 @@ impl<'a> Followed<'a> {
             None => (None, (0..=sights).map(|_| None).collect()),
         };
         let seen = Seen { cases: (first, count), of: RefCell::new(seen), call: RefCell::new(call) };
-        let way = Way { cx, plan: self.plan, search: self.search, sights: &self.sights, classes: self.classes };
-        let aims = way.go(&cases, from, Some(&seen), &mut |sight, before, course| {
-            let numbers = numbers(sight.scores, course)?;
+        let trajectories =
+            Trajectories { cx, plan: self.plan, search: self.search, sights: &self.sights, classes: self.classes };
+        let aims = trajectories.go(&cases, from, Some(&seen), &mut |sight, before, goals| {
+            let numbers = numbers(sight.scores, goals)?;
             let more = [
-                snr(before, sight.images)?,
+                snr(before, &sight.images.f_sub(before)?)?.f_to_kind(Kind::Float)?,
                 sight.magnitude.f_to_kind(Kind::Float)?,
                 sight.steps.f_to_kind(Kind::Float)?,
                 sight.vanished.f_to_kind(Kind::Float)?,
@@ -251,7 +254,7 @@ impl<'a> Followed<'a> {
         // One transfer from the device for the whole trajectory.
         let all = Tensor::f_stack(&seen, 0)?.f_to_device(tch::Device::Cpu)?.f_contiguous()?;
         let numbers = Vec::<f32>::try_from(&all.f_reshape([-1])?)?;
-        let cases = Cases { count, targets: aims.iter().map(|aim| aim.target()).collect(), numbers };
+        let cases = Outcomes { count, targets: aims.iter().map(|aim| aim.target()).collect(), numbers };
         if let Some((sight, case)) = cases.broken(self.sights.len()) {
             let at = match sight.checked_sub(1).map(|place| self.sights[place]) {
                 None | Some(Place { step: Some(0), .. }) => "as it stands".into(),
@@ -272,7 +275,7 @@ impl<'a> Followed<'a> {
     }
 
     /// Makes rows of the cases from `first` on.
-    fn take(&mut self, first: usize, cases: &Cases) {
+    fn take(&mut self, first: usize, cases: &Outcomes) {
         for case in 0..cases.count {
             let (image, _, radius) = self.case(first + case);
             let before = cases.number(0, 1, case) as i32;
@@ -289,7 +292,7 @@ impl<'a> Followed<'a> {
                     margin: -number(0),
                     magnitude: number(6),
                     queries: step + 1,
-                    point: Point::Course,
+                    point: Point::Trajectory,
                     weight: None,
                     level: radius.or(sight.level),
                     step: Some(step),
@@ -363,18 +366,18 @@ impl Keeper for Seen<'_, '_> {
 }
 
 /// Everything that decides where cases go but the cases themselves.
-pub(super) struct Way<'a> {
+pub(super) struct Trajectories<'a> {
     pub cx: &'a Cx,
     pub plan: &'a Examination<'a>,
-    pub search: &'a dyn Following,
+    pub search: &'a dyn GradientSearch,
     pub sights: &'a [Place],
     pub classes: i64,
 }
 
 /// Is told a sight, the images as they stand, and what is aimed at.
-pub(super) type See<'a> = dyn FnMut(&Sight, &Tensor, &Course) -> Result<()> + 'a;
+pub(super) type See<'a> = dyn FnMut(&Sight, &Tensor, &Goals) -> Result<()> + 'a;
 
-impl Way<'_> {
+impl Trajectories<'_> {
     /// Follows cases, images in ascending order with an aim and a radius each, and answers their aims with every class known.
     pub fn go(
         &self,
@@ -387,7 +390,7 @@ impl Way<'_> {
         let mut rows: Vec<usize> = cases.iter().map(|case| case.0).collect();
         rows.dedup();
         let canvases = plan.data.images(&rows, self.cx.device())?;
-        // Cases of one image stand together.
+        // Outcomes of one image stand together.
         let mut at = 0;
         let place: Vec<i64> = (0..cases.len())
             .map(|case| {
@@ -406,7 +409,7 @@ impl Way<'_> {
             }
         }
         let radii: Option<Vec<f64>> = cases.iter().map(|case| case.2).collect();
-        let hunt = Hunt {
+        let batch = CaseBatch {
             cx: self.cx,
             model: plan.model,
             space: &*plan.space,
@@ -419,21 +422,21 @@ impl Way<'_> {
             from,
             keeper,
         };
-        let course = Course::of(&labels, &aims, images.device())?;
-        self.search.follow(&hunt, &mut |sight| see(sight, &images, &course))?;
+        let goals = Goals::of(&labels, &aims, images.device())?;
+        self.search.follow(&batch, &mut |sight| see(sight, &images, &goals))?;
         Ok(aims)
     }
 }
 
 /// What came of a batch of cases.
-struct Cases {
+struct Outcomes {
     count: usize,
     targets: Vec<Option<i32>>,
     /// By sight, with the images as they stand first, number and case.
     numbers: Vec<f32>,
 }
 
-impl Cases {
+impl Outcomes {
     fn number(&self, sight: usize, which: usize, case: usize) -> f32 {
         self.numbers[(sight * NUMBERS + which) * self.count + case]
     }

@@ -28,13 +28,14 @@ pub use adef::{Adef, Candidates};
 pub use bim::{Bim, Gradient, Schedule};
 pub use examine::{Densities, Examination, examine};
 pub use exhaustive::{Case, Exhaustive, Outcome, Step};
-pub use gradient::{Following, Hunt, Keeper, Kept, Place, Sight};
+pub use gradient::{CaseBatch, GradientSearch, Keeper, Kept, Place, Sight};
 pub use grid::{Ball, Grid};
 pub use nearest::Nearest;
 pub use propose::{Proposals, Proposing};
 pub use random::Random;
 pub use random2::Random2;
 pub use sample::Sample;
+pub use snr::snr;
 pub use strongest::Strongest;
 pub use sweep::Sweep;
 pub use transcript::{Density, Row, Transcript};
@@ -62,7 +63,7 @@ pub trait Search {
     }
 
     /// The search along gradients, if it is one.
-    fn following(&self) -> Option<&dyn Following> {
+    fn by_gradient(&self) -> Option<&dyn GradientSearch> {
         None
     }
 }

@@ -193,7 +193,9 @@ impl Work for Searches<'_> {
         let verdicts = tch::no_grad(|| {
             if !places.is_empty() {
                 let drawn = self.space.draw(self.cx, images, &places, &settings)?;
-                let snr = snr(&chosen(&places)?, &drawn)?.f_to_device(tch::Device::Cpu)?;
+                let before = chosen(&places)?;
+                let snr =
+                    snr(&before, &drawn.f_sub(&before)?)?.f_to_kind(tch::Kind::Float)?.f_to_device(tch::Device::Cpu)?;
                 ratios.extend(Vec::<f32>::try_from(&snr)?);
                 parts.push(drawn);
             }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::gradient::{Place, Way, batch_of};
+use super::gradient::{Place, Trajectories, batch_of};
 use super::transcript::Row;
 use super::{Densities, Examination, Search};
 use crate::core::{Cx, Error, Result, Tensor};
@@ -33,8 +33,10 @@ impl Replay {
     /// The images, or the points of the space, where these rows were: each image's way is gone once, as far as its rows need. Up to
     /// rounding, since batches hold other images than they did.
     pub fn bring(&self, cx: &Cx, data: &Dataset, rows: &[Row], wanted: Wanted) -> Result<Tensor> {
-        let search =
-            self.search.following().ok_or_else(|| Error::internal("a course without a search along gradients"))?;
+        let search = self
+            .search
+            .by_gradient()
+            .ok_or_else(|| Error::internal("a trajectory without a search along gradients"))?;
         let mut steps: Vec<u32> = vec![];
         if search.length().is_some() {
             steps = rows.iter().filter_map(|row| row.step).collect();
@@ -62,7 +64,7 @@ impl Replay {
             sights.iter().position(fits).ok_or_else(|| Error::internal("a row that the search never passed"))
         };
         let classes = self.model.classes().unwrap_or_default();
-        let way = Way { cx, plan: &plan, search, sights: &sights, classes };
+        let trajectories = Trajectories { cx, plan: &plan, search, sights: &sights, classes };
         let radius = |row: &Row| row.level.filter(|_| search.level_by_level());
         // Rows by case, and cases by image.
         let key = |row: &Row| (row.id, row.target, radius(row).map(f64::to_bits));
@@ -84,7 +86,7 @@ impl Replay {
                 (row.id as usize, row.target.map_or(Aim::Away, Aim::To), radius(row))
             };
             let cases: Vec<_> = part.iter().map(case).collect();
-            way.go(&cases, None, None, &mut |sight, _, _| {
+            trajectories.go(&cases, None, None, &mut |sight, _, _| {
                 let Some(place) = sight.place else { return Ok(()) };
                 let all = if wanted == Wanted::Images { sight.images } else { sight.points };
                 for &(at, i) in &by_sight[place] {

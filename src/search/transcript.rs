@@ -132,7 +132,7 @@ enum Points {
         numbers: Vec<f64>,
     },
     /// Nothing is kept of where a search along gradients went.
-    Course(Box<Replay>),
+    Trajectory(Box<Replay>),
 }
 
 impl Points {
@@ -175,7 +175,7 @@ impl Points {
                     space.factored().ok_or_else(|| Error::internal("settings of a space without factors"))?;
                 factored.draw(cx, &data.images(&ids, cx.device())?, &places, &settings)
             }
-            Self::Course(replay) => replay.bring(cx, data, rows, Wanted::Images),
+            Self::Trajectory(replay) => replay.bring(cx, data, rows, Wanted::Images),
         }
     }
 
@@ -247,7 +247,7 @@ impl Transcript {
             batch: plan.batch,
             seed: plan.seed,
         };
-        Self::of_points(plan, Points::Course(Box::new(replay)), None, rows)
+        Self::of_points(plan, Points::Trajectory(Box::new(replay)), None, rows)
     }
 
     fn of_points(plan: &Examination, points: Points, density: Option<Density>, rows: Vec<Row>) -> Self {
@@ -261,7 +261,7 @@ impl Transcript {
             density,
             unit: plan.space.unit(),
             additive: plan.space.additive(),
-            steps_in_common: plan.search.following().is_some_and(|search| search.length().is_some()),
+            steps_in_common: plan.search.by_gradient().is_some_and(|search| search.length().is_some()),
             points,
         };
         Self { rows, of: Rc::new(of) }
@@ -378,7 +378,7 @@ impl Transcript {
             return Err(Error::data(format!("{} images of {c} x {h} x {w} are too many for one tensor", self.len()))
                 .hint("filter the transcript first"));
         }
-        if let (true, Points::Course(_)) = (after, &self.of.points) {
+        if let (true, Points::Trajectory(_)) = (after, &self.of.points) {
             // In one go: each image's way is gone once for all of its rows.
             return self.of.points.draw(cx, &self.of.data, &self.rows);
         }
@@ -401,7 +401,7 @@ impl Transcript {
     pub fn fields(&self, cx: &Cx) -> Result<Tensor> {
         match &self.of.points {
             _ if self.rows.is_empty() => Err(Error::data("a transcript without rows has no fields")),
-            Points::Course(replay) if replay.space.deform().is_some() => {
+            Points::Trajectory(replay) if replay.space.deform().is_some() => {
                 replay.bring(cx, &self.of.data, &self.rows, Wanted::Points)
             }
             _ => Err(Error::data(format!("{} over {} has no vector fields", self.of.search, self.of.space))

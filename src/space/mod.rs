@@ -216,7 +216,7 @@ pub enum Point {
     /// A setting of factors, by its place among those that the transcript keeps.
     Setting(u32),
     /// Where a search along gradients was at the row's step; it goes there again when the image is asked for.
-    Course,
+    Trajectory,
 }
 
 impl Default for Point {

@@ -1,8 +1,8 @@
 //! `info::snr`.
 
 use crate::core::{Error, Result, Tensor, Value};
-use crate::maths::information::snr_db;
 use crate::primitives::{Args, Example, Kind, Param, Primitive};
+use crate::search::snr;
 
 pub static SNR: Primitive = Primitive {
     path: "info::snr",
@@ -33,14 +33,11 @@ fn mean_db(args: &Args) -> Result<f64> {
         return Err(Error::argument(format!("images are N x C x H x W or C x H x W, got {:?}", x.size())));
     }
     let images = if x.dim() == 4 { x.size()[0] } else { 1 };
-    let norms = |x: &Tensor| -> Result<Vec<f64>> {
-        let flat = x.f_to_kind(tch::Kind::Double)?.f_reshape([images, -1])?;
-        Ok(Vec::try_from(&flat.f_square()?.f_sum_dim_intlist([1i64].as_slice(), false, tch::Kind::Double)?.f_sqrt()?)?)
-    };
-    let ratios = norms(&x)?.into_iter().zip(norms(&dx)?).filter(|(_, noise)| *noise != 0.0);
-    let ratios: Vec<f64> = ratios.map(|(signal, noise)| snr_db(signal, noise)).collect();
-    match ratios.len() {
+    let flat = |x: &Tensor| -> Result<Tensor> { Ok(x.f_to_kind(tch::Kind::Double)?.f_reshape([images, -1])?) };
+    let ratios = Vec::<f64>::try_from(&snr(&flat(&x)?, &flat(&dx)?)?.f_to_device(tch::Device::Cpu)?)?;
+    let changed: Vec<f64> = ratios.into_iter().filter(|ratio| *ratio != f64::INFINITY).collect();
+    match changed.len() {
         0 => Ok(f64::INFINITY),
-        n => Ok(ratios.iter().sum::<f64>() / n as f64),
+        n => Ok(changed.iter().sum::<f64>() / n as f64),
     }
 }
