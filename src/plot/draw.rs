@@ -111,7 +111,9 @@ fn draw(figure: &Figure, canvas: &mut dyn Canvas, width: f64, height: f64) {
         let (x, y) = ((i % columns) as f64 * w, top + (i / columns) as f64 * h);
         let mut area = Rect::new(x, y, x + w, y + h);
         draw_title(canvas, &panel.title, font, area);
-        area.y0 += title_height(&panel.title, font, w);
+        // Panels side by side begin at the same height, with a title or without.
+        let row = figure.panels.chunks(columns).nth(i / columns).unwrap_or_default();
+        area.y0 += row.iter().map(|panel| title_height(&panel.title, font, w)).fold(0.0, f64::max);
         match panel.layers.first() {
             Some(Layer::Tiles(tiles)) => tiles.draw(canvas, area),
             Some(Layer::HeatMap(map)) => {
