@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`core`] | values, tensors, errors, the context of a run and its record |
 //! | [`maths`] | formulas on plain numbers: bounds and tests |
-//! | [`data`], [`model`] | what is shown and what is examined |
+//! | [`data`], [`model`], [`generator`] | what is shown, what is examined, what draws |
 //! | [`space`] | what may change in an input |
 //! | [`search`], [`objective`], [`train`] | how a failing change is looked for; what counts as failing; how models learn |
 //! | [`estimate`], [`plot`] | outcomes to numbers and to pictures |
@@ -19,6 +19,7 @@ pub mod cli;
 pub mod core;
 pub mod data;
 pub mod estimate;
+pub mod generator;
 pub mod maths;
 pub mod model;
 pub mod objective;

@@ -16,6 +16,15 @@ pub enum Layer {
         groups: i64,
         bias: bool,
     },
+    /// The way back of a convolution: every pixel is spread by the kernel. `extra` pixels are added at the right and bottom.
+    ConvTranspose {
+        out: i64,
+        size: i64,
+        stride: i64,
+        pad: i64,
+        extra: i64,
+        bias: bool,
+    },
     Linear {
         out: i64,
         bias: bool,
@@ -63,6 +72,16 @@ pub enum Layer {
         p: f64,
     },
     Flatten,
+    /// Flat numbers as channels of this height and width.
+    Reshape {
+        size: [i64; 3],
+    },
+    /// Every pixel repeated so many times in both directions.
+    Upsample {
+        factor: i64,
+    },
+    /// Divides every pixel's channels, or flat numbers, by their root mean square (Karras et al. 2018).
+    PixelNorm,
     /// Bilinear, `align_corners=False`.
     Resize {
         size: [i64; 2],
@@ -192,6 +211,31 @@ impl Layer {
                     flat => Ok(flat),
                 }
             }
+            Self::ConvTranspose { out, size, stride, pad, extra, .. } => {
+                let (_, height, width) = image("conv_transpose")?;
+                let spread = |n: Option<i64>| match n.map(|n| (n - 1) * stride - 2 * pad + size + extra) {
+                    Some(n) if n < 1 => Err(Error::model(format!(
+                        "layer {at}: conv_transpose of size {size} leaves nothing of its input {}",
+                        shape.describe()
+                    ))
+                    .hint("pad less")),
+                    n => Ok(n),
+                };
+                Ok(Shape::Image { channels: Some(*out), height: spread(height)?, width: spread(width)? })
+            }
+            Self::Reshape { size: [c, h, w] } => match shape {
+                Shape::Flat(Some(n)) if n != c * h * w => Err(Error::model(format!(
+                    "layer {at}: reshape to {c} x {h} x {w} wants {} numbers, got {n}",
+                    c * h * w
+                ))),
+                Shape::Flat(_) => Ok(Shape::image([*c, *h, *w])),
+                Shape::Image { .. } => Err(Error::model(format!("layer {at}: reshape wants a flat input, got images"))),
+            },
+            Self::Upsample { factor } => {
+                let (channels, height, width) = image("upsample")?;
+                let more = |n: Option<i64>| n.map(|n| n * factor);
+                Ok(Shape::Image { channels, height: more(height), width: more(width) })
+            }
             Self::Linear { out, .. } => match shape {
                 Shape::Flat(_) => Ok(Shape::Flat(Some(*out))),
                 Shape::Image { .. } => Err(Error::model(format!("layer {at}: linear wants a flat input, got images"))
@@ -260,8 +304,12 @@ impl Layer {
     fn collect_names(&self, prefix: &str, names: &mut Vec<String>) {
         let mut own = |parts: &[&str]| names.extend(parts.iter().map(|part| join(prefix, part)));
         match self {
-            Self::Conv { bias: true, .. } | Self::Linear { bias: true, .. } => own(&["weight", "bias"]),
-            Self::Conv { .. } | Self::Linear { .. } => own(&["weight"]),
+            Self::Conv { bias: true, .. }
+            | Self::ConvTranspose { bias: true, .. }
+            | Self::Linear { bias: true, .. } => {
+                own(&["weight", "bias"]);
+            }
+            Self::Conv { .. } | Self::ConvTranspose { .. } | Self::Linear { .. } => own(&["weight"]),
             Self::BatchNorm { .. } => own(&["weight", "bias", "running_mean", "running_var"]),
             _ => self.parts().for_each(|(name, layer)| layer.collect_names(&join(prefix, name), names)),
         }
@@ -302,6 +350,18 @@ impl Layer {
                 ]);
                 format!("net::conv({out}, {size}{more})")
             }
+            Self::ConvTranspose { out, size, stride, pad, extra, bias } => {
+                let more = options(&[
+                    ("stride", stride.to_string(), *stride != 1),
+                    ("pad", pad.to_string(), *pad != 0),
+                    ("extra", extra.to_string(), *extra != 0),
+                    ("bias", "false".into(), !bias),
+                ]);
+                format!("net::conv_transpose({out}, {size}{more})")
+            }
+            Self::Reshape { size: [c, h, w] } => format!("net::reshape({c}, {h}, {w})"),
+            Self::Upsample { factor } => format!("net::upsample({factor})"),
+            Self::PixelNorm => "net::pixel_norm()".into(),
             Self::Linear { out, bias } => format!("net::linear({out}{})", options(&[("bias", "false".into(), !bias)])),
             Self::BatchNorm { eps, momentum } => {
                 let given =
@@ -353,6 +413,12 @@ impl Layer {
             Self::Linear { out, bias } => json!(["linear", out, bias]),
             Self::BatchNorm { eps, momentum } => json!(["batch_norm", eps, momentum]),
             Self::Normalize { mean, std } => json!(["normalize", mean, std]),
+            Self::ConvTranspose { out, size, stride, pad, extra, bias } => {
+                json!(["conv_transpose", out, size, stride, pad, extra, bias])
+            }
+            Self::Reshape { size: [c, h, w] } => json!(["reshape", c, h, w]),
+            Self::Upsample { factor } => json!(["upsample", factor]),
+            Self::PixelNorm => json!(["pixel_norm"]),
             Self::Relu => json!(["relu"]),
             Self::LeakyRelu { slope } => json!(["leaky_relu", slope]),
             Self::Relu6 => json!(["relu6"]),
@@ -399,6 +465,17 @@ impl Layer {
                 groups: count(6)?,
                 bias: flag(7)?,
             },
+            "conv_transpose" => Self::ConvTranspose {
+                out: count(1)?,
+                size: count(2)?,
+                stride: count(3)?,
+                pad: size(4)?,
+                extra: size(5)?,
+                bias: flag(6)?,
+            },
+            "reshape" => Self::Reshape { size: [count(1)?, count(2)?, count(3)?] },
+            "upsample" => Self::Upsample { factor: count(1)? },
+            "pixel_norm" => Self::PixelNorm,
             "linear" => Self::Linear { out: count(1)?, bias: flag(2)? },
             "batch_norm" => Self::BatchNorm { eps: float(1)?, momentum: float(2)? },
             "normalize" => Self::Normalize { mean: numbers(1)?, std: numbers(2)? },
@@ -501,6 +578,10 @@ mod tests {
             Layer::Silu,
             Layer::Tanh,
             Layer::Flatten,
+            Layer::Reshape { size: [4, 2, 2] },
+            Layer::ConvTranspose { out: 8, size: 4, stride: 2, pad: 1, extra: 1, bias: false },
+            Layer::Upsample { factor: 2 },
+            Layer::PixelNorm,
             Layer::Dropout { p: 0.5 },
             Layer::linear(3),
         ]);

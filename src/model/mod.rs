@@ -21,6 +21,7 @@ pub use layers::{Layer, Shape};
 pub use load::{Arch, Options, load};
 pub use module::{Mode, Module, Start};
 pub use shift::{Shared, ShiftPlan};
+pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
 
 use crate::core::{Callback, Cx, Digest, Error, Object, Result, Table, Tensor, Value};
 

@@ -18,6 +18,13 @@ pub(super) enum Node {
         dilation: i64,
         groups: i64,
     },
+    ConvTranspose {
+        weight: Tensor,
+        bias: Option<Tensor>,
+        stride: i64,
+        pad: i64,
+        extra: i64,
+    },
     Linear {
         weight: Tensor,
         bias: Option<Tensor>,
@@ -75,6 +82,7 @@ pub struct Module {
     pub input: Option<[i64; 3]>,
     /// Channels of the input, where the first layer tells.
     pub channels: Option<i64>,
+    /// Numbers that a classifier gives per image; 0 where other things come out.
     pub classes: i64,
     /// Kernels lie channels-last, and so must images.
     pub(super) channels_last: bool,
@@ -121,6 +129,18 @@ impl Builder<'_> {
                     false => None,
                 };
                 Node::Conv { weight, bias, stride: *stride, pad: *pad, dilation: *dilation, groups: *groups }
+            }
+            Layer::ConvTranspose { out, size, stride, pad, extra, bias } => {
+                // As PyTorch counts it for a transposed convolution: from its output.
+                let fan_in = Some(out * size * size);
+                let wanted = [channels, Some(*out), Some(*size), Some(*size)];
+                let weight = self.supply.tensor(&name("weight"), &wanted, fan_in, Init::FanIn)?;
+                self.channels = self.channels.or(Some(weight.size()[0]));
+                let bias = match bias {
+                    true => Some(self.supply.tensor(&name("bias"), &[Some(*out)], fan_in, Init::FanIn)?),
+                    false => None,
+                };
+                Node::ConvTranspose { weight, bias, stride: *stride, pad: *pad, extra: *extra }
             }
             Layer::Linear { out, bias } => {
                 let weight = self.supply.tensor(&name("weight"), &[Some(*out), channels], channels, Init::FanIn)?;
@@ -218,11 +238,9 @@ fn agree(a: Shape, b: Shape) -> bool {
 }
 
 impl Module {
-    /// A network with tensors from `supply`, which must be known to fit `input` or else tell its sizes themselves.
+    /// A classifier with tensors from `supply`, which must be known to fit `input` or else tell its sizes themselves.
     pub fn build(layers: &Layer, input: Option<[i64; 3]>, device: Device, supply: &mut dyn Supply) -> Result<Self> {
-        let mut builder = Builder { supply, device, channels: input.map(|[c, ..]| c) };
-        let (root, after) = builder.node(layers, "", input.map_or(Shape::UNKNOWN, Shape::image))?;
-        let channels = builder.channels;
+        let (module, after) = Self::assemble(layers, "", input.map_or(Shape::UNKNOWN, Shape::image), device, supply)?;
         let Shape::Flat(Some(classes)) = after else {
             return Err(Error::model(format!(
                 "the last layer must give one number per class, not {}",
@@ -230,7 +248,22 @@ impl Module {
             ))
             .hint("end with net::flatten(), net::linear(classes)"));
         };
-        Ok(Self { layers: layers.clone(), root, input, channels, classes, channels_last: false })
+        Ok(Self { input, classes, ..module })
+    }
+
+    /// Layers that give anything, whose tensors are called as if they lay inside `prefix`, and what comes out of them.
+    pub fn assemble(
+        layers: &Layer,
+        prefix: &str,
+        input: Shape,
+        device: Device,
+        supply: &mut dyn Supply,
+    ) -> Result<(Self, Shape)> {
+        let channels = if let Shape::Image { channels, .. } = input { channels } else { None };
+        let mut builder = Builder { supply, device, channels };
+        let (root, after) = builder.node(layers, prefix, input)?;
+        let channels = builder.channels;
+        Ok((Self { layers: layers.clone(), root, input: None, channels, classes: 0, channels_last: false }, after))
     }
 
     /// Fresh tensors as PyTorch initialises them, the same ones for the same seed on every device.
@@ -250,12 +283,12 @@ impl Module {
     /// Tensors of a file, already renamed.
     pub fn load(layers: &Layer, input: Option<[i64; 3]>, weights: Weights, device: Device) -> Result<Self> {
         check_names(layers, &weights)?;
-        Self::build(layers, input, device, &mut Loaded { weights, device })
+        Self::build(layers, input, device, &mut Loaded::new(weights, device))
     }
 
     /// Scores of images. In training mode gradients flow to the parameters and batch norm updates its statistics.
     pub fn forward(&self, images: &Tensor, mode: Mode) -> Result<Tensor> {
-        if self.channels_last {
+        if self.channels_last && images.dim() == 4 {
             return self.root.forward(&channels_last(images)?, mode);
         }
         self.root.forward(images, mode)
@@ -408,6 +441,10 @@ impl Node {
                     false => x.f_conv2d(weight, bias.as_ref(), *stride, *pad, *dilation, *groups)?,
                 }
             }
+            Self::ConvTranspose { weight, bias, stride, pad, extra } => {
+                let one = 1;
+                x.f_conv_transpose2d(weight, bias.as_ref(), *stride, *pad, *extra, one, one)?
+            }
             Self::Linear { weight, bias } => {
                 let wanted = weight.size()[1];
                 if x.size().last() != Some(&wanted) {
@@ -456,6 +493,16 @@ impl Node {
                     x.f_mul(&kept.f_div_scalar(1.0 - p)?)?
                 }
                 Layer::Flatten => x.f_flatten(1, -1)?,
+                Layer::Reshape { size: [c, h, w] } => x.f_reshape([-1, *c, *h, *w])?,
+                Layer::Upsample { factor } => {
+                    let (_, _, height, width) = x.size4()?;
+                    x.f_upsample_nearest2d([height * factor, width * factor], None::<f64>, None::<f64>)?
+                }
+                Layer::PixelNorm => {
+                    // Karras et al.'s constant under the root.
+                    let square = x.f_square()?.f_mean_dim([1i64].as_slice(), true, x.kind())?.f_add_scalar(1e-8)?;
+                    x.f_mul(&square.f_rsqrt()?)?
+                }
                 Layer::Resize { size } => x.f_upsample_bilinear2d(size, false, None::<f64>, None::<f64>)?,
                 Layer::Pad { sides, value } => x.f_pad(sides, "constant", *value)?,
                 Layer::Subsample { stride, channels } => {
@@ -470,7 +517,9 @@ impl Node {
 
     fn visit(&self, at: &str, see: &mut dyn FnMut(String, &Tensor, bool)) {
         match self {
-            Self::Conv { weight, bias, .. } | Self::Linear { weight, bias } => {
+            Self::Conv { weight, bias, .. }
+            | Self::ConvTranspose { weight, bias, .. }
+            | Self::Linear { weight, bias } => {
                 see(join(at, "weight"), weight, true);
                 if let Some(bias) = bias {
                     see(join(at, "bias"), bias, true);
@@ -496,7 +545,12 @@ impl Node {
     fn gives_fresh(&self) -> bool {
         matches!(
             self,
-            Self::Conv { .. } | Self::Linear { .. } | Self::BatchNorm { .. } | Self::Residual { .. } | Self::Concat(_)
+            Self::Conv { .. }
+                | Self::ConvTranspose { .. }
+                | Self::Linear { .. }
+                | Self::BatchNorm { .. }
+                | Self::Residual { .. }
+                | Self::Concat(_)
         )
     }
 
@@ -510,6 +564,13 @@ impl Node {
                 pad: *pad,
                 dilation: *dilation,
                 groups: *groups,
+            },
+            Self::ConvTranspose { weight, bias, stride, pad, extra } => Self::ConvTranspose {
+                weight: copy(weight)?,
+                bias: bias.as_ref().map(copy).transpose()?,
+                stride: *stride,
+                pad: *pad,
+                extra: *extra,
             },
             Self::Linear { weight, bias } => {
                 Self::Linear { weight: copy(weight)?, bias: bias.as_ref().map(copy).transpose()? }
@@ -544,8 +605,12 @@ fn freeze(parts: &[(String, Node)], last: bool) -> Result<Vec<(String, Node)>> {
     for (name, node) in parts {
         let before = frozen.last_mut().map(|(_, node)| node);
         match (before, node) {
-            (Some(conv @ Node::Conv { .. }), Node::BatchNorm { weight, bias, mean, var, eps, .. }) => {
-                *conv = fold(conv, weight, bias, mean, var, *eps)?.frozen(last)?;
+            (
+                Some(linear @ (Node::Conv { .. } | Node::ConvTranspose { .. } | Node::Linear { .. })),
+                Node::BatchNorm { weight, bias, mean, var, eps, .. },
+            ) => {
+                let folded = fold(linear, weight, bias, mean, var, *eps)?.frozen(last)?;
+                *linear = folded;
             }
             // The largest of a window is the same before and after, and so are gradients; after it there are fewer numbers.
             (Some(relu @ Node::ReluInPlace), Node::Plain(Layer::MaxPool { .. })) => {
@@ -561,20 +626,34 @@ fn freeze(parts: &[(String, Node)], last: bool) -> Result<Vec<(String, Node)>> {
     Ok(frozen)
 }
 
-/// One convolution that does what a convolution and the batch norm behind it do: weight · γ/√(σ² + ε), and
-/// (bias - µ) · γ/√(σ² + ε) + β. Worked out in doubles, so that only one rounding is added.
-fn fold(conv: &Node, gamma: &Tensor, beta: &Tensor, mean: &Tensor, var: &Tensor, eps: f64) -> Result<Node> {
-    let Node::Conv { weight, bias, stride, pad, dilation, groups } = conv else {
-        return Err(Error::internal("folding something that is no convolution"));
-    };
+/// One linear map that does what a convolution (either way) or linear layer and the batch norm behind it do: weight · γ/√(σ² + ε),
+/// and (bias - µ) · γ/√(σ² + ε) + β. Worked out in doubles, so that only one rounding is added.
+fn fold(before: &Node, gamma: &Tensor, beta: &Tensor, mean: &Tensor, var: &Tensor, eps: f64) -> Result<Node> {
     let double = |t: &Tensor| t.f_detach()?.f_to_kind(Kind::Double);
     let scale = double(gamma)?.f_div(&double(var)?.f_add_scalar(eps)?.f_sqrt()?)?;
-    let before = match bias {
-        Some(bias) => double(bias)?.f_sub(&double(mean)?)?,
-        None => double(mean)?.f_neg()?,
+    // `shape`: the weight's, with 1 everywhere but at the channels that come out.
+    let folded = |weight: &Tensor, bias: &Option<Tensor>, shape: &[i64]| -> Result<(Tensor, Option<Tensor>)> {
+        let shift = match bias {
+            Some(bias) => double(bias)?.f_sub(&double(mean)?)?,
+            None => double(mean)?.f_neg()?,
+        };
+        let kind = weight.kind();
+        let weight = double(weight)?.f_mul(&scale.f_reshape(shape)?)?.f_to_kind(kind)?;
+        Ok((weight, Some(shift.f_mul(&scale)?.f_add(&double(beta)?)?.f_to_kind(kind)?)))
     };
-    let kind = weight.kind();
-    let weight = double(weight)?.f_mul(&scale.f_reshape([-1, 1, 1, 1])?)?.f_to_kind(kind)?;
-    let bias = before.f_mul(&scale)?.f_add(&double(beta)?)?.f_to_kind(kind)?;
-    Ok(Node::Conv { weight, bias: Some(bias), stride: *stride, pad: *pad, dilation: *dilation, groups: *groups })
+    Ok(match before {
+        Node::Conv { weight, bias, stride, pad, dilation, groups } => {
+            let (weight, bias) = folded(weight, bias, &[-1, 1, 1, 1])?;
+            Node::Conv { weight, bias, stride: *stride, pad: *pad, dilation: *dilation, groups: *groups }
+        }
+        Node::ConvTranspose { weight, bias, stride, pad, extra } => {
+            let (weight, bias) = folded(weight, bias, &[1, -1, 1, 1])?;
+            Node::ConvTranspose { weight, bias, stride: *stride, pad: *pad, extra: *extra }
+        }
+        Node::Linear { weight, bias } => {
+            let (weight, bias) = folded(weight, bias, &[-1, 1])?;
+            Node::Linear { weight, bias }
+        }
+        _ => return Err(Error::internal("folding something that is not linear")),
+    })
 }

@@ -76,10 +76,48 @@ impl Supply for UnitNorm {
     }
 }
 
+/// Fresh tensors normal with deviation sqrt(2 / fan in), biases 0 (He et al. 2015).
+pub struct HeNormal {
+    pub device: Device,
+}
+
+impl Supply for HeNormal {
+    fn tensor(&mut self, name: &str, size: &[Option<i64>], fan_in: Option<i64>, init: Init) -> Result<Tensor> {
+        let mut tensor = Fresh { device: Device::Cpu }.tensor(name, size, fan_in, init)?;
+        match (init, tensor.dim()) {
+            (Init::Constant(_), _) => {}
+            (Init::FanIn, 1) => drop(tensor.f_zero_()?),
+            _ => drop(tensor.f_normal_(0.0, (2.0 / fan_in.unwrap_or(1).max(1) as f64).sqrt())?),
+        }
+        Ok(tensor.f_to_device(self.device)?)
+    }
+}
+
 /// Tensors of a file.
 pub struct Loaded {
-    pub weights: Weights,
+    weights: Weights,
     pub device: Device,
+    used: BTreeSet<String>,
+}
+
+impl Loaded {
+    pub fn new(weights: Weights, device: Device) -> Self {
+        Self { weights, device, used: BTreeSet::new() }
+    }
+
+    /// Fails if the file has tensors that nothing asked for.
+    pub fn check_used(&self) -> Result<()> {
+        let unused: Vec<&str> =
+            self.weights.keys().filter(|name| !self.used.contains(*name)).map(String::as_str).collect();
+        match unused.len() {
+            0 => Ok(()),
+            n => Err(Error::model(format!(
+                "the file has {n} tensors that the network does not: {}",
+                crate::core::cut(&unused.join(", "), 200)
+            ))
+            .hint("is `arch` the network that the file was saved from?")),
+        }
+    }
 }
 
 /// Fails if the file lacks a tensor that the network has, or has one that it lacks.
@@ -127,8 +165,10 @@ pub fn check_names(layers: &Layer, weights: &Weights) -> Result<()> {
 impl Supply for Loaded {
     fn tensor(&mut self, name: &str, size: &[Option<i64>], _fan_in: Option<i64>, _init: Init) -> Result<Tensor> {
         let Some(tensor) = self.weights.get(name) else {
-            return Err(Error::internal(format!("tensor {name} was not looked for")));
+            return Err(Error::model(format!("the file lacks tensor {name} of the network"))
+                .hint("is `arch` the network that the file was saved from?"));
         };
+        self.used.insert(name.to_string());
         let found = tensor.size();
         let fits = found.len() == size.len() && found.iter().zip(size).all(|(f, w)| w.is_none_or(|w| w == *f));
         if !fits {

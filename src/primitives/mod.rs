@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod examine;
+pub mod generator;
 pub mod info;
 pub mod model;
 pub mod net;
@@ -81,6 +82,12 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &data::preprocess::STANDARDISE,
     &data::preprocess::SCALE_PIXELS,
     &data::read::IMAGES,
+    &generator::load::LOAD,
+    &generator::archs::ARCHS,
+    &generator::train::TRAIN,
+    &generator::finetune::FINETUNE,
+    &generator::sample::SAMPLE,
+    &generator::images::IMAGES,
     &model::load::LOAD,
     &model::archs::ARCHS,
     &model::train::TRAIN,
@@ -177,6 +184,7 @@ pub static NAMESPACES: &[(&str, &str)] = &[
     ("tensor", "numbers in bulk, for closures"),
     ("data", "images and labels"),
     ("model", "what is examined"),
+    ("generator", "what draws images, and how it learns to draw what a classifier gets wrong"),
     ("net", "the layers of a network written down in a script"),
     ("space", "what may change in an input"),
     ("search", "how a failing change is looked for"),

@@ -57,6 +57,20 @@ pub static TYPES: &[Type] = &[
         elements: "",
     },
     Type {
+        name: "Generator",
+        purpose: "Draws images of latent vectors in named stages. It is never changed by what is asked of it.",
+        fields: &[
+            field("name", "a string", "where it comes from"),
+            field("latent", "an int", "how many numbers a latent vector has"),
+            field("classes", "an int, or ()", "how many labels it draws, if it takes any"),
+            field("shape", "an array of three ints", "of its images: channels, height and width"),
+            field("layers", "an array of maps", "`name` and `shape` of the latent vector and of what each stage gives; the last is the image"),
+            field("hash", "a string", "twelve digits that stand for layers and weights"),
+            field("history", "a map of arrays", "what was noted while it was trained here, by name; `step` says when"),
+        ],
+        elements: "",
+    },
+    Type {
         name: "Transcript",
         purpose: "The outcomes of an examination: a table with one row per image, and per target, level and step where there are several.",
         fields: &[

@@ -1,0 +1,116 @@
+//! Generators from files: weights joined with the network that they belong to.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+
+use tch::CModule;
+
+use super::discriminator::SplitPlan;
+use super::sequential::Plan;
+use super::zoo::{self, Asked};
+use super::{DISCRIMINATOR, Discriminator, Generator, Judge, Network, Program, Sequential, Split, digest};
+use crate::core::{Cx, Digest, Error, Result};
+use crate::model::weights::{self, Contents, Weights};
+use crate::model::{Loaded, check_names, rename};
+
+/// What a file of weights does not say about its generator.
+#[derive(Clone, Default)]
+pub struct Options {
+    pub arch: Option<String>,
+    pub asked: Asked,
+    /// A file with the discriminator's tensors.
+    pub discriminator: Option<std::path::PathBuf>,
+}
+
+/// Reads a generator: saved here, a published one named by `arch`, or a TorchScript program with stages.
+pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
+    let name = path.file_stem().map_or("generator".into(), |stem| stem.to_string_lossy().into_owned());
+    let at = |error: Error| error.during(&path.display().to_string());
+    let device = cx.device();
+    let generator = match weights::read(path)? {
+        Contents::TorchScript => program(cx, path, &name, options).map_err(at)?,
+        Contents::Weights(weights) => match (&options.arch, said(path)) {
+            (None, Some(about)) => saved(cx, weights, &name, &about).map_err(at)?,
+            (None, None) => {
+                let names: Vec<&str> = zoo::all().map(|arch| arch.name).collect();
+                return Err(at(Error::model("weights alone do not say how they are connected: `arch` is needed")
+                    .hint(format!("arch: one of {}", names.join(", ")))));
+            }
+            (Some(arch), _) => {
+                let arch = zoo::find(arch)?;
+                let mut asked = options.asked.clone();
+                let weights = without_counters(weights)?;
+                (arch.infer)(&weights, &mut asked);
+                let network = arch.load(weights, &asked, device).map_err(at)?;
+                let judge = match &options.discriminator {
+                    None => None,
+                    Some(file) => Some(discriminator(arch, file, &asked, device)?),
+                };
+                Generator::of_tensors(&name, network, device)?.with_discriminator(judge.map(Discriminator::new))
+            }
+        },
+    };
+    // What it draws is seen before anything is made of it.
+    generator.image_shape().map_err(at)?;
+    cx.record_input("generator", &name, crate::core::Object::digest(&generator));
+    Ok(generator)
+}
+
+fn discriminator(arch: &zoo::Architecture, file: &Path, asked: &Asked, device: tch::Device) -> Result<Rc<dyn Judge>> {
+    let at = |error: Error| error.during(&file.display().to_string());
+    match weights::read(file)? {
+        Contents::Weights(weights) => {
+            arch.load_discriminator(without_counters(weights)?, asked, device).map_err(at)
+        }
+        Contents::TorchScript => Err(at(Error::model("a discriminator must be a file of weights"))),
+    }
+}
+
+/// Batch norm's counters of batches are no part of a network that draws.
+fn without_counters(weights: Weights) -> Result<Weights> {
+    rename(weights, &BTreeMap::new(), &[])
+}
+
+/// What a generator saved here says about itself.
+fn said(path: &Path) -> Option<serde_json::Value> {
+    let about: serde_json::Value = serde_json::from_str(&weights::about(path, "viva")?).ok()?;
+    about.get("generator").is_some().then_some(about)
+}
+
+fn saved(cx: &Cx, weights: Weights, name: &str, about: &serde_json::Value) -> Result<Generator> {
+    let damaged = || Error::model("what the file says about its generator can't be read");
+    let device = cx.device();
+    let within = format!("{DISCRIMINATOR}.");
+    let (judges, own): (Weights, Weights) = weights.into_iter().partition(|(name, _)| name.starts_with(&within));
+    let plan = Plan::from_json(&about["generator"]).ok_or_else(damaged)?;
+    check_names(&plan.layers(), &own)?;
+    let network: Rc<dyn Network> = Rc::new(Sequential::build(&plan, device, &mut Loaded::new(own, device))?);
+    let judge: Option<Rc<dyn Judge>> = match about.get(DISCRIMINATOR) {
+        None => None,
+        Some(said) => {
+            let plan = SplitPlan::from_json(said).ok_or_else(damaged)?;
+            let judges: Weights = judges.into_iter().map(|(name, t)| (name[within.len()..].to_string(), t)).collect();
+            check_names(&plan.layers(), &judges)?;
+            Some(Rc::new(Split::build(&plan, device, &mut Loaded::new(judges, device))?))
+        }
+    };
+    Ok(Generator::of_tensors(name, network, device)?.with_discriminator(judge.map(Discriminator::new)))
+}
+
+fn program(cx: &Cx, path: &Path, name: &str, options: &Options) -> Result<Generator> {
+    if let Some(arch) = &options.arch {
+        return Err(Error::argument(format!("a TorchScript program is no {arch:?}: it holds its own layers"))
+            .hint("leave out `arch`"));
+    }
+    let Some(latent) = options.asked.latent else {
+        return Err(
+            Error::argument("a TorchScript program does not say how long its latent vectors are").hint("latent: 128")
+        );
+    };
+    let mut module = CModule::load_on_device(path, cx.device())?;
+    module.f_set_eval()?;
+    let network: Rc<dyn Network> = Rc::new(Program::new(module, latent, options.asked.classes)?);
+    let identity = Digest::of_parts(&[&Digest::of_file(path)?.0, &digest(&*network)?.0]);
+    Generator::new(name, network, cx.device(), identity)
+}

@@ -1,0 +1,373 @@
+//! What draws: generators, which make images of latent vectors in named stages, and the discriminators that they learn from.
+
+mod discriminator;
+mod load;
+mod program;
+mod sequential;
+pub mod zoo;
+
+use std::cell::OnceCell;
+use std::path::Path;
+use std::rc::Rc;
+
+pub use discriminator::{Discriminator, Judge, Judgement, Sense, Split, SplitPlan, ordinary};
+pub use load::{Options, load};
+pub use program::Program;
+pub use sequential::{Plan, Sequential, Squash};
+
+use tch::{Device, Kind};
+
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, with_stream};
+use crate::model::Mode;
+use crate::model::weights::{self, Weights};
+
+/// What a stage needs besides the activations that come in: whatever the network makes of latent vectors and labels.
+pub type Condition = Vec<Tensor>;
+
+/// Sees a tensor by its name, and whether training changes it by gradients.
+pub type See<'a> = dyn FnMut(String, &Tensor, bool) + 'a;
+
+/// What maps latent vectors to images, a stage at a time.
+pub trait Network {
+    /// Numbers of a latent vector.
+    fn latent(&self) -> i64;
+
+    /// How many labels it draws; `None` if it takes none.
+    fn classes(&self) -> Option<i64>;
+
+    /// The names of the stages. The last one gives images in [0, 1].
+    fn stages(&self) -> Vec<String>;
+
+    /// What the stages need of latent vectors `N x latent` and labels `N`, which are there if the network has classes.
+    fn condition(&self, latents: &Tensor, labels: Option<&Tensor>) -> Result<Condition>;
+
+    /// Stage `i`, counted from 0, of what the stage before gave; stage 0 takes the latent vectors.
+    fn stage(&self, i: usize, x: &Tensor, condition: &Condition, mode: Mode) -> Result<Tensor>;
+
+    /// Every tensor of the state dict.
+    fn visit(&self, see: &mut See);
+
+    /// The same for evaluation alone, where that is faster.
+    fn frozen(&self) -> Result<Option<Box<dyn Network>>> {
+        Ok(None)
+    }
+
+    /// Latent vectors are normal, or normal without what lies beyond two standard deviations, times this.
+    fn truncation(&self) -> Option<f64> {
+        None
+    }
+
+    /// What a file needs to say so that the network can be built again.
+    fn description(&self) -> Option<serde_json::Value> {
+        None
+    }
+
+    /// The same network on tensors of its own, which can be trained.
+    fn copy(&self) -> Result<Rc<dyn Network>> {
+        Err(untrainable())
+    }
+}
+
+fn untrainable() -> Error {
+    Error::model("this network can't be trained here: it is known from its published weights alone")
+}
+
+/// Copies of a network's tensors by name.
+fn copies(visit: &dyn Fn(&mut See)) -> Result<Weights> {
+    let mut all = vec![];
+    visit(&mut |name, tensor, _| all.push((name, tensor.f_detach_copy())));
+    all.into_iter().map(|(name, copy)| Ok((name, copy?))).collect()
+}
+
+/// Latent vectors are drawn so many at a time, whatever the batches they are used in.
+const BLOCK: usize = 64;
+
+/// Draws images of latent vectors. A clone is another handle on the same one.
+#[derive(Clone)]
+pub struct Generator {
+    pub name: String,
+    network: Rc<dyn Network>,
+    frozen: Option<Rc<dyn Network>>,
+    discriminator: Option<Discriminator>,
+    /// What comes out of each stage for one latent vector, the latent vector first; the batch left out.
+    shapes: OnceCell<Vec<Vec<i64>>>,
+    device: Device,
+    digest: Digest,
+    history: History,
+}
+
+/// What a training noted: one value per note.
+#[derive(Clone, Default)]
+pub struct History {
+    pub columns: Vec<(&'static str, Vec<f64>)>,
+}
+
+impl Generator {
+    pub fn new(name: impl Into<String>, network: Rc<dyn Network>, device: Device, digest: Digest) -> Result<Self> {
+        network.visit(&mut |_, tensor, learns| {
+            if learns {
+                let _ = tensor.set_requires_grad(false);
+            }
+        });
+        let frozen = tch::no_grad(|| network.frozen())?.map(Rc::from);
+        let shapes = OnceCell::new();
+        Ok(Self {
+            name: name.into(),
+            network,
+            frozen,
+            discriminator: None,
+            shapes,
+            device,
+            digest,
+            history: History::default(),
+        })
+    }
+
+    /// A generator of tensors: its identity is theirs.
+    pub fn of_tensors(name: impl Into<String>, network: Rc<dyn Network>, device: Device) -> Result<Self> {
+        let digest = digest(&*network)?;
+        Self::new(name, network, device, digest)
+    }
+
+    pub fn with_discriminator(self, discriminator: Option<Discriminator>) -> Self {
+        Self { discriminator, ..self }
+    }
+
+    pub fn with_history(self, history: History) -> Self {
+        Self { history, ..self }
+    }
+
+    pub fn network(&self) -> &Rc<dyn Network> {
+        &self.network
+    }
+
+    pub fn discriminator(&self) -> Option<&Discriminator> {
+        self.discriminator.as_ref()
+    }
+
+    pub fn latent(&self) -> i64 {
+        self.network.latent()
+    }
+
+    /// How many labels it draws; `None` if it takes none.
+    pub fn classes(&self) -> Option<i64> {
+        self.network.classes()
+    }
+
+    /// The names of the stages; the last one gives the image.
+    pub fn stages(&self) -> Vec<String> {
+        self.network.stages()
+    }
+
+    /// The shapes of the latent vector and of what each stage gives of it.
+    pub fn shapes(&self) -> Result<&[Vec<i64>]> {
+        if self.shapes.get().is_none() {
+            let labels = Tensor::f_zeros([1], (Kind::Int64, self.device))?;
+            let latents = Tensor::f_zeros([1, self.latent()], (Kind::Float, self.device))?;
+            let activations = tch::no_grad(|| self.activations(&latents, Some(&labels)))?;
+            let shapes = activations.iter().map(|activation| activation.size()[1..].to_vec()).collect();
+            let _ = self.shapes.set(shapes);
+        }
+        self.shapes.get().map(Vec::as_slice).ok_or_else(|| Error::internal("a generator without shapes"))
+    }
+
+    /// `[C, H, W]` of its images.
+    pub fn image_shape(&self) -> Result<[i64; 3]> {
+        match self.shapes()?.last().map(Vec::as_slice) {
+            Some(&[c, h, w]) => Ok([c, h, w]),
+            other => Err(Error::model(format!("{} draws {:?}, no images", self.name, other.unwrap_or_default()))),
+        }
+    }
+
+    fn evaluating(&self) -> &dyn Network {
+        self.frozen.as_deref().unwrap_or(&*self.network)
+    }
+
+    /// What the stages need, in evaluation; labels are left out where the network takes none.
+    pub fn condition(&self, latents: &Tensor, labels: Option<&Tensor>) -> Result<Condition> {
+        let labels = labels.filter(|_| self.classes().is_some());
+        if labels.is_none() && self.classes().is_some() {
+            return Err(Error::internal("a conditional generator was given no labels"));
+        }
+        self.evaluating().condition(latents, labels)
+    }
+
+    /// Stage `i` in evaluation.
+    pub fn stage(&self, i: usize, x: &Tensor, condition: &Condition) -> Result<Tensor> {
+        self.evaluating().stage(i, x, condition, Mode::Evaluate)
+    }
+
+    /// The latent vectors and what each stage gives, the images last.
+    pub fn activations(&self, latents: &Tensor, labels: Option<&Tensor>) -> Result<Vec<Tensor>> {
+        let condition = self.condition(latents, labels)?;
+        let mut activations = vec![latents.shallow_clone()];
+        for i in 0..self.stages().len() {
+            activations.push(self.stage(i, &activations[i], &condition)?);
+        }
+        Ok(activations)
+    }
+
+    /// Images in [0, 1] of latent vectors.
+    pub fn images(&self, latents: &Tensor, labels: Option<&Tensor>) -> Result<Tensor> {
+        let condition = self.condition(latents, labels)?;
+        (0..self.stages().len()).try_fold(latents.shallow_clone(), |x, i| self.stage(i, &x, &condition))
+    }
+
+    /// Latent vectors number `first` and following of those that belong to a seed, whatever the batches they are drawn in.
+    pub fn latents(&self, seed: u64, first: usize, count: usize) -> Result<Tensor> {
+        latents(&*self.network, seed, first, count, self.device)
+    }
+
+    /// How many images are drawn at once: as a model's batches, fewer since a generator's early stages are wide.
+    pub fn batch_size(&self) -> Result<usize> {
+        let [_, h, w] = self.image_shape()?;
+        Ok(match self.device {
+            Device::Cpu => (100_000 / (h * w).max(1)).clamp(1, 128) as usize,
+            _ => (4_000_000 / (h * w).max(1)).clamp(4, 1024) as usize,
+        })
+    }
+
+    pub fn device(&self) -> Device {
+        self.device
+    }
+}
+
+/// As [`Generator::latents`].
+pub fn latents(network: &dyn Network, seed: u64, first: usize, count: usize, device: Device) -> Result<Tensor> {
+    let size = network.latent();
+    let mut parts = vec![];
+    for block in first / BLOCK..(first + count).div_ceil(BLOCK) {
+        let drawn = with_stream(seed, LATENTS + block as u64, || latents_in_stream(network, BLOCK, Device::Cpu));
+        parts.push(drawn?);
+    }
+    let all = if parts.is_empty() {
+        Tensor::f_zeros([0, size], (Kind::Float, Device::Cpu))?
+    } else {
+        Tensor::f_cat(&parts, 0)?
+    };
+    Ok(all.f_narrow(0, (first % BLOCK) as i64, count as i64)?.f_to_device(device)?)
+}
+
+/// `n` latent vectors from the stream that is open.
+pub fn latents_in_stream(network: &dyn Network, n: usize, device: Device) -> Result<Tensor> {
+    let size = [n as i64, network.latent()];
+    let drawn = match network.truncation() {
+        None => Tensor::f_randn(size, (Kind::Float, Device::Cpu))?,
+        Some(truncation) => {
+            // How much of a normal distribution lies within two standard deviations.
+            let share = 0.954_499_736_103_641_6;
+            let normal = Tensor::f_empty(size, (Kind::Double, Device::Cpu))?.f_uniform_(-share, share)?.f_erfinv()?;
+            normal.f_mul_scalar(std::f64::consts::SQRT_2 * truncation)?.f_to_kind(Kind::Float)?
+        }
+    };
+    Ok(drawn.f_to_device(device)?)
+}
+
+/// Part of the stream that latent vectors are drawn from; steps of training use the small parts.
+const LATENTS: u64 = 1 << 60;
+
+/// The identity of a network: its description and tensors.
+pub fn digest(network: &dyn Network) -> Result<Digest> {
+    let about = network.description().map_or(String::new(), |about| about.to_string());
+    let mut parts = vec![Digest::of(about.as_bytes())];
+    let mut failed = None;
+    network.visit(&mut |name, tensor, _| match Digest::of_tensor(tensor) {
+        Ok(digest) => parts.extend([Digest::of(name.as_bytes()), digest]),
+        Err(error) => failed = Some(error),
+    });
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(Digest::of_parts(&parts.iter().map(|digest| &digest.0[..]).collect::<Vec<_>>())),
+    }
+}
+
+/// Prefixes of a discriminator's tensors in a generator's file, and of what its description says.
+const DISCRIMINATOR: &str = "discriminator";
+
+impl Object for Generator {
+    fn kind(&self) -> &'static str {
+        "Generator"
+    }
+
+    fn summary(&self) -> String {
+        let labels = self.classes().map_or("no labels".into(), |n| format!("{n} labels"));
+        let image = self.image_shape().map_or("images".into(), |[c, h, w]| format!("images {c} x {h} x {w}"));
+        let stages = self.stages().len();
+        format!(
+            "generator {}: {image}, {labels}, latent {}, {stages} stages, {}",
+            self.name,
+            self.latent(),
+            self.digest.short()
+        )
+    }
+
+    fn fields(&self) -> &'static [&'static str] {
+        &["name", "latent", "classes", "shape", "layers", "hash", "history"]
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>> {
+        Ok(Some(match name {
+            "name" => Value::Str(self.name.clone()),
+            "latent" => Value::Int(self.latent()),
+            "classes" => self.classes().map_or(Value::Unit, Value::Int),
+            "shape" => Value::ints(self.image_shape()?),
+            "layers" => {
+                let names = std::iter::once("latent".to_string()).chain(self.stages());
+                let layer = |(name, shape): (String, &Vec<i64>)| {
+                    let shape = Value::ints(shape.iter().copied());
+                    Value::Map([("name".to_string(), Value::Str(name)), ("shape".to_string(), shape)].into())
+                };
+                Value::Array(names.zip(self.shapes()?).map(layer).collect())
+            }
+            "hash" => Value::Str(self.digest.short()),
+            "history" => {
+                let column = |(name, values): &(&'static str, Vec<f64>)| {
+                    (name.to_string(), Value::floats(values.iter().copied()))
+                };
+                Value::Map(self.history.columns.iter().map(column).collect())
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn details(&self, width: usize) -> String {
+        let Ok(shapes) = self.shapes() else { return self.summary() };
+        let names = std::iter::once("latent".to_string()).chain(self.stages()).map(Value::Str).collect();
+        let numbers = shapes.iter().map(|shape| Value::Int(shape.iter().product())).collect();
+        let places = (0..shapes.len() as i64).map(Value::Int).collect();
+        let sizes =
+            shapes.iter().map(|shape| Value::Str(shape.iter().map(i64::to_string).collect::<Vec<_>>().join(" x ")));
+        let table = Table::default()
+            .column("layer", places)
+            .column("name", names)
+            .column("numbers", numbers)
+            .column("shape", sizes.collect());
+        format!("{}\n{}", self.summary(), table.text(width, 60))
+    }
+
+    fn formats(&self) -> &'static [&'static str] {
+        if self.network.description().is_some() { &["safetensors"] } else { &[] }
+    }
+
+    fn write(&self, _cx: &Cx, path: &Path, ending: &str) -> Result<()> {
+        let Some(about) = self.network.description().filter(|_| ending == "safetensors") else {
+            return Err(Error::file(path, format!("this generator can't be written as .{ending}")));
+        };
+        let mut tensors = vec![];
+        self.network.visit(&mut |name, tensor, _| tensors.push((name, tensor.shallow_clone())));
+        let mut about = serde_json::json!({ "generator": about });
+        if let Some(discriminator) = &self.discriminator
+            && let Some(said) = discriminator.judge().description()
+        {
+            about[DISCRIMINATOR] = said;
+            discriminator.judge().visit(&mut |name, tensor, _| {
+                tensors.push((format!("{DISCRIMINATOR}.{name}"), tensor.shallow_clone()));
+            });
+        }
+        weights::write_safetensors(path, &tensors, &[("viva", about.to_string())])
+    }
+
+    fn digest(&self) -> Digest {
+        self.digest
+    }
+}

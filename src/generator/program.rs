@@ -1,0 +1,72 @@
+//! Generators that are TorchScript programs.
+
+use tch::{CModule, IValue};
+
+use super::{Condition, Network, See};
+use crate::core::{Error, Result, Tensor};
+use crate::model::Mode;
+
+/// A program that offers `num_stages()` and `stage(i, x, y)`: what stage i, from 0, makes of x for labels y; stage 0 takes latent
+/// vectors, and the last one gives images in [0, 1].
+pub struct Program {
+    module: CModule,
+    stages: i64,
+    latent: i64,
+    classes: Option<i64>,
+}
+
+impl Program {
+    /// `classes`: how many labels it draws, none if it takes no notice of `y`.
+    pub fn new(module: CModule, latent: i64, classes: Option<i64>) -> Result<Self> {
+        let stages = match module.method_is::<IValue>("num_stages", &[]) {
+            Ok(IValue::Int(stages @ 1..=10_000)) => stages,
+            Ok(other) => {
+                return Err(Error::model(format!(
+                    "num_stages() of the program must answer how many stages it has, got {other:?}"
+                )));
+            }
+            Err(error) => {
+                return Err(Error::from(error)
+                    .during("num_stages()")
+                    .hint("a TorchScript generator offers num_stages() and stage(i, x, y), both marked with @torch.jit.export"));
+            }
+        };
+        Ok(Self { module, stages, latent, classes })
+    }
+}
+
+impl Network for Program {
+    fn latent(&self) -> i64 {
+        self.latent
+    }
+
+    fn classes(&self) -> Option<i64> {
+        self.classes
+    }
+
+    fn stages(&self) -> Vec<String> {
+        (1..self.stages).map(|i| format!("stage{i}")).chain(["image".to_string()]).collect()
+    }
+
+    fn condition(&self, latents: &Tensor, labels: Option<&Tensor>) -> Result<Condition> {
+        match labels {
+            Some(labels) => Ok(vec![labels.shallow_clone()]),
+            None => Ok(vec![latents.f_new_zeros([latents.size()[0]], (tch::Kind::Int64, latents.device()))?]),
+        }
+    }
+
+    fn stage(&self, i: usize, x: &Tensor, condition: &Condition, _: Mode) -> Result<Tensor> {
+        let labels = condition.first().ok_or_else(|| Error::internal("a program lost its labels"))?;
+        let given = [IValue::Int(i as i64), IValue::Tensor(x.shallow_clone()), IValue::Tensor(labels.shallow_clone())];
+        match self.module.method_is("stage", &given).map_err(|e| Error::from(e).during(&format!("stage({i}, x, y)")))? {
+            IValue::Tensor(answer) => Ok(answer),
+            _ => Err(Error::model(format!("stage({i}, x, y) of the program must answer a tensor"))),
+        }
+    }
+
+    fn visit(&self, see: &mut See) {
+        let mut parameters = self.module.named_parameters().unwrap_or_default();
+        parameters.sort_by(|a, b| a.0.cmp(&b.0));
+        parameters.into_iter().for_each(|(name, tensor)| see(name, &tensor, true));
+    }
+}

@@ -1,0 +1,121 @@
+//! DCGAN (Radford, Metz and Chintala 2016) at three sizes, with the label beside the latent vector, and critics without batch norm,
+//! as a gradient penalty wants them (Gulrajani et al. 2017, Section 4).
+
+use super::{Architecture, Asked, Maker, as_they_are};
+use crate::core::{Error, Result};
+use crate::generator::discriminator::{Sense, SplitPlan};
+use crate::generator::sequential::{Plan, Squash};
+use crate::model::{Layer, weights::Weights};
+
+pub static DCGAN_28: Architecture = Architecture {
+    name: "dcgan-28",
+    about: "28 x 28, grey or colour, labelled or not; two linear layers, 128 maps of 7 x 7, two transposed convolutions",
+    make: Maker::Layers {
+        generator: |asked| small(asked, 28),
+        discriminator: Some(|asked| judge(asked, 28, &[32, 64])),
+    },
+    infer,
+    respell: as_they_are,
+};
+
+pub static DCGAN_32: Architecture = Architecture {
+    name: "dcgan-32",
+    about: "32 x 32, grey or colour, labelled or not; as dcgan-28 from 8 x 8",
+    make: Maker::Layers {
+        generator: |asked| small(asked, 32),
+        discriminator: Some(|asked| judge(asked, 32, &[32, 64])),
+    },
+    infer,
+    respell: as_they_are,
+};
+
+pub static DCGAN_64: Architecture = Architecture {
+    name: "dcgan-64",
+    about: "64 x 64, grey or colour, labelled or not; 512 maps of 4 x 4, four transposed convolutions; Radford et al. 2016",
+    make: Maker::Layers { generator: large, discriminator: Some(|asked| judge(asked, 64, &[64, 128, 256, 512])) },
+    infer,
+    respell: as_they_are,
+};
+
+const LATENT: i64 = 100;
+
+/// Channels of images of this side, grey unless asked otherwise.
+fn channels(asked: &Asked, side: i64) -> Result<i64> {
+    match asked.image {
+        None => Ok(1),
+        Some([c, h, w]) if (h, w) == (side, side) => Ok(c),
+        Some([c, h, w]) => Err(Error::model(format!("dcgan-{side} draws {side} x {side} pixels, not {c} x {h} x {w}"))
+            .hint("dcgan-28, dcgan-32 and dcgan-64 fit their sizes, \"thesis\" fits any")),
+    }
+}
+
+fn up(name: &str, out: i64, last: bool) -> (String, Layer) {
+    let mut parts =
+        vec![(format!("{name}.conv"), Layer::ConvTranspose { out, size: 4, stride: 2, pad: 1, extra: 0, bias: last })];
+    if !last {
+        parts.push((format!("{name}.norm"), Layer::batch_norm()));
+        parts.push((format!("{name}.relu"), Layer::Relu));
+    }
+    (name.to_string(), Layer::Sequence(parts))
+}
+
+fn flat(name: &str, out: i64, maps: Option<[i64; 3]>) -> (String, Layer) {
+    let mut parts = vec![
+        (format!("{name}.linear"), Layer::Linear { out, bias: false }),
+        (format!("{name}.norm"), Layer::batch_norm()),
+        (format!("{name}.relu"), Layer::Relu),
+    ];
+    parts.extend(maps.map(|size| (format!("{name}.maps"), Layer::Reshape { size })));
+    (name.to_string(), Layer::Sequence(parts))
+}
+
+fn small(asked: &Asked, side: i64) -> Result<Plan> {
+    let c = channels(asked, side)?;
+    let first = side / 4;
+    let stages = vec![
+        flat("flat1", 1024, None),
+        flat("flat2", 128 * first * first, Some([128, first, first])),
+        up("up1", 64, false),
+        up("up2", c, true),
+    ];
+    Ok(Plan { latent: asked.latent.unwrap_or(LATENT), classes: asked.classes, stages, squash: Squash::Sigmoid })
+}
+
+fn large(asked: &Asked) -> Result<Plan> {
+    let c = channels(asked, 64)?;
+    let stages = vec![
+        flat("flat", 512 * 4 * 4, Some([512, 4, 4])),
+        up("up1", 256, false),
+        up("up2", 128, false),
+        up("up3", 64, false),
+        up("up4", c, true),
+    ];
+    Ok(Plan { latent: asked.latent.unwrap_or(LATENT), classes: asked.classes, stages, squash: Squash::Tanh })
+}
+
+fn judge(asked: &Asked, side: i64, widths: &[i64]) -> Result<SplitPlan> {
+    let c = channels(asked, side)?;
+    let slope = || Layer::LeakyRelu { slope: 0.2 };
+    let mut parts = vec![("range".to_string(), Layer::Normalize { mean: vec![0.5], std: vec![0.5] })];
+    for (i, &out) in widths.iter().enumerate() {
+        parts.push((format!("down{}", i + 1), Layer::conv(out, 4, 2, 1)));
+        parts.push((format!("slope{}", i + 1), slope()));
+    }
+    parts.extend([
+        ("flat".to_string(), Layer::Flatten),
+        ("features".to_string(), Layer::linear(256)),
+        ("slope".to_string(), slope()),
+    ]);
+    Ok(SplitPlan {
+        d0: Layer::Sequence(parts),
+        d1: Layer::named([("real", Layer::linear(1))]),
+        d2: asked.classes.map(|classes| Layer::named([("label", Layer::linear(classes))])),
+        classes: asked.classes,
+        sense: Sense::Critic,
+        input: [c, side, side],
+    })
+}
+
+fn infer(weights: &Weights, asked: &mut Asked) {
+    super::infer_label(weights.get("flat1.linear.weight").or(weights.get("flat.linear.weight")), LATENT, asked);
+}

@@ -1,0 +1,114 @@
+//! Finetuning of a generator to draw what a classifier gets wrong.
+
+use crate::core::{Cx, Error, Result, Value};
+use crate::data::Dataset;
+use crate::generator::Generator;
+use crate::model::Model;
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::train::{Amalgamation, Attack, GanSettings, train_generator};
+
+pub static FINETUNE: Primitive = Primitive {
+    path: "generator::finetune",
+    purpose: "Trains a generator on with two objectives at once: images that look as the label says, and that a classifier gets wrong.",
+    params: &[
+        super::GENERATOR,
+        Param::new("f", Kind::Object("Model"), "the classifier under test"),
+        Param::new("ds", Kind::Object("Dataset"), "real images, which the discriminator goes on to learn from"),
+    ],
+    options: &[
+        Param::new("target", Kind::Int, "the label that the classifier is to give")
+            .or(Fallback::Absent("any but the intended one"))
+            .range(0.0, 1e6),
+        Param::new("rate", Kind::Float, "mu: how often a step uses both objectives; the others are ordinary")
+            .or(Fallback::Float(0.1))
+            .range(0.0, 1.0),
+        Param::new("kappa", Kind::Float, "confidence in the wrong label that is rewarded linearly")
+            .or(Fallback::Float(0.0))
+            .range(-1e6, 1e6)
+            .unit("logits"),
+        Param::new("loss", Kind::Choice(&["product", "sum"]), "how the two become one: s(l_ordinary) s(l_attack - kappa), or their plain sum")
+            .or(Fallback::Str("product")),
+        Param::new("steps", Kind::Int, "steps of the generator").or(Fallback::Int(1000)).range(1.0, 1e9),
+        Param::new("critic_steps", Kind::Int, "steps of the discriminator before each of the generator")
+            .or(Fallback::Int(3))
+            .range(1.0, 1000.0),
+        Param::new("batch", Kind::Int, "images per step").or(Fallback::Int(64)).range(2.0, 65536.0).unit("images"),
+        Param::new("lr", Kind::Float, "Adam's learning rate").or(Fallback::Float(0.0002)).range(0.0, 1e3),
+        Param::new("betas", Kind::Numbers, "Adam's two").or(Fallback::Absent("[0.5, 0.9]")).range(0.0, 0.999_999),
+        Param::new("penalty", Kind::Float, "coefficient of the gradient penalty").or(Fallback::Float(10.0)).range(0.0, 1e6),
+        super::NOTE,
+        super::EVERY,
+        super::WATCH,
+        SEED,
+    ],
+    returns: "Generator; its `history` has columns `misclassified`, the share of the step's images that the classifier gets wrong (as the target), \
+              and `cosine`, of the angle between the gradients of l_ordinary and l_attack",
+    notes: "l_attack = f_y - max_{c != y} f_c, with a target t max_{c != t} f_c - f_t, of logits; s(l) = 1 + exp(l) for l <= 0 and 2 + l above; kappa \
+            is subtracted from l_attack. Labels are drawn uniformly, without the target. The generator that is given stays as it is. For \
+            finetuning without pretraining, give a generator that was trained for one step.",
+    source: "Dunn 2022, Section 4.1",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\
+               let g = generator::train(ds, #{ steps: 1, batch: 8, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+               generator::finetune(g, f, ds, #{ steps: 1, batch: 8, seed: 1 }).history.keys()",
+        result: "[\"auxiliary\", \"cosine\", \"critic\", \"generator\", \"misclassified\", \"step\"]",
+    }],
+    run,
+};
+
+fn run(cx: &Cx, args: &Args) -> Result<Value> {
+    let generator = args.object::<Generator>("g");
+    let model = args.object::<Model>("f");
+    let set = args.object::<Dataset>("ds");
+    model.check_fits(cx, &set)?;
+    super::check_pair(cx, &generator, &model)?;
+    let Some(discriminator) = generator.discriminator() else {
+        return Err(Error::model(format!("{} has no discriminator, which keeps its images real", generator.name))
+            .hint("generator::load(path, #{ arch: .., discriminator: path }), or train one here: generator::train keeps it"));
+    };
+    let shape = set.shape().map(|n| n as i64);
+    let drawn = generator.image_shape()?;
+    if shape != drawn {
+        return Err(Error::argument(format!("{} draws {drawn:?}, {} has {shape:?}", generator.name, set.name))
+            .hint("real images must be as large as those that are drawn"));
+    }
+    let Some(classes) = generator.classes() else {
+        return Err(Error::model(format!("{} takes no labels, so nothing says what its images are to show", generator.name))
+            .hint("finetuning needs a generator with labels"));
+    };
+    if set.classes().len() as i64 > classes {
+        return Err(Error::argument(format!("{} draws {classes} labels, {} has {}", generator.name, set.name, set.classes().len())));
+    }
+    let target = args.optional_int("target");
+    if let Some(target) = target.filter(|target| *target >= model.classes().unwrap_or(i64::MAX)) {
+        return Err(Error::argument(format!("`target` {target}: {} has {} classes", model.name, model.classes().unwrap_or(0))));
+    }
+    if !model.differentiable() {
+        return Err(Error::model(format!("{} is a black box, whose gradients are not known", model.name))
+            .hint("finetuning needs a model of layers or a TorchScript program"));
+    }
+    let settings = GanSettings {
+        steps: args.count("steps") as u64,
+        critic_steps: args.count("critic_steps") as u64,
+        batch: args.count("batch"),
+        lr: args.float("lr"),
+        betas: super::train::betas(args, (0.5, 0.9))?,
+        penalty: args.float("penalty"),
+        note: args.count("note") as u64,
+        seed: args.seed(),
+        attack: Some(Attack {
+            model: (*model).clone(),
+            target,
+            rate: args.float("rate"),
+            kappa: args.float("kappa"),
+            amalgamation: if args.str("loss") == "sum" { Amalgamation::Sum } else { Amalgamation::Product },
+        }),
+    };
+    let name = format!("{} finetuned", generator.name);
+    let finetuned = super::train::watched(cx, args, &mut |watch| {
+        let start = (generator.network().copy()?, discriminator.judge().copy()?);
+        train_generator(cx, &name, start, &set, &settings, watch)
+    })?;
+    Ok(Value::object(finetuned))
+}

@@ -1,0 +1,56 @@
+//! Generators from files.
+
+use crate::core::{Error, Value};
+use crate::generator::zoo::Asked;
+use crate::generator::{Options, load};
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+
+pub static LOAD: Primitive = Primitive {
+    path: "generator::load",
+    purpose: "Loads a generator: one saved here, a published one by the name of its network, or a TorchScript program with stages.",
+    params: &[Param::new("path", Kind::Path, "the file; also looked for below the data folder")],
+    options: &[
+        Param::new("arch", Kind::Str, "a name from generator::archs()").or(Fallback::Absent("said by the file")),
+        Param::new("discriminator", Kind::Path, "a file with the weights of its discriminator, which finetuning needs")
+            .or(Fallback::Absent("the one that was saved with it, if any")),
+        Param::new("classes", Kind::Int, "how many labels it draws").or(Fallback::Absent("what its weights say")).range(1.0, 1e6),
+        Param::new("latent", Kind::Int, "numbers of a latent vector; a TorchScript program needs it said")
+            .or(Fallback::Absent("what its weights say"))
+            .range(1.0, 1e6),
+        Param::new("shape", Kind::Numbers, "[channels, height, width] of its images, where the network comes at several sizes")
+            .or(Fallback::Absent("that of the published network"))
+            .range(1.0, 65536.0),
+        Param::new("truncation", Kind::Float, "of BigGAN's latent vectors: they are normal without what lies beyond 2, times this")
+            .or(Fallback::Float(0.4))
+            .range(0.02, 1.0),
+    ],
+    returns: "Generator",
+    notes: "State dicts are read without running code. A TorchScript program offers `num_stages()` and `stage(i, x, y)`, both exported: what stage \
+            i, counted from 0, makes of x for int64 labels y; stage 0 takes latent vectors N x latent, the last one gives images in [0, 1]. It \
+            draws labels if `classes` says how many.",
+    source: "",
+    examples: &[Example {
+        code: "let g = generator::train(data::glyphs(#{ n: 40, seed: 1 }), #{ steps: 1, batch: 8, seed: 1 });\n\
+               g.save(\"g.safetensors\");\n\
+               generator::load(\"g.safetensors\").hash == g.hash",
+        result: "true",
+    }],
+    run: |cx, args| {
+        let path = cx.find(args.str("path"))?;
+        let image = match args.get("shape").map(|_| args.numbers("shape")).as_deref() {
+            None => None,
+            Some([c, h, w]) if [c, h, w].iter().all(|n| n.fract() == 0.0) => Some([*c as i64, *h as i64, *w as i64]),
+            Some(_) => return Err(Error::argument("`shape` must be [channels, height, width]")),
+        };
+        let asked = Asked {
+            classes: args.optional_int("classes"),
+            image,
+            latent: args.optional_int("latent"),
+            truncation: Some(args.float("truncation")),
+            depths: vec![],
+        };
+        let text = |name: &str| args.get(name).map(|_| args.str(name).to_string());
+        let discriminator = text("discriminator").map(|file| cx.find(&file)).transpose()?;
+        Ok(Value::object(load(cx, &path, &Options { arch: text("arch"), asked, discriminator })?))
+    },
+};

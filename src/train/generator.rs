@@ -1,0 +1,508 @@
+//! How generators learn: a conditional Wasserstein GAN with gradient penalty (Gulrajani et al. 2017) and an auxiliary classifier (Odena
+//! et al. 2017), whose losses are summed, and the finetuning that makes a generator draw what a classifier gets wrong (Dunn's thesis,
+//! chapter 4).
+//!
+//! What happens in step t depends on the seed, t and the tensors alone, as in the training of classifiers.
+
+use std::rc::Rc;
+
+use rand::Rng;
+use rand::seq::SliceRandom;
+use tch::{Device, Kind, Reduction, Tensor};
+
+use super::{Optimiser, Rule};
+use crate::core::{Cx, Digest, Error, LongCall, Object, Result, State, Value, number, random, with_stream};
+use crate::data::Dataset;
+use crate::generator::{
+    Discriminator, Generator, History, Judge, Network, Sense, digest, latents_in_stream, ordinary,
+};
+use crate::model::{Mode, Model};
+
+/// Data sets up to this many bytes of floats are read once and kept.
+const KEEP: usize = 256 << 20;
+
+/// Part of the stream that orders epochs; steps use the small parts.
+const ORDER: u64 = 1 << 61;
+
+/// Below the root of a gradient's square.
+const FLOOR: f64 = 1e-12;
+
+#[derive(Clone)]
+pub struct GanSettings {
+    /// Of the generator; the discriminator makes `critic_steps` before each.
+    pub steps: u64,
+    pub critic_steps: u64,
+    pub batch: usize,
+    pub lr: f64,
+    pub betas: (f64, f64),
+    /// Coefficient of the gradient penalty of a Wasserstein critic.
+    pub penalty: f64,
+    /// Every so many steps numbers are noted.
+    pub note: u64,
+    pub seed: u64,
+    pub attack: Option<Attack>,
+}
+
+/// What a generator is finetuned for.
+#[derive(Clone)]
+pub struct Attack {
+    pub model: Model,
+    /// The label that the classifier is to give; `None`: any but the intended one.
+    pub target: Option<i64>,
+    /// mu: how often a step uses the finetuning loss.
+    pub rate: f64,
+    /// How much more confidence is rewarded linearly.
+    pub kappa: f64,
+    pub amalgamation: Amalgamation,
+}
+
+/// How two losses become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amalgamation {
+    /// s(l_ordinary) * s(l_attack - kappa) per example.
+    Product,
+    /// l_ordinary + l_attack - kappa.
+    Sum,
+}
+
+/// s(l) = 1 + exp(l) for l <= 0 and 2 + l above (the thesis, Section 4.1.3): continuous, with slope 1 at 0.
+pub fn squashed(loss: &Tensor) -> Result<Tensor> {
+    // The exponent is kept from overflowing where it is not used: its gradient would be 0 * inf.
+    let below = loss.f_clamp_max(0.0)?.f_exp()?.f_add_scalar(1.0)?;
+    Ok(loss.f_add_scalar(2.0)?.f_where_self(&loss.f_gt(0.0)?, &below)?)
+}
+
+/// l_untargeted = f_y - max of the others, or l_targeted = max of the others - f_t, of scores `N x K` (Section 4.1.1).
+pub fn attack_loss(scores: &Tensor, labels: &Tensor, target: Option<i64>) -> Result<Tensor> {
+    let (class, sign) = match target {
+        Some(target) => (labels.f_full_like(target)?, -1.0),
+        None => (labels.shallow_clone(), 1.0),
+    };
+    let class = class.f_unsqueeze(1)?;
+    let own = scores.f_gather(1, &class, false)?.f_squeeze_dim(1)?;
+    let others = scores.f_scatter_value(1, &class, f64::NEG_INFINITY)?.f_amax([1], false)?;
+    Ok(own.f_sub(&others)?.f_mul_scalar(sign)?)
+}
+
+impl Attack {
+    /// The finetuning loss of every example.
+    pub fn amalgamated(&self, ordinary: &Tensor, attack: &Tensor) -> Result<Tensor> {
+        let attack = attack.f_sub_scalar(self.kappa)?;
+        match self.amalgamation {
+            Amalgamation::Product => Ok(squashed(ordinary)?.f_mul(&squashed(&attack)?)?),
+            Amalgamation::Sum => Ok(ordinary.f_add(&attack)?),
+        }
+    }
+}
+
+/// E[(|grad d(x~)| - 1)^2] with x~ uniform on the segments between real and drawn images (Gulrajani et al. 2017).
+pub fn gradient_penalty(judge: &dyn Judge, real: &Tensor, drawn: &Tensor, labels: Option<&Tensor>) -> Result<Tensor> {
+    let n = real.size()[0];
+    let share = Tensor::f_rand([n, 1, 1, 1], (real.kind(), Device::Cpu))?.f_to_device(real.device())?;
+    let between = drawn.f_add(&share.f_mul(&real.f_sub(drawn)?)?)?.f_detach()?.f_set_requires_grad(true)?;
+    let said = judge.judge(&between, labels, Mode::Train)?.real;
+    let gradients = Tensor::f_run_backward(&[said.f_sum(said.kind())?], &[&between], true, true)?;
+    let squares = gradients[0].f_square()?.f_sum_dim_intlist([1i64, 2, 3].as_slice(), false, real.kind())?;
+    let norms = squares.f_add_scalar(FLOOR)?.f_sqrt()?;
+    Ok(norms.f_sub_scalar(1.0)?.f_square()?.f_mean(real.kind())?)
+}
+
+/// What is noted: the columns of the history.
+const NOTED: [&str; 6] = ["step", "generator", "critic", "auxiliary", "misclassified", "cosine"];
+
+/// Is told the generator as it is after some step.
+pub type Watch<'a> = dyn FnMut(&Generator, u64) -> Result<()> + 'a;
+
+/// Trains `network` and `judge`, which are changed, and answers them as a generator.
+pub fn train_generator(
+    cx: &Cx,
+    name: &str,
+    (network, judge): (Rc<dyn Network>, Rc<dyn Judge>),
+    set: &Dataset,
+    settings: &GanSettings,
+    watch: Option<(u64, &mut Watch)>,
+) -> Result<Generator> {
+    let device = cx.device();
+    for tensors in [parameters(&|see| network.visit(see)), parameters(&|see| judge.visit(see))] {
+        for tensor in tensors {
+            let _ = tensor.f_set_requires_grad(true)?;
+        }
+    }
+    let attack = settings.attack.as_ref().map(|attack| {
+        let target = attack.target.map_or("none".into(), |target| target.to_string());
+        let digest = attack.model.digest();
+        (digest, format!("{target} {} {} {:?}", attack.rate, attack.kappa, attack.amalgamation))
+    });
+    let GanSettings { steps, critic_steps, batch, lr, betas, penalty, note, seed, .. } = settings;
+    let how = format!("{steps} {critic_steps} {batch} {lr} {betas:?} {penalty} {note} {seed} {device:?} {attack:?}");
+    let begin = [digest(&*network)?, state_digest(&*judge)?];
+    let depends = [&set.digest().0[..], &begin[0].0, &begin[1].0, how.as_bytes()].map(<[u8]>::to_vec);
+    let depends: Vec<&[u8]> = depends.iter().map(Vec::as_slice).collect();
+    let opaque = settings.attack.as_ref().is_some_and(|attack| attack.model.opaque());
+    let mut call = cx.long_call("train generator", &depends, opaque);
+    let rule = Rule::Adam { beta1: betas.0, beta2: betas.1, eps: 1e-8 };
+    let own = parameters(&|see| network.visit(see));
+    let judges = parameters(&|see| judge.visit(see));
+    let mut training = Training {
+        cx,
+        name,
+        set,
+        settings,
+        optimiser: Optimiser::new(rule, *lr, 0.0, &own)?,
+        judge_optimiser: Optimiser::new(rule, *lr, 0.0, &judges)?,
+        network,
+        judge,
+        parameters: own,
+        judge_parameters: judges,
+        epoch: (u64::MAX, vec![]),
+        history: NOTED.map(|_| vec![]),
+        good: (0, vec![]),
+    };
+    let outcome = training.run(&mut call, watch);
+    match outcome {
+        Ok(()) => training.finished(),
+        Err(error) => {
+            if error.is_interrupted() && training.optimiser.steps() > 0 {
+                cx.keep_partial(Value::object(training.finished()?));
+            }
+            Err(error)
+        }
+    }
+}
+
+fn parameters(visit: &dyn Fn(&mut crate::generator::See)) -> Vec<Tensor> {
+    let mut all = vec![];
+    visit(&mut |_, tensor, learns| {
+        if learns {
+            all.push(tensor.shallow_clone());
+        }
+    });
+    all
+}
+
+fn state_digest(judge: &dyn Judge) -> Result<Digest> {
+    let mut parts = vec![];
+    judge.visit(&mut |_, tensor, _| parts.push(Digest::of_tensor(tensor)));
+    let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
+    Ok(Digest::of_parts(&parts.iter().map(|digest| &digest.0[..]).collect::<Vec<_>>()))
+}
+
+struct Training<'a> {
+    cx: &'a Cx,
+    name: &'a str,
+    set: &'a Dataset,
+    settings: &'a GanSettings,
+    network: Rc<dyn Network>,
+    judge: Rc<dyn Judge>,
+    parameters: Vec<Tensor>,
+    judge_parameters: Vec<Tensor>,
+    optimiser: Optimiser,
+    judge_optimiser: Optimiser,
+    /// Number and order of the epoch that batches are taken from.
+    epoch: (u64, Vec<usize>),
+    history: [Vec<f64>; 6],
+    /// The last step at which all numbers were finite, and the state then.
+    good: (u64, State),
+}
+
+/// One batch of real images with their labels.
+struct Batch {
+    images: Tensor,
+    labels: Tensor,
+}
+
+impl Training<'_> {
+    fn run(&mut self, call: &mut LongCall, mut watch: Option<(u64, &mut Watch)>) -> Result<()> {
+        let GanSettings { steps, critic_steps, batch, note, .. } = *self.settings;
+        if let Some(state) = call.state()? {
+            self.restore(&state)?;
+            self.cx.say(&format!("training: going on after {} of {steps} steps", self.optimiser.steps()));
+        }
+        if self.optimiser.steps() == steps {
+            return Ok(());
+        }
+        let images = self.read()?;
+        let labels = self.set.label_tensor(&(0..self.set.len()).collect::<Vec<_>>(), self.cx.device())?;
+        let task = self.cx.progress("training", Some(steps));
+        task.advance(self.optimiser.steps());
+        let began = (std::time::Instant::now(), self.optimiser.steps());
+        while self.optimiser.steps() < steps {
+            let step = self.optimiser.steps();
+            if let Err(stopped) = self.cx.check() {
+                self.save(call)?;
+                return Err(stopped);
+            }
+            let noted = step % note == 0 || step + 1 == steps;
+            let mut critic = f64::NAN;
+            for turn in 0..critic_steps {
+                let number = step * critic_steps + turn;
+                let rows = self.rows(number);
+                let real = self.batch(&images, &labels, &rows)?;
+                // Generator steps use the even parts of the stream, discriminator steps the odd ones.
+                critic = with_stream(self.settings.seed, 2 * number + 1, || self.judge_step(&real, noted))?;
+            }
+            let mut said = with_stream(self.settings.seed, 2 * step, || self.step(noted))?;
+            task.advance(1);
+            if noted {
+                said[2] = critic;
+                let losses = [said[1], said[2]];
+                if let Some(bad) = losses.iter().find(|loss| !loss.is_finite()) {
+                    return Err(self.diverged(step, *bad)?);
+                }
+                self.history.iter_mut().zip(said).for_each(|(column, value)| column.push(value));
+                self.good = (step + 1, self.state()?);
+                let rate = (self.optimiser.steps() - began.1) as f64 * ((critic_steps + 1) as usize * batch) as f64
+                    / began.0.elapsed().as_secs_f64();
+                let mut line = format!("generator {:.3}, critic {:.3}", said[1], said[2]);
+                if said[3].is_finite() {
+                    line += &format!(", auxiliary {:.0}%", 100.0 * said[3]);
+                }
+                if said[4].is_finite() {
+                    line += &format!(", misclassified {:.0}%", 100.0 * said[4]);
+                }
+                task.note(&format!("{line}, {rate:.0} images/s"));
+            }
+            if let Some((every, see)) = &mut watch
+                && (step + 1) % *every == 0
+            {
+                see(&self.finished()?, step + 1)?;
+            }
+            if call.due() {
+                self.save(call)?;
+            }
+        }
+        self.save(call)
+    }
+
+    /// All images, where they fit.
+    fn read(&self) -> Result<Option<Tensor>> {
+        let bytes = self.set.shape().iter().product::<usize>().saturating_mul(4).saturating_mul(self.set.len());
+        if bytes > KEEP {
+            return Ok(None);
+        }
+        let task = self.cx.progress(&format!("reading {}", self.set.name), Some(self.set.len() as u64));
+        let mut parts = Vec::new();
+        for part in self.set.stream(self.cx, 256) {
+            self.cx.check()?;
+            let part = part?;
+            task.advance(part.rows.len() as u64);
+            parts.push(self.set.centre(&part.canvases)?);
+        }
+        Ok(Some(Tensor::f_cat(&parts, 0)?))
+    }
+
+    /// Rows of batch number `number`: one epoch after the other, without the rest that fills no batch.
+    fn rows(&mut self, number: u64) -> Vec<usize> {
+        let (n, batch) = (self.set.len(), self.settings.batch.min(self.set.len()));
+        let per_epoch = (n / batch).max(1) as u64;
+        let (epoch, place) = (number / per_epoch, (number % per_epoch) as usize);
+        if self.epoch.0 != epoch {
+            let mut order: Vec<usize> = (0..n).collect();
+            order.shuffle(&mut random(self.settings.seed, ORDER + epoch));
+            self.epoch = (epoch, order);
+        }
+        self.epoch.1[place * batch..(place + 1) * batch].to_vec()
+    }
+
+    fn batch(&self, all: &Option<Tensor>, labels: &Tensor, rows: &[usize]) -> Result<Batch> {
+        let index: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
+        let index = Tensor::f_from_slice(&index)?.f_to_device(self.cx.device())?;
+        let images = match all {
+            Some(all) => all.f_index_select(0, &index)?,
+            None => self.set.centre(&self.set.images(rows, self.cx.device())?)?,
+        };
+        Ok(Batch { images, labels: labels.f_index_select(0, &index)? })
+    }
+
+    /// Images of fresh latent vectors.
+    fn draw(&self, labels: Option<&Tensor>, n: usize) -> Result<Tensor> {
+        let z = latents_in_stream(&*self.network, n, self.cx.device())?;
+        let condition = self.network.condition(&z, labels)?;
+        (0..self.network.stages().len()).try_fold(z, |x, i| self.network.stage(i, &x, &condition, Mode::Train))
+    }
+
+    /// One step of the discriminator, which stays ordinary; its loss if it is wanted.
+    fn judge_step(&mut self, real: &Batch, wanted: bool) -> Result<f64> {
+        let labels = self.network.classes().map(|_| &real.labels);
+        let drawn = tch::no_grad(|| self.draw(labels, real.labels.numel()))?;
+        let of_real = self.judge.judge(&real.images, labels, Mode::Train)?;
+        let of_drawn = self.judge.judge(&drawn, labels, Mode::Train)?;
+        let kind = drawn.kind();
+        let mut loss = match self.judge.sense() {
+            Sense::Critic => {
+                let penalty = gradient_penalty(&*self.judge, &real.images, &drawn, labels)?;
+                let gap = of_drawn.real.f_mean(kind)?.f_sub(&of_real.real.f_mean(kind)?)?;
+                gap.f_add(&penalty.f_mul_scalar(self.settings.penalty)?)?
+            }
+            Sense::LogOdds => {
+                let real = of_real.real.f_neg()?.f_softplus()?.f_mean(kind)?;
+                real.f_add(&of_drawn.real.f_softplus()?.f_mean(kind)?)?
+            }
+        };
+        if let Some(scores) = &of_real.classes {
+            loss = loss.f_add(&scores.f_cross_entropy_loss(&real.labels, None::<&Tensor>, Reduction::Mean, -100, 0.0)?)?;
+        }
+        let gradients = Tensor::f_run_backward(&[&loss], &self.judge_parameters, false, false)?;
+        self.judge_optimiser.step(&self.judge_parameters, &gradients)?;
+        if wanted { Ok(loss.f_double_value(&[])?) } else { Ok(f64::NAN) }
+    }
+
+    /// One step of the generator; what is noted of it.
+    fn step(&mut self, wanted: bool) -> Result<[f64; 6]> {
+        let (batch, step) = (self.settings.batch, self.optimiser.steps());
+        let target = self.settings.attack.as_ref().and_then(|attack| attack.target);
+        let mut rng = random(self.settings.seed, step);
+        let labels = match self.network.classes() {
+            None => None,
+            Some(classes) => {
+                let of: Vec<i64> = (0..batch)
+                    .map(|_| match target {
+                        // Any label but the target.
+                        Some(target) if (0..classes).contains(&target) && classes > 1 => {
+                            let label = rng.gen_range(0..classes - 1);
+                            label + i64::from(label >= target)
+                        }
+                        _ => rng.gen_range(0..classes),
+                    })
+                    .collect();
+                Some(Tensor::f_from_slice(&of)?.f_to_device(self.cx.device())?)
+            }
+        };
+        let drawn = self.draw(labels.as_ref(), batch)?;
+        let judgement = self.judge.judge(&drawn, labels.as_ref(), Mode::Train)?;
+        let ordinary = ordinary(&judgement, self.judge.sense(), labels.as_ref())?;
+        let kind = drawn.kind();
+        let mut noted = [f64::NAN; 6];
+        noted[0] = (step + 1) as f64;
+        let mut losses = ordinary.shallow_clone();
+        if let (Some(attack), Some(labels)) = (&self.settings.attack, &labels) {
+            let finetunes = rng.gen_bool(attack.rate);
+            if finetunes || wanted {
+                let scores = attack.model.logits(&drawn)?;
+                let attacked = attack_loss(&scores, labels, attack.target)?;
+                if wanted {
+                    noted[4] = attacked.f_lt(0.0)?.f_to_kind(Kind::Double)?.f_mean(Kind::Double)?.f_double_value(&[])?;
+                    noted[5] = self.cosine(&ordinary.f_mean(kind)?, &attacked.f_mean(kind)?)?;
+                }
+                if finetunes {
+                    losses = attack.amalgamated(&ordinary, &attacked)?;
+                }
+            }
+        }
+        let loss = losses.f_mean(kind)?;
+        let gradients = Tensor::f_run_backward(&[&loss], &self.parameters, false, false)?;
+        self.optimiser.step(&self.parameters, &gradients)?;
+        if wanted {
+            noted[1] = loss.f_double_value(&[])?;
+            if let (Some(scores), Some(labels)) = (&judgement.classes, &labels) {
+                let right = scores.f_argmax(1, false)?.f_eq_tensor(labels)?.f_to_kind(Kind::Double)?;
+                noted[3] = right.f_mean(Kind::Double)?.f_double_value(&[])?;
+            }
+        }
+        Ok(noted)
+    }
+
+    /// The cosine of the angle between the gradients of two losses (Figure 4.1).
+    fn cosine(&self, a: &Tensor, b: &Tensor) -> Result<f64> {
+        let flat = |loss: &Tensor| -> Result<Tensor> {
+            let gradients = Tensor::f_run_backward(&[loss], &self.parameters, true, false)?;
+            let flat = gradients.iter().map(|g| g.f_to_kind(Kind::Double)?.f_reshape([-1]));
+            Ok(Tensor::f_cat(&flat.collect::<std::result::Result<Vec<_>, _>>()?, 0)?)
+        };
+        let (a, b) = (flat(a)?, flat(b)?);
+        let product = |a: &Tensor, b: &Tensor| a.f_dot(b)?.f_double_value(&[]);
+        Ok(product(&a, &b)? / (product(&a, &a)? * product(&b, &b)?).sqrt())
+    }
+
+    /// The generator as it is now, on its own tensors.
+    fn finished(&self) -> Result<Generator> {
+        let (network, judge) = tch::no_grad(|| Ok::<_, Error>((self.network.copy()?, self.judge.copy()?)))?;
+        let columns = NOTED.into_iter().zip(&self.history);
+        let columns = columns.filter(|(_, values)| values.iter().any(|value| value.is_finite()));
+        let history = History { columns: columns.map(|(name, values)| (name, values.clone())).collect() };
+        let generator = Generator::of_tensors(self.name, network, self.cx.device())?;
+        Ok(generator.with_discriminator(Some(Discriminator::new(judge))).with_history(history))
+    }
+
+    fn diverged(&mut self, step: u64, loss: f64) -> Result<Error> {
+        let (good, state) = std::mem::take(&mut self.good);
+        let mut kept = String::new();
+        if good > 0 {
+            self.restore(&state)?;
+            self.cx.keep_partial(Value::object(self.finished()?));
+            kept = format!("; the generator after step {good} is the last good one, kept as a partial result");
+        }
+        Ok(Error::model(format!("the training diverged: a loss became {loss} in step {}{kept}", step + 1))
+            .hint(format!("the learning rate is too high: try lr: {}", number(self.settings.lr / 10.0))))
+    }
+
+    /// Everything that later steps depend on.
+    fn state(&self) -> Result<State> {
+        let steps = [self.optimiser.steps() as f64, self.judge_optimiser.steps() as f64];
+        let mut state = vec![("steps".to_string(), Tensor::f_from_slice(&steps)?)];
+        for (name, column) in NOTED.iter().zip(&self.history) {
+            state.push((format!("history.{name}"), Tensor::f_from_slice(column)?));
+        }
+        let mut failed = None;
+        for (part, visit) in self.parts() {
+            visit(&mut |name, tensor, _| match tensor.f_detach_copy() {
+                Ok(copy) => state.push((format!("{part}.{name}"), copy)),
+                Err(error) => failed = Some(error),
+            });
+        }
+        for (part, optimiser) in [("optimiser", &self.optimiser), ("judge optimiser", &self.judge_optimiser)] {
+            for (name, tensor) in optimiser.state().1 {
+                state.push((format!("{part}.{name}"), tensor.f_detach_copy()?));
+            }
+        }
+        match failed {
+            Some(error) => Err(error.into()),
+            None => Ok(state),
+        }
+    }
+
+    fn parts(&self) -> [(&'static str, Box<dyn Fn(&mut crate::generator::See) + '_>); 2] {
+        [
+            ("generator", Box::new(|see: &mut crate::generator::See| self.network.visit(see))),
+            ("discriminator", Box::new(|see: &mut crate::generator::See| self.judge.visit(see))),
+        ]
+    }
+
+    fn save(&self, call: &mut LongCall) -> Result<()> {
+        call.replace(&self.state()?)
+    }
+
+    fn restore(&mut self, state: &State) -> Result<()> {
+        let damaged = |what: &str| {
+            Error::data(format!("the saved state of a training has {what}"))
+                .hint("remove the .safetensors files below `progress` in the run folder, and it starts afresh")
+        };
+        let find = |name: &str| {
+            let found = state.iter().find(|(known, _)| known == name).map(|(_, tensor)| tensor);
+            found.ok_or_else(|| damaged(&format!("no {name}")))
+        };
+        let steps = Vec::<f64>::try_from(find("steps")?).map_err(|_| damaged("other steps"))?;
+        let most = self.settings.steps as f64;
+        let [steps, judge_steps] = steps[..] else { return Err(damaged("other steps")) };
+        if !(0.0..=most).contains(&steps) || judge_steps != steps * self.settings.critic_steps as f64 {
+            return Err(damaged("steps that it can't have"));
+        }
+        tch::no_grad(|| -> Result<()> {
+            let mut all = vec![];
+            for (part, visit) in self.parts() {
+                visit(&mut |name, tensor, _| all.push((format!("{part}.{name}"), tensor.shallow_clone())));
+            }
+            all.into_iter().try_for_each(|(name, mut tensor)| Ok(tensor.f_copy_(find(&name)?)?))
+        })?;
+        let moments = |part: &str| -> Vec<(String, Tensor)> {
+            let of = |(name, t): &(String, Tensor)| Some((name.strip_prefix(part)?.to_string(), t.shallow_clone()));
+            state.iter().filter_map(of).collect()
+        };
+        self.optimiser.restore(steps as u64, &moments("optimiser."))?;
+        self.judge_optimiser.restore(judge_steps as u64, &moments("judge optimiser."))?;
+        for (name, column) in NOTED.iter().zip(&mut self.history) {
+            *column = Vec::try_from(find(&format!("history.{name}"))?)?;
+        }
+        Ok(())
+    }
+}
