@@ -38,6 +38,8 @@ pub trait Judge {
         false
     }
 
+    fn has_batch_norm(&self) -> bool;
+
     fn visit(&self, see: &mut See);
 
     /// What a file needs to say so that it can be built again.
@@ -169,6 +171,10 @@ impl Judge for Split {
 
     fn classifies(&self) -> bool {
         self.d2.is_some()
+    }
+
+    fn has_batch_norm(&self) -> bool {
+        [Some(&self.d0), Some(&self.d1), self.d2.as_ref()].into_iter().flatten().any(|d| d.layers.has_batch_norm())
     }
 
     fn visit(&self, see: &mut See) {

@@ -60,9 +60,7 @@ pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
 fn discriminator(arch: &zoo::Architecture, file: &Path, asked: &Asked, device: tch::Device) -> Result<Rc<dyn Judge>> {
     let at = |error: Error| error.during(&file.display().to_string());
     match weights::read(file)? {
-        Contents::Weights(weights) => {
-            arch.load_discriminator(without_counters(weights)?, asked, device).map_err(at)
-        }
+        Contents::Weights(weights) => arch.load_discriminator(without_counters(weights)?, asked, device).map_err(at),
         Contents::TorchScript => Err(at(Error::model("a discriminator must be a file of weights"))),
     }
 }

@@ -86,6 +86,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &generator::archs::ARCHS,
     &generator::train::TRAIN,
     &generator::finetune::FINETUNE,
+    &generator::tests::TESTS,
     &generator::sample::SAMPLE,
     &generator::images::IMAGES,
     &model::load::LOAD,

@@ -14,15 +14,16 @@ use super::{Optimiser, Rule};
 use crate::core::{Cx, Digest, Error, LongCall, Object, Result, State, Value, number, random, with_stream};
 use crate::data::Dataset;
 use crate::generator::{
-    Discriminator, Generator, History, Judge, Network, Sense, digest, latents_in_stream, ordinary,
+    Discriminator, Generator, History, Judge, Judgement, Network, Sense, digest, latents_in_stream, ordinary,
 };
 use crate::model::{Mode, Model};
 
 /// Data sets up to this many bytes of floats are read once and kept.
 const KEEP: usize = 256 << 20;
 
-/// Part of the stream that orders epochs; steps use the small parts.
+/// Parts of the stream that order epochs, and that draw labels; steps use the small parts.
 const ORDER: u64 = 1 << 61;
+const LABELS: u64 = 1 << 62;
 
 /// Below the root of a gradient's square.
 const FLOOR: f64 = 1e-12;
@@ -233,15 +234,27 @@ impl Training<'_> {
                 return Err(stopped);
             }
             let noted = step % note == 0 || step + 1 == steps;
-            let mut critic = f64::NAN;
+            let (mut critic, mut last) = (f64::NAN, None);
             for turn in 0..critic_steps {
                 let number = step * critic_steps + turn;
                 let rows = self.rows(number);
                 let real = self.batch(&images, &labels, &rows)?;
                 // Generator steps use the even parts of the stream, discriminator steps the odd ones.
-                critic = with_stream(self.settings.seed, 2 * number + 1, || self.judge_step(&real, noted))?;
+                let drawn = with_stream(self.settings.seed, 2 * number + 1, || {
+                    let keeps = turn + 1 == critic_steps && !self.avoids_a_label();
+                    let drawn = self.draw_like(&real, keeps)?;
+                    critic = self.judge_step(&real, &drawn.images, noted)?;
+                    Ok::<_, Error>(drawn)
+                })?;
+                last = Some(drawn);
             }
-            let mut said = with_stream(self.settings.seed, 2 * step, || self.step(noted))?;
+            let mut said = with_stream(self.settings.seed, 2 * step, || {
+                let drawn = match last.take() {
+                    Some(drawn) if !self.avoids_a_label() => drawn,
+                    _ => self.draw_anew(step)?,
+                };
+                self.step(drawn, noted)
+            })?;
             task.advance(1);
             if noted {
                 said[2] = critic;
@@ -250,7 +263,7 @@ impl Training<'_> {
                     return Err(self.diverged(step, *bad)?);
                 }
                 self.history.iter_mut().zip(said).for_each(|(column, value)| column.push(value));
-                self.good = (step + 1, self.state()?);
+                self.good = (step + 1, self.tensors()?);
                 let rate = (self.optimiser.steps() - began.1) as f64 * ((critic_steps + 1) as usize * batch) as f64
                     / began.0.elapsed().as_secs_f64();
                 let mut line = format!("generator {:.3}, critic {:.3}", said[1], said[2]);
@@ -321,12 +334,43 @@ impl Training<'_> {
         (0..self.network.stages().len()).try_fold(z, |x, i| self.network.stage(i, &x, &condition, Mode::Train))
     }
 
-    /// One step of the discriminator, which stays ordinary; its loss if it is wanted.
-    fn judge_step(&mut self, real: &Batch, wanted: bool) -> Result<f64> {
+    /// Whether the generator learns from other labels than the discriminator, whose are those of real images.
+    fn avoids_a_label(&self) -> bool {
+        self.settings.attack.as_ref().is_some_and(|attack| attack.target.is_some())
+    }
+
+    /// As many images as real ones, with their labels; gradients are kept where the generator's step uses them too.
+    fn draw_like(&self, real: &Batch, keeps: bool) -> Result<Batch> {
         let labels = self.network.classes().map(|_| &real.labels);
-        let drawn = tch::no_grad(|| self.draw(labels, real.labels.numel()))?;
-        let of_real = self.judge.judge(&real.images, labels, Mode::Train)?;
-        let of_drawn = self.judge.judge(&drawn, labels, Mode::Train)?;
+        let draw = || self.draw(labels, real.labels.numel());
+        let images = if keeps { draw()? } else { tch::no_grad(draw)? };
+        Ok(Batch { images, labels: real.labels.shallow_clone() })
+    }
+
+    /// Images with labels drawn uniformly, but for the target.
+    fn draw_anew(&self, step: u64) -> Result<Batch> {
+        let batch = self.settings.batch;
+        let target = self.settings.attack.as_ref().and_then(|attack| attack.target);
+        let classes = self.network.classes().unwrap_or(1);
+        let mut rng = random(self.settings.seed, LABELS + step);
+        let label = |_| match target {
+            Some(target) if (0..classes).contains(&target) && classes > 1 => {
+                let label = rng.gen_range(0..classes - 1);
+                label + i64::from(label >= target)
+            }
+            _ => rng.gen_range(0..classes),
+        };
+        let labels =
+            Tensor::f_from_slice(&(0..batch).map(label).collect::<Vec<i64>>())?.f_to_device(self.cx.device())?;
+        let images = self.draw(self.network.classes().map(|_| &labels), batch)?;
+        Ok(Batch { images, labels })
+    }
+
+    /// One step of the discriminator, which stays ordinary; its loss if it is wanted.
+    fn judge_step(&mut self, real: &Batch, drawn: &Tensor, wanted: bool) -> Result<f64> {
+        let labels = self.network.classes().map(|_| &real.labels);
+        let drawn = drawn.f_detach()?;
+        let (of_real, of_drawn) = self.both(&real.images, &drawn, labels)?;
         let kind = drawn.kind();
         let mut loss = match self.judge.sense() {
             Sense::Critic => {
@@ -340,35 +384,34 @@ impl Training<'_> {
             }
         };
         if let Some(scores) = &of_real.classes {
-            loss = loss.f_add(&scores.f_cross_entropy_loss(&real.labels, None::<&Tensor>, Reduction::Mean, -100, 0.0)?)?;
+            loss =
+                loss.f_add(&scores.f_cross_entropy_loss(&real.labels, None::<&Tensor>, Reduction::Mean, -100, 0.0)?)?;
         }
         let gradients = Tensor::f_run_backward(&[&loss], &self.judge_parameters, false, false)?;
         self.judge_optimiser.step(&self.judge_parameters, &gradients)?;
         if wanted { Ok(loss.f_double_value(&[])?) } else { Ok(f64::NAN) }
     }
 
+    /// What the discriminator says of real and of drawn images: in one go, unless its batch norm must not see them together.
+    fn both(&self, real: &Tensor, drawn: &Tensor, labels: Option<&Tensor>) -> Result<(Judgement, Judgement)> {
+        let judge = |images: &Tensor, labels: Option<&Tensor>| self.judge.judge(images, labels, Mode::Train);
+        if self.judge.has_batch_norm() {
+            return Ok((judge(real, labels)?, judge(drawn, labels)?));
+        }
+        let twice = labels.map(|labels| Tensor::f_cat(&[labels, labels], 0)).transpose()?;
+        let Judgement { real: said, classes } = judge(&Tensor::f_cat(&[real, drawn], 0)?, twice.as_ref())?;
+        let n = real.size()[0];
+        let half = |t: &Tensor, first: i64| t.f_narrow(0, first, n);
+        let classes = |first: i64| classes.as_ref().map(|scores| half(scores, first)).transpose();
+        let part = |first: i64| Ok::<_, Error>(Judgement { real: half(&said, first)?, classes: classes(first)? });
+        Ok((part(0)?, part(n)?))
+    }
+
     /// One step of the generator; what is noted of it.
-    fn step(&mut self, wanted: bool) -> Result<[f64; 6]> {
-        let (batch, step) = (self.settings.batch, self.optimiser.steps());
-        let target = self.settings.attack.as_ref().and_then(|attack| attack.target);
-        let mut rng = random(self.settings.seed, step);
-        let labels = match self.network.classes() {
-            None => None,
-            Some(classes) => {
-                let of: Vec<i64> = (0..batch)
-                    .map(|_| match target {
-                        // Any label but the target.
-                        Some(target) if (0..classes).contains(&target) && classes > 1 => {
-                            let label = rng.gen_range(0..classes - 1);
-                            label + i64::from(label >= target)
-                        }
-                        _ => rng.gen_range(0..classes),
-                    })
-                    .collect();
-                Some(Tensor::f_from_slice(&of)?.f_to_device(self.cx.device())?)
-            }
-        };
-        let drawn = self.draw(labels.as_ref(), batch)?;
+    fn step(&mut self, drawn: Batch, wanted: bool) -> Result<[f64; 6]> {
+        let step = self.optimiser.steps();
+        let labels = self.network.classes().map(|_| drawn.labels);
+        let drawn = drawn.images;
         let judgement = self.judge.judge(&drawn, labels.as_ref(), Mode::Train)?;
         let ordinary = ordinary(&judgement, self.judge.sense(), labels.as_ref())?;
         let kind = drawn.kind();
@@ -376,7 +419,7 @@ impl Training<'_> {
         noted[0] = (step + 1) as f64;
         let mut losses = ordinary.shallow_clone();
         if let (Some(attack), Some(labels)) = (&self.settings.attack, &labels) {
-            let finetunes = rng.gen_bool(attack.rate);
+            let finetunes = random(self.settings.seed, step).gen_bool(attack.rate);
             if finetunes || wanted {
                 let scores = attack.model.logits(&drawn)?;
                 let attacked = attack_loss(&scores, labels, attack.target)?;
@@ -428,7 +471,7 @@ impl Training<'_> {
         let (good, state) = std::mem::take(&mut self.good);
         let mut kept = String::new();
         if good > 0 {
-            self.restore(&state)?;
+            self.put_back(&state)?;
             self.cx.keep_partial(Value::object(self.finished()?));
             kept = format!("; the generator after step {good} is the last good one, kept as a partial result");
         }
@@ -443,22 +486,33 @@ impl Training<'_> {
         for (name, column) in NOTED.iter().zip(&self.history) {
             state.push((format!("history.{name}"), Tensor::f_from_slice(column)?));
         }
-        let mut failed = None;
-        for (part, visit) in self.parts() {
-            visit(&mut |name, tensor, _| match tensor.f_detach_copy() {
-                Ok(copy) => state.push((format!("{part}.{name}"), copy)),
-                Err(error) => failed = Some(error),
-            });
-        }
+        state.extend(self.tensors()?);
         for (part, optimiser) in [("optimiser", &self.optimiser), ("judge optimiser", &self.judge_optimiser)] {
             for (name, tensor) in optimiser.state().1 {
                 state.push((format!("{part}.{name}"), tensor.f_detach_copy()?));
             }
         }
-        match failed {
-            Some(error) => Err(error.into()),
-            None => Ok(state),
+        Ok(state)
+    }
+
+    /// Copies of both networks' tensors.
+    fn tensors(&self) -> Result<State> {
+        let mut state = vec![];
+        for (part, visit) in self.parts() {
+            visit(&mut |name, tensor, _| state.push((format!("{part}.{name}"), tensor.f_detach_copy())));
         }
+        state.into_iter().map(|(name, copy)| Ok((name, copy?))).collect()
+    }
+
+    /// Gives both networks tensors that `tensors` answered.
+    fn put_back(&self, state: &State) -> Result<()> {
+        tch::no_grad(|| {
+            let mut all = vec![];
+            for (part, visit) in self.parts() {
+                visit(&mut |name, tensor, _| all.push((format!("{part}.{name}"), tensor.shallow_clone())));
+            }
+            all.into_iter().try_for_each(|(name, mut tensor)| Ok(tensor.f_copy_(find(state, &name)?)?))
+        })
     }
 
     fn parts(&self) -> [(&'static str, Box<dyn Fn(&mut crate::generator::See) + '_>); 2] {
@@ -473,27 +527,13 @@ impl Training<'_> {
     }
 
     fn restore(&mut self, state: &State) -> Result<()> {
-        let damaged = |what: &str| {
-            Error::data(format!("the saved state of a training has {what}"))
-                .hint("remove the .safetensors files below `progress` in the run folder, and it starts afresh")
-        };
-        let find = |name: &str| {
-            let found = state.iter().find(|(known, _)| known == name).map(|(_, tensor)| tensor);
-            found.ok_or_else(|| damaged(&format!("no {name}")))
-        };
-        let steps = Vec::<f64>::try_from(find("steps")?).map_err(|_| damaged("other steps"))?;
+        let steps = Vec::<f64>::try_from(find(state, "steps")?).map_err(|_| damaged("other steps"))?;
         let most = self.settings.steps as f64;
         let [steps, judge_steps] = steps[..] else { return Err(damaged("other steps")) };
         if !(0.0..=most).contains(&steps) || judge_steps != steps * self.settings.critic_steps as f64 {
             return Err(damaged("steps that it can't have"));
         }
-        tch::no_grad(|| -> Result<()> {
-            let mut all = vec![];
-            for (part, visit) in self.parts() {
-                visit(&mut |name, tensor, _| all.push((format!("{part}.{name}"), tensor.shallow_clone())));
-            }
-            all.into_iter().try_for_each(|(name, mut tensor)| Ok(tensor.f_copy_(find(&name)?)?))
-        })?;
+        self.put_back(state)?;
         let moments = |part: &str| -> Vec<(String, Tensor)> {
             let of = |(name, t): &(String, Tensor)| Some((name.strip_prefix(part)?.to_string(), t.shallow_clone()));
             state.iter().filter_map(of).collect()
@@ -501,8 +541,18 @@ impl Training<'_> {
         self.optimiser.restore(steps as u64, &moments("optimiser."))?;
         self.judge_optimiser.restore(judge_steps as u64, &moments("judge optimiser."))?;
         for (name, column) in NOTED.iter().zip(&mut self.history) {
-            *column = Vec::try_from(find(&format!("history.{name}"))?)?;
+            *column = Vec::try_from(find(state, &format!("history.{name}"))?)?;
         }
         Ok(())
     }
+}
+
+fn find<'a>(state: &'a State, name: &str) -> Result<&'a Tensor> {
+    let found = state.iter().find(|(known, _)| known == name).map(|(_, tensor)| tensor);
+    found.ok_or_else(|| damaged(&format!("no {name}")))
+}
+
+fn damaged(what: &str) -> Error {
+    Error::data(format!("the saved state of a training has {what}"))
+        .hint("remove the .safetensors files below `progress` in the run folder, and it starts afresh")
 }

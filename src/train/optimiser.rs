@@ -31,6 +31,26 @@ impl Rule {
     }
 }
 
+/// Numbers that go through all operations of a step before the next ones: they stay in the processor's cache.
+const BLOCK: i64 = 1 << 17;
+
+/// Calls `step` with parts of tensors of one size, which share their memory.
+fn in_blocks(tensors: [&Tensor; 4], step: impl Fn([Tensor; 4]) -> Result<()>) -> Result<()> {
+    let whole = || tensors.map(Tensor::shallow_clone);
+    let flat = tensors.iter().all(|tensor| tensor.is_contiguous());
+    if !flat || tensors[0].device() != tch::Device::Cpu || tensors[0].numel() as i64 <= 2 * BLOCK {
+        return step(whole());
+    }
+    let flat = whole().map(|tensor| tensor.f_view([-1]));
+    let [w, g, m, v] = flat;
+    let parts = [w?, g?, m?, v?].map(|tensor| tensor.f_split(BLOCK, 0));
+    let [w, g, m, v] = parts;
+    for (((w, g), m), v) in w?.into_iter().zip(g?).zip(m?).zip(v?) {
+        step([w, g, m, v])?;
+    }
+    Ok(())
+}
+
 /// Gradient descent with a state that can be read, saved and restored.
 pub struct Optimiser {
     rule: Rule,
@@ -78,10 +98,18 @@ impl Optimiser {
                         let _ = w.f_sub_(&g.f_div(&v.f_sqrt()?.f_add_scalar(eps)?)?.f_mul_scalar(lr)?)?;
                     }
                     (Rule::Adam { beta1, beta2, eps }, [m, v]) => {
-                        let _ = m.f_mul_scalar_(beta1)?.f_add_(&g.f_mul_scalar(1.0 - beta1)?)?;
-                        let _ = v.f_mul_scalar_(beta2)?.f_add_(&g.f_square()?.f_mul_scalar(1.0 - beta2)?)?;
-                        let scale = v.f_div_scalar(1.0 - beta2.powi(t))?.f_sqrt()?.f_add_scalar(eps)?;
-                        let _ = w.f_sub_(&m.f_div(&scale)?.f_mul_scalar(lr / (1.0 - beta1.powi(t)))?)?;
+                        // What m is divided by, lr and its sign included.
+                        let factor = -(1.0 - beta1.powi(t)) / lr;
+                        let scale = factor / (1.0 - beta2.powi(t)).sqrt();
+                        in_blocks([&w, &g, m, v], |[mut w, g, mut m, mut v]| {
+                            let _ = m.f_lerp_(&g, 1.0 - beta1)?;
+                            let _ = v.f_lerp_(&g.f_square()?, 1.0 - beta2)?;
+                            if lr > 0.0 {
+                                let divisor = v.f_sqrt()?.f_mul_scalar_(scale)?.f_add_scalar_(factor * eps)?;
+                                let _ = w.f_addcdiv_(&m, &divisor)?;
+                            }
+                            Ok(())
+                        })?;
                     }
                     _ => return Err(Error::internal("an optimiser lost its moments")),
                 }

@@ -150,6 +150,10 @@ impl Judge for RealBarryJudge {
         Sense::LogOdds
     }
 
+    fn has_batch_norm(&self) -> bool {
+        false
+    }
+
     fn copy(&self) -> Result<Rc<dyn Judge>> {
         let tensors = copies(&|see| self.visit(see))?;
         discriminator(&Asked::default(), &mut Loaded::new(tensors, self.label.embedding.device()))

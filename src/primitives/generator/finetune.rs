@@ -26,16 +26,22 @@ pub static FINETUNE: Primitive = Primitive {
             .or(Fallback::Float(0.0))
             .range(-1e6, 1e6)
             .unit("logits"),
-        Param::new("loss", Kind::Choice(&["product", "sum"]), "how the two become one: s(l_ordinary) s(l_attack - kappa), or their plain sum")
-            .or(Fallback::Str("product")),
+        Param::new(
+            "loss",
+            Kind::Choice(&["product", "sum"]),
+            "how the two become one: s(l_ordinary) s(l_attack - kappa), or their plain sum",
+        )
+        .or(Fallback::Str("product")),
         Param::new("steps", Kind::Int, "steps of the generator").or(Fallback::Int(1000)).range(1.0, 1e9),
         Param::new("critic_steps", Kind::Int, "steps of the discriminator before each of the generator")
-            .or(Fallback::Int(3))
+            .or(Fallback::Int(1))
             .range(1.0, 1000.0),
         Param::new("batch", Kind::Int, "images per step").or(Fallback::Int(64)).range(2.0, 65536.0).unit("images"),
         Param::new("lr", Kind::Float, "Adam's learning rate").or(Fallback::Float(0.0002)).range(0.0, 1e3),
-        Param::new("betas", Kind::Numbers, "Adam's two").or(Fallback::Absent("[0.5, 0.9]")).range(0.0, 0.999_999),
-        Param::new("penalty", Kind::Float, "coefficient of the gradient penalty").or(Fallback::Float(10.0)).range(0.0, 1e6),
+        Param::new("betas", Kind::Numbers, "Adam's two").or(Fallback::Absent("[0, 0.9]")).range(0.0, 0.999_999),
+        Param::new("penalty", Kind::Float, "coefficient of the gradient penalty")
+            .or(Fallback::Float(10.0))
+            .range(0.0, 1e6),
         super::NOTE,
         super::EVERY,
         super::WATCH,
@@ -44,7 +50,7 @@ pub static FINETUNE: Primitive = Primitive {
     returns: "Generator; its `history` has columns `misclassified`, the share of the step's images that the classifier gets wrong (as the target), \
               and `cosine`, of the angle between the gradients of l_ordinary and l_attack",
     notes: "l_attack = f_y - max_{c != y} f_c, with a target t max_{c != t} f_c - f_t, of logits; s(l) = 1 + exp(l) for l <= 0 and 2 + l above; kappa \
-            is subtracted from l_attack. Labels are drawn uniformly, without the target. The generator that is given stays as it is. For \
+            is subtracted from l_attack. Labels are those of the real images; with a target they are drawn uniformly from the others. The generator that is given stays as it is. For \
             finetuning without pretraining, give a generator that was trained for one step.",
     source: "Dunn 2022, Section 4.1",
     examples: &[Example {
@@ -74,15 +80,27 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
             .hint("real images must be as large as those that are drawn"));
     }
     let Some(classes) = generator.classes() else {
-        return Err(Error::model(format!("{} takes no labels, so nothing says what its images are to show", generator.name))
-            .hint("finetuning needs a generator with labels"));
+        return Err(Error::model(format!(
+            "{} takes no labels, so nothing says what its images are to show",
+            generator.name
+        ))
+        .hint("finetuning needs a generator with labels"));
     };
     if set.classes().len() as i64 > classes {
-        return Err(Error::argument(format!("{} draws {classes} labels, {} has {}", generator.name, set.name, set.classes().len())));
+        return Err(Error::argument(format!(
+            "{} draws {classes} labels, {} has {}",
+            generator.name,
+            set.name,
+            set.classes().len()
+        )));
     }
     let target = args.optional_int("target");
     if let Some(target) = target.filter(|target| *target >= model.classes().unwrap_or(i64::MAX)) {
-        return Err(Error::argument(format!("`target` {target}: {} has {} classes", model.name, model.classes().unwrap_or(0))));
+        return Err(Error::argument(format!(
+            "`target` {target}: {} has {} classes",
+            model.name,
+            model.classes().unwrap_or(0)
+        )));
     }
     if !model.differentiable() {
         return Err(Error::model(format!("{} is a black box, whose gradients are not known", model.name))
@@ -93,7 +111,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         critic_steps: args.count("critic_steps") as u64,
         batch: args.count("batch"),
         lr: args.float("lr"),
-        betas: super::train::betas(args, (0.5, 0.9))?,
+        betas: super::train::betas(args, (0.0, 0.9))?,
         penalty: args.float("penalty"),
         note: args.count("note") as u64,
         seed: args.seed(),

@@ -8,10 +8,12 @@ pub static IMAGES: Primitive = Primitive {
     path: "Generator.images",
     purpose: "The images of latent vectors.",
     params: &[super::GENERATOR, Param::new("z", Kind::Tensor, "latent vectors N x latent")],
-    options: &[
-        Param::new("label", Kind::Either(&[Kind::Int, Kind::Numbers]), "what they are to show: one label, or one per image")
-            .or(Fallback::Absent("each label in turn")),
-    ],
+    options: &[Param::new(
+        "label",
+        Kind::Either(&[Kind::Int, Kind::Numbers]),
+        "what they are to show: one label, or one per image",
+    )
+    .or(Fallback::Absent("each label in turn"))],
     returns: "tensor N x C x H x W in [0, 1]",
     notes: "All at once: draw large numbers with g.sample.",
     source: "",

@@ -13,16 +13,26 @@ pub static LOAD: Primitive = Primitive {
         Param::new("arch", Kind::Str, "a name from generator::archs()").or(Fallback::Absent("said by the file")),
         Param::new("discriminator", Kind::Path, "a file with the weights of its discriminator, which finetuning needs")
             .or(Fallback::Absent("the one that was saved with it, if any")),
-        Param::new("classes", Kind::Int, "how many labels it draws").or(Fallback::Absent("what its weights say")).range(1.0, 1e6),
+        Param::new("classes", Kind::Int, "how many labels it draws")
+            .or(Fallback::Absent("what its weights say"))
+            .range(1.0, 1e6),
         Param::new("latent", Kind::Int, "numbers of a latent vector; a TorchScript program needs it said")
             .or(Fallback::Absent("what its weights say"))
             .range(1.0, 1e6),
-        Param::new("shape", Kind::Numbers, "[channels, height, width] of its images, where the network comes at several sizes")
-            .or(Fallback::Absent("that of the published network"))
-            .range(1.0, 65536.0),
-        Param::new("truncation", Kind::Float, "of BigGAN's latent vectors: they are normal without what lies beyond 2, times this")
-            .or(Fallback::Float(0.4))
-            .range(0.02, 1.0),
+        Param::new(
+            "shape",
+            Kind::Numbers,
+            "[channels, height, width] of its images, where the network comes at several sizes",
+        )
+        .or(Fallback::Absent("that of the published network"))
+        .range(1.0, 65536.0),
+        Param::new(
+            "truncation",
+            Kind::Float,
+            "of BigGAN's latent vectors: they are normal without what lies beyond 2, times this",
+        )
+        .or(Fallback::Float(0.4))
+        .range(0.02, 1.0),
     ],
     returns: "Generator",
     notes: "State dicts are read without running code. A TorchScript program offers `num_stages()` and `stage(i, x, y)`, both exported: what stage \

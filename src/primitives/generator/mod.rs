@@ -5,6 +5,7 @@ pub mod finetune;
 pub mod images;
 pub mod load;
 pub mod sample;
+pub mod tests;
 pub mod train;
 
 use super::{Args, Fallback, Kind, Param};
@@ -33,8 +34,11 @@ const WATCH: Param = Param::new(
 fn check_pair(cx: &Cx, generator: &Generator, model: &Model) -> Result<()> {
     let drawn = generator.image_shape()?;
     if let Some(wanted) = model.input().filter(|wanted| *wanted != drawn) {
-        return Err(Error::model(format!("{} draws images {drawn:?}, {} takes {wanted:?}", generator.name, model.name))
-            .hint("classifier and generator must be for images of one size"));
+        return Err(Error::model(format!(
+            "{} draws images {drawn:?}, {} takes {wanted:?}",
+            generator.name, model.name
+        ))
+        .hint("classifier and generator must be for images of one size"));
     }
     if model.classes().is_none() {
         let black = Tensor::f_zeros([1, drawn[0], drawn[1], drawn[2]], (tch::Kind::Float, cx.device()))?;

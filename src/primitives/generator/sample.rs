@@ -11,8 +11,12 @@ pub static SAMPLE: Primitive = Primitive {
     params: &[super::GENERATOR],
     options: &[
         Param::new("n", Kind::Int, "how many").or(Fallback::Int(64)).range(1.0, 1e7).unit("images"),
-        Param::new("label", Kind::Either(&[Kind::Int, Kind::Numbers]), "what they are to show: one label, or one per image")
-            .or(Fallback::Absent("each label in turn")),
+        Param::new(
+            "label",
+            Kind::Either(&[Kind::Int, Kind::Numbers]),
+            "what they are to show: one label, or one per image",
+        )
+        .or(Fallback::Absent("each label in turn")),
         SEED,
     ],
     returns: "Dataset",
@@ -44,7 +48,8 @@ pub static SAMPLE: Primitive = Primitive {
             None => vec!["image".to_string()],
             Some(classes) => (0..classes).map(|label| label.to_string()).collect(),
         };
-        let mut set = from_tensor(&Tensor::f_cat(&parts, 0)?, labels.unwrap_or_else(|| vec![0; n]), Some(names), false)?;
+        let mut set =
+            from_tensor(&Tensor::f_cat(&parts, 0)?, labels.unwrap_or_else(|| vec![0; n]), Some(names), false)?;
         set.name = format!("samples of {}", generator.name);
         set.record(cx);
         Ok(Value::object(set))

@@ -1,0 +1,93 @@
+//! Tests from a generator.
+
+use crate::core::{Cx, Error, Result, Value};
+use crate::generator::Generator;
+use crate::model::Model;
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::search::{Wanted, generated_tests};
+
+pub static TESTS: Primitive = Primitive {
+    path: "generator::tests",
+    purpose: "Draws images and keeps those that a classifier gets wrong.",
+    params: &[super::GENERATOR, Param::new("f", Kind::Object("Model"), "the classifier under test")],
+    options: &[
+        Param::new("n", Kind::Int, "tests of each label").or(Fallback::Int(200)).range(1.0, 1e7).unit("images"),
+        Param::new("target", Kind::Int, "the label that the classifier is to give")
+            .or(Fallback::Absent("any but the intended one"))
+            .range(0.0, 1e6),
+        Param::new("labels", Kind::Numbers, "what images are drawn as")
+            .or(Fallback::Absent("every label but the target"))
+            .range(0.0, 1e6),
+        Param::new("draws", Kind::Int, "images drawn per label, at most")
+            .or(Fallback::Int(20_000))
+            .range(1.0, 1e9)
+            .unit("images"),
+        Param::new(
+            "seconds",
+            Kind::Float,
+            "time per label, at most; with it the result depends on the machine's speed",
+        )
+        .or(Fallback::Absent("no limit"))
+        .range(0.0, 1e9)
+        .unit("seconds"),
+        SEED,
+    ],
+    returns: "GeneratedTests: `images` with the labels that they were drawn as, `predictions`, `tests` and `draws` per label, `missing` labels, ...",
+    notes: "Whether an image shows what it was drawn as, people or independent classifiers must say: h.accuracy(tests.images) is the share \
+            that keeps its label in the eyes of h. `draws` counts up to the last test that was needed.",
+    source: "Dunn 2022, Section 4.2",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\
+               let g = generator::train(ds, #{ steps: 1, batch: 8, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+               generator::tests(g, f, #{ n: 3, labels: [2, 5], draws: 500, seed: 1 }).images.len()",
+        result: "6",
+    }],
+    run,
+};
+
+fn run(cx: &Cx, args: &Args) -> Result<Value> {
+    let generator = args.object::<Generator>("g");
+    let model = args.object::<Model>("f");
+    super::check_pair(cx, &generator, &model)?;
+    cx.record_input("model", &model.name, crate::core::Object::digest(&*model));
+    let Some(classes) = generator.classes() else {
+        return Err(Error::model(format!(
+            "{} takes no labels, so nothing says what its images are to show",
+            generator.name
+        ))
+        .hint("tests need a generator with labels"));
+    };
+    let known = model.classes().unwrap_or_default();
+    let target = args.optional_int("target");
+    if let Some(target) = target.filter(|target| *target >= known) {
+        return Err(Error::argument(format!("`target` {target}: {} has {known} classes", model.name)));
+    }
+    let labels = match args.get("labels") {
+        None => (0..classes).filter(|label| Some(*label) != target).collect(),
+        Some(_) => {
+            let given = args.numbers("labels");
+            if let Some(odd) = given.iter().find(|x| x.fract() != 0.0 || **x >= classes as f64) {
+                return Err(Error::argument(format!("`labels`: {} has no label {odd}", generator.name))
+                    .hint(format!("labels go from 0 to {}", classes - 1)));
+            }
+            let labels: Vec<i64> = given.into_iter().map(|x| x as i64).collect();
+            if target.is_some_and(|target| labels.contains(&target)) {
+                return Err(Error::argument("`labels` has the target, which would be right about them"));
+            }
+            labels
+        }
+    };
+    if labels.is_empty() {
+        return Err(Error::argument("`labels` is empty"));
+    }
+    let wanted = Wanted {
+        n: args.count("n"),
+        target,
+        labels,
+        draws: args.count("draws"),
+        seconds: args.optional_float("seconds"),
+        seed: args.seed(),
+    };
+    Ok(Value::object(generated_tests(cx, &generator, &model, &wanted)?))
+}

@@ -1,0 +1,217 @@
+//! Tests that a generator draws: images that a classifier does not take for what they were drawn as.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tch::Device;
+
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number};
+use crate::data::{Dataset, from_tensor};
+use crate::generator::Generator;
+use crate::model::Model;
+
+/// What is asked of a generator.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Tests of each label.
+    pub n: usize,
+    /// What the classifier is to answer; `None`: anything but the label.
+    pub target: Option<i64>,
+    /// The labels that images are drawn as.
+    pub labels: Vec<i64>,
+    /// Images drawn per label, at most.
+    pub draws: usize,
+    /// Time per label, at most.
+    pub seconds: Option<f64>,
+    pub seed: u64,
+}
+
+/// What came of one label.
+#[derive(Debug, Clone)]
+pub struct Drawn {
+    pub label: i64,
+    /// Images that were kept, and images that were drawn up to the last of them or to the end.
+    pub tests: usize,
+    pub draws: usize,
+    pub seconds: f64,
+    /// How often the classifier gave each class among the images that were drawn.
+    pub answers: Vec<u64>,
+}
+
+/// Tests with the labels that they were drawn as.
+#[derive(Clone)]
+pub struct GeneratedTests {
+    pub images: Dataset,
+    /// What the classifier answers to each.
+    pub predictions: Vec<i64>,
+    pub drawn: Vec<Drawn>,
+    pub target: Option<i64>,
+    of: [String; 2],
+    digest: Digest,
+}
+
+/// Latent vectors of different labels lie so far apart in the sequence of a seed.
+const APART: usize = 1 << 40;
+
+/// Draws images of each label and keeps those that the classifier gets wrong (as the target), until there are enough, the draws are used
+/// up, or the time is.
+pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &Wanted) -> Result<GeneratedTests> {
+    let classes = model.classes().ok_or_else(|| Error::internal("a model without classes"))? as usize;
+    let batch = generator.batch_size()?;
+    let task = cx.progress("drawing tests", Some((wanted.n * wanted.labels.len()) as u64));
+    let (mut kept, mut labels, mut predictions, mut drawn) = (vec![], vec![], vec![], vec![]);
+    for &label in &wanted.labels {
+        let began = Instant::now();
+        let limit = wanted.seconds.map(|seconds| Duration::from_secs_f64(seconds.min(1e9)));
+        let mut of = Drawn { label, tests: 0, draws: 0, seconds: 0.0, answers: vec![0; classes] };
+        while of.tests < wanted.n && of.draws < wanted.draws && limit.is_none_or(|limit| began.elapsed() < limit) {
+            cx.check()?;
+            let count = batch.min(wanted.draws - of.draws);
+            let latents = generator.latents(wanted.seed, label as usize * APART + of.draws, count)?;
+            let given = latents.f_new_full([count as i64], label, (tch::Kind::Int64, latents.device()))?;
+            let (images, answers) = tch::no_grad(|| {
+                let images = generator.images(&latents, Some(&given))?;
+                let answers = model.logits(&images)?.f_argmax(1, false)?.f_to_device(Device::Cpu)?;
+                Ok::<_, Error>((images, Vec::<i64>::try_from(&answers)?))
+            })?;
+            let mut chosen = vec![];
+            for (i, &answer) in answers.iter().enumerate() {
+                of.draws += 1;
+                of.answers[answer as usize] += 1;
+                if wanted.target.map_or(answer != label, |target| answer == target) {
+                    chosen.push(i as i64);
+                    predictions.push(answer);
+                    labels.push(label);
+                    of.tests += 1;
+                    if of.tests == wanted.n {
+                        break;
+                    }
+                }
+            }
+            if !chosen.is_empty() {
+                let chosen = Tensor::f_from_slice(&chosen)?.f_to_device(images.device())?;
+                kept.push(images.f_index_select(0, &chosen)?.f_to_device(Device::Cpu)?);
+                task.advance(chosen.numel() as u64);
+            }
+        }
+        of.seconds = began.elapsed().as_secs_f64();
+        drawn.push(of);
+    }
+    if kept.is_empty() {
+        let draws: usize = drawn.iter().map(|of| of.draws).sum();
+        return Err(Error::data(format!("none of {draws} images was a test: {} is not wrong about any", model.name))
+            .hint("finetune the generator against this classifier first: generator::finetune(g, f, ds), or allow more `draws`"));
+    }
+    let [c, h, w] = generator.image_shape()?;
+    let pixels = Tensor::f_cat(&kept, 0)?.f_reshape([-1, c, h, w])?;
+    let names = (0..generator.classes().unwrap_or(1)).map(|label| label.to_string()).collect();
+    let mut images = from_tensor(&pixels, labels, Some(names), false)?;
+    images.name = format!("tests of {}", model.name);
+    images.record(cx);
+    let digest = Digest::of_parts(&[&images.digest().0, &model.digest().0, &generator.digest().0]);
+    let of = [generator.name.clone(), model.name.clone()];
+    Ok(GeneratedTests { images, predictions, drawn, target: wanted.target, of, digest })
+}
+
+impl GeneratedTests {
+    fn table(&self) -> Table {
+        let of = |f: &dyn Fn(&Drawn) -> Value| self.drawn.iter().map(f).collect();
+        Table::default()
+            .column("label", of(&|d| Value::Int(d.label)))
+            .column("tests", of(&|d| Value::Int(d.tests as i64)))
+            .column("draws", of(&|d| Value::Int(d.draws as i64)))
+            .column("share", of(&|d| Value::Float(d.tests as f64 / d.draws.max(1) as f64)))
+    }
+
+    /// Images of all labels that were drawn and that became tests.
+    fn totals(&self) -> (usize, usize) {
+        let sum = |f: fn(&Drawn) -> usize| self.drawn.iter().map(f).sum();
+        (sum(|d| d.draws), sum(|d| d.tests))
+    }
+}
+
+impl Object for GeneratedTests {
+    fn kind(&self) -> &'static str {
+        "GeneratedTests"
+    }
+
+    fn summary(&self) -> String {
+        let (draws, tests) = self.totals();
+        let target = self.target.map_or(String::new(), |target| format!(" as {target}"));
+        let none: Vec<String> = self.drawn.iter().filter(|of| of.tests == 0).map(|of| of.label.to_string()).collect();
+        let never = if none.is_empty() { String::new() } else { format!("; none shows {}", none.join(", ")) };
+        let share = number(tests as f64 / draws.max(1) as f64);
+        format!("{tests} tests of {}{target} from {}: {draws} drawn, share {share}{never}", self.of[1], self.of[0])
+    }
+
+    fn details(&self, width: usize) -> String {
+        format!("{}\n{}", self.summary(), self.table().text(width, 40))
+    }
+
+    fn fields(&self) -> &'static [&'static str] {
+        &[
+            "images",
+            "predictions",
+            "target",
+            "tests",
+            "draws",
+            "share",
+            "seconds_per_test",
+            "labels",
+            "missing",
+            "answers",
+        ]
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>> {
+        let (draws, tests) = self.totals();
+        let ints = |f: &dyn Fn(&Drawn) -> i64| Value::ints(self.drawn.iter().map(f));
+        Ok(Some(match name {
+            "images" => Value::object(self.images.clone()),
+            "predictions" => Value::ints(self.predictions.iter().copied()),
+            "target" => self.target.map_or(Value::Unit, Value::Int),
+            "tests" => ints(&|of| of.tests as i64),
+            "draws" => ints(&|of| of.draws as i64),
+            "share" => Value::Float(tests as f64 / draws.max(1) as f64),
+            "seconds_per_test" => {
+                Value::Float(self.drawn.iter().map(|of| of.seconds).sum::<f64>() / tests.max(1) as f64)
+            }
+            "labels" => ints(&|of| of.label),
+            "missing" => Value::ints(self.drawn.iter().filter(|of| of.tests == 0).map(|of| of.label)),
+            "answers" => {
+                let counts: Vec<i64> = self.drawn.iter().flat_map(|of| of.answers.iter().map(|&n| n as i64)).collect();
+                let rows = self.drawn.len() as i64;
+                Value::tensor(Tensor::f_from_slice(&counts)?.f_reshape([rows, -1])?)
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let rows = self
+            .drawn
+            .iter()
+            .map(|of| json!({ "label": of.label, "tests": of.tests, "draws": of.draws, "answers": of.answers }));
+        let per_label: Vec<serde_json::Value> = rows.collect();
+        json!({
+            "generator": self.of[0],
+            "model": self.of[1],
+            "target": self.target,
+            "labels": per_label,
+            "intended": self.images.labels(),
+            "predictions": self.predictions,
+        })
+    }
+
+    fn table(&self) -> Option<Table> {
+        Some(Self::table(self))
+    }
+
+    fn kept_as(&self) -> &'static [&'static str] {
+        &["json", "csv"]
+    }
+}
