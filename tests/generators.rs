@@ -1,15 +1,18 @@
 //! Published generators draw what their originals draw, stage by stage where the reference says so. Facts and golden tensors stand
-//! beside the weights in `$VIVA_DATA/models/*/NOTICE.txt`.
+//! beside the weights in `$VIVA_DATA/models/*/NOTICE.txt`. And generators that are trained here: losses, training, tests drawn.
 #![allow(clippy::unwrap_used)]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use tch::Kind;
-use viva::core::{Cx, Tensor};
-use viva::generator::zoo::Asked;
-use viva::generator::{Generator, Options, load};
-use viva::model::Mode;
+use tch::{Device, Kind};
+use viva::core::{Cx, Tensor, with_stream};
+use viva::generator::zoo::{self, Asked};
+use viva::generator::{Generator, Judge, Network, Options, Sense, Sequential, Split, SplitPlan, load};
 use viva::model::weights::{self, Contents, Weights};
+use viva::model::{Fresh, Layer, Loaded, Mode};
+use viva::script::Session;
+use viva::train::{attack_loss, gradient_penalty, squashed};
 
 /// On pixels in [0, 1] and on scores.
 const TOLERANCE: f64 = 1e-4;
@@ -128,4 +131,280 @@ fn biggan_deep_stage_by_stage() {
             }
         }
     }
+}
+
+/// The numbers that a script prints or answers.
+fn run(script: &str) -> Result<String, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cx = Cx::default();
+    cx.set_folder(folder.path().to_path_buf());
+    let mut session = Session::new(Rc::new(cx));
+    session.run(Path::new("script.rhai"), script).map(|v| v.summary()).map_err(|error| error.render(false))
+}
+
+/// Glyphs, a network that reads them, and a generator of them that has hardly learnt.
+const BEGIN: &str = r#"
+    let ds = data::glyphs(#{ n: 200, size: 28, position: "centred", margin: 0, seed: 1 });
+    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 3, seed: 1 });
+    let g = generator::train(ds, #{ steps: 2, batch: 8, seed: 1 });
+"#;
+
+#[test]
+fn the_amalgamation_is_smooth_at_0() {
+    let s = |x: f64| squashed(&Tensor::from_slice(&[x])).unwrap().double_value(&[0]);
+    assert_eq!([s(0.0), s(-1000.0), s(3.0)], [2.0, 1.0, 5.0]);
+    assert!((s(-1.0) - 1.0 - (-1f64).exp()).abs() < 1e-12);
+    for (at, slope) in [(0.0, 1.0), (-1.0, (-1f64).exp()), (5.0, 1.0), (1e4, 1.0), (-1e4, 0.0)] {
+        let x = Tensor::from_slice(&[at]).set_requires_grad(true);
+        let gradient = Tensor::run_backward(&[squashed(&x).unwrap().sum(Kind::Double)], &[&x], false, false);
+        assert!((gradient[0].double_value(&[0]) - slope).abs() < 1e-12, "slope at {at}");
+    }
+    assert!(((s(1e-5) - s(-1e-5)) / 2e-5 - 1.0).abs() < 1e-4);
+}
+
+#[test]
+fn attacks_on_scores_made_by_hand() {
+    let scores = Tensor::from_slice(&[3.0f32, 1.0, 2.0, 0.0, 5.0, -1.0]).reshape([2, 3]);
+    let labels = Tensor::from_slice(&[0i64, 2]);
+    let values = |t: Tensor| Vec::<f32>::try_from(&t).unwrap();
+    // The label's score minus the best other one: negative where the classifier is wrong.
+    assert_eq!(values(attack_loss(&scores, &labels, None).unwrap()), [1.0, -6.0]);
+    assert_eq!(values(attack_loss(&scores, &labels, Some(1)).unwrap()), [2.0, -5.0]);
+}
+
+/// The gradient of the penalty to every weight of a small critic against differences of it.
+#[test]
+fn the_gradient_penalty_has_the_gradient_that_differences_have() {
+    let plan = SplitPlan {
+        d0: Layer::named([
+            ("a", Layer::conv(3, 3, 2, 1)),
+            ("b", Layer::LeakyRelu { slope: 0.2 }),
+            ("c", Layer::Tanh),
+            ("d", Layer::Flatten),
+        ]),
+        d1: Layer::named([("e", Layer::linear(1))]),
+        d2: None,
+        classes: Some(2),
+        sense: Sense::Critic,
+        input: [1, 4, 4],
+    };
+    let device = Device::Cpu;
+    let fresh = with_stream(1, 0, || Split::build(&plan, device, &mut Fresh { device })).unwrap();
+    let mut tensors = Weights::new();
+    fresh.visit(&mut |name, tensor, _| drop(tensors.insert(name, tensor.to_kind(Kind::Double) * 3.0)));
+    let judge = |weights: &Weights| {
+        let copies = weights.iter().map(|(name, tensor)| (name.clone(), tensor.copy())).collect();
+        Split::build(&plan, device, &mut Loaded::new(copies, device)).unwrap()
+    };
+    let (real, drawn) = with_stream(2, 0, || {
+        (Tensor::rand([5, 1, 4, 4], (Kind::Double, device)), Tensor::rand([5, 1, 4, 4], (Kind::Double, device)))
+    });
+    let labels = Tensor::from_slice(&[0i64, 1, 0, 1, 1]);
+    let penalty = |judge: &Split| with_stream(3, 0, || gradient_penalty(judge, &real, &drawn, Some(&labels)).unwrap());
+    let whole = judge(&tensors);
+    let mut parameters = vec![];
+    whole.visit(&mut |name, tensor, _| parameters.push((name, tensor.set_requires_grad(true))));
+    // The last bias moves all verdicts alike, so nothing here depends on it.
+    parameters.retain(|(name, _)| name != "e.bias");
+    let inputs: Vec<&Tensor> = parameters.iter().map(|(_, tensor)| tensor).collect();
+    let gradients = Tensor::run_backward(&[penalty(&whole)], &inputs, false, false);
+    let mut compared = 0;
+    for ((name, tensor), gradient) in parameters.iter().zip(&gradients) {
+        for at in 0..tensor.numel() as i64 {
+            let moved = |by: f64| {
+                let mut weights: Weights = tensors.iter().map(|(name, tensor)| (name.clone(), tensor.copy())).collect();
+                let _ = weights.get_mut(name).unwrap().view([-1]).get(at).g_add_scalar_(by);
+                penalty(&judge(&weights)).double_value(&[])
+            };
+            let difference = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+            let found = gradient.reshape([-1]).double_value(&[at]);
+            assert!((found - difference).abs() < 1e-6 + 1e-5 * found.abs(), "{name}[{at}]: {found}, not {difference}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 40, "{compared}");
+}
+
+#[test]
+fn the_networks_of_the_thesis_have_the_sizes_of_its_tables() {
+    let asked = Asked { classes: Some(10), ..Asked::default() };
+    let (plan, judge) = zoo::plans(zoo::find("thesis").unwrap(), &asked).unwrap();
+    let device = Device::Cpu;
+    let (g, d) = with_stream(1, 0, || {
+        let g = Sequential::build(&plan, device, &mut Fresh { device }).unwrap();
+        (g, Split::build(&judge, device, &mut Fresh { device }).unwrap())
+    });
+    let (mut of_g, mut of_d) = (0, 0);
+    g.visit(&mut |_, tensor, learns| of_g += if learns { tensor.numel() } else { 0 });
+    d.visit(&mut |_, tensor, learns| of_d += if learns { tensor.numel() } else { 0 });
+    // Linear 138 to 1024; transposed 5 x 5 convolutions 64 to 32 to 8 to 4 with batch norm; linear 4 x 32 x 32 to 784.
+    let up = |from: usize, to: usize| from * to * 25 + to + 2 * to;
+    assert_eq!(of_g, 139 * 1024 + up(64, 32) + up(32, 8) + up(8, 4) + 4097 * 784);
+    // Convolutions of 3 x 3 from 1 to 256 maps; 256 x 4 x 4 numbers and the label to 1, and without the label to 10.
+    let widths = [1, 8, 16, 32, 64, 128, 256];
+    let convolutions: usize = widths.windows(2).map(|pair| (9 * pair[0] + 1) * pair[1]).sum();
+    assert_eq!(of_d, convolutions + (4096 + 10 + 1) + 4097 * 10);
+}
+
+/// In training, an image depends on the others of its batch through batch norm; in evaluation it stands alone.
+#[test]
+fn batch_norm_in_both_modes() {
+    let asked = Asked { classes: Some(10), ..Asked::default() };
+    let (plan, _) = zoo::plans(zoo::find("dcgan-28").unwrap(), &asked).unwrap();
+    let device = Device::Cpu;
+    let network = with_stream(1, 0, || Sequential::build(&plan, device, &mut Fresh { device })).unwrap();
+    let (z, labels) = with_stream(2, 0, || {
+        (Tensor::randn([6, 100], (Kind::Float, device)), Tensor::from_slice(&[0i64, 1, 2, 3, 4, 5]))
+    });
+    let images = |rows: i64, mode: Mode| {
+        let (z, labels) = (z.narrow(0, 0, rows), labels.narrow(0, 0, rows));
+        let condition = network.condition(&z, Some(&labels)).unwrap();
+        let stages = 0..network.stages().len();
+        stages.fold(z, |x, i| network.stage(i, &x, &condition, mode).unwrap()).detach()
+    };
+    let apart = |a: Tensor, b: Tensor| (a.narrow(0, 0, 2) - b.narrow(0, 0, 2)).abs().max().double_value(&[]);
+    assert!(apart(images(6, Mode::Evaluate), images(2, Mode::Evaluate)) < 1e-6);
+    let before = images(2, Mode::Evaluate);
+    assert!(apart(images(6, Mode::Train), images(2, Mode::Train)) > 1e-4);
+    // The training passes moved the statistics that evaluation uses.
+    assert!(apart(before, images(2, Mode::Evaluate)) > 1e-5);
+    // The form for evaluation, with batch norm worked into the layers before it, draws the same.
+    let wanted = images(6, Mode::Evaluate);
+    let g = Generator::of_tensors("g", Rc::new(network), device).unwrap();
+    near(&g.images(&z, Some(&labels)).unwrap(), &wanted);
+}
+
+#[test]
+fn fifty_steps_of_training_learn_labels_and_repeat_themselves() {
+    let script = r#"
+        let ds = data::glyphs(#{ n: 300, size: 28, position: "centred", margin: 0, polarity: "light", seed: 1 });
+        let g = generator::train(ds, #{ steps: 50, batch: 32, note: 1, seed: 1 });
+        let seen = g.history.auxiliary;
+        let first = 0.0;
+        let last = 0.0;
+        for i in 0..5 { first += seen[i] / 5; last += seen[seen.len() - 1 - i] / 5; }
+        let again = generator::train(ds, #{ steps: 50, batch: 32, note: 1, seed: 1 });
+        let other = generator::train(ds, #{ steps: 2, batch: 32, seed: 2 });
+        [seen.len(), first < 0.2, last > first + 0.15, again.hash == g.hash, other.hash == g.hash,
+         again.history.critic == g.history.critic]
+    "#;
+    assert_eq!(run(script).unwrap(), "[50, true, true, true, false, true]");
+}
+
+#[test]
+fn a_generator_finetuned_against_a_classifier_fails_it_more_often() {
+    let script = r#"
+        let glyphs = |n, seed| data::glyphs(#{ n: n, size: 28, position: "centred", margin: 0, polarity: "light", seed: seed });
+        let ds = glyphs.call(500, 1);
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
+        let g = generator::train(ds, #{ steps: 60, batch: 32, seed: 1 });
+        let how = #{ steps: 30, batch: 32, rate: 1.0, lr: 0.001, note: 1, seed: 1 };
+        let h = generator::finetune(g, f, ds, how);
+        how.target = 3;
+        let to3 = generator::finetune(g, f, ds, how);
+        let share = |g| f.error(g.sample(#{ n: 300, seed: 2 }));
+        let threes = |g| f.predict(g.sample(#{ n: 300, seed: 2 })).values().filter(|label| label == 3).len();
+        let tests = generator::tests(h, f, #{ n: 5, draws: 2000, seed: 3 });
+        let wrong = f.accuracy(tests.images);
+        let same = 0;
+        for i in 0..tests.predictions.len() { if tests.predictions[i] == tests.images.labels[i] { same += 1; } }
+        let cosine = h.history.cosine;
+        [share.call(h) > share.call(g) + 0.1, threes.call(to3) > 2 * threes.call(g), wrong, same,
+         cosine.len() == 30 && cosine.filter(|c| abs(c) > 1).len() == 0, tests.answers.shape, g.hash == h.hash]
+    "#;
+    assert_eq!(run(script).unwrap(), "[true, true, 0.0, 0, true, [10, 10], false]");
+}
+
+#[test]
+fn a_saved_generator_draws_the_same_and_goes_on_learning() {
+    let script = format!(
+        "{BEGIN}
+        g.save(\"g.safetensors\");
+        let same = generator::load(\"g.safetensors\");
+        let a = g.sample(#{{ n: 7, seed: 3 }});
+        let b = same.sample(#{{ n: 7, seed: 3 }});
+        let more = #{{ steps: 2, batch: 8, seed: 4 }};
+        [a.hash == b.hash, a.labels.values(), g.sample(#{{ n: 3, label: 8, seed: 3 }}).labels.values(),
+         generator::finetune(same, f, ds, more).hash == generator::finetune(g, f, ds, more).hash,
+         g.layers.map(|l| l.name)]"
+    );
+    let layers = "[latent, flat1, flat2, up1, up2, image]";
+    assert_eq!(run(&script).unwrap(), format!("[true, [0, 1, 2, 3, 4, 5, 6], [8, 8, 8], true, {layers}]"));
+}
+
+/// Image i depends on the seed and i, not on how many are drawn.
+#[test]
+fn samples_do_not_depend_on_how_many_there_are() {
+    let script = format!(
+        "{BEGIN}
+        let many = g.sample(#{{ n: 150, seed: 3 }}).images;
+        let few = g.sample(#{{ n: 70, seed: 3 }}).images;
+        let worst = 0.0;
+        for i in 0..70 {{ worst = max(worst, (many[i] - few[i]).abs().max()); }}
+        worst < 0.000001"
+    );
+    assert_eq!(run(&script).unwrap(), "true");
+}
+
+#[test]
+fn a_program_with_stages_is_a_generator() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/staged_generator.pt");
+    let options =
+        |latent, classes| Options { asked: Asked { latent, classes, ..Asked::default() }, ..Options::default() };
+    let g = load(&Cx::default(), &path, &options(Some(4), Some(3))).unwrap();
+    assert_eq!(g.stages(), ["stage1", "stage2", "image"]);
+    assert_eq!(g.shapes().unwrap(), [vec![4], vec![2, 4, 4], vec![1, 8, 8], vec![1, 8, 8]]);
+    let z = g.latents(1, 0, 2).unwrap();
+    let labels = |label: i64| Tensor::from_slice(&[label, label]);
+    let [a, b] = [0, 2].map(|label| g.images(&z, Some(&labels(label))).unwrap());
+    assert!((a - b).abs().max().double_value(&[]) > 1e-3, "the label makes no difference");
+    let error = load(&Cx::default(), &path, &options(None, None)).err().unwrap();
+    assert!(error.to_string().contains("latent"), "{error}");
+}
+
+#[test]
+fn what_can_not_be_is_refused_with_what_to_do() {
+    let wrong = [
+        ("g.sample(#{ label: 10 })", "labels go from 0 to 9"),
+        ("g.sample(#{ n: 3, label: [1, 2] })", "2 labels for 3 images"),
+        ("g.sample(#{ label: 1.5 })", "label"),
+        ("g.images(tensor::zeros([2, 64]))", "N x 100"),
+        ("generator::train(ds, #{ arch: \"dcgan-64\", steps: 1 })", "64 x 64"),
+        ("generator::train(ds, #{ arch: \"ryhan\", steps: 1, labelled: false, betas: [0.5] })", "two numbers"),
+        ("generator::train(ds, #{ arch: \"biggan-deep-128\", steps: 1 })", "can't be trained"),
+        ("generator::train(ds, #{ steps: 1, every: 5 })", "watch"),
+        ("generator::finetune(g, f, ds, #{ target: 10, steps: 1 })", "10 classes"),
+        ("generator::finetune(g, model::from(|x| tensor::zeros([x.shape[0], 10])), ds, #{ steps: 1 })", "black box"),
+        ("generator::finetune(g, f, data::glyphs(#{ n: 5, seed: 1 }), #{ steps: 1 })", "28"),
+        ("generator::tests(g, f, #{ labels: [3], target: 3 })", "target"),
+        ("generator::tests(g, f, #{ labels: [11] })", "labels go from 0 to 9"),
+        ("generator::load(\"none.safetensors\")", "none.safetensors"),
+        ("f.save(\"f.safetensors\"); generator::load(\"f.safetensors\")", "arch"),
+        ("f.save(\"f.safetensors\"); generator::load(\"f.safetensors\", #{ arch: \"csinva\" })", "4.weight"),
+        ("f.save(\"f.safetensors\"); generator::load(\"f.safetensors\", #{ arch: \"biggan-deep-128\" })", "embeddings.weight"),
+        ("generator::load(\"f\", #{ arch: \"biggan\" })", "f"),
+        (
+            "let h = model::train(data::glyphs(#{ n: 20, seed: 1 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
+             generator::tests(g, h)",
+            "images of one size",
+        ),
+        ("generator::train(data::glyphs(#{ n: 1, seed: 1 }), #{ steps: 1 })", "too few"),
+        ("let u = generator::train(ds, #{ steps: 1, batch: 8, labelled: false }); generator::tests(u, f)", "takes no labels"),
+        ("let u = generator::train(ds, #{ steps: 1, batch: 8, labelled: false }); u.sample(#{ label: 1 })", "takes no labels"),
+    ];
+    for (code, said) in wrong {
+        let error = run(&format!("{BEGIN}{code}")).expect_err(code);
+        assert!(error.contains(said), "{code}: {error}");
+    }
+}
+
+#[test]
+fn a_training_that_diverges_says_where_and_keeps_the_last_good_generator() {
+    let mut session = Session::new(Rc::new(Cx::default()));
+    let script = r#"
+        let ds = data::glyphs(#{ n: 50, size: 28, position: "centred", margin: 0, seed: 1 });
+        generator::train(ds, #{ steps: 200, batch: 8, note: 1, lr: 1000, seed: 1 })
+    "#;
+    let error = session.run(Path::new("script.rhai"), script).expect_err("it diverges").render(false);
+    assert!(error.contains("diverged") && error.contains("in step") && error.contains("lr: 100"), "{error}");
 }

@@ -29,7 +29,9 @@ const EVERYTHING: &str = r#"
     let bent = examine(f, few, #{ space: space::deform(), search: search::adef(#{ steps: 3 }), levels: [0.5, 2], batch: 5 });
     let points = tensor::normal([7, 30, 5]);
     let linear = model::train_linear(points, (points.pick(0, 2) > 0).where(1, -1), #{ batch: 8, steps: 50 });
-    #{ linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
+    let g = generator::train(train, #{ steps: 4, batch: 8, note: 1, critic_steps: 2 });
+    let h = generator::finetune(g, f, train, #{ steps: 3, batch: 8, note: 1, rate: 0.5, target: 3 });
+    #{ g: [g.hash, h.hash], noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
 "#;
 
 /// The results as JSON, or what stopped the attempt; `polls` says when it is stopped.

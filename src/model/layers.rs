@@ -357,11 +357,11 @@ impl Layer {
                     ("extra", extra.to_string(), *extra != 0),
                     ("bias", "false".into(), !bias),
                 ]);
-                format!("net::conv_transpose({out}, {size}{more})")
+                format!("conv_transpose({out}, {size}{more})")
             }
-            Self::Reshape { size: [c, h, w] } => format!("net::reshape({c}, {h}, {w})"),
-            Self::Upsample { factor } => format!("net::upsample({factor})"),
-            Self::PixelNorm => "net::pixel_norm()".into(),
+            Self::Reshape { size: [c, h, w] } => format!("reshape({c}, {h}, {w})"),
+            Self::Upsample { factor } => format!("upsample({factor})"),
+            Self::PixelNorm => "pixel_norm()".into(),
             Self::Linear { out, bias } => format!("net::linear({out}{})", options(&[("bias", "false".into(), !bias)])),
             Self::BatchNorm { eps, momentum } => {
                 let given =

@@ -460,7 +460,7 @@ impl Node {
                 x.f_batch_norm(Some(weight), Some(bias), Some(mean), Some(var), train, *momentum, *eps, true)?
             }
             Self::Normalize { mean, std } => x.f_sub(mean)?.f_div(std)?,
-            Self::LeakyRelu { slope } => x.f_prelu(slope)?,
+            Self::LeakyRelu { slope } => x.f_prelu(&slope.f_to_kind(x.kind())?)?,
             Self::ReluInPlace => x.shallow_clone().f_relu_()?,
             Self::Sequence(parts) => run(parts, x, mode)?,
             Self::Residual { body, shortcut } if shortcut.is_empty() => run(body, x, mode)?.f_add(x)?,

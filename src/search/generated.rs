@@ -153,13 +153,13 @@ impl Object for GeneratedTests {
             "images",
             "predictions",
             "target",
+            "labels",
             "tests",
             "draws",
             "share",
-            "seconds_per_test",
-            "labels",
             "missing",
             "answers",
+            "seconds_per_test",
         ]
     }
 

@@ -58,7 +58,7 @@ pub static FINETUNE: Primitive = Primitive {
                let g = generator::train(ds, #{ steps: 1, batch: 8, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
                generator::finetune(g, f, ds, #{ steps: 1, batch: 8, seed: 1 }).history.keys()",
-        result: "[\"auxiliary\", \"cosine\", \"critic\", \"generator\", \"misclassified\", \"step\"]",
+        result: "[auxiliary, cosine, critic, generator, misclassified, step]",
     }],
     run,
 };

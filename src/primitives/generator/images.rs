@@ -20,7 +20,7 @@ pub static IMAGES: Primitive = Primitive {
     examples: &[Example {
         code: "let g = generator::train(data::glyphs(#{ n: 40, seed: 1 }), #{ steps: 1, batch: 8, seed: 1 });\n\
                g.images(tensor::zeros([2, 100])).shape",
-        result: "[2, 1, 28, 28]",
+        result: "[2, 1, 32, 32]",
     }],
     run: |_cx, args| {
         let generator = args.object::<Generator>("g");

@@ -25,7 +25,7 @@ pub static SAMPLE: Primitive = Primitive {
     examples: &[Example {
         code: "let g = generator::train(data::glyphs(#{ n: 40, seed: 1 }), #{ steps: 1, batch: 8, seed: 1 });\n\
                g.sample(#{ n: 20, seed: 1 })",
-        result: "data samples of trained: 20 images 1 x 28 x 28, 10 classes, edge none",
+        result: "data samples of trained: 20 images 1 x 32 x 32, 10 classes, edge none",
     }],
     run: |cx, args| {
         let generator = args.object::<Generator>("g");
