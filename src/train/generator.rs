@@ -233,7 +233,7 @@ impl Training<'_> {
                 self.save(call)?;
                 return Err(stopped);
             }
-            let noted = step % note == 0 || step + 1 == steps;
+            let noted = step.is_multiple_of(note) || step + 1 == steps;
             let (mut critic, mut last) = (f64::NAN, None);
             for turn in 0..critic_steps {
                 let number = step * critic_steps + turn;
@@ -276,7 +276,7 @@ impl Training<'_> {
                 task.note(&format!("{line}, {rate:.0} images/s"));
             }
             if let Some((every, see)) = &mut watch
-                && (step + 1) % *every == 0
+                && (step + 1).is_multiple_of(*every)
             {
                 see(&self.finished()?, step + 1)?;
             }
@@ -495,31 +495,27 @@ impl Training<'_> {
         Ok(state)
     }
 
+    /// Both networks' tensors by name.
+    fn shared(&self) -> State {
+        let mut state = vec![];
+        let mut see = |part: &str, name: String, tensor: &Tensor| {
+            state.push((format!("{part}.{name}"), tensor.shallow_clone()));
+        };
+        self.network.visit(&mut |name, tensor, _| see("generator", name, tensor));
+        self.judge.visit(&mut |name, tensor, _| see("discriminator", name, tensor));
+        state
+    }
+
     /// Copies of both networks' tensors.
     fn tensors(&self) -> Result<State> {
-        let mut state = vec![];
-        for (part, visit) in self.parts() {
-            visit(&mut |name, tensor, _| state.push((format!("{part}.{name}"), tensor.f_detach_copy())));
-        }
-        state.into_iter().map(|(name, copy)| Ok((name, copy?))).collect()
+        self.shared().into_iter().map(|(name, tensor)| Ok((name, tensor.f_detach_copy()?))).collect()
     }
 
     /// Gives both networks tensors that `tensors` answered.
     fn put_back(&self, state: &State) -> Result<()> {
         tch::no_grad(|| {
-            let mut all = vec![];
-            for (part, visit) in self.parts() {
-                visit(&mut |name, tensor, _| all.push((format!("{part}.{name}"), tensor.shallow_clone())));
-            }
-            all.into_iter().try_for_each(|(name, mut tensor)| Ok(tensor.f_copy_(find(state, &name)?)?))
+            self.shared().into_iter().try_for_each(|(name, mut tensor)| Ok(tensor.f_copy_(find(state, &name)?)?))
         })
-    }
-
-    fn parts(&self) -> [(&'static str, Box<dyn Fn(&mut crate::generator::See) + '_>); 2] {
-        [
-            ("generator", Box::new(|see: &mut crate::generator::See| self.network.visit(see))),
-            ("discriminator", Box::new(|see: &mut crate::generator::See| self.judge.visit(see))),
-        ]
     }
 
     fn save(&self, call: &mut LongCall) -> Result<()> {

@@ -32,16 +32,16 @@ pub struct Asked {
     pub truncation: Option<f64>,
 }
 
+/// Makes a published discriminator of a file's tensors.
+pub type LoadJudge = fn(&Asked, &mut Loaded) -> Result<Rc<dyn Judge>>;
+
 /// How a network is made.
 #[derive(Clone, Copy)]
 pub enum Maker {
     /// Of layers; these can also be trained here.
     Layers { generator: fn(&Asked) -> Result<Plan>, discriminator: Option<fn(&Asked) -> Result<SplitPlan>> },
     /// Of a published file only.
-    Published {
-        generator: fn(&Asked, &mut Loaded) -> Result<Rc<dyn Network>>,
-        discriminator: Option<fn(&Asked, &mut Loaded) -> Result<Rc<dyn Judge>>>,
-    },
+    Published { generator: fn(&Asked, &mut Loaded) -> Result<Rc<dyn Network>>, discriminator: Option<LoadJudge> },
 }
 
 /// A network that `arch` can name.
