@@ -371,6 +371,7 @@ fn what_can_not_be_is_refused_with_what_to_do() {
         ("g.images(tensor::zeros([2, 64]))", "N x 100"),
         ("generator::train(ds, #{ arch: \"dcgan-64\", steps: 1 })", "64 x 64"),
         ("generator::train(ds, #{ arch: \"ryhan\", steps: 1, labelled: false, betas: [0.5] })", "two numbers"),
+        ("generator::train(ds, #{ arch: \"csinva\", steps: 1 })", "labelled: false"),
         ("generator::train(ds, #{ arch: \"biggan-deep-128\", steps: 1 })", "can't be trained"),
         ("generator::train(ds, #{ steps: 1, every: 5 })", "watch"),
         ("generator::finetune(g, f, ds, #{ target: 10, steps: 1 })", "10 classes"),

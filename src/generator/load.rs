@@ -42,7 +42,8 @@ pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
                 let mut asked = options.asked.clone();
                 let weights = without_counters(weights)?;
                 (arch.infer)(&weights, &mut asked);
-                let network = arch.load(weights, &asked, device).map_err(at)?;
+                let other = |error: Error| error.hint("is `arch` the network that the file was saved from?");
+                let network = arch.load(weights, &asked, device).map_err(other).map_err(at)?;
                 let judge = match &options.discriminator {
                     None => None,
                     Some(file) => Some(discriminator(arch, file, &asked, device)?),

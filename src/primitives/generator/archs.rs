@@ -9,7 +9,7 @@ pub static ARCHS: Primitive = Primitive {
     purpose: "The generators that `arch` takes, what they draw, and whether they can be trained here.",
     params: &[],
     options: &[],
-    returns: "an array of maps: name, about, trainable",
+    returns: "an array of maps: `name`, `what` it draws and where it comes from, `trainable` here",
     notes: "Tensors carry the names that the originals give them.",
     source: "",
     examples: &[Example { code: "generator::archs().map(|a| a.name).contains(\"biggan-deep-512\")", result: "true" }],
@@ -18,7 +18,7 @@ pub static ARCHS: Primitive = Primitive {
             let trainable = matches!(arch.make, Maker::Layers { discriminator: Some(_), .. });
             let entries = [
                 ("name", Value::Str(arch.name.into())),
-                ("about", Value::Str(arch.about.into())),
+                ("what", Value::Str(arch.about.into())),
                 ("trainable", Value::Bool(trainable)),
             ];
             Value::Map(entries.map(|(key, value)| (key.to_string(), value)).into())

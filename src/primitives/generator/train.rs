@@ -81,6 +81,9 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         ..Asked::default()
     };
     let plans = zoo::plans(zoo::find(&name)?, &asked)?;
+    if plans.0.classes != asked.classes {
+        return Err(Error::argument(format!("{name} takes no labels")).hint("labelled: false"));
+    }
     if plans.1.input != [c, h, w] {
         let [pc, ph, pw] = plans.1.input;
         return Err(Error::argument(format!("{name} draws {pc} x {ph} x {pw}, {} has {c} x {h} x {w}", set.name))
