@@ -8,7 +8,9 @@ use std::rc::Rc;
 use tch::{Device, Kind};
 use viva::core::{Cx, Tensor, with_stream};
 use viva::generator::zoo::{self, Asked};
-use viva::generator::{Generator, Judge, Network, Options, Sense, Sequential, Split, SplitPlan, load};
+use viva::generator::{
+    Generator, Judge, Judgement, Network, Options, Sense, Sequential, Split, SplitPlan, load, ordinary,
+};
 use viva::model::weights::{self, Contents, Weights};
 use viva::model::{Fresh, Layer, Loaded, Mode};
 use viva::script::Session;
@@ -378,6 +380,9 @@ fn what_can_not_be_is_refused_with_what_to_do() {
         ("generator::finetune(g, model::from(|x| tensor::zeros([x.shape[0], 10])), ds, #{ steps: 1 })", "black box"),
         ("generator::finetune(g, f, data::glyphs(#{ n: 5, seed: 1 }), #{ steps: 1 })", "28"),
         ("generator::tests(g, f, #{ labels: [3], target: 3 })", "target"),
+        ("generator::tests(g, f, #{ labels: [2, 2] })", "twice"),
+        ("generator::tests(g, f, #{ seconds: 0 })", "seconds"),
+        ("generator::train(ds.centre(), #{ steps: 1 })", "outside [0, 1]"),
         ("generator::tests(g, f, #{ labels: [11] })", "labels go from 0 to 9"),
         ("generator::load(\"none.safetensors\")", "none.safetensors"),
         ("f.save(\"f.safetensors\"); generator::load(\"f.safetensors\")", "arch"),
@@ -401,11 +406,32 @@ fn what_can_not_be_is_refused_with_what_to_do() {
 
 #[test]
 fn a_training_that_diverges_says_where_and_keeps_the_last_good_generator() {
-    let mut session = Session::new(Rc::new(Cx::default()));
+    let cx = Rc::new(Cx::default());
+    let mut session = Session::new(cx.clone());
     let script = r#"
         let ds = data::glyphs(#{ n: 50, size: 28, position: "centred", margin: 0, seed: 1 });
         generator::train(ds, #{ steps: 200, batch: 8, note: 1, lr: 1000, seed: 1 })
     "#;
     let error = session.run(Path::new("script.rhai"), script).expect_err("it diverges").render(false);
     assert!(error.contains("diverged") && error.contains("in step") && error.contains("lr: 100"), "{error}");
+    assert!(error.contains("is the last good one"), "{error}");
+    let kept = cx.take_partial().expect("a partial result").downcast::<Generator>().expect("a generator");
+    let images = kept.images(&kept.latents(1, 0, 4).unwrap(), Some(&Tensor::from_slice(&[0i64, 1, 2, 3]))).unwrap();
+    assert_eq!(images.isfinite().all().int64_value(&[]), 1);
+}
+
+/// l_ordinary of verdicts made by hand: -d + CE, and log(1 + exp(-d)) of log odds.
+#[test]
+fn ordinary_losses_of_verdicts_made_by_hand() {
+    let labels = Tensor::from_slice(&[1i64, 0]);
+    let said = |classes: Option<Tensor>| Judgement { real: Tensor::from_slice(&[2.0, -1.0]), classes };
+    let values = |t: Tensor| Vec::<f64>::try_from(&t).unwrap();
+    assert_eq!(values(ordinary(&said(None), Sense::Critic, None).unwrap()), [-2.0, 1.0]);
+    let scores = Tensor::from_slice(&[0.0, 0.0, 3.0, 1.0]).reshape([2, 2]);
+    let found = values(ordinary(&said(Some(scores)), Sense::Critic, Some(&labels)).unwrap());
+    let wanted = [-2.0 + 2f64.ln(), 1.0 + (1.0 + (-2f64).exp()).ln()];
+    assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}, not {wanted:?}");
+    let found = values(ordinary(&said(None), Sense::LogOdds, Some(&labels)).unwrap());
+    let wanted = [(1.0 + (-2f64).exp()).ln(), (1.0 + 1f64.exp()).ln()];
+    assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}, not {wanted:?}");
 }

@@ -104,11 +104,11 @@ pub struct History {
 
 impl Generator {
     pub fn new(name: impl Into<String>, network: Rc<dyn Network>, device: Device, digest: Digest) -> Result<Self> {
-        network.visit(&mut |_, tensor, learns| {
-            if learns {
-                let _ = tensor.set_requires_grad(false);
-            }
-        });
+        let mut parameters = vec![];
+        network.visit(&mut |_, tensor, learns| parameters.extend(learns.then(|| tensor.shallow_clone())));
+        for parameter in parameters {
+            let _ = parameter.f_set_requires_grad(false)?;
+        }
         let frozen = tch::no_grad(|| network.frozen())?.map(Rc::from);
         let shapes = OnceCell::new();
         Ok(Self {

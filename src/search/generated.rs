@@ -71,7 +71,12 @@ pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &W
             let given = latents.f_new_full([count as i64], label, (tch::Kind::Int64, latents.device()))?;
             let (images, answers) = tch::no_grad(|| {
                 let images = generator.images(&latents, Some(&given))?;
-                let answers = model.logits(&images)?.f_argmax(1, false)?.f_to_device(Device::Cpu)?;
+                let scores = model.logits(&images)?;
+                if scores.f_isnan()?.f_any()?.f_int64_value(&[])? != 0 {
+                    return Err(Error::model(format!("{} answered a score that is not a number (NaN)", model.name))
+                        .hint("its weights may have diverged in training, or the generator's"));
+                }
+                let answers = scores.f_argmax(1, false)?.f_to_device(Device::Cpu)?;
                 Ok::<_, Error>((images, Vec::<i64>::try_from(&answers)?))
             })?;
             let mut chosen = vec![];
@@ -99,6 +104,9 @@ pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &W
     }
     if kept.is_empty() {
         let draws: usize = drawn.iter().map(|of| of.draws).sum();
+        if draws == 0 {
+            return Err(Error::data("no image was drawn in that time").hint("allow more `seconds`"));
+        }
         return Err(Error::data(format!("none of {draws} images was a test: {} is not wrong about any", model.name))
             .hint("finetune the generator against this classifier first: generator::finetune(g, f, ds), or allow more `draws`"));
     }

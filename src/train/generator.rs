@@ -236,6 +236,9 @@ impl Training<'_> {
             let noted = step.is_multiple_of(note) || step + 1 == steps;
             let (mut critic, mut last) = (f64::NAN, None);
             for turn in 0..critic_steps {
+                if turn > 0 {
+                    self.cx.check()?;
+                }
                 let number = step * critic_steps + turn;
                 let rows = self.rows(number);
                 let real = self.batch(&images, &labels, &rows)?;
@@ -243,7 +246,7 @@ impl Training<'_> {
                 let drawn = with_stream(self.settings.seed, 2 * number + 1, || {
                     let keeps = turn + 1 == critic_steps && !self.avoids_a_label();
                     let drawn = self.draw_like(&real, keeps)?;
-                    critic = self.judge_step(&real, &drawn.images, noted)?;
+                    critic = self.judge_step(&real, &drawn.images)?;
                     Ok::<_, Error>(drawn)
                 })?;
                 last = Some(drawn);
@@ -256,12 +259,15 @@ impl Training<'_> {
                 self.step(drawn, noted)
             })?;
             task.advance(1);
+            said[2] = critic;
+            if let Some(bad) = [said[1], critic].into_iter().find(|loss| !loss.is_finite()) {
+                return Err(self.diverged(step, &format!("a loss became {bad}"))?);
+            }
+            let keeps = call.due();
+            if (noted || keeps || step + 1 == steps) && !self.finite()? {
+                return Err(self.diverged(step, "weights became infinite")?);
+            }
             if noted {
-                said[2] = critic;
-                let losses = [said[1], said[2]];
-                if let Some(bad) = losses.iter().find(|loss| !loss.is_finite()) {
-                    return Err(self.diverged(step, *bad)?);
-                }
                 self.history.iter_mut().zip(said).for_each(|(column, value)| column.push(value));
                 self.good = (step + 1, self.tensors()?);
                 let rate = (self.optimiser.steps() - began.1) as f64 * ((critic_steps + 1) as usize * batch) as f64
@@ -280,11 +286,18 @@ impl Training<'_> {
             {
                 see(&self.finished()?, step + 1)?;
             }
-            if call.due() {
+            if keeps {
                 self.save(call)?;
             }
         }
         self.save(call)
+    }
+
+    /// Whether every weight is a number that steps can go on from.
+    fn finite(&self) -> Result<bool> {
+        let finite = |tensor: &Tensor| Ok(tensor.f_isfinite()?.f_all()?.f_int64_value(&[])? != 0);
+        let all = self.parameters.iter().chain(&self.judge_parameters).map(finite).collect::<Result<Vec<bool>>>()?;
+        Ok(!all.contains(&false))
     }
 
     /// All images, where they fit.
@@ -366,8 +379,8 @@ impl Training<'_> {
         Ok(Batch { images, labels })
     }
 
-    /// One step of the discriminator, which stays ordinary; its loss if it is wanted.
-    fn judge_step(&mut self, real: &Batch, drawn: &Tensor, wanted: bool) -> Result<f64> {
+    /// One step of the discriminator, which stays ordinary; its loss.
+    fn judge_step(&mut self, real: &Batch, drawn: &Tensor) -> Result<f64> {
         let labels = self.network.classes().map(|_| &real.labels);
         let drawn = drawn.f_detach()?;
         let (of_real, of_drawn) = self.both(&real.images, &drawn, labels)?;
@@ -389,7 +402,7 @@ impl Training<'_> {
         }
         let gradients = Tensor::f_run_backward(&[&loss], &self.judge_parameters, false, false)?;
         self.judge_optimiser.step(&self.judge_parameters, &gradients)?;
-        if wanted { Ok(loss.f_double_value(&[])?) } else { Ok(f64::NAN) }
+        Ok(loss.f_double_value(&[])?)
     }
 
     /// What the discriminator says of real and of drawn images: in one go, unless its batch norm must not see them together.
@@ -435,8 +448,8 @@ impl Training<'_> {
         let loss = losses.f_mean(kind)?;
         let gradients = Tensor::f_run_backward(&[&loss], &self.parameters, false, false)?;
         self.optimiser.step(&self.parameters, &gradients)?;
+        noted[1] = loss.f_double_value(&[])?;
         if wanted {
-            noted[1] = loss.f_double_value(&[])?;
             if let (Some(scores), Some(labels)) = (&judgement.classes, &labels) {
                 let right = scores.f_argmax(1, false)?.f_eq_tensor(labels)?.f_to_kind(Kind::Double)?;
                 noted[3] = right.f_mean(Kind::Double)?.f_double_value(&[])?;
@@ -467,7 +480,7 @@ impl Training<'_> {
         Ok(generator.with_discriminator(Some(Discriminator::new(judge))).with_history(history))
     }
 
-    fn diverged(&mut self, step: u64, loss: f64) -> Result<Error> {
+    fn diverged(&mut self, step: u64, what: &str) -> Result<Error> {
         let (good, state) = std::mem::take(&mut self.good);
         let mut kept = String::new();
         if good > 0 {
@@ -475,7 +488,7 @@ impl Training<'_> {
             self.cx.keep_partial(Value::object(self.finished()?));
             kept = format!("; the generator after step {good} is the last good one, kept as a partial result");
         }
-        Ok(Error::model(format!("the training diverged: a loss became {loss} in step {}{kept}", step + 1))
+        Ok(Error::model(format!("the training diverged: {what} in step {}{kept}", step + 1))
             .hint(format!("the learning rate is too high: try lr: {}", number(self.settings.lr / 10.0))))
     }
 

@@ -68,6 +68,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let model = args.object::<Model>("f");
     let set = args.object::<Dataset>("ds");
     model.check_fits(cx, &set)?;
+    super::check_pixels(&set)?;
     super::check_pair(cx, &generator, &model)?;
     let Some(discriminator) = generator.discriminator() else {
         return Err(Error::model(format!("{} has no discriminator, which keeps its images real", generator.name))
@@ -95,6 +96,9 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         )));
     }
     let target = args.optional_int("target");
+    if classes == 1 && target == Some(0) {
+        return Err(Error::argument(format!("`target` 0 is the only label that {} draws", generator.name)));
+    }
     if let Some(target) = target.filter(|target| *target >= model.classes().unwrap_or(i64::MAX)) {
         return Err(Error::argument(format!(
             "`target` {target}: {} has {} classes",

@@ -10,6 +10,7 @@ pub mod train;
 
 use super::{Args, Fallback, Kind, Param};
 use crate::core::{Cx, Error, Result, Tensor, Value};
+use crate::data::Dataset;
 use crate::generator::Generator;
 use crate::model::Model;
 
@@ -29,6 +30,15 @@ const WATCH: Param = Param::new(
     "is called with the generator as it is and the number of steps, such as |g, step| show(plot::images(g.sample(#{ n: 20, seed: 1 })))",
 )
 .or(Fallback::Absent("nobody"));
+
+/// Refuses data whose pixels no generator draws.
+fn check_pixels(set: &Dataset) -> Result<()> {
+    match set.leaves_unit_range() {
+        true => Err(Error::data(format!("{} has pixels outside [0, 1], which generators draw in", set.name))
+            .hint("take the images before centre(), standardise() or scale_pixels()")),
+        false => Ok(()),
+    }
+}
 
 /// Refuses a classifier that can't look at what a generator draws.
 fn check_pair(cx: &Cx, generator: &Generator, model: &Model) -> Result<()> {

@@ -78,6 +78,12 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
             labels
         }
     };
+    let mut different = labels.clone();
+    different.sort_unstable();
+    different.dedup();
+    if different.len() < labels.len() {
+        return Err(Error::argument("`labels` has a label twice, which would give the same tests again"));
+    }
     if labels.is_empty() {
         return Err(Error::argument("`labels` is empty"));
     }

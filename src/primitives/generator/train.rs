@@ -67,6 +67,7 @@ pub static TRAIN: Primitive = Primitive {
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let set = args.object::<Dataset>("ds");
     set.record(cx);
+    super::check_pixels(&set)?;
     let thesis = args.str("preset") == "thesis";
     let [c, h, w] = set.shape().map(|n| n as i64);
     let name = match args.get("arch") {
