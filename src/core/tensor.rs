@@ -28,6 +28,14 @@ pub fn in_stream() -> bool {
     HELD.get()
 }
 
+/// Numbers of a standard normal distribution cut off at two deviations, in double precision on the CPU, from libtorch's generator.
+pub fn normal_within_two_deviations(size: &[i64]) -> Result<Tensor> {
+    // How much of a normal distribution lies within two standard deviations.
+    let share = 0.954_499_736_103_641_6;
+    let mut uniform = Tensor::f_empty(size, (tch::Kind::Double, Device::Cpu))?;
+    Ok(uniform.f_uniform_(-share, share)?.f_erfinv()?.f_mul_scalar(std::f64::consts::SQRT_2)?)
+}
+
 /// Runs `work` with libtorch's own generator at the start of the stream (`seed`, `part`). The process has one such generator,
 /// so other threads that want a stream wait until `work` is done.
 pub fn with_stream<T>(seed: u64, part: u64, work: impl FnOnce() -> T) -> T {

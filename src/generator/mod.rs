@@ -17,9 +17,9 @@ pub use sequential::{Plan, Sequential, Squash};
 
 use tch::{Device, Kind};
 
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, with_stream};
-use crate::model::Mode;
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, normal_within_two_deviations, with_stream};
 use crate::model::weights::{self, Weights};
+use crate::model::{Mode, Model};
 
 /// What a stage needs besides the activations that come in: whatever the network makes of latent vectors and labels.
 pub type Condition = Vec<Tensor>;
@@ -94,6 +94,8 @@ pub struct Generator {
     device: Device,
     digest: Digest,
     history: History,
+    /// The classifier that learned beside it.
+    classifier: Option<Model>,
 }
 
 /// What a training noted: one value per note.
@@ -120,6 +122,7 @@ impl Generator {
             device,
             digest,
             history: History::default(),
+            classifier: None,
         })
     }
 
@@ -135,6 +138,10 @@ impl Generator {
 
     pub fn with_history(self, history: History) -> Self {
         Self { history, ..self }
+    }
+
+    pub fn with_classifier(self, classifier: Option<Model>) -> Self {
+        Self { classifier, ..self }
     }
 
     pub fn network(&self) -> &Rc<dyn Network> {
@@ -253,12 +260,7 @@ pub fn latents_in_stream(network: &dyn Network, n: usize, device: Device) -> Res
     let size = [n as i64, network.latent()];
     let drawn = match network.truncation() {
         None => Tensor::f_randn(size, (Kind::Float, Device::Cpu))?,
-        Some(truncation) => {
-            // How much of a normal distribution lies within two standard deviations.
-            let share = 0.954_499_736_103_641_6;
-            let normal = Tensor::f_empty(size, (Kind::Double, Device::Cpu))?.f_uniform_(-share, share)?.f_erfinv()?;
-            normal.f_mul_scalar(std::f64::consts::SQRT_2 * truncation)?.f_to_kind(Kind::Float)?
-        }
+        Some(truncation) => normal_within_two_deviations(&size)?.f_mul_scalar(truncation)?.f_to_kind(Kind::Float)?,
     };
     Ok(drawn.f_to_device(device)?)
 }
@@ -302,7 +304,7 @@ impl Object for Generator {
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["name", "latent", "classes", "shape", "layers", "hash", "history"]
+        &["name", "latent", "classes", "shape", "layers", "hash", "history", "classifier"]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -320,6 +322,7 @@ impl Object for Generator {
                 Value::Array(names.zip(self.shapes()?).map(layer).collect())
             }
             "hash" => Value::Str(self.digest.short()),
+            "classifier" => self.classifier.clone().map_or(Value::Unit, Value::object),
             "history" => {
                 let column = |(name, values): &(&'static str, Vec<f64>)| {
                     (name.to_string(), Value::floats(values.iter().copied()))

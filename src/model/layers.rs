@@ -180,6 +180,19 @@ impl Layer {
         Self::Sequence(own(parts))
     }
 
+    /// The layers but for the last one, if that is linear.
+    pub fn without_last(&self) -> Option<Self> {
+        let Self::Sequence(parts) = self else { return None };
+        let (name, last) = parts.last()?;
+        let mut rest = parts[..parts.len() - 1].to_vec();
+        match last {
+            Self::Linear { .. } => {}
+            Self::Sequence(_) => rest.push((name.clone(), last.without_last()?)),
+            _ => return None,
+        }
+        Some(Self::Sequence(rest))
+    }
+
     /// What comes out when `shape` goes in; `at` names the layer in errors. Containers are walked by whoever asks.
     pub fn output(&self, shape: Shape, at: &str) -> Result<Shape> {
         let image = |what: &str| match shape {
@@ -357,11 +370,11 @@ impl Layer {
                     ("extra", extra.to_string(), *extra != 0),
                     ("bias", "false".into(), !bias),
                 ]);
-                format!("conv_transpose({out}, {size}{more})")
+                format!("net::conv_transpose({out}, {size}{more})")
             }
-            Self::Reshape { size: [c, h, w] } => format!("reshape({c}, {h}, {w})"),
-            Self::Upsample { factor } => format!("upsample({factor})"),
-            Self::PixelNorm => "pixel_norm()".into(),
+            Self::Reshape { size: [c, h, w] } => format!("net::reshape({c}, {h}, {w})"),
+            Self::Upsample { factor } => format!("net::upsample({factor})"),
+            Self::PixelNorm => "net::pixel_norm()".into(),
             Self::Linear { out, bias } => format!("net::linear({out}{})", options(&[("bias", "false".into(), !bias)])),
             Self::BatchNorm { eps, momentum } => {
                 let given =

@@ -170,6 +170,17 @@ impl Model {
         self
     }
 
+    /// With the normalisation that another model's input has.
+    pub fn normalised_as(self, other: &Self) -> Result<Self> {
+        match &other.normalisation {
+            None => Ok(self),
+            Some(normalisation) => {
+                let [mean, std] = &normalisation.numbers;
+                self.with_normalisation(mean, std, normalisation.mean.device())
+            }
+        }
+    }
+
     /// `mean` and `std`: one number per channel, or one for all. They are part of the model's identity.
     pub fn with_normalisation(mut self, mean: &[f64], std: &[f64], device: Device) -> Result<Self> {
         let shape = [1, -1, 1, 1];
@@ -185,6 +196,15 @@ impl Model {
     /// The layers and tensors, of a model that is made of them.
     pub fn module(&self) -> Option<&Module> {
         self.network.module()
+    }
+
+    /// A model that answers what goes into this one's last linear layer.
+    pub fn features(&self) -> Result<Self> {
+        let module = self.module().ok_or_else(|| {
+            Error::model(format!("{} is not made of layers, so there are no features before its scores", self.name))
+                .hint("load it with `arch`, as layers, or use its logits")
+        })?;
+        Self::of_module(format!("features of {}", self.name), module.without_last()?)?.normalised_as(self)
     }
 
     pub fn input(&self) -> Option<[i64; 3]> {
@@ -239,7 +259,7 @@ impl Model {
     }
 
     /// Images in [0, 1] as the network wants them.
-    fn normalise(&self, images: &Tensor) -> Result<Tensor> {
+    pub fn normalise(&self, images: &Tensor) -> Result<Tensor> {
         Ok(match self.normalisation.as_deref() {
             Some(Normalisation { mean, std, .. }) => images.f_sub(mean)?.f_div(std)?,
             None => images.shallow_clone(),

@@ -286,6 +286,30 @@ impl Module {
         Self::build(layers, input, device, &mut Loaded::new(weights, device))
     }
 
+    /// The same network on tensors of its own.
+    pub fn copy(&self) -> Result<Self> {
+        let (mut weights, mut device) = (Weights::new(), Device::Cpu);
+        for (name, tensor) in self.state() {
+            device = tensor.device();
+            weights.insert(name, tensor.f_detach_copy()?);
+        }
+        Self::build(&self.layers, self.input, device, &mut Loaded::new(weights, device))
+    }
+
+    /// The network without its last layer, which must be linear: what it gives is flat numbers.
+    pub fn without_last(&self) -> Result<Self> {
+        let layers = self.layers.without_last().ok_or_else(|| {
+            Error::model("the last layer is not linear, so there are no features before it")
+                .hint("model::from(|x| ..) makes a model of any features")
+        })?;
+        let (mut weights, mut device) = (Weights::new(), Device::Cpu);
+        for (name, tensor) in self.state() {
+            device = tensor.device();
+            weights.insert(name, tensor);
+        }
+        Self::build(&layers, self.input, device, &mut Loaded::new(weights, device))
+    }
+
     /// Scores of images. In training mode gradients flow to the parameters and batch norm updates its statistics.
     pub fn forward(&self, images: &Tensor, mode: Mode) -> Result<Tensor> {
         if self.channels_last && images.dim() == 4 {

@@ -6,7 +6,7 @@ use tch::{Device, Kind};
 
 use super::layers::{Layer, join};
 use super::weights::Weights;
-use crate::core::{Error, Result, Tensor, suggestion};
+use crate::core::{Error, Result, Tensor, normal_within_two_deviations, suggestion};
 
 /// How a fresh tensor is filled.
 #[derive(Debug, Clone, Copy)]
@@ -59,11 +59,7 @@ impl Supply for UnitNorm {
             (Init::Constant(_), _) => tensor,
             (Init::FanIn, 1) => tensor.f_zeros_like()?,
             (Init::FanIn, 4) => {
-                // How much of a normal distribution lies within two standard deviations.
-                let share = 0.954_499_736_103_641_6;
-                let mut uniform = Tensor::f_empty(tensor.size(), (Kind::Double, Device::Cpu))?;
-                let weight =
-                    uniform.f_uniform_(-share, share)?.f_erfinv()?.f_mul_scalar(0.1 * std::f64::consts::SQRT_2)?;
+                let weight = normal_within_two_deviations(&tensor.size())?.f_mul_scalar(0.1)?;
                 let squares = weight.f_square()?.f_sum_dim_intlist([1i64, 2, 3].as_slice(), true, Kind::Double)?;
                 weight.f_div(&squares.f_sqrt()?.f_clamp_min(FLOOR)?)?
             }

@@ -225,6 +225,23 @@ impl Goals {
         })
     }
 
+    /// The goal of every image: this class, or any but its label (`N` int64).
+    pub fn all(labels: &Tensor, target: Option<i64>) -> Result<Self> {
+        let (class, sign) = match target {
+            Some(target) => (labels.f_full_like(target)?, 1.0),
+            None => (labels.shallow_clone(), -1.0),
+        };
+        let sign = Tensor::f_full([1], sign, (tch::Kind::Float, labels.device()))?;
+        Ok(Self { class: class.f_unsqueeze(1)?, sign })
+    }
+
+    /// How far scores `N x K` are beyond what is asked for, as [`Verdict::excess`]: `N`.
+    pub fn excess(&self, scores: &Tensor) -> Result<Tensor> {
+        let own = scores.f_gather(1, &self.class, false)?.f_squeeze_dim(1)?;
+        let others = scores.f_scatter_value(1, &self.class, f64::NEG_INFINITY)?.f_amax([1], false)?;
+        Ok(own.f_sub(&others)?.f_mul(&self.sign.f_to_kind(scores.kind())?)?)
+    }
+
     /// The sum over images of what a search along gradients makes larger: the cross entropy of the class that is left, or
     /// minus that of the class that is aimed at.
     pub fn gain(&self, scores: &Tensor) -> Result<Tensor> {
@@ -241,9 +258,7 @@ pub fn numbers(scores: &Tensor, goals: &Goals) -> Result<Tensor> {
         return Err(Error::model(format!("a classifier must answer at least 2 scores per image, got {classes}")));
     }
     let scores = scores.f_to_kind(tch::Kind::Float)?;
-    let own = scores.f_gather(1, &goals.class, false)?.f_squeeze_dim(1)?;
-    let others = scores.f_scatter_value(1, &goals.class, f64::NEG_INFINITY)?.f_amax([1], false)?;
-    let excess = own.f_sub(&others)?.f_mul(&goals.sign)?;
+    let excess = goals.excess(&scores)?;
     let (top, _) = scores.f_softmax(1, None)?.f_topk(2, 1, true, true)?;
     let margin = top.f_select(1, 0)?.f_sub(&top.f_select(1, 1)?)?;
     let finite = scores.f_isfinite()?.f_all_dim(1, false)?.f_logical_and(&excess.f_isfinite()?)?;

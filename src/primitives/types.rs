@@ -71,6 +71,11 @@ pub static TYPES: &[Type] = &[
             ),
             field("hash", "a string", "twelve digits that stand for layers and weights"),
             field("history", "a map of arrays", "what was noted while it was trained here, by name; `step` says when"),
+            field(
+                "classifier",
+                "a Model or ()",
+                "the classifier that learned beside it, of generator::finetune with `online`",
+            ),
         ],
         elements: "",
     },

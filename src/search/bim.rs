@@ -52,37 +52,13 @@ impl Bim {
 
     /// The direction of steepest ascent with length 1 in the norm, and where there is none.
     fn direction(&self, gradient: &Tensor, norm: Norm, cases: usize) -> Result<(Tensor, Tensor)> {
-        let flat = gradient.f_flatten(1, -1)?;
-        match norm {
-            Norm::Linf => {
-                let largest = flat.f_abs()?.f_amax([1], false)?;
-                Ok((gradient.f_sign()?, largest.f_eq(0.0)?))
-            }
-            Norm::L2 => {
-                // Scaled by a power of two near the largest entry, so that squares of tiny gradients do not become 0 and nothing else
-                // is rounded.
-                let (flat, largest) = match self.gradient {
-                    Gradient::Own => {
-                        let largest = flat.f_abs()?.f_amax([1], true)?;
-                        let scale = largest.f_masked_fill(&largest.f_eq(0.0)?, 1.0)?.f_log2()?.f_floor()?.f_exp2()?;
-                        (flat.f_div(&scale)?, largest)
-                    }
-                    Gradient::Mean => {
-                        let mean = flat.f_div_scalar(cases as f64)?;
-                        let largest = mean.f_abs()?.f_amax([1], true)?;
-                        (mean, largest)
-                    }
-                };
-                let squares = flat.f_square()?.f_sum_dim_intlist([1i64].as_slice(), true, flat.kind())?;
-                let (floor, vanished) = match self.gradient {
-                    // At least one entry is 1 or more, unless all are 0.
-                    Gradient::Own => (0.5, largest.f_eq(0.0)?),
-                    Gradient::Mean => (1e-12, squares.f_le(1e-12)?),
-                };
-                let direction = flat.f_div(&squares.f_clamp_min(floor)?.f_sqrt()?)?;
-                Ok((direction.f_reshape(gradient.size())?, vanished.f_squeeze_dim(1)?))
-            }
+        if norm == Norm::Linf || self.gradient == Gradient::Own {
+            return norm.steepest(gradient);
         }
+        let mean = gradient.f_flatten(1, -1)?.f_div_scalar(cases as f64)?;
+        let squares = mean.f_square()?.f_sum_dim_intlist([1i64].as_slice(), true, mean.kind())?;
+        let direction = mean.f_div(&squares.f_clamp_min(1e-12)?.f_sqrt()?)?;
+        Ok((direction.f_reshape(gradient.size())?, squares.f_le(1e-12)?.f_squeeze_dim(1)?))
     }
 }
 

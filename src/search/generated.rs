@@ -53,72 +53,147 @@ pub struct GeneratedTests {
 /// Latent vectors of different labels lie so far apart in the sequence of a seed.
 const APART: usize = 1 << 40;
 
+/// Tests that were kept so far.
+#[derive(Default)]
+pub(super) struct Found {
+    images: Vec<Tensor>,
+    labels: Vec<i64>,
+    predictions: Vec<i64>,
+    drawn: Vec<Drawn>,
+}
+
+/// One label's turn.
+pub(super) struct Turn {
+    pub of: Drawn,
+    began: Instant,
+}
+
+impl Turn {
+    pub fn new(label: i64, classes: usize) -> Self {
+        let of = Drawn { label, tests: 0, draws: 0, seconds: 0.0, answers: vec![0; classes] };
+        Self { of, began: Instant::now() }
+    }
+
+    /// How many images are to be drawn next, at most `batch`; none if that is all.
+    pub fn next(&self, wanted: &Wanted, batch: usize) -> Option<usize> {
+        let limit = wanted.seconds.map(|seconds| Duration::from_secs_f64(seconds.min(1e9)));
+        let enough = self.of.tests >= wanted.n || self.of.draws >= wanted.draws;
+        let late = limit.is_some_and(|limit| self.began.elapsed() >= limit);
+        (!enough && !late).then(|| batch.min(wanted.draws - self.of.draws))
+    }
+}
+
+impl Found {
+    /// Adds those of a batch's images that are tests, up to the last that is wanted; how many these are.
+    pub fn add(
+        &mut self,
+        turn: &mut Turn,
+        wanted: &Wanted,
+        images: &Tensor,
+        answers: &[i64],
+        test: impl Fn(usize) -> bool,
+    ) -> Result<usize> {
+        let mut chosen = vec![];
+        for (i, &answer) in answers.iter().enumerate() {
+            turn.of.draws += 1;
+            turn.of.answers[answer as usize] += 1;
+            if test(i) {
+                chosen.push(i as i64);
+                self.predictions.push(answer);
+                self.labels.push(turn.of.label);
+                turn.of.tests += 1;
+                if turn.of.tests == wanted.n {
+                    break;
+                }
+            }
+        }
+        if !chosen.is_empty() {
+            let chosen = Tensor::f_from_slice(&chosen)?.f_to_device(images.device())?;
+            self.images.push(images.f_index_select(0, &chosen)?.f_to_device(Device::Cpu)?);
+        }
+        Ok(chosen.len())
+    }
+
+    pub fn end(&mut self, turn: Turn) {
+        self.drawn.push(Drawn { seconds: turn.began.elapsed().as_secs_f64(), ..turn.of });
+    }
+
+    /// What was found; `drawn` and `hint` are for the error if that is nothing.
+    pub fn tests(
+        self,
+        cx: &Cx,
+        (generator, model): (&Generator, &Model),
+        target: Option<i64>,
+        (drawn, hint): (&str, &str),
+    ) -> Result<GeneratedTests> {
+        if self.images.is_empty() {
+            let draws: usize = self.drawn.iter().map(|of| of.draws).sum();
+            if draws == 0 {
+                return Err(Error::data("no image was drawn in that time").hint("allow more `seconds`"));
+            }
+            return Err(
+                Error::data(format!("none of {draws} {drawn} gave a test of {}", model.name)).hint(hint.to_string())
+            );
+        }
+        let [c, h, w] = generator.image_shape()?;
+        let pixels = Tensor::f_cat(&self.images, 0)?.f_reshape([-1, c, h, w])?;
+        let names = (0..generator.classes().unwrap_or(1)).map(|label| label.to_string()).collect();
+        let mut images = from_tensor(&pixels, self.labels, Some(names), false)?;
+        images.name = format!("tests of {}", model.name);
+        images.record(cx);
+        let digest = Digest::of_parts(&[&images.digest().0, &model.digest().0, &generator.digest().0]);
+        let of = [generator.name.clone(), model.name.clone()];
+        Ok(GeneratedTests { images, predictions: self.predictions, drawn: self.drawn, target, of, digest })
+    }
+}
+
+/// The class of every image's highest score; a score that is not a number is an error.
+pub(super) fn answers(model: &Model, scores: &Tensor) -> Result<Vec<i64>> {
+    if scores.f_isnan()?.f_any()?.f_int64_value(&[])? != 0 {
+        return Err(Error::model(format!("{} answered a score that is not a number (NaN)", model.name))
+            .hint("its weights may have diverged in training, or the generator's"));
+    }
+    Ok(Vec::try_from(&scores.f_argmax(1, false)?.f_to_device(Device::Cpu)?)?)
+}
+
 /// Draws images of each label and keeps those that the classifier gets wrong (as the target), until there are enough, the draws are used
 /// up, or the time is.
 pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &Wanted) -> Result<GeneratedTests> {
     let classes = model.classes().ok_or_else(|| Error::internal("a model without classes"))? as usize;
     let batch = generator.batch_size()?;
     let task = cx.progress("drawing tests", Some((wanted.n * wanted.labels.len()) as u64));
-    let (mut kept, mut labels, mut predictions, mut drawn) = (vec![], vec![], vec![], vec![]);
+    let mut found = Found::default();
     for &label in &wanted.labels {
-        let began = Instant::now();
-        let limit = wanted.seconds.map(|seconds| Duration::from_secs_f64(seconds.min(1e9)));
-        let mut of = Drawn { label, tests: 0, draws: 0, seconds: 0.0, answers: vec![0; classes] };
-        while of.tests < wanted.n && of.draws < wanted.draws && limit.is_none_or(|limit| began.elapsed() < limit) {
+        let mut turn = Turn::new(label, classes);
+        while let Some(count) = turn.next(wanted, batch) {
             cx.check()?;
-            let count = batch.min(wanted.draws - of.draws);
-            let latents = generator.latents(wanted.seed, label as usize * APART + of.draws, count)?;
+            let latents = wanted.latents(generator, &turn, count)?;
             let given = latents.f_new_full([count as i64], label, (tch::Kind::Int64, latents.device()))?;
             let (images, answers) = tch::no_grad(|| {
                 let images = generator.images(&latents, Some(&given))?;
-                let scores = model.logits(&images)?;
-                if scores.f_isnan()?.f_any()?.f_int64_value(&[])? != 0 {
-                    return Err(Error::model(format!("{} answered a score that is not a number (NaN)", model.name))
-                        .hint("its weights may have diverged in training, or the generator's"));
-                }
-                let answers = scores.f_argmax(1, false)?.f_to_device(Device::Cpu)?;
-                Ok::<_, Error>((images, Vec::<i64>::try_from(&answers)?))
+                let answers = answers(model, &model.logits(&images)?)?;
+                Ok::<_, Error>((images, answers))
             })?;
-            let mut chosen = vec![];
-            for (i, &answer) in answers.iter().enumerate() {
-                of.draws += 1;
-                of.answers[answer as usize] += 1;
-                if wanted.target.map_or(answer != label, |target| answer == target) {
-                    chosen.push(i as i64);
-                    predictions.push(answer);
-                    labels.push(label);
-                    of.tests += 1;
-                    if of.tests == wanted.n {
-                        break;
-                    }
-                }
-            }
-            if !chosen.is_empty() {
-                let chosen = Tensor::f_from_slice(&chosen)?.f_to_device(images.device())?;
-                kept.push(images.f_index_select(0, &chosen)?.f_to_device(Device::Cpu)?);
-                task.advance(chosen.numel() as u64);
-            }
+            let test = |i: usize| wanted.met(label, answers[i]);
+            task.advance(found.add(&mut turn, wanted, &images, &answers, test)? as u64);
         }
-        of.seconds = began.elapsed().as_secs_f64();
-        drawn.push(of);
+        found.end(turn);
     }
-    if kept.is_empty() {
-        let draws: usize = drawn.iter().map(|of| of.draws).sum();
-        if draws == 0 {
-            return Err(Error::data("no image was drawn in that time").hint("allow more `seconds`"));
-        }
-        return Err(Error::data(format!("none of {draws} images was a test: {} is not wrong about any", model.name))
-            .hint("finetune the generator against this classifier first: generator::finetune(g, f, ds), or allow more `draws`"));
+    let hint =
+        "finetune the generator against this classifier first: generator::finetune(g, f, ds), or allow more `draws`";
+    found.tests(cx, (generator, model), wanted.target, ("images", hint))
+}
+
+impl Wanted {
+    /// Whether an image drawn as `label` that is answered so fails the classifier.
+    pub(super) fn met(&self, label: i64, answer: i64) -> bool {
+        self.target.map_or(answer != label, |target| answer == target)
     }
-    let [c, h, w] = generator.image_shape()?;
-    let pixels = Tensor::f_cat(&kept, 0)?.f_reshape([-1, c, h, w])?;
-    let names = (0..generator.classes().unwrap_or(1)).map(|label| label.to_string()).collect();
-    let mut images = from_tensor(&pixels, labels, Some(names), false)?;
-    images.name = format!("tests of {}", model.name);
-    images.record(cx);
-    let digest = Digest::of_parts(&[&images.digest().0, &model.digest().0, &generator.digest().0]);
-    let of = [generator.name.clone(), model.name.clone()];
-    Ok(GeneratedTests { images, predictions, drawn, target: wanted.target, of, digest })
+
+    /// The next latent vectors of a label.
+    pub(super) fn latents(&self, generator: &Generator, turn: &Turn, count: usize) -> Result<Tensor> {
+        generator.latents(self.seed, turn.of.label as usize * APART + turn.of.draws, count)
+    }
 }
 
 impl GeneratedTests {

@@ -12,6 +12,28 @@ pub enum Norm {
     Linf,
 }
 
+impl Norm {
+    /// The direction of steepest ascent, with length 1 in the norm, for every gradient `N x C x H x W`; and where there is none, `N`.
+    pub fn steepest(self, gradient: &Tensor) -> Result<(Tensor, Tensor)> {
+        let flat = gradient.f_flatten(1, -1)?;
+        let largest = flat.f_abs()?.f_amax([1], true)?;
+        let vanished = largest.f_eq(0.0)?;
+        let direction = match self {
+            Self::Linf => gradient.f_sign()?,
+            Self::L2 => {
+                // Scaled by a power of two near the largest entry, so that squares of tiny gradients do not become 0 and nothing else
+                // is rounded.
+                let scale = largest.f_masked_fill(&vanished, 1.0)?.f_log2()?.f_floor()?.f_exp2()?;
+                let flat = flat.f_div(&scale)?;
+                let squares = flat.f_square()?.f_sum_dim_intlist([1i64].as_slice(), true, flat.kind())?;
+                // At least one entry is 1 or more, unless all are 0.
+                flat.f_div(&squares.f_clamp_min(0.5)?.f_sqrt()?)?.f_reshape(gradient.size())?
+            }
+        };
+        Ok((direction, vanished.f_squeeze_dim(1)?))
+    }
+}
+
 /// x + d, where d is anything, or at most `within` in the norm.
 pub struct Pixels {
     norm: Norm,

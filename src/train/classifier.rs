@@ -7,13 +7,11 @@
 use rand::seq::SliceRandom;
 use tch::{Reduction, Tensor};
 
-use super::{Optimiser, Rule};
+use super::images::{Images, index};
+use super::{Adversary, Optimiser, Rule};
 use crate::core::{Cx, Error, LongCall, Object, Result, State, Value, number, random, with_stream};
 use crate::data::Dataset;
 use crate::model::{Layer, Mode, Model, Module, Start};
-
-/// Data sets up to this many bytes of floats are read once and kept.
-const KEEP: usize = 256 << 20;
 
 /// Part of the stream that orders epochs; steps use the small parts.
 const ORDER: u64 = 1 << 61;
@@ -21,6 +19,8 @@ const ORDER: u64 = 1 << 61;
 #[derive(Clone)]
 pub struct Settings {
     pub layers: Layer,
+    /// The model whose weights training goes on from, instead of fresh ones; `layers` are its own.
+    pub from: Option<Model>,
     pub epochs: usize,
     pub batch: usize,
     pub rule: Rule,
@@ -30,64 +30,27 @@ pub struct Settings {
     pub class_weights: Option<Vec<f64>>,
     /// How the weights are drawn that training begins with.
     pub start: Start,
+    /// What makes images harder before the network learns from them.
+    pub adversary: Option<Adversary>,
     pub seed: u64,
 }
 
-/// Reads batches of a data set in any order, from memory if it fits.
-struct Images<'a> {
-    set: &'a Dataset,
-    kept: Option<Tensor>,
-}
-
-impl<'a> Images<'a> {
-    fn new(cx: &Cx, set: &'a Dataset) -> Result<Self> {
-        let bytes = set.canvas_shape().iter().product::<usize>().saturating_mul(4).saturating_mul(set.len());
-        if bytes > KEEP {
-            return Ok(Self { set, kept: None });
-        }
-        let task = cx.progress(&format!("reading {}", set.name), Some(set.len() as u64));
-        let mut parts = Vec::new();
-        for part in set.stream(cx, 256) {
-            cx.check()?;
-            let part = part?;
-            task.advance(part.rows.len() as u64);
-            parts.push(set.centre(&part.canvases)?);
-        }
-        Ok(Self { set, kept: Some(Tensor::f_cat(&parts, 0)?) })
-    }
-
-    /// Calls `see` with the rows and images of each batch.
-    fn each(
-        &self,
-        cx: &Cx,
-        order: &[usize],
-        batch: usize,
-        see: &mut dyn FnMut(&[usize], &Tensor) -> Result<()>,
-    ) -> Result<()> {
-        match &self.kept {
-            Some(all) => {
-                for rows in order.chunks(batch) {
-                    let index: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
-                    let index = Tensor::f_from_slice(&index)?.f_to_device(all.device())?;
-                    see(rows, &all.f_index_select(0, &index)?)?;
-                }
-            }
-            None => {
-                for part in self.set.stream_of(cx, order.to_vec(), batch) {
-                    let part = part?;
-                    see(&part.rows, &self.set.centre(&part.canvases)?)?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A classifier trained from scratch; its `losses` are the mean loss of each epoch.
+/// A trained classifier; its `losses` are the mean loss of each epoch.
 pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
-    let Settings { layers, epochs, batch, rule, lr, weight_decay, class_weights, start, seed } = settings;
+    let Settings { layers, from, epochs, batch, rule, lr, weight_decay, class_weights, start, adversary, seed } =
+        settings;
     let device = cx.device();
-    let module = Module::drawn(layers, set.shape().map(|d| d as i64), *seed, device, *start)?;
+    let module = match from.as_ref().map(|model| (model, model.module())) {
+        None => Module::drawn(layers, set.shape().map(|d| d as i64), *seed, device, *start)?,
+        Some((_, Some(module))) => module.copy()?,
+        Some((model, None)) => {
+            return Err(Error::model(format!(
+                "{} is not made of layers, so its weights can't be trained here",
+                model.name
+            ))
+            .hint("load it with `arch`, as layers"));
+        }
+    };
     let classes = set.classes().len();
     if (module.classes as usize) < classes {
         return Err(Error::model(format!("the network has {} classes, {} has {classes}", module.classes, set.name))
@@ -135,8 +98,12 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
         sum: 0.0,
         losses: Vec::with_capacity(*epochs),
     };
-    let how = format!("{epochs} {batch} {rule:?} {lr} {weight_decay} {class_weights:?} {start:?} {seed} {device:?}");
-    let depends = [&set.digest().0[..], layers.script().as_bytes(), how.as_bytes()].map(<[u8]>::to_vec);
+    let how = format!(
+        "{epochs} {batch} {rule:?} {lr} {weight_decay} {class_weights:?} {start:?} {adversary:?} {seed} {device:?}"
+    );
+    let begin = from.as_ref().map(Model::digest);
+    let begin = begin.as_ref().map_or(&[][..], |digest| &digest.0);
+    let depends = [&set.digest().0[..], layers.script().as_bytes(), how.as_bytes(), begin].map(<[u8]>::to_vec);
     let depends: Vec<&[u8]> = depends.iter().map(Vec::as_slice).collect();
     let mut call = cx.long_call("train", &depends, false);
     let outcome = training.run(&mut call);
@@ -147,7 +114,10 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
     let Training { module, losses, parameters, optimiser, .. } = training;
     let steps = optimiser.steps();
     drop((parameters, optimiser));
-    let model = || Ok(Model::of_module(name, module)?.with_history(losses));
+    let model = || {
+        let model = Model::of_module(name, module)?.with_history(losses);
+        from.as_ref().map_or(Ok(model.clone()), |from| model.normalised_as(from))
+    };
     match outcome {
         Ok(()) => model(),
         Err(error) => {
@@ -206,9 +176,8 @@ impl Training<'_> {
             let rest = order.split_off(self.seen);
             let outcome = images.each(self.cx, &rest, *batch, &mut |rows, batch| {
                 self.cx.check()?;
-                let index: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
-                let index = Tensor::f_from_slice(&index)?.f_to_device(self.cx.device())?;
-                let loss = self.step(batch, &labels.f_index_select(0, &index)?)?;
+                let labels = labels.f_index_select(0, &index(rows, self.cx.device())?)?;
+                let loss = self.step(batch, &labels)?;
                 self.seen += rows.len();
                 self.sum += loss * rows.len() as f64;
                 task.advance(rows.len() as u64);
@@ -262,10 +231,21 @@ impl Training<'_> {
         Ok(loss)
     }
 
+    fn scores(&self, images: &Tensor, mode: Mode) -> Result<Tensor> {
+        match &self.settings.from {
+            Some(model) => self.module.forward(&model.normalise(images)?, mode),
+            None => self.module.forward(images, mode),
+        }
+    }
+
     /// The mean loss of a batch and its gradients.
     fn gradients(&self, images: &Tensor, labels: &Tensor) -> Result<(f64, Vec<Tensor>)> {
         let loss = |images: &Tensor, labels: &Tensor, reduction| -> Result<Tensor> {
-            let scores = self.module.forward(images, Mode::Train)?;
+            let images = match &self.settings.adversary {
+                Some(adversary) => adversary.harden(images, labels, &|images| self.scores(images, Mode::Evaluate))?,
+                None => images.shallow_clone(),
+            };
+            let scores = self.scores(&images, Mode::Train)?;
             Ok(scores.f_cross_entropy_loss(labels, self.weights.as_ref(), reduction, -100, 0.0)?)
         };
         let differentiate =

@@ -8,25 +8,22 @@ use std::rc::Rc;
 
 use rand::Rng;
 use rand::seq::SliceRandom;
-use tch::{Device, Kind, Reduction, Tensor};
+use tch::{Kind, Reduction, Tensor};
 
+use super::finetuning::{Attack, attack_loss};
+use super::gradient_penalty::gradient_penalty;
+use super::images::{Images, index};
 use super::{Optimiser, Rule};
 use crate::core::{Cx, Digest, Error, LongCall, Object, Result, State, Value, number, random, with_stream};
 use crate::data::Dataset;
 use crate::generator::{
     Discriminator, Generator, History, Judge, Judgement, Network, Sense, digest, latents_in_stream, ordinary,
 };
-use crate::model::{Mode, Model};
-
-/// Data sets up to this many bytes of floats are read once and kept.
-const KEEP: usize = 256 << 20;
+use crate::model::{Mode, Model, Module};
 
 /// Parts of the stream that order epochs, and that draw labels; steps use the small parts.
 const ORDER: u64 = 1 << 61;
 const LABELS: u64 = 1 << 62;
-
-/// Below the root of a gradient's square.
-const FLOOR: f64 = 1e-12;
 
 #[derive(Clone)]
 pub struct GanSettings {
@@ -42,70 +39,6 @@ pub struct GanSettings {
     pub note: u64,
     pub seed: u64,
     pub attack: Option<Attack>,
-}
-
-/// What a generator is finetuned for.
-#[derive(Clone)]
-pub struct Attack {
-    pub model: Model,
-    /// The label that the classifier is to give; `None`: any but the intended one.
-    pub target: Option<i64>,
-    /// mu: how often a step uses the finetuning loss.
-    pub rate: f64,
-    /// How much more confidence is rewarded linearly.
-    pub kappa: f64,
-    pub amalgamation: Amalgamation,
-}
-
-/// How two losses become one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Amalgamation {
-    /// s(l_ordinary) * s(l_attack - kappa) per example.
-    Product,
-    /// l_ordinary + l_attack - kappa.
-    Sum,
-}
-
-/// s(l) = 1 + exp(l) for l <= 0 and 2 + l above (the thesis, Section 4.1.3): continuous, with slope 1 at 0.
-pub fn squashed(loss: &Tensor) -> Result<Tensor> {
-    // The exponent is kept from overflowing where it is not used: its gradient would be 0 * inf.
-    let below = loss.f_clamp_max(0.0)?.f_exp()?.f_add_scalar(1.0)?;
-    Ok(loss.f_add_scalar(2.0)?.f_where_self(&loss.f_gt(0.0)?, &below)?)
-}
-
-/// l_untargeted = f_y - max of the others, or l_targeted = max of the others - f_t, of scores `N x K` (Section 4.1.1).
-pub fn attack_loss(scores: &Tensor, labels: &Tensor, target: Option<i64>) -> Result<Tensor> {
-    let (class, sign) = match target {
-        Some(target) => (labels.f_full_like(target)?, -1.0),
-        None => (labels.shallow_clone(), 1.0),
-    };
-    let class = class.f_unsqueeze(1)?;
-    let own = scores.f_gather(1, &class, false)?.f_squeeze_dim(1)?;
-    let others = scores.f_scatter_value(1, &class, f64::NEG_INFINITY)?.f_amax([1], false)?;
-    Ok(own.f_sub(&others)?.f_mul_scalar(sign)?)
-}
-
-impl Attack {
-    /// The finetuning loss of every example.
-    pub fn amalgamated(&self, ordinary: &Tensor, attack: &Tensor) -> Result<Tensor> {
-        let attack = attack.f_sub_scalar(self.kappa)?;
-        match self.amalgamation {
-            Amalgamation::Product => Ok(squashed(ordinary)?.f_mul(&squashed(&attack)?)?),
-            Amalgamation::Sum => Ok(ordinary.f_add(&attack)?),
-        }
-    }
-}
-
-/// E[(|grad d(x~)| - 1)^2] with x~ uniform on the segments between real and drawn images (Gulrajani et al. 2017).
-pub fn gradient_penalty(judge: &dyn Judge, real: &Tensor, drawn: &Tensor, labels: Option<&Tensor>) -> Result<Tensor> {
-    let n = real.size()[0];
-    let share = Tensor::f_rand([n, 1, 1, 1], (real.kind(), Device::Cpu))?.f_to_device(real.device())?;
-    let between = drawn.f_add(&share.f_mul(&real.f_sub(drawn)?)?)?.f_detach()?.f_set_requires_grad(true)?;
-    let said = judge.judge(&between, labels, Mode::Train)?.real;
-    let gradients = Tensor::f_run_backward(&[said.f_sum(said.kind())?], &[&between], true, true)?;
-    let squares = gradients[0].f_square()?.f_sum_dim_intlist([1i64, 2, 3].as_slice(), false, real.kind())?;
-    let norms = squares.f_add_scalar(FLOOR)?.f_sqrt()?;
-    Ok(norms.f_sub_scalar(1.0)?.f_square()?.f_mean(real.kind())?)
 }
 
 /// What is noted: the columns of the history.
@@ -132,7 +65,7 @@ pub fn train_generator(
     let attack = settings.attack.as_ref().map(|attack| {
         let target = attack.target.map_or("none".into(), |target| target.to_string());
         let digest = attack.model.digest();
-        (digest, format!("{target} {} {} {:?}", attack.rate, attack.kappa, attack.amalgamation))
+        (digest, format!("{target} {} {} {:?} {:?}", attack.rate, attack.kappa, attack.amalgamation, attack.online))
     });
     let GanSettings { steps, critic_steps, batch, lr, betas, penalty, note, seed, .. } = settings;
     let how = format!("{steps} {critic_steps} {batch} {lr} {betas:?} {penalty} {note} {seed} {device:?} {attack:?}");
@@ -144,6 +77,8 @@ pub fn train_generator(
     let rule = Rule::Adam { beta1: betas.0, beta2: betas.1, eps: 1e-8 };
     let own = parameters(&|see| network.visit(see));
     let judges = parameters(&|see| judge.visit(see));
+    let online = settings.attack.as_ref().and_then(|attack| Some((&attack.model, attack.online?)));
+    let student = online.map(|(model, lr)| Student::new(model, lr)).transpose()?;
     let mut training = Training {
         cx,
         name,
@@ -155,6 +90,7 @@ pub fn train_generator(
         judge,
         parameters: own,
         judge_parameters: judges,
+        student,
         epoch: (u64::MAX, vec![]),
         history: NOTED.map(|_| vec![]),
         good: (0, vec![]),
@@ -197,6 +133,7 @@ struct Training<'a> {
     judge: Rc<dyn Judge>,
     parameters: Vec<Tensor>,
     judge_parameters: Vec<Tensor>,
+    student: Option<Student>,
     optimiser: Optimiser,
     judge_optimiser: Optimiser,
     /// Number and order of the epoch that batches are taken from.
@@ -204,6 +141,40 @@ struct Training<'a> {
     history: [Vec<f64>; 6],
     /// The last step at which all numbers were finite, and the state then.
     good: (u64, State),
+}
+
+/// The classifier under test, where it learns from what is drawn to fail it.
+struct Student {
+    module: Module,
+    parameters: Vec<Tensor>,
+    optimiser: Optimiser,
+}
+
+impl Student {
+    fn new(model: &Model, lr: f64) -> Result<Self> {
+        let module = model.module().ok_or_else(|| {
+            Error::model(format!("{} is not made of layers, so its weights can't be trained here", model.name))
+                .hint("load it with `arch`, as layers")
+        })?;
+        let module = module.copy()?;
+        module.set_trainable(true)?;
+        let parameters = module.parameters();
+        let optimiser = Optimiser::new(Rule::ADAM, lr, 0.0, &parameters)?;
+        Ok(Self { module, parameters, optimiser })
+    }
+
+    /// One step on images in [0, 1] of these labels.
+    fn step(&mut self, model: &Model, images: &Tensor, labels: &Tensor) -> Result<()> {
+        let scores = self.module.forward(&model.normalise(&images.f_detach()?)?, Mode::Train)?;
+        let loss = scores.f_cross_entropy_loss(labels, None::<&Tensor>, Reduction::Mean, -100, 0.0)?;
+        let gradients = Tensor::f_run_backward(&[&loss], &self.parameters, false, false)?;
+        self.optimiser.step(&self.parameters, &gradients)
+    }
+
+    /// The classifier as it is now, on its own tensors.
+    fn model(&self, model: &Model) -> Result<Model> {
+        Model::of_module(format!("{} trained online", model.name), self.module.copy()?)?.normalised_as(model)
+    }
 }
 
 /// One batch of real images with their labels.
@@ -222,7 +193,7 @@ impl Training<'_> {
         if self.optimiser.steps() == steps {
             return Ok(());
         }
-        let images = self.read()?;
+        let images = Images::new(self.cx, self.set)?;
         let labels = self.set.label_tensor(&(0..self.set.len()).collect::<Vec<_>>(), self.cx.device())?;
         let task = self.cx.progress("training", Some(steps));
         task.advance(self.optimiser.steps());
@@ -296,25 +267,15 @@ impl Training<'_> {
     /// Whether every weight is a number that steps can go on from.
     fn finite(&self) -> Result<bool> {
         let finite = |tensor: &Tensor| Ok(tensor.f_isfinite()?.f_all()?.f_int64_value(&[])? != 0);
-        let all = self.parameters.iter().chain(&self.judge_parameters).map(finite).collect::<Result<Vec<bool>>>()?;
+        let student = self.student.iter().flat_map(|student| &student.parameters);
+        let all = self
+            .parameters
+            .iter()
+            .chain(&self.judge_parameters)
+            .chain(student)
+            .map(finite)
+            .collect::<Result<Vec<bool>>>()?;
         Ok(!all.contains(&false))
-    }
-
-    /// All images, where they fit.
-    fn read(&self) -> Result<Option<Tensor>> {
-        let bytes = self.set.shape().iter().product::<usize>().saturating_mul(4).saturating_mul(self.set.len());
-        if bytes > KEEP {
-            return Ok(None);
-        }
-        let task = self.cx.progress(&format!("reading {}", self.set.name), Some(self.set.len() as u64));
-        let mut parts = Vec::new();
-        for part in self.set.stream(self.cx, 256) {
-            self.cx.check()?;
-            let part = part?;
-            task.advance(part.rows.len() as u64);
-            parts.push(self.set.centre(&part.canvases)?);
-        }
-        Ok(Some(Tensor::f_cat(&parts, 0)?))
     }
 
     /// Rows of batch number `number`: one epoch after the other, without the rest that fills no batch.
@@ -330,14 +291,9 @@ impl Training<'_> {
         self.epoch.1[place * batch..(place + 1) * batch].to_vec()
     }
 
-    fn batch(&self, all: &Option<Tensor>, labels: &Tensor, rows: &[usize]) -> Result<Batch> {
-        let index: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
-        let index = Tensor::f_from_slice(&index)?.f_to_device(self.cx.device())?;
-        let images = match all {
-            Some(all) => all.f_index_select(0, &index)?,
-            None => self.set.centre(&self.set.images(rows, self.cx.device())?)?,
-        };
-        Ok(Batch { images, labels: labels.f_index_select(0, &index)? })
+    fn batch(&self, images: &Images, labels: &Tensor, rows: &[usize]) -> Result<Batch> {
+        let device = self.cx.device();
+        Ok(Batch { images: images.of(rows, device)?, labels: labels.f_index_select(0, &index(rows, device)?)? })
     }
 
     /// Images of fresh latent vectors.
@@ -434,7 +390,10 @@ impl Training<'_> {
         if let (Some(attack), Some(labels)) = (&self.settings.attack, &labels) {
             let finetunes = random(self.settings.seed, step).gen_bool(attack.rate);
             if finetunes || wanted {
-                let scores = attack.model.logits(&drawn)?;
+                let scores = match &self.student {
+                    Some(student) => student.module.forward(&attack.model.normalise(&drawn)?, Mode::Evaluate)?,
+                    None => attack.model.logits(&drawn)?,
+                };
                 let attacked = attack_loss(&scores, labels, attack.target)?;
                 if wanted {
                     noted[4] = attacked.f_lt(0.0)?.f_to_kind(Kind::Double)?.f_mean(Kind::Double)?.f_double_value(&[])?;
@@ -448,6 +407,9 @@ impl Training<'_> {
         let loss = losses.f_mean(kind)?;
         let gradients = Tensor::f_run_backward(&[&loss], &self.parameters, false, false)?;
         self.optimiser.step(&self.parameters, &gradients)?;
+        if let (Some(attack), Some(student), Some(labels)) = (&self.settings.attack, &mut self.student, &labels) {
+            student.step(&attack.model, &drawn, labels)?;
+        }
         noted[1] = loss.f_double_value(&[])?;
         if wanted {
             if let (Some(scores), Some(labels)) = (&judgement.classes, &labels) {
@@ -477,7 +439,12 @@ impl Training<'_> {
         let columns = columns.filter(|(_, values)| values.iter().any(|value| value.is_finite()));
         let history = History { columns: columns.map(|(name, values)| (name, values.clone())).collect() };
         let generator = Generator::of_tensors(self.name, network, self.cx.device())?;
-        Ok(generator.with_discriminator(Some(Discriminator::new(judge))).with_history(history))
+        let classifier = match (&self.settings.attack, &self.student) {
+            (Some(attack), Some(student)) => Some(student.model(&attack.model)?),
+            _ => None,
+        };
+        let generator = generator.with_discriminator(Some(Discriminator::new(judge)));
+        Ok(generator.with_history(history).with_classifier(classifier))
     }
 
     fn diverged(&mut self, step: u64, what: &str) -> Result<Error> {
@@ -500,7 +467,7 @@ impl Training<'_> {
             state.push((format!("history.{name}"), Tensor::f_from_slice(column)?));
         }
         state.extend(self.tensors()?);
-        for (part, optimiser) in [("optimiser", &self.optimiser), ("judge optimiser", &self.judge_optimiser)] {
+        for (part, optimiser) in self.optimisers() {
             for (name, tensor) in optimiser.state().1 {
                 state.push((format!("{part}.{name}"), tensor.f_detach_copy()?));
             }
@@ -508,7 +475,15 @@ impl Training<'_> {
         Ok(state)
     }
 
-    /// Both networks' tensors by name.
+    fn optimisers(&self) -> Vec<(&'static str, &Optimiser)> {
+        let student = self.student.as_ref().map(|student| ("student optimiser", &student.optimiser));
+        [("optimiser", &self.optimiser), ("judge optimiser", &self.judge_optimiser)]
+            .into_iter()
+            .chain(student)
+            .collect()
+    }
+
+    /// All networks' tensors by name.
     fn shared(&self) -> State {
         let mut state = vec![];
         let mut see = |part: &str, name: String, tensor: &Tensor| {
@@ -516,15 +491,18 @@ impl Training<'_> {
         };
         self.network.visit(&mut |name, tensor, _| see("generator", name, tensor));
         self.judge.visit(&mut |name, tensor, _| see("discriminator", name, tensor));
+        if let Some(student) = &self.student {
+            student.module.visit(&mut |name, tensor, _| see("classifier", name, tensor));
+        }
         state
     }
 
-    /// Copies of both networks' tensors.
+    /// Copies of all networks' tensors.
     fn tensors(&self) -> Result<State> {
         self.shared().into_iter().map(|(name, tensor)| Ok((name, tensor.f_detach_copy()?))).collect()
     }
 
-    /// Gives both networks tensors that `tensors` answered.
+    /// Gives all networks tensors that `tensors` answered.
     fn put_back(&self, state: &State) -> Result<()> {
         tch::no_grad(|| {
             self.shared().into_iter().try_for_each(|(name, mut tensor)| Ok(tensor.f_copy_(find(state, &name)?)?))
@@ -549,6 +527,9 @@ impl Training<'_> {
         };
         self.optimiser.restore(steps as u64, &moments("optimiser."))?;
         self.judge_optimiser.restore(judge_steps as u64, &moments("judge optimiser."))?;
+        if let Some(student) = &mut self.student {
+            student.optimiser.restore(steps as u64, &moments("student optimiser."))?;
+        }
         for (name, column) in NOTED.iter().zip(&mut self.history) {
             *column = Vec::try_from(find(state, &format!("history.{name}"))?)?;
         }

@@ -1,13 +1,18 @@
 //! How models learn.
 
+mod adversary;
 mod classifier;
+mod finetuning;
 mod generator;
+mod gradient_penalty;
+mod images;
 mod linear;
 mod optimiser;
 
+pub use adversary::Adversary;
 pub use classifier::{Settings, train};
-pub use generator::{
-    Amalgamation, Attack, GanSettings, Watch, attack_loss, gradient_penalty, squashed, train_generator,
-};
+pub use finetuning::{Amalgamation, Attack, attack_loss, squashed};
+pub use generator::{GanSettings, Watch, train_generator};
+pub use gradient_penalty::gradient_penalty;
 pub use linear::{Linear, LinearSettings, train_linear};
 pub use optimiser::{Optimiser, Rule};

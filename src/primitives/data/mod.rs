@@ -1,9 +1,12 @@
 //! `data::` and the methods of data sets.
 
 pub mod choose;
+pub mod csv;
 pub mod from;
 pub mod glyphs;
+pub mod join;
 pub mod load;
+pub mod nearest;
 pub mod noise;
 pub mod preprocess;
 pub mod read;

@@ -22,7 +22,7 @@ pub static FINETUNE: Primitive = Primitive {
         Param::new("rate", Kind::Float, "mu: how often a step uses both objectives; the others are ordinary")
             .or(Fallback::Float(0.1))
             .range(0.0, 1.0),
-        Param::new("kappa", Kind::Float, "confidence in the wrong label that is rewarded linearly")
+        Param::new("kappa", Kind::Float, "is subtracted from l_attack: -2 rewards a wrong label linearly until it leads by 2, and ever less beyond")
             .or(Fallback::Float(0.0))
             .range(-1e6, 1e6)
             .unit("logits"),
@@ -42,17 +42,24 @@ pub static FINETUNE: Primitive = Primitive {
         Param::new("penalty", Kind::Float, "coefficient of the gradient penalty")
             .or(Fallback::Float(10.0))
             .range(0.0, 1e6),
+        Param::new(
+            "online",
+            Kind::Float,
+            "Adam's learning rate of the classifier, if it learns from the same images at every step: online adversarial training",
+        )
+        .or(Fallback::Absent("it stays as it is"))
+        .range(0.0, 1e3),
         super::NOTE,
         super::EVERY,
         super::WATCH,
         SEED,
     ],
     returns: "Generator; its `history` has columns `misclassified`, the share of the step's images that the classifier gets wrong (as the target), \
-              and `cosine`, of the angle between the gradients of l_ordinary and l_attack",
-    notes: "l_attack = f_y - max_{c != y} f_c, with a target t max_{c != t} f_c - f_t, of logits; s(l) = 1 + exp(l) for l <= 0 and 2 + l above; kappa \
-            is subtracted from l_attack. Labels are those of the real images; with a target they are drawn uniformly from the others. The generator that is given stays as it is. For \
+              and `cosine`, of the angle between the gradients of l_ordinary and l_attack; with `online`, its `classifier` is the one that learned beside it",
+    notes: "l_attack = f_y - max_{c != y} f_c, with a target t max_{c != t} f_c - f_t, of logits; s(l) = 1 + exp(l) for l <= 0 and 2 + l above; with \
+            kappa = 0 that falls off as soon as the label is wrong. Labels are those of the real images; with a target they are drawn uniformly from the others. The generator that is given stays as it is. For \
             finetuning without pretraining, give a generator that was trained for one step.",
-    source: "Dunn 2022, Section 4.1",
+    source: "Dunn 2022, Sections 4.1 and 4.4.3",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\
                let g = generator::train(ds, #{ steps: 1, batch: 8, seed: 1 });\n\
@@ -124,6 +131,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
             target,
             rate: args.float("rate"),
             kappa: args.float("kappa"),
+            online: args.optional_float("online"),
             amalgamation: if args.str("loss") == "sum" { Amalgamation::Sum } else { Amalgamation::Product },
         }),
     };

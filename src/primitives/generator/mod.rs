@@ -1,8 +1,11 @@
 //! Generators as scripts see them.
 
 pub mod archs;
+pub mod fid;
 pub mod finetune;
 pub mod images;
+pub mod inception_score;
+pub mod latent_search;
 pub mod load;
 pub mod sample;
 pub mod tests;

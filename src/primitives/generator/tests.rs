@@ -6,30 +6,32 @@ use crate::model::Model;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
 use crate::search::{Wanted, generated_tests};
 
+/// Which tests are wanted: options of all that make some.
+pub(super) const TARGET: Param = Param::new("target", Kind::Int, "the label that the classifier is to give")
+    .or(Fallback::Absent("any but the intended one"))
+    .range(0.0, 1e6);
+pub(super) const LABELS: Param = Param::new("labels", Kind::Numbers, "what images are drawn as")
+    .or(Fallback::Absent("every label but the target"))
+    .range(0.0, 1e6);
+pub(super) const SECONDS: Param =
+    Param::new("seconds", Kind::Float, "time per label, at most; with it the result depends on the machine's speed")
+        .or(Fallback::Absent("no limit"))
+        .range(1e-3, 1e9)
+        .unit("seconds");
+
 pub static TESTS: Primitive = Primitive {
     path: "generator::tests",
     purpose: "Draws images and keeps those that a classifier gets wrong.",
     params: &[super::GENERATOR, Param::new("f", Kind::Object("Model"), "the classifier under test")],
     options: &[
         Param::new("n", Kind::Int, "tests of each label").or(Fallback::Int(200)).range(1.0, 1e7).unit("images"),
-        Param::new("target", Kind::Int, "the label that the classifier is to give")
-            .or(Fallback::Absent("any but the intended one"))
-            .range(0.0, 1e6),
-        Param::new("labels", Kind::Numbers, "what images are drawn as")
-            .or(Fallback::Absent("every label but the target"))
-            .range(0.0, 1e6),
+        TARGET,
+        LABELS,
         Param::new("draws", Kind::Int, "images drawn per label, at most")
             .or(Fallback::Int(20_000))
             .range(1.0, 1e9)
             .unit("images"),
-        Param::new(
-            "seconds",
-            Kind::Float,
-            "time per label, at most; with it the result depends on the machine's speed",
-        )
-        .or(Fallback::Absent("no limit"))
-        .range(0.0, 1e9)
-        .unit("seconds"),
+        SECONDS,
         SEED,
     ],
     returns: "GeneratedTests: `images` with the labels that they were drawn as, `predictions`, `tests` and `draws` per label, `missing` labels, ...",
@@ -47,10 +49,15 @@ pub static TESTS: Primitive = Primitive {
 };
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
-    let generator = args.object::<Generator>("g");
-    let model = args.object::<Model>("f");
-    super::check_pair(cx, &generator, &model)?;
-    cx.record_input("model", &model.name, crate::core::Object::digest(&*model));
+    let (generator, model) = (args.object::<Generator>("g"), args.object::<Model>("f"));
+    let wanted = wanted(cx, args, &generator, &model)?;
+    Ok(Value::object(generated_tests(cx, &generator, &model, &wanted)?))
+}
+
+/// The options that say which tests are wanted.
+pub(super) fn wanted(cx: &Cx, args: &Args, generator: &Generator, model: &Model) -> Result<Wanted> {
+    super::check_pair(cx, generator, model)?;
+    cx.record_input("model", &model.name, crate::core::Object::digest(model));
     let Some(classes) = generator.classes() else {
         return Err(Error::model(format!(
             "{} takes no labels, so nothing says what its images are to show",
@@ -87,13 +94,12 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     if labels.is_empty() {
         return Err(Error::argument("`labels` is empty"));
     }
-    let wanted = Wanted {
+    Ok(Wanted {
         n: args.count("n"),
         target,
         labels,
         draws: args.count("draws"),
         seconds: args.optional_float("seconds"),
         seed: args.seed(),
-    };
-    Ok(Value::object(generated_tests(cx, &generator, &model, &wanted)?))
+    })
 }

@@ -1,14 +1,15 @@
 //! Training of a generator.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use tch::Device;
 
-use crate::core::{Callback, Cx, Error, Result, Value, with_stream};
+use crate::core::{Callback, Cx, Error, Result, Value, suggestion, with_stream};
 use crate::data::Dataset;
 use crate::generator::zoo::{self, Asked};
-use crate::generator::{Generator, Judge, Network, Plan, Sequential, Split, SplitPlan};
-use crate::model::{Fresh, HeNormal, Supply};
+use crate::generator::{Generator, Judge, Network, Plan, Sense, Sequential, Split, SplitPlan, Squash};
+use crate::model::{Fresh, HeNormal, Layer, Supply};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
 use crate::train::{GanSettings, train_generator};
 
@@ -19,8 +20,12 @@ pub static TRAIN: Primitive = Primitive {
     options: &[
         Param::new("preset", Kind::Choice(&["fast", "thesis"]), "what stands for the options that are left out")
             .or(Fallback::Str("fast")),
-        Param::new("arch", Kind::Str, "a trainable name from generator::archs()")
-            .or(Fallback::Absent("\"dcgan-28\", \"dcgan-32\" or \"dcgan-64\" by the images' side, else \"thesis\"")),
+        Param::new(
+            "arch",
+            Kind::Either(&[Kind::Str, Kind::Map]),
+            "a trainable name from generator::archs(), or layers: see the notes",
+        )
+        .or(Fallback::Absent("\"dcgan-28\", \"dcgan-32\" or \"dcgan-64\" by the images' side, else \"thesis\"")),
         Param::new("steps", Kind::Int, "steps of the generator")
             .or(Fallback::Absent("2,000; \"thesis\": 100,000"))
             .range(1.0, 1e9),
@@ -53,14 +58,28 @@ pub static TRAIN: Primitive = Primitive {
     notes: "L_g = E[-d(g(z, y), y)] + CE(c(g(z, y)), y) and L_d = E[d(g(z, y), y)] - E[d(x, y)] + 10 E[(|grad d(x~)| - 1)^2] + CE(c(x), y), x~ \
             uniform on the segments between real and drawn images; the critic d sees the label, the auxiliary classifier c does not. Images are drawn for the \
             labels of the real ones beside them, and the generator's step takes those of the discriminator's last. \
+            arch: #{ generator, discriminator, squash } has an array of stages, each an array of net:: layers, that make an image of the latent vector with \
+            the label beside it (one number per label), an array of layers that make flat numbers of an image, and what makes the last stage's \
+            numbers pixels (\"sigmoid\", \"tanh\", \"halve\": (x + 1) / 2 cut off, \"cut\"); a linear layer each for d and c follows. \
             \"thesis\" has the networks of Tables B.1 and B.2, weights normal as He et al. 2015, and the numbers of Table B.3. A stopped training \
             goes on to the same weights. A loss that is not finite stops it, and the last good state is kept as a partial result.",
     source: "Dunn 2022, Section 4.2 and Appendix B.1; Gulrajani et al. 2017; Odena et al. 2017",
-    examples: &[Example {
-        code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\
+    examples: &[
+        Example {
+            code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\
                generator::train(ds, #{ steps: 1, batch: 8, seed: 1 }).layers.len()",
-        result: "6",
-    }],
+            result: "6",
+        },
+        Example {
+            code: "let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 });\n\
+               let arch = #{\n\
+               \x20   generator: [[net::linear(128), net::relu(), net::reshape(8, 4, 4)], [net::upsample(4), net::conv(1, 3, #{ pad: 1 })]],\n\
+               \x20   discriminator: [net::conv(8, 4, #{ stride: 2 }), net::leaky_relu(0.2), net::flatten()],\n\
+               };\n\
+               generator::train(ds, #{ arch: arch, steps: 1, batch: 8, seed: 1 }).shape",
+            result: "[1, 16, 16]",
+        },
+    ],
     run,
 };
 
@@ -70,18 +89,24 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     super::check_pixels(&set)?;
     let thesis = args.str("preset") == "thesis";
     let [c, h, w] = set.shape().map(|n| n as i64);
-    let name = match args.get("arch") {
-        Some(_) => args.str("arch").to_string(),
-        None if thesis || h != w || ![28, 32, 64].contains(&h) => "thesis".to_string(),
-        None => format!("dcgan-{h}"),
-    };
     let asked = Asked {
         classes: args.bool("labelled").then_some(set.classes().len() as i64),
         image: Some([c, h, w]),
         latent: args.optional_int("latent"),
         ..Asked::default()
     };
-    let plans = zoo::plans(zoo::find(&name)?, &asked)?;
+    let (name, plans) = match args.get("arch") {
+        Some(Value::Map(layers)) => ("`arch`".to_string(), of_layers(layers, &asked, [c, h, w])?),
+        given => {
+            let name = match given {
+                Some(_) => args.str("arch").to_string(),
+                None if thesis || h != w || ![28, 32, 64].contains(&h) => "thesis".to_string(),
+                None => format!("dcgan-{h}"),
+            };
+            let plans = zoo::plans(zoo::find(&name)?, &asked)?;
+            (name, plans)
+        }
+    };
     if plans.0.classes != asked.classes {
         return Err(Error::argument(format!("{name} takes no labels")).hint("labelled: false"));
     }
@@ -106,6 +131,14 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         return Err(Error::data(format!("{} images are too few to learn from", set.len())));
     }
     let start = fresh(&plans, settings.seed, cx.device(), thesis)?;
+    let drawn = Generator::of_tensors("", start.0.clone(), cx.device())?.image_shape()?;
+    if drawn != [c, h, w] {
+        return Err(Error::argument(format!(
+            "`arch`: the generator's layers draw {drawn:?}, {} has {:?}",
+            set.name,
+            [c, h, w]
+        )));
+    }
     let generator =
         watched(cx, args, &mut |watch| train_generator(cx, "trained", start.clone(), &set, &settings, watch))?;
     Ok(Value::object(generator))
@@ -117,6 +150,66 @@ pub(super) fn betas(args: &Args, default: (f64, f64)) -> Result<(f64, f64)> {
         Some(&[first, second]) => Ok((first, second)),
         Some(other) => Err(Error::argument(format!("`betas` must be two numbers, got {}", other.len()))),
     }
+}
+
+/// The option `arch` as layers.
+fn of_layers(given: &BTreeMap<String, Value>, asked: &Asked, input: [i64; 3]) -> Result<(Plan, SplitPlan)> {
+    const KNOWN: [&str; 3] = ["generator", "discriminator", "squash"];
+    if let Some(odd) = given.keys().find(|key| !KNOWN.contains(&key.as_str())) {
+        return Err(Error::argument(format!("`arch`: unknown part `{odd}`")).hint(suggestion(odd, KNOWN)));
+    }
+    let wanted = |what: &str, at: usize, got: &Value| {
+        Error::argument(format!("`arch`: {what} {at} must be a Layer, got {} {}", got.kind(), got.summary()))
+            .hint("layers are made by net::linear, net::reshape, net::conv_transpose, ...")
+    };
+    let layers = |what: &str| {
+        match given.get(what) {
+        Some(Value::Array(layers)) if !layers.is_empty() => Ok(layers),
+        _ => Err(Error::argument(format!("`arch`: `{what}` must be an array of layers"))
+            .hint("#{ generator: [[net::linear(6272), net::relu(), net::reshape(128, 7, 7)], ..], discriminator: [.., net::flatten()] }")),
+    }
+    };
+    let mut stages = vec![];
+    for (i, stage) in layers("generator")?.iter().enumerate() {
+        let parts = match stage {
+            Value::Array(parts) => parts.iter().collect(),
+            single => vec![single],
+        };
+        let name = format!("stage{}", i + 1);
+        let part = |(j, part): (usize, &Value)| match part.downcast::<Layer>() {
+            Some(layer) => Ok((format!("{name}.{j}"), layer.as_ref().clone())),
+            None => Err(wanted("part of stage", i + 1, part)),
+        };
+        let parts = parts.into_iter().enumerate().map(part).collect::<Result<Vec<_>>>()?;
+        stages.push((name, Layer::Sequence(parts)));
+    }
+    let part = |(j, part): (usize, &Value)| match part.downcast::<Layer>() {
+        Some(layer) => Ok((format!("d0.{j}"), layer.as_ref().clone())),
+        None => Err(wanted("layer of the discriminator", j, part)),
+    };
+    let d0 = layers("discriminator")?.iter().enumerate().map(part).collect::<Result<Vec<_>>>()?;
+    let squash = match given.get("squash") {
+        None | Some(Value::Unit) => Squash::Sigmoid,
+        Some(Value::Str(name)) => Squash::find(name).ok_or_else(|| {
+            Error::argument(format!(
+                "`arch`: `squash` must be \"sigmoid\", \"tanh\", \"halve\" or \"cut\", got {name:?}"
+            ))
+        })?,
+        Some(other) => {
+            return Err(Error::argument(format!("`arch`: `squash` must be a word, got {}", other.summary())));
+        }
+    };
+    let classes = asked.classes;
+    let plan = Plan { latent: asked.latent.unwrap_or(100), classes, stages, squash };
+    let judge = SplitPlan {
+        d0: Layer::Sequence(d0),
+        d1: Layer::named([("d1", Layer::linear(1))]),
+        d2: classes.map(|classes| Layer::named([("d2", Layer::linear(classes))])),
+        classes,
+        sense: Sense::Critic,
+        input,
+    };
+    Ok((plan, judge))
 }
 
 /// Part of the stream that initialises networks; steps of training use the small parts.

@@ -1,21 +1,25 @@
 //! Training of a classifier.
 
-use crate::core::{Error, Value};
+use crate::core::{Error, Result, Value, suggestion};
 use crate::data::Dataset;
-use crate::model::{Arch, Start, zoo};
-use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
-use crate::train::{Rule, Settings, train};
+use crate::model::{Arch, Model, Start, zoo};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::space::Norm;
+use crate::train::{Adversary, Rule, Settings, train};
 
 pub static TRAIN: Primitive = Primitive {
     path: "model::train",
-    purpose: "Trains a classifier from scratch by cross entropy on shuffled batches.",
+    purpose: "Trains a classifier by cross entropy on shuffled batches, from scratch or on from another's weights.",
     params: &[Param::new("ds", Kind::Object("Dataset"), "images with their labels")],
     options: &[
         Param::new(
             "arch",
             Kind::Either(&[Kind::Str, Kind::Array]),
             "an array of net:: layers, or a name from model::archs()",
-        ),
+        )
+        .or(Fallback::Absent("needed, unless there is `from`")),
+        Param::new("from", Kind::Object("Model"), "a model of layers whose weights training goes on from; it stays as it is")
+            .or(Fallback::Absent("fresh weights")),
         Param::new("epochs", Kind::Int, "passes over the data").or(Fallback::Int(10)).range(1.0, 1e6),
         Param::new("batch", Kind::Int, "images per step").or(Fallback::Int(64)).range(1.0, 65536.0).unit("images"),
         Param::new("lr", Kind::Float, "learning rate")
@@ -40,6 +44,12 @@ pub static TRAIN: Primitive = Primitive {
             "how weights are drawn: as PyTorch does, or every convolution filter and every linear layer's matrix with length 1",
         )
         .or(Fallback::Str("pytorch")),
+        Param::new(
+            "adversarial",
+            Kind::Map,
+            "adversarial training, #{ norm: \"linf\" or \"l2\", epsilon, steps: 7, step, start: \"random\" or \"image\" }: see the notes",
+        )
+        .or(Fallback::Absent("no change of images")),
         SEED,
     ],
     returns: "Model, whose `losses` are the mean loss of each epoch",
@@ -47,20 +57,45 @@ pub static TRAIN: Primitive = Primitive {
             the same bytes on the CPU with the same number of threads. With batch norm, a last batch of one image is left out. class_weights: \"inverse\" gives class c of K the \
             factor N / (K n_c), and a class without images 0. init: \"unit-norm\" draws filters from a normal distribution cut off at two \
             standard deviations and sets biases to 0; with sgd, lr 0.01, batch 128, 50 epochs and weight_decay 0.01 or 0 it is the \
-            training of Galloway, Golubeva and Taylor 2018, Appendix C.",
-    source: "",
+            training of Galloway, Golubeva and Taylor 2018, Appendix C. adversarial: every batch is moved by projected gradient descent on the \
+            cross entropy, within `epsilon` of the images in the norm and within [0, 1], before the network learns from it (Madry et al. 2018): \
+            `steps` steps of length `step` (2.5 epsilon / steps; with one step 1.25 epsilon from a random start and epsilon from the image, the fast \
+            gradient sign method), from a point drawn uniformly from the ball or from the image. The network is attacked in evaluation mode.",
+    source: "Goodfellow, Shlens and Szegedy 2015; Madry et al. 2018",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 100, seed: 1 });\n\
                model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 }).classes",
+        result: "10",
+    }, Example {
+        code: "let ds = data::glyphs(#{ n: 100, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+               model::train(ds, #{ from: f, epochs: 1, adversarial: #{ norm: \"l2\", epsilon: 0.3, steps: 2 }, seed: 2 }).classes",
         result: "10",
     }],
     run: |cx, args| {
         let set = args.object::<Dataset>("ds");
         set.record(cx);
-        let layers = match super::arch(args)? {
+        let from = args.optional_object::<Model>("from");
+        if from.is_some() && args.get("arch").is_some() {
+            return Err(Error::argument("`arch` and `from` exclude each other").hint("`from` has its own layers"));
+        }
+        if let Some(model) = &from {
+            if args.given("init") {
+                return Err(Error::argument("`init` is of fresh weights, `from` has its own"));
+            }
+            model.check_fits(cx, &set)?;
+        }
+        let of_model = from.as_ref().and_then(|model| model.module()).map(|module| Arch::Layers(module.layers.clone()));
+        let layers = match super::arch(args)?.or(of_model) {
             Some(Arch::Layers(layers)) => layers,
             Some(Arch::Named(name)) => (zoo::find(&name)?.layers)(set.classes().len() as i64),
-            None => return Err(Error::argument("model::train: `arch` is needed")),
+            None => match &from {
+                Some(model) => {
+                    return Err(Error::model(format!("{} is not made of layers, so its weights can't be trained here", model.name))
+                        .hint("load it with `arch`, as layers"));
+                }
+                None => return Err(Error::argument("model::train: `arch` is needed")),
+            },
         };
         let momentum = args.float("momentum");
         let (rule, lr) = match args.str("optimiser") {
@@ -71,8 +106,15 @@ pub static TRAIN: Primitive = Primitive {
         if args.given("momentum") && !matches!(rule, Rule::Sgd { .. }) {
             return Err(Error::argument("model::train: `momentum` belongs to optimiser: \"sgd\""));
         }
+        let adversary = args.get("adversarial").map(|_| adversary(args)).transpose()?;
+        if adversary.is_some() && set.leaves_unit_range() {
+            return Err(Error::data(format!("{} has pixels outside [0, 1], where an adversary's images stay", set.name))
+                .hint("put net::normalize first in `arch`, and leave out centre() and standardise()"));
+        }
         let settings = Settings {
             layers,
+            from: from.map(|model| (*model).clone()),
+            adversary,
             epochs: args.count("epochs"),
             batch: args.count("batch"),
             rule,
@@ -95,6 +137,55 @@ pub static TRAIN: Primitive = Primitive {
         Ok(Value::object(train(cx, &set, &settings)?))
     },
 };
+
+/// The option `adversarial`.
+fn adversary(args: &Args) -> Result<Adversary> {
+    const KNOWN: [&str; 5] = ["norm", "epsilon", "steps", "step", "start"];
+    let map = args.map("adversarial");
+    if let Some(odd) = map.keys().find(|key| !KNOWN.contains(&key.as_str())) {
+        return Err(Error::argument(format!("`adversarial`: unknown option `{odd}`")).hint(suggestion(odd, KNOWN)));
+    }
+    let word = |key: &str, words: [&'static str; 2]| match map.get(key) {
+        None | Some(Value::Unit) => Ok(words[0]),
+        Some(Value::Str(said)) if said == words[0] => Ok(words[0]),
+        Some(Value::Str(said)) if said == words[1] => Ok(words[1]),
+        Some(other) => Err(Error::argument(format!(
+            "`adversarial`: `{key}` must be {:?} or {:?}, got {}",
+            words[0],
+            words[1],
+            other.summary()
+        ))),
+    };
+    let number = |key: &str| match map.get(key) {
+        None | Some(Value::Unit) => Ok(None),
+        Some(Value::Float(x)) if *x > 0.0 && x.is_finite() => Ok(Some(*x)),
+        Some(Value::Int(i)) if *i > 0 => Ok(Some(*i as f64)),
+        Some(other) => {
+            Err(Error::argument(format!("`adversarial`: `{key}` must be a number above 0, got {}", other.summary())))
+        }
+    };
+    let Some(epsilon) = number("epsilon")? else {
+        return Err(Error::argument("`adversarial`: `epsilon` is needed")
+            .hint("#{ norm: \"linf\", epsilon: 0.3 }: the radius of the ball, in units of pixel values"));
+    };
+    let steps = number("steps")?.unwrap_or(7.0);
+    if steps.fract() != 0.0 || steps > 1e6 {
+        return Err(Error::argument(format!("`adversarial`: `steps` must be a whole number to 1000000, got {steps}")));
+    }
+    let random = word("start", ["random", "image"])? == "random";
+    let step = match (steps as u32, random) {
+        (1, true) => 1.25 * epsilon,
+        (1, false) => epsilon,
+        _ => 2.5 * epsilon / steps,
+    };
+    Ok(Adversary {
+        norm: if word("norm", ["linf", "l2"])? == "l2" { Norm::L2 } else { Norm::Linf },
+        epsilon,
+        steps: steps as u32,
+        step: number("step")?.unwrap_or(step),
+        random,
+    })
+}
 
 /// N / (K n_c) for each of K classes.
 fn inverse_frequencies(counts: &[usize]) -> Vec<f64> {

@@ -1,0 +1,93 @@
+//! Data sets one after the other.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::dataset::{Dataset, Edge, Source};
+use crate::core::{Digest, Error, Result, Value};
+
+/// The images of data sets as models see them, or with the margin that all of them have.
+struct Joined {
+    parts: Vec<Dataset>,
+    /// Pixels that are cut off on every side of each part's canvas.
+    cut: Vec<usize>,
+    shape: [usize; 3],
+}
+
+impl Joined {
+    fn find(&self, mut index: usize) -> Option<(usize, usize)> {
+        for (part, set) in self.parts.iter().enumerate() {
+            if index < set.len() {
+                return Some((part, index));
+            }
+            index -= set.len();
+        }
+        None
+    }
+}
+
+impl Source for Joined {
+    fn len(&self) -> usize {
+        self.parts.iter().map(Dataset::len).sum()
+    }
+
+    fn shape(&self) -> [usize; 3] {
+        self.shape
+    }
+
+    fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
+        let (part, row) = self.find(index).ok_or_else(|| Error::internal("a row beyond joined data sets"))?;
+        let canvas = self.parts[part].read(&[row], &AtomicBool::new(false))?;
+        let ([_, canvas_h, canvas_w], cut) = (self.parts[part].canvas_shape(), self.cut[part]);
+        let [_, h, w] = self.shape;
+        let lines = canvas.chunks(canvas_h * canvas_w).flat_map(|plane| plane.chunks(canvas_w).skip(cut).take(h));
+        for (line, into) in lines.zip(pixels.chunks_mut(w)) {
+            into.copy_from_slice(&line[cut..cut + w]);
+        }
+        Ok(())
+    }
+
+    fn attributes(&self, index: usize) -> Vec<(&'static str, Value)> {
+        self.find(index).map_or(vec![], |(part, row)| self.parts[part].attributes(row))
+    }
+}
+
+impl Dataset {
+    /// These images and then those of `other`, which are as large and have as many classes; the classes keep this set's names. Where the
+    /// two sets' edges differ, nothing is known beyond the border.
+    pub fn join(&self, other: &Self) -> Result<Self> {
+        if self.shape() != other.shape() {
+            let [a, b] = [self, other].map(|set| set.shape().map(|side| side.to_string()).join(" x "));
+            return Err(Error::data(format!("{} has images of {a}, {} of {b}", self.name, other.name))
+                .hint("load both at one size with `resize` or `crop`"));
+        }
+        if self.classes().len() != other.classes().len() {
+            return Err(Error::data(format!(
+                "{} has {} classes, {} has {}",
+                self.name,
+                self.classes().len(),
+                other.name,
+                other.classes().len()
+            ))
+            .hint("ds.relabel(labels, #{ classes }) gives a set the other's classes"));
+        }
+        let same = self.edge() == other.edge();
+        let edge = if same { self.edge() } else { Edge::None };
+        let parts = vec![self.clone(), other.clone()];
+        let cut = |set: &Self| match set.edge() {
+            Edge::Margin(n) if !same => n,
+            _ => 0,
+        };
+        let source = Joined {
+            cut: parts.iter().map(cut).collect(),
+            shape: if same { self.canvas_shape() } else { self.shape() },
+            parts,
+        };
+        let labels = [self.labels(), other.labels()].concat();
+        let digest = Digest::of_parts(&[&self.digest.0, &other.digest.0]);
+        let any_range = self.leaves_unit_range() || other.leaves_unit_range();
+        let name = format!("{} and {}", self.name, other.name);
+        let set = Self::new(name, Arc::new(source), labels, self.classes().to_vec(), edge, digest)?;
+        Ok(if any_range { set.of_any_range() } else { set })
+    }
+}

@@ -1,0 +1,31 @@
+//! An inception-style score.
+
+use crate::core::Value;
+use crate::data::Dataset;
+use crate::estimate::inception_score;
+use crate::model::{Inputs, Model};
+use crate::primitives::{Example, Kind, Param, Primitive};
+
+pub static INCEPTION_SCORE: Primitive = Primitive {
+    path: "generator::inception_score",
+    purpose: "How decided and how varied a classifier's answers to images are.",
+    params: &[
+        Param::new("images", Kind::Object("Dataset"), "what was drawn, such as g.sample()"),
+        Param::new("f", Kind::Object("Model"), "a classifier"),
+    ],
+    options: &[],
+    returns: "a float from 1, where all answers are the same or undecided, to the number of classes",
+    notes: "exp(E[KL(p(y|x) || p(y))]) over all images at once. With Inception v3 it is the inception score.",
+    source: "Salimans et al. 2016",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\
+               let f = model::from(|x| tensor::zeros([x.shape[0], 10]));\n\
+               generator::inception_score(ds, f)",
+        result: "1.0",
+    }],
+    run: |cx, args| {
+        let (images, model) = (args.object::<Dataset>("images"), args.object::<Model>("f"));
+        model.check_fits(cx, &images)?;
+        Ok(Value::Float(inception_score(&model.scores(cx, &Inputs::Data(&images))?)?))
+    },
+};

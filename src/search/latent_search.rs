@@ -1,0 +1,164 @@
+//! The search of Song, Shu, Kushman and Ermon (2018) for latent vectors of a generator, which stays as it is, whose images a classifier
+//! gets wrong while an auxiliary classifier still sees the intended label; objective and step as in the authors' published code.
+
+use tch::{Device, Kind, Reduction, Tensor};
+
+use super::generated::{Found, GeneratedTests, Turn, Wanted, answers};
+use crate::core::{Cx, Error, Result, with_stream};
+use crate::generator::Generator;
+use crate::model::Model;
+
+/// Scores of an auxiliary classifier for images that are drawn as these labels.
+pub type Auxiliary<'a> = dyn Fn(&Tensor, &Tensor) -> Result<Tensor> + 'a;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct LatentSearch {
+    /// Steps from every start, at most.
+    pub steps: u64,
+    pub lr: f64,
+    /// lambda1: weight of latent numbers that leave the start.
+    pub latent_weight: f64,
+    /// eps_z: how far a latent number may move for nothing.
+    pub latent_radius: f64,
+    /// lambda2: weight of the auxiliary classifier's cross entropy.
+    pub label_weight: f64,
+    /// Largest noise that is searched for beside the latent vector, in units of pixel values.
+    pub noise: Option<f64>,
+}
+
+/// Starts that are searched from at once; as in the authors' code, losses are means over so many, however many are left.
+const BATCH: usize = 64;
+
+/// Part of the stream that gradients' noise is drawn from.
+const NOISE: u64 = 1 << 59;
+
+/// Searches from latent vectors of each label until there are enough tests; a draw is a start.
+pub fn latent_search(
+    cx: &Cx,
+    generator: &Generator,
+    model: &Model,
+    auxiliary: &Auxiliary,
+    wanted: &Wanted,
+    how: &LatentSearch,
+) -> Result<GeneratedTests> {
+    let classes = model.classes().ok_or_else(|| Error::internal("a model without classes"))? as usize;
+    let task = cx.progress("searching latent vectors", Some((wanted.n * wanted.labels.len()) as u64));
+    let mut found = Found::default();
+    for &label in &wanted.labels {
+        let mut turn = Turn::new(label, classes);
+        while let Some(count) = turn.next(wanted, BATCH) {
+            let latents = wanted.latents(generator, &turn, count)?;
+            let part = NOISE + (turn.of.draws / BATCH) as u64;
+            let ends = with_stream(wanted.seed ^ (label as u64).rotate_left(32), part, || {
+                let search = Batch { cx, generator, model, auxiliary, wanted, how, label };
+                search.run(&latents, &|tests| task.note(&format!("label {label}: {tests} of {count} starts")))
+            })?;
+            let Ends { images, answers, met } = ends;
+            task.advance(found.add(&mut turn, wanted, &images, &answers, |i| met[i])? as u64);
+        }
+        found.end(turn);
+    }
+    let hint = "allow more `steps` or `draws`, or weigh less: lambda2 is of the auxiliary classifier, lambda1 keeps near the start";
+    found.tests(cx, (generator, model), wanted.target, ("starts", hint))
+}
+
+/// What became of every start: its image when it was first a test, or its last one.
+struct Ends {
+    images: Tensor,
+    answers: Vec<i64>,
+    met: Vec<bool>,
+}
+
+struct Batch<'a> {
+    cx: &'a Cx,
+    generator: &'a Generator,
+    model: &'a Model,
+    auxiliary: &'a Auxiliary<'a>,
+    wanted: &'a Wanted,
+    how: &'a LatentSearch,
+    label: i64,
+}
+
+impl Batch<'_> {
+    fn run(&self, starts: &Tensor, note: &dyn Fn(usize)) -> Result<Ends> {
+        let [c, h, w] = self.generator.image_shape()?;
+        let count = starts.size()[0];
+        let images = Tensor::f_zeros([count, c, h, w], (Kind::Float, Device::Cpu))?;
+        let mut ends = Ends { images, answers: vec![0; count as usize], met: vec![false; count as usize] };
+        let mut left: Vec<i64> = (0..count).collect();
+        let (mut start, mut z) = (starts.shallow_clone(), starts.shallow_clone());
+        let mut u = match self.how.noise {
+            Some(_) => Some(Tensor::f_zeros([count, c, h, w], (starts.kind(), starts.device()))?),
+            None => None,
+        };
+        for t in 0..=self.how.steps {
+            self.cx.check()?;
+            let leaf = z.f_detach()?.f_set_requires_grad(true)?;
+            let noise = u.as_ref().map(|u| u.f_detach()?.f_set_requires_grad(true)).transpose()?;
+            let labels = leaf.f_new_full([left.len() as i64], self.label, (Kind::Int64, leaf.device()))?;
+            let drawn = self.generator.images(&leaf, Some(&labels))?;
+            let seen = match (&noise, self.how.noise) {
+                (Some(noise), Some(size)) => drawn.f_add(&noise.f_tanh()?.f_mul_scalar(size)?)?.f_clamp(0.0, 1.0)?,
+                _ => drawn.shallow_clone(),
+            };
+            let (scores, read) = (self.model.logits(&seen)?, (self.auxiliary)(&drawn, &labels)?);
+            let (found, kept) = (answers(self.model, &scores)?, Vec::<i64>::try_from(&read.f_argmax(1, false)?)?);
+            let met: Vec<bool> =
+                found.iter().zip(&kept).map(|(&a, &y)| self.wanted.met(self.label, a) && y == self.label).collect();
+            let last = t == self.how.steps;
+            for (i, &row) in left.iter().enumerate() {
+                if met[i] || last {
+                    let image = seen.f_detach()?.f_get(i as i64)?.f_to_device(Device::Cpu)?;
+                    ends.images.f_get(row)?.f_copy_(&image)?;
+                    (ends.answers[row as usize], ends.met[row as usize]) = (found[i], met[i]);
+                }
+            }
+            if last || met.iter().all(|met| *met) {
+                break;
+            }
+            let loss = self.loss(&scores, &read, &labels, &leaf, &start)?;
+            let leaves: Vec<&Tensor> = [Some(&leaf), noise.as_ref()].into_iter().flatten().collect();
+            let gradients = Tensor::f_run_backward(&[&loss], &leaves, false, false)?;
+            let variance = 0.01 / (1.0 + t as f64).powf(0.55);
+            let shake = Tensor::f_randn(leaf.size(), (Kind::Float, Device::Cpu))?.f_to_device(leaf.device())?;
+            let along = gradients[0].f_add(&shake.f_mul_scalar(variance.sqrt())?)?;
+            z = leaf.f_detach()?.f_sub(&along.f_mul_scalar(self.how.lr)?)?;
+            if let (Some(noise), Some(gradient)) = (&noise, gradients.get(1)) {
+                let flat = gradient.f_flatten(1, -1)?.f_square()?.f_sum_dim_intlist(
+                    [1i64].as_slice(),
+                    true,
+                    gradient.kind(),
+                )?;
+                let length = flat.f_sqrt()?.f_clamp_min(1e-12)?.f_reshape([-1, 1, 1, 1])?;
+                u = Some(noise.f_detach()?.f_sub(&gradient.f_div(&length)?.f_mul_scalar(self.how.lr)?)?);
+            }
+            // Starts that have become tests leave the batch.
+            if met.contains(&true) {
+                let stay: Vec<i64> = (0..left.len() as i64).filter(|&i| !met[i as usize]).collect();
+                left = stay.iter().map(|&i| left[i as usize]).collect();
+                let stay = Tensor::f_from_slice(&stay)?.f_to_device(z.device())?;
+                (z, start) = (z.f_index_select(0, &stay)?, start.f_index_select(0, &stay)?);
+                u = u.map(|u| u.f_index_select(0, &stay)).transpose()?;
+                note(ends.met.iter().filter(|met| **met).count());
+            }
+        }
+        Ok(ends)
+    }
+
+    /// J = min_{k != y} CE(f(x), k), or CE(f(x), t), + lambda1 mean_j max((z_j - z0_j)^2 - eps_z^2, 0) + lambda2 CE(c(g(z, y)), y), summed
+    /// over images and divided by the size of a full batch.
+    fn loss(&self, scores: &Tensor, read: &Tensor, labels: &Tensor, z: &Tensor, start: &Tensor) -> Result<Tensor> {
+        let how = self.how;
+        let log = scores.f_log_softmax(1, None)?;
+        let wrong = match self.wanted.target {
+            Some(target) => log.f_select(1, target)?,
+            None => log.f_scatter_value(1, &labels.f_unsqueeze(1)?, f64::NEG_INFINITY)?.f_amax([1], false)?,
+        };
+        let kind = wrong.kind();
+        let moved = z.f_sub(start)?.f_square()?.f_sub_scalar(how.latent_radius.powi(2))?.f_clamp_min(0.0)?;
+        let moved = moved.f_mean_dim([1i64].as_slice(), false, kind)?.f_sum(kind)?;
+        let kept = read.f_cross_entropy_loss(labels, None::<&Tensor>, Reduction::Sum, -100, 0.0)?;
+        let loss = moved.f_mul_scalar(how.latent_weight)?.f_add(&kept.f_mul_scalar(how.label_weight)?)?;
+        Ok(loss.f_sub(&wrong.f_sum(kind)?)?.f_div_scalar(BATCH as f64)?)
+    }
+}

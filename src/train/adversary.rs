@@ -1,0 +1,62 @@
+//! Adversarial training: every image is made as hard as a ball around it allows before the network learns from it (Madry et al. 2018);
+//! with one step it is the fast gradient sign method (Goodfellow, Shlens and Szegedy 2015).
+
+use tch::{Device, Kind, Reduction, Tensor};
+
+use crate::core::Result;
+use crate::space::{Bounds, Differentiable, Norm, Pixels};
+
+/// Projected gradient descent on the pixels of training images.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Adversary {
+    pub norm: Norm,
+    /// Radius of the ball, larger than 0, in units of pixel values.
+    pub epsilon: f64,
+    pub steps: u32,
+    /// Length of a step in the norm.
+    pub step: f64,
+    /// Whether it begins at a point drawn uniformly from the ball, not at the image.
+    pub random: bool,
+}
+
+impl Adversary {
+    /// Images in [0, 1] within the ball, of which the network that answers `scores` is as wrong as could be found.
+    pub fn harden(
+        &self,
+        images: &Tensor,
+        labels: &Tensor,
+        scores: &dyn Fn(&Tensor) -> Result<Tensor>,
+    ) -> Result<Tensor> {
+        let space = Pixels::new(self.norm, Some(self.epsilon), Some(Bounds::new(0.0, 1.0)?))?;
+        let n = images.size()[0];
+        let radii = Tensor::f_full([n, 1, 1, 1], self.epsilon, (images.kind(), images.device()))?;
+        let mut points = space.start(images)?;
+        if self.random {
+            points = space.keep(images, &points.f_add(&self.uniform(images)?)?, Some(&radii))?;
+        }
+        for _ in 0..self.steps {
+            let leaf = points.f_detach()?.f_set_requires_grad(true)?;
+            let loss = scores(&leaf)?.f_cross_entropy_loss(labels, None::<&Tensor>, Reduction::Sum, -100, 0.0)?;
+            let gradients = Tensor::f_run_backward(&[&loss], &[&leaf], false, false)?;
+            let (direction, _) = self.norm.steepest(&gradients[0])?;
+            let moved = leaf.f_detach()?.f_add(&direction.f_mul_scalar(self.step)?)?;
+            points = space.keep(images, &moved, Some(&radii))?;
+        }
+        Ok(points.f_detach()?)
+    }
+
+    /// Changes drawn uniformly from the ball, on the CPU so that every device has the same ones.
+    fn uniform(&self, images: &Tensor) -> Result<Tensor> {
+        let (size, on) = (images.size(), (Kind::Float, Device::Cpu));
+        let change = match self.norm {
+            Norm::Linf => Tensor::f_rand(&size, on)?.f_mul_scalar(2.0)?.f_sub_scalar(1.0)?,
+            Norm::L2 => {
+                let (direction, _) = self.norm.steepest(&Tensor::f_randn(&size, on)?)?;
+                let dimensions = size[1..].iter().product::<i64>() as f64;
+                let length = Tensor::f_rand([size[0], 1, 1, 1], on)?.f_pow_tensor_scalar(1.0 / dimensions)?;
+                direction.f_mul(&length)?
+            }
+        };
+        Ok(change.f_mul_scalar(self.epsilon)?.f_to_kind(images.kind())?.f_to_device(images.device())?)
+    }
+}

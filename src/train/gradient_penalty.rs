@@ -1,0 +1,22 @@
+//! What keeps a Wasserstein critic's gradients near length 1.
+
+use tch::{Device, Tensor};
+
+use crate::core::Result;
+use crate::generator::Judge;
+use crate::model::Mode;
+
+/// Below the root of a gradient's square.
+const FLOOR: f64 = 1e-12;
+
+/// E[(|grad d(x~)| - 1)^2] with x~ uniform on the segments between real and drawn images (Gulrajani et al. 2017).
+pub fn gradient_penalty(judge: &dyn Judge, real: &Tensor, drawn: &Tensor, labels: Option<&Tensor>) -> Result<Tensor> {
+    let n = real.size()[0];
+    let share = Tensor::f_rand([n, 1, 1, 1], (real.kind(), Device::Cpu))?.f_to_device(real.device())?;
+    let between = drawn.f_add(&share.f_mul(&real.f_sub(drawn)?)?)?.f_detach()?.f_set_requires_grad(true)?;
+    let said = judge.judge(&between, labels, Mode::Train)?.real;
+    let gradients = Tensor::f_run_backward(&[said.f_sum(said.kind())?], &[&between], true, true)?;
+    let squares = gradients[0].f_square()?.f_sum_dim_intlist([1i64, 2, 3].as_slice(), false, real.kind())?;
+    let norms = squares.f_add_scalar(FLOOR)?.f_sqrt()?;
+    Ok(norms.f_sub_scalar(1.0)?.f_square()?.f_mean(real.kind())?)
+}

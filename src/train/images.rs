@@ -1,0 +1,71 @@
+//! What a training reads from.
+
+use tch::{Device, Tensor};
+
+use crate::core::{Cx, Result};
+use crate::data::Dataset;
+
+/// Data sets up to this many bytes of floats are read once and kept.
+const KEEP: usize = 256 << 20;
+
+/// Reads batches of a data set in any order, from memory if it fits.
+pub struct Images<'a> {
+    set: &'a Dataset,
+    kept: Option<Tensor>,
+}
+
+impl<'a> Images<'a> {
+    pub fn new(cx: &Cx, set: &'a Dataset) -> Result<Self> {
+        let bytes = set.canvas_shape().iter().product::<usize>().saturating_mul(4).saturating_mul(set.len());
+        if bytes > KEEP {
+            return Ok(Self { set, kept: None });
+        }
+        let task = cx.progress(&format!("reading {}", set.name), Some(set.len() as u64));
+        let mut parts = Vec::new();
+        for part in set.stream(cx, 256) {
+            cx.check()?;
+            let part = part?;
+            task.advance(part.rows.len() as u64);
+            parts.push(set.centre(&part.canvases)?);
+        }
+        Ok(Self { set, kept: Some(Tensor::f_cat(&parts, 0)?) })
+    }
+
+    /// Calls `see` with the rows and images of each batch.
+    pub fn each(
+        &self,
+        cx: &Cx,
+        order: &[usize],
+        batch: usize,
+        see: &mut dyn FnMut(&[usize], &Tensor) -> Result<()>,
+    ) -> Result<()> {
+        match &self.kept {
+            Some(all) => {
+                for rows in order.chunks(batch) {
+                    see(rows, &all.f_index_select(0, &index(rows, all.device())?)?)?;
+                }
+            }
+            None => {
+                for part in self.set.stream_of(cx, order.to_vec(), batch) {
+                    let part = part?;
+                    see(&part.rows, &self.set.centre(&part.canvases)?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The images of these rows.
+    pub fn of(&self, rows: &[usize], device: Device) -> Result<Tensor> {
+        match &self.kept {
+            Some(all) => Ok(all.f_index_select(0, &index(rows, all.device())?)?),
+            None => self.set.centre(&self.set.images(rows, device)?),
+        }
+    }
+}
+
+/// Rows as a tensor that picks them.
+pub fn index(rows: &[usize], device: Device) -> Result<Tensor> {
+    let rows: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
+    Ok(Tensor::f_from_slice(&rows)?.f_to_device(device)?)
+}

@@ -1,0 +1,359 @@
+//! What is measured of generated tests, the trainings that learn from them, and the recipes of `std/testgen`.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+use std::rc::Rc;
+
+use tch::{Kind, Tensor};
+use viva::core::{Cx, Value, with_stream};
+use viva::data::{NORMS, from_tensor, nearest};
+use viva::estimate::{frechet_distance, inception_score};
+use viva::model::{Layer, Module};
+use viva::script::Session;
+use viva::space::Norm;
+use viva::train::Adversary;
+
+fn run_in(folder: &Path, script: &str) -> Result<Value, String> {
+    let mut cx = Cx::default();
+    cx.set_folder(folder.to_path_buf());
+    let mut session = Session::new(Rc::new(cx));
+    session.run(Path::new("script.rhai"), script).map_err(|error| error.render(false))
+}
+
+#[track_caller]
+fn run(script: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    run_in(folder.path(), &format!("{TINY}{script}")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[track_caller]
+fn truths(script: &str) {
+    match run(script) {
+        Value::Map(said) => said.iter().for_each(|(name, value)| {
+            assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
+        }),
+        other => panic!("no map: {}", other.summary()),
+    }
+}
+
+fn table(rows: i64, columns: i64, f: impl Fn(f64, f64) -> f64) -> Tensor {
+    let numbers: Vec<f64> =
+        (0..rows).flat_map(|i| (0..columns).map(move |j| (i as f64, j as f64))).map(|(i, j)| f(i, j)).collect();
+    Tensor::from_slice(&numbers).reshape([rows, columns])
+}
+
+/// A generator and discriminator that learn within a second.
+const TINY: &str = r#"
+    let tiny = |side| #{
+        generator: [[net::linear(64), net::batch_norm(), net::relu()], [net::linear(side * side), net::reshape(1, side, side)]],
+        discriminator: [net::flatten(), net::linear(64), net::leaky_relu(0.2)],
+    };
+    let set = |n, seed| data::glyphs(#{ n: n, size: 16, position: "centred", margin: 0, polarity: "light", seed: seed });
+"#;
+
+/// Against scipy.linalg.sqrtm and numpy.cov.
+#[test]
+fn scores_of_image_sets_are_those_of_their_formulas() {
+    let a = table(12, 4, |i, j| (3.0 * i + j + 0.3 * i * j * j + i * i).sin());
+    let b = table(12, 4, |i, j| (2.0 * i * i + j * j * i).cos() + 0.1 * j);
+    let found = frechet_distance(&a, &b).unwrap();
+    assert!((found - 1.687_195_437_300_171_2).abs() < 1e-9, "{found}");
+    assert!(frechet_distance(&a, &a).unwrap() < 1e-9);
+    // Moved, with the covariance as it was: the squared distance of the means.
+    let moved = frechet_distance(&a, &(&a + 2.0)).unwrap();
+    assert!((moved - 16.0).abs() < 1e-7, "{moved}");
+    let found = inception_score(&(&a * 3.0)).unwrap();
+    assert!((found - 2.046_251_284_864_412).abs() < 1e-12, "{found}");
+    let decided = Tensor::eye(5, (Kind::Float, tch::Device::Cpu)) * 1e4;
+    assert!((inception_score(&decided).unwrap() - 5.0).abs() < 1e-9);
+    assert!((inception_score(&Tensor::zeros([7, 3], (Kind::Float, tch::Device::Cpu))).unwrap() - 1.0).abs() < 1e-12);
+    assert!(frechet_distance(&a.narrow(0, 0, 1), &b).is_err());
+}
+
+#[test]
+fn nearest_images_are_those_that_counting_finds() {
+    let pixel = |i: usize, k: usize| ((i * 37 + k * 11 + i * k * 5) % 256) as u8;
+    let images: Vec<u8> = (0..30).flat_map(|i| (0..12).map(move |k| pixel(i, k))).collect();
+    let all = Tensor::from_slice(&images).reshape([30, 1, 3, 4]);
+    let set = |t: &Tensor| from_tensor(t, vec![0; t.size()[0] as usize], None, false).unwrap();
+    let (few, many) = (set(&all.narrow(0, 0, 5)), set(&all.narrow(0, 5, 25)));
+    let found = nearest(&Cx::default(), &few, &many).unwrap();
+    for i in 0..5 {
+        let distances = |j: usize| {
+            let gaps: Vec<f64> =
+                (0..12).map(|k| (f64::from(pixel(i, k)) - f64::from(pixel(j, k))).abs() / 255.0).collect();
+            let differ = gaps.iter().filter(|gap| **gap > 0.0).count() as f64;
+            let largest = gaps.iter().copied().fold(0.0, f64::max);
+            [differ, gaps.iter().sum(), gaps.iter().map(|gap| gap * gap).sum::<f64>().sqrt(), largest]
+        };
+        for (norm, name) in NORMS.iter().enumerate() {
+            let least = (5..30).map(|j| distances(j)[norm]).fold(f64::INFINITY, f64::min);
+            assert!((found[norm].distance[i] - least).abs() < 1e-5, "{name} of {i}");
+            assert!((distances(found[norm].row[i] + 5)[norm] - least).abs() < 1e-5, "row in {name} of {i}");
+        }
+    }
+}
+
+#[test]
+fn joined_sets_hold_the_images_of_both() {
+    truths(
+        r#"
+        let a = data::glyphs(#{ n: 5, size: 16, seed: 1 });
+        let b = data::glyphs(#{ n: 4, size: 16, seed: 2 }).grey();
+        let c = data::from(b.images(), b.labels, #{ classes: b.classes });
+        let both = a.join(b);
+        #{
+            images: (both.images() - tensor::concat([a.images(), b.images()])).abs().max() == 0,
+            labels: both.labels.values() == a.labels.values() + b.labels.values(),
+            part: (both.select([7]).images() - b.select([2]).images()).abs().max() == 0,
+            edge: both.edge == a.edge && a.join(c).edge == "none",
+            shows: both[6].class == b[1].class,
+            hash: a.join(b).hash == both.hash && b.join(a).hash != both.hash,
+            model: model::train(both, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 }).classes == 10,
+        }
+    "#,
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let a = "let a = data::glyphs(#{ n: 5, size: 16, seed: 1 });";
+    let error =
+        run_in(folder.path(), &format!("{a} a.join(data::glyphs(#{{ n: 5, size: 20, seed: 1 }}))")).unwrap_err();
+    assert!(error.contains("1 x 16 x 16") && error.contains("1 x 20 x 20"), "{error}");
+    let error = run_in(folder.path(), &format!("{a} a.join(data::from(a.images(), [0, 1, 1, 0, 0]))")).unwrap_err();
+    assert!(error.contains("10 classes") && error.contains("2"), "{error}");
+}
+
+#[test]
+fn csv_files_become_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |text: &str| std::fs::write(folder.path().join("t.csv"), text).unwrap();
+    let read = || run_in(folder.path(), r#"data::csv("t.csv")"#);
+    write("\u{feff}worker,answer,\"seconds, all\"\nann, 3 ,1.5\n\"b, c\",none,\n");
+    let rows = read().unwrap().json();
+    assert_eq!(
+        rows,
+        serde_json::json!([
+            { "worker": "ann", "answer": 3, "seconds, all": 1.5 },
+            { "worker": "b, c", "answer": "none", "seconds, all": null },
+        ])
+    );
+    for (text, why) in [("a,b\n1\n", "fields"), ("a,a\n1,2\n", "two columns"), ("a,\n1,2\n", "name every column")] {
+        write(text);
+        let error = read().unwrap_err();
+        assert!(error.contains(why) && error.contains("t.csv"), "{text:?}: {error}");
+    }
+}
+
+/// One step from the image is x + epsilon sign(gradient); points stay in the ball and in [0, 1]; the loss does not fall.
+#[test]
+fn adversaries_move_images_within_their_ball() {
+    let layers = Layer::sequence([Layer::Flatten, Layer::linear(8), Layer::Relu, Layer::linear(4)]);
+    let module = Module::fresh(&layers, [1, 5, 5], 3, tch::Device::Cpu).unwrap();
+    let images = with_stream(1, 1, || Tensor::rand([6, 1, 5, 5], (Kind::Float, tch::Device::Cpu)));
+    let labels = Tensor::from_slice(&[0i64, 1, 2, 3, 0, 1]);
+    let scores = |x: &Tensor| module.forward(x, viva::model::Mode::Evaluate);
+    let loss = |x: &Tensor| scores(x).unwrap().cross_entropy_for_logits(&labels).double_value(&[]);
+    let of = |norm, epsilon, steps, step, random| Adversary { norm, epsilon, steps, step, random };
+    let leaf = images.copy().set_requires_grad(true);
+    let gradient =
+        Tensor::run_backward(&[scores(&leaf).unwrap().cross_entropy_for_logits(&labels)], &[&leaf], false, false);
+    let by_hand = (&images + gradient[0].sign() * 0.1).clamp(0.0, 1.0);
+    let fast = of(Norm::Linf, 0.1, 1, 0.1, false).harden(&images, &labels, &scores).unwrap();
+    assert!((&fast - by_hand).abs().max().double_value(&[]) < 1e-6);
+    for norm in [Norm::Linf, Norm::L2] {
+        for random in [false, true] {
+            let hard = with_stream(2, 2, || of(norm, 0.3, 7, 0.1, random).harden(&images, &labels, &scores)).unwrap();
+            let change = (&hard - &images).reshape([6, -1]);
+            let size = match norm {
+                Norm::Linf => change.abs().amax([1], false),
+                Norm::L2 => change.square().sum_dim_intlist([1i64].as_slice(), false, Kind::Float).sqrt(),
+            };
+            assert!(size.max().double_value(&[]) <= 0.3 + 1e-5, "{size}");
+            assert!(hard.min().double_value(&[]) >= 0.0 && hard.max().double_value(&[]) <= 1.0);
+            assert!(loss(&hard) > loss(&images) + 0.01, "{norm:?} {random}");
+        }
+    }
+    // Drawn uniformly from the ball of 25 dimensions: half of all points lie beyond 0.5^(1/25) of the radius.
+    let grey = Tensor::full([400, 1, 5, 5], 0.5, (Kind::Float, tch::Device::Cpu));
+    let label = Tensor::zeros([400], (Kind::Int64, tch::Device::Cpu));
+    let drawn = with_stream(3, 3, || of(Norm::L2, 0.4, 0, 1.0, true).harden(&grey, &label, &scores)).unwrap();
+    let lengths = (drawn - grey).square().sum_dim_intlist([1i64, 2, 3].as_slice(), false, Kind::Float).sqrt();
+    let far = lengths.gt(0.4 * 0.5f64.powf(1.0 / 25.0)).sum(Kind::Int64).int64_value(&[]);
+    assert!((150..=250).contains(&far), "{far} of 400");
+}
+
+#[test]
+fn adversarial_training_makes_a_network_harder_to_fool_and_goes_on_from_weights() {
+    truths(
+        r#"
+        let ds = set.call(600, 1);
+        let test = set.call(100, 2);
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(64), net::relu(), net::linear(10)], epochs: 8, lr: 0.003, seed: 1 });
+        let fooled = |model| examine(model, test, #{
+            space: space::pixels("linf", #{ within: 0.1, bounds: [0, 1] }), search: search::bim(#{ steps: 10, step: 0.02 }),
+        }).success_rate();
+        let same = #{ from: f, epochs: 4, lr: 0.003, seed: 2 };
+        let hard = #{ from: f, epochs: 4, lr: 0.003, seed: 2, adversarial: #{ norm: "linf", epsilon: 0.1, steps: 3 } };
+        let on = model::train(ds, same);
+        let robust = model::train(ds, hard);
+        #{
+            before: f.hash != on.hash && f.hash != robust.hash && on.hash != robust.hash,
+            again: model::train(ds, hard).hash == robust.hash,
+            goes_on: on.losses[0] < f.losses[0] / 2,
+            harder: fooled.call(robust) < fooled.call(on) - 0.2,
+            fgsm: model::train(ds.take(64), #{ from: f, epochs: 1, seed: 1, adversarial: #{ epsilon: 0.1, steps: 1, start: "image" } }).classes == 10,
+        }
+    "#,
+    );
+}
+
+#[test]
+fn a_classifier_that_learns_beside_the_generator_is_fooled_less() {
+    truths(
+        r#"
+        let ds = set.call(300, 1);
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+        let g = generator::train(ds, #{ arch: tiny.call(16), steps: 250, lr: 0.002, seed: 1 });
+        let how = #{ steps: 30, batch: 32, rate: 0.0, note: 1, seed: 1 };
+        let alone = generator::finetune(g, f, ds, how);
+        how.online = 0.01;
+        let beside = generator::finetune(g, f, ds, how);
+        #{
+            only_then: alone.classifier == (),
+            same_start: alone.history.misclassified[0] == beside.history.misclassified[0],
+            same_generator: alone.hash == beside.hash,
+            learns: tensor::from(beside.history.misclassified.extract(20)).mean() < tensor::from(alone.history.misclassified.extract(20)).mean() - 0.3,
+            changed: beside.classifier.hash != f.hash && beside.classifier.classes == 10,
+        }
+    "#,
+    );
+}
+
+#[test]
+fn latent_search_finds_what_the_auxiliary_classifier_still_reads() {
+    truths(
+        r#"
+        let ds = set.call(300, 1);
+        let dense = [net::flatten(), net::linear(10)];
+        let f = model::train(ds.take(60), #{ arch: dense, epochs: 2, seed: 1 });
+        let c = model::train(ds, #{ arch: dense, epochs: 8, seed: 2 });
+        let g = generator::train(ds, #{ arch: tiny.call(16), steps: 150, seed: 1 });
+        let how = #{ n: 3, labels: [2, 7], auxiliary: c, lambda1: 0.1, lambda2: 10, lr: 20, draws: 64, steps: 60, seed: 3 };
+        let found = generator::latent_search(g, f, how);
+        let none = generator::latent_search(g, f, how + #{ steps: 0, draws: 640 });
+        let noisy = generator::latent_search(g, f, how + #{ noise: 0.2 });
+        let towards = generator::latent_search(g, f, how + #{ target: 1, draws: 640, labels: [2] });
+        #{
+            wrong: f.accuracy(found.images) == 0,
+            kept: c.accuracy(found.images) == 1,
+            again: generator::latent_search(g, f, how).images.hash == found.images.hash,
+            searched: found.share > none.share,
+            noise: noisy.images.hash != found.images.hash && f.accuracy(noisy.images) == 0,
+            target: towards.predictions.filter(|p| p != 1).is_empty(),
+        }
+    "#,
+    );
+}
+
+#[test]
+fn what_no_training_can_use_is_refused() {
+    let begin = r#"
+        let ds = data::glyphs(#{ n: 60, size: 28, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+        let g = generator::train(ds, #{ steps: 1, batch: 8, seed: 1 });
+        let box = model::from(|x| tensor::zeros([x.shape[0], 10]));
+        let small = #{ generator: [[net::linear(49), net::reshape(1, 7, 7)]], discriminator: [net::flatten()] };
+    "#;
+    let folder = tempfile::tempdir().unwrap();
+    for (script, why) in [
+        ("model::train(ds, #{ from: box })", "not made of layers"),
+        ("model::train(ds, #{ from: f, arch: [net::linear(10)] })", "exclude each other"),
+        ("model::train(ds, #{ from: f, init: \"unit-norm\" })", "fresh weights"),
+        ("model::train(data::glyphs(#{ n: 5, size: 16, seed: 1 }), #{ from: f })", "28"),
+        ("model::train(ds, #{ from: f, adversarial: #{ norm: \"linf\" } })", "`epsilon` is needed"),
+        ("model::train(ds, #{ from: f, adversarial: #{ epsilon: -1 } })", "above 0"),
+        ("model::train(ds, #{ from: f, adversarial: #{ epsilon: 1, norm: \"l1\" } })", "linf"),
+        ("model::train(ds, #{ from: f, adversarial: #{ epsilon: 1, eps: 3 } })", "unknown option `eps`"),
+        ("model::train(ds.centre(), #{ from: f, adversarial: #{ epsilon: 1 } })", "outside [0, 1]"),
+        ("generator::finetune(g, box, ds, #{ steps: 1, online: 0.1 })", "black box"),
+        ("generator::latent_search(g, box, #{ n: 1 })", "black box"),
+        (
+            "generator::latent_search(generator::train(ds, #{ steps: 1, labelled: false }), f, #{ n: 1 })",
+            "takes no labels",
+        ),
+        ("generator::fid(ds.take(1), ds, f)", "no covariance"),
+        ("generator::fid(ds, ds, box)", "not made of layers"),
+        ("f.features(data::glyphs(#{ n: 2, size: 16, seed: 1 }))", "28"),
+        ("generator::train(ds, #{ arch: small, steps: 1 })", "[1, 7, 7]"),
+        (
+            "generator::train(ds, #{ arch: #{ generator: [3], discriminator: [net::flatten()] }, steps: 1 })",
+            "must be a Layer",
+        ),
+        (
+            "generator::train(ds, #{ arch: #{ generator: [net::linear(4)], discriminator: [net::flatten()] }, steps: 1 })",
+            "images of 1 or 3",
+        ),
+        ("generator::train(ds, #{ arch: #{ generator: [net::linear(4)] }, steps: 1 })", "`discriminator`"),
+        ("generator::train(ds, #{ arch: #{ layers: [] }, steps: 1 })", "unknown part `layers`"),
+        ("net::conv_transpose(3, 4, #{ extra: 1 })", "below `stride`"),
+        ("ds.nearest(data::glyphs(#{ n: 2, size: 16, seed: 1 }))", "1 x 16 x 16"),
+        ("data::csv(\"none.csv\")", "none.csv"),
+    ] {
+        let error = run_in(folder.path(), &format!("{begin}{script}")).map(|v| v.summary()).expect_err(script);
+        assert!(error.contains(why), "{script}: {error}");
+    }
+}
+
+/// Every recipe on networks that have hardly learnt: what it answers hangs together.
+#[test]
+fn recipes_of_generated_tests_answer_what_they_say() {
+    truths(
+        r#"
+        import "std/testgen" as testgen;
+        let s = testgen::subject(#{ training: 300, steps: 100, epochs: 2, judges: 2, arch: tiny.call(28), robust: 0.05 });
+        let p = testgen::pairs(s, #{ targets: [1, ()], n: 2, draws: 500, steps: 3, rate: 1.0 });
+        let any = p.tests["any"];
+        let one = testgen::nearest(s, any, 4);
+        let t = testgen::transfer(s, #{ first: s.model, second: s.judges[0] }, #{ n: 2, draws: 500, steps: 3, rate: 1.0 });
+        let o = testgen::online(s, #{ steps: 4, after: 4, note: 1 });
+        let off = testgen::offline(s, #{ rounds: 2, steps: 3, rate: 1.0, n: 3, epochs: 1 });
+        let lat = testgen::offline(s, #{ rounds: 1, steps: 5, n: 2, starts: 64, epochs: 1, search: "latent" });
+        let q = testgen::quality(s, s.generator, #{ n: 200 });
+        let a = testgen::ablations(s, #{ steps: 3, n: 100 });
+        let f = testgen::finetuning(s, #{ steps: 5, every: 2, n: 100 });
+        #{
+            pairs: p.kept.len() == 10 && p.kept[0].len() == 2 && p.missing.filter(|m| m == "1 as 1").is_empty(),
+            wrong: s.model.accuracy(any.images) == 0,
+            nearest: one.table.len() == 4 && one.tests.len() == 4 && one.table[2].tests_least <= one.table[2].tests_median,
+            transfer: t.table.len() == 2 && t.table[0].tests > 0 && t.table[1].first >= 0 && t.table[1].first <= 1,
+            online: o.during.step.len() == 4 && o.classifier.hash != s.model.hash,
+            offline: off.table.len() == 2 && off.rounds.len() == 2 && off.classifier.hash != s.model.hash,
+            ablations: a.table.len() == 6 && a.disagreement.len() == 3 && a.pixels[0].fooled >= 0.0,
+            finetuning: f.steps == [0, 2, 4, 5] && f.kept.len() == 4 && f.summary.misclassified_95.len() == 2,
+            latent: lat.table.len() == 1 && lat.figure == (),
+            quality: q.fid > 0 && q.inception_score >= 1 && q.inception_score <= 10 && q.misclassified <= 1,
+        }
+    "#,
+    );
+}
+
+#[test]
+fn peoples_answers_are_counted_without_careless_workers() {
+    truths(
+        r#"
+        import "std/testgen" as testgen;
+        let row = |worker, intended, target, answer| #{ worker: worker, intended: intended, target: target, answer: answer, seconds: 3.0, check: 0 };
+        let rows = [
+            row.call("ann", 3, 8, 3), row.call("ann", 3, 8, 8), row.call("ann", 3, "any", "none"),
+            row.call("bob", 3, 8, 3), row.call("bob", 3, "any", 3) + #{ seconds: 0.2 },
+            row.call("bob", 3, 3, 3) + #{ check: 1 }, row.call("cat", 3, 8, 3), row.call("cat", 5, 5, 3) + #{ check: 1 },
+            row.call("dan", 3, 8, 3), row.call("dan", 3, 8, ()),
+        ];
+        let by = testgen::kept_by_people(rows, #{ labels: ["3", "5"], targets: ["8", "any"], least_seconds: 1 });
+        #{
+            counts: by.counts == [[3, 1], [0, 0]],
+            kept: round(1000 * by.kept[0][0]) == 667 && by.kept[0][1] == 0.0 && by.kept[1][0].is_nan(),
+            left_out: by.left_out == ["cat", "dan"] && by.workers == 2 && by.answers == 4,
+        }
+    "#,
+    );
+}
