@@ -46,8 +46,15 @@ fn number(value: &Value) -> f64 {
 }
 
 /// The tests below, by lesson.
-const TESTED: [&str; 6] =
-    ["centred_digits", "first_classifier", "importance_weights", "own_space", "p_values", "tolerance"];
+const TESTED: [&str; 7] = [
+    "centred_digits",
+    "first_classifier",
+    "generated_tests",
+    "importance_weights",
+    "own_space",
+    "p_values",
+    "tolerance",
+];
 
 #[test]
 fn every_lesson_is_short_and_tested_and_listed() {
@@ -72,6 +79,17 @@ fn every_lesson_is_short_and_tested_and_listed() {
     }
     names.sort();
     assert_eq!(names, TESTED);
+}
+
+#[test]
+fn generated_tests() {
+    let found = run("generated_tests", &["tests.png"]);
+    let [before, after] = [0, 1].map(|row| {
+        let row = &found["table"][row];
+        (number(&row["misread"]), number(&row["label_kept"]))
+    });
+    assert!(before.0 < 0.1 && before.1 > 0.9, "{before:?}");
+    assert!(after.0 > 0.2 && after.1 > 0.4 && after.1 < before.1, "{after:?}");
 }
 
 #[test]

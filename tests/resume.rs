@@ -30,8 +30,10 @@ const EVERYTHING: &str = r#"
     let points = tensor::normal([7, 30, 5]);
     let linear = model::train_linear(points, (points.pick(0, 2) > 0).where(1, -1), #{ batch: 8, steps: 50 });
     let g = generator::train(train, #{ steps: 4, batch: 8, note: 1, critic_steps: 2 });
-    let h = generator::finetune(g, f, train, #{ steps: 3, batch: 8, note: 1, rate: 0.5, target: 3 });
-    #{ g: [g.hash, h.hash], noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
+    let h = generator::finetune(g, f, train, #{ steps: 3, batch: 8, note: 1, rate: 0.5, target: 3, online: 0.01, average: 0.9 });
+    let hard = model::train(train.join(few), #{ from: f, epochs: 2, batch: 16, adversarial: #{ epsilon: 0.1, steps: 2 } });
+    let near = few.nearest(train);
+    #{ g: [g.hash, h.hash, h.classifier.hash, hard.hash], near: near, features: f.features(few),  noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
 "#;
 
 /// The results as JSON, or what stopped the attempt; `polls` says when it is stopped.

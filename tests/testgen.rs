@@ -228,6 +228,34 @@ fn a_classifier_that_learns_beside_the_generator_is_fooled_less() {
     );
 }
 
+/// After one step at most a tenth is kept: e = 0.1 w_0 + 0.9 w_1.
+#[test]
+fn a_running_average_is_one_of_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = r#"
+        let ds = set.call(60, 1);
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+        let g = generator::train(ds, #{ arch: tiny.call(16), steps: 3, batch: 8, seed: 1 });
+        let how = #{ steps: 1, batch: 8, lr: 0.1, seed: 1 };
+        g.save("before.safetensors");
+        generator::finetune(g, f, ds, how).save("last.safetensors");
+        generator::finetune(g, f, ds, how + #{ average: 0.9 }).save("mean.safetensors");
+    "#;
+    run_in(folder.path(), &format!("{TINY}{script}")).unwrap();
+    let read = |name: &str| match viva::model::weights::read(&folder.path().join(name)).unwrap() {
+        viva::model::weights::Contents::Weights(weights) => weights,
+        viva::model::weights::Contents::TorchScript => panic!("{name}"),
+    };
+    let [before, last, mean] = ["before.safetensors", "last.safetensors", "mean.safetensors"].map(read);
+    let mut moved = 0.0;
+    for (name, mean) in mean.iter().filter(|(name, t)| !name.starts_with("discriminator") && t.is_floating_point()) {
+        let wanted = &before[name] * 0.1 + &last[name] * 0.9;
+        assert!((mean - wanted).abs().max().double_value(&[]) < 1e-5, "{name}");
+        moved += (&last[name] - &before[name]).abs().sum(Kind::Double).double_value(&[]);
+    }
+    assert!(moved > 1.0, "{moved}");
+}
+
 #[test]
 fn latent_search_finds_what_the_auxiliary_classifier_still_reads() {
     truths(
@@ -270,7 +298,10 @@ fn what_no_training_can_use_is_refused() {
         ("model::train(ds, #{ from: f, init: \"unit-norm\" })", "fresh weights"),
         ("model::train(data::glyphs(#{ n: 5, size: 16, seed: 1 }), #{ from: f })", "28"),
         ("model::train(ds, #{ from: f, adversarial: #{ norm: \"linf\" } })", "`epsilon` is needed"),
-        ("model::train(ds, #{ from: f, adversarial: #{ epsilon: -1 } })", "above 0"),
+        ("model::train(ds, #{ from: f, adversarial: #{ epsilon: -1 } })", "0.000001"),
+        ("model::train(ds, #{ from: f, adversarial: #{ epsilon: 1e39 } })", "1000000"),
+        ("let x = ds; for i in 0..300 { x = x.join(ds); }", "too many"),
+        ("generator::latent_search(g, f, #{ n: 1, auxiliary: f })", "right and wrong at once"),
         ("model::train(ds, #{ from: f, adversarial: #{ epsilon: 1, norm: \"l1\" } })", "linf"),
         ("model::train(ds, #{ from: f, adversarial: #{ epsilon: 1, eps: 3 } })", "unknown option `eps`"),
         ("model::train(ds.centre(), #{ from: f, adversarial: #{ epsilon: 1 } })", "outside [0, 1]"),
@@ -348,9 +379,9 @@ fn peoples_answers_are_counted_without_careless_workers() {
             row.call("bob", 3, 3, 3) + #{ check: 1 }, row.call("cat", 3, 8, 3), row.call("cat", 5, 5, 3) + #{ check: 1 },
             row.call("dan", 3, 8, 3), row.call("dan", 3, 8, ()),
         ];
-        let by = testgen::kept_by_people(rows, #{ labels: ["3", "5"], targets: ["8", "any"], least_seconds: 1 });
+        let by = testgen::kept_by_people(rows, #{ labels: ["3", "5", "8"], targets: ["8", "any"], least_seconds: 1 });
         #{
-            counts: by.counts == [[3, 1], [0, 0]],
+            counts: by.counts == [[3, 1], [0, 0], [0, 0]],
             kept: round(1000 * by.kept[0][0]) == 667 && by.kept[0][1] == 0.0 && by.kept[1][0].is_nan(),
             left_out: by.left_out == ["cat", "dan"] && by.workers == 2 && by.answers == 4,
         }

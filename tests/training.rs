@@ -48,6 +48,8 @@ fn settings(layers: impl IntoIterator<Item = Layer>) -> Settings {
         weight_decay: 0.0,
         class_weights: None,
         start: viva::model::Start::Pytorch,
+        from: None,
+        adversary: None,
         seed: 7,
     }
 }

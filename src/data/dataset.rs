@@ -25,6 +25,11 @@ pub trait Source: Send + Sync {
     /// Writes image `index` as `C x H x W` finite floats in [0, 1]; the source makes sure of both.
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()>;
 
+    /// How many sources it is put together of, one inside the other.
+    fn depth(&self) -> usize {
+        0
+    }
+
     /// What image `index` was drawn to show, by name, where that is known.
     fn attributes(&self, _index: usize) -> Vec<(&'static str, Value)> {
         vec![]
@@ -95,7 +100,7 @@ pub struct Dataset {
     /// Whether the source's own pixels need not lie in [0, 1].
     any_range: bool,
     /// Changes of `space::` that are known not to keep label and density of these images, and why.
-    cautions: Vec<(&'static str, &'static str)>,
+    pub(super) cautions: Vec<(&'static str, &'static str)>,
     of_source: Digest,
     pub(super) digest: Digest,
 }
@@ -145,6 +150,11 @@ impl Dataset {
             digest,
         };
         Ok(set.identified())
+    }
+
+    /// As that of its source.
+    pub(super) fn depth(&self) -> usize {
+        self.source.depth()
     }
 
     /// The digest follows from what the set holds, not from how it was put together: `take(5).take(3)` is `take(3)`.

@@ -6,6 +6,10 @@ use std::sync::atomic::AtomicBool;
 use super::dataset::{Dataset, Edge, Source};
 use crate::core::{Digest, Error, Result, Value};
 
+/// Joined sets hold at most so many images, and lie at most so deep in one another.
+const MOST: usize = 100_000_000;
+const DEEPEST: usize = 200;
+
 /// The images of data sets as models see them, or with the margin that all of them have.
 struct Joined {
     parts: Vec<Dataset>,
@@ -33,6 +37,10 @@ impl Source for Joined {
 
     fn shape(&self) -> [usize; 3] {
         self.shape
+    }
+
+    fn depth(&self) -> usize {
+        1 + self.parts.iter().map(Dataset::depth).max().unwrap_or(0)
     }
 
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
@@ -71,7 +79,32 @@ impl Dataset {
             ))
             .hint("ds.relabel(labels, #{ classes }) gives a set the other's classes"));
         }
-        let same = self.edge() == other.edge();
+        if self.len() + other.len() > MOST || self.depth().max(other.depth()) >= DEEPEST {
+            return Err(Error::data(format!(
+                "{} images in {} sets joined one after the other are too many",
+                self.len() + other.len(),
+                2 + self.depth().max(other.depth())
+            ))
+            .hint("data::from(images, labels) holds images in one piece"));
+        }
+        let same_names = |a: &[String], b: &[String]| {
+            let sorted = |names: &[String]| {
+                let mut names = names.to_vec();
+                names.sort();
+                names
+            };
+            a != b && sorted(a) == sorted(b)
+        };
+        if same_names(self.classes(), other.classes()) {
+            return Err(Error::data(format!(
+                "{} and {} have the same classes in another order",
+                self.name, other.name
+            ))
+            .hint("ds.relabel(labels, #{ classes }) gives a set the other's order"));
+        }
+        // A margin is of use only where every crop of it is an image of the set.
+        let whole = self.depends_on_whole_image() || other.depends_on_whole_image();
+        let same = self.edge() == other.edge() && !whole;
         let edge = if same { self.edge() } else { Edge::None };
         let parts = vec![self.clone(), other.clone()];
         let cut = |set: &Self| match set.edge() {
@@ -86,8 +119,16 @@ impl Dataset {
         let labels = [self.labels(), other.labels()].concat();
         let digest = Digest::of_parts(&[&self.digest.0, &other.digest.0]);
         let any_range = self.leaves_unit_range() || other.leaves_unit_range();
-        let name = format!("{} and {}", self.name, other.name);
-        let set = Self::new(name, Arc::new(source), labels, self.classes().to_vec(), edge, digest)?;
+        let name = match self.depth() {
+            0 => format!("{} and {}", self.name, other.name),
+            _ => format!("{}, {}", self.name, other.name).chars().take(200).collect(),
+        };
+        let mut set = Self::new(name, Arc::new(source), labels, self.classes().to_vec(), edge, digest)?;
+        for (change, why) in self.cautions.iter().chain(&other.cautions) {
+            if set.caution(change).is_none() {
+                set = set.with_caution(change, why);
+            }
+        }
         Ok(if any_range { set.of_any_range() } else { set })
     }
 }

@@ -135,6 +135,9 @@ impl Shape {
     }
 }
 
+/// Images that layers enlarge are at most so wide and high.
+const WIDEST: i64 = 1 << 14;
+
 /// The name of a part inside a container.
 pub fn join(prefix: &str, name: &str) -> String {
     match (prefix, name) {
@@ -180,17 +183,21 @@ impl Layer {
         Self::Sequence(own(parts))
     }
 
-    /// The layers but for the last one, if that is linear.
-    pub fn without_last(&self) -> Option<Self> {
+    /// The layers but for the last one, if that is linear, and its name.
+    pub fn without_last(&self) -> Option<(Self, String)> {
         let Self::Sequence(parts) = self else { return None };
         let (name, last) = parts.last()?;
         let mut rest = parts[..parts.len() - 1].to_vec();
-        match last {
-            Self::Linear { .. } => {}
-            Self::Sequence(_) => rest.push((name.clone(), last.without_last()?)),
+        let last = match last {
+            Self::Linear { .. } => name.clone(),
+            Self::Sequence(_) => {
+                let (inner, last) = last.without_last()?;
+                rest.push((name.clone(), inner));
+                join(name, &last)
+            }
             _ => return None,
-        }
-        Some(Self::Sequence(rest))
+        };
+        Some((Self::Sequence(rest), last))
     }
 
     /// What comes out when `shape` goes in; `at` names the layer in errors. Containers are walked by whoever asks.
@@ -213,6 +220,9 @@ impl Layer {
                 (slide(height, size, stride, pad, ceil, what)?, slide(width, size, stride, pad, ceil, what)?);
             Ok(Shape::Image { channels, height, width })
         };
+        let too_wide = |n: i64| {
+            Error::model(format!("layer {at}: images {n} pixels wide are more than memory holds")).hint("enlarge less")
+        };
         match self {
             Self::Conv { out, size, stride, pad, dilation, groups, .. } => {
                 let (channels, ..) = image("conv")?;
@@ -227,6 +237,7 @@ impl Layer {
             Self::ConvTranspose { out, size, stride, pad, extra, .. } => {
                 let (_, height, width) = image("conv_transpose")?;
                 let spread = |n: Option<i64>| match n.map(|n| (n - 1) * stride - 2 * pad + size + extra) {
+                    Some(n) if n > WIDEST => Err(too_wide(n)),
                     Some(n) if n < 1 => Err(Error::model(format!(
                         "layer {at}: conv_transpose of size {size} leaves nothing of its input {}",
                         shape.describe()
@@ -246,8 +257,11 @@ impl Layer {
             },
             Self::Upsample { factor } => {
                 let (channels, height, width) = image("upsample")?;
-                let more = |n: Option<i64>| n.map(|n| n * factor);
-                Ok(Shape::Image { channels, height: more(height), width: more(width) })
+                let more = |n: Option<i64>| match n.map(|n| n * factor) {
+                    Some(n) if n > WIDEST => Err(too_wide(n)),
+                    n => Ok(n),
+                };
+                Ok(Shape::Image { channels, height: more(height)?, width: more(width)? })
             }
             Self::Linear { out, .. } => match shape {
                 Shape::Flat(_) => Ok(Shape::Flat(Some(*out))),

@@ -198,6 +198,20 @@ impl Model {
         self.network.module()
     }
 
+    /// The layers on tensors of their own, which gradients are kept of.
+    pub fn trainable_copy(&self) -> Result<Module> {
+        let module = self.module().ok_or_else(|| {
+            Error::model(format!("{} is not made of layers, so its weights can't be trained here", self.name))
+                .hint("load it with `arch`, as layers")
+        })?;
+        let module = module.copy()?;
+        module.set_trainable(true)?;
+        match module.parameters().is_empty() {
+            true => Err(Error::model(format!("{} has nothing to train", self.name))),
+            false => Ok(module),
+        }
+    }
+
     /// A model that answers what goes into this one's last linear layer.
     pub fn features(&self) -> Result<Self> {
         let module = self.module().ok_or_else(|| {

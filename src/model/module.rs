@@ -298,16 +298,23 @@ impl Module {
 
     /// The network without its last layer, which must be linear: what it gives is flat numbers.
     pub fn without_last(&self) -> Result<Self> {
-        let layers = self.layers.without_last().ok_or_else(|| {
-            Error::model("the last layer is not linear, so there are no features before it")
+        let none = || {
+            Error::model("the last layer is not linear, or the only one, so there are no features before it")
                 .hint("model::from(|x| ..) makes a model of any features")
-        })?;
+        };
+        let (layers, last) = self.layers.without_last().ok_or_else(none)?;
         let (mut weights, mut device) = (Weights::new(), Device::Cpu);
         for (name, tensor) in self.state() {
             device = tensor.device();
             weights.insert(name, tensor);
         }
-        Self::build(&layers, self.input, device, &mut Loaded::new(weights, device))
+        let classes = weights.get(&join(&last, "weight")).map(|weight| weight.size()[1]).ok_or_else(none)?;
+        let shape = self.input.map_or(Shape::UNKNOWN, Shape::image);
+        let (module, after) = Self::assemble(&layers, "", shape, device, &mut Loaded::new(weights, device))?;
+        match after {
+            Shape::Flat(_) => Ok(Self { input: self.input, classes, ..module }),
+            Shape::Image { .. } => Err(none()),
+        }
     }
 
     /// Scores of images. In training mode gradients flow to the parameters and batch norm updates its statistics.

@@ -76,10 +76,14 @@ impl Turn {
 
     /// How many images are to be drawn next, at most `batch`; none if that is all.
     pub fn next(&self, wanted: &Wanted, batch: usize) -> Option<usize> {
-        let limit = wanted.seconds.map(|seconds| Duration::from_secs_f64(seconds.min(1e9)));
         let enough = self.of.tests >= wanted.n || self.of.draws >= wanted.draws;
-        let late = limit.is_some_and(|limit| self.began.elapsed() >= limit);
-        (!enough && !late).then(|| batch.min(wanted.draws - self.of.draws))
+        (!enough && !self.late(wanted)).then(|| batch.min(wanted.draws - self.of.draws))
+    }
+
+    /// Whether the time is up.
+    pub fn late(&self, wanted: &Wanted) -> bool {
+        let limit = wanted.seconds.map(|seconds| Duration::from_secs_f64(seconds.min(1e9)));
+        limit.is_some_and(|limit| self.began.elapsed() >= limit)
     }
 }
 
@@ -148,7 +152,7 @@ impl Found {
 }
 
 /// The class of every image's highest score; a score that is not a number is an error.
-pub(super) fn answers(model: &Model, scores: &Tensor) -> Result<Vec<i64>> {
+fn answers(model: &Model, scores: &Tensor) -> Result<Vec<i64>> {
     if scores.f_isnan()?.f_any()?.f_int64_value(&[])? != 0 {
         return Err(Error::model(format!("{} answered a score that is not a number (NaN)", model.name))
             .hint("its weights may have diverged in training, or the generator's"));

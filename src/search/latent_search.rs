@@ -3,10 +3,11 @@
 
 use tch::{Device, Kind, Reduction, Tensor};
 
-use super::generated::{Found, GeneratedTests, Turn, Wanted, answers};
+use super::generated::{Found, GeneratedTests, Turn, Wanted};
 use crate::core::{Cx, Error, Result, with_stream};
 use crate::generator::Generator;
 use crate::model::Model;
+use crate::space::Norm;
 
 /// Scores of an auxiliary classifier for images that are drawn as these labels.
 pub type Auxiliary<'a> = dyn Fn(&Tensor, &Tensor) -> Result<Tensor> + 'a;
@@ -51,7 +52,9 @@ pub fn latent_search(
             let part = NOISE + (turn.of.draws / BATCH) as u64;
             let ends = with_stream(wanted.seed ^ (label as u64).rotate_left(32), part, || {
                 let search = Batch { cx, generator, model, auxiliary, wanted, how, label };
-                search.run(&latents, &|tests| task.note(&format!("label {label}: {tests} of {count} starts")))
+                search.run(&latents, &|| turn.late(wanted), &|tests| {
+                    task.note(&format!("label {label}: {tests} of {count} starts"))
+                })
             })?;
             let Ends { images, answers, met } = ends;
             task.advance(found.add(&mut turn, wanted, &images, &answers, |i| met[i])? as u64);
@@ -80,7 +83,7 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    fn run(&self, starts: &Tensor, note: &dyn Fn(usize)) -> Result<Ends> {
+    fn run(&self, starts: &Tensor, late: &dyn Fn() -> bool, note: &dyn Fn(usize)) -> Result<Ends> {
         let [c, h, w] = self.generator.image_shape()?;
         let count = starts.size()[0];
         let images = Tensor::f_zeros([count, c, h, w], (Kind::Float, Device::Cpu))?;
@@ -102,18 +105,23 @@ impl Batch<'_> {
                 _ => drawn.shallow_clone(),
             };
             let (scores, read) = (self.model.logits(&seen)?, (self.auxiliary)(&drawn, &labels)?);
-            let (found, kept) = (answers(self.model, &scores)?, Vec::<i64>::try_from(&read.f_argmax(1, false)?)?);
-            let met: Vec<bool> =
-                found.iter().zip(&kept).map(|(&a, &y)| self.wanted.met(self.label, a) && y == self.label).collect();
-            let last = t == self.how.steps;
-            for (i, &row) in left.iter().enumerate() {
-                if met[i] || last {
-                    let image = seen.f_detach()?.f_get(i as i64)?.f_to_device(Device::Cpu)?;
-                    ends.images.f_get(row)?.f_copy_(&image)?;
-                    (ends.answers[row as usize], ends.met[row as usize]) = (found[i], met[i]);
-                }
+            let classes = |scores: &Tensor| -> Result<Vec<i64>> {
+                Ok(Vec::try_from(&scores.f_argmax(1, false)?.f_to_device(Device::Cpu)?)?)
+            };
+            let (found, kept) = (classes(&scores)?, classes(&read)?);
+            // A step that is too long can take a start to infinity, which is then given up.
+            let sound =
+                scores.f_isfinite()?.f_all_dim(1, false)?.f_logical_and(&read.f_isfinite()?.f_all_dim(1, false)?)?;
+            let sound = Vec::<bool>::try_from(&sound.f_to_device(Device::Cpu)?)?;
+            let met = |i: usize| sound[i] && self.wanted.met(self.label, found[i]) && kept[i] == self.label;
+            let last = t == self.how.steps || late();
+            let ended: Vec<bool> = (0..left.len()).map(|i| met(i) || !sound[i] || last).collect();
+            for (i, &row) in left.iter().enumerate().filter(|(i, _)| ended[*i]) {
+                let image = seen.f_detach()?.f_get(i as i64)?.f_to_device(Device::Cpu)?;
+                ends.images.f_get(row)?.f_copy_(&image)?;
+                (ends.answers[row as usize], ends.met[row as usize]) = (found[i], met(i));
             }
-            if last || met.iter().all(|met| *met) {
+            if ended.iter().all(|ended| *ended) {
                 break;
             }
             let loss = self.loss(&scores, &read, &labels, &leaf, &start)?;
@@ -124,17 +132,12 @@ impl Batch<'_> {
             let along = gradients[0].f_add(&shake.f_mul_scalar(variance.sqrt())?)?;
             z = leaf.f_detach()?.f_sub(&along.f_mul_scalar(self.how.lr)?)?;
             if let (Some(noise), Some(gradient)) = (&noise, gradients.get(1)) {
-                let flat = gradient.f_flatten(1, -1)?.f_square()?.f_sum_dim_intlist(
-                    [1i64].as_slice(),
-                    true,
-                    gradient.kind(),
-                )?;
-                let length = flat.f_sqrt()?.f_clamp_min(1e-12)?.f_reshape([-1, 1, 1, 1])?;
-                u = Some(noise.f_detach()?.f_sub(&gradient.f_div(&length)?.f_mul_scalar(self.how.lr)?)?);
+                let (direction, _) = Norm::L2.steepest(gradient)?;
+                u = Some(noise.f_detach()?.f_sub(&direction.f_mul_scalar(self.how.lr)?)?);
             }
-            // Starts that have become tests leave the batch.
-            if met.contains(&true) {
-                let stay: Vec<i64> = (0..left.len() as i64).filter(|&i| !met[i as usize]).collect();
+            // Starts that have come to an end leave the batch.
+            if ended.contains(&true) {
+                let stay: Vec<i64> = (0..left.len() as i64).filter(|&i| !ended[i as usize]).collect();
                 left = stay.iter().map(|&i| left[i as usize]).collect();
                 let stay = Tensor::f_from_slice(&stay)?.f_to_device(z.device())?;
                 (z, start) = (z.f_index_select(0, &stay)?, start.f_index_select(0, &stay)?);

@@ -40,16 +40,9 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
     let Settings { layers, from, epochs, batch, rule, lr, weight_decay, class_weights, start, adversary, seed } =
         settings;
     let device = cx.device();
-    let module = match from.as_ref().map(|model| (model, model.module())) {
+    let module = match from {
         None => Module::drawn(layers, set.shape().map(|d| d as i64), *seed, device, *start)?,
-        Some((_, Some(module))) => module.copy()?,
-        Some((model, None)) => {
-            return Err(Error::model(format!(
-                "{} is not made of layers, so its weights can't be trained here",
-                model.name
-            ))
-            .hint("load it with `arch`, as layers"));
-        }
+        Some(model) => model.trainable_copy()?,
     };
     let classes = set.classes().len();
     if (module.classes as usize) < classes {

@@ -35,6 +35,9 @@ pub struct GanSettings {
     pub betas: (f64, f64),
     /// Coefficient of the gradient penalty of a Wasserstein critic.
     pub penalty: f64,
+    /// d of a running average e <- d e + (1 - d) w of the generator's tensors, which is what is answered; d begins lower, as
+    /// (1 + t) / (10 + t).
+    pub average: Option<f64>,
     /// Every so many steps numbers are noted.
     pub note: u64,
     pub seed: u64,
@@ -57,6 +60,9 @@ pub fn train_generator(
     watch: Option<(u64, &mut Watch)>,
 ) -> Result<Generator> {
     let device = cx.device();
+    if set.len() < 2 {
+        return Err(Error::data(format!("{} images are too few to learn from", set.len())));
+    }
     for tensors in [parameters(&|see| network.visit(see)), parameters(&|see| judge.visit(see))] {
         for tensor in tensors {
             let _ = tensor.f_set_requires_grad(true)?;
@@ -67,17 +73,24 @@ pub fn train_generator(
         let digest = attack.model.digest();
         (digest, format!("{target} {} {} {:?} {:?}", attack.rate, attack.kappa, attack.amalgamation, attack.online))
     });
-    let GanSettings { steps, critic_steps, batch, lr, betas, penalty, note, seed, .. } = settings;
-    let how = format!("{steps} {critic_steps} {batch} {lr} {betas:?} {penalty} {note} {seed} {device:?} {attack:?}");
+    let GanSettings { steps, critic_steps, batch, lr, betas, penalty, average, note, seed, .. } = settings;
+    let how = format!(
+        "{steps} {critic_steps} {batch} {lr} {betas:?} {penalty} {average:?} {note} {seed} {device:?} {attack:?}"
+    );
     let begin = [digest(&*network)?, state_digest(&*judge)?];
     let depends = [&set.digest().0[..], &begin[0].0, &begin[1].0, how.as_bytes()].map(<[u8]>::to_vec);
     let depends: Vec<&[u8]> = depends.iter().map(Vec::as_slice).collect();
     let opaque = settings.attack.as_ref().is_some_and(|attack| attack.model.opaque());
-    let mut call = cx.long_call("train generator", &depends, opaque);
+    // What a watcher keeps of what it sees can't be brought back, so a watched training is done again as a whole.
+    let mut call = match watch {
+        Some(_) => LongCall::unrecorded(cx),
+        None => cx.long_call("train generator", &depends, opaque),
+    };
     let rule = Rule::Adam { beta1: betas.0, beta2: betas.1, eps: 1e-8 };
     let own = parameters(&|see| network.visit(see));
     let judges = parameters(&|see| judge.visit(see));
     let online = settings.attack.as_ref().and_then(|attack| Some((&attack.model, attack.online?)));
+    let averaged = settings.average.map(|_| tch::no_grad(|| network.copy())).transpose()?;
     let student = online.map(|(model, lr)| Student::new(model, lr)).transpose()?;
     let mut training = Training {
         cx,
@@ -91,6 +104,7 @@ pub fn train_generator(
         parameters: own,
         judge_parameters: judges,
         student,
+        averaged,
         epoch: (u64::MAX, vec![]),
         history: NOTED.map(|_| vec![]),
         good: (0, vec![]),
@@ -107,6 +121,24 @@ pub fn train_generator(
     }
 }
 
+/// Moves the floating-point tensors of `averaged` towards those of `network`, by 1 - `keep` of the way; others are copied.
+fn average(averaged: &dyn Network, network: &dyn Network, keep: f64) -> Result<()> {
+    let of = |network: &dyn Network| {
+        let mut all = vec![];
+        network.visit(&mut |_, tensor, _| all.push(tensor.shallow_clone()));
+        all
+    };
+    tch::no_grad(|| {
+        for (mut mean, now) in of(averaged).into_iter().zip(of(network)) {
+            match mean.is_floating_point() {
+                true => drop(mean.f_lerp_(&now, 1.0 - keep)?),
+                false => mean.f_copy_(&now)?,
+            }
+        }
+        Ok(())
+    })
+}
+
 fn parameters(visit: &dyn Fn(&mut crate::generator::See)) -> Vec<Tensor> {
     let mut all = vec![];
     visit(&mut |_, tensor, learns| {
@@ -118,8 +150,9 @@ fn parameters(visit: &dyn Fn(&mut crate::generator::See)) -> Vec<Tensor> {
 }
 
 fn state_digest(judge: &dyn Judge) -> Result<Digest> {
-    let mut parts = vec![];
-    judge.visit(&mut |_, tensor, _| parts.push(Digest::of_tensor(tensor)));
+    let about = judge.description().map_or(String::new(), |about| about.to_string());
+    let mut parts = vec![Ok(Digest::of(about.as_bytes()))];
+    judge.visit(&mut |name, tensor, _| parts.extend([Ok(Digest::of(name.as_bytes())), Digest::of_tensor(tensor)]));
     let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
     Ok(Digest::of_parts(&parts.iter().map(|digest| &digest.0[..]).collect::<Vec<_>>()))
 }
@@ -134,6 +167,8 @@ struct Training<'a> {
     parameters: Vec<Tensor>,
     judge_parameters: Vec<Tensor>,
     student: Option<Student>,
+    /// A network whose tensors are the running average.
+    averaged: Option<Rc<dyn Network>>,
     optimiser: Optimiser,
     judge_optimiser: Optimiser,
     /// Number and order of the epoch that batches are taken from.
@@ -152,12 +187,7 @@ struct Student {
 
 impl Student {
     fn new(model: &Model, lr: f64) -> Result<Self> {
-        let module = model.module().ok_or_else(|| {
-            Error::model(format!("{} is not made of layers, so its weights can't be trained here", model.name))
-                .hint("load it with `arch`, as layers")
-        })?;
-        let module = module.copy()?;
-        module.set_trainable(true)?;
+        let module = model.trainable_copy()?;
         let parameters = module.parameters();
         let optimiser = Optimiser::new(Rule::ADAM, lr, 0.0, &parameters)?;
         Ok(Self { module, parameters, optimiser })
@@ -207,9 +237,6 @@ impl Training<'_> {
             let noted = step.is_multiple_of(note) || step + 1 == steps;
             let (mut critic, mut last) = (f64::NAN, None);
             for turn in 0..critic_steps {
-                if turn > 0 {
-                    self.cx.check()?;
-                }
                 let number = step * critic_steps + turn;
                 let rows = self.rows(number);
                 let real = self.batch(&images, &labels, &rows)?;
@@ -410,12 +437,14 @@ impl Training<'_> {
         if let (Some(attack), Some(student), Some(labels)) = (&self.settings.attack, &mut self.student, &labels) {
             student.step(&attack.model, &drawn, labels)?;
         }
+        if let (Some(averaged), Some(most)) = (&self.averaged, self.settings.average) {
+            let t = step as f64;
+            average(&**averaged, &*self.network, most.min((1.0 + t) / (10.0 + t)))?;
+        }
         noted[1] = loss.f_double_value(&[])?;
-        if wanted {
-            if let (Some(scores), Some(labels)) = (&judgement.classes, &labels) {
-                let right = scores.f_argmax(1, false)?.f_eq_tensor(labels)?.f_to_kind(Kind::Double)?;
-                noted[3] = right.f_mean(Kind::Double)?.f_double_value(&[])?;
-            }
+        if let (true, Some(scores), Some(labels)) = (wanted, &judgement.classes, &labels) {
+            let right = scores.f_argmax(1, false)?.f_eq_tensor(labels)?.f_to_kind(Kind::Double)?;
+            noted[3] = right.f_mean(Kind::Double)?.f_double_value(&[])?;
         }
         Ok(noted)
     }
@@ -434,7 +463,8 @@ impl Training<'_> {
 
     /// The generator as it is now, on its own tensors.
     fn finished(&self) -> Result<Generator> {
-        let (network, judge) = tch::no_grad(|| Ok::<_, Error>((self.network.copy()?, self.judge.copy()?)))?;
+        let network = self.averaged.as_ref().unwrap_or(&self.network);
+        let (network, judge) = tch::no_grad(|| Ok::<_, Error>((network.copy()?, self.judge.copy()?)))?;
         let columns = NOTED.into_iter().zip(&self.history);
         let columns = columns.filter(|(_, values)| values.iter().any(|value| value.is_finite()));
         let history = History { columns: columns.map(|(name, values)| (name, values.clone())).collect() };
@@ -491,6 +521,9 @@ impl Training<'_> {
         };
         self.network.visit(&mut |name, tensor, _| see("generator", name, tensor));
         self.judge.visit(&mut |name, tensor, _| see("discriminator", name, tensor));
+        if let Some(averaged) = &self.averaged {
+            averaged.visit(&mut |name, tensor, _| see("average", name, tensor));
+        }
         if let Some(student) = &self.student {
             student.module.visit(&mut |name, tensor, _| see("classifier", name, tensor));
         }

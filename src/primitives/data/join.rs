@@ -18,7 +18,7 @@ pub static JOIN: Primitive = Primitive {
         result: "12",
     }],
     run: |cx, args| {
-        let joined = args.object::<Dataset>("ds").join(&*args.object::<Dataset>("other"))?;
+        let joined = args.object::<Dataset>("ds").join(&args.object::<Dataset>("other"))?;
         joined.record(cx);
         Ok(Value::object(joined))
     },

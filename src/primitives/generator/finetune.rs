@@ -42,6 +42,7 @@ pub static FINETUNE: Primitive = Primitive {
         Param::new("penalty", Kind::Float, "coefficient of the gradient penalty")
             .or(Fallback::Float(10.0))
             .range(0.0, 1e6),
+        super::AVERAGE.or(Fallback::Float(0.0)),
         Param::new(
             "online",
             Kind::Float,
@@ -124,6 +125,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         lr: args.float("lr"),
         betas: super::train::betas(args, (0.0, 0.9))?,
         penalty: args.float("penalty"),
+        average: Some(args.float("average")).filter(|d| *d > 0.0),
         note: args.count("note") as u64,
         seed: args.seed(),
         attack: Some(Attack {
@@ -136,7 +138,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         }),
     };
     let name = format!("{} finetuned", generator.name);
-    let finetuned = super::train::watched(cx, args, &mut |watch| {
+    let finetuned = super::train::watched(args, &mut |watch| {
         let start = (generator.network().copy()?, discriminator.judge().copy()?);
         train_generator(cx, &name, start, &set, &settings, watch)
     })?;

@@ -60,10 +60,15 @@ pub static LATENT_SEARCH: Primitive = Primitive {
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let (generator, model) = (args.object::<Generator>("g"), args.object::<Model>("f"));
     let wanted = wanted(cx, args, &generator, &model)?;
-    let labels = generator.classes().unwrap_or_default();
     let given = args.optional_object::<Model>("auxiliary");
     if let Some(auxiliary) = &given {
         super::check_pair(cx, &generator, auxiliary)?;
+        if crate::core::Object::digest(&**auxiliary) == crate::core::Object::digest(&*model) {
+            return Err(Error::argument(
+                "`auxiliary` is the classifier under test, which can't be right and wrong at once",
+            ));
+        }
+        cx.record_input("auxiliary", &auxiliary.name, crate::core::Object::digest(&**auxiliary));
     }
     for model in [Some(&model), given.as_ref()].into_iter().flatten() {
         if !model.differentiable() {
@@ -92,7 +97,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
             (Some(auxiliary), _) => auxiliary.logits(images),
             (None, Some(own)) => {
                 let judgement = own.judge().judge(images, Some(intended), Mode::Evaluate)?;
-                judgement.classes.ok_or_else(|| Error::internal(format!("a judge of {labels} labels without scores")))
+                judgement.classes.ok_or_else(|| Error::internal("a judge of labels without scores"))
             }
             (None, None) => Err(Error::internal("no auxiliary classifier")),
         },

@@ -19,6 +19,13 @@ use crate::model::Model;
 
 const GENERATOR: Param = Param::new("g", Kind::Object("Generator"), "the generator");
 
+const AVERAGE: Param = Param::new(
+    "average",
+    Kind::Float,
+    "d of the running average d e + (1 - d) w of the generator's weights, which is what is answered; in step t, from 0, at most (1 + t) / (10 + t); 0 for the last weights",
+)
+.range(0.0, 0.999_999);
+
 const NOTE: Param = Param::new("note", Kind::Int, "every so many steps, losses are noted in `history`")
     .or(Fallback::Int(20))
     .range(1.0, 1e9)
@@ -30,7 +37,7 @@ const EVERY: Param =
 const WATCH: Param = Param::new(
     "watch",
     Kind::Callback,
-    "is called with the generator as it is and the number of steps, such as |g, step| show(plot::images(g.sample(#{ n: 20, seed: 1 })))",
+    "is called with the generator as it is and the number of steps, such as |g, step| show(plot::images(g.sample(#{ n: 20, seed: 1 }))); a training that is watched does not go on where it was stopped",
 )
 .or(Fallback::Absent("nobody"));
 

@@ -90,10 +90,8 @@ pub static TRAIN: Primitive = Primitive {
             Some(Arch::Layers(layers)) => layers,
             Some(Arch::Named(name)) => (zoo::find(&name)?.layers)(set.classes().len() as i64),
             None => match &from {
-                Some(model) => {
-                    return Err(Error::model(format!("{} is not made of layers, so its weights can't be trained here", model.name))
-                        .hint("load it with `arch`, as layers"));
-                }
+                // Without layers there is nothing to train, which this says.
+                Some(model) => return Err(model.trainable_copy().err().unwrap_or_else(|| Error::internal("a model of no layers"))),
                 None => return Err(Error::argument("model::train: `arch` is needed")),
             },
         };
@@ -113,7 +111,7 @@ pub static TRAIN: Primitive = Primitive {
         }
         let settings = Settings {
             layers,
-            from: from.map(|model| (*model).clone()),
+            from: from.as_ref().map(|model| (**model).clone()),
             adversary,
             epochs: args.count("epochs"),
             batch: args.count("batch"),
@@ -122,7 +120,12 @@ pub static TRAIN: Primitive = Primitive {
             weight_decay: args.float("weight_decay"),
             class_weights: match args.get("class_weights") {
                 None => None,
-                Some(Value::Str(_)) => Some(inverse_frequencies(&set.counts())),
+                Some(Value::Str(_)) => {
+                    let mut weights = inverse_frequencies(&set.counts());
+                    let classes = from.as_ref().and_then(|model| model.classes()).unwrap_or_default() as usize;
+                    weights.resize(weights.len().max(classes), 0.0);
+                    Some(weights)
+                }
                 Some(_) => {
                     let weights = args.numbers("class_weights");
                     if weights.iter().all(|weight| *weight == 0.0) {
@@ -158,19 +161,21 @@ fn adversary(args: &Args) -> Result<Adversary> {
     };
     let number = |key: &str| match map.get(key) {
         None | Some(Value::Unit) => Ok(None),
-        Some(Value::Float(x)) if *x > 0.0 && x.is_finite() => Ok(Some(*x)),
-        Some(Value::Int(i)) if *i > 0 => Ok(Some(*i as f64)),
-        Some(other) => {
-            Err(Error::argument(format!("`adversarial`: `{key}` must be a number above 0, got {}", other.summary())))
-        }
+        Some(Value::Float(x)) if (1e-6..=1e6).contains(x) => Ok(Some(*x)),
+        Some(Value::Int(i)) if (1..=1_000_000).contains(i) => Ok(Some(*i as f64)),
+        Some(other) => Err(Error::argument(format!(
+            "`adversarial`: `{key}` must be a number from 0.000001 to 1000000, got {} {}",
+            other.kind(),
+            other.summary()
+        ))),
     };
     let Some(epsilon) = number("epsilon")? else {
         return Err(Error::argument("`adversarial`: `epsilon` is needed")
             .hint("#{ norm: \"linf\", epsilon: 0.3 }: the radius of the ball, in units of pixel values"));
     };
     let steps = number("steps")?.unwrap_or(7.0);
-    if steps.fract() != 0.0 || steps > 1e6 {
-        return Err(Error::argument(format!("`adversarial`: `steps` must be a whole number to 1000000, got {steps}")));
+    if steps.fract() != 0.0 || steps < 1.0 {
+        return Err(Error::argument(format!("`adversarial`: `steps` must be a whole number from 1 on, got {steps}")));
     }
     let random = word("start", ["random", "image"])? == "random";
     let step = match (steps as u32, random) {
