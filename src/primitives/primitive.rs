@@ -86,7 +86,11 @@ impl Kind {
                 let flat = tensor.f_to_kind(tch::Kind::Double).and_then(|t| t.f_reshape([-1])).ok()?;
                 Some(Value::floats(Vec::<f64>::try_from(&flat).ok()?))
             }
-            (Self::Either(kinds), value) => kinds.iter().find_map(|kind| kind.accept(value)),
+            (Self::Either(kinds), value) => {
+                // What fits as it is comes before what must be converted: 2.0 is a float where ints and floats fit.
+                let fits = || kinds.iter().filter_map(|kind| kind.accept(value));
+                fits().find(|fit| fit.kind() == value.kind()).or_else(|| fits().next())
+            }
             _ => None,
         }
     }
