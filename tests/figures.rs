@@ -98,6 +98,18 @@ fn svg_holds_labels_and_points() {
 }
 
 #[test]
+fn a_line_along_the_frame_is_drawn() {
+    // Frames of many heights, so that scales round up on some and down on others.
+    for height in 200..260 {
+        let layers = vec![Layer::Series(Series::line("", vec![0.0, 1.0 / 3.0, 0.7, 1.0], vec![0.3; 4]))];
+        let mut panel = Panel { layers, ..Panel::default() };
+        (panel.y.min, panel.y.max) = (Some(0.0), Some(0.3));
+        let svg = Figure::new(panel).expect("drawable").sized(400, height).svg().expect("an SVG");
+        assert_eq!(polylines(&svg, SERIES[0]), [4], "{height} pixels: one line through all points");
+    }
+}
+
+#[test]
 fn gaps_part_a_line() {
     let svg = line(&[1.0, 2.0, 1.5, f64::NAN, 3.0, 2.0, f64::INFINITY, 2.5]).svg().expect("an SVG");
     assert_eq!(polylines(&svg, SERIES[0]), [3, 2]);

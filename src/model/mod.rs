@@ -1,6 +1,7 @@
 //! What is examined: a classifier, whatever it is made of, behind one type.
 
 mod classify;
+mod frozen;
 mod layers;
 mod load;
 mod module;

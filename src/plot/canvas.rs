@@ -174,7 +174,10 @@ pub fn disc(centre: Point, radius: f64) -> Vec<Point> {
 pub fn clip_segment(a: Point, b: Point, area: Rect) -> Option<(Point, Point)> {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     let (mut from, mut to) = (0.0f64, 1.0f64);
+    // Scales round: a line along the frame is inside.
+    let grace = 1e-6;
     for (p, q) in [(-dx, a.0 - area.x0), (dx, area.x1 - a.0), (-dy, a.1 - area.y0), (dy, area.y1 - a.1)] {
+        let q = q + grace;
         if p == 0.0 {
             if q < 0.0 {
                 return None;
@@ -185,7 +188,10 @@ pub fn clip_segment(a: Point, b: Point, area: Rect) -> Option<(Point, Point)> {
             to = to.min(q / p);
         }
     }
-    (from <= to).then_some(((a.0 + from * dx, a.1 + from * dy), (a.0 + to * dx, a.1 + to * dy)))
+    // An end that is inside stays what it is, so that the next segment goes on from it.
+    let start = if from > 0.0 { (a.0 + from * dx, a.1 + from * dy) } else { a };
+    let end = if to < 1.0 { (a.0 + to * dx, a.1 + to * dy) } else { b };
+    (from <= to).then_some((start, end))
 }
 
 /// The parts of a line inside `area`.

@@ -13,13 +13,14 @@ use tch::{Kind, Reduction, Tensor};
 use super::finetuning::{Attack, attack_loss};
 use super::gradient_penalty::gradient_penalty;
 use super::images::{Images, index};
+use super::student::Student;
 use super::{Optimiser, Rule};
 use crate::core::{Cx, Digest, Error, LongCall, Object, Result, State, Value, number, random, with_stream};
 use crate::data::Dataset;
 use crate::generator::{
     Discriminator, Generator, History, Judge, Judgement, Network, Sense, digest, latents_in_stream, ordinary,
 };
-use crate::model::{Mode, Model, Module};
+use crate::model::Mode;
 
 /// Parts of the stream that order epochs, and that draw labels; steps use the small parts.
 const ORDER: u64 = 1 << 61;
@@ -176,35 +177,6 @@ struct Training<'a> {
     history: [Vec<f64>; 6],
     /// The last step at which all numbers were finite, and the state then.
     good: (u64, State),
-}
-
-/// The classifier under test, where it learns from what is drawn to fail it.
-struct Student {
-    module: Module,
-    parameters: Vec<Tensor>,
-    optimiser: Optimiser,
-}
-
-impl Student {
-    fn new(model: &Model, lr: f64) -> Result<Self> {
-        let module = model.trainable_copy()?;
-        let parameters = module.parameters();
-        let optimiser = Optimiser::new(Rule::ADAM, lr, 0.0, &parameters)?;
-        Ok(Self { module, parameters, optimiser })
-    }
-
-    /// One step on images in [0, 1] of these labels.
-    fn step(&mut self, model: &Model, images: &Tensor, labels: &Tensor) -> Result<()> {
-        let scores = self.module.forward(&model.normalise(&images.f_detach()?)?, Mode::Train)?;
-        let loss = scores.f_cross_entropy_loss(labels, None::<&Tensor>, Reduction::Mean, -100, 0.0)?;
-        let gradients = Tensor::f_run_backward(&[&loss], &self.parameters, false, false)?;
-        self.optimiser.step(&self.parameters, &gradients)
-    }
-
-    /// The classifier as it is now, on its own tensors.
-    fn model(&self, model: &Model) -> Result<Model> {
-        Model::of_module(format!("{} trained online", model.name), self.module.copy()?)?.normalised_as(model)
-    }
 }
 
 /// One batch of real images with their labels.

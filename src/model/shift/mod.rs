@@ -6,7 +6,8 @@ mod axis;
 mod course;
 mod pieces;
 
-use super::module::{Mode, Module, Node, channels_last};
+use super::frozen::channels_last;
+use super::module::{Mode, Module, Node};
 use super::{Layer, Model};
 use crate::core::{Error, Result, Tensor};
 use axis::{Axis, Window};

@@ -35,7 +35,7 @@ pub static FINETUNE: Primitive = Primitive {
         Param::new("steps", Kind::Int, "steps of the generator").or(Fallback::Int(1000)).range(1.0, 1e9),
         Param::new("critic_steps", Kind::Int, "steps of the discriminator before each of the generator")
             .or(Fallback::Int(1))
-            .range(1.0, 1000.0),
+            .range(1.0, 100.0),
         Param::new("batch", Kind::Int, "images per step").or(Fallback::Int(64)).range(2.0, 65536.0).unit("images"),
         Param::new("lr", Kind::Float, "Adam's learning rate").or(Fallback::Float(0.0002)).range(0.0, 1e3),
         Param::new("betas", Kind::Numbers, "Adam's two").or(Fallback::Absent("[0, 0.9]")).range(0.0, 0.999_999),

@@ -31,7 +31,7 @@ pub static TRAIN: Primitive = Primitive {
             .range(1.0, 1e9),
         Param::new("critic_steps", Kind::Int, "steps of the discriminator before each of the generator")
             .or(Fallback::Absent("1; \"thesis\": 5"))
-            .range(1.0, 1000.0),
+            .range(1.0, 100.0),
         Param::new("batch", Kind::Int, "images per step")
             .or(Fallback::Absent("64, with log odds 32; \"thesis\": 100"))
             .range(2.0, 65536.0)

@@ -22,6 +22,7 @@ pub static ARG: Primitive = Primitive {
     source: "",
     examples: &[
         Example { code: "arg(\"epsilon\", 5)", result: "5" },
+        Example { code: "arg(\"scale\", 2.0)", result: "2.0" },
         Example { code: "arg(\"images\", 100, #{ min: 1 })", result: "100" },
     ],
     run,
