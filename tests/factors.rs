@@ -9,7 +9,7 @@ use std::rc::Rc;
 use toys::{Linear, integers, model, noise, set};
 use viva::core::{Cx, ErrorKind, Object, Result, Value};
 use viva::data::Edge;
-use viva::objective::Objective;
+use viva::objective::Wanted;
 use viva::script::{Diagnostic, Session};
 use viva::search::{Densities, Examination, Proposals, Proposing, Search, Transcript, examine};
 use viva::space::{Domain, Factor, Factors, Point, Setting};
@@ -210,7 +210,7 @@ fn a_search_that_learns_hears_its_own_losses() {
         data: &data,
         space: Rc::new(Factors::new(vec![light], darken).unwrap()),
         search: Rc::new(Climb(told.clone())),
-        objective: Objective::Misclassify,
+        objective: Wanted::Misclassify.into(),
         levels: vec![],
         steps: vec![],
         densities: Densities::WhereKnown,

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use tch::{Device, Kind};
 use viva::core::{Cx, Digest, Journal, Quiet, Result, Tensor, Value};
 use viva::model::{Layer, Model, Module, Network};
-use viva::objective::{Aim, Objective};
+use viva::objective::{Aim, Wanted};
 use viva::script::Session;
 use viva::search::{
     Adef, Bim, Candidates, CaseBatch, Densities, Examination, Gradient, GradientSearch, Place, Schedule, Sight, examine,
@@ -87,8 +87,10 @@ fn follow(
         model,
         space,
         images,
+        base: &[images.shallow_clone()],
         labels,
         aims,
+        objective: &Wanted::Misclassify.into(),
         radii: None,
         sights,
         cases: labels.len(),
@@ -339,8 +341,10 @@ fn steps_along_the_mean_gradient_shrink_with_the_number_of_cases() {
             model: &model,
             space: &space,
             images: &image,
+            base: &[image.shallow_clone()],
             labels: &[0],
             aims: &[Aim::Away],
+            objective: &Wanted::Misclassify.into(),
             radii: None,
             sights: &sights,
             cases,
@@ -598,7 +602,7 @@ fn a_long_trajectory_goes_on_where_it_was_stopped() {
             data: &data,
             space: Rc::new(Pixels::new(Norm::L2, None, None).unwrap()),
             search: Rc::new(Bim { steps: 60, step: None, schedule: Schedule::Constant, gradient: Gradient::Own }),
-            objective: Objective::Misclassify,
+            objective: Wanted::Misclassify.into(),
             levels: vec![],
             steps: vec![0, 20, 45, 60],
             densities: Densities::WhereKnown,

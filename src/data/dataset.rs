@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tch::Device;
 
+use super::drawn::Latents;
 use crate::core::{Cx, Digest, Error, Result, Tensor, Value};
 
 /// Floats that are read at once, at most: 2 GiB.
@@ -33,6 +34,11 @@ pub trait Source: Send + Sync {
     /// What image `index` was drawn to show, by name, where that is known.
     fn attributes(&self, _index: usize) -> Vec<(&'static str, Value)> {
         vec![]
+    }
+
+    /// What a generator drew the images of, where one did.
+    fn latents(&self) -> Option<&Latents> {
+        None
     }
 }
 
@@ -155,6 +161,21 @@ impl Dataset {
     /// As that of its source.
     pub(super) fn depth(&self) -> usize {
         self.source.depth()
+    }
+
+    /// The same images from another source of them.
+    pub(super) fn from_source(self, change: impl FnOnce(Arc<dyn Source>) -> Arc<dyn Source>) -> Self {
+        Self { source: change(self.source), ..self }
+    }
+
+    /// What the source's images were drawn of, unless they are changed as they are read.
+    pub(super) fn source_latents(&self) -> Option<&Latents> {
+        self.source.latents().filter(|_| self.preprocessing.is_empty())
+    }
+
+    /// Which images of the source these rows are.
+    pub(super) fn source_rows(&self, rows: &[usize]) -> Vec<usize> {
+        rows.iter().map(|&row| self.rows[row] as usize).collect()
     }
 
     /// The digest follows from what the set holds, not from how it was put together: `take(5).take(3)` is `take(3)`.

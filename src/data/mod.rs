@@ -3,6 +3,7 @@
 mod choose;
 mod cifar;
 mod dataset;
+mod drawn;
 pub mod fetch;
 mod folder;
 mod glyphs;
@@ -23,6 +24,7 @@ mod strokes;
 mod window;
 
 pub use dataset::{Dataset, Edge, PixelScale, Preprocessing, Source};
+pub use drawn::{Latents, drawn};
 pub use glyphs::{Glyphs, Polarity, Position, Split};
 pub use load::{Load, load};
 pub use look::Look;

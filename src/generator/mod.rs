@@ -1,8 +1,10 @@
 //! What draws: generators, which make images of latent vectors in named stages, and the discriminators that they learn from.
 
+mod deviations;
 mod discriminator;
 mod load;
 mod program;
+mod sample;
 mod sequential;
 pub mod zoo;
 
@@ -10,6 +12,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::rc::Rc;
 
+pub use deviations::Site;
 pub use discriminator::{Discriminator, Judge, Judgement, Sense, Split, SplitPlan, ordinary};
 pub use load::{Options, load};
 pub use program::Program;
@@ -43,6 +46,16 @@ pub trait Network {
 
     /// Stage `i`, counted from 0, of what the stage before gave; stage 0 takes the latent vectors.
     fn stage(&self, i: usize, x: &Tensor, condition: &Condition, mode: Mode) -> Result<Tensor>;
+
+    /// What goes into the activation function that stage `i` ends in, in evaluation; `None` where it ends in none.
+    fn before_activation(&self, _i: usize, _x: &Tensor, _condition: &Condition) -> Result<Option<Tensor>> {
+        Ok(None)
+    }
+
+    /// The rest of a stage, after `before_activation`; `x` may be overwritten.
+    fn activate(&self, _i: usize, _x: &Tensor) -> Result<Tensor> {
+        Err(Error::internal("a stage without an activation function"))
+    }
 
     /// Every tensor of the state dict.
     fn visit(&self, see: &mut See);

@@ -130,6 +130,19 @@ impl Network for Sequential {
         }
     }
 
+    fn before_activation(&self, i: usize, x: &Tensor, condition: &Condition) -> Result<Option<Tensor>> {
+        let Some((_, module)) = self.stages.get(i) else { return Ok(None) };
+        match condition.first() {
+            Some(label) if i == 0 => module.before_activation(&Tensor::f_cat(&[x, label], 1)?),
+            _ => module.before_activation(x),
+        }
+    }
+
+    fn activate(&self, i: usize, x: &Tensor) -> Result<Tensor> {
+        let (_, module) = self.stages.get(i).ok_or_else(|| Error::internal("a stage that is not there"))?;
+        module.activate(x)
+    }
+
     fn visit(&self, see: &mut See) {
         self.stages.iter().for_each(|(_, module)| module.visit(see));
     }

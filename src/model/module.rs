@@ -326,6 +326,21 @@ impl Module {
         self.root.forward(images, mode)
     }
 
+    /// What goes into the last activation function at the top, in evaluation; `None` without one, or with weights after it.
+    pub fn before_activation(&self, x: &Tensor) -> Result<Option<Tensor>> {
+        let steps = self.root.steps();
+        let Some(at) = activation(&steps) else { return Ok(None) };
+        let x = if self.channels_last && x.dim() == 4 { channels_last(x)? } else { x.shallow_clone() };
+        steps[..at].iter().try_fold(x, |x, node| node.forward(&x, Mode::Evaluate)).map(Some)
+    }
+
+    /// The last activation function at the top, and what comes after it; `x` may be overwritten.
+    pub fn activate(&self, x: &Tensor) -> Result<Tensor> {
+        let steps = self.root.steps();
+        let at = activation(&steps).ok_or_else(|| Error::internal("layers without an activation function"))?;
+        steps[at..].iter().try_fold(x.shallow_clone(), |x, node| node.forward(&x, Mode::Evaluate))
+    }
+
     /// Every tensor of the state dict by its PyTorch name, and whether training changes it by gradients.
     pub fn visit(&self, see: &mut dyn FnMut(String, &Tensor, bool)) {
         self.root.visit("", see);
@@ -370,6 +385,20 @@ impl Module {
         }
         Ok(Digest::of_parts(&parts.iter().map(|d| &d.0[..]).collect::<Vec<_>>()))
     }
+}
+
+/// The place of the last activation function, if nothing that learns comes after it.
+fn activation(steps: &[&Node]) -> Option<usize> {
+    let is = |node: &&&Node| match node {
+        Node::ReluInPlace | Node::LeakyRelu { .. } => true,
+        Node::Plain(layer) => {
+            matches!(layer, Layer::Relu | Layer::Relu6 | Layer::Silu | Layer::Sigmoid | Layer::Tanh)
+        }
+        _ => false,
+    };
+    let at = steps.iter().rposition(|node| is(&node))?;
+    let plain = |node: &&Node| matches!(node, Node::Plain(_));
+    steps[at + 1..].iter().all(|node| plain(node)).then_some(at)
 }
 
 /// Part of the stream that initialises networks; steps of training use the small parts.

@@ -3,7 +3,7 @@
 use crate::core::{Error, Result, Value};
 use crate::data::Dataset;
 use crate::model::Model;
-use crate::objective::Objective;
+use crate::objective::{Objective, Wanted};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
 use crate::search::{AnySearch, Densities, Examination, GradientSearch, Search};
 use crate::space::AnySpace;
@@ -99,7 +99,9 @@ pub static EXAMINE: Primitive = Primitive {
             model: &args.object::<Model>("f"),
             data: &args.object::<Dataset>("inputs"),
             space: args.object::<AnySpace>("space").0.clone(),
-            objective: args.optional_object::<Objective>("objective").map_or(Objective::Misclassify, |o| *o),
+            objective: args
+                .optional_object::<Objective>("objective")
+                .map_or(Wanted::Misclassify.into(), |o| (*o).clone()),
             levels: levels(args)?,
             steps: steps(args, &*search)?,
             search,

@@ -97,6 +97,35 @@ pub static TYPES: &[Type] = &[
         elements: "",
     },
     Type {
+        name: "PerturbedTests",
+        purpose: "Images that a classifier gets wrong because a generator's activations were changed while it drew them.",
+        fields: &[
+            field("images", "a Dataset, or ()", "the tests, with the labels that they were drawn as"),
+            field("originals", "a Dataset, or ()", "what each was before anything was changed"),
+            field("targets", "an array of ints, or of ()", "what the classifier was to answer to each"),
+            field("predictions", "an array of ints", "what it answers"),
+            field(
+                "magnitudes",
+                "an array of floats",
+                "how long each perturbation is, in standard deviations of activations",
+            ),
+            field("steps", "an array of ints", "how many steps each took"),
+            field("kept", "an array of bools, or ()", "whether most of the oracle still read each as it was drawn"),
+            field("share", "a float", "tests by seeds that were changed"),
+            field("kept_share", "a float, or ()", "the share of tests that keep their label in the eyes of the oracle"),
+            field("drawn", "an int", "seeds that were drawn"),
+            field("misread", "an int", "seeds that the classifier got wrong as they stood, and that were left out"),
+            field(
+                "rejected",
+                "an int",
+                "seeds that the oracle did not take for what they were drawn as, and that were left out",
+            ),
+            field("seeds", "a Dataset", "seeds that were changed"),
+            field("transcript", "a Transcript", "one row for each of them"),
+        ],
+        elements: "",
+    },
+    Type {
         name: "Transcript",
         purpose: "The outcomes of an examination: a table with one row per image, and per target, level and step where there are several.",
         fields: &[

@@ -139,14 +139,14 @@ impl GradientSearch for Bim {
             (None, None) => None,
         };
         let radii = match radii {
-            Some(radii) => Some(radii.f_to_kind(kind)?.f_to_device(device)?.f_reshape([n, 1, 1, 1])?),
+            Some(radii) => Some(radii.f_to_kind(kind)?.f_to_device(device)?),
             None => None,
         };
-        let goals = Goals::of(cases.labels, cases.aims, device)?;
+        let goals = Goals::of(cases.labels, cases.aims, cases.objective, device)?;
         let last = cases.sights.iter().filter_map(|place| place.step).max().unwrap_or(0);
         let (first, mut points, mut vanished) = match &cases.from {
             Some(from) => (from.step, from.points.shallow_clone(), from.vanished.f_to_kind(tch::Kind::Bool)?),
-            None => (0, space.start(images)?, Tensor::f_zeros([n], (tch::Kind::Bool, device))?),
+            None => (0, space.start(cases.base)?, Tensor::f_zeros([n], (tch::Kind::Bool, device))?),
         };
         // Sights come in the order of their steps.
         let mut ahead = cases.sights.iter().enumerate().filter_map(|(place, sight)| Some((place, sight.step?)));
@@ -162,7 +162,7 @@ impl GradientSearch for Bim {
                 return Err(stopped);
             }
             let leaf = points.f_detach()?.f_set_requires_grad(i < last)?;
-            let drawn = space.draw(images, &leaf)?;
+            let drawn = space.draw(cases.base, &leaf)?;
             let scores = cases.model.logits(&drawn)?;
             let place = next.filter(|(_, step)| *step == i).map(|(place, _)| place);
             if place.is_some() {
@@ -170,7 +170,7 @@ impl GradientSearch for Bim {
             }
             if i == 0 || place.is_some() {
                 tch::no_grad(|| -> Result<()> {
-                    let magnitude = space.magnitude(images, &leaf)?;
+                    let magnitude = space.magnitude(cases.base, &leaf)?;
                     let steps = Tensor::f_full([n], i64::from(i), (tch::Kind::Int64, device))?;
                     let (images, scores) = (drawn.f_detach()?, scores.f_detach()?);
                     for place in (i == 0).then_some(None).into_iter().chain(place.map(Some)) {
@@ -196,7 +196,7 @@ impl GradientSearch for Bim {
                 let (direction, none) = self.direction(&gradients[0], space.norm(), cases.cases)?;
                 vanished = vanished.f_logical_or(&none)?;
                 let stepped = leaf.f_detach()?.f_add(&direction.f_mul_scalar(self.size(space.norm(), i))?)?;
-                space.keep(images, &stepped, radii.as_ref())
+                space.keep(cases.base, &stepped, radii.as_ref())
             })?;
         }
         Ok(())

@@ -11,7 +11,7 @@ use super::{PAIRS, Search};
 use crate::core::{Cx, Error, ErrorKind, Result, Tensor};
 use crate::data::Dataset;
 use crate::model::Model;
-use crate::objective::{Aim, Objective, Verdicts, judge};
+use crate::objective::{Aim, Objective, Verdicts, Wanted, judge};
 use crate::space::{Part, Space};
 
 /// Whether the density of every outcome is worked out as well.
@@ -47,6 +47,7 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let (space, search) = (plan.space.describe(), plan.search.describe());
     check_levels(&plan.levels)?;
     check_steps(&plan.steps)?;
+    plan.space.check(plan.data)?;
     check_bounds(cx, plan)?;
     if let Some(gradients) = plan.search.by_gradient() {
         return match plan.densities {
@@ -54,9 +55,15 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
             Densities::WhereKnown => super::gradient::examine(cx, plan, gradients),
         };
     }
+    if let Some(adam) = plan.search.descent() {
+        return match plan.densities {
+            Densities::Required => refused(format!("the outcomes of {search} have no densities")),
+            Densities::WhereKnown => super::descent::examine(cx, plan, adam),
+        };
+    }
     if !plan.steps.is_empty() {
         return Err(Error::argument(format!("examine: `steps` belongs to searches along gradients, not to {search}"))
-            .hint("search::bim notes its way at the `steps` that you name"));
+            .hint("search::bim and adam note their way at the `steps` that you name"));
     }
     if let Some(factored) = plan.space.factored() {
         return match plan.search.proposing() {
@@ -73,7 +80,7 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let Some(exhaustive) = plan.search.exhaustive() else {
         return refused(format!("{search} can't go through the points of {space}"));
     };
-    if plan.objective != Objective::Misclassify {
+    if plan.objective != Objective::from(Wanted::Misclassify) {
         return refused(format!(
             "{search} over {space} looks for any wrong label, not for objective::{}",
             plan.objective.describe()
@@ -214,7 +221,7 @@ impl Work for Grids<'_> {
                 Some(sharing) => sharing.scores(group, prepared, &points, frames)?,
                 None => self.plan.model.logits(&draw(group, prepared, &points)?)?,
             };
-            judge(&scores, &labels, &vec![Aim::Away; labels.len()])
+            judge(&scores, &labels, &vec![Aim::Away; labels.len()], &self.plan.objective)
         })?;
         if let Some(bad) = verdicts.broken {
             let row = self.active[asked[bad].0].as_ref().map_or(0, |a| a.row);

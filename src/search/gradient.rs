@@ -14,7 +14,7 @@ use super::snr::snr;
 use super::transcript::{Row, Transcript};
 use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result, State, Tensor};
 use crate::model::Model;
-use crate::objective::{Aim, Goals, Verdicts, judge, loss, numbers};
+use crate::objective::{Aim, Goals, Objective, Verdicts, judge, loss, numbers};
 use crate::space::{Point, Space};
 
 /// A search that needs gradients.
@@ -52,9 +52,12 @@ pub struct CaseBatch<'a> {
     pub space: &'a dyn Space,
     /// `B x C x H x W`, as they stand.
     pub images: &'a Tensor,
+    /// What the points of a differentiable space are changes of.
+    pub base: &'a [Tensor],
     pub labels: &'a [i64],
     /// All classes are known.
     pub aims: &'a [Aim],
+    pub objective: &'a Objective,
     /// Of the balls that cases stay in, one each, where they have one.
     pub radii: Option<Vec<f64>>,
     pub sights: &'a [Place],
@@ -121,7 +124,7 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) 
     }
     plan.model.check_fits(cx, plan.data)?;
     let classes = plan.model.classes().unwrap_or_default();
-    plan.objective.check(classes)?;
+    plan.objective.check(classes, plan.data.len())?;
     search.check(plan, classes)?;
     let mut followed = Followed::new(plan, search, classes);
     let outcome = followed.run(cx, batch_of(cx, plan));
@@ -208,17 +211,17 @@ impl<'a> Followed<'a> {
     fn case(&self, number: usize) -> (usize, Aim, Option<f64>) {
         let (image, within) = (number / self.cases_per_image(), number % self.cases_per_image());
         let levels = self.radii.len().max(1);
-        let aims = self.plan.objective.aims(self.plan.data.labels()[image], self.classes);
+        let aims = self.plan.objective.aims(image, self.plan.data.labels()[image], self.classes);
         (image, aims[within / levels], self.radii.get(within % levels).copied())
     }
 
     /// Whether a record can be of the cases from `first` on.
     fn could_be(&self, first: usize, cases: &Outcomes) -> bool {
-        let class = |c: f32| c.fract() == 0.0 && (0.0..self.classes as f32).contains(&c);
+        let class = |c: f32| c.fract() == 0.0 && (0.0..=self.classes as f32).contains(&c);
         (0..cases.count).all(|case| {
             let aimed = match self.case(first + case).1 {
                 Aim::Away => cases.targets[case].is_none(),
-                Aim::To(target) => cases.targets[case] == Some(target),
+                Aim::To(target) | Aim::Labels(target) => cases.targets[case] == Some(target),
                 Aim::ToLeast => cases.targets[case].is_some_and(|target| i64::from(target) < self.classes),
             };
             let sound = |sight| class(cases.number(sight, 1, case)) && cases.number(sight, 0, case).is_finite();
@@ -284,7 +287,7 @@ impl<'a> Followed<'a> {
                 let step = number(7) as u32;
                 self.rows.push(Row {
                     id: image as u32,
-                    label: self.plan.data.labels()[image] as i32,
+                    label: self.plan.objective.label(self.plan.data.labels()[image] as i32, before),
                     target: cases.targets[case],
                     before,
                     after: number(1) as i32,
@@ -398,12 +401,18 @@ impl Trajectories<'_> {
                 at
             })
             .collect();
-        let images = canvases.f_index_select(0, &Tensor::f_from_slice(&place)?.f_to_device(self.cx.device())?)?;
+        let place = Tensor::f_from_slice(&place)?.f_to_device(self.cx.device())?;
+        let images = canvases.f_index_select(0, &place)?;
+        let base = match plan.space.differentiable() {
+            Some(space) => space.base(plan.data, &rows, self.cx.device())?,
+            None => vec![],
+        };
+        let base = base.iter().map(|t| Ok(t.f_index_select(0, &place)?)).collect::<Result<Vec<_>>>()?;
         let labels: Vec<i64> = cases.iter().map(|case| plan.data.labels()[case.0]).collect();
         let mut aims: Vec<Aim> = cases.iter().map(|case| case.1).collect();
         if aims.contains(&Aim::ToLeast) {
             let scores = tch::no_grad(|| plan.model.logits(&images))?;
-            let standing: Verdicts = judge(&scores, &labels, &aims)?;
+            let standing: Verdicts = judge(&scores, &labels, &aims, &plan.objective)?;
             for (aim, verdict) in aims.iter_mut().zip(standing.of).filter(|(aim, _)| **aim == Aim::ToLeast) {
                 *aim = Aim::To(verdict.least);
             }
@@ -414,15 +423,17 @@ impl Trajectories<'_> {
             model: plan.model,
             space: &*plan.space,
             images: &images,
+            base: &base,
             labels: &labels,
             aims: &aims,
+            objective: &plan.objective,
             radii,
             sights: self.sights,
             cases: plan.data.len() * plan.objective.aims_per_image(self.classes),
             from,
             keeper,
         };
-        let goals = Goals::of(&labels, &aims, images.device())?;
+        let goals = Goals::of(&labels, &aims, &plan.objective, images.device())?;
         self.search.follow(&batch, &mut |sight| see(sight, &images, &goals))?;
         Ok(aims)
     }

@@ -1,8 +1,10 @@
 //! How a failing change is looked for, and the loop that pairs a search with a space and an objective.
 
+mod adam;
 mod adef;
 mod bim;
 mod combinations;
+mod descent;
 mod examine;
 mod exhaustive;
 mod generated;
@@ -10,6 +12,7 @@ mod gradient;
 mod grid;
 mod latent_search;
 mod nearest;
+mod perturbed;
 mod propose;
 mod random;
 mod random2;
@@ -26,6 +29,7 @@ use std::rc::Rc;
 
 use crate::core::{Digest, Object};
 
+pub use adam::{Adam, Bound, Shortfall};
 pub use adef::{Adef, Candidates};
 pub use bim::{Bim, Gradient, Schedule};
 pub use examine::{Densities, Examination, examine};
@@ -35,6 +39,7 @@ pub use gradient::{CaseBatch, GradientSearch, Keeper, Kept, Place, Sight};
 pub use grid::{Ball, Grid};
 pub use latent_search::{Auxiliary, LatentSearch, latent_search};
 pub use nearest::Nearest;
+pub use perturbed::{Perturbation, PerturbedTests, Target, perturbed_tests};
 pub use propose::{Proposals, Proposing};
 pub use random::Random;
 pub use random2::Random2;
@@ -48,8 +53,8 @@ pub use transcript::{Density, Row, Transcript};
 const PAIRS: &str = "pairs that work: space::flip, turn, polarity, their products with each other and with \
                      space::translate, and space::translate with search::strongest, nearest, random or random2; space::noise, \
                      rotate, affine, translate with a fill, and space::factors with search::sample and sweep, and with \
-                     search::strongest where every factor has choices or a `grid` is given; space::pixels with search::bim; \
-                     space::deform with search::adef";
+                     search::strongest where every factor has choices or a `grid` is given; space::pixels and latent with search::bim \
+                     and adam; space::deform with search::adef";
 
 /// A way to look.
 pub trait Search {
@@ -63,6 +68,11 @@ pub trait Search {
 
     /// The search over settings of factors, if it needs no more than losses.
     fn proposing(&self) -> Option<&dyn Proposing> {
+        None
+    }
+
+    /// The search that takes each image down its own gradient until it fails, if it is that one.
+    fn descent(&self) -> Option<&Adam> {
         None
     }
 

@@ -47,7 +47,7 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search:
     }
     plan.model.check_fits(cx, plan.data)?;
     let classes = plan.model.classes().unwrap_or_default();
-    plan.objective.check(classes)?;
+    plan.objective.check(classes, plan.data.len())?;
     let rows = plan.data.len() * plan.objective.aims_per_image(classes) * levels.len();
     // One proposal per image must be able to fill a batch.
     let batch = rounds::batch_of(cx, plan);
@@ -139,7 +139,7 @@ impl Work for Searches<'_> {
     fn admit(&mut self, place: usize, row: usize) -> Result<Vec<Asked>> {
         let label = self.plan.data.labels()[row];
         let mut hunts = vec![];
-        for aim in self.plan.objective.aims(label, self.classes) {
+        for aim in self.plan.objective.aims(row, label, self.classes) {
             for (level, (_, factors)) in self.levels.iter().enumerate() {
                 hunts.push(Hunt {
                     aim,
@@ -199,7 +199,8 @@ impl Work for Searches<'_> {
                 ratios.extend(Vec::<f32>::try_from(&snr)?);
                 parts.push(drawn);
             }
-            let mut verdicts = judge(&self.plan.model.logits(&Tensor::f_cat(&parts, 0)?)?, &labels, &aims)?;
+            let mut verdicts =
+                judge(&self.plan.model.logits(&Tensor::f_cat(&parts, 0)?)?, &labels, &aims, &self.plan.objective)?;
             verdicts.of.iter_mut().zip(ratios).for_each(|(verdict, ratio)| verdict.snr = ratio);
             Ok::<_, Error>(verdicts)
         })?;
@@ -299,7 +300,7 @@ impl Searches<'_> {
             self.settings[at * width..(at + 1) * width].copy_from_slice(&worst.setting);
             rows.push(Row {
                 id: active.row as u32,
-                label: active.label,
+                label: self.plan.objective.label(active.label, before.predicted),
                 target: hunt.aim.target(),
                 before: before.predicted,
                 after: worst.verdict.predicted,

@@ -48,7 +48,7 @@ impl Replay {
             data,
             space: self.space.clone(),
             search: self.search.clone(),
-            objective: self.objective,
+            objective: self.objective.clone(),
             levels: self.levels.clone(),
             steps,
             densities: Densities::WhereKnown,

@@ -85,9 +85,10 @@ impl Row {
         !self.wrong_before() && self.target != Some(self.label)
     }
 
-    /// Right as it stands, and where the search left it as the objective asks: wrong, or the target.
+    /// Right as it stands, and where the search left it as the objective asks: wrong, or the target, as clearly as it is to be.
     pub fn fooled(&self) -> bool {
-        self.may_be_fooled() && self.target.map_or(self.wrong_after(), |target| self.after == target)
+        let met = self.target.map_or(self.wrong_after(), |target| self.after == target);
+        self.may_be_fooled() && met && self.margin <= 0.0
     }
 }
 
@@ -131,6 +132,8 @@ enum Points {
         space: Rc<dyn Space>,
         numbers: Vec<f64>,
     },
+    /// The image of every row, where finding it again would take as long as finding it.
+    Images(Vec<Tensor>),
     /// Nothing is kept of where a search along gradients went.
     Trajectory(Box<Replay>),
 }
@@ -174,6 +177,13 @@ impl Points {
                 let factored =
                     space.factored().ok_or_else(|| Error::internal("settings of a space without factors"))?;
                 factored.draw(cx, &data.images(&ids, cx.device())?, &places, &settings)
+            }
+            Self::Images(images) => {
+                let chosen = rows.iter().filter_map(|row| match row.point {
+                    Point::Setting(place) => images.get(place as usize),
+                    _ => None,
+                });
+                Ok(Tensor::f_stack(&chosen.collect::<Vec<_>>(), 0)?.f_to_device(cx.device())?)
             }
             Self::Trajectory(replay) => replay.bring(cx, data, rows, Wanted::Images),
         }
@@ -236,13 +246,18 @@ impl Transcript {
         Self::of_points(plan, Points::Settings { space: plan.space.clone(), numbers }, None, rows)
     }
 
+    /// Rows that each stand for one of these images, `C x H x W`, by their points.
+    pub(super) fn of_images(plan: &Examination, images: Vec<Tensor>, rows: Vec<Row>) -> Self {
+        Self::of_points(plan, Points::Images(images), None, rows)
+    }
+
     /// Rows of a search along gradients.
     pub(super) fn of_course(plan: &Examination, rows: Vec<Row>) -> Self {
         let replay = Replay {
             model: plan.model.clone(),
             space: plan.space.clone(),
             search: plan.search.clone(),
-            objective: plan.objective,
+            objective: plan.objective.clone(),
             levels: plan.levels.clone(),
             batch: plan.batch,
             seed: plan.seed,
@@ -256,7 +271,7 @@ impl Transcript {
             data: plan.data.clone(),
             space: plan.space.describe(),
             search: plan.search.describe(),
-            objective: plan.objective,
+            objective: plan.objective.clone(),
             seed: plan.seed,
             density,
             unit: plan.space.unit(),
@@ -331,6 +346,11 @@ impl Transcript {
             groups.entry(value.summary()).or_insert_with(empty).rows.push(*row);
         }
         Ok(groups)
+    }
+
+    /// The rows of images that the search made fail.
+    pub fn fooled(&self) -> Self {
+        Self { rows: self.rows.iter().filter(|row| row.fooled()).copied().collect(), of: self.of.clone() }
     }
 
     /// The share of the images that were right as they stand which the search made fail; NaN if none was right.

@@ -7,6 +7,7 @@ mod deform;
 pub mod factor;
 mod factors;
 mod flip;
+mod latent;
 mod noise;
 mod pixels;
 mod polarity;
@@ -15,6 +16,8 @@ mod translate;
 mod turn;
 
 use std::rc::Rc;
+
+use tch::Device;
 
 use crate::core::{Digest, Error, Object, Result, Tensor, Value, number};
 use crate::data::Dataset;
@@ -25,6 +28,7 @@ pub use deform::Deform;
 pub use factor::{Domain, Factor, Factored, Setting};
 pub use factors::Factors;
 pub use flip::Flip;
+pub use latent::{Latent, LatentOptions};
 pub use noise::Noise;
 pub use pixels::{Norm, Pixels};
 pub use polarity::Polarity;
@@ -66,6 +70,11 @@ pub trait Space {
         None
     }
 
+    /// Refuses data whose images it can't change.
+    fn check(&self, _data: &Dataset) -> Result<()> {
+        Ok(())
+    }
+
     /// The space of deformations, if it is that one.
     fn deform(&self) -> Option<&Deform> {
         None
@@ -80,17 +89,27 @@ pub trait Differentiable {
     /// The radius of the ball that points stay in, if they do.
     fn within(&self) -> Option<f64>;
 
-    /// The points that leave images `N x C x H x W` as they are.
-    fn start(&self, images: &Tensor) -> Result<Tensor>;
+    /// What points are changes of, for these rows of the data: tensors with one row per image. By default the images.
+    fn base(&self, data: &Dataset, rows: &[usize], device: Device) -> Result<Vec<Tensor>> {
+        Ok(vec![data.images(rows, device)?])
+    }
 
-    /// The images at these points, from which gradients flow back to the points.
-    fn draw(&self, images: &Tensor, points: &Tensor) -> Result<Tensor>;
+    /// The points that leave images as they are.
+    fn start(&self, base: &[Tensor]) -> Result<Tensor>;
 
-    /// The nearest points that are allowed; `radii`, `N x 1 x 1 x 1`, is of the ball around each image.
-    fn keep(&self, images: &Tensor, points: &Tensor, radii: Option<&Tensor>) -> Result<Tensor>;
+    /// The images `N x C x H x W` at these points, from which gradients flow back to the points.
+    fn draw(&self, base: &[Tensor], points: &Tensor) -> Result<Tensor>;
 
-    /// How large the change of each image is.
-    fn magnitude(&self, images: &Tensor, points: &Tensor) -> Result<Tensor>;
+    /// The nearest points that are allowed; `radii`, `N`, is of the ball around each image.
+    fn keep(&self, base: &[Tensor], points: &Tensor, radii: Option<&Tensor>) -> Result<Tensor>;
+
+    /// How large the change of each image is, `N`.
+    fn magnitude(&self, base: &[Tensor], points: &Tensor) -> Result<Tensor>;
+}
+
+/// The only tensor that the points of a space of images are changes of.
+fn images(base: &[Tensor]) -> Result<&Tensor> {
+    base.first().ok_or_else(|| Error::internal("points without images"))
 }
 
 /// The least and the largest value that pixels are kept in.

@@ -1,6 +1,6 @@
 //! Every pixel by itself: the space of perturbations that basic iterative methods search.
 
-use super::{Bounds, Differentiable, Space};
+use super::{Bounds, Differentiable, Space, images};
 use crate::core::{Error, Result, Tensor};
 
 /// How the size of a perturbation is measured.
@@ -102,16 +102,18 @@ impl Differentiable for Pixels {
     }
 
     /// A point is the changed image itself.
-    fn start(&self, images: &Tensor) -> Result<Tensor> {
-        Ok(images.f_detach_copy()?)
+    fn start(&self, base: &[Tensor]) -> Result<Tensor> {
+        Ok(images(base)?.f_detach_copy()?)
     }
 
-    fn draw(&self, _images: &Tensor, points: &Tensor) -> Result<Tensor> {
+    fn draw(&self, _base: &[Tensor], points: &Tensor) -> Result<Tensor> {
         Ok(points.shallow_clone())
     }
 
-    fn keep(&self, images: &Tensor, points: &Tensor, radii: Option<&Tensor>) -> Result<Tensor> {
-        let points = match (radii, self.norm) {
+    fn keep(&self, base: &[Tensor], points: &Tensor, radii: Option<&Tensor>) -> Result<Tensor> {
+        let images = images(base)?;
+        let radii = radii.map(|radii| radii.f_reshape([-1, 1, 1, 1])).transpose()?;
+        let points = match (&radii, self.norm) {
             (None, _) => points.shallow_clone(),
             (Some(radii), Norm::Linf) => points.f_maximum(&images.f_sub(radii)?)?.f_minimum(&images.f_add(radii)?)?,
             (Some(radii), Norm::L2) => {
@@ -124,7 +126,7 @@ impl Differentiable for Pixels {
         self.bounds.map_or_else(|| Ok(points.shallow_clone()), |bounds| bounds.clamp(&points))
     }
 
-    fn magnitude(&self, images: &Tensor, points: &Tensor) -> Result<Tensor> {
-        Ok(self.measure(&points.f_sub(images)?)?.f_reshape([-1])?)
+    fn magnitude(&self, base: &[Tensor], points: &Tensor) -> Result<Tensor> {
+        Ok(self.measure(&points.f_sub(images(base)?)?)?.f_reshape([-1])?)
     }
 }

@@ -29,10 +29,11 @@ impl Adversary {
     ) -> Result<Tensor> {
         let space = Pixels::new(self.norm, Some(self.epsilon), Some(Bounds::new(0.0, 1.0)?))?;
         let n = images.size()[0];
-        let radii = Tensor::f_full([n, 1, 1, 1], self.epsilon, (images.kind(), images.device()))?;
-        let mut points = space.start(images)?;
+        let base = [images.shallow_clone()];
+        let radii = Tensor::f_full([n], self.epsilon, (images.kind(), images.device()))?;
+        let mut points = space.start(&base)?;
         if self.random {
-            points = space.keep(images, &points.f_add(&self.uniform(images)?)?, Some(&radii))?;
+            points = space.keep(&base, &points.f_add(&self.uniform(images)?)?, Some(&radii))?;
         }
         for _ in 0..self.steps {
             let leaf = points.f_detach()?.f_set_requires_grad(true)?;
@@ -40,7 +41,7 @@ impl Adversary {
             let gradients = Tensor::f_run_backward(&[&loss], &[&leaf], false, false)?;
             let (direction, _) = self.norm.steepest(&gradients[0])?;
             let moved = leaf.f_detach()?.f_add(&direction.f_mul_scalar(self.step)?)?;
-            points = space.keep(images, &moved, Some(&radii))?;
+            points = space.keep(&base, &moved, Some(&radii))?;
         }
         Ok(points.f_detach()?)
     }

@@ -7,6 +7,7 @@ pub mod images;
 pub mod inception_score;
 pub mod latent_search;
 pub mod load;
+pub mod perturb;
 pub mod sample;
 pub mod tests;
 pub mod train;

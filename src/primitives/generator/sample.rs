@@ -1,7 +1,6 @@
 //! Images of a generator.
 
-use crate::core::{Tensor, Value};
-use crate::data::from_tensor;
+use crate::core::Value;
 use crate::generator::Generator;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
 
@@ -31,27 +30,6 @@ pub static SAMPLE: Primitive = Primitive {
         let generator = args.object::<Generator>("g");
         let n = args.count("n");
         let labels = super::labels(args, "label", &generator, n)?;
-        let seed = args.seed();
-        let task = cx.progress("drawing", Some(n as u64));
-        let batch = generator.batch_size()?;
-        let mut parts = vec![];
-        for first in (0..n).step_by(batch) {
-            cx.check()?;
-            let count = batch.min(n - first);
-            let of = labels.as_ref().map(|labels| &labels[first..first + count]);
-            let latents = generator.latents(seed, first, count)?;
-            let label = super::label_tensor(of, &generator)?;
-            parts.push(tch::no_grad(|| generator.images(&latents, label.as_ref()))?.f_to_device(tch::Device::Cpu)?);
-            task.advance(count as u64);
-        }
-        let names = match generator.classes() {
-            None => vec!["image".to_string()],
-            Some(classes) => (0..classes).map(|label| label.to_string()).collect(),
-        };
-        let mut set =
-            from_tensor(&Tensor::f_cat(&parts, 0)?, labels.unwrap_or_else(|| vec![0; n]), Some(names), false)?;
-        set.name = format!("samples of {}", generator.name);
-        set.record(cx);
-        Ok(Value::object(set))
+        Ok(Value::object(generator.sample(cx, labels, n, args.seed())?))
     },
 };

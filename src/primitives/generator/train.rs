@@ -148,7 +148,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     Ok(Value::object(generator))
 }
 
-pub(super) fn betas(args: &Args, default: (f64, f64)) -> Result<(f64, f64)> {
+pub(in crate::primitives) fn betas(args: &Args, default: (f64, f64)) -> Result<(f64, f64)> {
     match args.get("betas").map(|_| args.numbers("betas")).as_deref() {
         None => Ok(default),
         Some(&[first, second]) => Ok((first, second)),

@@ -1,7 +1,7 @@
 //! `objective::misclassify`.
 
 use crate::core::Value;
-use crate::objective::Objective;
+use crate::objective::{Objective, Wanted};
 use crate::primitives::{Example, Primitive};
 
 pub static MISCLASSIFY: Primitive = Primitive {
@@ -13,5 +13,5 @@ pub static MISCLASSIFY: Primitive = Primitive {
     notes: "The loss is l_exc, the highest score minus the label's: 0 while the image is classified correctly.",
     source: "",
     examples: &[Example { code: "objective::misclassify()", result: "objective misclassify()" }],
-    run: |_, _| Ok(Value::object(Objective::Misclassify)),
+    run: |_, _| Ok(Value::object(Objective::from(Wanted::Misclassify))),
 };

@@ -1,6 +1,8 @@
 //! `objective::`: what counts as failing.
 
+pub mod confident;
 pub mod each_wrong;
+pub mod labels;
 pub mod least_likely;
 pub mod misclassify;
 pub mod shift;

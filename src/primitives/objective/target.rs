@@ -1,18 +1,34 @@
 //! `objective::target`.
 
-use crate::core::Value;
-use crate::objective::Objective;
+use crate::core::{Error, Value};
+use crate::objective::{Objective, Wanted};
 use crate::primitives::{Example, Kind, Param, Primitive};
 
 pub static TARGET: Primitive = Primitive {
     path: "objective::target",
-    purpose: "One class that every image is to be taken for.",
-    params: &[Param::new("class", Kind::Int, "its number").range(0.0, 1e6)],
+    purpose: "One class that every image is to be taken for, or one for each.",
+    params: &[Param::new("class", Kind::Either(&[Kind::Int, Kind::Numbers]), "its number, or one number per image")
+        .range(0.0, 1e6)],
     options: &[],
     returns: "an Objective",
     notes: "The loss is the class's score minus the best other one, where that is above 0. Images that have the label already are \
             examined too, and count neither as fooled nor for the success rate.",
     source: "",
-    examples: &[Example { code: "objective::target(3)", result: "objective target(3)" }],
-    run: |_, args| Ok(Value::object(Objective::Target(args.count("class") as i64))),
+    examples: &[
+        Example { code: "objective::target(3)", result: "objective target(3)" },
+        Example { code: "objective::target([3, 5, 0])", result: "objective target([3, 5, 0])" },
+    ],
+    run: |_, args| {
+        let wanted = match args.optional_int("class") {
+            Some(class) => Wanted::Target(class),
+            None => {
+                let classes = args.numbers("class");
+                if let Some(odd) = classes.iter().find(|x| x.fract() != 0.0) {
+                    return Err(Error::argument(format!("a class is a whole number, got {odd}")));
+                }
+                Wanted::Targets(classes.into_iter().map(|x| x as i64).collect())
+            }
+        };
+        Ok(Value::object(Objective::from(wanted)))
+    },
 };

@@ -1,5 +1,6 @@
 //! `search::`: how a failing change is looked for; and the methods of the transcript that an examination gives.
 
+pub mod adam;
 pub mod adef;
 pub mod bim;
 pub mod nearest;

@@ -1,0 +1,196 @@
+//! Where activations of a generator can be changed, and how much they vary there over its samples.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use tch::Kind;
+
+use super::{Condition, Generator};
+use crate::core::{Cx, Digest, Error, Result, Tensor};
+
+/// A place between stages: the latent vectors, or what a stage gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Site {
+    /// Stages before it: 0 is the latent vector.
+    pub layer: usize,
+    /// In front of the activation function that its stage ends in, where it ends in one.
+    pub before_activation: bool,
+}
+
+/// Measured anew where that is quick; kept in a file where it took longer.
+const QUICK: Duration = Duration::from_secs(10);
+
+thread_local! {
+    static KNOWN: RefCell<HashMap<Digest, Tensor>> = RefCell::default();
+}
+
+impl Generator {
+    /// Whether the stage before this site ends in an activation function that it stands in front of.
+    pub fn splits(&self, site: Site) -> Result<bool> {
+        if site.layer == 0 || !site.before_activation {
+            return Ok(false);
+        }
+        let (latents, condition) = self.probe()?;
+        let x = (1..site.layer).try_fold(latents, |x, layer| self.stage(layer - 1, &x, &condition))?;
+        Ok(self.evaluating().before_activation(site.layer - 1, &x, &condition)?.is_some())
+    }
+
+    /// What arrives at a site, of the whole output of the stage before.
+    pub fn arrive(&self, site: Site, x: &Tensor, condition: &Condition) -> Result<Tensor> {
+        match site.layer.checked_sub(1) {
+            None => Ok(x.shallow_clone()),
+            Some(stage) if site.before_activation => self
+                .evaluating()
+                .before_activation(stage, x, condition)?
+                .ok_or_else(|| Error::internal("a stage without an activation function")),
+            Some(stage) => self.stage(stage, x, condition),
+        }
+    }
+
+    /// The whole output of the stage before a site, of what is at the site.
+    pub fn leave(&self, site: Site, x: Tensor) -> Result<Tensor> {
+        match site.layer.checked_sub(1) {
+            Some(stage) if site.before_activation => self.evaluating().activate(stage, &x),
+            _ => Ok(x),
+        }
+    }
+
+    /// Latent vector and condition of one image, all 0.
+    fn probe(&self) -> Result<(Tensor, Condition)> {
+        let latents = Tensor::f_zeros([1, self.latent()], (self.kind(), self.device()))?;
+        let labels = Tensor::f_zeros([1], (Kind::Int64, self.device()))?;
+        let condition = tch::no_grad(|| self.condition(&latents, Some(&labels)))?;
+        Ok((latents, condition))
+    }
+
+    /// The precision that its weights are in.
+    pub fn kind(&self) -> Kind {
+        let mut kind = Kind::Float;
+        self.network().visit(&mut |_, tensor, _| {
+            if tensor.is_floating_point() {
+                kind = tensor.kind();
+            }
+        });
+        kind
+    }
+
+    /// The standard deviation of every number at each site, over so many samples with labels in turn: sigma_i of Dunn's thesis,
+    /// Section 5.1.3. Of a latent vector it is 1, whatever the truncation.
+    pub fn deviations(&self, cx: &Cx, sites: &[Site], samples: usize) -> Result<Vec<Tensor>> {
+        let key = |site: &Site| {
+            let about = format!("deviations 1 {site:?} {samples} {:?} {:?}", self.device(), self.kind());
+            Digest::of_parts(&[&self.digest.0, about.as_bytes()])
+        };
+        let mut missing = vec![];
+        for site in sites.iter().filter(|site| site.layer > 0) {
+            let key = key(site);
+            if KNOWN.with_borrow(|known| known.contains_key(&key)) {
+                continue;
+            }
+            match read(&key) {
+                Some(kept) => KNOWN.with_borrow_mut(|known| drop(known.insert(key, kept.to_device(self.device())))),
+                None => missing.push(*site),
+            }
+        }
+        if !missing.is_empty() {
+            let began = Instant::now();
+            let measured = tch::no_grad(|| self.measure(cx, &missing, samples))?;
+            for (site, deviation) in missing.iter().zip(measured) {
+                if began.elapsed() > QUICK {
+                    keep(&key(site), &deviation);
+                }
+                KNOWN.with_borrow_mut(|known| known.insert(key(site), deviation));
+            }
+        }
+        let one = |site: &Site| match site.layer {
+            0 => Ok(Tensor::f_ones([self.latent()], (self.kind(), self.device()))?),
+            _ => KNOWN
+                .with_borrow(|known| known.get(&key(site)).map(Tensor::shallow_clone))
+                .ok_or_else(|| Error::internal("deviations got lost")),
+        };
+        sites.iter().map(one).collect()
+    }
+
+    fn measure(&self, cx: &Cx, sites: &[Site], samples: usize) -> Result<Vec<Tensor>> {
+        let task = cx.progress("measuring activations", Some(samples as u64));
+        let last = sites.iter().map(|site| site.layer).max().unwrap_or(0);
+        // Count, mean and sum of squared differences from it, brought together batch by batch (Chan, Golub and LeVeque 1983).
+        let mut moments: Vec<Option<(Tensor, Tensor)>> = sites.iter().map(|_| None).collect();
+        let batch = self.batch_size()?;
+        for first in (0..samples).step_by(batch) {
+            cx.check()?;
+            let n = batch.min(samples - first);
+            let latents = self.latents(SEED, first, n)?.f_to_kind(self.kind())?;
+            let labels = (first..first + n).map(|i| i as i64 % self.classes().unwrap_or(1)).collect::<Vec<_>>();
+            let labels = Tensor::f_from_slice(&labels)?.f_to_device(self.device())?;
+            let condition = self.condition(&latents, Some(&labels))?;
+            let mut x = latents;
+            for layer in 1..=last {
+                let mut after = None;
+                for (site, kept) in sites.iter().zip(&mut moments).filter(|(site, _)| site.layer == layer) {
+                    let here = self.arrive(*site, &x, &condition)?;
+                    merge(kept, first as f64, &here.f_to_kind(Kind::Double)?)?;
+                    after = Some(self.leave(*site, here)?);
+                }
+                x = match after {
+                    Some(after) => after,
+                    None => self.stage(layer - 1, &x, &condition)?,
+                };
+            }
+            task.advance(n as u64);
+        }
+        let deviation = |kept: Option<(Tensor, Tensor)>| {
+            let (_, squares) = kept.ok_or_else(|| Error::internal("a site that no stage passes"))?;
+            Ok(squares.f_div_scalar(samples as f64)?.f_sqrt()?.f_to_kind(self.kind())?)
+        };
+        moments.into_iter().map(deviation).collect()
+    }
+}
+
+/// The latent vectors that deviations are measured on.
+const SEED: u64 = u64::from_be_bytes(*b"_sigmas_");
+
+/// Takes a batch of numbers into mean and squares of `count` earlier ones.
+fn merge(kept: &mut Option<(Tensor, Tensor)>, count: f64, batch: &Tensor) -> Result<()> {
+    let n = batch.size()[0] as f64;
+    let sum = |x: &Tensor| x.f_sum_dim_intlist([0i64].as_slice(), false, Kind::Double);
+    let mean = sum(batch)?.f_div_scalar(n)?;
+    let squares = sum(&batch.f_sub(&mean)?.f_square()?)?;
+    *kept = Some(match kept.take() {
+        None => (mean, squares),
+        Some((before, others)) => {
+            let apart = mean.f_sub(&before)?;
+            let both = others.f_add(&squares)?.f_add(&apart.f_square()?.f_mul_scalar(count * n / (count + n))?)?;
+            (before.f_add(&apart.f_mul_scalar(n / (count + n))?)?, both)
+        }
+    });
+    Ok(())
+}
+
+/// The file that keeps deviations between runs.
+fn file(key: &Digest) -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let below = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
+    Some(below.join("viva").join(format!("deviations-{}.safetensors", key.hex())))
+}
+
+fn read(key: &Digest) -> Option<Tensor> {
+    let path = file(key).filter(|path| path.exists())?;
+    let found = Tensor::read_safetensors(path).ok()?;
+    found.into_iter().find(|(name, _)| name == "deviations").map(|(_, tensor)| tensor)
+}
+
+/// Only saves time, so what goes wrong is left alone.
+fn keep(key: &Digest, deviations: &Tensor) {
+    let Some(path) = file(key) else { return };
+    let Some(folder) = path.parent() else { return };
+    let Ok(dense) = deviations.f_to_device(tch::Device::Cpu).and_then(|t| t.f_contiguous()) else { return };
+    let part = path.with_extension(format!("{}.part", std::process::id()));
+    let _ = std::fs::create_dir_all(folder);
+    let written = Tensor::write_safetensors(&[("deviations", &dense)], &part).is_ok();
+    if !written || std::fs::rename(&part, &path).is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+}

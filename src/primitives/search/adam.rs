@@ -1,0 +1,74 @@
+//! `search::adam`.
+
+use std::rc::Rc;
+
+use crate::core::Value;
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+use crate::search::{Adam, AnySearch, Bound, Shortfall};
+
+pub(in crate::primitives) const LR: Param =
+    Param::new("lr", Kind::Float, "Adam's learning rate: about how far a number goes in a step")
+        .range(1e-12, 1e6)
+        .or(Fallback::Float(0.01));
+pub(in crate::primitives) const STEPS: Param =
+    Param::new("steps", Kind::Int, "at most").range(1.0, 1e7).or(Fallback::Int(1000));
+pub(in crate::primitives) const BOUND: Param =
+    Param::new("bound", Kind::Float, "the largest magnitude after the first step, in the space's unit")
+        .range(1e-12, 1e9)
+        .or(Fallback::Absent("none"));
+pub(in crate::primitives) const FACTOR: Param =
+    Param::new("factor", Kind::Float, "after every step the bound is so many times as large")
+        .range(1.0, 1e3)
+        .or(Fallback::Float(1.0));
+pub(in crate::primitives) const INCREMENT: Param =
+    Param::new("increment", Kind::Float, "and then larger by this").range(0.0, 1e9).or(Fallback::Float(0.0));
+pub(in crate::primitives) const LOSS: Param = Param::new(
+    "loss",
+    Kind::Choice(&["lead", "confidence"]),
+    "what is made smaller: the score of the label minus the best other one (or the best other score minus the target's), or the probability of the label where there is no target",
+)
+.or(Fallback::Str("lead"));
+
+pub static ADAM: Primitive = Primitive {
+    path: "search::adam",
+    purpose: "A descent of each image by itself, until it fails for the first time.",
+    params: &[],
+    options: &[
+        LR,
+        STEPS,
+        Param::new("betas", Kind::Numbers, "Adam's two").range(0.0, 0.999_999).or(Fallback::Absent("[0.9, 0.999]")),
+        BOUND,
+        FACTOR,
+        INCREMENT,
+        LOSS,
+    ],
+    returns: "a Search",
+    notes: "After every step the perturbation is scaled back to the bound, and then the bound is relaxed: it begins small and grows, so \
+            that `magnitude` of a row is close to the smallest that does it. An image that the model gets wrong as it stands stays as it \
+            is; one that fails makes room for the next, so that the batch stays full. `queries` counts looks, the first one at the image \
+            as it stands. A transcript of this search keeps the images: finding them again would take as long as finding them. With \
+            `steps` of examine it keeps those on the way too; an image that has failed stays where it is.",
+    source: "Kingma and Ba 2015; Dunn 2022, Sections 5.1.3 and 5.2.4",
+    examples: &[Example {
+        code: "search::adam(#{ lr: 0.03, bound: 1, factor: 1.03, increment: 0.1 })",
+        result: "search adam(#{ lr: 0.03, steps: 1000, bound: 1.0, factor: 1.03, increment: 0.1 })",
+    }],
+    run: |_, args| {
+        let betas = crate::primitives::generator::train::betas(args, (0.9, 0.999))?;
+        Ok(Value::object(AnySearch(Rc::new(adam(args, betas)))))
+    },
+};
+
+pub(in crate::primitives) fn adam(args: &Args, betas: (f64, f64)) -> Adam {
+    Adam {
+        steps: args.count("steps") as u32,
+        lr: args.float("lr"),
+        betas,
+        bound: args.optional_float("bound").map(|first| Bound {
+            first,
+            factor: args.float("factor"),
+            increment: args.float("increment"),
+        }),
+        shortfall: if args.str("loss") == "confidence" { Shortfall::Confidence } else { Shortfall::Lead },
+    }
+}

@@ -1,0 +1,81 @@
+//! `space::latent`.
+
+use std::rc::Rc;
+
+use crate::core::{Error, Result, Value};
+use crate::generator::Generator;
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+use crate::space::{AnySpace, Latent, LatentOptions};
+
+/// Options of all that changes activations.
+pub(in crate::primitives) const LAYERS: Param = Param::new(
+    "layers",
+    Kind::Numbers,
+    "where: 0 is the latent vector, i what stage i gives, as `g.layers` lists them; a range such as 0..4, or an array",
+)
+.range(0.0, 1e6)
+.or(Fallback::Absent("all"));
+pub(in crate::primitives) const BEFORE: Param = Param::new(
+    "before_activation",
+    Kind::Bool,
+    "in front of the activation function that a stage ends in, so that the next stage gets no numbers that it never gives",
+)
+.or(Fallback::Bool(false));
+pub(in crate::primitives) const SCALED: Param =
+    Param::new("scaled", Kind::Bool, "whether a unit is the standard deviation of each number over samples, or 1")
+        .or(Fallback::Bool(true));
+pub(in crate::primitives) const SAMPLES: Param =
+    Param::new("samples", Kind::Int, "how many images standard deviations are measured on")
+        .range(2.0, 1e7)
+        .or(Fallback::Int(1000));
+
+pub static LATENT: Primitive = Primitive {
+    path: "space::latent",
+    purpose: "The activations of a generator while it draws an image.",
+    params: &[Param::new("g", Kind::Object("Generator"), "the generator that drew the images")],
+    options: &[
+        LAYERS,
+        BEFORE,
+        SCALED,
+        SAMPLES,
+        Param::new("within", Kind::Float, "the largest length of a perturbation")
+            .range(1e-12, 1e9)
+            .or(Fallback::Absent("any")),
+    ],
+    returns: "a Space; its `levels` are lengths of perturbations",
+    notes: "a_i = g_i(a_{i-1}) + sigma_i p_i, with sigma_i the standard deviation of each number that stage i gives (1 for latent \
+            vectors); the length of a perturbation is the Euclidean one of all p_i together. The images must be what the generator \
+            drew, g.sample(..), or a choice of them. Pixels that a change of the last layer takes out of [0, 1] are cut. Stages before \
+            the first layer are computed once per image. Standard deviations are measured once per generator and kept in \
+            ~/.cache/viva where that took more than 10 seconds.",
+    source: "Dunn 2022, Section 5.1.3",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 40, size: 28, seed: 1 });\n\
+               let g = generator::train(ds, #{ steps: 1, batch: 8, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+               let t = examine(f, g.sample(#{ n: 5, seed: 1 }), #{ space: space::latent(g, #{ layers: 0..2, samples: 50 }), search: search::adam(#{ steps: 3 }), seed: 1 });\n\
+               t.len()",
+        result: "5",
+    }],
+    run: |cx, args| {
+        let generator = args.object::<Generator>("g");
+        let space = Latent::new(cx, &generator, &options(args, &generator)?)?;
+        Ok(Value::object(AnySpace(Rc::new(space))))
+    },
+};
+
+pub(in crate::primitives) fn options(args: &Args, generator: &Generator) -> Result<LatentOptions> {
+    let layers = match args.get("layers").map(|_| args.numbers("layers")) {
+        None => (0..=generator.stages().len()).collect(),
+        Some(given) => match given.iter().find(|x| x.fract() != 0.0) {
+            Some(odd) => return Err(Error::argument(format!("`layers`: a layer is a whole number, got {odd}"))),
+            None => given.into_iter().map(|x| x as usize).collect(),
+        },
+    };
+    Ok(LatentOptions {
+        layers,
+        before_activation: args.bool("before_activation"),
+        samples: args.bool("scaled").then(|| args.count("samples")),
+        within: args.optional_float("within"),
+    })
+}

@@ -1,0 +1,108 @@
+//! Adam (Kingma and Ba 2015) on the points of a space, for each image until it first fails, within a ball that begins small and grows:
+//! the procedure of Dunn's thesis, Sections 5.1.3 and 5.2.4.
+
+use tch::Device;
+
+use super::Search;
+use crate::core::{Result, Tensor};
+use crate::train::adam_step;
+
+/// What the search makes smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shortfall {
+    /// max_{c != t} f_c - f_t, or f_y - max_{c != y} f_c.
+    Lead,
+    /// The probability of the label, where there is no target.
+    Confidence,
+}
+
+/// The radius of the ball that points stay in: `first`, and after every step `factor` times as large and larger by `increment`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    pub first: f64,
+    pub factor: f64,
+    pub increment: f64,
+}
+
+impl Bound {
+    /// The radius that holds after this step, counted from 1.
+    pub fn after(self, step: u32) -> f64 {
+        let Self { first, factor, increment } = self;
+        let grown = factor.powi(step as i32 - 1);
+        let added = if factor == 1.0 { f64::from(step - 1) } else { (grown - 1.0) / (factor - 1.0) };
+        (first * grown + increment * added).min(f64::MAX)
+    }
+}
+
+pub struct Adam {
+    /// At most.
+    pub steps: u32,
+    pub lr: f64,
+    pub betas: (f64, f64),
+    pub bound: Option<Bound>,
+    pub shortfall: Shortfall,
+}
+
+/// Where rows are at least so long, each is changed by itself and stays in the processor's cache.
+const LONG: i64 = 4096;
+
+const EPS: f64 = 1e-8;
+
+impl Adam {
+    /// Changes rows of points in place, each of which has gone so many steps; rows without a number stay as they are, or get lost.
+    pub(super) fn step(
+        &self,
+        points: &Tensor,
+        gradient: &Tensor,
+        moments: [&Tensor; 2],
+        gone: &[Option<u32>],
+    ) -> Result<()> {
+        let (beta1, beta2) = self.betas;
+        let long = points.size()[1..].iter().product::<i64>() >= LONG;
+        if points.device() == Device::Cpu && long {
+            for (i, gone) in gone.iter().enumerate().filter_map(|(i, gone)| Some((i as i64, (*gone)?))) {
+                let row = |t: &Tensor| t.f_get(i);
+                let rows = [row(points)?, row(gradient)?, row(moments[0])?, row(moments[1])?];
+                adam_step(&rows, u64::from(gone) + 1, self.lr, self.betas, EPS)?;
+            }
+            return Ok(());
+        }
+        let size: Vec<i64> = std::iter::once(-1).chain(vec![1; points.dim() - 1]).collect();
+        let column = |of: &dyn Fn(i32) -> f64| -> Result<Tensor> {
+            let values: Vec<f64> = gone.iter().map(|gone| of(gone.unwrap_or(0) as i32 + 1)).collect();
+            Ok(Tensor::f_from_slice(&values)?
+                .f_to_kind(points.kind())?
+                .f_to_device(points.device())?
+                .f_reshape(&size)?)
+        };
+        // What m is divided by, lr and its sign included.
+        let factor = |t: i32| -(1.0 - beta1.powi(t)) / self.lr;
+        let [mut m, mut v] = moments.map(Tensor::shallow_clone);
+        let _ = m.f_lerp_(gradient, 1.0 - beta1)?;
+        let _ = v.f_lerp_(&gradient.f_square()?, 1.0 - beta2)?;
+        let scale = column(&|t| factor(t) / (1.0 - beta2.powi(t)).sqrt())?;
+        let divisor = v.f_sqrt()?.f_mul_(&scale)?.f_add_(&column(&|t| factor(t) * EPS)?)?;
+        let _ = points.shallow_clone().f_addcdiv_(&m, &divisor)?;
+        Ok(())
+    }
+}
+
+impl Search for Adam {
+    fn describe(&self) -> String {
+        let mut options = vec![format!("lr: {:?}", self.lr), format!("steps: {}", self.steps)];
+        if self.betas != (0.9, 0.999) {
+            options.push(format!("betas: [{:?}, {:?}]", self.betas.0, self.betas.1));
+        }
+        if let Some(Bound { first, factor, increment }) = self.bound {
+            options.push(format!("bound: {first:?}"));
+            options.extend((factor != 1.0).then(|| format!("factor: {factor:?}")));
+            options.extend((increment != 0.0).then(|| format!("increment: {increment:?}")));
+        }
+        options.extend((self.shortfall == Shortfall::Confidence).then(|| "loss: \"confidence\"".into()));
+        format!("adam(#{{ {} }})", options.join(", "))
+    }
+
+    fn descent(&self) -> Option<&Adam> {
+        Some(self)
+    }
+}

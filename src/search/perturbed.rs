@@ -1,0 +1,298 @@
+//! Tests made by changing the activations of a generator while it draws (Dunn's thesis, chapter 5): fresh seeds that the classifier reads
+//! as they were drawn, each changed until it fails.
+
+use std::rc::Rc;
+
+use rand::Rng;
+use serde_json::json;
+use tch::{Device, Kind};
+
+use super::{Adam, Densities, Examination, Transcript};
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, random};
+use crate::data::{Dataset, from_tensor};
+use crate::generator::Generator;
+use crate::model::{Inputs, Model};
+use crate::objective::{Objective, Wanted};
+use crate::space::Latent;
+
+/// What the classifier is to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// Anything but the label.
+    Any,
+    Class(i64),
+    /// A wrong class for each seed, drawn uniformly; the same one whatever the classifier.
+    Random,
+}
+
+pub struct Perturbation {
+    pub space: Rc<Latent>,
+    pub search: Rc<Adam>,
+    pub target: Target,
+    /// By how much scores are to lead.
+    pub lead: f64,
+    /// Seeds that are changed.
+    pub n: usize,
+    /// Seeds that are drawn, at most.
+    pub draws: usize,
+    /// What seeds are drawn as, in turn.
+    pub labels: Vec<i64>,
+    /// Most of them must read a seed as it was drawn; nobody is asked where there are none.
+    pub oracle: Vec<Model>,
+    pub batch: Option<usize>,
+    pub seed: u64,
+}
+
+/// What became of the seeds.
+#[derive(Clone)]
+pub struct PerturbedTests {
+    /// One row per seed that was changed.
+    pub transcript: Transcript,
+    pub seeds: Dataset,
+    /// The tests, with the labels that they were drawn as; `None` where no seed became one.
+    pub images: Option<Dataset>,
+    /// Seeds that were drawn, that the classifier got wrong, and that the oracle does not take for what they were drawn as.
+    pub drawn: usize,
+    pub misread: usize,
+    pub rejected: usize,
+    /// Whether most of the oracle still read each test as it was drawn.
+    pub kept: Option<Vec<bool>>,
+    of: [String; 2],
+}
+
+/// Parts of the stream that targets are drawn from.
+const TARGETS: u64 = 1 << 58;
+
+pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation) -> Result<PerturbedTests> {
+    let classes = model.classes().ok_or_else(|| Error::internal("a model without classes"))?;
+    let chosen = choose(cx, generator, model, how, classes)?;
+    let n = chosen.seeds.len();
+    let wanted = match how.target {
+        Target::Any => Wanted::Misclassify,
+        Target::Class(class) => Wanted::Target(class),
+        Target::Random => Wanted::Targets(chosen.targets.into()),
+    };
+    let plan = Examination {
+        model,
+        data: &chosen.seeds,
+        space: how.space.clone(),
+        search: how.search.clone(),
+        objective: Objective { wanted, lead: how.lead },
+        levels: vec![],
+        steps: vec![],
+        densities: Densities::WhereKnown,
+        batch: how.batch,
+        seed: how.seed,
+    };
+    let transcript = super::examine(cx, &plan)?;
+    let tests = transcript.fooled();
+    let (mut images, mut kept) = (None, None);
+    if !tests.is_empty() {
+        let labels = tests.rows.iter().map(|row| i64::from(row.label)).collect();
+        let pixels = tests.images(cx, true)?;
+        let mut set = from_tensor(&pixels, labels, Some(chosen.seeds.classes().to_vec()), false)?;
+        set.name = format!("tests of {}", model.name);
+        set.record(cx);
+        kept = if how.oracle.is_empty() { None } else { Some(read_as_drawn(cx, &how.oracle, &set)?) };
+        images = Some(set);
+    }
+    debug_assert_eq!(n, transcript.len());
+    let Chosen { seeds, drawn, misread, rejected, .. } = chosen;
+    let of = [generator.name.clone(), model.name.clone()];
+    Ok(PerturbedTests { transcript, seeds, images, drawn, misread, rejected, kept, of })
+}
+
+/// Seeds that are worth changing.
+struct Chosen {
+    seeds: Dataset,
+    targets: Vec<i64>,
+    drawn: usize,
+    misread: usize,
+    rejected: usize,
+}
+
+fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, classes: i64) -> Result<Chosen> {
+    let task = cx.progress("drawing seeds", Some(how.n as u64));
+    let batch = generator.batch_size()?;
+    let (mut images, mut latents, mut asked, mut labels, mut targets) = (vec![], vec![], vec![], vec![], vec![]);
+    let (mut drawn, mut misread, mut rejected) = (0, 0, 0);
+    while labels.len() < how.n && drawn < how.draws {
+        cx.check()?;
+        let count = batch.min(how.draws - drawn);
+        let z = generator.latents(how.seed, drawn, count)?;
+        let of: Vec<i64> = match generator.classes() {
+            Some(_) => (drawn..drawn + count).map(|i| how.labels[i % how.labels.len()]).collect(),
+            None => vec![0; count],
+        };
+        let pictures = generator.images_of(&z, Some(&of))?;
+        let answer = |model: &Model| -> Result<Vec<i64>> {
+            let scores = tch::no_grad(|| model.logits(&pictures))?;
+            if scores.f_isnan()?.f_any()?.f_int64_value(&[])? != 0 {
+                return Err(Error::model(format!("{} answered a score that is not a number (NaN)", model.name)));
+            }
+            Ok(Vec::try_from(&scores.f_argmax(1, false)?.f_to_device(Device::Cpu)?)?)
+        };
+        let read = answer(model)?;
+        // Where nothing says what an image shows, the classifier is taken to be right to begin with.
+        let intended: Vec<i64> = if generator.classes().is_some() { of.clone() } else { read.clone() };
+        let opinions = how.oracle.iter().map(answer).collect::<Result<Vec<_>>>()?;
+        let mut rows = vec![];
+        let before = labels.len();
+        for i in 0..count {
+            let number = drawn + i;
+            if labels.len() == how.n {
+                drawn = number;
+                break;
+            }
+            let votes = opinions.iter().filter(|read| read[i] == intended[i]).count();
+            if read[i] != intended[i] {
+                misread += 1;
+            } else if !opinions.is_empty() && 2 * votes <= opinions.len() {
+                rejected += 1;
+            } else {
+                rows.push(i as i64);
+                labels.push(intended[i]);
+                asked.push(of[i]);
+                let other = random(how.seed, TARGETS + number as u64).gen_range(0..classes - 1);
+                targets.push(other + i64::from(other >= intended[i]));
+            }
+            if i + 1 == count {
+                drawn = number + 1;
+            }
+        }
+        if !rows.is_empty() {
+            let rows = Tensor::f_from_slice(&rows)?.f_to_device(z.device())?;
+            images.push(pictures.f_index_select(0, &rows)?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?);
+            latents.push(z.f_index_select(0, &rows)?.f_to_device(Device::Cpu)?);
+        }
+        task.advance((labels.len() - before) as u64);
+    }
+    if labels.is_empty() {
+        return Err(Error::data(format!(
+            "of {drawn} seeds {misread} are misread by {} and {rejected} rejected by the oracle, none is left",
+            model.name
+        ))
+        .hint("does the classifier know these images? g.sample(..) draws what it is shown"));
+    }
+    if labels.len() < how.n {
+        cx.warn(format!(
+            "only {} seeds of {} wanted: {drawn} were drawn, {misread} misread, {rejected} rejected",
+            labels.len(),
+            how.n
+        ));
+    }
+    let mut seeds = generator.drawn(cx, &Tensor::f_cat(&images, 0)?, &Tensor::f_cat(&latents, 0)?, asked)?;
+    if generator.classes().is_none() {
+        seeds = seeds.relabelled(labels, None)?;
+    }
+    Ok(Chosen { seeds, targets, drawn, misread, rejected })
+}
+
+/// Whether most of these models read each image as its label.
+fn read_as_drawn(cx: &Cx, oracle: &[Model], images: &Dataset) -> Result<Vec<bool>> {
+    let opinions =
+        oracle.iter().map(|model| model.predictions(cx, &Inputs::Data(images))).collect::<Result<Vec<Vec<i64>>>>()?;
+    let right = |i: usize, label: i64| opinions.iter().filter(|read| read[i] == label).count();
+    Ok(images.labels().iter().enumerate().map(|(i, &label)| 2 * right(i, label) > oracle.len()).collect())
+}
+
+impl PerturbedTests {
+    fn kept_share(&self) -> Option<f64> {
+        let kept = self.kept.as_ref()?;
+        Some(kept.iter().filter(|kept| **kept).count() as f64 / kept.len() as f64)
+    }
+}
+
+impl Object for PerturbedTests {
+    fn kind(&self) -> &'static str {
+        "PerturbedTests"
+    }
+
+    fn summary(&self) -> String {
+        let tests = self.images.as_ref().map_or(0, Dataset::len);
+        let seeds = self.transcript.len();
+        let kept = self.kept_share().map_or(String::new(), |share| format!(", label kept by {}", number(share)));
+        format!(
+            "{tests} tests of {} from {seeds} seeds of {}{kept}; {} drawn, {} misread, {} rejected",
+            self.of[1], self.of[0], self.drawn, self.misread, self.rejected
+        )
+    }
+
+    fn details(&self, width: usize) -> String {
+        format!("{}\n{}", self.summary(), self.transcript.details(width))
+    }
+
+    fn fields(&self) -> &'static [&'static str] {
+        &[
+            "transcript",
+            "seeds",
+            "images",
+            "originals",
+            "targets",
+            "predictions",
+            "magnitudes",
+            "steps",
+            "kept",
+            "share",
+            "kept_share",
+            "drawn",
+            "misread",
+            "rejected",
+        ]
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>> {
+        let tests = self.transcript.fooled();
+        let ints = |f: &dyn Fn(&super::Row) -> i64| Value::ints(tests.rows.iter().map(f));
+        let share = tests.len() as f64 / self.transcript.len() as f64;
+        Ok(Some(match name {
+            "transcript" => Value::object(self.transcript.clone()),
+            "seeds" => Value::object(self.seeds.clone()),
+            "images" => self.images.clone().map_or(Value::Unit, Value::object),
+            "originals" if tests.is_empty() => Value::Unit,
+            "originals" => {
+                let rows: Vec<usize> = tests.rows.iter().map(|row| row.id as usize).collect();
+                Value::object(self.seeds.select(&rows)?)
+            }
+            "targets" => Value::Array(
+                tests
+                    .rows
+                    .iter()
+                    .map(|row| row.target.map_or(Value::Unit, |target| Value::Int(target.into())))
+                    .collect(),
+            ),
+            "predictions" => ints(&|row| row.after.into()),
+            "magnitudes" => Value::floats(tests.rows.iter().map(|row| f64::from(row.magnitude))),
+            "steps" => ints(&|row| row.step.unwrap_or(0).into()),
+            "kept" => match &self.kept {
+                Some(kept) => Value::Array(kept.iter().map(|kept| Value::Bool(*kept)).collect()),
+                None => Value::Unit,
+            },
+            "share" => Value::Float(share),
+            "kept_share" => self.kept_share().map_or(Value::Unit, Value::Float),
+            "drawn" => Value::Int(self.drawn as i64),
+            "misread" => Value::Int(self.misread as i64),
+            "rejected" => Value::Int(self.rejected as i64),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn digest(&self) -> Digest {
+        self.transcript.digest()
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json!({
+            "generator": self.of[0], "model": self.of[1], "drawn": self.drawn, "misread": self.misread,
+            "rejected": self.rejected, "kept": self.kept, "transcript": self.transcript.json(),
+        })
+    }
+
+    fn table(&self) -> Option<Table> {
+        self.transcript.table()
+    }
+
+    fn kept_as(&self) -> &'static [&'static str] {
+        &["json", "csv"]
+    }
+}
