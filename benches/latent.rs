@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use viva::core::{Cx, Value};
+use viva::data::Dataset;
 use viva::primitives::find;
 use viva::search::Transcript;
 
@@ -50,7 +51,7 @@ fn main() {
     viva::core::set_threads(threads as usize);
     let cx = Cx::default();
     let glyphs = map(&[
-        ("n", Value::Int(400)),
+        ("n", Value::Int(2000)),
         ("size", Value::Int(28)),
         ("position", Value::Str("centred".into())),
         ("margin", Value::Int(0)),
@@ -59,7 +60,7 @@ fn main() {
     ]);
     let set = call(&cx, "data::glyphs", vec![glyphs]);
     let seed = || ("seed", Value::Int(1));
-    let generator = call(&cx, "generator::train", vec![set.clone(), map(&[("steps", Value::Int(60)), seed()])]);
+    let generator = call(&cx, "generator::train", vec![set.clone(), map(&[("steps", Value::Int(200)), seed()])]);
     let layer = |path: &str, numbers: &[i64], options: &[(&str, Value)]| {
         let mut arguments: Vec<Value> = numbers.iter().map(|n| Value::Int(*n)).collect();
         if !options.is_empty() {
@@ -84,7 +85,15 @@ fn main() {
     let model = call(&cx, "model::train", vec![set, map(&arch)]);
     // Seed-steps per second, and how many steps a seed takes. What can't be reached keeps all seeds going to the end.
     let measure = |layers: &[i64], seeds: i64, lead: f64, steps: i64| {
-        let drawn = call(&cx, "Generator.sample", vec![generator.clone(), map(&[("n", Value::Int(seeds)), seed()])]);
+        let drawn =
+            call(&cx, "Generator.sample", vec![generator.clone(), map(&[("n", Value::Int(2 * seeds)), seed()])]);
+        // Those that the classifier gets wrong as they stand would be left alone.
+        let answers = call(&cx, "Model.predict", vec![model.clone(), drawn.clone()]);
+        let Value::Tensor(answers) = answers else { panic!("labels") };
+        let answers = Vec::<i64>::try_from(&*answers).expect("labels");
+        let labels = drawn.downcast::<Dataset>().expect("images").labels().to_vec();
+        let right = (0..labels.len()).filter(|&i| labels[i] == answers[i]).take(seeds as usize);
+        let drawn = call(&cx, "Dataset.select", vec![drawn, Value::ints(right.map(|i| i as i64))]);
         let space = call(
             &cx,
             "space::latent",

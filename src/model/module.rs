@@ -451,7 +451,13 @@ impl Node {
             }
             Self::ConvTranspose { weight, bias, stride, pad, extra } => {
                 let one = 1;
-                x.f_conv_transpose2d(weight, bias.as_ref(), *stride, *pad, *extra, one, one)?
+                match bias {
+                    // oneDNN's own way to add one takes about as long as the convolution.
+                    Some(bias) if x.device() == Device::Cpu => x
+                        .f_conv_transpose2d(weight, None::<&Tensor>, *stride, *pad, *extra, one, one)?
+                        .f_add_(&bias.f_reshape([1, -1, 1, 1])?)?,
+                    _ => x.f_conv_transpose2d(weight, bias.as_ref(), *stride, *pad, *extra, one, one)?,
+                }
             }
             Self::Linear { weight, bias } => {
                 let wanted = weight.size()[1];

@@ -88,6 +88,14 @@ impl Latent {
     }
 }
 
+/// Numbers of a perturbation, one row per image, in the memory order of the activations that they change.
+fn laid_out_as(x: &Tensor, rows: &Tensor, shape: &[i64]) -> Result<Tensor> {
+    match *shape {
+        [c, h, w] if c > 1 && x.stride()[1] == 1 => Ok(rows.f_reshape([-1, h, w, c])?.f_permute([0, 3, 1, 2])?),
+        _ => Ok(rows.f_reshape([&[-1], shape].concat())?),
+    }
+}
+
 impl Space for Latent {
     fn describe(&self) -> String {
         self.description.clone()
@@ -164,8 +172,7 @@ impl Differentiable for Latent {
                 x = self.generator.arrive(site, &x, &condition)?;
             }
             if let Some((((_, shape), deviation), part)) = change {
-                let size = [&[x.size()[0]], &shape[..]].concat();
-                x = x.f_addcmul(&part.f_reshape(size)?, deviation)?;
+                x = x.f_addcmul(&laid_out_as(&x, part, shape)?, &deviation.f_unsqueeze(0)?)?;
                 // Only images have a range that a change could leave.
                 if layer == self.generator.stages().len() {
                     x = x.f_clamp(0.0, 1.0)?;
