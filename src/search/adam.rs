@@ -5,7 +5,6 @@ use tch::Device;
 
 use super::Search;
 use crate::core::{Result, Tensor};
-use crate::train::adam_step;
 
 /// What the search makes smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,13 +42,13 @@ pub struct Adam {
     pub shortfall: Shortfall,
 }
 
-/// Where rows are at least so long, each is changed by itself and stays in the processor's cache.
-const LONG: i64 = 4096;
+/// Numbers that go through all operations of a step before the next ones: they stay in the processor's cache.
+const BLOCK: i64 = 1 << 17;
 
 const EPS: f64 = 1e-8;
 
 impl Adam {
-    /// Changes rows of points in place, each of which has gone so many steps; rows without a number stay as they are, or get lost.
+    /// Changes rows of points in place, each of which has gone so many steps; rows without a number don't matter any more.
     pub(super) fn step(
         &self,
         points: &Tensor,
@@ -58,31 +57,30 @@ impl Adam {
         gone: &[Option<u32>],
     ) -> Result<()> {
         let (beta1, beta2) = self.betas;
-        let long = points.size()[1..].iter().product::<i64>() >= LONG;
-        if points.device() == Device::Cpu && long {
-            for (i, gone) in gone.iter().enumerate().filter_map(|(i, gone)| Some((i as i64, (*gone)?))) {
-                let row = |t: &Tensor| t.f_get(i);
-                let rows = [row(points)?, row(gradient)?, row(moments[0])?, row(moments[1])?];
-                adam_step(&rows, u64::from(gone) + 1, self.lr, self.betas, EPS)?;
-            }
-            return Ok(());
-        }
-        let size: Vec<i64> = std::iter::once(-1).chain(vec![1; points.dim() - 1]).collect();
+        let shape: Vec<i64> = std::iter::once(-1).chain(vec![1; points.dim() - 1]).collect();
         let column = |of: &dyn Fn(i32) -> f64| -> Result<Tensor> {
             let values: Vec<f64> = gone.iter().map(|gone| of(gone.unwrap_or(0) as i32 + 1)).collect();
-            Ok(Tensor::f_from_slice(&values)?
-                .f_to_kind(points.kind())?
-                .f_to_device(points.device())?
-                .f_reshape(&size)?)
+            let values = Tensor::f_from_slice(&values)?.f_to_kind(points.kind())?;
+            Ok(values.f_to_device(points.device())?.f_reshape(&shape)?)
         };
         // What m is divided by, lr and its sign included.
         let factor = |t: i32| -(1.0 - beta1.powi(t)) / self.lr;
-        let [mut m, mut v] = moments.map(Tensor::shallow_clone);
-        let _ = m.f_lerp_(gradient, 1.0 - beta1)?;
-        let _ = v.f_lerp_(&gradient.f_square()?, 1.0 - beta2)?;
-        let scale = column(&|t| factor(t) / (1.0 - beta2.powi(t)).sqrt())?;
-        let divisor = v.f_sqrt()?.f_mul_(&scale)?.f_add_(&column(&|t| factor(t) * EPS)?)?;
-        let _ = points.shallow_clone().f_addcdiv_(&m, &divisor)?;
+        let scales = column(&|t| factor(t) / (1.0 - beta2.powi(t)).sqrt())?;
+        let floors = column(&|t| factor(t) * EPS)?;
+        let (rows, width) = (gone.len() as i64, points.size()[1..].iter().product::<i64>());
+        let together = match points.device() {
+            Device::Cpu => (BLOCK / width.max(1)).clamp(1, rows),
+            _ => rows,
+        };
+        for first in (0..rows).step_by(together as usize) {
+            let count = together.min(rows - first);
+            let part = |t: &Tensor| t.f_narrow(0, first, count);
+            let [mut w, g, mut m, mut v] = [part(points)?, part(gradient)?, part(moments[0])?, part(moments[1])?];
+            let _ = m.f_lerp_(&g, 1.0 - beta1)?;
+            let _ = v.f_lerp_(&g.f_square()?, 1.0 - beta2)?;
+            let divisor = v.f_sqrt()?.f_mul_(&part(&scales)?)?.f_add_(&part(&floors)?)?;
+            let _ = w.f_addcdiv_(&m, &divisor)?;
+        }
         Ok(())
     }
 }

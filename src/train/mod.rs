@@ -16,4 +16,4 @@ pub use finetuning::{Amalgamation, Attack, attack_loss, squashed};
 pub use generator::{GanSettings, Watch, train_generator};
 pub use gradient_penalty::gradient_penalty;
 pub use linear::{Linear, LinearSettings, train_linear};
-pub use optimiser::{Optimiser, Rule, adam_step};
+pub use optimiser::{Optimiser, Rule};

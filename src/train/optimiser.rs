@@ -51,23 +51,6 @@ fn in_blocks(tensors: [&Tensor; 4], step: impl Fn([Tensor; 4]) -> Result<()>) ->
     Ok(())
 }
 
-/// Step `t`, counted from 1, of Adam: changes w, m and v of `[w, g, m, v]` in place.
-pub fn adam_step(tensors: &[Tensor; 4], t: u64, lr: f64, (beta1, beta2): (f64, f64), eps: f64) -> Result<()> {
-    // What m is divided by, lr and its sign included.
-    let factor = -(1.0 - beta1.powi(t as i32)) / lr;
-    let scale = factor / (1.0 - beta2.powi(t as i32)).sqrt();
-    let [w, g, m, v] = tensors;
-    in_blocks([w, g, m, v], |[mut w, g, mut m, mut v]| {
-        let _ = m.f_lerp_(&g, 1.0 - beta1)?;
-        let _ = v.f_lerp_(&g.f_square()?, 1.0 - beta2)?;
-        if lr > 0.0 {
-            let divisor = v.f_sqrt()?.f_mul_scalar_(scale)?.f_add_scalar_(factor * eps)?;
-            let _ = w.f_addcdiv_(&m, &divisor)?;
-        }
-        Ok(())
-    })
-}
-
 /// Gradient descent with a state that can be read, saved and restored.
 pub struct Optimiser {
     rule: Rule,
@@ -96,7 +79,7 @@ impl Optimiser {
             return Err(Error::internal("an optimiser was given other parameters than it was made for"));
         }
         self.steps += 1;
-        let lr = self.lr;
+        let (lr, t) = (self.lr, self.steps as i32);
         tch::no_grad(|| {
             for ((w, g), moments) in parameters.iter().zip(gradients).zip(&mut self.moments) {
                 let mut w = w.shallow_clone();
@@ -115,8 +98,18 @@ impl Optimiser {
                         let _ = w.f_sub_(&g.f_div(&v.f_sqrt()?.f_add_scalar(eps)?)?.f_mul_scalar(lr)?)?;
                     }
                     (Rule::Adam { beta1, beta2, eps }, [m, v]) => {
-                        let tensors = [&w, &g, m, v].map(Tensor::shallow_clone);
-                        adam_step(&tensors, self.steps, lr, (beta1, beta2), eps)?;
+                        // What m is divided by, lr and its sign included.
+                        let factor = -(1.0 - beta1.powi(t)) / lr;
+                        let scale = factor / (1.0 - beta2.powi(t)).sqrt();
+                        in_blocks([&w, &g, m, v], |[mut w, g, mut m, mut v]| {
+                            let _ = m.f_lerp_(&g, 1.0 - beta1)?;
+                            let _ = v.f_lerp_(&g.f_square()?, 1.0 - beta2)?;
+                            if lr > 0.0 {
+                                let divisor = v.f_sqrt()?.f_mul_scalar_(scale)?.f_add_scalar_(factor * eps)?;
+                                let _ = w.f_addcdiv_(&m, &divisor)?;
+                            }
+                            Ok(())
+                        })?;
                     }
                     _ => return Err(Error::internal("an optimiser lost its moments")),
                 }
