@@ -150,7 +150,7 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 9] = [
+const VALUES: [&str; 10] = [
     "data::glyphs(#{ n: 3 })",
     "model::from(|x| tensor::zeros([x.shape[0], 10]))",
     "examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
@@ -165,6 +165,9 @@ const VALUES: [&str; 9] = [
     "let ds = data::glyphs(#{ n: 9 });
      let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
      generator::tests(generator::train(ds, #{ steps: 1, batch: 4 }), f, #{ n: 1 })",
+    "let ds = data::glyphs(#{ n: 9 });
+     let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
+     generator::perturb(generator::train(ds, #{ steps: 1, batch: 4 }), f, #{ n: 1, steps: 2, layers: [1], samples: 9 })",
 ];
 
 #[test]

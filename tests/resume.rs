@@ -32,8 +32,10 @@ const EVERYTHING: &str = r#"
     let g = generator::train(train, #{ steps: 4, batch: 8, note: 1, critic_steps: 2 });
     let h = generator::finetune(g, f, train, #{ steps: 3, batch: 8, note: 1, rate: 0.5, target: 3, online: 0.01, average: 0.9 });
     let hard = model::train(train.join(few), #{ from: f, epochs: 2, batch: 16, adversarial: #{ epsilon: 0.1, steps: 2 } });
+    let lit = generator::perturb(h, f, #{ n: 5, draws: 300, steps: 6, batch: 3, layers: 0..3, samples: 20 });
+    let down = examine(f, few, #{ space: space::pixels("linf", #{ bounds: [0, 1] }), search: search::adam(#{ lr: 0.05, steps: 5 }), batch: 5, steps: [2, 4], objective: objective::each_wrong() });
     let near = few.nearest(train);
-    #{ g: [g.hash, h.hash, h.classifier.hash, hard.hash], near: near, features: f.features(few),  noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
+    #{ g: [g.hash, h.hash, h.classifier.hash, hard.hash], near: near, features: f.features(few),  noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), lit: lit, lit_images: down.images(), down: down, linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
 "#;
 
 /// The results as JSON, or what stopped the attempt; `polls` says when it is stopped.

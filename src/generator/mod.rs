@@ -183,7 +183,7 @@ impl Generator {
     pub fn shapes(&self) -> Result<&[Vec<i64>]> {
         if self.shapes.get().is_none() {
             let labels = Tensor::f_zeros([1], (Kind::Int64, self.device))?;
-            let latents = Tensor::f_zeros([1, self.latent()], (Kind::Float, self.device))?;
+            let latents = Tensor::f_zeros([1, self.latent()], (self.kind(), self.device))?;
             let activations = tch::no_grad(|| self.activations(&latents, Some(&labels)))?;
             let shapes = activations.iter().map(|activation| activation.size()[1..].to_vec()).collect();
             let _ = self.shapes.set(shapes);

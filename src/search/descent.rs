@@ -480,10 +480,14 @@ impl Descent<'_> {
         while let Some(bytes) = call.replay()? {
             known.push(from_record(&bytes).filter(|(case, _)| *case < self.ends.len()).ok_or_else(|| call.unfit())?);
         }
-        // Without a state all begins again, which comes to the same.
+        // Without a state, or where records of what it takes to be done are torn off, all begins again, which comes to the same.
         let Some(state) = call.state()? else { return Ok(()) };
-        let unfit = call.unfit();
-        self.resume(&state, known).ok_or(unfit)
+        let (batch, total) = (self.batch, self.ends.len());
+        if self.resume(&state, known).is_none() {
+            (self.batch, self.held, self.slots) = (batch, None, vec![]);
+            (self.waiting, self.ends) = ((0..total).collect(), (0..total).map(|_| None).collect());
+        }
+        Ok(())
     }
 
     fn resume(&mut self, state: &State, known: Vec<(usize, Ended)>) -> Option<()> {

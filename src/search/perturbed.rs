@@ -224,8 +224,6 @@ impl Object for PerturbedTests {
 
     fn fields(&self) -> &'static [&'static str] {
         &[
-            "transcript",
-            "seeds",
             "images",
             "originals",
             "targets",
@@ -238,6 +236,8 @@ impl Object for PerturbedTests {
             "drawn",
             "misread",
             "rejected",
+            "seeds",
+            "transcript",
         ]
     }
 

@@ -58,7 +58,7 @@ pub static PERTURB: Primitive = Primitive {
         code: "let ds = data::glyphs(#{ n: 200, size: 28, seed: 1 });\n\
                let g = generator::train(ds, #{ steps: 1, batch: 8, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
-               generator::perturb(g, f, #{ n: 3, samples: 50, layers: 0..3, seed: 1 }).images.len()",
+               generator::perturb(g, f, #{ n: 3, samples: 50, layers: 0..3, steps: 5, seed: 1 }).transcript.len()",
         result: "3",
     }],
     run,

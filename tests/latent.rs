@@ -1,0 +1,417 @@
+//! Activations of a generator changed on the way to an image: the space, the descent in it, and the tests that come of them.
+#![allow(clippy::unwrap_used)]
+
+use std::rc::Rc;
+
+use tch::{Device, Kind};
+use viva::core::{Cx, Result, Tensor, Value, with_stream};
+use viva::data::Dataset;
+use viva::generator::{Generator, Plan, Sequential, Site, Squash};
+use viva::model::{Fresh, Init, Layer, Model, Module, Supply};
+use viva::objective::{Objective, Wanted};
+use viva::script::Session;
+use viva::search::{Adam, Bound, Densities, Examination, Shortfall, Transcript, examine};
+use viva::space::{Differentiable, Latent, LatentOptions, Space};
+
+/// Fresh weights in some precision, and numbers of batch norms that differ from one another.
+struct Of(Kind);
+
+impl Supply for Of {
+    fn tensor(&mut self, name: &str, size: &[Option<i64>], fan_in: Option<i64>, init: Init) -> Result<Tensor> {
+        let tensor = Fresh { device: Device::Cpu }.tensor(name, size, fan_in, init)?;
+        let tensor = match init {
+            Init::Constant(x) => tensor.rand_like() + 0.5 * x,
+            Init::FanIn => tensor,
+        };
+        Ok(tensor.to_kind(self.0))
+    }
+}
+
+fn sequence(parts: Vec<Layer>) -> Layer {
+    Layer::Sequence(parts.into_iter().enumerate().map(|(i, layer)| (i.to_string(), layer)).collect())
+}
+
+/// Linear, batch norm, ReLU and reshape; two transposed convolutions; sigmoid. Images are 1 x 12 x 12.
+fn generator(kind: Kind) -> Generator {
+    let norm = || Layer::BatchNorm { eps: 1e-5, momentum: 0.1 };
+    let up = |out| Layer::ConvTranspose { out, size: 4, stride: 2, pad: 1, extra: 0, bias: true };
+    let stages = vec![
+        (
+            "flat".to_string(),
+            sequence(vec![
+                Layer::Linear { out: 54, bias: true },
+                norm(),
+                Layer::Relu,
+                Layer::Reshape { size: [6, 3, 3] },
+            ]),
+        ),
+        ("up1".to_string(), sequence(vec![up(4), norm(), Layer::Relu])),
+        ("up2".to_string(), sequence(vec![up(1)])),
+    ];
+    let plan = Plan { latent: 8, classes: Some(3), stages, squash: Squash::Sigmoid };
+    let network = with_stream(3, 0, || Sequential::build(&plan, Device::Cpu, &mut Of(kind))).unwrap();
+    Generator::of_tensors("small", Rc::new(network), Device::Cpu).unwrap()
+}
+
+fn classifier(kind: Kind, outputs: i64) -> Model {
+    let layers = sequence(vec![
+        Layer::Conv { out: 5, size: 3, stride: 2, pad: 1, dilation: 1, groups: 1, bias: true },
+        Layer::Tanh,
+        Layer::Flatten,
+        Layer::Linear { out: outputs, bias: true },
+    ]);
+    let module = with_stream(4, 0, || Module::build(&layers, Some([1, 12, 12]), Device::Cpu, &mut Of(kind))).unwrap();
+    Model::of_module("small", module).unwrap()
+}
+
+fn options(layers: &[usize], before_activation: bool) -> LatentOptions {
+    LatentOptions { layers: layers.to_vec(), before_activation, samples: Some(40), within: None }
+}
+
+fn space(g: &Generator, layers: &[usize], before_activation: bool) -> Latent {
+    Latent::new(&Cx::default(), g, &options(layers, before_activation)).unwrap()
+}
+
+fn samples(g: &Generator, n: usize) -> Dataset {
+    g.sample(&Cx::default(), Some((0..n as i64).map(|i| i % 3).collect()), n, 5).unwrap()
+}
+
+/// Samples labelled as the model reads them.
+fn as_read(g: &Generator, f: &Model, n: usize) -> Dataset {
+    let all = samples(g, n);
+    let rows: Vec<usize> = (0..n).collect();
+    let of = all.latents(&rows).unwrap();
+    let z = Tensor::from_slice(&of.values).reshape([n as i64, -1]).to_kind(g.kind());
+    let images = g.images(&z, Some(&Tensor::from_slice(&of.labels))).unwrap();
+    let read: Vec<i64> = Vec::try_from(&f.logits(&images).unwrap().argmax(1, false)).unwrap();
+    all.relabelled(read, None).unwrap()
+}
+
+fn go(
+    f: &Model,
+    data: &Dataset,
+    space: &Rc<dyn Space>,
+    adam: Adam,
+    objective: Objective,
+    batch: usize,
+    steps: &[u32],
+) -> Transcript {
+    let plan = Examination {
+        model: f,
+        data,
+        space: space.clone(),
+        search: Rc::new(adam),
+        objective,
+        levels: vec![],
+        steps: steps.to_vec(),
+        densities: Densities::WhereKnown,
+        batch: Some(batch),
+        seed: 1,
+    };
+    examine(&Cx::default(), &plan).unwrap()
+}
+
+fn adam(steps: u32) -> Adam {
+    let bound = Some(Bound { first: 0.2, factor: 1.01, increment: 0.02 });
+    Adam { steps, lr: 0.05, betas: (0.9, 0.999), bound, shortfall: Shortfall::Lead }
+}
+
+#[test]
+fn no_change_gives_the_same_image_bit_for_bit() {
+    let g = generator(Kind::Float);
+    let data = samples(&g, 9);
+    let rows: Vec<usize> = (0..9).collect();
+    let of = data.latents(&rows).unwrap();
+    let z = Tensor::from_slice(&of.values).reshape([9, 8]);
+    let wanted = g.images(&z, Some(&Tensor::from_slice(&of.labels))).unwrap();
+    for layers in [&[0, 1, 2, 3, 4][..], &[0], &[1, 2], &[2, 3], &[4]] {
+        for before in [false, layers.contains(&1) || layers.contains(&2)] {
+            let space = space(&g, layers, before);
+            let base = space.base(&data, &rows, Device::Cpu).unwrap();
+            let drawn = space.draw(&base, &space.start(&base).unwrap()).unwrap();
+            assert_eq!(drawn, wanted, "{layers:?} {before}");
+        }
+    }
+}
+
+#[test]
+fn deviations_are_those_of_activations() {
+    let g = generator(Kind::Double);
+    let sites: Vec<Site> = (0..=4).map(|layer| Site { layer, before_activation: false }).collect();
+    let found = g.deviations(&Cx::default(), &sites, 300).unwrap();
+    let seed = u64::from_be_bytes(*b"_sigmas_");
+    let z = g.latents(seed, 0, 300).unwrap().to_kind(Kind::Double);
+    let labels: Vec<i64> = (0..300).map(|i| i % 3).collect();
+    let wanted = g.activations(&z, Some(&Tensor::from_slice(&labels))).unwrap();
+    assert_eq!(found[0], Tensor::ones([8], (Kind::Double, Device::Cpu)));
+    for (layer, (found, wanted)) in found.iter().zip(&wanted).enumerate().skip(1) {
+        let off = (found - wanted.std_dim([0i64].as_slice(), false, false)).abs().max().double_value(&[]);
+        assert!(off < 1e-12, "layer {layer}: off by {off}");
+    }
+    // In front of the ReLU numbers vary that it would have cut.
+    let before = g.deviations(&Cx::default(), &[Site { layer: 1, before_activation: true }], 300).unwrap();
+    assert!(before[0].sum(Kind::Double).double_value(&[]) > found[1].sum(Kind::Double).double_value(&[]));
+}
+
+#[test]
+fn gradients_through_every_layer_are_those_of_differences() {
+    let (g, f) = (generator(Kind::Double), classifier(Kind::Double, 3));
+    let data = samples(&g, 2);
+    for (layers, before) in [(&[0, 1, 2, 3, 4][..], false), (&[1, 2], true), (&[3], false)] {
+        let space = space(&g, layers, before);
+        let base = space.base(&data, &[0, 1], Device::Cpu).unwrap();
+        let start = space.start(&base).unwrap();
+        let score =
+            |points: &Tensor| f.logits(&space.draw(&base, points).unwrap()).unwrap().select(1, 1).sum(Kind::Double);
+        // Away from 0, where a ReLU in front of which nothing varies has no slope.
+        let at = with_stream(8, 0, || start.randn_like() * 0.3);
+        let leaf = at.copy().set_requires_grad(true);
+        let gradient = Tensor::run_backward(&[score(&leaf)], &[&leaf], false, false).remove(0);
+        let width = at.size()[1];
+        for place in (0..width).step_by((width / 40).max(1) as usize) {
+            let moved = |by: f64| {
+                let points = at.copy();
+                let _ = points.narrow(1, place, 1).f_add_scalar_(by).unwrap();
+                score(&points).double_value(&[])
+            };
+            let wanted = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+            let found = gradient.select(1, place).sum(Kind::Double).double_value(&[]);
+            assert!(
+                (found - wanted).abs() < 1e-6 * (1.0 + wanted.abs()),
+                "{layers:?} at {place}: {found} and {wanted}"
+            );
+        }
+    }
+}
+
+#[test]
+fn perturbations_never_leave_the_growing_ball() {
+    let (g, f) = (generator(Kind::Float), classifier(Kind::Float, 3));
+    let data = as_read(&g, &f, 20);
+    let space: Rc<dyn Space> = Rc::new(space(&g, &[0, 1, 2], false));
+    let out_of_reach = Objective { wanted: Wanted::Misclassify, lead: 1e6 };
+    let steps: Vec<u32> = (0..=30).collect();
+    let t = go(&f, &data, &space, adam(30), out_of_reach, 4, &steps);
+    assert_eq!(t.len(), 31 * data.len());
+    let bound = adam(30).bound.unwrap();
+    let (mut radius, mut by_step) = (0.2, vec![0.0]);
+    for step in 1..=30 {
+        assert!((bound.after(step) - radius).abs() < 1e-12);
+        by_step.push(radius);
+        radius = 1.01 * radius + 0.02;
+    }
+    for row in &t.rows {
+        let (size, most) = (f64::from(row.magnitude), by_step[row.step.unwrap() as usize]);
+        assert!(size <= most * (1.0 + 1e-6), "{size} after step {:?}", row.step);
+        // Adam's steps are longer than the ball grows.
+        assert!(size >= 0.99 * most, "{size} of {most}");
+    }
+}
+
+/// Success and magnitude of every image, by itself, in small batches and in one.
+#[test]
+fn an_image_alone_and_among_others_comes_to_the_same() {
+    for (kind, close) in [(Kind::Double, 1e-6), (Kind::Float, 1e-2)] {
+        let (g, f) = (generator(kind), classifier(kind, 3));
+        let data = as_read(&g, &f, 20);
+        let space: Rc<dyn Space> = Rc::new(space(&g, &[0, 1, 2, 3], false));
+        let all = |batch| go(&f, &data, &space, adam(400), Wanted::Misclassify.into(), batch, &[]);
+        let together = all(100);
+        let found = together.rows.iter().filter(|row| row.fooled()).count();
+        assert!(found > data.len() / 2, "{found} of {}", data.len());
+        let lengths: Vec<u32> = together.rows.iter().map(|row| row.step.unwrap()).collect();
+        assert!(lengths.iter().any(|length| *length != lengths[0]), "all end at once: {lengths:?}");
+        for batch in [1, 3] {
+            for (a, b) in together.rows.iter().zip(&all(batch).rows) {
+                assert_eq!((a.id, a.fooled()), (b.id, b.fooled()), "{kind:?} {batch}");
+                let off = f64::from((a.magnitude - b.magnitude).abs());
+                assert!(off <= close * f64::from(a.magnitude), "{kind:?} {batch}: {} and {}", a.magnitude, b.magnitude);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_steps_are_those_of_adam_by_hand() {
+    let (g, f) = (generator(Kind::Double), classifier(Kind::Double, 3));
+    let data = as_read(&g, &f, 20).select(&[1]).unwrap();
+    let latent = space(&g, &[1], false);
+    let base = latent.base(&data, &[0], Device::Cpu).unwrap();
+    let mut p = latent.start(&base).unwrap();
+    let (mut m, mut v) = (p.zeros_like(), p.zeros_like());
+    let mut magnitudes = vec![];
+    for t in 1..=5 {
+        let leaf = p.copy().set_requires_grad(true);
+        let scores = f.logits(&latent.draw(&base, &leaf).unwrap()).unwrap();
+        // The label's score minus the best other one is to fall.
+        let label = Tensor::from_slice(data.labels()).reshape([1, 1]);
+        let others = scores.scatter_value(1, &label, f64::NEG_INFINITY).amax([1i64].as_slice(), false);
+        let loss = (scores.gather(1, &label, false).squeeze() - others).sum(Kind::Double);
+        let g = Tensor::run_backward(&[loss], &[&leaf], false, false).remove(0);
+        m = &m * 0.9 + &g * 0.1;
+        v = &v * 0.999 + g.square() * 0.001;
+        let step = (&m / (1.0 - 0.9f64.powi(t))) / ((&v / (1.0 - 0.999f64.powi(t))).sqrt() + 1e-8);
+        p = &p - step * 0.01;
+        magnitudes.push(p.square().sum(Kind::Double).sqrt().double_value(&[]));
+    }
+    let shared: Rc<dyn Space> = Rc::new(latent);
+    let free = Adam { steps: 5, lr: 0.01, betas: (0.9, 0.999), bound: None, shortfall: Shortfall::Lead };
+    let far = Objective { wanted: Wanted::Misclassify, lead: 1e6 };
+    let t = go(&f, &data, &shared, free, far, 1, &[1, 2, 3, 4, 5]);
+    for (row, wanted) in t.rows.iter().zip(magnitudes) {
+        assert!((f64::from(row.magnitude) - wanted).abs() < 1e-6 * wanted, "{} and {wanted}", row.magnitude);
+    }
+}
+
+#[test]
+fn labels_are_met_all_at_once_and_leads_are_kept() {
+    let (g, f) = (generator(Kind::Float), classifier(Kind::Float, 6));
+    let data = samples(&g, 20);
+    let space: Rc<dyn Space> = Rc::new(space(&g, &[0, 1, 2, 3], false));
+    let labels = viva::objective::Labels { positive: vec![0, 4], negative: vec![5] };
+    let wanted = Objective::from(Wanted::Labels(Rc::new(labels)));
+    let t = go(&f, &data, &space, Adam { bound: None, ..adam(300) }, wanted, 8, &[]);
+    let scores = f.logits(&t.images(&Cx::default(), true).unwrap()).unwrap();
+    let mut met = 0;
+    for (i, row) in t.rows.iter().enumerate() {
+        let score = |k: i64| scores.double_value(&[i as i64, k]);
+        let count = i32::from(score(0) > 0.0) + i32::from(score(4) > 0.0) + i32::from(score(5) < 0.0);
+        assert_eq!((row.after, row.target), (count, Some(3)), "image {i}");
+        assert_eq!(row.label, row.before);
+        assert_eq!(row.fooled(), count == 3 && row.before < 3);
+        met += usize::from(count == 3);
+    }
+    assert!(met > 15, "{met} of 20");
+    // With a lead, a class is in front by at least so much.
+    let f = classifier(Kind::Float, 3);
+    let data = as_read(&g, &f, 20);
+    let target = (data.labels()[0] + 1) % 3;
+    let confident = Objective { wanted: Wanted::Target(target), lead: 0.3 };
+    let t = go(&f, &data, &space, adam(600), confident, 8, &[]);
+    let fooled = t.fooled();
+    assert!(fooled.len() > data.len() / 2, "{} of {}", fooled.len(), data.len());
+    let scores = f.logits(&fooled.images(&Cx::default(), true).unwrap()).unwrap();
+    let class = Tensor::full([scores.size()[0], 1], target, (Kind::Int64, Device::Cpu));
+    let others = scores.scatter_value(1, &class, f64::NEG_INFINITY).amax([1i64].as_slice(), false);
+    let lead = (scores.select(1, target) - others).min().double_value(&[]);
+    assert!(lead > 0.2999, "{lead}");
+}
+
+const SUBJECT: &str = r#"
+    let ds = data::glyphs(#{ n: N, size: SIDE, position: "centred", margin: 0, seed: 1 });
+    let g = generator::train(ds, #{ steps: STEPS, seed: 1 });
+    let layers = [net::flatten(), net::linear(32), net::relu(), net::linear(10)];
+    let f = model::train(ds, #{ arch: layers, epochs: 6, seed: 1 });
+    let h = model::train(ds, #{ arch: layers, epochs: 6, seed: 2 });
+"#;
+
+/// A session that knows a generator `g` trained so many steps on so many glyphs `ds`, and classifiers `f` and `h`.
+fn subject(n: usize, side: usize, steps: usize) -> Session {
+    let mut session = Session::new(Rc::new(Cx::default()));
+    let text = SUBJECT.replace("STEPS", &steps.to_string()).replace("SIDE", &side.to_string());
+    session.evaluate("subject", &text.replace('N', &n.to_string())).map_err(|e| e.render(false)).unwrap();
+    session
+}
+
+#[test]
+fn perturbed_tests_fool_the_classifier_and_are_the_same_seeds_for_all() {
+    let checks = r#"
+    let how = #{ n: 12, layers: 0..3, samples: 100, steps: 600, increment: 0.06, oracle: [h], seed: 3 };
+    let p = generator::perturb(g, f, how);
+    if p.images.len() < 11 || p.images.len() != p.kept.len() { throw `${p}`; }
+    let read = f.predict(p.images).values();
+    if read != p.predictions || read != p.targets { throw `read ${read}, targets ${p.targets}`; }
+    if f.accuracy(p.originals) != 1.0 || h.accuracy(p.seeds) != 1.0 { throw "seeds that were to be left out"; }
+    let share = h.accuracy(p.images);
+    if (share - p.kept_share).abs() > 1e-9 { throw `${share} kept, not ${p.kept_share}`; }
+    if p.drawn != p.misread + p.rejected + 12 { throw `${p}`; }
+    // Seeds are those of g.sample, and another classifier gets the same targets for them.
+    let sample = g.sample(#{ n: p.drawn, seed: 3 });
+    let taken = 0;
+    for i in 0..p.drawn {
+        let right = f.predict(sample.select([i])).values()[0] == i % 10 && h.predict(sample.select([i])).values()[0] == i % 10;
+        if right { taken += 1; }
+    }
+    if taken != 12 { throw `${taken} seeds`; }
+    how.oracle = [f];
+    let q = generator::perturb(g, h, how);
+    if q.seeds.len() == 12 && (q.transcript.column("target") != p.transcript.column("target")) { throw "other targets"; }
+    p.share
+    "#;
+    let value = subject(1000, 28, 150).evaluate("checks", checks).map_err(|e| e.render(false));
+    assert!(matches!(value, Ok(Value::Float(share)) if share > 0.9), "{:?}", value.map(|v| v.summary()));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_what_to_do() {
+    let mut session = subject(60, 28, 1);
+    let mut fails = |line: &str| session.evaluate("line", line).map(|v| v.summary()).expect_err(line).render(false);
+    for (line, wanted) in [
+        ("space::latent(g, #{ layers: 0..9 })", "no layer 6"),
+        ("space::latent(g, #{ layers: [2, 1] })", "ascend"),
+        ("space::latent(g, #{ layers: [4], before_activation: true })", "activation function"),
+        ("examine(f, ds, #{ space: space::latent(g, #{ samples: 9 }), search: search::adam() })", "g.sample"),
+        (
+            "examine(f, g.sample(#{ n: 3 }).centre(), #{ space: space::latent(g, #{ samples: 9 }), search: search::adam() })",
+            "g.sample",
+        ),
+        (
+            "let g2 = generator::train(ds, #{ steps: 1, seed: 9 });
+          examine(f, g2.sample(#{ n: 3 }), #{ space: space::latent(g, #{ samples: 9 }), search: search::adam() })",
+            "another generator",
+        ),
+        (
+            "examine(f, g.sample(#{ n: 3 }), #{ space: space::latent(g, #{ samples: 9 }), search: search::sample() })",
+            "latent",
+        ),
+        (
+            "examine(f, g.sample(#{ n: 3 }), #{ space: space::latent(g, #{ samples: 9 }), search: search::adam(), levels: [1] })",
+            "no `levels`",
+        ),
+        ("examine(f, g.sample(#{ n: 3 }), #{ space: space::noise(), search: search::adam() })", "gradients"),
+        (
+            "examine(model::from(|x| f.logits(x)), g.sample(#{ n: 3 }), #{ space: space::pixels(\"l2\"), search: search::adam() })",
+            "black box",
+        ),
+        (
+            "examine(f, g.sample(#{ n: 3 }), #{ space: space::pixels(\"l2\"), search: search::adam(), objective: objective::target([1, 2]) })",
+            "2 targets for 3",
+        ),
+        (
+            "examine(f, g.sample(#{ n: 3 }), #{ space: space::pixels(\"l2\"), search: search::adam(), objective: objective::labels([11]) })",
+            "no label 11",
+        ),
+        ("objective::labels([1], #{ negative: [1] })", "twice"),
+        ("generator::perturb(g, f, #{ target: 10 })", "10 classes"),
+        ("generator::perturb(g, f, #{ target: 3, labels: [3] })", "the target"),
+        ("generator::perturb(g, f, #{ oracle: [3] })", "models"),
+        ("generator::perturb(g, model::from(|x| f.logits(x)), #{ n: 2 })", "black box"),
+    ] {
+        let said = fails(line);
+        assert!(said.contains(wanted), "{line}\n{said}");
+    }
+}
+
+/// A gradient of 0 leads nowhere: the image stays, and the row says why.
+#[test]
+fn a_dead_classifier_is_told_apart_from_a_strong_one() {
+    let g = generator(Kind::Float);
+    let layers = sequence(vec![Layer::Flatten, Layer::Linear { out: 3, bias: true }]);
+    let module = Module::build(&layers, Some([1, 12, 12]), Device::Cpu, &mut Of(Kind::Float)).unwrap();
+    module.visit(&mut |name, tensor, _| {
+        let mut tensor = tensor.shallow_clone();
+        let _ = tch::no_grad(|| {
+            if name.ends_with("weight") {
+                tensor.zero_()
+            } else {
+                tensor.copy_(&Tensor::from_slice(&[1f32, 0.0, 0.0]));
+                tensor
+            }
+        });
+    });
+    let f = Model::of_module("dead", module).unwrap();
+    let data = as_read(&g, &f, 20);
+    let space: Rc<dyn Space> = Rc::new(space(&g, &[1], false));
+    let t = go(&f, &data, &space, adam(50), Wanted::Misclassify.into(), 8, &[]);
+    assert!(t.rows.iter().all(|row| row.vanished && row.queries == 1 && !row.fooled()));
+}
