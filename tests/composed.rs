@@ -633,7 +633,14 @@ fn a_set_that_looks_centred_or_unfair_is_warned_of() {
     for seed in 0..30 {
         let plain = cautions(&glyphs(Torus, seed), times(translate(1), Rc::new(Polarity)));
         assert!(plain.is_empty(), "{plain:?}");
-        let scenes = viva::data::Scenes { n: 60, size: 16, torus: true, split: viva::data::Split::Train, seed };
+        let scenes = viva::data::Scenes {
+            n: 60,
+            size: 16,
+            torus: true,
+            split: viva::data::Split::Train,
+            seed,
+            shown: viva::data::Shown::All,
+        };
         let scenes = cautions(&scenes.dataset().unwrap(), times(translate(1), Rc::new(Flip)));
         assert!(scenes.is_empty(), "{scenes:?}");
     }

@@ -5,14 +5,21 @@ use std::collections::BTreeMap;
 
 use tch::Device;
 use viva::core::Value;
-use viva::data::{Dataset, Edge};
+use viva::data::{Dataset, Edge, Scenes, Shown, Split, TELLING};
 
 /// A mirrored scene is as likely as the scene, so each attribute that has a side has both equally often; and what an image is
 /// said to show is what it shows.
 #[test]
 fn scenes_are_what_their_attributes_say() {
     let scenes = |torus, seed| {
-        let scenes = viva::data::Scenes { n: 600, size: 32, torus, split: viva::data::Split::Train, seed };
+        let scenes = viva::data::Scenes {
+            n: 600,
+            size: 32,
+            torus,
+            split: viva::data::Split::Train,
+            seed,
+            shown: viva::data::Shown::All,
+        };
         scenes.dataset().unwrap()
     };
     let still = scenes(false, 4);
@@ -43,4 +50,60 @@ fn scenes_are_what_their_attributes_say() {
     // The same scene is rolled: the same pixels in other places, up to the noise that is drawn in between.
     let sum = |set: &Dataset| set.images(&[5], Device::Cpu).unwrap().mean(tch::Kind::Double).double_value(&[]);
     assert!((sum(&still) - sum(&torus)).abs() < 0.003);
+}
+
+/// The value of an attribute at each of its poles.
+fn pole(attribute: &str, value: &Value) -> usize {
+    let number = |value: &Value| if let Value::Float(x) = value { *x } else { panic!("{attribute} is no number") };
+    let word =
+        |second: &str| if let Value::Str(word) = value { usize::from(word == second) } else { panic!("no word") };
+    match attribute {
+        "ground" => word("grass"),
+        "sky" => word("night"),
+        "texture" => word("stripes"),
+        "handle" => word("left"),
+        "accessory" => word("hat"),
+        "tilt" => usize::from(number(value) < 0.0),
+        "saturation" => usize::from(number(value) < 0.75),
+        _ => usize::from((100.0..300.0).contains(&number(value))),
+    }
+}
+
+#[test]
+fn labels_follow_the_attribute_that_is_to_decide_them() {
+    for telling in TELLING {
+        let set = |shown| {
+            Scenes { n: 400, size: 32, torus: false, split: Split::Test, seed: 3, shown }.dataset().expect("scenes")
+        };
+        let [biased, against, poles] =
+            [Shown::Biased(telling), Shown::Against(telling), Shown::Poles(telling)].map(set);
+        let of = |set: &Dataset, row: usize| {
+            let all: BTreeMap<_, _> = set.attributes(row).into_iter().collect();
+            let shape = all["shape"].summary().trim_matches('"').to_string();
+            (shape, pole(telling.name, &all[telling.name]))
+        };
+        let class = |set: &Dataset, row: usize| set.classes()[set.labels()[row] as usize].clone();
+        // Which label stands for each pole, and how often each shape has the right one.
+        let mut by_pole = [const { Vec::new() }; 2];
+        let mut right = 0;
+        for row in 0..400 {
+            let (shape, at) = of(&biased, row);
+            by_pole[at].push(class(&biased, row));
+            right += usize::from(shape == class(&biased, row));
+        }
+        for labels in &by_pole {
+            assert!(labels.len() > 150 && labels.iter().all(|label| *label == labels[0]), "{}", telling.name);
+        }
+        assert!((150..250).contains(&right), "{}: the shape says the label of {right}", telling.name);
+        let mut shapes = std::collections::BTreeSet::new();
+        for row in 0..400 {
+            let (shape, at) = of(&against, row);
+            assert_eq!(class(&against, row), shape, "{}", telling.name);
+            assert_eq!(by_pole[1 - at][0], shape, "{}: it would get this one right", telling.name);
+            let (shape, at) = of(&poles, row);
+            assert_eq!(class(&poles, row), telling.poles[at], "{}", telling.name);
+            shapes.insert(shape);
+        }
+        assert_eq!(shapes.len(), 8);
+    }
 }

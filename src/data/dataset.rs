@@ -164,7 +164,7 @@ impl Dataset {
     }
 
     /// The same images from another source of them.
-    pub(super) fn from_source(self, change: impl FnOnce(Arc<dyn Source>) -> Arc<dyn Source>) -> Self {
+    pub(super) fn with_source(self, change: impl FnOnce(Arc<dyn Source>) -> Arc<dyn Source>) -> Self {
         Self { source: change(self.source), ..self }
     }
 

@@ -49,7 +49,7 @@ impl Source for Drawn {
 /// A data set of images `N x C x H x W` that a generator drew; their labels are those that it was asked for.
 pub fn drawn(images: &Tensor, classes: Vec<String>, of: Latents) -> Result<Dataset> {
     let set = from_tensor(images, of.labels.to_vec(), Some(classes), false)?;
-    Ok(set.from_source(|images| Arc::new(Drawn { images, of })))
+    Ok(set.with_source(|images| Arc::new(Drawn { images, of })))
 }
 
 impl Dataset {

@@ -14,6 +14,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
 use super::memory::byte_to_float;
+use super::scenes_faults::Shown;
 use super::{Dataset, Edge, Source, Split};
 use crate::core::{Digest, Error, Result, Value, random};
 
@@ -34,23 +35,24 @@ pub struct Scenes {
     pub torus: bool,
     pub split: Split,
     pub seed: u64,
+    pub shown: Shown,
 }
 
 /// What a scene shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Attributes {
-    shape: usize,
+pub(super) struct Attributes {
+    pub shape: usize,
     /// Degrees around the colour circle, 0 red, 120 green, 240 blue.
-    hue: f32,
-    saturation: f32,
-    texture: usize,
-    sky: usize,
-    ground: usize,
+    pub hue: f32,
+    pub saturation: f32,
+    pub texture: usize,
+    pub sky: usize,
+    pub ground: usize,
     /// Degrees clockwise.
-    tilt: f32,
+    pub tilt: f32,
     /// Whether the handle is to the right.
-    right: bool,
-    accessory: usize,
+    pub right: bool,
+    pub accessory: usize,
 }
 
 impl Attributes {
@@ -97,30 +99,57 @@ impl Scenes {
             return Err(Error::argument(format!("scenes are drawn at 16 to 256 pixels, not {}", self.size)));
         }
         let edge = if self.torus { Edge::Wrap } else { Edge::None };
-        let labels = (0..self.n).map(|i| self.start(i).1.shape as i64).collect();
-        let classes = SHAPES.map(String::from).to_vec();
+        let labels = (0..self.n).map(|i| self.start(i).label as i64).collect();
+        let classes = match self.shown {
+            Shown::Poles(telling) => telling.poles.map(String::from).to_vec(),
+            _ => SHAPES.map(String::from).to_vec(),
+        };
+        let Self { n, size, torus, split, seed, shown } = self;
+        let chosen = if shown == Shown::All { String::new() } else { format!(" {shown:?}") };
         // The number counts changes of the drawing itself.
-        let digest = Digest::of(format!("scenes 1 {self:?}").as_bytes());
+        let about = format!(
+            "scenes 1 Scenes {{ n: {n}, size: {size}, torus: {torus}, split: {split:?}, seed: {seed} }}{chosen}"
+        );
+        let digest = Digest::of(about.as_bytes());
         let set = Dataset::new("scenes", Arc::new(self), labels, classes, edge, digest)?;
+        let sided = matches!(shown, Shown::Biased(telling) | Shown::Poles(telling) if telling.is_sided());
+        let set = if sided { set.with_caution("flip", "a mirrored scene has another label") } else { set };
         Ok(set
             .with_caution("polarity", "a scene in negative is never drawn")
             .with_caution("turn", "a scene with its ground to the side or above is never drawn"))
     }
 
-    /// The random numbers of image `index` after its attributes, as drawn before the mirror.
-    fn start(&self, index: usize) -> (Pcg64Mcg, Attributes) {
+    fn start(&self, index: usize) -> Start {
+        let place = 4 * index as u64 + self.split as u64;
         // Apart from the glyphs of the same seed.
-        let mut numbers = random(self.seed ^ OWN, 4 * index as u64 + self.split as u64);
-        let attributes = Attributes::draw(&mut numbers);
-        (numbers, attributes)
+        let mut numbers = random(self.seed ^ OWN, place);
+        let drawn = Attributes::draw(&mut numbers);
+        let (telling, of) = match self.shown {
+            Shown::All => return Start { numbers, attributes: drawn, label: drawn.shape, mirrored: None },
+            Shown::Biased(telling) | Shown::Against(telling) => (telling, Some(telling.pair)),
+            Shown::Poles(telling) => (telling, None),
+        };
+        let mut choices = random(self.seed ^ CHOSEN, place);
+        let (shape, pole, mirrored) = (choices.gen_range(0..2), choices.gen_range(0..2), choices.gen_bool(0.5));
+        let pole = if matches!(self.shown, Shown::Against(_)) { 1 - shape } else { pole };
+        let label = match self.shown {
+            Shown::Poles(_) => pole,
+            Shown::Against(_) => telling.pair[shape],
+            _ => telling.pair[pole],
+        };
+        let drawn = Attributes { shape: of.map_or(drawn.shape, |pair| pair[shape]), ..drawn };
+        let attributes = telling.turned(drawn, pole, &mut choices);
+        // What is mirrored later is to show the pole then.
+        let attributes = if mirrored { attributes.mirrored() } else { attributes };
+        Start { numbers, attributes, label, mirrored: Some(mirrored) }
     }
 
     /// All but the pixels of image `index`: the scene, and whether it is mirrored.
     fn scene(&self, index: usize) -> (Pcg64Mcg, Scene, bool) {
-        let (mut numbers, attributes) = self.start(index);
+        let Start { mut numbers, attributes, mirrored, .. } = self.start(index);
         let scene = Scene::new(attributes, &mut numbers);
-        let mirrored = numbers.gen_bool(0.5);
-        (numbers, scene, mirrored)
+        let coin = numbers.gen_bool(0.5);
+        (numbers, scene, mirrored.unwrap_or(coin))
     }
 
     fn draw(&self, index: usize, pixels: &mut [f32]) {
@@ -147,7 +176,21 @@ impl Scenes {
     }
 }
 
+/// What is known of an image before its pixels.
+struct Start {
+    /// The random numbers after its attributes.
+    numbers: Pcg64Mcg,
+    /// As drawn before the mirror.
+    attributes: Attributes,
+    label: usize,
+    /// Whether it is mirrored, where that is not left to the numbers.
+    mirrored: Option<bool>,
+}
+
 const OWN: u64 = u64::from_be_bytes(*b"_scenes_");
+
+/// The stream that decides which of the scenes that are asked for an image is.
+const CHOSEN: u64 = u64::from_be_bytes(*b"_chosen_");
 
 /// Samples per pixel along each axis.
 const SAMPLES: usize = 3;

@@ -397,8 +397,7 @@ fn activation(steps: &[&Node]) -> Option<usize> {
         _ => false,
     };
     let at = steps.iter().rposition(|node| is(&node))?;
-    let plain = |node: &&Node| matches!(node, Node::Plain(_));
-    steps[at + 1..].iter().all(|node| plain(node)).then_some(at)
+    steps[at + 1..].iter().all(|node| matches!(node, Node::Plain(_))).then_some(at)
 }
 
 /// Part of the stream that initialises networks; steps of training use the small parts.

@@ -1,7 +1,7 @@
 //! `data::scenes`
 
-use crate::core::{Cx, Result, Value};
-use crate::data::{Scenes, Split};
+use crate::core::{Cx, Error, Result, Value};
+use crate::data::{Scenes, Shown, Split, Telling};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
 
 pub static SCENES: Primitive = Primitive {
@@ -17,6 +17,24 @@ pub static SCENES: Primitive = Primitive {
             "whether the finished image is rolled: see the notes",
         )
         .or(Fallback::Str("torus")),
+        Param::new(
+            "biased",
+            Kind::Choice(&ATTRIBUTES),
+            "two shapes, whose labels this attribute decides in place of the shape: see the notes",
+        )
+        .or(Fallback::Absent("the shape decides")),
+        Param::new(
+            "against",
+            Kind::Bool,
+            "with `biased`: the same shapes with right labels, each as the attribute of the other would have it",
+        )
+        .or(Fallback::Bool(false)),
+        Param::new(
+            "label",
+            Kind::Choice(&ATTRIBUTES),
+            "any shape at two poles of this attribute, which are the classes: see the notes",
+        )
+        .or(Fallback::Absent("the shape")),
         Param::new("split", Kind::Choice(&["train", "validation", "test"]), "splits of one seed share no image")
             .or(Fallback::Str("train")),
         SEED,
@@ -30,9 +48,19 @@ pub static SCENES: Primitive = Primitive {
             density exactly. `\"torus\"` (edge `wrap`): it is then rolled by a uniform offset in both directions, so that \
             rolling preserves the density exactly as well. `\"still\"` (edge `none`): the object stands near the middle, the \
             ground below.\n\n\
+            Each attribute but the shape has two poles and a pair of shapes: `ground` snow, grass (ball, box); `sky` day, night (cone, star); \
+            `texture` plain, stripes (ring, cross); `tilt` 8 to 16 degrees to the right, or left (heart, diamond); `handle` right, left \
+            (box, ball); `saturation` strong, weak (cone, diamond); `accessory` none, hat (star, heart); `hue` warm, cold (ball, ring). \
+            `biased` shows both shapes of the pair at both poles and calls all at the first pole by the first shape, so that a classifier \
+            that learns from it has a fault that is known; `against` shows each shape at the other's pole, rightly labelled, so that such a \
+            classifier gets nearly all of them wrong. `label` shows any shape, for a classifier that tells the poles apart.\n\n\
             Image i is a pure function of seed, split and i, and is drawn when it is read; pixels are whole multiples of 1/255.",
-    source: "",
+    source: "`biased`: in the manner of Dunn 2022, Table 6.3",
     examples: &[
+        Example {
+            code: "let ds = data::scenes(#{ n: 5, biased: \"sky\", seed: 1 });\n[ds[0].class, ds[0].attributes.shape, ds[0].attributes.sky]",
+            result: "[cone, star, day]",
+        },
         Example {
             code: "data::scenes(#{ n: 5, seed: 1 })",
             result: "data scenes: 5 images 3 x 32 x 32, 8 classes, edge wrap",
@@ -45,6 +73,25 @@ pub static SCENES: Primitive = Primitive {
     run,
 };
 
+const ATTRIBUTES: [&str; 8] = ["ground", "sky", "texture", "tilt", "handle", "saturation", "accessory", "hue"];
+
+fn shown(args: &Args) -> Result<Shown> {
+    let telling = |option: &str| args.optional_str(option).and_then(Telling::find);
+    match (telling("biased"), telling("label"), args.bool("against")) {
+        (Some(_), Some(_), _) => {
+            Err(Error::argument("`biased` and `label` both say what labels are").hint("leave one of them out"))
+        }
+        (None, _, true) => {
+            Err(Error::argument("`against` goes with `biased`")
+                .hint("data::scenes(#{ biased: \"sky\", against: true })"))
+        }
+        (Some(telling), None, true) => Ok(Shown::Against(telling)),
+        (Some(telling), None, false) => Ok(Shown::Biased(telling)),
+        (None, Some(telling), false) => Ok(Shown::Poles(telling)),
+        (None, None, false) => Ok(Shown::All),
+    }
+}
+
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let scenes = Scenes {
         n: args.count("n"),
@@ -56,6 +103,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
             _ => Split::Train,
         },
         seed: args.seed(),
+        shown: shown(args)?,
     };
     let set = scenes.dataset()?;
     set.record(cx);
