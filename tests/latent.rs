@@ -343,6 +343,30 @@ fn perturbed_tests_fool_the_classifier_and_are_the_same_seeds_for_all() {
 }
 
 #[test]
+fn recipes_say_what_the_tests_say_that_they_are_made_of() {
+    let checks = r#"
+    import "std/activations" as activations;
+    let how = #{ n: 8, oracle: [f, h], together: 4, samples: 50, steps: 300, increment: 0.06, groups: #{ early: 0..2, late: [4] } };
+    let e = activations::examination(g, #{ one: f, two: h }, how);
+    for row in e.magnitudes {
+        for part in ["early", "late"] {
+            let tests = e.runs[row.classifier][part];
+            if (tests.transcript.filter(|r| r.fooled).mean("magnitude") - row[part]).abs() > 1e-5 { throw `${row}`; }
+        }
+    }
+    for row in e.kept { if row.early_fooled != e.runs[row.classifier].early.share { throw `${row}`; } }
+    for row in e.seeds { if row.early != 8 || row.late != 8 { throw `${row}`; } }
+    // Early layers come first, with the same seeds in both groups.
+    if e.runs.one.early.seeds.labels.values() != e.runs.one.late.seeds.labels.values() { throw "other seeds"; }
+    let sheet = activations::granularities(g, f, #{ n: 2, samples: 50, steps: 20, groups: #{ early: 0..2, late: [4] } });
+    `${activations::groups(g)} ${e.curves} ${e.false_failures} ${sheet}`
+    "#;
+    let value = subject(1000, 28, 150).evaluate("checks", checks).map_err(|e| e.render(false)).unwrap().summary();
+    assert!(value.contains("2 panels, 4 lines"), "{value}");
+    assert!(value.contains("first: [0, 1, 2]") || value.contains("\"first\": 0..3"), "{value}");
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_what_to_do() {
     let mut session = subject(60, 28, 1);
     let mut fails = |line: &str| session.evaluate("line", line).map(|v| v.summary()).expect_err(line).render(false);

@@ -306,12 +306,10 @@ impl Descent<'_> {
     }
 
     fn check_scores(&self, verdicts: &Verdicts) -> Result<()> {
-        let broken =
-            |(slot, _): &(&Option<Slot>, bool)| slot.as_ref().map(|slot| (slot.case / self.per_image, slot.step));
-        let Some(first) = verdicts.broken else { return Ok(()) };
-        let Some((image, step)) = self.slots.iter().skip(first).zip([true]).find_map(|pair| broken(&pair)) else {
-            return Ok(());
-        };
+        let finite = |verdict: &Verdict| verdict.excess.is_finite() && verdict.softmax_margin.is_finite();
+        let live = self.slots.iter().zip(&verdicts.of).filter_map(|(slot, verdict)| Some((slot.as_ref()?, verdict)));
+        let Some((slot, _)) = live.into_iter().find(|(_, verdict)| !finite(verdict)) else { return Ok(()) };
+        let (image, step) = (slot.case / self.per_image, slot.step);
         Err(Error::model(format!(
             "{} answered scores that are not finite for image {image} of {} after {step} steps",
             self.plan.model.name, self.plan.data.name
@@ -479,6 +477,13 @@ impl Descent<'_> {
         let mut known: Vec<(usize, Ended)> = vec![];
         while let Some(bytes) = call.replay()? {
             known.push(from_record(&bytes).filter(|(case, _)| *case < self.ends.len()).ok_or_else(|| call.unfit())?);
+        }
+        let mut whole = vec![false; self.ends.len()];
+        known.iter().for_each(|(case, _)| whole[*case] = true);
+        if !whole.contains(&false) {
+            self.waiting.clear();
+            known.into_iter().for_each(|(case, end)| self.ends[case] = Some(end));
+            return Ok(());
         }
         // Without a state, or where records of what it takes to be done are torn off, all begins again, which comes to the same.
         let Some(state) = call.state()? else { return Ok(()) };
