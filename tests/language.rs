@@ -244,3 +244,53 @@ fn calls_draw_fresh_numbers_that_other_calls_do_not_change() {
     let fixed = "data::glyphs(#{ n: 3, seed: 9 }).hash";
     assert_eq!(draw(fixed), draw(&format!("seed(4); {fixed}; {fixed}")), "an explicit seed wins");
 }
+
+/// Runs a script beside a module `parts.rhai`.
+fn beside(module: &str, text: &str) -> Result<Value, Box<Diagnostic>> {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("parts.rhai"), module).expect("a module");
+    session().run(&folder.path().join("main.rhai"), text)
+}
+
+#[test]
+fn functions_of_a_module_stay_among_themselves() {
+    let module = "const TWICE = 2;
+        private fn mean(values) { values.len() * global::TWICE }
+        private fn quantile(values) { 0 }
+        fn lowest(values) { quantile(values) + quantile(values) }
+        private fn doubled() { this * 2 }
+        fn walk(values) { mean(values) + mean(values) }
+        fn each(values, f) { let all = []; for v in values { all.push(f.call(v)); } all }
+        fn own(values) { values.map(mean) }
+        fn named(values) { Fn(\"mean\").call(values) }
+        fn larger(x) { x.doubled() }
+        fn over(values) { values.map(|v| mean([v, v])) }
+        fn quantile(q, r) { this + q + r }
+        fn captured(values, mean) { values.filter(|v| v > mean) }
+        fn caught() { try { captured(1, 2) } catch (e) { return `${e}` } }
+        fn table(x) { `module ${x}` }
+        fn fails(x) { let table = mean(x); throw `no ${table}` }";
+    let head = "import \"parts\" as parts; fn mean(x) { `mine ${x}` } fn table(x) { `own ${x}` }\n";
+    let gives = |text: &str| match beside(module, &format!("{head}{text}")) {
+        Ok(value) => value.summary(),
+        Err(error) => panic!("{text}: {}", error.render(false)),
+    };
+    assert_eq!(gives("[parts::walk([1, 2, 3]), mean(5), parts::walk([1])]"), "[12, mine 5, 4]");
+    assert_eq!(gives("parts::each([1, 2], |v| mean(v))"), "[mine 1, mine 2]");
+    assert_eq!(gives("parts::table(1) + table(1) + parts::table(2)"), "module 1own 1module 2");
+    assert_eq!(gives("[parts::own([[1], [2, 3]]), parts::named([1]), parts::larger(4)]"), "[[2, 4], 2, 8]");
+    assert_eq!(gives("parts::over([1, 2])"), "[4, 4]");
+    assert_eq!(gives("`half longˑ, ${parts::walk([1])}`"), "half longˑ, 4");
+    let middle = "let t = tensor::from([1.0, 3.0, 9.0]); parts::lowest([t]); t.quantile(0.5)";
+    assert_eq!(gives(middle), "3.0");
+    let error = beside(module, &format!("{head}parts::fails([1])")).expect_err("throws");
+    assert!(error.message.contains("no 2"), "{}", error.message);
+    assert!(error.calls.iter().any(|call| call.contains("in fails, called from")), "{:?}", error.calls);
+    assert_eq!(error.place.as_ref().map(|place| place.line), Some(16));
+    let error =
+        beside(module, &format!("{head}\n\nparts::each([1], |v| {{ throw `no ${{v}}` }})")).expect_err("throws");
+    let place = error.place.expect("a place");
+    assert!(place.source.ends_with("main.rhai") && place.line == 4, "{} {}", place.source, place.line);
+    assert_eq!(gives("parts::captured([1, 5], 3)"), "[5]");
+    assert!(!gives("parts::caught()").contains('ˑ'), "{}", gives("parts::caught()"));
+}

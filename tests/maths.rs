@@ -4,6 +4,7 @@ use rand::Rng;
 use viva::core::random;
 use viva::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use viva::maths::betting::{Bets, Gambler, Sides, normal_quantile};
+use viva::maths::shares::fisher;
 
 /// The largest l = ln(3/delta) at which `excess` is not negative.
 fn bisect(excess: impl Fn(f64) -> f64) -> f64 {
@@ -230,4 +231,23 @@ fn betting_at_the_borders() {
     assert!(all.reject && all.used < 1000, "{all:?}");
     let p = two.p(&[0.5; 2000], &all, || Ok(())).expect("a p-value");
     assert!(p > 0.0 && p < 1e-250, "{p}");
+}
+
+#[test]
+fn fisher_is_the_tail_of_the_hypergeometric_law() {
+    // Exact fractions, in Python.
+    let golden = [
+        ((3, 4, 1, 4), 0.24285714285714285),
+        ((30, 100, 8, 100), 5.482393872361317e-05),
+        ((0, 10, 5, 10), 1.0),
+        ((13, 97, 4, 203), 0.00015819090161688204),
+        ((100, 100, 0, 100), 1.1043803465997514e-59),
+        ((5, 5, 5, 5), 1.0),
+        ((1, 1, 0, 3), 0.25),
+    ];
+    for ((k1, n1, k2, n2), expected) in golden {
+        let p = fisher(k1, n1, k2, n2).expect("counts within their totals");
+        assert!((p / expected - 1.0).abs() < 1e-9, "{k1} of {n1}, {k2} of {n2}: {p} {expected}");
+    }
+    assert_eq!(fisher(5, 4, 1, 4), None);
 }

@@ -150,7 +150,7 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 10] = [
+const VALUES: [&str; 11] = [
     "data::glyphs(#{ n: 3 })",
     "model::from(|x| tensor::zeros([x.shape[0], 10]))",
     "examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
@@ -161,6 +161,7 @@ const VALUES: [&str; 10] = [
     "let f = model::train(data::glyphs(#{ n: 9 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
      tolerance::measure(f, data::glyphs(#{ n: 3 }), #{ space: space::noise(), levels: [1] })",
     "plot::line([1, 2], [3, 4])",
+    "plot::animation([plot::line([1, 2], [3, 4])])",
     "generator::train(data::glyphs(#{ n: 9 }), #{ steps: 1, batch: 4 })",
     "let ds = data::glyphs(#{ n: 9 });
      let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });

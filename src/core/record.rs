@@ -214,7 +214,7 @@ impl Record {
             }
         }
         for name in &kept {
-            report += &if name.ends_with(".png") {
+            report += &if name.ends_with(".png") || name.ends_with(".gif") {
                 format!("\n![{name}]({name})\n")
             } else {
                 format!("\n[{name}]({name})\n")

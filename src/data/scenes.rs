@@ -125,7 +125,7 @@ impl Scenes {
         let mut numbers = random(self.seed ^ OWN, place);
         let drawn = Attributes::draw(&mut numbers);
         let (telling, of) = match self.shown {
-            Shown::All => return Start { numbers, attributes: drawn, label: drawn.shape, mirrored: None },
+            Shown::All => return Start { numbers, attributes: drawn, label: drawn.shape, mirrored: None, pole: None },
             Shown::Biased(telling) | Shown::Against(telling) => (telling, Some(telling.pair)),
             Shown::Poles(telling) => (telling, None),
         };
@@ -141,7 +141,7 @@ impl Scenes {
         let attributes = telling.turned(drawn, pole, &mut choices);
         // What is mirrored later is to show the pole then.
         let attributes = if mirrored { attributes.mirrored() } else { attributes };
-        Start { numbers, attributes, label, mirrored: Some(mirrored) }
+        Start { numbers, attributes, label, mirrored: Some(mirrored), pole: Some(telling.poles[pole]) }
     }
 
     /// All but the pixels of image `index`: the scene, and whether it is mirrored.
@@ -185,6 +185,8 @@ struct Start {
     label: usize,
     /// Whether it is mirrored, where that is not left to the numbers.
     mirrored: Option<bool>,
+    /// Which pole it shows, where one is asked for.
+    pole: Option<&'static str>,
 }
 
 const OWN: u64 = u64::from_be_bytes(*b"_scenes_");
@@ -214,7 +216,9 @@ impl Source for Scenes {
 
     fn attributes(&self, index: usize) -> Vec<(&'static str, Value)> {
         let (_, scene, mirrored) = self.scene(index);
-        if mirrored { scene.of.mirrored().named() } else { scene.of.named() }
+        let mut named = if mirrored { scene.of.mirrored().named() } else { scene.of.named() };
+        named.extend(self.start(index).pole.map(|pole| ("pole", Value::Str(pole.into()))));
+        named
     }
 }
 

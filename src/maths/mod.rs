@@ -3,3 +3,4 @@
 pub mod bernstein;
 pub mod betting;
 pub mod information;
+pub mod shares;

@@ -1,5 +1,6 @@
 //! What is examined: a classifier, whatever it is made of, behind one type.
 
+mod binary;
 mod classify;
 mod frozen;
 mod layers;
@@ -17,6 +18,7 @@ use std::rc::Rc;
 
 use tch::Device;
 
+pub use binary::binary;
 pub use classify::Inputs;
 pub use layers::{Layer, Shape};
 pub use load::{Arch, Options, load};

@@ -84,13 +84,18 @@ fn one(file: &Entry, label: &str) -> Result<Shown, String> {
             let text = std::str::from_utf8(&bytes).map_err(|_| "not UTF-8".to_string())?;
             svg(text, label)
         }
+        "gif" => picture(&bytes, "image/gif", bytes.ends_with(b";"), label),
         "png" => picture(&bytes, "image/png", bytes.ends_with(b"IEND\xaeB`\x82"), label),
         _ => picture(&bytes, "image/jpeg", bytes.ends_with(b"\xff\xd9"), label),
     }
 }
 
 fn picture(bytes: &[u8], kind: &str, whole: bool, label: &str) -> Result<Shown, String> {
-    let format = if kind == "image/png" { image::ImageFormat::Png } else { image::ImageFormat::Jpeg };
+    let format = match kind {
+        "image/png" => image::ImageFormat::Png,
+        "image/gif" => image::ImageFormat::Gif,
+        _ => image::ImageFormat::Jpeg,
+    };
     let (width, height) = image::ImageReader::with_format(std::io::Cursor::new(bytes), format)
         .into_dimensions()
         .map_err(|_| format!("not a picture of the kind {kind}"))?;

@@ -182,7 +182,7 @@ fn beginning(name: &str, of: Option<u64>) -> Markup {
 /// Pictures by name, SVG before others.
 fn figures(folder: &Folder) -> Vec<Figure<'_>> {
     let mut figures: Vec<Figure> = Vec::new();
-    for wanted in [&["svg"][..], &["png"], &["jpg", "jpeg"]] {
+    for wanted in [&["svg"][..], &["png"], &["gif"], &["jpg", "jpeg"]] {
         for entry in folder.ending(wanted) {
             match figures.iter_mut().find(|figure| figure.name == entry.stem()) {
                 Some(figure) => figure.files.push(entry),

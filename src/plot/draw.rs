@@ -63,7 +63,7 @@ impl Figure {
         Ok(())
     }
 
-    fn raster(&self, width: u32, height: u32) -> Result<Picture> {
+    pub(super) fn raster(&self, width: u32, height: u32) -> Result<Picture> {
         let figure = self.clone().checked()?;
         backend::raster(width, height, |canvas| draw(&figure, canvas, f64::from(width), f64::from(height)))
     }

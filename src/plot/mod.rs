@@ -3,6 +3,7 @@
 //! A [`Figure`] is data; [`render`](Figure::render_rgb) lays it out once and draws it on a [`canvas`]: plotters, with pixels
 //! or SVG behind it.
 
+mod animation;
 mod backend;
 mod canvas;
 mod draw;
@@ -16,6 +17,7 @@ mod scale;
 mod tiles;
 mod tolerance;
 
+pub use animation::Animation;
 pub use canvas::{Anchor, Canvas, Face, Pen, Point, Rect};
 pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, Rule, Series, Spread, Tiles, histogram};
 pub use palette::{DASHES, MARKERS, Marker, Rgb, SERIES, viridis};

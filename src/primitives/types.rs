@@ -121,6 +121,11 @@ pub static TYPES: &[Type] = &[
                 "seeds that the oracle did not take for what they were drawn as, and that were left out",
             ),
             field("seeds", "a Dataset", "seeds that were changed"),
+            field(
+                "places",
+                "an array of ints",
+                "where each seed stands in the sequence that is drawn, the same for all classifiers and layers",
+            ),
             field("transcript", "a Transcript", "one row for each of them"),
         ],
         elements: "",
@@ -246,6 +251,17 @@ pub static TYPES: &[Type] = &[
             field("panels", "an int", "how many panels it has"),
         ],
         elements: "",
+    },
+    Type {
+        name: "Animation",
+        purpose: "Figures one after another. Saved as `.gif` or `.json`.",
+        fields: &[
+            field("frames", "an int", "how many figures it has"),
+            field("seconds", "a float", "how long each is shown"),
+            field("width", "an int", "its width in pixels"),
+            field("height", "an int", "its height in pixels"),
+        ],
+        elements: "a Figure: one frame; a negative index counts from the end",
     },
     Type {
         name: "tensor",

@@ -6,6 +6,7 @@ use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 use rhai::{EvalAltResult, Position};
 
 use super::modules::{Sources, stdlib_names};
+use super::own_names::written;
 use super::scan::{Kind, Token, is_word, scan};
 use super::session::Session;
 use super::value::ErrorHandle;
@@ -73,17 +74,19 @@ impl Diagnostic {
 
     pub(super) fn of(error: &EvalAltResult, source: &str, session: &Session) -> Self {
         let mut error = error;
-        let program = source;
         let mut source = source.to_string();
         let mut calls = Vec::new();
         loop {
             match error {
                 EvalAltResult::ErrorInFunctionCall(name, inside, inner, position) => {
                     let line = position.line().map_or(String::new(), |line| format!(":{line}"));
+                    // A module's own functions have other names than the program's.
+                    let home = session.kept.homes.get(name);
+                    let name = &written(name);
                     let shown = if name.starts_with("anon$") { "a closure" } else { name.as_str() };
                     calls.insert(0, format!("in {shown}, called from {source}{line}"));
-                    match session.kept.homes.get(name) {
-                        Some(home) if inside.is_empty() || *inside == program => source.clone_from(home),
+                    match home {
+                        Some(home) => source.clone_from(home),
                         _ if !inside.is_empty() => source.clone_from(inside),
                         _ => {}
                     }
@@ -303,8 +306,8 @@ impl Scene<'_> {
                 },
                 None => Words::new("thrown", payload.to_string(), None),
             },
-            EvalAltResult::ErrorFunctionNotFound(signature, _) => self.unknown_function(signature),
-            EvalAltResult::ErrorVariableNotFound(name, _) => self.unknown_variable(name),
+            EvalAltResult::ErrorFunctionNotFound(signature, _) => self.unknown_function(&written(signature)),
+            EvalAltResult::ErrorVariableNotFound(name, _) => self.unknown_variable(&written(name)),
             EvalAltResult::ErrorModuleNotFound(name, _) => {
                 let hint = match self.kind_of(name) {
                     Some(kind) => format!("`{name}` is a variable, {}: write {name}.name(...)", article(kind)),

@@ -7,6 +7,7 @@ mod diagnostic;
 mod glance;
 mod habits;
 mod modules;
+mod own_names;
 pub mod scan;
 mod session;
 mod value;

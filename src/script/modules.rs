@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use include_dir::{Dir, include_dir};
-use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
+use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Shared};
 
 use super::bind::Namespaces;
+use super::own_names::OwnNames;
 use crate::core::record::opening_comment;
 use crate::core::{Cx, Error, suggestion};
 
@@ -49,8 +50,8 @@ pub fn functions(text: &str) -> Vec<ModuleFunction> {
         if let Some(words) = line.strip_prefix("///") {
             comment += &format!("{}\n", words.trim());
         } else {
-            if let Some((signature, _)) = line.strip_prefix("fn ").and_then(|rest| rest.rsplit_once('{')) {
-                found.push(ModuleFunction { signature: signature.trim().into(), comment: comment.trim().into() });
+            if let Some((head, _)) = line.strip_prefix("fn ").and_then(|rest| rest.split_once(')')) {
+                found.push(ModuleFunction { signature: format!("{head})"), comment: comment.trim().into() });
             }
             comment.clear();
         }
@@ -63,7 +64,10 @@ pub fn stdlib_page(name: &str) -> Option<String> {
     let text = stdlib_text(name)?;
     let mut page = opening_comment(text);
     for function in functions(text) {
-        page += &format!("\n\n{}\n    {}", function.signature, function.comment.replace('\n', "\n    "));
+        page += &format!("\n\n{}", function.signature);
+        if !function.comment.is_empty() {
+            page += &format!("\n    {}", function.comment.replace('\n', "\n    "));
+        }
     }
     Some(page)
 }
@@ -80,6 +84,7 @@ pub struct Resolver {
     found: Rc<RefCell<HashMap<(String, String), String>>>,
     /// The primitives.
     namespaces: Rc<RefCell<Namespaces>>,
+    own_names: OwnNames,
     cx: Rc<Cx>,
 }
 
@@ -91,8 +96,15 @@ impl Resolver {
             under_way: Rc::default(),
             found: Rc::default(),
             namespaces: Rc::default(),
+            own_names: OwnNames::default(),
             cx,
         }
+    }
+
+    /// Before the first import.
+    pub fn register(&self, engine: &mut Engine) {
+        self.own_names.register(engine);
+        engine.set_module_resolver(self.clone());
     }
 
     pub fn add_namespaces(&self, namespaces: Namespaces) {
@@ -166,10 +178,7 @@ impl ModuleResolver for Resolver {
         self.sources.borrow_mut().insert(key.clone(), text.clone());
         self.cx.add_script(&text);
         self.under_way.borrow_mut().push(key.clone());
-        let built = engine.compile(&text).map_err(Into::into).and_then(|mut ast| {
-            ast.set_source(&name);
-            Module::eval_ast_as_new(Scope::new(), &ast, engine)
-        });
+        let built = self.own_names.module(engine, &name, &text);
         self.under_way.borrow_mut().pop();
         match built {
             Ok(mut module) => {

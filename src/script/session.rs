@@ -12,6 +12,7 @@ use rhai::{AST, Dynamic, Engine, EvalAltResult, Expr, OptimizationLevel, Scope, 
 use super::diagnostic::Diagnostic;
 use super::glance::BuiltIn;
 use super::modules::{Resolver, Sources};
+use super::own_names::written;
 use super::value::{Bridge, Pending};
 use super::{arithmetic, bind};
 use crate::core::{Cx, Journal, Value};
@@ -328,7 +329,7 @@ fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> Engine {
     engine.set_optimization_level(OptimizationLevel::None);
     engine.set_max_call_levels(256);
     engine.set_max_expr_depths(256, 128);
-    engine.set_module_resolver(modules.clone());
+    modules.register(&mut engine);
     arithmetic::register(&mut engine);
     modules.add_namespaces(bind::register(&mut engine, cx, bridge));
     let stop = cx.stop_flag();
@@ -345,7 +346,7 @@ fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> Engine {
     engine.register_fn("sleep", wait);
     engine.on_progress(move |_| stop.load(std::sync::atomic::Ordering::Relaxed).then_some(Dynamic::UNIT));
     let printer = cx.clone();
-    engine.on_print(move |text| printer.print(text));
+    engine.on_print(move |text| printer.print(&written(text)));
     let printer = cx.clone();
     engine.on_debug(move |text, _, _| printer.print(text));
     engine

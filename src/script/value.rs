@@ -6,6 +6,7 @@ use std::rc::{Rc, Weak};
 
 use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString, Map, NativeCallContext};
 
+use super::own_names::written;
 use crate::core::{Callback, Error, ErrorKind, Object, Result, Tensor, Value, cut, quoted};
 
 /// An object as the interpreter holds it.
@@ -72,7 +73,7 @@ impl Bridge {
             return Ok(Value::Float(x));
         }
         if let Ok(s) = dynamic.as_immutable_string_ref() {
-            return Ok(Value::Str(s.to_string()));
+            return Ok(Value::Str(written(&s)));
         }
         if let Ok(c) = dynamic.as_char() {
             return Ok(Value::Str(c.to_string()));
@@ -163,7 +164,7 @@ impl Bridge {
                 Ok(answer) => bridge.to_value(Some(&context), &answer),
                 Err(error) => {
                     let stopped = matches!(error.unwrap_inner(), rhai::EvalAltResult::ErrorTerminated(..));
-                    let message = error.to_string();
+                    let message = written(&error.to_string());
                     bridge.pending.borrow_mut().replace(error);
                     let kind = if stopped { ErrorKind::Interrupted } else { ErrorKind::Callback };
                     Err(Error::new(kind, message))
@@ -221,7 +222,7 @@ fn add(dynamic: &Dynamic, hasher: &mut DefaultHasher, depth: usize, left: &mut u
     } else if let Some(handle) = dynamic.read_lock::<TensorHandle>() {
         Rc::as_ptr(&handle.0).hash(hasher);
     } else if let Some(function) = dynamic.read_lock::<FnPtr>() {
-        function.fn_name().hash(hasher);
+        written(function.fn_name()).hash(hasher);
     } else if let Ok(x) = dynamic.as_float() {
         x.to_bits().hash(hasher);
     } else if let Some(text) = dynamic.read_lock::<ImmutableString>() {

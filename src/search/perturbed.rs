@@ -49,6 +49,8 @@ pub struct PerturbedTests {
     /// One row per seed that was changed.
     pub transcript: Transcript,
     pub seeds: Dataset,
+    /// Where each seed stands in the sequence that is drawn, the same for all classifiers and layers.
+    pub places: Vec<usize>,
     /// The tests, with the labels that they were drawn as; `None` where no seed became one.
     pub images: Option<Dataset>,
     /// Seeds that were drawn, that the classifier got wrong, and that the oracle does not take for what they were drawn as.
@@ -97,14 +99,15 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
         images = Some(set);
     }
     debug_assert_eq!(n, transcript.len());
-    let Chosen { seeds, drawn, misread, rejected, .. } = chosen;
+    let Chosen { seeds, places, drawn, misread, rejected, .. } = chosen;
     let of = [generator.name.clone(), model.name.clone()];
-    Ok(PerturbedTests { transcript, seeds, images, drawn, misread, rejected, kept, of })
+    Ok(PerturbedTests { transcript, seeds, places, images, drawn, misread, rejected, kept, of })
 }
 
 /// Seeds that are worth changing.
 struct Chosen {
     seeds: Dataset,
+    places: Vec<usize>,
     targets: Vec<i64>,
     drawn: usize,
     misread: usize,
@@ -115,7 +118,7 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
     let task = cx.progress("drawing seeds", Some(how.n as u64));
     let batch = generator.batch_size()?;
     let (mut images, mut latents, mut asked, mut labels, mut targets) = (vec![], vec![], vec![], vec![], vec![]);
-    let (mut drawn, mut misread, mut rejected) = (0, 0, 0);
+    let (mut places, mut drawn, mut misread, mut rejected) = (vec![], 0, 0, 0);
     while labels.len() < how.n && drawn < how.draws {
         cx.check()?;
         let count = batch.min(how.draws - drawn);
@@ -153,6 +156,7 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
                 rows.push(i as i64);
                 labels.push(intended[i]);
                 asked.push(of[i]);
+                places.push(number);
                 let other = random(how.seed, TARGETS + number as u64).gen_range(0..classes - 1);
                 targets.push(other + i64::from(other >= intended[i]));
             }
@@ -185,7 +189,7 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
     if generator.classes().is_none() {
         seeds = seeds.relabelled(labels, None)?;
     }
-    Ok(Chosen { seeds, targets, drawn, misread, rejected })
+    Ok(Chosen { seeds, places, targets, drawn, misread, rejected })
 }
 
 /// Whether most of these models read each image as its label.
@@ -237,6 +241,7 @@ impl Object for PerturbedTests {
             "misread",
             "rejected",
             "seeds",
+            "places",
             "transcript",
         ]
     }
@@ -248,6 +253,7 @@ impl Object for PerturbedTests {
         Ok(Some(match name {
             "transcript" => Value::object(self.transcript.clone()),
             "seeds" => Value::object(self.seeds.clone()),
+            "places" => Value::ints(self.places.iter().map(|&place| place as i64)),
             "images" => self.images.clone().map_or(Value::Unit, Value::object),
             "originals" if tests.is_empty() => Value::Unit,
             "originals" => {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Examination;
 use super::replay::{Replay, Wanted};
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, suggestion};
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, cut, number, suggestion};
 use crate::data::Dataset;
 use crate::objective::Objective;
 use crate::space::{Element, Group, Point, Space, factor};
@@ -462,7 +462,14 @@ impl Object for Transcript {
         let of = &self.of;
         let lines = [
             self.summary(),
-            format!("{} on {}: {} over {}, {}", of.model.0, of.data.name, of.search, of.space, of.objective.describe()),
+            format!(
+                "{} on {}: {} over {}, {}",
+                of.model.0,
+                of.data.name,
+                of.search,
+                of.space,
+                cut(&of.objective.describe(), 120)
+            ),
             format!("success rate {}", number(self.success_rate())),
             self.ends(SHOWN).text_of_ends(width, self.len()),
         ];

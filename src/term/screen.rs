@@ -10,7 +10,7 @@ use super::style::Colours;
 use super::{Paint, width};
 use crate::core::{Result, Tensor, Value, quoted};
 use crate::data::Dataset;
-use crate::plot::{Figure, Layer, Picture, Tiles};
+use crate::plot::{Animation, Figure, Layer, Picture, Tiles};
 
 /// Images of a data set that its sheet shows, at most.
 const IMAGES: usize = 32;
@@ -81,6 +81,9 @@ impl Screen {
     fn picture(&self, value: &Value, columns: usize) -> Result<Option<String>> {
         if let Some(figure) = value.downcast::<Figure>() {
             return self.figure(&figure, columns).map(Some);
+        }
+        if let Some(animation) = value.downcast::<Animation>() {
+            return animation.frames.last().map(|frame| self.figure(frame, columns)).transpose();
         }
         if let Some(set) = value.downcast::<Dataset>() {
             return self.sheet(&sample(&set)?, Some(set.len()), columns).map(Some);

@@ -53,7 +53,8 @@ pub static SCENES: Primitive = Primitive {
             (box, ball); `saturation` strong, weak (cone, diamond); `accessory` none, hat (star, heart); `hue` warm, cold (ball, ring). \
             `biased` shows both shapes of the pair at both poles and calls all at the first pole by the first shape, so that a classifier \
             that learns from it has a fault that is known; `against` shows each shape at the other's pole, rightly labelled, so that such a \
-            classifier gets nearly all of them wrong. `label` shows any shape, for a classifier that tells the poles apart.\n\n\
+            classifier gets nearly all of them wrong. `label` shows any shape, for a classifier that tells the poles apart. \
+            `ds[i].attributes.pole` then is the pole that image i shows.\n\n\
             Image i is a pure function of seed, split and i, and is drawn when it is read; pixels are whole multiples of 1/255.",
     source: "`biased`: in the manner of Dunn 2022, Table 6.3",
     examples: &[

@@ -2,6 +2,7 @@
 
 pub mod accuracy;
 pub mod archs;
+pub mod binary;
 pub mod features;
 pub mod from;
 pub mod load;

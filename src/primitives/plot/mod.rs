@@ -1,5 +1,6 @@
 //! Figures, and the methods that change them.
 
+pub mod animation;
 mod common;
 pub mod figure;
 pub mod grid;

@@ -4,6 +4,7 @@ pub mod bernstein;
 pub mod betting_test;
 pub mod curve;
 pub mod estimate;
+pub mod fisher_test;
 pub mod interval_test;
 pub mod n_model_test;
 pub mod pairwise_test;

@@ -1,0 +1,194 @@
+//! Recipes of perturbed activations: faults that are injected, tests beside changed pixels, classifiers compared, several labels, and
+//! moving pictures.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+use std::rc::Rc;
+
+use viva::core::{Cx, Value};
+use viva::script::Session;
+
+fn run_in(folder: &Path, script: &str) -> Result<Value, String> {
+    let mut cx = Cx::default();
+    cx.set_folder(folder.to_path_buf());
+    let mut session = Session::new(Rc::new(cx));
+    session.run(Path::new("script.rhai"), script).map_err(|error| error.render(false))
+}
+
+#[track_caller]
+fn truths(script: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    match run_in(folder.path(), script).unwrap_or_else(|error| panic!("{error}")) {
+        Value::Map(said) => said.iter().for_each(|(name, value)| {
+            assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
+        }),
+        other => panic!("no map: {}", other.summary()),
+    }
+}
+
+/// Digits of 16 x 16, a generator of them and a classifier.
+const DIGITS: &str = r#"
+    import "std/activations" as activations;
+    let ds = data::glyphs(#{ n: 600, size: 16, position: "centred", margin: 0, polarity: "light", seed: 1 });
+    let arch = #{
+        generator: [
+            [net::linear(128), net::batch_norm(), net::relu()], [net::linear(128), net::batch_norm(), net::relu()],
+            [net::linear(256), net::reshape(1, 16, 16)],
+        ],
+        discriminator: [net::flatten(), net::linear(128), net::leaky_relu(0.2)],
+    };
+    let g = generator::train(ds, #{ arch: arch, steps: 600, seed: 1 });
+    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(32), net::relu(), net::linear(10)], epochs: 8, seed: 1 });
+    let other = model::train(ds, #{ arch: [net::flatten(), net::linear(32), net::relu(), net::linear(10)], epochs: 8, seed: 2 });
+"#;
+
+#[test]
+fn a_fault_that_was_put_there_is_there_and_tests_find_it() {
+    truths(
+        r#"
+        import "std/faults" as faults;
+        let c = faults::injected("sky", #{ training: 300, epochs: 4 });
+        // Too little for shapes, enough for skies.
+        let g = generator::train(faults::scenes(300, 1), #{ steps: 300, seed: 1 });
+        let d = faults::detection(g, c, #{ n: 10, confident: 1, layers: 0..2, steps: 150, samples: 100 });
+        let row = d.row;
+        #{
+            with_bias: c.checks.with_bias > 0.9, against: c.checks.against < 0.1, regressor: c.checks.regressor >= 0.98,
+            pair: c.classes == ["cone", "star"], poles: c.poles == ["day", "night"],
+            tests: row.tests == d.tests[0].magnitudes.len() + d.tests[1].magnitudes.len() && row.tests > 5,
+            begun: row.of <= row.tests && row.of > 0,
+            moved: row.share == 1.0 * (d.moved[0].len() + d.moved[1].len()) / row.of,
+            more_than_by_pixels: row.share > 0.3 && row.share > row.pixels,
+            no_proof_without_healthy_ones: row.healthy_of > 0 || row.p.is_nan(),
+            nobody_judged: row.kept.is_nan(),
+        }"#,
+    );
+}
+
+#[test]
+fn classifiers_are_compared_seed_by_seed() {
+    truths(&format!(
+        r#"{DIGITS}
+        let how = #{{ n: 12, together: 6, samples: 100, seed: 1 }};
+        let e = activations::examination(g, #{{ f: f, again: f, other: other }}, how);
+        let same = activations::compared(e.runs, "f", "again");
+        let both = activations::compared(e.runs, "f", "other")[0];
+        let a = e.runs.f.all;
+        let b = e.runs.other.all;
+        let common = 0;
+        for place in a.places {{ if place in b.places {{ common += 1; }} }}
+        #{{
+            groups: same.len() == 3, no_difference: same.map(|row| row.larger_by) == [0.0, 0.0, 0.0] && same[0].lo == 0.0,
+            nobody_takes_more: same[0].larger == 0.0,
+            seeds: both.seeds == common && common > 0 && same[0].seeds == 12,
+            interval: both.lo < both.larger_by && both.larger_by < both.hi,
+            difference: (both.robust - both.standard - both.larger_by).abs() < 1e-9,
+            places: a.places.len() == 12 && a.places[-1] == a.drawn - 1,
+        }}"#
+    ));
+}
+
+#[test]
+fn tests_of_activations_stand_beside_tests_of_pixels() {
+    truths(&format!(
+        r#"{DIGITS}
+        let found = activations::beside_pixels(g, #{{ f: f }}, #{{ itself: f, other: other }}, #{{
+            n: 12, confident: 0.5, layers: 0..2, samples: 100, oracle: other, typical: #{{ l2: 1.0 }},
+        }});
+        let own = found.table[0];
+        #{{
+            // Every test fails the classifier that it was made for.
+            itself: own.read_by == "itself" && own.activations == 0.0 && own.pixels == 0.0,
+            p: own.p == 1.0,
+            kept_is_what_the_oracle_reads: found.table[1].activations == own.activations_kept,
+            distances: found.distances.map(|row| row.kind) == ["activations", "pixels"] && found.distances[0].l2_median > 0.0,
+            longest_is_shorter: found.distances[0].linf_median < found.distances[0].l2_median,
+            panels: found.figure.panels == 2,
+            pictures: found.sheet.panels == 1,
+        }}"#
+    ));
+}
+
+#[test]
+fn several_labels_change_at_once() {
+    truths(
+        r#"
+        import "std/activations" as activations;
+        let ds = data::glyphs(#{ n: 400, size: 16, position: "centred", margin: 0, polarity: "light", seed: 1 });
+        let stages = #{
+            generator: [[net::linear(64), net::batch_norm(), net::relu()], [net::linear(256), net::reshape(1, 16, 16)]],
+            discriminator: [net::flatten(), net::linear(64), net::leaky_relu(0.2)],
+        };
+        let g = generator::train(ds, #{ arch: stages, steps: 100, seed: 1 });
+        let yes = |rule| model::train(ds.relabel(|row| if rule.call(row.label) { 1 } else { 0 }, #{ classes: ["no", "yes"] }), #{
+            arch: [net::flatten(), net::linear(16), net::relu(), net::linear(2)], epochs: 8, seed: 1,
+        });
+        let large = yes.call(|label| label > 4);
+        let odd = yes.call(|label| label % 2 == 1);
+        let both = model::binary([large, odd]);
+        let x = ds.images().pick([0, 1, 2]);
+        let lead = |f| f.logits(x).transpose()[1] - f.logits(x).transpose()[0];
+        let found = activations::several_labels(g, #{ large: large, odd: odd }, #{ n: 9, samples: 100 });
+        #{
+            scores: (both.logits(x).transpose()[1] - lead.call(odd)).abs().max() < 1e-5,
+            labels: both.classes == 2 && both.input == [1, 16, 16],
+            identity: both.hash != model::binary([odd, large]).hash && both.hash == model::binary([large, odd]).hash,
+            all: found.share == 1.0, each: found.table.map(|row| row.changed) == [1.0, 1.0],
+            named: found.table.map(|row| row.label) == ["large", "odd"],
+        }"#,
+    );
+    let folder = tempfile::tempdir().unwrap();
+    for (script, words) in [
+        ("model::binary([])", "there are no classifiers"),
+        ("model::binary([3])", "`models` must be an array of Models, got one of int"),
+        ("model::binary([model::from(|x| x, #{ classes: 10 })])", "tells 10 classes; a label is yes or no"),
+    ] {
+        let error = run_in(folder.path(), script).err().unwrap();
+        assert!(error.contains(words), "{script}: {error}");
+    }
+}
+
+#[test]
+fn a_growing_perturbation_is_a_moving_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!(
+        r#"{DIGITS}
+        let moving = activations::growing(g, f, #{{ n: 3, frames: 6, seconds: 0.5, samples: 100, layers: 0..2 }});
+        moving.save("growing.gif");
+        [moving.frames, moving.seconds, moving[0].title, moving[-1].title, moving.width, moving.height]"#
+    );
+    let said = match run_in(folder.path(), &script) {
+        Ok(Value::Array(said)) => said,
+        Ok(other) => panic!("{}", other.summary()),
+        Err(error) => panic!("{error}"),
+    };
+    let summary: Vec<String> = said.iter().map(Value::summary).collect();
+    assert_eq!((&summary[0][..], &summary[1][..], &summary[2][..]), ("6", "0.5", "step 0"));
+    assert_ne!(summary[3], "step 0");
+    let file = std::io::BufReader::new(std::fs::File::open(folder.path().join("growing.gif")).unwrap());
+    let frames = image::AnimationDecoder::into_frames(image::codecs::gif::GifDecoder::new(file).unwrap());
+    let frames = frames.collect_frames().unwrap();
+    assert_eq!(frames.len(), 6);
+    assert!(frames.iter().all(|frame| frame.delay().numer_denom_ms() == (500, 1)));
+    let size = frames[0].buffer().dimensions();
+    assert_eq!([size.0.to_string(), size.1.to_string()], [summary[4].clone(), summary[5].clone()]);
+    let differs = |a: usize, b: usize| frames[a].buffer() != frames[b].buffer();
+    assert!(differs(0, 1) && differs(0, 5), "the images change from frame to frame");
+}
+
+#[test]
+fn animations_say_what_they_want() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = "plot::images(data::glyphs(#{ n: 1, seed: 1 }))";
+    for (script, words) in [
+        ("plot::animation([])".into(), "an animation needs a figure"),
+        ("plot::animation([1])".into(), "`figures` must be an array of Figures, got one of int"),
+        (format!("plot::animation([{one}, {one}.size(300, 300)])"), "figure 1 300 x 300"),
+        (format!("plot::animation([{one}])[3]"), "there is no frame 3 among 1"),
+        (format!("plot::animation([{one}], #{{ seconds: 0 }})"), "0.02"),
+        (format!("plot::animation([{one}]).save(\"a.png\")"), "gif"),
+    ] {
+        let error = run_in(folder.path(), &script).err().unwrap_or_default();
+        assert!(error.contains(words), "{script}: {error}");
+    }
+}
