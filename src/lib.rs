@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`core`] | values, tensors, errors, the context of a run and its record |
 //! | [`maths`] | formulas on plain numbers: bounds and tests |
-//! | [`data`], [`model`], [`generator`] | what is shown, what is examined, what draws |
+//! | [`data`], [`model`], [`generator`], [`render`] | what is shown, what is examined, what draws images and objects |
 //! | [`space`] | what may change in an input |
 //! | [`search`], [`objective`], [`train`] | how a failing change is looked for; what counts as failing; how models learn |
 //! | [`estimate`], [`plot`] | outcomes to numbers and to pictures |
@@ -27,6 +27,7 @@ pub mod objective;
 pub mod page;
 pub mod plot;
 pub mod primitives;
+pub mod render;
 #[cfg(feature = "script")]
 pub mod repl;
 #[cfg(feature = "script")]

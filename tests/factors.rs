@@ -3,8 +3,8 @@
 
 mod toys;
 
-use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use toys::{Linear, integers, model, noise, set};
 use viva::core::{Cx, ErrorKind, Object, Result, Value};
@@ -144,14 +144,14 @@ fn strongest_goes_through_all_choices() {
 }
 
 /// Walks to the better of two neighbours, and writes down what it was told.
-struct Climb(Rc<RefCell<Vec<(u64, f64, f32)>>>);
+struct Climb(Arc<Mutex<Vec<(u64, f64, f32)>>>);
 
 struct Climber {
     row: u64,
     at: f64,
     turns: usize,
     asked: Vec<f64>,
-    told: Rc<RefCell<Vec<(u64, f64, f32)>>>,
+    told: Arc<Mutex<Vec<(u64, f64, f32)>>>,
 }
 
 impl Search for Climb {
@@ -172,19 +172,20 @@ impl Proposing for Climb {
 }
 
 impl Proposals for Climber {
-    fn propose(&mut self) -> Vec<Setting> {
+    fn propose(&mut self) -> Result<Vec<Setting>> {
         if self.turns == 0 {
-            return vec![];
+            return Ok(vec![]);
         }
         self.turns -= 1;
         self.asked = vec![self.at - 0.0625, self.at + 0.0625];
-        self.asked.iter().map(|&x| vec![x]).collect()
+        Ok(self.asked.iter().map(|&x| vec![x]).collect())
     }
 
-    fn update(&mut self, losses: &[f32]) {
+    fn update(&mut self, losses: &[f32]) -> Result<()> {
         let told = self.asked.iter().zip(losses).map(|(&x, &loss)| (self.row, x, loss));
-        self.told.borrow_mut().extend(told);
+        self.told.lock().unwrap().extend(told);
         self.at = self.asked[usize::from(losses[1] > losses[0])];
+        Ok(())
     }
 }
 
@@ -192,7 +193,7 @@ impl Proposals for Climber {
 /// of its own image at the settings it asked for.
 #[test]
 fn a_search_that_learns_hears_its_own_losses() {
-    let told = Rc::new(RefCell::new(vec![]));
+    let told = Arc::new(Mutex::new(vec![]));
     let images = noise(20, 16, 4);
     let labels: Vec<i64> = (0..20).map(|i| i % 3).collect();
     let data = set([1, 4, 4], images.clone(), labels.clone(), 3, Edge::None);
@@ -219,8 +220,8 @@ fn a_search_that_learns_hears_its_own_losses() {
     };
     let t = examine(&Cx::default(), &plan).unwrap();
     let mut best = [f32::NEG_INFINITY; 20];
-    assert_eq!(told.borrow().len(), 2 * (0..20).map(|row| 6 + row % 3).sum::<usize>());
-    for &(row, light, loss) in told.borrow().iter() {
+    assert_eq!(told.lock().unwrap().len(), 2 * (0..20).map(|row| 6 + row % 3).sum::<usize>());
+    for &(row, light, loss) in told.lock().unwrap().iter() {
         let row = row as usize;
         let image = tch::Tensor::from_slice(&images[row]).reshape([1, 1, 4, 4]) * light;
         let scores = Vec::<f32>::try_from(f.logits(&image).unwrap().reshape([-1])).unwrap();

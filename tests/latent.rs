@@ -189,7 +189,7 @@ fn perturbations_never_leave_the_growing_ball() {
     let (g, f) = (generator(Kind::Float), classifier(Kind::Float, 3));
     let data = as_read(&g, &f, 20);
     let space: Rc<dyn Space> = Rc::new(space(&g, &[0, 1, 2], false));
-    let out_of_reach = Objective { wanted: Wanted::Misclassify, lead: 1e6 };
+    let out_of_reach = Objective { lead: 1e6, ..Wanted::Misclassify.into() };
     let steps: Vec<u32> = (0..=30).collect();
     let t = go(&f, &data, &space, adam(30), out_of_reach, 4, &steps);
     assert_eq!(t.len(), 31 * data.len());
@@ -256,7 +256,7 @@ fn the_first_steps_are_those_of_adam_by_hand() {
     }
     let shared: Rc<dyn Space> = Rc::new(latent);
     let free = Adam { steps: 5, lr: 0.01, betas: (0.9, 0.999), bound: None, shortfall: Shortfall::Lead };
-    let far = Objective { wanted: Wanted::Misclassify, lead: 1e6 };
+    let far = Objective { lead: 1e6, ..Wanted::Misclassify.into() };
     let t = go(&f, &data, &shared, free, far, 1, &[1, 2, 3, 4, 5]);
     for (row, wanted) in t.rows.iter().zip(magnitudes) {
         assert!((f64::from(row.magnitude) - wanted).abs() < 1e-6 * wanted, "{} and {wanted}", row.magnitude);
@@ -286,7 +286,7 @@ fn labels_are_met_all_at_once_and_leads_are_kept() {
     let f = classifier(Kind::Float, 3);
     let data = as_read(&g, &f, 20);
     let target = (data.labels()[0] + 1) % 3;
-    let confident = Objective { wanted: Wanted::Target(target), lead: 0.3 };
+    let confident = Objective { lead: 0.3, ..Wanted::Target(target).into() };
     let t = go(&f, &data, &space, adam(600), confident, 8, &[]);
     let fooled = t.fooled();
     assert!(fooled.len() > data.len() / 2, "{} of {}", fooled.len(), data.len());

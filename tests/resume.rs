@@ -34,8 +34,13 @@ const EVERYTHING: &str = r#"
     let hard = model::train(train.join(few), #{ from: f, epochs: 2, batch: 16, adversarial: #{ epsilon: 0.1, steps: 2 } });
     let lit = generator::perturb(h, f, #{ n: 5, draws: 300, steps: 6, batch: 3, layers: 0..3, samples: 20 });
     let down = examine(f, few, #{ space: space::pixels("linf", #{ bounds: [0, 1] }), search: search::adam(#{ lr: 0.05, steps: 5 }), batch: 5, steps: [2, 4], objective: objective::each_wrong() });
+    let gp = examine(f, few, #{ space: light, search: search::bayes(#{ steps: 6, candidates: 40 }), batch: 5 });
+    let learnt = examine(f, few, #{ space: space::rotate(30), search: search::policy(#{ steps: 10, batch: 4, hidden: 8 }), objective: objective::misclassify().cross_entropy(), batch: 7 });
+    let objects = data::objects(["mug", "lamp"], #{ n: 4, size: 16, seed: 1 });
+    let seer = model::train(data::views(objects, #{ n: 5, seed: 1 }), #{ arch: [net::flatten(), net::linear(2)], epochs: 2 });
+    let seen = examine(seer, objects, #{ space: space::render(), search: search::policy(#{ steps: 20 }), batch: 6 });
     let near = few.nearest(train);
-    #{ g: [g.hash, h.hash, h.classifier.hash, hard.hash], near: near, features: f.features(few),  noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), lit: lit, lit_images: down.images(), down: down, linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
+    #{ gp: gp, asked: gp.questions("gain"), learnt: learnt.worst(), seen: seen, seen_images: seen.images(), g: [g.hash, h.hash, h.classifier.hash, hard.hash], near: near, features: f.features(few),  noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), lit: lit, lit_images: down.images(), down: down, linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
 "#;
 
 /// The results as JSON, or what stopped the attempt; `polls` says when it is stopped.

@@ -262,13 +262,20 @@ fn one_trajectory_serves_all_bounds_on_the_norm() {
     assert_eq!((counts[1], counts[3]), (0, 1), "{counts:?}");
 }
 
+/// One image at one setting.
+fn drawn(space: &Affine, image: &Tensor, setting: &[f64]) -> Tensor {
+    let data = viva::data::from_tensor(&image.to_kind(tch::Kind::Float).clamp(0.0, 1.0), vec![0], None, false).unwrap();
+    let of = viva::space::Originals { data: &data, ids: &[0], images: image, rows: &[0] };
+    space.draw(&Cx::default(), &of, &[setting]).unwrap()
+}
+
 /// scikit-image 0.26: warp(img / 10, SimilarityTransform(rotation=deg2rad(20)), mode="wrap") * 10 with img = (arange(30)**2 % 17) / 17.
 #[test]
 fn corner_wrapped_rotations_are_those_of_scikit_image() {
     let image: Vec<f64> = (0..30).map(|i| f64::from(i * i % 17) / 17.0).collect();
     let image = Tensor::from_slice(&image).reshape([1, 1, 5, 6]);
     let space = Affine::new(20.0, 0.0, false, About::Corner, Fill::Wrap).unwrap();
-    let turned = space.draw(&Cx::default(), &image, &[0], &[&[20.0]]).unwrap();
+    let turned = drawn(&space, &image, &[20.0]);
     #[rustfmt::skip]
     let wanted = [
         0.0, 0.322379916, 0.600414416, 0.752295922, 0.576963084, 0.113548201,
@@ -284,7 +291,7 @@ fn corner_wrapped_rotations_are_those_of_scikit_image() {
 #[test]
 fn quarter_turns_and_whole_shifts_are_exact() {
     let image = Tensor::from_slice(&(0..25).map(f64::from).collect::<Vec<_>>()).reshape([1, 1, 5, 5]);
-    let draw = |space: &Affine, setting: &[f64]| space.draw(&Cx::default(), &image, &[0], &[setting]).unwrap();
+    let draw = |space: &Affine, setting: &[f64]| drawn(space, &image, setting);
     let rotate = Affine::new(90.0, 0.0, false, About::Centre, Fill::Value(0.0)).unwrap();
     // Rounding of the sine of a right angle.
     assert!(apart(&draw(&rotate, &[90.0]), &image.rot90(1, [2, 3])) < 1e-12, "counter-clockwise");

@@ -18,7 +18,7 @@ use crate::term::{Paint, context, default_device, stop_on_signals, width};
 const USAGE: &str = "\
 viva: a lab for examining deep image classifiers
 
-viva [--no-init]                      the prompt; --no-init leaves out its start-up file
+viva [--no-init] [--allow-run]        the prompt; --no-init leaves out its start-up file
 viva run SCRIPT [--name value ...]    run a script; --help after it lists the script's own arguments
      --out DIR            the run folder (default: a new folder below runs/)
      --resume DIR         go on with a run that was killed, stopped or failed
@@ -26,6 +26,7 @@ viva run SCRIPT [--name value ...]    run a script; --help after it lists the sc
      --device D           cpu, cuda, cuda:1 (default: cuda where there is one)
      --threads N          CPU threads (default: all cores)
      --allow-write PATH   also let the script write below PATH
+     --allow-run          also let the script start programs: model::program
      --json               print the results as JSON
 viva -e 'EXPR'                        print the value of an expression
 viva check SCRIPT                     find mistakes without running

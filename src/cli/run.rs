@@ -20,12 +20,13 @@ struct Options {
     device: Option<String>,
     threads: Option<usize>,
     allow_write: Vec<PathBuf>,
+    allow_run: bool,
     json: bool,
     help: bool,
     arguments: BTreeMap<String, String>,
 }
 
-const OWN: [&str; 8] = ["out", "resume", "seed", "device", "threads", "allow-write", "json", "help"];
+const OWN: [&str; 9] = ["out", "resume", "seed", "device", "threads", "allow-write", "allow-run", "json", "help"];
 
 pub fn main(words: &[String]) -> Outcome {
     let mut options = parse(words)?;
@@ -75,6 +76,9 @@ pub fn main(words: &[String]) -> Outcome {
     for path in &options.allow_write {
         cx.allow_write(path.clone());
     }
+    if options.allow_run {
+        cx.allow_run();
+    }
     if options.json {
         cx.set_output(Box::new(|text| eprintln!("{text}")));
     }
@@ -117,7 +121,8 @@ pub fn main(words: &[String]) -> Outcome {
     if record.fail(&cx, &reason).unwrap_or(true) {
         let word = |path: &Path| quoted(&path.display().to_string());
         let allowed: String = options.allow_write.iter().map(|path| format!(" --allow-write {}", word(path))).collect();
-        let resume = format!("viva run {} --resume {}{allowed}", word(&path), word(record.folder()));
+        let may_run = if options.allow_run { " --allow-run" } else { "" };
+        let resume = format!("viva run {} --resume {}{allowed}{may_run}", word(&path), word(record.folder()));
         eprintln!("what was done so far is kept; go on with: {resume}");
     }
     Err(failure)
@@ -187,8 +192,14 @@ fn parse(words: &[String]) -> Result<Options, Error> {
             Some((name, value)) => (name, Some(value.to_string())),
             None => (flag, None),
         };
-        if name == "json" || name == "help" {
-            *(if name == "json" { &mut options.json } else { &mut options.help }) = true;
+        let switch = match name {
+            "json" => Some(&mut options.json),
+            "help" => Some(&mut options.help),
+            "allow-run" => Some(&mut options.allow_run),
+            _ => None,
+        };
+        if let Some(switch) = switch {
+            *switch = true;
             continue;
         }
         let value = match inline {
@@ -243,5 +254,5 @@ fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {
     for argument in known {
         println!("  --{:wide$}  default {}", argument.name, argument.default);
     }
-    println!("\nand those of every run: --out --resume --seed --device --threads --allow-write --json");
+    println!("\nand those of every run: --out --resume --seed --device --threads --allow-write --allow-run --json");
 }

@@ -135,6 +135,8 @@ pub struct Cx {
     progress: Box<dyn Progress>,
     folder: PathBuf,
     writable: Vec<PathBuf>,
+    /// Whether scripts may start programs.
+    may_run: bool,
     reserved: Vec<PathBuf>,
     written: RefCell<BTreeSet<PathBuf>>,
     /// Files written and seeds set since `take_traces`.
@@ -175,6 +177,7 @@ impl Cx {
             progress,
             folder: PathBuf::from("."),
             writable: Vec::new(),
+            may_run: false,
             reserved: Vec::new(),
             written: RefCell::default(),
             wrote: RefCell::default(),
@@ -402,6 +405,20 @@ impl Cx {
 
     pub fn allow_write(&mut self, path: PathBuf) {
         self.writable.push(path);
+    }
+
+    /// Lets scripts start programs.
+    pub fn allow_run(&mut self) {
+        self.may_run = true;
+    }
+
+    /// Refuses to start a program unless that was allowed.
+    pub fn check_may_run(&self, command: &str) -> Result<()> {
+        match self.may_run {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::Permission, format!("a script may not start a program: {command:?}"))
+                .hint("start viva with --allow-run if you trust the script")),
+        }
     }
 
     /// Where a script's `save(value, path)` goes; refused outside the run folder and what was allowed.

@@ -74,9 +74,19 @@ pub fn set_threads(n: usize) {
 
 /// Runs `work`, whose parallel iterators use as many threads as libtorch may.
 pub fn in_parallel<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
+    static POOL: std::sync::Mutex<Option<(usize, std::sync::Arc<rayon::ThreadPool>)>> = std::sync::Mutex::new(None);
     let threads = tch::get_num_threads().max(1) as usize;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    Ok(pool.map_err(|error| Error::internal(format!("{threads} threads can't be started: {error}")))?.install(work))
+    let mut held = POOL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let pool = match &*held {
+        Some((size, pool)) if *size == threads => pool.clone(),
+        _ => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = pool.map_err(|error| Error::internal(format!("{threads} threads can't be started: {error}")))?;
+            held.insert((threads, std::sync::Arc::new(pool))).1.clone()
+        }
+    };
+    drop(held);
+    Ok(pool.install(work))
 }
 
 /// Whether a CUDA device can be used. Where a driver is present, libtorch's CUDA library is opened first: the binary is

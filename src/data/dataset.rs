@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tch::Device;
 
 use super::drawn::Latents;
+use super::objects::Objects;
 use crate::core::{Cx, Digest, Error, Result, Tensor, Value};
 
 /// Floats that are read at once, at most: 2 GiB.
@@ -38,6 +39,11 @@ pub trait Source: Send + Sync {
 
     /// What a generator drew the images of, where one did.
     fn latents(&self) -> Option<&Latents> {
+        None
+    }
+
+    /// The objects that images show, image by image, where each shows one.
+    fn objects(&self) -> Option<&Arc<dyn Objects>> {
         None
     }
 }
@@ -171,6 +177,11 @@ impl Dataset {
     /// What the source's images were drawn of, unless they are changed as they are read.
     pub(super) fn source_latents(&self) -> Option<&Latents> {
         self.source.latents().filter(|_| self.preprocessing.is_empty())
+    }
+
+    /// The objects that the source's images show, unless they are changed as they are read.
+    pub(super) fn source_objects(&self) -> Option<&Arc<dyn Objects>> {
+        self.source.objects().filter(|_| self.preprocessing.is_empty())
     }
 
     /// Which images of the source these rows are.

@@ -2,9 +2,12 @@
 
 mod image_quality;
 pub mod independence;
+mod marginal;
 pub mod n_model;
 pub mod replications;
 pub mod risk;
 pub mod tolerance;
+pub mod worst_case;
 
 pub use image_quality::{frechet_distance, inception_score};
+pub use marginal::marginal;

@@ -2,5 +2,6 @@
 
 pub mod bernstein;
 pub mod betting;
+pub mod gaussian_process;
 pub mod information;
 pub mod shares;

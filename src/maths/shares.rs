@@ -1,4 +1,4 @@
-//! Whether one share is larger than another.
+//! Shares: whether one is larger than another, and how well one is known.
 
 use statrs::distribution::{DiscreteCDF, Hypergeometric};
 
@@ -10,4 +10,16 @@ pub fn fisher(k1: u64, n1: u64, k2: u64, n2: u64) -> Option<f64> {
     }
     let law = Hypergeometric::new(n1.checked_add(n2)?, k1.checked_add(k2)?, n1).ok()?;
     Some(k1.checked_sub(1).map_or(1.0, |below| law.sf(below).clamp(0.0, 1.0)))
+}
+
+/// Wilson's interval at 95% of a share of which `k` of `n` were seen: from 0 to 1 where there is none.
+pub fn wilson(k: u64, n: u64) -> (f64, f64) {
+    const Z: f64 = 1.959_963_984_540_054;
+    if n == 0 {
+        return (0.0, 1.0);
+    }
+    let (n, p) = (n as f64, k as f64 / n as f64);
+    let (middle, reach) = (p + Z * Z / (2.0 * n), Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt());
+    let scale = 1.0 + Z * Z / n;
+    (((middle - reach) / scale).max(0.0), ((middle + reach) / scale).min(1.0))
 }

@@ -10,6 +10,8 @@ pub struct Objective {
     pub wanted: Wanted,
     /// By how much scores are to be beyond what is wanted: the confidence margin c of Dunn's thesis, Definitions 6.1 and 6.2.
     pub lead: f64,
+    /// Whether searches by losses make the cross entropy larger in place of the lead of scores.
+    pub cross_entropy: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +52,7 @@ impl Labels {
 
 impl From<Wanted> for Objective {
     fn from(wanted: Wanted) -> Self {
-        Self { wanted, lead: 0.0 }
+        Self { wanted, lead: 0.0, cross_entropy: false }
     }
 }
 
@@ -102,6 +104,9 @@ pub struct Verdict {
     pub least: i32,
     /// The signal-to-noise ratio of what was done to the image, in dB; NaN where it was not measured.
     pub snr: f32,
+    /// The cross entropy of the class that is left, in nats, or minus that of the class that is aimed at; of binary labels the log
+    /// of the probability that all are as wanted.
+    pub gain: f32,
 }
 
 /// Verdicts on a batch of scores.
@@ -113,7 +118,7 @@ pub struct Verdicts {
 }
 
 /// Bytes of one verdict in a record.
-const VERDICT: usize = 20;
+const VERDICT: usize = 24;
 
 impl Verdict {
     fn to_bytes(self) -> [u8; VERDICT] {
@@ -122,22 +127,25 @@ impl Verdict {
         bytes[4..8].copy_from_slice(&self.predicted.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.softmax_margin.to_le_bytes());
         bytes[12..16].copy_from_slice(&self.least.to_le_bytes());
-        bytes[16..].copy_from_slice(&self.snr.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.snr.to_le_bytes());
+        bytes[20..].copy_from_slice(&self.gain.to_le_bytes());
         bytes
     }
 
     /// The verdict that these bytes are of, if they can be of one.
     fn from_bytes(bytes: &[u8; VERDICT]) -> Option<Self> {
-        let ([excess, predicted, margin, least, snr], []) = bytes.as_chunks::<4>() else { return None };
+        let ([excess, predicted, margin, least, snr, gain], []) = bytes.as_chunks::<4>() else { return None };
         let verdict = Self {
             excess: f32::from_le_bytes(*excess),
             predicted: i32::from_le_bytes(*predicted),
             softmax_margin: f32::from_le_bytes(*margin),
             least: i32::from_le_bytes(*least),
             snr: f32::from_le_bytes(*snr),
+            gain: f32::from_le_bytes(*gain),
         };
         let sound = verdict.excess.is_finite()
             && verdict.softmax_margin.is_finite()
+            && !verdict.gain.is_nan()
             && verdict.predicted >= 0
             && verdict.least >= 0;
         sound.then_some(verdict)
@@ -167,7 +175,7 @@ impl Verdicts {
         (batch > 0).then_some((batch, Self { of, broken: None }))
     }
 
-    /// Verdicts from the numbers that `judge` gave, `5 x N`.
+    /// Verdicts from the numbers that `judge` gave, `6 x N`.
     pub fn of_numbers(numbers: &Tensor) -> Result<Self> {
         let n = numbers.size()[1] as usize;
         // One transfer from the device; class numbers are exact in float32.
@@ -178,8 +186,9 @@ impl Verdicts {
             softmax_margin: flat[2 * n + i],
             least: flat[3 * n + i] as i32,
             snr: f32::NAN,
+            gain: flat[5 * n + i],
         };
-        Ok(Self { of: (0..n).map(verdict).collect(), broken: flat[4 * n..].iter().position(|&finite| finite == 0.0) })
+        Ok(Self { of: (0..n).map(verdict).collect(), broken: flat[4 * n..5 * n].iter().position(|&finite| finite == 0.0) })
     }
 }
 
@@ -199,7 +208,8 @@ impl Objective {
                 format!("labels({}, #{{ negative: {} }})", list(&labels.positive), list(&labels.negative))
             }
         };
-        if self.lead == 0.0 { wanted } else { format!("{wanted}.confident({:?})", self.lead) }
+        let led = if self.lead == 0.0 { wanted } else { format!("{wanted}.confident({:?})", self.lead) };
+        if self.cross_entropy { format!("{led}.cross_entropy()") } else { led }
     }
 
     /// Refuses an objective that can't be met among so many classes by so many images.
@@ -256,6 +266,16 @@ impl Objective {
     /// How many aims every image has.
     pub fn aims_per_image(&self, classes: i64) -> usize {
         if self.wanted == Wanted::EachWrong { (classes - 1).max(1) as usize } else { 1 }
+    }
+
+    /// What a search by losses makes larger: above 0 exactly where the objective is met, or else the cross entropy.
+    pub fn sought(&self, verdict: &Verdict) -> f32 {
+        if self.cross_entropy { verdict.gain } else { verdict.excess }
+    }
+
+    /// The loss of a transcript: l_exc, or else the cross entropy.
+    pub fn loss(&self, verdict: &Verdict) -> f32 {
+        if self.cross_entropy { verdict.gain } else { loss(verdict.excess) }
     }
 
     /// What stands for an image's label in the row of a transcript: of binary labels, how many were as wanted.
@@ -339,14 +359,20 @@ impl Goals {
     /// The sum over images of what a search along gradients makes larger: the cross entropy of the class that is left, or
     /// minus that of the class that is aimed at; of binary labels the log of the probability that each is as wanted.
     pub fn gain(&self, scores: &Tensor) -> Result<Tensor> {
-        let gain = match &self.way {
+        Ok(self.gains(scores)?.f_sum(scores.kind())?)
+    }
+
+    /// As [`Goals::gain`], image by image: `N`.
+    fn gains(&self, scores: &Tensor) -> Result<Tensor> {
+        Ok(match &self.way {
             Way::Classes { class, sign } => {
                 let own = scores.f_log_softmax(1, None)?.f_gather(1, class, false)?.f_squeeze_dim(1)?;
                 own.f_mul(sign)?
             }
-            Way::Labels { places, sign } => signed(scores, places, sign)?.f_log_sigmoid()?,
-        };
-        Ok(gain.f_sum(scores.kind())?)
+            Way::Labels { places, sign } => {
+                signed(scores, places, sign)?.f_log_sigmoid()?.f_sum_dim_intlist([1i64].as_slice(), false, scores.kind())?
+            }
+        })
     }
 
     /// What a search that stops when the objective is met makes smaller, summed over images: max_{c != t} f_c - f_t, or
@@ -396,7 +422,7 @@ fn signed(scores: &Tensor, places: &Tensor, sign: &Tensor) -> Result<Tensor> {
     Ok(scores.f_index_select(1, places)?.f_mul(&sign.f_to_kind(scores.kind())?)?)
 }
 
-/// Excess, predicted class, softmax margin, least likely class and whether all is finite, of every image: `5 x N` float32
+/// Excess, predicted class, softmax margin, least likely class, whether all is finite, and gain, of every image: `6 x N` float32
 /// numbers on the scores' device.
 pub fn numbers(scores: &Tensor, goals: &Goals) -> Result<Tensor> {
     let (_, classes) = scores.size2()?;
@@ -408,7 +434,7 @@ pub fn numbers(scores: &Tensor, goals: &Goals) -> Result<Tensor> {
     let (top, _) = scores.f_softmax(1, None)?.f_topk(2, 1, true, true)?;
     let margin = top.f_select(1, 0)?.f_sub(&top.f_select(1, 1)?)?;
     let finite = scores.f_isfinite()?.f_all_dim(1, false)?.f_logical_and(&excess.f_isfinite()?)?;
-    let rows = [excess, goals.answer(&scores)?, margin, scores.f_argmin(1, false)?, finite];
+    let rows = [excess, goals.answer(&scores)?, margin, scores.f_argmin(1, false)?, finite, goals.gains(&scores)?];
     let rows = rows.iter().map(|t| t.f_to_kind(tch::Kind::Float)).collect::<std::result::Result<Vec<_>, _>>()?;
     Ok(Tensor::f_stack(&rows, 0)?)
 }

@@ -7,6 +7,7 @@ mod animation;
 mod backend;
 mod canvas;
 mod draw;
+mod examiner;
 mod figure;
 mod legend;
 mod marker;
@@ -19,6 +20,7 @@ mod tolerance;
 
 pub use animation::Animation;
 pub use canvas::{Anchor, Canvas, Face, Pen, Point, Rect};
+pub use examiner::{Examined, examiner};
 pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, Rule, Series, Spread, Tiles, histogram};
 pub use palette::{DASHES, MARKERS, Marker, Rgb, SERIES, viridis};
 pub use papers::{pvalues, risks};

@@ -30,8 +30,8 @@ const LARGEST: u64 = 64 << 20;
 const PROMPT: &str = "viva> ";
 
 /// `start`: whether the start-up file is run first.
-pub fn main(start: bool) -> ExitCode {
-    match lines(start) {
+pub fn main(start: bool, allow_run: bool) -> ExitCode {
+    match lines(start, allow_run) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -42,8 +42,8 @@ pub fn main(start: bool) -> ExitCode {
 }
 
 /// Reads and answers until the end. Says whether all went well; a person at a terminal has seen what did not.
-fn lines(start: bool) -> Result<bool> {
-    let mut prompt = Prompt::new();
+fn lines(start: bool, allow_run: bool) -> Result<bool> {
+    let mut prompt = Prompt::new(allow_run);
     let terminal = |error: ReadlineError| Error::new(crate::core::ErrorKind::File, format!("the terminal: {error}"));
     let mut editor = typing::editor(prompt.session.clone(), commands::names(), PROMPT).map_err(terminal)?;
     let history = history_file();

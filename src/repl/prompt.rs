@@ -54,8 +54,12 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    pub fn new() -> Self {
+    /// `allow_run`: scripts may start programs.
+    pub fn new(allow_run: bool) -> Self {
         let mut cx = context();
+        if allow_run {
+            cx.allow_run();
+        }
         cx.set_device(default_device());
         let muted = Rc::new(Cell::new(false));
         let quiet = muted.clone();

@@ -6,7 +6,7 @@ use rhai::{Dynamic, Engine, EvalAltResult, Position};
 
 use super::value::{ErrorHandle, Handle, TensorHandle};
 use crate::core::{Error, Tensor, Value};
-use crate::space::{AnySpace, Composed};
+use crate::space::{AnySpace, composed};
 
 pub fn register(engine: &mut Engine) {
     engine.set_fast_operators(false);
@@ -26,8 +26,8 @@ fn product(a: Handle, b: Handle) -> Result<Handle, Box<EvalAltResult>> {
         })
     };
     space(&a)
-        .and_then(|a| Composed::new(&*a.0, &*space(&b)?.0))
-        .map(|composed| Handle(Rc::new(AnySpace(Rc::new(composed)))))
+        .and_then(|a| composed(&a.0, &space(&b)?.0))
+        .map(|composed| Handle(Rc::new(AnySpace(composed))))
         .map_err(|error| EvalAltResult::ErrorRuntime(Dynamic::from(ErrorHandle(error)), Position::NONE).into())
 }
 

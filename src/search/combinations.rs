@@ -41,7 +41,10 @@ impl Combinations {
                     return refused(format!("and these are more than {MOST} per image"), MANY);
                 }
                 (Domain::Range { min, max }, Some(n)) => spaced(*min, *max, n),
-                (Domain::Range { .. }, None) => {
+                (Domain::Log { .. }, Some(n)) => {
+                    spaced(0.0, 1.0, n).into_iter().map(|share| factor.axis().at_share(share)).collect()
+                }
+                (Domain::Range { .. } | Domain::Log { .. }, None) => {
                     return refused(
                         format!("but factor {:?} has a range", factor.name),
                         "`grid: 5` takes 5 values of every range; search::sample draws from any factors",
@@ -76,10 +79,10 @@ fn spaced(min: f64, max: f64, n: usize) -> Vec<f64> {
 const TOGETHER: usize = 64;
 
 impl Proposals for Combinations {
-    fn propose(&mut self) -> Vec<Setting> {
+    fn propose(&mut self) -> Result<Vec<Setting>> {
         let from = self.next;
         self.next = (from + TOGETHER).min(self.total);
-        (from..self.next)
+        Ok((from..self.next)
             .map(|mut number| {
                 let mut setting: Setting = self
                     .choices
@@ -94,6 +97,6 @@ impl Proposals for Combinations {
                 setting.reverse();
                 setting
             })
-            .collect()
+            .collect())
     }
 }

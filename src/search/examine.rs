@@ -49,6 +49,9 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     check_steps(&plan.steps)?;
     plan.space.check(plan.data)?;
     check_bounds(cx, plan)?;
+    if plan.objective.cross_entropy && plan.space.factored().is_none() {
+        return refused(format!("{search} over {space} does not look by objective::{}", plan.objective.describe()));
+    }
     if let Some(gradients) = plan.search.by_gradient() {
         return match plan.densities {
             Densities::Required => refused(format!("the outcomes of {search} have no densities")),

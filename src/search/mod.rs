@@ -2,6 +2,7 @@
 
 mod adam;
 mod adef;
+mod bayes;
 mod bim;
 mod combinations;
 mod descent;
@@ -13,7 +14,9 @@ mod grid;
 mod latent_search;
 mod nearest;
 mod perturbed;
+mod policy;
 mod propose;
+mod questions;
 mod random;
 mod random2;
 mod replay;
@@ -31,6 +34,7 @@ use crate::core::{Digest, Object};
 
 pub use adam::{Adam, Bound, Shortfall};
 pub use adef::{Adef, Candidates};
+pub use bayes::{Bayes, Explore, Lengthscales};
 pub use bim::{Bim, Gradient, Schedule};
 pub use examine::{Densities, Examination, examine};
 pub use exhaustive::{Case, Exhaustive, Outcome, Step};
@@ -40,7 +44,9 @@ pub use grid::{Ball, Grid};
 pub use latent_search::{Auxiliary, LatentSearch, latent_search};
 pub use nearest::Nearest;
 pub use perturbed::{Perturbation, PerturbedTests, Target, perturbed_tests};
+pub use policy::Policy;
 pub use propose::{Proposals, Proposing};
+pub use questions::{Asked, Questions};
 pub use random::Random;
 pub use random2::Random2;
 pub use sample::Sample;

@@ -79,7 +79,7 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
         data: &chosen.seeds,
         space: how.space.clone(),
         search: how.search.clone(),
-        objective: Objective { wanted, lead: how.lead },
+        objective: Objective { lead: how.lead, ..wanted.into() },
         levels: vec![],
         steps: vec![],
         densities: Densities::WhereKnown,

@@ -2,13 +2,16 @@
 //! Algorithm 1). Each image has a search of its own, which proposes settings of the space's factors and hears how far each
 //! of them fails; proposals of several images fill one batch.
 
+use rayon::prelude::*;
+
 use super::Examination;
+use super::questions::{Asked, Questions};
 use super::rounds::{self, Settled, Work};
 use super::snr::snr;
 use super::transcript::{Row, Transcript};
-use crate::core::{Cx, Error, Result, Tensor};
-use crate::objective::{Aim, Verdict, Verdicts, judge, loss};
-use crate::space::{Factor, Factored, Point, Setting, factor};
+use crate::core::{Cx, Error, Result, Tensor, in_parallel};
+use crate::objective::{Aim, Objective, Verdict, Verdicts, judge};
+use crate::space::{Factor, Factored, Originals, Point, Setting, factor};
 
 /// A search over settings of factors that needs no more than losses.
 pub trait Proposing {
@@ -18,13 +21,18 @@ pub trait Proposing {
 }
 
 /// The search of one image under way: a pure function of its stream and of what it was told.
-pub trait Proposals {
+pub trait Proposals: Send {
     /// Settings to try next, none when it is done. They are scored together where that is faster.
-    fn propose(&mut self) -> Vec<Setting>;
+    fn propose(&mut self) -> Result<Vec<Setting>>;
 
-    /// How far the settings of the last proposal fail, in their order: the best other score minus the label's, which is
-    /// above 0 where the image is misclassified and tells apart settings that do not fail as well.
-    fn update(&mut self, _losses: &[f32]) {}
+    /// How far the settings of the last proposal fail, in their order: what [`Objective::sought`] says, by default the best
+    /// other score minus the label's, which is above 0 where the image is misclassified and tells apart settings that do not fail as
+    /// well.
+    ///
+    /// [`Objective::sought`]: crate::objective::Objective::sought
+    fn update(&mut self, _losses: &[f32]) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// One row per image, aim and level: where the search found the largest loss.
@@ -61,10 +69,11 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search:
         classes,
         active: (0..places).map(|_| None).collect(),
         settings: vec![0.0; rows * space.factors().len()],
+        questions: Questions::new(space.factors(), rows),
     };
     let opaque = space.opaque() || plan.model.opaque();
     let (rows, outcome) = rounds::examine(cx, plan, &mut work, (batch, places), opaque);
-    rounds::answer(cx, Transcript::of_settings(plan, work.settings, rows), outcome)
+    rounds::answer(cx, Transcript::of_settings(plan, work.settings, work.questions, rows), outcome)
 }
 
 pub(super) fn no_levels(plan: &Examination) -> Error {
@@ -91,7 +100,11 @@ struct Hunt {
     proposed: Vec<Setting>,
     /// Of the proposed settings, as far as they are known.
     losses: Vec<f32>,
+    /// All that was asked and answered, as far as it is kept.
+    asked: Asked,
     pending: usize,
+    /// Of these, those that are not in the queue yet.
+    fresh: usize,
     queries: u32,
     done: bool,
     worst: Option<Worst>,
@@ -105,7 +118,7 @@ struct Worst {
 
 /// A point to score: the image in a place as it stands, or at one of the settings that one of its hunts proposed.
 #[derive(Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct Query {
     place: usize,
     proposal: Option<(usize, usize)>,
 }
@@ -122,21 +135,22 @@ struct Searches<'a> {
     active: Vec<Option<Active>>,
     /// The outcome of every row, one number per factor.
     settings: Vec<f64>,
+    questions: Questions,
 }
 
 impl Work for Searches<'_> {
-    type Point = Asked;
+    type Point = Query;
 
     fn prepare(&self, canvases: &Tensor) -> Result<Tensor> {
         self.plan.data.centre(canvases)
     }
 
     /// Images as they stand come first, since they need no drawing; the others keep their order.
-    fn arrange(&self, batch: &mut [Asked]) {
+    fn arrange(&self, batch: &mut [Query]) {
         batch.sort_by_key(|asked| asked.proposal.is_some());
     }
 
-    fn admit(&mut self, place: usize, row: usize) -> Result<Vec<Asked>> {
+    fn admit(&mut self, place: usize, row: usize) -> Result<Vec<Query>> {
         let label = self.plan.data.labels()[row];
         let mut hunts = vec![];
         for aim in self.plan.objective.aims(row, label, self.classes) {
@@ -148,7 +162,9 @@ impl Work for Searches<'_> {
                     search: self.search.begin(factors, (self.plan.seed, row as u64))?,
                     proposed: vec![],
                     losses: vec![],
+                    asked: Asked::default(),
                     pending: 0,
+                    fresh: 0,
                     queries: 1,
                     done: false,
                     worst: None,
@@ -156,16 +172,17 @@ impl Work for Searches<'_> {
             }
         }
         self.active[place] = Some(Active { row, label: label as i32, hunts, before: None, pending: 1 });
-        let mut settled = Settled { asked: vec![Asked { place, proposal: None }], done: vec![] };
-        self.advance(place, &mut settled)?;
+        self.go_on(&[place])?;
+        let mut settled = Settled { asked: vec![Query { place, proposal: None }], done: vec![] };
+        self.take_up(place, &mut settled)?;
         Ok(settled.asked)
     }
 
     /// The model's answers to a batch of points: the one place where anything is drawn or asked.
-    fn verdicts(&self, images: &Tensor, asked: &[Asked]) -> Result<Verdicts> {
+    fn verdicts(&self, images: &Tensor, asked: &[Query]) -> Result<Verdicts> {
         let active =
-            |asked: &Asked| self.active[asked.place].as_ref().ok_or_else(|| Error::internal("no image in a place"));
-        let (mut standing, mut places, mut settings) = (vec![], vec![], vec![]);
+            |asked: &Query| self.active[asked.place].as_ref().ok_or_else(|| Error::internal("no image in a place"));
+        let (mut standing, mut places, mut ids, mut settings) = (vec![], vec![], vec![], vec![]);
         let (mut labels, mut aims) = (vec![], vec![]);
         for point in asked {
             let active = active(point)?;
@@ -178,6 +195,7 @@ impl Work for Searches<'_> {
                 Some((hunt, proposal)) => {
                     aims.push(active.hunts[hunt].aim);
                     places.push(point.place as i64);
+                    ids.push(active.row);
                     settings.push(active.hunts[hunt].proposed[proposal].as_slice());
                 }
             }
@@ -192,7 +210,10 @@ impl Work for Searches<'_> {
         let mut ratios = vec![f32::INFINITY; standing.len()];
         let verdicts = tch::no_grad(|| {
             if !places.is_empty() {
-                let drawn = self.space.draw(self.cx, images, &places, &settings)?;
+                let drawn = {
+                    let of = Originals { data: self.plan.data, ids: &ids, images, rows: &places };
+                    self.space.draw(self.cx, &of, &settings)?
+                };
                 let before = chosen(&places)?;
                 let snr =
                     snr(&before, &drawn.f_sub(&before)?)?.f_to_kind(tch::Kind::Float)?.f_to_device(tch::Device::Cpu)?;
@@ -222,89 +243,117 @@ impl Work for Searches<'_> {
     }
 
     /// An image goes on when it has all that it asked for.
-    fn settle(&mut self, asked: &[Asked], verdicts: &Verdicts) -> Result<Settled<Asked>> {
+    fn settle(&mut self, asked: &[Query], verdicts: &Verdicts) -> Result<Settled<Query>> {
         let mut complete = vec![];
         for (point, verdict) in asked.iter().zip(&verdicts.of) {
             let Some(active) = &mut self.active[point.place] else { continue };
             active.pending -= 1;
             match point.proposal {
                 None => active.before = Some(*verdict),
-                Some((hunt, proposal)) => active.hunts[hunt].hear(active.label, proposal, verdict),
+                Some((hunt, proposal)) => {
+                    let kept = self.questions.kept();
+                    active.hunts[hunt].hear(&self.plan.objective, active.label, proposal, verdict, kept);
+                }
             }
             if !complete.contains(&point.place) {
                 complete.push(point.place);
             }
         }
+        self.go_on(&complete)?;
         let mut settled = Settled { asked: vec![], done: vec![] };
         for place in complete {
-            self.advance(place, &mut settled)?;
+            self.take_up(place, &mut settled)?;
         }
         Ok(settled)
     }
 }
 
 impl Hunt {
-    fn hear(&mut self, label: i32, proposal: usize, verdict: &Verdict) {
+    fn hear(&mut self, objective: &Objective, label: i32, proposal: usize, verdict: &Verdict, kept: bool) {
         self.pending -= 1;
         self.queries += 1;
-        self.losses.push(verdict.excess);
+        self.losses.push(objective.sought(verdict));
+        if kept {
+            self.asked.note(&self.proposed[proposal], objective.sought(verdict), verdict.predicted);
+        }
         // Scores that tie exactly between the label and another class have excess 0 on both sides.
-        let rank = |verdict: &Verdict| (verdict.excess, self.aim.met(label, verdict.predicted));
+        let rank = |verdict: &Verdict| (objective.sought(verdict), self.aim.met(label, verdict.predicted));
         if self.worst.as_ref().is_none_or(|worst| rank(verdict) > rank(&worst.verdict)) {
             self.worst = Some(Worst { setting: self.proposed[proposal].clone(), verdict: *verdict });
         }
     }
 
-    /// Tells the search what it asked, once it has all of it, and takes what it wants next: how many settings.
-    fn go_on(&mut self) -> usize {
-        if self.done || self.pending > 0 {
-            return 0;
+    /// Tells the search what it asked, once it has all of it, and takes what it wants next.
+    fn go_on(&mut self) -> Result<()> {
+        self.fresh = 0;
+        if self.done || self.pending > 0 || self.aim == Aim::ToLeast {
+            return Ok(());
         }
         if !self.proposed.is_empty() {
-            self.search.update(&self.losses);
+            self.search.update(&self.losses)?;
         }
         self.losses.clear();
-        self.proposed = self.search.propose();
+        self.proposed = self.search.propose()?;
         self.pending = self.proposed.len();
+        self.fresh = self.pending;
         self.done = self.pending == 0;
-        self.pending
+        Ok(())
     }
 }
 
 impl Searches<'_> {
-    /// Asks what the hunts of an image want next; the image is done when they want nothing.
-    fn advance(&mut self, place: usize, settled: &mut Settled<Asked>) -> Result<()> {
-        let Some(active) = &mut self.active[place] else { return Ok(()) };
-        if let Some(before) = active.before {
-            for hunt in &mut active.hunts {
-                if hunt.aim == Aim::ToLeast {
-                    hunt.aim = Aim::To(before.least);
+    /// Lets the hunts of the images in these places think, side by side: none has a say in another's.
+    fn go_on(&mut self, places: &[usize]) -> Result<()> {
+        for place in places {
+            let Some(active) = &mut self.active[*place] else { continue };
+            if let Some(before) = active.before {
+                for hunt in &mut active.hunts {
+                    if hunt.aim == Aim::ToLeast {
+                        hunt.aim = Aim::To(before.least);
+                    }
                 }
             }
         }
-        for (number, hunt) in active.hunts.iter_mut().enumerate().filter(|(_, hunt)| hunt.aim != Aim::ToLeast) {
-            let wanted = hunt.go_on();
-            active.pending += wanted;
-            settled.asked.extend((0..wanted).map(|proposal| Asked { place, proposal: Some((number, proposal)) }));
+        let mut due: Vec<&mut Hunt> = self
+            .active
+            .iter_mut()
+            .enumerate()
+            .filter(|(place, _)| places.contains(place))
+            .flat_map(|(_, active)| active.iter_mut().flat_map(|active| &mut active.hunts))
+            .collect();
+        match due.len() {
+            0 | 1 => due.iter_mut().try_for_each(|hunt| hunt.go_on()),
+            _ => in_parallel(|| due.par_iter_mut().map(|hunt| hunt.go_on()).collect::<Result<()>>())?,
+        }
+    }
+
+    /// Takes up what the hunts of an image want next; the image is done when they want nothing.
+    fn take_up(&mut self, place: usize, settled: &mut Settled<Query>) -> Result<()> {
+        let Some(active) = &mut self.active[place] else { return Ok(()) };
+        for (number, hunt) in active.hunts.iter_mut().enumerate() {
+            active.pending += hunt.fresh;
+            settled.asked.extend((0..hunt.fresh).map(|proposal| Query { place, proposal: Some((number, proposal)) }));
+            hunt.fresh = 0;
         }
         let (Some(before), 0) = (active.before, active.pending) else { return Ok(()) };
         let width = self.space.factors().len();
         let first = active.row * active.hunts.len();
         let mut rows = Vec::with_capacity(active.hunts.len());
-        for (number, hunt) in active.hunts.iter().enumerate() {
+        for (number, hunt) in active.hunts.iter_mut().enumerate() {
             let worst = hunt.worst.as_ref().ok_or_else(|| Error::internal("a search proposed nothing"))?;
             if worst.setting.len() != width {
                 return Err(Error::internal("a search proposed a setting of other factors"));
             }
             let at = first + number;
             self.settings[at * width..(at + 1) * width].copy_from_slice(&worst.setting);
+            self.questions.keep(self.cx, at, std::mem::take(&mut hunt.asked));
             rows.push(Row {
                 id: active.row as u32,
                 label: self.plan.objective.label(active.label, before.predicted),
                 target: hunt.aim.target(),
                 before: before.predicted,
                 after: worst.verdict.predicted,
-                loss: loss(worst.verdict.excess),
+                loss: self.plan.objective.loss(&worst.verdict),
                 margin: -worst.verdict.excess,
                 magnitude: self.space.magnitude(&worst.setting).unwrap_or(0.0) as f32,
                 queries: hunt.queries,

@@ -1,13 +1,11 @@
 //! Plain random search: uniform settings, the yardstick for searches that learn.
 
-use std::rc::Rc;
-
 use rand_pcg::Pcg64Mcg;
 
 use super::Search;
 use super::propose::{Proposals, Proposing};
 use crate::core::{Result, random};
-use crate::space::{Factor, Setting};
+use crate::space::{Axis, Factor, Setting};
 
 /// Tries `n` settings per image, each drawn uniformly and independently of the others.
 pub struct Sample {
@@ -26,12 +24,12 @@ impl Search for Sample {
 
 impl Proposing for Sample {
     fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
-        Ok(Box::new(Draws { factors: factors.into(), rng: random(stream.0, stream.1), left: self.n }))
+        Ok(Box::new(Draws { axes: factors.iter().map(Factor::axis).collect(), rng: random(stream.0, stream.1), left: self.n }))
     }
 }
 
 struct Draws {
-    factors: Rc<[Factor]>,
+    axes: Vec<Axis>,
     rng: Pcg64Mcg,
     left: usize,
 }
@@ -40,9 +38,9 @@ struct Draws {
 const TOGETHER: usize = 64;
 
 impl Proposals for Draws {
-    fn propose(&mut self) -> Vec<Setting> {
+    fn propose(&mut self) -> Result<Vec<Setting>> {
         let now = self.left.min(TOGETHER);
         self.left -= now;
-        (0..now).map(|_| self.factors.iter().map(|factor| factor.draw(&mut self.rng)).collect()).collect()
+        Ok((0..now).map(|_| self.axes.iter().map(|axis| axis.draw(&mut self.rng)).collect()).collect())
     }
 }

@@ -30,7 +30,7 @@ impl Proposing for Sweep {
 struct Once(Option<Setting>);
 
 impl Proposals for Once {
-    fn propose(&mut self) -> Vec<Setting> {
-        self.0.take().into_iter().collect()
+    fn propose(&mut self) -> Result<Vec<Setting>> {
+        Ok(self.0.take().into_iter().collect())
     }
 }

@@ -6,11 +6,12 @@ use std::rc::Rc;
 use serde_json::json;
 
 use super::Examination;
+use super::questions::{Asked, Questions};
 use super::replay::{Replay, Wanted};
 use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, cut, number, suggestion};
 use crate::data::Dataset;
 use crate::objective::Objective;
-use crate::space::{Element, Group, Point, Space, factor};
+use crate::space::{Element, Group, Originals, Point, Space, factor};
 
 /// The outcome of one image.
 #[derive(Debug, Clone, Copy)]
@@ -131,6 +132,7 @@ enum Points {
     Settings {
         space: Rc<dyn Space>,
         numbers: Vec<f64>,
+        questions: Questions,
     },
     /// The image of every row, where finding it again would take as long as finding it.
     Images(Vec<Tensor>),
@@ -142,7 +144,7 @@ impl Points {
     /// The numbers of a setting.
     fn setting(&self, point: Point) -> &[f64] {
         match (self, point) {
-            (Self::Settings { space, numbers }, Point::Setting(place)) => {
+            (Self::Settings { space, numbers, .. }, Point::Setting(place)) => {
                 let width = space.factored().map_or(0, |space| space.factors().len());
                 &numbers[place as usize * width..][..width]
             }
@@ -176,7 +178,8 @@ impl Points {
                 let settings: Vec<&[f64]> = rows.iter().map(|row| self.setting(row.point)).collect();
                 let factored =
                     space.factored().ok_or_else(|| Error::internal("settings of a space without factors"))?;
-                factored.draw(cx, &data.images(&ids, cx.device())?, &places, &settings)
+                let images = data.images(&ids, cx.device())?;
+                factored.draw(cx, &Originals { data, ids: &ids, images: &images, rows: &places }, &settings)
             }
             Self::Images(images) => {
                 let chosen = rows.iter().filter_map(|row| match row.point {
@@ -242,8 +245,8 @@ impl Transcript {
     }
 
     /// Rows whose points are settings of the space's factors, each at its place in `numbers`.
-    pub(super) fn of_settings(plan: &Examination, numbers: Vec<f64>, rows: Vec<Row>) -> Self {
-        Self::of_points(plan, Points::Settings { space: plan.space.clone(), numbers }, None, rows)
+    pub(super) fn of_settings(plan: &Examination, numbers: Vec<f64>, questions: Questions, rows: Vec<Row>) -> Self {
+        Self::of_points(plan, Points::Settings { space: plan.space.clone(), numbers, questions }, None, rows)
     }
 
     /// Rows that each stand for one of these images, `C x H x W`, by their points.
@@ -325,6 +328,36 @@ impl Transcript {
         let row = self.rows.get(index)?;
         let cells = COLUMNS.iter().filter_map(|name| Some((name.to_string(), self.cell(row, name)?)));
         Some(Value::Map(cells.collect()))
+    }
+
+    /// What was asked for every row, in the order of the rows, and what the factors are; refuses transcripts that do not know.
+    pub fn questions(&self) -> Result<(&Questions, Vec<&Asked>)> {
+        let Points::Settings { questions, .. } = &self.of.points else {
+            return Err(Error::data(format!("{} over {} asks no questions", self.of.search, self.of.space)).hint(
+                "searches over factors do: search::sample, bayes and policy over space::render, rotate, noise, factors and the like",
+            ));
+        };
+        if !questions.kept() {
+            return Err(Error::data("these were more questions than are kept")
+                .hint("examine fewer images at once, or with fewer steps"));
+        }
+        let of = |row: &Row| match row.point {
+            Point::Setting(place) => questions.of(place as usize),
+            _ => None,
+        };
+        let asked: Option<Vec<&Asked>> = self.rows.iter().map(of).collect();
+        Ok((questions, asked.ok_or_else(|| Error::internal("a row without its questions"))?))
+    }
+
+    /// What a choice of a factor is called, by their places.
+    pub fn choice(&self, factor: usize, choice: usize) -> Value {
+        match &self.of.points {
+            Points::Settings { space, .. } => space
+                .factored()
+                .and_then(|space| space.factors().get(factor))
+                .map_or(Value::Unit, |factor| factor.value(choice as f64)),
+            _ => Value::Unit,
+        }
     }
 
     /// The rows that `keep` answers true for.

@@ -4,7 +4,7 @@
 use tch::Kind;
 
 use super::Space;
-use super::factor::{Domain, Factor, Factored};
+use super::factor::{Domain, Factor, Factored, Originals};
 use crate::core::{Cx, Error, Result, Tensor};
 
 /// What stands beyond the border.
@@ -167,14 +167,15 @@ impl Factored for Affine {
         true
     }
 
-    fn draw(&self, _cx: &Cx, images: &Tensor, rows: &[i64], settings: &[&[f64]]) -> Result<Tensor> {
+    fn draw(&self, _cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor> {
+        let images = of.images;
         let (_, _, height, width) = images.size4()?;
         let centre = match self.about {
             About::Centre => [(height - 1) as f64 / 2.0, (width - 1) as f64 / 2.0],
             About::Corner => [0.0; 2],
         };
         // Where each pixel of the result comes from: p -> c + R (p - d - c), R counter-clockwise as seen with y pointing down.
-        let mut sources = Vec::with_capacity(rows.len() * 6);
+        let mut sources = Vec::with_capacity(settings.len() * 6);
         for setting in settings {
             let [dy, dx, angle] = self.parts(setting);
             let (sin, cos) = angle.to_radians().sin_cos();
@@ -183,15 +184,14 @@ impl Factored for Affine {
         }
         let device = images.device();
         let sources = Tensor::f_from_slice(&sources)?.f_reshape([-1, 6, 1, 1])?.f_to_device(device)?;
-        let of = |place: i64| sources.f_select(1, place);
+        let part = |place: i64| sources.f_select(1, place);
         let line = |n: i64, size: [i64; 3]| -> Result<Tensor> {
             Ok(Tensor::f_arange(n, (Kind::Double, device))?.f_reshape(size)?)
         };
         let (y, x) = (line(height, [1, height, 1])?, line(width, [1, 1, width])?);
         let along =
-            |a: i64| -> Result<Tensor> { Ok(of(a)?.f_mul(&y)?.f_add(&of(a + 1)?.f_mul(&x)?)?.f_add(&of(a + 2)?)?) };
-        let chosen = images.f_index_select(0, &Tensor::f_from_slice(rows)?.f_to_device(device)?)?;
-        sample(&chosen, &along(0)?, &along(3)?, self.fill)
+            |a: i64| -> Result<Tensor> { Ok(part(a)?.f_mul(&y)?.f_add(&part(a + 1)?.f_mul(&x)?)?.f_add(&part(a + 2)?)?) };
+        sample(&of.chosen()?, &along(0)?, &along(3)?, self.fill)
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rand::Rng;
 
 use crate::core::{Cx, Error, Result, Tensor, Value};
+use crate::data::Dataset;
 
 /// One number per factor: the factor's value, or the place of its choice in the list.
 pub type Setting = Vec<f64>;
@@ -14,12 +15,59 @@ pub type Setting = Vec<f64>;
 pub enum Domain {
     /// Any number from `min` to `max`.
     Range { min: f64, max: f64 },
+    /// Any number from `min`, above 0, to `max`, even in its logarithm.
+    Log { min: f64, max: f64 },
     /// Any whole number from `min` to `max`.
     Whole { min: i32, max: i32 },
     /// Which of many independent draws, where the space has chance in it: the same number gives the same draw.
     Chance,
     /// One of these numbers, strings or bools.
     Choices(Vec<Value>),
+}
+
+/// A domain without what its choices are called: all that a search needs to know.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Axis {
+    Range { min: f64, max: f64 },
+    Log { min: f64, max: f64 },
+    Whole { min: i32, max: i32 },
+    Chance,
+    /// So many.
+    Choices(usize),
+}
+
+impl Axis {
+    /// A uniform draw.
+    pub fn draw(self, rng: &mut impl Rng) -> f64 {
+        match self {
+            Self::Range { min, max } => rng.gen_range(min..=max),
+            Self::Log { .. } => self.at_share(rng.gen_range(0.0..=1.0)),
+            Self::Whole { min, max } => rng.gen_range(min..=max).into(),
+            Self::Chance => rng.r#gen::<u32>().into(),
+            Self::Choices(n) => rng.gen_range(0..n) as f64,
+        }
+    }
+
+    /// Where in its range a number is, from 0 to 1; half-way where the range is one number. Of choices and chance, 0.
+    pub fn share(self, x: f64) -> f64 {
+        let share = match self {
+            Self::Range { min, max } => (x - min) / (max - min),
+            Self::Log { min, max } => (x / min).ln() / (max / min).ln(),
+            Self::Whole { min, max } => (x - f64::from(min)) / (f64::from(max) - f64::from(min)),
+            Self::Chance | Self::Choices(_) => return 0.0,
+        };
+        if share.is_nan() { 0.5 } else { share.clamp(0.0, 1.0) }
+    }
+
+    /// The number at this share of its range; of whole numbers the nearest one. Of choices and chance, 0.
+    pub fn at_share(self, share: f64) -> f64 {
+        match self {
+            Self::Range { min, max } => (min + share * (max - min)).clamp(min, max),
+            Self::Log { min, max } => (min * (share * (max / min).ln()).exp()).clamp(min, max),
+            Self::Whole { min, max } => (f64::from(min) + share * (f64::from(max) - f64::from(min))).round(),
+            Self::Chance | Self::Choices(_) => 0.0,
+        }
+    }
 }
 
 /// A named degree of freedom of a space.
@@ -32,27 +80,32 @@ pub struct Factor {
 impl Factor {
     /// A uniform draw.
     pub fn draw(&self, rng: &mut impl Rng) -> f64 {
+        self.axis().draw(rng)
+    }
+
+    pub fn axis(&self) -> Axis {
         match &self.domain {
-            Domain::Range { min, max } => rng.gen_range(*min..=*max),
-            Domain::Whole { min, max } => rng.gen_range(*min..=*max).into(),
-            Domain::Chance => rng.r#gen::<u32>().into(),
-            Domain::Choices(choices) => rng.gen_range(0..choices.len()) as f64,
+            &Domain::Range { min, max } => Axis::Range { min, max },
+            &Domain::Log { min, max } => Axis::Log { min, max },
+            &Domain::Whole { min, max } => Axis::Whole { min, max },
+            Domain::Chance => Axis::Chance,
+            Domain::Choices(choices) => Axis::Choices(choices.len()),
         }
     }
 
     /// Its upper end; where it has none, a draw.
     pub fn largest(&self, rng: &mut impl Rng) -> f64 {
         match &self.domain {
-            Domain::Range { max, .. } => *max,
+            Domain::Range { max, .. } | Domain::Log { max, .. } => *max,
             Domain::Whole { max, .. } => f64::from(*max),
             Domain::Chance | Domain::Choices(_) => self.draw(rng),
         }
     }
 
     /// A number of a setting as scripts see it.
-    fn value(&self, x: f64) -> Value {
+    pub fn value(&self, x: f64) -> Value {
         match &self.domain {
-            Domain::Range { .. } => Value::Float(x),
+            Domain::Range { .. } | Domain::Log { .. } => Value::Float(x),
             Domain::Whole { .. } | Domain::Chance => Value::Int(x as i64),
             Domain::Choices(choices) => choices.get(x as usize).cloned().unwrap_or(Value::Unit),
         }
@@ -62,6 +115,7 @@ impl Factor {
     pub fn describe(&self) -> String {
         let domain = match &self.domain {
             Domain::Range { min, max } => format!("min: {min:?}, max: {max:?}"),
+            Domain::Log { min, max } => format!("min: {min:?}, max: {max:?}, log: true"),
             Domain::Whole { min, max } => format!("min: {min}, max: {max}, whole: true"),
             Domain::Chance => "chance: true".into(),
             Domain::Choices(choices) => {
@@ -79,7 +133,10 @@ impl Factor {
             Domain::Range { min, max } if !(min < max && (max - min).is_finite()) => {
                 problem(format!("`min` must be below `max` and both finite, got {min:?} and {max:?}"))
             }
-            Domain::Range { .. } | Domain::Whole { .. } | Domain::Chance => Ok(()),
+            Domain::Log { min, max } if !(0.0 < *min && min < max && max.is_finite()) => problem(format!(
+                "with `log`, `min` must be above 0 and below `max`, both finite, got {min:?} and {max:?}"
+            )),
+            Domain::Range { .. } | Domain::Log { .. } | Domain::Whole { .. } | Domain::Chance => Ok(()),
             Domain::Choices(choices) if choices.is_empty() => problem("`choices` is empty".into()),
             Domain::Choices(choices) => {
                 for (i, choice) in choices.iter().enumerate() {
@@ -157,7 +214,26 @@ pub trait Factored {
         false
     }
 
-    /// Image i is `settings[i]` applied to row `rows[i]` of `images`, which are `N x C x H x W` as models see them,
-    /// in [0, 1] unless it takes any range; so is what comes back, finite. It depends on that row and setting alone.
-    fn draw(&self, cx: &Cx, images: &Tensor, rows: &[i64], settings: &[&[f64]]) -> Result<Tensor>;
+    /// Image i is `settings[i]` applied to the i-th of the originals; like these it is in [0, 1] unless the space takes any range, and
+    /// finite. It depends on that original and setting alone.
+    fn draw(&self, cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor>;
+}
+
+/// What settings are applied to: images by where they are held, and what data they are of.
+pub struct Originals<'a> {
+    pub data: &'a Dataset,
+    /// For every original its row in the data.
+    pub ids: &'a [usize],
+    /// `N x C x H x W` as models see them.
+    pub images: &'a Tensor,
+    /// For every original its place in `images`.
+    pub rows: &'a [i64],
+}
+
+impl Originals<'_> {
+    /// The originals themselves, one after the other.
+    pub fn chosen(&self) -> Result<Tensor> {
+        let rows = Tensor::f_from_slice(self.rows)?.f_to_device(self.images.device())?;
+        Ok(self.images.f_index_select(0, &rows)?)
+    }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::Space;
-use super::factor::{self, Factor, Factored};
+use super::factor::{self, Factor, Factored, Originals};
 use crate::core::{Callback, Cx, Error, Result, Tensor, Value, number};
 
 /// How far beyond [0, 1] a pixel may lie by rounding; it is moved to the bound.
@@ -69,11 +69,12 @@ impl Factored for Factors {
         true
     }
 
-    fn draw(&self, cx: &Cx, images: &Tensor, rows: &[i64], settings: &[&[f64]]) -> Result<Tensor> {
+    fn draw(&self, cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor> {
+        let images = of.images;
         let shape = &images.size()[1..];
-        let mut drawn = Vec::with_capacity(rows.len());
+        let mut drawn = Vec::with_capacity(settings.len());
         let mut held: Option<(i64, Value)> = None;
-        for (&row, setting) in rows.iter().zip(settings) {
+        for (&row, setting) in of.rows.iter().zip(settings) {
             cx.check()?;
             let z = match held.take() {
                 Some((same, z)) if same == row => z,

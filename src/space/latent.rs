@@ -77,6 +77,11 @@ impl Latent {
         Ok(Self { generator, sites, shapes, deviations, within, description })
     }
 
+    /// How many numbers a perturbation has.
+    pub fn numbers(&self) -> usize {
+        self.sizes().iter().sum::<i64>() as usize
+    }
+
     fn sizes(&self) -> Vec<i64> {
         self.shapes.iter().map(|shape| shape.iter().product()).collect()
     }

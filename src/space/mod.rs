@@ -8,10 +8,13 @@ pub mod factor;
 mod factors;
 mod flip;
 mod latent;
+mod latent_directions;
 mod noise;
 mod pixels;
 mod polarity;
 mod probe;
+mod product;
+mod render;
 mod translate;
 mod turn;
 
@@ -25,13 +28,16 @@ use crate::data::Dataset;
 pub use affine::{About, Affine, Fill};
 pub use compose::Composed;
 pub use deform::Deform;
-pub use factor::{Domain, Factor, Factored, Setting};
+pub use factor::{Axis, Domain, Factor, Factored, Originals, Setting};
 pub use factors::Factors;
 pub use flip::Flip;
 pub use latent::{Latent, LatentOptions};
+pub use latent_directions::LatentDirections;
 pub use noise::Noise;
 pub use pixels::{Norm, Pixels};
 pub use polarity::Polarity;
+pub use product::{Product, composed};
+pub use render::{Render, Wanted};
 pub use translate::Translate;
 pub use turn::Turn;
 
@@ -73,6 +79,16 @@ pub trait Space {
     /// Refuses data whose images it can't change.
     fn check(&self, _data: &Dataset) -> Result<()> {
         Ok(())
+    }
+
+    /// Whether it draws images anew from what they are of, so that nothing can be done to them before.
+    fn needs_originals(&self) -> bool {
+        false
+    }
+
+    /// The space of views, if it is that one.
+    fn render(&self) -> Option<&Render> {
+        None
     }
 
     /// The space of deformations, if it is that one.

@@ -2,7 +2,7 @@
 
 use tch::Kind;
 
-use super::factor::{Domain, Factor, Factored};
+use super::factor::{Domain, Factor, Factored, Originals};
 use super::{Bounds, Space};
 use crate::core::{Cx, Error, Result, Tensor, with_stream};
 
@@ -73,7 +73,8 @@ impl Factored for Noise {
         true
     }
 
-    fn draw(&self, _cx: &Cx, images: &Tensor, rows: &[i64], settings: &[&[f64]]) -> Result<Tensor> {
+    fn draw(&self, _cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor> {
+        let images = of.images;
         let shape = &images.size()[1..];
         let noise = |setting: &&[f64]| -> Result<Tensor> {
             let &[sigma, draw] = *setting else { return Err(Error::internal("noise has two factors")) };
@@ -82,8 +83,7 @@ impl Factored for Noise {
             Ok(noise.f_mul_scalar(sigma)?)
         };
         let noise = Tensor::f_stack(&settings.iter().map(noise).collect::<Result<Vec<_>>>()?, 0)?;
-        let chosen = images.f_index_select(0, &Tensor::f_from_slice(rows)?.f_to_device(images.device())?)?;
-        let noisy = chosen.f_add(&noise.f_to_device(images.device())?)?;
+        let noisy = of.chosen()?.f_add(&noise.f_to_device(images.device())?)?;
         self.bounds.map_or_else(|| Ok(noisy.shallow_clone()), |bounds| bounds.clamp(&noisy))
     }
 }

@@ -8,10 +8,12 @@ pub mod join;
 pub mod load;
 pub mod nearest;
 pub mod noise;
+pub mod objects;
 pub mod preprocess;
 pub mod read;
 pub mod relabel;
 pub mod scenes;
+pub mod views;
 
 use super::{Args, Kind, Param};
 use crate::core::{Error, Result, Value};

@@ -8,6 +8,7 @@ pub mod from;
 pub mod load;
 pub mod logits;
 pub mod predict;
+pub mod program;
 pub mod train;
 pub mod train_linear;
 

@@ -19,6 +19,6 @@ pub static CONFIDENT: Primitive = Primitive {
     examples: &[Example { code: "objective::target(3).confident(2.0)", result: "objective target(3).confident(2.0)" }],
     run: |_, args| {
         let objective = args.object::<Objective>("objective");
-        Ok(Value::object(Objective { wanted: objective.wanted.clone(), lead: args.float("lead") }))
+        Ok(Value::object(Objective { lead: args.float("lead"), ..(*objective).clone() }))
     },
 };

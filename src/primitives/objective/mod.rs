@@ -1,6 +1,7 @@
 //! `objective::`: what counts as failing.
 
 pub mod confident;
+pub mod cross_entropy;
 pub mod each_wrong;
 pub mod labels;
 pub mod least_likely;

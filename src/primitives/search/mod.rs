@@ -2,8 +2,11 @@
 
 pub mod adam;
 pub mod adef;
+pub mod bayes;
 pub mod bim;
 pub mod nearest;
+pub mod policy;
+pub mod questions;
 pub mod random;
 pub mod random2;
 pub mod sample;

@@ -14,7 +14,7 @@ pub static FACTORS: Primitive = Primitive {
         Param::new(
             "factors",
             Kind::Array,
-            "maps `#{ name, min, max }` for any number in between, or `#{ name, choices }` for a list of numbers, strings or bools",
+            "maps `#{ name, min, max }` for any number in between (with `log: true` even in its logarithm), or `#{ name, choices }` for a list of numbers, strings or bools",
         ),
         Param::new(
             "apply",
@@ -53,7 +53,7 @@ pub static FACTORS: Primitive = Primitive {
     },
 };
 
-const KEYS: [&str; 4] = ["name", "min", "max", "choices"];
+const KEYS: [&str; 5] = ["name", "min", "max", "log", "choices"];
 
 fn factor((i, value): (usize, &Value)) -> Result<Factor> {
     const HOW: &str = "#{ name: \"angle\", min: -30, max: 30 } or #{ name: \"ink\", choices: [\"dark\", \"light\"] }";
@@ -71,7 +71,12 @@ fn factor((i, value): (usize, &Value)) -> Result<Factor> {
         (Some(Value::Array(choices)), None, None) => Domain::Choices(choices.clone()),
         (Some(other), None, None) => return Err(problem(format!("`choices` must be an array, got {}", other.kind()))),
         (None, Some(_), Some(_)) => {
-            Domain::Range { min: number(map, "min", &problem)?, max: number(map, "max", &problem)? }
+            let (min, max) = (number(map, "min", &problem)?, number(map, "max", &problem)?);
+            match map.get("log") {
+                None | Some(Value::Bool(false)) => Domain::Range { min, max },
+                Some(Value::Bool(true)) => Domain::Log { min, max },
+                Some(other) => return Err(problem(format!("`log` must be a bool, got {}", other.kind()))),
+            }
         }
         _ => return Err(problem(format!("{name:?} needs `min` and `max`, or `choices`"))),
     };

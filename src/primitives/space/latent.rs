@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::core::{Error, Result, Value};
 use crate::generator::Generator;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
-use crate::space::{AnySpace, Latent, LatentOptions};
+use crate::space::{AnySpace, Latent, LatentDirections, LatentOptions};
 
 /// Options of all that changes activations.
 pub(in crate::primitives) const LAYERS: Param = Param::new(
@@ -41,13 +41,20 @@ pub static LATENT: Primitive = Primitive {
         Param::new("within", Kind::Float, "the largest length of a perturbation")
             .range(1e-12, 1e9)
             .or(Fallback::Absent("any")),
+        Param::new("directions", Kind::Int, "as many random directions in place of all activations: see the notes")
+            .range(1.0, 10_000.0)
+            .or(Fallback::Absent("all activations")),
+        Param::new("seed", Kind::Int, "which directions").or(Fallback::Int(0)),
     ],
     returns: "a Space; its `levels` are lengths of perturbations",
     notes: "a_i = g_i(a_{i-1}) + sigma_i p_i, with sigma_i the standard deviation of each number that stage i gives (1 for latent \
             vectors); the length of a perturbation is the Euclidean one of all p_i together. The images must be what the generator \
             drew, g.sample(..), or a choice of them. Pixels that a change of the last layer takes out of [0, 1] are cut. Stages before \
             the first layer are computed once per image. Standard deviations are measured once per generator and kept in \
-            ~/.cache/viva where that took more than 10 seconds.",
+            ~/.cache/viva where that took more than 10 seconds.\n\n\
+            Without `directions` gradients drive it: search::adam, search::bim. With them its points are settings of factors \"direction 1\" and so on: how \
+            far the perturbation goes along each of so many random directions at right angles, `within` / sqrt(directions) at most. \
+            Searches that need only scores go there: search::bayes, policy, sample, strongest with a `grid`.",
     source: "Dunn 2022, Section 5.1.3",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 40, size: 28, seed: 1 });\n\
@@ -60,7 +67,10 @@ pub static LATENT: Primitive = Primitive {
     run: |cx, args| {
         let generator = args.object::<Generator>("g");
         let space = Latent::new(cx, &generator, &options(args, &generator)?)?;
-        Ok(Value::object(AnySpace(Rc::new(space))))
+        Ok(Value::object(AnySpace(match args.optional_int("directions") {
+            None => Rc::new(space),
+            Some(count) => Rc::new(LatentDirections::new(space, count as usize, args.int("seed") as u64)?),
+        })))
     },
 };
 

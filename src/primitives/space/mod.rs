@@ -8,6 +8,7 @@ pub mod latent;
 pub mod noise;
 pub mod pixels;
 pub mod polarity;
+pub mod render;
 pub mod rotate;
 pub mod translate;
 pub mod turn;

@@ -1,0 +1,72 @@
+//! What the questions of an examination say of one factor, whatever the others were.
+
+use std::collections::BTreeMap;
+
+use super::worst_case::fails;
+use crate::core::{Error, Result, Value, suggestion};
+use crate::maths::shares::wilson;
+use crate::search::Transcript;
+use crate::space::Axis;
+
+/// The questions of all rows by the value of a factor: of ranges in `bins` parts as wide as each other (of logarithmic ones in the
+/// logarithm), of choices one by one. A map for each: `from`, `to` or `value`; `questions`; `share` of all questions and that under uniform
+/// sampling, `uniform`; mean `loss`; `wrong`, the share that made their object fail, with Wilson's interval at 95%.
+pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<Value>> {
+    let (questions, asked) = transcript.questions()?;
+    let names = || questions.names.iter().map(String::as_str);
+    let place = names()
+        .position(|known| known == name)
+        .ok_or_else(|| Error::argument(format!("no factor {name:?}")).hint(suggestion(name, names())))?;
+    let axis = questions.axes[place];
+    let parts = match axis {
+        Axis::Chance => {
+            return Err(Error::argument(format!("factor {name:?} is chance, which has no order to show")));
+        }
+        Axis::Choices(n) => n,
+        Axis::Whole { min, max } => bins.min((i64::from(max) - i64::from(min) + 1) as usize),
+        Axis::Range { .. } | Axis::Log { .. } => bins,
+    };
+    let width = questions.names.len();
+    let (mut counts, mut losses, mut wrong) = (vec![0u64; parts], vec![0.0; parts], vec![0u64; parts]);
+    for (row, asked) in transcript.rows.iter().zip(&asked) {
+        for (i, setting) in asked.settings.chunks_exact(width).enumerate() {
+            let part = match axis {
+                Axis::Choices(_) => setting[place] as usize,
+                _ => (axis.share(setting[place]) * parts as f64) as usize,
+            };
+            let part = part.min(parts - 1);
+            counts[part] += 1;
+            losses[part] += f64::from(asked.losses[i]);
+            wrong[part] += u64::from(fails(row, asked.predicted[i]));
+        }
+    }
+    let total: u64 = counts.iter().sum();
+    let mean = |sum: f64, n: u64| if n > 0 { Value::Float(sum / n as f64) } else { Value::Unit };
+    Ok((0..parts)
+        .map(|part| {
+            let n = counts[part];
+            let mut row = BTreeMap::new();
+            match axis {
+                Axis::Choices(_) => {
+                    row.insert("value".to_string(), transcript.choice(place, part));
+                }
+                _ => {
+                    let at = |k: usize| Value::Float(axis.at_share(k as f64 / parts as f64));
+                    row.insert("from".into(), at(part));
+                    row.insert("to".into(), at(part + 1));
+                }
+            }
+            row.insert("questions".into(), Value::Int(n as i64));
+            row.insert("share".into(), mean(n as f64, total));
+            row.insert("uniform".into(), Value::Float(1.0 / parts as f64));
+            row.insert("loss".into(), mean(losses[part], n));
+            row.insert("wrong".into(), mean(wrong[part] as f64, n));
+            if n > 0 {
+                let (lo, hi) = wilson(wrong[part], n);
+                row.insert("wrong_lo".into(), Value::Float(lo));
+                row.insert("wrong_hi".into(), Value::Float(hi));
+            }
+            Value::Map(row)
+        })
+        .collect())
+}

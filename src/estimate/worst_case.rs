@@ -1,0 +1,291 @@
+//! The examiner's result by step (Shu, Liu, Qiu and Yuille, AAAI 2020): the worst case found so far, the last answer, and the mean.
+
+use serde_json::json;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::core::{Digest, Error, Object, Result, Table, Value, number};
+use crate::maths::shares::wilson;
+use crate::search::{Row, Transcript};
+
+/// A mean over objects with its interval at 95%.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Interval {
+    pub value: f64,
+    pub lo: f64,
+    pub hi: f64,
+}
+
+/// What is known after so many questions to every object.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    /// Questions asked so far.
+    pub step: usize,
+    /// (1/N) sum_i max_{s <= t} l_i^s: E_examiner as the paper's equation has it.
+    pub worst: Interval,
+    /// (1/N) sum_i l_i^t: E_examiner as its Algorithm 1 returns it.
+    pub last: Interval,
+    /// The mean loss of all questions so far.
+    pub mean: Interval,
+    /// The share of objects that no question so far made fail.
+    pub accuracy: Interval,
+    /// The share of objects that the last question did not make fail.
+    pub accuracy_last: Interval,
+    /// The share of all questions so far that did not make their object fail.
+    pub accuracy_mean: Interval,
+}
+
+/// What of a step a curve is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    Worst,
+    Last,
+    Mean,
+}
+
+impl Step {
+    pub fn loss(&self, measure: Measure) -> Interval {
+        match measure {
+            Measure::Worst => self.worst,
+            Measure::Last => self.last,
+            Measure::Mean => self.mean,
+        }
+    }
+
+    pub fn accuracy(&self, measure: Measure) -> Interval {
+        match measure {
+            Measure::Worst => self.accuracy,
+            Measure::Last => self.accuracy_last,
+            Measure::Mean => self.accuracy_mean,
+        }
+    }
+}
+
+/// What an examiner found, step by step.
+#[derive(Clone)]
+pub struct Curve {
+    pub steps: Vec<Step>,
+    pub objects: usize,
+    /// What the curve is of first of all: the worst case of an examiner, the mean of uniform sampling.
+    pub measure: Measure,
+    /// What the losses are: `lead of the best wrong score` or `cross entropy (nats)`.
+    pub loss: &'static str,
+    /// Model, data, space, search and objective.
+    of: [String; 5],
+    digest: Digest,
+}
+
+/// Whether an answer counts as failing.
+pub fn fails(row: &Row, predicted: i32) -> bool {
+    row.target.map_or(predicted != row.label, |target| predicted == target)
+}
+
+/// The curve of a transcript over factors, up to the number of questions that every object was asked.
+pub fn curve(transcript: &Transcript, measure: Measure) -> Result<Curve> {
+    if transcript.is_empty() {
+        return Err(Error::data("a transcript without rows has no curve"));
+    }
+    let mut ids: Vec<u32> = transcript.rows.iter().map(|row| row.id).collect();
+    ids.sort_unstable();
+    if ids.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(Error::data("a curve is of one examination of every object, these are several")
+            .hint("t.group(\"level\") or t.group(\"target\") has one transcript for each"));
+    }
+    if measure == Measure::Mean && !transcript.of.search.starts_with("sample(") {
+        return Err(Error::data(format!("expected() is the mean under uniform sampling, not under {}", transcript.of.search))
+            .hint("examine with search::sample; worst() has the mean of this search's own questions, too"));
+    }
+    let (_, asked) = transcript.questions()?;
+    let n = asked.len();
+    let length = asked.iter().map(|asked| asked.len()).min().unwrap_or(0);
+    if length == 0 {
+        return Err(Error::data("nothing was asked"));
+    }
+    let mut most = vec![f64::NEG_INFINITY; n];
+    let (mut sums, mut right) = (vec![0.0; n], vec![0usize; n]);
+    let mut standing = vec![true; n];
+    let mut steps = Vec::with_capacity(length);
+    for t in 0..length {
+        let mut lasting = 0;
+        for (i, (row, asked)) in transcript.rows.iter().zip(&asked).enumerate() {
+            let loss = f64::from(asked.losses[t]);
+            most[i] = most[i].max(loss);
+            sums[i] += loss;
+            if fails(row, asked.predicted[t]) {
+                standing[i] = false;
+            } else {
+                lasting += 1;
+                right[i] += 1;
+            }
+        }
+        let questions = (t + 1) as f64;
+        let held = standing.iter().filter(|&&right| right).count();
+        let means: Vec<f64> = sums.iter().map(|sum| sum / questions).collect();
+        let shares: Vec<f64> = right.iter().map(|&right| right as f64 / questions).collect();
+        let last: Vec<f64> = asked.iter().map(|asked| f64::from(asked.losses[t])).collect();
+        steps.push(Step {
+            step: t + 1,
+            worst: mean(&most),
+            last: mean(&last),
+            mean: mean(&means),
+            accuracy: share(held, n),
+            accuracy_last: share(lasting, n),
+            accuracy_mean: within_unit(mean(&shares)),
+        });
+    }
+    let of = &transcript.of;
+    Ok(Curve {
+        steps,
+        objects: n,
+        measure,
+        loss: if of.objective.cross_entropy { "cross entropy (nats)" } else { "lead of the best wrong score" },
+        of: [&of.model.0, &of.data.name, &of.space, &of.search, &of.objective.describe()].map(String::clone),
+        digest: transcript.digest(),
+    })
+}
+
+fn share(k: usize, n: usize) -> Interval {
+    let (lo, hi) = wilson(k as u64, n as u64);
+    Interval { value: k as f64 / n as f64, lo, hi }
+}
+
+fn within_unit(interval: Interval) -> Interval {
+    Interval { lo: interval.lo.max(0.0), hi: interval.hi.min(1.0), ..interval }
+}
+
+/// With Student's interval; of one number, that number alone.
+fn mean(numbers: &[f64]) -> Interval {
+    let n = numbers.len() as f64;
+    let value = numbers.iter().sum::<f64>() / n;
+    let variance = numbers.iter().map(|x| (x - value).powi(2)).sum::<f64>() / (n - 1.0);
+    let reach = match StudentsT::new(0.0, 1.0, n - 1.0) {
+        Ok(law) if variance.is_finite() => law.inverse_cdf(0.975) * (variance / n).sqrt(),
+        _ => 0.0,
+    };
+    Interval { value, lo: value - reach, hi: value + reach }
+}
+
+const MEASURES: [(&str, fn(&Step) -> Interval); 6] = [
+    ("worst", |step| step.worst),
+    ("last", |step| step.last),
+    ("mean", |step| step.mean),
+    ("accuracy", |step| step.accuracy),
+    ("accuracy_last", |step| step.accuracy_last),
+    ("accuracy_mean", |step| step.accuracy_mean),
+];
+
+const FIELDS: [&str; 21] = [
+    "steps",
+    "worst",
+    "worst_lo",
+    "worst_hi",
+    "last",
+    "last_lo",
+    "last_hi",
+    "mean",
+    "mean_lo",
+    "mean_hi",
+    "accuracy",
+    "accuracy_lo",
+    "accuracy_hi",
+    "accuracy_last",
+    "accuracy_last_lo",
+    "accuracy_last_hi",
+    "accuracy_mean",
+    "accuracy_mean_lo",
+    "accuracy_mean_hi",
+    "objects",
+    "loss",
+];
+
+impl Curve {
+    fn column(&self, name: &str) -> Option<Vec<f64>> {
+        if name == "steps" {
+            return Some(self.steps.iter().map(|step| step.step as f64).collect());
+        }
+        let (base, end): (&str, fn(Interval) -> f64) = match (name.strip_suffix("_lo"), name.strip_suffix("_hi")) {
+            (Some(base), _) => (base, |interval| interval.lo),
+            (_, Some(base)) => (base, |interval| interval.hi),
+            _ => (name, |interval| interval.value),
+        };
+        let (_, measure) = MEASURES.iter().find(|(known, _)| *known == base)?;
+        Some(self.steps.iter().map(|step| end(measure(step))).collect())
+    }
+
+    fn rows(&self, steps: &[usize]) -> Table {
+        FIELDS[..19].iter().fold(Table::default(), |table, name| {
+            let column = self.column(name).unwrap_or_default();
+            let value = |&i: &usize| if *name == "steps" { Value::Int(column[i] as i64) } else { Value::Float(column[i]) };
+            table.column(*name, steps.iter().map(value).collect())
+        })
+    }
+}
+
+impl Object for Curve {
+    fn kind(&self) -> &'static str {
+        "ExaminerCurve"
+    }
+
+    fn summary(&self) -> String {
+        let last = &self.steps[self.steps.len() - 1];
+        let steps = self.steps.len();
+        let what = match self.measure {
+            Measure::Mean => format!(
+                "mean loss {}, accuracy {}",
+                number(last.mean.value),
+                number(last.accuracy_mean.value)
+            ),
+            _ => format!("worst loss {}, accuracy {}", number(last.worst.value), number(last.accuracy.value)),
+        };
+        let plural = if steps == 1 { "" } else { "s" };
+        format!("{} of {} after {steps} question{plural} to each of {} objects: {what}", self.of[3], self.of[0], self.objects)
+    }
+
+    fn details(&self, width: usize) -> String {
+        const SHOWN: usize = 12;
+        let n = self.steps.len();
+        // Evenly in the logarithm, as most happens early.
+        let mut shown: Vec<usize> =
+            (0..SHOWN).map(|k| (n as f64).powf(k as f64 / (SHOWN - 1) as f64).round() as usize - 1).collect();
+        shown.dedup();
+        let what = format!("{} on {}: {} over {}, {}", self.of[0], self.of[1], self.of[3], self.of[2], self.of[4]);
+        format!("{}\n{what}\nlosses: {}\n{}", self.summary(), self.loss, self.rows(&shown).text(width, SHOWN))
+    }
+
+    fn fields(&self) -> &'static [&'static str] {
+        &FIELDS
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>> {
+        Ok(match name {
+            "objects" => Some(Value::Int(self.objects as i64)),
+            "loss" => Some(Value::Str(self.loss.into())),
+            "steps" => Some(Value::ints(self.steps.iter().map(|step| step.step as i64))),
+            other => self.column(other).map(Value::floats),
+        })
+    }
+
+    fn digest(&self) -> Digest {
+        Digest::of_parts(&[&self.digest.0, format!("{:?}", self.measure).as_bytes()])
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let [model, data, space, search, objective] = &self.of;
+        let mut map = serde_json::Map::new();
+        let from = [("model", model), ("data", data), ("space", space), ("search", search), ("objective", objective)];
+        map.extend(from.map(|(name, value)| (name.to_string(), json!(value))));
+        for name in FIELDS {
+            if let Ok(Some(value)) = self.field(name) {
+                map.insert(name.into(), value.json());
+            }
+        }
+        serde_json::Value::Object(map)
+    }
+
+    fn table(&self) -> Option<Table> {
+        Some(self.rows(&(0..self.steps.len()).collect::<Vec<_>>()))
+    }
+
+    fn kept_as(&self) -> &'static [&'static str] {
+        &["json", "csv"]
+    }
+}

@@ -1,0 +1,47 @@
+//! Models that are programs.
+
+use std::time::Duration;
+
+use crate::core::{Digest, Error, Value};
+use crate::model::{Model, Program};
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+
+pub static PROGRAM: Primitive = Primitive {
+    path: "model::program",
+    purpose: "A black box: a program that reads images and answers scores over pipes.",
+    params: &[Param::new("command", Kind::Str, "what the shell runs, in the working folder: \"python3 scores.py\"")],
+    options: &[
+        super::CLASSES,
+        super::INPUT,
+        Param::new("seconds", Kind::Float, "how long an answer may take").range(0.01, 1e6).or(Fallback::Float(60.0)),
+    ],
+    returns: "Model",
+    notes: "Scripts that others wrote could start anything, so this is refused unless viva was started with `--allow-run`.\n\n\
+            For every batch the program reads one line of JSON, `{\"images\": N, \"shape\": [C, H, W]}`, and then N x C x H x W float32 numbers in \
+            [0, 1], little end first; it answers one line of JSON with N arrays of K scores, and flushes. In Python: \
+            `head = json.loads(sys.stdin.buffer.readline())`, `x = numpy.frombuffer(sys.stdin.buffer.read(4 * head[\"images\"] * \
+            math.prod(head[\"shape\"])), \"<f4\")`, `print(json.dumps(scores.tolist()), flush=True)`. It is started when it is first asked, \
+            asked as long as it answers, and killed with all that it started when the model is no longer needed. What it writes to its standard \
+            error is shown when it fails.\n\n\
+            Gradient searches can't drive it; those that need only scores can. Only the command is part of the model's hash, not what the program \
+            does. A run that is resumed does not ask again what was answered before.",
+    source: "",
+    examples: &[Example {
+        code: "try { model::program(\"python3 scores.py\", #{ classes: 10 }); \"allowed\" } catch (e) { e.kind }",
+        result: "permission",
+    }],
+    run: |cx, args| {
+        let command = args.str("command");
+        if command.trim().is_empty() {
+            return Err(Error::argument("`command` is empty").hint("model::program(\"python3 scores.py\")"));
+        }
+        cx.check_may_run(command)?;
+        let program = Program::new(command, Duration::from_secs_f64(args.float("seconds")), cx.stop_flag());
+        let digest = Digest::of(format!("program {command}").as_bytes());
+        let model = Model::new("program", Box::new(program), digest).with_input(super::input(args)?);
+        Ok(Value::object(match args.optional_int("classes") {
+            Some(classes) => model.with_classes(classes),
+            None => model,
+        }))
+    },
+};

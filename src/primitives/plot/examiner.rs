@@ -1,0 +1,80 @@
+//! `plot::examiner`.
+
+use std::rc::Rc;
+
+use super::common::{TITLE, warn_left_out};
+use crate::core::{Cx, Error, Result, Value};
+use crate::estimate::worst_case::{Curve, Measure};
+use crate::plot::{self, Examined};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+
+pub static EXAMINER: Primitive = Primitive {
+    path: "plot::examiner",
+    purpose: "Draws what examiners found by the number of questions: accuracy and loss.",
+    params: &[Param::new("curves", Kind::Any, "an ExaminerCurve, an array of them, or a map from a name to one")],
+    options: &[
+        Param::new("y", Kind::Array, "a panel each: \"accuracy\", \"loss\"").or(Fallback::Absent("[\"accuracy\"]")),
+        Param::new("measure", Kind::Choice(&["worst", "last", "mean"]), "what of every question is shown")
+            .or(Fallback::Absent("worst for t.worst(), mean for t.expected()")),
+        Param::new("log", Kind::Bool, "whether the number of questions has a logarithmic axis").or(Fallback::Bool(false)),
+        TITLE,
+    ],
+    returns: "Figure",
+    notes: "Bands are intervals at 95% over objects.",
+    source: "Shu, Liu, Qiu and Yuille, AAAI 2020: their four plots of accuracy by step",
+    examples: &[Example {
+        code: "let ds = data::objects([\"mug\", \"lamp\"], #{ n: 4, size: 32, seed: 1 });\n\
+               let f = model::train(data::views(ds, #{ seed: 1 }), #{ arch: [net::flatten(), net::linear(2)], epochs: 2, seed: 1 });\n\
+               let t = examine(f, ds, #{ space: space::render(), search: search::sample(#{ n: 30 }) });\n\
+               plot::examiner(#{ \"worst\": t.worst(), \"mean\": t.expected() })",
+        result: "figure: 1 panel, 2 lines",
+    }],
+    run,
+};
+
+fn curves(value: &Value) -> Result<Vec<(String, Rc<Curve>)>> {
+    let one = |value: &Value| -> Result<Rc<Curve>> {
+        value.downcast::<Curve>().ok_or_else(|| {
+            Error::argument(format!("a curve must be an ExaminerCurve, got {}", value.kind()))
+                .hint("t.worst() and t.expected() give them")
+        })
+    };
+    let found: Vec<(String, Rc<Curve>)> = match value {
+        Value::Map(map) => {
+            map.iter().map(|(name, value)| Ok((name.clone(), one(value)?))).collect::<Result<_>>()?
+        }
+        Value::Array(values) => {
+            values.iter().enumerate().map(|(i, value)| Ok((i.to_string(), one(value)?))).collect::<Result<_>>()?
+        }
+        other => vec![(String::new(), one(other)?)],
+    };
+    match found.is_empty() {
+        true => Err(Error::argument("no curves").hint("#{ \"a name\": t.worst(), .. }")),
+        false => Ok(found),
+    }
+}
+
+fn run(cx: &Cx, args: &Args) -> Result<Value> {
+    let panel = |value: &Value| match value {
+        Value::Str(name) if name == "accuracy" => Ok(Examined::Accuracy),
+        Value::Str(name) if name == "loss" => Ok(Examined::Loss),
+        other => Err(Error::argument(format!("`y` must hold \"accuracy\" or \"loss\", got {}", other.summary()))),
+    };
+    let panels = match args.get("y") {
+        Some(Value::Array(names)) if !names.is_empty() => names.iter().map(panel).collect::<Result<_>>()?,
+        _ => vec![Examined::Accuracy],
+    };
+    let measure = args.optional_str("measure").map(|measure| match measure {
+        "worst" => Measure::Worst,
+        "last" => Measure::Last,
+        _ => Measure::Mean,
+    });
+    let found = curves(args.value("curves"))?;
+    let curves: Vec<(String, &Curve)> = found.iter().map(|(name, curve)| (name.clone(), &**curve)).collect();
+    if panels.contains(&Examined::Loss) && curves.windows(2).any(|pair| pair[0].1.loss != pair[1].1.loss) {
+        return Err(Error::argument("curves with different losses").hint("examine all with the same objective"));
+    }
+    let figure = plot::examiner(&curves, &panels, measure, args.bool("log"))?.titled(args.str("title"));
+    warn_left_out(cx, &figure);
+    Ok(Value::object(figure.checked()?))
+}

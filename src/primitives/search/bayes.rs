@@ -1,0 +1,79 @@
+//! `search::bayes`.
+
+use std::rc::Rc;
+
+use crate::core::{Error, Value};
+use crate::maths::gaussian_process::Kernel;
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+use crate::search::{AnySearch, Bayes, Explore, Lengthscales};
+
+pub static BAYES: Primitive = Primitive {
+    path: "search::bayes",
+    purpose: "Bayesian optimisation: a Gaussian process learns each image's losses, and asks where they may be largest.",
+    params: &[],
+    options: &[
+        Param::new("steps", Kind::Int, "questions per image, the random ones included").range(1.0, 5000.0).or(Fallback::Int(100)),
+        Param::new("start", Kind::Int, "random questions at the start").range(1.0, 5000.0).or(Fallback::Int(2)),
+        Param::new("kernel", Kind::Choice(&["matern", "squared-exponential"]), "how losses hang together: Matern 5/2, or smoother")
+            .or(Fallback::Str("matern")),
+        Param::new(
+            "beta",
+            Kind::Either(&[Kind::Choice(&["growing"]), Kind::Float]),
+            "the bound is mean + sqrt(beta) deviations; \"growing\" is 2 ln(d t^2 pi^2 / 0.6) at question t of d factors",
+        )
+        .range(0.0, 1e6)
+        .or(Fallback::Float(4.0)),
+        Param::new("noise", Kind::Float, "variance of the noise, as a share of that of the losses").range(1e-10, 1.0).or(Fallback::Float(1e-4)),
+        Param::new("candidates", Kind::Int, "random settings that are compared for every question; the best 8 are improved along the gradient")
+            .range(8.0, 1e6)
+            .or(Fallback::Int(2000)),
+        Param::new("refit", Kind::Int, "questions from one fit of the lengthscales to the next").range(1.0, 5000.0).or(Fallback::Int(5)),
+        Param::new(
+            "lengthscales",
+            Kind::Either(&[Kind::Choice(&["each", "one"]), Kind::Float]),
+            "one for each factor, or one for all, where the losses are most likely; or a number, in shares of ranges, which stays",
+        )
+        .range(0.02, 20.0)
+        .or(Fallback::Str("each")),
+    ],
+    returns: "a Search",
+    notes: "Needs scores only. Every image has a process of its own; all of them are asked at once. Ranges count from 0 to 1 (logarithmic ones in the \
+            logarithm), two choices of a factor are as far apart as the ends of a range, and chance is drawn. Losses are brought to mean 0 \
+            and variance 1. With \"each\", the likelihood is multiplied by a log-normal prior with mean sqrt(2) + ln(d) / 2 and deviation \
+            sqrt(3) for d factors, without which few losses fit any lengthscales. `queries` is steps + 1: the image is \
+            scored once as it stands. Time grows with the third power of `steps`: beyond a few hundred, search::policy learns \
+            cheaper. The paper names the Gaussian process, two random examples and UCB; kernel, beta and the rest are this program's own.",
+    source: "Shu, Liu, Qiu and Yuille, AAAI 2020; Srinivas, Krause, Kakade and Seeger, ICML 2010; the prior: Hvarfner, Hellsten and Nardi, ICML 2024",
+    examples: &[Example {
+        code: "let f = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m, 1 - m], 1) }, #{ classes: 2 });\n\
+               let ds = data::glyphs(#{ n: 3, size: 16, seed: 1 }).relabel(|row| 0);\n\
+               let dim = space::factors([#{ name: \"light\", min: 0, max: 1 }], |z, s| z * s.light);\n\
+               examine(f, ds, #{ space: dim, search: search::bayes(#{ steps: 8 }) })[0].point.light < 0.1",
+        result: "true",
+    }],
+    run: |_, args| {
+        let explore = match args.value("beta") {
+            Value::Float(beta) => Explore::Fixed(*beta),
+            _ => Explore::Growing,
+        };
+        let lengthscales = match args.value("lengthscales") {
+            Value::Float(length) => Lengthscales::Fixed(*length),
+            Value::Str(word) if word == "one" => Lengthscales::One,
+            _ => Lengthscales::Each,
+        };
+        let (steps, start) = (args.count("steps"), args.count("start"));
+        if start > steps {
+            return Err(Error::argument(format!("`start`: {start} random questions of {steps} in all")));
+        }
+        Ok(Value::object(AnySearch(Rc::new(Bayes {
+            steps,
+            start,
+            kernel: if args.str("kernel") == "matern" { Kernel::Matern52 } else { Kernel::SquaredExponential },
+            explore,
+            noise: args.float("noise"),
+            candidates: args.count("candidates"),
+            refit: args.count("refit"),
+            lengthscales,
+        }))))
+    },
+};

@@ -1,0 +1,105 @@
+//! `space::render`.
+
+use std::rc::Rc;
+
+use crate::core::{Error, Result, Value};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+use crate::render::VIEW_FACTORS;
+use crate::space::{AnySpace, Render, Wanted};
+
+pub static RENDER: Primitive = Primitive {
+    path: "space::render",
+    purpose: "Views of objects: camera, light, material and backdrop, twelve factors in all.",
+    params: &[],
+    options: &[Param::new(
+        "factors",
+        Kind::Either(&[Kind::Map, Kind::Array]),
+        "a map from names to ranges `[min, max]`, arrays of choices, or one value to stay at; or an array of the names of those \
+         that vary while the others stay canonical",
+    )
+    .or(Fallback::Absent("all twelve, in their default ranges"))],
+    returns: "a Space of data::objects(..); its `levels` are shares of the way from the canonical view to the ends of the ranges",
+    notes: "| factor | default range | canonical | |\n\
+            | --- | --- | --- | --- |\n\
+            | azimuth | 0 to 360 degrees | 35 | of the camera around the object, 0 in front |\n\
+            | elevation | -30 to 60 degrees | 20 | of the camera above the horizon |\n\
+            | distance | 1.5 to 4 radii | 2.5 | of the camera, at least 1.1 |\n\
+            | roll | -30 to 30 degrees | 0 | clockwise in the picture |\n\
+            | shift_x, shift_y | -0.2 to 0.2 of the side | 0 | to the right and down |\n\
+            | light_azimuth | 0 to 360 degrees | 70 | of the light around the object |\n\
+            | light_elevation | 0 to 90 degrees | 50 | |\n\
+            | light_energy | 0.2 to 3, even in its logarithm | 1 | |\n\
+            | light | sun, point, area | sun | |\n\
+            | material | matte, glossy, metal | matte | |\n\
+            | background | white, grey, black, sky, sunset, checks, stripes | white | |\n\n\
+            Factors that a map does not name vary in their default ranges. The paper names such factors without their ranges: these are \
+            this program's own. Below level 1 choices stay at the canonical one. Pictures are drawn in software on all cores: perspective, depth \
+            buffer, textures, Lambert and Blinn-Phong light without shadows, four samples per pixel; the same everywhere, to \
+            whole multiples of 1/255.",
+    source: "Shu, Liu, Qiu and Yuille, AAAI 2020",
+    examples: &[
+        Example {
+            code: "space::render(#{ factors: [\"azimuth\", \"light_energy\"] })",
+            result: "space render(#{ factors: #{ azimuth: [0.0, 360.0], light_energy: [0.2, 3.0] } })",
+        },
+        Example {
+            code: "let ds = data::objects([\"mug\", \"lamp\"], #{ n: 4, size: 32, seed: 1 });\n\
+                   let f = model::train(data::views(ds, #{ seed: 1 }), #{ arch: [net::flatten(), net::linear(2)], epochs: 2, seed: 1 });\n\
+                   let t = examine(f, ds, #{ space: space::render(#{ factors: #{ background: [\"white\", \"sky\"], roll: 0 } }), search: search::sample(#{ n: 20 }) });\n\
+                   t[0].point.keys().len()",
+            result: "11",
+        },
+    ],
+    run,
+};
+
+fn run(_: &crate::core::Cx, args: &Args) -> Result<Value> {
+    let given = |name: &str, wanted: Wanted| (name.to_string(), wanted);
+    let wanted: Vec<(String, Wanted)> = match args.get("factors") {
+        None => VIEW_FACTORS.iter().map(|factor| given(factor.name, Wanted::Default)).collect(),
+        Some(Value::Array(names)) => names
+            .iter()
+            .map(|name| match name {
+                Value::Str(name) => Ok(given(name, Wanted::Default)),
+                other => Err(Error::argument(format!("`factors` must hold names of factors, got {}", other.kind()))),
+            })
+            .collect::<Result<_>>()?,
+        _ => {
+            let map = args.map("factors");
+            let mut wanted: Vec<(String, Wanted)> =
+                map.iter().map(|(name, value)| Ok((name.clone(), self::wanted(name, value)?))).collect::<Result<_>>()?;
+            let others = VIEW_FACTORS.iter().filter(|factor| !map.contains_key(factor.name));
+            wanted.extend(others.map(|factor| given(factor.name, Wanted::Default)));
+            wanted
+        }
+    };
+    Ok(Value::object(AnySpace(Rc::new(Render::new(&wanted)?))))
+}
+
+/// What is asked of a factor: `[min, max]`, an array of choices, or one value.
+pub(in crate::primitives) fn wanted(name: &str, value: &Value) -> Result<Wanted> {
+    let number = |value: &Value| match value {
+        Value::Int(x) => Some(*x as f64),
+        Value::Float(x) => Some(*x),
+        _ => None,
+    };
+    let unfit = || {
+        Error::argument(format!("factor {name:?}: wanted [min, max], an array of choices, or one value, got {}", value.summary()))
+    };
+    let Value::Array(values) = value else {
+        return match value {
+            Value::Int(_) | Value::Float(_) | Value::Str(_) => Ok(Wanted::Fixed(value.clone())),
+            _ => Err(unfit()),
+        };
+    };
+    let names: Option<Vec<String>> =
+        values.iter().map(|value| if let Value::Str(name) = value { Some(name.clone()) } else { None }).collect();
+    match (names, &values[..]) {
+        (Some(names), [_, ..]) => Ok(Wanted::Choices(names)),
+        (None, [min, max]) => {
+            let (min, max) = number(min).zip(number(max)).ok_or_else(unfit)?;
+            Ok(Wanted::Range(min, max))
+        }
+        _ => Err(unfit()),
+    }
+}

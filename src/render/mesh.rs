@@ -1,0 +1,139 @@
+//! Triangles with colours: an object as the rasteriser reads it.
+
+use std::sync::Arc;
+
+use glam::{Vec2, Vec3};
+
+use crate::core::{Digest, Error, Result};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Vertex {
+    pub position: Vec3,
+    /// Of length 1.
+    pub normal: Vec3,
+    /// Where in the texture, (0, 0) the lower left corner and (1, 1) the upper right one, as in OBJ files.
+    pub texture: Vec2,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Triangle {
+    pub corners: [u32; 3],
+    pub surface: u32,
+}
+
+/// What a part of an object looks like: a colour, times a texture if there is one.
+#[derive(Debug, Clone)]
+pub struct Surface {
+    /// Red, green and blue in [0, 1].
+    pub colour: Vec3,
+    pub texture: Option<Arc<Texture>>,
+}
+
+/// A picture that is laid over triangles and repeats itself beyond its borders.
+#[derive(Debug)]
+pub struct Texture {
+    pub width: usize,
+    pub height: usize,
+    /// Row by row from the top.
+    pub pixels: Vec<[u8; 3]>,
+}
+
+impl Texture {
+    /// The nearest pixel.
+    pub fn at(&self, place: Vec2) -> Vec3 {
+        let index = |x: f32, n: usize| ((x.rem_euclid(1.0) * n as f32) as usize).min(n - 1);
+        // Rows count from the top, v from the bottom.
+        let (column, row) = (index(place.x, self.width), index(1.0 - place.y, self.height));
+        Vec3::from(self.pixels[row * self.width + column].map(f32::from)) / 255.0
+    }
+}
+
+/// An object in a box around the origin whose farthest vertex is 1 away: y points up, z to the front.
+#[derive(Debug)]
+pub struct Mesh {
+    pub name: String,
+    vertices: Vec<Vertex>,
+    triangles: Vec<Triangle>,
+    surfaces: Vec<Surface>,
+}
+
+impl Mesh {
+    /// Checks the parts, and moves and scales them so that the middle of their box is the origin and the farthest vertex is at
+    /// distance 1.
+    pub fn new(
+        name: impl Into<String>,
+        mut vertices: Vec<Vertex>,
+        triangles: Vec<Triangle>,
+        surfaces: Vec<Surface>,
+    ) -> Result<Self> {
+        let name = name.into();
+        if triangles.is_empty() {
+            return Err(Error::data(format!("{name}: no faces")).hint("an object needs at least one triangle to be seen"));
+        }
+        if vertices.len() > u32::MAX as usize {
+            return Err(Error::data(format!("{name}: {} vertices are more than can be numbered", vertices.len())));
+        }
+        if let Some(bad) = vertices.iter().position(|v| !(v.position.is_finite() && v.texture.is_finite())) {
+            return Err(Error::data(format!("{name}: vertex {bad} is not made of finite numbers")));
+        }
+        for (number, triangle) in triangles.iter().enumerate() {
+            if let Some(bad) = triangle.corners.iter().find(|&&corner| corner as usize >= vertices.len()) {
+                let has = vertices.len();
+                return Err(Error::data(format!("{name}: triangle {number} asks for vertex {bad} of {has}")));
+            }
+            if triangle.surface as usize >= surfaces.len() {
+                return Err(Error::data(format!("{name}: triangle {number} has no surface {}", triangle.surface)));
+            }
+        }
+        let used = || triangles.iter().flat_map(|t| t.corners).map(|corner| corner as usize);
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for corner in used() {
+            low = low.min(vertices[corner].position);
+            high = high.max(vertices[corner].position);
+        }
+        // Halves first: the sum of two large numbers may leave float32.
+        let middle = low * 0.5 + high * 0.5;
+        let radius = used().map(|corner| (vertices[corner].position - middle).length()).fold(0.0, f32::max);
+        if !(radius > 1e-12 && radius.is_finite()) {
+            return Err(Error::data(format!("{name}: all vertices lie in one point, or too far apart"))
+                .hint("an object needs a size between 1e-12 and 1e19"));
+        }
+        for vertex in &mut vertices {
+            vertex.position = (vertex.position - middle) / radius;
+            vertex.normal = vertex.normal.normalize_or(Vec3::Y);
+        }
+        Ok(Self { name, vertices, triangles, surfaces })
+    }
+
+    pub fn vertices(&self) -> &[Vertex] {
+        &self.vertices
+    }
+
+    pub fn triangles(&self) -> &[Triangle] {
+        &self.triangles
+    }
+
+    pub fn surface(&self, number: u32) -> &Surface {
+        &self.surfaces[number as usize]
+    }
+
+    /// The identity of everything that is seen of it.
+    pub fn digest(&self) -> Digest {
+        let mut bytes = Vec::with_capacity(self.vertices.len() * 32 + self.triangles.len() * 16);
+        for vertex in &self.vertices {
+            let numbers = [vertex.position.to_array(), vertex.normal.to_array()].concat();
+            numbers.iter().chain(&vertex.texture.to_array()).for_each(|x| bytes.extend(x.to_le_bytes()));
+        }
+        for triangle in &self.triangles {
+            triangle.corners.iter().chain([&triangle.surface]).for_each(|x| bytes.extend(x.to_le_bytes()));
+        }
+        for surface in &self.surfaces {
+            surface.colour.to_array().iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+            if let Some(texture) = &surface.texture {
+                bytes.extend((texture.width as u64).to_le_bytes());
+                bytes.extend(texture.pixels.as_flattened());
+            }
+        }
+        Digest::of(&bytes)
+    }
+}

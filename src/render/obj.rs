@@ -1,0 +1,148 @@
+//! Wavefront OBJ files with their materials and textures, read by tobj.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use glam::{Vec2, Vec3};
+use tobj::{LoadError, LoadOptions};
+
+use super::mesh::{Mesh, Surface, Texture, Triangle, Vertex};
+use crate::core::{Error, Result};
+
+/// Textures that several objects share are read once.
+#[derive(Default)]
+pub struct Textures(HashMap<PathBuf, Arc<Texture>>);
+
+/// Pixels of a texture, at most.
+const TEXTURE_SIDE: u32 = 8192;
+/// Bytes of an OBJ file, at most: 256 MiB.
+const FILE: u64 = 256 << 20;
+/// The colour of what has no material.
+const PLAIN: Vec3 = Vec3::splat(0.7);
+
+/// Reads an object from one file, or from several whose parts are modelled in one frame. Colours are the materials' `Kd`, times
+/// `map_Kd`; polygons are cut into triangles; without normals, faces are flat.
+pub fn read_obj(name: &str, files: &[PathBuf], textures: &mut Textures) -> Result<Mesh> {
+    let (mut vertices, mut triangles, mut surfaces) = (vec![], vec![], vec![]);
+    for file in files {
+        let (models, materials) = load(file)?;
+        let first = surfaces.len() as u32;
+        for material in &materials {
+            surfaces.push(surface(file, material, textures)?);
+        }
+        surfaces.push(Surface { colour: PLAIN, texture: None });
+        for model in &models {
+            let mesh = &model.mesh;
+            if mesh.indices.is_empty() || !mesh.indices.len().is_multiple_of(3) {
+                continue;
+            }
+            let surface = first + mesh.material_id.unwrap_or(materials.len()).min(materials.len()) as u32;
+            add(file, mesh, surface, &mut vertices, &mut triangles)?;
+        }
+    }
+    Mesh::new(name, vertices, triangles, surfaces).map_err(|error| match files.first() {
+        Some(file) => Error { message: format!("{}: {}", file.display(), error.message), ..error },
+        None => error,
+    })
+}
+
+type Parts = (Vec<tobj::Model>, Vec<tobj::Material>);
+
+fn load(file: &Path) -> Result<Parts> {
+    let size = std::fs::metadata(file).map_err(|e| Error::file(file, e))?;
+    // Reading a pipe may never end.
+    if !size.is_file() {
+        return Err(Error::file(file, "not a file"));
+    }
+    if size.len() > FILE {
+        return Err(Error::file(file, "larger than 256 MiB").hint("make the mesh coarser: a picture has few pixels"));
+    }
+    let options = LoadOptions { single_index: true, triangulate: true, ignore_points: true, ignore_lines: true };
+    let (models, materials) = tobj::load_obj(file, &options).map_err(|error| {
+        let hint = match error {
+            LoadError::FaceVertexOutOfBounds | LoadError::FaceTexCoordOutOfBounds | LoadError::FaceNormalOutOfBounds => {
+                "a face asks for a vertex that is not there: the file may be cut off"
+            }
+            _ => "wanted is a Wavefront OBJ file: lines such as `v 0 1 0` and `f 1 2 3`",
+        };
+        Error::file(file, error).hint(hint)
+    })?;
+    let materials = materials.map_err(|error| {
+        Error::file(file, format!("its materials can't be read: {error}")).hint(
+            "`mtllib` names a .mtl file beside the .obj; without that line the object is grey",
+        )
+    })?;
+    Ok((models, materials))
+}
+
+fn surface(file: &Path, material: &tobj::Material, textures: &mut Textures) -> Result<Surface> {
+    let colour = Vec3::from(material.diffuse.unwrap_or([1.0; 3]));
+    if !(colour.is_finite() && colour.min_element() >= 0.0 && colour.max_element() <= 1.0) {
+        let what = format!("material {:?} has the colour {:?}", material.name, material.diffuse);
+        return Err(Error::file(file, what).hint("`Kd` is three numbers in [0, 1]"));
+    }
+    let texture = match &material.diffuse_texture {
+        None => None,
+        Some(named) => Some(textures.read(file, named)?),
+    };
+    Ok(Surface { colour, texture })
+}
+
+impl Textures {
+    fn read(&mut self, file: &Path, named: &str) -> Result<Arc<Texture>> {
+        let path = file.parent().unwrap_or(Path::new("")).join(named.replace('\\', "/"));
+        if let Some(texture) = self.0.get(&path) {
+            return Ok(texture.clone());
+        }
+        if !path.is_file() {
+            return Err(Error::file(&path, format!("no such texture, which {} asks for", file.display()))
+                .hint("put the picture beside the .obj file, or take `map_Kd` out of the .mtl file"));
+        }
+        let (width, height) = image::image_dimensions(&path).map_err(|e| Error::file(&path, e))?;
+        if width == 0 || height == 0 || width > TEXTURE_SIDE || height > TEXTURE_SIDE {
+            return Err(Error::file(&path, format!("a texture of {width} x {height} pixels, {TEXTURE_SIDE} at most")));
+        }
+        let picture = image::open(&path).map_err(|e| Error::file(&path, e))?.to_rgb8();
+        let pixels = picture.pixels().map(|pixel| pixel.0).collect();
+        let texture = Arc::new(Texture { width: width as usize, height: height as usize, pixels });
+        self.0.insert(path, texture.clone());
+        Ok(texture)
+    }
+}
+
+fn add(
+    file: &Path,
+    mesh: &tobj::Mesh,
+    surface: u32,
+    vertices: &mut Vec<Vertex>,
+    triangles: &mut Vec<Triangle>,
+) -> Result<()> {
+    let three = |numbers: &[f32], i: usize| Vec3::from_slice(&numbers[3 * i..]);
+    let count = mesh.positions.len() / 3;
+    if let Some(bad) = mesh.indices.iter().find(|&&index| index as usize >= count) {
+        return Err(Error::file(file, format!("a face asks for vertex {bad} of {count}")));
+    }
+    let vertex = |i: usize, normal: Vec3| Vertex {
+        position: three(&mesh.positions, i),
+        normal,
+        texture: mesh.texcoords.get(2 * i..2 * i + 2).map_or(Vec2::ZERO, Vec2::from_slice),
+    };
+    let smooth = mesh.normals.len() == mesh.positions.len();
+    let first = vertices.len() as u32;
+    if smooth {
+        vertices.extend((0..count).map(|i| vertex(i, three(&mesh.normals, i))));
+    }
+    for corners in mesh.indices.as_chunks::<3>().0 {
+        if smooth {
+            triangles.push(Triangle { corners: corners.map(|corner| first + corner), surface });
+            continue;
+        }
+        let [a, b, c] = corners.map(|corner| three(&mesh.positions, corner as usize));
+        let normal = (b - a).cross(c - a).normalize_or(Vec3::Y);
+        let first = vertices.len() as u32;
+        vertices.extend(corners.map(|corner| vertex(corner as usize, normal)));
+        triangles.push(Triangle { corners: [first, first + 1, first + 2], surface });
+    }
+    Ok(())
+}

@@ -1,0 +1,275 @@
+//! A picture of an object: perspective, a depth buffer, Lambert and Blinn-Phong light, and four samples per pixel.
+
+use glam::{Mat3, Vec2, Vec3};
+
+use super::backdrop;
+use super::mesh::{Mesh, Triangle, Vertex};
+use super::view::{Light, Material, View};
+
+/// Samples along either side of a pixel.
+const SAMPLES: usize = 2;
+/// The tangent of half the angle of vision, 50 degrees.
+const HALF_ANGLE: f32 = 0.466_307_66;
+/// The share of light that comes from everywhere.
+const AMBIENT: f32 = 0.35;
+/// How far the lamps of point and area lights are from the object's middle, in radii.
+const LAMP: f32 = 3.0;
+
+/// Draws an object into `3 x size x size` pixels: each a whole multiple of 1/255 in [0, 1], so that a saved picture is the
+/// one that was drawn. A pure function of what it is given.
+pub fn draw(mesh: &Mesh, view: &View, size: usize, pixels: &mut [f32]) {
+    let camera = Camera::of(view, size * SAMPLES);
+    let projected: Vec<Projected> = mesh.vertices().iter().map(|vertex| camera.project(vertex.position)).collect();
+    let mut samples = Samples::new(size * SAMPLES);
+    for (number, triangle) in mesh.triangles().iter().enumerate() {
+        if let Some(plane) = Plane::of(triangle.corners.map(|corner| projected[corner as usize])) {
+            samples.cover(number as u32, &plane);
+        }
+    }
+    let shader = Shader::of(mesh, view, &camera, &projected);
+    let wide = size * SAMPLES;
+    let mut last: Option<(u32, Face)> = None;
+    for row in 0..size {
+        for column in 0..size {
+            let mut sum = Vec3::ZERO;
+            for place in 0..SAMPLES * SAMPLES {
+                let (x, y) = (column * SAMPLES + place % SAMPLES, row * SAMPLES + place / SAMPLES);
+                let (u, v) = ((x as f32 + 0.5), (y as f32 + 0.5));
+                let number = samples.triangle[y * wide + x];
+                sum += match number {
+                    NOTHING => backdrop::colour(view.background, u / wide as f32, v / wide as f32),
+                    _ => {
+                        if last.as_ref().is_none_or(|(held, _)| *held != number) {
+                            last = shader.face(number).map(|face| (number, face));
+                        }
+                        last.as_ref().map_or(Vec3::ZERO, |(_, face)| shader.colour(face, u, v)).min(Vec3::ONE)
+                    }
+                };
+            }
+            let mean = sum / (SAMPLES * SAMPLES) as f32;
+            for (channel, value) in mean.to_array().into_iter().enumerate() {
+                pixels[(channel * size + row) * size + column] = (value.clamp(0.0, 1.0) * 255.0).round() / 255.0;
+            }
+        }
+    }
+}
+
+/// A direction from azimuth and elevation in degrees.
+fn direction(azimuth: f32, elevation: f32) -> Vec3 {
+    let (sin, cos) = azimuth.to_radians().sin_cos();
+    let (up, level) = elevation.to_radians().sin_cos();
+    Vec3::new(sin * level, up, cos * level)
+}
+
+struct Camera {
+    position: Vec3,
+    /// Rows: to the right, up and away from the camera.
+    axes: Mat3,
+    /// Samples per unit of x / z.
+    scale: f32,
+    /// Where the object's middle is seen, in samples.
+    middle: Vec2,
+}
+
+/// A vertex as it is seen: its place in samples, and one over its depth, which is linear across a triangle's picture.
+#[derive(Clone, Copy)]
+struct Projected {
+    x: f32,
+    y: f32,
+    nearness: f32,
+}
+
+impl Camera {
+    fn of(view: &View, wide: usize) -> Self {
+        let towards = direction(view.azimuth, view.elevation);
+        // From azimuth alone, so that looking straight down has a right side too.
+        let right = direction(view.azimuth + 90.0, 0.0);
+        let up = towards.cross(right);
+        let (sin, cos) = view.roll.to_radians().sin_cos();
+        let axes = Mat3::from_cols(right * cos + up * sin, up * cos - right * sin, -towards).transpose();
+        let wide = wide as f32;
+        let middle = Vec2::new(0.5 + view.shift_x, 0.5 + view.shift_y) * wide;
+        Self { position: towards * view.distance, axes, scale: wide / 2.0 / HALF_ANGLE, middle }
+    }
+
+    fn project(&self, position: Vec3) -> Projected {
+        let seen = self.axes * (position - self.position);
+        let nearness = 1.0 / seen.z;
+        let scale = self.scale * nearness;
+        Projected { x: self.middle.x + seen.x * scale, y: self.middle.y - seen.y * scale, nearness }
+    }
+}
+
+/// A triangle's picture: for each corner the linear function of (x, y) that is 1 there and 0 on the other two.
+struct Plane {
+    weights: [[f32; 3]; 3],
+    nearness: [f32; 3],
+    /// First and last place that it may cover, along x and y.
+    low: [f32; 2],
+    high: [f32; 2],
+}
+
+impl Plane {
+    /// `None` where it is seen from the side.
+    fn of(corners: [Projected; 3]) -> Option<Self> {
+        let [a, b, c] = corners;
+        let area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
+        if area.abs() < 1e-9 || !area.is_finite() {
+            return None;
+        }
+        let weight = |p: Projected, q: Projected| {
+            [(p.y - q.y) / area, (q.x - p.x) / area, (p.x * q.y - q.x * p.y) / area]
+        };
+        let least = |f: fn(&Projected) -> f32| corners.iter().map(f).fold(f32::INFINITY, f32::min);
+        let most = |f: fn(&Projected) -> f32| corners.iter().map(f).fold(f32::NEG_INFINITY, f32::max);
+        Some(Self {
+            weights: [weight(b, c), weight(c, a), weight(a, b)],
+            nearness: corners.map(|corner| corner.nearness),
+            low: [least(|p| p.x), least(|p| p.y)],
+            high: [most(|p| p.x), most(|p| p.y)],
+        })
+    }
+
+    fn at(&self, x: f32, y: f32) -> [f32; 3] {
+        self.weights.map(|[a, b, c]| a * x + b * y + c)
+    }
+}
+
+const NOTHING: u32 = u32::MAX;
+
+/// Which triangle is nearest at every sample.
+struct Samples {
+    wide: usize,
+    nearness: Vec<f32>,
+    triangle: Vec<u32>,
+}
+
+impl Samples {
+    fn new(wide: usize) -> Self {
+        Self { wide, nearness: vec![0.0; wide * wide], triangle: vec![NOTHING; wide * wide] }
+    }
+
+    fn cover(&mut self, number: u32, plane: &Plane) {
+        let last = self.wide as f32;
+        // The samples whose middles lie within, as whole numbers; casting cuts what lies outside of the picture.
+        let from = |x: f32| (x - 0.5).ceil().clamp(0.0, last) as usize;
+        let to = |x: f32| ((x - 0.5).floor() + 1.0).clamp(0.0, last) as usize;
+        let (left, right) = (from(plane.low[0]), to(plane.high[0]));
+        let (n0, n1, n2) = (plane.nearness[0], plane.nearness[1], plane.nearness[2]);
+        for row in from(plane.low[1])..to(plane.high[1]) {
+            let y = row as f32 + 0.5;
+            let starts = plane.weights.map(|[_, b, c]| b * y + c);
+            let line = row * self.wide;
+            for column in left..right {
+                let x = column as f32 + 0.5;
+                let w0 = plane.weights[0][0] * x + starts[0];
+                let w1 = plane.weights[1][0] * x + starts[1];
+                let w2 = plane.weights[2][0] * x + starts[2];
+                // Neighbours leave no gap between them, whatever rounding does.
+                if w0 < -1e-6 || w1 < -1e-6 || w2 < -1e-6 {
+                    continue;
+                }
+                let nearness = w0 * n0 + w1 * n1 + w2 * n2;
+                if nearness > self.nearness[line + column] {
+                    self.nearness[line + column] = nearness;
+                    self.triangle[line + column] = number;
+                }
+            }
+        }
+    }
+}
+
+/// A triangle that is about to be coloured.
+struct Face {
+    plane: Plane,
+    corners: [Vertex; 3],
+    surface: u32,
+    /// -1 where it is seen from behind, and its normals are turned round.
+    side: f32,
+}
+
+struct Shader<'a> {
+    mesh: &'a Mesh,
+    eye: Vec3,
+    projected: &'a [Projected],
+    view: &'a View,
+    towards_light: Vec3,
+    /// Where the lamps are, with their share of the light.
+    lamps: Vec<Vec3>,
+}
+
+impl<'a> Shader<'a> {
+    fn of(mesh: &'a Mesh, view: &'a View, camera: &Camera, projected: &'a [Projected]) -> Self {
+        let towards_light = direction(view.light_azimuth, view.light_elevation);
+        let lamps = match view.light {
+            Light::Sun => vec![],
+            Light::Point => vec![towards_light * LAMP],
+            Light::Area => {
+                let right = direction(view.light_azimuth + 90.0, 0.0);
+                let up = towards_light.cross(right);
+                let quarter = |(x, y): (f32, f32)| towards_light * LAMP + right * x + up * y;
+                [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)].map(quarter).to_vec()
+            }
+        };
+        Self { mesh, eye: camera.position, projected, view, towards_light, lamps }
+    }
+
+    fn face(&self, number: u32) -> Option<Face> {
+        let Triangle { corners, surface } = self.mesh.triangles()[number as usize];
+        let plane = Plane::of(corners.map(|corner| self.projected[corner as usize]))?;
+        let corners = corners.map(|corner| self.mesh.vertices()[corner as usize]);
+        let [a, b, c] = corners.map(|corner| corner.position);
+        let across = (b - a).cross(c - a);
+        // The side that the normals say is the outer one, whatever order the corners come in.
+        let outer = across * across.dot(corners[0].normal + corners[1].normal + corners[2].normal).signum();
+        let side = if outer.dot(self.eye - a) < 0.0 { -1.0 } else { 1.0 };
+        Some(Face { plane, corners, surface, side })
+    }
+
+    /// The colour of a face at a place of the picture.
+    fn colour(&self, face: &Face, x: f32, y: f32) -> Vec3 {
+        let weights = face.plane.at(x, y);
+        let mut shares = Vec3::from(weights) * Vec3::from(face.plane.nearness);
+        shares /= shares.element_sum();
+        let [a, b, c] = &face.corners;
+        let blend = |f: fn(&Vertex) -> Vec3| f(a) * shares.x + f(b) * shares.y + f(c) * shares.z;
+        let position = blend(|vertex| vertex.position);
+        let normal = blend(|vertex| vertex.normal).normalize_or(a.normal) * face.side;
+        let surface = self.mesh.surface(face.surface);
+        let mut own = surface.colour;
+        if let Some(texture) = &surface.texture {
+            own *= texture.at(a.texture * shares.x + b.texture * shares.y + c.texture * shares.z);
+        }
+        let away = (self.eye - position).normalize_or(Vec3::Y);
+        let (mut diffuse, mut highlight) = (0.0, 0.0);
+        let mut lit = |towards: Vec3, strength: f32| {
+            let facing = normal.dot(towards);
+            if facing <= 0.0 {
+                return;
+            }
+            diffuse += facing * strength;
+            let half = normal.dot((towards + away).normalize_or(normal)).max(0.0);
+            highlight += strength
+                * match self.view.material {
+                    Material::Matte => 0.0,
+                    Material::Glossy => half.powi(48),
+                    Material::Metal => half.powi(12),
+                };
+        };
+        for &lamp in &self.lamps {
+            let ray = lamp - position;
+            let square = ray.length_squared().max(1e-6);
+            lit(ray / square.sqrt(), LAMP * LAMP / square / self.lamps.len() as f32);
+        }
+        if self.lamps.is_empty() {
+            lit(self.towards_light, 1.0);
+        }
+        let shade = AMBIENT + (1.0 - AMBIENT) * diffuse;
+        self.view.light_energy
+            * match self.view.material {
+                Material::Matte => own * shade,
+                Material::Glossy => own * shade + Vec3::splat(0.6 * highlight),
+                Material::Metal => own * (0.45 * shade + 0.9 * highlight),
+            }
+    }
+}

@@ -1,0 +1,145 @@
+//! How an object is looked at: the twelve factors of the Adversarial Examiner's renderer. Which twelve, their ranges and the view
+//! that counts as canonical are this program's own: the paper does not publish them.
+
+use super::backdrop::BACKDROPS;
+
+/// Where the camera and the light are, and what object and backdrop are made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct View {
+    /// Degrees around the object: 0 in front of it, 90 to its left, so that it is seen from there.
+    pub azimuth: f32,
+    /// Degrees above the horizon.
+    pub elevation: f32,
+    /// From the object's middle, in radii of the sphere around it; at least [`View::NEAREST`].
+    pub distance: f32,
+    /// Degrees that the object is turned in the picture, clockwise.
+    pub roll: f32,
+    /// How far the object is moved to the right and down in the picture, in shares of its side.
+    pub shift_x: f32,
+    pub shift_y: f32,
+    /// Degrees around the object, as the camera's.
+    pub light_azimuth: f32,
+    pub light_elevation: f32,
+    /// 1 shows a surface that faces the light in its own colour.
+    pub light_energy: f32,
+    pub light: Light,
+    pub material: Material,
+    pub background: Background,
+}
+
+/// Which light there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Light {
+    /// From so far away that it is parallel.
+    Sun,
+    /// At three radii, weaker with the square of the distance.
+    Point,
+    /// A square of side 4 at three radii, seen through its four quarters.
+    Area,
+}
+
+/// How a surface throws light back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Material {
+    /// Equally in all directions.
+    Matte,
+    /// With white highlights.
+    Glossy,
+    /// Mostly in highlights of its own colour.
+    Metal,
+}
+
+/// The number of a backdrop in [`BACKDROPS`].
+pub type Background = usize;
+
+/// What a factor of a view can be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Span {
+    Range { min: f64, max: f64 },
+    /// Even in the logarithm.
+    Log { min: f64, max: f64 },
+    Choices(&'static [&'static str]),
+}
+
+/// A factor of a view: what it is called, its default range, how far a range may go, and its canonical value (the place of a choice).
+#[derive(Debug, Clone, Copy)]
+pub struct ViewFactor {
+    pub name: &'static str,
+    pub span: Span,
+    pub limits: [f64; 2],
+    pub canonical: f64,
+    pub unit: &'static str,
+}
+
+const fn range(
+    name: &'static str,
+    [min, max]: [f64; 2],
+    limits: [f64; 2],
+    canonical: f64,
+    unit: &'static str,
+) -> ViewFactor {
+    ViewFactor { name, span: Span::Range { min, max }, limits, canonical, unit }
+}
+
+const fn choice(name: &'static str, choices: &'static [&'static str]) -> ViewFactor {
+    ViewFactor { name, span: Span::Choices(choices), limits: [0.0, 0.0], canonical: 0.0, unit: "" }
+}
+
+/// The factors in the order in which settings hold them.
+pub static VIEW_FACTORS: [ViewFactor; 12] = [
+    range("azimuth", [0.0, 360.0], [-360.0, 720.0], 35.0, "degrees"),
+    range("elevation", [-30.0, 60.0], [-90.0, 90.0], 20.0, "degrees"),
+    range("distance", [1.5, 4.0], [View::NEAREST as f64, 100.0], 2.5, "radii"),
+    range("roll", [-30.0, 30.0], [-360.0, 360.0], 0.0, "degrees"),
+    range("shift_x", [-0.2, 0.2], [-1.0, 1.0], 0.0, "of the side"),
+    range("shift_y", [-0.2, 0.2], [-1.0, 1.0], 0.0, "of the side"),
+    range("light_azimuth", [0.0, 360.0], [-360.0, 720.0], 70.0, "degrees"),
+    range("light_elevation", [0.0, 90.0], [-90.0, 90.0], 50.0, "degrees"),
+    ViewFactor {
+        name: "light_energy",
+        span: Span::Log { min: 0.2, max: 3.0 },
+        limits: [1e-3, 1e3],
+        canonical: 1.0,
+        unit: "",
+    },
+    choice("light", &["sun", "point", "area"]),
+    choice("material", &["matte", "glossy", "metal"]),
+    choice("background", &BACKDROPS),
+];
+
+impl View {
+    /// No vertex comes nearer to the camera than a tenth of a radius.
+    pub const NEAREST: f32 = 1.1;
+
+    /// From one number per factor, in the order of [`VIEW_FACTORS`]: a value, or the place of a choice.
+    pub fn of(numbers: &[f64; 12]) -> Self {
+        let x = numbers.map(|x| x as f32);
+        Self {
+            azimuth: x[0],
+            elevation: x[1],
+            distance: x[2],
+            roll: x[3],
+            shift_x: x[4],
+            shift_y: x[5],
+            light_azimuth: x[6],
+            light_elevation: x[7],
+            light_energy: x[8],
+            light: match numbers[9] as usize {
+                0 => Light::Sun,
+                1 => Light::Point,
+                _ => Light::Area,
+            },
+            material: match numbers[10] as usize {
+                0 => Material::Matte,
+                1 => Material::Glossy,
+                _ => Material::Metal,
+            },
+            background: numbers[11] as usize,
+        }
+    }
+
+    /// The numbers of the view from which every object of the embedded set can be told.
+    pub fn canonical() -> [f64; 12] {
+        VIEW_FACTORS.each_ref().map(|factor| factor.canonical)
+    }
+}

@@ -1,0 +1,80 @@
+//! What was asked in the course of searches, and what came of it: the record that an examiner's results by step are read from.
+
+use crate::core::Cx;
+use crate::space::{Axis, Factor};
+
+/// The questions of one search in their order.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// One setting after the other.
+    pub settings: Vec<f64>,
+    /// What the search made larger.
+    pub losses: Vec<f32>,
+    pub predicted: Vec<i32>,
+}
+
+impl Asked {
+    pub(super) fn note(&mut self, setting: &[f64], loss: f32, predicted: i32) {
+        self.settings.extend(setting);
+        self.losses.push(loss);
+        self.predicted.push(predicted);
+    }
+
+    pub fn len(&self) -> usize {
+        self.losses.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.losses.is_empty()
+    }
+}
+
+/// Bytes that questions may take, at most: 512 MiB.
+const LARGEST: usize = 512 << 20;
+
+/// The questions of every row of a transcript.
+pub struct Questions {
+    pub names: Vec<String>,
+    pub axes: Vec<Axis>,
+    /// By the rows' places.
+    of: Vec<Asked>,
+    bytes: usize,
+    kept: bool,
+}
+
+impl Questions {
+    pub(super) fn new(factors: &[Factor], rows: usize) -> Self {
+        let names = factors.iter().map(|factor| factor.name.clone()).collect();
+        let axes = factors.iter().map(Factor::axis).collect();
+        Self { names, axes, of: vec![Asked::default(); rows], bytes: 0, kept: true }
+    }
+
+    /// Whether all of them are kept.
+    pub fn kept(&self) -> bool {
+        self.kept
+    }
+
+    /// Those of the row in a place.
+    pub fn of(&self, place: usize) -> Option<&Asked> {
+        self.of.get(place)
+    }
+
+    pub(super) fn keep(&mut self, cx: &Cx, place: usize, asked: Asked) {
+        if !self.kept {
+            return;
+        }
+        self.bytes += asked.settings.len() * 8 + asked.len() * 8;
+        if self.bytes > LARGEST {
+            cx.warn(
+                "examine: more questions than are kept (512 MiB): the transcript has every image's worst case, but worst(), expected() and \
+                 marginal() need fewer images or steps at once",
+            );
+            self.kept = false;
+            self.of = vec![];
+            return;
+        }
+        if let Some(own) = self.of.get_mut(place) {
+            *own = asked;
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Products of spaces whose points are settings of factors: `a * b` does what b's factors say and then what a's say.
+
+use std::rc::Rc;
+
+use super::factor::{Factor, Factored, Originals};
+use super::{Bounds, Composed, Space};
+use crate::core::{Cx, Error, Result, Tensor};
+use crate::data::Dataset;
+
+/// `a * b`, of finite spaces or of spaces with factors.
+pub fn composed(after: &Rc<dyn Space>, before: &Rc<dyn Space>) -> Result<Rc<dyn Space>> {
+    match (after.factored(), before.factored()) {
+        (Some(_), Some(_)) => Ok(Rc::new(Product::new(after.clone(), before.clone())?)),
+        _ => Ok(Rc::new(Composed::new(&**after, &**before)?)),
+    }
+}
+
+/// The factors of both, the first space's first.
+pub struct Product {
+    /// What is done first, and then.
+    parts: [Rc<dyn Space>; 2],
+    factors: Vec<Factor>,
+    /// How many factors the first part has.
+    first: usize,
+}
+
+impl Product {
+    pub fn new(after: Rc<dyn Space>, before: Rc<dyn Space>) -> Result<Self> {
+        let parts = [before, after];
+        let mut factors: Vec<Factor> = vec![];
+        let mut first = 0;
+        for part in &parts {
+            let of = part.factored().ok_or_else(|| Error::internal("a product of spaces without factors"))?;
+            first = factors.len();
+            for factor in of.factors() {
+                // Of two factors with one name, the later is numbered.
+                let taken = |name: &str, factors: &[Factor]| factors.iter().any(|known| known.name == name);
+                let numbered = (2..).map(|k| format!("{} {k}", factor.name));
+                let name = std::iter::once(factor.name.clone()).chain(numbered).find(|name| !taken(name, &factors));
+                factors.push(Factor { name: name.unwrap_or_default(), domain: factor.domain.clone() });
+            }
+        }
+        Ok(Self { parts, factors, first })
+    }
+
+    fn part(&self, place: usize) -> Result<&dyn Factored> {
+        self.parts[place].factored().ok_or_else(|| Error::internal("a product of spaces without factors"))
+    }
+}
+
+impl Space for Product {
+    fn describe(&self) -> String {
+        format!("{} * {}", self.parts[1].describe(), self.parts[0].describe())
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        self.parts[0].bounds()
+    }
+
+    fn factored(&self) -> Option<&dyn Factored> {
+        Some(self)
+    }
+
+    fn check(&self, data: &Dataset) -> Result<()> {
+        if self.parts[1].needs_originals() {
+            return Err(Error::argument(format!(
+                "`*`: {} draws images anew, and can only come first",
+                self.parts[1].describe()
+            ))
+            .hint("in a * b, b is done first: write space::noise(0.1) * space::render()"));
+        }
+        self.parts.iter().try_for_each(|part| part.check(data))
+    }
+}
+
+impl Factored for Product {
+    fn factors(&self) -> &[Factor] {
+        &self.factors
+    }
+
+    fn takes_any_range(&self) -> bool {
+        self.parts.iter().filter_map(|part| part.factored()).all(Factored::takes_any_range)
+    }
+
+    fn opaque(&self) -> bool {
+        self.parts.iter().filter_map(|part| part.factored()).any(Factored::opaque)
+    }
+
+    fn draw(&self, cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor> {
+        let (before, after): (Vec<&[f64]>, Vec<&[f64]>) =
+            settings.iter().map(|setting| setting.split_at(self.first)).unzip();
+        let images = self.part(0)?.draw(cx, of, &before)?;
+        let rows: Vec<i64> = (0..settings.len() as i64).collect();
+        self.part(1)?.draw(cx, &Originals { data: of.data, ids: of.ids, images: &images, rows: &rows }, &after)
+    }
+}

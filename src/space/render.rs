@@ -1,0 +1,247 @@
+//! Views of objects: where the camera and the light are, and what object and backdrop are made of (Shu, Liu, Qiu and Yuille,
+//! AAAI 2020). Ranges and the canonical view are this program's own, as the paper does not publish its own.
+
+use rayon::prelude::*;
+
+use super::Space;
+use super::factor::{self, Domain, Factor, Factored, Originals};
+use crate::core::{Cx, Error, Result, Tensor, Value, in_parallel, number, suggestion};
+use crate::data::Dataset;
+use crate::render::{Span, VIEW_FACTORS, View, ViewFactor, draw};
+
+/// Some of the twelve factors of a view; the others stay as they are given.
+pub struct Render {
+    factors: Vec<Factor>,
+    /// For every factor its place among the twelve.
+    places: Vec<usize>,
+    /// For every factor with choices, their places among all choices.
+    choices: Vec<Vec<usize>>,
+    /// The view from which factors depart.
+    at: [f64; 12],
+}
+
+/// What is to become of one factor of a view.
+#[derive(Debug, Clone)]
+pub enum Wanted {
+    /// As far as it goes by default.
+    Default,
+    Range(f64, f64),
+    Choices(Vec<String>),
+    /// One value, a number or a choice.
+    Fixed(Value),
+}
+
+impl Render {
+    /// From factors by their names, in the order of [`VIEW_FACTORS`]; those that are not named stay canonical.
+    pub fn new(wanted: &[(String, Wanted)]) -> Result<Self> {
+        let names = || VIEW_FACTORS.iter().map(|factor| factor.name);
+        for (i, (name, _)) in wanted.iter().enumerate() {
+            if !names().any(|known| known == name) {
+                return Err(Error::argument(format!("no factor {name:?} of a view")).hint(suggestion(name, names())));
+            }
+            if wanted[..i].iter().any(|(earlier, _)| earlier == name) {
+                return Err(Error::argument(format!("factor {name:?} is there twice")));
+            }
+        }
+        let mut space = Self { factors: vec![], places: vec![], choices: vec![], at: View::canonical() };
+        for (place, known) in VIEW_FACTORS.iter().enumerate() {
+            if let Some((_, wanted)) = wanted.iter().find(|(name, _)| name == known.name) {
+                space.take(place, known, wanted)?;
+            }
+        }
+        match space.factors.is_empty() {
+            true => Err(Error::argument("no factor of the view varies").hint("space::render() lets all twelve vary")),
+            false => Ok(space),
+        }
+    }
+
+    /// All twelve factors in their default ranges.
+    pub fn all() -> Result<Self> {
+        let wanted: Vec<_> = VIEW_FACTORS.iter().map(|factor| (factor.name.to_string(), Wanted::Default)).collect();
+        Self::new(&wanted)
+    }
+
+    /// The place of a factor among the twelve.
+    pub fn place(name: &str) -> Option<usize> {
+        VIEW_FACTORS.iter().position(|factor| factor.name == name)
+    }
+
+    /// The place of a choice among all that a factor has.
+    pub fn choice(name: &str, choice: &str) -> Result<usize> {
+        match Self::place(name).map(|place| VIEW_FACTORS[place].span) {
+            Some(Span::Choices(all)) => all.iter().position(|known| *known == choice).ok_or_else(|| {
+                Error::argument(format!("factor {name:?}: no choice {choice:?}"))
+                    .hint(suggestion(choice, all.iter().copied()))
+            }),
+            _ => Err(Error::argument(format!("factor {name:?} has a range, no choices"))),
+        }
+    }
+
+    fn take(&mut self, place: usize, known: &ViewFactor, wanted: &Wanted) -> Result<()> {
+        let problem = |text: String, hint: String| {
+            Err(Error::argument(format!("factor {:?}: {text}", known.name)).hint(hint))
+        };
+        let [low, high] = known.limits;
+        let limits = || format!("it goes from {} to {} {}", number(low), number(high), known.unit).trim_end().to_string();
+        let within = |x: f64| x.is_finite() && (low..=high).contains(&x);
+        let chosen = |choice: &str| Self::choice(known.name, choice);
+        let (domain, choices) = match (known.span, wanted) {
+            (Span::Choices(all), Wanted::Default) => (None, (0..all.len()).collect()),
+            (Span::Choices(_), Wanted::Choices(names)) => {
+                (None, names.iter().map(|name| chosen(name)).collect::<Result<Vec<_>>>()?)
+            }
+            (Span::Choices(_), Wanted::Fixed(Value::Str(name))) => {
+                self.at[place] = chosen(name)? as f64;
+                return Ok(());
+            }
+            (Span::Choices(all), _) => {
+                return problem("it has choices, no range".into(), format!("choose among {}", all.join(", ")));
+            }
+            (Span::Range { min, max }, Wanted::Default) => (Some(Domain::Range { min, max }), vec![]),
+            (Span::Log { min, max }, Wanted::Default) => (Some(Domain::Log { min, max }), vec![]),
+            (_, &Wanted::Range(min, max)) if !(within(min) && within(max)) => {
+                return problem(format!("[{min:?}, {max:?}] leaves what can be drawn"), limits());
+            }
+            (Span::Range { .. }, &Wanted::Range(min, max)) => (Some(Domain::Range { min, max }), vec![]),
+            (Span::Log { .. }, &Wanted::Range(min, max)) => (Some(Domain::Log { min, max }), vec![]),
+            (_, Wanted::Fixed(value)) => {
+                let x = match value {
+                    Value::Int(x) => *x as f64,
+                    Value::Float(x) => *x,
+                    other => return problem(format!("wanted a number or a range, got {}", other.kind()), limits()),
+                };
+                if !within(x) {
+                    return problem(format!("{x:?} can't be drawn"), limits());
+                }
+                self.at[place] = x;
+                return Ok(());
+            }
+            (_, Wanted::Choices(_)) => return problem("it has a range, no choices".into(), limits()),
+        };
+        let domain = match (domain, known.span) {
+            (Some(domain), _) => domain,
+            (None, Span::Choices(all)) => {
+                Domain::Choices(choices.iter().map(|&choice| Value::Str(all[choice].into())).collect())
+            }
+            (None, _) => return Err(Error::internal("a factor without a domain")),
+        };
+        let factor = Factor { name: known.name.into(), domain };
+        factor::check(std::slice::from_ref(&factor))?;
+        self.factors.push(factor);
+        self.places.push(place);
+        self.choices.push(choices);
+        Ok(())
+    }
+
+    /// A setting as one number for each of the twelve factors.
+    pub fn view(&self, setting: &[f64]) -> [f64; 12] {
+        let mut view = self.at;
+        for ((&x, &place), choices) in setting.iter().zip(&self.places).zip(&self.choices) {
+            view[place] = choices.get(x as usize).map_or(x, |&choice| choice as f64);
+        }
+        view
+    }
+}
+
+impl Space for Render {
+    fn describe(&self) -> String {
+        let canonical = View::canonical();
+        let said = VIEW_FACTORS.iter().enumerate().filter_map(|(place, known)| {
+            let value = match self.places.iter().position(|&own| own == place) {
+                Some(i) => match &self.factors[i].domain {
+                    Domain::Range { min, max } | Domain::Log { min, max } => format!("[{min:?}, {max:?}]"),
+                    Domain::Choices(choices) => {
+                        format!("[{}]", choices.iter().map(|c| format!("{:?}", c.summary())).collect::<Vec<_>>().join(", "))
+                    }
+                    _ => String::new(),
+                },
+                None if self.at[place] == canonical[place] => return None,
+                None => match known.span {
+                    Span::Choices(all) => format!("{:?}", all[self.at[place] as usize]),
+                    _ => format!("{:?}", self.at[place]),
+                },
+            };
+            Some(format!("{}: {value}", known.name))
+        });
+        format!("render(#{{ factors: #{{ {} }} }})", said.collect::<Vec<_>>().join(", "))
+    }
+
+    fn unit(&self) -> &'static str {
+        "share of the way from the canonical view to the ends of its ranges"
+    }
+
+    fn factored(&self) -> Option<&dyn Factored> {
+        Some(self)
+    }
+
+    fn needs_originals(&self) -> bool {
+        true
+    }
+
+    fn render(&self) -> Option<&Render> {
+        Some(self)
+    }
+
+    fn check(&self, data: &Dataset) -> Result<()> {
+        match data.shows_objects() {
+            true => Ok(()),
+            false => Err(Error::data(format!("{}: nothing says which objects these images show", data.name))
+                .hint("space::render draws data::objects(..) as they are, without grey(), centre() and the like")),
+        }
+    }
+}
+
+impl Factored for Render {
+    fn factors(&self) -> &[Factor] {
+        &self.factors
+    }
+
+    /// A level is a share from 0 to 1: every range shrinks towards its canonical value (or its nearest end), and below 1 choices are the
+    /// canonical ones where these are among them.
+    fn at(&self, level: f64) -> Result<Option<Vec<Factor>>> {
+        if level > 1.0 {
+            return Err(Error::argument(format!("space::render: level {level} is beyond its limit of 1")));
+        }
+        let canonical = View::canonical();
+        let shrunk = |((factor, &place), choices): ((&Factor, &usize), &Vec<usize>)| {
+            let middle = canonical[place];
+            let domain = match &factor.domain {
+                Domain::Range { .. } | Domain::Log { .. } => {
+                    let at = factor.axis().share(middle);
+                    let ends = [at - level * at, at + level * (1.0 - at)].map(|share| factor.axis().at_share(share));
+                    match factor.domain {
+                        Domain::Log { .. } => Domain::Log { min: ends[0], max: ends[1] },
+                        _ => Domain::Range { min: ends[0], max: ends[1] },
+                    }
+                }
+                // A setting counts places, so the choice that is left must keep its own.
+                Domain::Choices(_) if level < 1.0 => {
+                    let kept = choices.iter().position(|&choice| choice as f64 == middle).unwrap_or(0) as i32;
+                    Domain::Whole { min: kept, max: kept }
+                }
+                other => other.clone(),
+            };
+            Factor { name: factor.name.clone(), domain }
+        };
+        Ok(Some(self.factors.iter().zip(&self.places).zip(&self.choices).map(shrunk).collect()))
+    }
+
+    fn draw(&self, cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor> {
+        let (_, channels, size, width) = of.images.size4()?;
+        if channels != 3 || size != width {
+            return Err(Error::internal("objects are drawn in three channels on a square"));
+        }
+        cx.check()?;
+        let objects = of.data.objects(of.ids).ok_or_else(|| Error::internal("images without objects"))??;
+        let size = size as usize;
+        let mut pixels = vec![0f32; settings.len() * 3 * size * size];
+        let views: Vec<View> = settings.iter().map(|setting| View::of(&self.view(setting))).collect();
+        in_parallel(|| {
+            let jobs = pixels.par_chunks_mut(3 * size * size).zip(&objects).zip(&views);
+            jobs.for_each(|((pixels, object), view)| draw(object, view, size, pixels));
+        })?;
+        let side = size as i64;
+        let images = Tensor::f_from_slice(&pixels)?.f_reshape([settings.len() as i64, 3, side, side])?;
+        Ok(images.f_to_device(of.images.device())?)
+    }
+}

@@ -1,0 +1,397 @@
+//! The Adversarial Examiner: its Gaussian process against scikit-learn's, its searches on planted losses, what transcripts say by question,
+//! and models that are programs.
+
+use std::rc::Rc;
+
+use rand::Rng;
+use viva::core::{Cx, Value, random};
+use viva::maths::gaussian_process::{Candidates, GaussianProcess, Kernel};
+use viva::script::Session;
+use viva::search::{Bayes, Explore, Lengthscales, Policy, Proposals, Proposing, Sample};
+use viva::space::{Domain, Factor};
+
+const N: usize = 12;
+const D: usize = 3;
+
+fn points() -> Vec<[f64; D]> {
+    let at = |i: usize, j: usize| (((i + 1) * (j + 2)) as f64 * 0.37 + 0.11 * (i * i) as f64) % 1.0;
+    (0..N).map(|i| [at(i, 0), at(i, 1), at(i, 2)]).collect()
+}
+
+fn process(kernel: Kernel, groups: Vec<usize>, lengthscales: Vec<f64>) -> GaussianProcess {
+    let mut process = GaussianProcess::new(kernel, groups, lengthscales, 1e-4);
+    for x in points() {
+        process.observe(&x, (3.0 * x[0]).sin() + x[1] * x[1] - 0.5 * (4.0 * x[2]).cos());
+    }
+    process
+}
+
+const ASKED: [[f64; D]; 4] = [[0.1, 0.2, 0.3], [0.5, 0.5, 0.5], [0.9, 0.05, 0.6], [0.33, 0.77, 0.11]];
+
+/// A reference: kernel, means, deviations, log likelihood and its gradient.
+type Reference = (Kernel, [f64; 4], [f64; 4], f64, [f64; 3]);
+
+/// From scikit-learn 1.9.1: GaussianProcessRegressor(kernel, alpha=1e-4, normalize_y=True, optimizer=None) with Matern(length_scale=[0.3, 0.7,
+/// 1.5], nu=2.5) and RBF of the same lengthscales; means, deviations, log_marginal_likelihood(theta, eval_gradient=True).
+#[allow(clippy::excessive_precision)]
+const REFERENCES: [Reference; 2] = [
+    (
+        Kernel::Matern52,
+        [0.19420573788422857, 1.3037722753185323, 0.9005310571413367, 0.8417594719957834],
+        [0.05034854264188969, 0.12936713945254708, 0.1837234469388402, 0.18687553055727923],
+        -24.43246147454312,
+        [2.7913590673250477, 1.9655702764936915, -25.67472958004909],
+    ),
+    (
+        Kernel::SquaredExponential,
+        [0.1737720938360935, 1.5180114313920354, 0.8726272831035334, 0.9557919818240971],
+        [0.013797115525610252, 0.05005583484766051, 0.11436636499217495, 0.1075620904269731],
+        -29.770664260798867,
+        [8.258864038076243, 4.487111010789602, -46.43535575183249],
+    ),
+];
+
+#[test]
+fn the_process_is_that_of_scikit_learn() {
+    let lengthscales = vec![0.3, 0.7, 1.5];
+    for (kernel, means, deviations, likelihood, gradient) in REFERENCES {
+        let process = process(kernel, vec![0, 1, 2], lengthscales.clone());
+        for ((at, mean), deviation) in ASKED.iter().zip(means).zip(deviations) {
+            let found = process.posterior(at);
+            assert!((found.0 - mean).abs() < 1e-8, "{kernel:?}: mean {} of {mean}", found.0);
+            assert!((found.1 - deviation).abs() < 1e-8, "{kernel:?}: deviation {} of {deviation}", found.1);
+        }
+        let (value, slopes) = process.likelihood(&lengthscales);
+        assert!((value - likelihood).abs() < 1e-8, "{kernel:?}: {value} of {likelihood}");
+        for (slope, wanted) in slopes.iter().zip(gradient) {
+            assert!((slope - wanted).abs() < 1e-7, "{kernel:?}: {slope} of {wanted}");
+        }
+    }
+}
+
+/// scikit-learn's optimum of one lengthscale, n_restarts_optimizer=20: 0.41568202 at -14.07658635 and 0.35753659 at -13.73341014.
+#[test]
+fn lengthscales_go_where_the_likelihood_is_largest() {
+    for (kernel, length, likelihood) in
+        [(Kernel::Matern52, 0.41568202, -14.07658635), (Kernel::SquaredExponential, 0.35753659, -13.73341014)]
+    {
+        let mut process = process(kernel, vec![0; D], vec![2.0]);
+        process.fit(None, &[0.1, 0.5, 2.0]);
+        let (value, _) = process.likelihood(process.lengthscales());
+        assert!((value - likelihood).abs() < 1e-5, "{kernel:?}: {value} of {likelihood}");
+        assert!((process.lengthscales()[0] / length - 1.0).abs() < 1e-3, "{:?}", process.lengthscales());
+        // Its posterior is that of a process that had these lengthscales from the start.
+        let afresh = self::process(kernel, vec![0; D], process.lengthscales().to_vec());
+        for at in ASKED {
+            assert!((process.posterior(&at).0 - afresh.posterior(&at).0).abs() < 1e-10);
+        }
+    }
+}
+
+/// What is kept up to date for candidates is what the posterior says, and the bound's gradient is that of its differences.
+#[test]
+fn bounds_of_candidates_follow_the_posterior() {
+    let x = points();
+    let mut process = GaussianProcess::new(Kernel::Matern52, vec![0, 1, 1], vec![0.4, 0.9], 1e-3);
+    let values = |x: &[f64; D]| (5.0 * x[0]).sin() + x[1] - x[2] * x[2];
+    x[..5].iter().for_each(|x| process.observe(x, values(x)));
+    let mut rng = random(1, 1);
+    let asked: Vec<f64> = (0..700 * D).map(|_| rng.gen_range(0.0..1.0)).collect();
+    let mut candidates = Candidates::new(asked.clone(), &process);
+    x[5..].iter().for_each(|x| process.observe(x, values(x)));
+    candidates.catch_up(&process);
+    let all: Vec<f64> = x.iter().map(values).collect();
+    let mean = all.iter().sum::<f64>() / N as f64;
+    let deviation = (all.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / N as f64).sqrt();
+    let bounds = candidates.bounds(&process, 1.7);
+    for (point, bound) in asked.chunks(D).zip(bounds) {
+        let (m, s) = process.posterior(point);
+        let wanted = (m - mean) / deviation + 1.7 * s / deviation;
+        assert!((bound - wanted).abs() < 1e-9, "{bound} of {wanted}");
+        assert!((process.bound_at(point, 1.7) - wanted).abs() < 1e-6);
+    }
+    for start in asked.chunks(D).take(20) {
+        let (_, reached) = process.climb_bound(start, D, 1.7);
+        assert!(reached >= process.bound_at(start, 1.7) - 1e-12, "climbing never ends lower");
+    }
+}
+
+fn ranges(n: usize) -> Vec<Factor> {
+    (0..n).map(|i| Factor { name: format!("x{i}"), domain: Domain::Range { min: 0.0, max: 1.0 } }).collect()
+}
+
+/// The largest loss that a search comes to.
+fn largest(search: &dyn Proposing, factors: &[Factor], seed: u64, loss: &dyn Fn(&[f64]) -> f64) -> (f64, usize) {
+    let mut proposals: Box<dyn Proposals> = search.begin(factors, (seed, 0)).expect("begins");
+    let (mut most, mut asked) = (f64::NEG_INFINITY, 0);
+    loop {
+        let settings = proposals.propose().expect("settings");
+        if settings.is_empty() {
+            return (most, asked);
+        }
+        let losses: Vec<f32> = settings.iter().map(|setting| loss(setting) as f32).collect();
+        most = losses.iter().fold(most, |most, &loss| most.max(loss.into()));
+        asked += losses.len();
+        proposals.update(&losses).expect("learns");
+    }
+}
+
+fn bayes(steps: usize) -> Bayes {
+    Bayes {
+        steps,
+        start: 2,
+        kernel: Kernel::Matern52,
+        explore: Explore::Fixed(4.0),
+        noise: 1e-4,
+        candidates: 1000,
+        refit: 5,
+        lengthscales: Lengthscales::Each,
+    }
+}
+
+fn policy(steps: usize) -> Policy {
+    Policy { steps, batch: 16, bins: 100, hidden: 64, lr: 0.01, baseline: 0.9, order: vec![] }
+}
+
+/// A smooth loss of nine factors whose top is somewhere else for every seed.
+fn planted(seed: u64) -> impl Fn(&[f64]) -> f64 {
+    let mut rng = random(seed, 99);
+    let top: Vec<f64> = (0..9).map(|_| rng.gen_range(0.0..1.0)).collect();
+    move |x| {
+        let far: f64 = x.iter().zip(&top).map(|(a, b)| (a - b).powi(2)).sum();
+        (-0.8 * far).exp() + 0.15 * (7.0 * x[0]).sin() * (5.0 * x[1]).cos()
+    }
+}
+
+/// Bayesian optimisation at 60 questions and the policy at 800 against as many random ones. Of fair coins, 8 of 10 heads or more fall once in
+/// 18 times; both win all ten or nearly.
+#[test]
+fn examiners_beat_random_questions() {
+    let factors = ranges(9);
+    let wins = |search: &dyn Proposing, steps: usize, seeds: u64| {
+        (0..seeds)
+            .filter(|&seed| {
+                let loss = planted(seed);
+                let (found, asked) = largest(search, &factors, seed, &loss);
+                assert_eq!(asked, steps);
+                found > largest(&Sample { n: steps }, &factors, seed + 1000, &loss).0
+            })
+            .count()
+    };
+    let (by_bayes, by_policy) = (wins(&bayes(60), 60, 10), wins(&policy(800), 800, 10));
+    assert!(by_bayes >= 9 && by_policy >= 8, "of 10: {by_bayes} and {by_policy}");
+}
+
+/// A weakness where three factors are in a tenth of their range each: a share of 0.001, towards which losses rise.
+#[test]
+fn a_conjunction_is_found() {
+    let factors = ranges(5);
+    let loss = |x: &[f64]| {
+        let out: f64 = [0.3, 0.8, 0.5].iter().zip(x).map(|(at, x)| ((x - at).abs() - 0.05).max(0.0)).sum();
+        if out == 0.0 { 1.0 } else { -out }
+    };
+    let found = |search: &dyn Proposing| (0..6).filter(|&seed| largest(search, &factors, seed, &loss).0 > 0.0).count();
+    let (by_bayes, by_policy, by_chance) = (found(&bayes(60)), found(&policy(600)), found(&Sample { n: 60 }));
+    assert!(by_bayes >= 5 && by_policy >= 4 && by_chance <= 2, "of 6: {by_bayes}, {by_policy} and {by_chance}");
+}
+
+fn evaluate(text: &str) -> Value {
+    Session::new(Rc::new(Cx::default())).evaluate("test", text).unwrap_or_else(|error| panic!("{}", error.render(false)))
+}
+
+/// A model of two classes whose scores follow from the mean of the image, and pictures of one grey.
+const LIGHT: &str = r#"
+    let f = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m, 0.5 - m], 1) }, #{ classes: 2 });
+    let ds = data::from(tensor::zeros([2, 1, 16, 16]) + 0.8, [0, 0]);
+    let dim = space::factors([#{ name: "light", min: 0, max: 1 }, #{ name: "kind", choices: ["a", "b"] }], |z, s| z * s.light);
+"#;
+
+/// Losses and answers by question are those that the questions must have: 0.5 - 2 m for brightness m.
+#[test]
+fn curves_are_what_the_questions_say() {
+    let Value::Array(parts) = evaluate(&format!(
+        "{LIGHT} let t = examine(f, ds, #{{ space: dim, search: search::sample(#{{ n: 40 }}), seed: 3 }});
+         let w = t.worst(); let e = t.expected();
+         [t.questions(\"light\"), t.questions(\"loss\"), t.questions(\"wrong\"), w.worst, w.last, w.mean, w.accuracy, w.accuracy_last, e.accuracy_mean, t.column(\"margin\"), t.marginal(\"light\", #{{ bins: 4 }}), t.marginal(\"kind\")]"
+    )) else {
+        panic!("an array")
+    };
+    let tensor = |i: usize| -> Vec<f64> {
+        let Value::Tensor(tensor) = &parts[i] else { panic!("a tensor") };
+        Vec::try_from(tensor.reshape([-1])).expect("numbers")
+    };
+    let floats = |i: usize| -> Vec<f64> {
+        let Value::Array(values) = &parts[i] else { panic!("an array") };
+        values.iter().map(|value| if let Value::Float(x) = value { *x } else { panic!("a number") }).collect()
+    };
+    let (light, loss, wrong) = (tensor(0), tensor(1), tensor(2));
+    assert_eq!(light.len(), 80);
+    for i in 0..80 {
+        assert!((loss[i] - (0.5 - 2.0 * 0.8 * light[i])).abs() < 1e-6, "loss {} at {}", loss[i], light[i]);
+        assert_eq!(wrong[i] == 1.0, loss[i] > 0.0);
+    }
+    let most = |row: usize, t: usize| loss[row * 40..=row * 40 + t].iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+    let failed = |row: usize, t: usize| wrong[row * 40..=row * 40 + t].contains(&1.0);
+    for t in 0..40 {
+        let mean = |of: &dyn Fn(usize) -> f64| (of(0) + of(1)) / 2.0;
+        assert!((floats(3)[t] - mean(&|row| most(row, t))).abs() < 1e-9);
+        assert!((floats(4)[t] - mean(&|row| loss[row * 40 + t])).abs() < 1e-9);
+        let so_far = |of: &[f64], row: usize| of[row * 40..=row * 40 + t].iter().sum::<f64>() / (t + 1) as f64;
+        assert!((floats(5)[t] - mean(&|row| so_far(&loss, row))).abs() < 1e-9);
+        assert!((floats(6)[t] - mean(&|row| f64::from(u8::from(!failed(row, t))))).abs() < 1e-9);
+        assert!((floats(7)[t] - mean(&|row| 1.0 - wrong[row * 40 + t])).abs() < 1e-9);
+        assert!((floats(8)[t] - mean(&|row| 1.0 - so_far(&wrong, row))).abs() < 1e-9);
+    }
+    for (row, margin) in floats(9).iter().enumerate() {
+        assert!((margin + most(row, 39)).abs() < 1e-6, "the transcript's row is the worst question");
+    }
+    let Value::Array(bins) = &parts[10] else { panic!("an array") };
+    for (k, bin) in bins.iter().enumerate() {
+        let Value::Map(bin) = bin else { panic!("a map") };
+        let inside: Vec<usize> = (0..80).filter(|&i| ((light[i] * 4.0) as usize).min(3) == k).collect();
+        let Value::Int(questions) = bin["questions"] else { panic!("a count") };
+        assert_eq!(questions as usize, inside.len());
+        let Value::Float(mean) = bin["loss"] else { panic!("a number") };
+        assert!((mean - inside.iter().map(|&i| loss[i]).sum::<f64>() / inside.len() as f64).abs() < 1e-9);
+    }
+    let Value::Array(kinds) = &parts[11] else { panic!("an array") };
+    let name = |kind: &Value| if let Value::Map(kind) = kind { kind["value"].summary() } else { String::new() };
+    assert_eq!(kinds.iter().map(name).collect::<Vec<_>>(), ["a", "b"]);
+}
+
+/// Cross entropy as the loss: -ln softmax(f)_y.
+#[test]
+fn cross_entropy_is_what_is_made_larger() {
+    let Value::Array(parts) = evaluate(&format!(
+        "{LIGHT} let t = examine(f, ds, #{{ space: dim, search: search::sample(#{{ n: 9 }}), objective: objective::misclassify().cross_entropy() }});
+         [t.questions(\"light\"), t.questions(\"loss\"), t.column(\"loss\")[0], t.worst().loss]"
+    )) else {
+        panic!("an array")
+    };
+    let tensor = |i: usize| -> Vec<f64> {
+        let Value::Tensor(tensor) = &parts[i] else { panic!("a tensor") };
+        Vec::try_from(tensor.reshape([-1])).expect("numbers")
+    };
+    let (light, loss) = (tensor(0), tensor(1));
+    for (light, loss) in light.iter().zip(&loss) {
+        let wanted = (0.5 - 2.0 * 0.8 * light).exp().ln_1p();
+        assert!((loss - wanted).abs() < 1e-6, "{loss} of {wanted}");
+    }
+    let Value::Float(worst) = parts[2] else { panic!("a number") };
+    assert!((worst - loss[..9].iter().fold(0.0, |a: f64, &b| a.max(b))).abs() < 1e-6);
+    assert_eq!(parts[3].summary(), "cross entropy (nats)");
+}
+
+/// Every image's questions depend on that image alone: not on the batch, nor on its neighbours.
+#[test]
+fn questions_do_not_depend_on_the_batch() {
+    for search in ["search::bayes(#{ steps: 7, candidates: 60 })", "search::policy(#{ steps: 30, batch: 5, hidden: 8 })"] {
+        let Value::Bool(equal) = evaluate(&format!(
+            "{LIGHT}
+             let all = data::from(tensor::normal([5, 1, 16, 16]).abs().clamp(0, 1), [0, 0, 0, 1, 0]);
+             let one = examine(f, all, #{{ space: dim, search: {search}, seed: 5, batch: 1 }}).questions(\"light\");
+             let many = examine(f, all, #{{ space: dim, search: {search}, seed: 5, batch: 64 }}).questions(\"light\");
+             (one - many).abs().max() < 1e-4"
+        )) else {
+            panic!("a bool")
+        };
+        assert!(equal, "{search}");
+    }
+}
+
+/// Spaces that scores alone can search: rotations times noise, pictures of objects with noise, a generator's activations.
+#[test]
+fn score_searches_go_through_every_space_with_factors() {
+    let lines = [
+        "let s = space::noise(0.2) * space::rotate(30);",
+        "let s = space::translate(3, #{ fill: 0 }) * space::rotate(30);",
+        "let s = space::latent(g, #{ layers: 0..3, samples: 20, within: 8, directions: 4 });",
+    ];
+    for line in lines {
+        for search in ["search::bayes(#{ steps: 5, candidates: 30 })", "search::policy(#{ steps: 8, batch: 4 })", "search::sample(#{ n: 5 })"] {
+            let text = format!(
+                "let glyphs = data::glyphs(#{{ n: 40, size: 28, seed: 1 }});
+                 let g = generator::train(glyphs, #{{ steps: 1, batch: 8, seed: 1 }});
+                 let ds = g.sample(#{{ n: 3, seed: 1 }});
+                 let f = model::train(glyphs, #{{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 }});
+                 {line}
+                 let t = examine(f, ds, #{{ space: s, search: {search}, seed: 1 }});
+                 [t.len(), t.images().shape == ds.images().shape, (t.images() - ds.images()).abs().max() > 0]"
+            );
+            assert_eq!(evaluate(&text).summary(), "[3, true, true]", "{line} {search}");
+        }
+    }
+}
+
+fn program(body: &str, rest: &str) -> Result<Value, String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("scores.py");
+    std::fs::write(&path, body).expect("a file");
+    let mut cx = Cx::default();
+    cx.allow_run();
+    let text = format!(
+        "let ds = data::glyphs(#{{ n: 6, size: 16, seed: 1 }}).relabel(|row| 0);
+         let f = model::program(\"exec python3 {}\", #{{ classes: 2, seconds: 5 }});
+         {rest}",
+        path.display()
+    );
+    Session::new(Rc::new(cx)).evaluate("test", &text).map_err(|error| format!("{} {:?}", error.message, error.hint))
+}
+
+/// Scores from the mean of every picture, without any library.
+const SCORES: &str = r#"
+import array, json, sys
+while True:
+    line = sys.stdin.buffer.readline()
+    if not line:
+        break
+    head = json.loads(line)
+    size = head["shape"][0] * head["shape"][1] * head["shape"][2]
+    numbers = array.array("f", sys.stdin.buffer.read(4 * size * head["images"]))
+    means = [sum(numbers[i * size:(i + 1) * size]) / size for i in range(head["images"])]
+    print(json.dumps([[m, 1 - m] for m in means]), flush=True)
+"#;
+
+#[test]
+fn programs_are_examined() {
+    let text = r#"
+        let g = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m, 1 - m], 1) }, #{ classes: 2 });
+        let dim = space::factors([#{ name: "light", min: 0, max: 1 }], |z, s| z * s.light);
+        let how = #{ space: dim, search: search::bayes(#{ steps: 6, candidates: 30 }), seed: 1 };
+        let by_program = examine(f, ds, how).questions("loss");
+        let by_closure = examine(g, ds, how).questions("loss");
+        [(f.logits(ds) - g.logits(ds)).abs().max() < 1e-5, (by_program - by_closure).abs().max() < 1e-3]
+    "#;
+    assert_eq!(program(SCORES, text).expect("answers").summary(), "[true, true]");
+}
+
+#[test]
+fn programs_that_fail_are_told_of() {
+    let head = "import sys, json, time\nline = sys.stdin.buffer.readline()\n";
+    let cases = [
+        ("raise SystemExit('no weights here')", "no weights here"),
+        ("import sys; sys.exit(3)", "exit status: 3"),
+        (&format!("{head}print('nonsense', flush=True)\ntime.sleep(60)"), "nonsense"),
+        (&format!("{head}print('[[1, 2]]', flush=True)\ntime.sleep(60)"), "1 rows of scores for 6 images"),
+        (&format!("{head}print('[[NaN, 1]]', flush=True)\ntime.sleep(60)"), "NaN"),
+        (&format!("{head}print('[[1, 2], [1], [1, 2], [1, 2], [1, 2], [1, 2]]', flush=True)\ntime.sleep(60)"), "2 scores for one image and 1 for another"),
+        (&format!("{head}print('[[1], [1], [1], [1], [1], [1]]', flush=True)\ntime.sleep(60)"), "1 scores per image"),
+        (&format!("{head}time.sleep(60)"), "did not answer within"),
+        ("print('ready', flush=True)\nimport time\ntime.sleep(60)", "ready"),
+    ];
+    for (body, wanted) in cases {
+        let patient = if wanted.starts_with("did not") { "let f = model::program(\"exec python3 NOWHERE\", #{ seconds: 0.3, classes: 2 });" } else { "" };
+        assert!(patient.is_empty() || body.contains("sleep"));
+        let error = program(body, "f.logits(ds)").expect_err(body);
+        assert!(error.contains(wanted), "{body}: {error}");
+    }
+}
+
+#[test]
+fn scripts_start_no_program_unless_they_may() {
+    let error = Session::new(Rc::new(Cx::default()))
+        .evaluate("test", "model::program(\"touch started\")")
+        .expect_err("it is not allowed");
+    assert_eq!(error.kind, "permission");
+    assert!(error.hint.expect("a hint").contains("--allow-run"));
+}
