@@ -163,8 +163,8 @@ fn planted(seed: u64) -> impl Fn(&[f64]) -> f64 {
     }
 }
 
-/// Bayesian optimisation at 60 questions and the policy at 800 against as many random ones. Of fair coins, 8 of 10 heads or more fall once in
-/// 18 times; both win all ten or nearly.
+/// Bayesian optimisation at 100 questions and the policy at 800 against as many random ones. Of eight fair coins, seven or more heads fall once
+/// in 28 times.
 #[test]
 fn examiners_beat_random_questions() {
     let factors = ranges(9);
@@ -178,8 +178,8 @@ fn examiners_beat_random_questions() {
             })
             .count()
     };
-    let (by_bayes, by_policy) = (wins(&bayes(60), 60, 10), wins(&policy(800), 800, 10));
-    assert!(by_bayes >= 9 && by_policy >= 8, "of 10: {by_bayes} and {by_policy}");
+    let (by_bayes, by_policy) = (wins(&bayes(100), 100, 8), wins(&policy(800), 800, 8));
+    assert!(by_bayes >= 7 && by_policy >= 7, "of 8: {by_bayes} and {by_policy}");
 }
 
 /// A weakness where three factors are in a tenth of their range each: a share of 0.001, towards which losses rise.
@@ -196,7 +196,9 @@ fn a_conjunction_is_found() {
 }
 
 fn evaluate(text: &str) -> Value {
-    Session::new(Rc::new(Cx::default())).evaluate("test", text).unwrap_or_else(|error| panic!("{}", error.render(false)))
+    Session::new(Rc::new(Cx::default()))
+        .evaluate("test", text)
+        .unwrap_or_else(|error| panic!("{}", error.render(false)))
 }
 
 /// A model of two classes whose scores follow from the mean of the image, and pictures of one grey.
@@ -285,7 +287,9 @@ fn cross_entropy_is_what_is_made_larger() {
 /// Every image's questions depend on that image alone: not on the batch, nor on its neighbours.
 #[test]
 fn questions_do_not_depend_on_the_batch() {
-    for search in ["search::bayes(#{ steps: 7, candidates: 60 })", "search::policy(#{ steps: 30, batch: 5, hidden: 8 })"] {
+    for search in
+        ["search::bayes(#{ steps: 7, candidates: 60 })", "search::policy(#{ steps: 30, batch: 5, hidden: 8 })"]
+    {
         let Value::Bool(equal) = evaluate(&format!(
             "{LIGHT}
              let all = data::from(tensor::normal([5, 1, 16, 16]).abs().clamp(0, 1), [0, 0, 0, 1, 0]);
@@ -308,7 +312,11 @@ fn score_searches_go_through_every_space_with_factors() {
         "let s = space::latent(g, #{ layers: 0..3, samples: 20, within: 8, directions: 4 });",
     ];
     for line in lines {
-        for search in ["search::bayes(#{ steps: 5, candidates: 30 })", "search::policy(#{ steps: 8, batch: 4 })", "search::sample(#{ n: 5 })"] {
+        for search in [
+            "search::bayes(#{ steps: 5, candidates: 30 })",
+            "search::policy(#{ steps: 8, batch: 4 })",
+            "search::sample(#{ n: 5 })",
+        ] {
             let text = format!(
                 "let glyphs = data::glyphs(#{{ n: 40, size: 28, seed: 1 }});
                  let g = generator::train(glyphs, #{{ steps: 1, batch: 8, seed: 1 }});
@@ -374,13 +382,20 @@ fn programs_that_fail_are_told_of() {
         (&format!("{head}print('nonsense', flush=True)\ntime.sleep(60)"), "nonsense"),
         (&format!("{head}print('[[1, 2]]', flush=True)\ntime.sleep(60)"), "1 rows of scores for 6 images"),
         (&format!("{head}print('[[NaN, 1]]', flush=True)\ntime.sleep(60)"), "NaN"),
-        (&format!("{head}print('[[1, 2], [1], [1, 2], [1, 2], [1, 2], [1, 2]]', flush=True)\ntime.sleep(60)"), "2 scores for one image and 1 for another"),
+        (
+            &format!("{head}print('[[1, 2], [1], [1, 2], [1, 2], [1, 2], [1, 2]]', flush=True)\ntime.sleep(60)"),
+            "2 scores for one image and 1 for another",
+        ),
         (&format!("{head}print('[[1], [1], [1], [1], [1], [1]]', flush=True)\ntime.sleep(60)"), "1 scores per image"),
         (&format!("{head}time.sleep(60)"), "did not answer within"),
         ("print('ready', flush=True)\nimport time\ntime.sleep(60)", "ready"),
     ];
     for (body, wanted) in cases {
-        let patient = if wanted.starts_with("did not") { "let f = model::program(\"exec python3 NOWHERE\", #{ seconds: 0.3, classes: 2 });" } else { "" };
+        let patient = if wanted.starts_with("did not") {
+            "let f = model::program(\"exec python3 NOWHERE\", #{ seconds: 0.3, classes: 2 });"
+        } else {
+            ""
+        };
         assert!(patient.is_empty() || body.contains("sleep"));
         let error = program(body, "f.logits(ds)").expect_err(body);
         assert!(error.contains(wanted), "{body}: {error}");

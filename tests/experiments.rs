@@ -227,3 +227,50 @@ fn retraining_tells_a_seed_from_a_recipe() {
     assert!(t("recipe") > t("one seed") && t("one seed") > t("untouched"), "{}", results["n_model"]);
     assert!(out.join("retraining.png").exists() && out.join("models.csv").exists());
 }
+
+/// The examiner's experiments at a size for tests: tables with as many rows as they promise, and figures.
+#[test]
+fn the_examiner_s_experiments_run() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let small = ["--objects", "10", "--updates", "30", "--bayes", "6", "--policy", "32"];
+    let rows = |script: &str, table: &str, words: &[&str]| -> serde_json::Value {
+        let out = folder.path().join(script);
+        let found = run(&format!("examiner/{script}.rhai"), &out, &[&small, words].concat());
+        assert!(found[table].is_array(), "{script}: no {table}");
+        found[table].clone()
+    };
+    let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"));
+    let table = rows("images_per_object", "table", &[]);
+    let learned: Vec<i64> = (0..4).filter_map(|i| table[i]["m"].as_i64()).collect();
+    assert_eq!(learned, [10, 5, 2, 1]);
+    let weak = rows("weakness", "table", &["--each", "4"]);
+    assert_eq!(weak.as_array().map(Vec::len), Some(9), "three weaknesses, three searches");
+    for row in weak.as_array().expect("rows").iter().filter(|row| row["search"] == "random") {
+        assert!((number(&row["weak"]) - number(&row["uniform"])).abs() < 0.2, "uniform questions are uniform: {row}");
+    }
+    assert_eq!(rows("order", "table", &[]).as_array().map(Vec::len), Some(4));
+    assert!(rows("strength", "table", &["--network", "alexnet"]).as_array().is_some_and(|rows| rows.len() >= 7));
+    let shares = rows("attack", "by_share", &[]);
+    assert!(number(&shares[5]["worst"]) >= number(&shares[0]["worst"]), "wider views hold narrower ones: {shares}");
+    assert_eq!(rows("sheets", "table", &["--shown", "4", "--network", "alexnet"]).as_array().map(Vec::len), Some(4));
+    for name in ["sheets/sheet.png", "sheets/marginals.png", "attack/figure.svg", "order/figure.png"] {
+        let size = std::fs::metadata(folder.path().join(name)).map_or(0, |file| file.len());
+        assert!(size > 1000, "{name} is missing or empty");
+    }
+    let planted = run("examiner/planted.rhai", &folder.path().join("planted"), &["--n", "2"]);
+    assert_eq!(planted.as_array().map(Vec::len), Some(4));
+}
+
+/// The meshes that come with their textures, and a car with its wheels on.
+#[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+fn objects_are_read_from_files() {
+    let output = Command::new(env!("CARGO_BIN_EXE_viva"))
+        .args(["-e", "let ds = data::objects(\"data/meshes_kaykit\", #{ size: 32 }); let car = ds.only([5])[0]; [ds.len(), ds.classes.len(), car.class, car.attributes.triangles]"])
+        .output()
+        .expect("viva starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // 618 triangles and four wheels of 144.
+    assert!(["104", "18", "\"car\"", "1194"].iter().all(|word| said.contains(word)), "{said}");
+}

@@ -46,7 +46,8 @@ fn number(value: &Value) -> f64 {
 }
 
 /// The tests below, by lesson.
-const TESTED: [&str; 7] = [
+const TESTED: [&str; 8] = [
+    "adversarial_examiner",
     "centred_digits",
     "first_classifier",
     "generated_tests",
@@ -79,6 +80,14 @@ fn every_lesson_is_short_and_tested_and_listed() {
     }
     names.sort();
     assert_eq!(names, TESTED);
+}
+
+#[test]
+fn adversarial_examiner() {
+    let found = run("adversarial_examiner", &["curves.png", "canonical.png", "found.png"]);
+    let (fresh, random, chosen) =
+        (number(&found["fresh"]), number(&found["left"]["random"]), number(&found["left"]["chosen"]));
+    assert!(fresh > 0.7 && random < fresh - 0.2 && chosen < random - 0.1, "{fresh} {random} {chosen}");
 }
 
 #[test]

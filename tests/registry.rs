@@ -150,7 +150,9 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 11] = [
+const VALUES: [&str; 12] = [
+    "examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
+     #{ space: space::noise(0.1), search: search::sample(#{ n: 2 }) }).worst()",
     "data::glyphs(#{ n: 3 })",
     "model::from(|x| tensor::zeros([x.shape[0], 10]))",
     "examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \

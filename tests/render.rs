@@ -87,7 +87,9 @@ fn covered(mesh: &Mesh, view: &View) -> f64 {
 #[test]
 fn a_ball_covers_the_circle_that_it_should() {
     let ball = ball();
-    for (distance, azimuth, elevation, roll) in [(2.5, 35.0, 20.0, 0.0), (4.0, 200.0, -30.0, 30.0), (3.0, 0.0, 90.0, -12.0)] {
+    for (distance, azimuth, elevation, roll) in
+        [(2.5, 35.0, 20.0, 0.0), (4.0, 200.0, -30.0, 30.0), (3.0, 0.0, 90.0, -12.0)]
+    {
         let view = View { distance, azimuth, elevation, roll, ..canonical() };
         let radius = (1.0 / f64::from(distance)).asin().tan() / HALF_ANGLE * SIZE as f64 / 2.0;
         let wanted = std::f64::consts::PI * radius * radius;
@@ -100,7 +102,9 @@ fn a_ball_covers_the_circle_that_it_should() {
 #[test]
 fn a_cube_covers_the_polygon_that_it_should() {
     let cube = cube();
-    for (distance, azimuth, elevation, shift) in [(3.0f64, 35.0f64, 20.0f64, 0.0f64), (2.5, 0.0, 0.0, 0.1), (4.0, 250.0, 55.0, -0.2)] {
+    for (distance, azimuth, elevation, shift) in
+        [(3.0f64, 35.0f64, 20.0f64, 0.0f64), (2.5, 0.0, 0.0, 0.1), (4.0, 250.0, 55.0, -0.2)]
+    {
         let view = View {
             distance: distance as f32,
             azimuth: azimuth as f32,
@@ -124,7 +128,8 @@ fn a_cube_covers_the_polygon_that_it_should() {
             })
             .collect();
         points.sort_by(|p, q| p.partial_cmp(q).expect("numbers"));
-        let cross = |o: [f64; 2], p: [f64; 2], q: [f64; 2]| (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0]);
+        let cross =
+            |o: [f64; 2], p: [f64; 2], q: [f64; 2]| (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0]);
         let half = |points: &mut dyn Iterator<Item = [f64; 2]>| {
             let mut hull: Vec<[f64; 2]> = vec![];
             for p in points {
@@ -176,7 +181,8 @@ fn symmetric_views_are_equal() {
     for quarter in 1..4 {
         let turn = 90.0 * quarter as f32;
         let turned = View { azimuth: 20.0 + turn, light_azimuth: 50.0 + turn, ..view };
-        let differing = picture(&cube, &turned, 64).iter().zip(&first).filter(|(a, b)| (**a - **b).abs() > 0.005).count();
+        let differing =
+            picture(&cube, &turned, 64).iter().zip(&first).filter(|(a, b)| (**a - **b).abs() > 0.005).count();
         // Rounding may move a sample over an edge.
         assert!(differing <= 12, "a quarter turn changes {differing} numbers");
     }
@@ -208,7 +214,8 @@ fn roll_and_shifts_go_the_way_that_they_say() {
         corner(-0.999, -1.0),
         corner(1.0, 1.0),
     ];
-    let mesh = Mesh::new("mark", vertices, triangles(&[[0, 1, 2], [0, 2, 3], [4, 5, 4], [6, 6, 5]]), white()).expect("a mesh");
+    let mesh =
+        Mesh::new("mark", vertices, triangles(&[[0, 1, 2], [0, 2, 3], [4, 5, 4], [6, 6, 5]]), white()).expect("a mesh");
     let middle = |view: View| -> [f64; 2] {
         let view = View { azimuth: 0.0, elevation: 0.0, light_energy: 100.0, background: 2, ..view };
         let pixels = picture(&mesh, &view, SIZE);
@@ -235,7 +242,9 @@ fn energy_doubles_brightness_below_saturation() {
         let dim = View { light_energy: 0.1, light, background: 2, ..canonical() };
         let bright = View { light_energy: 0.2, ..dim };
         let (dim, bright) = (picture(&ball, &dim, 64), picture(&ball, &bright, 64));
-        let middle = |pixels: &[f32]| -> f32 { (24..40).map(|row| pixels[row * 64 + 24..row * 64 + 40].iter().sum::<f32>()).sum() };
+        let middle = |pixels: &[f32]| -> f32 {
+            (24..40).map(|row| pixels[row * 64 + 24..row * 64 + 40].iter().sum::<f32>()).sum()
+        };
         let ratio = middle(&bright) / middle(&dim);
         // Pixels are rounded to 1/255.
         assert!((ratio - 2.0).abs() < 0.03, "{light:?}: {ratio}");
@@ -245,7 +254,8 @@ fn energy_doubles_brightness_below_saturation() {
 
 #[test]
 fn ten_thousand_views_are_drawn() {
-    let objects: Vec<Mesh> = (0..CLASSES.len()).map(|class| object(class, &mut random(3, class as u64)).expect("built")).collect();
+    let objects: Vec<Mesh> =
+        (0..CLASSES.len()).map(|class| object(class, &mut random(3, class as u64)).expect("built")).collect();
     for mesh in &objects {
         let radius = mesh.vertices().iter().map(|v| v.position.length()).fold(0.0, f32::max);
         assert!((radius - 1.0).abs() < 1e-4, "{}: {radius}", mesh.name);
@@ -334,7 +344,10 @@ fn files_that_are_not_meshes_are_refused() {
         let path = write(folder, "m.obj", text);
         let error = read_obj("m", std::slice::from_ref(&path), &mut Textures::default()).expect_err(text);
         let said = format!("{error} {}", error.hint.clone().unwrap_or_default());
-        assert!(said.contains(wanted) && said.contains("m.obj") || said.contains("missing.png") || said.contains("bad.png"), "{text:?}: {said}");
+        assert!(
+            said.contains(wanted) && said.contains("m.obj") || said.contains("missing.png") || said.contains("bad.png"),
+            "{text:?}: {said}"
+        );
         assert!(said.contains(wanted), "{text:?}: {said}");
     }
 }

@@ -70,10 +70,7 @@ impl Source for Canonical {
 
     fn attributes(&self, index: usize) -> Vec<(&'static str, Value)> {
         let Ok(object) = self.objects.object(index) else { return vec![] };
-        vec![
-            ("object", Value::Str(object.name.clone())),
-            ("triangles", Value::Int(object.triangles().len() as i64)),
-        ]
+        vec![("object", Value::Str(object.name.clone())), ("triangles", Value::Int(object.triangles().len() as i64))]
     }
 
     fn objects(&self) -> Option<&Arc<dyn Objects>> {

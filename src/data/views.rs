@@ -45,12 +45,7 @@ impl Source for Views {
 impl Dataset {
     /// A data set of `each` pictures of every object of this one, object by object, from views that `draw` gives: one number per
     /// factor for a picture's number. `about` tells those views apart from others.
-    pub fn views(
-        &self,
-        each: usize,
-        about: &str,
-        mut draw: impl FnMut(usize) -> Result<[f64; 12]>,
-    ) -> Result<Self> {
+    pub fn views(&self, each: usize, about: &str, mut draw: impl FnMut(usize) -> Result<[f64; 12]>) -> Result<Self> {
         let Some(objects) = self.source_objects() else {
             return Err(Error::data(format!("{}: no objects to look at", self.name))
                 .hint("data::objects(..) are, as they are: without grey(), centre() and the like"));

@@ -91,8 +91,11 @@ pub fn curve(transcript: &Transcript, measure: Measure) -> Result<Curve> {
             .hint("t.group(\"level\") or t.group(\"target\") has one transcript for each"));
     }
     if measure == Measure::Mean && !transcript.of.search.starts_with("sample(") {
-        return Err(Error::data(format!("expected() is the mean under uniform sampling, not under {}", transcript.of.search))
-            .hint("examine with search::sample; worst() has the mean of this search's own questions, too"));
+        return Err(Error::data(format!(
+            "expected() is the mean under uniform sampling, not under {}",
+            transcript.of.search
+        ))
+        .hint("examine with search::sample; worst() has the mean of this search's own questions, too"));
     }
     let (_, asked) = transcript.questions()?;
     let n = asked.len();
@@ -214,7 +217,8 @@ impl Curve {
     fn rows(&self, steps: &[usize]) -> Table {
         FIELDS[..19].iter().fold(Table::default(), |table, name| {
             let column = self.column(name).unwrap_or_default();
-            let value = |&i: &usize| if *name == "steps" { Value::Int(column[i] as i64) } else { Value::Float(column[i]) };
+            let value =
+                |&i: &usize| if *name == "steps" { Value::Int(column[i] as i64) } else { Value::Float(column[i]) };
             table.column(*name, steps.iter().map(value).collect())
         })
     }
@@ -229,15 +233,16 @@ impl Object for Curve {
         let last = &self.steps[self.steps.len() - 1];
         let steps = self.steps.len();
         let what = match self.measure {
-            Measure::Mean => format!(
-                "mean loss {}, accuracy {}",
-                number(last.mean.value),
-                number(last.accuracy_mean.value)
-            ),
+            Measure::Mean => {
+                format!("mean loss {}, accuracy {}", number(last.mean.value), number(last.accuracy_mean.value))
+            }
             _ => format!("worst loss {}, accuracy {}", number(last.worst.value), number(last.accuracy.value)),
         };
         let plural = if steps == 1 { "" } else { "s" };
-        format!("{} of {} after {steps} question{plural} to each of {} objects: {what}", self.of[3], self.of[0], self.objects)
+        format!(
+            "{} of {} after {steps} question{plural} to each of {} objects: {what}",
+            self.of[3], self.of[0], self.objects
+        )
     }
 
     fn details(&self, width: usize) -> String {

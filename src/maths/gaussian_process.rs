@@ -145,7 +145,8 @@ impl GaussianProcess {
 
     /// The mean and the standard deviation at a point, in the unit of the values: of the function, without the noise.
     pub fn posterior(&self, point: &[f64]) -> (f64, f64) {
-        let mut seen: Vec<f64> = (0..self.len()).map(|i| self.kernel.value(self.square(point, self.point(i)))).collect();
+        let mut seen: Vec<f64> =
+            (0..self.len()).map(|i| self.kernel.value(self.square(point, self.point(i)))).collect();
         solve_lower(&self.factor, &mut seen);
         let mean: f64 = seen.iter().zip(&self.half).map(|(v, y)| v * y).sum();
         let variance = 1.0 - seen.iter().map(|v| v * v).sum::<f64>();
@@ -158,8 +159,8 @@ impl GaussianProcess {
         Likelihood::of(self).at(lengthscales)
     }
 
-    /// Goes to the lengthscales under which the values are most likely, times a prior if one is given: `(mean, deviation)` of
-    /// the logarithms' normal distribution. From where they are, and from each of `starts`.
+    /// Goes to the lengthscales under which the values are most likely, times a log-normal prior if one is
+    /// given: `(mean, deviation)` of the logarithms. From where they are, and from each of `starts`.
     pub fn fit(&mut self, prior: Option<(f64, f64)>, starts: &[f64]) {
         let likelihood = Likelihood::of(self);
         let goal = |logs: &[f64]| {
@@ -168,8 +169,9 @@ impl GaussianProcess {
             if let Some((mean, deviation)) = prior {
                 for (log, slope) in logs.iter().zip(&mut gradient) {
                     let off = (log - mean) / deviation;
-                    value -= off * off / 2.0;
-                    *slope -= off / deviation;
+                    // The density of the lengthscale itself, not of its logarithm.
+                    value -= off * off / 2.0 + log;
+                    *slope -= off / deviation + 1.0;
                 }
             }
             (value, gradient)

@@ -23,8 +23,8 @@ pub use binary::binary;
 pub use classify::Inputs;
 pub use layers::{Layer, Shape};
 pub use load::{Arch, Options, load};
-pub use program::Program;
 pub use module::{Mode, Module, Start};
+pub use program::Program;
 pub use shift::{Shared, ShiftPlan};
 pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
 

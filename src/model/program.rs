@@ -149,7 +149,9 @@ impl Program {
             })
             .ok_or_else(|| self.failed(running, format!("answered {:?}", shown().trim_end())).hint(HOW))?;
         if rows.len() != images {
-            return Err(self.failed(running, format!("answered {} rows of scores for {images} images", rows.len())).hint(HOW));
+            return Err(self
+                .failed(running, format!("answered {} rows of scores for {images} images", rows.len()))
+                .hint(HOW));
         }
         let classes = rows.first().map_or(0, Vec::len);
         if let Some(other) = rows.iter().find(|row| row.len() != classes) {

@@ -105,7 +105,7 @@ pub struct Verdict {
     /// The signal-to-noise ratio of what was done to the image, in dB; NaN where it was not measured.
     pub snr: f32,
     /// The cross entropy of the class that is left, in nats, or minus that of the class that is aimed at; of binary labels the log
-    /// of the probability that all are as wanted.
+    /// of the probability that all are as wanted. Worked out where the objective asks for it, else 0.
     pub gain: f32,
 }
 
@@ -175,7 +175,7 @@ impl Verdicts {
         (batch > 0).then_some((batch, Self { of, broken: None }))
     }
 
-    /// Verdicts from the numbers that `judge` gave, `6 x N`.
+    /// Verdicts from the numbers of scores, `5 x N`.
     pub fn of_numbers(numbers: &Tensor) -> Result<Self> {
         let n = numbers.size()[1] as usize;
         // One transfer from the device; class numbers are exact in float32.
@@ -186,9 +186,9 @@ impl Verdicts {
             softmax_margin: flat[2 * n + i],
             least: flat[3 * n + i] as i32,
             snr: f32::NAN,
-            gain: flat[5 * n + i],
+            gain: 0.0,
         };
-        Ok(Self { of: (0..n).map(verdict).collect(), broken: flat[4 * n..5 * n].iter().position(|&finite| finite == 0.0) })
+        Ok(Self { of: (0..n).map(verdict).collect(), broken: flat[4 * n..].iter().position(|&finite| finite == 0.0) })
     }
 }
 
@@ -291,7 +291,14 @@ pub fn loss(excess: f32) -> f32 {
 
 /// Judges scores `N x K` for labels and aims, each class below K.
 pub fn judge(scores: &Tensor, labels: &[i64], aims: &[Aim], objective: &Objective) -> Result<Verdicts> {
-    Verdicts::of_numbers(&numbers(scores, &Goals::of(labels, aims, objective, scores.device())?)?)
+    let goals = Goals::of(labels, aims, objective, scores.device())?;
+    let mut verdicts = Verdicts::of_numbers(&numbers(scores, &goals)?)?;
+    if objective.cross_entropy {
+        let gains = goals.gains(&scores.f_to_kind(tch::Kind::Float)?)?.f_to_device(tch::Device::Cpu)?;
+        let gains: Vec<f32> = Vec::try_from(&gains.f_contiguous()?)?;
+        verdicts.of.iter_mut().zip(gains).for_each(|(verdict, gain)| verdict.gain = gain);
+    }
+    Ok(verdicts)
 }
 
 /// Labels and aims of a batch on a device: which way its scores are to go, and how far.
@@ -369,9 +376,11 @@ impl Goals {
                 let own = scores.f_log_softmax(1, None)?.f_gather(1, class, false)?.f_squeeze_dim(1)?;
                 own.f_mul(sign)?
             }
-            Way::Labels { places, sign } => {
-                signed(scores, places, sign)?.f_log_sigmoid()?.f_sum_dim_intlist([1i64].as_slice(), false, scores.kind())?
-            }
+            Way::Labels { places, sign } => signed(scores, places, sign)?.f_log_sigmoid()?.f_sum_dim_intlist(
+                [1i64].as_slice(),
+                false,
+                scores.kind(),
+            )?,
         })
     }
 
@@ -422,7 +431,7 @@ fn signed(scores: &Tensor, places: &Tensor, sign: &Tensor) -> Result<Tensor> {
     Ok(scores.f_index_select(1, places)?.f_mul(&sign.f_to_kind(scores.kind())?)?)
 }
 
-/// Excess, predicted class, softmax margin, least likely class, whether all is finite, and gain, of every image: `6 x N` float32
+/// Excess, predicted class, softmax margin, least likely class and whether all is finite, of every image: `5 x N` float32
 /// numbers on the scores' device.
 pub fn numbers(scores: &Tensor, goals: &Goals) -> Result<Tensor> {
     let (_, classes) = scores.size2()?;
@@ -434,7 +443,7 @@ pub fn numbers(scores: &Tensor, goals: &Goals) -> Result<Tensor> {
     let (top, _) = scores.f_softmax(1, None)?.f_topk(2, 1, true, true)?;
     let margin = top.f_select(1, 0)?.f_sub(&top.f_select(1, 1)?)?;
     let finite = scores.f_isfinite()?.f_all_dim(1, false)?.f_logical_and(&excess.f_isfinite()?)?;
-    let rows = [excess, goals.answer(&scores)?, margin, scores.f_argmin(1, false)?, finite, goals.gains(&scores)?];
+    let rows = [excess, goals.answer(&scores)?, margin, scores.f_argmin(1, false)?, finite];
     let rows = rows.iter().map(|t| t.f_to_kind(tch::Kind::Float)).collect::<std::result::Result<Vec<_>, _>>()?;
     Ok(Tensor::f_stack(&rows, 0)?)
 }

@@ -12,7 +12,12 @@ pub enum Examined {
 }
 
 /// Curves by the number of questions, one panel per measure: of each what it is of, or what is asked for; intervals as bands.
-pub fn examiner(curves: &[(String, &Curve)], panels: &[Examined], measure: Option<Measure>, log: bool) -> Result<Figure> {
+pub fn examiner(
+    curves: &[(String, &Curve)],
+    panels: &[Examined],
+    measure: Option<Measure>,
+    log: bool,
+) -> Result<Figure> {
     let panel = |&what: &Examined| {
         let label = match what {
             Examined::Accuracy => "accuracy",
@@ -21,7 +26,12 @@ pub fn examiner(curves: &[(String, &Curve)], panels: &[Examined], measure: Optio
         let bounded = what == Examined::Accuracy;
         let mut panel = Panel {
             x: Axis { label: "questions to each object".into(), log, ..Axis::default() },
-            y: Axis { label: label.into(), min: bounded.then_some(0.0), max: bounded.then_some(1.03), ..Axis::default() },
+            y: Axis {
+                label: label.into(),
+                min: bounded.then_some(0.0),
+                max: bounded.then_some(1.03),
+                ..Axis::default()
+            },
             ..Panel::default()
         };
         for (name, curve) in curves {

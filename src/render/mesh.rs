@@ -68,7 +68,9 @@ impl Mesh {
     ) -> Result<Self> {
         let name = name.into();
         if triangles.is_empty() {
-            return Err(Error::data(format!("{name}: no faces")).hint("an object needs at least one triangle to be seen"));
+            return Err(
+                Error::data(format!("{name}: no faces")).hint("an object needs at least one triangle to be seen")
+            );
         }
         if vertices.len() > u32::MAX as usize {
             return Err(Error::data(format!("{name}: {} vertices are more than can be numbered", vertices.len())));

@@ -61,17 +61,16 @@ fn load(file: &Path) -> Result<Parts> {
     let options = LoadOptions { single_index: true, triangulate: true, ignore_points: true, ignore_lines: true };
     let (models, materials) = tobj::load_obj(file, &options).map_err(|error| {
         let hint = match error {
-            LoadError::FaceVertexOutOfBounds | LoadError::FaceTexCoordOutOfBounds | LoadError::FaceNormalOutOfBounds => {
-                "a face asks for a vertex that is not there: the file may be cut off"
-            }
+            LoadError::FaceVertexOutOfBounds
+            | LoadError::FaceTexCoordOutOfBounds
+            | LoadError::FaceNormalOutOfBounds => "a face asks for a vertex that is not there: the file may be cut off",
             _ => "wanted is a Wavefront OBJ file: lines such as `v 0 1 0` and `f 1 2 3`",
         };
         Error::file(file, error).hint(hint)
     })?;
     let materials = materials.map_err(|error| {
-        Error::file(file, format!("its materials can't be read: {error}")).hint(
-            "`mtllib` names a .mtl file beside the .obj; without that line the object is grey",
-        )
+        Error::file(file, format!("its materials can't be read: {error}"))
+            .hint("`mtllib` names a .mtl file beside the .obj; without that line the object is grey")
     })?;
     Ok((models, materials))
 }

@@ -213,12 +213,23 @@ impl Maker<'_> {
         let (height, foot) = (self.between(1.0, 1.5), self.between(0.28, 0.42));
         let (stand, shade) = (if self.coin() { self.metal() } else { self.timber() }, self.paint());
         let (low, high, tall) = (self.between(0.45, 0.62), self.between(0.2, 0.36), self.between(0.45, 0.65));
-        self.build.colour(stand).turned([0.0; 3], &[[0.0, 0.0], [foot, 0.0], [foot, 0.05], [0.06, 0.11], [0.0, 0.11]], 28);
+        self.build.colour(stand).turned(
+            [0.0; 3],
+            &[[0.0, 0.0], [foot, 0.0], [foot, 0.05], [0.06, 0.11], [0.0, 0.11]],
+            28,
+        );
         match self.coin() {
             true => self.build.cylinder([0.0, 0.05, 0.0], 0.04, height, 12),
             false => {
                 let bulge = self.between(0.12, 0.24);
-                let vase = [[0.05, 0.08], [bulge * 0.8, 0.2], [bulge, 0.38], [bulge * 0.7, 0.58], [0.05, 0.72], [0.04, height]];
+                let vase = [
+                    [0.05, 0.08],
+                    [bulge * 0.8, 0.2],
+                    [bulge, 0.38],
+                    [bulge * 0.7, 0.58],
+                    [0.05, 0.72],
+                    [0.04, height],
+                ];
                 self.build.turned([0.0; 3], &vase, 24)
             }
         };
@@ -296,7 +307,14 @@ impl Maker<'_> {
             let shell = [[0.05, -0.16], [0.075, 0.0], [0.075, 0.16], [0.0, 0.14]];
             self.build.turned_about(engine, nose, &shell, 14);
         }
-        fin(&mut self.build, [-half * 0.84, round * 0.4], Vec3::Y * 0.42, [chord * 0.75, chord * 0.4], 0.2, Vec3::Z * 0.02);
+        fin(
+            &mut self.build,
+            [-half * 0.84, round * 0.4],
+            Vec3::Y * 0.42,
+            [chord * 0.75, chord * 0.4],
+            0.2,
+            Vec3::Z * 0.02,
+        );
         self.build.colour(hsv(210.0, 0.4, 0.3)).ball([half * 0.74, round * 0.52, 0.0], round * 0.58, 14);
     }
 
@@ -321,9 +339,10 @@ impl Maker<'_> {
             while x < until - 0.12 {
                 let (thick, high) = (self.between(0.05, 0.11), self.between(0.55, 0.82) * step);
                 let cover = self.paint();
-                self.build
-                    .colour(cover)
-                    .block([x + thick / 2.0, 0.065 + k as f32 * step + high / 2.0, 0.0], [thick * 0.94, high, deep * 0.75]);
+                self.build.colour(cover).block(
+                    [x + thick / 2.0, 0.065 + k as f32 * step + high / 2.0, 0.0],
+                    [thick * 0.94, high, deep * 0.75],
+                );
                 x += thick;
             }
         }

@@ -117,9 +117,8 @@ impl Plane {
         if area.abs() < 1e-9 || !area.is_finite() {
             return None;
         }
-        let weight = |p: Projected, q: Projected| {
-            [(p.y - q.y) / area, (q.x - p.x) / area, (p.x * q.y - q.x * p.y) / area]
-        };
+        let weight =
+            |p: Projected, q: Projected| [(p.y - q.y) / area, (q.x - p.x) / area, (p.x * q.y - q.x * p.y) / area];
         let least = |f: fn(&Projected) -> f32| corners.iter().map(f).fold(f32::INFINITY, f32::min);
         let most = |f: fn(&Projected) -> f32| corners.iter().map(f).fold(f32::NEG_INFINITY, f32::max);
         Some(Self {

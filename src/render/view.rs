@@ -55,9 +55,15 @@ pub type Background = usize;
 /// What a factor of a view can be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Span {
-    Range { min: f64, max: f64 },
+    Range {
+        min: f64,
+        max: f64,
+    },
     /// Even in the logarithm.
-    Log { min: f64, max: f64 },
+    Log {
+        min: f64,
+        max: f64,
+    },
     Choices(&'static [&'static str]),
 }
 

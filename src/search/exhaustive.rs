@@ -228,7 +228,10 @@ mod tests {
                         assert!(!grid.known(point));
                         let wrong = errors.contains(&(start + ball.element(point).0[0]).rem_euclid(16));
                         let (excess, predicted) = if wrong { (1.0, 1) } else { (-1.0, 0) };
-                        grid.set(point, &Verdict { excess, predicted, softmax_margin: 0.0, least: 0, snr: f32::NAN, gain: 0.0 });
+                        grid.set(
+                            point,
+                            &Verdict { excess, predicted, softmax_margin: 0.0, least: 0, snr: f32::NAN, gain: 0.0 },
+                        );
                     }
                 }
                 Step::Done(Outcome { after, weight }) => {

@@ -66,8 +66,7 @@ impl Proposing for Policy {
             order = (0..factors.len()).collect();
         }
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
-        let drawn: Vec<Drawn> =
-            order.iter().filter_map(|&place| Drawn::of(place, axes[place], self.bins)).collect();
+        let drawn: Vec<Drawn> = order.iter().filter_map(|&place| Drawn::of(place, axes[place], self.bins)).collect();
         if drawn.is_empty() {
             return Err(Error::argument("search::policy: no factor can be chosen, all are chance")
                 .hint("search::sample draws from any factors"));
@@ -148,18 +147,15 @@ impl Network {
 
     /// Goes through the factors. `choose` is given the place of a factor and the logarithms of its choices' probabilities,
     /// `B x choices`, and answers the choices, `B`.
-    fn walk(
-        &self,
-        flat: &Tensor,
-        batch: i64,
-        mut choose: impl FnMut(usize, &Tensor) -> Result<Tensor>,
-    ) -> Result<()> {
+    fn walk(&self, flat: &Tensor, batch: i64, mut choose: impl FnMut(usize, &Tensor) -> Result<Tensor>) -> Result<()> {
         let parts = self.parts(flat)?;
         let zeros = || Tensor::f_zeros([batch, self.hidden], (flat.kind(), Device::Cpu));
         let (mut state, mut cell) = (zeros()?, zeros()?);
         let mut input = parts[3].f_expand([batch, self.hidden], false)?;
         for (place, own) in parts[4..].chunks(3).enumerate() {
-            let gates = parts[2].f_addmm(&input, &parts[0].f_transpose(0, 1)?)?.f_addmm(&state, &parts[1].f_transpose(0, 1)?)?;
+            let gates = parts[2]
+                .f_addmm(&input, &parts[0].f_transpose(0, 1)?)?
+                .f_addmm(&state, &parts[1].f_transpose(0, 1)?)?;
             let gate = |k: i64| gates.f_narrow(1, k * self.hidden, self.hidden);
             let (enter, keep, new, show) = (gate(0)?, gate(1)?, gate(2)?, gate(3)?);
             cell = keep.f_sigmoid()?.f_mul(&cell)?.f_add(&enter.f_sigmoid()?.f_mul(&new.f_tanh()?)?)?;
@@ -301,11 +297,8 @@ mod tests {
     #[test]
     fn the_gradient_is_that_of_the_expected_loss() {
         let choices = [3usize, 4];
-        let drawn: Vec<Drawn> = choices
-            .iter()
-            .enumerate()
-            .map(|(place, &n)| Drawn { place, axis: Axis::Choices(n), choices: n })
-            .collect();
+        let drawn: Vec<Drawn> =
+            choices.iter().enumerate().map(|(place, &n)| Drawn { place, axis: Axis::Choices(n), choices: n }).collect();
         let mut rng = random(5, 0);
         let mut network = Network::new(&drawn, 6, &mut rng).expect("a network");
         // Heads that are not 0, and numbers that differences can be taken of.
@@ -347,7 +340,10 @@ mod tests {
     /// Settings are drawn as often as their probability says.
     #[test]
     fn drawing_follows_the_probabilities() {
-        let drawn = vec![Drawn { place: 0, axis: Axis::Choices(2), choices: 2 }, Drawn { place: 1, axis: Axis::Choices(3), choices: 3 }];
+        let drawn = vec![
+            Drawn { place: 0, axis: Axis::Choices(2), choices: 2 },
+            Drawn { place: 1, axis: Axis::Choices(3), choices: 3 },
+        ];
         let mut rng = random(1, 2);
         let mut network = Network::new(&drawn, 4, &mut rng).expect("a network");
         let numbers: Vec<f32> = (0..network.flat.numel()).map(|_| rng.gen_range(-1.0..1.0)).collect();

@@ -24,7 +24,11 @@ impl Search for Sample {
 
 impl Proposing for Sample {
     fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
-        Ok(Box::new(Draws { axes: factors.iter().map(Factor::axis).collect(), rng: random(stream.0, stream.1), left: self.n }))
+        Ok(Box::new(Draws {
+            axes: factors.iter().map(Factor::axis).collect(),
+            rng: random(stream.0, stream.1),
+            left: self.n,
+        }))
     }
 }
 

@@ -189,8 +189,9 @@ impl Factored for Affine {
             Ok(Tensor::f_arange(n, (Kind::Double, device))?.f_reshape(size)?)
         };
         let (y, x) = (line(height, [1, height, 1])?, line(width, [1, 1, width])?);
-        let along =
-            |a: i64| -> Result<Tensor> { Ok(part(a)?.f_mul(&y)?.f_add(&part(a + 1)?.f_mul(&x)?)?.f_add(&part(a + 2)?)?) };
+        let along = |a: i64| -> Result<Tensor> {
+            Ok(part(a)?.f_mul(&y)?.f_add(&part(a + 1)?.f_mul(&x)?)?.f_add(&part(a + 2)?)?)
+        };
         sample(&of.chosen()?, &along(0)?, &along(3)?, self.fill)
     }
 }

@@ -28,9 +28,18 @@ pub enum Domain {
 /// A domain without what its choices are called: all that a search needs to know.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Axis {
-    Range { min: f64, max: f64 },
-    Log { min: f64, max: f64 },
-    Whole { min: i32, max: i32 },
+    Range {
+        min: f64,
+        max: f64,
+    },
+    Log {
+        min: f64,
+        max: f64,
+    },
+    Whole {
+        min: i32,
+        max: i32,
+    },
     Chance,
     /// So many.
     Choices(usize),

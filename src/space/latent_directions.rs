@@ -91,7 +91,11 @@ impl Factored for LatentDirections {
 
     fn at(&self, level: f64) -> Result<Option<Vec<Factor>>> {
         if level > self.within {
-            return Err(Error::argument(format!("{}: level {level} is beyond its limit of {}", self.describe(), self.within)));
+            return Err(Error::argument(format!(
+                "{}: level {level} is beyond its limit of {}",
+                self.describe(),
+                self.within
+            )));
         }
         Ok(Some(self.limited(level)))
     }

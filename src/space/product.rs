@@ -26,6 +26,11 @@ pub struct Product {
 
 impl Product {
     pub fn new(after: Rc<dyn Space>, before: Rc<dyn Space>) -> Result<Self> {
+        if after.needs_originals() {
+            let what = after.describe();
+            return Err(Error::argument(format!("`*`: {what} draws images anew, and can only come first"))
+                .hint("in a * b, b is done first: write space::noise(0.1) * space::render()"));
+        }
         let parts = [before, after];
         let mut factors: Vec<Factor> = vec![];
         let mut first = 0;
@@ -62,13 +67,6 @@ impl Space for Product {
     }
 
     fn check(&self, data: &Dataset) -> Result<()> {
-        if self.parts[1].needs_originals() {
-            return Err(Error::argument(format!(
-                "`*`: {} draws images anew, and can only come first",
-                self.parts[1].describe()
-            ))
-            .hint("in a * b, b is done first: write space::noise(0.1) * space::render()"));
-        }
         self.parts.iter().try_for_each(|part| part.check(data))
     }
 }

@@ -78,11 +78,11 @@ impl Render {
     }
 
     fn take(&mut self, place: usize, known: &ViewFactor, wanted: &Wanted) -> Result<()> {
-        let problem = |text: String, hint: String| {
-            Err(Error::argument(format!("factor {:?}: {text}", known.name)).hint(hint))
-        };
+        let problem =
+            |text: String, hint: String| Err(Error::argument(format!("factor {:?}: {text}", known.name)).hint(hint));
         let [low, high] = known.limits;
-        let limits = || format!("it goes from {} to {} {}", number(low), number(high), known.unit).trim_end().to_string();
+        let limits =
+            || format!("it goes from {} to {} {}", number(low), number(high), known.unit).trim_end().to_string();
         let within = |x: f64| x.is_finite() && (low..=high).contains(&x);
         let chosen = |choice: &str| Self::choice(known.name, choice);
         let (domain, choices) = match (known.span, wanted) {
@@ -151,7 +151,10 @@ impl Space for Render {
                 Some(i) => match &self.factors[i].domain {
                     Domain::Range { min, max } | Domain::Log { min, max } => format!("[{min:?}, {max:?}]"),
                     Domain::Choices(choices) => {
-                        format!("[{}]", choices.iter().map(|c| format!("{:?}", c.summary())).collect::<Vec<_>>().join(", "))
+                        format!(
+                            "[{}]",
+                            choices.iter().map(|c| format!("{:?}", c.summary())).collect::<Vec<_>>().join(", ")
+                        )
                     }
                     _ => String::new(),
                 },

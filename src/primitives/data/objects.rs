@@ -45,17 +45,17 @@ pub static OBJECTS: Primitive = Primitive {
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let size = args.count("size");
-    let built = |classes: &[String]| {
-        built_objects(classes, args.optional_int("n").unwrap_or(40) as usize, size, args.seed())
-    };
+    let built =
+        |classes: &[String]| built_objects(classes, args.optional_int("n").unwrap_or(40) as usize, size, args.seed());
     let set = match args.get("path_or_classes") {
         None => built(&CLASSES.map(String::from))?,
         Some(Value::Array(names)) => {
             let name = |value: &Value| match value {
                 Value::Str(name) => Ok(name.clone()),
-                other => {
-                    Err(crate::core::Error::argument(format!("classes must be an array of strings, got {}", other.kind())))
-                }
+                other => Err(crate::core::Error::argument(format!(
+                    "classes must be an array of strings, got {}",
+                    other.kind()
+                ))),
             };
             built(&names.iter().map(name).collect::<Result<Vec<_>>>()?)?
         }

@@ -96,8 +96,9 @@ impl Left {
 fn left(render: &Render, name: &str, value: &Value) -> Result<(usize, Left)> {
     let names = || render.factors().iter().map(|factor| factor.name.as_str());
     if !names().any(|known| known == name) {
-        return Err(Error::argument(format!("`without`: no factor {name:?} that varies"))
-            .hint(suggestion(name, names())));
+        return Err(
+            Error::argument(format!("`without`: no factor {name:?} that varies")).hint(suggestion(name, names()))
+        );
     }
     let place = Render::place(name).ok_or_else(|| Error::internal("a factor without a place"))?;
     let wanted = super::super::space::render::wanted(name, value)?;
@@ -105,12 +106,14 @@ fn left(render: &Render, name: &str, value: &Value) -> Result<(usize, Left)> {
         place,
         match wanted {
             Wanted::Range(min, max) if min <= max => Left::Range(min, max),
-            Wanted::Choices(choices) => Left::Choices(
-                choices.iter().map(|choice| Render::choice(name, choice)).collect::<Result<Vec<_>>>()?,
-            ),
+            Wanted::Choices(choices) => {
+                Left::Choices(choices.iter().map(|choice| Render::choice(name, choice)).collect::<Result<Vec<_>>>()?)
+            }
             _ => {
-                return Err(Error::argument(format!("`without`: {name:?} must be a range [min, max] or an array of choices"))
-                    .hint("without: #{ azimuth: [90, 180], background: [\"black\"] }"));
+                return Err(Error::argument(format!(
+                    "`without`: {name:?} must be a range [min, max] or an array of choices"
+                ))
+                .hint("without: #{ azimuth: [90, 180], background: [\"black\"] }"));
             }
         },
     ))

@@ -27,7 +27,7 @@ pub static PROGRAM: Primitive = Primitive {
             does. A run that is resumed does not ask again what was answered before.",
     source: "",
     examples: &[Example {
-        code: "try { model::program(\"python3 scores.py\", #{ classes: 10 }); \"allowed\" } catch (e) { e.kind }",
+        code: "let kind = \"\";\ntry { model::program(\"python3 scores.py\", #{ classes: 10 }); } catch (e) { kind = e.kind; }\nkind",
         result: "permission",
     }],
     run: |cx, args| {

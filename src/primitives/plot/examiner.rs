@@ -16,7 +16,8 @@ pub static EXAMINER: Primitive = Primitive {
         Param::new("y", Kind::Array, "a panel each: \"accuracy\", \"loss\"").or(Fallback::Absent("[\"accuracy\"]")),
         Param::new("measure", Kind::Choice(&["worst", "last", "mean"]), "what of every question is shown")
             .or(Fallback::Absent("worst for t.worst(), mean for t.expected()")),
-        Param::new("log", Kind::Bool, "whether the number of questions has a logarithmic axis").or(Fallback::Bool(false)),
+        Param::new("log", Kind::Bool, "whether the number of questions has a logarithmic axis")
+            .or(Fallback::Bool(false)),
         TITLE,
     ],
     returns: "Figure",
@@ -27,7 +28,7 @@ pub static EXAMINER: Primitive = Primitive {
                let f = model::train(data::views(ds, #{ seed: 1 }), #{ arch: [net::flatten(), net::linear(2)], epochs: 2, seed: 1 });\n\
                let t = examine(f, ds, #{ space: space::render(), search: search::sample(#{ n: 30 }) });\n\
                plot::examiner(#{ \"worst\": t.worst(), \"mean\": t.expected() })",
-        result: "figure: 1 panel, 2 lines",
+        result: "figure: 2 lines",
     }],
     run,
 };
@@ -40,9 +41,7 @@ fn curves(value: &Value) -> Result<Vec<(String, Rc<Curve>)>> {
         })
     };
     let found: Vec<(String, Rc<Curve>)> = match value {
-        Value::Map(map) => {
-            map.iter().map(|(name, value)| Ok((name.clone(), one(value)?))).collect::<Result<_>>()?
-        }
+        Value::Map(map) => map.iter().map(|(name, value)| Ok((name.clone(), one(value)?))).collect::<Result<_>>()?,
         Value::Array(values) => {
             values.iter().enumerate().map(|(i, value)| Ok((i.to_string(), one(value)?))).collect::<Result<_>>()?
         }

@@ -68,14 +68,19 @@ pub static MARGINAL: Primitive = Primitive {
     path: "Transcript.marginal",
     purpose: "Losses and errors by the value of one factor, over all questions.",
     params: &[RECEIVER, Param::new("factor", Kind::Str, "a factor of the space")],
-    options: &[Param::new("bins", Kind::Int, "parts that a range is cut into").range(1.0, 10_000.0).or(Fallback::Int(12))],
+    options: &[Param::new("bins", Kind::Int, "parts that a range is cut into")
+        .range(1.0, 10_000.0)
+        .or(Fallback::Int(12))],
     returns: "an array of maps: `from` and `to`, or `value` of a choice; `questions`, their `share`, the share `uniform` that uniform sampling would \
               have, mean `loss`, and `wrong`, the share that failed, with its 95% interval `wrong_lo`, `wrong_hi`",
     notes: "Under search::sample `loss` and `wrong` are what the factor does on average over the others. Under a search that learns, `share` over \
             `uniform` tells where the examiner looked; its losses are then of questions that were chosen. The interval takes \
             questions for independent, which those to one object are not.",
     source: "",
-    examples: &[Example { code: example!("t.marginal(\"material\").map(|row| row.value)"), result: "[matte, glossy, metal]" }],
+    examples: &[Example {
+        code: example!("t.marginal(\"material\").map(|row| row.value)"),
+        result: "[matte, glossy, metal]",
+    }],
     run: |_, args| Ok(Value::Array(marginal(&transcript(args), args.str("factor"), args.count("bins"))?)),
 };
 

@@ -66,8 +66,10 @@ fn run(_: &crate::core::Cx, args: &Args) -> Result<Value> {
             .collect::<Result<_>>()?,
         _ => {
             let map = args.map("factors");
-            let mut wanted: Vec<(String, Wanted)> =
-                map.iter().map(|(name, value)| Ok((name.clone(), self::wanted(name, value)?))).collect::<Result<_>>()?;
+            let mut wanted: Vec<(String, Wanted)> = map
+                .iter()
+                .map(|(name, value)| Ok((name.clone(), self::wanted(name, value)?)))
+                .collect::<Result<_>>()?;
             let others = VIEW_FACTORS.iter().filter(|factor| !map.contains_key(factor.name));
             wanted.extend(others.map(|factor| given(factor.name, Wanted::Default)));
             wanted
@@ -84,7 +86,10 @@ pub(in crate::primitives) fn wanted(name: &str, value: &Value) -> Result<Wanted>
         _ => None,
     };
     let unfit = || {
-        Error::argument(format!("factor {name:?}: wanted [min, max], an array of choices, or one value, got {}", value.summary()))
+        Error::argument(format!(
+            "factor {name:?}: wanted [min, max], an array of choices, or one value, got {}",
+            value.summary()
+        ))
     };
     let Value::Array(values) = value else {
         return match value {
