@@ -331,6 +331,26 @@ fn score_searches_go_through_every_space_with_factors() {
     }
 }
 
+/// A level is a share of the way from the canonical view: at 0 nothing changes, and the wider hold the narrower.
+#[test]
+fn views_widen_with_their_level() {
+    let Value::Array(parts) = evaluate(
+        "let ds = data::objects([\"mug\", \"lamp\"], #{ n: 4, size: 32, seed: 1 });
+         let f = model::train(data::views(ds, #{ seed: 1 }), #{ arch: [net::flatten(), net::linear(2)], epochs: 2, seed: 1 });
+         let t = examine(f, ds, #{ space: space::render(), search: search::sample(#{ n: 20 }), levels: [0, 0.5, 1], seed: 1 });
+         let still = t.filter(|row| row.level == 0);
+         let half = t.filter(|row| row.level == 0.5).questions(\"azimuth\");
+         [(still.images() - ds.images()).abs().max(), half.min(), half.max(), t.filter(|row| row.level == 0.5).questions(\"background\").max()]",
+    ) else {
+        panic!("an array")
+    };
+    let number = |i: usize| if let Value::Float(x) = parts[i] { x } else { panic!("a number") };
+    assert_eq!(number(0), 0.0, "at level 0 every view is the canonical one");
+    // Half of the way from 35 to 0 and to 360 degrees.
+    assert!((17.5..40.0).contains(&number(1)) && (150.0..=197.5).contains(&number(2)), "{} {}", number(1), number(2));
+    assert_eq!(number(3), 0.0, "choices stay canonical below level 1");
+}
+
 fn program(body: &str, rest: &str) -> Result<Value, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("scores.py");

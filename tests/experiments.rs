@@ -232,7 +232,9 @@ fn retraining_tells_a_seed_from_a_recipe() {
 #[test]
 fn the_examiner_s_experiments_run() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let small = ["--objects", "10", "--updates", "30", "--bayes", "6", "--policy", "32"];
+    let small = ["--objects", "10", "--updates", "30"];
+    let (bayes, policy) = (["--bayes", "6"], ["--policy", "32"]);
+    let both = [bayes, policy].concat();
     let rows = |script: &str, table: &str, words: &[&str]| -> serde_json::Value {
         let out = folder.path().join(script);
         let found = run(&format!("examiner/{script}.rhai"), &out, &[&small, words].concat());
@@ -240,19 +242,24 @@ fn the_examiner_s_experiments_run() {
         found[table].clone()
     };
     let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"));
-    let table = rows("images_per_object", "table", &[]);
+    let table = rows("images_per_object", "table", &both);
     let learned: Vec<i64> = (0..4).filter_map(|i| table[i]["m"].as_i64()).collect();
     assert_eq!(learned, [10, 5, 2, 1]);
-    let weak = rows("weakness", "table", &["--each", "4"]);
+    let weak = rows("weakness", "table", &[&both[..], &["--each", "4"]].concat());
     assert_eq!(weak.as_array().map(Vec::len), Some(9), "three weaknesses, three searches");
     for row in weak.as_array().expect("rows").iter().filter(|row| row["search"] == "random") {
         assert!((number(&row["weak"]) - number(&row["uniform"])).abs() < 0.2, "uniform questions are uniform: {row}");
     }
-    assert_eq!(rows("order", "table", &[]).as_array().map(Vec::len), Some(4));
-    assert!(rows("strength", "table", &["--network", "alexnet"]).as_array().is_some_and(|rows| rows.len() >= 7));
-    let shares = rows("attack", "by_share", &[]);
+    assert_eq!(rows("order", "table", &policy).as_array().map(Vec::len), Some(4));
+    assert!(rows("strength", "table", &both).as_array().is_some_and(|rows| rows.len() >= 7));
+    let shares = rows("attack", "by_share", &bayes);
     assert!(number(&shares[5]["worst"]) >= number(&shares[0]["worst"]), "wider views hold narrower ones: {shares}");
-    assert_eq!(rows("sheets", "table", &["--shown", "4", "--network", "alexnet"]).as_array().map(Vec::len), Some(4));
+    assert_eq!(
+        rows("sheets", "table", &[&both[..], &["--shown", "4", "--network", "alexnet"]].concat())
+            .as_array()
+            .map(Vec::len),
+        Some(4)
+    );
     for name in ["sheets/sheet.png", "sheets/marginals.png", "attack/figure.svg", "order/figure.png"] {
         let size = std::fs::metadata(folder.path().join(name)).map_or(0, |file| file.len());
         assert!(size > 1000, "{name} is missing or empty");

@@ -57,9 +57,10 @@ pub use transcript::{Density, Row, Transcript};
 
 /// The pairs of space and search that work together.
 const PAIRS: &str = "pairs that work: space::flip, turn, polarity, their products with each other and with \
-                     space::translate, and space::translate with search::strongest, nearest, random or random2; space::render, noise, \
-                     rotate, affine, translate with a fill, factors, latent with `directions`, and products of these with search::bayes, \
-                     search::policy, search::sample and search::sweep, and with search::strongest where every factor has choices or a `grid` is given; space::pixels and latent with search::bim \
+                     space::translate, and space::translate with search::strongest, nearest, random or random2; space::render, \
+                     noise, rotate, affine, translate with a fill, latent with `directions`, products of these, and \
+                     space::factors with search::bayes, search::policy, search::sample and search::sweep, and with \
+                     search::strongest where every factor has choices or a `grid` is given; space::pixels and latent with search::bim \
                      and adam; space::deform with search::adef";
 
 /// A way to look.
