@@ -266,13 +266,22 @@ fn ten_thousand_views_are_drawn() {
     for k in 0..10_000 {
         let view = viva::render::VIEW_FACTORS.each_ref().map(|factor| match factor.span {
             viva::render::Span::Choices(all) => rng.gen_range(0..all.len()) as f64,
-            // As far as ranges may be set.
-            _ => rng.gen_range(factor.limits[0]..=factor.limits[1]),
+            // Every fourth view as far as ranges may be set, the others so that objects can be seen.
+            _ if k % 4 == 0 => rng.gen_range(factor.limits[0]..=factor.limits[1]),
+            _ if factor.name == "distance" => rng.gen_range(factor.limits[0]..=6.0),
+            _ => {
+                rng.gen_range(factor.limits[0]..=factor.limits[1])
+                    * if factor.name.starts_with("shift") { 0.4 } else { 1.0 }
+            }
         });
-        let pixels = picture(&objects[k % objects.len()], &View::of(&view), 16);
-        seen += usize::from(pixels.iter().any(|x| *x != pixels[0]));
+        let view = View::of(&view);
+        let pixels = picture(&objects[k % objects.len()], &view, 16);
+        // What stands behind it, alone: the object is out of the picture.
+        let without = picture(&objects[k % objects.len()], &View { distance: 100.0, shift_x: 1.0, ..view }, 16);
+        seen += usize::from(pixels != without);
     }
-    assert!(seen > 5000, "{seen} pictures show something");
+    // Light of a thousandth shows nothing on black; nearly all others do.
+    assert!(seen > 6500, "{seen} pictures show an object");
 }
 
 #[test]
@@ -321,6 +330,7 @@ fn files_that_are_not_meshes_are_refused() {
     write(folder, "lost.mtl", m);
     write(folder, "nan.mtl", "newmtl m\nKd nan 1 1\n");
     write(folder, "bad.mtl", "newmtl m\nKd 1 1 1\nmap_Kd bad.png\n");
+    write(folder, "moved.mtl", "newmtl m\nKd 1 1 1\nmap_Kd -s 1 1 1 t.png\n");
     write(folder, "bad.png", "no picture");
     let cases = [
         ("", "no faces"),
@@ -338,6 +348,8 @@ fn files_that_are_not_meshes_are_refused() {
         ("mtllib bad.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl m\nf 1 2 3\n", "bad.png"),
         ("mtllib nan.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl m\nf 1 2 3\n", "colour"),
         ("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 x\n", "face"),
+        ("mtllib /dev/zero\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "materials"),
+        ("mtllib moved.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl m\nf 1 2 3\n", "options of textures"),
         ("\u{0}\u{1}\u{2} binary", ""),
     ];
     for (text, wanted) in cases {

@@ -20,7 +20,7 @@ use super::{Cx, Digest, Error, ErrorKind, Result, Tensor};
 /// Tensors by name: all that the rest of a call depends on.
 pub type State = Vec<(String, Tensor)>;
 
-const MAGIC: &[u8; 16] = b"viva journal 1\n\0";
+const MAGIC: &[u8; 16] = b"viva journal 2\n\0";
 
 /// Length and checksum before each record.
 const HEAD: usize = 8;

@@ -149,7 +149,7 @@ pub fn read_objects(cx: &Cx, path: &Path, size: usize) -> Result<Dataset> {
     let listed = list(path)?;
     if listed.is_empty() {
         return Err(Error::file(path, "no objects")
-            .hint("wanted are .obj files in one folder per class, or a meshes.csv with the columns class and file"));
+            .hint("wanted are .obj files in one folder per class, or a meshes.csv with the columns class and file; is it the folder above?"));
     }
     let task = cx.progress("reading objects", Some(listed.len() as u64));
     let (mut textures, mut objects, mut digests) = (Textures::default(), vec![], vec![]);
@@ -160,7 +160,7 @@ pub fn read_objects(cx: &Cx, path: &Path, size: usize) -> Result<Dataset> {
     for one in &listed {
         cx.check()?;
         let object = read_obj(&one.name, &one.files, &mut textures)?;
-        digests.push(object.digest());
+        digests.push(Digest::of_parts(&[one.name.as_bytes(), &object.digest().0]));
         objects.push(Arc::new(object));
         labels.push(classes.iter().position(|class| *class == one.class).unwrap_or(0) as i64);
         task.advance(1);
@@ -234,9 +234,11 @@ fn list_table(folder: &Path, table: &Path) -> Result<Vec<Listed>> {
         };
         // The longest name that fits: fridge_A_decorated_door belongs to fridge_A_decorated, not to fridge_A.
         let owner = listed.iter().enumerate().filter(|(_, one)| holds(one)).max_by_key(|(_, one)| one.name.len());
-        if let Some((owner, _)) = owner {
-            of_object.entry(owner).or_default().push(part);
-        }
+        let Some((owner, _)) = owner else {
+            return Err(Error::file(table, format!("{} is a part of no object", part.display()))
+                .hint("a part stands in its object's folder, and its name begins with the object's and `_`"));
+        };
+        of_object.entry(owner).or_default().push(part);
     }
     for (owner, parts) in of_object {
         listed[owner].files.extend(parts);

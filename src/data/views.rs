@@ -50,6 +50,10 @@ impl Dataset {
             return Err(Error::data(format!("{}: no objects to look at", self.name))
                 .hint("data::objects(..) are, as they are: without grey(), centre() and the like"));
         };
+        const MOST: usize = 10_000_000;
+        if self.len().saturating_mul(each) > MOST {
+            return Err(Error::argument(format!("{each} pictures of {} objects are more than {MOST}", self.len())));
+        }
         let rows: Vec<usize> = (0..self.len()).collect();
         let of: Vec<usize> = self.source_rows(&rows).into_iter().flat_map(|index| vec![index; each]).collect();
         let labels = self.labels().iter().flat_map(|&label| vec![label; each]).collect();

@@ -32,6 +32,10 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
         for (i, setting) in asked.settings.chunks_exact(width).enumerate() {
             let part = match axis {
                 Axis::Choices(_) => setting[place] as usize,
+                Axis::Whole { min, max } => {
+                    let numbers = f64::from(max) - f64::from(min) + 1.0;
+                    ((setting[place] - f64::from(min)) / numbers * parts as f64) as usize
+                }
                 _ => (axis.share(setting[place]) * parts as f64) as usize,
             };
             let part = part.min(parts - 1);
@@ -51,14 +55,16 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
                     row.insert("value".to_string(), transcript.choice(place, part));
                 }
                 _ => {
-                    let at = |k: usize| Value::Float(axis.at_share(k as f64 / parts as f64));
-                    row.insert("from".into(), at(part));
-                    row.insert("to".into(), at(part + 1));
+                    let [from, to] = ends(axis, parts, part);
+                    row.insert("from".into(), Value::Float(from));
+                    row.insert("to".into(), Value::Float(to));
                 }
             }
             row.insert("questions".into(), Value::Int(n as i64));
             row.insert("share".into(), mean(n as f64, total));
-            row.insert("uniform".into(), Value::Float(1.0 / parts as f64));
+            // Levels leave other settings to be drawn than the whole space has.
+            let levels = transcript.rows.iter().any(|row| row.level.is_some());
+            row.insert("uniform".into(), if levels { Value::Unit } else { Value::Float(uniform(axis, parts, part)) });
             row.insert("loss".into(), mean(losses[part], n));
             row.insert("wrong".into(), mean(wrong[part] as f64, n));
             if n > 0 {
@@ -69,4 +75,27 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
             Value::Map(row)
         })
         .collect())
+}
+
+/// Where a part begins and ends; of whole numbers the first and the last of them.
+fn ends(axis: Axis, parts: usize, part: usize) -> [f64; 2] {
+    match axis {
+        Axis::Whole { min, max } => {
+            let numbers = f64::from(max) - f64::from(min) + 1.0;
+            let first = |part: usize| f64::from(min) + (part as f64 / parts as f64 * numbers).ceil();
+            [first(part), first(part + 1) - 1.0]
+        }
+        _ => [part, part + 1].map(|k| axis.at_share(k as f64 / parts as f64)),
+    }
+}
+
+/// The share of a part under uniform sampling.
+fn uniform(axis: Axis, parts: usize, part: usize) -> f64 {
+    match axis {
+        Axis::Whole { min, max } => {
+            let [first, last] = ends(axis, parts, part);
+            (last - first + 1.0) / (f64::from(max) - f64::from(min) + 1.0)
+        }
+        _ => 1.0 / parts as f64,
+    }
 }

@@ -152,17 +152,18 @@ fn share(k: usize, n: usize) -> Interval {
 }
 
 fn within_unit(interval: Interval) -> Interval {
-    Interval { lo: interval.lo.max(0.0), hi: interval.hi.min(1.0), ..interval }
+    // Not a number stays so.
+    Interval { lo: interval.lo.clamp(0.0, 1.0), hi: interval.hi.clamp(0.0, 1.0), ..interval }
 }
 
-/// With Student's interval; of one number, that number alone.
+/// With Student's interval; of one number, none is known.
 fn mean(numbers: &[f64]) -> Interval {
     let n = numbers.len() as f64;
     let value = numbers.iter().sum::<f64>() / n;
     let variance = numbers.iter().map(|x| (x - value).powi(2)).sum::<f64>() / (n - 1.0);
     let reach = match StudentsT::new(0.0, 1.0, n - 1.0) {
         Ok(law) if variance.is_finite() => law.inverse_cdf(0.975) * (variance / n).sqrt(),
-        _ => 0.0,
+        _ => f64::NAN,
     };
     Interval { value, lo: value - reach, hi: value + reach }
 }
@@ -200,6 +201,10 @@ const FIELDS: [&str; 21] = [
     "loss",
 ];
 
+/// What the long form shows.
+const TOLD: [&str; 8] =
+    ["steps", "accuracy", "accuracy_lo", "accuracy_hi", "accuracy_last", "accuracy_mean", "worst", "last"];
+
 impl Curve {
     fn column(&self, name: &str) -> Option<Vec<f64>> {
         if name == "steps" {
@@ -214,8 +219,8 @@ impl Curve {
         Some(self.steps.iter().map(|step| end(measure(step))).collect())
     }
 
-    fn rows(&self, steps: &[usize]) -> Table {
-        FIELDS[..19].iter().fold(Table::default(), |table, name| {
+    fn rows(&self, names: &[&'static str], steps: &[usize]) -> Table {
+        names.iter().fold(Table::default(), |table, name| {
             let column = self.column(name).unwrap_or_default();
             let value =
                 |&i: &usize| if *name == "steps" { Value::Int(column[i] as i64) } else { Value::Float(column[i]) };
@@ -239,10 +244,8 @@ impl Object for Curve {
             _ => format!("worst loss {}, accuracy {}", number(last.worst.value), number(last.accuracy.value)),
         };
         let plural = if steps == 1 { "" } else { "s" };
-        format!(
-            "{} of {} after {steps} question{plural} to each of {} objects: {what}",
-            self.of[3], self.of[0], self.objects
-        )
+        let search = self.of[3].split('(').next().unwrap_or_default();
+        format!("{what} after {steps} question{plural} to each of {} objects by {search}", self.objects)
     }
 
     fn details(&self, width: usize) -> String {
@@ -253,7 +256,7 @@ impl Object for Curve {
             (0..SHOWN).map(|k| (n as f64).powf(k as f64 / (SHOWN - 1) as f64).round() as usize - 1).collect();
         shown.dedup();
         let what = format!("{} on {}: {} over {}, {}", self.of[0], self.of[1], self.of[3], self.of[2], self.of[4]);
-        format!("{}\n{what}\nlosses: {}\n{}", self.summary(), self.loss, self.rows(&shown).text(width, SHOWN))
+        format!("{}\n{what}\nlosses: {}\n{}", self.summary(), self.loss, self.rows(&TOLD, &shown).text(width, SHOWN))
     }
 
     fn fields(&self) -> &'static [&'static str] {
@@ -287,7 +290,7 @@ impl Object for Curve {
     }
 
     fn table(&self) -> Option<Table> {
-        Some(self.rows(&(0..self.steps.len()).collect::<Vec<_>>()))
+        Some(self.rows(&FIELDS[..19], &(0..self.steps.len()).collect::<Vec<_>>()))
     }
 
     fn kept_as(&self) -> &'static [&'static str] {

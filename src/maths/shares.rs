@@ -21,5 +21,7 @@ pub fn wilson(k: u64, n: u64) -> (f64, f64) {
     let (n, p) = (n as f64, k as f64 / n as f64);
     let (middle, reach) = (p + Z * Z / (2.0 * n), Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt());
     let scale = 1.0 + Z * Z / n;
-    (((middle - reach) / scale).max(0.0), ((middle + reach) / scale).min(1.0))
+    let low = if k == 0 { 0.0 } else { ((middle - reach) / scale).max(0.0) };
+    let high = if p == 1.0 { 1.0 } else { ((middle + reach) / scale).min(1.0) };
+    (low, high)
 }

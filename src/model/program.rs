@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -38,6 +38,8 @@ struct Running {
     questions: Sender<Vec<u8>>,
     answers: Receiver<std::io::Result<Vec<u8>>>,
     said: Arc<Mutex<VecDeque<String>>>,
+    /// Whether it was seen to have ended, so that its number may be another's.
+    ended: bool,
 }
 
 impl Program {
@@ -59,10 +61,12 @@ impl Program {
             return Err(Error::internal("a program without pipes"));
         };
         let (questions, asked) = channel::<Vec<u8>>();
-        let (answered, answers) = channel();
+        // One line at most waits to be read, so that a program that talks without end fills no memory.
+        let (answered, answers) = sync_channel(1);
         let said = Arc::new(Mutex::new(VecDeque::new()));
         // Threads, since a program may fill one pipe while it waits on another.
         std::thread::spawn(move || {
+            hold_back_broken_pipes();
             for question in asked {
                 if input.write_all(&question).and_then(|()| input.flush()).is_err() {
                     return;
@@ -82,16 +86,22 @@ impl Program {
         });
         let heard = said.clone();
         std::thread::spawn(move || {
-            for line in BufReader::new(errors.take(LONGEST)).split(b'\n').map_while(std::result::Result::ok) {
+            let mut errors = BufReader::new(errors);
+            loop {
+                let mut line = vec![];
+                // Parts of a line that does not end count as lines.
+                if !matches!(errors.by_ref().take(1 << 12).read_until(b'\n', &mut line), Ok(n) if n > 0) {
+                    return;
+                }
                 if let Ok(mut lines) = heard.lock() {
-                    lines.push_back(cut(&String::from_utf8_lossy(&line), 300));
+                    lines.push_back(cut(String::from_utf8_lossy(&line).trim_end(), 300));
                     if lines.len() > SHOWN {
                         lines.pop_front();
                     }
                 }
             }
         });
-        Ok(Running { child, questions, answers, said })
+        Ok(Running { child, questions, answers, said, ended: false })
     }
 
     fn failed(&self, running: &Running, what: impl std::fmt::Display) -> Error {
@@ -159,7 +169,22 @@ impl Program {
             return Err(self.failed(running, what).hint(HOW));
         }
         let numbers: Vec<f32> = rows.iter().flatten().map(|&score| score as f32).collect();
+        if let Some(score) = rows.iter().flatten().find(|score| !(**score as f32).is_finite()) {
+            return Err(self.failed(running, format!("answered the score {score:e}, too large for float32")).hint(HOW));
+        }
         Ok(Tensor::f_from_slice(&numbers)?.f_reshape([images as i64, classes as i64])?)
+    }
+}
+
+/// Lets a write to a program that is gone fail in this thread, where the command line otherwise has it end the process.
+fn hold_back_broken_pipes() {
+    // SAFETY: the set is initialised by sigemptyset before it is read; the mask is of this thread alone.
+    #[cfg(unix)]
+    unsafe {
+        let mut signals: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut signals);
+        libc::sigaddset(&raw mut signals, libc::SIGPIPE);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, std::ptr::null_mut());
     }
 }
 
@@ -169,7 +194,10 @@ impl Running {
         let begun = Instant::now();
         loop {
             match self.child.try_wait() {
-                Ok(Some(status)) => return Some(status),
+                Ok(Some(status)) => {
+                    self.ended = true;
+                    return Some(status);
+                }
                 Ok(None) if begun.elapsed() < most => std::thread::sleep(GLANCE),
                 _ => return None,
             }
@@ -179,9 +207,12 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
         #[cfg(unix)]
         if let Ok(group) = i32::try_from(self.child.id()) {
-            // SAFETY: a signal to a group that this process made; one that is gone is not there to be signalled.
+            // SAFETY: a signal to a group that this process made, and whose first process it has not yet taken leave of.
             unsafe { libc::killpg(group, libc::SIGKILL) };
         }
         let _ = self.child.kill();

@@ -145,7 +145,7 @@ impl Verdict {
         };
         let sound = verdict.excess.is_finite()
             && verdict.softmax_margin.is_finite()
-            && !verdict.gain.is_nan()
+            && verdict.gain.is_finite()
             && verdict.predicted >= 0
             && verdict.least >= 0;
         sound.then_some(verdict)
@@ -296,6 +296,8 @@ pub fn judge(scores: &Tensor, labels: &[i64], aims: &[Aim], objective: &Objectiv
     if objective.cross_entropy {
         let gains = goals.gains(&scores.f_to_kind(tch::Kind::Float)?)?.f_to_device(tch::Device::Cpu)?;
         let gains: Vec<f32> = Vec::try_from(&gains.f_contiguous()?)?;
+        let infinite = gains.iter().position(|gain| !gain.is_finite());
+        verdicts.broken = verdicts.broken.or(infinite);
         verdicts.of.iter_mut().zip(gains).for_each(|(verdict, gain)| verdict.gain = gain);
     }
     Ok(verdicts)

@@ -214,7 +214,7 @@ pub static TYPES: &[Type] = &[
         fields: &[
             field("steps", "an array of ints", "questions asked to every object so far: 1, 2, .."),
             field("worst", "an array of floats", "the mean over objects of the largest loss so far"),
-            field("worst_lo", "an array of floats", "lower ends of its Student intervals"),
+            field("worst_lo", "an array of floats", "lower ends of its Student intervals; NaN of one object"),
             field("worst_hi", "an array of floats", "upper ends"),
             field("last", "an array of floats", "the mean loss of the last question"),
             field("last_lo", "an array of floats", "lower ends"),

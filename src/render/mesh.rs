@@ -121,7 +121,8 @@ impl Mesh {
 
     /// The identity of everything that is seen of it.
     pub fn digest(&self) -> Digest {
-        let mut bytes = Vec::with_capacity(self.vertices.len() * 32 + self.triangles.len() * 16);
+        let counts = [self.vertices.len(), self.triangles.len(), self.surfaces.len()];
+        let mut bytes: Vec<u8> = counts.iter().flat_map(|count| (*count as u64).to_le_bytes()).collect();
         for vertex in &self.vertices {
             let numbers = [vertex.position.to_array(), vertex.normal.to_array()].concat();
             numbers.iter().chain(&vertex.texture.to_array()).for_each(|x| bytes.extend(x.to_le_bytes()));
@@ -131,8 +132,11 @@ impl Mesh {
         }
         for surface in &self.surfaces {
             surface.colour.to_array().iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+            bytes.push(surface.texture.is_some().into());
             if let Some(texture) = &surface.texture {
-                bytes.extend((texture.width as u64).to_le_bytes());
+                bytes.extend(
+                    [texture.width, texture.height].map(|side| side as u64).iter().flat_map(|side| side.to_le_bytes()),
+                );
                 bytes.extend(texture.pixels.as_flattened());
             }
         }

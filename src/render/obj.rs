@@ -1,6 +1,8 @@
 //! Wavefront OBJ files with their materials and textures, read by tobj.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,17 +51,26 @@ pub fn read_obj(name: &str, files: &[PathBuf], textures: &mut Textures) -> Resul
 
 type Parts = (Vec<tobj::Model>, Vec<tobj::Material>);
 
-fn load(file: &Path) -> Result<Parts> {
+/// A file that can be read whole: no pipe, which may never end, and not too large.
+fn open(file: &Path) -> Result<BufReader<File>> {
     let size = std::fs::metadata(file).map_err(|e| Error::file(file, e))?;
-    // Reading a pipe may never end.
     if !size.is_file() {
         return Err(Error::file(file, "not a file"));
     }
     if size.len() > FILE {
         return Err(Error::file(file, "larger than 256 MiB").hint("make the mesh coarser: a picture has few pixels"));
     }
+    Ok(BufReader::new(File::open(file).map_err(|e| Error::file(file, e))?))
+}
+
+fn load(file: &Path) -> Result<Parts> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let materials_of = |named: &Path| match open(&folder.join(named)) {
+        Ok(mut materials) => tobj::load_mtl_buf(&mut materials),
+        Err(_) => Err(LoadError::OpenFileFailed),
+    };
     let options = LoadOptions { single_index: true, triangulate: true, ignore_points: true, ignore_lines: true };
-    let (models, materials) = tobj::load_obj(file, &options).map_err(|error| {
+    let (models, materials) = tobj::load_obj_buf(&mut open(file)?, &options, materials_of).map_err(|error| {
         let hint = match error {
             LoadError::FaceVertexOutOfBounds
             | LoadError::FaceTexCoordOutOfBounds
@@ -78,7 +89,7 @@ fn load(file: &Path) -> Result<Parts> {
 fn surface(file: &Path, material: &tobj::Material, textures: &mut Textures) -> Result<Surface> {
     let colour = Vec3::from(material.diffuse.unwrap_or([1.0; 3]));
     if !(colour.is_finite() && colour.min_element() >= 0.0 && colour.max_element() <= 1.0) {
-        let what = format!("material {:?} has the colour {:?}", material.name, material.diffuse);
+        let what = format!("material {:?} has the colour {:?}", material.name, colour.to_array());
         return Err(Error::file(file, what).hint("`Kd` is three numbers in [0, 1]"));
     }
     let texture = match &material.diffuse_texture {
@@ -90,6 +101,10 @@ fn surface(file: &Path, material: &tobj::Material, textures: &mut Textures) -> R
 
 impl Textures {
     fn read(&mut self, file: &Path, named: &str) -> Result<Arc<Texture>> {
+        if named.starts_with('-') {
+            return Err(Error::file(file, format!("options of textures are not supported: map_Kd {named}"))
+                .hint("leave the options out: `map_Kd picture.png`"));
+        }
         let path = file.parent().unwrap_or(Path::new("")).join(named.replace('\\', "/"));
         if let Some(texture) = self.0.get(&path) {
             return Ok(texture.clone());

@@ -100,9 +100,12 @@ impl Camera {
     }
 }
 
-/// A triangle's picture: for each corner the linear function of (x, y) that is 1 there and 0 on the other two.
+/// A triangle's picture: for each corner a linear function of the place that is 1 there and 0 on the other two. Places are counted from
+/// the first corner, since products of large coordinates would lose digits.
 struct Plane {
-    weights: [[f32; 3]; 3],
+    origin: [f32; 2],
+    /// Of the second and the third corner, along x and y; the first has the rest.
+    weights: [[f32; 2]; 2],
     nearness: [f32; 3],
     /// First and last place that it may cover, along x and y.
     low: [f32; 2],
@@ -117,12 +120,12 @@ impl Plane {
         if area.abs() < 1e-9 || !area.is_finite() {
             return None;
         }
-        let weight =
-            |p: Projected, q: Projected| [(p.y - q.y) / area, (q.x - p.x) / area, (p.x * q.y - q.x * p.y) / area];
+        let weights = [[(c.y - a.y) / area, (a.x - c.x) / area], [(a.y - b.y) / area, (b.x - a.x) / area]];
         let least = |f: fn(&Projected) -> f32| corners.iter().map(f).fold(f32::INFINITY, f32::min);
         let most = |f: fn(&Projected) -> f32| corners.iter().map(f).fold(f32::NEG_INFINITY, f32::max);
         Some(Self {
-            weights: [weight(b, c), weight(c, a), weight(a, b)],
+            origin: [a.x, a.y],
+            weights,
             nearness: corners.map(|corner| corner.nearness),
             low: [least(|p| p.x), least(|p| p.y)],
             high: [most(|p| p.x), most(|p| p.y)],
@@ -130,11 +133,15 @@ impl Plane {
     }
 
     fn at(&self, x: f32, y: f32) -> [f32; 3] {
-        self.weights.map(|[a, b, c]| a * x + b * y + c)
+        let (x, y) = (x - self.origin[0], y - self.origin[1]);
+        let [second, third] = self.weights.map(|[a, b]| a * x + b * y);
+        [1.0 - second - third, second, third]
     }
 }
 
 const NOTHING: u32 = u32::MAX;
+/// How far beyond its sides a triangle is drawn, as a share of it.
+const SLACK: f32 = 1e-4;
 
 /// Which triangle is nearest at every sample.
 struct Samples {
@@ -156,16 +163,16 @@ impl Samples {
         let (left, right) = (from(plane.low[0]), to(plane.high[0]));
         let (n0, n1, n2) = (plane.nearness[0], plane.nearness[1], plane.nearness[2]);
         for row in from(plane.low[1])..to(plane.high[1]) {
-            let y = row as f32 + 0.5;
-            let starts = plane.weights.map(|[_, b, c]| b * y + c);
+            let y = row as f32 + 0.5 - plane.origin[1];
+            let starts = plane.weights.map(|[_, b]| b * y);
             let line = row * self.wide;
             for column in left..right {
-                let x = column as f32 + 0.5;
-                let w0 = plane.weights[0][0] * x + starts[0];
-                let w1 = plane.weights[1][0] * x + starts[1];
-                let w2 = plane.weights[2][0] * x + starts[2];
-                // Neighbours leave no gap between them, whatever rounding does.
-                if w0 < -1e-6 || w1 < -1e-6 || w2 < -1e-6 {
+                let x = column as f32 + 0.5 - plane.origin[0];
+                let w1 = plane.weights[0][0] * x + starts[0];
+                let w2 = plane.weights[1][0] * x + starts[1];
+                let w0 = 1.0 - w1 - w2;
+                // Neighbours leave no gap between them where both round down.
+                if w0 < -SLACK || w1 < -SLACK || w2 < -SLACK {
                     continue;
                 }
                 let nearness = w0 * n0 + w1 * n1 + w2 * n2;

@@ -76,6 +76,7 @@ impl Search for Bayes {
 impl Proposing for Bayes {
     fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
+        super::propose::check_varies(&axes, "bayes")?;
         Ok(Box::new(Examiner::new(self.clone(), axes, random(stream.0, stream.1))))
     }
 }
@@ -165,11 +166,16 @@ impl Examiner {
             .collect()
     }
 
+    /// How many factors there are to choose.
+    fn varying(&self) -> f64 {
+        self.axes.iter().filter(|axis| axis.varies()).count().max(1) as f64
+    }
+
     fn kappa(&self) -> f64 {
         match self.how.explore {
             Explore::Fixed(beta) => beta.sqrt(),
             Explore::Growing => {
-                let (d, t) = (self.axes.len() as f64, (self.process.len() + 1) as f64);
+                let (d, t) = (self.varying(), (self.process.len() + 1) as f64);
                 (2.0 * (d * t * t * std::f64::consts::PI.powi(2) / 0.6).ln()).sqrt()
             }
         }
@@ -185,7 +191,7 @@ impl Examiner {
                 Lengthscales::Fixed(_) => {}
                 Lengthscales::One => self.process.fit(None, &[0.1, 0.5, 2.0]),
                 Lengthscales::Each => {
-                    let middle = std::f64::consts::SQRT_2 + (self.axes.len() as f64).ln() / 2.0;
+                    let middle = std::f64::consts::SQRT_2 + self.varying().ln() / 2.0;
                     let start = if self.process.len() <= self.how.start { vec![0.3, 1.0] } else { vec![1.0] };
                     self.process.fit(Some((middle, 3f64.sqrt())), &start);
                 }

@@ -67,15 +67,21 @@ impl Proposing for Policy {
         }
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
         let drawn: Vec<Drawn> = order.iter().filter_map(|&place| Drawn::of(place, axes[place], self.bins)).collect();
-        if drawn.is_empty() {
-            return Err(Error::argument("search::policy: no factor can be chosen, all are chance")
-                .hint("search::sample draws from any factors"));
+        super::propose::check_varies(&axes, "policy")?;
+        // Parameters and Adam's two means of them.
+        let numbers = drawn.iter().map(|factor| factor.choices * (2 * self.hidden as usize + 1)).sum::<usize>();
+        if numbers > LARGEST {
+            return Err(Error::argument(format!("search::policy: {numbers} parameters for every image are too many"))
+                .hint("fewer `bins`, or a smaller `hidden`"));
         }
         let mut rng = random(stream.0, stream.1);
         let network = Network::new(&drawn, self.hidden, &mut rng)?;
         Ok(Box::new(Examiner { how: self.clone(), axes, drawn, network, rng, asked: 0, pending: vec![], mean: None }))
     }
 }
+
+/// Parameters of one image's network, at most.
+const LARGEST: usize = 1 << 22;
 
 /// A factor as one of so many choices.
 struct Drawn {

@@ -11,13 +11,24 @@ use super::snr::snr;
 use super::transcript::{Row, Transcript};
 use crate::core::{Cx, Error, Result, Tensor, in_parallel};
 use crate::objective::{Aim, Objective, Verdict, Verdicts, judge};
-use crate::space::{Factor, Factored, Originals, Point, Setting, factor};
+use crate::space::{Axis, Factor, Factored, Originals, Point, Setting, factor};
 
 /// A search over settings of factors that needs no more than losses.
 pub trait Proposing {
     /// The search of one image with its own random stream, the call's seed and the image's row; or why these factors do not
     /// suit it.
     fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>>;
+}
+
+/// Refuses factors that leave nothing to choose.
+pub(super) fn check_varies(axes: &[Axis], search: &str) -> Result<()> {
+    match axes.iter().any(|axis| axis.varies()) {
+        true => Ok(()),
+        false => {
+            Err(Error::argument(format!("search::{search}: no factor can be chosen: each is chance, or has one value"))
+                .hint("search::sample draws from any factors"))
+        }
+    }
 }
 
 /// The search of one image under way: a pure function of its stream and of what it was told.
@@ -321,10 +332,8 @@ impl Searches<'_> {
             .filter(|(place, _)| places.contains(place))
             .flat_map(|(_, active)| active.iter_mut().flat_map(|active| &mut active.hunts))
             .collect();
-        match due.len() {
-            0 | 1 => due.iter_mut().try_for_each(|hunt| hunt.go_on()),
-            _ => in_parallel(|| due.par_iter_mut().map(|hunt| hunt.go_on()).collect::<Result<()>>())?,
-        }
+        // Also where there is one, so that it computes as it would beside others.
+        in_parallel(|| due.par_iter_mut().map(|hunt| hunt.go_on()).collect::<Result<()>>())?
     }
 
     /// Takes up what the hunts of an image want next; the image is done when they want nothing.

@@ -57,11 +57,22 @@ impl Axis {
         }
     }
 
+    /// Whether a search has anything to choose.
+    pub fn varies(self) -> bool {
+        match self {
+            Self::Range { min, max } | Self::Log { min, max } => min < max,
+            Self::Whole { min, max } => min < max,
+            Self::Choices(n) => n > 1,
+            Self::Chance => false,
+        }
+    }
+
     /// Where in its range a number is, from 0 to 1; half-way where the range is one number. Of choices and chance, 0.
     pub fn share(self, x: f64) -> f64 {
         let share = match self {
             Self::Range { min, max } => (x - min) / (max - min),
-            Self::Log { min, max } => (x / min).ln() / (max / min).ln(),
+            // Of differences, as the quotient of the ends may be too large for a number.
+            Self::Log { min, max } => (x.ln() - min.ln()) / (max.ln() - min.ln()),
             Self::Whole { min, max } => (x - f64::from(min)) / (f64::from(max) - f64::from(min)),
             Self::Chance | Self::Choices(_) => return 0.0,
         };
@@ -72,7 +83,7 @@ impl Axis {
     pub fn at_share(self, share: f64) -> f64 {
         match self {
             Self::Range { min, max } => (min + share * (max - min)).clamp(min, max),
-            Self::Log { min, max } => (min * (share * (max / min).ln()).exp()).clamp(min, max),
+            Self::Log { min, max } => (min.ln() + share * (max.ln() - min.ln())).exp().clamp(min, max),
             Self::Whole { min, max } => (f64::from(min) + share * (f64::from(max) - f64::from(min))).round(),
             Self::Chance | Self::Choices(_) => 0.0,
         }
@@ -85,6 +96,9 @@ pub struct Factor {
     pub name: String,
     pub domain: Domain,
 }
+
+/// What `t.questions(..)` gives beside factors.
+const RESERVED: [&str; 3] = ["loss", "predicted", "wrong"];
 
 impl Factor {
     /// A uniform draw.
@@ -139,6 +153,9 @@ impl Factor {
         let problem = |text: String| Err(Error::argument(format!("factor {name:?}: {text}")));
         match &self.domain {
             _ if name.is_empty() => Err(Error::argument("a factor needs a name")),
+            _ if RESERVED.contains(&name.as_str()) => {
+                problem(format!("{} are what transcripts call their answers", RESERVED.join(", ")))
+            }
             Domain::Range { min, max } if !(min < max && (max - min).is_finite()) => {
                 problem(format!("`min` must be below `max` and both finite, got {min:?} and {max:?}"))
             }

@@ -18,8 +18,8 @@ pub struct LatentDirections {
     factors: Vec<Factor>,
 }
 
-/// Numbers that directions may take, at most: 1 GiB.
-const LARGEST: usize = 1 << 28;
+/// Numbers that directions may have, at most: 256 MiB, and a few times as much while they are brought to right angles.
+const LARGEST: usize = 1 << 25;
 
 impl LatentDirections {
     /// `count` directions from 1, of perturbations whose length is at most that of the space of activations.

@@ -66,6 +66,10 @@ impl Space for Product {
         Some(self)
     }
 
+    fn needs_originals(&self) -> bool {
+        self.parts[0].needs_originals()
+    }
+
     fn check(&self, data: &Dataset) -> Result<()> {
         self.parts.iter().try_for_each(|part| part.check(data))
     }

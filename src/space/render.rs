@@ -102,6 +102,10 @@ impl Render {
             (_, &Wanted::Range(min, max)) if !(within(min) && within(max)) => {
                 return problem(format!("[{min:?}, {max:?}] leaves what can be drawn"), limits());
             }
+            (_, &Wanted::Range(min, max)) if min > max && known.unit == "degrees" => {
+                let hint = format!("to go past a full turn, begin below 0: [{:?}, {max:?}]", min - 360.0);
+                return problem(format!("`min` must be below `max`, got {min:?} and {max:?}"), hint);
+            }
             (Span::Range { .. }, &Wanted::Range(min, max)) => (Some(Domain::Range { min, max }), vec![]),
             (Span::Log { .. }, &Wanted::Range(min, max)) => (Some(Domain::Log { min, max }), vec![]),
             (_, Wanted::Fixed(value)) => {
@@ -145,8 +149,7 @@ impl Render {
 
 impl Space for Render {
     fn describe(&self) -> String {
-        let canonical = View::canonical();
-        let said = VIEW_FACTORS.iter().enumerate().filter_map(|(place, known)| {
+        let said = VIEW_FACTORS.iter().enumerate().map(|(place, known)| {
             let value = match self.places.iter().position(|&own| own == place) {
                 Some(i) => match &self.factors[i].domain {
                     Domain::Range { min, max } | Domain::Log { min, max } => format!("[{min:?}, {max:?}]"),
@@ -158,13 +161,12 @@ impl Space for Render {
                     }
                     _ => String::new(),
                 },
-                None if self.at[place] == canonical[place] => return None,
                 None => match known.span {
                     Span::Choices(all) => format!("{:?}", all[self.at[place] as usize]),
                     _ => format!("{:?}", self.at[place]),
                 },
             };
-            Some(format!("{}: {value}", known.name))
+            format!("{}: {value}", known.name)
         });
         format!("render(#{{ factors: #{{ {} }} }})", said.collect::<Vec<_>>().join(", "))
     }

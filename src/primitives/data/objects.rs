@@ -16,7 +16,7 @@ pub static OBJECTS: Primitive = Primitive {
     )
     .or(Fallback::Absent("all ten classes that the program builds"))],
     options: &[
-        Param::new("n", Kind::Int, "how many objects, of the classes in turn; of files the first so many")
+        Param::new("n", Kind::Int, "how many objects, of the classes in turn")
             .range(1.0, 1e6)
             .or(Fallback::Absent("40; all that are in the files")),
         Param::new("size", Kind::Int, "side of the pictures").or(Fallback::Int(64)).range(16.0, 512.0).unit("pixels"),
@@ -62,11 +62,27 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         Some(_) => {
             let set = read_objects(cx, &cx.find(args.str("path_or_classes"))?, size)?;
             match args.optional_int("n") {
-                Some(n) => set.select(&(0..set.len().min(n as usize)).collect::<Vec<_>>())?,
+                Some(n) => set.select(&in_turn(set.labels(), n as usize))?,
                 None => set,
             }
         }
     };
     set.record(cx);
     Ok(Value::object(set))
+}
+
+/// The rows of `n` objects, as far as there are so many: the first of every class, the second, and so on.
+fn in_turn(labels: &[i64], n: usize) -> Vec<usize> {
+    let mut seen = std::collections::BTreeMap::new();
+    let mut turns: Vec<(usize, i64, usize)> = labels
+        .iter()
+        .enumerate()
+        .map(|(row, &label)| {
+            let turn = seen.entry(label).or_insert(0);
+            *turn += 1;
+            (*turn, label, row)
+        })
+        .collect();
+    turns.sort_unstable();
+    turns.into_iter().take(n).map(|(_, _, row)| row).collect()
 }

@@ -105,6 +105,7 @@ fn left(render: &Render, name: &str, value: &Value) -> Result<(usize, Left)> {
     Ok((
         place,
         match wanted {
+            Wanted::Fixed(Value::Str(choice)) => Left::Choices(vec![Render::choice(name, &choice)?]),
             Wanted::Range(min, max) if min <= max => Left::Range(min, max),
             Wanted::Choices(choices) => {
                 Left::Choices(choices.iter().map(|choice| Render::choice(name, choice)).collect::<Result<Vec<_>>>()?)

@@ -21,7 +21,7 @@ pub static PROGRAM: Primitive = Primitive {
             [0, 1], little end first; it answers one line of JSON with N arrays of K scores, and flushes. In Python: \
             `head = json.loads(sys.stdin.buffer.readline())`, `x = numpy.frombuffer(sys.stdin.buffer.read(4 * head[\"images\"] * \
             math.prod(head[\"shape\"])), \"<f4\")`, `print(json.dumps(scores.tolist()), flush=True)`. It is started when it is first asked, \
-            asked as long as it answers, and killed with all that it started when the model is no longer needed. What it writes to its standard \
+            asked as long as it answers, and killed with all that it started when the model is no longer needed. A line too many is taken for the next answer where it comes after the next question. What it writes to its standard \
             error is shown when it fails.\n\n\
             Gradient searches can't drive it; those that need only scores can. Only the command is part of the model's hash, not what the program \
             does. A run that is resumed does not ask again what was answered before.",

@@ -10,7 +10,9 @@ pub static MISCLASSIFY: Primitive = Primitive {
     params: &[],
     options: &[],
     returns: "an Objective",
-    notes: "The loss is l_exc, the highest score minus the label's: 0 while the image is classified correctly.",
+    notes: "The loss is l_exc, the highest score minus the label's: 0 while the image is classified correctly. Searches by losses over factors (search::bayes, \
+            policy, sample) make the lead of the best wrong score larger, which is below 0 there and tells settings apart; with \
+            `.cross_entropy()` they make the cross entropy larger.",
     source: "",
     examples: &[Example { code: "objective::misclassify()", result: "objective misclassify()" }],
     run: |_, _| Ok(Value::object(Objective::from(Wanted::Misclassify))),

@@ -24,7 +24,7 @@ pub static BAYES: Primitive = Primitive {
         .range(0.0, 1e6)
         .or(Fallback::Float(4.0)),
         Param::new("noise", Kind::Float, "variance of the noise, as a share of that of the losses").range(1e-10, 1.0).or(Fallback::Float(1e-4)),
-        Param::new("candidates", Kind::Int, "random settings that are compared for every question; the best 8 are improved along the gradient")
+        Param::new("candidates", Kind::Int, "random settings, drawn anew at every fit, that are compared for every question; the best 8 are improved along the gradient")
             .range(8.0, 1e6)
             .or(Fallback::Int(2000)),
         Param::new("refit", Kind::Int, "questions from one fit of the lengthscales to the next").range(1.0, 5000.0).or(Fallback::Int(5)),
@@ -37,7 +37,7 @@ pub static BAYES: Primitive = Primitive {
         .or(Fallback::Str("each")),
     ],
     returns: "a Search",
-    notes: "Needs scores only. Every image has a process of its own; all of them are asked at once. Ranges count from 0 to 1 (logarithmic ones in the \
+    notes: "Needs scores only. The loss is the lead of the best wrong score, below 0 where the image is read rightly, or with objective::misclassify().cross_entropy() the cross entropy, as the paper has it. Every image has a process of its own; all of them are asked at once. Ranges count from 0 to 1 (logarithmic ones in the \
             logarithm), two choices of a factor are as far apart as the ends of a range, and chance is drawn. Losses are brought to mean 0 \
             and variance 1. With \"each\", the likelihood is multiplied by a log-normal prior with mean sqrt(2) + ln(d) / 2 and deviation \
             sqrt(3) for d factors, without which few losses fit any lengthscales. `queries` is steps + 1: the image is \

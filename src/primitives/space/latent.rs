@@ -42,7 +42,7 @@ pub static LATENT: Primitive = Primitive {
             .range(1e-12, 1e9)
             .or(Fallback::Absent("any")),
         Param::new("directions", Kind::Int, "as many random directions in place of all activations: see the notes")
-            .range(1.0, 10_000.0)
+            .range(1.0, 1000.0)
             .or(Fallback::Absent("all activations")),
         Param::new("seed", Kind::Int, "which directions").or(Fallback::Int(0)),
     ],

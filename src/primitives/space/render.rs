@@ -34,13 +34,13 @@ pub static RENDER: Primitive = Primitive {
             | background | white, grey, black, sky, sunset, checks, stripes | white | |\n\n\
             Factors that a map does not name vary in their default ranges. The paper names such factors without their ranges: these are \
             this program's own. Below level 1 choices stay at the canonical one. Pictures are drawn in software on all cores: perspective, depth \
-            buffer, textures, Lambert and Blinn-Phong light without shadows, four samples per pixel; the same everywhere, to \
+            buffer, textures, Lambert and Blinn-Phong light without shadows, four samples per pixel; the same on one machine whatever the threads, to \
             whole multiples of 1/255.",
     source: "Shu, Liu, Qiu and Yuille, AAAI 2020",
     examples: &[
         Example {
             code: "space::render(#{ factors: [\"azimuth\", \"light_energy\"] })",
-            result: "space render(#{ factors: #{ azimuth: [0.0, 360.0], light_energy: [0.2, 3.0] } })",
+            result: "space render(#{ factors: #{ azimuth: [0.0, 360.0], elevation: 20.0, distance: 2.5, roll: 0.0, shift_x: 0.0, shift_y: 0.0, light_azimuth: 70.0, light_elevation: 50.0, light_energy: [0.2, 3.0], light: \"sun\", material: \"matte\", background: \"white\" } })",
         },
         Example {
             code: "let ds = data::objects([\"mug\", \"lamp\"], #{ n: 4, size: 32, seed: 1 });\n\
@@ -87,7 +87,7 @@ pub(in crate::primitives) fn wanted(name: &str, value: &Value) -> Result<Wanted>
     };
     let unfit = || {
         Error::argument(format!(
-            "factor {name:?}: wanted [min, max], an array of choices, or one value, got {}",
+            "factor {name:?}: wanted a range [min, max], an array of the names of choices, or one value, got {}",
             value.summary()
         ))
     };
