@@ -253,7 +253,9 @@ fn the_examiner_s_experiments_run() {
     assert_eq!(rows("order", "table", &policy).as_array().map(Vec::len), Some(4));
     assert!(rows("strength", "table", &both).as_array().is_some_and(|rows| rows.len() >= 7));
     let shares = rows("attack", "by_share", &bayes);
-    assert!(number(&shares[5]["worst"]) >= number(&shares[0]["worst"]), "wider views hold narrower ones: {shares}");
+    let of_ranges: Vec<f64> = (0..6).map(|i| number(&shares[i]["share_of_ranges"])).collect();
+    assert_eq!(of_ranges, [0.05, 0.1, 0.2, 0.4, 0.7, 1.0]);
+    assert!((0..6).all(|i| (0.0..=1.0).contains(&number(&shares[i]["examiner"]))), "{shares}");
     assert_eq!(
         rows("sheets", "table", &[&both[..], &["--shown", "4", "--network", "alexnet"]].concat())
             .as_array()
