@@ -168,7 +168,10 @@ fn mean(numbers: &[f64]) -> Interval {
     Interval { value, lo: value - reach, hi: value + reach }
 }
 
-const MEASURES: [(&str, fn(&Step) -> Interval); 6] = [
+/// What a column is called, and where it is found in a step.
+type Column = (&'static str, fn(&Step) -> Interval);
+
+const MEASURES: [Column; 6] = [
     ("worst", |step| step.worst),
     ("last", |step| step.last),
     ("mean", |step| step.mean),

@@ -367,8 +367,8 @@ mod tests {
             })
         })
         .expect("a walk");
-        for setting in 0..6 {
-            let p = f64::from(shares[0][setting] * shares[1][setting]);
+        for (setting, (first, second)) in shares[0].iter().zip(&shares[1]).enumerate() {
+            let p = f64::from(first * second);
             let seen = settings.iter().filter(|drawn| drawn[0] * 3 + drawn[1] == setting).count() as f64 / N as f64;
             let deviation = (p * (1.0 - p) / N as f64).sqrt();
             assert!((seen - p).abs() < 5.0 * deviation, "setting {setting}: {seen} of {p}");
