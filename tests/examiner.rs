@@ -238,7 +238,7 @@ fn curves_are_what_the_questions_say() {
     let Value::Array(parts) = evaluate(&format!(
         "{LIGHT} let t = examine(f, ds, #{{ space: dim, search: search::sample(#{{ n: 40 }}), seed: 3 }});
          let w = t.worst(); let e = t.expected();
-         [t.questions(\"light\"), t.questions(\"loss\"), t.questions(\"wrong\"), w.worst, w.last, w.mean, w.accuracy, w.accuracy_last, e.accuracy_mean, t.column(\"margin\"), t.marginal(\"light\", #{{ bins: 4 }}), t.marginal(\"kind\")]"
+         [t.questions(\"light\"), t.questions(\"loss\"), t.questions(\"wrong\"), w.worst, w.last, w.mean, w.accuracy, w.accuracy_last, e.accuracy_mean, t.column(\"margin\"), t.marginal(\"light\", #{{ bins: 4 }}), t.marginal(\"kind\"), w.worst_lo, w.worst_hi, w.accuracy_lo]"
     )) else {
         panic!("an array")
     };
@@ -271,6 +271,13 @@ fn curves_are_what_the_questions_say() {
     for (row, margin) in floats(9).iter().enumerate() {
         assert!((margin + most(row, 39)).abs() < 1e-6, "the transcript's row is the worst question");
     }
+    // Student's quantile of one degree of freedom, 12.706; of two numbers the standard error is half their distance.
+    let reach = 12.7062047 * (most(0, 39) - most(1, 39)).abs() / 2.0;
+    assert!((floats(3)[39] - reach - floats(12)[39]).abs() < 1e-6, "{} of {reach}", floats(3)[39] - floats(12)[39]);
+    assert!((floats(3)[39] + reach - floats(13)[39]).abs() < 1e-6);
+    // Wilson's interval of 0, 1 or 2 of 2.
+    let lower = [0.0, 0.0945312, 0.3423802];
+    assert!((floats(14)[39] - lower[(2.0 * floats(6)[39]) as usize]).abs() < 1e-6, "{}", floats(14)[39]);
     let Value::Array(bins) = &parts[10] else { panic!("an array") };
     for (k, bin) in bins.iter().enumerate() {
         let Value::Map(bin) = bin else { panic!("a map") };

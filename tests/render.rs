@@ -252,6 +252,39 @@ fn energy_doubles_brightness_below_saturation() {
     }
 }
 
+/// A square that faces camera and light: in its middle all cosines are 1, so brightness is ambient 0.35 and Lambert 0.65, plus what a material
+/// adds. The four lamps of an area light stand a square root of 2 aside at distance 3: 9/11 of the light at a cosine of 3 / sqrt(11).
+#[test]
+fn light_and_material_are_those_of_their_formulas() {
+    let corner = |x: f32, y: f32| vertex([x, y, 0.0], [0.0, 0.0, 1.0]);
+    let vertices = vec![corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+    let square = Mesh::new("square", vertices, triangles(&[[0, 1, 2], [0, 2, 3]]), white()).expect("a mesh");
+    let area = 0.5 * (0.35 + 0.65 * 9.0 / 11.0 * 3.0 / 11f32.sqrt());
+    use viva::render::{Light, Material};
+    for (light, material, wanted) in [
+        (Light::Sun, Material::Matte, 0.5),
+        (Light::Point, Material::Matte, 0.5),
+        (Light::Area, Material::Matte, area),
+        (Light::Sun, Material::Glossy, 0.5 * (1.0 + 0.6)),
+        (Light::Sun, Material::Metal, 0.5 * (0.45 + 0.9)),
+    ] {
+        let view = View {
+            azimuth: 0.0,
+            elevation: 0.0,
+            light_azimuth: 0.0,
+            light_elevation: 0.0,
+            light_energy: 0.5,
+            light,
+            material,
+            ..canonical()
+        };
+        let pixels = picture(&square, &view, 128);
+        let middle = pixels[64 * 128 + 64];
+        // Rounded to 1/255, and half a pixel off the middle.
+        assert!((middle - wanted).abs() < 0.006, "{light:?} {material:?}: {middle} of {wanted}");
+    }
+}
+
 #[test]
 fn ten_thousand_views_are_drawn() {
     let objects: Vec<Mesh> =

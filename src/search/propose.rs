@@ -2,6 +2,8 @@
 //! Algorithm 1). Each image has a search of its own, which proposes settings of the space's factors and hears how far each
 //! of them fails; proposals of several images fill one batch.
 
+use std::sync::atomic::Ordering;
+
 use rayon::prelude::*;
 
 use super::Examination;
@@ -333,7 +335,14 @@ impl Searches<'_> {
             .flat_map(|(_, active)| active.iter_mut().flat_map(|active| &mut active.hunts))
             .collect();
         // Also where there is one, so that it computes as it would beside others.
-        in_parallel(|| due.par_iter_mut().map(|hunt| hunt.go_on()).collect::<Result<()>>())?
+        let stop = self.cx.stop_flag();
+        in_parallel(|| {
+            let think = |hunt: &mut &mut Hunt| match stop.load(Ordering::Relaxed) {
+                true => Err(Error::interrupted()),
+                false => hunt.go_on(),
+            };
+            due.par_iter_mut().map(think).collect::<Result<()>>()
+        })?
     }
 
     /// Takes up what the hunts of an image want next; the image is done when they want nothing.

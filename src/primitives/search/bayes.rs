@@ -12,8 +12,8 @@ pub static BAYES: Primitive = Primitive {
     purpose: "Bayesian optimisation: a Gaussian process learns each image's losses, and asks where they may be largest.",
     params: &[],
     options: &[
-        Param::new("steps", Kind::Int, "questions per image, the random ones included").range(1.0, 5000.0).or(Fallback::Int(100)),
-        Param::new("start", Kind::Int, "random questions at the start").range(1.0, 5000.0).or(Fallback::Int(2)),
+        Param::new("steps", Kind::Int, "questions per image, the random ones included").range(1.0, 500.0).or(Fallback::Int(100)),
+        Param::new("start", Kind::Int, "random questions at the start").range(1.0, 500.0).or(Fallback::Int(2)),
         Param::new("kernel", Kind::Choice(&["matern", "squared-exponential"]), "how losses hang together: Matern 5/2, or smoother")
             .or(Fallback::Str("matern")),
         Param::new(
@@ -27,7 +27,7 @@ pub static BAYES: Primitive = Primitive {
         Param::new("candidates", Kind::Int, "random settings, drawn anew at every fit, that are compared for every question; the best 8 are improved along the gradient")
             .range(8.0, 1e6)
             .or(Fallback::Int(2000)),
-        Param::new("refit", Kind::Int, "questions from one fit of the lengthscales to the next").range(1.0, 5000.0).or(Fallback::Int(5)),
+        Param::new("refit", Kind::Int, "questions from one fit of the lengthscales to the next").range(1.0, 500.0).or(Fallback::Int(5)),
         Param::new(
             "lengthscales",
             Kind::Either(&[Kind::Choice(&["each", "one"]), Kind::Float]),
