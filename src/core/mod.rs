@@ -1,5 +1,6 @@
 //! Values, tensors, errors, the context of a run and its record: what every other floor stands on.
 
+mod caution;
 mod cx;
 mod digest;
 mod error;
@@ -10,6 +11,7 @@ mod table;
 mod tensor;
 mod value;
 
+pub use caution::Cautions;
 pub use cx::{Activity, Cx, Draws, Input, Progress, Quiet, Task};
 pub use digest::Digest;
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};

@@ -13,7 +13,7 @@ mod supply;
 pub mod weights;
 pub mod zoo;
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -28,7 +28,7 @@ pub use program::Program;
 pub use shift::{Shared, ShiftPlan};
 pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
 
-use crate::core::{Callback, Cx, Digest, Error, Object, Result, Table, Tensor, Value};
+use crate::core::{Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value};
 
 /// What maps a batch of images to scores.
 pub trait Network {
@@ -138,6 +138,8 @@ pub struct Model {
     digest: Digest,
     /// Mean training loss of each epoch, of a model trained here.
     history: Vec<f64>,
+    /// What was noticed of its answers.
+    cautions: Rc<RefCell<Cautions>>,
 }
 
 impl Model {
@@ -150,6 +152,7 @@ impl Model {
             normalisation: None,
             digest,
             history: vec![],
+            cautions: Rc::default(),
         }
     }
 
@@ -237,6 +240,16 @@ impl Model {
 
     pub fn differentiable(&self) -> bool {
         self.network.differentiable()
+    }
+
+    /// Why its answers may not mean what they seem to, as far as was noticed.
+    pub fn cautions(&self) -> Cautions {
+        self.cautions.borrow().clone()
+    }
+
+    /// Keeps what was noticed, for every result that comes of this model.
+    pub fn notice(&self, caution: impl Into<String>) {
+        self.cautions.borrow_mut().add(caution);
     }
 
     /// Whether what it does can't be told from its digest: a closure's.

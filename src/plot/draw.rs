@@ -4,10 +4,10 @@ use super::canvas::{Anchor, Canvas, Face, Pen, Point, Rect, clip_line, clip_poly
 use super::figure::{Figure, Layer, Panel, Series, Spread};
 use super::legend::{Entry, Legend, Sample};
 use super::marker::{marker, series_width};
-use super::palette::{GRID, INK, Rgb, WHITE, style};
+use super::palette::{GRID, INK, Rgb, WARNING, WHITE, style};
 use super::scale::{Scale, Tick};
 use super::{Picture, backend};
-use crate::core::Result;
+use crate::core::{Cautions, Result};
 
 /// Series with at most so many points have each of them marked.
 const FEW_POINTS: usize = 40;
@@ -35,7 +35,18 @@ impl Figure {
         } else {
             (720.0 * columns as f64, 520.0 * rows as f64)
         };
+        let h = h + cautions_height(&self.cautions, self.font(w, h), w);
         (w.clamp(64.0, 8192.0).ceil() as u32, h.clamp(64.0, 8192.0).ceil() as u32)
+    }
+
+    /// The em of its labels at this size.
+    fn font(&self, width: f64, height: f64) -> f64 {
+        let columns = self.columns.clamp(1, self.panels.len().max(1));
+        let rows = self.panels.len().div_ceil(columns).max(1);
+        match self.panels.iter().all(|panel| panel.sheet().is_some()) {
+            true => sheet_font(width / columns as f64),
+            false => base_font(width / columns as f64, height / rows as f64),
+        }
     }
 
     /// The figure as an SVG file.
@@ -86,6 +97,30 @@ fn title_height(title: &str, font: f64, width: f64) -> f64 {
     wrapped(title, font * 1.1, true, width - font).len() as f64 * font * 1.4 + font * 0.4
 }
 
+/// The em of cautions, beside that of labels.
+const CAUTION: f64 = 0.85;
+
+fn caution_lines(cautions: &Cautions, font: f64, width: f64) -> Vec<String> {
+    let size = font * CAUTION;
+    cautions.lines().iter().flat_map(|caution| wrapped(caution, size, false, width - 2.0 * font)).collect()
+}
+
+fn cautions_height(cautions: &Cautions, font: f64, width: f64) -> f64 {
+    match caution_lines(cautions, font, width).len() {
+        0 => 0.0,
+        lines => (lines as f64 * 1.3 * CAUTION + 0.7) * font,
+    }
+}
+
+/// Below everything else, from `top` on.
+fn draw_cautions(canvas: &mut dyn Canvas, cautions: &Cautions, font: f64, width: f64, top: f64) {
+    let size = font * CAUTION;
+    for (i, line) in caution_lines(cautions, font, width).iter().enumerate() {
+        let at = (font, top + size * (1.2 + 1.3 * i as f64));
+        canvas.text(line, at, Face { size, bold: false, anchor: Anchor::Start, upwards: false, colour: WARNING });
+    }
+}
+
 fn draw_title(canvas: &mut dyn Canvas, title: &str, font: f64, area: Rect) {
     for (i, line) in wrapped(title, font * 1.1, true, area.width() - font).iter().enumerate() {
         let at = ((area.x0 + area.x1) / 2.0, area.y0 + font * (1.3 + 1.4 * i as f64));
@@ -100,10 +135,10 @@ fn draw_title(canvas: &mut dyn Canvas, title: &str, font: f64, area: Rect) {
 fn draw(figure: &Figure, canvas: &mut dyn Canvas, width: f64, height: f64) {
     let columns = figure.columns.clamp(1, figure.panels.len());
     let rows = figure.panels.len().div_ceil(columns);
-    let font = match figure.panels.iter().all(|panel| panel.sheet().is_some()) {
-        true => sheet_font(width / columns as f64),
-        false => base_font(width / columns as f64, height / rows as f64),
-    };
+    let font = figure.font(width, height);
+    let below = cautions_height(&figure.cautions, font, width);
+    let height = (height - below).max(1.0);
+    draw_cautions(canvas, &figure.cautions, font, width, height);
     let top = title_height(&figure.title, font, width);
     draw_title(canvas, &figure.title, font, Rect::new(0.0, 0.0, width, top));
     let (w, h) = (width / columns as f64, (height - top).max(1.0) / rows as f64);

@@ -49,5 +49,5 @@ pub fn examiner(
     };
     let panels: Vec<Panel> = panels.iter().map(panel).collect();
     let columns = panels.len();
-    Figure { title: String::new(), panels, columns, size: None }.checked()
+    Figure::of(panels, columns).checked()
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::Picture;
-use crate::core::{Cx, Digest, Error, Object, Result, Value, number};
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Value, number};
 
 /// How an interval around a line is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +111,8 @@ pub struct Figure {
     pub columns: usize,
     /// Width and height in pixels; where absent, from the number and kind of the panels.
     pub size: Option<(u32, u32)>,
+    /// Why it may not mean what it seems to; stands below the panels.
+    pub cautions: Cautions,
 }
 
 /// Width and height that a figure may have, in pixels.
@@ -197,13 +199,26 @@ impl Axis {
 impl Figure {
     /// A figure of one panel.
     pub fn new(panel: Panel) -> Result<Self> {
-        Self { title: String::new(), panels: vec![panel], columns: 1, size: None }.checked()
+        Self::of(vec![panel], 1).checked()
+    }
+
+    /// Panels, `columns` in a row.
+    pub fn of(panels: Vec<Panel>, columns: usize) -> Self {
+        Self { title: String::new(), panels, columns, size: None, cautions: Cautions::default() }
+    }
+
+    /// With these cautions below the panels as well.
+    pub fn cautioned(mut self, cautions: &Cautions) -> Self {
+        self.cautions.extend(cautions);
+        self
     }
 
     /// All panels of these figures, `columns` in a row.
     pub fn grid(figures: &[&Figure], columns: usize) -> Result<Self> {
         let mut panels = Vec::new();
+        let mut cautions = Cautions::default();
         for figure in figures {
+            cautions.extend(&figure.cautions);
             for (i, panel) in figure.panels.iter().enumerate() {
                 let mut panel = panel.clone();
                 if panel.title.is_empty() && i == 0 {
@@ -215,7 +230,8 @@ impl Figure {
         if panels.is_empty() {
             return Err(Error::argument("a grid needs at least one figure"));
         }
-        Self { title: String::new(), columns: columns.clamp(1, panels.len()), panels, size: None }.checked()
+        let columns = columns.clamp(1, panels.len());
+        Self::of(panels, columns).cautioned(&cautions).checked()
     }
 
     /// The figure, or why it can't be drawn.
@@ -385,11 +401,12 @@ impl Object for Figure {
             .map(|(kind, n)| if n == 1 { format!("1 {kind}") } else { format!("{n} {kind}s") })
             .collect();
         let panels = if self.panels.len() > 1 { format!("{} panels, ", self.panels.len()) } else { String::new() };
-        format!("figure{title}: {panels}{}", parts.join(", "))
+        format!("figure{title}: {panels}{}{}", parts.join(", "), self.cautions.ending())
     }
 
     fn details(&self, _width: usize) -> String {
         let mut lines = vec![self.summary()];
+        lines.extend(self.cautions.lines());
         for panel in &self.panels {
             let axis = |axis: &Axis, name: &str| {
                 let label = if axis.label.is_empty() { name } else { &axis.label };
@@ -404,7 +421,7 @@ impl Object for Figure {
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["title", "width", "height", "panels"]
+        &["title", "width", "height", "panels", "cautions"]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -414,6 +431,7 @@ impl Object for Figure {
             "width" => Value::Int(i64::from(width)),
             "height" => Value::Int(i64::from(height)),
             "panels" => Value::Int(self.panels.len() as i64),
+            "cautions" => self.cautions.value(),
             _ => return Ok(None),
         }))
     }
@@ -428,7 +446,13 @@ impl Object for Figure {
                 json!({ "title": panel.title, "x": panel.x.json(), "y": panel.y.json(), "layers": layers })
             })
             .collect();
-        json!({ "title": self.title, "width": width, "height": height, "columns": self.columns, "panels": panels })
+        let mut map = json!({
+            "title": self.title, "width": width, "height": height, "columns": self.columns, "panels": panels,
+        });
+        if !self.cautions.is_empty() {
+            map["cautions"] = self.cautions.json();
+        }
+        map
     }
 
     fn digest(&self) -> crate::core::Digest {

@@ -10,6 +10,8 @@ pub const BLACK: Rgb = Rgb(0, 0, 0);
 pub const WHITE: Rgb = Rgb(255, 255, 255);
 /// Axes and text.
 pub const INK: Rgb = Rgb(38, 38, 38);
+/// Cautions.
+pub const WARNING: Rgb = Rgb(158, 52, 0);
 pub const GRID: Rgb = Rgb(226, 226, 226);
 /// Cells of a heat map that hold no number.
 pub const MISSING: Rgb = Rgb(205, 205, 205);

@@ -67,5 +67,5 @@ pub fn tolerance(curves: &[(String, &Curve)], measures: &[Measure], in_db: bool)
         panels.push(panel);
     }
     let columns = panels.len();
-    Figure { title: String::new(), panels, columns, size: None }.checked()
+    Figure::of(panels, columns).checked()
 }

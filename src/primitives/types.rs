@@ -137,6 +137,11 @@ pub static TYPES: &[Type] = &[
             field("space", "a string", "what was changed"),
             field("search", "a string", "how a failing change was looked for"),
             field("objective", "a string", "what counted as failing"),
+            field(
+                "cautions",
+                "an array of strings",
+                "why it may not mean what it seems to; empty where nothing was noticed",
+            ),
         ],
         elements: "a map: one row; a negative index counts from the end",
     },
@@ -285,6 +290,11 @@ pub static TYPES: &[Type] = &[
             field("width", "an int", "its width in pixels"),
             field("height", "an int", "its height in pixels"),
             field("panels", "an int", "how many panels it has"),
+            field(
+                "cautions",
+                "an array of strings",
+                "why it may not mean what it seems to; empty where nothing was noticed",
+            ),
         ],
         elements: "",
     },

@@ -4,6 +4,7 @@ mod adam;
 mod adef;
 mod bayes;
 mod bim;
+mod cautions;
 mod combinations;
 mod descent;
 mod examine;

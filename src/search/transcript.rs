@@ -6,9 +6,10 @@ use std::rc::Rc;
 use serde_json::json;
 
 use super::Examination;
+use super::cautions::cautions;
 use super::questions::{Asked, Questions};
 use super::replay::{Replay, Wanted};
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, cut, number, suggestion};
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, cut, number, suggestion};
 use crate::data::Dataset;
 use crate::objective::Objective;
 use crate::space::{Element, Group, Originals, Point, Space, factor};
@@ -122,6 +123,8 @@ pub struct Provenance {
     pub additive: bool,
     /// Whether all rows of a step have gone as many steps.
     pub steps_in_common: bool,
+    /// Why the outcomes may not mean what they seem to.
+    pub cautions: Cautions,
     points: Points,
 }
 
@@ -280,6 +283,7 @@ impl Transcript {
             unit: plan.space.unit(),
             additive: plan.space.additive(),
             steps_in_common: plan.search.by_gradient().is_some_and(|search| search.length().is_some()),
+            cautions: cautions(plan, &rows),
             points,
         };
         Self { rows, of: Rc::new(of) }
@@ -487,7 +491,12 @@ impl Object for Transcript {
     fn summary(&self) -> String {
         let fooled = self.rows.iter().filter(|row| row.fooled()).count();
         let wrong = self.rows.iter().filter(|row| row.wrong_before()).count();
-        format!("transcript: {} {}, {wrong} wrong as they stand, {fooled} fooled", self.len(), self.rows_name())
+        let rows = self.rows_name();
+        format!(
+            "transcript: {} {rows}, {wrong} wrong as they stand, {fooled} fooled{}",
+            self.len(),
+            self.of.cautions.ending()
+        )
     }
 
     fn details(&self, width: usize) -> String {
@@ -510,7 +519,7 @@ impl Object for Transcript {
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["space", "search", "objective"]
+        &["space", "search", "objective", "cautions"]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -518,6 +527,7 @@ impl Object for Transcript {
             "space" => Value::Str(self.of.space.clone()),
             "search" => Value::Str(self.of.search.clone()),
             "objective" => Value::Str(self.of.objective.describe()),
+            "cautions" => self.of.cautions.value(),
             _ => return Ok(None),
         }))
     }
@@ -547,12 +557,12 @@ impl Object for Transcript {
         json!({
             "model": of.model.0, "model_hash": of.model.1.hex(), "data": of.data.json(), "space": of.space,
             "search": of.search, "objective": of.objective.describe(), "seed": of.seed,
-            "success_rate": Value::Float(self.success_rate()).json(), "rows": rows.collect::<Vec<_>>(),
+            "success_rate": Value::Float(self.success_rate()).json(), "cautions": of.cautions.json(), "rows": rows.collect::<Vec<_>>(),
         })
     }
 
     fn table(&self) -> Option<Table> {
-        Some(self.ends(self.len()))
+        Some(self.of.cautions.beside(self.ends(self.len())))
     }
 
     fn kept_as(&self) -> &'static [&'static str] {

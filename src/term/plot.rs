@@ -280,7 +280,7 @@ mod tests {
         let series = Series::line("loss", vec![1.0, 2.0, 3.0, 4.0], vec![3.0, 1.0, 2.0, 0.5]);
         let x = Axis { label: "epoch".into(), ..Axis::default() };
         let panel = Panel { x, layers: vec![Layer::Series(series)], ..Panel::default() };
-        let figure = Figure { title: "Learning".into(), panels: vec![panel], columns: 1, size: None };
+        let figure = Figure::of(vec![panel], 1).titled("Learning");
         for columns in [80, 200] {
             let text = drawn(&figure, columns, Colours::None).expect("a drawing");
             assert!(text.contains("Learning") && text.contains("epoch") && !text.contains('\u{1b}'), "{text}");

@@ -155,7 +155,7 @@ fn tiles(images: Vec<Picture>, captions: Vec<String>) -> Figure {
         layers: vec![Layer::Tiles(Tiles { images, captions, arrows: vec![], columns })],
         ..Default::default()
     };
-    Figure { title: String::new(), panels: vec![panel], columns: 1, size: None }
+    Figure::of(vec![panel], 1)
 }
 
 /// Pixels across one character of the terminal.

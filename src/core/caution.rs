@@ -1,0 +1,67 @@
+//! What must be said beside a result wherever it is written: why it may not mean what it seems to.
+
+use serde_json::json;
+
+use super::{Table, Value};
+
+/// Sentences without a full stop, each once, in the order in which they were noticed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cautions(Vec<String>);
+
+impl Cautions {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn add(&mut self, caution: impl Into<String>) {
+        let caution = caution.into();
+        if !self.0.contains(&caution) {
+            self.0.push(caution);
+        }
+    }
+
+    pub fn extend(&mut self, others: &Self) {
+        others.0.iter().for_each(|other| self.add(other.as_str()));
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// The end of a one-line summary: all of them, or nothing.
+    pub fn ending(&self) -> String {
+        if self.is_empty() { String::new() } else { format!("; caution: {}", self.0.join("; ")) }
+    }
+
+    /// A line each, for the long form.
+    pub fn lines(&self) -> Vec<String> {
+        self.iter().map(|caution| format!("caution: {caution}")).collect()
+    }
+
+    pub fn value(&self) -> Value {
+        Value::Array(self.iter().map(|caution| Value::Str(caution.into())).collect())
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        json!(self.0)
+    }
+
+    /// The table with a last column that says them in every row, where there are any: rows that are cut out take them along.
+    pub fn beside(&self, table: Table) -> Table {
+        match self.is_empty() {
+            true => table,
+            false => {
+                let rows = table.len();
+                table.column("cautions", vec![Value::Str(self.0.join("; ")); rows])
+            }
+        }
+    }
+}
+
+impl<T: Into<String>> FromIterator<T> for Cautions {
+    fn from_iter<I: IntoIterator<Item = T>>(cautions: I) -> Self {
+        let mut all = Self::default();
+        cautions.into_iter().for_each(|caution| all.add(caution));
+        all
+    }
+}

@@ -1,0 +1,52 @@
+//! Nothing is silently wrong: one case for everything that once gave a wrong or misleading answer without a word.
+#![allow(clippy::unwrap_used, dead_code)]
+
+use std::path::Path;
+use std::rc::Rc;
+
+use viva::core::{Cx, Value};
+use viva::script::Session;
+
+#[path = "silent/inputs.rs"]
+mod inputs;
+#[path = "silent/language.rs"]
+mod language;
+#[path = "silent/measures.rs"]
+mod measures;
+#[path = "silent/models.rs"]
+mod models;
+#[path = "silent/provenance.rs"]
+mod provenance;
+#[path = "silent/reproducible.rs"]
+mod reproducible;
+#[path = "silent/verdicts.rs"]
+mod verdicts;
+
+/// What a script gives in a folder, or the error that its user reads.
+fn run_in(folder: &Path, script: &str) -> Result<Value, String> {
+    let mut cx = Cx::default();
+    cx.set_folder(folder.to_path_buf());
+    Session::new(Rc::new(cx)).run(&folder.join("script.rhai"), script).map_err(|error| error.render(false))
+}
+
+fn run(script: &str) -> Result<Value, String> {
+    run_in(tempfile::tempdir().unwrap().path(), script)
+}
+
+/// Runs a script that answers a map of truths.
+#[track_caller]
+fn truths(script: &str) {
+    match run(script).unwrap_or_else(|error| panic!("{error}")) {
+        Value::Map(said) => said.iter().for_each(|(name, value)| {
+            assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
+        }),
+        other => panic!("no map: {}", other.summary()),
+    }
+}
+
+/// The script is refused, in these words.
+#[track_caller]
+fn refused(script: &str, words: &str) {
+    let error = run(script).map(|value| value.summary()).expect_err(script);
+    assert!(error.contains(words), "{script}: {error}");
+}

@@ -1,0 +1,24 @@
+//! What is read: images, classes, tables.
+
+use super::truths;
+
+/// A network whose classes are numbered otherwise than those of the data is wrong everywhere, and its outcomes say so themselves.
+#[test]
+fn an_error_no_better_than_guessing_is_said_in_the_result() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 }).only([3, 5]);
+        let f = model::from(|x| tensor::zeros([x.shape[0], 10]), #{ classes: 10 });
+        let t = examine(f, ds, #{ space: space::noise(), search: search::sweep(), levels: [0.1] });
+        t.save("t.json");
+        let few = examine(f, ds.take(3), #{ space: space::noise(), search: search::sweep(), levels: [0.1] });
+        let other = examine(model::from(|x| tensor::zeros([x.shape[0], 11]), #{ classes: 11 }), ds.take(3), #{
+            space: space::noise(), search: search::sweep(), levels: [0.1],
+        });
+        #{
+            said: t.cautions.len() == 1 && t.cautions[0].contains("no better than guessing"),
+            enough: few.cautions == [],
+            differing: other.cautions[0].contains("answers 11 classes"),
+        }"#,
+    );
+}

@@ -1,0 +1,1 @@
+//! What a script says: keys, captured values, operators, options.

@@ -1,0 +1,1 @@
+//! Information, populations, and means over a part.

@@ -1,0 +1,1 @@
+//! What a run keeps of what took part in it.
