@@ -28,6 +28,22 @@ impl Cautions {
         self.0.iter().map(String::as_str)
     }
 
+    /// Those of several results by name: what holds of all of them stands alone, else behind the names that it holds of.
+    pub fn of_each<'a>(results: impl Iterator<Item = (&'a str, &'a Self)> + Clone) -> Self {
+        let said = results.clone().flat_map(|(_, cautions)| cautions.iter());
+        let said: Self = said.collect();
+        let of_one = |caution: &str| {
+            let names: Vec<&str> = results
+                .clone()
+                .filter(|(_, own)| own.iter().any(|known| known == caution))
+                .map(|(name, _)| name)
+                .collect();
+            let of_all = names.len() == results.clone().count() || names.iter().all(|name| name.is_empty());
+            if of_all { caution.to_string() } else { format!("{}: {caution}", names.join(", ")) }
+        };
+        said.iter().map(of_one).collect()
+    }
+
     /// The end of a one-line summary: all of them, or nothing.
     pub fn ending(&self) -> String {
         if self.is_empty() { String::new() } else { format!("; caution: {}", self.0.join("; ")) }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::core::{Digest, Error, Object, Result, Table, Value, number};
+use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, number};
 use crate::maths::shares::wilson;
 use crate::search::{Row, Transcript};
 
@@ -71,6 +71,7 @@ pub struct Curve {
     pub loss: &'static str,
     /// Model, data, space, search and objective.
     of: [String; 5],
+    pub cautions: Cautions,
     digest: Digest,
 }
 
@@ -142,6 +143,7 @@ pub fn curve(transcript: &Transcript, measure: Measure) -> Result<Curve> {
         measure,
         loss: if of.objective.cross_entropy { "cross entropy (nats)" } else { "lead of the best wrong score" },
         of: [&of.model.0, &of.data.name, &of.space, &of.search, &of.objective.describe()].map(String::clone),
+        cautions: of.cautions.clone(),
         digest: transcript.digest(),
     })
 }
@@ -180,7 +182,7 @@ const MEASURES: [Column; 6] = [
     ("accuracy_mean", |step| step.accuracy_mean),
 ];
 
-const FIELDS: [&str; 21] = [
+const FIELDS: [&str; 22] = [
     "steps",
     "worst",
     "worst_lo",
@@ -202,6 +204,7 @@ const FIELDS: [&str; 21] = [
     "accuracy_mean_hi",
     "objects",
     "loss",
+    "cautions",
 ];
 
 /// What the long form shows.
@@ -248,7 +251,8 @@ impl Object for Curve {
         };
         let plural = if steps == 1 { "" } else { "s" };
         let search = self.of[3].split('(').next().unwrap_or_default();
-        format!("{what} after {steps} question{plural} to each of {} objects by {search}", self.objects)
+        let cautions = self.cautions.ending();
+        format!("{what} after {steps} question{plural} to each of {} objects by {search}{cautions}", self.objects)
     }
 
     fn details(&self, width: usize) -> String {
@@ -270,6 +274,7 @@ impl Object for Curve {
         Ok(match name {
             "objects" => Some(Value::Int(self.objects as i64)),
             "loss" => Some(Value::Str(self.loss.into())),
+            "cautions" => Some(self.cautions.value()),
             "steps" => Some(Value::ints(self.steps.iter().map(|step| step.step as i64))),
             other => self.column(other).map(Value::floats),
         })
@@ -293,7 +298,7 @@ impl Object for Curve {
     }
 
     fn table(&self) -> Option<Table> {
-        Some(self.rows(&FIELDS[..19], &(0..self.steps.len()).collect::<Vec<_>>()))
+        Some(self.cautions.beside(self.rows(&FIELDS[..19], &(0..self.steps.len()).collect::<Vec<_>>())))
     }
 
     fn kept_as(&self) -> &'static [&'static str] {

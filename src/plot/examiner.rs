@@ -1,7 +1,7 @@
 //! The figures of Shu, Liu, Qiu and Yuille, "Identifying Model Weakness with Adversarial Examiner" (AAAI 2020).
 
 use super::figure::{Axis, Figure, Layer, Panel, Series};
-use crate::core::Result;
+use crate::core::{Cautions, Result};
 use crate::estimate::worst_case::{Curve, Interval, Measure, Step};
 
 /// What a panel shows by step.
@@ -49,5 +49,6 @@ pub fn examiner(
     };
     let panels: Vec<Panel> = panels.iter().map(panel).collect();
     let columns = panels.len();
-    Figure::of(panels, columns).checked()
+    let cautions = Cautions::of_each(curves.iter().map(|(name, curve)| (name.as_str(), &curve.cautions)));
+    Figure::of(panels, columns).cautioned(&cautions).checked()
 }

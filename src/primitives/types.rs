@@ -246,6 +246,11 @@ pub static TYPES: &[Type] = &[
             field("accuracy_mean_hi", "an array of floats", "upper ends"),
             field("objects", "an int", "how many objects were examined"),
             field("loss", "a string", "what the losses are"),
+            field(
+                "cautions",
+                "an array of strings",
+                "why it may not mean what it seems to; empty where nothing was noticed",
+            ),
         ],
         elements: "",
     },

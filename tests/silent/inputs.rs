@@ -22,3 +22,21 @@ fn an_error_no_better_than_guessing_is_said_in_the_result() {
         }"#,
     );
 }
+
+/// What is said of outcomes stays with what is made of them: rows that are cut out, curves, figures.
+#[test]
+fn cautions_go_along() {
+    truths(
+        r#"
+        let ds = data::objects(["mug"], #{ n: 12, size: 32, seed: 1 });
+        let f = model::from(|x| tensor::zeros([x.shape[0], 2]) + tensor::from([0.0, 1.0]), #{ classes: 2 });
+        let t = examine(f, ds, #{ space: space::render(), search: search::sample(#{ n: 3 }) });
+        let worst = t.worst();
+        let figure = plot::examiner(#{ a: worst, b: worst });
+        #{
+            rows: t.filter(|row| row.id < 3).cautions == t.cautions && t.cautions.len() == 1,
+            curve: worst.cautions == t.cautions, figure: figure.cautions == t.cautions,
+            sheet: plot::grid([figure, figure]).cautions == t.cautions,
+        }"#,
+    );
+}
