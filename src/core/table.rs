@@ -14,22 +14,20 @@ impl Table {
         self
     }
 
-    /// An array of maps as a table, if it is one; the columns are those of the first map.
+    /// An array of maps as a table, if it is one, with the keys of all of them as columns: those of the first map before what only later
+    /// ones have.
     pub fn from_rows(rows: &Value) -> Option<Self> {
         let Value::Array(rows) = rows else { return None };
-        let Some(Value::Map(first)) = rows.first() else { return None };
-        let mut table = Self::default();
-        for name in first.keys() {
-            let values = rows
-                .iter()
-                .map(|row| match row {
-                    Value::Map(map) => map.get(name).cloned().unwrap_or(Value::Unit),
-                    _ => Value::Unit,
-                })
-                .collect();
-            table = table.column(name, values);
+        let map = |row: &Value| if let Value::Map(map) = row { Some(map.clone()) } else { None };
+        let maps: Vec<_> = rows.iter().map(map).collect::<Option<_>>()?;
+        let mut names: Vec<&String> = maps.first()?.keys().collect();
+        for name in maps.iter().skip(1).flat_map(|map| map.keys()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
         }
-        Some(table)
+        let column = |name: &String| maps.iter().map(|map| map.get(name).cloned().unwrap_or(Value::Unit)).collect();
+        Some(names.iter().fold(Self::default(), |table, name| table.column(name.as_str(), column(name))))
     }
 
     pub fn len(&self) -> usize {

@@ -1,6 +1,6 @@
 //! What is read: images, classes, tables.
 
-use super::truths;
+use super::{run_in, truths};
 
 /// A network whose classes are numbered otherwise than those of the data is wrong everywhere, and its outcomes say so themselves.
 #[test]
@@ -39,4 +39,12 @@ fn cautions_go_along() {
             sheet: plot::grid([figure, figure]).cautions == t.cautions,
         }"#,
     );
+}
+
+/// A key that only later rows have is a column all the same.
+#[test]
+fn tables_keep_every_key_of_their_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    run_in(folder.path(), r#"[#{ a: 1 }, #{ a: 2, caution: "mind" }].save("rows.csv")"#).unwrap();
+    assert_eq!(std::fs::read_to_string(folder.path().join("rows.csv")).unwrap(), "a,caution\n1,\n2,mind\n");
 }
