@@ -28,7 +28,7 @@ pub use program::Program;
 pub use shift::{Shared, ShiftPlan};
 pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
 
-use crate::core::{Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value};
+use crate::core::{Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, no_gradient};
 
 /// What maps a batch of images to scores.
 pub trait Network {
@@ -258,7 +258,7 @@ impl Model {
     }
 
     /// Scores before the softmax, `N x K`, of images `N x C x H x W` in [0, 1]. No gradients are kept unless the images ask
-    /// for them.
+    /// for them; where they do, scores that do not depend on them are refused.
     pub fn logits(&self, images: &Tensor) -> Result<Tensor> {
         let size = images.size();
         if size.len() != 4 || size[0] == 0 {
@@ -270,6 +270,10 @@ impl Model {
             return Err(self.of_another_size(input, &size[1..]));
         }
         let scores = self.network.forward(&self.normalise(images)?)?;
+        // A view has a graph only where gradients are kept at all.
+        if images.requires_grad() && images.f_view_as(images)?.requires_grad() && !scores.requires_grad() {
+            return Err(no_gradient(&self.name));
+        }
         let answered = scores.size();
         if answered.len() != 2 || answered[0] != size[0] || answered[1] == 0 {
             return Err(Error::model(format!("{} must answer {} x K scores, got {answered:?}", self.name, size[0])));
