@@ -370,7 +370,13 @@ impl Deformations<'_> {
 }
 
 /// As `together`, from one pass forward and one back per label.
-fn one_by_one(name: &str, leaf: &Tensor, scores: &Tensor, towards: &Tensor, current: &Tensor) -> Result<(Tensor, Tensor)> {
+fn one_by_one(
+    name: &str,
+    leaf: &Tensor,
+    scores: &Tensor,
+    towards: &Tensor,
+    current: &Tensor,
+) -> Result<(Tensor, Tensor)> {
     let count = towards.size()[1];
     let base = scores.f_gather(1, current, false)?;
     let (mut gaps, mut found) = (vec![], vec![]);

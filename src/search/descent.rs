@@ -8,10 +8,8 @@ use tch::{Device, Kind};
 use super::adam::{Adam, Shortfall};
 use super::snr::snr;
 use super::transcript::{Row, Transcript};
-use super::{Examination, PAIRS, rounds};
-use crate::core::{
-    Cx, Error, ErrorKind, Graph, LongCall, Object, Result, State, Tensor, gradients, no_gradient,
-};
+use super::{Examination, PAIRS, cautions, rounds};
+use crate::core::{Cx, Error, ErrorKind, Graph, LongCall, Object, Result, State, Tensor, gradients, no_gradient};
 use crate::objective::{Aim, Goals, Verdict, Verdicts, loss, numbers};
 use crate::space::{Differentiable, Point};
 
@@ -71,11 +69,8 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, adam: &Adam) -> Result<Transc
         rows.push(row.0);
         images.push(row.1);
     }
-    let vanished = rows.iter().filter(|row| row.vanished).count();
-    if vanished > 0 {
-        cx.warn(format!(
-            "examine: the gradient of {vanished} rows is 0 where they begin; column `vanished` says of which"
-        ));
+    if let Some(caution) = cautions::stuck(plan, &rows) {
+        cx.warn(format!("examine: {caution}; column `vanished` says of which"));
     }
     rounds::answer(cx, Transcript::of_images(plan, images, rows), outcome)
 }

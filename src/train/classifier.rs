@@ -241,8 +241,7 @@ impl Training<'_> {
             let scores = self.scores(&images, Mode::Train)?;
             Ok(scores.f_cross_entropy_loss(labels, self.weights.as_ref(), reduction, -100, 0.0)?)
         };
-        let differentiate =
-            |loss: Tensor| gradients("the network in training", &loss, &self.parameters, Graph::Free);
+        let differentiate = |loss: Tensor| gradients("the network in training", &loss, &self.parameters, Graph::Free);
         with_stream(self.settings.seed, self.optimiser.steps(), || {
             let n = labels.size()[0];
             if n <= self.part as i64 {
