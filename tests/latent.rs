@@ -439,3 +439,39 @@ fn a_dead_classifier_is_told_apart_from_a_strong_one() {
     let t = go(&f, &data, &space, adam(50), Wanted::Misclassify.into(), 8, &[]);
     assert!(t.rows.iter().all(|row| row.vanished && row.queries == 1 && !row.fooled()));
 }
+
+/// BigGAN-deep's stages take the latent vector as the condition of every batch norm, and the first one takes nothing else: a change of
+/// the vector goes to all of them (Dunn's thesis, Section 5.1.3: p_0 is added to z).
+#[test]
+#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+fn a_changed_latent_vector_changes_the_conditions_of_all_stages() {
+    let folder = std::path::PathBuf::from(std::env::var_os("VIVA_DATA").unwrap()).join("models/biggan_deep_reference");
+    let asked = viva::generator::zoo::Asked { truncation: Some(0.4), ..Default::default() };
+    let options =
+        viva::generator::Options { arch: Some("biggan-deep-128".into()), asked, ..viva::generator::Options::default() };
+    let file = folder.join("biggan-deep-128.narrow.safetensors");
+    let g = viva::generator::load(&Cx::default(), &file, &options).unwrap();
+    let golden = Tensor::read_safetensors(folder.join("biggan-deep-128.golden.safetensors")).unwrap();
+    let find = |name: &str| golden.iter().find(|(known, _)| known == name).unwrap().1.shallow_clone();
+    let (z, labels) = (find("z"), find("label").to_kind(Kind::Int64));
+    let n = z.size()[0];
+    let wanted = (find("output_truncation_0.40") + 1.0) / 2.0;
+    for layers in [&[0][..], &[0, 1, 4]] {
+        let space = space(&g, layers, false);
+        let base = [z.shallow_clone(), labels.shallow_clone()];
+        let still = space.start(&base).unwrap();
+        let off = (space.draw(&base, &still).unwrap() - &wanted).abs().max().double_value(&[]);
+        // As the generator itself against its reference.
+        assert!(off < 1e-4, "{layers:?}: off by {off}");
+        // Its first numbers are those of the latent vector, whose deviation counts as 1.
+        let p = with_stream(1, 0, || Tensor::randn(z.size(), (Kind::Float, Device::Cpu))) * 0.5;
+        let leaf = still.copy();
+        leaf.narrow(1, 0, z.size()[1]).copy_(&p);
+        let leaf = leaf.set_requires_grad(true);
+        let drawn = space.draw(&base, &leaf).unwrap();
+        assert_eq!(drawn.detach(), g.images(&(&z + &p), Some(&labels)).unwrap(), "{layers:?}");
+        let gradient = Tensor::run_backward(&[drawn.sum(Kind::Float)], &[&leaf], false, false).remove(0);
+        let moved = gradient.narrow(1, 0, z.size()[1]).abs().amax([1i64].as_slice(), false);
+        assert_eq!(moved.gt(0.0).sum(Kind::Int64).int64_value(&[]), n, "{layers:?}");
+    }
+}

@@ -33,6 +33,16 @@ impl Model {
                 }
             },
         };
+        match inputs {
+            Inputs::Data(set) => {
+                self.probe(cx, total, &|n| set.images(&(0..n).collect::<Vec<_>>(), cx.device()))?;
+            }
+            Inputs::Images(images) => {
+                let [c, h, w] = shape.map(|side| side as i64);
+                let few = |n: usize| images.f_reshape([-1, c, h, w])?.f_narrow(0, 0, n as i64);
+                self.probe(cx, total, &|n| Ok(few(n)?.f_to_device(cx.device())?.f_to_kind(tch::Kind::Float)?))?;
+            }
+        }
         let task = cx.progress(&label, Some(total as u64));
         let device = format!("{:?}", cx.device());
         let mut call = match inputs {

@@ -7,13 +7,14 @@ mod layers;
 mod load;
 mod module;
 mod pickle;
+mod probe;
 mod program;
 mod shift;
 mod supply;
 pub mod weights;
 pub mod zoo;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -28,7 +29,7 @@ pub use program::Program;
 pub use shift::{Shared, ShiftPlan};
 pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
 
-use crate::core::{Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value};
+use crate::core::{Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, no_gradient};
 
 /// What maps a batch of images to scores.
 pub trait Network {
@@ -140,6 +141,8 @@ pub struct Model {
     history: Vec<f64>,
     /// What was noticed of its answers.
     cautions: Rc<RefCell<Cautions>>,
+    /// How many images were asked about to notice something.
+    probed: Rc<Cell<usize>>,
 }
 
 impl Model {
@@ -153,6 +156,7 @@ impl Model {
             digest,
             history: vec![],
             cautions: Rc::default(),
+            probed: Rc::default(),
         }
     }
 
@@ -258,7 +262,7 @@ impl Model {
     }
 
     /// Scores before the softmax, `N x K`, of images `N x C x H x W` in [0, 1]. No gradients are kept unless the images ask
-    /// for them.
+    /// for them; where they do, scores that do not depend on them are refused.
     pub fn logits(&self, images: &Tensor) -> Result<Tensor> {
         let size = images.size();
         if size.len() != 4 || size[0] == 0 {
@@ -270,6 +274,10 @@ impl Model {
             return Err(self.of_another_size(input, &size[1..]));
         }
         let scores = self.network.forward(&self.normalise(images)?)?;
+        // A view has a graph only where gradients are kept at all.
+        if images.requires_grad() && images.f_view_as(images)?.requires_grad() && !scores.requires_grad() {
+            return Err(no_gradient(&self.name));
+        }
         let answered = scores.size();
         if answered.len() != 2 || answered[0] != size[0] || answered[1] == 0 {
             return Err(Error::model(format!("{} must answer {} x K scores, got {answered:?}", self.name, size[0])));
@@ -298,13 +306,14 @@ impl Model {
         })
     }
 
-    /// Refuses data whose labels the model can't answer; asks the model once if it doesn't know its classes yet.
+    /// Refuses data whose labels the model can't answer, and notices what a few answers show of the model.
     pub fn check_fits(&self, cx: &Cx, set: &crate::data::Dataset) -> Result<()> {
         set.record(cx);
         cx.record_input("model", &self.name, self.digest);
         if let Some(wanted) = self.input.filter(|wanted| *wanted != set.shape().map(|n| n as i64)) {
             return Err(self.of_another_size(wanted, &set.shape().map(|n| n as i64)));
         }
+        self.probe(cx, set.len(), &|n| set.images(&(0..n).collect::<Vec<_>>(), cx.device()))?;
         if self.classes().is_none() {
             tch::no_grad(|| self.logits(&set.images(&[0], cx.device())?)).map(drop)?;
         }
@@ -337,11 +346,11 @@ impl Object for Model {
     fn summary(&self) -> String {
         let classes = self.classes().map_or("classes not known yet".into(), |n| format!("{n} classes"));
         let input = self.input.map_or(String::new(), |[c, h, w]| format!(", input {c} x {h} x {w}"));
-        format!("model {}: {classes}{input}, {}", self.name, self.digest.short())
+        format!("model {}: {classes}{input}, {}{}", self.name, self.digest.short(), self.cautions().ending())
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["name", "classes", "input", "hash", "losses"]
+        &["name", "classes", "input", "hash", "losses", "cautions"]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -351,6 +360,7 @@ impl Object for Model {
             "input" => self.input.map_or(Value::Unit, Value::ints),
             "hash" => Value::Str(self.digest.short()),
             "losses" => Value::floats(self.history.iter().copied()),
+            "cautions" => self.cautions().value(),
             _ => return Ok(None),
         }))
     }

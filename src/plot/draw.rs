@@ -13,6 +13,8 @@ use crate::core::{Cautions, Result};
 const FEW_POINTS: usize = 40;
 const RULE: Rgb = Rgb(90, 90, 90);
 const RULE_DASH: &[f64] = &[4.0, 3.0];
+/// Of lines that do not mean what they seem to.
+const DOTS: &[f64] = &[1.0, 1.6];
 
 impl Figure {
     /// Width and height in pixels.
@@ -221,8 +223,12 @@ impl<'a> Plot<'a> {
 
     /// Points of a series in runs without gaps.
     fn runs(&self, series: &Series) -> Vec<Vec<Point>> {
+        self.runs_of(series, 0..series.x.len())
+    }
+
+    fn runs_of(&self, series: &Series, part: std::ops::Range<usize>) -> Vec<Vec<Point>> {
         let mut runs = vec![vec![]];
-        for (&x, &y) in series.x.iter().zip(&series.y) {
+        for (&x, &y) in series.x[part.clone()].iter().zip(&series.y[part]) {
             match (self.point(x, y), runs.last_mut()) {
                 (Some(point), Some(run)) => run.push(point),
                 (None, Some(run)) if !run.is_empty() => runs.push(vec![]),
@@ -237,7 +243,7 @@ impl<'a> Plot<'a> {
     fn intervals(&self, series: &Series) -> Vec<Vec<(f64, f64, f64)>> {
         let Some((lo, hi)) = &series.interval else { return vec![] };
         let mut runs = vec![vec![]];
-        for ((&x, &lo), &hi) in series.x.iter().zip(lo).zip(hi) {
+        for ((&x, &lo), &hi) in series.x.iter().zip(lo).zip(hi).take(series.firm()) {
             match (self.x.at(x), self.y.at_or_below(lo), self.y.at_or_below(hi)) {
                 (Some(x), Some(lo), Some(hi)) => runs.last_mut().map(|run: &mut Vec<_>| run.push((x, lo, hi))),
                 _ => {
@@ -405,13 +411,18 @@ impl<'a> Plot<'a> {
                     }
                 }
             }
-            let runs = self.runs(series);
+            let firm = series.firm();
+            let runs = self.runs_of(series, 0..firm);
             let marked = marked(series);
             if series.line {
-                for run in &runs {
-                    for part in clip_line(&thinned(run), self.frame) {
-                        canvas.line(&part, Pen { width, colour, dash });
-                    }
+                let doubtful = self.runs_of(series, firm.saturating_sub(1)..series.x.len());
+                let doubtful = if series.doubtful.is_some() { &doubtful[..] } else { &[] };
+                let of = |run: &Vec<Point>| clip_line(&thinned(run), self.frame);
+                for part in runs.iter().flat_map(of) {
+                    canvas.line(&part, Pen { width, colour, dash });
+                }
+                for part in doubtful.iter().flat_map(of) {
+                    canvas.line(&part, Pen { width: width * 0.6, colour, dash: DOTS });
                 }
             }
             let mut seen = std::collections::HashSet::new();
@@ -491,6 +502,16 @@ fn entries(panel: &Panel) -> Vec<Entry<'_>> {
             let sample = Sample::Line { colour: RULE, dash: RULE_DASH, marker: None, thin: true };
             entries.push(Entry { label: rule.label.clone(), sample });
         }
+    }
+    let doubtful = panel.layers.iter().filter_map(|layer| match layer {
+        Layer::Series(series) => Some(&series.doubtful.as_ref()?.why),
+        _ => None,
+    });
+    let mut whys: Vec<&String> = doubtful.collect();
+    whys.dedup();
+    for why in whys {
+        let sample = Sample::Line { colour: RULE, dash: DOTS, marker: None, thin: true };
+        entries.push(Entry { label: why.clone(), sample });
     }
     entries
 }

@@ -14,6 +14,14 @@ pub enum Spread {
     Bars,
 }
 
+/// From where on a line does not mean what it seems to, and why: it goes on dotted, without its band.
+#[derive(Clone)]
+pub struct Doubtful {
+    pub from: usize,
+    /// Its entry in the legend.
+    pub why: String,
+}
+
 /// Points in order, joined or not. A point with a NaN is a gap.
 #[derive(Clone)]
 pub struct Series {
@@ -27,6 +35,7 @@ pub struct Series {
     pub line: bool,
     /// Whether points are marked; where absent, they are if there are few.
     pub markers: Option<bool>,
+    pub doubtful: Option<Doubtful>,
 }
 
 /// A histogram: `heights[i]` stands over `edges[i]` to `edges[i + 1]`.
@@ -120,7 +129,16 @@ pub const SIZES: (i64, i64) = (64, 8192);
 
 impl Series {
     pub fn line(label: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
-        Self { label: label.into(), x, y, interval: None, spread: Spread::Band, line: true, markers: None }
+        Self {
+            label: label.into(),
+            x,
+            y,
+            interval: None,
+            spread: Spread::Band,
+            line: true,
+            markers: None,
+            doubtful: None,
+        }
     }
 
     pub fn points(label: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
@@ -130,6 +148,17 @@ impl Series {
     pub fn within(mut self, lo: Vec<f64>, hi: Vec<f64>) -> Self {
         self.interval = Some((lo, hi));
         self
+    }
+
+    /// Doubtful from the point of this number on.
+    pub fn doubtful_from(mut self, from: Option<usize>, why: &str) -> Self {
+        self.doubtful = from.map(|from| Doubtful { from, why: why.into() });
+        self
+    }
+
+    /// How many points mean what they seem to.
+    pub(super) fn firm(&self) -> usize {
+        self.doubtful.as_ref().map_or(self.x.len(), |doubtful| doubtful.from.min(self.x.len()))
     }
 }
 
@@ -335,6 +364,9 @@ impl Layer {
                     map["hi"] = numbers(hi);
                     map["spread"] = json!(if s.spread == Spread::Band { "band" } else { "bars" });
                 }
+                if let Some(Doubtful { from, why }) = &s.doubtful {
+                    map["doubtful"] = json!({ "from": from, "why": why });
+                }
                 map
             }
             Self::Bars(b) => {
@@ -371,7 +403,12 @@ impl Layer {
         match self {
             Self::Series(s) => {
                 let kind = if s.line { "line" } else { "scatter" };
-                format!("{}: {} points, x {}, y {}", named(kind, &s.label), s.x.len(), range(&s.x), range(&s.y))
+                let doubtful = match &s.doubtful {
+                    Some(Doubtful { from, why }) => format!("; doubtful from point {from} on: {why}"),
+                    None => String::new(),
+                };
+                let points = named(kind, &s.label);
+                format!("{points}: {} points, x {}, y {}{doubtful}", s.x.len(), range(&s.x), range(&s.y))
             }
             Self::Bars(b) => {
                 format!("{}: {} bins, {}", named("histogram", &b.label), b.heights.len(), range(&b.edges))

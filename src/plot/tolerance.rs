@@ -1,7 +1,7 @@
 //! The figures of Galloway, Golubeva and Taylor, "Adversarial Examples as an Input-Fault Tolerance Problem" (2018).
 
 use super::figure::{Axis, Figure, Layer, Panel, Rule, Series};
-use crate::core::{Error, Result};
+use crate::core::{Cautions, Error, Result};
 use crate::estimate::tolerance::{Curve, Interval, Point};
 
 /// What a panel shows.
@@ -31,7 +31,7 @@ impl Measure {
 }
 
 /// Figures 1 and 3 to 5: measures against the strength of the fault, one panel each, with bootstrap bands. In dB the axis falls, so
-/// that faults grow to the right everywhere. A dashed line is H(Y), above which no curve can lie.
+/// that faults grow to the right everywhere. Where gradients vanished a line goes on dotted. A dashed line is H(Y), above which no curve can lie.
 pub fn tolerance(curves: &[(String, &Curve)], measures: &[Measure], in_db: bool) -> Result<Figure> {
     let units: Vec<&str> = curves.iter().map(|(_, curve)| curve.unit).collect();
     if !in_db && units.windows(2).any(|pair| pair[0] != pair[1]) {
@@ -54,7 +54,9 @@ pub fn tolerance(curves: &[(String, &Curve)], measures: &[Measure], in_db: bool)
                 curve.places(in_db).into_iter().map(|(at, point)| (at, measure.of(point))).collect();
             let all = |of: fn(&Interval) -> f64| points.iter().map(|(_, interval)| of(interval)).collect::<Vec<f64>>();
             let line = Series::line(name.clone(), points.iter().map(|(at, _)| *at).collect(), all(|i| i.value));
-            panel.layers.push(Layer::Series(line.within(all(|i| i.lo), all(|i| i.hi))));
+            let from = curve.places(in_db).iter().position(|(_, point)| point.is_doubtful());
+            let line = line.within(all(|i| i.lo), all(|i| i.hi)).doubtful_from(from, "gradients vanished");
+            panel.layers.push(Layer::Series(line));
         }
         match measure {
             Measure::Information => {
@@ -67,5 +69,12 @@ pub fn tolerance(curves: &[(String, &Curve)], measures: &[Measure], in_db: bool)
         panels.push(panel);
     }
     let columns = panels.len();
-    Figure::of(panels, columns).checked()
+    let cautions: Cautions = curves.iter().flat_map(|(name, curve)| of_curve(name, curve)).collect();
+    Figure::of(panels, columns).cautioned(&cautions).checked()
+}
+
+/// What must be said of a curve, with its name where there is one.
+fn of_curve(name: &str, curve: &Curve) -> Vec<String> {
+    let named = |caution: &str| if name.is_empty() { caution.to_string() } else { format!("{name}: {caution}") };
+    curve.cautions.iter().map(named).collect()
 }

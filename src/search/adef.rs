@@ -8,7 +8,7 @@ use tch::Kind;
 
 use super::gradient::{CaseBatch, GradientSearch, Place, Sight};
 use super::{Examination, Search};
-use crate::core::{Error, ErrorKind, Result, Tensor};
+use crate::core::{Error, ErrorKind, Graph, Result, Tensor, gradients};
 use crate::space::Deform;
 
 /// Which labels an image may be deformed towards: places in the order of its scores, the highest first, where 0 is the label that
@@ -254,7 +254,7 @@ impl Deformations<'_> {
         let towards = self.towards(active, leaf.device())?;
         let (gaps, gradients) = match leaf.size()[0] {
             few if few <= FEW => self.together(&leaf.f_detach()?, &towards, &current)?,
-            _ => one_by_one(leaf, scores, &towards, &current)?,
+            _ => one_by_one(&self.cases.model.name, leaf, scores, &towards, &current)?,
         };
         tch::no_grad(|| {
             let (slope_x, slope_y) = slopes(&leaf.f_detach()?)?;
@@ -292,7 +292,8 @@ impl Deformations<'_> {
         let towards = towards.f_transpose(0, 1)?.f_reshape([k * n, 1])?;
         let current = current.f_unsqueeze(0)?.f_expand([k, n, 1], false)?.f_reshape([k * n, 1])?;
         let gaps = scores.f_gather(1, &towards, false)?.f_sub(&scores.f_gather(1, &current, false)?)?;
-        let gradient = Tensor::f_run_backward(&[gaps.f_sum(scores.kind())?], &[&leaf], false, false)?;
+        let name = &self.cases.model.name;
+        let gradient = gradients(name, &gaps.f_sum(scores.kind())?, &[&leaf], Graph::Free)?;
         Ok((gaps.f_detach()?.f_reshape([k, n])?, gradient[0].f_reshape([k, n, c, height, width])?))
     }
 
@@ -369,17 +370,24 @@ impl Deformations<'_> {
 }
 
 /// As `together`, from one pass forward and one back per label.
-fn one_by_one(leaf: &Tensor, scores: &Tensor, towards: &Tensor, current: &Tensor) -> Result<(Tensor, Tensor)> {
+fn one_by_one(
+    name: &str,
+    leaf: &Tensor,
+    scores: &Tensor,
+    towards: &Tensor,
+    current: &Tensor,
+) -> Result<(Tensor, Tensor)> {
     let count = towards.size()[1];
     let base = scores.f_gather(1, current, false)?;
-    let (mut gaps, mut gradients) = (vec![], vec![]);
+    let (mut gaps, mut found) = (vec![], vec![]);
     for k in 0..count {
         let gap = scores.f_gather(1, &towards.f_narrow(1, k, 1)?, false)?.f_sub(&base)?.f_squeeze_dim(1)?;
-        let gradient = Tensor::f_run_backward(&[gap.f_sum(scores.kind())?], &[leaf], k + 1 < count, false)?;
-        gradients.push(gradient[0].shallow_clone());
+        let graph = if k + 1 < count { Graph::Keep } else { Graph::Free };
+        let gradient = gradients(name, &gap.f_sum(scores.kind())?, &[leaf], graph)?;
+        found.push(gradient[0].shallow_clone());
         gaps.push(gap.f_detach()?);
     }
-    Ok((Tensor::f_stack(&gaps, 0)?, Tensor::f_stack(&gradients, 0)?))
+    Ok((Tensor::f_stack(&gaps, 0)?, Tensor::f_stack(&found, 0)?))
 }
 
 /// How images change along columns and along rows: half the difference of the neighbours, at the border the difference to the one

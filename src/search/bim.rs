@@ -4,7 +4,7 @@
 
 use super::gradient::{CaseBatch, GradientSearch, Place, Sight};
 use super::{Examination, Search};
-use crate::core::{Error, ErrorKind, Result, Tensor};
+use crate::core::{Error, ErrorKind, Graph, Result, Tensor, gradients, no_gradient};
 use crate::objective::Goals;
 use crate::space::Norm;
 
@@ -163,6 +163,9 @@ impl GradientSearch for Bim {
             }
             let leaf = points.f_detach()?.f_set_requires_grad(i < last)?;
             let drawn = space.draw(cases.base, &leaf)?;
+            if i < last && !drawn.requires_grad() {
+                return Err(no_gradient(&cases.space.describe()));
+            }
             let scores = cases.model.logits(&drawn)?;
             let place = next.filter(|(_, step)| *step == i).map(|(place, _)| place);
             if place.is_some() {
@@ -191,7 +194,7 @@ impl GradientSearch for Bim {
                 break;
             }
             // Minus the log probability grows away from the label.
-            let gradients = Tensor::f_run_backward(&[goals.gain(&scores)?], &[&leaf], false, false)?;
+            let gradients = gradients(&cases.model.name, &goals.gain(&scores)?, &[&leaf], Graph::Free)?;
             points = tch::no_grad(|| -> Result<Tensor> {
                 let (direction, none) = self.direction(&gradients[0], space.norm(), cases.cases)?;
                 vanished = vanished.f_logical_or(&none)?;

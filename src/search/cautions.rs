@@ -1,15 +1,39 @@
 //! Why the outcomes of an examination may not mean what they seem to, as far as the examination itself can tell.
 
+use std::collections::BTreeMap;
+
 use super::{Examination, Row};
 use crate::core::{Cautions, number};
 
 /// What is noticed of the model, the data, and how both agree.
 pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     let mut cautions = plan.model.cautions();
-    if let Some(caution) = agreement(plan, rows) {
-        cautions.add(caution);
-    }
+    agreement(plan, rows).into_iter().chain(stuck(plan, rows)).for_each(|caution| cautions.add(caution));
     cautions
+}
+
+/// Whether images are as they are because the search could not move them: of each aim and level the last step counts.
+pub(super) fn stuck(plan: &Examination, rows: &[Row]) -> Option<String> {
+    let mut last = BTreeMap::new();
+    for row in rows {
+        last.insert((row.id, row.target, row.level.map(f64::to_bits)), row.stuck());
+    }
+    let stuck = last.values().filter(|stuck| **stuck).count();
+    if stuck == 0 {
+        return None;
+    }
+    let mut images: Vec<u32> = last.keys().map(|(id, ..)| *id).collect();
+    images.dedup();
+    let of = if images.len() == last.len() { "images" } else { "cases" };
+    // Of scores that are far apart, a softmax is 0 or 1 in float32, and so is flat.
+    let flat = plan.search.by_gradient().is_some() && plan.space.deform().is_none();
+    let hint = if flat { "; search::adam follows the scores themselves, not their softmax" } else { "" };
+    Some(format!(
+        "the gradient of {stuck} of {} {of} vanished: {} could not move them on, which says nothing of what {} bears{hint}",
+        last.len(),
+        if plan.search.descent().is_some() { "search::adam" } else { "the search" },
+        plan.model.name
+    ))
 }
 
 /// On fewer images an error tells nothing of that kind.

@@ -8,8 +8,8 @@ use tch::{Device, Kind};
 use super::adam::{Adam, Shortfall};
 use super::snr::snr;
 use super::transcript::{Row, Transcript};
-use super::{Examination, PAIRS, rounds};
-use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result, State, Tensor};
+use super::{Examination, PAIRS, cautions, rounds};
+use crate::core::{Cx, Error, ErrorKind, Graph, LongCall, Object, Result, State, Tensor, gradients, no_gradient};
 use crate::objective::{Aim, Goals, Verdict, Verdicts, loss, numbers};
 use crate::space::{Differentiable, Point};
 
@@ -69,11 +69,8 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, adam: &Adam) -> Result<Transc
         rows.push(row.0);
         images.push(row.1);
     }
-    let vanished = rows.iter().filter(|row| row.vanished).count();
-    if vanished > 0 {
-        cx.warn(format!(
-            "examine: the gradient of {vanished} rows is 0 where they begin; column `vanished` says of which"
-        ));
+    if let Some(caution) = cautions::stuck(plan, &rows) {
+        cx.warn(format!("examine: {caution}; column `vanished` says of which"));
     }
     rounds::answer(cx, Transcript::of_images(plan, images, rows), outcome)
 }
@@ -253,6 +250,9 @@ impl Descent<'_> {
         let held = self.held.as_ref().ok_or_else(|| Error::internal("slots without tensors"))?;
         let leaf = held.points.f_detach()?.f_set_requires_grad(true)?;
         let drawn = self.space.draw(&held.base, &leaf)?;
+        if !drawn.requires_grad() {
+            return Err(no_gradient(&self.plan.space.describe()));
+        }
         let scores = self.plan.model.logits(&drawn)?;
         let label = |slot: &Option<Slot>| slot.as_ref().map_or(0, |slot| self.label(slot.case));
         let labels: Vec<i64> = self.slots.iter().map(label).collect();
@@ -284,7 +284,7 @@ impl Descent<'_> {
         };
         let mut done: Vec<bool> = self.slots.iter().zip(&verdicts.of).map(|(slot, v)| self.is_done(slot, v)).collect();
         let gradient = match done.contains(&false) {
-            true => Some(Tensor::f_run_backward(&[&loss], &[&leaf], false, false)?.remove(0)),
+            true => Some(gradients(&self.plan.model.name, &loss, &[&leaf], Graph::Free)?.remove(0)),
             false => None,
         };
         let still = match &gradient {

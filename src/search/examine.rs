@@ -48,7 +48,7 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     check_levels(&plan.levels)?;
     check_steps(&plan.steps)?;
     plan.space.check(plan.data)?;
-    check_bounds(cx, plan)?;
+    super::scale::check(cx, plan)?;
     if plan.objective.cross_entropy && plan.space.factored().is_none() {
         return refused(format!("{search} over {space} does not look by objective::{}", plan.objective.describe()));
     }
@@ -145,19 +145,6 @@ fn check_levels(levels: &[f64]) -> Result<()> {
         }
         None => Ok(()),
     }
-}
-
-/// Refuses images outside the bounds that the space would move them into.
-fn check_bounds(cx: &Cx, plan: &Examination) -> Result<()> {
-    let Some(bounds) = plan.space.bounds() else { return Ok(()) };
-    if bounds.hold_unit() && !plan.data.leaves_unit_range() {
-        return Ok(());
-    }
-    for part in plan.data.stream(cx, 256) {
-        cx.check()?;
-        bounds.check(&plan.data.centre(&part?.canvases)?, &plan.data.name)?;
-    }
-    Ok(())
 }
 
 fn check_steps(steps: &[u32]) -> Result<()> {

@@ -8,10 +8,10 @@ use std::cell::RefCell;
 
 use tch::Kind;
 
-use super::Examination;
 use super::rounds;
 use super::snr::snr;
 use super::transcript::{Row, Transcript};
+use super::{Examination, cautions};
 use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result, State, Tensor};
 use crate::model::Model;
 use crate::objective::{Aim, Goals, Objective, Verdicts, judge, loss, numbers};
@@ -128,11 +128,9 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) 
     search.check(plan, classes)?;
     let mut followed = Followed::new(plan, search, classes);
     let outcome = followed.run(cx, batch_of(cx, plan));
-    let Followed { rows, vanished, .. } = followed;
-    if vanished > 0 {
-        cx.warn(format!(
-            "examine: the gradient of {vanished} cases was 0, or as good as 0, at some step; column `vanished` says of which"
-        ));
+    let rows = followed.rows;
+    if let Some(caution) = cautions::stuck(plan, &rows) {
+        cx.warn(format!("examine: {caution}; column `vanished` says of which"));
     }
     rounds::answer(cx, Transcript::of_course(plan, rows), outcome)
 }
@@ -146,13 +144,12 @@ struct Followed<'a> {
     /// Levels that make cases of their own.
     radii: Vec<f64>,
     rows: Vec<Row>,
-    vanished: usize,
 }
 
 impl<'a> Followed<'a> {
     fn new(plan: &'a Examination, search: &'a dyn GradientSearch, classes: i64) -> Self {
         let radii = if search.level_by_level() { plan.levels.clone() } else { vec![] };
-        Self { plan, search, classes, sights: search.sights(plan), radii, rows: vec![], vanished: 0 }
+        Self { plan, search, classes, sights: search.sights(plan), radii, rows: vec![] }
     }
 
     fn cases_per_image(&self) -> usize {
@@ -304,7 +301,6 @@ impl<'a> Followed<'a> {
                     vanished: number(8) != 0.0,
                 });
             }
-            self.vanished += usize::from(cases.number(self.sights.len(), 8, case) != 0.0);
         }
     }
 }

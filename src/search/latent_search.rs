@@ -4,7 +4,7 @@
 use tch::{Device, Kind, Reduction, Tensor};
 
 use super::generated::{Found, GeneratedTests, Turn, Wanted};
-use crate::core::{Cx, Error, Result, with_stream};
+use crate::core::{Cx, Error, Graph, Result, gradients, no_gradient, with_stream};
 use crate::generator::Generator;
 use crate::model::Model;
 use crate::space::Norm;
@@ -100,6 +100,9 @@ impl Batch<'_> {
             let noise = u.as_ref().map(|u| u.f_detach()?.f_set_requires_grad(true)).transpose()?;
             let labels = leaf.f_new_full([left.len() as i64], self.label, (Kind::Int64, leaf.device()))?;
             let drawn = self.generator.images(&leaf, Some(&labels))?;
+            if !drawn.requires_grad() {
+                return Err(no_gradient(&self.generator.name));
+            }
             let seen = match (&noise, self.how.noise) {
                 (Some(noise), Some(size)) => drawn.f_add(&noise.f_tanh()?.f_mul_scalar(size)?)?.f_clamp(0.0, 1.0)?,
                 _ => drawn.shallow_clone(),
@@ -126,7 +129,8 @@ impl Batch<'_> {
             }
             let loss = self.loss(&scores, &read, &labels, &leaf, &start)?;
             let leaves: Vec<&Tensor> = [Some(&leaf), noise.as_ref()].into_iter().flatten().collect();
-            let gradients = Tensor::f_run_backward(&[&loss], &leaves, false, false)?;
+            let of = format!("{} on images of {}", self.model.name, self.generator.name);
+            let gradients = gradients(&of, &loss, &leaves, Graph::Free)?;
             let variance = 0.01 / (1.0 + t as f64).powf(0.55);
             let shake = Tensor::f_randn(leaf.size(), (Kind::Float, Device::Cpu))?.f_to_device(leaf.device())?;
             let along = gradients[0].f_add(&shake.f_mul_scalar(variance.sqrt())?)?;

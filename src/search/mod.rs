@@ -23,6 +23,7 @@ mod random2;
 mod replay;
 mod rounds;
 mod sample;
+mod scale;
 mod sharing;
 mod snr;
 mod strongest;

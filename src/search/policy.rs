@@ -7,7 +7,7 @@ use tch::{Device, Kind};
 
 use super::Search;
 use super::propose::{Proposals, Proposing};
-use crate::core::{Error, Result, Tensor, random, suggestion};
+use crate::core::{Error, Graph, Result, Tensor, gradients, random, suggestion};
 use crate::space::{Axis, Factor, Setting};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -204,8 +204,7 @@ impl Network {
             let rewards = Tensor::f_from_slice(rewards)?.f_to_kind(flat.kind())?;
             Ok::<_, Error>(sum.f_mul(&rewards)?.f_mean(flat.kind())?.f_neg()?)
         })?;
-        loss.f_backward()?;
-        Ok(flat.f_grad()?)
+        Ok(gradients("the policy", &loss, &[&flat], Graph::Free)?.remove(0))
     }
 
     /// A step of Adam (Kingma and Ba 2015).

@@ -87,10 +87,20 @@ impl Row {
         !self.wrong_before() && self.target != Some(self.label)
     }
 
-    /// Right as it stands, and where the search left it as the objective asks: wrong, or the target, as clearly as it is to be.
+    /// Where the search left it as the objective asks: wrong, or the target, as clearly as it is to be.
+    fn met(&self) -> bool {
+        self.target.map_or(self.wrong_after(), |target| self.after == target) && self.margin <= 0.0
+    }
+
+    /// Right as it stands, and where the search left it as the objective asks.
     pub fn fooled(&self) -> bool {
-        let met = self.target.map_or(self.wrong_after(), |target| self.after == target);
-        self.may_be_fooled() && met && self.margin <= 0.0
+        self.may_be_fooled() && self.met()
+    }
+
+    /// Not as the objective asks, and a gradient of 0, or as good as 0, kept the search from going on: nothing is known of what a search
+    /// that could would have found.
+    pub fn stuck(&self) -> bool {
+        self.vanished && !self.met()
     }
 }
 

@@ -1,4 +1,5 @@
 //! The activations of a generator while it draws: a_i = g_i(a_{i-1}) + sigma_i p_i at chosen layers i (Dunn's thesis, Section 5.1.3).
+//! What stages take of the latent vector beside the activations, such as the conditions of BigGAN's batch norms, is of z + p_0.
 
 use tch::Device;
 
@@ -139,7 +140,8 @@ impl Differentiable for Latent {
         self.within
     }
 
-    /// What arrives at the first layer that is changed, worked out once, and what the stages need of latent vectors and labels.
+    /// What arrives at the first layer that is changed, worked out once, the labels, and what the stages need of latent vectors and
+    /// labels, where the vectors stay as they are.
     fn base(&self, data: &Dataset, rows: &[usize], device: Device) -> Result<Vec<Tensor>> {
         let of = data.latents(rows).ok_or_else(|| Error::internal("images without latent vectors"))?;
         let latents = Tensor::f_from_slice(&of.values)?.f_reshape([rows.len() as i64, of.width as i64])?;
@@ -153,8 +155,11 @@ impl Differentiable for Latent {
                 let site = if layer == first.layer { first } else { Site { layer, before_activation: false } };
                 x = self.generator.arrive(site, &x, &condition)?;
             }
-            let mut base = vec![x];
-            base.extend(condition);
+            let mut base = vec![x, labels];
+            // Of changed vectors it is another at every point.
+            if first.layer > 0 {
+                base.extend(condition);
+            }
             Ok(base)
         })
     }
@@ -165,8 +170,10 @@ impl Differentiable for Latent {
     }
 
     fn draw(&self, base: &[Tensor], points: &Tensor) -> Result<Tensor> {
-        let (arrived, condition) = base.split_first().ok_or_else(|| Error::internal("points without activations"))?;
-        let condition: Vec<Tensor> = condition.iter().map(Tensor::shallow_clone).collect();
+        let [arrived, labels, condition @ ..] = base else {
+            return Err(Error::internal("points without activations"));
+        };
+        let mut condition: Vec<Tensor> = condition.iter().map(Tensor::shallow_clone).collect();
         let parts = points.f_split_with_sizes(self.sizes(), 1)?;
         let mut changes = self.sites.iter().zip(&self.shapes).zip(&self.deviations).zip(&parts).peekable();
         let mut x = arrived.shallow_clone();
@@ -184,6 +191,9 @@ impl Differentiable for Latent {
                 }
             }
             x = self.generator.leave(site, x)?;
+            if layer == 0 {
+                condition = self.generator.condition(&x, Some(labels))?;
+            }
         }
         Ok(x)
     }

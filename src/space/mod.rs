@@ -152,6 +152,15 @@ impl Bounds {
         self.least <= 0.0 && self.largest >= 1.0
     }
 
+    /// Whether it lies within [0, 1].
+    pub fn within_unit(self) -> bool {
+        self.least >= 0.0 && self.largest <= 1.0
+    }
+
+    pub fn width(self) -> f64 {
+        self.largest - self.least
+    }
+
     /// Images with every pixel moved to the nearest value within.
     pub fn clamp(self, images: &Tensor) -> Result<Tensor> {
         Ok(images.f_clamp(self.least, self.largest)?)

@@ -3,7 +3,7 @@
 
 use tch::{Device, Kind, Reduction, Tensor};
 
-use crate::core::Result;
+use crate::core::{Graph, Result, gradients};
 use crate::space::{Bounds, Differentiable, Norm, Pixels};
 
 /// Projected gradient descent on the pixels of training images.
@@ -38,7 +38,7 @@ impl Adversary {
         for _ in 0..self.steps {
             let leaf = points.f_detach()?.f_set_requires_grad(true)?;
             let loss = scores(&leaf)?.f_cross_entropy_loss(labels, None::<&Tensor>, Reduction::Sum, -100, 0.0)?;
-            let gradients = Tensor::f_run_backward(&[&loss], &[&leaf], false, false)?;
+            let gradients = gradients("the network in training", &loss, &[&leaf], Graph::Free)?;
             let (direction, _) = self.norm.steepest(&gradients[0])?;
             let moved = leaf.f_detach()?.f_add(&direction.f_mul_scalar(self.step)?)?;
             points = space.keep(&base, &moved, Some(&radii))?;

@@ -9,7 +9,7 @@ use tch::{Reduction, Tensor};
 
 use super::images::{Images, index};
 use super::{Adversary, Optimiser, Rule};
-use crate::core::{Cx, Error, LongCall, Object, Result, State, Value, number, random, with_stream};
+use crate::core::{Cx, Error, Graph, LongCall, Object, Result, State, Value, gradients, number, random, with_stream};
 use crate::data::Dataset;
 use crate::model::{Layer, Mode, Model, Module, Start};
 
@@ -241,8 +241,7 @@ impl Training<'_> {
             let scores = self.scores(&images, Mode::Train)?;
             Ok(scores.f_cross_entropy_loss(labels, self.weights.as_ref(), reduction, -100, 0.0)?)
         };
-        let differentiate =
-            |loss: Tensor| Tensor::f_run_backward(&[loss], &self.parameters, false, false).map_err(Error::from);
+        let differentiate = |loss: Tensor| gradients("the network in training", &loss, &self.parameters, Graph::Free);
         with_stream(self.settings.seed, self.optimiser.steps(), || {
             let n = labels.size()[0];
             if n <= self.part as i64 {

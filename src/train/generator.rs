@@ -15,7 +15,9 @@ use super::gradient_penalty::gradient_penalty;
 use super::images::{Images, index};
 use super::student::Student;
 use super::{Optimiser, Rule};
-use crate::core::{Cx, Digest, Error, LongCall, Object, Result, State, Value, number, random, with_stream};
+use crate::core::{
+    Cx, Digest, Error, Graph, LongCall, Object, Result, State, Value, gradients, number, random, with_stream,
+};
 use crate::data::Dataset;
 use crate::generator::{
     Discriminator, Generator, History, Judge, Judgement, Network, Sense, digest, latents_in_stream, ordinary,
@@ -355,7 +357,7 @@ impl Training<'_> {
             loss =
                 loss.f_add(&scores.f_cross_entropy_loss(&real.labels, None::<&Tensor>, Reduction::Mean, -100, 0.0)?)?;
         }
-        let gradients = Tensor::f_run_backward(&[&loss], &self.judge_parameters, false, false)?;
+        let gradients = gradients("the discriminator", &loss, &self.judge_parameters, Graph::Free)?;
         self.judge_optimiser.step(&self.judge_parameters, &gradients)?;
         Ok(loss.f_double_value(&[])?)
     }
@@ -404,7 +406,7 @@ impl Training<'_> {
             }
         }
         let loss = losses.f_mean(kind)?;
-        let gradients = Tensor::f_run_backward(&[&loss], &self.parameters, false, false)?;
+        let gradients = gradients("the discriminator and the generator", &loss, &self.parameters, Graph::Free)?;
         self.optimiser.step(&self.parameters, &gradients)?;
         if let (Some(attack), Some(student), Some(labels)) = (&self.settings.attack, &mut self.student, &labels) {
             student.step(&attack.model, &drawn, labels)?;
@@ -424,7 +426,7 @@ impl Training<'_> {
     /// The cosine of the angle between the gradients of two losses (Figure 4.1).
     fn cosine(&self, a: &Tensor, b: &Tensor) -> Result<f64> {
         let flat = |loss: &Tensor| -> Result<Tensor> {
-            let gradients = Tensor::f_run_backward(&[loss], &self.parameters, true, false)?;
+            let gradients = gradients("the discriminator and the generator", loss, &self.parameters, Graph::Keep)?;
             let flat = gradients.iter().map(|g| g.f_to_kind(Kind::Double)?.f_reshape([-1]));
             Ok(Tensor::f_cat(&flat.collect::<std::result::Result<Vec<_>, _>>()?, 0)?)
         };

@@ -2,7 +2,7 @@
 
 use tch::{Device, Tensor};
 
-use crate::core::Result;
+use crate::core::{Graph, Result, gradients};
 use crate::generator::Judge;
 use crate::model::Mode;
 
@@ -15,7 +15,7 @@ pub fn gradient_penalty(judge: &dyn Judge, real: &Tensor, drawn: &Tensor, labels
     let share = Tensor::f_rand([n, 1, 1, 1], (real.kind(), Device::Cpu))?.f_to_device(real.device())?;
     let between = drawn.f_add(&share.f_mul(&real.f_sub(drawn)?)?)?.f_detach()?.f_set_requires_grad(true)?;
     let said = judge.judge(&between, labels, Mode::Train)?.real;
-    let gradients = Tensor::f_run_backward(&[said.f_sum(said.kind())?], &[&between], true, true)?;
+    let gradients = gradients("the discriminator", &said.f_sum(said.kind())?, &[&between], Graph::Extend)?;
     let squares = gradients[0].f_square()?.f_sum_dim_intlist([1i64, 2, 3].as_slice(), false, real.kind())?;
     let norms = squares.f_add_scalar(FLOOR)?.f_sqrt()?;
     Ok(norms.f_sub_scalar(1.0)?.f_square()?.f_mean(real.kind())?)

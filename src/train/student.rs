@@ -3,7 +3,7 @@
 use tch::{Reduction, Tensor};
 
 use super::{Optimiser, Rule};
-use crate::core::Result;
+use crate::core::{Graph, Result, gradients};
 use crate::model::{Mode, Model, Module};
 
 /// The classifier under test, where it learns from what is drawn to fail it.
@@ -25,7 +25,7 @@ impl Student {
     pub(super) fn step(&mut self, model: &Model, images: &Tensor, labels: &Tensor) -> Result<()> {
         let scores = self.module.forward(&model.normalise(&images.f_detach()?)?, Mode::Train)?;
         let loss = scores.f_cross_entropy_loss(labels, None::<&Tensor>, Reduction::Mean, -100, 0.0)?;
-        let gradients = Tensor::f_run_backward(&[&loss], &self.parameters, false, false)?;
+        let gradients = gradients(&model.name, &loss, &self.parameters, Graph::Free)?;
         self.optimiser.step(&self.parameters, &gradients)
     }
 

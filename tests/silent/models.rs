@@ -1,1 +1,147 @@
 //! Models and searches that mislead: gradients that vanish, bounds, probabilities, graphs that are not there.
+
+use super::{refused, truths};
+
+/// tests/golden/misleading.py
+fn golden(name: &str) -> String {
+    format!("{}/tests/golden/{name}.pt", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn with_golden(name: &str, script: &str) -> String {
+    let path = golden(name);
+    format!(
+        r#"let ds = data::glyphs(#{{ n: 12, size: 16, seed: 1 }});
+           let f = model::load("{path}", #{{ input: [1, 16, 16] }});
+           {script}"#
+    )
+}
+
+#[test]
+fn a_network_without_a_graph_is_refused_by_every_search_along_gradients() {
+    for search in [
+        r#"space: space::pixels("l2"), search: search::bim()"#,
+        r#"space: space::pixels("l2"), search: search::adam()"#,
+        r#"space: space::deform(), search: search::adef()"#,
+    ] {
+        let script = with_golden("without_gradients", &format!("examine(f, ds, #{{ {search} }})"));
+        refused(&script, "no gradient flows through without_gradients");
+        // The same without a graph below it is examined.
+        let script = with_golden("softmaxed", &format!("#{{ examined: examine(f, ds, #{{ {search} }}).len() == 12 }}"));
+        truths(&script);
+    }
+}
+
+#[test]
+fn a_perturbation_that_nothing_depends_on_is_refused() {
+    for search in ["search::adam(#{ steps: 3 })", "search::bim(#{ steps: 3 })"] {
+        let path = golden("staged_apart");
+        let script = with_golden(
+            "softmaxed",
+            &format!(
+                r#"let g = generator::load("{path}", #{{ latent: 4, classes: 3 }});
+                   let space = space::latent(g, #{{ layers: [0], samples: 4 }});
+                   examine(f, g.sample(#{{ n: 3 }}), #{{ space: space, search: {search} }})"#
+            ),
+        );
+        refused(&script, "no gradient flows through latent(staged_apart");
+    }
+}
+
+/// A network, and the same whose images are 300 times as bright: its scores are 300 times as far apart, its answers the same.
+const SHARP: &str = r#"
+    let ds = data::glyphs(#{ n: 100, size: 16, position: "centred", margin: 0, seed: 1 });
+    let plain = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 60, lr: 0.01, seed: 1 });
+    plain.save("plain.safetensors");
+    let sharp = model::load("plain.safetensors", #{ std: [1.0 / 300] });
+    let how = #{ space: space::pixels("l2"), search: search::bim(#{ steps: 60, step: 0.1 }), steps: "all" };
+"#;
+
+#[test]
+fn a_network_whose_gradients_vanish_does_not_look_tolerant() {
+    truths(&format!(
+        r#"{SHARP}
+        let curve = tolerance::measure(sharp, ds, how);
+        let honest = tolerance::measure(plain, ds, how);
+        let t = examine(sharp, ds, how);
+        let rows = tolerance::summary(#{{ sharp: curve, plain: honest }});
+        let row = rows.filter(|row| row.curve == "sharp")[0];
+        let other = rows.filter(|row| row.curve == "plain")[0];
+        let figure = plot::tolerance(#{{ sharp: curve, plain: honest }});
+        save(curve, "curve.json");
+        save(curve, "curve.csv");
+        save(figure, "figure.json");
+        let adam = examine(sharp, ds, #{{ space: space::pixels("l2"), search: search::adam() }});
+        #{{
+            answers_the_same: (plain.predict(ds) == sharp.predict(ds)).mean() >= 0.98,
+            bim_finds_next_to_nothing: curve.accuracy[-1] > 0.8 && honest.accuracy[-1] < 0.1,
+            the_point_says_so: curve.stuck[-1] > 0.8 && honest.stuck[-1] == 0.0 && curve.stuck[0] == 0.0,
+            the_transcript_says_so: t.cautions.len() == 1 && "vanished" in t.cautions[0] && "search::adam" in t.cautions[0],
+            the_curve_says_so: curve.cautions.len() == 2 && "upper bound" in curve.cautions[1] && "upper bound" in `${{curve}}`,
+            the_figure_says_so: "sharp: the gradient" in figure.cautions[0],
+            the_summary_says_so: row.area == () && row.half == () && row.stuck > 0.8 && "vanished" in row.caution && row.area_as_found > 1.0,
+            no_word_of_the_other: other.area != () && !("caution" in other) && honest.cautions.is_empty(),
+            the_way_out_works: adam.success_rate() == 1.0 && adam.cautions.is_empty(),
+        }}"#
+    ));
+}
+
+#[test]
+fn bytes_and_unit_pixels_are_not_mixed() {
+    let script = |options: &str, levels: &str| {
+        format!(
+            r#"let ds = data::glyphs(#{{ n: 20, size: 16, seed: 1 }});
+               let f = model::train(ds, #{{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 }});
+               examine(f, ds, #{{ space: space::pixels({options}), search: search::bim(#{{ steps: 2 }}){levels} }})"#
+        )
+    };
+    refused(&script(r#""linf", #{ within: 8, bounds: [0, 255] }"#, ""), "the space's bounds are [0.0, 255.0]");
+    refused(&script(r#""l2", #{ bounds: [-1, 1] }"#, ""), "bounds: [0, 1]");
+    refused(&script(r#""linf", #{ within: 8 }"#, ""), "8.0 / 255");
+    refused(&script(r#""linf", #{ bounds: [0, 1] }"#, ", levels: [0.5, 2.0]"), "`levels` 2.0 holds every image");
+    refused(&script(r#""l2", #{ within: 17, bounds: [0, 1] }"#, ""), "16.0 apart at most");
+    // Standardised images have no such bounds, and are held against what they are.
+    let centred = script(r#""l2", #{ bounds: [-255, 255] }"#, "").replacen("seed: 1 });", "seed: 1 }).centre();", 1);
+    refused(&centred, "bounds are [-255.0, 255.0]");
+    for allowed in [r#""linf", #{ within: 8.0 / 255, bounds: [0, 1] }"#, r#""l2", #{ within: 16, bounds: [0, 1] }"#] {
+        truths(&format!("#{{ examined: {}.len() == 20 }}", script(allowed, "")));
+    }
+    refused(
+        r#"let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+           model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, adversarial: #{ norm: "linf", epsilon: 8 } })"#,
+        "8.0 / 255",
+    );
+}
+
+#[test]
+fn probabilities_and_answers_that_change_are_noticed() {
+    for (name, words) in [
+        ("softmaxed", "answers probabilities"),
+        ("dropping", "when it is asked the same again"),
+        ("batch_normed", "depends on the others in its batch"),
+    ] {
+        let script = format!(
+            r#"let t = examine(f, ds, #{{ space: space::noise(), search: search::sample(#{{ n: 2 }}), levels: [0.1] }});
+               let g = model::load("{}", #{{ input: [1, 16, 16] }});
+               let unasked = g.cautions.is_empty();
+               let accuracy = g.accuracy(ds);
+               let h = model::load("{}", #{{ input: [1, 16, 16] }});
+               h.predict(ds.images());
+               #{{
+                   before: unasked, of_the_transcript: "{words}" in t.cautions[0], in_its_summary: "{words}" in `${{t}}`,
+                   of_the_model: "{words}" in g.cautions[0] && "{words}" in `${{g}}`, of_plain_images: "{words}" in h.cautions[0],
+                   of_closures: "{words}" in {{ let c = model::from(|x| h.logits(x)); c.accuracy(ds); c.cautions[0] }},
+               }}"#,
+            golden(name),
+            golden(name)
+        );
+        truths(&with_golden(name, &script));
+    }
+    // Scores, and logarithms of probabilities, are what is expected.
+    truths(
+        r#"let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+           let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+           let calls = [];
+           let g = model::from(|x| { let s = f.logits(x); s - s.exp().sum(1).ln().reshape([-1, 1]) });
+           #{ scores: { f.accuracy(ds); f.cautions.is_empty() }, logarithms: { g.accuracy(ds); g.cautions.is_empty() } }"#,
+    );
+}

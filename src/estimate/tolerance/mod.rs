@@ -1,8 +1,10 @@
 //! Input-fault tolerance (Galloway, Golubeva and Taylor, "Adversarial Examples as an Input-Fault Tolerance Problem", 2018): how much a
 //! model's predictions tell of the labels, and how often they are right, as a fault grows.
 
+mod stuck;
 mod summary;
 
+pub use stuck::percent;
 pub use summary::Summary;
 
 use std::collections::BTreeMap;
@@ -11,7 +13,7 @@ use rand::Rng;
 use rayon::prelude::*;
 use serde_json::json;
 
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, in_parallel, number, random};
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, in_parallel, number, random};
 use crate::maths::information::Plugin;
 use crate::search::{Row, Transcript};
 
@@ -64,6 +66,8 @@ pub struct Point {
     /// H(T) of the predictions, in bits.
     pub entropy: f64,
     pub rows: usize,
+    /// The share of rows that the search could not move on, where gradients vanished: that they are right says nothing of the model.
+    pub stuck: f64,
     /// How often each label (row) comes with each prediction (column).
     pub counts: Vec<u32>,
 }
@@ -83,6 +87,8 @@ pub struct Curve {
     /// Numbers of the classes that rows and columns of the counts stand for.
     pub classes: Vec<i32>,
     pub settings: Settings,
+    /// Why it may not mean what it seems to.
+    pub cautions: Cautions,
     /// Model, data, space, search and objective, for those who read the results later.
     of: [String; 5],
     digest: Digest,
@@ -154,11 +160,14 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
             margin: if group.before { nowhere() } else { interval(found[2], 2, 1.0) },
             entropy: settings.plugin.entropy((0..k).map(predictions)),
             rows: group.rows.len(),
+            stuck: if group.before { 0.0 } else { stuck::share(&group.rows) },
             counts,
         }
     });
     let points: Vec<Point> = points.collect();
     let of = &transcript.of;
+    let mut cautions = of.cautions.clone();
+    stuck::caution(&points, axis).into_iter().for_each(|caution| cautions.add(caution));
     Ok(Curve {
         points,
         axis,
@@ -168,6 +177,7 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
         images: ids.len(),
         classes,
         settings,
+        cautions,
         of: [of.model.0.clone(), of.data.name.clone(), of.space.clone(), of.search.clone(), of.objective.describe()],
         digest: transcript.digest(),
     })
@@ -319,6 +329,7 @@ impl Curve {
             "margin_hi" => |p| p.margin.hi,
             "entropy" => |p| p.entropy,
             "rows" => |p| p.rows as f64,
+            "stuck" => |p| p.stuck,
             _ => return None,
         };
         Some(self.points.iter().map(of).collect())
@@ -337,7 +348,7 @@ impl Curve {
     }
 }
 
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 15] = [
     "levels",
     "snr_db",
     "mi",
@@ -352,9 +363,10 @@ const COLUMNS: [&str; 14] = [
     "entropy",
     "magnitude",
     "rows",
+    "stuck",
 ];
 
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 20] = [
     "levels",
     "snr_db",
     "mi",
@@ -368,11 +380,13 @@ const FIELDS: [&str; 18] = [
     "margin_hi",
     "entropy",
     "magnitude",
+    "stuck",
     "bound",
     "axis",
     "unit",
     "images",
     "classes",
+    "cautions",
 ];
 
 impl Object for Curve {
@@ -385,7 +399,7 @@ impl Object for Curve {
         let first = &self.points[0];
         let last = &self.points[places - 1];
         format!(
-            "tolerance of {} to {}: {} bits to {} of {} over {places} {}s, accuracy {} to {}, {} images",
+            "tolerance of {} to {}: {} bits to {} of {} over {places} {}s, accuracy {} to {}, {} images{}",
             self.of[0],
             self.of[2],
             number(first.information.value),
@@ -394,7 +408,8 @@ impl Object for Curve {
             self.axis.name(),
             number(first.accuracy.value),
             number(last.accuracy.value),
-            self.images
+            self.images,
+            self.cautions.ending()
         )
     }
 
@@ -415,6 +430,7 @@ impl Object for Curve {
             "axis" => Value::Str(self.axis.name().into()),
             "unit" => Value::Str(self.unit.into()),
             "images" => Value::Int(self.images as i64),
+            "cautions" => self.cautions.value(),
             "classes" => Value::ints(self.classes.iter().map(|&class| i64::from(class))),
             other if FIELDS.contains(&other) => Value::floats(self.column(other).unwrap_or_default()),
             _ => return Ok(None),
@@ -439,7 +455,7 @@ impl Object for Curve {
     }
 
     fn table(&self) -> Option<Table> {
-        Some(self.rows())
+        Some(self.cautions.beside(self.rows()))
     }
 
     fn kept_as(&self) -> &'static [&'static str] {

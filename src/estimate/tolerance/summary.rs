@@ -17,18 +17,34 @@ pub struct Summary {
     pub gap: f64,
     /// Where the accuracy falls to half of what it is at the weakest fault; NaN if it does not, or has before the first place.
     pub half: f64,
+    /// The largest share of rows at a point that the search could not move on.
+    pub stuck: f64,
+}
+
+impl Summary {
+    /// Whether the curve shows what the search could not do, not what the model bears.
+    pub fn is_doubtful(&self) -> bool {
+        self.stuck > super::stuck::FEW
+    }
 }
 
 impl Curve {
     /// The curve in a few numbers, its area between `from` and `to` (by default all of it), beyond which it goes on level.
     pub fn summed_up(&self, in_db: bool, ends: Option<(f64, f64)>) -> Result<Summary> {
         let places = self.places(in_db);
-        let own = self.ends(in_db).ok_or_else(|| {
-            Error::data("tolerance: no point of this curve has a place on the axis").hint(match in_db {
-                true => "the signal-to-noise ratio was not measured here: use x: \"level\"",
-                false => "use x: \"snr\"",
-            })
-        })?;
+        let own = match self.ends(in_db) {
+            Some(ends) => ends,
+            // In dB what never moved has no place, which is told by the share that was stuck.
+            None if self.most_stuck() > super::stuck::FEW => (f64::NAN, f64::NAN),
+            None => {
+                return Err(Error::data("tolerance: no point of this curve has a place on the axis").hint(
+                    match in_db {
+                        true => "the signal-to-noise ratio was not measured here: use x: \"level\"",
+                        false => "use x: \"snr\"",
+                    },
+                ));
+            }
+        };
         let (from, to) = ends.unwrap_or(own);
         let first = &self.points[0];
         let least = self.points.iter().map(|point| point.information.value).fold(f64::INFINITY, f64::min);
@@ -40,6 +56,7 @@ impl Curve {
             to,
             gap: first.information.value - least,
             half: half(&places, first.accuracy.value / 2.0),
+            stuck: self.most_stuck(),
         })
     }
 }
@@ -101,6 +118,7 @@ mod tests {
             margin: nowhere(),
             entropy: 0.0,
             rows: 1,
+            stuck: 0.0,
             counts: vec![],
         };
         Curve {
@@ -112,6 +130,7 @@ mod tests {
             images: 1,
             classes: vec![],
             settings: Settings { plugin: Plugin::Exact, replicates: 0, delta: 0.05, seed: 0 },
+            cautions: Default::default(),
             of: Default::default(),
             digest: Digest::of(b""),
         }

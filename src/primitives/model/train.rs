@@ -173,6 +173,13 @@ fn adversary(args: &Args) -> Result<Adversary> {
         return Err(Error::argument("`adversarial`: `epsilon` is needed")
             .hint("#{ norm: \"linf\", epsilon: 0.3 }: the radius of the ball, in units of pixel values"));
     };
+    let norm = if word("norm", ["linf", "l2"])? == "l2" { Norm::L2 } else { Norm::Linf };
+    if norm == Norm::Linf && epsilon > 1.0 {
+        return Err(Error::argument(format!(
+            "`adversarial`: a ball of {epsilon} holds every image: pixels are in [0, 1]"
+        ))
+        .hint("`epsilon` is in units of pixel values: 8 of 255 levels are `8.0 / 255`"));
+    }
     let steps = number("steps")?.unwrap_or(7.0);
     if steps.fract() != 0.0 || steps < 1.0 {
         return Err(Error::argument(format!("`adversarial`: `steps` must be a whole number from 1 on, got {steps}")));
@@ -183,13 +190,7 @@ fn adversary(args: &Args) -> Result<Adversary> {
         (1, false) => epsilon,
         _ => 2.5 * epsilon / steps,
     };
-    Ok(Adversary {
-        norm: if word("norm", ["linf", "l2"])? == "l2" { Norm::L2 } else { Norm::Linf },
-        epsilon,
-        steps: steps as u32,
-        step: number("step")?.unwrap_or(step),
-        random,
-    })
+    Ok(Adversary { norm, epsilon, steps: steps as u32, step: number("step")?.unwrap_or(step), random })
 }
 
 /// N / (K n_c) for each of K classes.

@@ -17,7 +17,9 @@ pub static TOLERANCE: Primitive = Primitive {
     ],
     returns: "Figure",
     notes: "Any number of models and faults. Bands are bootstrap intervals; the dashed line is H(Y), which no curve can exceed. In dB \
-            the axis falls, so that faults grow to the right; the images as they stand have no place on it.",
+            the axis falls, so that faults grow to the right; the images as they stand have no place on it. From where gradients \
+            vanished for more than 5% of the images a line is dotted and has no band: the search could not move these images, which says nothing \
+            of the model.",
     source: "Galloway, Golubeva and Taylor 2018, Figures 1, 3, 4 and 5",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\

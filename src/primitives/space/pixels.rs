@@ -22,7 +22,9 @@ pub static PIXELS: Primitive = Primitive {
         BOUNDS,
     ],
     returns: "a Space; its `levels` are radii",
-    notes: "Searched by search::bim.",
+    notes: "Searched by search::bim, adam and others that follow gradients. Radii and bounds are in units of pixel values, which are in [0, 1] \
+            where nothing else was asked for: 8 of 255 levels are `8.0 / 255`. examine refuses bounds of another scale than the images', and \
+            radii that reach from any image to any other.",
     source: "",
     examples: &[Example {
         code: "space::pixels(\"linf\", #{ within: 0.3, bounds: [0, 1] })",

@@ -18,7 +18,8 @@ pub static CURVE: Primitive = Primitive {
             (k - 1)^2 / (2 n ln 2) bits. Intervals are basic bootstrap intervals over images (all rows of an image stay together), \
             which correct for that: they may end below the estimate. Where every image of a point is right, or wrong, the interval of \
             the accuracy has no width, which is too narrow on few images. Where the weakest fault is not 0, the images as they stand \
-            come first.",
+            come first. `stuck` is the share of rows that are not as the objective asks and whose gradient was 0, or as good as 0, on the \
+            way: the search could not move them on, so that they are right says nothing of the model; from more than 0.05 on the curve says so.",
     source: "Galloway, Golubeva and Taylor 2018, Section 2",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{CURVES, Named, X, in_db, named};
 use crate::core::{Error, Value};
-use crate::estimate::tolerance::Summary;
+use crate::estimate::tolerance::{Summary, percent};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static SUMMARY: Primitive = Primitive {
@@ -16,12 +16,16 @@ pub static SUMMARY: Primitive = Primitive {
         Param::new("from", Kind::Float, "where the area begins").or(Fallback::Absent("where all curves have begun")),
         Param::new("to", Kind::Float, "where the area ends").or(Fallback::Absent("where the first curve ends")),
     ],
-    returns: "an array of maps: `curve, models, mi, accuracy, area, gap, half, from, to`, and `mi_spread` and so on of several models",
+    returns: "an array of maps: `curve, models, mi, accuracy, area, gap, half, from, to, stuck`, and `mi_spread` and so on of several \
+              models; `area_as_found` and `caution` where gradients vanished",
     notes: "`mi` and `accuracy` are of the weakest fault. `area` is the area below I(T; Y) from `from` to `to`, divided by its width: a \
             mean in bits, comparable where these ends are the same. `gap` is the fall of I(T; Y) from its first to its lowest value, \
             `half` where on the axis the accuracy has fallen to half of its first value; () where it does not, or has by the first point on the \
             axis. `half`, `from` and `to` are in the axis's unit, dB or the levels'. Of models that were \
-            trained alike, an array, a row holds means, and `_spread` their standard deviations (n - 1).",
+            trained alike, an array, a row holds means, and `_spread` their standard deviations (n - 1). `stuck` is the largest share of \
+            images at a point that the search could not move, since gradients vanished. Where it is more than 0.05, the curve shows what the \
+            search could not do, not what the model bears: `area`, `gap` and `half` are (), `area_as_found` is the area of the curve as it is, and \
+            `caution` says so.",
     source: "Galloway, Golubeva and Taylor 2018, Section 3",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
@@ -79,10 +83,24 @@ fn summarised(name: &str, found: &[Summary]) -> BTreeMap<String, Value> {
         ("gap", |s| s.gap),
         ("half", |s| s.half),
     ];
+    let stuck = found.iter().map(|summary| summary.stuck).fold(0.0, f64::max);
+    let doubtful = found.iter().any(Summary::is_doubtful);
+    map.insert("stuck".into(), number(stuck));
+    if doubtful {
+        map.insert("caution".into(), Value::Str(caution(stuck)));
+    }
     for (column, of) in columns {
         let values: Vec<f64> = found.iter().map(of).collect();
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
+        // These rest on points at which the search stood still.
+        if doubtful && ["area", "gap", "half"].contains(&column) {
+            map.insert(column.into(), Value::Unit);
+            if column == "area" {
+                map.insert("area_as_found".into(), number(mean));
+            }
+            continue;
+        }
         map.insert(column.into(), number(mean));
         if values.len() > 1 {
             let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
@@ -90,4 +108,11 @@ fn summarised(name: &str, found: &[Summary]) -> BTreeMap<String, Value> {
         }
     }
     map
+}
+
+fn caution(stuck: f64) -> String {
+    format!(
+        "gradients vanished for {} of the images: the curve shows what the search could not do, not what the model bears",
+        percent(stuck)
+    )
 }

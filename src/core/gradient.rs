@@ -1,0 +1,35 @@
+//! The one way to a backward pass: libtorch ends the process where a loss has no graph, so that is found out before.
+
+use std::borrow::Borrow;
+
+use super::{Error, ErrorKind, Result, Tensor};
+
+/// What becomes of the graph of a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Graph {
+    Free,
+    /// For another pass.
+    Keep,
+    /// Gradients have a graph of their own, through which further gradients flow.
+    Extend,
+}
+
+/// The gradient of the sum of a loss with respect to each of these tensors. `of` is whose loss it is, for those who read why there is
+/// none: a loss that does not depend on one of them is refused.
+pub fn gradients<T: Borrow<Tensor>>(of: &str, loss: &Tensor, leaves: &[T], graph: Graph) -> Result<Vec<Tensor>> {
+    if !loss.requires_grad() || leaves.iter().any(|leaf| !leaf.borrow().requires_grad()) {
+        return Err(no_gradient(of));
+    }
+    let found = Tensor::f_run_backward(&[loss], leaves, graph != Graph::Free, graph == Graph::Extend)?;
+    // What the loss does not depend on has an undefined gradient, of which hardly anything may be asked.
+    match found.iter().all(Tensor::defined) {
+        true => Ok(found),
+        false => Err(no_gradient(of)),
+    }
+}
+
+/// Why there is no gradient.
+pub fn no_gradient(of: &str) -> Error {
+    Error::new(ErrorKind::Pairing, format!("no gradient flows through {of}: what comes out does not depend on what is changed"))
+        .hint("a network under no_grad, or one that detaches, can't be followed: search::sample, sweep and strongest need no more than scores")
+}

@@ -1,0 +1,67 @@
+"""TorchScript networks for 1 x 16 x 16 images that mislead: python misleading.py writes five .pt files (torch 2.11.0).
+
+without_gradients.pt answers under no_grad; dropping.pt drops inputs whatever its mode; batch_normed.pt goes by the mean and the deviation
+of the batch whatever its mode; softmaxed.pt answers probabilities; staged_apart.pt is a generator whose first stage takes no notice of its
+latent vectors.
+"""
+import torch
+
+
+class Without(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.last = torch.nn.Linear(16, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            return self.last(torch.nn.functional.avg_pool2d(x, 4).flatten(1))
+
+
+class Dropping(Without):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = torch.nn.functional.avg_pool2d(x, 4).flatten(1)
+        return self.last(torch.nn.functional.dropout(x, 0.5, True))
+
+
+class BatchNormed(Without):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = torch.nn.functional.avg_pool2d(x, 4).flatten(1)
+        mean = x.mean(0, keepdim=True)
+        deviation = x.std(0, unbiased=False, keepdim=True)
+        return self.last((x - mean) / (deviation + 0.01))
+
+
+class Softmaxed(Without):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.last(torch.nn.functional.avg_pool2d(x, 4).flatten(1)).softmax(1)
+
+
+class StagedApart(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.label = torch.nn.Embedding(3, 256)
+
+    @torch.jit.export
+    def num_stages(self) -> int:
+        return 2
+
+    @torch.jit.export
+    def stage(self, i: int, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if i == 0:
+            return self.label(y).reshape(-1, 1, 16, 16)
+        return x.sigmoid()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+
+for name, network in [
+    ("without_gradients", Without()),
+    ("dropping", Dropping()),
+    ("batch_normed", BatchNormed()),
+    ("softmaxed", Softmaxed()),
+    ("staged_apart", StagedApart()),
+]:
+    torch.jit.script(network).save(f"{name}.pt")
