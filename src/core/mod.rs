@@ -1,14 +1,18 @@
 //! Values, tensors, errors, the context of a run and its record: what every other floor stands on.
 
+mod begun;
 mod caution;
 mod cx;
 mod digest;
 mod error;
 mod journal;
 mod long;
+mod machine;
 pub mod record;
 mod table;
+mod tally;
 mod tensor;
+mod texts;
 mod value;
 
 pub use caution::Cautions;
