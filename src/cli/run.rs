@@ -365,5 +365,7 @@ fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {
     for argument in known {
         println!("  --{:wide$}  default {}", argument.name, argument.default);
     }
-    println!("\nand those of every run: --out --resume --seed --device --threads --allow-write --allow-run --json");
+    println!(
+        "\nand those of every run: --out --resume --changed --seed --device --threads --allow-write --allow-run --json"
+    );
 }

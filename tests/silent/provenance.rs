@@ -224,6 +224,27 @@ fn a_copied_run_folder_repeats_its_run_and_says_where_it_comes_out_otherwise() {
 }
 
 #[test]
+fn a_program_whose_text_changed_is_asked_anew() {
+    let folder = folder_with(&[
+        (
+            "script.rhai",
+            "let f = model::program(\"sh answer.sh\", #{ classes: 2 });\n[f.hash, model::program(\"cat\").hash]",
+        ),
+        ("answer.sh", "exit 1"),
+    ]);
+    let run = |out: &str| {
+        well(folder.path(), &["run", "script.rhai", "--allow-run", "--out", out]);
+        json(&folder.path().join(out).join("results.json"))
+    };
+    let before = run("before");
+    write(folder.path(), &[("answer.sh", "exit 2")]);
+    let after = run("after");
+    assert!(before[0] != after[0] && before[1] == after[1], "{before} {after}");
+    let inputs = json(&folder.path().join("after/manifest.json"))["inputs"].to_string();
+    assert!(inputs.contains("answer.sh"), "{inputs}");
+}
+
+#[test]
 fn the_manifest_says_what_a_run_was_computed_with() {
     let folder = folder_with(&[("script.rhai", "1")]);
     well(folder.path(), &["run", "script.rhai", "--out", "run"]);
