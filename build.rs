@@ -1,9 +1,17 @@
 //! Hands the libtorch folder that `torch-sys` found to the linker as a run path, so that the binary starts without
-//! `LD_LIBRARY_PATH`, and tells the tests whether there are data to test with.
+//! `LD_LIBRARY_PATH`, tells the tests whether there are data to test with, and the binary which revision it is built from.
+
+use std::hash::Hasher;
+use std::path::Path;
+use std::process::Command;
+
+/// What the binary is made of.
+const SOURCES: [&str; 5] = ["src", "stdlib", "build.rs", "Cargo.toml", "Cargo.lock"];
 
 fn main() {
-    println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=stdlib");
+    for source in SOURCES {
+        println!("cargo:rerun-if-changed={source}");
+    }
     if let Ok(lib) = std::env::var("DEP_TCH_LIBTORCH_LIB") {
         println!("cargo:rustc-link-arg=-Wl,-rpath,{lib}");
     }
@@ -13,4 +21,38 @@ fn main() {
     if std::env::var_os("VIVA_DATA").is_some_and(|folder| !folder.is_empty()) {
         println!("cargo:rustc-cfg=viva_data");
     }
+    println!("cargo:rustc-env=VIVA_REVISION={}", revision().unwrap_or("unknown".into()));
+}
+
+fn git(words: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(words).env("GIT_OPTIONAL_LOCKS", "0").output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim_end().to_string())
+}
+
+/// The commit, and a digest of what was changed since; none without git, or where the sources are no part of a repository.
+fn revision() -> Option<String> {
+    // An unpacked archive may lie below somebody's own repository.
+    git(&["ls-files", "--error-unmatch", "Cargo.toml"])?;
+    let commit = git(&["rev-parse", "HEAD"])?;
+    let branch = git(&["symbolic-ref", "--quiet", "HEAD"]).unwrap_or_default();
+    for name in ["HEAD", "logs/HEAD", "packed-refs", &branch] {
+        // Cargo builds anew each time where a file that it is to look at is missing.
+        if let Some(file) = git(&["rev-parse", "--git-path", name]).filter(|file| Path::new(file).is_file()) {
+            println!("cargo:rerun-if-changed={file}");
+        }
+    }
+    let about = |words: &[&str]| git(&[words, &["--"], &SOURCES].concat());
+    let changes = about(&["diff", "HEAD", "--no-ext-diff", "--no-color", "--binary"])?;
+    let new = about(&["ls-files", "--others", "--exclude-standard"])?;
+    if changes.is_empty() && new.is_empty() {
+        return Some(commit);
+    }
+    #[allow(deprecated)]
+    let mut digest = std::hash::SipHasher::new();
+    digest.write(changes.as_bytes());
+    for file in new.lines() {
+        digest.write(file.as_bytes());
+        digest.write(&std::fs::read(file).unwrap_or_default());
+    }
+    Some(format!("{commit} with changes {:016x}", digest.finish()))
 }

@@ -152,7 +152,10 @@ fn what_closures_print_and_what_modules_say_counts() {
         let failed = finish(viva(folder.path(), &["script.rhai", "--out", out]));
         assert!(err(&failed).contains("not yet"), "{}", err(&failed));
         write(factor);
-        let output = finish(viva(folder.path(), &["script.rhai", "--resume", out]));
+        let refused = finish(viva(folder.path(), &["script.rhai", "--resume", out]));
+        let says_so = err(&refused).contains("part.rhai (SHA-256") && err(&refused).contains("--changed");
+        assert_eq!(says_so, factor != "1.0", "{}", err(&refused));
+        let output = finish(viva(folder.path(), &["script.rhai", "--resume", out, "--changed"]));
         assert!(err(&output).contains("not yet"), "{}", err(&output));
         let printed = std::fs::read_to_string(folder.path().join(out).join("printed.txt")).expect("what was printed");
         (printed, String::from_utf8_lossy(&output.stdout).into_owned())
@@ -226,12 +229,12 @@ fn folder_with(script: &str) -> tempfile::TempDir {
     folder
 }
 
-/// All files of a run but its manifest, which holds times.
+/// All files of a run but its manifest, which holds times, and the texts beside its script.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files: Vec<(PathBuf, Vec<u8>)> = std::fs::read_dir(folder)
         .expect("a run folder")
         .map(|entry| entry.expect("an entry").path())
-        .filter(|path| !path.ends_with("manifest.json"))
+        .filter(|path| path.is_file() && !path.ends_with("manifest.json"))
         .map(|path| (path.file_name().expect("a name").into(), std::fs::read(&path).expect("a file")))
         .collect();
     files.sort();
@@ -440,6 +443,8 @@ fn a_script_that_was_mended_keeps_what_it_asks_for_in_the_same_words() {
     assert!(state(&folder.path().join("run")).starts_with("failed: "));
     std::fs::write(folder.path().join("script.rhai"), SCRIPT).expect("a script");
     let output = finish(viva(folder.path(), &["script.rhai", "--resume", "run"]));
+    assert!(err(&output).contains("changes in script.rhai"), "{}", err(&output));
+    let output = finish(viva(folder.path(), &["script.rhai", "--resume", "run", "--changed"]));
     assert!(output.status.success(), "{}", err(&output));
     let said = err(&output);
     assert!(said.contains("has changed") && said.contains("after 16 of 16 epochs"), "{said}");
@@ -466,6 +471,8 @@ fn what_can_not_be_resumed_is_refused_before_any_work() {
     let old = killed.replace("\"viva\": \"", "\"viva\": \"0.0.");
     std::fs::write(folder.path().join("old/manifest.json"), old).expect("a file");
     std::fs::write(folder.path().join("file"), "").expect("a file");
+    std::fs::create_dir(folder.path().join("full")).expect("a folder");
+    std::fs::write(folder.path().join("full/notes.txt"), "mine").expect("a file");
     for (name, from, to) in [
         ("threads", "\"threads\": ", "\"threads\": 1000000000000"),
         ("arguments", "\"n\": \"2\"", "\"n\": 2"),
@@ -477,8 +484,15 @@ fn what_can_not_be_resumed_is_refused_before_any_work() {
     }
     std::os::unix::fs::symlink(folder.path(), folder.path().join("linked/progress")).expect("a link");
     for (words, said) in [
-        (&["script.rhai", "--resume", "none"][..], "none/manifest.json"),
-        (&["script.rhai", "--resume", "empty"], "empty/manifest.json"),
+        (&["--resume", "none"][..], "none: no run was begun here"),
+        (&["--resume", "empty"], "viva run SCRIPT --resume empty"),
+        (&["script.rhai", "--resume", "full"], "full: the run folder is not empty"),
+        (&["script.rhai", "--resume", "file"], "file"),
+        (&["script.rhai", "--resume", "killed", "--verify"], "--verify compares a repetition"),
+        (&["script.rhai", "--changed"], "--changed belongs to --resume"),
+        (&["script.rhai", "--verify"], "viva run FOLDER --verify"),
+        (&["killed", "--verify"], "not finished"),
+        (&["empty"], "or a run folder to repeat its run"),
         (&["script.rhai", "--resume", "broken"], "not a manifest"),
         (&["script.rhai", "--resume", "killed", "--seed", "4"], "begun with --seed 3"),
         (&["script.rhai", "--resume", "killed", "--n", "5"], "begun with --n 2"),

@@ -1,8 +1,10 @@
 //! The command line: one file per command.
 
 mod check;
+mod compare;
 mod data;
 mod doc;
+mod repeat;
 mod report;
 mod run;
 mod version;
@@ -21,13 +23,16 @@ viva: a lab for examining deep image classifiers
 viva [--no-init] [--allow-run]        the prompt; --no-init leaves out its start-up file
 viva run SCRIPT [--name value ...]    run a script; --help after it lists the script's own arguments
      --out DIR            the run folder (default: a new folder below runs/)
-     --resume DIR         go on with a run that was killed, stopped or failed
+     --resume DIR         go on with a run that was killed, stopped or failed; where none was begun, begin it there
+     --changed            with --resume: go on although texts have changed; what depends on them is done again
      --seed N             the run's seed (default 0)
      --device D           cpu, cuda, cuda:1 (default: cuda where there is one)
      --threads N          CPU threads (default: all cores)
      --allow-write PATH   also let the script write below PATH
      --allow-run          also let the script start programs: model::program
      --json               print the results as JSON
+viva run FOLDER [--verify]            repeat the run of a run folder with the texts that it keeps, in a new folder;
+                                      --verify compares the results with those in FOLDER
 viva -e 'EXPR'                        print the value of an expression
 viva check SCRIPT                     find mistakes without running
 viva report DIR [--out FILE]          a run folder as one page for a browser (default: DIR/report.html)

@@ -1,51 +1,52 @@
-//! `viva run SCRIPT`
+//! `viva run SCRIPT`, and going on with a run or repeating one.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use super::repeat::repeating;
 use super::{Failure, Outcome, read_script};
-use crate::core::record::{Begun, Record, opening_comment};
-use crate::core::{Error, Journal, Value, device_name, resolve_device, set_threads, suggestion};
+use crate::core::record::{Begun, Change, REVISION, Record, nothing_begun, opening_comment};
+use crate::core::{Cx, Error, Journal, Value, device_name, resolve_device, set_threads, suggestion};
 use crate::page::quoted;
-use crate::script::{ScriptArgument, Session, script_arguments};
+use crate::script::{ScriptArgument, Session, file_of, script_arguments, stdlib_text};
 use crate::term::{context, default_device, stop_on_signals};
 
 #[derive(Default)]
-struct Options {
-    script: Option<String>,
-    out: Option<PathBuf>,
+pub(super) struct Options {
+    pub script: Option<String>,
+    pub out: Option<PathBuf>,
     resume: Option<PathBuf>,
-    seed: Option<u64>,
-    device: Option<String>,
-    threads: Option<usize>,
+    changed: bool,
+    pub verify: bool,
+    pub seed: Option<u64>,
+    pub device: Option<String>,
+    pub threads: Option<usize>,
     allow_write: Vec<PathBuf>,
     allow_run: bool,
     json: bool,
     help: bool,
-    arguments: BTreeMap<String, String>,
+    pub arguments: BTreeMap<String, String>,
 }
 
-const OWN: [&str; 9] = ["out", "resume", "seed", "device", "threads", "allow-write", "allow-run", "json", "help"];
+const OWN: [&str; 11] =
+    ["out", "resume", "changed", "verify", "seed", "device", "threads", "allow-write", "allow-run", "json", "help"];
 
 pub fn main(words: &[String]) -> Outcome {
     let mut options = parse(words)?;
-    let begun = match &options.resume {
-        Some(folder) => Some(Begun::read(folder)?),
-        None => None,
+    let begun = match going_on(&mut options)? {
+        Some(begun) if begun.is_finished() => return Ok(()),
+        begun => begun,
     };
-    if let (Some(begun), Some(folder)) = (&begun, &options.resume) {
-        if begun.tidy_if_finished(folder) {
-            eprintln!("{}: this run is finished; its results are in results.json", folder.display());
-            return Ok(());
-        }
-        as_begun(&mut options, begun)?;
-    }
+    let mut repeat = repeating(&mut options)?;
     let Some(script) = &options.script else {
         return Err(Error::argument("viva run needs a script").hint("viva run SCRIPT [--name value ...]").into());
     };
     let path = PathBuf::from(script);
-    let text = read_script(&path)?;
+    let text = match &repeat {
+        Some(repeat) => repeat.script.clone(),
+        None => read_script(&path)?,
+    };
     // A session of its own: parsing needs no run folder yet, and a script that can't be read must leave nothing behind.
     let ast = Session::new(Rc::new(context())).compile(script, &text)?;
     let known = script_arguments(&ast);
@@ -62,7 +63,80 @@ pub fn main(words: &[String]) -> Outcome {
         .into());
     }
     check_arguments(&options.arguments, &known)?;
+    let changes = match (&begun, &options.resume) {
+        (Some(begun), Some(folder)) => changes(&options, begun, folder, &path, &text)?,
+        _ => vec![],
+    };
 
+    let mut cx = of_options(&options)?;
+    if let Some(repeat) = &mut repeat {
+        cx.set_library(repeat.library());
+        repeat.see(&cx);
+    }
+    let record = match (&options.resume, &begun) {
+        (Some(folder), Some(begun)) => Record::resume(&mut cx, folder.clone(), &path, begun, &text, &changes)?,
+        _ => {
+            let folder = options.out.clone().unwrap_or_else(|| Record::fresh_folder(&path));
+            Record::begin(&mut cx, folder, &path, &text)?
+        }
+    };
+    if let Some(repeat) = &repeat {
+        record.note(&cx, "repeats", repeat.note())?;
+    }
+    let mut session = Session::new(Rc::new(cx));
+    let leaving = stop_on_signals(session.cx(), |_| false);
+    let cx = session.cx().clone();
+    let done = session.run(&path, &text);
+    let (failure, reason): (Failure, String) = match done {
+        Ok(result) => {
+            if let Some(repeat) = &repeat {
+                repeat.warn_of_other_inputs(&cx);
+            }
+            match record.finish(&cx, &result) {
+                Ok(()) => {
+                    if let Some(left_over) = cx.journal().map(Journal::left_over).filter(|&n| n > 0) {
+                        eprintln!(
+                            "{left_over} calls of the earlier run were not made again: script, data or models have changed"
+                        );
+                    }
+                    report(&options, &record, &result, cx.width());
+                    return match repeat.filter(|_| options.verify) {
+                        Some(repeat) => repeat.verify(&cx, &record, options.json),
+                        None => Ok(()),
+                    };
+                }
+                Err(error) => {
+                    let reason = format!("failed: {error}");
+                    (error.into(), reason)
+                }
+            }
+        }
+        Err(diagnostic) if diagnostic.is_interruption() => {
+            let signal = leaving.signal();
+            (Failure::Stopped(diagnostic, signal), "stopped".into())
+        }
+        Err(diagnostic) => {
+            let reason = format!("failed: {}", diagnostic.message);
+            (diagnostic.into(), reason)
+        }
+    };
+    // Where even this can't be written, the failure itself is what to tell.
+    if record.fail(&cx, &reason).unwrap_or(true) && repeat.is_none() {
+        let word = |path: &Path| quoted(&path.display().to_string());
+        let allowed: String = options.allow_write.iter().map(|path| format!(" --allow-write {}", word(path))).collect();
+        let may_run = if options.allow_run { " --allow-run" } else { "" };
+        let resume = format!("viva run {} --resume {}{allowed}{may_run}", word(&path), word(record.folder()));
+        let mended = if reason == "stopped" { "" } else { " (and --changed, if a text was mended)" };
+        eprintln!("what was done so far is kept; go on with: {resume}{mended}");
+    }
+    if let Some(repeat) = &repeat {
+        repeat.name_what_it_read();
+    }
+    Err(failure)
+}
+
+/// The context that the command line asks for.
+fn of_options(options: &Options) -> Result<Cx, Error> {
     let mut cx = context();
     cx.set_device(match &options.device {
         Some(name) => resolve_device(name)?,
@@ -82,50 +156,88 @@ pub fn main(words: &[String]) -> Outcome {
     if options.json {
         cx.set_output(Box::new(|text| eprintln!("{text}")));
     }
-    let record = match (&options.resume, &begun) {
-        (Some(folder), Some(begun)) => Record::resume(&mut cx, folder.clone(), begun, &text)?,
-        _ => {
-            let folder = options.out.clone().unwrap_or_else(|| Record::fresh_folder(&path));
-            Record::begin(&mut cx, folder, &path, &text)?
+    Ok(cx)
+}
+
+/// What `--resume` goes on with: nothing, and the run is begun in that folder, where a kill came before there was anything.
+fn going_on(options: &mut Options) -> Result<Option<Begun>, Failure> {
+    let Some(folder) = options.resume.clone() else {
+        if options.changed {
+            return Err(Error::argument("viva run: --changed belongs to --resume DIR").into());
         }
+        return Ok(None);
     };
-    let mut session = Session::new(Rc::new(cx));
-    let leaving = stop_on_signals(session.cx(), |_| false);
-    let cx = session.cx().clone();
-    let (failure, reason): (Failure, String) = match session.run(&path, &text) {
-        Ok(result) => match record.finish(&cx, &result) {
-            Ok(()) => {
-                if let Some(left_over) = cx.journal().map(Journal::left_over).filter(|&n| n > 0) {
-                    eprintln!(
-                        "{left_over} calls of the earlier run were not made again: script, data or models have changed"
-                    );
-                }
-                report(&options, &record, &result, cx.width());
-                return Ok(());
-            }
-            Err(error) => {
-                let reason = format!("failed: {error}");
-                (error.into(), reason)
-            }
-        },
-        Err(diagnostic) if diagnostic.is_interruption() => {
-            let signal = leaving.signal();
-            (Failure::Stopped(diagnostic, signal), "stopped".into())
-        }
-        Err(diagnostic) => {
-            let reason = format!("failed: {}", diagnostic.message);
-            (diagnostic.into(), reason)
-        }
-    };
-    // Where even this can't be written, the failure itself is what to tell.
-    if record.fail(&cx, &reason).unwrap_or(true) {
-        let word = |path: &Path| quoted(&path.display().to_string());
-        let allowed: String = options.allow_write.iter().map(|path| format!(" --allow-write {}", word(path))).collect();
-        let may_run = if options.allow_run { " --allow-run" } else { "" };
-        let resume = format!("viva run {} --resume {}{allowed}{may_run}", word(&path), word(record.folder()));
-        eprintln!("what was done so far is kept; go on with: {resume}");
+    if options.out.is_some() {
+        return Err(Error::argument("viva run: --resume names the run folder, so --out has no place here").into());
     }
-    Err(failure)
+    if options.verify {
+        return Err(Error::argument("viva run: --verify compares a repetition, and --resume repeats nothing")
+            .hint("go on with the run first, then: viva run FOLDER --verify")
+            .into());
+    }
+    if nothing_begun(&folder) {
+        if options.script.is_none() {
+            return Err(Error::file(&folder, "no run was begun here, so there is nothing to go on with")
+                .hint(format!("with its script named it is begun there: viva run SCRIPT --resume {}", folder.display()))
+                .into());
+        }
+        eprintln!("{}: no run was begun here; it is begun now", folder.display());
+        options.resume = None;
+        options.out = Some(folder);
+        return Ok(None);
+    }
+    let begun = Begun::read(&folder)?;
+    if begun.tidy_if_finished(&folder) {
+        eprintln!("{}: this run is finished; its results are in results.json", folder.display());
+        let script = PathBuf::from(options.script.as_ref().unwrap_or(&begun.script));
+        if let Ok(text) = read_script(&script)
+            && let Some(change) = found_changes(&begun, &script, &text).iter().find(|change| change.kept_as.is_some())
+        {
+            eprintln!("{} has changed since: give another --out to run it as it is now", change.what);
+        }
+        return Ok(Some(begun));
+    }
+    begun.check_versions(&folder)?;
+    as_begun(options, &begun)?;
+    Ok(Some(begun))
+}
+
+/// What is not as it was when the run was begun.
+fn found_changes(begun: &Begun, script: &Path, text: &str) -> Vec<Change> {
+    let find = |import: &str| match stdlib_text(import) {
+        Some(text) => Ok(text.to_string()),
+        None if import.starts_with("std/") => Err(Error::argument("no module of this viva")),
+        None => read_script(&file_of(script.to_str(), import)),
+    };
+    let mut changes = begun.changes(text, &find);
+    if begun.revision() != REVISION {
+        changes.push(Change {
+            what: "viva".into(),
+            was: format!("revision {}", begun.revision()),
+            now: format!("revision {REVISION}"),
+            kept_as: None,
+        });
+    }
+    changes
+}
+
+/// The changes since; refused unless they are wanted.
+fn changes(options: &Options, begun: &Begun, folder: &Path, script: &Path, text: &str) -> Result<Vec<Change>, Error> {
+    let changes = found_changes(begun, script, text);
+    if changes.is_empty() || options.changed {
+        return Ok(changes);
+    }
+    let told: Vec<String> =
+        changes.iter().map(|change| format!("{} ({} then, {} now)", change.what, change.was, change.now)).collect();
+    let kept = |change: &Change| change.kept_as.as_ref().map(|file| folder.join(file).display().to_string());
+    let kept: Vec<String> = changes.iter().filter_map(kept).collect();
+    let back = if kept.is_empty() { String::new() } else { format!(" (as it was: {})", kept.join(", ")) };
+    Err(Error::argument(format!("viva run: since the run was begun there are changes in {}", told.join(", "))).hint(
+        format!(
+            "put it back{back}, give another --out to begin afresh, or add --changed to go on with what is there now: \
+             what depends on it is then done again"
+        ),
+    ))
 }
 
 /// A run that goes on does so as it was begun.
@@ -134,9 +246,6 @@ fn as_begun(options: &mut Options, begun: &Begun) -> Result<(), Error> {
         Err(Error::argument(format!("viva run: the run was begun with {what} {then}"))
             .hint("leave it out: a run that is resumed goes on as it was begun"))
     };
-    if options.out.is_some() {
-        return Err(Error::argument("viva run: --resume names the run folder, so --out has no place here"));
-    }
     // Another script asks for other things, and what was kept for this one would be thrown away.
     let name = |path: &str| Path::new(path).file_name().map(ToOwned::to_owned);
     if let Some(script) = options.script.as_deref().filter(|script| name(script) != name(&begun.script)) {
@@ -196,6 +305,8 @@ fn parse(words: &[String]) -> Result<Options, Error> {
             "json" => Some(&mut options.json),
             "help" => Some(&mut options.help),
             "allow-run" => Some(&mut options.allow_run),
+            "changed" => Some(&mut options.changed),
+            "verify" => Some(&mut options.verify),
             _ => None,
         };
         if let Some(switch) = switch {
@@ -254,5 +365,7 @@ fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {
     for argument in known {
         println!("  --{:wide$}  default {}", argument.name, argument.default);
     }
-    println!("\nand those of every run: --out --resume --seed --device --threads --allow-write --allow-run --json");
+    println!(
+        "\nand those of every run: --out --resume --changed --seed --device --threads --allow-write --allow-run --json"
+    );
 }

@@ -1,14 +1,14 @@
 //! `viva version`
 
 use super::Outcome;
-use crate::core::record::LIBTORCH;
+use crate::core::record::{LIBTORCH, REVISION};
 use crate::core::{Error, cuda_available};
 
 pub fn main(words: &[String]) -> Outcome {
     if !words.is_empty() {
         return Err(Error::argument("viva version takes nothing more").into());
     }
-    println!("viva      {}", env!("CARGO_PKG_VERSION"));
+    println!("viva      {}, revision {REVISION}", env!("CARGO_PKG_VERSION"));
     println!("libtorch  {LIBTORCH}");
     println!("devices   cpu, {} threads", tch::get_num_threads());
     if cuda_available() {

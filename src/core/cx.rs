@@ -3,17 +3,22 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tch::Device;
 
+use super::record::{Library, Record};
+use super::tally::Tallies;
 use super::{Digest, Error, ErrorKind, Journal, Result, Value};
 
 /// Where the progress of long calls is shown.
 pub trait Progress {
     fn begin(&self, label: &str, total: Option<u64>);
     fn advance(&self, steps: u64);
+    /// Counts steps that an earlier process made: they say nothing of how fast this one is.
+    fn found_done(&self, steps: u64);
     fn note(&self, text: &str);
     /// A line of its own, such as a warning.
     fn say(&self, text: &str);
@@ -26,6 +31,7 @@ pub struct Quiet;
 impl Progress for Quiet {
     fn begin(&self, _label: &str, _total: Option<u64>) {}
     fn advance(&self, _steps: u64) {}
+    fn found_done(&self, _steps: u64) {}
     fn note(&self, _text: &str) {}
     fn say(&self, _text: &str) {}
     fn finish(&self) {}
@@ -46,6 +52,10 @@ impl Activity {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
+    fn advance(&self, steps: u64) {
+        self.change(|running| running.iter_mut().rev().take(1).for_each(|task| task.done += steps));
+    }
+
     /// "examine (512 of 1000)", of the innermost call.
     pub fn describe(&self) -> Option<String> {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,12 +74,21 @@ pub struct Task<'a> {
 impl Task<'_> {
     pub fn advance(&self, steps: u64) {
         self.cx.progress.advance(steps);
-        self.cx.activity.change(|running| running.iter_mut().rev().take(1).for_each(|task| task.done += steps));
+        self.cx.activity.advance(steps);
+        self.cx.tally(|tallies| tallies.advance(steps));
+    }
+
+    /// Counts steps that an earlier process made.
+    pub fn found_done(&self, steps: u64) {
+        self.cx.progress.found_done(steps);
+        self.cx.activity.advance(steps);
+        self.cx.tally(|tallies| tallies.found_done(steps));
     }
 
     /// A short word beside the progress, such as a loss.
     pub fn note(&self, text: &str) {
         self.cx.progress.note(text);
+        self.cx.tally(|tallies| tallies.note(text));
     }
 }
 
@@ -77,6 +96,7 @@ impl Drop for Task<'_> {
     fn drop(&mut self) {
         self.cx.progress.finish();
         self.cx.activity.change(|running| drop(running.pop()));
+        self.cx.tally(Tallies::finish);
     }
 }
 
@@ -127,6 +147,13 @@ pub struct Cx {
     /// How much was printed and warned of by then.
     told: Cell<(usize, usize)>,
     journal: Option<Journal>,
+    /// Who tells of the run, and what there is to tell.
+    record: Option<Rc<Record>>,
+    tallies: RefCell<Tallies>,
+    /// Whether there are inputs or warnings that the manifest does not have.
+    news: Cell<bool>,
+    /// What imports are answered with in place of files.
+    library: Option<Library>,
     /// The texts of the script that is run and of what it imports.
     script: Cell<Digest>,
     partial: RefCell<Option<Value>>,
@@ -144,7 +171,7 @@ pub struct Cx {
     seeded: Cell<Option<u64>>,
     data_folder: Option<PathBuf>,
     arguments: BTreeMap<String, String>,
-    inputs: RefCell<BTreeSet<Input>>,
+    inputs: RefCell<BTreeMap<Input, Option<PathBuf>>>,
     warnings: RefCell<Vec<String>>,
     print: Box<dyn Fn(&str)>,
     display: Box<Display>,
@@ -169,6 +196,10 @@ impl Cx {
             calls: RefCell::default(),
             drawn: RefCell::default(),
             journal: None,
+            record: None,
+            tallies: RefCell::default(),
+            news: Cell::default(),
+            library: None,
             script: Cell::new(Digest::of(b"")),
             told: Cell::default(),
             partial: RefCell::default(),
@@ -206,6 +237,7 @@ impl Cx {
     /// Called once per step by every loop: the place where a call can be interrupted.
     pub fn check(&self) -> Result<()> {
         self.polls.set(self.polls.get() + 1);
+        self.tell_when_due();
         let due = self.stop_after.get().is_some_and(|limit| self.polls.get() > limit);
         if due || self.stop.load(Ordering::Relaxed) { Err(Error::interrupted()) } else { Ok(()) }
     }
@@ -223,7 +255,33 @@ impl Cx {
     pub fn progress(&self, label: &str, total: Option<u64>) -> Task<'_> {
         self.progress.begin(label, total);
         self.activity.change(|running| running.push(Running { label: label.into(), done: 0, total }));
+        self.tally(|tallies| tallies.begin(label, total));
         Task { cx: self }
+    }
+
+    /// Keeps account of calls where somebody tells of them.
+    fn tally(&self, change: impl FnOnce(&mut Tallies)) {
+        if self.record.is_some() {
+            change(&mut self.tallies.borrow_mut());
+            self.tell_when_due();
+        }
+    }
+
+    fn tell_when_due(&self) {
+        if let Some(record) = &self.record {
+            record.tell_when_due(self);
+        }
+    }
+
+    /// Whether the manifest is out of date, and how far calls got since this was asked last.
+    pub(super) fn take_news(&self) -> (bool, Option<serde_json::Value>) {
+        let mut tallies = self.tallies.borrow_mut();
+        let calls = std::mem::take(&mut tallies.news).then(|| tallies.json());
+        (self.news.take(), calls)
+    }
+
+    pub(super) fn set_record(&mut self, record: Rc<Record>) {
+        self.record = Some(record);
     }
 
     pub fn activity(&self) -> Activity {
@@ -249,9 +307,23 @@ impl Cx {
         self.script.get()
     }
 
-    /// Notes the text of a script, or of a module that it imports.
+    /// Notes the text of the script that is run, or of a module that it imports.
     pub fn add_script(&self, text: &str) {
         self.script.set(Digest::of_parts(&[&self.script.get().0, text.as_bytes()]));
+    }
+
+    /// Keeps the text of a module that is imported under this name from this place, where there is a run folder.
+    pub fn keep_module(&self, name: &str, path: &str, text: &str) -> Result<()> {
+        self.record.as_ref().map_or(Ok(()), |record| record.keep_module(self, name, path, text))
+    }
+
+    /// What imports are answered with in place of files.
+    pub fn library(&self) -> Option<&Library> {
+        self.library.as_ref()
+    }
+
+    pub fn set_library(&mut self, library: Library) {
+        self.library = Some(library);
     }
 
     /// Keeps what a call had done when it was stopped.
@@ -270,6 +342,8 @@ impl Cx {
         if !self.warnings.borrow().contains(&message) {
             self.progress.say(&format!("warning: {message}"));
             self.warnings.borrow_mut().push(message);
+            self.news.set(true);
+            self.tell_when_due();
         }
     }
 
@@ -303,6 +377,9 @@ impl Cx {
         if printed.len() + text.len() < PRINTED_LIMIT {
             *printed += text;
             printed.push('\n');
+            if let Some(record) = &self.record {
+                record.print(text);
+            }
         }
     }
 
@@ -444,18 +521,7 @@ impl Cx {
 
     /// Writes a file whole or not at all: `fill` gets a temporary name with the target's ending.
     pub fn write_with(&self, target: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-        let folder = target.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
-        let name = target.file_name().and_then(|n| n.to_str()).ok_or_else(|| Error::file(target, "not a file name"))?;
-        let temporary = folder.join(format!("{TEMPORARY}{}.{name}", std::process::id()));
-        let done =
-            fill(&temporary).and_then(|()| std::fs::rename(&temporary, target).map_err(|e| Error::file(target, e)));
-        if let Err(mut error) = done {
-            // Leftovers of a failed write; the error that matters is the first one.
-            let _ = std::fs::remove_file(&temporary);
-            error.message = error.message.replace(&temporary.display().to_string(), &target.display().to_string());
-            return Err(error);
-        }
+        write_whole(target, fill)?;
         self.written.borrow_mut().insert(target.to_path_buf());
         if self.journal.as_ref().is_some_and(Journal::is_busy) {
             self.wrote.borrow_mut().push(target.display().to_string());
@@ -507,12 +573,48 @@ impl Cx {
 
     /// Notes a model or data set that results were computed from, for the manifest.
     pub fn record_input(&self, kind: &'static str, name: &str, digest: Digest) {
-        self.inputs.borrow_mut().insert(Input { kind, name: name.into(), digest });
+        self.input_from(kind, name, digest, None);
     }
 
-    pub fn inputs(&self) -> BTreeSet<Input> {
+    /// Notes a model or data set together with the file or folder that it was read from.
+    pub fn record_input_from(&self, kind: &'static str, name: &str, digest: Digest, path: &Path) {
+        self.input_from(kind, name, digest, Some(path.canonicalize().unwrap_or_else(|_| path.to_path_buf())));
+    }
+
+    fn input_from(&self, kind: &'static str, name: &str, digest: Digest, path: Option<PathBuf>) {
+        let mut inputs = self.inputs.borrow_mut();
+        let known = inputs.len();
+        let place = inputs.entry(Input { kind, name: name.into(), digest }).or_default();
+        let is_news = path.is_some() && *place != path;
+        if is_news {
+            *place = path;
+        }
+        if is_news || inputs.len() > known {
+            drop(inputs);
+            self.news.set(true);
+            self.tell_when_due();
+        }
+    }
+
+    /// What results were computed from, and where it was read.
+    pub fn inputs(&self) -> BTreeMap<Input, Option<PathBuf>> {
         self.inputs.borrow().clone()
     }
+}
+
+/// Writes a file whole or not at all: `fill` gets a temporary name with the target's ending.
+pub(super) fn write_whole(target: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let folder = target.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
+    let name = target.file_name().and_then(|n| n.to_str()).ok_or_else(|| Error::file(target, "not a file name"))?;
+    let temporary = folder.join(format!("{TEMPORARY}{}.{name}", std::process::id()));
+    let done = fill(&temporary).and_then(|()| std::fs::rename(&temporary, target).map_err(|e| Error::file(target, e)));
+    done.map_err(|mut error| {
+        // Leftovers of a failed write; the error that matters is the first one.
+        let _ = std::fs::remove_file(&temporary);
+        error.message = error.message.replace(&temporary.display().to_string(), &target.display().to_string());
+        error
+    })
 }
 
 /// Refuses what is neither file nor folder: reading a pipe or a device may never end.

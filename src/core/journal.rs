@@ -116,6 +116,20 @@ impl Journal {
         Ok(Self { disk: Some(disk), past: RefCell::new(past), ..journal })
     }
 
+    /// Whether a process is at work on the run of this folder; none where that can't be told.
+    pub fn in_use(folder: &Path) -> Option<bool> {
+        let path = folder.join("journal");
+        // A pipe would never be opened.
+        if !std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_file()) {
+            return None;
+        }
+        match File::open(path).ok()?.try_lock_shared() {
+            Ok(()) => Some(false),
+            Err(std::fs::TryLockError::WouldBlock) => Some(true),
+            Err(std::fs::TryLockError::Error(_)) => None,
+        }
+    }
+
     /// Whether anything was done that a run could go on from.
     pub fn is_empty(&self) -> bool {
         match &self.disk {

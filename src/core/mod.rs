@@ -1,5 +1,6 @@
 //! Values, tensors, errors, the context of a run and its record: what every other floor stands on.
 
+mod begun;
 mod caution;
 mod cx;
 mod digest;
@@ -7,9 +8,12 @@ mod error;
 mod gradient;
 mod journal;
 mod long;
+mod machine;
 pub mod record;
 mod table;
+mod tally;
 mod tensor;
+mod texts;
 mod value;
 
 pub use caution::Cautions;

@@ -1,125 +1,89 @@
-//! The folder that a run leaves behind: script, manifest, results, tables and figures.
+//! The folder that a run leaves behind: texts, manifest, results, tables and figures, and while it runs what is known so far.
 
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime};
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
-use super::cx::TEMPORARY;
+pub use super::begun::{Begun, InputSeen, nothing_begun};
+use super::cx::{TEMPORARY, write_whole};
+pub use super::machine::{LIBTORCH, REVISION, machine, versions};
 use super::tensor::device_name;
+use super::texts::{self, MODULES};
+pub use super::texts::{Change, Library, Text};
 use super::{Cx, Digest, Error, Journal, Result, Value};
 
 /// What a run writes besides what its script saves.
-const RESERVED: [&str; 6] = ["results.json", "report.md", "manifest.json", "script.rhai", "printed.txt", PROGRESS];
+const RESERVED: [&str; 7] = ["results.json", "report.md", "manifest.json", SCRIPT, PRINTED, PROGRESS, MODULES];
+
+pub(super) const SCRIPT: &str = "script.rhai";
+
+const PRINTED: &str = "printed.txt";
 
 /// The folder of what long calls have done, until the run is finished.
-const PROGRESS: &str = "progress";
+pub(super) const PROGRESS: &str = "progress";
 
-/// No manifest has more bytes.
-const LARGEST: u64 = 64 << 20;
+/// How far the calls of a run got.
+const CALLS: &str = "progress/calls.json";
+
+/// What is known is written down no more often than this, and takes no more than a twentieth of the time.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// A run in progress and the folder that will tell of it.
 pub struct Record {
     folder: PathBuf,
     /// What `begin` made, innermost first.
     made: Vec<PathBuf>,
-    script: String,
+    script: PathBuf,
     text: String,
     /// Seed, device and threads before the script's first line.
-    begun: serde_json::Value,
+    begun: Json,
     started: u64,
     clock: Instant,
     resumed: u64,
-}
-
-/// What a run's manifest tells about how it was started.
-pub struct Begun {
-    pub script: String,
-    pub seed: u64,
-    pub device: String,
-    pub threads: usize,
-    pub arguments: BTreeMap<String, String>,
-    script_sha256: String,
-    state: String,
-    started: u64,
-    resumed: u64,
-}
-
-impl Begun {
-    /// Reads the manifest of a run.
-    pub fn read(folder: &Path) -> Result<Self> {
-        let path = folder.join("manifest.json");
-        let no_run = |problem: String| {
-            Error::file(&path, problem).hint("--resume takes the folder that an earlier `viva run` wrote to")
-        };
-        let size = std::fs::metadata(&path).map_err(|e| no_run(e.to_string()))?;
-        if !size.is_file() || size.len() > LARGEST {
-            return Err(no_run("not a manifest".into()));
-        }
-        let text = std::fs::read_to_string(&path).map_err(|e| no_run(e.to_string()))?;
-        let manifest: serde_json::Value =
-            serde_json::from_str(&text).map_err(|e| no_run(format!("not a manifest: {e}")))?;
-        let words =
-            |name: &str| manifest[name].as_str().map(str::to_string).ok_or_else(|| no_run(format!("it has no {name}")));
-        let number = |name: &str| manifest[name].as_u64().ok_or_else(|| no_run(format!("it has no {name}")));
-        let begun = &manifest["begun"];
-        let (seed, threads) = (begun["seed"].as_u64(), begun["threads"].as_u64());
-        let (Some(seed), Some(threads), Some(device)) = (seed, threads, begun["device"].as_str()) else {
-            return Err(no_run("it does not say how the run was begun".into()));
-        };
-        if manifest["versions"] != versions() {
-            let problem = format!("the run was begun with {}, this is {}", manifest["versions"], versions());
-            return Err(Error::file(&path, problem).hint("go on with the version that began it, or start afresh"));
-        }
-        if !(1..=256).contains(&threads) {
-            return Err(no_run(format!("it tells of {threads} threads")));
-        }
-        let mut arguments = BTreeMap::new();
-        for (name, value) in manifest["arguments"].as_object().into_iter().flatten() {
-            let value = value.as_str().ok_or_else(|| no_run(format!("its argument {name} is no string")))?;
-            arguments.insert(name.clone(), value.to_string());
-        }
-        Ok(Self {
-            script: words("script")?,
-            seed,
-            device: device.into(),
-            threads: threads as usize,
-            arguments,
-            script_sha256: words("script_sha256")?,
-            state: words("state")?,
-            started: number("started_unix")?,
-            resumed: number("resumed").unwrap_or(0),
-        })
-    }
-}
-
-impl Begun {
-    /// Whether there is nothing to go on with. What a kill after the last result left over is removed then.
-    pub fn tidy_if_finished(&self, folder: &Path) -> bool {
-        let finished = self.state == "finished";
-        if finished {
-            // Usually it is gone.
-            let _ = std::fs::remove_dir_all(folder.join(PROGRESS));
-        }
-        finished
-    }
+    /// What an earlier process had imported.
+    earlier: Vec<Text>,
+    /// Whether other texts than those may take part.
+    may_change: bool,
+    changed: Vec<Json>,
+    modules: RefCell<Vec<Text>>,
+    /// What this process imported.
+    imported: RefCell<BTreeSet<String>>,
+    /// What the manifest says beside all that: what the run repeats, and whether it came out the same.
+    notes: RefCell<serde_json::Map<String, Json>>,
+    state: RefCell<String>,
+    printed: RefCell<Option<File>>,
+    told: Cell<Instant>,
+    /// How long it took to tell.
+    cost: Cell<Duration>,
 }
 
 impl Record {
     /// Makes the folder and begins to tell, so that a place that can't be written is refused before any work. A folder with
     /// something in it is refused too: runs are not overwritten.
-    pub fn begin(cx: &mut Cx, folder: PathBuf, script: &Path, text: &str) -> Result<Self> {
+    pub fn begin(cx: &mut Cx, folder: PathBuf, script: &Path, text: &str) -> Result<Rc<Self>> {
         let missing = folder.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.exists()).map(PathBuf::from);
         let made = missing.collect();
         std::fs::create_dir_all(&folder).map_err(|e| Error::file(&folder, e))?;
         let entries = std::fs::read_dir(&folder).map_err(|e| Error::file(&folder, e))?;
         let names: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         // What a run leaves that was killed before its manifest was written.
-        let journal = folder.join(PROGRESS).join("journal").is_file();
-        let own = |name: &String| name.starts_with(TEMPORARY) || [PROGRESS, "script.rhai"].contains(&name.as_str());
-        if !(names.is_empty() || journal && names.iter().all(own)) {
-            let hint = if folder.join("manifest.json").exists() {
+        let (progress, unbegun) = (folder.join(PROGRESS), nothing_begun(&folder));
+        let journal = progress.join("journal").is_file();
+        let empty = || std::fs::read_dir(&progress).is_ok_and(|mut entries| entries.next().is_none());
+        let own = |name: &String| match name.as_str() {
+            PROGRESS => journal || empty(),
+            SCRIPT => journal,
+            "manifest.json" => journal && unbegun,
+            name => name.starts_with(TEMPORARY),
+        };
+        if !names.iter().all(own) {
+            let hint = if !unbegun {
                 format!("give another --out, or go on with that run by --resume {}", folder.display())
             } else {
                 "give another --out, or remove it first".into()
@@ -128,16 +92,7 @@ impl Record {
         }
         sweep(&folder, 0);
         let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-        let record = Self {
-            folder,
-            made,
-            script: script.display().to_string(),
-            text: text.to_string(),
-            begun: settings(cx),
-            started,
-            clock: Instant::now(),
-            resumed: 0,
-        };
+        let record = Rc::new(Self { made, started, ..Self::new(cx, folder, script, text) });
         match record.open(cx) {
             Ok(()) => Ok(record),
             // What lies there is another's, who began at the same moment.
@@ -155,21 +110,84 @@ impl Record {
         }
     }
 
-    /// Goes on with a run that was killed, stopped or failed.
-    pub fn resume(cx: &mut Cx, folder: PathBuf, begun: &Begun, text: &str) -> Result<Self> {
-        let record = Self {
+    fn new(cx: &Cx, folder: PathBuf, script: &Path, text: &str) -> Self {
+        Self {
             folder,
             made: vec![],
-            script: begun.script.clone(),
+            script: script.to_path_buf(),
             text: text.to_string(),
             begun: settings(cx),
-            started: begun.started,
+            started: 0,
             clock: Instant::now(),
-            resumed: begun.resumed.saturating_add(1),
-        };
-        if begun.script_sha256 != Digest::of(text.as_bytes()).hex() {
-            cx.say("the script has changed since: what it still asks for in the same words is not computed again");
+            resumed: 0,
+            earlier: vec![],
+            may_change: true,
+            changed: vec![],
+            modules: RefCell::default(),
+            imported: RefCell::default(),
+            notes: RefCell::default(),
+            state: RefCell::new("running".into()),
+            printed: RefCell::default(),
+            told: Cell::new(Instant::now()),
+            cost: Cell::default(),
         }
+    }
+
+    /// Goes on with a run that was killed, stopped or failed. Where texts were changed in the meantime, those of before are
+    /// kept beside the new ones.
+    pub fn resume(
+        cx: &mut Cx,
+        folder: PathBuf,
+        script: &Path,
+        begun: &Begun,
+        text: &str,
+        changes: &[Change],
+    ) -> Result<Rc<Self>> {
+        let resumed = begun.resumed.saturating_add(1);
+        let mut earlier = begun.modules.clone();
+        let mut changed = begun.changed.clone();
+        for change in changes {
+            let what = if change.what == SCRIPT { "the script" } else { &change.what };
+            cx.say(&format!(
+                "{what} has changed since: what is still asked for in the same words is not computed again"
+            ));
+            let mut kept_as = change.kept_as.clone();
+            if kept_as.as_deref() == Some(SCRIPT) {
+                let name = texts::kept_as(&format!("before-resume-{resumed}-{SCRIPT}"), earlier.iter());
+                let (from, to) = (folder.join(SCRIPT), folder.join(&name));
+                std::fs::create_dir_all(folder.join(MODULES)).map_err(|e| Error::file(&folder, e))?;
+                // One that is not there any more can't be kept.
+                kept_as = std::fs::copy(from, to).is_ok().then_some(name);
+            }
+            changed.push(json!({
+                "what": change.what, "was": change.was, "now": change.now, "kept_as": kept_as, "before_resume": resumed,
+            }));
+        }
+        // Their names stay taken.
+        let old = |entry: &Json| entry["kept_as"].as_str().map(str::to_string);
+        earlier.extend(changed.iter().filter_map(old).map(|kept_as| Text {
+            import: String::new(),
+            path: String::new(),
+            sha256: String::new(),
+            kept_as,
+        }));
+        let record = Rc::new(Self {
+            started: begun.started,
+            resumed,
+            // What was imported may be imported again; until then it took part.
+            modules: RefCell::new(
+                begun
+                    .modules
+                    .iter()
+                    .filter(|old| changes.iter().all(|change| change.what != old.import))
+                    .cloned()
+                    .collect(),
+            ),
+            earlier,
+            may_change: !changes.is_empty(),
+            changed,
+            ..Self::new(cx, folder, script, text)
+        });
         record.open(cx)?;
         sweep(&record.folder, 0);
         // A page of the run as it was; where there is none, nothing is to be done.
@@ -177,12 +195,15 @@ impl Record {
         Ok(record)
     }
 
-    fn open(&self, cx: &mut Cx) -> Result<()> {
+    fn open(self: &Rc<Self>, cx: &mut Cx) -> Result<()> {
         cx.set_folder(self.folder.clone());
         cx.reserve(&RESERVED);
         cx.add_script(&self.text);
         cx.set_journal(Journal::open(&self.folder.join(PROGRESS))?);
-        self.manifest(cx, "running")
+        self.write_texts()?;
+        self.manifest(cx)?;
+        cx.set_record(self.clone());
+        Ok(())
     }
 
     /// A folder below `runs` that does not exist yet: `runs/demo`, `runs/demo-2`, ...
@@ -201,13 +222,86 @@ impl Record {
         &self.folder
     }
 
+    /// Keeps the text of a module that is imported.
+    pub(super) fn keep_module(&self, cx: &Cx, name: &str, path: &str, text: &str) -> Result<()> {
+        let import = texts::import_name(&self.script, name);
+        let sha256 = Digest::of(text.as_bytes()).hex();
+        if let Some(before) = self.earlier.iter().find(|before| before.import == import && before.sha256 != sha256)
+            && !self.may_change
+        {
+            return Err(Error::argument(format!("import: {import} has changed since the run was begun")).hint(
+                format!("put it back: as it was it is kept as {}", self.folder.join(&before.kept_as).display()),
+            ));
+        }
+        self.imported.borrow_mut().insert(import.clone());
+        let mut modules = self.modules.borrow_mut();
+        let same = |kept: &&Text| kept.import == import && kept.sha256 == sha256;
+        if modules.iter().any(|kept| same(&kept)) {
+            return Ok(());
+        }
+        modules.retain(|kept| kept.import != import);
+        // One file may be imported under two names.
+        let twin = modules.iter().find(|kept| kept.path == path && kept.sha256 == sha256);
+        let kept_as = match twin.or_else(|| self.earlier.iter().find(same)) {
+            Some(kept) => kept.kept_as.clone(),
+            None => texts::kept_as(&import, modules.iter().chain(&self.earlier)),
+        };
+        self.write(&kept_as, text)?;
+        modules.push(Text { import, path: path.into(), sha256, kept_as });
+        modules.sort_by(|a, b| a.import.cmp(&b.import));
+        drop(modules);
+        self.manifest(cx)
+    }
+
+    /// Adds what was printed to the file of it, which a kill leaves as it is.
+    pub(super) fn print(&self, text: &str) {
+        let mut file = self.printed.borrow_mut();
+        let open = match &mut *file {
+            Some(open) => Some(open),
+            // What an earlier process printed is printed again.
+            none => File::create(self.folder.join(PRINTED)).ok().map(|new| none.insert(new)),
+        };
+        if let Some(open) = open {
+            // The run's end writes all of it and says what can't be written.
+            let _ = open.write_all(format!("{text}\n").as_bytes());
+        }
+    }
+
+    /// Writes down how far everything is, if that is due.
+    pub(super) fn tell_when_due(&self, cx: &Cx) {
+        if self.told.get().elapsed() < PAUSE.max(self.cost.get() * 20) || *self.state.borrow() != "running" {
+            return;
+        }
+        let begun = Instant::now();
+        let (manifest, calls) = cx.take_news();
+        // What can't be written now is written later, or said at the end.
+        let _ = if manifest { self.manifest(cx) } else { Ok(()) };
+        let _ = calls.map(|calls| self.write(CALLS, &calls.to_string()));
+        self.cost.set(begun.elapsed());
+        self.told.set(Instant::now());
+    }
+
+    /// Adds to what the manifest says.
+    pub fn note(&self, cx: &Cx, name: &str, what: Json) -> Result<()> {
+        self.notes.borrow_mut().insert(name.into(), what);
+        self.manifest(cx)
+    }
+
     /// Writes the result as JSON, its tables and figures under their names, a report, and the manifest.
     pub fn finish(&self, cx: &Cx, result: &Value) -> Result<()> {
         let text = serde_json::to_string_pretty(&result.json()).unwrap_or_default() + "\n";
-        self.write(cx, "results.json", &text)?;
+        self.write("results.json", &text)?;
         let mut kept = Vec::new();
         self.keep(cx, "result", result, &mut kept)?;
-        let mut report = format!("# {}\n", self.script);
+        let left = if self.changed.is_empty() { vec![] } else { self.left_over(cx) };
+        if !left.is_empty() {
+            cx.warn(format!(
+                "texts were changed while the run was interrupted, and the run as it is now did not write {}: what the \
+                 earlier texts left is not part of this result",
+                left.join(", ")
+            ));
+        }
+        let mut report = format!("# {}\n", self.script.display());
         for text in [cx.printed().trim_end(), &result.details(100)] {
             if !text.is_empty() && text != "()" {
                 report += &format!("\n```text\n{text}\n```\n");
@@ -223,32 +317,74 @@ impl Record {
         for warning in cx.warnings() {
             report += &format!("\nwarning: {warning}\n");
         }
-        self.write(cx, "report.md", &report)?;
-        self.manifest(cx, "finished")?;
+        self.write("report.md", &report)?;
+        // Another script may import less.
+        self.modules.borrow_mut().retain(|kept| self.imported.borrow().contains(&kept.import));
+        self.end(cx, "finished")?;
         // A finished run is not resumed.
         let _ = std::fs::remove_dir_all(self.folder.join(PROGRESS));
         Ok(())
     }
 
+    /// Files of the folder that this process neither wrote nor keeps for itself.
+    fn left_over(&self, cx: &Cx) -> Vec<String> {
+        let mut left = Vec::new();
+        let mut folders = vec![(self.folder.clone(), String::new())];
+        while let Some((folder, above)) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let name = format!("{above}{}", entry.file_name().to_string_lossy());
+                let own = above.is_empty() && (RESERVED.contains(&name.as_str()) || name == "report.html");
+                let written = cx.writable(&name).is_ok_and(|path| cx.has_written(&path));
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !own && left.len() < 1000 {
+                    folders.push((entry.path(), format!("{name}/")));
+                } else if !own && !written {
+                    left.push(name);
+                }
+            }
+        }
+        left.sort();
+        left
+    }
+
     /// Leaves a manifest that says why the run ended, if it did anything; else nothing, not even the folder. Says whether
     /// the folder is still there.
     pub fn fail(&self, cx: &Cx, reason: &str) -> Result<bool> {
-        let own = |name: &std::ffi::OsStr| ["manifest.json", "script.rhai", PROGRESS].iter().any(|own| name == *own);
+        let own = |name: &std::ffi::OsStr| {
+            ["manifest.json", SCRIPT, PRINTED, PROGRESS, MODULES].iter().any(|own| name == *own)
+        };
         let saved = std::fs::read_dir(&self.folder)
             .is_ok_and(|entries| entries.flatten().any(|entry| !own(&entry.file_name())));
         if saved || self.resumed > 0 || cx.journal().is_some_and(|journal| !journal.is_empty()) {
-            return self.manifest(cx, reason).map(|()| true);
+            if let (_, Some(calls)) = cx.take_news() {
+                self.write(CALLS, &calls.to_string())?;
+            }
+            return self.end(cx, reason).map(|()| true);
         }
         self.remove();
         Ok(false)
+    }
+
+    /// Writes what is known at the end.
+    fn end(&self, cx: &Cx, state: &str) -> Result<()> {
+        state.clone_into(&mut self.state.borrow_mut());
+        self.write_texts()?;
+        let printed = cx.printed();
+        if printed.is_empty() {
+            // There is one where an earlier process printed something.
+            let _ = std::fs::remove_file(self.folder.join(PRINTED));
+        } else {
+            self.write(PRINTED, &printed)?;
+        }
+        self.manifest(cx)
     }
 
     /// Removes what `begin` made.
     fn remove(&self) {
         for name in RESERVED {
             let path = self.folder.join(name);
+            let is_folder = [PROGRESS, MODULES].contains(&name);
             // What is not there need not be removed.
-            let _ = if name == PROGRESS { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+            let _ = if is_folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
         }
         for folder in &self.made {
             // Refused where something else was put in the meantime, which is as it should be.
@@ -287,40 +423,54 @@ impl Record {
         Ok(())
     }
 
-    fn write(&self, cx: &Cx, name: &str, text: &str) -> Result<()> {
+    fn write(&self, name: &str, text: &str) -> Result<()> {
         let path = self.folder.join(name);
-        cx.write_with(&path, |temporary| std::fs::write(temporary, text).map_err(|e| Error::file(&path, e)))
+        write_whole(&path, |temporary| std::fs::write(temporary, text).map_err(|e| Error::file(&path, e)))
     }
 
-    fn manifest(&self, cx: &Cx, state: &str) -> Result<()> {
-        self.write(cx, "script.rhai", &self.text)?;
-        let printed = cx.printed();
-        if !printed.is_empty() {
-            self.write(cx, "printed.txt", &printed)?;
-        }
-        let inputs: Vec<serde_json::Value> = cx
+    fn write_texts(&self) -> Result<()> {
+        self.write(SCRIPT, &self.text)
+    }
+
+    fn manifest(&self, cx: &Cx) -> Result<()> {
+        let inputs: Vec<Json> = cx
             .inputs()
             .into_iter()
-            .map(|input| json!({ "kind": input.kind, "name": input.name, "hash": input.digest.hex() }))
+            .map(|(input, path)| {
+                let mut told = json!({ "kind": input.kind, "name": input.name, "hash": input.digest.hex() });
+                if let Some(path) = path {
+                    told["path"] = path.display().to_string().into();
+                }
+                told
+            })
             .collect();
-        let manifest = json!({
-            "state": state,
-            "script": self.script,
+        let modules: Vec<Json> = self.modules.borrow().iter().map(Text::json).collect();
+        let mut manifest = json!({
+            "state": *self.state.borrow(),
+            "script": self.script.display().to_string(),
             "script_sha256": Digest::of(self.text.as_bytes()).hex(),
+            "modules": modules,
             "arguments": cx.arguments(),
             "seed": cx.seed(),
             "device": device_name(cx.device()),
             "threads": tch::get_num_threads(),
             "begun": self.begun,
             "versions": versions(),
+            "machine": machine(),
             "inputs": inputs,
             "warnings": cx.warnings(),
             "started_unix": self.started,
             "resumed": self.resumed,
             "seconds": self.clock.elapsed().as_secs_f64(),
         });
+        if !self.changed.is_empty() {
+            manifest["changed"] = json!(self.changed);
+        }
+        for (name, note) in self.notes.borrow().iter() {
+            manifest[name] = note.clone();
+        }
         let text = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
-        self.write(cx, "manifest.json", &text)
+        self.write("manifest.json", &text)
     }
 }
 
@@ -341,14 +491,6 @@ fn sweep(folder: &Path, depth: usize) {
         }
     }
 }
-
-/// What results depend on beside script and data.
-pub fn versions() -> serde_json::Value {
-    json!({ "viva": env!("CARGO_PKG_VERSION"), "libtorch": LIBTORCH })
-}
-
-/// The version that tch 0.24 is bound to; another one does not link.
-pub const LIBTORCH: &str = "2.11.0";
 
 /// What a script says of itself: the comment that it opens with.
 pub fn opening_comment(script: &str) -> String {

@@ -500,6 +500,11 @@ impl Dataset {
     pub fn record(&self, cx: &Cx) {
         cx.record_input("data", &self.name, self.digest);
     }
+
+    /// Notes this data set among the inputs of the run, with the file or folder that it was read from.
+    pub fn record_from(&self, cx: &Cx, path: &std::path::Path) {
+        cx.record_input_from("data", &self.name, self.digest, path);
+    }
 }
 
 /// More classes than any data set has; keeps a stray label from naming millions.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use flate2::read::GzDecoder;
 use sha2::{Digest as _, Sha256};
 
-use crate::core::{Cx, Digest, Error, ErrorKind, Result};
+use crate::core::{Cx, Digest, Error, ErrorKind, Result, Task};
 
 /// One file of a data set.
 pub struct Remote {
@@ -411,8 +411,8 @@ fn receive(cx: &Cx, remote: &Remote, file: &mut File, open: &Open) -> Result<()>
     });
     let task = cx.progress(&format!("{}, kB", remote.file), Some(remote.bytes / 1000));
     let mut shown = 0;
-    let mut show = |length: u64| {
-        task.advance((length / 1000).saturating_sub(shown));
+    let mut show = |length: u64, count: fn(&Task, u64)| {
+        count(&task, (length / 1000).saturating_sub(shown));
         shown = shown.max(length / 1000);
     };
     let mut heard = Instant::now();
@@ -429,13 +429,13 @@ fn receive(cx: &Cx, remote: &Remote, file: &mut File, open: &Open) -> Result<()>
                 file.set_len(from).map_err(at)?;
                 file.seek(SeekFrom::Start(from)).map_err(at)?;
                 length = from;
-                show(from);
+                show(from, |task, kilobytes| task.found_done(kilobytes));
             }
             Piece::From(from) => return Err(failed(format!("asked from byte {length} on, it answers from {from}"))),
             Piece::Bytes(bytes) => {
                 file.write_all(&bytes).map_err(at)?;
                 length += bytes.len() as u64;
-                show(length);
+                show(length, |task, kilobytes| task.advance(kilobytes));
                 if length > remote.bytes + SLACK {
                     return Err(failed(format!("more comes than the {} bytes of the published file", remote.bytes)));
                 }

@@ -41,6 +41,14 @@ pub fn load(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
     if how.grey { set.grey() } else { Ok(set) }
 }
 
+/// The file or folder that a data set of this name or path is read from.
+pub fn source(cx: &Cx, what: &str) -> Result<PathBuf> {
+    match fetch::set(what) {
+        Some(known) => fetch::folder(cx, known),
+        None => cx.find(what),
+    }
+}
+
 fn load_known(cx: &Cx, known: &fetch::Set, how: &Load) -> Result<Dataset> {
     let folder = fetch::folder(cx, known)?;
     let split = how.split.as_deref().unwrap_or("test");

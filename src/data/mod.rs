@@ -29,7 +29,7 @@ mod window;
 pub use dataset::{Dataset, Edge, PixelScale, Preprocessing, Source};
 pub use drawn::{Latents, drawn};
 pub use glyphs::{Glyphs, Polarity, Position, Split};
-pub use load::{Load, load};
+pub use load::{Load, load, source};
 pub use look::Look;
 pub use memory::from_tensor;
 pub use nearest::{NORMS, Nearest, nearest};

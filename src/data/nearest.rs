@@ -35,7 +35,7 @@ pub fn nearest(cx: &Cx, images: &Dataset, among: &Dataset) -> Result<[Nearest; 4
         replay(&mut all, &record).ok_or_else(|| call.unfit())?;
     }
     let from = all[0].row.len();
-    task.advance(from as u64 * among.len() as u64);
+    task.found_done(from as u64 * among.len() as u64);
     for of in images.stream_of(cx, (from..images.len()).collect(), AT_ONCE) {
         let of = of?;
         let flat = images.centre(&of.canvases)?.f_reshape([-1, size])?;

@@ -54,7 +54,7 @@ pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
     };
     // What it draws is seen before anything is made of it.
     generator.image_shape().map_err(at)?;
-    cx.record_input("generator", &name, crate::core::Object::digest(&generator));
+    cx.record_input_from("generator", &name, crate::core::Object::digest(&generator), path);
     Ok(generator)
 }
 

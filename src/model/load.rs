@@ -57,7 +57,7 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
             model.with_normalisation(mean, std.as_deref().unwrap_or(&[1.0]), cx.device())?
         }
     };
-    cx.record_input("model", &name, model.digest);
+    cx.record_input_from("model", &name, model.digest, path);
     Ok(model)
 }
 

@@ -4,8 +4,9 @@
 mod code;
 mod csv;
 mod figure;
-mod folder;
+pub mod folder;
 mod outcome;
+mod progress;
 mod prose;
 mod provenance;
 mod reference;

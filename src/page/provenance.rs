@@ -7,7 +7,7 @@ use super::{clean, shortened};
 use crate::core::{Digest, number};
 
 /// What stands elsewhere on the page, or in rows of its own.
-const APART: [&str; 13] = [
+const APART: [&str; 18] = [
     "begun",
     "state",
     "warnings",
@@ -21,6 +21,11 @@ const APART: [&str; 13] = [
     "inputs",
     "started_unix",
     "seconds",
+    "modules",
+    "machine",
+    "changed",
+    "repeats",
+    "verified",
 ];
 
 /// How a run ended.
@@ -30,9 +35,14 @@ pub struct State {
     pub class: &'static str,
 }
 
-pub fn state(manifest: Option<&Result<Json, String>>) -> State {
+/// `at_work` says whether a process is at work on it, where that can be told.
+pub fn state(manifest: Option<&Result<Json, String>>, at_work: Option<bool>) -> State {
     let unfinished = |why: String| State { word: "unfinished", why, class: "doubt" };
-    let over = "it was killed, or is still under way";
+    let over = match at_work {
+        Some(true) => return State { word: "under way", why: "what is done so far".into(), class: "doubt" },
+        Some(false) => "it was killed",
+        None => "it was killed, or is still under way",
+    };
     match manifest {
         None => unfinished(format!("there is no manifest: {over}")),
         Some(Err(problem)) => unfinished(problem.clone()),
@@ -64,6 +74,9 @@ pub fn table(manifest: &Json, script: Option<&str>) -> Markup {
         row("script", html! { code { (clean(name)) } });
         row("again", html! { code { (clean(&command(name, map))) } });
         let state = map.get("state").and_then(Json::as_str);
+        if state == Some("finished") && map.contains_key("modules") {
+            row("again and compared", html! { code { "viva run THIS_FOLDER --verify" } });
+        }
         if state.is_some_and(|state| state != "finished") && map.contains_key("begun") {
             let resume = format!("viva run {} --resume THIS_FOLDER", quoted(name));
             row("to go on with it", html! { code { (clean(&resume)) } });
@@ -97,6 +110,15 @@ pub fn table(manifest: &Json, script: Option<&str>) -> Markup {
             },
         );
     }
+    for (name, value) in map.get("machine").and_then(Json::as_object).into_iter().flatten() {
+        row(&name.replace('_', " "), plain(value));
+    }
+    if let Some(repeats) = map.get("repeats") {
+        row("repeats", html! { "the run of " code { (plain(&repeats["folder"])) } (differing(repeats)) });
+    }
+    if let Some(verified) = map.get("verified") {
+        row("compared with it", html! { (compared(verified)) });
+    }
     for (name, value) in map.iter().filter(|(name, _)| !APART.contains(&name.as_str())) {
         row(&name.replace('_', " "), html! { (clean(&shortened(&word(value), 500))) });
     }
@@ -105,16 +127,67 @@ pub fn table(manifest: &Json, script: Option<&str>) -> Markup {
             @for (name, text) in &rows { tr { th scope="row" { (clean(name)) } td { (text) } } }
         } }
         @if let Some(Json::Array(inputs)) = map.get("inputs") { @if !inputs.is_empty() { (inputs_table(inputs)) } }
+        @if let Some(Json::Array(modules)) = map.get("modules") { @if !modules.is_empty() { (modules_table(modules)) } }
     }
+}
+
+/// What was changed while the run was interrupted, a line each.
+pub fn changes(manifest: &Json) -> Vec<String> {
+    let changed = manifest["changed"].as_array().into_iter().flatten();
+    changed
+        .map(|change| {
+            let kept = change["kept_as"].as_str().map_or(String::new(), |file| format!("; as it was: {file}"));
+            let [what, was, now] = ["what", "was", "now"].map(|name| word(&change[name]));
+            format!("{what} was changed while the run was interrupted ({was} before, {now} after){kept}")
+        })
+        .collect()
+}
+
+/// In what a repetition is unlike the run that it repeats.
+fn differing(repeats: &Json) -> Markup {
+    let differs = repeats["differs"].as_array().map_or(&[][..], Vec::as_slice);
+    html! {
+        @for difference in differs.iter().take(50) {
+            br; (plain(&difference["what"])) ": " (plain(&difference["there"])) " there, " (plain(&difference["here"])) " here"
+        }
+    }
+}
+
+fn compared(verified: &Json) -> Markup {
+    let files = verified["files"].as_array().map_or(&[][..], Vec::as_slice);
+    let other: Vec<&Json> = files.iter().filter(|file| file["equal"] != Json::Bool(true)).collect();
+    html! {
+        @if verified["equal"] == Json::Bool(true) { "the results are equal" } @else { strong .problem { "the results differ" } }
+        @for file in other.iter().take(50) { br; (plain(&file["file"])) ": " (plain(&file["difference"])) }
+    }
+}
+
+fn modules_table(modules: &[Json]) -> Markup {
+    let table = html! {
+        table .data.hashes {
+            caption { "Imported texts" }
+            thead { tr {
+                th scope="col" { "import" } th scope="col" { "read from" } th scope="col" { "kept as" } th scope="col" { "SHA-256" }
+            } }
+            tbody { @for module in modules.iter().take(200) { tr {
+                td { (plain(&module["import"])) } td { (plain(&module["path"])) } td { (plain(&module["kept_as"])) }
+                td { code { (plain(&module["sha256"])) } }
+            } } }
+        }
+    };
+    super::scrolling("imported texts", &table)
 }
 
 fn inputs_table(inputs: &[Json]) -> Markup {
     let table = html! {
         table .data.hashes {
             caption { "Models and images that went in" }
-            thead { tr { th scope="col" { "kind" } th scope="col" { "name" } th scope="col" { "SHA-256" } } }
+            thead { tr {
+                th scope="col" { "kind" } th scope="col" { "name" } th scope="col" { "SHA-256" } th scope="col" { "read from" }
+            } }
             tbody { @for input in inputs.iter().take(200) { tr {
                 td { (plain(&input["kind"])) } td { (plain(&input["name"])) } td { code { (plain(&input["hash"])) } }
+                td { (plain(&input["path"])) }
             } } }
         }
     };
@@ -164,7 +237,7 @@ pub fn quoted(word: &str) -> String {
 }
 
 /// Seconds since 1970 as a date: always in UTC, so that a page is the same everywhere.
-fn date(seconds: i64) -> String {
+pub fn date(seconds: i64) -> String {
     match time::OffsetDateTime::from_unix_timestamp(seconds) {
         Ok(t) => format!(
             "{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC",

@@ -8,9 +8,9 @@ use serde_json::Value as Json;
 use super::folder::{Entry, Folder};
 use super::outcome::Outcome;
 use super::prose::{NO_LINKS, comment, inline};
-use super::{clean, code, count, csv, document, figure, provenance, shortened, size};
+use super::{clean, code, count, csv, document, figure, progress, provenance, shortened, size};
 use crate::core::record::opening_comment;
-use crate::core::{Error, Result};
+use crate::core::{Error, Journal, Result};
 
 /// What is read of the files of a run, in bytes, and how many tables and figures a page holds.
 const JSON: u64 = 16 << 20;
@@ -19,6 +19,7 @@ const TABLES: usize = 60;
 const FIGURES: usize = 200;
 const FIGURE_BYTES: usize = 48 << 20;
 const FILES: usize = 300;
+const MODULES: usize = 40;
 
 /// One of these makes a folder a run's.
 const SIGNS: [&str; 5] = ["manifest.json", "results.json", "script.rhai", "printed.txt", "progress/journal"];
@@ -49,7 +50,9 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
     let shown = results.as_ref().and_then(|read| read.as_ref().ok()).map(|results| outcome.results(results));
     let met = outcome.met.borrow();
 
-    let state = provenance::state(manifest.as_ref());
+    let at_work = Journal::in_use(&root.join("progress"));
+    let state = provenance::state(manifest.as_ref(), at_work);
+    let calls = folder.find("progress/calls.json").and_then(|entry| entry.json(JSON).ok()).unwrap_or_default();
     let mut problems: Vec<String> = Vec::new();
     for read in [&manifest, &results] {
         if let Some(Err(problem)) = read {
@@ -63,10 +66,21 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
     problems.extend(undrawn);
     let warnings: Vec<&str> = known["warnings"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
 
+    let changes = provenance::changes(known);
+
     let path = known["script"].as_str().unwrap_or("script.rhai");
     let name = clean(Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path));
     let about = script.as_ref().map(|(text, _)| opening_comment(text)).unwrap_or_default();
+    let modules: Vec<(&str, String, Option<u64>)> = known["modules"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|module| module["kept_as"].as_str().filter(|file| file.starts_with("modules/")))
+        .take(MODULES)
+        .filter_map(|file| text(&folder, file).map(|(text, of)| (file, text, of)))
+        .collect();
     let sections: Vec<(&str, &str, Markup)> = [
+        ("progress", "Progress", progress::table(&calls, at_work == Some(true))),
         (
             "results",
             "Results",
@@ -127,6 +141,17 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
                 }
             }),
         ),
+        (
+            "modules",
+            "Imported texts",
+            (!modules.is_empty()).then(|| {
+                html! {
+                    @for (file, text, of) in &modules {
+                        details { summary { (clean(file)) } (code::numbered(text)) (beginning(file, *of)) }
+                    }
+                }
+            }),
+        ),
         ("files", "Files", Some(files(&folder))),
     ]
     .into_iter()
@@ -148,6 +173,7 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
         }
         main {
             @if !warnings.is_empty() { (notices("Warnings", "warning", &warnings)) }
+            @if !changes.is_empty() { (notices("Changed on the way", "warning", &changes)) }
             @if !problems.is_empty() { (notices("Not shown", "problem", &problems)) }
             @for (id, title, inside) in &sections { section id=(id) { h2 { (title) } (inside) } }
         }

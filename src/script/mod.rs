@@ -16,6 +16,6 @@ use bind::methods_of;
 pub use check::{Finding, ScriptArgument, check, script_arguments};
 pub use diagnostic::Diagnostic;
 pub use glance::{BuiltIn, Glance, ScriptFunction, Step};
-pub use modules::{functions, stdlib_names, stdlib_page, stdlib_text};
+pub use modules::{file_of, functions, stdlib_names, stdlib_page, stdlib_text};
 pub use session::{Session, Variable};
 pub use value::error_map;

@@ -125,20 +125,29 @@ impl Resolver {
         self.compiled.replace(compiled);
     }
 
-    fn load(&self, importer: Option<&str>, path: &str) -> Result<(String, String), Error> {
+    /// A module's name, text and key: modules of one key are one.
+    fn load(&self, importer: Option<&str>, path: &str) -> Result<(String, String, String), Error> {
+        if let Some(library) = self.cx.library() {
+            let name =
+                if path.starts_with("std/") { path.to_string() } else { file_of(importer, path).display().to_string() };
+            if let Some((key, text)) = library.find(&name) {
+                return Ok((name, text, key));
+            }
+            if !path.starts_with("std/") {
+                return Err(Error::argument(format!("import: the run folder keeps no text of {path:?}")).hint(
+                    "the run that it tells of ended before it imported that, or went another way: run its script itself",
+                ));
+            }
+        }
         if path.starts_with("std/") {
             let names = stdlib_names();
             return match stdlib_text(path) {
-                Some(text) => Ok((path.to_string(), text.to_string())),
+                Some(text) => Ok((path.to_string(), text.to_string(), path.to_string())),
                 None => Err(Error::argument(format!("import: there is no {path:?}"))
                     .hint(suggestion(path, names.iter().map(String::as_str)))),
             };
         }
-        let folder = importer.map(Path::new).and_then(Path::parent).unwrap_or(Path::new(""));
-        let mut file = folder.join(path);
-        if file.extension().is_none() {
-            file.set_extension("rhai");
-        }
+        let file = file_of(importer, path);
         if file.exists() && !file.is_file() {
             return Err(Error::file(&file, "not a script"));
         }
@@ -146,8 +155,19 @@ impl Resolver {
             Error::file(&file, error)
                 .hint("imports are relative to the script that imports; \"std/...\" comes with viva")
         })?;
-        Ok((file.display().to_string(), text))
+        let key = file.canonicalize().unwrap_or_else(|_| file.clone());
+        Ok((file.display().to_string(), text, key.display().to_string()))
     }
+}
+
+/// The file that a script names in an import.
+pub fn file_of(importer: Option<&str>, path: &str) -> PathBuf {
+    let folder = importer.map(Path::new).and_then(Path::parent).unwrap_or(Path::new(""));
+    let mut file = folder.join(path);
+    if file.extension().is_none() {
+        file.set_extension("rhai");
+    }
+    file
 }
 
 impl ModuleResolver for Resolver {
@@ -164,11 +184,13 @@ impl ModuleResolver for Resolver {
         if let Some(module) = self.compiled.borrow().get(path) {
             return Ok(module.clone());
         }
-        let (name, text) = self.load(importer, path).map_err(raise)?;
-        let key = PathBuf::from(&name).canonicalize().map_or_else(|_| name.clone(), |p| p.display().to_string());
+        let (name, text, key) = self.load(importer, path).map_err(raise)?;
         let asked = (importer.unwrap_or_default().to_string(), path.to_string());
         self.found.borrow_mut().insert(asked, key.clone());
         if let Some(module) = self.compiled.borrow().get(&key) {
+            // Under another name, perhaps; what counts is the text that was compiled.
+            let text = self.sources.borrow().get(&key).cloned().unwrap_or(text);
+            self.cx.keep_module(&name, &key, &text).map_err(raise)?;
             return Ok(module.clone());
         }
         if self.under_way.borrow().contains(&key) {
@@ -176,6 +198,7 @@ impl ModuleResolver for Resolver {
         }
         self.sources.borrow_mut().insert(name.clone(), text.clone());
         self.sources.borrow_mut().insert(key.clone(), text.clone());
+        self.cx.keep_module(&name, &key, &text).map_err(raise)?;
         self.cx.add_script(&text);
         self.under_way.borrow_mut().push(key.clone());
         let built = self.own_names.module(engine, &name, &text);

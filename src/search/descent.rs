@@ -152,7 +152,7 @@ impl Descent<'_> {
         let task = self.cx.progress("examine", Some(total as u64));
         self.restore(&mut call)?;
         let done = self.ends.iter().flatten().count();
-        task.advance(done as u64);
+        task.found_done(done as u64);
         if done > 0 {
             self.cx.say(&format!("examine: going on after {done} of {total} cases"));
         }

@@ -179,7 +179,7 @@ impl<'a> Followed<'a> {
             }
             part = size;
             self.take(next, &cases);
-            task.advance(cases.count as u64);
+            task.found_done(cases.count as u64);
             next += cases.count;
         }
         if next > 0 && next < total {

@@ -123,7 +123,7 @@ impl<W: Work> Rounds<'_, W> {
                 return Err(call.unfit());
             }
             let asked = self.ask(verdicts.of.len());
-            task.advance(self.settle(&asked, &verdicts)?);
+            task.found_done(self.settle(&asked, &verdicts)?);
             self.batch = batch;
         }
         if replayed {

@@ -112,6 +112,15 @@ impl Progress for Bar {
         }
     }
 
+    fn found_done(&self, steps: u64) {
+        if let Some(call) = lock(&self.running).last() {
+            call.bar.inc(steps);
+            // The estimator forgets how fast it was up to where it has counted: to set the length makes it count.
+            call.bar.length().into_iter().for_each(|length| call.bar.set_length(length));
+            call.bar.reset_eta();
+        }
+    }
+
     fn note(&self, text: &str) {
         if let Some(call) = lock(&self.running).last() {
             call.bar.set_message(text.to_string());
@@ -133,5 +142,27 @@ impl Progress for Bar {
         if let Some(call) = lock(&self.running).pop() {
             call.bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_counts_what_this_process_did() {
+        let bar = Bar::new();
+        bar.begin("examine", Some(2_000_000_000));
+        bar.found_done(1_000_000_000);
+        std::thread::sleep(Duration::from_millis(20));
+        bar.advance(1);
+        let rate = || {
+            let running = lock(&bar.running);
+            running.last().map(|call| (call.bar.tick(), call.bar.per_sec(), call.bar.position()))
+        };
+        let (_, per_second, position) = rate().expect("a call");
+        assert_eq!(position, 1_000_000_001);
+        // One step in at least 20 ms; a billion of them would be millions a second for hours.
+        assert!(per_second <= 50.0, "{per_second} a second");
     }
 }

@@ -160,7 +160,7 @@ impl Training<'_> {
         }
         let images = Images::new(self.cx, self.set)?;
         let task = self.cx.progress("training", Some((epochs * self.usable) as u64));
-        task.advance((self.epoch * self.usable + self.seen) as u64);
+        task.found_done((self.epoch * self.usable + self.seen) as u64);
         let labels = self.set.label_tensor(&(0..self.set.len()).collect::<Vec<_>>(), self.cx.device())?;
         while self.epoch < *epochs {
             let mut order: Vec<usize> = (0..self.set.len()).collect();

@@ -200,7 +200,7 @@ impl Training<'_> {
         let images = Images::new(self.cx, self.set)?;
         let labels = self.set.label_tensor(&(0..self.set.len()).collect::<Vec<_>>(), self.cx.device())?;
         let task = self.cx.progress("training", Some(steps));
-        task.advance(self.optimiser.steps());
+        task.found_done(self.optimiser.steps());
         let began = (std::time::Instant::now(), self.optimiser.steps());
         while self.optimiser.steps() < steps {
             let step = self.optimiser.steps();

@@ -94,7 +94,7 @@ pub fn train_linear(
         };
         let judged = problem(done.len())?.judge(weights.to_vec(), bias);
         done.push(judged);
-        task.advance(settings.steps as u64);
+        task.found_done(settings.steps as u64);
     }
     let threads = tch::get_num_threads().max(1) as usize;
     for start in (done.len()..models).step_by(threads) {

@@ -32,7 +32,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         return Err(Error::file(&path, format!("{size} bytes are too many to hold as a table")));
     }
     let bytes = std::fs::read(&path).map_err(unreadable)?;
-    cx.record_input("table", &path.display().to_string(), crate::core::Digest::of(&bytes));
+    cx.record_input_from("table", args.str("path"), crate::core::Digest::of(&bytes), &path);
     // Spreadsheets put a mark before the first name.
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);

@@ -2,7 +2,7 @@
 
 use super::class_names;
 use crate::core::{Cx, Result, Value};
-use crate::data::{Load, View, load};
+use crate::data::{Load, View, load, source};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
 pub static LOAD: Primitive = Primitive {
@@ -68,6 +68,9 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         shuffle: args.optional_int("seed").map(|seed| seed as u64),
     };
     let set = load(cx, args.str("name_or_path"), &how)?;
-    set.record(cx);
+    match source(cx, args.str("name_or_path")) {
+        Ok(path) => set.record_from(cx, &path),
+        Err(_) => set.record(cx),
+    }
     Ok(Value::object(set))
 }

@@ -60,11 +60,14 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
             built(&names.iter().map(name).collect::<Result<Vec<_>>>()?)?
         }
         Some(_) => {
-            let set = read_objects(cx, &cx.find(args.str("path_or_classes"))?, size)?;
-            match args.optional_int("n") {
+            let path = cx.find(args.str("path_or_classes"))?;
+            let set = read_objects(cx, &path, size)?;
+            let set = match args.optional_int("n") {
                 Some(n) => set.select(&in_turn(set.labels(), n as usize))?,
                 None => set,
-            }
+            };
+            set.record_from(cx, &path);
+            set
         }
     };
     set.record(cx);

@@ -1,5 +1,6 @@
 //! Models that are programs.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::core::{Digest, Error, Value};
@@ -23,8 +24,8 @@ pub static PROGRAM: Primitive = Primitive {
             math.prod(head[\"shape\"])), \"<f4\")`, `print(json.dumps(scores.tolist()), flush=True)`. It is started when it is first asked, \
             asked as long as it answers, and killed with all that it started when the model is no longer needed. A line too many is taken for the next answer where it comes after the next question. What it writes to its standard \
             error is shown when it fails.\n\n\
-            Gradient searches can't drive it; those that need only scores can. Only the command is part of the model's hash, not what the program \
-            does. A run that is resumed does not ask again what was answered before.",
+            Gradient searches can't drive it; those that need only scores can. The command and the files that it names are part of the model's hash, \
+            not what else the program reads. A run that is resumed does not ask again what was answered before.",
     source: "",
     examples: &[Example {
         code: "let kind = \"\";\ntry { model::program(\"python3 scores.py\", #{ classes: 10 }); } catch (e) { kind = e.kind; }\nkind",
@@ -37,7 +38,13 @@ pub static PROGRAM: Primitive = Primitive {
         }
         cx.check_may_run(command)?;
         let program = Program::new(command, Duration::from_secs_f64(args.float("seconds")), cx.stop_flag());
-        let digest = Digest::of(format!("program {command}").as_bytes());
+        let mut digest = Digest::of(format!("program {command}").as_bytes());
+        // Other lines in the same file are another program.
+        for file in files_of(command) {
+            let of_file = Digest::of_file(file)?;
+            cx.record_input_from("program", &file.display().to_string(), of_file, file);
+            digest = Digest::of_parts(&[&digest.0, &of_file.0]);
+        }
         let model = Model::new("program", Box::new(program), digest).with_input(super::input(args)?);
         Ok(Value::object(match args.optional_int("classes") {
             Some(classes) => model.with_classes(classes),
@@ -45,3 +52,29 @@ pub static PROGRAM: Primitive = Primitive {
         }))
     },
 };
+
+/// The files that a command names, but for those that it writes to.
+fn files_of(command: &str) -> impl Iterator<Item = &Path> {
+    let mut written = false;
+    let quoted = |c| matches!(c, '"' | '\'' | ';' | '(' | ')' | '<');
+    command
+        .split_whitespace()
+        .filter(move |word| !std::mem::replace(&mut written, word.ends_with('>')) && !word.contains('>'))
+        .map(move |word| Path::new(word.trim_matches(quoted)))
+        .filter(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_names_the_files_that_it_runs() {
+        let named = |command| files_of(command).map(|file| file.display().to_string()).collect::<Vec<_>>();
+        assert_eq!(
+            named("env A=1 sh 'build.rs' --flag; cat Cargo.toml >Cargo.lock 2> README.md"),
+            ["build.rs", "Cargo.toml"]
+        );
+        assert!(named("python3 none.py src").is_empty());
+    }
+}

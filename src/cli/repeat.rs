@@ -1,0 +1,207 @@
+//! `viva run FOLDER [--verify]`: a run again, from what its folder keeps.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use serde_json::{Value as Json, json};
+
+use super::compare::{self, Compared};
+use super::run::Options;
+use super::{Failure, Outcome};
+use crate::core::record::{Begun, Library, Record, machine, versions};
+use crate::core::{Cx, Digest, Error, Result, device_name, resolve_device};
+
+/// A run that is repeated.
+pub struct Repeat {
+    folder: PathBuf,
+    begun: Begun,
+    pub script: String,
+    library: Library,
+    /// What is not as the folder says, by what it is called.
+    differs: BTreeMap<String, [String; 2]>,
+}
+
+/// Where the command line names a run folder in place of a script: what it keeps, and options as the run had them.
+pub fn repeating(options: &mut Options) -> Result<Option<Repeat>> {
+    let folder = options.script.as_ref().map(PathBuf::from).filter(|path| path.is_dir());
+    let Some(folder) = folder else {
+        if options.verify {
+            return Err(Error::argument("viva run: --verify compares the repetition of a run")
+                .hint("viva run FOLDER --verify, with the folder of a finished run"));
+        }
+        return Ok(None);
+    };
+    let begun = Begun::read(&folder)
+        .map_err(|error| error.hint("give the path of a .rhai script, or a run folder to repeat its run"))?;
+    if options.verify && !begun.is_finished() {
+        return Err(Error::file(&folder, "this run is not finished: there are no results to compare with")
+            .hint("go on with it by --resume, or repeat it without --verify"));
+    }
+    let script = begun.kept_script(&folder)?;
+    let mut library = Library { script: PathBuf::from(&begun.script), ..Library::default() };
+    for module in &begun.modules {
+        library.texts.insert(module.import.clone(), (module.kept_as.clone(), module.read(&folder)?));
+    }
+    let mut differs = BTreeMap::new();
+    let mut differ = |what: String, there: String, here: String| {
+        if there != here {
+            differs.insert(what, [there, here]);
+        }
+    };
+    for (name, value) in &begun.arguments {
+        let here = options.arguments.entry(name.clone()).or_insert_with(|| value.clone());
+        differ(format!("argument {name}"), value.clone(), here.clone());
+    }
+    for (name, value) in options.arguments.iter().filter(|(name, _)| !begun.arguments.contains_key(*name)) {
+        differ(format!("argument {name}"), "not given".into(), value.clone());
+    }
+    differ("seed".into(), begun.seed.to_string(), options.seed.get_or_insert(begun.seed).to_string());
+    differ("threads".into(), begun.threads.to_string(), options.threads.get_or_insert(begun.threads).to_string());
+    if options.device.is_none() {
+        // Another device gives other digits, which the comparison says; none at all would give nothing.
+        options.device = resolve_device(&begun.device).is_ok().then(|| begun.device.clone());
+    }
+    options.script = Some(begun.script.clone());
+    Ok(Some(Repeat { folder, begun, script, library, differs }))
+}
+
+impl Repeat {
+    pub fn library(&mut self) -> Library {
+        std::mem::take(&mut self.library)
+    }
+
+    /// What differs between then and now, beside the results.
+    pub fn see(&mut self, cx: &Cx) {
+        let mut differ = |what: &str, there: String, here: String| {
+            if there != here {
+                self.differs.insert(what.into(), [there, here]);
+            }
+        };
+        differ("device", self.begun.device.clone(), device_name(cx.device()));
+        let word = |value: &Json| match value {
+            Json::String(text) => text.clone(),
+            Json::Null => "unknown".into(),
+            other => other.to_string(),
+        };
+        for (name, value) in versions().as_object().into_iter().flatten() {
+            let what = if name == "revision" { "revision of viva" } else { name };
+            differ(what, word(&self.begun.versions[name]), word(value));
+        }
+        for (name, what) in [
+            ("processor", "processor"),
+            ("gpu", "GPU"),
+            ("os", "operating system"),
+            ("cpu_capability", "instructions used"),
+            ("libtorch_build", "build of libtorch"),
+            ("variables", "environment variables"),
+        ] {
+            let [there, here] = apart(word(&self.begun.machine[name]), word(&machine()[name]));
+            differ(what, there, here);
+        }
+    }
+
+    /// What the new manifest says of the run that is repeated.
+    pub fn note(&self) -> Json {
+        let digest = |name: &str| Digest::of_file(&self.folder.join(name)).map(|digest| digest.hex()).ok();
+        json!({
+            "folder": std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone()).display().to_string(),
+            "manifest_sha256": digest("manifest.json"),
+            "results_sha256": digest("results.json"),
+            "differs": self.differs.iter().map(|(what, sides)| json!({ "what": what, "there": sides[0], "here": sides[1] })).collect::<Vec<_>>(),
+        })
+    }
+
+    /// Says where files that were read hold something else than they did.
+    pub fn warn_of_other_inputs(&self, cx: &Cx) {
+        let here: Vec<(String, String, String, Option<String>)> = cx
+            .inputs()
+            .into_iter()
+            .map(|(input, path)| {
+                (input.kind.into(), input.name, input.digest.hex(), path.map(|path| path.display().to_string()))
+            })
+            .collect();
+        for input in self.begun.inputs.iter().filter(|input| input.path.is_some()) {
+            let mut same_name = here
+                .iter()
+                .filter(|(kind, name, _, path)| (kind, name) == (&input.kind, &input.name) && path.is_some());
+            let Some((_, _, hash, path)) = same_name.clone().next() else { continue };
+            if same_name.all(|(_, _, hash, _)| *hash != input.hash) {
+                cx.warn(format!(
+                    "{} {} is not what the repeated run read: hash {}... from {} here, {}... from {} there",
+                    input.kind,
+                    input.name,
+                    &hash[..12],
+                    path.as_deref().unwrap_or_default(),
+                    input.hash.get(..12).unwrap_or(&input.hash),
+                    input.path.as_deref().unwrap_or_default(),
+                ));
+            }
+        }
+    }
+
+    /// Which files the run had read, for whoever repeats it where they are missing.
+    pub fn name_what_it_read(&self) {
+        let read: BTreeSet<String> = self
+            .begun
+            .inputs
+            .iter()
+            .filter_map(|input| Some(format!("{} {} from {}", input.kind, input.name, input.path.as_ref()?)))
+            .collect();
+        if !read.is_empty() {
+            eprintln!("the repeated run read {}", read.into_iter().collect::<Vec<_>>().join(", "));
+        }
+    }
+
+    /// Compares the results with those that the folder brought and says so on the screen and in the manifest.
+    pub fn verify(&self, cx: &Cx, record: &Record, quiet: bool) -> Outcome {
+        let say = |text: String| if quiet { eprintln!("{text}") } else { println!("{text}") };
+        let compared = compare::folders(&self.folder, record.folder())?;
+        let other: Vec<&Compared> = compared.iter().filter(|file| file.difference.is_some()).collect();
+        say(format!("compared with {}:", self.folder.display()));
+        for file in &compared {
+            say(format!("  {}: {}", file.name, file.difference.as_deref().unwrap_or("equal")));
+        }
+        for warning in cx.warnings().iter().filter(|warning| warning.contains("not what the repeated run read")) {
+            say(format!("  {warning}"));
+        }
+        for (what, [there, here]) in &self.differs {
+            say(format!("  {what}: {there} there, {here} here"));
+        }
+        if self.differs.is_empty() {
+            say("  device, threads, processor, libtorch and viva are the same".into());
+        }
+        let files: Vec<Json> = compared
+            .iter()
+            .map(|file| json!({ "file": file.name, "equal": file.difference.is_none(), "difference": file.difference }))
+            .collect();
+        record.note(cx, "verified", json!({ "equal": other.is_empty(), "files": files }))?;
+        if other.is_empty() {
+            say(format!("the results are equal ({} compared)", count(compared.len())));
+            return Ok(());
+        }
+        Err(Failure::Plain(Error::data(format!(
+            "the repetition in {} does not give what {} holds: {} of {} differ",
+            record.folder().display(),
+            self.folder.display(),
+            other.len(),
+            count(compared.len()),
+        ))))
+    }
+}
+
+/// Of two lists with semicolons what one has alone: a library says of itself more than a screen holds.
+fn apart(there: String, here: String) -> [String; 2] {
+    if there == here || !there.contains("; ") || !here.contains("; ") {
+        return [there, here];
+    }
+    let alone = |a: &str, b: &str| {
+        let others: BTreeSet<&str> = b.split("; ").collect();
+        let alone: Vec<&str> = a.split("; ").filter(|part| !others.contains(part)).collect();
+        if alone.is_empty() { "nothing more".into() } else { alone.join("; ") }
+    };
+    [alone(&there, &here), alone(&here, &there)]
+}
+
+fn count(files: usize) -> String {
+    format!("{files} file{}", if files == 1 { "" } else { "s" })
+}

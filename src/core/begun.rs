@@ -1,0 +1,167 @@
+//! What a run folder tells of how its run was begun.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value as Json;
+
+use super::machine::versions;
+use super::record::{PROGRESS, SCRIPT};
+use super::texts::{Change, Text};
+use super::{Digest, Error, Result};
+
+/// No manifest has more bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// A model or data set that a run read or made.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct InputSeen {
+    pub kind: String,
+    pub name: String,
+    pub hash: String,
+    /// Where it was read; none of what the script itself made.
+    pub path: Option<String>,
+}
+
+/// What a run's manifest tells about how it was started.
+pub struct Begun {
+    pub script: String,
+    pub seed: u64,
+    pub device: String,
+    pub threads: usize,
+    pub arguments: BTreeMap<String, String>,
+    pub state: String,
+    pub modules: Vec<Text>,
+    pub inputs: Vec<InputSeen>,
+    /// viva, libtorch and the revision, as the manifest has them.
+    pub versions: Json,
+    pub machine: Json,
+    script_sha256: String,
+    /// Texts that were replaced by others while the run was interrupted.
+    pub(super) changed: Vec<Json>,
+    pub(super) started: u64,
+    pub(super) resumed: u64,
+}
+
+/// Whether no run was begun in a folder so far: a kill before the manifest is written leaves no more than that.
+pub fn nothing_begun(folder: &Path) -> bool {
+    // A power cut may leave a name without its bytes.
+    match std::fs::symlink_metadata(folder.join("manifest.json")) {
+        Ok(manifest) => manifest.is_file() && manifest.len() == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
+}
+
+impl Begun {
+    /// Reads the manifest of a run.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join("manifest.json");
+        let no_run =
+            |problem: String| Error::file(&path, problem).hint("give the folder that an earlier `viva run` wrote to");
+        let size = std::fs::metadata(&path).map_err(|e| no_run(e.to_string()))?;
+        if !size.is_file() || size.len() > LARGEST {
+            return Err(no_run("not a manifest".into()));
+        }
+        let text = std::fs::read_to_string(&path).map_err(|e| no_run(e.to_string()))?;
+        let manifest: Json = serde_json::from_str(&text).map_err(|e| no_run(format!("not a manifest: {e}")))?;
+        let words =
+            |name: &str| manifest[name].as_str().map(str::to_string).ok_or_else(|| no_run(format!("it has no {name}")));
+        let number = |name: &str| manifest[name].as_u64().ok_or_else(|| no_run(format!("it has no {name}")));
+        let begun = &manifest["begun"];
+        let (seed, threads) = (begun["seed"].as_u64(), begun["threads"].as_u64());
+        let (Some(seed), Some(threads), Some(device)) = (seed, threads, begun["device"].as_str()) else {
+            return Err(no_run("it does not say how the run was begun".into()));
+        };
+        if !(1..=256).contains(&threads) {
+            return Err(no_run(format!("it tells of {threads} threads")));
+        }
+        let mut arguments = BTreeMap::new();
+        for (name, value) in manifest["arguments"].as_object().into_iter().flatten() {
+            let value = value.as_str().ok_or_else(|| no_run(format!("its argument {name} is no string")))?;
+            arguments.insert(name.clone(), value.to_string());
+        }
+        let list = |name: &str| manifest[name].as_array().cloned().unwrap_or_default();
+        let modules = list("modules").iter().map(Text::from_json).collect::<Option<Vec<_>>>();
+        let input = |input: &Json| {
+            let word = |name: &str| input[name].as_str().map(str::to_string);
+            Some(InputSeen { kind: word("kind")?, name: word("name")?, hash: word("hash")?, path: word("path") })
+        };
+        Ok(Self {
+            script: words("script")?,
+            seed,
+            device: device.into(),
+            threads: threads as usize,
+            arguments,
+            script_sha256: words("script_sha256")?,
+            state: words("state")?,
+            modules: modules.ok_or_else(|| no_run("what it says of the modules can't be read".into()))?,
+            inputs: list("inputs").iter().filter_map(input).collect(),
+            versions: manifest["versions"].clone(),
+            machine: manifest["machine"].clone(),
+            changed: list("changed"),
+            started: number("started_unix")?,
+            resumed: number("resumed").unwrap_or(0),
+        })
+    }
+
+    /// The revision of viva that began the run.
+    pub fn revision(&self) -> &str {
+        self.versions["revision"].as_str().unwrap_or("unknown")
+    }
+
+    /// Refuses a run that another version of viva, or of libtorch, began: what it kept means something else to this one.
+    pub fn check_versions(&self, folder: &Path) -> Result<()> {
+        let here = versions();
+        if ["viva", "libtorch"].iter().all(|name| self.versions[name] == here[name]) {
+            return Ok(());
+        }
+        let problem = format!("the run was begun with {}, this is {here}", self.versions);
+        Err(Error::file(&folder.join("manifest.json"), problem)
+            .hint("go on with the version that began it, or start afresh"))
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.state == "finished"
+    }
+
+    /// Whether there is nothing to go on with. What a kill after the last result left over is removed then.
+    pub fn tidy_if_finished(&self, folder: &Path) -> bool {
+        if self.is_finished() {
+            // Usually it is gone.
+            let _ = std::fs::remove_dir_all(folder.join(PROGRESS));
+        }
+        self.is_finished()
+    }
+
+    /// The script as the folder keeps it.
+    pub fn kept_script(&self, folder: &Path) -> Result<String> {
+        let path = folder.join(SCRIPT);
+        let text = super::texts::read_text(&path)?;
+        match Digest::of(text.as_bytes()).hex() == self.script_sha256 {
+            true => Ok(text),
+            false => {
+                Err(Error::file(&path, "not the script that the manifest names")
+                    .hint("copy the run folder again, whole"))
+            }
+        }
+    }
+
+    /// The texts that are others now; `find` gives the text that an import leads to now.
+    pub fn changes(&self, script: &str, find: &dyn Fn(&str) -> Result<String>) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let mut see = |text: &str, sha256: &str, kept_as: &str, now: Result<String>| {
+            let short = |sha256: &str| format!("SHA-256 {}...", sha256.get(..12).unwrap_or(sha256));
+            let now = match now.map(|now| Digest::of(now.as_bytes()).hex()) {
+                Ok(found) if found == sha256 => return,
+                Ok(found) => short(&found),
+                Err(error) => error.message,
+            };
+            changes.push(Change { what: text.into(), was: short(sha256), now, kept_as: Some(kept_as.into()) });
+        };
+        see(SCRIPT, &self.script_sha256, SCRIPT, Ok(script.into()));
+        for module in &self.modules {
+            see(&module.import, &module.sha256, &module.kept_as, find(&module.import));
+        }
+        changes
+    }
+}

@@ -1,0 +1,216 @@
+//! Where a run takes place: what its numbers may differ by although texts, data, seed and threads are the same.
+
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::tensor::cuda_available;
+
+/// The commit that viva was built from, with a digest of changes since; "unknown" of a build without git.
+pub const REVISION: &str = env!("VIVA_REVISION");
+
+/// The version that tch 0.24 is bound to; another one does not link.
+pub const LIBTORCH: &str = "2.11.0";
+
+/// What decides which of several routes numbers take, where it is set.
+const VARIABLES: [&str; 10] = [
+    "ATEN_CPU_CAPABILITY",
+    "ONEDNN_MAX_CPU_ISA",
+    "ONEDNN_DEFAULT_FPMATH_MODE",
+    "MKL_CBWR",
+    "MKL_ENABLE_INSTRUCTIONS",
+    "MKL_NUM_THREADS",
+    "MKL_DYNAMIC",
+    "OMP_NUM_THREADS",
+    "OMP_DYNAMIC",
+    "NVIDIA_TF32_OVERRIDE",
+];
+
+/// The programs that results depend on.
+pub fn versions() -> Json {
+    json!({ "viva": env!("CARGO_PKG_VERSION"), "libtorch": LIBTORCH, "revision": REVISION })
+}
+
+/// The machine and the libraries on it; what can't be found out is left out.
+pub fn machine() -> &'static Json {
+    static MACHINE: OnceLock<Json> = OnceLock::new();
+    MACHINE.get_or_init(|| {
+        let mut map = Map::new();
+        let mut add = |name: &str, value: Option<String>| {
+            if let Some(value) = value.filter(|value| !value.is_empty()) {
+                map.insert(name.into(), value.into());
+            }
+        };
+        add("host", host());
+        add("os", Some(system()));
+        add("processor", processor());
+        add("cores", std::thread::available_parallelism().ok().map(|n| n.to_string()));
+        if cuda_available() {
+            add("gpu", gpu());
+        }
+        add("cpu_capability", said_by_libtorch("get_cpu_capability"));
+        add("libtorch_path", libtorch_path());
+        add("libtorch_build", said_by_libtorch("show_config"));
+        let set: Map<String, Json> = VARIABLES
+            .iter()
+            .filter_map(|name| Some(((*name).to_string(), std::env::var_os(name)?.to_string_lossy().into())))
+            .collect();
+        if !set.is_empty() {
+            map.insert("variables".into(), set.into());
+        }
+        Json::Object(map)
+    })
+}
+
+#[cfg(unix)]
+fn host() -> Option<String> {
+    let mut name = [0u8; 256];
+    // SAFETY: writes at most the length that it is given.
+    let found = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) } == 0;
+    found.then(|| until_nul(&name))
+}
+
+#[cfg(not(unix))]
+fn host() -> Option<String> {
+    None
+}
+
+#[cfg(unix)]
+fn until_nul(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
+}
+
+fn system() -> String {
+    let mut words = vec![std::env::consts::OS.to_string(), std::env::consts::ARCH.to_string()];
+    #[cfg(unix)]
+    {
+        // SAFETY: all zeros is a valid utsname, and uname writes no more than one.
+        let mut names: libc::utsname = unsafe { std::mem::zeroed() };
+        if unsafe { libc::uname(&mut names) } == 0 {
+            let release: Vec<u8> = names.release.iter().map(|c| *c as u8).collect();
+            words.insert(1, until_nul(&release));
+        }
+    }
+    words.join(" ")
+}
+
+#[cfg(not(target_os = "macos"))]
+fn processor() -> Option<String> {
+    use std::io::Read;
+    let mut start = String::new();
+    // The first processor is told of at the beginning; a machine may have hundreds.
+    std::fs::File::open("/proc/cpuinfo").ok()?.take(4096).read_to_string(&mut start).ok()?;
+    let of = |name: &str| {
+        let line = start.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
+        Some(line.split_once(':')?.1.trim().to_string())
+    };
+    of("model name").or_else(|| of("CPU part"))
+}
+
+#[cfg(target_os = "macos")]
+fn processor() -> Option<String> {
+    let mut name = [0u8; 256];
+    let mut length = name.len();
+    // SAFETY: the name ends with a zero, and no more is written than the length says.
+    let said = unsafe {
+        libc::sysctlbyname(
+            c"machdep.cpu.brand_string".as_ptr(),
+            name.as_mut_ptr().cast(),
+            &mut length,
+            std::ptr::null_mut(),
+            0,
+        )
+    };
+    (said == 0).then(|| until_nul(&name))
+}
+
+/// The models of the GPUs, as their driver names them.
+fn gpu() -> Option<String> {
+    let folders = std::fs::read_dir("/proc/driver/nvidia/gpus").ok()?;
+    let mut models: Vec<String> = folders
+        .flatten()
+        .filter_map(|folder| {
+            let text = std::fs::read_to_string(folder.path().join("information")).ok()?;
+            Some(text.lines().find_map(|line| line.strip_prefix("Model:"))?.trim().to_string())
+        })
+        .collect();
+    models.sort();
+    Some(models.join(", "))
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn symbol(name: &str) -> Option<*mut std::ffi::c_void> {
+    let mangled = format!("_ZN2at{}{name}B5cxx11Ev", name.len());
+    let library = libloading::os::unix::Library::this();
+    // SAFETY: only the address is taken.
+    let found = unsafe { library.get::<*mut std::ffi::c_void>(mangled.as_bytes()) }.ok()?;
+    Some(found.as_raw_ptr())
+}
+
+/// What a function `std::string at::name()` answers, where libtorch has it.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn said_by_libtorch(name: &str) -> Option<String> {
+    /// libstdc++'s string: where its bytes are, how many, and those bytes themselves where they are fewer than 16.
+    #[repr(C)]
+    struct Text {
+        bytes: *const u8,
+        length: usize,
+        inside: [u8; 16],
+    }
+    let function = symbol(name)?;
+    // SAFETY: both functions take nothing and return a string by value, as a C function returns a structure of this size. The
+    // string was moved, so that short bytes are read from inside; it is never freed, which costs its bytes once.
+    let bytes = unsafe {
+        let function: extern "C" fn() -> Text = std::mem::transmute(function);
+        let text = function();
+        match text.length {
+            0..16 => text.inside[..text.length].to_vec(),
+            length => std::slice::from_raw_parts(text.bytes, length).to_vec(),
+        }
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let lines = text.lines().map(|line| line.trim_start_matches([' ', '-']).trim_end().trim_end_matches(','));
+    // What the processor makes of it stands by itself.
+    let of_the_build = |line: &&str| !line.is_empty() && !line.starts_with("CPU capability usage");
+    Some(lines.filter(of_the_build).collect::<Vec<_>>().join("; "))
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn said_by_libtorch(_name: &str) -> Option<String> {
+    None
+}
+
+/// The file that libtorch's functions come from.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn libtorch_path() -> Option<String> {
+    // SAFETY: all zeros is a valid Dl_info; the name lives as long as the library, which stays open.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        let found = libc::dladdr(symbol("show_config")?, &mut info) != 0 && !info.dli_fname.is_null();
+        found.then(|| std::ffi::CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned())
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn libtorch_path() -> Option<String> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_is_known() {
+        let machine = machine();
+        assert!(machine["os"].as_str().is_some_and(|os| os.contains(std::env::consts::ARCH)), "{machine}");
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        {
+            let text = |name: &str| machine[name].as_str().unwrap_or_default();
+            assert!((3..16).contains(&text("cpu_capability").len()), "{machine}");
+            assert!(text("libtorch_build").starts_with("PyTorch built with"), "{machine}");
+            assert!(text("libtorch_path").contains("libtorch"), "{machine}");
+        }
+        assert!(!REVISION.is_empty());
+    }
+}
