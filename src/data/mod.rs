@@ -21,6 +21,7 @@ mod object;
 mod objects;
 mod scenes;
 mod scenes_faults;
+pub mod sheet;
 mod stream;
 mod strokes;
 mod views;
