@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rand::{Rng, RngCore};
 use viva::core::{Cx, Result, Tensor, Value, random};
-use viva::data::{Dataset, Load, View, from_tensor, load};
+use viva::data::{Classes, Dataset, Load, View, from_tensor, load};
 use viva::primitives;
 
 type Outcome = std::result::Result<(), Box<dyn std::error::Error>>;
@@ -178,7 +178,7 @@ fn npz_files_are_checked() -> Outcome {
         assert!(said.contains(wanted), "case {number}: {said}, wanted {wanted:?}");
     }
     std::fs::write(&path, npz(&[("images", bytes), ("labels", labels)])?)?;
-    let how = Load { classes: Some(vec!["a".into(), "b".into()]), ..Load::default() };
+    let how = Load { classes: Classes::Named(vec!["a".into(), "b".into()]), ..Load::default() };
     assert!(message(load(&Cx::default(), &path.display().to_string(), &how)).contains("label 4, outside 0 to 1"));
     std::fs::write(&path, b"not a zip")?;
     assert!(message(read_all(&path)).contains("not a .npz file"));
@@ -333,7 +333,7 @@ fn folders_are_checked() -> Outcome {
     let differ = message(read(root));
     assert!(differ.contains("a/1.png has 8 x 8 pixels, b/1.png has 9 x 9") && differ.contains("resize"), "{differ}");
     let seen = |resize, crop, margin| {
-        let how = Load { view: View { resize, crop, margin }, ..Load::default() };
+        let how = Load { view: View { resize, crop, margin, ..View::default() }, ..Load::default() };
         message(load(&Cx::default(), &root.display().to_string(), &how))
     };
     assert_eq!(seen(None, Some(6), None), "no error");
@@ -366,7 +366,9 @@ fn folders_are_checked() -> Outcome {
         ("classes.csv", "index,file\n-3,a/1.png\n", "line 2: class number -3"),
         ("classes.csv", "index,file\n99999999999,a/1.png\n", "class number 99999999999"),
         ("classes.csv", "index,file\n0,\n", "no images"),
-        ("classes.csv", "index,file\n0,\"a/1.png\n", "no error"),
+        ("classes.csv", "index,file\n0,\"a/1.png\n", "line 2: a quote is opened and not closed"),
+        ("classes.csv", "index,file\n0,a/1.png,more\n", "line: 2"),
+        ("classes.csv", "index,file\n0,\"a/1.png\"\n", "no error"),
     ] {
         std::fs::write(root.join(name), text)?;
         let said = message(read_all(root));

@@ -101,24 +101,21 @@ impl Table {
 
     /// Comma-separated values with every digit.
     pub fn csv(&self) -> String {
-        let quote = |text: String| {
-            if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
-        };
-        let names: Vec<String> = self.columns.iter().map(|(name, _)| quote(name.clone())).collect();
-        let mut text = names.join(",") + "\n";
-        for row in 0..self.len() {
-            let cells: Vec<String> = self
-                .columns
-                .iter()
-                .map(|(_, values)| match values.get(row) {
-                    Some(Value::Float(x)) => format!("{x:?}"),
-                    Some(Value::Unit) | None => String::new(),
-                    Some(value) => quote(value.summary()),
-                })
-                .collect();
-            text += &(cells.join(",") + "\n");
+        let mut writer = csv::Writer::from_writer(vec![]);
+        let names = self.columns.iter().map(|(name, _)| name.clone()).collect();
+        let rows = (0..self.len()).map(|row| {
+            let cell = |(_, values): &(String, Vec<Value>)| match values.get(row) {
+                Some(Value::Float(x)) => format!("{x:?}"),
+                Some(Value::Unit) | None => String::new(),
+                Some(value) => value.summary(),
+            };
+            self.columns.iter().map(cell).collect::<Vec<_>>()
+        });
+        for row in std::iter::once(names).chain(rows) {
+            writer.write_record(row).expect("memory can be written to, and rows are as long as the head");
         }
-        text
+        let bytes = writer.into_inner().expect("memory can be written to");
+        String::from_utf8(bytes).expect("cells are text")
     }
 }
 

@@ -111,6 +111,8 @@ pub struct Dataset {
     preprocessing: Vec<Preprocessing>,
     /// Whether the source's own pixels need not lie in [0, 1].
     any_range: bool,
+    /// Ends the sentence "classes are numbered", where that was decided by their names.
+    numbered: Option<Arc<str>>,
     /// Changes of `space::` that are known not to keep label and density of these images, and why.
     pub(super) cautions: Vec<(&'static str, &'static str)>,
     of_source: Digest,
@@ -157,6 +159,7 @@ impl Dataset {
             edge,
             preprocessing: vec![],
             any_range: false,
+            numbered: None,
             cautions: vec![],
             of_source: digest,
             digest,
@@ -226,7 +229,19 @@ impl Dataset {
         let mut set = self.clone();
         set.labels = labels.into();
         set.classes = classes.into();
+        set.numbered = None;
         Ok(set.identified())
+    }
+
+    /// The same data with a word on how its classes got their numbers.
+    pub(super) fn numbered(mut self, how: String) -> Self {
+        self.numbered = Some(how.into());
+        self
+    }
+
+    /// How classes got their numbers, where that was decided by their names.
+    pub fn numbering(&self) -> Option<&str> {
+        self.numbered.as_deref()
     }
 
     /// The same data with a word on why a change, such as `translate` or `flip`, does not keep its labels and density.

@@ -129,6 +129,9 @@ impl Dataset {
                 set = set.with_caution(change, why);
             }
         }
+        if let Some(how) = self.numbering().filter(|how| other.numbering() == Some(how)) {
+            set = set.numbered(how.into());
+        }
         Ok(if any_range { set.of_any_range() } else { set })
     }
 }

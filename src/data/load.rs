@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rand::seq::SliceRandom;
 
 use super::memory::{Raw, numbered_classes};
+use super::numbering::Classes;
 use super::window::{View, Window};
 use super::{Dataset, cifar, fetch, folder, idx, layout, mat, npz};
 use crate::core::{Cx, Digest, Error, Result, nearest, random};
@@ -19,8 +20,8 @@ pub struct Load {
     pub limit: Option<usize>,
     pub view: View,
     pub grey: bool,
-    /// Names of the classes.
-    pub classes: Option<Vec<String>>,
+    /// Names of the classes, or how they are numbered.
+    pub classes: Classes,
     /// The labels file of an IDX images file, where it can't be found by its name.
     pub labels: Option<PathBuf>,
     /// Shuffles the images before the limit; without it they keep their order.
@@ -92,7 +93,7 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
     }
     if path.is_dir() {
         let choose = |n: usize| chosen(n, how);
-        return folder::load(cx, &name, &path, &how.view, how.classes.clone(), &choose);
+        return folder::load(cx, &name, &path, &how.view, &how.classes, &choose);
     }
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
     let raw = match ending.as_str() {
@@ -125,18 +126,17 @@ fn chosen(n: usize, how: &Load) -> Option<Vec<usize>> {
 
 fn from_raw(name: &str, raw: Raw, how: &Load) -> Result<Dataset> {
     let images = match how.view.resize {
-        Some(side) => raw.images.resized(side)?,
+        Some(side) => raw.images.resized(side, how.view.filter),
         None => raw.images,
     };
     let (height, width) = images.side();
     let canvas = how.view.canvas(height.min(width)).map_err(|e| e.during(name))?;
     let images = images.seen_through(Window::centred(height, width, canvas));
-    let classes = match how.classes.clone().or(raw.classes) {
+    let classes = match how.classes.names().map_err(|e| e.during(name))?.or(raw.classes) {
         Some(classes) => classes,
         None => numbered_classes(&raw.labels).map_err(|e| e.during(name))?,
     };
-    let seen = format!("{:?} {canvas:?}", how.view.resize);
-    let digest = Digest::of_parts(&[&raw.digest.0, seen.as_bytes()]);
+    let digest = Digest::of_parts(&[&raw.digest.0, how.view.seen(canvas).as_bytes()]);
     let all = Dataset::new(name, Arc::new(images), raw.labels, classes, View::edge(canvas), digest)?;
     match chosen(all.len(), how) {
         Some(rows) => all.select(&rows),

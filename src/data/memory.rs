@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use fast_image_resize::images::Image;
-use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
-
+use super::resample::{Filter, Sample, resize};
 use super::window::Window;
 use super::{Dataset, Edge, Source};
 use crate::core::{Digest, Error, Result, Tensor};
@@ -53,54 +51,30 @@ impl Memory {
         (self.stored[1], self.stored[2])
     }
 
-    /// Resized so that the short side is `side`: Pillow's bilinear filter, as torchvision's `Resize` applies it.
-    pub(super) fn resized(self, side: usize) -> Result<Self> {
+    /// Resized so that the short side is `side`.
+    pub(super) fn resized(self, side: usize, filter: Filter) -> Self {
         let [c, h, w] = self.stored;
         let (new_h, new_w) = super::window::resized_side(h, w, side);
         if (new_h, new_w) == (h, w) {
-            return Ok(self);
+            return self;
         }
-        let planes = self.len() * c;
-        let stored = [c, new_h, new_w];
-        let pixels = match &self.pixels {
-            Pixels::Bytes(bytes) => {
-                let mut all = Vec::with_capacity(planes * new_h * new_w);
-                for plane in bytes.chunks(h * w) {
-                    all.extend(resize_plane(plane, PixelType::U8, (w, h), (new_w, new_h))?);
-                }
-                Pixels::Bytes(all)
-            }
+        fn all<S: Sample>(planes: Vec<S>, from: [usize; 2], to: [usize; 2], filter: Filter) -> Vec<S> {
+            planes
+                .chunks(from[0] * from[1])
+                .flat_map(|plane| resize::<S, 1>(plane.to_vec(), from, to, filter))
+                .collect()
+        }
+        let pixels = match self.pixels {
+            Pixels::Bytes(bytes) => Pixels::Bytes(all(bytes, [h, w], [new_h, new_w], filter)),
             Pixels::Floats(floats) => {
-                let mut all = Vec::with_capacity(planes * new_h * new_w);
-                for plane in floats.chunks(h * w) {
-                    let bytes: Vec<u8> = plane.iter().flat_map(|x| x.to_ne_bytes()).collect();
-                    let resized = resize_plane(&bytes, PixelType::F32, (w, h), (new_w, new_h))?;
-                    all.extend(
-                        resized.chunks_exact(4).map(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]]).clamp(0.0, 1.0)),
-                    );
-                }
-                Pixels::Floats(all)
+                let mut floats = all(floats, [h, w], [new_h, new_w], filter);
+                // The cubic filter overshoots at edges.
+                floats.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
+                Pixels::Floats(floats)
             }
         };
-        Ok(Self::new(pixels, stored))
+        Self::new(pixels, [c, new_h, new_w])
     }
-}
-
-fn resize_plane(plane: &[u8], kind: PixelType, from: (usize, usize), to: (usize, usize)) -> Result<Vec<u8>> {
-    resize(plane.to_vec(), kind, from, to)
-}
-
-/// Resizes one image of interleaved pixels; sides are `(width, height)`. The filter is Pillow's `BILINEAR`: a
-/// triangle as wide as the reduction, in fixed point for bytes.
-pub(super) fn resize(pixels: Vec<u8>, kind: PixelType, from: (usize, usize), to: (usize, usize)) -> Result<Vec<u8>> {
-    let problem = |e: &dyn std::fmt::Display| {
-        Error::data(format!("can't resize {} x {} to {} x {}: {e}", from.1, from.0, to.1, to.0))
-    };
-    let source = Image::from_vec_u8(from.0 as u32, from.1 as u32, pixels, kind).map_err(|e| problem(&e))?;
-    let mut target = Image::new(to.0 as u32, to.1 as u32, kind);
-    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear)).use_alpha(false);
-    Resizer::new().resize(&source, &mut target, &options).map_err(|e| problem(&e))?;
-    Ok(target.into_vec())
 }
 
 impl Source for Memory {

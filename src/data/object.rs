@@ -16,10 +16,11 @@ impl Object for Dataset {
     fn summary(&self) -> String {
         let [c, h, w] = self.shape();
         format!(
-            "data {}: {} images {c} x {h} x {w}, {} classes, edge {}",
+            "data {}: {} images {c} x {h} x {w}, {} classes{}, edge {}",
             self.name,
             self.len(),
             self.classes().len(),
+            self.numbering().map_or(String::new(), |how| format!(" numbered {how}")),
             self.edge().name()
         )
     }
@@ -59,7 +60,7 @@ impl Object for Dataset {
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["name", "classes", "shape", "labels", "hash", "edge"]
+        &["name", "classes", "shape", "labels", "numbered", "hash", "edge"]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -68,6 +69,7 @@ impl Object for Dataset {
             "classes" => Value::Array(self.classes().iter().cloned().map(Value::Str).collect()),
             "shape" => Value::ints(self.shape().map(|d| d as i64)),
             "labels" => Value::tensor(Tensor::f_from_slice(self.labels())?),
+            "numbered" => self.numbering().map_or(Value::Unit, |how| Value::Str(how.into())),
             "hash" => Value::Str(self.digest.short()),
             "edge" => Value::Str(self.edge().name()),
             _ => return Ok(None),
@@ -75,10 +77,14 @@ impl Object for Dataset {
     }
 
     fn json(&self) -> serde_json::Value {
-        serde_json::json!({
+        let mut json = serde_json::json!({
             "name": self.name, "images": self.len(), "shape": self.shape(), "classes": self.classes().len(),
             "edge": self.edge().name(), "hash": self.digest.hex(),
-        })
+        });
+        if let Some(how) = self.numbering() {
+            json["numbered"] = how.into();
+        }
+        json
     }
 
     fn formats(&self) -> &'static [&'static str] {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::sheet::{Sheet, bytes};
 use super::{Dataset, Edge, Source};
 use crate::core::{Cx, Digest, Error, Result, Value, random};
 use crate::render::{CLASSES, Mesh, Textures, View, draw, object, read_obj};
@@ -211,17 +212,20 @@ fn list(path: &Path) -> Result<Vec<Listed>> {
 const PART: &str = "part";
 
 fn list_table(folder: &Path, table: &Path) -> Result<Vec<Listed>> {
-    let mut reader = csv::Reader::from_path(table).map_err(|e| Error::file(table, e))?;
-    let unfit = || Error::file(table, "wanted are the columns `class` and `file`");
-    let head = reader.headers().map_err(|e| Error::file(table, e))?.clone();
-    let column = |name: &str| head.iter().position(|title| title.trim() == name).ok_or_else(unfit);
-    let (class, file) = (column("class")?, column("file")?);
-    let (mut listed, mut parts) = (vec![], vec![]);
-    for row in reader.records() {
-        let row = row.map_err(|e| Error::file(table, e))?;
-        let (Some(class), Some(file)) = (row.get(class), row.get(file)) else { return Err(unfit()) };
-        let path = folder.join(file.trim());
-        match class.trim() {
+    let bytes = bytes(table)?;
+    let sheet = Sheet::new(table, &bytes)?;
+    let (Some(class), Some(file)) = (sheet.column(&["class"]), sheet.column(&["file"])) else {
+        return Err(Error::file(table, "wanted are the columns `class` and `file`"));
+    };
+    let (mut listed, mut parts, mut seen) = (vec![], vec![], BTreeMap::new());
+    for row in sheet.rows() {
+        let (line, row) = row?;
+        let (class, file) = (&row[class], &row[file]);
+        if let Some(before) = seen.insert(file.to_string(), line) {
+            return Err(Error::file(table, format!("{file} stands there twice, in lines {before} and {line}")));
+        }
+        let path = folder.join(file);
+        match class {
             PART => parts.push(path),
             class => listed.push(Listed { class: class.into(), name: stem(&path), files: vec![path] }),
         }

@@ -1,6 +1,7 @@
 //! The part of an image that is read: a crop that models see and the margin around it.
 
 use super::Edge;
+use super::resample::Filter;
 use crate::core::{Error, Result};
 
 /// A window in images, in pixels.
@@ -17,6 +18,8 @@ pub(super) struct Window {
 pub struct View {
     /// The short side after resizing, in pixels.
     pub resize: Option<usize>,
+    /// How pixels are weighed in resizing.
+    pub filter: Filter,
     /// The side of the square that models see; all of the image without it.
     pub crop: Option<usize>,
     /// Pixels that translations may bring in; by default all the image has beyond the crop.
@@ -47,6 +50,14 @@ impl View {
             ))
             .hint(format!("around a crop of {crop} there are {room}"))),
             margin => Ok(Some((crop, margin.unwrap_or(room)))),
+        }
+    }
+
+    /// What of the view counts for a data set's identity.
+    pub(super) fn seen(&self, canvas: Option<(usize, usize)>) -> String {
+        match self.resize {
+            None => format!("None {canvas:?}"),
+            side => format!("{side:?} {} {canvas:?}", self.filter.name()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a model answers to many images: scores, labels and how often it is right, in batches.
 
 use super::Model;
-use crate::core::{Cx, Error, LongCall, Object, Result, Tensor};
+use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, number};
 use crate::data::Dataset;
 
 /// Images to classify.
@@ -150,6 +150,25 @@ impl Model {
         self.check_fits(cx, set)?;
         let predicted = self.predictions(cx, &Inputs::Data(set))?;
         Ok(predicted.iter().zip(set.labels()).filter(|(a, b)| a == b).count())
+    }
+
+    /// Whether model and data seem to number their classes differently, where `wrong` of `n` images get another label: the error is no
+    /// better than that of guessing, or the numbers of classes differ.
+    pub fn doubted_numbers(&self, set: &Dataset, wrong: usize, n: usize) -> Option<String> {
+        /// On fewer images an error tells nothing of that kind.
+        const FEWEST: usize = 10;
+        let (answers, known) = (self.classes()?, set.classes().len() as i64);
+        let error = wrong as f64 / n as f64;
+        let guessing = 1.0 - 1.0 / known.min(answers).max(1) as f64;
+        if n >= FEWEST && error >= guessing {
+            return Some(format!(
+                "the error of {} on {} is {}, no better than guessing: their classes may be numbered differently",
+                self.name,
+                set.name,
+                number(error)
+            ));
+        }
+        (answers != known).then(|| format!("{} answers {answers} classes, {} has {known}", self.name, set.name))
     }
 
     pub fn accuracy(&self, cx: &Cx, set: &Dataset) -> Result<f64> {

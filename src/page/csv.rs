@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use super::folder::Entry;
 use super::{clean, count, scrolling, shortened, size};
 use crate::core::number;
+use crate::data::sheet::unclosed_quote;
 
 const ROWS: usize = 100;
 /// Rows on paper; the style sheet holds to it.
@@ -26,12 +27,16 @@ struct Sheet {
     uneven: u64,
     /// Columns of the widest row.
     width: usize,
+    /// Where a quote is opened and not closed: what follows may be in the wrong cells.
+    unclosed: Option<u64>,
 }
 
 fn read(entry: &Entry) -> std::io::Result<Sheet> {
-    let file = File::open(&entry.path)?.take(BYTES);
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(file);
-    let mut sheet = Sheet { head: vec![], rows: vec![], total: 0, uneven: 0, width: 0 };
+    let mut bytes = Vec::new();
+    File::open(&entry.path)?.take(BYTES).read_to_end(&mut bytes)?;
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&bytes[..]);
+    let unclosed = if entry.bytes <= BYTES { unclosed_quote(&bytes) } else { None };
+    let mut sheet = Sheet { head: vec![], rows: vec![], total: 0, uneven: 0, width: 0, unclosed };
     let mut record = csv::ByteRecord::new();
     let mut columns = None;
     while reader.read_byte_record(&mut record).map_err(std::io::Error::other)? {
@@ -100,6 +105,9 @@ pub fn table(entry: &Entry, id: &str) -> Markup {
     });
     if sheet.width > columns {
         notes.push(format!("{columns} of {} columns", sheet.width));
+    }
+    if let Some(line) = sheet.unclosed {
+        notes.push(format!("a quote that is opened in line {line} is not closed: cells from there on may be wrong"));
     }
     if sheet.uneven > 0 {
         notes.push(format!("{} of another length than the head", count(sheet.uneven, "row")));

@@ -33,6 +33,11 @@ pub static TYPES: &[Type] = &[
             field("classes", "an array of strings", "the name of each label"),
             field("shape", "an array of three ints", "channels, height and width of an image as models see it"),
             field("labels", "a tensor int64 N", "the true label of each image"),
+            field(
+                "numbered",
+                "a string or ()",
+                "how the classes of an image folder got their numbers, such as `by their names` or `in alphabetical order`",
+            ),
             field("hash", "a string", "twelve digits that stand for pixels, labels and preprocessing"),
             field(
                 "edge",

@@ -117,7 +117,7 @@ impl Textures {
         if width == 0 || height == 0 || width > TEXTURE_SIDE || height > TEXTURE_SIDE {
             return Err(Error::file(&path, format!("a texture of {width} x {height} pixels, {TEXTURE_SIDE} at most")));
         }
-        let picture = image::open(&path).map_err(|e| Error::file(&path, e))?.to_rgb8();
+        let picture = crate::data::picture::read(&path)?.to_rgb8();
         let pixels = picture.pixels().map(|pixel| pixel.0).collect();
         let texture = Arc::new(Texture { width: width as usize, height: height as usize, pixels });
         self.0.insert(path, texture.clone());

@@ -1,6 +1,39 @@
 //! What is read: images, classes, tables.
 
+use std::io::Write;
+use std::path::Path;
+
+use rand::Rng;
+use viva::core::{Cx, Value, random};
+use viva::data::{Load, load};
+
 use super::{run_in, truths};
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// An image of one grey.
+fn image(root: &Path, file: &str, level: u8) -> Outcome {
+    let path = root.join(file);
+    std::fs::create_dir_all(path.parent().ok_or("no folder")?)?;
+    Ok(image::RgbImage::from_pixel(8, 8, image::Rgb([level; 3])).save(path)?)
+}
+
+#[track_caller]
+fn truths_in(root: &Path, script: &str) {
+    match run_in(root, script).unwrap_or_else(|error| panic!("{error}")) {
+        Value::Map(said) => said.iter().for_each(|(name, value)| {
+            assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
+        }),
+        other => panic!("no map: {}", other.summary()),
+    }
+}
+
+#[track_caller]
+fn refused_in(root: &Path, script: &str, words: &[&str]) {
+    let error = run_in(root, script).map(|value| value.summary()).expect_err(script);
+    let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.iter().for_each(|words| assert!(error.contains(words), "{script}: {error}, wanted {words:?}"));
+}
 
 /// A network whose classes are numbered otherwise than those of the data is wrong everywhere, and its outcomes say so themselves.
 #[test]
@@ -47,4 +80,364 @@ fn tables_keep_every_key_of_their_rows() {
     let folder = tempfile::tempdir().unwrap();
     run_in(folder.path(), r#"[#{ a: 1 }, #{ a: 2, caution: "mind" }].save("rows.csv")"#).unwrap();
     assert_eq!(std::fs::read_to_string(folder.path().join("rows.csv")).unwrap(), "a,caution\n1,\n2,mind\n");
+}
+
+/// Folders 0 1 2 3 10 are these classes, and a network that is right about all of them has error 0.
+#[test]
+fn class_folders_that_are_numbers_count_as_these() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    for class in ["0", "1", "2", "3", "10"] {
+        image(folder.path(), &format!("ds/{class}/a.png"), 10 * class.parse::<u8>()?)?;
+    }
+    image(folder.path(), "padded/007/a.png", 7)?;
+    image(folder.path(), "padded/012/a.png", 7)?;
+    for mixed in [
+        "one/3/a.png",
+        "one/cat/a.png",
+        "twice/1/a.png",
+        "twice/01/a.png",
+        "years/20261122/a.png",
+        "years/20261123/a.png",
+    ] {
+        image(folder.path(), mixed, 0)?;
+    }
+    truths_in(
+        folder.path(),
+        r#"
+        let ds = data::load("ds");
+        let levels = tensor::from([0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]) / 255.0;
+        let right = model::from(|x| -(x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]) - levels.reshape([1, -1])).abs(), #{ classes: 11 });
+        ds.save("ds.json");
+        let padded = data::load("padded");
+        let named = data::load("ds", #{ classes: "alphabetical" });
+        #{
+            labels: ds.labels.values() == [0, 1, 10, 2, 3],
+            error: right.error(ds) == 0.0,
+            classes: ds.classes.len() == 11 && ds.classes[4] == "4",
+            summary: `${ds}`.contains("11 classes numbered by their names"),
+            field: ds.numbered == "by their names" && ds.take(2).grey().numbered == ds.numbered,
+            padded: padded.labels.values() == [7, 12] && padded.classes[7] == "007" && padded.classes[6] == "6",
+            asked: named.labels.values() == [0, 1, 2, 3, 4] && named.numbered == "in alphabetical order",
+        }"#,
+    );
+    refused_in(
+        folder.path(),
+        "data::load(\"one\")",
+        &["called by numbers, such as \"3\"", "such as \"cat\"", "classes: [\"first\""],
+    );
+    refused_in(folder.path(), "data::load(\"twice\")", &["\"01\" and \"1\" both mean class 1"]);
+    refused_in(folder.path(), "data::load(\"years\")", &["a class called 20261122"]);
+    Ok(())
+}
+
+/// A few of ImageNet's folders have ImageNet's numbers, whatever follows the ids, and so have files that are named so.
+#[test]
+fn wordnet_ids_find_their_imagenet_numbers() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    for file in [
+        "few/n01440764/a.png",
+        "few/n02123045/a.png",
+        "few/n15075141/a.png",
+        "words/n01443537_goldfish/a.png",
+        "words/n02123045-tabby/a.png",
+        "flat/n01440764_tench.png",
+        "flat/n02123045_1.png",
+        "flat/n02123045_2.png",
+        "mixed/n01440764/a.png",
+        "mixed/n00000001/a.png",
+        "stray/n01440764_tench.png",
+        "stray/other.png",
+        "twice/n01440764/a.png",
+        "twice/n01440764_tench/a.png",
+    ] {
+        image(root, file, 9)?;
+    }
+    truths_in(
+        root,
+        r#"
+        let few = data::load("few");
+        let words = data::load("words");
+        let flat = data::load("flat");
+        let own = data::load("few", #{ classes: ["n02123045", "n01440764", "n15075141"] });
+        #{
+            few: few.labels.values() == [0, 281, 999] && few.classes.len() == 1000 && few.classes[1] == "n01443537",
+            said: few.numbered.contains("ImageNet-1k") && `${few}`.contains("ImageNet-1k"),
+            words: words.labels.values() == [1, 281] && words.classes[281] == "n02123045-tabby",
+            flat: flat.labels.values() == [0, 281, 281] && flat.classes.len() == 1000,
+            own: own.labels.values() == [1, 0, 2] && own.classes.len() == 3,
+        }"#,
+    );
+    refused_in(root, "data::load(\"mixed\")", &["\"n01440764\" is a class of ImageNet-1k, \"n00000001\" is none"]);
+    refused_in(
+        root,
+        "data::load(\"stray\")",
+        &["n01440764_tench.png begins with the WordNet id", "other.png does not"],
+    );
+    refused_in(root, "data::load(\"twice\")", &["both mean class 0"]);
+    Ok(())
+}
+
+/// `classes` names the order, in an array or a file, and a folder that it does not name is refused.
+#[test]
+fn the_order_of_classes_can_be_named() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    image(root, "ds/cat/a.png", 1)?;
+    image(root, "ds/dog/a.png", 2)?;
+    image(root, "gap/cat/a.png", 1)?;
+    std::fs::create_dir_all(root.join("gap/cow"))?;
+    image(root, "gap/dog/a.png", 2)?;
+    for (file, text) in [
+        ("names.txt", "dog\nowl\ncat\n"),
+        ("index.csv", "index,family,wnid\n0,beast,dog\n2,beast,cat\n"),
+        ("index.json", r#"{"dog": 0, "cat": 2}"#),
+        ("list.json", r#"["dog", "owl", "cat"]"#),
+        ("twice.txt", "dog\ncat\ndog\n"),
+        ("hole.txt", "dog\n\ncat\n"),
+        ("open.csv", "index,name\n0,dog\n1,\"cat\n"),
+    ] {
+        std::fs::write(root.join(file), text)?;
+    }
+    truths_in(
+        root,
+        r#"
+        let of = |classes| data::load("ds", #{ classes: classes });
+        let labels = |classes| of.call(classes).labels.values();
+        #{
+            plain: data::load("ds").labels.values() == [0, 1] && data::load("ds").numbered == "in alphabetical order",
+            array: labels.call(["dog", "cat"]) == [1, 0] && of.call(["dog", "cat"]).classes == ["dog", "cat"],
+            text: labels.call("names.txt") == [2, 0] && of.call("names.txt").classes == ["dog", "owl", "cat"],
+            csv: labels.call("index.csv") == [2, 0] && of.call("index.csv").classes == ["dog", "1", "cat"],
+            map: labels.call("index.json") == [2, 0] && labels.call("list.json") == [2, 0],
+            said: of.call("names.txt").numbered == "as names.txt says",
+            gap: data::load("gap", #{ classes: ["cat", "cow", "dog"] }).labels.values() == [0, 2],
+        }"#,
+    );
+    for (classes, words) in [
+        ("[\"dog\", \"owl\"]", "the class \"cat\" is not among `classes`"),
+        ("\"twice.txt\"", "class 2 is called \"dog\", as one before it"),
+        ("\"hole.txt\"", "class 1 has no name"),
+        ("\"open.csv\"", "line 3: a quote is opened and not closed"),
+        ("\"none.txt\"", "none.txt"),
+    ] {
+        refused_in(root, &format!("data::load(\"ds\", #{{ classes: {classes} }})"), &[words]);
+    }
+    refused_in(root, "data::load(\"gap\")", &["gap/cow", "no images in this folder"]);
+    Ok(())
+}
+
+/// A few classes that a network numbers otherwise: the outcomes say it.
+#[test]
+fn a_part_of_the_classes_that_is_numbered_otherwise_is_marked() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    for class in 4..10u8 {
+        for i in 0..3 {
+            image(folder.path(), &format!("ds/class{class}/{i}.png"), 20 * class + i)?;
+        }
+    }
+    truths_in(
+        folder.path(),
+        r#"
+        let ds = data::load("ds");
+        let levels = tensor::from([0, 20, 40, 60, 80, 100, 120, 140, 160, 180]) / 255.0;
+        let right = model::from(|x| -(x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]) - levels.reshape([1, -1])).abs(), #{ classes: 10 });
+        let t = examine(right, ds, #{ space: space::noise(), search: search::sweep(), levels: [0.0001] });
+        #{
+            alphabetical: ds.labels.values()[17] == 5 && right.error(ds) > 0.8,
+            marked: t.cautions.len() == 1 && t.cautions[0].contains("numbered differently"),
+        }"#,
+    );
+    Ok(())
+}
+
+/// Files of every format, each as it is and cut at twenty places.
+#[test]
+fn files_that_are_cut_short_are_refused_by_name() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    let mut numbers = random(16, 0);
+    let picture = image::RgbImage::from_fn(61, 47, |x, y| {
+        image::Rgb([(x * 4) as u8, (y * 5) as u8, (x * y) as u8 ^ numbers.r#gen::<u8>() / 8])
+    });
+    std::fs::create_dir_all(root.join("ds/a"))?;
+    let mut files: Vec<(String, String, Vec<u8>)> = vec![];
+    for ending in ["png", "jpg", "gif"] {
+        let file = format!("ds/a/picture.{ending}");
+        picture.save(root.join(&file))?;
+        files.push(("ds".into(), file.clone(), std::fs::read(root.join(&file))?));
+        std::fs::remove_file(root.join(&file))?;
+    }
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
+    for (name, file) in [("progressive", "progressive.jpg"), ("restarts", "restarts.jpg")] {
+        files.push(("ds".into(), format!("ds/a/{name}.jpg"), std::fs::read(format!("{golden}/{file}"))?));
+    }
+    for file in ["svhn.mat", "svhn_plain.mat"] {
+        files.push((file.into(), file.into(), std::fs::read(format!("{golden}/{file}"))?));
+    }
+    run_in(root, "data::glyphs(#{ n: 5, size: 16, seed: 1 }).save(\"five.npz\")")?;
+    files.push(("five.npz".into(), "five.npz".into(), std::fs::read(root.join("five.npz"))?));
+    files.push(("batch.bin".into(), "batch.bin".into(), [vec![1], vec![9; 3072], vec![2], vec![8; 3072]].concat()));
+    let idx = |magic: u8, sizes: &[u8], bytes: &[u8]| -> std::io::Result<Vec<u8>> {
+        let header = sizes.iter().flat_map(|&size| [0, 0, 0, size]);
+        let all: Vec<u8> = [0, 0, 8, magic].into_iter().chain(header).chain(bytes.iter().copied()).collect();
+        let mut packer = flate2::write::GzEncoder::new(vec![], flate2::Compression::default());
+        packer.write_all(&all)?;
+        packer.finish()
+    };
+    let pixels: Vec<u8> = (0..3 * 64).map(|i| (i * 7) as u8).collect();
+    let (images, labels) = ("x-images-idx3-ubyte.gz", "x-labels-idx1-ubyte.gz");
+    files.push((images.into(), labels.into(), idx(1, &[3], &[0, 1, 2])?));
+    std::fs::write(root.join(labels), &files[files.len() - 1].2)?;
+    files.push((images.into(), images.into(), idx(3, &[3, 8, 8], &pixels)?));
+    for (path, file, whole) in &files {
+        let ending = file.rsplit('/').next().unwrap_or(file);
+        let script = format!("data::load(\"{path}\").images().shape[0]");
+        if file != labels {
+            std::fs::write(root.join(file), whole)?;
+            run_in(root, &script).map_err(|error| format!("{file}: {error}"))?;
+        } else {
+            std::fs::write(root.join(images), idx(3, &[3, 8, 8], &pixels)?)?;
+        }
+        let ends = [0, 1, 2, 3, whole.len() - 3, whole.len() - 2, whole.len() - 1];
+        let cuts: Vec<usize> = ends.into_iter().chain((0..20).map(|_| numbers.gen_range(4..whole.len() - 3))).collect();
+        for cut in cuts {
+            std::fs::write(root.join(file), &whole[..cut])?;
+            refused_in(root, &script, &[ending]);
+        }
+        match file.starts_with("ds/") {
+            true => std::fs::remove_file(root.join(file))?,
+            false => std::fs::write(root.join(file), whole)?,
+        }
+    }
+    Ok(())
+}
+
+/// A picture that is damaged after its data set was made is an error where it is used; what follows its end does not matter.
+#[test]
+fn damaged_pictures_are_noticed_when_they_are_used() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    for ending in ["png", "jpg", "gif"] {
+        let set = format!("of_{ending}");
+        image(root, &format!("{set}/a/1.{ending}"), 90)?;
+        let whole = std::fs::read(root.join(format!("{set}/a/1.{ending}")))?;
+        std::fs::write(root.join(format!("{set}/a/1.{ending}")), [&whole[..], b"whatever follows"].concat())?;
+        let cx = Cx::default();
+        let ds = load(&cx, &root.join(&set).display().to_string(), &Load::default())?;
+        assert_eq!(ds.canvases(&[0], tch::Device::Cpu)?.size(), [1, 3, 8, 8]);
+        for cut in [1, whole.len() / 2] {
+            std::fs::write(root.join(format!("{set}/a/1.{ending}")), &whole[..whole.len() - cut])?;
+            let error = ds.canvases(&[0], tch::Device::Cpu).err().ok_or("a damaged picture was read")?;
+            assert!(error.message.contains(&format!("a/1.{ending}")), "{error}");
+        }
+    }
+    Ok(())
+}
+
+/// Resized pixels are those that Pillow makes, to the last bit.
+#[test]
+fn resizing_gives_pillows_bytes() -> Outcome {
+    let golden = viva::core::Tensor::read_npz(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/resample.npz"))?;
+    let find = |name: &str| {
+        golden.iter().find(|(known, _)| known == name).map(|(_, tensor)| tensor.copy()).ok_or(name.to_string())
+    };
+    let bytes = |tensor: &viva::core::Tensor| Vec::<u8>::try_from(&tensor.contiguous().reshape([-1]));
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    let sides = [11, 40, 12, 20, 13, 7, 5, 25];
+    for (k, side) in sides.into_iter().enumerate() {
+        let whole = find(&format!("in_{k}"))?;
+        let [h, w, c] = whole.size()[..] else { return Err("no picture".into()) };
+        let path = root.join(format!("set{k}/a/1.png"));
+        std::fs::create_dir_all(path.parent().ok_or("no folder")?)?;
+        let colour = if c == 3 { image::ColorType::Rgb8 } else { image::ColorType::L8 };
+        image::save_buffer(&path, &bytes(&whole)?, w as u32, h as u32, colour)?;
+        // The same in memory, as bytes and as floats.
+        let planes = whole.permute([2, 0, 1]).unsqueeze(0).contiguous();
+        let floats = planes.narrow(1, 0, 1).to_kind(tch::Kind::Float) / 255.0;
+        let labels = viva::core::Tensor::from_slice(&[0i64]);
+        viva::core::Tensor::write_npz(
+            &[("images", planes), ("labels", labels.copy())],
+            root.join(format!("bytes{k}.npz")),
+        )?;
+        viva::core::Tensor::write_npz(&[("images", floats), ("labels", labels)], root.join(format!("floats{k}.npz")))?;
+        for filter in ["bilinear", "bicubic"] {
+            let read = |what: &str| -> Result<viva::core::Tensor, Box<dyn std::error::Error>> {
+                let script = format!("data::load(\"{what}\", #{{ resize: {side}, filter: \"{filter}\" }}).images()");
+                match run_in(root, &script)? {
+                    Value::Tensor(tensor) => Ok(tensor.squeeze_dim(0).permute([1, 2, 0]).contiguous()),
+                    other => Err(other.summary().into()),
+                }
+            };
+            let wanted = find(&format!("{k}_{filter}"))?;
+            let as_bytes = |x: viva::core::Tensor| bytes(&(x * 255.0).round().to_kind(tch::Kind::Uint8));
+            let from_file = read(&format!("set{k}"))?;
+            assert_eq!(from_file.size()[..2], wanted.size()[..2], "picture {k}");
+            assert_eq!(as_bytes(from_file.narrow(2, 0, c))?, bytes(&wanted)?, "picture {k}, {filter}");
+            assert_eq!(as_bytes(read(&format!("bytes{k}.npz"))?)?, bytes(&wanted)?, "bytes {k}, {filter}");
+            let apart =
+                read(&format!("floats{k}.npz"))?.squeeze_dim(2) - find(&format!("{k}_{filter}_float"))?.clamp(0.0, 1.0);
+            assert!(apart.abs().max().double_value(&[]) == 0.0, "floats {k}, {filter}");
+        }
+    }
+    Ok(())
+}
+
+/// A table in which a file stands twice would count it twice, with either label.
+#[test]
+fn a_file_that_stands_in_a_table_twice_is_refused() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    image(root, "set/a.png", 1)?;
+    image(root, "set/b.png", 2)?;
+    for (table, text, words) in [
+        ("classes.csv", "index,file\n0,a.png\n1,b.png\n1,a.png\n", "a.png stands there twice: line 2 and line 4"),
+        ("classes.csv", "index,file\n0,a.png\n0,./a.png\n", "stands there twice"),
+        (
+            "labels.json",
+            r#"{"a.png": 0, "b.png": 1, "a.png": 1}"#,
+            "a.png stands there twice: with label 0 and with label 1",
+        ),
+        ("labels.json", r#"{"a.png": 0, "sub/../a.png": 0}"#, "stands there twice"),
+    ] {
+        std::fs::write(root.join("set").join(table), text)?;
+        refused_in(root, "data::load(\"set\")", &[words, table]);
+        std::fs::remove_file(root.join("set").join(table))?;
+    }
+    Ok(())
+}
+
+/// A quote that is not closed takes what follows into one field.
+#[test]
+fn a_quote_that_is_not_closed_is_an_error_with_its_line() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    image(root, "set/a.png", 1)?;
+    image(root, "set/b.png", 2)?;
+    for (text, line) in [
+        ("index,file\n0,a.png\n1,\"b.png\n", "line 3"),
+        ("index,file\n0,\"a.png\n1,\"b.png\"\n", "line 2"),
+        ("index,file\n0,\"a.png\"x\n1,b.png\n", "line 2"),
+        ("index,\"file\n0,a.png\n1,b.png\n", "line 1"),
+    ] {
+        for (table, script) in
+            [("classes.csv", "data::load(\"set\")"), ("answers.csv", "data::csv(\"set/answers.csv\")")]
+        {
+            std::fs::write(root.join("set").join(table), text)?;
+            refused_in(root, script, &[&format!("{line}: a quote is opened and not closed"), table]);
+            std::fs::remove_file(root.join("set").join(table))?;
+        }
+    }
+    std::fs::write(root.join("set/meshes.csv"), "class,file\nmug,\"a.obj\n")?;
+    refused_in(root, "data::objects(\"set\")", &["line 2: a quote is opened and not closed", "meshes.csv"]);
+    // What is written is read again: quotes, commas, ends of lines.
+    truths_in(
+        root,
+        r#"
+        let rows = [#{ text: "a \"b\", c" }, #{ text: "two\nlines" }, #{ text: "carriage\rreturn" }, #{ text: "\"" }];
+        rows.save("rows.csv");
+        #{ same: data::csv("rows.csv") == rows }"#,
+    );
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::{Cx, Error, Result, Value};
+use crate::data::sheet::{self, Sheet};
 use crate::primitives::{Args, Example, Kind, Param, Primitive};
 
 pub static CSV: Primitive = Primitive {
@@ -11,7 +12,7 @@ pub static CSV: Primitive = Primitive {
     params: &[Param::new("path", Kind::Path, "a file; commas between fields, \\\" around fields with commas")],
     options: &[],
     returns: "an array with one map per row: whole numbers, numbers and texts by column; () where a field is empty",
-    notes: "Every row must have as many fields as the first line. Files to 64 MiB. A text that would be written otherwise as a number, such as 007, stays a text.",
+    notes: "Every row must have as many fields as the first line, and quotes must be closed. Files to 64 MiB. A text that would be written otherwise as a number, such as 007, stays a text.",
     source: "RFC 4180",
     examples: &[Example {
         code: "[#{ image: 0, answer: \"none\" }, #{ image: 1, answer: 7 }].save(\"answers.csv\");\n\
@@ -21,27 +22,12 @@ pub static CSV: Primitive = Primitive {
     run,
 };
 
-/// Files up to this many bytes are read.
-const LARGEST: u64 = 64 << 20;
-
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let path = cx.find(args.str("path"))?;
-    let unreadable = |error: std::io::Error| Error::file(&path, error.to_string());
-    let size = std::fs::metadata(&path).map_err(unreadable)?.len();
-    if size > LARGEST {
-        return Err(Error::file(&path, format!("{size} bytes are too many to hold as a table")));
-    }
-    let bytes = std::fs::read(&path).map_err(unreadable)?;
+    let bytes = sheet::bytes(&path)?;
     cx.record_input_from("table", args.str("path"), crate::core::Digest::of(&bytes), &path);
-    // Spreadsheets put a mark before the first name.
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
-    let unfit = |error: csv::Error| {
-        Error::file(&path, error.to_string()).hint(
-            "the file must be UTF-8 text with commas, as many in every line as in the first, which names the columns",
-        )
-    };
-    let names: Vec<String> = reader.headers().map_err(unfit)?.iter().map(String::from).collect();
+    let sheet = Sheet::new(&path, &bytes)?;
+    let names = sheet.head.clone();
     if names.is_empty() || names.iter().any(String::is_empty) {
         return Err(Error::file(&path, "the first line must name every column"));
     }
@@ -50,11 +36,11 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         return Err(Error::file(&path, format!("two columns are called {twice:?}")));
     }
     let mut rows = vec![];
-    for (i, record) in reader.records().enumerate() {
+    for (i, record) in sheet.rows().enumerate() {
         if i.is_multiple_of(4096) {
             cx.check()?;
         }
-        let record = record.map_err(unfit)?;
+        let (_, record) = record?;
         let row: BTreeMap<String, Value> = names.iter().cloned().zip(record.iter().map(field)).collect();
         rows.push(Value::Map(row));
     }

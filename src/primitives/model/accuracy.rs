@@ -30,7 +30,7 @@ pub static ERROR: Primitive = Primitive {
     params: &[super::MODEL, DATA],
     options: &[],
     returns: "float in [0, 1]",
-    notes: "1 - accuracy.",
+    notes: "1 - accuracy. An error that is no better than guessing is warned of, as classes may be numbered differently.",
     source: "",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, seed: 1 });\n\
@@ -44,6 +44,11 @@ pub static ERROR: Primitive = Primitive {
 fn share(cx: &Cx, args: &Args, count: fn(usize, usize) -> usize) -> Result<Value> {
     let set = args.object::<Dataset>("ds");
     set.record(cx);
-    let correct = args.object::<Model>("f").correct(cx, &set)?;
+    let model = args.object::<Model>("f");
+    let correct = model.correct(cx, &set)?;
+    // A float can't say so itself; the run keeps it.
+    if let Some(doubt) = model.doubted_numbers(&set, set.len() - correct, set.len()) {
+        cx.warn(doubt);
+    }
     Ok(Value::Float(count(correct, set.len()) as f64 / set.len() as f64))
 }

@@ -1,0 +1,262 @@
+//! What a folder says about its images: one folder per class, a `classes.csv` or `labels.json`, or names of files that begin with
+//! the WordNet ids of ImageNet's classes.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+
+use super::memory::numbered_classes;
+use super::numbering::{ALPHABETICALLY, Classes, Numbered, imagenet_number, number};
+use super::sheet::{Sheet, bytes};
+use crate::core::{Error, Result};
+
+#[derive(Default)]
+pub(super) struct Listing {
+    /// Relative to the root.
+    pub files: Vec<PathBuf>,
+    pub labels: Vec<i64>,
+    pub classes: Vec<String>,
+    /// Ends the sentence "classes are numbered".
+    pub numbered: String,
+}
+
+/// The folder that names are relative to, and what it lists.
+pub(super) fn list(folder: &Path, classes: &Classes) -> Result<(PathBuf, Listing)> {
+    // Beside the folder of images counts too.
+    for root in [folder, folder.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(folder)] {
+        let table = root.join("classes.csv");
+        if table.is_file() && (root == folder || folder.ends_with("images")) {
+            return Ok((root.to_path_buf(), from_csv(&table, classes)?));
+        }
+    }
+    let labels = folder.join("labels.json");
+    let listing = if labels.is_file() { from_json(&labels, classes)? } else { by_name(folder, classes)? };
+    Ok((folder.to_path_buf(), listing))
+}
+
+/// By the names of class folders, or of files where there are no such folders.
+fn by_name(folder: &Path, classes: &Classes) -> Result<Listing> {
+    let entries = sorted(folder)?;
+    let (mut names, mut empty, mut found) = (Vec::new(), Vec::new(), Vec::new());
+    for class in entries.iter().filter(|path| path.is_dir()) {
+        let images = images(&sorted(class)?)?;
+        match images.is_empty() {
+            true => empty.push(class),
+            false => {
+                names.push(name_of(class));
+                found.push(images);
+            }
+        }
+    }
+    if found.is_empty() {
+        return by_file(folder, &entries, classes);
+    }
+    let Numbered { labels, classes: known, how } = number(&names, classes).map_err(|e| e.during(&shown(folder)))?;
+    // Whether a folder without images is a class decides the numbers of those behind it.
+    if let (Some(class), true) = (empty.first(), how == ALPHABETICALLY) {
+        return Err(Error::file(class, "no images in this folder, beside folders of images")
+            .hint("remove it, or name the classes in their order: `classes: [\"first\", \"second\", ...]`"));
+    }
+    let mut listing = Listing { classes: known, numbered: how, ..Listing::default() };
+    for ((name, images), label) in names.iter().zip(found).zip(labels) {
+        listing.labels.extend(std::iter::repeat_n(label, images.len()));
+        listing.files.extend(images.iter().filter_map(|path| Some(Path::new(name).join(path.file_name()?))));
+    }
+    Ok(listing)
+}
+
+fn by_file(folder: &Path, entries: &[PathBuf], classes: &Classes) -> Result<Listing> {
+    let data = entries.iter().find(|path| {
+        path.extension()
+            .is_some_and(|ending| ["npz", "mat", "bin"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
+    });
+    let images = images(entries)?;
+    if let Some(data) = data.filter(|_| images.is_empty()) {
+        return Err(Error::file(folder, "no images, but files of data").hint(format!("name one: {}", data.display())));
+    }
+    let ids: Vec<Option<i64>> = images.iter().map(|path| imagenet_number(&name_of(path))).collect();
+    let place = |known: bool| ids.iter().position(|id| id.is_some() == known);
+    match (place(true), place(false), classes) {
+        (None, None, _) => Ok(Listing::default()),
+        (Some(_), None, Classes::AsNamed) => {
+            // Several images may show one class.
+            let mut names: Vec<String> = images.iter().map(|path| name_of(path)[..9].to_string()).collect();
+            names.dedup();
+            let Numbered { classes, how, .. } = number(&names, classes)?;
+            let files = images.iter().map(|path| PathBuf::from(name_of(path))).collect();
+            Ok(Listing { files, labels: ids.into_iter().flatten().collect(), classes, numbered: how })
+        }
+        (Some(_), None, _) => Err(Error::argument("`classes` numbers folders of images, and there are none").hint(
+            "the names of the files are WordNet ids, which number them; or add a classes.csv (index, name, file)",
+        )),
+        (known, Some(other), _) => {
+            let what = match known {
+                None => "images without labels".to_string(),
+                Some(known) => format!(
+                    "{} begins with the WordNet id of a class of ImageNet-1k, {} does not",
+                    name_of(&images[known]),
+                    name_of(&images[other])
+                ),
+            };
+            Err(Error::file(folder, what).hint(
+                "put them in one folder per class, or add a classes.csv (index, name, file) or a labels.json ({\"file\": label})",
+            ))
+        }
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Error::file(folder, e))?;
+    let mut paths = Vec::new();
+    for entry in entries {
+        paths.push(entry.map_err(|e| Error::file(folder, e))?.path());
+    }
+    paths.retain(|path| !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')));
+    paths.sort();
+    Ok(paths)
+}
+
+/// The pictures among files; those that can't be read are refused, as a part of the images would be missing.
+fn images(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    const READ: [&str; 4] = ["png", "jpg", "jpeg", "gif"];
+    const OTHERS: [&str; 9] = ["bmp", "webp", "tif", "tiff", "ppm", "pgm", "avif", "heic", "jp2"];
+    let ending = |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
+    let mut images = files.to_vec();
+    images.retain(|path| READ.contains(&ending(path).as_str()));
+    match files.iter().find(|path| OTHERS.contains(&ending(path).as_str())) {
+        Some(other) => Err(Error::file(other, "pictures of this format can't be read").hint("save it as PNG")),
+        None => Ok(images),
+    }
+}
+
+/// Refuses a second row for a file, by `places` that rows are named by.
+#[derive(Default)]
+struct Files(BTreeMap<PathBuf, String>);
+
+impl Files {
+    fn add(&mut self, table: &Path, file: &str, place: String) -> Result<()> {
+        let mut plain = PathBuf::new();
+        for part in Path::new(file).components() {
+            match part {
+                Component::CurDir => {}
+                Component::ParentDir if plain.file_name().is_some() => drop(plain.pop()),
+                part => plain.push(part),
+            }
+        }
+        match self.0.insert(plain, place.clone()) {
+            Some(before) => Err(Error::file(table, format!("{file} stands there twice: {before} and {place}"))
+                .hint("an image counts once and has one label")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A table with a column of class numbers, one of files (empty: the class has no image) and, if there is one, one of
+/// names.
+fn from_csv(path: &Path, classes: &Classes) -> Result<Listing> {
+    let bytes = bytes(path)?;
+    let sheet = Sheet::new(path, &bytes)?;
+    let (Some(number), Some(file)) = (
+        sheet.column(&["index", "label", "class"]),
+        sheet.column(&["staged_file", "file", "filename", "path", "image"]),
+    ) else {
+        return Err(Error::file(path, format!("its columns are {}", sheet.head.join(", ")))
+            .hint("wanted are a column `index` of class numbers from 0 and a column `file`; `name` is read too"));
+    };
+    let name = sheet.column(&["name", "class_name"]).or_else(|| sheet.head.iter().position(|h| h.starts_with("name")));
+    let mut listing = Listing { numbered: "as classes.csv says".into(), ..Listing::default() };
+    let mut names: BTreeMap<i64, String> = BTreeMap::new();
+    let mut files = Files::default();
+    for row in sheet.rows() {
+        let (line, row) = row?;
+        let wrong = |what: String| Error::file(path, format!("line {line}: {what}"));
+        let label: i64 = row[number].parse().map_err(|_| wrong(format!("{:?} is no class number", &row[number])))?;
+        if !(0..super::dataset::MAX_CLASSES as i64).contains(&label) {
+            return Err(wrong(format!("class number {label}; they count from 0")));
+        }
+        if let Some(name) = name.map(|name| &row[name]).filter(|name| !name.is_empty()) {
+            names.entry(label).or_insert_with(|| name.into());
+        }
+        names.entry(label).or_insert_with(|| label.to_string());
+        if !row[file].is_empty() {
+            files.add(path, &row[file], format!("line {line}"))?;
+            listing.files.push(row[file].into());
+            listing.labels.push(label);
+        }
+    }
+    let n = names.keys().max().map_or(0, |&label| label + 1);
+    let found = || (0..n).map(|label| names.remove(&label).unwrap_or_else(|| label.to_string())).collect();
+    listing.classes = classes.names()?.unwrap_or_else(found);
+    Ok(listing)
+}
+
+/// The pairs of a JSON object in their order, those with the same key too.
+struct Pairs(Vec<(String, serde_json::Value)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct All;
+        impl<'de> Visitor<'de> for All {
+            type Value = Pairs;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Pairs, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        deserializer.deserialize_map(All)
+    }
+}
+
+/// `{ "file": label }`, labels being class numbers or class names.
+fn from_json(path: &Path, classes: &Classes) -> Result<Listing> {
+    let text = std::fs::read_to_string(path).map_err(|e| Error::file(path, e))?;
+    let Pairs(mut pairs) = serde_json::from_str(&text)
+        .map_err(|e| Error::file(path, e).hint("wanted is one object: { \"image.png\": 3, ... }"))?;
+    let mut files = Files::default();
+    for (file, label) in &pairs {
+        files.add(path, file, format!("with label {label}"))?;
+    }
+    pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let mut listing = Listing { files: pairs.iter().map(|(file, _)| file.into()).collect(), ..Listing::default() };
+    let numbers: Option<Vec<i64>> = pairs.iter().map(|(_, label)| label.as_i64()).collect();
+    let names: Option<Vec<&str>> = pairs.iter().map(|(_, label)| label.as_str()).collect();
+    match (numbers, names) {
+        (Some(labels), _) => {
+            listing.classes = match classes.names()? {
+                Some(names) => names,
+                None => numbered_classes(&labels).map_err(|e| e.during(&shown(path)))?,
+            };
+            listing.numbered = "as labels.json says".into();
+            listing.labels = labels;
+        }
+        (_, Some(names)) => {
+            let mut distinct: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+            distinct.sort_unstable();
+            distinct.dedup();
+            let numbered = number(&distinct, classes).map_err(|e| e.during(&shown(path)))?;
+            let label =
+                |name: &&str| distinct.binary_search_by(|known| known.as_str().cmp(name)).map(|at| numbered.labels[at]);
+            listing.labels = names.iter().flat_map(label).collect();
+            (listing.classes, listing.numbered) = (numbered.classes, numbered.how);
+        }
+        _ => return Err(Error::file(path, "labels must be all class numbers or all class names")),
+    }
+    Ok(listing)
+}

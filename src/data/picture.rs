@@ -1,0 +1,136 @@
+//! Decoding a PNG, JPEG or GIF file, of which nothing may be missing: decoders fill the rest of a picture that was cut short with
+//! grey, so that the file's parts are gone through first, to its end mark. Formats: PNG (ISO/IEC 15948), section 5; JPEG
+//! (ITU-T T.81), annex B; GIF89a, appendix A.
+
+use std::path::Path;
+
+use image::{DynamicImage, ImageFormat};
+
+use crate::core::{Error, Result};
+
+/// Larger files are no pictures that a data set is made of.
+const LARGEST: u64 = 1 << 30;
+
+/// The bytes of a file that is to be a picture.
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
+    let size = std::fs::metadata(path).map_err(|e| Error::file(path, e))?.len();
+    if size > LARGEST {
+        return Err(Error::file(path, format!("{size} bytes are too many for a picture")));
+    }
+    std::fs::read(path).map_err(|e| Error::file(path, e))
+}
+
+/// The first picture of a file.
+pub fn read(path: &Path) -> Result<DynamicImage> {
+    let bytes = bytes(path)?;
+    let format = check_whole(path, &bytes)?;
+    image::load_from_memory_with_format(&bytes, format).map_err(|e| unreadable(path, &e.to_string()))
+}
+
+fn unreadable(path: &Path, why: &str) -> Error {
+    Error::file(path, format!("not an image that can be read: {why}"))
+}
+
+/// Refuses what is no picture, or not all of one.
+pub(super) fn check_whole(path: &Path, bytes: &[u8]) -> Result<ImageFormat> {
+    let format =
+        image::guess_format(bytes).map_err(|_| unreadable(path, "it does not begin as PNG, JPEG or GIF do"))?;
+    let missing = match format {
+        ImageFormat::Png => missing_in_png(bytes),
+        ImageFormat::Jpeg => missing_in_jpeg(bytes),
+        ImageFormat::Gif => missing_in_gif(bytes),
+        other => return Err(unreadable(path, &format!("a {other:?} file; wanted is PNG, JPEG or GIF"))),
+    };
+    match missing {
+        None => Ok(format),
+        Some(what) => {
+            Err(Error::file(path, format!("the picture is damaged: {what}")).hint("fetch or save the file once more"))
+        }
+    }
+}
+
+const CUT: &str = "the file is cut short";
+
+fn number_at(bytes: &[u8], at: usize) -> Option<usize> {
+    let word = bytes.get(at..at.checked_add(4)?)?;
+    Some(word.iter().fold(0, |all, &byte| all << 8 | usize::from(byte)))
+}
+
+/// Chunks of a length, a name, contents and a checksum, to the one called IEND.
+fn missing_in_png(bytes: &[u8]) -> Option<&'static str> {
+    let mut at = 8;
+    loop {
+        let Some(length) = number_at(bytes, at) else { return Some(CUT) };
+        let Some(named) = bytes.get(at + 4..at + 8 + length) else { return Some(CUT) };
+        let Some(sum) = number_at(bytes, at + 8 + length) else { return Some(CUT) };
+        if crc32fast::hash(named) as usize != sum {
+            return Some("a checksum differs");
+        }
+        if named.starts_with(b"IEND") {
+            return None;
+        }
+        at += 12 + length;
+    }
+}
+
+/// Segments of a marker and a length, scans that last until a marker that is not a restart, to the marker of the end.
+fn missing_in_jpeg(bytes: &[u8]) -> Option<&'static str> {
+    const END: u8 = 0xd9;
+    const SCAN: u8 = 0xda;
+    let restart = |marker: u8| (0xd0..=0xd7).contains(&marker);
+    let (mut at, mut scans) = (2, 0);
+    loop {
+        // Bytes before a marker are skipped, as every decoder does.
+        let Some(found) = bytes.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == 0xff)) else {
+            return Some(CUT);
+        };
+        at += found + 1;
+        match bytes.get(at) {
+            None => return Some(CUT),
+            Some(&END) if scans == 0 => return Some("it holds no picture"),
+            Some(&END) => return None,
+            // A second byte 255 may be that of the marker; 0 and 1 are none, and restarts have no length.
+            Some(0xff) => {}
+            Some(&marker) if marker <= 1 || restart(marker) => at += 1,
+            Some(&marker) => {
+                let Some(&[high, low]) = bytes.get(at + 1..at + 3) else { return Some(CUT) };
+                let length = usize::from(high) << 8 | usize::from(low);
+                if length < 2 {
+                    return Some("a segment has no length");
+                }
+                at += 1 + length;
+                scans += usize::from(marker == SCAN);
+            }
+        }
+    }
+}
+
+/// Blocks, most of them in parts that begin with their length, to the trailer.
+fn missing_in_gif(bytes: &[u8]) -> Option<&'static str> {
+    // Flags of screens and pictures say how many colours follow them.
+    let colours = |flags: u8| if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) };
+    let parts_end = |mut at: usize| loop {
+        match bytes.get(at) {
+            None => return None,
+            Some(0) => return Some(at + 1),
+            Some(&length) => at += 1 + usize::from(length),
+        }
+    };
+    let Some(&flags) = bytes.get(10) else { return Some(CUT) };
+    let (mut at, mut pictures) = (13 + colours(flags), 0);
+    loop {
+        let next = match bytes.get(at) {
+            None => None,
+            Some(b';') if pictures == 0 => return Some("it holds no picture"),
+            Some(b';') => return None,
+            Some(b'!') => parts_end(at + 2),
+            Some(b',') => {
+                pictures += 1;
+                bytes.get(at + 9).and_then(|&flags| parts_end(at + 11 + colours(flags)))
+            }
+            Some(_) => return Some("a block of an unknown kind"),
+        };
+        let Some(next) = next else { return Some(CUT) };
+        at = next;
+    }
+}

@@ -1,0 +1,94 @@
+//! CSV tables whose first line names the columns, read strictly (RFC 4180): rows are as long as the head, and quotes are closed.
+
+use std::path::Path;
+
+use csv::{Reader, ReaderBuilder, StringRecord, Trim};
+
+use crate::core::{Error, Result};
+
+/// Files up to this many bytes are read.
+const LARGEST: u64 = 64 << 20;
+
+/// The bytes of a file that is to be a table.
+pub fn bytes(path: &Path) -> Result<Vec<u8>> {
+    let size = std::fs::metadata(path).map_err(|e| Error::file(path, e))?.len();
+    if size > LARGEST {
+        return Err(Error::file(path, format!("{size} bytes are too many to hold as a table")));
+    }
+    std::fs::read(path).map_err(|e| Error::file(path, e))
+}
+
+pub struct Sheet<'a> {
+    path: &'a Path,
+    pub head: Vec<String>,
+    reader: Reader<&'a [u8]>,
+}
+
+impl<'a> Sheet<'a> {
+    /// `bytes` are those of the file at `path`.
+    pub fn new(path: &'a Path, bytes: &'a [u8]) -> Result<Self> {
+        // Spreadsheets put a mark before the first name.
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        if let Some(line) = unclosed_quote(text) {
+            return Err(Error::file(path, format!("line {line}: a quote is opened and not closed"))
+                .hint("fields with commas stand in quotes, \"like, this\"; a quote inside of them is written twice"));
+        }
+        let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text);
+        let head = reader.headers().map_err(|e| unfit(path, &e))?.iter().map(String::from).collect();
+        Ok(Self { path, head, reader })
+    }
+
+    /// The first column with one of these names, in any case.
+    pub fn column(&self, wanted: &[&str]) -> Option<usize> {
+        wanted.iter().find_map(|wanted| self.head.iter().position(|name| name.eq_ignore_ascii_case(wanted)))
+    }
+
+    /// Each row with the line it begins in.
+    pub fn rows(mut self) -> impl Iterator<Item = Result<(u64, StringRecord)>> + 'a {
+        let path = self.path;
+        let mut row = StringRecord::new();
+        std::iter::from_fn(move || match self.reader.read_record(&mut row) {
+            Ok(false) => None,
+            Ok(true) => Some(Ok((row.position().map_or(0, csv::Position::line), row.clone()))),
+            Err(error) => Some(Err(unfit(path, &error))),
+        })
+    }
+}
+
+fn unfit(path: &Path, error: &csv::Error) -> Error {
+    Error::file(path, error.to_string())
+        .hint("the file must be UTF-8 text with commas, as many in every line as in the first, which names the columns")
+}
+
+/// The line where a quote is opened that is never closed, or closed where neither a comma nor a line's end follows: by the
+/// opening quote of a later field. The crate `csv` takes such files as they come.
+pub fn unclosed_quote(text: &[u8]) -> Option<u64> {
+    #[derive(PartialEq)]
+    enum At {
+        Start,
+        Plain,
+        Quoted,
+        /// Behind a quote that may have been the last of its field.
+        Closed,
+        /// Behind blanks that follow one.
+        Behind,
+    }
+    let (mut at, mut line, mut opened) = (At::Start, 1, 1);
+    for &byte in text {
+        at = match (at, byte) {
+            (At::Start, b'"') => {
+                opened = line;
+                At::Quoted
+            }
+            (At::Quoted, b'"') => At::Closed,
+            (At::Quoted, _) => At::Quoted,
+            (At::Closed, b'"') => At::Quoted,
+            (_, b',' | b'\n' | b'\r') => At::Start,
+            (At::Closed | At::Behind, b' ' | b'\t') => At::Behind,
+            (At::Closed | At::Behind, _) => return Some(opened),
+            (At::Start | At::Plain, _) => At::Plain,
+        };
+        line += u64::from(byte == b'\n');
+    }
+    (at == At::Quoted).then_some(opened)
+}
