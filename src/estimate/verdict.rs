@@ -78,6 +78,16 @@ impl Power {
 
     /// Which gap this many images show, and how many others need.
     pub fn sentence(&self, m: usize) -> String {
+        let percent = ENOUGH * 100.0;
+        let shown = match self.gap {
+            Some(gap) => format!("{m} images show a gap R_g - R_S of {} with {percent}% power", significant(gap, 2)),
+            None => format!("images like these {m} do not tell which gap would have been seen"),
+        };
+        [vec![shown], self.needs()].concat().join("; ")
+    }
+
+    /// How many images the gaps need.
+    fn needs(&self) -> Vec<String> {
         let (mut gaps, mut images, mut beyond) = (vec![], vec![], vec![]);
         for (gap, needed) in GAPS.iter().zip(self.needed) {
             match needed {
@@ -85,20 +95,16 @@ impl Power {
                 None => beyond.push(gap.to_string()),
             }
         }
-        let percent = ENOUGH * 100.0;
-        let mut parts = vec![match self.gap {
-            Some(gap) => format!("{m} images show a gap R_g - R_S of {} with {percent}% power", significant(gap, 2)),
-            None => format!("images like these {m} do not tell which gap would have been seen"),
-        }];
+        let mut parts = vec![];
         match gaps.len() {
             0 => {}
             1 => parts.push(format!("one of {} needs about {}", gaps[0], images[0])),
             _ => parts.push(format!("gaps of {} need about {}", list(&gaps), list(&images))),
         }
-        if !beyond.is_empty() && self.gap.is_some() {
+        if !gaps.is_empty() && !beyond.is_empty() {
             parts.push(format!("one of {} is more than such images can show", list(&beyond)));
         }
-        parts.join("; ")
+        parts
     }
 
     pub fn map(&self) -> Value {
@@ -181,14 +187,13 @@ impl<T: Test> Judged<T> {
 
     pub fn text(&self) -> String {
         let (level, m, power) = (significant(self.test.planned().delta(), 4), self.test.size(), &self.power);
-        let sentence = power.sentence(m);
         match self.verdict() {
             Verdict::Rejected => match self.test.enough() {
                 Some(enough) => format!("{}; {enough}", self.short()),
                 None => self.short(),
             },
             Verdict::NotRejected => {
-                format!("not rejected at {level}: {sentence}; {}; {NO_PROOF}", self.test.wanted())
+                format!("not rejected at {level}: {}; {}; {NO_PROOF}", power.sentence(m), self.test.wanted())
             }
             Verdict::NoPower if power.positive == 0 => {
                 format!(
@@ -198,11 +203,12 @@ impl<T: Test> Judged<T> {
             }
             Verdict::NoPower => format!(
                 "no power at this size: with {} of {m} T_i above 0 there can be no gap above {}, and the test rejects that at \
-                 {level} with {:.0}% power, less than {:.0}%; use more images or a larger epsilon; {sentence}",
+                 {level} with {:.0}% power, less than {:.0}%; {}",
                 power.positive,
                 significant(power.largest, 2),
                 100.0 * power.against_largest,
                 100.0 * ENOUGH,
+                [vec!["use more images or a larger epsilon".to_string()], power.needs()].concat().join("; "),
             ),
         }
     }

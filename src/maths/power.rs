@@ -27,6 +27,10 @@ fn normal(x: f64) -> f64 {
     0.5 * erfc(-x / std::f64::consts::SQRT_2)
 }
 
+fn density(x: f64) -> f64 {
+    (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt()
+}
+
 /// One kind of image: L(x), L(g(x)) h_g(g(x)), and how frequent it is.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
@@ -228,14 +232,17 @@ fn hedged(law: &Law, m: f64, bets: Bets) -> f64 {
     normal((start + law.gap() * drift - coarse) / (law.variance(Kind::t) * spread).sqrt())
 }
 
-/// The power of bets that are all as high as they may be, where no lower ones gain more: then their growth is the limit.
+/// The power of bets that are all as high as they may be; 1 where hedging starts with lower ones, or lower ones gain more.
 fn capped(law: &Law, m: f64, bets: Bets) -> f64 {
     let bet = MOST / -bets.range.0;
-    if law.mean_of(|kind| kind.t() / (1.0 + bet * kind.t())) < 0.0 {
+    let (level, square) = (bets.upper_level(), law.mean_of(|kind| kind.t() * kind.t()));
+    let start = normal_quantile(level / (1.0 + ABOVE));
+    let first = density(start) / normal(start) / (m * square).sqrt();
+    if first < bet || law.mean_of(|kind| kind.t() / (1.0 + bet * kind.t())) < 0.0 {
         return 1.0;
     }
     let gain = |kind: &Kind| (bet * kind.t()).ln_1p();
     let mean = law.mean_of(gain);
     let variance = law.mean_of(|kind| (gain(kind) - mean).powi(2));
-    beyond(mean, variance, m, (1.0 / bets.upper_level()).ln() / m)
+    beyond(mean, variance, m, (1.0 / level).ln() / m)
 }

@@ -17,50 +17,65 @@ const TESTS: [(&str, &str, bool); 3] =
 ///
 /// `curves`: rows `#{ m, p, p_lo, p_hi, test, betting_p, .. }` of one curve (an array), or a map from a name to such an array.
 pub fn pvalues(curves: &Value, delta: f64, adjusted: Option<&[Value]>) -> Result<Figure> {
-    let mut panel = Panel {
-        x: Axis { label: "number of images".into(), log: true, ..Axis::default() },
-        y: Axis { label: "p-value".into(), min: Some(-0.03), max: Some(1.03), ..Axis::default() },
-        ..Panel::default()
-    };
     let curves = named(curves)?;
+    let several = curves.len() > 1;
     let last: Vec<f64> =
         curves.iter().filter_map(|(_, rows)| rows.last()).map(|row| number(row, "p")).collect::<Result<_>>()?;
     let adjusted = match adjusted {
         None => holm(&last),
         Some(rows) => curves.iter().map(|(name, _)| adjusted_of(name, rows)).collect::<Result<_>>()?,
     };
-    let mut corrected = Series::points("", vec![], vec![]);
+    let (mut counting, mut beside) = (Vec::new(), Vec::new());
+    let mut corrected = Series::points(format!("adjusted for {} curves (Holm)", curves.len()), vec![], vec![]);
     for (i, (name, rows)) in curves.iter().enumerate() {
         let counts = test_of(rows)?;
-        let named = |what: &str| match (name.is_empty(), what.is_empty()) {
-            (true, _) => what.to_string(),
-            (false, true) => name.clone(),
-            (false, false) => format!("{name}: {what}"),
-        };
-        let counting = TESTS.iter().find(|(word, ..)| Some(*word) == counts).map_or("", |(_, title, _)| title);
-        let mut label = named(counting);
-        if let (Some(row), true) = (rows.last(), curves.len() > 1) {
+        let title = TESTS.iter().find(|(word, ..)| Some(*word) == counts).map_or("", |(_, title, _)| title);
+        let mut label = of_curve(name, title);
+        if let (Some(row), true) = (rows.last(), several) {
             label += &format!(" (p {}, adjusted {})", significant(last[i], 2), significant(adjusted[i], 2));
             corrected.x.push(number(row, "m")?);
             corrected.y.push(adjusted[i]);
         }
-        panel.layers.push(Layer::Series(curve(label, rows, "p")?));
+        counting.push(Layer::Series(curve(label, rows, "p")?));
         for (word, title, drawn) in TESTS {
             let column = format!("{word}_p");
             let known = rows.iter().all(|row| matches!(field(row, &column), Ok(Some(_))));
             if drawn && known && counts.is_some_and(|counts| counts != word) {
-                let label = named(&format!("{title}, does not count"));
-                panel.layers.push(Layer::Series(curve(label, rows, &column)?));
+                let mark = if several { "" } else { ", does not count" };
+                beside.push(Layer::Series(curve(of_curve(name, &format!("{title}{mark}")), rows, &column)?));
             }
         }
     }
-    if curves.len() > 1 {
-        corrected.label = format!("adjusted for {} curves (Holm)", curves.len());
-        panel.layers.push(Layer::Series(corrected));
+    if several {
+        counting.push(Layer::Series(corrected));
+    } else {
+        counting.append(&mut beside);
     }
-    let label = format!("δ = {delta}");
-    panel.layers.push(Layer::Rule(Rule { label, horizontal: true, at: delta }));
-    Ok(Figure::new(panel)?.cautioned(&cautions(&curves)))
+    let panel = |title: &str, mut layers: Vec<Layer>| {
+        layers.push(Layer::Rule(Rule { label: format!("δ = {delta}"), horizontal: true, at: delta }));
+        Panel {
+            title: title.into(),
+            x: Axis { label: "number of images".into(), log: true, ..Axis::default() },
+            y: Axis { label: "p-value".into(), min: Some(-0.03), max: Some(1.03), ..Axis::default() },
+            layers,
+        }
+    };
+    // Many lines on one another are not to be told apart.
+    let panels = match beside.is_empty() {
+        true => vec![panel("", counting)],
+        false => vec![panel("the tests that count", counting), panel("tests that do not count", beside)],
+    };
+    let columns = panels.len();
+    Figure::of(panels, columns).cautioned(&cautions(&curves)).checked()
+}
+
+/// What a line of a curve shows, for the legend.
+fn of_curve(name: &str, what: &str) -> String {
+    match (name.is_empty(), what.is_empty()) {
+        (true, _) => what.to_string(),
+        (false, true) => name.to_string(),
+        (false, false) => format!("{name}: {what}"),
+    }
 }
 
 /// Figure 5, right: the error on the sample (R_S), its importance-weighted estimate from adversarial examples (R_g) and,

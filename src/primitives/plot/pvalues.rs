@@ -23,7 +23,7 @@ pub static PVALUES: Primitive = Primitive {
     ],
     returns: "Figure",
     notes: "One line per curve for the test that counts. Where the rows say which `test` that is, the other one of the betting \
-            and the pairwise test stands beside it, named as not counting. Bands reach from `p_lo` to `p_hi` where the rows have \
+            and the pairwise test stands beside it, named as not counting; of several curves in a panel of its own. Bands reach from `p_lo` to `p_hi` where the rows have \
             them. Of several curves the legend has the p-values at the largest sizes beside those that are corrected for the number of curves \
             (Holm), which are points in the figure. Cautions of the rows stand below.",
     source: "Werpachowski, György and Szepesvári 2019, Figure 5 left",

@@ -21,7 +21,7 @@ pub static HOLM: Primitive = Primitive {
     )],
     options: &[DELTA],
     returns: "an array of maps, in the order given: name (of a map's) or index, test and difference (of reports), p, adjusted_p, \
-              reject (whether adjusted_p is delta at most), verdict, and cautions where a report has any",
+              reject (whether adjusted_p is delta at most), and verdict, which begins with the report's cautions",
     notes: "Any true hypothesis among them is rejected with probability delta at most, however they depend on each other. p is \
             that of the test that counts in each report; where that is the betting test, adjusted_p starts from levels that are as fine as the \
             correction asks for (delta, delta/2, .. delta/n), in place of powers of 10.",
@@ -43,20 +43,9 @@ pub static HOLM: Primitive = Primitive {
         let asked = values.len();
         let tests = values.into_iter().map(|value| Asked::of(cx, value, asked, delta)).collect::<Result<Vec<_>>>()?;
         let adjusted = holm(&tests.iter().map(|test| test.fine).collect::<Vec<_>>());
-        // In every row or in none: a table has the columns of its first row.
-        let cautioned = tests.iter().any(|test| !test.cautions.is_empty());
         let rows = tests.into_iter().zip(adjusted).zip(names);
-        Ok(Value::Array(
-            rows.map(|((test, adjusted), name)| {
-                let cautions = Value::Str(test.cautions.text());
-                let mut row = test.row(name, adjusted, asked, delta);
-                if cautioned {
-                    row.insert("cautions".into(), cautions);
-                }
-                Value::Map(row)
-            })
-            .collect(),
-        ))
+        let rows = rows.map(|((test, adjusted), name)| Value::Map(test.row(name, adjusted, asked, delta)));
+        Ok(Value::Array(rows.collect()))
     },
 };
 
