@@ -404,11 +404,17 @@ fn figure_5_takes_rows_or_named_rows() {
     let figure_5 = figure("plot::pvalues", vec![named]);
     let json = figure_5.json();
     let panel = &json["panels"][0];
-    assert_eq!((&panel["x"]["scale"], &panel["layers"][1]["label"]), (&"log".into(), &"strongest".into()));
+    assert_eq!(
+        (&panel["x"]["scale"], &panel["layers"][1]["label"]),
+        (&"log".into(), &"strongest (p 0.5, adjusted 0.99)".into())
+    );
     // Rows are put in the order of their sizes.
     assert_eq!(panel["layers"][1]["x"], serde_json::json!([100.0, 1000.0, 10000.0]));
     assert_eq!(panel["layers"][1]["lo"][2], 0.5 * 0.9);
-    assert_eq!(panel["layers"][2]["at"], 0.05);
+    assert_eq!(
+        (&panel["layers"][2]["label"], &panel["layers"][3]["at"]),
+        (&"adjusted for 2 curves (Holm)".into(), &0.05.into())
+    );
     assert!(figure_5.svg().expect("an SVG").contains("δ = 0.05"));
 
     let json = figure("plot::risks", vec![curve(&[100, 1000])]).json();

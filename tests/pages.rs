@@ -223,7 +223,8 @@ fn warnings_stand_before_everything_else() {
 fn reports_stand_side_by_side() {
     let one = |p: f64, reject: bool| {
         serde_json::json!({ "type": "RiskReport", "m": 400, "error": 0.25, "lo": -0.96, "hi": 0.5, "p": p, "reject": reject,
-            "interval_test": { "p": 0.5, "reject": false }, "scored": 800, "verdict": "said: in words", "assumption": "rolled",
+            "cautions": [], "interval": { "p": 0.5, "reject": false, "counts": false, "verdict": "not the test that counts; left: alone" },
+            "power": { "gap": 0.0312, "needed": [{ "gap": 0.001, "images": 380000 }] }, "scored": 800, "verdict": "said: in words", "assumption": "rolled",
             "model_hash": "8c8eed596fb9a75b0fbe361511fccdb294c35614c246925c4484adaab5770cbf", "new_field": 7 })
     };
     let deep = serde_json::json!({ "er": { "list": [1, 2.5] } });
@@ -236,6 +237,9 @@ fn reports_stand_side_by_side() {
         "[-0.96, 0.5]",
         "800 (2.0 per image)",
         "badge bad\">said",
+        "interval test, which does not count",
+        "badge plain\">left",
+        "R_g - R_S = 0.0312; 0.001 needs 380000 images",
         "new field",
         "1, 2.5",
         "rolled",

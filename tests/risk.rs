@@ -8,10 +8,12 @@ use std::rc::Rc;
 use rand::Rng;
 use tch::Tensor;
 use toys::{Linear, call, gaussian, integers, labels, model, noise, options, run, set};
-use viva::core::{Cx, ErrorKind, Object, Result, Value, random};
+use viva::core::{Cx, ErrorKind, Object, Result, Value, number, random};
 use viva::data::{Dataset, Edge};
-use viva::estimate::independence::{Verdict, pairwise_test};
+use viva::estimate::independence::pairwise_test;
+use viva::estimate::protocol::{Protocol, Which};
 use viva::estimate::risk::{RiskReport, report as report_on};
+use viva::estimate::verdict::Verdict;
 use viva::maths::betting::Sides;
 use viva::model::{Model, Network};
 use viva::search::{Nearest, Row, Strongest, Transcript};
@@ -31,7 +33,7 @@ fn exam(n: usize, margin: usize, seed: u64) -> (Model, Dataset) {
 }
 
 fn report(transcript: Rc<Transcript>, delta: f64) -> Result<RiskReport> {
-    report_on(&Cx::default(), transcript, delta, Sides::Two)
+    report_on(&Cx::default(), transcript, Protocol { test: Which::Betting, delta, sides: Sides::Two })
 }
 
 fn transcript(n: usize) -> Transcript {
@@ -86,9 +88,11 @@ fn numbers_by_hand() {
     near("hi", 0.5);
     near("p", 1.0);
     let l = 60f64.ln() / 5.0;
-    near("bound", (2.0 * variance * l).sqrt() + 3.0 * (0.5 + 8.0 / 9.0) * l);
+    let bound = (2.0 * variance * l).sqrt() + 3.0 * (0.5 + 8.0 / 9.0) * l;
+    let found = report.tests.pairwise.bound;
+    assert!((found - bound).abs() < 1e-12, "{found} is not {bound}");
     assert_eq!(report.t, t);
-    assert_eq!(report.test.verdict(), Verdict::NoPower);
+    assert_eq!(report.tests.pairwise.verdict(), Verdict::NoPower);
     let text = report.details(100);
     assert!(text.contains("no power at this size") && !text.contains("not overfitted"), "{text}");
     println!("{text}");
@@ -96,18 +100,20 @@ fn numbers_by_hand() {
 
 #[test]
 fn one_side_looks_for_overfitting_alone() {
-    let of =
-        |rows: &[(bool, bool, f64)], sides| report_on(&Cx::default(), Rc::new(by_hand(rows)), 0.05, sides).unwrap();
+    let of = |rows: &[(bool, bool, f64)], sides| {
+        let protocol = Protocol { test: Which::Betting, delta: 0.05, sides };
+        report_on(&Cx::default(), Rc::new(by_hand(rows)), protocol).unwrap()
+    };
     let too_good: Vec<_> = (0..2000).map(|i| (false, i % 5 < 2, if i % 5 < 2 { 0.5 } else { 1.0 })).collect();
     let too_bad: Vec<_> =
         (0..2000).map(|i| (i % 5 == 0, i % 5 == 0, if i % 5 == 0 { 1.0 / 9.0 } else { 1.0 })).collect();
     for sides in [Sides::One, Sides::Two] {
-        assert!(of(&too_good, sides).betting.outcome.reject, "{sides:?}");
-        assert_eq!(of(&too_bad, sides).betting.outcome.reject, sides == Sides::Two);
+        assert!(of(&too_good, sides).tests.betting.outcome.reject, "{sides:?}");
+        assert_eq!(of(&too_bad, sides).tests.betting.outcome.reject, sides == Sides::Two);
     }
     let [one, two] = [Sides::One, Sides::Two].map(|sides| of(&too_good, sides));
     assert_ne!(one.digest(), two.digest());
-    assert!(one.betting.outcome.used < two.betting.outcome.used);
+    assert!(one.tests.betting.outcome.used < two.tests.betting.outcome.used);
 }
 
 /// Repeating a call, which draws with a seed of its own each time, does not toss the coin again.
@@ -121,7 +127,7 @@ fn the_order_of_bets_is_the_runs() {
         let report =
             viva::primitives::find("risk::estimate").unwrap().call(&cx, vec![f.clone(), data.clone(), epsilon]);
         let report = report.unwrap_or_else(|e| panic!("{e}")).downcast::<RiskReport>().unwrap();
-        (report.transcript.of.seed, report.order_seed, report.betting.outcome.log_wealth)
+        (report.transcript.of.seed, report.tests.order_seed, report.tests.betting.outcome.log_wealth)
     };
     let (first, again) = (seeds(), seeds());
     assert!(first.0 != again.0 && (first.1, first.2) == (again.1, again.2), "{first:?} {again:?}");
@@ -138,9 +144,13 @@ fn verdicts() {
     let (deviation, t) = ((0.4f64 * 0.25 - 0.04).sqrt(), 0.2f64);
     let q = 2.0 * t / (2f64.sqrt() * deviation + (2.0 * deviation.powi(2) + 24.0 * t).sqrt());
     let by_hand_p = 6.0 * (-2000.0 * q * q).exp();
-    assert!((rejected.interval.p / by_hand_p - 1.0).abs() < 1e-9, "{} is not {by_hand_p}", rejected.interval.p);
-    assert_eq!(rejected.test.verdict(), Verdict::Rejected);
-    assert!(rejected.test.p < 1e-6);
+    assert!(
+        (rejected.tests.interval.p / by_hand_p - 1.0).abs() < 1e-9,
+        "{} is not {by_hand_p}",
+        rejected.tests.interval.p
+    );
+    assert_eq!(rejected.tests.pairwise.verdict(), Verdict::Rejected);
+    assert!(rejected.tests.pairwise.p < 1e-6);
     // The same with small weights and errors that make up for them.
     let rows: Vec<_> = (0..2000)
         .map(|i| match i % 5 {
@@ -150,10 +160,11 @@ fn verdicts() {
         })
         .collect();
     let quiet = report(Rc::new(by_hand(&rows)), 0.05).unwrap();
-    assert_eq!((quiet.test.verdict(), quiet.test.reject), (Verdict::NotRejected, false));
-    assert!(quiet.test.verdict_text().starts_with("not rejected at 0.05"));
+    let pairwise = &quiet.tests.pairwise;
+    assert_eq!((pairwise.verdict(), pairwise.reject), (Verdict::NotRejected, false));
+    assert!(pairwise.text().starts_with("not rejected at 0.05"));
     for report in [rejected, quiet] {
-        assert_eq!(report.test.reject, report.test.p < 0.05);
+        assert_eq!(report.tests.pairwise.reject, report.tests.pairwise.p < 0.05);
     }
 }
 
@@ -214,10 +225,11 @@ fn both_estimates_have_the_same_mean() {
     println!("{}", report.details(100));
     assert!(report.error.mean > 0.05 && report.adversarial_error > report.error.mean + 0.1, "nothing to test");
     // Four standard errors: fails by chance once in 16,000 models; the seed is fixed.
-    let z = report.test.difference / (report.test.sigma / (n as f64).sqrt());
+    let test = &report.tests.pairwise;
+    let z = test.difference / (test.sigma / (n as f64).sqrt());
     assert!(z.abs() < 4.0, "z = {z}");
     assert!(report.weighted.variance < report.error.variance);
-    assert!(!report.test.reject);
+    assert!(!test.reject);
 }
 
 #[test]
@@ -236,7 +248,9 @@ fn curve() {
         assert!(number(point, "error_lo") < number(point, "error"));
     }
     let last = points.last().unwrap();
-    assert_eq!(number(last, "p"), report.test.p);
+    assert_eq!(number(last, "p"), report.tests.betting.p);
+    assert_eq!(number(last, "pairwise_p"), report.tests.pairwise.p);
+    assert_eq!(number(last, "interval_p"), report.tests.interval.p);
     assert_eq!(number(last, "error"), report.error.mean);
     let b = viva::maths::bernstein::bernstein(103, report.weighted.variance, 0.025, 1.0);
     assert!((number(last, "weighted_error_hi") - report.weighted.mean - b).abs() < 1e-12);
@@ -466,9 +480,9 @@ fn the_betting_test_of_a_report_is_committed_to_its_seed() {
     for name in ["reject", "p", "log_wealth", "used", "sides", "verdict"] {
         assert_eq!(found[name].summary(), again[name].summary(), "{name}");
     }
-    let log_wealth = |seed: u64| estimate(seed).betting.outcome.log_wealth;
-    assert_eq!(log_wealth(7), report.betting.outcome.log_wealth);
-    assert_ne!(log_wealth(8), report.betting.outcome.log_wealth, "another seed, another order");
+    let log_wealth = |seed: u64| estimate(seed).tests.betting.outcome.log_wealth;
+    assert_eq!(log_wealth(7), report.tests.betting.outcome.log_wealth);
+    assert_ne!(log_wealth(8), report.tests.betting.outcome.log_wealth, "another seed, another order");
     // What is saved says it all again.
     let json = report.json();
     assert_eq!((&json["betting"]["seed"], &json["betting"]["sides"]), (&7.into(), &2.into()));
@@ -486,9 +500,12 @@ fn the_betting_test_of_a_report_is_committed_to_its_seed() {
     };
     assert_eq!(by_hand["log_wealth"].summary(), found["log_wealth"].summary());
     let text = report.details(100);
-    for wanted in
-        ["betting test", "in order of seed 7 (a diagnostic, no p-value", "could stop after", "before looking at them"]
-    {
+    for wanted in [
+        "betting test, which counts",
+        "in order of seed 7 (a diagnostic, no p-value",
+        "could stop after",
+        "before looking at any",
+    ] {
         assert!(text.contains(wanted), "{wanted:?} is not in\n{text}");
     }
 }
@@ -503,17 +520,17 @@ fn adversarial(n: usize, percent: usize) -> Transcript {
 fn a_report_says_of_every_test_what_it_can() {
     // 300 images with 6% adversarial examples: a matter for the betting test alone.
     let seen = report(Rc::new(adversarial(300, 6)), 0.05).unwrap();
-    assert!(!seen.test.reject && !seen.interval.reject && seen.betting.outcome.reject, "{}", seen.details(100));
-    assert!(seen.summary().ends_with("rejected by the betting test alone"), "{}", seen.summary());
-    assert!(seen.test.verdict_text().starts_with("no power at this size"), "{}", seen.test.verdict_text());
-    let used = seen.betting.outcome.used;
-    assert!(used < 300 && seen.betting.p <= 0.05);
+    let tests = &seen.tests;
+    assert!(!tests.pairwise.reject && !tests.interval.reject && tests.reject(), "{}", seen.details(100));
+    assert!(tests.pairwise.text().starts_with("no power at this size"), "{}", tests.pairwise.text());
+    let used = tests.betting.outcome.used;
+    assert!(used < 300 && tests.betting.p <= 0.05);
     assert!(seen.details(200).contains(&format!("could stop after {used} of 300 images")), "{}", seen.details(200));
-    assert_eq!(seen.other_orders, 1.0);
+    assert_eq!(tests.other_orders, 1.0);
     println!("{}", seen.details(100));
     // 60 images with 3 of them: none of the three tests could have told.
     let few = report(Rc::new(adversarial(60, 5)), 0.05).unwrap();
-    assert_eq!(few.betting.verdict(), Verdict::NoPower);
+    assert_eq!(few.tests.betting.verdict(), Verdict::NoPower);
     let text = few.details(100);
     assert_eq!(text.matches("no power at this size").count(), 3, "{text}");
     assert!(!text.contains("not overfitted") && !text.contains("not rejected"), "{text}");
@@ -521,7 +538,7 @@ fn a_report_says_of_every_test_what_it_can() {
     println!("{text}");
     // Nothing to bet on: 20,000 images without an adversarial example have no power either.
     let none = report(Rc::new(adversarial(20_000, 0)), 0.05).unwrap();
-    assert_eq!((none.test.verdict(), none.betting.verdict()), (Verdict::NoPower, Verdict::NoPower));
+    assert_eq!((none.tests.pairwise.verdict(), none.tests.betting.verdict()), (Verdict::NoPower, Verdict::NoPower));
 }
 
 #[test]
@@ -529,13 +546,13 @@ fn the_curve_has_both_tests() {
     let report = report(Rc::new(adversarial(2000, 4)), 0.05).unwrap();
     let points = report.curve(&Cx::default(), 8, 5, 3).unwrap();
     let number = |i: usize, name: &str| if let Value::Float(x) = points[i][name] { x } else { f64::NAN };
-    assert_eq!(number(7, "betting_p"), report.betting.p);
+    assert_eq!(number(7, "betting_p"), report.tests.betting.p);
     for i in 0..8 {
         let (lo, p, hi) = (number(i, "betting_p_lo"), number(i, "betting_p"), number(i, "betting_p_hi"));
         assert!(lo <= p && p <= hi && hi <= 1.0, "{lo} {p} {hi}");
     }
     // 500 images: T = 0.02 is five standard errors for the betting test, and far below what Eq. 7 asks for.
-    assert!(number(1, "betting_p_hi") <= 0.05 && number(1, "p_lo") > 0.2, "{:?}", points[1]);
+    assert!(number(1, "betting_p_hi") <= 0.05 && number(1, "pairwise_p_lo") > 0.2, "{:?}", points[1]);
 }
 
 #[test]
@@ -560,7 +577,8 @@ fn n_model_test() {
     let mean: Vec<f64> = (0..150).map(|i| ts.iter().map(|report| report.t[i]).sum::<f64>() / 4.0).collect();
     let (lo, hi) = (ts[0].density.lo, ts[0].density.hi);
     let pairwise = pairwise_test(&mean, hi - lo, 0.05).unwrap();
-    assert_eq!((field(&*found, "p"), field(&*found, "bound")), (pairwise.p, pairwise.bound));
+    let said = part(&*found, "pairwise");
+    assert_eq!((said["p"].summary(), said["bound"].summary()), (number(pairwise.p), number(pairwise.bound)));
     assert_eq!(
         (field(&*found, "n"), field(&*found, "m"), field(&*found, "difference")),
         (4.0, 150.0, pairwise.difference)
@@ -575,13 +593,14 @@ fn n_model_test() {
     let errors = found.field("errors").unwrap().unwrap().json();
     assert_eq!(errors, Value::floats(ts.iter().map(|report| report.error.mean)).json());
     let csv = found.table().unwrap().csv();
-    assert!(csv.starts_with("id,t,t0,t1,t2,t3\n") && csv.lines().count() == 151);
+    // The labels are the first model's: the others guess, and the table says so.
+    assert!(csv.starts_with("id,t,t0,t1,t2,t3,cautions\n") && csv.lines().count() == 151, "{csv}");
     assert_eq!(found.json()["model_hashes"].as_array().unwrap().len(), 4);
     println!("{}", found.details(100));
     assert!(found.details(100).contains("Each model alone"));
     assert!(cx.warnings().iter().all(|warning| !warning.contains("twice")), "{:?}", cx.warnings());
     // Averaging brings the deviation down.
-    assert!(pairwise.sigma < ts.iter().map(|report| report.test.sigma).fold(f64::INFINITY, f64::min));
+    assert!(pairwise.sigma < ts.iter().map(|report| report.tests.pairwise.sigma).fold(f64::INFINITY, f64::min));
 
     test(vec![reports[0].clone(), reports[1].clone(), reports[0].clone()]).unwrap();
     assert!(

@@ -54,6 +54,11 @@ impl Cautions {
         self.iter().map(|caution| format!("caution: {caution}")).collect()
     }
 
+    /// All of them as one piece of text, for a cell of a table.
+    pub fn text(&self) -> String {
+        self.0.join("; ")
+    }
+
     pub fn value(&self) -> Value {
         Value::Array(self.iter().map(|caution| Value::Str(caution.into())).collect())
     }
@@ -68,7 +73,7 @@ impl Cautions {
             true => table,
             false => {
                 let rows = table.len();
-                table.column("cautions", vec![Value::Str(self.0.join("; ")); rows])
+                table.column("cautions", vec![Value::Str(self.text()); rows])
             }
         }
     }

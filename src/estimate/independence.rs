@@ -5,27 +5,14 @@ use std::collections::BTreeMap;
 
 use rand::seq::SliceRandom;
 
+use super::verdict::Test;
 use crate::core::{Cx, Error, Result, Value, number, random, significant};
 use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use crate::maths::betting::{Bets, Outcome, Sides};
+use crate::maths::power::Planned;
 
 /// How far beyond its range a value may lie, as a share of the range: tensors hold seven digits.
 const ROUNDING: f64 = 1e-6;
-
-/// What a test can say: the paper's two answers, and that it could not have said anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    Rejected,
-    NotRejected,
-    NoPower,
-}
-
-/// The two sentences that all tests share.
-fn rejected(delta: f64) -> String {
-    format!("rejected at {}: the model and these images are not independent", significant(delta, 4))
-}
-
-const NO_PROOF: &str = "this is no proof that the model is independent of these images";
 
 fn check(what: &str, values: &[f64]) -> Result<()> {
     if values.is_empty() {
@@ -52,8 +39,8 @@ pub struct Pairwise {
     pub delta: f64,
     /// What |T| must exceed to reject at delta (Eq. 6).
     pub bound: f64,
-    /// The largest |T| that there could have been.
-    pub largest: f64,
+    /// U, the largest minus the smallest value that a T_i can take.
+    pub range: f64,
     /// Eq. 7.
     pub p: f64,
     pub reject: bool,
@@ -72,33 +59,31 @@ pub fn pairwise_test(t: &[f64], range: f64, delta: f64) -> Result<Pairwise> {
     let p = pairwise_p(m, variance, difference, range);
     let bound = bernstein(m, variance, delta, range);
     let reject = difference.abs() > bound;
-    Ok(Pairwise { m, difference, sigma: variance.sqrt(), delta, bound, largest: range, p, reject })
+    Ok(Pairwise { m, difference, sigma: variance.sqrt(), delta, bound, range, p, reject })
 }
 
-impl Pairwise {
-    pub fn verdict(&self) -> Verdict {
-        match self.reject {
-            true => Verdict::Rejected,
-            false if self.largest <= self.bound => Verdict::NoPower,
-            false => Verdict::NotRejected,
-        }
+impl Test for Pairwise {
+    fn size(&self) -> usize {
+        self.m
     }
 
-    pub fn verdict_text(&self) -> String {
-        let (delta, bound) = (significant(self.delta, 4), significant(self.bound, 4));
-        match self.verdict() {
-            Verdict::Rejected => rejected(self.delta),
-            Verdict::NotRejected => format!("not rejected at {delta}: |T| would have to exceed {bound}; {NO_PROOF}"),
-            Verdict::NoPower => format!(
-                "no power at this size: |T| would have to exceed {bound} to reject at {delta}, and these {} images let it \
-                 reach {} at most; use more images or a larger epsilon",
-                self.m,
-                significant(self.largest, 4)
-            ),
-        }
+    fn p(&self) -> f64 {
+        self.p
     }
 
-    pub fn map(&self) -> BTreeMap<String, Value> {
+    fn rejects(&self) -> bool {
+        self.reject
+    }
+
+    fn planned(&self) -> Planned {
+        Planned::Pairwise { range: self.range, delta: self.delta }
+    }
+
+    fn wanted(&self) -> String {
+        format!("|T| would have to exceed {}", significant(self.bound, 4))
+    }
+
+    fn map(&self) -> BTreeMap<String, Value> {
         map([
             ("m", Value::Int(self.m as i64)),
             ("difference", Value::Float(self.difference)),
@@ -106,7 +91,6 @@ impl Pairwise {
             ("bound", Value::Float(self.bound)),
             ("p", Value::Float(self.p)),
             ("reject", Value::Bool(self.reject)),
-            ("verdict", Value::Str(self.verdict_text())),
         ])
     }
 }
@@ -121,8 +105,6 @@ pub struct Interval {
     pub delta: f64,
     /// What |R_g - R_S| must exceed: half the widths of both intervals at delta/2 each.
     pub bound: f64,
-    /// The largest |R_g - R_S| that there could have been.
-    pub largest: f64,
     pub p: f64,
     pub reject: bool,
 }
@@ -145,22 +127,31 @@ pub fn interval_test(losses: &[f64], weighted: &[f64], delta: f64) -> Result<Int
     let difference = weighted_error - error;
     let bound = bernstein(m, variance, delta / 2.0, 1.0) + bernstein(m, weighted_variance, delta / 2.0, 1.0);
     let p = interval_p(m, variance, weighted_variance, difference);
-    Ok(Interval { m, error, weighted_error, delta, bound, largest: 1.0, p, reject: difference.abs() > bound })
+    Ok(Interval { m, error, weighted_error, delta, bound, p, reject: difference.abs() > bound })
 }
 
-impl Interval {
-    pub fn verdict_text(&self) -> String {
-        let (delta, bound) = (significant(self.delta, 4), significant(self.bound, 4));
-        if self.reject {
-            rejected(self.delta)
-        } else if self.largest <= self.bound {
-            format!("no power at this size: |T| would have to exceed {bound} to reject at {delta}; use more images")
-        } else {
-            format!("not rejected at {delta}: |T| would have to exceed {bound}; {NO_PROOF}")
-        }
+impl Test for Interval {
+    fn size(&self) -> usize {
+        self.m
     }
 
-    pub fn map(&self) -> BTreeMap<String, Value> {
+    fn p(&self) -> f64 {
+        self.p
+    }
+
+    fn rejects(&self) -> bool {
+        self.reject
+    }
+
+    fn planned(&self) -> Planned {
+        Planned::Interval { delta: self.delta }
+    }
+
+    fn wanted(&self) -> String {
+        format!("|T| would have to exceed {}", significant(self.bound, 4))
+    }
+
+    fn map(&self) -> BTreeMap<String, Value> {
         map([
             ("m", Value::Int(self.m as i64)),
             ("error", Value::Float(self.error)),
@@ -169,7 +160,6 @@ impl Interval {
             ("bound", Value::Float(self.bound)),
             ("p", Value::Float(self.p)),
             ("reject", Value::Bool(self.reject)),
-            ("verdict", Value::Str(self.verdict_text())),
         ])
     }
 }
@@ -184,11 +174,6 @@ pub struct Betting {
     pub outcome: Outcome,
     /// From the ladder of levels delta, delta/10, ...
     pub p: f64,
-    /// How many images could speak for overfitting, and whether they could have been enough.
-    pub adversarial: usize,
-    pub could_reject: bool,
-    /// Where they could not: the fewest that would have been enough, `None` if not even all images are.
-    fewest: Option<usize>,
 }
 
 /// Bets that the checks of `betting_test` accept.
@@ -220,9 +205,8 @@ pub fn stakes(t: &[f64], (lo, hi): (f64, f64)) -> Result<Vec<f64>> {
     }
 }
 
-/// Tests whether the values have mean 0 by betting on them one after the other. `best` are the T_i that would have spoken
-/// most for overfitting, as far as the outcomes tell. Without `ladder` p is delta or 1.
-pub fn betting_test(cx: &Cx, t: &[f64], best: &[f64], bets: Bets, ladder: bool) -> Result<Betting> {
+/// Tests whether the values have mean 0 by betting on them one after the other. Without `ladder` p is delta or 1.
+pub fn betting_test(cx: &Cx, t: &[f64], bets: Bets, ladder: bool) -> Result<Betting> {
     let t = stakes(t, bets.range)?;
     let (difference, variance) = mean_variance(t.iter().copied());
     cx.check()?;
@@ -231,30 +215,7 @@ pub fn betting_test(cx: &Cx, t: &[f64], best: &[f64], bets: Bets, ladder: bool) 
         true if !ladder => bets.delta,
         _ => bets.p(&t, &outcome, || cx.check())?,
     };
-    let could_reject = outcome.reject || bets.rejects(best);
-    let adversarial = best.iter().filter(|x| **x > 0.0).count();
-    let m = t.len();
-    let fewest = if could_reject { None } else { fewest(cx, m, &bets)? };
-    Ok(Betting { m, difference, sigma: variance.sqrt(), bets, outcome, p, adversarial, could_reject, fewest })
-}
-
-/// The fewest values `hi`, evenly spread among zeros, that are enough to reject; `None` if not even m are.
-fn fewest(cx: &Cx, m: usize, bets: &Bets) -> Result<Option<usize>> {
-    let hi = bets.range.1;
-    let enough = |n: usize| {
-        let spread = |i: usize| if (i + 1) * n / m > i * n / m { hi } else { 0.0 };
-        bets.rejects(&(0..m).map(spread).collect::<Vec<f64>>())
-    };
-    let (mut few, mut many) = (0, m);
-    if !enough(many) {
-        return Ok(None);
-    }
-    while many - few > 1 {
-        cx.check()?;
-        let middle = (few + many) / 2;
-        if enough(middle) { many = middle } else { few = middle }
-    }
-    Ok(Some(many))
+    Ok(Betting { m: t.len(), difference, sigma: variance.sqrt(), bets, outcome, p })
 }
 
 /// Every value that speaks for overfitting at its largest, no other one against it.
@@ -263,14 +224,6 @@ pub fn most_telling(t: &[f64], hi: f64) -> Vec<f64> {
 }
 
 impl Betting {
-    pub fn verdict(&self) -> Verdict {
-        match self.outcome.reject {
-            true => Verdict::Rejected,
-            false if !self.could_reject => Verdict::NoPower,
-            false => Verdict::NotRejected,
-        }
-    }
-
     /// Images after which the test could have stopped.
     pub fn used_text(&self) -> String {
         match self.outcome.reject {
@@ -278,45 +231,38 @@ impl Betting {
             false => "no number of images: it did not reject".into(),
         }
     }
+}
 
-    pub fn verdict_text(&self) -> String {
-        let (delta, m) = (self.bets.delta, self.m);
-        let level = significant(delta, 4);
-        match self.verdict() {
-            Verdict::Rejected => format!("{}; {} of {m} images were enough", rejected(delta), self.outcome.used),
-            Verdict::NotRejected => format!(
-                "not rejected at {level}: a stake of 1 grew to {} at most and would have to reach {}; {NO_PROOF}",
-                significant(self.outcome.log_wealth.exp(), 3),
-                significant(1.0 / delta, 4)
-            ),
-            Verdict::NoPower => {
-                let hi = self.bets.range.1;
-                let Some(n) = self.fewest else {
-                    return format!(
-                        "no power at this size: not even {m} T_i of {} reject at {level}; use more images",
-                        significant(hi, 4)
-                    );
-                };
-                let wanted = format!(
-                    "it takes about {n} of {} to reject at {level}, which is |T| = {}",
-                    significant(hi, 4),
-                    significant(n as f64 * hi / m as f64, 4)
-                );
-                match self.adversarial {
-                    0 => format!(
-                        "no power: none of {m} images has a positive T_i, and {wanted}; use a larger epsilon, or a search that \
-                         finds more errors"
-                    ),
-                    some => format!(
-                        "no power at this size: of {m} images {some} have a positive T_i; {wanted}; use more images or a larger \
-                         epsilon"
-                    ),
-                }
-            }
-        }
+impl Test for Betting {
+    fn size(&self) -> usize {
+        self.m
     }
 
-    pub fn map(&self) -> BTreeMap<String, Value> {
+    fn p(&self) -> f64 {
+        self.p
+    }
+
+    fn rejects(&self) -> bool {
+        self.outcome.reject
+    }
+
+    fn planned(&self) -> Planned {
+        Planned::Betting(self.bets)
+    }
+
+    fn enough(&self) -> Option<String> {
+        Some(format!("{} of {} images were enough", self.outcome.used, self.m))
+    }
+
+    fn wanted(&self) -> String {
+        format!(
+            "a stake of 1 grew to {} at most and would have to reach {}",
+            significant(self.outcome.log_wealth.exp(), 3),
+            significant(1.0 / self.bets.delta, 4)
+        )
+    }
+
+    fn map(&self) -> BTreeMap<String, Value> {
         map([
             ("m", Value::Int(self.m as i64)),
             ("difference", Value::Float(self.difference)),
@@ -326,7 +272,6 @@ impl Betting {
             ("p", Value::Float(self.p)),
             ("log_wealth", Value::Float(self.outcome.log_wealth)),
             ("used", Value::Int(self.outcome.used as i64)),
-            ("verdict", Value::Str(self.verdict_text())),
         ])
     }
 }

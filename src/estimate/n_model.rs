@@ -5,19 +5,19 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::independence::{Betting, Pairwise, bets, betting_test, order, order_seed, pairwise_test};
+use super::protocol::{Outcome, Protocol, Seen, members};
 use super::risk::RiskReport;
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Value, number, significant, wrapped};
-use crate::maths::betting::Sides;
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Value, number, significant, wrapped};
+use crate::maths::holm::holm;
 
 /// The T_i of several models on one sample, averaged, and the tests of their mean.
 pub struct NModelTest {
     pub reports: Vec<Rc<RiskReport>>,
     /// The mean over models of T_ij, one per image.
     pub t: Vec<f64>,
-    pub test: Pairwise,
-    pub betting: Betting,
-    pub order_seed: u64,
+    pub tests: Outcome,
+    /// The p-value of each model alone, corrected by Holm for their number.
+    pub adjusted: Vec<f64>,
 }
 
 /// What differs between two reports that must agree, in words.
@@ -39,59 +39,68 @@ fn difference(first: &RiskReport, other: &RiskReport) -> Option<String> {
     (images(first) != images(other)).then(|| "are over different rows of the images, or in another order".into())
 }
 
-/// The tests on the mean over `reports` of the T_i, at level `delta`.
-pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, delta: f64, sides: Sides) -> Result<NModelTest> {
+/// The tests on the mean over `reports` of the T_i.
+pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, protocol: Protocol) -> Result<NModelTest> {
     let Some(first) = reports.first() else {
         return Err(Error::argument("an N-model test needs at least one report"));
     };
+    let mut cautions = Cautions::default();
     for (i, report) in reports.iter().enumerate() {
         if let Some(what) = difference(first, report) {
             return Err(Error::data(format!("reports 0 and {i} {what}")).hint(
                 "the test averages over models what it knows of each image: the same images, space and search for all",
             ));
         }
+        cautions.extend(&report.tests.cautions);
         let model = &report.transcript.of.model;
         // Closures share one identity, so the outcomes must agree as well.
         let same = |earlier: &Rc<RiskReport>| earlier.transcript.of.model.1 == model.1 && earlier.t == report.t;
         if let Some(j) = reports[..i].iter().position(same) {
-            cx.warn(format!("reports {j} and {i} are on the same model ({}), which counts twice", model.0));
+            let twice = format!("reports {j} and {i} are on the same model ({}), which counts twice", model.0);
+            cx.warn(twice.clone());
+            cautions.add(twice);
         }
     }
     let (n, density) = (reports.len() as f64, &first.density);
     let mean = |value: &dyn Fn(&RiskReport, usize) -> f64| -> Vec<f64> {
         (0..first.t.len()).map(|i| reports.iter().map(|report| value(report, i)).sum::<f64>() / n).collect()
     };
+    let loss = |report: &RiskReport, i: usize| f64::from(u8::from(report.transcript.rows[i].wrong_before()));
     let t = mean(&|report, i| report.t[i]);
+    let losses = mean(&loss);
+    let weighted = mean(&|report, i| report.t[i] + loss(report, i));
     let best = mean(&|report, i| if report.t[i] > 0.0 { density.hi } else { 0.0 });
-    let largest = best.iter().sum::<f64>() / best.len() as f64;
-    let test = Pairwise { largest, ..pairwise_test(&t, density.hi - density.lo, delta)? };
-    let order_seed = order_seed(cx);
-    let places = order(t.len(), order_seed, 0);
-    let ordered = |values: &[f64]| places.iter().map(|&i| values[i]).collect::<Vec<f64>>();
-    let bets = bets((density.lo, density.hi), delta, sides)?;
-    let betting = betting_test(cx, &ordered(&t), &ordered(&best), bets, true)?;
-    Ok(NModelTest { t, test, betting, order_seed, reports })
+    let seen = Seen { losses: &losses, weighted: &weighted, t: &t, best: &best, range: (density.lo, density.hi) };
+    let tests = Outcome::of(cx, &seen, protocol, cautions)?;
+    let each = reports
+        .iter()
+        .map(|report| report.tests.p_among(cx, protocol.test, reports.len(), protocol.delta))
+        .collect::<Result<Vec<f64>>>()?;
+    Ok(NModelTest { t, tests, adjusted: holm(&each), reports })
 }
 
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 20] = [
     "n",
     "m",
     "errors",
     "p_values",
+    "adjusted_p_values",
     "difference",
     "sigma",
     "lo",
     "hi",
+    "test",
     "p",
     "reject",
-    "delta",
-    "bound",
-    "betting",
     "verdict",
+    "delta",
+    "power",
+    "cautions",
+    "betting",
+    "pairwise",
+    "interval",
     "t",
 ];
-
-const BETTING: [&str; 7] = ["log_wealth", "p", "reject", "seed", "sides", "used", "verdict"];
 
 impl Object for NModelTest {
     fn kind(&self) -> &'static str {
@@ -99,40 +108,32 @@ impl Object for NModelTest {
     }
 
     fn summary(&self) -> String {
-        let verdict = self.test.verdict_text();
-        let word = verdict.split(':').next().unwrap_or_default();
         format!(
-            "N-model test: {} models, {} images, difference {}, p {}: {word}",
+            "N-model test: {} models, {} images, difference {}; {}",
             self.reports.len(),
-            self.test.m,
-            number(self.test.difference),
-            number(self.test.p)
+            self.t.len(),
+            number(self.tests.pairwise.difference),
+            self.tests.summary()
         )
     }
 
     fn details(&self, width: usize) -> String {
         let short = |x: f64| significant(x, 4);
-        let (test, betting, of) = (&self.test, &self.betting, &self.reports[0].transcript.of);
-        let rows = [
+        let (tests, of) = (&self.tests, &self.reports[0].transcript.of);
+        let mut rows = vec![
             ("models", "N", self.reports.len().to_string()),
-            ("images", "m", test.m.to_string()),
-            ("difference", "mean of T_i", short(test.difference)),
-            ("deviation of T_i", "sigma", short(test.sigma)),
-            ("|T| needed", "B", format!("{} to reject at {}", short(test.bound), short(test.delta))),
-            ("p, pairwise test", "Eq. 7", short(test.p)),
-            ("p, betting test", "by powers of 10", short(betting.p)),
-            ("", "could stop after", betting.used_text()),
-            ("", "in order of seed", self.order_seed.to_string()),
+            ("images", "m", self.t.len().to_string()),
+            ("difference", "mean of T_i", short(tests.pairwise.difference)),
+            ("deviation of T_i", "sigma", short(tests.pairwise.sigma)),
         ];
+        rows.extend(tests.rows());
         let mut lines = vec![
             format!("{} models, images {}: {} over {}", self.reports.len(), of.data.name, of.search, of.space),
             String::new(),
         ];
         lines.extend(rows.iter().map(|(name, symbol, text)| format!("  {name:<18} {symbol:<16} {text}")));
         lines.push(String::new());
-        lines.push(format!("  {:<15}{}", "pairwise test", test.verdict_text()));
-        lines.push(format!("  {:<15}{}", "betting test", betting.verdict_text()));
-        lines.push("Which of these tests counts is to be decided before looking at them.".into());
+        lines.extend(tests.lines());
         lines.push(String::new());
         lines.push("Each model alone:".into());
         let mut text = wrapped(&lines.join("\n"), width);
@@ -145,42 +146,31 @@ impl Object for NModelTest {
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
-        let (test, density) = (&self.test, &self.reports[0].density);
+        let density = &self.reports[0].density;
         Ok(Some(match name {
             "n" => Value::Int(self.reports.len() as i64),
-            "m" => Value::Int(test.m as i64),
+            "m" => Value::Int(self.t.len() as i64),
             "errors" => Value::floats(self.reports.iter().map(|report| report.error.mean)),
-            "p_values" => Value::floats(self.reports.iter().map(|report| report.test.p)),
-            "difference" => Value::Float(test.difference),
-            "sigma" => Value::Float(test.sigma),
+            "p_values" => Value::floats(self.reports.iter().map(|report| report.tests.p_of(self.tests.protocol.test))),
+            "adjusted_p_values" => Value::floats(self.adjusted.iter().copied()),
+            "difference" => Value::Float(self.tests.pairwise.difference),
+            "sigma" => Value::Float(self.tests.pairwise.sigma),
             "lo" => Value::Float(density.lo),
             "hi" => Value::Float(density.hi),
-            "p" => Value::Float(test.p),
-            "reject" => Value::Bool(test.reject),
-            "delta" => Value::Float(test.delta),
-            "bound" => Value::Float(test.bound),
-            "betting" => {
-                let mut map = self.betting.map();
-                map.insert("seed".into(), Value::Int(self.order_seed as i64));
-                map.retain(|name, _| BETTING.contains(&name.as_str()));
-                Value::Map(map)
-            }
-            "verdict" => Value::Str(test.verdict_text()),
             "t" => Value::floats(self.t.iter().copied()),
-            _ => return Ok(None),
+            of_tests => return Ok(self.tests.field(of_tests)),
         }))
     }
 
     fn members(&self, field: &str) -> &'static [&'static str] {
-        if field == "betting" { &BETTING } else { &[] }
+        members(field)
     }
 
     fn digest(&self) -> Digest {
         let parts: Vec<Digest> = self.reports.iter().map(|report| report.digest()).collect();
         let mut parts: Vec<&[u8]> = parts.iter().map(|digest| &digest.0[..]).collect();
-        let (delta, order) = (self.test.delta.to_le_bytes(), self.order_seed.to_le_bytes());
-        let sides = [self.betting.bets.sides as u8];
-        parts.extend([&delta[..], &order, &sides]);
+        let (protocol, order) = (self.tests.protocol.digest(), self.tests.order_seed.to_le_bytes());
+        parts.extend([&protocol.0[..], &order]);
         Digest::of_parts(&parts)
     }
 
@@ -213,9 +203,10 @@ impl Object for NModelTest {
         let table = Table::default()
             .column("id", rows.iter().map(|row| Value::Int(row.id.into())).collect())
             .column("t", self.t.iter().copied().map(Value::Float).collect());
-        Some(self.reports.iter().enumerate().fold(table, |table, (j, report)| {
+        let table = self.reports.iter().enumerate().fold(table, |table, (j, report)| {
             table.column(format!("t{j}"), report.t.iter().copied().map(Value::Float).collect())
-        }))
+        });
+        Some(self.tests.cautions.beside(table))
     }
 
     fn kept_as(&self) -> &'static [&'static str] {
@@ -224,14 +215,16 @@ impl Object for NModelTest {
 }
 
 impl NModelTest {
-    /// One row per model.
+    /// One row per model, with p-values adjusted for the number of models.
     fn models(&self) -> Table {
+        let which = self.tests.protocol.test;
+        let counts = format!("{}_p", which.word());
         let column = |value: &dyn Fn(&RiskReport) -> Value| self.reports.iter().map(|report| value(report)).collect();
         Table::default()
             .column("model", column(&|report| Value::Str(report.transcript.of.model.0.clone())))
             .column("error", column(&|report| Value::Float(report.error.mean)))
-            .column("difference", column(&|report| Value::Float(report.test.difference)))
-            .column("p", column(&|report| Value::Float(report.test.p)))
-            .column("betting_p", column(&|report| Value::Float(report.betting.p)))
+            .column("difference", column(&|report| Value::Float(report.tests.pairwise.difference)))
+            .column(counts, column(&|report| Value::Float(report.tests.p_of(which))))
+            .column("adjusted_p", self.adjusted.iter().copied().map(Value::Float).collect())
     }
 }

@@ -13,10 +13,10 @@ use statrs::function::erf::erfc_inv;
 use crate::core::Result;
 
 /// The wealth aimed at lies so much above what rejects: right at the aim, bets would shrink to nothing.
-const ABOVE: f64 = 0.05;
+pub(super) const ABOVE: f64 = 0.05;
 
 /// No bet stakes more than this share of the wealth.
-const MOST: f64 = 0.95;
+pub(super) const MOST: f64 = 0.95;
 
 /// Below this probability of success the bets no longer shrink, and no finer p-value is claimed.
 const LEAST: f64 = 1e-300;
@@ -132,6 +132,11 @@ pub struct Outcome {
 }
 
 impl Bets {
+    /// The level of the side that looks for a mean above 0.
+    pub fn upper_level(&self) -> f64 {
+        self.sides.shares().iter().find(|(sign, _)| *sign > 0.0).map_or(0.0, |(_, share)| self.delta * share)
+    }
+
     fn at(self, delta: f64) -> Self {
         Self { delta, ..self }
     }
@@ -172,16 +177,32 @@ impl Bets {
     /// The p-value after this outcome: the last of the levels delta, delta/10, delta/100, ... up to which the test rejects at
     /// every one, or 1. That it lies at or below one of these levels is a rejection at that level, so it needs no
     /// correction. `go_on` is asked before every level.
-    pub fn p(&self, t: &[f64], outcome: &Outcome, mut go_on: impl FnMut() -> Result<()>) -> Result<f64> {
+    pub fn p(&self, t: &[f64], outcome: &Outcome, go_on: impl FnMut() -> Result<()>) -> Result<f64> {
         if !outcome.reject {
             return Ok(1.0);
         }
-        let mut p = self.delta;
-        for k in 1.. {
-            let level = self.delta / 10f64.powi(k);
-            if level < LEAST {
-                break;
-            }
+        let finer = (1..).map(|k| self.delta / 10f64.powi(k)).take_while(|level| *level >= LEAST);
+        self.last_rejected(t, self.delta, finer, go_on)
+    }
+
+    /// The p-value on the levels that Holm's correction over `tests` tests can ask for, delta / 1 to delta / tests, and then
+    /// those of `p`.
+    pub fn p_among(&self, t: &[f64], tests: usize, go_on: impl FnMut() -> Result<()>) -> Result<f64> {
+        let asked = (1..=tests).map(|j| self.delta / j as f64);
+        let below = self.delta / tests as f64;
+        let finer = (1..).map(|k| self.delta / 10f64.powi(k)).take_while(|level| *level >= LEAST);
+        self.last_rejected(t, 1.0, asked.chain(finer.filter(|level| *level < below)), go_on)
+    }
+
+    /// The last of falling levels up to which the test rejects at every one, or `p`.
+    fn last_rejected(
+        &self,
+        t: &[f64],
+        mut p: f64,
+        levels: impl Iterator<Item = f64>,
+        mut go_on: impl FnMut() -> Result<()>,
+    ) -> Result<f64> {
+        for level in levels {
             go_on()?;
             if !self.at(level).rejects(t) {
                 break;

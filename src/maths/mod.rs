@@ -3,5 +3,7 @@
 pub mod bernstein;
 pub mod betting;
 pub mod gaussian_process;
+pub mod holm;
 pub mod information;
+pub mod power;
 pub mod shares;

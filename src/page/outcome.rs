@@ -9,6 +9,7 @@ use super::prose::{NO_LINKS, inline};
 use super::{clean, count, figure, scrolling, shortened};
 use crate::core::record::file_name;
 use crate::core::{number, significant};
+use crate::estimate::protocol::NOT_COUNTING;
 
 /// Cells that a page shows before it refers to the file.
 const MOST: usize = 4000;
@@ -19,7 +20,7 @@ const TEXT: usize = 2000;
 const DEEPEST: usize = 6;
 
 /// What stands in the rows of a report, in this order: the field and its words. Fields without words follow.
-const RISK_REPORT: [(&str, &str); 16] = [
+const RISK_REPORT: [(&str, &str); 19] = [
     ("n", "models"),
     ("m", "images"),
     ("errors", "errors R_S"),
@@ -29,21 +30,24 @@ const RISK_REPORT: [(&str, &str); 16] = [
     ("difference", "difference T = R_g - R_S"),
     ("sigma", "deviation of T_i"),
     ("lo", "range of T_i"),
-    ("bound", "|T| needed to reject"),
-    ("delta", "level of the test"),
-    ("p", "p, pairwise test (Eq. 7)"),
+    ("test", "the test that counts"),
+    ("p", "its p"),
+    ("delta", "level of the tests"),
+    ("power", "gap that it shows with 80% power"),
     ("p_values", "p of each model alone"),
-    ("interval_test", "p, interval test (Section 3.1)"),
+    ("adjusted_p_values", "p of each model alone, adjusted (Holm)"),
     ("betting", "p, betting test"),
+    ("pairwise", "p, pairwise test (Eq. 7)"),
+    ("interval", "p, interval test (Section 3.1)"),
     ("scored", "points scored"),
 ];
 
 /// The tests whose verdicts a report gives, by the field that holds the verdict.
 const VERDICTS: [(&str, &str); 3] =
-    [("", "pairwise test"), ("interval_test", "interval test"), ("betting", "betting test")];
+    [("betting", "betting test"), ("pairwise", "pairwise test"), ("interval", "interval test")];
 
 /// Said elsewhere in a report's table.
-const RISK_REPORT_APART: [&str; 5] = ["type", "hi", "verdict", "reject", "assumption"];
+const RISK_REPORT_APART: [&str; 6] = ["type", "hi", "verdict", "reject", "assumption", "cautions"];
 
 /// An object with the name that the results give it.
 type Named<'a> = (String, &'a Map<String, Json>);
@@ -236,12 +240,22 @@ impl<'a> Outcome<'a> {
                     @for (name, _) in objects { th scope="col" { (clean(name)) } }
                 } }
                 tbody {
-                    @if is_report { @for (test, words) in VERDICTS {
-                        @if objects.iter().any(|(_, object)| of_test(object, test).is_some_and(has_verdict)) { tr .verdict {
-                            th scope="row" { (words) }
-                            @for (_, object) in objects { td { @if let Some(test) = of_test(object, test) { (verdict(test)) } } }
+                    @if is_report {
+                        @if objects.iter().any(|(_, object)| !cautions(object).is_empty()) { tr .verdict {
+                            th scope="row" { "caution" }
+                            @for (_, object) in objects { td { (cautions(object).join("; ")) } }
                         } }
-                    } }
+                        @if objects.iter().any(|(_, object)| object.contains_key("verdict")) { tr .verdict {
+                            th scope="row" { "verdict" }
+                            @for (_, object) in objects { td { (verdict(object, object)) } }
+                        } }
+                        @for (test, words) in VERDICTS {
+                            @if objects.iter().any(|(_, object)| beside(object, test).is_some()) { tr {
+                                th scope="row" { (words) ", which does not count" }
+                                @for (_, object) in objects { td { @if let Some(test) = beside(object, test) { (verdict(test, object)) } } }
+                            } }
+                        }
+                    }
                     @for (field, words) in &fields { tr {
                         th scope="row" { @if is_report { (inline(words, NO_LINKS)) } @else { (clean(words)) } }
                         @for (_, object) in objects { td {
@@ -264,7 +278,8 @@ impl<'a> Outcome<'a> {
     fn report_cell(&self, field: &str, value: &Json, object: &Map<String, Json>, depth: usize) -> Markup {
         match (field, value) {
             ("lo", _) => html! { "[" (four(value)) ", " (object.get("hi").map_or(html! { "?" }, four)) "]" },
-            ("interval_test", Json::Object(test)) => test.get("p").map_or(html! {}, four),
+            ("interval" | "pairwise", Json::Object(test)) => test.get("p").map_or(html! {}, four),
+            ("power", Json::Object(power)) => shows(power),
             ("betting", Json::Object(test)) => betting(test, object),
             ("scored", Json::Number(points)) => {
                 let per_image = points.as_f64().zip(object.get("m").and_then(Json::as_f64)).map(|(a, m)| a / m);
@@ -291,13 +306,30 @@ fn is_tensor(map: &Map<String, Json>) -> bool {
     map.len() == 2 && ["shape", "values"].iter().all(|key| map.get(*key).is_some_and(Json::is_array))
 }
 
-/// What a report says of one of its tests.
-fn of_test<'a>(report: &'a Map<String, Json>, test: &str) -> Option<&'a Map<String, Json>> {
-    if test.is_empty() { Some(report) } else { report.get(test).and_then(Json::as_object) }
+/// What a report says of a test that stands beside the one that counts.
+fn beside<'a>(report: &'a Map<String, Json>, test: &str) -> Option<&'a Map<String, Json>> {
+    let test = report.get(test).and_then(Json::as_object)?;
+    (test.contains_key("verdict") && test.get("counts") == Some(&Json::Bool(false))).then_some(test)
 }
 
-fn has_verdict(test: &Map<String, Json>) -> bool {
-    test.contains_key("verdict")
+fn cautions(report: &Map<String, Json>) -> Vec<String> {
+    let all = report.get("cautions").and_then(Json::as_array);
+    all.into_iter().flatten().filter_map(Json::as_str).map(|caution| shortened(&clean(caution), TEXT)).collect()
+}
+
+/// The gap that a test shows, and how many images others need.
+fn shows(power: &Map<String, Json>) -> Markup {
+    let empty = Vec::new();
+    let needed = power.get("needed").and_then(Json::as_array).unwrap_or(&empty);
+    html! {
+        @match power.get("gap") {
+            Some(gap @ Json::Number(_)) => { "R_g - R_S = " (four(gap)) }
+            _ => "not known from images like these",
+        }
+        @for (gap, images) in needed.iter().filter_map(|row| row.get("gap").zip(row.get("images"))) {
+            @if let Some(images) = images.as_u64() { "; " (four(gap)) " needs " (count(images, "image")) }
+        }
+    }
 }
 
 /// The p-value of the betting test, and what it hangs on.
@@ -313,12 +345,24 @@ fn betting(test: &Map<String, Json>, report: &Map<String, Json>) -> Markup {
     }
 }
 
-fn verdict(report: &Map<String, Json>) -> Markup {
-    let text = report.get("verdict").and_then(Json::as_str).unwrap_or("");
-    let rejected = report.get("reject").and_then(Json::as_bool);
+/// The verdict of a test of a report, whose cautions come first.
+fn verdict(test: &Map<String, Json>, report: &Map<String, Json>) -> Markup {
+    let mut text = test.get("verdict").and_then(Json::as_str).unwrap_or("");
+    for caution in report.get("cautions").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str) {
+        let rest = text
+            .strip_prefix("caution: ")
+            .and_then(|rest| rest.strip_prefix(caution))
+            .and_then(|rest| rest.strip_prefix("; "));
+        text = rest.unwrap_or(text);
+    }
+    let text = text.strip_prefix(NOT_COUNTING).unwrap_or(text);
+    let rejected = test.get("reject").and_then(Json::as_bool);
     let (head, rest) = text.split_once(": ").unwrap_or((text, ""));
+    let cautioned = !cautions(report).is_empty();
     html! {
+        @if cautioned { span .badge.bad { "caution" } " " }
         @match rejected {
+            Some(true) if cautioned => span .badge.plain { (clean(head)) },
             Some(true) => span .badge.bad { (clean(head)) },
             _ => span .badge.plain { (clean(head)) },
         }

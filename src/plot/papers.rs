@@ -1,36 +1,81 @@
 //! The figures of Werpachowski, György and Szepesvári, "Detecting Overfitting via Adversarial Examples" (2019).
 
 use super::figure::{Axis, Figure, Layer, Panel, Rule, Series};
-use crate::core::{Error, Result, Value, suggestion};
+use crate::core::{Cautions, Error, Result, Value, significant, suggestion};
+use crate::maths::holm::holm;
 
 /// Curves by name: rows of one sample size each, in the order of their sizes.
 type Curves = Vec<(String, Vec<Value>)>;
 
-/// Figure 5, left: the p-value of the independence test against the number of images, with a dashed line at `delta`; where
-/// rows have `betting_p`, the betting test's as well.
+/// Tests whose p-values rows of `report.curve()` carry beside that of the one that counts, and how they are drawn there.
+const TESTS: [(&str, &str, bool); 3] =
+    [("betting", "betting", true), ("pairwise", "pairwise, Eq. 7", true), ("interval", "interval, Section 3.1", false)];
+
+/// Figure 5, left: the p-value of the independence test against the number of images, with a dashed line at `delta`. Where rows
+/// say which `test` counts, the others stand beside it, marked as what they are. Of several curves the p-values at the largest sizes
+/// are corrected for their number (Holm), or are as `adjusted` gives them: rows `#{ name, adjusted_p }` of all curves.
 ///
-/// `curves`: rows `#{ m, p, p_lo, p_hi, betting_p, .. }` of one curve (an array), or a map from a name to such an array.
-pub fn pvalues(curves: &Value, delta: f64) -> Result<Figure> {
-    let mut panel = Panel {
-        x: Axis { label: "number of images".into(), log: true, ..Axis::default() },
-        y: Axis { label: "p-value".into(), min: Some(-0.03), max: Some(1.03), ..Axis::default() },
-        ..Panel::default()
+/// `curves`: rows `#{ m, p, p_lo, p_hi, test, betting_p, .. }` of one curve (an array), or a map from a name to such an array.
+pub fn pvalues(curves: &Value, delta: f64, adjusted: Option<&[Value]>) -> Result<Figure> {
+    let curves = named(curves)?;
+    let several = curves.len() > 1;
+    let last: Vec<f64> =
+        curves.iter().filter_map(|(_, rows)| rows.last()).map(|row| number(row, "p")).collect::<Result<_>>()?;
+    let adjusted = match adjusted {
+        None => holm(&last),
+        Some(rows) => curves.iter().map(|(name, _)| adjusted_of(name, rows)).collect::<Result<_>>()?,
     };
-    for (name, rows) in named(curves)? {
-        let both = rows.iter().all(|row| matches!(field(row, "betting_p"), Ok(Some(_))));
-        let title = |test: &str| match (both, name.is_empty()) {
-            (false, _) => name.clone(),
-            (true, true) => test.into(),
-            (true, false) => format!("{name}: {test}"),
-        };
-        panel.layers.push(Layer::Series(curve(title("pairwise, Eq. 7"), &rows, "p")?));
-        if both {
-            panel.layers.push(Layer::Series(curve(title("betting"), &rows, "betting_p")?));
+    let (mut counting, mut beside) = (Vec::new(), Vec::new());
+    let mut corrected = Series::points(format!("adjusted for {} curves (Holm)", curves.len()), vec![], vec![]);
+    for (i, (name, rows)) in curves.iter().enumerate() {
+        let counts = test_of(rows)?;
+        let title = TESTS.iter().find(|(word, ..)| Some(*word) == counts).map_or("", |(_, title, _)| title);
+        let mut label = of_curve(name, title);
+        if let (Some(row), true) = (rows.last(), several) {
+            label += &format!(" (p {}, adjusted {})", significant(last[i], 2), significant(adjusted[i], 2));
+            corrected.x.push(number(row, "m")?);
+            corrected.y.push(adjusted[i]);
+        }
+        counting.push(Layer::Series(curve(label, rows, "p")?));
+        for (word, title, drawn) in TESTS {
+            let column = format!("{word}_p");
+            let known = rows.iter().all(|row| matches!(field(row, &column), Ok(Some(_))));
+            if drawn && known && counts.is_some_and(|counts| counts != word) {
+                let mark = if several { "" } else { ", does not count" };
+                beside.push(Layer::Series(curve(of_curve(name, &format!("{title}{mark}")), rows, &column)?));
+            }
         }
     }
-    let label = format!("δ = {delta}");
-    panel.layers.push(Layer::Rule(Rule { label, horizontal: true, at: delta }));
-    Figure::new(panel)
+    if several {
+        counting.push(Layer::Series(corrected));
+    } else {
+        counting.append(&mut beside);
+    }
+    let panel = |title: &str, mut layers: Vec<Layer>| {
+        layers.push(Layer::Rule(Rule { label: format!("δ = {delta}"), horizontal: true, at: delta }));
+        Panel {
+            title: title.into(),
+            x: Axis { label: "number of images".into(), log: true, ..Axis::default() },
+            y: Axis { label: "p-value".into(), min: Some(-0.03), max: Some(1.03), ..Axis::default() },
+            layers,
+        }
+    };
+    // Many lines on one another are not to be told apart.
+    let panels = match beside.is_empty() {
+        true => vec![panel("", counting)],
+        false => vec![panel("the tests that count", counting), panel("tests that do not count", beside)],
+    };
+    let columns = panels.len();
+    Figure::of(panels, columns).cautioned(&cautions(&curves)).checked()
+}
+
+/// What a line of a curve shows, for the legend.
+fn of_curve(name: &str, what: &str) -> String {
+    match (name.is_empty(), what.is_empty()) {
+        (true, _) => what.to_string(),
+        (false, true) => name.to_string(),
+        (false, false) => format!("{name}: {what}"),
+    }
 }
 
 /// Figure 5, right: the error on the sample (R_S), its importance-weighted estimate from adversarial examples (R_g) and,
@@ -46,15 +91,86 @@ pub fn risks(curves: &Value, adversarial: bool) -> Result<Figure> {
         ..Panel::default()
     };
     let curves = named(curves)?;
-    for (name, rows) in curves {
+    for (name, rows) in &curves {
         let title = |risk: &str| if name.is_empty() { risk.to_string() } else { format!("{name}: {risk}") };
-        panel.layers.push(Layer::Series(curve(title("error R_S"), &rows, "error")?));
-        panel.layers.push(Layer::Series(curve(title("weighted R_g"), &rows, "weighted_error")?));
+        panel.layers.push(Layer::Series(curve(title("error R_S"), rows, "error")?));
+        panel.layers.push(Layer::Series(curve(title("weighted R_g"), rows, "weighted_error")?));
         if adversarial {
-            panel.layers.push(Layer::Series(curve(title("adversarial R_S′"), &rows, "adversarial_error")?));
+            panel.layers.push(Layer::Series(curve(title("adversarial R_S′"), rows, "adversarial_error")?));
         }
     }
-    Figure::new(panel)
+    Ok(Figure::new(panel)?.cautioned(&cautions(&curves)))
+}
+
+/// The corrected p-value of a curve, from rows that were corrected together.
+fn adjusted_of(curve: &str, rows: &[Value]) -> Result<f64> {
+    let of = |row: &&Value| matches!(row, Value::Map(map) if matches!(map.get("name"), Some(Value::Str(name)) if name == curve));
+    let row = rows.iter().find(of).ok_or_else(|| {
+        Error::argument(format!("`adjusted` has no row for the curve {curve:?}"))
+            .hint("give what risk::holm says of a map of reports with the names of the curves")
+    })?;
+    number(row, "adjusted_p")
+}
+
+/// The test that counts, of which rows hold `p`, where they say so.
+fn test_of(rows: &[Value]) -> Result<Option<&'static str>> {
+    let mut found = None;
+    for row in rows {
+        let said = match row {
+            Value::Map(map) => map.get("test").cloned(),
+            Value::Object(object) => object.field("test").ok().flatten(),
+            _ => None,
+        };
+        let word = match said {
+            None => None,
+            Some(Value::Str(word)) => match TESTS.iter().find(|(known, ..)| *known == word) {
+                Some((known, ..)) => Some(*known),
+                None => {
+                    let known = TESTS.map(|(known, ..)| known);
+                    return Err(Error::argument(format!("no test {word:?}")).hint(suggestion(&word, known)));
+                }
+            },
+            Some(other) => return Err(Error::argument(format!("`test` of a curve is a word, got {}", other.kind()))),
+        };
+        if found.get_or_insert(word) != &word {
+            return Err(Error::argument("the rows of one curve count different tests")
+                .hint("a curve holds one test: give reports with other ones a curve of their own"));
+        }
+    }
+    Ok(found.flatten())
+}
+
+/// What the rows are cautioned of; with the names of their curves where that is not the same for all.
+fn cautions(curves: &Curves) -> Cautions {
+    let mut each: Vec<(&str, Cautions)> = Vec::new();
+    for (name, rows) in curves {
+        let mut found = Cautions::default();
+        for row in rows {
+            let said = match row {
+                Value::Map(map) => map.get("cautions").cloned(),
+                Value::Object(object) => object.field("cautions").ok().flatten(),
+                _ => None,
+            };
+            match said {
+                Some(Value::Str(caution)) if !caution.is_empty() => found.add(caution),
+                Some(Value::Array(all)) => all.iter().for_each(|caution| {
+                    if let Value::Str(caution) = caution {
+                        found.add(caution.as_str());
+                    }
+                }),
+                _ => {}
+            }
+        }
+        each.push((name, found));
+    }
+    let alike = each.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    let mut all = Cautions::default();
+    for (name, found) in &each {
+        for caution in found.iter() {
+            all.add(if alike { caution.to_string() } else { format!("{name}: {caution}") });
+        }
+    }
+    all
 }
 
 fn named(curves: &Value) -> Result<Curves> {

@@ -184,6 +184,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &risk::n_model_test::N_MODEL_TEST,
     &risk::bernstein::BERNSTEIN,
     &risk::fisher_test::FISHER_TEST,
+    &risk::holm::HOLM,
     &tolerance::measure::MEASURE,
     &tolerance::curve::CURVE,
     &tolerance::summary::SUMMARY,

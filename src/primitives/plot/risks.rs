@@ -19,7 +19,7 @@ pub static RISKS: Primitive = Primitive {
         TITLE,
     ],
     returns: "Figure",
-    notes: "",
+    notes: "Cautions of the rows stand below.",
     source: "Werpachowski, György and Szepesvári 2019, Figure 5 right",
     examples: &[Example {
         code: "plot::risks([#{ m: 100, error: 0.1, weighted_error: 0.2 }, #{ m: 1000, error: 0.1, weighted_error: 0.18 }])",

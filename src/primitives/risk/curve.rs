@@ -6,7 +6,7 @@ use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
 
 pub static CURVE: Primitive = Primitive {
     path: "RiskReport.curve",
-    purpose: "The p-values of both tests and both risks against the size of the sample.",
+    purpose: "The p-values of the tests and both risks against the size of the sample.",
     params: &[Param::new("report", Kind::Object("RiskReport"), "a report on all images")],
     options: &[
         Param::new("sizes", Kind::Int, "evenly spaced sample sizes, the last one all images")
@@ -15,9 +15,10 @@ pub static CURVE: Primitive = Primitive {
         Param::new("repeats", Kind::Int, "random samples of each size").range(1.0, 10_000.0).or(Fallback::Int(5)),
         SEED,
     ],
-    returns: "an array of maps: m, p (mean over repeats), p_lo and p_hi (smallest and largest), betting_p, betting_p_lo, betting_p_hi, error, error_lo, error_hi, \
-              weighted_error, weighted_error_lo, weighted_error_hi (means over repeats with 97.5% two-sided Bernstein intervals)",
-    notes: "Samples are drawn uniformly without replacement, the same for both tests; the betting test looks at a sample in the \
+    returns: "an array of maps: m, test (the one that counts), its p (mean over repeats), p_lo and p_hi (smallest and largest), the same of \
+              each as betting_p, pairwise_p, interval_p, then error, error_lo, error_hi, weighted_error, weighted_error_lo, weighted_error_hi \
+              (means over repeats with 97.5% two-sided Bernstein intervals), and the report's cautions where it has any",
+    notes: "Samples are drawn uniformly without replacement, the same for all tests; the betting test looks at a sample in the \
             order drawn, and at all images in the report's own order. plot::pvalues and plot::risks draw it.",
     source: "Werpachowski, György and Szepesvári 2019, Figure 5",
     examples: &[Example {

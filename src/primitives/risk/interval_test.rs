@@ -3,7 +3,9 @@
 use super::{DELTA, SAMPLES, Samples};
 use crate::core::{Error, Value};
 use crate::estimate::independence::interval_test;
+use crate::estimate::independence::most_telling;
 use crate::estimate::replications::interval_tests;
+use crate::estimate::verdict::Judged;
 use crate::primitives::{Example, Param, Primitive};
 
 pub static INTERVAL_TEST: Primitive = Primitive {
@@ -14,8 +16,8 @@ pub static INTERVAL_TEST: Primitive = Primitive {
         Param::new("weighted_losses", SAMPLES, "L(g(x_i)) h_g(g(x_i)) of the same images"),
     ],
     options: &[DELTA],
-    returns: "a map: m, error (R_S), weighted_error (R_g), difference, bound (what |R_g - R_S| must exceed), p, reject, verdict; \
-              for matrices, tensors with one number per row (reject is 0 or 1), and no verdict",
+    returns: "a map: m, error (R_S), weighted_error (R_g), difference, bound (what |R_g - R_S| must exceed), p, reject, power (as a \
+              report's), verdict; for matrices, tensors with one number per row (reject is 0 or 1), and neither power nor verdict",
     notes: "Two empirical Bernstein intervals of level delta/2 each. The pairwise test asks the same of the differences, and \
             needs fewer images.",
     source: "Werpachowski, György and Szepesvári 2019, Section 3.1",
@@ -23,7 +25,11 @@ pub static INTERVAL_TEST: Primitive = Primitive {
     run: |cx, args| {
         let delta = args.float("delta");
         let map = match (Samples::of(args, "losses")?, Samples::of(args, "weighted_losses")?) {
-            (Samples::One(losses), Samples::One(weighted)) => interval_test(&losses, &weighted, delta)?.map(),
+            (Samples::One(losses), Samples::One(weighted)) => {
+                let test = interval_test(&losses, &weighted, delta)?;
+                let t: Vec<f64> = weighted.iter().zip(&losses).map(|(weighted, loss)| weighted - loss).collect();
+                Judged::of(test, &losses, &weighted, &most_telling(&t, 1.0)).map()
+            }
             (Samples::Rows(losses), Samples::Rows(weighted)) => interval_tests(cx, &losses, &weighted, delta)?,
             _ => {
                 return Err(Error::argument(

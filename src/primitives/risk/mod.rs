@@ -5,6 +5,7 @@ pub mod betting_test;
 pub mod curve;
 pub mod estimate;
 pub mod fisher_test;
+pub mod holm;
 pub mod interval_test;
 pub mod n_model_test;
 pub mod pairwise_test;
@@ -13,6 +14,7 @@ pub mod report;
 use std::rc::Rc;
 
 use crate::core::{Error, Result, Tensor, Value};
+use crate::estimate::protocol::{Protocol, Which};
 use crate::maths::betting::Sides;
 use crate::primitives::{Args, Fallback, Kind, Param};
 
@@ -32,6 +34,20 @@ pub(super) const SIDES: Param = Param::new(
 
 pub(super) fn sides(args: &Args) -> Sides {
     if args.int("sides") == 1 { Sides::One } else { Sides::Two }
+}
+
+pub(super) const TEST: Param = Param::new(
+    "test",
+    Kind::Choice(&Which::WORDS),
+    "the test that counts, to be fixed before looking: its p, rejection and verdict are the report's, the others stand beside it",
+)
+.or(Fallback::Str("betting"));
+
+/// What the options fix beforehand.
+pub(super) fn protocol(args: &Args) -> Result<Protocol> {
+    let word = args.str("test");
+    let test = Which::of(word).ok_or_else(|| Error::internal(format!("a test without code: {word}")))?;
+    Ok(Protocol { test, delta: args.float("delta"), sides: sides(args) })
 }
 
 /// Numbers of one sample, or a tensor whose rows are many.

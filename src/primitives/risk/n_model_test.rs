@@ -1,6 +1,6 @@
 //! `risk::n_model_test`.
 
-use super::{DELTA, SIDES, sides};
+use super::{DELTA, SIDES, TEST, protocol};
 use crate::core::{Error, Value};
 use crate::estimate::n_model::n_model_test;
 use crate::estimate::risk::RiskReport;
@@ -14,10 +14,11 @@ pub static N_MODEL_TEST: Primitive = Primitive {
         Kind::Array,
         "one RiskReport per model, all on the same images with the same space and search",
     )],
-    options: &[DELTA, SIDES],
-    returns: "a NModelTest: n, m, errors and p_values (one per model), difference, sigma, lo, hi, p, reject, delta, bound, betting, \
-              verdict, t (the mean over models of T_ij, one per image)",
-    notes: "The pairwise and the betting test of the means over models of T_ij: what one model owes to a lucky draw averages \
+    options: &[TEST, DELTA, SIDES],
+    returns: "a NModelTest: n, m, errors, p_values and adjusted_p_values (one per model, by the test that counts), difference, sigma, \
+              lo, hi, test, p, reject, verdict, delta, power, cautions, betting, pairwise, interval, t (the mean over models of T_ij, \
+              one per image)",
+    notes: "The tests of the means over models of T_ij (and of both losses): what one model owes to a lucky draw averages \
             out, what all owe to the choice of architecture and training stays. Means of plain arrays are tested by \
             `risk::pairwise_test(tensor::from([t1, t2]).mean(0))`.",
     source: "Werpachowski, György and Szepesvári 2019, Section 3.3",
@@ -37,6 +38,6 @@ pub static N_MODEL_TEST: Primitive = Primitive {
             })
         });
         let reports = reports.collect::<Result<Vec<_>, _>>()?;
-        Ok(Value::object(n_model_test(cx, reports, args.float("delta"), sides(args))?))
+        Ok(Value::object(n_model_test(cx, reports, protocol(args)?)?))
     },
 };

@@ -4,6 +4,7 @@ use super::{DELTA, SAMPLES, Samples};
 use crate::core::Value;
 use crate::estimate::independence::pairwise_test;
 use crate::estimate::replications::pairwise_tests;
+use crate::estimate::verdict::Judged;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static PAIRWISE_TEST: Primitive = Primitive {
@@ -21,15 +22,16 @@ pub static PAIRWISE_TEST: Primitive = Primitive {
         DELTA,
     ],
     returns: "a map: m, difference (their mean T), sigma (their biased deviation), bound (what |T| must exceed to reject at \
-              delta), p, reject, verdict; for a matrix, tensors with one number per row (reject is 0 or 1), and no verdict",
+              delta), p, reject, power (as a report's), verdict; for a matrix, tensors with one number per row (reject is 0 or 1), and \
+              neither power nor verdict",
     notes: "p is the smallest delta at which the empirical Bernstein bound rejects that the T_i have mean 0, at most 1. Not to \
-            reject is no proof of independence; with 200 images |T| would have to exceed 0.09.",
+            reject is no proof of independence; the verdict says which gap would have been seen.",
     source: "Werpachowski, György and Szepesvári 2019, Eq. 6 and 7",
     examples: &[Example { code: "risk::pairwise_test([0.0, 0.5, -1.0, 0.5]).p", result: "1.0" }],
     run: |cx, args| {
         let (range, delta) = (args.float("range"), args.float("delta"));
         Ok(Value::Map(match Samples::of(args, "t")? {
-            Samples::One(t) => pairwise_test(&t, range, delta)?.map(),
+            Samples::One(t) => Judged::of_t(pairwise_test(&t, range, delta)?, &t, range).map(),
             Samples::Rows(t) => pairwise_tests(cx, &t, range, delta)?,
         }))
     },

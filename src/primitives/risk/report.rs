@@ -1,6 +1,6 @@
 //! `risk::report`.
 
-use super::{DELTA, SIDES, sides};
+use super::{DELTA, SIDES, TEST, protocol};
 use crate::core::Value;
 use crate::estimate::risk::report;
 use crate::primitives::{Example, Kind, Param, Primitive};
@@ -13,12 +13,17 @@ pub static REPORT: Primitive = Primitive {
         Kind::Object("Transcript"),
         "an examination with densities, such as over translations",
     )],
-    options: &[DELTA, SIDES],
+    options: &[TEST, DELTA, SIDES],
     returns: "a RiskReport: m, error (R_S), weighted_error (R_g), adversarial_error (R_S'), difference (T), sigma, lo and hi (the \
-              range of T_i), p, reject, delta, bound (what |T| must exceed), interval_test, betting, verdict, scored, assumption, t, \
-              transcript",
+              range of T_i), test (the one that counts), p, reject, verdict, delta and power (all of that test), cautions (why it may \
+              mean something else), betting, pairwise, interval (each test), scored, assumption, t, transcript",
     notes: "Both errors estimate the same risk if the model is independent of the images; a model that has seen them has too \
-            small a plain error. A transcript without densities is refused.",
+            small a plain error. A rejection means one of two things, that model and images are not independent or that the \
+            changes do not keep label and density, and no test can tell which. `power` says which gap R_g - R_S these images show \
+            with 80% power, and how many images gaps of 0.001, 0.005 and 0.02 need: for T_i as they are, tilted \
+            exponentially to that mean, by a normal approximation. \"No power\" means that even the largest gap there could have been, with \
+            every positive T_i at its largest and no other against it, would be noticed with less. Several reports asked \
+            together are corrected by `risk::holm`. A transcript without densities is refused.",
     source: "Werpachowski, György and Szepesvári 2019, Sections 2 and 3",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
@@ -27,5 +32,5 @@ pub static REPORT: Primitive = Primitive {
                risk::report(t).m",
         result: "20",
     }],
-    run: |cx, args| Ok(Value::object(report(cx, args.object("transcript"), args.float("delta"), sides(args))?)),
+    run: |cx, args| Ok(Value::object(report(cx, args.object("transcript"), protocol(args)?)?)),
 };

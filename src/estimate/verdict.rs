@@ -1,0 +1,223 @@
+//! What a test of independence says in words: its answer, what it could have seen, and what it rests on.
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+use super::independence::map;
+use crate::core::{Value, significant};
+use crate::maths::power::{ENOUGH, Law, Planned};
+
+/// What a test can say: the paper's two answers, and that it could not have said anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Rejected,
+    NotRejected,
+    NoPower,
+}
+
+/// What a rejection means: the test can't tell one from the other.
+pub const REJECTED: &str =
+    "the model and these images are not independent, or the changes do not keep label and density";
+
+const NO_PROOF: &str = "this is no proof that the model is independent of these images";
+
+/// Gaps R_g - R_S of which every report says how many images they need.
+pub const GAPS: [f64; 3] = [0.001, 0.005, 0.02];
+
+/// A test of independence after it looked at a sample.
+pub trait Test {
+    fn size(&self) -> usize;
+
+    fn p(&self) -> f64;
+
+    fn rejects(&self) -> bool;
+
+    /// The test as its power goes by it.
+    fn planned(&self) -> Planned;
+
+    /// How little of the sample was enough to reject, where that is known.
+    fn enough(&self) -> Option<String> {
+        None
+    }
+
+    /// What it would have taken to reject.
+    fn wanted(&self) -> String;
+
+    fn map(&self) -> BTreeMap<String, Value>;
+}
+
+/// What a test could have seen with power 80%.
+#[derive(Debug, Clone, Copy)]
+pub struct Power {
+    /// The least gap R_g - R_S noticed at this size; `None` where images like these can't tell.
+    pub gap: Option<f64>,
+    /// How many images `GAPS` need; `None` where images like these don't show them.
+    pub needed: [Option<u64>; 3],
+    /// How many of the T_i are above 0.
+    pub positive: usize,
+    /// The largest gap that there could have been, and the power against it.
+    pub largest: f64,
+    pub against_largest: f64,
+}
+
+impl Power {
+    /// Of a test of images with these losses; `best` is what each T_i would be had it spoken most for overfitting.
+    pub fn of(test: Planned, losses: &[f64], weighted: &[f64], best: &[f64]) -> Self {
+        let (m, law) = (losses.len() as f64, Law::of(losses, weighted));
+        let most: Vec<f64> = losses.iter().zip(best).map(|(loss, best)| loss + best).collect();
+        let most = Law::of(losses, &most);
+        let largest = most.gap();
+        Self {
+            gap: test.noticed(&law, m),
+            needed: GAPS.map(|gap| law.tilted(gap).and_then(|law| test.needed(&law))),
+            positive: best.iter().filter(|x| **x > 0.0).count(),
+            largest,
+            against_largest: if largest > 0.0 { test.power(&most, m) } else { 0.0 },
+        }
+    }
+
+    /// Which gap this many images show, and how many others need.
+    pub fn sentence(&self, m: usize) -> String {
+        let percent = ENOUGH * 100.0;
+        let shown = match self.gap {
+            Some(gap) => format!("{m} images show a gap R_g - R_S of {} with {percent}% power", significant(gap, 2)),
+            None => format!("images like these {m} do not tell which gap would have been seen"),
+        };
+        [vec![shown], self.needs()].concat().join("; ")
+    }
+
+    /// How many images the gaps need.
+    fn needs(&self) -> Vec<String> {
+        let (mut gaps, mut images, mut beyond) = (vec![], vec![], vec![]);
+        for (gap, needed) in GAPS.iter().zip(self.needed) {
+            match needed {
+                Some(n) => (gaps.push(gap.to_string()), images.push(about(n))).0,
+                None => beyond.push(gap.to_string()),
+            }
+        }
+        let mut parts = vec![];
+        match gaps.len() {
+            0 => {}
+            1 => parts.push(format!("one of {} needs about {}", gaps[0], images[0])),
+            _ => parts.push(format!("gaps of {} need about {}", list(&gaps), list(&images))),
+        }
+        if !gaps.is_empty() && !beyond.is_empty() {
+            parts.push(format!("one of {} is more than such images can show", list(&beyond)));
+        }
+        parts
+    }
+
+    pub fn map(&self) -> Value {
+        let needed = GAPS.iter().zip(self.needed).map(|(gap, images)| {
+            let images = images.map_or(Value::Unit, |n| Value::Int(n as i64));
+            Value::Map(map([("gap", Value::Float(*gap)), ("images", images)]))
+        });
+        Value::Map(map([
+            ("gap", self.gap.map_or(Value::Unit, Value::Float)),
+            ("largest_gap", Value::Float(self.largest)),
+            ("needed", Value::Array(needed.collect())),
+        ]))
+    }
+}
+
+fn list(words: &[String]) -> String {
+    match words {
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [] => String::new(),
+    }
+}
+
+/// Two digits of a number of images, with commas: an estimate knows no more.
+fn about(n: u64) -> String {
+    let unit = 10u64.pow((n.max(1).ilog10()).saturating_sub(1));
+    let digits = ((n + unit / 2) / unit * unit).to_string();
+    let parts: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|part| std::str::from_utf8(part).unwrap_or_default()).collect();
+    parts.join(",")
+}
+
+/// A test with what it could have seen.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged<T> {
+    pub test: T,
+    pub power: Power,
+}
+
+impl<T> Deref for Judged<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.test
+    }
+}
+
+impl<T: Test> Judged<T> {
+    /// Of a test of images with these losses; `best` is what each T_i would be had it spoken most for overfitting.
+    pub fn of(test: T, losses: &[f64], weighted: &[f64], best: &[f64]) -> Self {
+        let power = Power::of(test.planned(), losses, weighted, best);
+        Self { test, power }
+    }
+
+    /// Of a test of T_i alone. `hi` is the largest value that they can take.
+    pub fn of_t(test: T, t: &[f64], hi: f64) -> Self {
+        let most: Vec<f64> = t.iter().map(|x| if *x > 0.0 { hi } else { 0.0 }).collect();
+        Self::of(test, &vec![0.0; t.len()], t, &most)
+    }
+
+    /// No power: even the largest gap that there could have been would more likely than in one of five cases have been missed.
+    pub fn verdict(&self) -> Verdict {
+        match self.test.rejects() {
+            true => Verdict::Rejected,
+            false if self.power.against_largest < ENOUGH => Verdict::NoPower,
+            false => Verdict::NotRejected,
+        }
+    }
+
+    /// The answer at this level in a few words.
+    pub fn short(&self) -> String {
+        let level = significant(self.test.planned().delta(), 4);
+        match self.verdict() {
+            Verdict::Rejected => format!("rejected at {level}: {REJECTED}"),
+            Verdict::NotRejected => format!("not rejected at {level}: {}", self.power.sentence(self.test.size())),
+            Verdict::NoPower if self.power.positive == 0 => "no power: no T_i is above 0".into(),
+            Verdict::NoPower => "no power at this size".into(),
+        }
+    }
+
+    pub fn text(&self) -> String {
+        let (level, m, power) = (significant(self.test.planned().delta(), 4), self.test.size(), &self.power);
+        match self.verdict() {
+            Verdict::Rejected => match self.test.enough() {
+                Some(enough) => format!("{}; {enough}", self.short()),
+                None => self.short(),
+            },
+            Verdict::NotRejected => {
+                format!("not rejected at {level}: {}; {}; {NO_PROOF}", power.sentence(m), self.test.wanted())
+            }
+            Verdict::NoPower if power.positive == 0 => {
+                format!(
+                    "no power: none of {m} images has a positive T_i to reject with at {level}; use a larger epsilon, or a \
+                     search that finds more errors"
+                )
+            }
+            Verdict::NoPower => format!(
+                "no power at this size: with {} of {m} T_i above 0 there can be no gap above {}, and the test rejects that at \
+                 {level} with {:.0}% power, less than {:.0}%; {}",
+                power.positive,
+                significant(power.largest, 2),
+                100.0 * power.against_largest,
+                100.0 * ENOUGH,
+                [vec!["use more images or a larger epsilon".to_string()], power.needs()].concat().join("; "),
+            ),
+        }
+    }
+
+    /// What the test says, with its power and verdict.
+    pub fn map(&self) -> BTreeMap<String, Value> {
+        let mut map = self.test.map();
+        map.insert("power".into(), self.power.map());
+        map.insert("verdict".into(), Value::Str(self.text()));
+        map
+    }
+}

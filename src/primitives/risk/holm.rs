@@ -1,0 +1,108 @@
+//! `risk::holm`.
+
+use std::collections::BTreeMap;
+
+use super::DELTA;
+use crate::core::{Cautions, Cx, Error, Result, Value, significant};
+use crate::estimate::n_model::NModelTest;
+use crate::estimate::protocol::Outcome;
+use crate::estimate::risk::RiskReport;
+use crate::estimate::verdict::REJECTED;
+use crate::maths::holm::holm;
+use crate::primitives::{Example, Kind, Param, Primitive};
+
+pub static HOLM: Primitive = Primitive {
+    path: "risk::holm",
+    purpose: "Corrects p-values of tests that were asked together (models, searches, epsilons) for their number, by Holm's method.",
+    params: &[Param::new(
+        "tests",
+        Kind::Either(&[Kind::Array, Kind::Map]),
+        "all RiskReports, NModelTests or p-values that were asked together, none left out after looking; in an array, or a map by name",
+    )],
+    options: &[DELTA],
+    returns: "an array of maps, in the order given: name (of a map's) or index, test and difference (of reports), p, adjusted_p, \
+              reject (whether adjusted_p is delta at most), and verdict, which begins with the report's cautions",
+    notes: "Any true hypothesis among them is rejected with probability delta at most, however they depend on each other. p is \
+            that of the test that counts in each report; where that is the betting test, adjusted_p starts from levels that are as fine as the \
+            correction asks for (delta, delta/2, .. delta/n), in place of powers of 10.",
+    source: "Holm 1979, \"A simple sequentially rejective multiple test procedure\"",
+    examples: &[
+        Example { code: "risk::holm([0.01, 0.04, 0.03]).map(|row| row.adjusted_p)", result: "[0.03, 0.06, 0.06]" },
+        Example { code: "risk::holm(#{ strongest: 0.01, nearest: 0.2 })[1].reject", result: "true" },
+    ],
+    run: |cx, args| {
+        let delta = args.float("delta");
+        let (names, values): (Vec<Value>, Vec<&Value>) = match args.value("tests") {
+            Value::Map(map) => map.iter().map(|(name, value)| (Value::Str(name.clone()), value)).unzip(),
+            Value::Array(values) => values.iter().enumerate().map(|(i, value)| (Value::Int(i as i64), value)).unzip(),
+            other => return Err(Error::argument(format!("`tests` must be an array or a map, got a {}", other.kind()))),
+        };
+        if values.is_empty() {
+            return Err(Error::argument("risk::holm: there is nothing to correct"));
+        }
+        let asked = values.len();
+        let tests = values.into_iter().map(|value| Asked::of(cx, value, asked, delta)).collect::<Result<Vec<_>>>()?;
+        let adjusted = holm(&tests.iter().map(|test| test.fine).collect::<Vec<_>>());
+        let rows = tests.into_iter().zip(adjusted).zip(names);
+        let rows = rows.map(|((test, adjusted), name)| Value::Map(test.row(name, adjusted, asked, delta)));
+        Ok(Value::Array(rows.collect()))
+    },
+};
+
+/// One of the tests.
+struct Asked {
+    p: f64,
+    /// As fine as the correction asks for.
+    fine: f64,
+    of: Vec<(&'static str, Value)>,
+    cautions: Cautions,
+}
+
+impl Asked {
+    fn of(cx: &Cx, value: &Value, asked: usize, delta: f64) -> Result<Self> {
+        let of_tests = |tests: &Outcome, difference: f64| -> Result<Self> {
+            let which = tests.protocol.test;
+            let of = vec![("test", Value::Str(which.word().into())), ("difference", Value::Float(difference))];
+            let fine = tests.p_among(cx, which, asked, delta)?;
+            Ok(Self { p: tests.p(), fine, of, cautions: tests.cautions.clone() })
+        };
+        if let Some(report) = value.downcast::<RiskReport>() {
+            return of_tests(&report.tests, report.tests.pairwise.difference);
+        }
+        if let Some(test) = value.downcast::<NModelTest>() {
+            return of_tests(&test.tests, test.tests.pairwise.difference);
+        }
+        match Kind::Float.accept(value) {
+            Some(Value::Float(p)) if (0.0..=1.0).contains(&p) => {
+                Ok(Self { p, fine: p, of: vec![], cautions: Cautions::default() })
+            }
+            _ => Err(Error::argument(format!(
+                "`tests` must hold reports or p-values from 0 to 1, got {}",
+                value.summary()
+            ))
+            .hint("a RiskReport comes from risk::report or risk::estimate, a NModelTest from risk::n_model_test")),
+        }
+    }
+
+    fn row(self, name: Value, adjusted: f64, asked: usize, delta: f64) -> BTreeMap<String, Value> {
+        let (level, reject) = (significant(delta, 4), adjusted <= delta);
+        let verdict = match reject {
+            true if self.of.is_empty() => format!("rejected at {level} among {asked}"),
+            true => format!("rejected at {level} among {asked}: {REJECTED}"),
+            false => format!("not rejected at {level} among {asked}"),
+        };
+        let verdict = self.cautions.lines().into_iter().chain([verdict]).collect::<Vec<_>>().join("; ");
+        let key = if matches!(name, Value::Str(_)) { "name" } else { "index" };
+        [
+            (key, name),
+            ("p", Value::Float(self.p)),
+            ("adjusted_p", Value::Float(adjusted)),
+            ("reject", Value::Bool(reject)),
+            ("verdict", Value::Str(verdict)),
+        ]
+        .into_iter()
+        .chain(self.of)
+        .map(|(name, value)| (name.to_string(), value))
+        .collect()
+    }
+}
