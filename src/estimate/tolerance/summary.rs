@@ -85,10 +85,10 @@ fn half(places: &[(f64, &Point)], height: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, Interval, Settings, nowhere};
+    use super::super::{Axis, Interval, Population, Settings};
     use super::*;
-    use crate::core::Digest;
-    use crate::maths::information::Plugin;
+    use crate::core::{Cautions, Digest};
+    use crate::maths::information::Estimator;
 
     fn made(points: &[(f64, f64, f64)]) -> Curve {
         let certain = |value: f64| Interval { value, lo: value, hi: value };
@@ -98,7 +98,7 @@ mod tests {
             magnitude: 0.0,
             information: certain(information),
             accuracy: certain(accuracy),
-            margin: nowhere(),
+            margin: Interval::NOWHERE,
             entropy: 0.0,
             rows: 1,
             counts: vec![],
@@ -111,7 +111,10 @@ mod tests {
             bound: 3.0,
             images: 1,
             classes: vec![],
-            settings: Settings { plugin: Plugin::Exact, replicates: 0, delta: 0.05, seed: 0 },
+            settings: Settings { estimator: Estimator::Plugin, replicates: 0, delta: 0.05, seed: 0 },
+            estimator: "plug-in",
+            cautions: Cautions::default(),
+            population: Population::none(),
             of: Default::default(),
             digest: Digest::of(b""),
         }

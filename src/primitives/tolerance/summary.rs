@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{CURVES, Named, X, in_db, named};
 use crate::core::{Error, Value};
-use crate::estimate::tolerance::Summary;
+use crate::estimate::tolerance::{Curve, Summary, populations};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static SUMMARY: Primitive = Primitive {
@@ -16,15 +16,17 @@ pub static SUMMARY: Primitive = Primitive {
         Param::new("from", Kind::Float, "where the area begins").or(Fallback::Absent("where all curves have begun")),
         Param::new("to", Kind::Float, "where the area ends").or(Fallback::Absent("where the first curve ends")),
     ],
-    returns: "an array of maps: `curve, models, mi, accuracy, area, gap, half, from, to`, and `mi_spread` and so on of several models",
+    returns: "an array of maps: `curve, models, images, bound, mi, accuracy, area, gap, half, from, to`, `mi_spread` and so on of several models, \
+              and `cautions` where there are any",
     notes: "`mi` and `accuracy` are of the weakest fault. `area` is the area below I(T; Y) from `from` to `to`, divided by its width: a \
             mean in bits, comparable where these ends are the same. `gap` is the fall of I(T; Y) from its first to its lowest value, \
             `half` where on the axis the accuracy has fallen to half of its first value; () where it does not, or has by the first point on the \
             axis. `half`, `from` and `to` are in the axis's unit, dB or the levels'. Of models that were \
-            trained alike, an array, a row holds means, and `_spread` their standard deviations (n - 1).",
+            trained alike, an array, a row holds means, and `_spread` their standard deviations (n - 1). `bound` is H(Y) of a curve's own \
+            `images`; where curves are of different ones, every row's `cautions` says so.",
     source: "Galloway, Golubeva and Taylor 2018, Section 3",
     examples: &[Example {
-        code: "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
+        code: "let ds = data::glyphs(#{ n: 120, size: 16, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });\n\
                let c = tolerance::measure(f, ds, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
                tolerance::summary(#{ linear: c })[0].curve",
@@ -53,10 +55,19 @@ pub static SUMMARY: Primitive = Primitive {
             return Err(Error::argument(format!("tolerance::summary: from {from} to {to}: {which}"))
                 .hint("where curves do not overlap, there is no area in common: give `from` and `to`"));
         }
+        let each: Vec<(String, &Curve)> =
+            curves.iter().flat_map(|(name, curves)| curves.iter().map(move |curve| (name.clone(), &**curve))).collect();
+        let cautions = populations(&each);
         let row = |(name, curves): &Named| {
             let found: crate::core::Result<Vec<Summary>> =
                 curves.iter().map(|curve| curve.summed_up(in_db, from.zip(to))).collect();
-            Ok(Value::Map(summarised(name, &found?)))
+            let mut row = summarised(name, &found?);
+            row.insert("images".into(), Value::Int(curves[0].images as i64));
+            row.insert("bound".into(), Value::Float(curves[0].bound));
+            if !cautions.is_empty() {
+                row.insert("cautions".into(), cautions.value());
+            }
+            Ok(Value::Map(row))
         };
         let rows: crate::core::Result<Vec<Value>> = curves.iter().map(row).collect();
         Ok(Value::Array(rows?))
