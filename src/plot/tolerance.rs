@@ -95,6 +95,9 @@ fn bounds(curves: &[(String, &Curve)]) -> Vec<(String, f64)> {
         }
     }
     let several = known.len() > 1;
-    let label = |names: &[&str]| if several { format!("H(Y) of {}", names.join(", ")) } else { "H(Y)".to_string() };
-    known.iter().map(|(curve, names)| (label(names), curve.bound)).collect()
+    let label = |names: &[&str], bound: f64| match several {
+        true => format!("H(Y) of {}: {bound:.2}", names.join(", ")),
+        false => "H(Y)".to_string(),
+    };
+    known.iter().map(|(curve, names)| (label(names, curve.bound), curve.bound)).collect()
 }

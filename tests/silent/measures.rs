@@ -6,8 +6,8 @@ use viva::core::Value;
 /// A curve of `n` of 200 glyphs of 10 classes, whose noise is so loud that answers are as good as random.
 const LOUD: &str = r#"
     let ds = data::glyphs(#{ n: 200, size: 16, seed: 1 });
-    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
-    let loud = |n, how| tolerance::measure(f, ds.take(n), #{ space: space::noise(), levels: [1000.0], seed: 1 } + how);
+    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
+    let loud = |n, how| tolerance::measure(f, ds.take(n), #{ space: space::noise(), levels: [1.0, 1000.0], seed: 1 } + how);
 "#;
 
 #[test]
@@ -16,18 +16,23 @@ fn random_answers_tell_nothing() {
         r#"{LOUD}
         let answers = tensor::normal([200, 10], #{{ seed: 3 }}).argmax();
         let labels = ds.labels;
-        let default = info::mutual_information(labels, answers);
+        let held = |c| {{
+            let out = 0;
+            for i in 0..3 {{ if c.mi[i] < c.mi_lo[i] || c.mi[i] > c.mi_hi[i] {{ out += 1; }} }}
+            out == 0
+        }};
+        let corrected = info::mutual_information(labels, answers);
         let plugin = info::mutual_information(labels, answers, #{{ estimator: "plugin" }});
         let curve = loud.call(200, #{{ }});
         let paper = loud.call(200, #{{ estimator: "plugin" }});
         let known = info::interval(labels, answers);
         #{{
             "the plug-in estimate finds bits where there are none": plugin > 0.2,
-            "the default does not": default < 0.1,
-            "nor do curves": curve.mi[1] < 0.1 && paper.mi[1] > 0.15,
-            "no information is possible": curve.mi_lo[1] == 0.0 && known.lo == 0.0,
-            "bands hold their lines": (0..2).all(|i| curve.mi_lo[i] <= curve.mi[i] && curve.mi[i] <= curve.mi_hi[i]),
-            "plug-in bands too": (0..2).all(|i| paper.mi_lo[i] <= paper.mi[i] && paper.mi[i] <= paper.mi_hi[i]),
+            "the default does not": corrected < 0.1,
+            "nor do curves": curve.mi[2] < 0.1 && paper.mi[2] > 0.15,
+            "no information is possible": curve.mi_lo[2] == 0.0 && known.lo == 0.0,
+            "bands hold their lines": held.call(curve),
+            "plug-in bands too": held.call(paper),
             "which it is stands in the value": curve.information == "Chao-Wang-Jost" && paper.information == "plug-in",
         }}"#
     ));
@@ -65,7 +70,7 @@ fn curves_of_different_images_say_so() {
         let apart = #{{ whole: whole, part: part }};
         #{{
             apart: plot::tolerance(apart), summary: tolerance::summary(apart),
-            same: plot::tolerance(#{{ a: whole, b: loud.call(200, #{{ levels: [1.0] }}) }}),
+            same: plot::tolerance(#{{ a: whole, b: loud.call(200, #{{ levels: [1.0, 10.0] }}) }}),
         }}"#
     );
     let Value::Map(found) = run(&script).unwrap() else { panic!("no map") };
@@ -90,10 +95,10 @@ fn each_target_is_measured_on_the_same_images() {
         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 3, seed: 1 });
         let s = #{ name: "glyphs", images: ds, models: #{ f: f }, deviation: 0.2, length: 0.2 * 16, reach: 1.2 };
         let found = tolerance::faults(f, s, "l2", 3);
-        let bounds = found.values().map(|curve| curve.bound);
+        let other = 0;
+        for name in found.keys() { if found[name].images != 100 || found[name].bound != found.misclassify.bound { other += 1; } }
         #{
-            "as many images": found.values().all(|curve| curve.images == 100),
-            "one H(Y)": bounds.filter(|bound| bound != found.misclassify.bound).is_empty(),
+            "as many images, and one H(Y)": other == 0,
             "several rows of an image are no samples": found["each target"].information == "jackknife over images",
             "nothing to say": plot::tolerance(found).cautions.filter(|said| said.contains("different")).is_empty(),
         }"#,

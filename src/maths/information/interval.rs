@@ -81,8 +81,8 @@ pub fn interval(of: &Known, delta: f64) -> (f64, f64) {
     let by_shuffling = (shuffled_spread.powi(2) / 2.0 - own).max(0.0);
     let degrees = own + if of.few { 1.0 } else { of.sparse } * by_shuffling;
     let width = (2.0 * degrees).sqrt();
-    // The jackknife counts a quadratic term twice (Efron and Stein 1981).
-    let linear = (n * n * (of.variance - own / (n * n))).max(0.0);
+    // The jackknife counts quadratic terms, of variance 2 d / (2 n)^2, twice (Efron and Stein 1981).
+    let linear = (n * n * of.variance - degrees).max(0.0);
     // One sample that went elsewhere, as may happen next, where all that were seen agree.
     let share = if of.most > 0.0 { (of.value / of.most).clamp(0.0, 1.0) } else { 0.0 };
     let next = ((n.ln() + of.value.max(0.0)) * share).powi(2);
