@@ -1,8 +1,8 @@
 //! The figures of Galloway, Golubeva and Taylor, "Adversarial Examples as an Input-Fault Tolerance Problem" (2018).
 
 use super::figure::{Axis, Figure, Layer, Panel, Rule, Series};
-use crate::core::{Cautions, Error, Result};
-use crate::estimate::tolerance::{Curve, Interval, Point};
+use crate::core::{Error, Result};
+use crate::estimate::tolerance::{Curve, Interval, Point, populations};
 
 /// What a panel shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +30,9 @@ impl Measure {
     }
 }
 
-/// Figures 1 and 3 to 5: measures against the strength of the fault, one panel each, with bootstrap bands. In dB the axis falls, so
-/// that faults grow to the right everywhere. Where gradients vanished a line goes on dotted. A dashed line is H(Y), above which no curve can lie.
+/// Figures 1 and 3 to 5: measures against the strength of the fault, one panel each, with the bands of their intervals. In dB the axis
+/// falls, so that faults grow to the right everywhere. Where gradients vanished a line goes on dotted. A dashed line is H(Y), one for all
+/// curves of the same images.
 pub fn tolerance(curves: &[(String, &Curve)], measures: &[Measure], in_db: bool) -> Result<Figure> {
     let units: Vec<&str> = curves.iter().map(|(_, curve)| curve.unit).collect();
     if !in_db && units.windows(2).any(|pair| pair[0] != pair[1]) {
@@ -42,6 +43,7 @@ pub fn tolerance(curves: &[(String, &Curve)], measures: &[Measure], in_db: bool)
         true => Axis { label: "signal-to-noise ratio (dB)".into(), reversed: true, ..Axis::default() },
         false => Axis { label: units.first().copied().unwrap_or_default().into(), ..Axis::default() },
     };
+    let bounds = bounds(curves);
     let mut panels = vec![];
     for &measure in measures {
         let mut panel = Panel {
@@ -53,28 +55,52 @@ pub fn tolerance(curves: &[(String, &Curve)], measures: &[Measure], in_db: bool)
             let points: Vec<(f64, Interval)> =
                 curve.places(in_db).into_iter().map(|(at, point)| (at, measure.of(point))).collect();
             let all = |of: fn(&Interval) -> f64| points.iter().map(|(_, interval)| of(interval)).collect::<Vec<f64>>();
-            let line = Series::line(name.clone(), points.iter().map(|(at, _)| *at).collect(), all(|i| i.value));
+            let line = Series::line(
+                named(name, curve, bounds.len() > 1),
+                points.iter().map(|(at, _)| *at).collect(),
+                all(|i| i.value),
+            );
             let from = curve.places(in_db).iter().position(|(_, point)| point.is_doubtful());
             let line = line.within(all(|i| i.lo), all(|i| i.hi)).doubtful_from(from, "gradients vanished");
             panel.layers.push(Layer::Series(line));
         }
         match measure {
             Measure::Information => {
-                let bound = curves.iter().map(|(_, curve)| curve.bound).fold(0.0, f64::max);
-                panel.layers.push(Layer::Rule(Rule { label: "H(Y)".into(), horizontal: true, at: bound }));
-                panel.y.max = Some(bound * 1.04);
+                let rule =
+                    |(label, at): &(String, f64)| Layer::Rule(Rule { label: label.clone(), horizontal: true, at: *at });
+                panel.layers.extend(bounds.iter().map(rule));
+                let ends = curves.iter().flat_map(|(_, curve)| curve.points.iter().map(|point| point.information.hi));
+                panel.y.max = Some(bounds.iter().map(|(_, at)| *at).chain(ends).fold(0.0, f64::max) * 1.04);
             }
             Measure::Accuracy | Measure::Margin => panel.y.max = Some(1.03),
         }
         panels.push(panel);
     }
     let columns = panels.len();
-    let cautions: Cautions = curves.iter().flat_map(|(name, curve)| of_curve(name, curve)).collect();
-    Figure::of(panels, columns).cautioned(&cautions).checked()
+    Figure::of(panels, columns).cautioned(&populations(curves)).checked()
 }
 
-/// What must be said of a curve, with its name where there is one.
-fn of_curve(name: &str, curve: &Curve) -> Vec<String> {
-    let named = |caution: &str| if name.is_empty() { caution.to_string() } else { format!("{name}: {caution}") };
-    curve.cautions.iter().map(named).collect()
+/// A curve's name, and where not all are of the same images of how many it is.
+fn named(name: &str, curve: &Curve, apart: bool) -> String {
+    if apart { format!("{name} ({} images)", curve.images) } else { name.to_string() }
+}
+
+/// H(Y) of every population, and whose it is where there are several.
+fn bounds(curves: &[(String, &Curve)]) -> Vec<(String, f64)> {
+    let mut known: Vec<(&Curve, Vec<&str>)> = vec![];
+    for (name, curve) in curves {
+        let same = |(first, _): &&mut (&Curve, Vec<&str>)| {
+            first.population.same_labels(&curve.population) && first.settings.estimator == curve.settings.estimator
+        };
+        match known.iter_mut().find(same) {
+            Some((_, names)) => names.push(name),
+            None => known.push((curve, vec![name])),
+        }
+    }
+    let several = known.len() > 1;
+    let label = |names: &[&str], bound: f64| match several {
+        true => format!("H(Y) of {}: {bound:.2}", names.join(", ")),
+        false => "H(Y)".to_string(),
+    };
+    known.iter().map(|(curve, names)| (label(names, curve.bound), curve.bound)).collect()
 }

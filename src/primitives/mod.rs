@@ -190,6 +190,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &tolerance::summary::SUMMARY,
     &tolerance::given_prediction::GIVEN_PREDICTION,
     &info::mutual_information::MUTUAL_INFORMATION,
+    &info::interval::INTERVAL,
     &info::entropy::ENTROPY,
     &info::snr::SNR,
     &info::softmax_margin::SOFTMAX_MARGIN,

@@ -297,8 +297,8 @@ pub static TYPES: &[Type] = &[
         fields: &[
             field("levels", "an array of floats", "the strengths, or the steps, the weakest first"),
             field("snr_db", "an array of floats", "the mean signal-to-noise ratio in dB of the changes that are not 0"),
-            field("mi", "an array of floats", "I(T; Y) of predictions and labels in bits"),
-            field("mi_lo", "an array of floats", "lower ends of its bootstrap intervals"),
+            field("mi", "an array of floats", "I(T; Y) of predictions and labels in bits, as `information` says"),
+            field("mi_lo", "an array of floats", "lower ends of its intervals"),
             field("mi_hi", "an array of floats", "upper ends"),
             field("accuracy", "an array of floats", "the share of rows that get their own label"),
             field("accuracy_lo", "an array of floats", "lower ends of its bootstrap intervals"),
@@ -326,6 +326,7 @@ pub static TYPES: &[Type] = &[
                 "an array of ints",
                 "the labels and predictions that occur, in the order of given_prediction",
             ),
+            field("information", "a string", "how `mi`, `entropy` and `bound` were estimated"),
             field(
                 "cautions",
                 "an array of strings",

@@ -1,1 +1,122 @@
-//! Information, populations, and means over a part.
+//! Information, populations, and what captions say.
+
+use super::{run, truths};
+use viva::core::Value;
+
+/// A curve of `n` of 200 glyphs of 10 classes, whose noise is so loud that answers are as good as random.
+const LOUD: &str = r#"
+    let ds = data::glyphs(#{ n: 200, size: 16, seed: 1 });
+    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
+    let loud = |n, how| tolerance::measure(f, ds.take(n), #{ space: space::noise(), levels: [1.0, 1000.0], seed: 1 } + how);
+"#;
+
+#[test]
+fn random_answers_tell_nothing() {
+    truths(&format!(
+        r#"{LOUD}
+        let answers = tensor::normal([200, 10], #{{ seed: 3 }}).argmax();
+        let labels = ds.labels;
+        let held = |c| {{
+            let out = 0;
+            for i in 0..3 {{ if c.mi[i] < c.mi_lo[i] || c.mi[i] > c.mi_hi[i] {{ out += 1; }} }}
+            out == 0
+        }};
+        let corrected = info::mutual_information(labels, answers);
+        let plugin = info::mutual_information(labels, answers, #{{ estimator: "plugin" }});
+        let curve = loud.call(200, #{{ }});
+        let paper = loud.call(200, #{{ estimator: "plugin" }});
+        let known = info::interval(labels, answers);
+        #{{
+            "the plug-in estimate finds bits where there are none": plugin > 0.2,
+            "the default does not": corrected < 0.1,
+            "nor do curves": curve.mi[2] < 0.1 && paper.mi[2] > 0.15,
+            "no information is possible": curve.mi_lo[2] == 0.0 && known.lo == 0.0,
+            "bands hold their lines": held.call(curve),
+            "plug-in bands too": held.call(paper),
+            "which it is stands in the value": curve.information == "Chao-Wang-Jost" && paper.information == "plug-in",
+        }}"#
+    ));
+}
+
+#[test]
+fn fifty_images_are_too_few_for_ten_classes() {
+    let script = format!(
+        r#"{LOUD}
+        let few = loud.call(50, #{{ }});
+        let enough = loud.call(200, #{{ }});
+        few.save("few.csv");
+        few.save("few.json");
+        #{{ few: few, enough: enough, figure: plot::tolerance(few), summary: tolerance::summary(few) }}"#
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let Value::Map(found) = super::run_in(folder.path(), &script).unwrap() else { panic!("no map") };
+    let words = "50 images are too few for I(T; Y) of 10 labels and 10 answers";
+    for name in ["few", "figure", "summary"] {
+        assert!(found[name].summary().contains(words), "{name}: {}", found[name].summary());
+    }
+    for file in ["few.csv", "few.json"] {
+        let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
+        assert!(text.contains(words), "{text}");
+    }
+    assert!(!found["enough"].summary().contains("caution"), "{}", found["enough"].summary());
+}
+
+#[test]
+fn curves_of_different_images_say_so() {
+    let script = format!(
+        r#"{LOUD}
+        let whole = loud.call(200, #{{ }});
+        let part = loud.call(120, #{{ }});
+        let apart = #{{ whole: whole, part: part }};
+        #{{
+            apart: plot::tolerance(apart), summary: tolerance::summary(apart),
+            same: plot::tolerance(#{{ a: whole, b: loud.call(200, #{{ levels: [1.0, 10.0] }}) }}),
+        }}"#
+    );
+    let Value::Map(found) = run(&script).unwrap() else { panic!("no map") };
+    let (figure, same) = (found["apart"].json().to_string(), found["same"].json().to_string());
+    for words in ["different images", "H(Y) of whole", "H(Y) of part", "part (120 images)", "whole (200 images)"] {
+        assert!(figure.contains(words), "{words}: {figure}");
+    }
+    let rows = found["summary"].json();
+    for row in rows.as_array().unwrap() {
+        assert!(row["cautions"].to_string().contains("different images"), "{row}");
+    }
+    assert!(!same.contains("caution") && !same.contains("images)"), "{same}");
+}
+
+/// The experiment of Figure 1 measures every curve on the same images, those of "each target" too.
+#[test]
+fn each_target_is_measured_on_the_same_images() {
+    truths(
+        r#"
+        import "std/tolerance" as tolerance;
+        let ds = data::glyphs(#{ n: 100, size: 16, seed: 1 }).centre();
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 3, seed: 1 });
+        let s = #{ name: "glyphs", images: ds, models: #{ f: f }, deviation: 0.2, length: 0.2 * 16, reach: 1.2 };
+        let found = tolerance::faults(f, s, "l2", 3);
+        let other = 0;
+        for name in found.keys() { if found[name].images != 100 || found[name].bound != found.misclassify.bound { other += 1; } }
+        #{
+            "as many images, and one H(Y)": other == 0,
+            "several rows of an image are no samples": found["each target"].information == "jackknife over images",
+            "nothing to say": plot::tolerance(found).cautions.filter(|said| said.contains("different")).is_empty(),
+        }"#,
+    );
+}
+
+/// A network that says 1 of everything is aimed at each class in turn.
+#[test]
+fn captions_say_what_the_network_answers() {
+    let script = r#"
+        import "std/tolerance" as tolerance;
+        let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+        let f = model::train(ds.relabel(|row| 1), #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.05, seed: 1 });
+        let s = #{ name: "glyphs", images: ds, models: #{ f: f }, deviation: 0.01, length: 0.01, reach: 1.2 };
+        tolerance::fooling(s, [0.1], 2).figure"#;
+    let figure = run(script).unwrap().json().to_string();
+    for class in 0..10 {
+        let words = format!("aimed at {class}: says 1 (");
+        assert!(figure.contains(&words), "{words}: {figure}");
+    }
+}

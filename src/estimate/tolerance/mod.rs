@@ -1,39 +1,35 @@
 //! Input-fault tolerance (Galloway, Golubeva and Taylor, "Adversarial Examples as an Input-Fault Tolerance Problem", 2018): how much a
 //! model's predictions tell of the labels, and how often they are right, as a fault grows.
 
+mod interval;
+mod population;
 mod stuck;
 mod summary;
 
+pub use interval::Interval;
+pub use population::populations;
 pub use stuck::percent;
 pub use summary::Summary;
 
 use std::collections::BTreeMap;
 
-use rand::Rng;
-use rayon::prelude::*;
 use serde_json::json;
 
-use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, in_parallel, number, random};
-use crate::maths::information::Plugin;
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, number};
+use crate::maths::information::Estimator;
 use crate::search::{Row, Transcript};
+use interval::{Measured, Sample};
+use population::Population;
 
 /// How a curve is estimated.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    pub plugin: Plugin,
-    /// Samples of the bootstrap.
+    pub estimator: Estimator,
+    /// Samples of the bootstrap, and how often labels are shuffled.
     pub replicates: usize,
     /// Intervals hold what they are of with probability 1 - delta.
     pub delta: f64,
     pub seed: u64,
-}
-
-/// An estimate with its bootstrap interval.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Interval {
-    pub value: f64,
-    pub lo: f64,
-    pub hi: f64,
 }
 
 /// What a curve's points are told apart by.
@@ -87,8 +83,12 @@ pub struct Curve {
     /// Numbers of the classes that rows and columns of the counts stand for.
     pub classes: Vec<i32>,
     pub settings: Settings,
+    /// How `information` was estimated.
+    pub estimator: &'static str,
     /// Why it may not mean what it seems to.
     pub cautions: Cautions,
+    /// Which images, with which labels.
+    pub population: Population,
     /// Model, data, space, search and objective, for those who read the results later.
     of: [String; 5],
     digest: Digest,
@@ -116,75 +116,57 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
     ids.sort_unstable();
     ids.dedup();
     let samples: Vec<Sample> = groups.iter().map(|group| Sample::of(group, &ids, &classes)).collect();
-    let k = classes.len();
-    let task = cx.progress("bootstrap", Some(settings.replicates as u64));
-    let mut replicates: Vec<Vec<Measures>> = vec![];
-    // A few at a time, so that it can be stopped.
-    const TOGETHER: usize = 20;
-    for first in (0..settings.replicates).step_by(TOGETHER) {
-        cx.check()?;
-        let last = (first + TOGETHER).min(settings.replicates);
-        let one = |replicate: usize| -> Vec<Measures> {
-            let mut rng = random(settings.seed, replicate as u64);
-            let mut weights = vec![0u32; ids.len()];
-            (0..ids.len()).for_each(|_| weights[rng.gen_range(0..ids.len())] += 1);
-            samples.iter().map(|sample| sample.measures(settings.plugin, k, &weights).0).collect()
-        };
-        replicates.extend(in_parallel(|| (first..last).into_par_iter().map(one).collect::<Vec<_>>())?);
-        task.advance((last - first) as u64);
+    let found = interval::measures(cx, &samples, ids.len(), classes.len(), settings)?;
+    let several = samples.iter().any(|sample| sample.rows.len() > ids.len());
+    let points: Vec<Point> = groups
+        .iter()
+        .zip(&samples)
+        .zip(&found)
+        .map(|((group, sample), found)| point(group, sample, found, classes.len()))
+        .collect();
+    let mut cautions = transcript.of.cautions.clone();
+    if let Some(caution) = interval::too_few(&found, ids.len()) {
+        cautions.add(caution);
     }
-    let ones = vec![1; ids.len()];
-    let mut bound: f64 = 0.0;
-    let points = groups.iter().zip(&samples).enumerate().map(|(place, (group, sample))| {
-        let (found, counts) = sample.measures(settings.plugin, k, &ones);
-        let labels = |label: usize| counts[label * k..(label + 1) * k].iter().map(|&n| u64::from(n)).sum::<u64>();
-        let label_entropy = settings.plugin.entropy((0..k).map(labels));
-        bound = bound.max(label_entropy);
-        let interval = |value: f64, which: usize, most: f64| {
-            let of: Vec<f64> = replicates.iter().map(|replicate| replicate[place][which]).collect();
-            interval(value, of, settings.delta, most)
-        };
-        let mean = |of: &dyn Fn(&Row) -> f32, keep: &dyn Fn(f32) -> bool| {
-            let values: Vec<f64> = group.rows.iter().map(|row| of(row)).filter(|x| keep(*x)).map(f64::from).collect();
-            values.iter().sum::<f64>() / values.len() as f64
-        };
-        let snr = mean(&|row| row.snr, &|x| x.is_finite());
-        let measured = group.rows.iter().any(|row| !row.snr.is_nan());
-        let predictions = |class: usize| (0..k).map(|label| u64::from(counts[label * k + class])).sum::<u64>();
-        Point {
-            at: group.at,
-            snr: if (snr.is_nan() && measured) || group.before { f64::INFINITY } else { snr },
-            magnitude: if group.before { 0.0 } else { mean(&|row| row.magnitude, &|x| x.is_finite()) },
-            information: interval(found[0], 0, label_entropy),
-            accuracy: interval(found[1], 1, 1.0),
-            margin: if group.before { nowhere() } else { interval(found[2], 2, 1.0) },
-            entropy: settings.plugin.entropy((0..k).map(predictions)),
-            rows: group.rows.len(),
-            stuck: if group.before { 0.0 } else { stuck::share(&group.rows) },
-            counts,
-        }
-    });
-    let points: Vec<Point> = points.collect();
-    let of = &transcript.of;
-    let mut cautions = of.cautions.clone();
     stuck::caution(&points, axis).into_iter().for_each(|caution| cautions.add(caution));
+    let of = &transcript.of;
     Ok(Curve {
         points,
         axis,
         unit: if axis == Axis::Step { "steps" } else { of.unit },
         additive: of.additive,
-        bound,
+        bound: found.iter().map(|found| found.labels).fold(0.0, f64::max),
         images: ids.len(),
         classes,
         settings,
+        estimator: settings.estimator.name(several),
         cautions,
+        population: Population::of(transcript),
         of: [of.model.0.clone(), of.data.name.clone(), of.space.clone(), of.search.clone(), of.objective.describe()],
         digest: transcript.digest(),
     })
 }
 
-fn nowhere() -> Interval {
-    Interval { value: f64::NAN, lo: f64::NAN, hi: f64::NAN }
+/// The measures of a group's rows.
+fn point(group: &Group, sample: &Sample, found: &Measured, k: usize) -> Point {
+    let mean = |of: &dyn Fn(&Row) -> f32| {
+        let values: Vec<f64> = group.rows.iter().map(|row| of(row)).filter(|x| x.is_finite()).map(f64::from).collect();
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    let snr = mean(&|row| row.snr);
+    let measured = group.rows.iter().any(|row| !row.snr.is_nan());
+    Point {
+        at: group.at,
+        snr: if (snr.is_nan() && measured) || group.before { f64::INFINITY } else { snr },
+        magnitude: if group.before { 0.0 } else { mean(&|row| row.magnitude) },
+        information: found.information,
+        accuracy: found.accuracy,
+        margin: if group.before { Interval::NOWHERE } else { found.margin },
+        entropy: found.entropy,
+        rows: group.rows.len(),
+        stuck: if group.before { 0.0 } else { stuck::share(&group.rows) },
+        counts: sample.counts(k),
+    }
 }
 
 /// The rows of every point, the weakest fault first.
@@ -222,62 +204,6 @@ fn groups(transcript: &Transcript) -> Result<(Axis, Vec<Group<'_>>)> {
         groups.insert(0, Group { at: 0.0, rows, before: true });
     }
     Ok((axis, groups))
-}
-
-/// Information, accuracy and mean margin.
-type Measures = [f64; 3];
-
-/// The rows of a point in the form that is resampled.
-struct Sample {
-    /// Place of the image, label and prediction.
-    rows: Vec<(u32, u16, u16)>,
-    margins: Vec<f32>,
-}
-
-impl Sample {
-    fn of(group: &Group, ids: &[u32], classes: &[i32]) -> Self {
-        let place = |class: i32| classes.binary_search(&class).unwrap_or_default() as u16;
-        let row = |row: &&Row| {
-            let image = ids.binary_search(&row.id).unwrap_or_default() as u32;
-            (image, place(row.label), place(if group.before { row.before } else { row.after }))
-        };
-        Self {
-            rows: group.rows.iter().map(row).collect(),
-            margins: group.rows.iter().map(|row| row.softmax_margin).collect(),
-        }
-    }
-
-    /// The measures where image i counts `weights[i]` times, and the counts of label and prediction.
-    fn measures(&self, plugin: Plugin, k: usize, weights: &[u32]) -> (Measures, Vec<u32>) {
-        let mut counts = vec![0u32; k * k];
-        let (mut margin, mut total) = (0.0, 0u64);
-        for (&(image, label, predicted), &of) in self.rows.iter().zip(&self.margins) {
-            let weight = weights[image as usize];
-            counts[label as usize * k + predicted as usize] += weight;
-            margin += f64::from(of) * f64::from(weight);
-            total += u64::from(weight);
-        }
-        let right: u64 = (0..k).map(|class| u64::from(counts[class * (k + 1)])).sum();
-        let information = plugin.information_of(&counts, k);
-        ([information, right as f64 / total as f64, margin / total as f64], counts)
-    }
-}
-
-/// The basic bootstrap interval: the estimate is as far from the truth as its replicates are from it, bias included, so
-/// that the interval may end below a plug-in estimate of information, which is too large on small samples.
-fn interval(value: f64, mut replicates: Vec<f64>, delta: f64, most: f64) -> Interval {
-    replicates.retain(|x| x.is_finite());
-    if value.is_nan() || replicates.is_empty() {
-        return Interval { value, ..nowhere() };
-    }
-    replicates.sort_by(f64::total_cmp);
-    let quantile = |q: f64| {
-        let at = q * (replicates.len() - 1) as f64;
-        let (below, above) = (replicates[at.floor() as usize], replicates[at.ceil() as usize]);
-        below + (above - below) * at.fract()
-    };
-    let end = |q: f64| (2.0 * value - quantile(q)).clamp(0.0, most.max(0.0));
-    Interval { value, lo: end(1.0 - delta / 2.0), hi: end(delta / 2.0) }
 }
 
 impl Curve {
@@ -346,6 +272,25 @@ impl Curve {
             table.column(name, self.column(name).unwrap_or_default().into_iter().map(number).collect())
         })
     }
+
+    /// What it shows, without cautions.
+    fn headline(&self) -> String {
+        let places = self.points.len();
+        let first = &self.points[0];
+        let last = &self.points[places - 1];
+        format!(
+            "tolerance of {} to {}: {} bits to {} of {} over {places} {}s, accuracy {} to {}, {} images",
+            self.of[0],
+            self.of[2],
+            number(first.information.value),
+            number(last.information.value),
+            number(self.bound),
+            self.axis.name(),
+            number(first.accuracy.value),
+            number(last.accuracy.value),
+            self.images
+        )
+    }
 }
 
 const COLUMNS: [&str; 15] = [
@@ -366,7 +311,7 @@ const COLUMNS: [&str; 15] = [
     "stuck",
 ];
 
-const FIELDS: [&str; 20] = [
+const FIELDS: [&str; 21] = [
     "levels",
     "snr_db",
     "mi",
@@ -386,6 +331,7 @@ const FIELDS: [&str; 20] = [
     "unit",
     "images",
     "classes",
+    "information",
     "cautions",
 ];
 
@@ -395,29 +341,15 @@ impl Object for Curve {
     }
 
     fn summary(&self) -> String {
-        let places = self.points.len();
-        let first = &self.points[0];
-        let last = &self.points[places - 1];
-        format!(
-            "tolerance of {} to {}: {} bits to {} of {} over {places} {}s, accuracy {} to {}, {} images{}",
-            self.of[0],
-            self.of[2],
-            number(first.information.value),
-            number(last.information.value),
-            number(self.bound),
-            self.axis.name(),
-            number(first.accuracy.value),
-            number(last.accuracy.value),
-            self.images,
-            self.cautions.ending()
-        )
+        format!("{}{}", self.headline(), self.cautions.ending())
     }
 
     fn details(&self, width: usize) -> String {
         const SHOWN: usize = 24;
         let what = format!("{} on {}: {} over {}, {}", self.of[0], self.of[1], self.of[3], self.of[2], self.of[4]);
-        let bound = format!("H(Y) = {} bits; {}", number(self.bound), self.unit);
-        format!("{}\n{what}\n{bound}\n{}", self.summary(), self.rows().text(width, SHOWN))
+        let bound = format!("H(Y) = {} bits, information by {}; {}", number(self.bound), self.estimator, self.unit);
+        let lines: Vec<String> = [self.headline(), what, bound].into_iter().chain(self.cautions.lines()).collect();
+        format!("{}\n{}", lines.join("\n"), self.rows().text(width, SHOWN))
     }
 
     fn fields(&self) -> &'static [&'static str] {
@@ -429,6 +361,7 @@ impl Object for Curve {
             "bound" => Value::Float(self.bound),
             "axis" => Value::Str(self.axis.name().into()),
             "unit" => Value::Str(self.unit.into()),
+            "information" => Value::Str(self.estimator.into()),
             "images" => Value::Int(self.images as i64),
             "cautions" => self.cautions.value(),
             "classes" => Value::ints(self.classes.iter().map(|&class| i64::from(class))),
@@ -460,52 +393,5 @@ impl Object for Curve {
 
     fn kept_as(&self) -> &'static [&'static str] {
         &["json", "csv"]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Labels uniform among 4 classes, predictions right with probability 0.6 and uniform among the others otherwise: I = 2 - H(0.6,
-    /// 0.4/3, 0.4/3, 0.4/3) = 0.3951 bits. Of 300 samples of 150 images, intervals at 95% hold it about as often as they say.
-    #[test]
-    fn intervals_hold_the_truth() {
-        const K: usize = 4;
-        let truth = 2.0 + 0.6 * 0.6f64.log2() + 0.4 * (0.4f64 / 3.0).log2();
-        assert!((truth - 0.3951).abs() < 1e-4);
-        let (mut information, mut accuracy, mut above) = (0, 0, 0);
-        for sample in 0..300 {
-            let mut rng = random(sample, 1);
-            let rows: Vec<(u32, u16, u16)> = (0..150)
-                .map(|image| {
-                    let label = rng.gen_range(0..K as u16);
-                    let predicted =
-                        if rng.gen_bool(0.6) { label } else { (label + rng.gen_range(1..K as u16)) % K as u16 };
-                    (image, label, predicted)
-                })
-                .collect();
-            let sample = Sample { margins: vec![0.0; rows.len()], rows };
-            let plugin = Plugin::Exact;
-            let (found, _) = sample.measures(plugin, K, &[1; 150]);
-            let replicates: Vec<Measures> = (0..200)
-                .map(|_| {
-                    let mut weights = vec![0u32; 150];
-                    (0..150).for_each(|_| weights[rng.gen_range(0..150)] += 1);
-                    sample.measures(plugin, K, &weights).0
-                })
-                .collect();
-            let of = |which: usize, most| {
-                interval(found[which], replicates.iter().map(|replicate| replicate[which]).collect(), 0.05, most)
-            };
-            let holds = |interval: Interval, truth: f64| u32::from((interval.lo..=interval.hi).contains(&truth));
-            information += holds(of(0, 2.0), truth);
-            accuracy += holds(of(1, 1.0), 0.6);
-            above += u32::from(found[0] > truth);
-        }
-        // 285 are expected, with a standard deviation of 4; the bootstrap on 150 images loses some of them.
-        assert!(information >= 260 && accuracy >= 268, "{information} and {accuracy} of 300");
-        // The plug-in estimate is too large, by (K - 1)^2 / (2 n ln 2) = 0.043 bits on average.
-        assert!(above > 200, "{above} of 300");
     }
 }

@@ -102,10 +102,10 @@ fn half(places: &[(f64, &Point)], height: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, Interval, Settings, nowhere};
+    use super::super::{Axis, Interval, Population, Settings};
     use super::*;
-    use crate::core::Digest;
-    use crate::maths::information::Plugin;
+    use crate::core::{Cautions, Digest};
+    use crate::maths::information::Estimator;
 
     fn made(points: &[(f64, f64, f64)]) -> Curve {
         let certain = |value: f64| Interval { value, lo: value, hi: value };
@@ -115,7 +115,7 @@ mod tests {
             magnitude: 0.0,
             information: certain(information),
             accuracy: certain(accuracy),
-            margin: nowhere(),
+            margin: Interval::NOWHERE,
             entropy: 0.0,
             rows: 1,
             stuck: 0.0,
@@ -129,8 +129,10 @@ mod tests {
             bound: 3.0,
             images: 1,
             classes: vec![],
-            settings: Settings { plugin: Plugin::Exact, replicates: 0, delta: 0.05, seed: 0 },
-            cautions: Default::default(),
+            settings: Settings { estimator: Estimator::Plugin, replicates: 0, delta: 0.05, seed: 0 },
+            estimator: "plug-in",
+            cautions: Cautions::default(),
+            population: Population::none(),
             of: Default::default(),
             digest: Digest::of(b""),
         }

@@ -1,23 +1,36 @@
 //! `info::`: what a prediction tells of the label, and how loud a fault is.
 
 pub mod entropy;
+pub mod interval;
 pub mod mutual_information;
 pub mod snr;
 pub mod softmax_margin;
 
 use crate::core::{Error, Result, number};
-use crate::maths::information::Plugin;
+use crate::maths::information::{Answers, Estimator};
 use crate::primitives::{Args, Fallback, Kind, Param};
 
-pub const PLUGIN: Param = Param::new(
-    "plugin",
-    Kind::Choice(&["exact", "galloway"]),
-    "how logarithms are taken: of p, or of p + 1e-4 as in the published code of Galloway et al., about 0.001 bits less",
-)
-.or(Fallback::Str("exact"));
+const ESTIMATORS: &[&str] = &["corrected", "plugin", "galloway"];
 
-pub fn plugin(args: &Args) -> Plugin {
-    if args.str("plugin") == "galloway" { Plugin::Galloway } else { Plugin::Exact }
+/// How information is estimated.
+pub const ESTIMATOR: Param = Param::new(
+    "estimator",
+    Kind::Choice(ESTIMATORS),
+    "nearly without bias (Chao, Wang and Jost 2013), of the shares that were seen, or of these with log(p + 1e-4) as in the published \
+     code of Galloway et al., about 0.001 bits less",
+)
+.or(Fallback::Str("corrected"));
+
+/// The same of labels that are no sample of others.
+pub const PLUGIN: Param = Param { fallback: Fallback::Str("plugin"), ..ESTIMATOR };
+
+pub fn estimator(args: &Args) -> Estimator {
+    match args.str("estimator") {
+        "corrected" => Estimator::Corrected,
+        "plugin" => Estimator::Plugin,
+        "galloway" => Estimator::Galloway,
+        other => unreachable!("{other} is no estimator"),
+    }
 }
 
 /// Labels: whole numbers, at least one.
@@ -31,4 +44,19 @@ pub(super) fn labels(args: &Args, name: &str) -> Result<Vec<i64>> {
             .hint("`f.predict(x)` gives the labels that a model answers")),
         None => Ok(numbers.into_iter().map(|x| x as i64).collect()),
     }
+}
+
+/// Labels and predictions, one of each per image.
+pub(super) fn answers(args: &Args) -> Result<Answers> {
+    let (labels, predictions) = (labels(args, "labels")?, labels(args, "predictions")?);
+    if labels.len() != predictions.len() {
+        return Err(Error::data(format!("{} labels and {} predictions", labels.len(), predictions.len()))
+            .hint("there must be one prediction per label"));
+    }
+    let mut classes: Vec<i64> = labels.iter().chain(&predictions).copied().collect();
+    classes.sort_unstable();
+    classes.dedup();
+    let place = |class: &i64| classes.binary_search(class).unwrap_or_default() as u32;
+    let rows = labels.iter().zip(&predictions).enumerate();
+    Ok(Answers::of(rows.map(|(image, (y, t))| (image as u32, place(y), place(t))).collect(), classes.len()))
 }

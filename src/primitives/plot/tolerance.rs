@@ -16,13 +16,13 @@ pub static TOLERANCE: Primitive = Primitive {
         TITLE,
     ],
     returns: "Figure",
-    notes: "Any number of models and faults. Bands are bootstrap intervals; the dashed line is H(Y), which no curve can exceed. In dB \
-            the axis falls, so that faults grow to the right; the images as they stand have no place on it. From where gradients \
-            vanished for more than 5% of the images a line is dotted and has no band: the search could not move these images, which says nothing \
-            of the model.",
+    notes: "Any number of models and faults. Bands are the curves' intervals; the dashed line is H(Y), which no information exceeds. Curves of \
+            different images have a line each, and the figure says that they are. In dB the axis falls, so that faults grow to the right; the \
+            images as they stand have no place on it. From where gradients vanished for more than 5% of the images a line is dotted and has no \
+            band: the search could not move these images, which says nothing of the model.",
     source: "Galloway, Golubeva and Taylor 2018, Figures 1, 3, 4 and 5",
     examples: &[Example {
-        code: "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
+        code: "let ds = data::glyphs(#{ n: 120, size: 16, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });\n\
                let c = tolerance::measure(f, ds, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
                plot::tolerance(#{ noise: c })",

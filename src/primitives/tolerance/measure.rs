@@ -7,7 +7,7 @@ use crate::estimate::tolerance::curve;
 use crate::model::Model;
 use crate::objective::{Objective, Wanted};
 use crate::primitives::examine::{BATCH, LEVELS, STEPS, levels, steps};
-use crate::primitives::info::PLUGIN;
+use crate::primitives::info::ESTIMATOR;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
 use crate::search::{AnySearch, Densities, Examination, GradientSearch, examine};
 use crate::space::AnySpace;
@@ -29,7 +29,7 @@ pub static MEASURE: Primitive = Primitive {
         BATCH,
         REPLICATES,
         DELTA,
-        PLUGIN,
+        ESTIMATOR,
         SEED,
     ],
     returns: "a ToleranceCurve",
@@ -38,7 +38,7 @@ pub static MEASURE: Primitive = Primitive {
             every one, at 100 bytes per image and step.",
     source: "Galloway, Golubeva and Taylor 2018, Sections 2 and 3",
     examples: &[Example {
-        code: "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
+        code: "let ds = data::glyphs(#{ n: 120, size: 16, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });\n\
                let c = tolerance::measure(f, ds, #{ space: space::pixels(\"l2\"), search: search::bim(#{ steps: 20 }) });\n\
                c.levels.len()",

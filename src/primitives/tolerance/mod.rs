@@ -9,19 +9,23 @@ use std::rc::Rc;
 
 use crate::core::{Error, Result, Value};
 use crate::estimate::tolerance::{Curve, Settings};
-use crate::primitives::info::plugin;
+use crate::primitives::info::estimator;
 use crate::primitives::{Args, Fallback, Kind, Param};
 
-const REPLICATES: Param = Param::new("replicates", Kind::Int, "samples of the bootstrap; 0 for no intervals")
-    .range(0.0, 100_000.0)
-    .or(Fallback::Int(200));
+const REPLICATES: Param = Param::new(
+    "replicates",
+    Kind::Int,
+    "samples of the bootstrap, and how often labels are shuffled; 0 for no intervals",
+)
+.range(0.0, 100_000.0)
+.or(Fallback::Int(200));
 
 const DELTA: Param =
     Param::new("delta", Kind::Float, "intervals are at the level 1 - delta").range(1e-6, 0.5).or(Fallback::Float(0.05));
 
 fn settings(args: &Args) -> Settings {
     Settings {
-        plugin: plugin(args),
+        estimator: estimator(args),
         replicates: args.count("replicates"),
         delta: args.float("delta"),
         seed: args.seed(),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{CURVES, Named, X, in_db, named};
-use crate::core::{Error, Value};
-use crate::estimate::tolerance::{Summary, percent};
+use crate::core::{Cautions, Error, Value};
+use crate::estimate::tolerance::{Curve, Summary, percent, populations};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static SUMMARY: Primitive = Primitive {
@@ -16,19 +16,19 @@ pub static SUMMARY: Primitive = Primitive {
         Param::new("from", Kind::Float, "where the area begins").or(Fallback::Absent("where all curves have begun")),
         Param::new("to", Kind::Float, "where the area ends").or(Fallback::Absent("where the first curve ends")),
     ],
-    returns: "an array of maps: `curve, models, mi, accuracy, area, gap, half, from, to, stuck`, and `mi_spread` and so on of several \
-              models; `area_as_found` and `caution` where gradients vanished",
+    returns: "an array of maps: `curve, models, images, bound, mi, accuracy, area, gap, half, from, to, stuck, cautions`, and `mi_spread` and so on \
+              of several models; `area_as_found` where gradients vanished",
     notes: "`mi` and `accuracy` are of the weakest fault. `area` is the area below I(T; Y) from `from` to `to`, divided by its width: a \
             mean in bits, comparable where these ends are the same. `gap` is the fall of I(T; Y) from its first to its lowest value, \
             `half` where on the axis the accuracy has fallen to half of its first value; () where it does not, or has by the first point on the \
             axis. `half`, `from` and `to` are in the axis's unit, dB or the levels'. Of models that were \
-            trained alike, an array, a row holds means, and `_spread` their standard deviations (n - 1). `stuck` is the largest share of \
-            images at a point that the search could not move, since gradients vanished. Where it is more than 0.05, the curve shows what the \
-            search could not do, not what the model bears: `area`, `gap` and `half` are (), `area_as_found` is the area of the curve as it is, and \
-            `caution` says so.",
+            trained alike, an array, a row holds means, and `_spread` their standard deviations (n - 1). `bound` is H(Y) of a curve's own \
+            `images`; where curves are of different ones, every row's `cautions` says so. `stuck` is the largest share of images at a point \
+            that the search could not move, since gradients vanished. Where it is more than 0.05, the curve shows what the search could not do, \
+            not what the model bears: `area`, `gap` and `half` are (), `area_as_found` is the area of the curve as it is, and `cautions` says so.",
     source: "Galloway, Golubeva and Taylor 2018, Section 3",
     examples: &[Example {
-        code: "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
+        code: "let ds = data::glyphs(#{ n: 120, size: 16, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });\n\
                let c = tolerance::measure(f, ds, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
                tolerance::summary(#{ linear: c })[0].curve",
@@ -57,10 +57,20 @@ pub static SUMMARY: Primitive = Primitive {
             return Err(Error::argument(format!("tolerance::summary: from {from} to {to}: {which}"))
                 .hint("where curves do not overlap, there is no area in common: give `from` and `to`"));
         }
+        let each: Vec<(String, &Curve)> =
+            curves.iter().flat_map(|(name, curves)| curves.iter().map(move |curve| (name.clone(), &**curve))).collect();
+        let cautions = populations(&each);
         let row = |(name, curves): &Named| {
             let found: crate::core::Result<Vec<Summary>> =
                 curves.iter().map(|curve| curve.summed_up(in_db, from.zip(to))).collect();
-            Ok(Value::Map(summarised(name, &found?)))
+            let found = found?;
+            let mut row = summarised(name, &found);
+            row.insert("images".into(), Value::Int(curves[0].images as i64));
+            row.insert("bound".into(), Value::Float(curves[0].bound));
+            let mut own = doubts(&found);
+            own.extend(&cautions);
+            row.insert("cautions".into(), own.value());
+            Ok(Value::Map(row))
         };
         let rows: crate::core::Result<Vec<Value>> = curves.iter().map(row).collect();
         Ok(Value::Array(rows?))
@@ -86,9 +96,6 @@ fn summarised(name: &str, found: &[Summary]) -> BTreeMap<String, Value> {
     let stuck = found.iter().map(|summary| summary.stuck).fold(0.0, f64::max);
     let doubtful = found.iter().any(Summary::is_doubtful);
     map.insert("stuck".into(), number(stuck));
-    if doubtful {
-        map.insert("caution".into(), Value::Str(caution(stuck)));
-    }
     for (column, of) in columns {
         let values: Vec<f64> = found.iter().map(of).collect();
         let n = values.len() as f64;
@@ -110,9 +117,10 @@ fn summarised(name: &str, found: &[Summary]) -> BTreeMap<String, Value> {
     map
 }
 
-fn caution(stuck: f64) -> String {
-    format!(
-        "gradients vanished for {} of the images: the curve shows what the search could not do, not what the model bears",
-        percent(stuck)
-    )
+/// Why a row does not say what the model bears.
+fn doubts(found: &[Summary]) -> Cautions {
+    let stuck = found.iter().map(|summary| summary.stuck).fold(0.0, f64::max);
+    let doubtful = found.iter().any(Summary::is_doubtful);
+    let what = "the curve shows what the search could not do, not what the model bears";
+    doubtful.then(|| format!("gradients vanished for {} of the images: {what}", percent(stuck))).into_iter().collect()
 }

@@ -1,0 +1,152 @@
+//! The measures of a point with their intervals.
+
+use rand::Rng;
+use rayon::prelude::*;
+
+use super::{Group, Settings};
+use crate::core::{Cx, Result, in_parallel, random};
+use crate::maths::information::{Answers, Level};
+use crate::search::Row;
+
+/// An estimate with its interval.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Interval {
+    pub value: f64,
+    pub lo: f64,
+    pub hi: f64,
+}
+
+impl Interval {
+    pub const NOWHERE: Self = Self { value: f64::NAN, lo: f64::NAN, hi: f64::NAN };
+}
+
+/// What was measured at one point.
+pub(super) struct Measured {
+    pub information: Interval,
+    pub accuracy: Interval,
+    pub margin: Interval,
+    /// H(T) and H(Y) in bits.
+    pub entropy: f64,
+    pub labels: f64,
+    /// Numbers of labels and answers that are too many for the images.
+    too_many: Option<(usize, usize)>,
+}
+
+/// The rows of a point in the form that is resampled.
+pub(super) struct Sample {
+    /// Place of the image, label and prediction.
+    pub rows: Vec<(u32, u32, u32)>,
+    margins: Vec<f32>,
+}
+
+impl Sample {
+    pub fn of(group: &Group, ids: &[u32], classes: &[i32]) -> Self {
+        let place = |class: i32| classes.binary_search(&class).unwrap_or_default() as u32;
+        let row = |row: &&Row| {
+            let image = ids.binary_search(&row.id).unwrap_or_default() as u32;
+            (image, place(row.label), place(if group.before { row.before } else { row.after }))
+        };
+        Self {
+            rows: group.rows.iter().map(row).collect(),
+            margins: group.rows.iter().map(|row| row.softmax_margin).collect(),
+        }
+    }
+
+    /// How often each label (row) comes with each prediction (column).
+    pub fn counts(&self, k: usize) -> Vec<u32> {
+        let mut counts = vec![0; k * k];
+        self.rows.iter().for_each(|&(_, label, predicted)| counts[label as usize * k + predicted as usize] += 1);
+        counts
+    }
+
+    /// Accuracy and mean margin where image i counts `weights[i]` times.
+    fn means(&self, weights: &[u32]) -> [f64; 2] {
+        let (mut right, mut margin, mut total) = (0u64, 0.0, 0u64);
+        for (&(image, label, predicted), &of) in self.rows.iter().zip(&self.margins) {
+            let weight = u64::from(weights[image as usize]);
+            right += if label == predicted { weight } else { 0 };
+            margin += f64::from(of) * weight as f64;
+            total += weight;
+        }
+        [right as f64 / total as f64, margin / total as f64]
+    }
+}
+
+/// Randomness of the shuffles of a point is apart from that of the bootstrap.
+const SHUFFLES: u64 = 1 << 32;
+
+pub(super) fn measures(cx: &Cx, samples: &[Sample], images: usize, k: usize, how: Settings) -> Result<Vec<Measured>> {
+    // A few at a time, so that it can be stopped.
+    const TOGETHER: usize = 20;
+    const POINTS: usize = 4;
+    let rounds = how.replicates.div_ceil(TOGETHER) + samples.len();
+    let task = cx.progress("intervals", Some(rounds as u64));
+    let mut replicates: Vec<Vec<[f64; 2]>> = vec![];
+    for first in (0..how.replicates).step_by(TOGETHER) {
+        cx.check()?;
+        let last = (first + TOGETHER).min(how.replicates);
+        let one = |replicate: usize| -> Vec<[f64; 2]> {
+            let mut rng = random(how.seed, replicate as u64);
+            let mut weights = vec![0u32; images];
+            (0..images).for_each(|_| weights[rng.gen_range(0..images)] += 1);
+            samples.iter().map(|sample| sample.means(&weights)).collect()
+        };
+        replicates.extend(in_parallel(|| (first..last).into_par_iter().map(one).collect::<Vec<_>>())?);
+        task.advance(1);
+    }
+    let level = Level { delta: how.delta, shuffles: how.replicates };
+    let measured = |place: usize| {
+        let sample = &samples[place];
+        let answers = Answers::of(sample.rows.clone(), k);
+        let found = answers.estimate(how.estimator, level, &mut random(how.seed, SHUFFLES + place as u64));
+        let means = sample.means(&vec![1; images]);
+        let mean = |which: usize| {
+            let of = replicates.iter().map(|replicate| replicate[place][which]).collect();
+            basic_bootstrap(means[which], of, how.delta)
+        };
+        Measured {
+            information: Interval { value: found.value, lo: found.lo, hi: found.hi },
+            accuracy: mean(0),
+            margin: mean(1),
+            entropy: found.answers,
+            labels: found.labels,
+            too_many: answers.too_few(),
+        }
+    };
+    let mut found = vec![];
+    for first in (0..samples.len()).step_by(POINTS) {
+        cx.check()?;
+        let last = (first + POINTS).min(samples.len());
+        found.extend(in_parallel(|| (first..last).into_par_iter().map(measured).collect::<Vec<_>>())?);
+        task.advance((last - first) as u64);
+    }
+    Ok(found)
+}
+
+/// What to say of a curve whose images are too few for the number of its classes.
+pub(super) fn too_few(found: &[Measured], images: usize) -> Option<String> {
+    let (labels, answers) = found.iter().filter_map(|found| found.too_many).max_by_key(|(y, t)| (y - 1) * (t - 1))?;
+    let points = found.iter().filter(|found| found.too_many.is_some()).count();
+    Some(format!(
+        "{images} images are too few for I(T; Y) of {labels} labels and {answers} answers: at {points} of {} points it may \
+         be too large, and its intervals are cautious (from about {} images on they hold)",
+        found.len(),
+        (labels - 1) * (answers - 1)
+    ))
+}
+
+/// The basic bootstrap interval: the estimate is as far from the truth as its replicates are from it.
+fn basic_bootstrap(value: f64, mut replicates: Vec<f64>, delta: f64) -> Interval {
+    replicates.retain(|x| x.is_finite());
+    if value.is_nan() || replicates.is_empty() {
+        return Interval { value, ..Interval::NOWHERE };
+    }
+    replicates.sort_by(f64::total_cmp);
+    let quantile = |q: f64| {
+        let at = q * (replicates.len() - 1) as f64;
+        let (below, above) = (replicates[at.floor() as usize], replicates[at.ceil() as usize]);
+        below + (above - below) * at.fract()
+    };
+    let end = |q: f64| (2.0 * value - quantile(q)).clamp(0.0, 1.0);
+    Interval { value, lo: end(1.0 - delta / 2.0), hi: end(delta / 2.0) }
+}

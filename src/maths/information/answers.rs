@@ -1,0 +1,329 @@
+//! Labels and what was answered, image by image: their mutual information as an estimate with an interval.
+
+use std::f64::consts::LN_2;
+
+use rand::Rng;
+use rand::seq::SliceRandom;
+
+use super::Estimator;
+use super::interval::{Known, interval};
+use super::species::{Entropy, Harmonic, Rare, entropy};
+
+/// The label of every image, and the answers to it: several where it was shown several times.
+pub struct Answers {
+    classes: usize,
+    labels: Vec<u32>,
+    answers: Vec<u32>,
+    /// Where the answers to each image end.
+    ends: Vec<usize>,
+}
+
+/// Estimates in bits.
+#[derive(Debug, Clone, Copy)]
+pub struct Estimate {
+    pub value: f64,
+    pub lo: f64,
+    pub hi: f64,
+    /// H(Y), which the information can't exceed.
+    pub labels: f64,
+    /// H(T) of the answers.
+    pub answers: f64,
+}
+
+/// How intervals are found.
+#[derive(Debug, Clone, Copy)]
+pub struct Level {
+    pub delta: f64,
+    /// How often labels are shuffled; 0 for no interval.
+    pub shuffles: usize,
+}
+
+/// A label and an answer that came together.
+struct Cell {
+    label: u32,
+    answer: u32,
+    rows: u32,
+    /// In how many images.
+    images: u32,
+}
+
+struct Counts {
+    cells: Vec<Cell>,
+    labels: Vec<u32>,
+    answers: Vec<u32>,
+}
+
+impl Answers {
+    /// From image, label and answer of every row; classes are numbered from 0.
+    pub fn of(mut rows: Vec<(u32, u32, u32)>, classes: usize) -> Self {
+        rows.sort_by_key(|(image, ..)| *image);
+        let mut all = Self { classes, labels: vec![], answers: vec![], ends: vec![] };
+        for of_image in rows.chunk_by(|a, b| a.0 == b.0) {
+            all.labels.push(of_image[0].1);
+            all.answers.extend(of_image.iter().map(|(_, _, answer)| *answer));
+            all.ends.push(all.answers.len());
+        }
+        all
+    }
+
+    pub fn images(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether some images have several answers, so that these are no independent samples.
+    pub fn several(&self) -> bool {
+        self.answers.len() > self.labels.len()
+    }
+
+    /// How many classes occur as labels and as answers, where the images are too few for so many: fewer than (labels - 1) x
+    /// (answers - 1), the cells that independence leaves free.
+    pub fn too_few(&self) -> Option<(usize, usize)> {
+        let counts = self.counts(&self.labels);
+        let (labels, answers) = (seen(&counts.labels).count(), seen(&counts.answers).count());
+        (self.images() < (labels.max(1) - 1) * (answers.max(1) - 1)).then_some((labels, answers))
+    }
+
+    fn of_image(&self, image: usize) -> &[u32] {
+        &self.answers[if image == 0 { 0 } else { self.ends[image - 1] }..self.ends[image]]
+    }
+
+    fn counts(&self, labels: &[u32]) -> Counts {
+        let k = self.classes;
+        let (mut of_labels, mut of_answers) = (vec![0; k], vec![0; k]);
+        let mut keys: Vec<(u64, u32)> = Vec::with_capacity(self.answers.len());
+        for (image, &label) in labels.iter().enumerate() {
+            for &answer in self.of_image(image) {
+                of_labels[label as usize] += 1;
+                of_answers[answer as usize] += 1;
+                keys.push((u64::from(label) * k as u64 + u64::from(answer), image as u32));
+            }
+        }
+        keys.sort_unstable();
+        let cell = |same: &[(u64, u32)]| Cell {
+            label: (same[0].0 / k as u64) as u32,
+            answer: (same[0].0 % k as u64) as u32,
+            rows: same.len() as u32,
+            images: 1 + same.windows(2).filter(|pair| pair[0].1 != pair[1].1).count() as u32,
+        };
+        Counts { cells: keys.chunk_by(|a, b| a.0 == b.0).map(cell).collect(), labels: of_labels, answers: of_answers }
+    }
+
+    pub fn estimate(&self, estimator: Estimator, level: Level, rng: &mut impl Rng) -> Estimate {
+        let counts = self.counts(&self.labels);
+        let harmonic = Harmonic::up_to(self.answers.len().max(1));
+        let mut label_images = vec![0; self.classes];
+        self.labels.iter().for_each(|&label| label_images[label as usize] += 1);
+        let most = ceiling(seen(&label_images));
+        let of_labels = entropy(seen(&label_images), &harmonic).min(most);
+        let corrected = self.corrected(&counts, &self.labels, &harmonic, true);
+        let plugin = counts.plugin();
+        let (value, labels, answers) = match estimator {
+            Estimator::Corrected => (
+                corrected.value.clamp(0.0, of_labels) / LN_2,
+                of_labels / LN_2,
+                entropy(seen(&counts.answers), &harmonic).min(ceiling(seen(&counts.answers))) / LN_2,
+            ),
+            plain => (
+                plain.information(&counts),
+                plain.entropy(counts.labels.iter().map(|&n| u64::from(n))),
+                plain.entropy(counts.answers.iter().map(|&n| u64::from(n))),
+            ),
+        };
+        let mut estimate = Estimate { value, lo: f64::NAN, hi: f64::NAN, labels, answers };
+        if level.shuffles > 0 {
+            let known = self.known(&counts, corrected, plugin, most, level, &harmonic, rng);
+            let (lo, hi) = interval(&known, level.delta);
+            // A plug-in estimate may lie outside; what is drawn lies in its band.
+            (estimate.lo, estimate.hi) = ((lo / LN_2).min(value), (hi / LN_2).max(value));
+        }
+        estimate
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn known(
+        &self,
+        counts: &Counts,
+        corrected: Corrected,
+        plugin: f64,
+        most: f64,
+        level: Level,
+        harmonic: &Harmonic,
+        rng: &mut impl Rng,
+    ) -> Known {
+        let n = self.images();
+        let mut labels = self.labels.clone();
+        let (mut sum, mut squares, mut reached, mut once) = (0.0, 0.0, 0.0, 0.0);
+        for _ in 0..level.shuffles {
+            labels.shuffle(rng);
+            let shuffled = self.counts(&labels);
+            let value = self.corrected(&shuffled, &labels, harmonic, false).value;
+            sum += value;
+            squares += value * value;
+            reached += f64::from(u8::from(value >= corrected.value));
+            once += shuffled.rare().once;
+        }
+        let of = level.shuffles as f64;
+        let (mean, once) = (sum / of, once / of);
+        let spread = (squares / of - mean * mean).max(0.0).sqrt();
+        let chance = match reached > 0.0 || spread == 0.0 {
+            true => (reached + 1.0) / (of + 1.0),
+            // None of them is as large: how far above them it is.
+            false => {
+                let above = (corrected.value - mean) / spread;
+                (statrs::function::erf::erfc(above / std::f64::consts::SQRT_2) / 2.0).min(1.0 / (of + 1.0))
+            }
+        };
+        let rare = counts.rare();
+        let (rows, columns) = (seen(&counts.labels).count(), seen(&counts.answers).count());
+        let empty = (rows * columns - counts.cells.len()) as f64;
+        let alike = rare.once / n as f64 / (empty + rare.once);
+        let unseen = match n > 1 && rare.once > 0.0 {
+            true => (rare.unseen(n, alike) - rare.unseen(n, rare.probability(n))).max(0.0) / (1.0 + rare.twice),
+            false => 0.0,
+        };
+        Known {
+            n: n as f64,
+            value: corrected.value,
+            most,
+            excess: 2.0 * n as f64 * (plugin - corrected.value),
+            contingency: counts.contingency(),
+            variance: corrected.variance,
+            shuffled: (mean, spread),
+            chance,
+            sparse: if once > 0.0 { (rare.once / once).min(1.0) } else { 0.0 },
+            unseen,
+            few: n < (rows.max(1) - 1) * (columns.max(1) - 1),
+        }
+    }
+
+    /// The estimate in nats, before it is bounded, and, where it is wanted, the jackknife's variance.
+    fn corrected(&self, counts: &Counts, labels: &[u32], harmonic: &Harmonic, varied: bool) -> Corrected {
+        match self.several() {
+            true => self.jackknifed(counts, labels),
+            false => counts.by_species(harmonic, varied),
+        }
+    }
+
+    /// The jackknife over images, all answers to an image together (Quenouille 1956).
+    fn jackknifed(&self, counts: &Counts, labels: &[u32]) -> Corrected {
+        let n = self.images() as f64;
+        let (k, rows) = (self.classes as u64, self.answers.len() as f64);
+        let key = |label: u32, answer: u32| u64::from(label) * k + u64::from(answer);
+        let of_cell = |label: u32, answer: u32| {
+            let place = counts.cells.binary_search_by_key(&key(label, answer), |cell| key(cell.label, cell.answer));
+            place.map_or(0, |place| counts.cells[place].rows)
+        };
+        let term = |count: f64| if count > 0.0 { count * count.ln() } else { 0.0 };
+        let total = |counts: &[u32]| counts.iter().map(|&count| term(f64::from(count))).sum::<f64>();
+        let of_cells: f64 = counts.cells.iter().map(|cell| term(f64::from(cell.rows))).sum();
+        // I = ln N + (sum of joint - of labels - of answers) / N, each of x ln x.
+        let joint = of_cells - total(&counts.labels) - total(&counts.answers);
+        let plugin = rows.ln() + joint / rows;
+        let (mut sum, mut squares) = (0.0, 0.0);
+        let mut own = vec![];
+        for (image, &label) in labels.iter().enumerate() {
+            own.clear();
+            own.extend_from_slice(self.of_image(image));
+            own.sort_unstable();
+            let lost = own.len() as f64;
+            let less = |count: u32, by: f64| term(f64::from(count) - by) - term(f64::from(count));
+            let mut without = joint - less(counts.labels[label as usize], lost);
+            for same in own.chunk_by(|a, b| a == b) {
+                let by = same.len() as f64;
+                without += less(of_cell(label, same[0]), by) - less(counts.answers[same[0] as usize], by);
+            }
+            let left = rows - lost;
+            let value = if left > 0.0 { left.ln() + without / left } else { 0.0 };
+            sum += value;
+            squares += (value - plugin).powi(2);
+        }
+        let mean = sum / n;
+        Corrected {
+            value: n * plugin - (n - 1.0) * mean,
+            variance: ((n - 1.0) / n * (squares - n * (mean - plugin).powi(2))).max(0.0),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Corrected {
+    value: f64,
+    variance: f64,
+}
+
+fn seen(counts: &[u32]) -> impl Iterator<Item = u32> + Clone {
+    counts.iter().copied().filter(|&count| count > 0)
+}
+
+/// The entropy, in nats, of as many classes as there seem to be, all equally frequent: no distribution over them has more.
+pub(super) fn ceiling(seen: impl Iterator<Item = u32> + Clone) -> f64 {
+    (seen.clone().count() as f64 + Rare::of(seen).unseen_classes()).max(1.0).ln()
+}
+
+impl Counts {
+    /// Cells by the number of their images, as several rows of one image are no several samples.
+    fn rare(&self) -> Rare {
+        Rare::of(self.cells.iter().map(|cell| cell.images))
+    }
+
+    /// H(Y) + H(T) - H(Y, T), each as Chao, Wang and Jost estimate it.
+    fn by_species(&self, harmonic: &Harmonic, varied: bool) -> Corrected {
+        let joint = self.cells.iter().map(|cell| cell.rows);
+        if !varied {
+            let value = entropy(seen(&self.labels), harmonic) + entropy(seen(&self.answers), harmonic)
+                - entropy(joint, harmonic);
+            return Corrected { value, variance: f64::NAN };
+        }
+        let of_labels = Entropy::of(seen(&self.labels), harmonic);
+        let of_answers = Entropy::of(seen(&self.answers), harmonic);
+        let of_both = Entropy::of(joint, harmonic);
+        let value = of_labels.value + of_answers.value - of_both.value;
+        let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for cell in &self.cells {
+            let without = of_labels.without(self.labels[cell.label as usize], harmonic)
+                + of_answers.without(self.answers[cell.answer as usize], harmonic)
+                - of_both.without(cell.rows, harmonic)
+                - value;
+            let rows = f64::from(cell.rows);
+            n += rows;
+            sum += rows * without;
+            squares += rows * without * without;
+        }
+        Corrected { value, variance: ((n - 1.0) / n * (squares - sum * sum / n)).max(0.0) }
+    }
+
+    /// The plug-in estimate in nats.
+    fn plugin(&self) -> f64 {
+        let n: f64 = self.labels.iter().map(|&count| f64::from(count)).sum();
+        let term = |cell: &Cell| {
+            let both = f64::from(cell.rows);
+            both / n * (both * n / self.expected(cell)).ln()
+        };
+        self.cells.iter().map(term).sum()
+    }
+
+    /// The product of both totals.
+    fn expected(&self, cell: &Cell) -> f64 {
+        f64::from(self.labels[cell.label as usize]) * f64::from(self.answers[cell.answer as usize])
+    }
+
+    fn contingency(&self) -> f64 {
+        (self.cells.iter().map(|cell| f64::from(cell.rows).powi(2) / self.expected(cell)).sum::<f64>() - 1.0).max(0.0)
+    }
+
+    fn total(&self) -> f64 {
+        self.labels.iter().map(|&count| f64::from(count)).sum()
+    }
+}
+
+impl Estimator {
+    /// H(Y) - H(Y|T) in bits, plugged in; H(Y|T) is the mean of H(Y|T = t) by how often t comes.
+    fn information(self, counts: &Counts) -> f64 {
+        let n = counts.total();
+        let mut given: Vec<Vec<u64>> = vec![vec![]; counts.answers.len()];
+        counts.cells.iter().for_each(|cell| given[cell.answer as usize].push(u64::from(cell.rows)));
+        let conditional =
+            |counts: &Vec<u64>| counts.iter().sum::<u64>() as f64 / n * self.entropy(counts.iter().copied());
+        self.entropy(counts.labels.iter().map(|&count| u64::from(count))) - given.iter().map(conditional).sum::<f64>()
+    }
+}
