@@ -78,7 +78,7 @@ fn a_network_whose_gradients_vanish_does_not_look_tolerant() {
             the_transcript_says_so: t.cautions.len() == 1 && "vanished" in t.cautions[0] && "search::adam" in t.cautions[0],
             the_curve_says_so: curve.cautions.len() == 2 && "upper bound" in curve.cautions[1] && "upper bound" in `${{curve}}`,
             the_figure_says_so: "sharp: the gradient" in figure.cautions[0],
-            the_summary_says_so: row.area == () && row.half == () && row.stuck > 0.8 && "vanished" in row.caution && row.area_as_found > 1.0,
+            the_summary_says_so: row.area == () && row.half == () && row.stuck > 0.8 && row.cautions[0].contains("vanished") && row.area_as_found > 1.0,
             no_word_of_the_other: other.area != () && !("caution" in other) && honest.cautions.is_empty(),
             the_way_out_works: adam.success_rate() == 1.0 && adam.cautions.is_empty(),
         }}"#
