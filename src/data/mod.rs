@@ -9,6 +9,7 @@ mod folder;
 mod glyphs;
 mod idx;
 mod join;
+mod jpeg;
 mod layout;
 mod listing;
 mod load;

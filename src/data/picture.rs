@@ -4,8 +4,9 @@
 
 use std::path::Path;
 
-use image::{DynamicImage, ImageFormat};
+use image::{DynamicImage, GrayImage, ImageFormat, RgbImage};
 
+use super::jpeg::{self, Unread};
 use crate::core::{Error, Result};
 
 /// Larger files are no pictures that a data set is made of.
@@ -24,7 +25,26 @@ pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
 pub fn read(path: &Path) -> Result<DynamicImage> {
     let bytes = bytes(path)?;
     let format = check_whole(path, &bytes)?;
-    image::load_from_memory_with_format(&bytes, format).map_err(|e| unreadable(path, &e.to_string()))
+    let others = || image::load_from_memory_with_format(&bytes, format).map_err(|e| unreadable(path, &e.to_string()));
+    if format != ImageFormat::Jpeg {
+        return others();
+    }
+    match jpeg::decode(&bytes) {
+        Ok(picture) => {
+            let (width, height) = (picture.width as u32, picture.height as u32);
+            let held = match picture.channels {
+                1 => GrayImage::from_raw(width, height, picture.bytes).map(DynamicImage::from),
+                _ => RgbImage::from_raw(width, height, picture.bytes).map(DynamicImage::from),
+            };
+            held.ok_or_else(|| Error::internal("a JPEG of another size than its pixels"))
+        }
+        Err(Unread::Damaged(what)) => Err(damaged(path, &what)),
+        Err(Unread::Foreign) => others(),
+    }
+}
+
+fn damaged(path: &Path, what: &str) -> Error {
+    Error::file(path, format!("the picture is damaged: {what}")).hint("fetch or save the file once more")
 }
 
 fn unreadable(path: &Path, why: &str) -> Error {
@@ -43,9 +63,7 @@ pub(super) fn check_whole(path: &Path, bytes: &[u8]) -> Result<ImageFormat> {
     };
     match missing {
         None => Ok(format),
-        Some(what) => {
-            Err(Error::file(path, format!("the picture is damaged: {what}")).hint("fetch or save the file once more"))
-        }
+        Some(what) => Err(damaged(path, what)),
     }
 }
 

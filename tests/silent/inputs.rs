@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rand::Rng;
 use viva::core::{Cx, Value, random};
-use viva::data::{Load, load};
+use viva::data::{Load, load, picture};
 
 use super::{run_in, truths};
 
@@ -332,6 +332,38 @@ fn damaged_pictures_are_noticed_when_they_are_used() -> Outcome {
             assert!(error.message.contains(&format!("a/1.{ending}")), "{error}");
         }
     }
+    Ok(())
+}
+
+/// JPEG files hold the pixels that Pillow reads from them, and one that lost or changed a part of its data none, even where its end is
+/// put back.
+#[test]
+fn jpeg_files_are_read_as_by_pillow_or_not_at_all() -> Outcome {
+    let golden = viva::core::Tensor::read_npz(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/jpeg.npz"))?;
+    let find = |name: &str| {
+        golden.iter().find(|(known, _)| known == name).map(|(_, tensor)| tensor.contiguous().reshape([-1]))
+    };
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("1.jpg");
+    let (mut numbers, mut read, mut noticed, mut tried) = (random(17, 0), 0, 0, 0);
+    while let (Some(file), Some(pixels)) = (find(&format!("file_{read}")), find(&format!("pixels_{read}"))) {
+        let (file, pixels) = (Vec::<u8>::try_from(&file)?, Vec::<u8>::try_from(&pixels)?);
+        std::fs::write(&path, &file)?;
+        assert!(picture::read(&path)?.into_rgb8().into_raw() == pixels, "file {read}");
+        std::fs::write(&path, [&file[..], b"more"].concat())?;
+        assert!(picture::read(&path)?.into_rgb8().into_raw() == pixels, "file {read} with more behind it");
+        read += 1;
+        let scan = file.windows(2).position(|two| two == [0xff, 0xda]).ok_or("no scan")? + 14;
+        for _ in 0..5 {
+            let cut = numbers.gen_range(scan..file.len() - 2);
+            std::fs::write(&path, [&file[..cut], &[0xff, 0xd9]].concat())?;
+            // A cut right behind the last byte of a baseline scan takes nothing away.
+            tried += 1;
+            noticed += usize::from(picture::read(&path).is_err());
+        }
+    }
+    assert_eq!(read, 30);
+    assert!(noticed * 10 >= tried * 9, "{noticed} of {tried} files that were cut and closed were noticed");
     Ok(())
 }
 
