@@ -62,7 +62,7 @@ fn cautions_go_along() {
     truths(
         r#"
         let ds = data::objects(["mug"], #{ n: 12, size: 32, seed: 1 });
-        let f = model::from(|x| tensor::zeros([x.shape[0], 2]) + tensor::from([0.0, 1.0]), #{ classes: 2 });
+        let f = model::from(|x| tensor::zeros([x.shape[0], 2]) + tensor::from([0.0, 2.0]), #{ classes: 2 });
         let t = examine(f, ds, #{ space: space::render(), search: search::sample(#{ n: 3 }) });
         let worst = t.worst();
         let figure = plot::examiner(#{ a: worst, b: worst });
