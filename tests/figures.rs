@@ -406,7 +406,7 @@ fn figure_5_takes_rows_or_named_rows() {
     let panel = &json["panels"][0];
     assert_eq!(
         (&panel["x"]["scale"], &panel["layers"][1]["label"]),
-        (&"log".into(), &"strongest (p 0.5, adjusted 0.99)".into())
+        (&"log".into(), &"strongest (p 0.5, adjusted 1.0)".into())
     );
     // Rows are put in the order of their sizes.
     assert_eq!(panel["layers"][1]["x"], serde_json::json!([100.0, 1000.0, 10000.0]));

@@ -129,7 +129,7 @@ fn list(words: &[String]) -> String {
 }
 
 /// Two digits of a number of images, with commas: an estimate knows no more.
-fn about(n: u64) -> String {
+pub fn about(n: u64) -> String {
     let unit = 10u64.pow((n.max(1).ilog10()).saturating_sub(1));
     let digits = ((n + unit / 2) / unit * unit).to_string();
     let parts: Vec<&str> =

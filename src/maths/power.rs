@@ -20,7 +20,7 @@ const FARTHEST: f64 = 1e12;
 
 /// Where the bets of the betting test stop hedging, near the end and where images are few: what that costs, in standard deviations of the
 /// sum, times the root of the expected sum of squares per largest loss. Found by simulation.
-const COARSE: f64 = 1.2;
+const COARSE: f64 = 1.5;
 
 /// Probability of a standard normal number below x.
 fn normal(x: f64) -> f64 {

@@ -10,6 +10,7 @@ use super::{clean, count, figure, scrolling, shortened};
 use crate::core::record::file_name;
 use crate::core::{number, significant};
 use crate::estimate::protocol::NOT_COUNTING;
+use crate::estimate::verdict::about;
 
 /// Cells that a page shows before it refers to the file.
 const MOST: usize = 4000;
@@ -327,7 +328,7 @@ fn shows(power: &Map<String, Json>) -> Markup {
             _ => "not known from images like these",
         }
         @for (gap, images) in needed.iter().filter_map(|row| row.get("gap").zip(row.get("images"))) {
-            @if let Some(images) = images.as_u64() { "; " (four(gap)) " needs " (count(images, "image")) }
+            @if let Some(images) = images.as_u64() { "; " (four(gap)) " needs about " (about(images)) " images" }
         }
     }
 }

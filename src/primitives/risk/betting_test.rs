@@ -39,9 +39,9 @@ pub static BETTING_TEST: Primitive = Primitive {
         .or(Fallback::Bool(true)),
     ],
     returns: "a map: m, difference (their mean T), sigma (their biased deviation), sides, reject, p, log_wealth (the highest \
-              weighted log wealth), used (images until it could stop; all if it does not reject), power (the gap that it could have seen with 80% power, and images needed for \
-              others, as a report's), verdict; for a matrix, tensors with one number per row (reject is 0 or 1), and neither power nor \
-              verdict",
+              weighted log wealth), used (images until it could stop; all if it does not reject), power (the gap that it could have \
+              seen with 80% power, and images needed for others, as a report's), verdict; for a matrix, tensors with one number per \
+              row (reject is 0 or 1), and neither power nor verdict",
     notes: "A stake of 1 is bet on the T_i one after the other. If they have mean 0, the wealth reaches 1/delta with probability \
             delta at most, at any sample size; the test rejects at delta if log_wealth reaches ln(1/delta). p is the last of \
             the levels delta, delta/10, delta/100, ... up to which it rejects at every one, or 1; no finer p is claimed. It needs about \

@@ -23,7 +23,7 @@ pub static HOLM: Primitive = Primitive {
     returns: "an array of maps, in the order given: name (of a map's) or index, test and difference (of reports), p, adjusted_p, \
               reject (whether adjusted_p is delta at most), and verdict, which begins with the report's cautions",
     notes: "Any true hypothesis among them is rejected with probability delta at most, however they depend on each other. p is \
-            that of the test that counts in each report; where that is the betting test, adjusted_p starts from levels that are as fine as the \
+            that of the test that counts in each report; where that is the betting test, adjusted_p starts from levels as fine as the \
             correction asks for (delta, delta/2, .. delta/n), in place of powers of 10.",
     source: "Holm 1979, \"A simple sequentially rejective multiple test procedure\"",
     examples: &[
