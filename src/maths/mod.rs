@@ -5,3 +5,4 @@ pub mod betting;
 pub mod gaussian_process;
 pub mod information;
 pub mod shares;
+pub mod survival;
