@@ -7,9 +7,11 @@ pub mod n_model;
 pub mod protocol;
 pub mod replications;
 pub mod risk;
+mod smallest_change;
 pub mod tolerance;
 pub mod verdict;
 pub mod worst_case;
 
 pub use image_quality::{frechet_distance, inception_score};
 pub use marginal::marginal;
+pub use smallest_change::{Compared, SmallestChange, compare, smallest_change};

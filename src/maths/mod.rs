@@ -7,3 +7,4 @@ pub mod holm;
 pub mod information;
 pub mod power;
 pub mod shares;
+pub mod survival;

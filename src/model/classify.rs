@@ -34,14 +34,14 @@ impl Model {
             },
         };
         match inputs {
-            Inputs::Data(set) => {
-                self.probe(cx, total, &|n| set.images(&(0..n).collect::<Vec<_>>(), cx.device()))?;
-            }
-            Inputs::Images(images) => {
+            Inputs::Data(set) => self.probe_on(cx, set)?,
+            Inputs::Images(images) if self.wants_probe(total) => {
                 let [c, h, w] = shape.map(|side| side as i64);
                 let few = |n: usize| images.f_reshape([-1, c, h, w])?.f_narrow(0, 0, n as i64);
-                self.probe(cx, total, &|n| Ok(few(n)?.f_to_device(cx.device())?.f_to_kind(tch::Kind::Float)?))?;
+                let few = |n: usize| Ok(few(n)?.f_to_device(cx.device())?.f_to_kind(tch::Kind::Float)?);
+                self.probe(cx, LongCall::unrecorded(cx), total, &few)?;
             }
+            Inputs::Images(_) => {}
         }
         let task = cx.progress(&label, Some(total as u64));
         let device = format!("{:?}", cx.device());

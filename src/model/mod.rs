@@ -313,7 +313,7 @@ impl Model {
         if let Some(wanted) = self.input.filter(|wanted| *wanted != set.shape().map(|n| n as i64)) {
             return Err(self.of_another_size(wanted, &set.shape().map(|n| n as i64)));
         }
-        self.probe(cx, set.len(), &|n| set.images(&(0..n).collect::<Vec<_>>(), cx.device()))?;
+        self.probe_on(cx, set)?;
         if self.classes().is_none() {
             tch::no_grad(|| self.logits(&set.images(&[0], cx.device())?)).map(drop)?;
         }

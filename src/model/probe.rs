@@ -3,7 +3,11 @@
 use tch::Kind;
 
 use super::Model;
-use crate::core::{Cx, Result, Tensor, in_stream, with_stream};
+use crate::core::{Cx, LongCall, Object, Result, Tensor, in_stream, with_stream};
+use crate::data::Dataset;
+
+/// The number of classes, and cautions.
+type Noticed = (i64, Vec<String>);
 
 /// Images that are asked about, at most.
 const MOST: usize = 8;
@@ -23,29 +27,61 @@ impl Model {
     /// probabilities are scores like any others: every softmax of them is the same. Networks of layers answer the same whatever else is
     /// asked, so they are asked once; TorchScript is asked three times; closures and programs, which may cost something, are asked about
     /// these images and about the first one alone, and once more only where the two answers differ.
-    pub(super) fn probe(&self, cx: &Cx, available: usize, images: &dyn Fn(usize) -> Result<Tensor>) -> Result<()> {
+    ///
+    /// What was noticed is kept by the journal, as `call` names it, so that a run that goes on asks nothing again.
+    pub(super) fn probe(
+        &self,
+        cx: &Cx,
+        mut call: LongCall,
+        available: usize,
+        images: &dyn Fn(usize) -> Result<Tensor>,
+    ) -> Result<()> {
         let count = MOST.min(available);
-        // Inside of a stream the draws of a model that draws would be missing.
-        if count <= self.probed.get() || in_stream() {
-            return Ok(());
-        }
-        let images = images(count)?;
-        // A closure draws from streams of its own.
-        let noticed = match self.opaque() {
-            true => self.notable(&images),
-            false => with_stream(OWN, 0, || self.notable(&images)),
+        let known: Option<Noticed> = match call.replay()? {
+            Some(record) => Some(serde_json::from_slice(&record).map_err(|_| call.unfit())?),
+            None => None,
         };
-        let noticed = match noticed {
-            // What is done with batches that are too large is for those who choose them.
-            Err(error) if error.is_out_of_memory() => return Ok(()),
-            noticed => noticed?,
+        let noticed = match known {
+            Some(noticed) => noticed,
+            None => {
+                let images = images(count)?;
+                // A closure draws from streams of its own.
+                let noticed = match self.opaque() {
+                    true => self.notable(&images),
+                    false => with_stream(OWN, 0, || self.notable(&images)),
+                };
+                let noticed = match noticed {
+                    // What is done with batches that are too large is for those who choose them.
+                    Err(error) if error.is_out_of_memory() => return Ok(()),
+                    noticed => (self.classes().unwrap_or_default(), noticed?),
+                };
+                call.append(serde_json::json!(noticed).to_string().as_bytes())?;
+                noticed
+            }
         };
+        self.classes.get_or_init(|| noticed.0);
         self.probed.set(count);
-        for caution in noticed {
+        for caution in noticed.1 {
             cx.warn(caution.as_str());
             self.notice(caution);
         }
         Ok(())
+    }
+
+    /// Whether asking about so many images would say more than is known.
+    pub(super) fn wants_probe(&self, available: usize) -> bool {
+        // Inside of a stream the draws of a model that draws would be missing.
+        MOST.min(available) > self.probed.get() && !in_stream()
+    }
+
+    /// Asks about the first images of a data set.
+    pub(super) fn probe_on(&self, cx: &Cx, set: &Dataset) -> Result<()> {
+        if !self.wants_probe(set.len()) {
+            return Ok(());
+        }
+        let device = format!("{:?}", cx.device());
+        let call = cx.long_call("probe", &[&self.digest.0, &set.digest().0, device.as_bytes()], self.opaque());
+        self.probe(cx, call, set.len(), &|n| set.images(&(0..n).collect::<Vec<_>>(), cx.device()))
     }
 
     fn notable(&self, images: &Tensor) -> Result<Vec<String>> {

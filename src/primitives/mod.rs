@@ -189,6 +189,8 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &tolerance::curve::CURVE,
     &tolerance::summary::SUMMARY,
     &tolerance::given_prediction::GIVEN_PREDICTION,
+    &tolerance::smallest_change::SMALLEST_CHANGE,
+    &tolerance::smallest_change::COMPARE_CHANGES,
     &info::mutual_information::MUTUAL_INFORMATION,
     &info::interval::INTERVAL,
     &info::entropy::ENTROPY,

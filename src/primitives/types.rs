@@ -147,6 +147,7 @@ pub static TYPES: &[Type] = &[
             field("space", "a string", "what was changed"),
             field("search", "a string", "how a failing change was looked for"),
             field("objective", "a string", "what counted as failing"),
+            field("examined", "an int", "how many rows the examination gave, of which a filtered transcript is a part"),
             field(
                 "cautions",
                 "an array of strings",

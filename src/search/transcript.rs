@@ -126,6 +126,8 @@ pub struct Provenance {
     pub search: String,
     pub objective: Objective,
     pub seed: u64,
+    /// How many rows the examination gave, of which a transcript may hold a part.
+    pub rows: usize,
     pub density: Option<Density>,
     /// What the space's levels are, with their unit.
     pub unit: &'static str,
@@ -289,6 +291,7 @@ impl Transcript {
             search: plan.search.describe(),
             objective: plan.objective.clone(),
             seed: plan.seed,
+            rows: rows.len(),
             density,
             unit: plan.space.unit(),
             additive: plan.space.additive(),
@@ -418,10 +421,27 @@ impl Transcript {
         self.column(name)?.into_iter().map(number).collect()
     }
 
-    /// The mean of a column of numbers or truths, over the rows where it is known; NaN if it is known nowhere.
+    /// The mean of a column of numbers or truths, NaN if it is known nowhere. Where it is known of some rows alone it is refused: a number
+    /// can't say how many they are.
     pub fn mean(&self, name: &str) -> Result<f64> {
-        let known: Vec<f64> = self.numbers(name)?.into_iter().flatten().collect();
+        let numbers = self.numbers(name)?;
+        let known: Vec<f64> = numbers.iter().flatten().copied().collect();
+        if !known.is_empty() && known.len() < numbers.len() {
+            let (known, all) = (known.len(), numbers.len());
+            return Err(Error::argument(format!("the mean of {name:?}: it is known of {known} of {all} rows alone"))
+                .hint(format!(
+                    "`t.filter(|row| row.{name} != ())` are these {known} rows, which may not be like the others"
+                )));
+        }
         Ok(known.iter().sum::<f64>() / known.len() as f64)
+    }
+
+    /// How many rows these are, of all where they are a part.
+    fn count(&self) -> String {
+        match self.len() == self.of.rows {
+            true => self.len().to_string(),
+            false => format!("{} of {}", self.len(), self.of.rows),
+        }
     }
 
     /// The `n` rows with the largest values of a column of numbers or truths, the largest first; of equal ones the earlier row.
@@ -504,7 +524,7 @@ impl Object for Transcript {
         let rows = self.rows_name();
         format!(
             "transcript: {} {rows}, {wrong} wrong as they stand, {fooled} fooled{}",
-            self.len(),
+            self.count(),
             self.of.cautions.ending()
         )
     }
@@ -529,7 +549,7 @@ impl Object for Transcript {
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["space", "search", "objective", "cautions"]
+        &["space", "search", "objective", "examined", "cautions"]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -537,6 +557,7 @@ impl Object for Transcript {
             "space" => Value::Str(self.of.space.clone()),
             "search" => Value::Str(self.of.search.clone()),
             "objective" => Value::Str(self.of.objective.describe()),
+            "examined" => Value::Int(self.of.rows as i64),
             "cautions" => self.of.cautions.value(),
             _ => return Ok(None),
         }))
@@ -566,7 +587,7 @@ impl Object for Transcript {
         });
         json!({
             "model": of.model.0, "model_hash": of.model.1.hex(), "data": of.data.json(), "space": of.space,
-            "search": of.search, "objective": of.objective.describe(), "seed": of.seed,
+            "search": of.search, "objective": of.objective.describe(), "seed": of.seed, "examined": of.rows,
             "success_rate": Value::Float(self.success_rate()).json(), "cautions": of.cautions.json(), "rows": rows.collect::<Vec<_>>(),
         })
     }

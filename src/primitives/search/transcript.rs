@@ -125,11 +125,12 @@ pub static SUCCESS_RATE: Primitive = Primitive {
 
 pub static MEAN: Primitive = Primitive {
     path: "Transcript.mean",
-    purpose: "The mean of a column of numbers or bools over the rows where it is known.",
+    purpose: "The mean of a column of numbers or bools over all rows.",
     params: &[RECEIVER, COLUMN],
     options: &[],
     returns: "a float; NaN if it is known nowhere",
-    notes: "",
+    notes: "A column that is known of some rows alone is refused. Over rows that were chosen by their outcome, as those that were fooled, it is a \
+            mean over these alone: tolerance::smallest_change tells how large changes have to be, over all.",
     source: "",
     examples: &[Example { code: example!("t.mean(\"queries\") >= 9.0"), result: "true" }],
     run: |_, args| Ok(Value::Float(transcript(args).mean(args.str("name"))?)),

@@ -3,6 +3,7 @@
 pub mod curve;
 pub mod given_prediction;
 pub mod measure;
+pub mod smallest_change;
 pub mod summary;
 
 use std::rc::Rc;

@@ -1,0 +1,127 @@
+//! How large a change has to be before a model fails, over all images that were changed: those that never failed needed more than what was
+//! tried, so that a mean over those that did would be too small.
+
+use std::collections::BTreeSet;
+
+use crate::core::{Error, Result, number};
+use crate::maths::survival::{Between, ProductLimit, Size, paired_difference};
+use crate::search::{Row, Transcript};
+
+/// What is known of one model.
+pub struct SmallestChange {
+    /// Images that were right as they stood.
+    pub seeds: usize,
+    /// Those of them that failed.
+    pub fooled: usize,
+    /// The change that is enough for half, infinite where that is beyond what was tried.
+    pub median: Between,
+    /// The mean, where more than `until` counts as `until`.
+    pub mean: Between,
+    pub until: f64,
+    /// The mean over those that failed alone.
+    pub of_fooled: f64,
+}
+
+/// What is known of two, on the images that both were changed from.
+pub struct Compared {
+    pub seeds: usize,
+    /// Restricted means, and how much larger the second one is.
+    pub means: [f64; 2],
+    pub larger_by: Between,
+    pub until: f64,
+    /// Images that failed for one alone.
+    pub only: [usize; 2],
+    /// Images that took the second more, and those of which it is known which one took more.
+    pub larger: usize,
+    pub decided: usize,
+}
+
+/// The rows that an image is found by, with how far it went; `names` are the images' names, by default their places in the data.
+fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<Vec<((usize, Option<i32>), Size)>> {
+    let known = |row: &&Row| row.may_be_fooled();
+    let mut seen = BTreeSet::new();
+    transcript
+        .rows
+        .iter()
+        .filter(known)
+        .map(|row| {
+            if !seen.insert((row.id, row.target)) {
+                return Err(Error::argument("tolerance: the transcript has several rows for one image and target")
+                    .hint("keep one step and one level: `t.filter(|row| row.step == 100)`"));
+            }
+            let name = names.map_or(Some(row.id as usize), |names| names.get(row.id as usize).copied());
+            let name = name.ok_or_else(|| Error::internal("a seed without a place"))?;
+            Ok(((name, names.map_or(row.target, |_| None)), Size { at: row.magnitude.into(), enough: row.fooled() }))
+        })
+        .collect()
+}
+
+fn until(asked: Option<f64>, last: f64) -> Result<f64> {
+    match asked {
+        Some(until) if until > last => Err(Error::argument(format!(
+            "tolerance: nothing is known of changes up to {}: the largest that was tried is {}",
+            number(until),
+            number(last)
+        ))
+        .hint("leave `until` out, or let the search go farther")),
+        _ => Ok(asked.unwrap_or(last)),
+    }
+}
+
+fn none() -> Error {
+    Error::data("tolerance: no image was right as it stood, so nothing had to be changed")
+}
+
+pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) -> Result<SmallestChange> {
+    let sizes: Vec<Size> = sizes(transcript, None)?.into_iter().map(|(_, size)| size).collect();
+    let limit = ProductLimit::of(&sizes).ok_or_else(none)?;
+    // Where all failed, a larger change would have been no more than enough.
+    let last = if limit.is_complete() { f64::INFINITY } else { limit.last() };
+    let until = until(asked.or(Some(limit.last())), last)?;
+    let fooled: Vec<f64> = sizes.iter().filter(|size| size.enough).map(|size| size.at).collect();
+    Ok(SmallestChange {
+        seeds: sizes.len(),
+        fooled: fooled.len(),
+        median: limit.median(delta),
+        mean: limit.restricted_mean(until, delta),
+        until,
+        of_fooled: fooled.iter().sum::<f64>() / fooled.len() as f64,
+    })
+}
+
+/// Of two transcripts of the same images; or of others, where each image's name is given.
+pub fn compare(
+    (first, second): (&Transcript, &Transcript),
+    names: [Option<&[usize]>; 2],
+    asked: Option<f64>,
+    delta: f64,
+) -> Result<Compared> {
+    let others = sizes(second, names[1])?;
+    let pairs: Vec<(Size, Size)> = sizes(first, names[0])?
+        .into_iter()
+        .filter_map(|(name, size)| Some((size, others.iter().find(|(other, _)| *other == name)?.1)))
+        .collect();
+    let limit = |of: &dyn Fn(&(Size, Size)) -> Size| ProductLimit::of(&pairs.iter().map(of).collect::<Vec<_>>());
+    let (a, b) = (limit(&|pair| pair.0).ok_or_else(none)?, limit(&|pair| pair.1).ok_or_else(none)?);
+    let last = |limit: &ProductLimit| if limit.is_complete() { f64::INFINITY } else { limit.last() };
+    let most = last(&a).min(last(&b));
+    let until = until(asked.or(Some(most.min(a.last().max(b.last())))), most)?;
+    let unknown = Between { value: f64::NAN, lo: f64::NAN, hi: f64::NAN };
+    let means = [&a, &b].map(|limit| limit.restricted_mean(until, delta).value);
+    let larger_by =
+        paired_difference(&pairs, until, delta).unwrap_or(Between { value: means[1] - means[0], ..unknown });
+    let count = |of: &dyn Fn(&Size, &Size) -> bool| pairs.iter().filter(|(a, b)| of(a, b)).count();
+    // What was enough is less than what was not, where that went at least as far.
+    let more = |a: &Size, b: &Size| a.enough && if b.enough { b.at > a.at } else { b.at >= a.at };
+    let larger = count(&|a, b| more(a, b));
+    let equal = count(&|a, b| a.enough && b.enough && a.at == b.at);
+    Ok(Compared {
+        seeds: pairs.len(),
+        means,
+        larger_by,
+        until,
+        only: [count(&|a, b| a.enough && !b.enough), count(&|a, b| b.enough && !a.enough)],
+        larger,
+        decided: larger + equal + count(&|a, b| more(b, a)),
+    })
+}

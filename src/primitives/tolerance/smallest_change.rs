@@ -1,0 +1,146 @@
+//! `tolerance::smallest_change` and `tolerance::compare_changes`.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::DELTA;
+use crate::core::{Error, Result, Value};
+use crate::estimate::{compare, smallest_change};
+use crate::maths::survival::Between;
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+use crate::search::{PerturbedTests, Transcript};
+
+const UNTIL: Param =
+    Param::new("until", Kind::Float, "sizes beyond count as this one, in the space's unit").range(1e-12, 1e12);
+
+const OF: &str = "a Transcript with one row per image, or PerturbedTests";
+
+/// Outcomes, and the names of their images where they have names.
+enum Outcomes {
+    Transcript(Rc<Transcript>),
+    Tests(Rc<PerturbedTests>),
+}
+
+impl Outcomes {
+    fn of(value: &Value) -> Result<Self> {
+        if let Some(transcript) = value.downcast::<Transcript>() {
+            return Ok(Self::Transcript(transcript));
+        }
+        let tests = value.downcast::<PerturbedTests>().map(Self::Tests);
+        tests.ok_or_else(|| {
+            Error::argument(format!("outcomes are {OF}, got {}", value.kind()))
+                .hint("examine and generator::perturb give them")
+        })
+    }
+
+    fn transcript(&self) -> &Transcript {
+        match self {
+            Self::Transcript(transcript) => transcript,
+            Self::Tests(tests) => &tests.transcript,
+        }
+    }
+
+    fn names(&self) -> Option<&[usize]> {
+        match self {
+            Self::Transcript(_) => None,
+            Self::Tests(tests) => Some(&tests.places),
+        }
+    }
+}
+
+/// Numbers that are not known, or lie beyond what was tried, are ().
+fn number(x: f64) -> Value {
+    if x.is_finite() { Value::Float(x) } else { Value::Unit }
+}
+
+fn between(map: &mut BTreeMap<String, Value>, name: &str, of: Between) {
+    map.insert(name.into(), number(of.value));
+    map.insert(format!("{name}_lo"), number(of.lo));
+    map.insert(format!("{name}_hi"), number(of.hi));
+}
+
+fn count(n: usize) -> Value {
+    Value::Int(n as i64)
+}
+
+pub static SMALLEST_CHANGE: Primitive = Primitive {
+    path: "tolerance::smallest_change",
+    purpose: "How large a change has to be before a model fails, over all images: those that never failed needed more than was tried.",
+    params: &[Param::new("outcomes", Kind::Any, OF)],
+    options: &[UNTIL.or(Fallback::Absent("the largest that was tried")), DELTA],
+    returns: "a map: `median, median_lo, median_hi, mean, mean_lo, mean_hi, until, seeds, fooled, over, of_fooled, cautions`; () where a number \
+              is beyond what was tried",
+    notes: "The magnitudes of images that the search made fail, with those of images that it did not as bounds from below (censored \
+            observations), by the product limit of Kaplan and Meier. `median` is enough for half of the images, with the interval of \
+            Brookmeyer and Crowley; `mean` is the restricted mean, in which more than `until` counts as `until`, with a normal interval. \
+            Both are about what this search needed, which is no less than what would have been enough. `of_fooled` is the mean over the images \
+            that failed alone, as in Table 7.1 of Dunn's thesis: too small where some did not. `over` says how many they are of, as \
+            `93 of 100`. Images that were wrong as they stood do not count.",
+    source: "Kaplan and Meier 1958; Brookmeyer and Crowley 1982; Royston and Parmar 2013",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 60, size: 16, position: \"centred\", margin: 0, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });\n\
+               let t = examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::adam(#{ steps: 20 }) });\n\
+               let of = tolerance::smallest_change(t); of.fooled <= of.seeds",
+        result: "true",
+    }],
+    run: |_, args| {
+        let outcomes = Outcomes::of(args.value("outcomes"))?;
+        let found = smallest_change(outcomes.transcript(), args.optional_float("until"), args.float("delta"))?;
+        let mut map = BTreeMap::from([
+            ("until".to_string(), number(found.until)),
+            ("seeds".to_string(), count(found.seeds)),
+            ("fooled".to_string(), count(found.fooled)),
+            ("over".to_string(), Value::Str(format!("{} of {}", found.fooled, found.seeds))),
+            ("of_fooled".to_string(), number(found.of_fooled)),
+            ("cautions".to_string(), outcomes.transcript().of.cautions.value()),
+        ]);
+        between(&mut map, "median", found.median);
+        between(&mut map, "mean", found.mean);
+        Ok(Value::Map(map))
+    },
+};
+
+pub static COMPARE_CHANGES: Primitive = Primitive {
+    path: "tolerance::compare_changes",
+    purpose: "Whether one model bears larger changes than another, image by image, with those that never failed as what they are.",
+    params: &[
+        Param::new("first", Kind::Any, OF),
+        Param::new("second", Kind::Any, "the same of another model, on the same images"),
+    ],
+    options: &[UNTIL.or(Fallback::Absent("the largest that was tried with both")), DELTA],
+    returns: "a map: `first, second, larger_by, larger_by_lo, larger_by_hi, until, seeds, only_first, only_second, larger, decided, cautions`",
+    notes: "Restricted means as tolerance::smallest_change has them, over the images that both were right on; `larger_by` is how much the second \
+            one's is larger, with Student's interval from the pseudo-values of pairs. `only_first` and `only_second` are images that failed for one \
+            alone. Of `decided` images it is known which model took more, `larger` is the number of those that took the second one more. \
+            PerturbedTests are paired by their places, transcripts by their images.",
+    source: "Royston and Parmar 2013; Andersen, Hansen and Klein 2004",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 60, size: 16, position: \"centred\", margin: 0, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });\n\
+               let t = examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::adam(#{ steps: 20 }) });\n\
+               tolerance::compare_changes(t, t).larger_by",
+        result: "0.0",
+    }],
+    run: |_, args| {
+        let (first, second) = (Outcomes::of(args.value("first"))?, Outcomes::of(args.value("second"))?);
+        let until = args.optional_float("until");
+        let transcripts = (first.transcript(), second.transcript());
+        let found = compare(transcripts, [first.names(), second.names()], until, args.float("delta"))?;
+        let mut cautions = transcripts.0.of.cautions.clone();
+        cautions.extend(&transcripts.1.of.cautions);
+        let mut map = BTreeMap::from([
+            ("first".to_string(), number(found.means[0])),
+            ("second".to_string(), number(found.means[1])),
+            ("until".to_string(), number(found.until)),
+            ("seeds".to_string(), count(found.seeds)),
+            ("only_first".to_string(), count(found.only[0])),
+            ("only_second".to_string(), count(found.only[1])),
+            ("larger".to_string(), count(found.larger)),
+            ("decided".to_string(), count(found.decided)),
+            ("cautions".to_string(), cautions.value()),
+        ]);
+        between(&mut map, "larger_by", found.larger_by);
+        Ok(Value::Map(map))
+    },
+};
