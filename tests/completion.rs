@@ -284,11 +284,11 @@ fn a_call_shows_what_it_takes() {
 #[test]
 fn members_that_are_promised_are_there() {
     let (mut session, _folder) = session();
-    let value = session.evaluate("prompt", "report.interval_test").unwrap_or_else(|e| panic!("{}", e.render(false)));
-    let Value::Map(map) = value else { panic!("interval_test is no map") };
+    let value = session.evaluate("prompt", "report.interval").unwrap_or_else(|e| panic!("{}", e.render(false)));
+    let Value::Map(map) = value else { panic!("interval is no map") };
     let mut keys: Vec<String> = map.into_keys().collect();
     keys.sort();
-    assert_eq!(offers(&session, "report.interval_test.¦"), keys);
+    assert_eq!(offers(&session, "report.interval.¦"), keys);
 }
 
 #[test]
