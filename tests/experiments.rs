@@ -79,7 +79,8 @@ fn all_of_tolerance_makes_one_report() {
         assert!(first_and_last("one target", "mi").1 > 0.9 * bound);
         let lowest = numbers("one target", "mi").into_iter().fold(f64::INFINITY, f64::min);
         assert!(lowest < 0.9 * first_and_last("one target", "mi").0, "{model}: it falls in between");
-        // Ten images, nine rows each; 0.15 bits for equally many of each class.
+        // The same forty images, nine rows each; 0.15 bits for equally many of each class.
+        assert_eq!(curves["each target"]["images"], 40);
         assert!(first_and_last("each target", "mi").1 < 0.6);
         assert_eq!(results[format!("figure_8 {model}")]["transcript"]["rows"].as_array().map(Vec::len), Some(10));
     }
@@ -283,4 +284,17 @@ fn objects_are_read_from_files() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     // 618 triangles and four wheels of 144.
     assert!(["104", "18", "\"car\"", "1194"].iter().all(|word| said.contains(word)), "{said}");
+}
+
+#[test]
+fn information_is_simulated_against_its_truth() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let words = ["--samples", "10", "--classes", "3", "--images", "60", "--shuffles", "20"];
+    let table = run("tolerance/information.rhai", &folder.path().join("run"), &words);
+    let rows = table.as_array().expect("a row for each law");
+    assert_eq!(rows.len(), 10);
+    for row in rows {
+        let number = |name: &str| row[name].as_f64().unwrap_or(f64::NAN);
+        assert!(number("bias").abs() < 0.15 && number("held") >= 0.6 && number("inside") > 0.999, "{row}");
+    }
 }

@@ -19,8 +19,8 @@ pub static CURVE: Primitive = Primitive {
             independent samples: there it is the jackknife over images. The value's `information` names which. `estimator: \"plugin\"` is the \
             paper's. Intervals of I are of the truth, whichever is drawn, and always hold what is drawn: they invert \
             the law of the estimate, noncentral chi-square near independence (where shuffled labels say what is compatible with 0) and \
-            normal with the jackknife's variance far from it. In simulations (scripts/tolerance/information.rhai) they hold the truth in 93 to 98% \
-            of samples at delta = 0.05, and more often where it lies at the border, H(Y), or where there are few images for the classes. Fewer \
+            normal with the jackknife's variance far from it. In simulations (scripts/tolerance/information.rhai) they hold the truth in 93 to 99% \
+            of samples at delta = 0.05, and in more where no answer varies, as at H(Y), or where there are few images for the classes. Fewer \
             than (labels - 1) x (answers - 1) images are too few: the curve says so in `cautions`, with what the transcript says. Intervals of \
             the others are basic bootstrap intervals over images (all rows of an image stay together). Where every image of a point is right, or \
             wrong, the interval of the accuracy has no width, which is too narrow on few images. Where the weakest fault is not 0, the images as \
