@@ -63,7 +63,7 @@ fn until(asked: Option<f64>, last: f64) -> Result<f64> {
             number(until),
             number(last)
         ))
-        .hint("leave `until` out, or let the search go farther")),
+        .hint("leave `up_to` out, or let the search go farther")),
         _ => Ok(asked.unwrap_or(last)),
     }
 }
