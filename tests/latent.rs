@@ -351,9 +351,14 @@ fn recipes_say_what_the_tests_say_that_they_are_made_of() {
     for row in e.magnitudes {
         for part in ["early", "late"] {
             let tests = e.runs[row.classifier][part];
-            if (tests.transcript.filter(|r| r.fooled).mean("magnitude") - row[part]).abs() > 1e-5 { throw `${row}`; }
+            let of_fooled = tests.transcript.filter(|r| r.fooled).mean("magnitude");
+            if (of_fooled - row[`${part}_of_fooled`]).abs() > 1e-5 { throw `${row}`; }
+            if row[`${part}_over`] != `${tests.magnitudes.len()} of 8` { throw `${row}`; }
+            if row[part] != tolerance::smallest_change(tests, #{ up_to: row[`${part}_up_to`] }).mean { throw `${row}`; }
         }
     }
+    let pairs = activations::compared(e.runs, "one", "two");
+    for row in pairs { if row.seeds > 8 || (row.robust - row.standard - row.larger_by).abs() > 1e-6 { throw `${row}`; } }
     for row in e.kept { if row.early_fooled != e.runs[row.classifier].early.share { throw `${row}`; } }
     for row in e.seeds { if row.early != 8 || row.late != 8 { throw `${row}`; } }
     // Early layers come first, with the same seeds in both groups.

@@ -36,8 +36,11 @@ pub struct Compared {
     pub decided: usize,
 }
 
-/// The rows that an image is found by, with how far it went; `names` are the images' names, by default their places in the data.
-fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<Vec<((usize, Option<i32>), Size)>> {
+/// An image and, of images without a name of their own, the target.
+type Name = (usize, Option<i32>);
+
+/// How far every image went that was right as it stood; `names` are the images' names, by default their places in the data.
+fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<Vec<(Name, Size)>> {
     let known = |row: &&Row| row.may_be_fooled();
     let mut seen = BTreeSet::new();
     transcript
@@ -63,7 +66,7 @@ fn until(asked: Option<f64>, last: f64) -> Result<f64> {
             number(until),
             number(last)
         ))
-        .hint("leave `until` out, or let the search go farther")),
+        .hint("leave `up_to` out, or let the search go farther")),
         _ => Ok(asked.unwrap_or(last)),
     }
 }

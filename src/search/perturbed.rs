@@ -217,8 +217,13 @@ impl Object for PerturbedTests {
         let seeds = self.transcript.len();
         let kept = self.kept_share().map_or(String::new(), |share| format!(", label kept by {}", number(share)));
         format!(
-            "{tests} tests of {} from {seeds} seeds of {}{kept}; {} drawn, {} misread, {} rejected",
-            self.of[1], self.of[0], self.drawn, self.misread, self.rejected
+            "{tests} tests of {} from {seeds} seeds of {}{kept}; {} drawn, {} misread, {} rejected{}",
+            self.of[1],
+            self.of[0],
+            self.drawn,
+            self.misread,
+            self.rejected,
+            self.transcript.of.cautions.ending()
         )
     }
 

@@ -103,7 +103,7 @@ fn bytes_and_unit_pixels_are_not_mixed() {
     let centred = script(r#""l2", #{ bounds: [-255, 255] }"#, "").replacen("seed: 1 });", "seed: 1 }).centre();", 1);
     refused(&centred, "bounds are [-255.0, 255.0]");
     for allowed in [r#""linf", #{ within: 8.0 / 255, bounds: [0, 1] }"#, r#""l2", #{ within: 16, bounds: [0, 1] }"#] {
-        truths(&format!("#{{ examined: {}.len() == 20 }}", script(allowed, "")));
+        truths(&format!("#{{ examined: {{ {}.len() == 20 }} }}", script(allowed, "")));
     }
     refused(
         r#"let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
@@ -143,5 +143,40 @@ fn probabilities_and_answers_that_change_are_noticed() {
            let calls = [];
            let g = model::from(|x| { let s = f.logits(x); s - s.exp().sum(1).ln().reshape([-1, 1]) });
            #{ scores: { f.accuracy(ds); f.cautions.is_empty() }, logarithms: { g.accuracy(ds); g.cautions.is_empty() } }"#,
+    );
+}
+
+/// A search that stops before all images fail: the mean over those that did is smaller than what is known of all.
+#[test]
+fn means_over_successes_say_so_and_comparisons_take_all() {
+    truths(&format!(
+        r#"{SHARP}
+        let blunt = model::train(ds, #{{ from: plain, epochs: 3, lr: 0.01, adversarial: #{{ norm: "l2", epsilon: 1.5, steps: 3 }}, seed: 1 }});
+        // So that about half of the images fail.
+        let needed = examine(plain, ds, #{{ space: space::pixels("l2"), search: search::adam() }}).column("magnitude");
+        let farthest = tensor::from(needed).quantile(0.5);
+        let by = #{{ space: space::pixels("l2", #{{ within: farthest }}), search: search::adam() }};
+        let t = examine(plain, ds, by);
+        let fooled = t.filter(|row| row.fooled);
+        let known = tolerance::smallest_change(t);
+        let both = tolerance::compare_changes(t, examine(blunt, ds, by));
+        #{{
+            some_never_failed: known.fooled < known.seeds && known.over == `${{known.fooled}} of ${{known.seeds}}`,
+            a_mean_over_some: (fooled.mean("magnitude") - known.of_fooled).abs() < 1e-9 && known.of_fooled < known.mean,
+            within_its_interval: known.mean_lo < known.mean && known.mean < known.mean_hi && known.mean <= known.up_to,
+            a_part_says_of_what: `${{fooled.len()}} of 100` in `${{fooled}}` && fooled.examined == 100,
+            pairs: both.seeds <= 100 && both.larger_by_lo <= both.larger_by && both.larger_by <= both.larger_by_hi,
+            the_same: (both.second - both.first - both.larger_by).abs() < 1e-9,
+        }}"#
+    ));
+    refused(
+        &format!("{SHARP} tolerance::smallest_change(examine(plain, ds, how + #{{ steps: [1, 2] }}))"),
+        "several rows for one image",
+    );
+    refused(
+        &format!(
+            "{SHARP} tolerance::smallest_change(examine(plain, ds, #{{ space: space::pixels(\"l2\"), search: search::adam(#{{ steps: 2 }}) }}), #{{ up_to: 100 }})"
+        ),
+        "nothing is known of changes up to 100.0",
     );
 }

@@ -10,8 +10,8 @@ use crate::maths::survival::Between;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 use crate::search::{PerturbedTests, Transcript};
 
-const UNTIL: Param =
-    Param::new("until", Kind::Float, "sizes beyond count as this one, in the space's unit").range(1e-12, 1e12);
+const UP_TO: Param =
+    Param::new("up_to", Kind::Float, "sizes beyond count as this one, in the space's unit").range(1e-12, 1e12);
 
 const OF: &str = "a Transcript with one row per image, or PerturbedTests";
 
@@ -67,12 +67,12 @@ pub static SMALLEST_CHANGE: Primitive = Primitive {
     path: "tolerance::smallest_change",
     purpose: "How large a change has to be before a model fails, over all images: those that never failed needed more than was tried.",
     params: &[Param::new("outcomes", Kind::Any, OF)],
-    options: &[UNTIL.or(Fallback::Absent("the largest that was tried")), DELTA],
-    returns: "a map: `median, median_lo, median_hi, mean, mean_lo, mean_hi, until, seeds, fooled, over, of_fooled, cautions`; () where a number \
+    options: &[UP_TO.or(Fallback::Absent("the largest that was tried")), DELTA],
+    returns: "a map: `median, median_lo, median_hi, mean, mean_lo, mean_hi, up_to, seeds, fooled, over, of_fooled, cautions`; () where a number \
               is beyond what was tried",
     notes: "The magnitudes of images that the search made fail, with those of images that it did not as bounds from below (censored \
             observations), by the product limit of Kaplan and Meier. `median` is enough for half of the images, with the interval of \
-            Brookmeyer and Crowley; `mean` is the restricted mean, in which more than `until` counts as `until`, with a normal interval. \
+            Brookmeyer and Crowley; `mean` is the restricted mean, in which more than `up_to` counts as `up_to`, with a normal interval. \
             Both are about what this search needed, which is no less than what would have been enough. `of_fooled` is the mean over the images \
             that failed alone, as in Table 7.1 of Dunn's thesis: too small where some did not. `over` says how many they are of, as \
             `93 of 100`. Images that were wrong as they stood do not count.",
@@ -86,9 +86,9 @@ pub static SMALLEST_CHANGE: Primitive = Primitive {
     }],
     run: |_, args| {
         let outcomes = Outcomes::of(args.value("outcomes"))?;
-        let found = smallest_change(outcomes.transcript(), args.optional_float("until"), args.float("delta"))?;
+        let found = smallest_change(outcomes.transcript(), args.optional_float("up_to"), args.float("delta"))?;
         let mut map = BTreeMap::from([
-            ("until".to_string(), number(found.until)),
+            ("up_to".to_string(), number(found.until)),
             ("seeds".to_string(), count(found.seeds)),
             ("fooled".to_string(), count(found.fooled)),
             ("over".to_string(), Value::Str(format!("{} of {}", found.fooled, found.seeds))),
@@ -108,8 +108,8 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
         Param::new("first", Kind::Any, OF),
         Param::new("second", Kind::Any, "the same of another model, on the same images"),
     ],
-    options: &[UNTIL.or(Fallback::Absent("the largest that was tried with both")), DELTA],
-    returns: "a map: `first, second, larger_by, larger_by_lo, larger_by_hi, until, seeds, only_first, only_second, larger, decided, cautions`",
+    options: &[UP_TO.or(Fallback::Absent("the largest that was tried with both")), DELTA],
+    returns: "a map: `first, second, larger_by, larger_by_lo, larger_by_hi, up_to, seeds, only_first, only_second, larger, decided, cautions`",
     notes: "Restricted means as tolerance::smallest_change has them, over the images that both were right on; `larger_by` is how much the second \
             one's is larger, with Student's interval from the pseudo-values of pairs. `only_first` and `only_second` are images that failed for one \
             alone. Of `decided` images it is known which model took more, `larger` is the number of those that took the second one more. \
@@ -124,7 +124,7 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
     }],
     run: |_, args| {
         let (first, second) = (Outcomes::of(args.value("first"))?, Outcomes::of(args.value("second"))?);
-        let until = args.optional_float("until");
+        let until = args.optional_float("up_to");
         let transcripts = (first.transcript(), second.transcript());
         let found = compare(transcripts, [first.names(), second.names()], until, args.float("delta"))?;
         let mut cautions = transcripts.0.of.cautions.clone();
@@ -132,7 +132,7 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
         let mut map = BTreeMap::from([
             ("first".to_string(), number(found.means[0])),
             ("second".to_string(), number(found.means[1])),
-            ("until".to_string(), number(found.until)),
+            ("up_to".to_string(), number(found.until)),
             ("seeds".to_string(), count(found.seeds)),
             ("only_first".to_string(), count(found.only[0])),
             ("only_second".to_string(), count(found.only[1])),
