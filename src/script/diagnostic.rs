@@ -101,8 +101,7 @@ impl Diagnostic {
                 _ => break,
             }
         }
-        let text = session.sources.borrow().get(&source).cloned().unwrap_or_default();
-        let at = byte(&text, error.position());
+        let (text, at) = session.place(&source, error.position());
         let scene = Scene { session, source: &source, text: &text, at, in_function: !calls.is_empty() };
         let words = scene.words(error);
         let place = session.sources.borrow().contains_key(&source).then(|| place(&source, &text, at, words.at.clone()));
@@ -189,7 +188,7 @@ fn underlined(message: &str, place: &Place, colour: bool) -> String {
 }
 
 /// The byte of the text at a position; its end if there is none.
-fn byte(text: &str, position: Position) -> usize {
+pub(super) fn byte(text: &str, position: Position) -> usize {
     let Some(line) = position.line() else { return text.trim_end().len() };
     let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
     let rest = text.get(start..).unwrap_or("");

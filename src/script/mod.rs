@@ -6,6 +6,7 @@ mod check;
 mod diagnostic;
 mod glance;
 mod habits;
+mod lower;
 mod modules;
 mod own_names;
 pub mod scan;

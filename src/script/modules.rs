@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use include_dir::{Dir, include_dir};
-use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Shared};
+use rhai::{AST, Engine, EvalAltResult, Module, ModuleResolver, Position, Shared};
 
 use super::bind::Namespaces;
+use super::lower::{LoweredTexts, lowered};
 use super::own_names::OwnNames;
 use crate::core::record::opening_comment;
 use crate::core::{Cx, Error, suggestion};
@@ -76,6 +77,7 @@ pub fn stdlib_page(name: &str) -> Option<String> {
 #[derive(Clone)]
 pub struct Resolver {
     pub sources: Sources,
+    pub lowered: LoweredTexts,
     /// Modules compiled so far, so that two imports of one module share it.
     compiled: Rc<RefCell<HashMap<String, Shared<Module>>>>,
     /// Modules being compiled, to refuse a circle.
@@ -92,6 +94,7 @@ impl Resolver {
     pub fn new(sources: Sources, cx: Rc<Cx>) -> Self {
         Self {
             sources,
+            lowered: LoweredTexts::default(),
             compiled: Rc::default(),
             under_way: Rc::default(),
             found: Rc::default(),
@@ -178,7 +181,12 @@ impl ModuleResolver for Resolver {
         self.sources.borrow_mut().insert(key.clone(), text.clone());
         self.cx.add_script(&text);
         self.under_way.borrow_mut().push(key.clone());
-        let built = self.own_names.module(engine, &name, &text);
+        let lowered = lowered(engine, &text, &AST::empty());
+        let built = self.own_names.module(engine, &name, lowered.as_ref().map_or(&text, |lowered| &lowered.text));
+        if let Some(lowered) = lowered {
+            self.lowered.borrow_mut().insert(name.clone(), lowered.clone());
+            self.lowered.borrow_mut().insert(key.clone(), lowered);
+        }
         self.under_way.borrow_mut().pop();
         match built {
             Ok(mut module) => {
