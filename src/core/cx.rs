@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tch::Device;
 
-use super::{Digest, Error, ErrorKind, Journal, Result, Value};
+use super::{Digest, Error, ErrorKind, Journal, Result, Value, at_home};
 
 /// Where the progress of long calls is shown.
 pub trait Progress {
@@ -427,7 +427,7 @@ impl Cx {
             return Err(Error::argument("the path to write to is empty"));
         }
         let absolute = |p: &Path| std::path::absolute(p).map(|p| resolve(&p)).map_err(|e| Error::file(p, e));
-        let target = absolute(&self.folder.join(path))?;
+        let target = absolute(&self.folder.join(at_home(path)?))?;
         for reserved in &self.reserved {
             if target.starts_with(absolute(&self.folder.join(reserved))?) {
                 return Err(Error::file(&target, "a name that a run keeps for itself").hint("save under another name"));
@@ -476,13 +476,14 @@ impl Cx {
         if path.is_empty() {
             return Err(Error::argument("the path to read is empty"));
         }
-        let given = PathBuf::from(path);
-        for place in [given.clone(), self.folder.join(path)] {
+        let given = at_home(path)?;
+        for place in [given.clone(), self.folder.join(&given)] {
             if place.exists() {
                 return readable(place);
             }
         }
-        if let Some(below) = self.data_folder.as_ref().map(|folder| folder.join(path)).filter(|below| below.exists()) {
+        if let Some(below) = self.data_folder.as_ref().map(|folder| folder.join(&given)).filter(|below| below.exists())
+        {
             return readable(below);
         }
         let run = if self.folder == Path::new(".") { String::new() } else { format!(", in {}", self.folder.display()) };

@@ -12,8 +12,9 @@ use std::rc::Rc;
 
 use rhai::{AST, Dynamic, Engine, EvalAltResult, EvalContext, Map, Position, Target};
 
+use super::code::{Code, NO_VARIABLES};
 use super::own_names::MARK;
-use super::scan::{Kind, Token, scan};
+use super::scan::Kind;
 use super::value::ErrorHandle;
 use crate::core::{Error, suggestion};
 use crate::primitives::PRIMITIVES;
@@ -125,11 +126,10 @@ impl Lowered {
 /// The text as it is to be read; `None` if it can't be read as it stands. `before` holds the functions of earlier lines.
 pub fn lowered(engine: &Engine, text: &str, before: &AST) -> Option<Lowered> {
     let ast = engine.compile(text).ok()?;
-    let methods = ast.iter_functions().chain(before.iter_functions()).map(|function| function.name.to_string()).collect();
-    let mut tokens = scan(text);
-    tokens.retain(|token| token.kind != Kind::Comment);
-    let mut reading = Reading { text, partner: partners(text, &tokens), tokens, methods, edits: Vec::new() };
-    for token in 0..reading.tokens.len() {
+    let methods =
+        ast.iter_functions().chain(before.iter_functions()).map(|function| function.name.to_string()).collect();
+    let mut reading = Reading { code: Code::new(text), methods, edits: Vec::new() };
+    for token in 0..reading.code.tokens.len() {
         reading.written(token);
         reading.asked(token);
         reading.unlocked(token);
@@ -147,66 +147,27 @@ struct Edit {
 }
 
 struct Reading<'t> {
-    text: &'t str,
-    tokens: Vec<Token>,
-    partner: Vec<Option<usize>>,
+    code: Code<'t>,
     /// Functions of the script's own, which may change what they are called on.
     methods: Vec<String>,
     edits: Vec<Edit>,
 }
 
-/// For each bracket the one that belongs to it.
-fn partners(text: &str, tokens: &[Token]) -> Vec<Option<usize>> {
-    let mut partner = vec![None; tokens.len()];
-    let mut open = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        // `?[` is one mark.
-        if token.kind == Kind::Open || token.kind == Kind::Mark && token.text(text) == "?[" {
-            open.push(at);
-        } else if token.kind == Kind::Close
-            && let Some(begin) = open.pop()
-        {
-            partner[at] = Some(begin);
-            partner[begin] = Some(at);
-        }
-    }
-    partner
-}
-
-const ASSIGNS: &str = "=";
-
-const NO_VARIABLES: [&str; 26] = [
-    "return", "in", "throw", "if", "while", "until", "switch", "let", "const", "else", "break", "loop", "do", "for", "fn", "import",
-    "export", "as", "true", "false", "try", "catch", "continue", "private", "this", "global",
-];
-
 impl Reading<'_> {
-    fn is(&self, token: usize, text: &str) -> bool {
-        self.tokens.get(token).is_some_and(|t| t.kind != Kind::Text && t.text(self.text) == text)
-    }
-
-    fn word(&self, token: usize) -> Option<&str> {
-        self.tokens.get(token).filter(|t| t.kind == Kind::Word).map(|t| t.text(self.text))
-    }
-
-    fn dot(&self, token: usize) -> bool {
-        self.is(token, ".") || self.is(token, "?.")
-    }
-
     fn insert(&mut self, at: usize, text: impl Into<String>) {
         self.edits.push(Edit { start: at, end: at, by: text.into(), rank: 0 });
     }
 
     /// `m.key = value`, `m[key] = value`
     fn written(&mut self, equals: usize) {
-        if !self.is(equals, ASSIGNS) || equals == 0 {
+        if !self.code.is(equals, "=") || equals == 0 {
             return;
         }
         let last = equals - 1;
-        if last > 0 && self.dot(last - 1) && self.word(last).is_some() {
-            self.insert(self.tokens[last].start, WRITTEN);
-        } else if self.is(last, "]")
-            && let Some(open) = self.partner[last]
+        if last > 0 && self.code.dot(last - 1) && self.code.word(last).is_some() {
+            self.insert(self.code.tokens[last].start, WRITTEN);
+        } else if self.code.is(last, "]")
+            && let Some(open) = self.code.partner(last)
         {
             self.key(open, last, WRITTEN);
         }
@@ -214,14 +175,14 @@ impl Reading<'_> {
 
     /// `m?.key`, `m?[key]`
     fn asked(&mut self, mark: usize) {
-        if self.is(mark, "?.") {
-            let called = self.is(mark + 2, "(") || self.is(mark + 2, ASSIGNS);
-            if self.word(mark + 1).is_some_and(|word| !GETTERS.contains(&word)) && !called {
-                self.insert(self.tokens[mark + 1].start, ASKED);
+        if self.code.is(mark, "?.") {
+            let called = self.code.is(mark + 2, "(") || self.code.is(mark + 2, "=");
+            if self.code.word(mark + 1).is_some_and(|word| !GETTERS.contains(&word)) && !called {
+                self.insert(self.code.tokens[mark + 1].start, ASKED);
             }
-        } else if self.is(mark, "?[")
-            && let Some(close) = self.partner[mark]
-            && !self.is(close + 1, ASSIGNS)
+        } else if self.code.is(mark, "?[")
+            && let Some(close) = self.code.partner(mark)
+            && !self.code.is(close + 1, "=")
         {
             self.key(mark, close, ASKED);
         }
@@ -229,15 +190,15 @@ impl Reading<'_> {
 
     /// Marks what stands in these brackets, unless it is a number.
     fn key(&mut self, open: usize, close: usize, mark: &str) {
-        let Some(first) = self.tokens.get(open + 1).copied() else { return };
+        let Some(first) = self.code.tokens.get(open + 1).copied() else { return };
         let single = open + 2 == close;
         if single && first.kind == Kind::Number {
             return;
         }
         if single && first.kind == Kind::Text {
-            self.insert(first.content_start(self.text), mark);
+            self.insert(first.content_start(self.code.text), mark);
         } else {
-            let end = self.tokens[close].start;
+            let end = self.code.tokens[close].start;
             self.edits.push(Edit { start: first.start, end: first.start, by: format!("{mark}("), rank: -1 });
             self.edits.push(Edit { start: end, end, by: ")".into(), rank: 1 });
         }
@@ -246,21 +207,21 @@ impl Reading<'_> {
     /// A variable on which a method is called that may call a closure.
     fn unlocked(&mut self, variable: usize) {
         let behind = variable.checked_sub(1);
-        let begins = behind.is_none_or(|b| !self.dot(b) && !self.is(b, "::"));
-        if !begins || self.word(variable).is_none_or(|word| NO_VARIABLES.contains(&word)) {
+        let begins = behind.is_none_or(|b| !self.code.dot(b) && !self.code.is(b, "::"));
+        if !begins || self.code.word(variable).is_none_or(|word| NO_VARIABLES.contains(&word)) {
             return;
         }
         let calls = self.calls(variable + 1);
         let Some(&(first, ..)) = calls.first() else { return };
-        let Some(name) = self.word(first).map(String::from) else { return };
+        let Some(name) = self.code.word(first).map(String::from) else { return };
         if CHANGING.contains(&name.as_str()) {
             self.changed(variable, first, &name);
             return;
         }
         let may_call = calls.iter().any(|&(_, open, close)| self.brings_closure(open, close));
         if may_call && self.leaves_its_value(&name) {
-            self.insert(self.tokens[variable].start, format!("{}(", own(COPY)));
-            self.insert(self.tokens[variable].end, ")");
+            self.insert(self.code.tokens[variable].start, format!("{}(", own(COPY)));
+            self.insert(self.code.tokens[variable].end, ")");
         }
     }
 
@@ -269,18 +230,18 @@ impl Reading<'_> {
         let mut calls = Vec::new();
         let mut at = from;
         loop {
-            if self.dot(at) && self.word(at + 1).is_some() {
-                match self.partner.get(at + 2).copied().flatten().filter(|_| self.is(at + 2, "(")) {
+            if self.code.dot(at) && self.code.word(at + 1).is_some() {
+                match self.code.partner(at + 2).filter(|_| self.code.is(at + 2, "(")) {
                     Some(close) => {
                         calls.push((at + 1, at + 2, close));
                         at = close + 1;
                     }
                     None => at += 2,
                 }
-            } else if (self.is(at, "[") || self.is(at, "?["))
-                && let Some(close) = self.partner.get(at).copied().flatten()
+            } else if (self.code.is(at, "[") || self.code.is(at, "?["))
+                && let Some(close) = self.code.partner(at)
                 // What stands on the next line is an array.
-                && !self.text[self.tokens[at - 1].end..self.tokens[at].start].contains('\n')
+                && !self.code.text[self.code.tokens[at - 1].end..self.code.tokens[at].start].contains('\n')
             {
                 at = close + 1;
             } else {
@@ -291,7 +252,7 @@ impl Reading<'_> {
 
     /// Whether a closure may stand between these parentheses, or in a variable there.
     fn brings_closure(&self, open: usize, close: usize) -> bool {
-        (open + 1..close).any(|token| self.word(token).is_some_and(|word| word != "true" && word != "false"))
+        (open + 1..close).any(|token| self.code.word(token).is_some_and(|word| word != "true" && word != "false"))
     }
 
     /// Whether a method of this name changes no value of any type.
@@ -303,18 +264,19 @@ impl Reading<'_> {
 
     /// `v.sort(f)` as `{ v = changed(v, "sort", f); outcome() }`
     fn changed(&mut self, variable: usize, method: usize, name: &str) {
-        let Some(close) = self.partner[method + 1] else { return };
-        let alone = method == variable + 2 && self.is(variable + 1, ".");
-        let ends = close + 1 == self.tokens.len() || [";", "}", ")", "]", ","].iter().any(|mark| self.is(close + 1, mark));
+        let Some(close) = self.code.partner(method + 1) else { return };
+        let alone = method == variable + 2 && self.code.is(variable + 1, ".");
+        let ends = close + 1 == self.code.tokens.len()
+            || [";", "}", ")", "]", ","].iter().any(|mark| self.code.is(close + 1, mark));
         let own_method = self.methods.iter().any(|own| own == name);
         if !alone || !ends || own_method || !self.brings_closure(method + 1, close) {
             return;
         }
-        let (from, to) = (self.tokens[variable], self.tokens[method + 1]);
-        let word = from.text(self.text);
+        let (from, to) = (self.code.tokens[variable], self.code.tokens[method + 1]);
+        let word = from.text(self.code.text);
         self.insert(from.start, format!("{{ {word} = {}(", own(CHANGED)));
         self.edits.push(Edit { start: from.end, end: to.end, by: format!(", \"{name}\", "), rank: 0 });
-        self.insert(self.tokens[close].end, format!("; {}() }}", own(OUTCOME)));
+        self.insert(self.code.tokens[close].end, format!("; {}() }}", own(OUTCOME)));
     }
 
     fn edited(mut self) -> Lowered {
@@ -323,12 +285,12 @@ impl Reading<'_> {
         let mut at = 0;
         for edit in &self.edits {
             lowered.same.push((at, lowered.text.len(), edit.start));
-            lowered.text += &self.text[at..edit.start];
+            lowered.text += &self.code.text[at..edit.start];
             lowered.text += &edit.by;
             at = edit.end;
         }
-        lowered.same.push((at, lowered.text.len(), self.text.len()));
-        lowered.text += &self.text[at..];
+        lowered.same.push((at, lowered.text.len(), self.code.text.len()));
+        lowered.text += &self.code.text[at..];
         lowered
     }
 }

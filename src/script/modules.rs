@@ -11,8 +11,9 @@ use rhai::{AST, Engine, EvalAltResult, Module, ModuleResolver, Position, Shared}
 use super::bind::Namespaces;
 use super::lower::{LoweredTexts, lowered};
 use super::own_names::OwnNames;
+use super::remarks::slashes;
 use crate::core::record::opening_comment;
-use crate::core::{Cx, Error, suggestion};
+use crate::core::{Cx, Error, at_home, suggestion};
 
 static STDLIB: Dir = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
 
@@ -138,7 +139,7 @@ impl Resolver {
             };
         }
         let folder = importer.map(Path::new).and_then(Path::parent).unwrap_or(Path::new(""));
-        let mut file = folder.join(path);
+        let mut file = folder.join(at_home(path)?);
         if file.extension().is_none() {
             file.set_extension("rhai");
         }
@@ -183,6 +184,10 @@ impl ModuleResolver for Resolver {
         self.under_way.borrow_mut().push(key.clone());
         let lowered = lowered(engine, &text, &AST::empty());
         let built = self.own_names.module(engine, &name, lowered.as_ref().map_or(&text, |lowered| &lowered.text));
+        for remark in slashes(&text, std::iter::empty()) {
+            let line = text[..remark.at].matches('\n').count() + 1;
+            self.cx.warn(format!("{name}, line {line}: {}", remark.message));
+        }
         if let Some(lowered) = lowered {
             self.lowered.borrow_mut().insert(name.clone(), lowered.clone());
             self.lowered.borrow_mut().insert(key.clone(), lowered);

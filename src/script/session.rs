@@ -14,8 +14,9 @@ use super::glance::BuiltIn;
 use super::lower::{self, lowered};
 use super::modules::{Resolver, Sources};
 use super::own_names::written;
+use super::remarks::slashes;
 use super::value::{Bridge, Pending};
-use super::{arithmetic, bind};
+use super::{answers, arithmetic, bind};
 use crate::core::{Cx, Journal, Value};
 
 /// What calls at the prompt leave behind beside variables.
@@ -100,6 +101,10 @@ impl Session {
         let Ok(mut ast) = self.engine.compile_with_scope(&self.scope, &lowered.text) else { return Ok(plain) };
         ast.set_source(name);
         self.modules.lowered.borrow_mut().insert(name.into(), lowered);
+        for remark in slashes(text, self.names()) {
+            let line = text[..remark.at].matches('\n').count() + 1;
+            self.cx.warn(format!("{name}, line {line}: {}", remark.message));
+        }
         Ok(ast)
     }
 
@@ -355,6 +360,7 @@ fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> Engine {
     modules.register(&mut engine);
     arithmetic::register(&mut engine);
     lower::register(&mut engine);
+    answers::register(&mut engine);
     modules.add_namespaces(bind::register(&mut engine, cx, bridge));
     let stop = cx.stop_flag();
     let waker = cx.stop_flag();

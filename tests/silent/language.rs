@@ -1,6 +1,6 @@
 //! What a script says: keys, captured values, operators, options.
 
-use super::{refused, truths};
+use super::{refused, run_in, truths};
 
 /// A transcript `t` of glyphs.
 const EXAMINED: &str = r#"
@@ -71,4 +71,152 @@ fn a_closure_may_read_what_a_method_is_called_on() {
             sort: sorted == [1, 2, 3],
         }}"#
     ));
+}
+
+#[test]
+fn what_the_caller_says_of_a_file_counts_or_is_refused_with_what_the_file_says() {
+    let saved = r#"
+        let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+        let layers = [net::flatten(), net::linear(10)];
+        let f = model::train(ds, #{ arch: layers, epochs: 1, seed: 1 });
+        f.save("f.safetensors");
+    "#;
+    for (options, words) in [
+        ("arch: \"resnet18\"", "the file says that its layers are"),
+        ("arch: \"resnet18\"", "`arch` says \"resnet18\""),
+        ("arch: [net::flatten(), net::linear(5), net::linear(10)]", "`arch` says"),
+        ("classes: 7", "`classes` says 7"),
+        ("input: [1, 20, 20]", "256"),
+    ] {
+        refused(&format!("{saved} model::load(\"f.safetensors\", #{{ {options} }})"), words);
+    }
+    truths(&format!(
+        r#"{saved}
+        let squashed = model::load("f.safetensors", #{{ arch: [net::flatten(), net::linear(10), net::sigmoid()] }});
+        #{{
+            same: model::load("f.safetensors", #{{ arch: layers }}).hash == f.hash,
+            other: squashed.logits(ds).max() <= 1.0,
+            normalised: model::load("f.safetensors", #{{ mean: [0.5], std: [0.5] }}).hash != f.hash,
+        }}"#
+    ));
+    let generator = r#"
+        let g = generator::train(data::glyphs(#{ n: 40, seed: 1 }), #{ steps: 1, batch: 8, seed: 1 });
+        g.save("g.safetensors");
+    "#;
+    for (options, words) in [
+        ("classes: 3", "`classes` says 3, the generator has 10"),
+        ("latent: 3", "`latent` says 3"),
+        ("shape: [3, 64, 64]", "`shape` says [3, 64, 64]"),
+        ("truncation: 0.5", "BigGAN's alone"),
+        ("discriminator: \"g.safetensors\"", "`discriminator` goes with `arch`"),
+    ] {
+        refused(&format!("{generator} generator::load(\"g.safetensors\", #{{ {options} }})"), words);
+    }
+}
+
+#[test]
+fn numbers_that_mean_something_else_elsewhere_are_refused_with_the_clear_spellings() {
+    for script in ["log(10)", "log(10.0)", "let x = 3; x.log()"] {
+        refused(script, "log10(x)");
+    }
+    for script in ["2 ^ 3", "let a = 2; a ^= 3; a", "2.0 ^ 3", "fn f(a) { a ^ 2 } f(3)"] {
+        refused(script, "a ** b");
+    }
+    truths(
+        r#"#{
+            logarithms: log10(100) == 2.0 && log10(0.1) == -1.0 && log2(8) == 3.0 && log(8, 2) == 3.0 && log(9.0, 3) == 2.0 && ln(1) == 0.0,
+            powers: 2 ** 3 == 8 && xor(2, 3) == 1 && xor(true, false) && (true ^ false),
+        }"#,
+    );
+}
+
+#[test]
+fn two_slashes_between_operands_are_noticed() {
+    use viva::core::Cx;
+    use viva::script::{Session, check};
+    let cx = std::rc::Rc::new(Cx::default());
+    let mut session = Session::new(cx.clone());
+    session.evaluate("prompt", "let n = 7;").unwrap();
+    assert_eq!(session.evaluate("prompt", "let half = n // 2;").unwrap().summary(), "()");
+    assert_eq!(cx.warnings().len(), 1, "{:?}", cx.warnings());
+    assert!(cx.warnings()[0].contains("div(n, 2)"), "{:?}", cx.warnings());
+    let text = "let a = 7;\nlet b = a; // a number\na // 2\n";
+    let found = check(&session, &session.compile("script", text).unwrap(), text);
+    assert_eq!(found.iter().map(|f| (f.line, f.column)).collect::<Vec<_>>(), [(3, 3)], "{found:?}");
+}
+
+#[test]
+fn the_home_folder_is_no_folder_called_tilde() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in ["~/viva-never-written.json", "~nobody/x.json"] {
+        let error = run_in(folder.path(), &format!("save([1], {path:?})")).unwrap_err();
+        assert!(error.contains("may not write to") || error.contains("only as ~/"), "{error}");
+    }
+    assert!(run_in(folder.path(), "data::csv(\"~/viva-never-written.csv\")").is_err());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was written");
+}
+
+#[test]
+fn a_function_that_reads_an_outer_variable_is_told_what_to_do() {
+    for (script, words) in [
+        ("let ds = 3; fn f() { ds + 1 } f()", "there is no variable `ds` inside the function `f`"),
+        ("let ds = 3; fn f(a) { a + ds } f(1)", "fn f(a, ds) { ... }"),
+        ("let ds = 3; fn f() { ds + 1 } f()", "fn f(ds) { ... }"),
+    ] {
+        refused(script, words);
+    }
+    let session = viva::script::Session::new(Default::default());
+    let text = "let ds = 3;\nlet g = |x| x + ds;\nfn f(a) { let b = 1; #{ ds: a + b }.ds + ds }\nf(g.call(1))\n";
+    let found = viva::script::check(&session, &session.compile("script", text).unwrap(), text);
+    assert_eq!(found.iter().map(|f| (f.line, f.column)).collect::<Vec<_>>(), [(3, 42)], "{found:?}");
+}
+
+#[test]
+fn a_closure_that_answers_something_else_than_was_asked_is_refused() {
+    for (script, words) in [
+        ("[1, 2].sort(|a, b| a.los - b.los)", "int has no `los`"),
+        ("[#{ loss: 2 }, #{ loss: 1 }].sort(|a, b| a.los - b.los)", "did you mean `loss`?"),
+        ("[#{ loss: 2 }, #{ loss: 1 }].order(|a, b| a.los - b.los)", "did you mean `loss`?"),
+        ("[1, 2].sort(|a, b| \"a\")", "must answer a number"),
+        ("[1, 2].sort(|a, b| 0.0 / 0.0)", "must answer a number"),
+        ("[1, 2].filter(|x| x)", "must answer true or false, got an int"),
+        ("[1, 2].some(|x| 0.5)", "must answer true or false, got a float"),
+        ("[1, 2].all(|x| ())", "must answer true or false"),
+        ("[1, 2].find(|x| \"\")", "must answer true or false"),
+        ("[1, 2].index_of(|x| x)", "must answer true or false"),
+        ("let v = [1, 2]; v.drain(|x| x)", "must answer true or false"),
+        ("let v = [1, 2]; v.retain(|x| x)", "must answer true or false"),
+        ("let v = [1, 2]; v.dedup(|a, b| a)", "must answer true or false"),
+        ("#{ a: 1 }.filter(|key, value| value)", "must answer true or false"),
+    ] {
+        refused(script, words);
+    }
+    truths(
+        r#"
+        let rows = [#{ loss: 0.3 }, #{ loss: 0.1 }, #{ loss: 0.2 }];
+        rows.sort(|a, b| a.loss - b.loss);
+        let stable = [[1, 2], [0, 1], [1, 1], [0, 2]];
+        stable.sort(|a, b| a[0] - b[0]);
+        let v = [1, 1, 2, 3, 3];
+        v.dedup(|a, b| a == b);
+        let drained = [1, 2, 3, 4];
+        let gone = drained.drain(|x| x > 2);
+        let kept = [1, 2, 3, 4];
+        let left = kept.retain(|x, i| i > 0);
+        let m = #{ a: 1, b: 2 };
+        const FIXED = [3, 1, 2];
+        #{
+            floats: rows.map(|row| row.loss) == [0.1, 0.2, 0.3],
+            stable: stable == [[0, 1], [0, 2], [1, 2], [1, 1]],
+            bools: [3, 1, 2].order(|a, b| a > b) == [3, 2, 1],
+            dedup: v == [1, 2, 3],
+            drain: drained == [1, 2] && gone == [3, 4],
+            retain: kept == [2, 3, 4] && left == [1],
+            filter: FIXED.filter(|x| x > 1) == [3, 2] && [5, 6].filter(|x, i| i == 1) == [6],
+            search: FIXED.find(|x| x < 3) == 1 && FIXED.index_of(|x| x == 2) == 2 && FIXED.index_of(|x| x < 3, -1) == 2,
+            some: FIXED.some(|x| x == 1) && FIXED.all(|x| x > 0) && ![].some(|x| x > 0),
+            bound: [1, 2].filter(|| this > 1) == [2],
+            map: m.filter(|key, value| value > 1) == #{ b: 2 },
+        }"#,
+    );
 }
