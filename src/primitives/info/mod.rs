@@ -7,17 +7,19 @@ pub mod softmax_margin;
 
 use crate::core::{Error, Result, number};
 use crate::maths::information::Plugin;
-use crate::primitives::{Args, Fallback, Kind, Param};
+use crate::primitives::{Args, Fallback, Param, Words};
+
+static PLUGINS: Words<Plugin, 2> = Words::new([("exact", Plugin::Exact), ("galloway", Plugin::Galloway)]);
 
 pub const PLUGIN: Param = Param::new(
     "plugin",
-    Kind::Choice(&["exact", "galloway"]),
+    PLUGINS.kind(),
     "how logarithms are taken: of p, or of p + 1e-4 as in the published code of Galloway et al., about 0.001 bits less",
 )
 .or(Fallback::Str("exact"));
 
 pub fn plugin(args: &Args) -> Plugin {
-    if args.str("plugin") == "galloway" { Plugin::Galloway } else { Plugin::Exact }
+    PLUGINS.of(args, "plugin")
 }
 
 /// Labels: whole numbers, at least one.
