@@ -214,7 +214,7 @@ fn check_finds_mistakes_without_running() {
                 x.softmx();\n\
                 let g = |y| y + 1; g.call(2); print(1);\n";
     let ast = session.compile("test", text).expect("parses");
-    let found: Vec<(usize, String)> = check(&session, &ast).into_iter().map(|f| (f.line, f.message)).collect();
+    let found: Vec<(usize, String)> = check(&session, &ast, text).into_iter().map(|f| (f.line, f.message)).collect();
     let lines: Vec<usize> = found.iter().map(|(line, _)| *line).collect();
     assert_eq!(lines, [2, 3, 5, 6], "{found:?}");
     assert!(found[0].1.contains("tensor::zeros") || found[0].1.contains("`zeros`"), "{found:?}");

@@ -13,7 +13,7 @@ pub fn main(words: &[String]) -> Outcome {
     let text = read_script(&PathBuf::from(script))?;
     let session = Session::new(Rc::new(context()));
     let ast = session.compile(script, &text)?;
-    let findings = check(&session, &ast);
+    let findings = check(&session, &ast, &text);
     for finding in &findings {
         eprintln!("{script}:{}:{}: {}", finding.line, finding.column, finding.message);
     }

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::Outcome;
-use crate::core::{Error, Result};
+use crate::core::{Error, Result, at_home};
 use crate::page;
 use crate::term::context;
 
@@ -30,7 +30,7 @@ fn parse(words: &[String]) -> Result<(PathBuf, Option<PathBuf>)> {
         };
         match value {
             Some("") => return Err(Error::argument("viva report: --out needs a file").hint(usage)),
-            Some(file) => out = Some(PathBuf::from(file)),
+            Some(file) => out = Some(at_home(file)?),
             None if word.starts_with("--") => {
                 return Err(Error::argument(format!("viva report has no {word}")).hint(usage));
             }

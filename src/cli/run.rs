@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::repeat::repeating;
 use super::{Failure, Outcome, read_script};
 use crate::core::record::{Begun, Change, REVISION, Record, nothing_begun, opening_comment};
-use crate::core::{Cx, Error, Journal, Value, device_name, resolve_device, set_threads, suggestion};
+use crate::core::{Cx, Error, Journal, Value, at_home, device_name, resolve_device, set_threads, suggestion};
 use crate::page::quoted;
 use crate::script::{ScriptArgument, Session, file_of, script_arguments, stdlib_text};
 use crate::term::{context, default_device, stop_on_signals};
@@ -207,7 +207,7 @@ fn found_changes(begun: &Begun, script: &Path, text: &str) -> Vec<Change> {
     let find = |import: &str| match stdlib_text(import) {
         Some(text) => Ok(text.to_string()),
         None if import.starts_with("std/") => Err(Error::argument("no module of this viva")),
-        None => read_script(&file_of(script.to_str(), import)),
+        None => read_script(&file_of(script.to_str(), import)?),
     };
     let mut changes = begun.changes(text, &find);
     if begun.revision() != REVISION {
@@ -327,15 +327,16 @@ fn parse(words: &[String]) -> Result<Options, Error> {
             return Err(Error::argument(format!("viva run: --{name} needs a value")));
         }
         match name {
-            "out" => options.out = Some(value.into()),
-            "resume" => options.resume = Some(value.into()),
+            // No shell expands what stands behind `--out=`.
+            "out" => options.out = Some(at_home(&value)?),
+            "resume" => options.resume = Some(at_home(&value)?),
             "seed" => options.seed = Some(value.parse().map_err(|_| number("a whole number from 0 up"))?),
             "device" => options.device = Some(value),
             "threads" => {
                 let threads = value.parse().ok().filter(|n| (1..=256).contains(n));
                 options.threads = Some(threads.ok_or_else(|| number("a number from 1 to 256"))?);
             }
-            _ => options.allow_write.push(value.into()),
+            _ => options.allow_write.push(at_home(&value)?),
         }
     }
     Ok(options)

@@ -11,7 +11,7 @@ use tch::Device;
 
 use super::record::{Library, Record};
 use super::tally::Tallies;
-use super::{Digest, Error, ErrorKind, Journal, Products, Result, Value, fix_products};
+use super::{Digest, Error, ErrorKind, Journal, Products, Result, Value, at_home, fix_products};
 
 /// Where the progress of long calls is shown.
 pub trait Progress {
@@ -512,7 +512,7 @@ impl Cx {
             return Err(Error::argument("the path to write to is empty"));
         }
         let absolute = |p: &Path| std::path::absolute(p).map(|p| resolve(&p)).map_err(|e| Error::file(p, e));
-        let target = absolute(&self.folder.join(path))?;
+        let target = absolute(&self.folder.join(at_home(path)?))?;
         for reserved in &self.reserved {
             if target.starts_with(absolute(&self.folder.join(reserved))?) {
                 return Err(Error::file(&target, "a name that a run keeps for itself").hint("save under another name"));
@@ -550,13 +550,14 @@ impl Cx {
         if path.is_empty() {
             return Err(Error::argument("the path to read is empty"));
         }
-        let given = PathBuf::from(path);
-        for place in [given.clone(), self.folder.join(path)] {
+        let given = at_home(path)?;
+        for place in [given.clone(), self.folder.join(&given)] {
             if place.exists() {
                 return readable(place);
             }
         }
-        if let Some(below) = self.data_folder.as_ref().map(|folder| folder.join(path)).filter(|below| below.exists()) {
+        if let Some(below) = self.data_folder.as_ref().map(|folder| folder.join(&given)).filter(|below| below.exists())
+        {
             return readable(below);
         }
         let run = if self.folder == Path::new(".") { String::new() } else { format!(", in {}", self.folder.display()) };

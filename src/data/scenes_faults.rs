@@ -54,10 +54,11 @@ impl Telling {
                 Attributes { saturation, ..of }
             }
             "accessory" => Attributes { accessory: if second { 2 } else { 0 }, ..of },
-            _ => {
+            "hue" => {
                 let around: f32 = numbers.gen_range(-40.0..40.0);
                 Attributes { hue: (around + if second { 220.0 } else { 0.0 }).rem_euclid(360.0), ..of }
             }
+            other => unreachable!("no attribute {other}"),
         }
     }
 }

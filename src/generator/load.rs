@@ -23,12 +23,52 @@ pub struct Options {
     pub discriminator: Option<std::path::PathBuf>,
 }
 
+impl Options {
+    /// What was asked is what the generator has, or it is refused with both.
+    fn check(&self, generator: &Generator) -> Result<()> {
+        let shape = generator.image_shape()?;
+        let refused = |name: &str, asked: String, has: String| {
+            Err(Error::argument(format!("`{name}` says {asked}, the generator has {has}"))
+                .hint(format!("leave `{name}` out: the file says it")))
+        };
+        match (self.asked.classes, generator.classes()) {
+            (Some(asked), has) if Some(asked) != has => {
+                return refused("classes", asked.to_string(), has.map_or("none".into(), |has| has.to_string()));
+            }
+            _ => {}
+        }
+        match (self.asked.latent, generator.latent()) {
+            (Some(asked), has) if asked != has => return refused("latent", asked.to_string(), has.to_string()),
+            _ => {}
+        }
+        match (self.asked.image, shape) {
+            (Some(asked), has) if asked != has => return refused("shape", format!("{asked:?}"), format!("{has:?}")),
+            _ => {}
+        }
+        match (self.asked.truncation, generator.truncation()) {
+            (Some(_), None) => Err(Error::argument(
+                "`truncation` is BigGAN's alone: this generator's latent vectors are not truncated",
+            )
+            .hint("leave it out")),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Reads a generator: saved here, a published one named by `arch`, or a TorchScript program with stages.
 pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
     let name = path.file_stem().map_or("generator".into(), |stem| stem.to_string_lossy().into_owned());
     let at = |error: Error| error.during(&path.display().to_string());
     let device = cx.device();
-    let generator = match weights::read(path)? {
+    let contents = weights::read(path)?;
+    let takes_discriminator = matches!(contents, Contents::Weights(_)) && options.arch.is_some();
+    if options.discriminator.is_some() && !takes_discriminator {
+        return Err(at(Error::argument(
+            "`discriminator` goes with `arch`: what was saved here holds its own, a program has none",
+        )
+        .hint("leave it out")));
+    }
+    let generator = match contents {
         Contents::TorchScript => program(cx, path, &name, options).map_err(at)?,
         Contents::Weights(weights) => match (&options.arch, said(path)) {
             (None, Some(about)) => saved(cx, weights, &name, &about).map_err(at)?,
@@ -53,7 +93,7 @@ pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
         },
     };
     // What it draws is seen before anything is made of it.
-    generator.image_shape().map_err(at)?;
+    options.check(&generator).map_err(at)?;
     cx.record_input_from("generator", &name, crate::core::Object::digest(&generator), path);
     Ok(generator)
 }

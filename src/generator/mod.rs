@@ -169,6 +169,11 @@ impl Generator {
         self.network.latent()
     }
 
+    /// At which its latent vectors are truncated, if they are.
+    pub fn truncation(&self) -> Option<f64> {
+        self.network.truncation()
+    }
+
     /// How many labels it draws; `None` if it takes none.
     pub fn classes(&self) -> Option<i64> {
         self.network.classes()

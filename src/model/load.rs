@@ -11,7 +11,7 @@ use super::module::Module;
 use super::supply::rename;
 use super::weights::{self, Contents, Weights};
 use super::{Model, TorchScript, zoo};
-use crate::core::{Cx, Digest, Error, Result};
+use crate::core::{Cx, Digest, Error, Result, cut};
 
 /// The network that a file's weights belong to.
 #[derive(Clone)]
@@ -44,8 +44,8 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
     let model = match contents {
         Contents::TorchScript => torchscript(cx, path, &name, &options)?,
         Contents::Weights(weights) => {
-            describe_self(path, &mut options);
-            let module = module(cx, weights, &options).map_err(at)?;
+            let own = describe_self(path, &mut options).map_err(at)?;
+            let module = module(cx, weights, &options).map_err(|error| at(beside(error, &options, own)))?;
             check_normalisation(&options, module.channels).map_err(at)?;
             Model::of_module(&name, module)?
         }
@@ -136,22 +136,51 @@ fn of_zoo(arch: &zoo::Architecture, weights: Weights, classes: Option<i64>) -> (
     ((arch.layers)(classes.or(found).unwrap_or(arch.classes)), weights)
 }
 
-/// Takes what a model saved here says about itself, where the caller did not say it.
-fn describe_self(path: &Path, options: &mut Options) {
-    let Some(text) = weights::about(path, "viva") else { return };
-    let Ok(about) = serde_json::from_str::<serde_json::Value>(&text) else { return };
-    let Some(layers) = Layer::from_json(&about["layers"]) else { return };
-    options.arch = Some(Arch::Layers(layers));
+/// Takes what a model saved here says about itself, where the caller did not say it. Answers its layers, if those that the caller
+/// names take their place.
+fn describe_self(path: &Path, options: &mut Options) -> Result<Option<Layer>> {
+    let Some(text) = weights::about(path, "viva") else { return Ok(None) };
+    let Ok(about) = serde_json::from_str::<serde_json::Value>(&text) else { return Ok(None) };
+    let Some(layers) = Layer::from_json(&about["layers"]) else { return Ok(None) };
     let numbers = |key: &str| -> Option<Vec<f64>> { about[key].as_array()?.iter().map(|x| x.as_f64()).collect() };
-    if options.mean.is_none() && options.std.is_none() {
-        options.mean = numbers("mean");
-        options.std = numbers("std");
+    match (&options.mean, &options.std, numbers("mean"), numbers("std")) {
+        (None, None, mean, std) => (options.mean, options.std) = (mean, std),
+        (Some(_), None, Some(_), Some(std)) => return Err(half("mean", "std", &std)),
+        (None, Some(_), Some(mean), Some(_)) => return Err(half("std", "mean", &mean)),
+        _ => {}
     }
     if options.input.is_none()
         && let Some([c, h, w]) = numbers("input").as_deref()
     {
         options.input = Some([*c as i64, *h as i64, *w as i64]);
     }
+    if options.arch.is_some() {
+        return Ok(Some(layers));
+    }
+    options.arch = Some(Arch::Layers(layers));
+    Ok(None)
+}
+
+/// Half of a normalisation was said, and the file says both.
+fn half(said: &str, other: &str, own: &[f64]) -> Error {
+    Error::argument(format!("`{said}` was said without `{other}`, which is {own:?} in the file"))
+        .hint(format!("say both, such as {other}: {own:?}, or neither: then the file's own count"))
+}
+
+/// Names the file's own layers beside those that the caller said, which do not fit.
+fn beside(error: Error, options: &Options, own: Option<Layer>) -> Error {
+    let (Some(own), Some(arch)) = (own, &options.arch) else { return error };
+    let said = match arch {
+        Arch::Named(name) => format!("{name:?}"),
+        Arch::Layers(layers) => layers.to_json().to_string(),
+    };
+    let message = format!(
+        "the file says that its layers are {}, `arch` says {}: {}",
+        cut(&own.to_json().to_string(), 200),
+        cut(&said, 200),
+        error.message
+    );
+    Error { message, ..error }.hint("leave `arch` out: the file's own layers are then taken")
 }
 
 impl Model {

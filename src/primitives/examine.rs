@@ -4,7 +4,7 @@ use crate::core::{Error, Result, Value};
 use crate::data::Dataset;
 use crate::model::Model;
 use crate::objective::{Objective, Wanted};
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
 use crate::search::{AnySearch, Densities, Examination, GradientSearch, Search};
 use crate::space::AnySpace;
 
@@ -19,9 +19,11 @@ pub(super) const LEVELS: Param = Param::new(
 )
 .or(Fallback::Absent("as strong as the space allows"));
 
+static ALL: Words<(), 1> = Words::new([("all", ())]);
+
 pub(super) const STEPS: Param = Param::new(
     "steps",
-    Kind::Either(&[Kind::Choice(&["all"]), Kind::Numbers]),
+    Kind::Either(const { &[ALL.kind(), Kind::Numbers] }),
     "after which steps a search along gradients notes where it is, ascending, 0 being the image as it stands: each image gets a \
      row for each",
 )
@@ -45,10 +47,10 @@ pub(super) fn steps(args: &Args, search: &dyn Search) -> Result<Vec<u32>> {
         None => Err(Error::argument(format!("examine: {} has no `steps` in common", search.describe()))
             .hint("search::bim has; the others have `levels`")),
     };
-    match args.get("steps") {
-        None => Ok(vec![]),
-        Some(Value::Str(_)) => all(),
-        Some(_) => {
+    match (ALL.given(args, "steps"), args.get("steps")) {
+        (_, None) => Ok(vec![]),
+        (Some(()), _) => all(),
+        (None, Some(_)) => {
             let whole = |x: f64| (x.fract() == 0.0 && (0.0..1e9).contains(&x)).then_some(x as u32);
             let bad = |x: f64| Error::argument(format!("examine: `steps` are whole numbers from 0 up, got {x}"));
             let given = args.numbers("steps");

@@ -19,8 +19,10 @@ pub mod types;
 pub mod plot;
 
 mod primitive;
+mod words;
 
 pub use primitive::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+pub use words::Words;
 
 /// The registry, in the order of the reference pages.
 pub static PRIMITIVES: &[&Primitive] = &[

@@ -381,7 +381,7 @@ impl Primitive {
 }
 
 impl Args {
-    fn want<T>(&self, name: &str, found: Option<T>) -> T {
+    pub(super) fn want<T>(&self, name: &str, found: Option<T>) -> T {
         found.unwrap_or_else(|| panic!("{} reads `{name}` as something its description does not promise", self.path))
     }
 
@@ -427,7 +427,16 @@ impl Args {
         self.want(name, self.optional_float(name))
     }
 
+    /// A text of the caller's own; what one of several words stands for is asked of their `Words`.
     pub fn optional_str(&self, name: &str) -> Option<&str> {
+        let params =
+            super::find(self.path).into_iter().flat_map(|primitive| primitive.params.iter().chain(primitive.options));
+        let chosen = params.clone().any(|param| param.name == name && param.kind.choices().is_some());
+        assert!(!chosen, "{} reads `{name}`, which is one of several words, as a text", self.path);
+        self.word(name)
+    }
+
+    pub(super) fn word(&self, name: &str) -> Option<&str> {
         if let Some(Value::Str(s)) = self.get(name) { Some(s) } else { None }
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::complete::{Candidate, MOST};
-use crate::core::Cx;
+use crate::core::{Cx, at_home};
 
 /// A folder is read for as long as a person does not notice.
 const PATIENCE: Duration = Duration::from_millis(150);
@@ -37,6 +37,7 @@ fn listed(places: &[PathBuf], typed: &str, closing: &str, wanted: impl Fn(&str) 
     let begun = Instant::now();
     let mut found: Vec<(bool, String)> = Vec::new();
     for place in places {
+        let Ok(folder) = at_home(folder) else { continue };
         let place = place.join(folder);
         let place = if place.as_os_str().is_empty() { PathBuf::from(".") } else { place };
         let Ok(entries) = std::fs::read_dir(&place) else { continue };

@@ -227,11 +227,3 @@ pub fn start_up_file() -> Option<PathBuf> {
     let base = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))?;
     Some(base.join("viva/init.rhai"))
 }
-
-/// A path as a person types it: `~` is the home folder.
-pub fn typed_path(text: &str) -> PathBuf {
-    match (text.strip_prefix("~/"), std::env::var_os("HOME")) {
-        (Some(rest), Some(home)) => PathBuf::from(home).join(rest),
-        _ => PathBuf::from(text),
-    }
-}

@@ -76,14 +76,48 @@ fn functions(engine: &mut Engine) {
         )*};
     }
     on_integers!(
-        "sqrt": f64::sqrt, "exp": f64::exp, "ln": f64::ln, "log": f64::log10, "sin": f64::sin, "cos": f64::cos,
+        "sqrt": f64::sqrt, "exp": f64::exp, "ln": f64::ln, "log10": f64::log10, "sin": f64::sin, "cos": f64::cos,
         "tan": f64::tan, "tanh": f64::tanh, "floor": |x| x, "ceiling": |x| x, "round": |x| x, "log2": f64::log2
     );
     engine.register_fn("log2", f64::log2);
+    engine.register_fn("log10", f64::log10);
+    logarithms(engine);
+    powers(engine);
     engine.register_fn("min", |a: i64, b: f64| (a as f64).min(b));
     engine.register_fn("min", |a: f64, b: i64| a.min(b as f64));
     engine.register_fn("max", |a: i64, b: f64| (a as f64).max(b));
     engine.register_fn("max", |a: f64, b: i64| a.max(b as f64));
+}
+
+fn refused<T>(what: &str, hint: &str) -> Result<T, Box<EvalAltResult>> {
+    let error = Error::argument(what).hint(hint);
+    Err(EvalAltResult::ErrorRuntime(Dynamic::from(ErrorHandle(error)), Position::NONE).into())
+}
+
+/// `log(x)` is the natural logarithm to some and that to base 10 to others.
+fn logarithms(engine: &mut Engine) {
+    fn unclear<T>(_: T) -> Result<f64, Box<EvalAltResult>> {
+        refused(
+            "`log` does not say to which base",
+            "ln(x) to base e, log10(x) to base 10, log2(x) to base 2, log(x, base) to any",
+        )
+    }
+    engine.register_fn("log", unclear::<i64>);
+    engine.register_fn("log", unclear::<f64>);
+    engine.register_fn("log", |a: i64, base: i64| (a as f64).log(base as f64));
+    engine.register_fn("log", |a: i64, base: f64| (a as f64).log(base));
+    engine.register_fn("log", |a: f64, base: i64| a.log(base as f64));
+    engine.register_fn("log", f64::log);
+}
+
+/// `2 ^ 3` is 8 to most and 1 to some.
+fn powers(engine: &mut Engine) {
+    const WHAT: &str = "`^` is a power to some and combines bits to others";
+    const HINT: &str = "a power is a ** b; xor(a, b) combines bits";
+    engine.register_fn("^", |_: i64, _: i64| refused::<i64>(WHAT, HINT));
+    engine.register_fn("^=", |_: &mut i64, _: i64| refused::<()>(WHAT, HINT));
+    engine.register_fn("xor", |a: i64, b: i64| a ^ b);
+    engine.register_fn("xor", |a: bool, b: bool| a ^ b);
 }
 
 /// `+ - * /` and comparisons between tensors, and between a tensor and a number; `& | !` of masks.

@@ -10,6 +10,7 @@ use rhai::{
 };
 
 use super::diagnostic::article;
+use super::lower::typed;
 use super::value::{Bridge, ErrorHandle, Handle, Pending, TensorHandle, text, to_dynamic};
 use crate::core::{Cx, Error, ErrorKind, Result, Value, suggestion};
 use crate::primitives::{PRIMITIVES, Primitive};
@@ -184,12 +185,12 @@ fn register_objects(engine: &mut Engine, cx: &Rc<Cx>, bridge: &Bridge) {
 
     let (reader_cx, reader) = (cx.clone(), bridge.clone());
     engine.register_indexer_get(move |context: NativeCallContext, handle: &mut Handle, name: &str| {
-        field(&reader_cx, &Value::Object(handle.0.clone()), name)
+        field(&reader_cx, &Value::Object(handle.0.clone()), typed(name))
             .map_err(|error| to_rhai(error, context.call_position(), &reader.pending))
     });
     let (reader_cx, reader) = (cx.clone(), bridge.clone());
     engine.register_indexer_get(move |context: NativeCallContext, handle: &mut TensorHandle, name: &str| {
-        field(&reader_cx, &Value::Tensor(handle.0.clone()), name)
+        field(&reader_cx, &Value::Tensor(handle.0.clone()), typed(name))
             .map_err(|error| to_rhai(error, context.call_position(), &reader.pending))
     });
     let reader = bridge.clone();

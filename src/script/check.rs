@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 
+use super::code::{Code, no_outer_variable};
+use super::remarks::slashes;
 use super::session::Session;
 use crate::core::{nearest, suggestion};
 use crate::primitives::{NAMESPACES, PRIMITIVES, Primitive};
@@ -24,7 +26,7 @@ pub struct ScriptArgument {
 }
 
 /// Unknown functions, namespaces and option names, and calls with too many arguments.
-pub fn check(session: &Session, ast: &AST) -> Vec<Finding> {
+pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     let mut aliases: BTreeSet<String> = BTreeSet::new();
     let mut own: BTreeSet<String> = ast.iter_functions().map(|f| f.name.to_string()).collect();
     let known = session.engine().collect_fn_metadata(None, |info| Some(info.metadata.name.to_string()), true);
@@ -45,7 +47,7 @@ pub fn check(session: &Session, ast: &AST) -> Vec<Finding> {
             Some(ASTNode::Expr(Expr::FnCall(call, position))) => {
                 check_call(call, *position, &aliases, &own, &variables)
             }
-            Some(ASTNode::Expr(Expr::MethodCall(call, position))) => check_method(call, *position, &own),
+            Some(ASTNode::Expr(Expr::MethodCall(call, position))) => check_method(call, *position, &own, session),
             _ => None,
         };
         if let Some(finding) = found
@@ -55,7 +57,36 @@ pub fn check(session: &Session, ast: &AST) -> Vec<Finding> {
         }
         true
     });
+    findings.extend(outer_variables(text));
+    findings.extend(slashes(text, std::iter::empty()).into_iter().map(|remark| {
+        let start = text[..remark.at].rfind('\n').map_or(0, |newline| newline + 1);
+        let line = text[..remark.at].matches('\n').count() + 1;
+        Finding { line, column: text[start..remark.at].chars().count() + 1, message: remark.message }
+    }));
     findings.sort_by_key(|finding| (finding.line, finding.column));
+    findings
+}
+
+/// Variables from outside that functions read.
+fn outer_variables(text: &str) -> Vec<Finding> {
+    let code = Code::new(text);
+    let functions = code.functions();
+    let outer = code.outer_names(&functions);
+    let mut findings = Vec::new();
+    for function in &functions {
+        let own = code.names(function.body.clone());
+        let given: Vec<&str> = function.parameters.clone().filter_map(|token| code.word(token)).collect();
+        for token in function.body.clone() {
+            let Some(name) = code.variable(token) else { continue };
+            if outer.contains(&name) && !own.contains(&name) && !given.contains(&name) {
+                let (line, column) = code.position(token);
+                let of = code.word(function.name).unwrap_or_default();
+                let hint = no_outer_variable(&code, function, name);
+                let message = format!("there is no variable `{name}` inside the function `{of}`; {hint}");
+                findings.push(Finding { line, column, message });
+            }
+        }
+    }
     findings
 }
 
@@ -104,10 +135,13 @@ fn check_call(
     at(position, format!("there is no function `{name}`{near}"))
 }
 
-fn check_method(call: &FnCallExpr, position: Position, own: &BTreeSet<String>) -> Option<Finding> {
+fn check_method(call: &FnCallExpr, position: Position, own: &BTreeSet<String>, session: &Session) -> Option<Finding> {
     let name = call.name.as_str();
     let methods: Vec<&&Primitive> = PRIMITIVES.iter().filter(|p| p.receiver().is_some() && p.name() == name).collect();
-    if let [primitive] = methods[..] {
+    // Arrays may have a method of that name which takes more.
+    if let [primitive] = methods[..]
+        && !session.built_ins().iter().any(|f| f.name == name)
+    {
         return check_arguments(primitive, &call.args, 1, position);
     }
     if !methods.is_empty() || own.contains(name) || is_keyword(name) {

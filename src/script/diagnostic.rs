@@ -5,6 +5,8 @@ use std::ops::Range;
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 use rhai::{EvalAltResult, Position};
 
+use super::code::{Code, no_outer_variable};
+use super::lower::typed;
 use super::modules::{Sources, stdlib_names};
 use super::own_names::written;
 use super::scan::{Kind, Token, is_word, scan};
@@ -101,8 +103,7 @@ impl Diagnostic {
                 _ => break,
             }
         }
-        let text = session.sources.borrow().get(&source).cloned().unwrap_or_default();
-        let at = byte(&text, error.position());
+        let (text, at) = session.place(&source, error.position());
         let scene = Scene { session, source: &source, text: &text, at, in_function: !calls.is_empty() };
         let words = scene.words(error);
         let place = session.sources.borrow().contains_key(&source).then(|| place(&source, &text, at, words.at.clone()));
@@ -189,7 +190,7 @@ fn underlined(message: &str, place: &Place, colour: bool) -> String {
 }
 
 /// The byte of the text at a position; its end if there is none.
-fn byte(text: &str, position: Position) -> usize {
+pub(super) fn byte(text: &str, position: Position) -> usize {
     let Some(line) = position.line() else { return text.trim_end().len() };
     let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
     let rest = text.get(start..).unwrap_or("");
@@ -325,7 +326,7 @@ impl Scene<'_> {
             EvalAltResult::ErrorDotExpr(text, _) => match unknown_property(text) {
                 Some((name, kind)) => self.unknown_member(name, kind),
                 None if text.starts_with("No writable property") => {
-                    let name = text.split('\'').nth(1).unwrap_or_default();
+                    let name = typed(text.split('\'').nth(1).unwrap_or_default());
                     let hint = "fields of objects can only be read; a map's keys can be set";
                     Words::new("argument", format!("`{name}` can't be set"), Some(hint.into()))
                 }
@@ -366,6 +367,15 @@ impl Scene<'_> {
         let mut known: Vec<&str> = self.session.names().collect();
         known.extend(namespaces());
         let functions = PRIMITIVES.iter().filter(|p| p.namespace().is_none() && p.receiver().is_none());
+        let code = Code::new(self.text);
+        if self.in_function
+            && let Some(function) = code.function_without(name, self.at)
+            && (self.session.names().any(|known| known == name) || code.outer_names(&code.functions()).contains(&name))
+        {
+            let own = code.word(function.name).unwrap_or_default();
+            let message = format!("there is no variable `{name}` inside the function `{own}`");
+            return Words::new("argument", message, Some(no_outer_variable(&code, &function, name)));
+        }
         let hint = if let Some(hint) = habits::in_variable(name, self.text, self.at) {
             Some(hint)
         } else if namespaces().any(|n| n == name) {
@@ -512,7 +522,8 @@ impl Scene<'_> {
     }
 }
 
-const NOTHING: &str = "what stands before is (), nothing: a map answers () for a key that it does not have";
+const NOTHING: &str =
+    "what stands before is (), nothing: a call without a result, an option left out, or a key that `?.` asked for";
 
 /// What to try where a namespace is unknown.
 fn no_namespace(name: &str) -> String {
@@ -561,8 +572,11 @@ fn unknown_property(text: &str) -> Option<(&str, &'static str)> {
 fn for_operator(operator: &str, kinds: &[&str]) -> Option<String> {
     let has = |kind: &str| kinds.contains(&kind);
     let arithmetic = ["+", "-", "*", "/", "%", "**"].contains(&operator);
+    if operator == "^" || operator == "^=" {
+        return Some("a power is a ** b".into());
+    }
     if has("()") {
-        return Some("one side is (), nothing: a call without a result, or a key that a map does not have".into());
+        return Some("one side is (), nothing: a call without a result, or an option left out".into());
     }
     if arithmetic && has("array") {
         return Some("arrays have no arithmetic: tensor::from(values) has".into());

@@ -162,7 +162,7 @@ fn names(value: &Dynamic, prefix: &str, most: usize) -> Vec<String> {
     }
 }
 
-fn kind(value: &Dynamic) -> &'static str {
+pub(super) fn kind(value: &Dynamic) -> &'static str {
     if let Some(handle) = value.read_lock::<Handle>() {
         return handle.0.kind();
     }

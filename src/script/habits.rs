@@ -635,6 +635,8 @@ pub fn in_function(name: &str, arguments: &[&str]) -> Option<String> {
         ("open", _) => "files are read by data::load and model::load, written by save(value, path)",
         ("format", "string") => "values stand in back-ticks: `x is ${x}`",
         ("print", _) if arguments.len() > 1 => "one text with the values in it: print(`${a} ${b}`)",
+        ("log", "tensor") => "x.ln() is to base e, x.ln() / ln(10) to base 10",
+        ("pow", _) => "a power is a ** b",
         ("round", _) if arguments.len() == 2 => "round(x * 100) / 100",
         ("cuda" | "to" | "cpu", _) => "device(\"cuda\") at the top sets where all work is done",
         ("backward" | "detach" | "requires_grad_", "tensor") => "gradients are taken by searches and by model::train",

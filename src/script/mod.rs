@@ -1,13 +1,17 @@
 //! The only folder that knows Rhai: it binds the primitives to the interpreter and explains the interpreter's errors.
 
+mod answers;
 mod arithmetic;
 mod bind;
 mod check;
+mod code;
 mod diagnostic;
 mod glance;
 mod habits;
+mod lower;
 mod modules;
 mod own_names;
+mod remarks;
 pub mod scan;
 mod session;
 mod value;

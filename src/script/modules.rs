@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use include_dir::{Dir, include_dir};
-use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Shared};
+use rhai::{AST, Engine, EvalAltResult, Module, ModuleResolver, Position, Shared};
 
 use super::bind::Namespaces;
+use super::lower::{LoweredTexts, lowered};
 use super::own_names::OwnNames;
+use super::remarks::slashes;
 use crate::core::record::opening_comment;
-use crate::core::{Cx, Error, suggestion};
+use crate::core::{Cx, Error, at_home, suggestion};
 
 static STDLIB: Dir = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
 
@@ -76,6 +78,7 @@ pub fn stdlib_page(name: &str) -> Option<String> {
 #[derive(Clone)]
 pub struct Resolver {
     pub sources: Sources,
+    pub lowered: LoweredTexts,
     /// Modules compiled so far, so that two imports of one module share it.
     compiled: Rc<RefCell<HashMap<String, Shared<Module>>>>,
     /// Modules being compiled, to refuse a circle.
@@ -92,6 +95,7 @@ impl Resolver {
     pub fn new(sources: Sources, cx: Rc<Cx>) -> Self {
         Self {
             sources,
+            lowered: LoweredTexts::default(),
             compiled: Rc::default(),
             under_way: Rc::default(),
             found: Rc::default(),
@@ -128,8 +132,10 @@ impl Resolver {
     /// A module's name, text and key: modules of one key are one.
     fn load(&self, importer: Option<&str>, path: &str) -> Result<(String, String, String), Error> {
         if let Some(library) = self.cx.library() {
-            let name =
-                if path.starts_with("std/") { path.to_string() } else { file_of(importer, path).display().to_string() };
+            let name = match path.starts_with("std/") {
+                true => path.to_string(),
+                false => file_of(importer, path)?.display().to_string(),
+            };
             if let Some((key, text)) = library.find(&name) {
                 return Ok((name, text, key));
             }
@@ -147,7 +153,7 @@ impl Resolver {
                     .hint(suggestion(path, names.iter().map(String::as_str)))),
             };
         }
-        let file = file_of(importer, path);
+        let file = file_of(importer, path)?;
         if file.exists() && !file.is_file() {
             return Err(Error::file(&file, "not a script"));
         }
@@ -161,13 +167,13 @@ impl Resolver {
 }
 
 /// The file that a script names in an import.
-pub fn file_of(importer: Option<&str>, path: &str) -> PathBuf {
+pub fn file_of(importer: Option<&str>, path: &str) -> Result<PathBuf, Error> {
     let folder = importer.map(Path::new).and_then(Path::parent).unwrap_or(Path::new(""));
-    let mut file = folder.join(path);
+    let mut file = folder.join(at_home(path)?);
     if file.extension().is_none() {
         file.set_extension("rhai");
     }
-    file
+    Ok(file)
 }
 
 impl ModuleResolver for Resolver {
@@ -201,7 +207,16 @@ impl ModuleResolver for Resolver {
         self.cx.keep_module(&name, &key, &text).map_err(raise)?;
         self.cx.add_script(&text);
         self.under_way.borrow_mut().push(key.clone());
-        let built = self.own_names.module(engine, &name, &text);
+        let lowered = lowered(engine, &text, &AST::empty());
+        let built = self.own_names.module(engine, &name, lowered.as_ref().map_or(&text, |lowered| &lowered.text));
+        for remark in slashes(&text, std::iter::empty()) {
+            let line = text[..remark.at].matches('\n').count() + 1;
+            self.cx.warn(format!("{name}, line {line}: {}", remark.message));
+        }
+        if let Some(lowered) = lowered {
+            self.lowered.borrow_mut().insert(name.clone(), lowered.clone());
+            self.lowered.borrow_mut().insert(key.clone(), lowered);
+        }
         self.under_way.borrow_mut().pop();
         match built {
             Ok(mut module) => {

@@ -16,7 +16,7 @@ use rhai::{
 };
 
 /// Part of a name for Rhai, and of no name or text that a person types.
-const MARK: char = 'ˑ';
+pub(super) const MARK: char = 'ˑ';
 
 /// What is renamed while one text is read.
 #[derive(Default)]

@@ -7,14 +7,16 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use rhai::{AST, Dynamic, Engine, EvalAltResult, Expr, OptimizationLevel, Scope, Stmt};
+use rhai::{AST, Dynamic, Engine, EvalAltResult, Expr, OptimizationLevel, Position, Scope, Stmt};
 
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, byte};
 use super::glance::BuiltIn;
+use super::lower::{self, lowered};
 use super::modules::{Resolver, Sources};
 use super::own_names::written;
+use super::remarks::slashes;
 use super::value::{Bridge, Pending};
-use super::{arithmetic, bind};
+use super::{answers, arithmetic, bind};
 use crate::core::{Cx, Journal, Value};
 
 /// What calls at the prompt leave behind beside variables.
@@ -78,6 +80,7 @@ impl Session {
     pub fn compile(&self, name: &str, text: &str) -> Result<AST, Box<Diagnostic>> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         self.sources.borrow_mut().insert(name.into(), text.into());
+        self.modules.lowered.borrow_mut().remove(name);
         if let Some(line) = super::diagnostic::open_comment(text) {
             return Err(Box::new(Diagnostic::open_comment(name, text, line)));
         }
@@ -90,6 +93,31 @@ impl Session {
         }
     }
 
+    /// Parses a script as it is run.
+    fn compile_to_run(&self, name: &str, text: &str) -> Result<AST, Box<Diagnostic>> {
+        let plain = self.compile(name, text)?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let Some(lowered) = lowered(&self.engine, text, &self.kept.ast) else { return Ok(plain) };
+        let Ok(mut ast) = self.engine.compile_with_scope(&self.scope, &lowered.text) else { return Ok(plain) };
+        ast.set_source(name);
+        self.modules.lowered.borrow_mut().insert(name.into(), lowered);
+        for remark in slashes(text, self.names()) {
+            let line = text[..remark.at].matches('\n').count() + 1;
+            self.cx.warn(format!("{name}, line {line}: {}", remark.message));
+        }
+        Ok(ast)
+    }
+
+    /// The byte of a source at a position in it, and the source's text; its end if there is no position.
+    pub(super) fn place(&self, source: &str, position: Position) -> (String, usize) {
+        let text = self.sources.borrow().get(source).cloned().unwrap_or_default();
+        let at = match self.modules.lowered.borrow().get(source) {
+            Some(lowered) => lowered.origin(byte(&lowered.text, position)),
+            None => byte(&text, position),
+        };
+        (text, at)
+    }
+
     /// Runs a script and gives the value of its last expression.
     pub fn run(&mut self, path: &Path, text: &str) -> Result<Value, Box<Diagnostic>> {
         self.evaluate(&path.display().to_string(), text)
@@ -99,7 +127,7 @@ impl Session {
     /// and the random numbers that it drew are put back, so that doing it again draws the same.
     pub fn evaluate(&mut self, name: &str, text: &str) -> Result<Value, Box<Diagnostic>> {
         self.altered.clear();
-        let ast = self.compile(name, text)?;
+        let ast = self.compile_to_run(name, text)?;
         let program = self.program(name, &ast);
         let (before, draws) = (self.fingerprints(), self.cx.draws());
         let constants = self.scope.iter_raw().filter(|(_, constant, _)| *constant).count();
@@ -137,7 +165,7 @@ impl Session {
         text: &str,
         mut enough: impl FnMut(&[Duration]) -> bool,
     ) -> Result<Vec<Duration>, Box<Diagnostic>> {
-        let ast = self.compile(name, text)?;
+        let ast = self.compile_to_run(name, text)?;
         let program = self.program(name, &ast);
         let draws = self.cx.draws();
         let cx = self.cx.clone();
@@ -331,6 +359,8 @@ fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> Engine {
     engine.set_max_expr_depths(256, 128);
     modules.register(&mut engine);
     arithmetic::register(&mut engine);
+    lower::register(&mut engine);
+    answers::register(&mut engine);
     modules.add_namespaces(bind::register(&mut engine, cx, bridge));
     let stop = cx.stop_flag();
     let waker = cx.stop_flag();

@@ -1,1 +1,316 @@
 //! What a script says: keys, captured values, operators, options.
+
+use super::{refused, run_in, truths};
+
+/// A transcript `t` of glyphs.
+const EXAMINED: &str = r#"
+    let ds = data::glyphs(#{ n: 12, size: 16, seed: 1 });
+    let f = model::from(|x| x.reshape([x.shape[0], 256]).matmul(tensor::normal([256, 10], #{ seed: 1 })), #{ classes: 10 });
+    let t = examine(f, ds, #{ space: space::noise(), search: search::sweep(), levels: [0.0, 0.1] });
+"#;
+
+#[test]
+fn reading_a_key_that_is_not_there_is_refused_with_the_one_that_is_meant() {
+    for (script, words) in [
+        ("let o = #{ epochs: 3 }; o.epoch", "did you mean `epochs`?"),
+        ("let o = #{ epochs: 3 }; o[\"epoch\"]", "did you mean `epochs`?"),
+        ("let o = #{ a: #{ epochs: 3 } }; o.a.epoch", "did you mean `epochs`?"),
+        ("let o = #{ epochs: 3 }; o.epoch += 1", "did you mean `epochs`?"),
+        ("let o = #{ text: \"a\" }; o.txet += \"b\"", "did you mean `text`?"),
+        ("let o = #{ epochs: 3 }; o.epoch ?? 5", "did you mean `epochs`?"),
+        ("fn f(o) { o.epoch } f(#{ epochs: 3 })", "did you mean `epochs`?"),
+        ("[#{ epochs: 3 }].map(|o| o.epoch)", "did you mean `epochs`?"),
+        ("#{}.epoch", "the map is empty"),
+    ] {
+        refused(script, "there is no key");
+        refused(script, words);
+    }
+    refused(&format!("{EXAMINED} t.filter(|row| row.aftr != row.label).len()"), "did you mean `after`?");
+    refused(&format!("{EXAMINED} t[0].margn"), "did you mean `margin`?");
+    refused(&format!("{EXAMINED} t.objetive"), "did you mean `objective`?");
+    truths(
+        r#"
+        let o = #{ epochs: 3 };
+        o.fresh = 1;
+        o["other"] = 2;
+        let key = "third";
+        o[key] = 3;
+        o.inner = #{};
+        o.inner.deep = 4;
+        o[`computed ${key}`] = 5;
+        o.fresh += 1;
+        const C = #{ a: 1 };
+        let list = [0, 1];
+        list[0] = 7;
+        list[list.len() - 1] = 8;
+        #{
+            written: o.fresh == 2 && o.other == 2 && o.third == 3 && o.inner.deep == 4 && o["computed third"] == 5,
+            asked: o?.epoch == () && o?.epochs == 3 && o?["epoch"] == () && o?[key] == 3 && (o?.epoch ?? 8) == 8,
+            got: o.get("epoch") == () && o.get("epochs") == 3 && !("epoch" in o) && "epochs" in o,
+            nothing: ()?.epoch == (),
+            constant: C?.b == () && C.a == 1,
+            list: list == [7, 8],
+        }"#,
+    );
+}
+
+#[test]
+fn a_closure_may_read_what_a_method_is_called_on() {
+    truths(&format!(
+        r#"{EXAMINED}
+        let xs = [3, 1, 2];
+        let mean = |row| row.loss >= t.mean("loss");
+        let by = xs.map(|x| x + t.len());
+        let sorted = xs;
+        sorted.sort(|a, b| if sorted.len() == 3 {{ a - b }} else {{ 0 }});
+        t = t.filter(|row| row.id < t.len() - 1);
+        #{{
+            filter: t.filter(|row| row.loss >= t.mean("loss")).len() > 0 && t.filter(mean).len() > 0,
+            relabel: ds.relabel(|row| row.label % ds.classes.len()).len() == 12,
+            map: by == [27, 25, 26] && xs.map(|x| x * xs.len()) == [9, 3, 6],
+            sort: sorted == [1, 2, 3],
+        }}"#
+    ));
+}
+
+#[test]
+fn what_the_caller_says_of_a_file_counts_or_is_refused_with_what_the_file_says() {
+    let saved = r#"
+        let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+        let layers = [net::flatten(), net::linear(10)];
+        let f = model::train(ds, #{ arch: layers, epochs: 1, seed: 1 });
+        f.save("f.safetensors");
+    "#;
+    for (options, words) in [
+        ("arch: \"resnet18\"", "the file says that its layers are"),
+        ("arch: \"resnet18\"", "`arch` says \"resnet18\""),
+        ("arch: [net::flatten(), net::linear(5), net::linear(10)]", "`arch` says"),
+        ("classes: 7", "`classes` says 7"),
+        ("input: [1, 20, 20]", "256"),
+    ] {
+        refused(&format!("{saved} model::load(\"f.safetensors\", #{{ {options} }})"), words);
+    }
+    truths(&format!(
+        r#"{saved}
+        let squashed = model::load("f.safetensors", #{{ arch: [net::flatten(), net::linear(10), net::sigmoid()] }});
+        #{{
+            same: model::load("f.safetensors", #{{ arch: layers }}).hash == f.hash,
+            other: squashed.logits(ds).max() <= 1.0,
+            normalised: model::load("f.safetensors", #{{ mean: [0.5], std: [0.5] }}).hash != f.hash,
+        }}"#
+    ));
+    let generator = r#"
+        let g = generator::train(data::glyphs(#{ n: 40, seed: 1 }), #{ steps: 1, batch: 8, seed: 1 });
+        g.save("g.safetensors");
+    "#;
+    for (options, words) in [
+        ("classes: 3", "`classes` says 3, the generator has 10"),
+        ("latent: 3", "`latent` says 3"),
+        ("shape: [3, 64, 64]", "`shape` says [3, 64, 64]"),
+        ("truncation: 0.5", "BigGAN's alone"),
+        ("discriminator: \"g.safetensors\"", "`discriminator` goes with `arch`"),
+    ] {
+        refused(&format!("{generator} generator::load(\"g.safetensors\", #{{ {options} }})"), words);
+    }
+}
+
+#[test]
+fn numbers_that_mean_something_else_elsewhere_are_refused_with_the_clear_spellings() {
+    for script in ["log(10)", "log(10.0)", "let x = 3; x.log()"] {
+        refused(script, "log10(x)");
+    }
+    for script in ["2 ^ 3", "let a = 2; a ^= 3; a", "2.0 ^ 3", "fn f(a) { a ^ 2 } f(3)"] {
+        refused(script, "a ** b");
+    }
+    truths(
+        r#"#{
+            logarithms: log10(100) == 2.0 && log10(0.1) == -1.0 && log2(8) == 3.0 && log(8, 2) == 3.0 && log(9.0, 3) == 2.0 && ln(1) == 0.0,
+            powers: 2 ** 3 == 8 && xor(2, 3) == 1 && xor(true, false) && (true ^ false),
+        }"#,
+    );
+}
+
+#[test]
+fn two_slashes_between_operands_are_noticed() {
+    use viva::core::Cx;
+    use viva::script::{Session, check};
+    let cx = std::rc::Rc::new(Cx::default());
+    let mut session = Session::new(cx.clone());
+    session.evaluate("prompt", "let n = 7;").unwrap();
+    assert_eq!(session.evaluate("prompt", "let half = n // 2;").unwrap().summary(), "()");
+    assert_eq!(cx.warnings().len(), 1, "{:?}", cx.warnings());
+    assert!(cx.warnings()[0].contains("div(n, 2)"), "{:?}", cx.warnings());
+    let text = "let a = 7;\nlet b = a; // a number\na // 2\n";
+    let found = check(&session, &session.compile("script", text).unwrap(), text);
+    assert_eq!(found.iter().map(|f| (f.line, f.column)).collect::<Vec<_>>(), [(3, 3)], "{found:?}");
+}
+
+#[test]
+fn the_home_folder_is_no_folder_called_tilde() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in ["~/viva-never-written.json", "~nobody/x.json"] {
+        let error = run_in(folder.path(), &format!("save([1], {path:?})")).unwrap_err();
+        assert!(error.contains("may not write to") || error.contains("only as ~/"), "{error}");
+    }
+    assert!(run_in(folder.path(), "data::csv(\"~/viva-never-written.csv\")").is_err());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was written");
+}
+
+#[test]
+fn a_function_that_reads_an_outer_variable_is_told_what_to_do() {
+    for (script, words) in [
+        ("let ds = 3; fn f() { ds + 1 } f()", "there is no variable `ds` inside the function `f`"),
+        ("let ds = 3; fn f(a) { a + ds } f(1)", "fn f(a, ds) { ... }"),
+        ("let ds = 3; fn f() { ds + 1 } f()", "fn f(ds) { ... }"),
+    ] {
+        refused(script, words);
+    }
+    let session = viva::script::Session::new(Default::default());
+    let text = "let ds = 3;\nlet g = |x| x + ds;\nfn f(a) { let b = 1; #{ ds: a + b }.ds + ds }\nf(g.call(1))\n";
+    let found = viva::script::check(&session, &session.compile("script", text).unwrap(), text);
+    assert_eq!(found.iter().map(|f| (f.line, f.column)).collect::<Vec<_>>(), [(3, 42)], "{found:?}");
+}
+
+#[test]
+fn a_closure_that_answers_something_else_than_was_asked_is_refused() {
+    for (script, words) in [
+        ("[1, 2].sort(|a, b| a.los - b.los)", "int has no `los`"),
+        ("[#{ loss: 2 }, #{ loss: 1 }].sort(|a, b| a.los - b.los)", "did you mean `loss`?"),
+        ("[#{ loss: 2 }, #{ loss: 1 }].order(|a, b| a.los - b.los)", "did you mean `loss`?"),
+        ("[1, 2].sort(|a, b| \"a\")", "must answer a number"),
+        ("[1, 2].sort(|a, b| 0.0 / 0.0)", "must answer a number"),
+        ("[1, 2].filter(|x| x)", "must answer true or false, got an int"),
+        ("[1, 2].some(|x| 0.5)", "must answer true or false, got a float"),
+        ("[1, 2].all(|x| ())", "must answer true or false"),
+        ("[1, 2].find(|x| \"\")", "must answer true or false"),
+        ("[1, 2].index_of(|x| x)", "must answer true or false"),
+        ("let v = [1, 2]; v.drain(|x| x)", "must answer true or false"),
+        ("let v = [1, 2]; v.retain(|x| x)", "must answer true or false"),
+        ("let v = [1, 2]; v.dedup(|a, b| a)", "must answer true or false"),
+        ("#{ a: 1 }.filter(|key, value| value)", "must answer true or false"),
+    ] {
+        refused(script, words);
+    }
+    truths(
+        r#"
+        let rows = [#{ loss: 0.3 }, #{ loss: 0.1 }, #{ loss: 0.2 }];
+        rows.sort(|a, b| a.loss - b.loss);
+        let stable = [[1, 2], [0, 1], [1, 1], [0, 2]];
+        stable.sort(|a, b| a[0] - b[0]);
+        let v = [1, 1, 2, 3, 3];
+        v.dedup(|a, b| a == b);
+        let drained = [1, 2, 3, 4];
+        let gone = drained.drain(|x| x > 2);
+        let kept = [1, 2, 3, 4];
+        let left = kept.retain(|x, i| i > 0);
+        let m = #{ a: 1, b: 2 };
+        const FIXED = [3, 1, 2];
+        #{
+            floats: rows.map(|row| row.loss) == [0.1, 0.2, 0.3],
+            stable: stable == [[0, 1], [0, 2], [1, 2], [1, 1]],
+            bools: [3, 1, 2].order(|a, b| a > b) == [3, 2, 1],
+            dedup: v == [1, 2, 3],
+            drain: drained == [1, 2] && gone == [3, 4],
+            retain: kept == [2, 3, 4] && left == [1],
+            filter: FIXED.filter(|x| x > 1) == [3, 2] && [5, 6].filter(|x, i| i == 1) == [6],
+            search: FIXED.find(|x| x < 3) == 1 && FIXED.index_of(|x| x == 2) == 2 && FIXED.index_of(|x| x < 3, -1) == 2,
+            some: FIXED.some(|x| x == 1) && FIXED.all(|x| x > 0) && ![].some(|x| x > 0),
+            bound: [1, 2].filter(|| this > 1) == [2],
+            map: m.filter(|key, value| value > 1) == #{ b: 2 },
+        }"#,
+    );
+}
+
+/// A word is listed and understood by one table, `Words`: a list of its own beside a `match` could know a word that the match does not.
+#[test]
+fn no_option_s_words_are_listed_beside_what_they_mean() {
+    fn sources(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { sources(&path, found) } else { found.push(path) }
+        }
+    }
+    let mut files = Vec::new();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/primitives");
+    sources(&root, &mut files);
+    assert!(files.len() > 100);
+    for file in files.iter().filter(|file| !["primitive.rs", "words.rs"].iter().any(|own| file.ends_with(own))) {
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(!text.contains("Kind::Choice("), "{}: make a table of Words", file.display());
+    }
+}
+
+/// The words of every option are read as what they stand for, never as a text that a `match` may not know.
+#[test]
+fn every_word_of_every_option_is_understood() {
+    let mut session = viva::script::Session::new(Default::default());
+    session
+        .evaluate("setting", &format!("{EXAMINED} let g = generator::train(ds, #{{ steps: 1, batch: 4, seed: 1 }}); let curve = tolerance::curve(t);
+            let linear = model::train(ds, #{{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 }});
+            let worst = examine(f, data::objects([\"mug\"], #{{ n: 2, size: 16, seed: 1 }}), #{{
+                space: space::render(), search: search::sample(#{{ n: 2 }}),
+            }}).worst();"))
+        .unwrap_or_else(|error| panic!("{}", error.render(false)));
+    let mut called = 0;
+    for primitive in viva::primitives::PRIMITIVES {
+        for param in primitive.params.iter().chain(primitive.options) {
+            for word in param.kind.choices().unwrap_or_default() {
+                let (option, word) = (param.name, format!("{word:?}"));
+                let call = match (primitive.path, option) {
+                    ("model::train", _) => format!(
+                        "linear = model::train(ds, #{{ arch: [net::flatten(), net::linear(10)], epochs: 1, {option}: {word} }})"
+                    ),
+                    ("examine", "steps") => format!(
+                        "examine(linear, ds, #{{ space: space::pixels(\"l2\"), search: search::bim(#{{ steps: 1 }}), {option}: {word} }})"
+                    ),
+                    ("risk::estimate", _) => format!("risk::estimate(f, ds, #{{ epsilon: 1, {option}: {word} }})"),
+                    ("tolerance::measure", _) => format!(
+                        "tolerance::measure(linear, ds, #{{ space: space::pixels(\"l2\"), search: search::bim(#{{ steps: 1 }}), {option}: {word} }})"
+                    ),
+                    ("generator::train", _) => {
+                        format!("generator::train(ds, #{{ steps: 1, batch: 4, critic_steps: 1, {option}: {word} }})")
+                    }
+                    ("generator::finetune", _) => {
+                        format!("generator::finetune(g, linear, ds, #{{ steps: 1, batch: 4, {option}: {word} }})")
+                    }
+                    ("generator::perturb", _) => {
+                        format!("generator::perturb(g, linear, #{{ n: 1, steps: 1, draws: 20, {option}: {word} }})")
+                    }
+                    ("generator::latent_search", _) => {
+                        format!("generator::latent_search(g, linear, #{{ n: 1, steps: 1, {option}: {word} }})")
+                    }
+                    ("data::glyphs" | "data::scenes", _) => {
+                        format!("{}(#{{ n: 2, {option}: {word} }})", primitive.path)
+                    }
+                    ("space::pixels", _) => format!("space::pixels({word})"),
+                    ("space::rotate" | "space::translate", _) => {
+                        format!("{}(1, #{{ {option}: {word} }})", primitive.path)
+                    }
+                    ("Transcript.images", _) => format!("t.images({word})"),
+                    ("plot::examiner", _) => format!("plot::examiner(worst, #{{ {option}: {word} }})"),
+                    ("plot::tolerance" | "tolerance::summary", _) => {
+                        format!("{}(curve, #{{ {option}: {word} }})", primitive.path)
+                    }
+                    ("plot::line", _) => format!("plot::line([1, 2], #{{ lo: [0, 1], hi: [2, 3], {option}: {word} }})"),
+                    ("info::mutual_information", _) => {
+                        format!("info::mutual_information([0, 1], [0, 1], #{{ {option}: {word} }})")
+                    }
+                    ("info::entropy", _) => format!("info::entropy([0, 1], #{{ {option}: {word} }})"),
+                    (path, _) => format!("{path}(#{{ {option}: {word} }})"),
+                };
+                match session.evaluate("word", &call) {
+                    Ok(_) => called += 1,
+                    // What else is asked of such a call is not the matter here; a word that is not understood is a mistake in viva.
+                    Err(error) => assert!(
+                        error.kind != "internal"
+                            && !error.message.contains("must be")
+                            && !error.message.contains("unknown option"),
+                        "{call}: {}",
+                        error.render(false)
+                    ),
+                }
+            }
+        }
+    }
+    assert!(called >= 40, "{called} of the calls went well");
+}

@@ -2,7 +2,14 @@
 
 use crate::core::{Cx, Result, Value};
 use crate::data::{Glyphs, Polarity, Position, Split};
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
+
+static POSITIONS: Words<Position, 3> =
+    Words::new([("torus", Position::Torus), ("margin", Position::Margin), ("centred", Position::Centred)]);
+static POLARITIES: Words<Polarity, 3> =
+    Words::new([("dark", Polarity::Dark), ("light", Polarity::Light), ("random", Polarity::Random)]);
+pub(super) static SPLITS: Words<Split, 3> =
+    Words::new([("train", Split::Train), ("validation", Split::Validation), ("test", Split::Test)]);
 
 pub static GLYPHS: Primitive = Primitive {
     path: "data::glyphs",
@@ -14,20 +21,14 @@ pub static GLYPHS: Primitive = Primitive {
         Param::new("channels", Kind::Int, "1, or 3 for tinted strokes and grounds")
             .or(Fallback::Int(1))
             .range(1.0, 3.0),
-        Param::new("position", Kind::Choice(&["torus", "margin", "centred"]), "where the digit stands: see the notes")
-            .or(Fallback::Str("torus")),
+        Param::new("position", POSITIONS.kind(), "where the digit stands: see the notes").or(Fallback::Str("torus")),
         Param::new("margin", Kind::Int, "how much more is drawn around images that are not on a torus")
             .or(Fallback::Absent("half the size"))
             .at_least(0.0)
             .unit("pixels"),
-        Param::new(
-            "polarity",
-            Kind::Choice(&["dark", "light", "random"]),
-            "dark strokes on light, light on dark, or a fair coin",
-        )
-        .or(Fallback::Str("dark")),
-        Param::new("split", Kind::Choice(&["train", "validation", "test"]), "splits of one seed share no image")
-            .or(Fallback::Str("train")),
+        Param::new("polarity", POLARITIES.kind(), "dark strokes on light, light on dark, or a fair coin")
+            .or(Fallback::Str("dark")),
+        Param::new("split", SPLITS.kind(), "splits of one seed share no image").or(Fallback::Str("train")),
         Param::new("noise", Kind::Float, "standard deviation of the noise on each pixel")
             .or(Fallback::Float(0.02))
             .range(0.0, 1.0),
@@ -66,22 +67,10 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         n: args.count("n"),
         size,
         channels,
-        position: match args.str("position") {
-            "margin" => Position::Margin,
-            "centred" => Position::Centred,
-            _ => Position::Torus,
-        },
+        position: POSITIONS.of(args, "position"),
         margin: if args.given("margin") { args.count("margin") } else { size / 2 },
-        polarity: match args.str("polarity") {
-            "light" => Polarity::Light,
-            "random" => Polarity::Random,
-            _ => Polarity::Dark,
-        },
-        split: match args.str("split") {
-            "validation" => Split::Validation,
-            "test" => Split::Test,
-            _ => Split::Train,
-        },
+        polarity: POLARITIES.of(args, "polarity"),
+        split: SPLITS.of(args, "split"),
         noise: args.float("noise"),
         seed: args.seed(),
     };

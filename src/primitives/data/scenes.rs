@@ -1,8 +1,9 @@
 //! `data::scenes`
 
+use super::glyphs::SPLITS;
 use crate::core::{Cx, Error, Result, Value};
-use crate::data::{Scenes, Shown, Split, Telling};
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::data::{Scenes, Shown, TELLING, Telling};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
 
 pub static SCENES: Primitive = Primitive {
     path: "data::scenes",
@@ -11,15 +12,11 @@ pub static SCENES: Primitive = Primitive {
     options: &[
         Param::new("n", Kind::Int, "how many images").or(Fallback::Int(1000)).range(1.0, 10_000_000.0),
         Param::new("size", Kind::Int, "side of the images").or(Fallback::Int(32)).range(16.0, 256.0).unit("pixels"),
-        Param::new(
-            "position",
-            Kind::Choice(&["torus", "still"]),
-            "whether the finished image is rolled: see the notes",
-        )
-        .or(Fallback::Str("torus")),
+        Param::new("position", ROLLED.kind(), "whether the finished image is rolled: see the notes")
+            .or(Fallback::Str("torus")),
         Param::new(
             "biased",
-            Kind::Choice(&ATTRIBUTES),
+            ATTRIBUTES.kind(),
             "two shapes, whose labels this attribute decides in place of the shape: see the notes",
         )
         .or(Fallback::Absent("the shape decides")),
@@ -31,12 +28,11 @@ pub static SCENES: Primitive = Primitive {
         .or(Fallback::Bool(false)),
         Param::new(
             "label",
-            Kind::Choice(&ATTRIBUTES),
+            ATTRIBUTES.kind(),
             "any shape at two poles of this attribute, which are the classes: see the notes",
         )
         .or(Fallback::Absent("the shape")),
-        Param::new("split", Kind::Choice(&["train", "validation", "test"]), "splits of one seed share no image")
-            .or(Fallback::Str("train")),
+        Param::new("split", SPLITS.kind(), "splits of one seed share no image").or(Fallback::Str("train")),
         SEED,
     ],
     returns: "a `Dataset`: `3 x size x size`, classes \"ball\", \"box\", \"cone\", \"star\", \"ring\", \"cross\", \"heart\", \
@@ -74,10 +70,19 @@ pub static SCENES: Primitive = Primitive {
     run,
 };
 
-const ATTRIBUTES: [&str; 8] = ["ground", "sky", "texture", "tilt", "handle", "saturation", "accessory", "hue"];
+static ROLLED: Words<bool, 2> = Words::new([("torus", true), ("still", false)]);
+static ATTRIBUTES: Words<Telling, { TELLING.len() }> = {
+    let mut table = [(TELLING[0].name, TELLING[0]); TELLING.len()];
+    let mut place = 0;
+    while place < TELLING.len() {
+        table[place] = (TELLING[place].name, TELLING[place]);
+        place += 1;
+    }
+    Words::new(table)
+};
 
 fn shown(args: &Args) -> Result<Shown> {
-    let telling = |option: &str| args.optional_str(option).and_then(Telling::find);
+    let telling = |option: &str| ATTRIBUTES.given(args, option);
     match (telling("biased"), telling("label"), args.bool("against")) {
         (Some(_), Some(_), _) => {
             Err(Error::argument("`biased` and `label` both say what labels are").hint("leave one of them out"))
@@ -97,12 +102,8 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let scenes = Scenes {
         n: args.count("n"),
         size: args.count("size"),
-        torus: args.str("position") == "torus",
-        split: match args.str("split") {
-            "validation" => Split::Validation,
-            "test" => Split::Test,
-            _ => Split::Train,
-        },
+        torus: ROLLED.of(args, "position"),
+        split: SPLITS.of(args, "split"),
         seed: args.seed(),
         shown: shown(args)?,
     };

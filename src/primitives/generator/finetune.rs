@@ -4,8 +4,10 @@ use crate::core::{Cx, Error, Result, Value};
 use crate::data::Dataset;
 use crate::generator::Generator;
 use crate::model::Model;
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
 use crate::train::{Amalgamation, Attack, GanSettings, train_generator};
+
+static LOSSES: Words<Amalgamation, 2> = Words::new([("product", Amalgamation::Product), ("sum", Amalgamation::Sum)]);
 
 pub static FINETUNE: Primitive = Primitive {
     path: "generator::finetune",
@@ -28,7 +30,7 @@ pub static FINETUNE: Primitive = Primitive {
             .unit("logits"),
         Param::new(
             "loss",
-            Kind::Choice(&["product", "sum"]),
+            LOSSES.kind(),
             "how the two become one: s(l_ordinary) s(l_attack - kappa), or their plain sum",
         )
         .or(Fallback::Str("product")),
@@ -134,7 +136,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
             rate: args.float("rate"),
             kappa: args.float("kappa"),
             online: args.optional_float("online"),
-            amalgamation: if args.str("loss") == "sum" { Amalgamation::Sum } else { Amalgamation::Product },
+            amalgamation: LOSSES.of(args, "loss"),
         }),
     };
     let name = format!("{} finetuned", generator.name);

@@ -37,7 +37,7 @@ pub static LOAD: Primitive = Primitive {
     returns: "Generator",
     notes: "State dicts are read without running code. A TorchScript program offers `num_stages()` and `stage(i, x, y)`, both exported: what stage \
             i, counted from 0, makes of x for int64 labels y; stage 0 takes latent vectors N x latent, the last one gives images in [0, 1]. It \
-            draws labels if `classes` says how many.",
+            draws labels if `classes` says how many. `classes`, `latent`, `shape` and `truncation` are refused where the generator has others.",
     source: "",
     examples: &[Example {
         code: "let g = generator::train(data::glyphs(#{ n: 40, seed: 1 }), #{ steps: 1, batch: 8, seed: 1 });\n\
@@ -56,7 +56,7 @@ pub static LOAD: Primitive = Primitive {
             classes: args.optional_int("classes"),
             image,
             latent: args.optional_int("latent"),
-            truncation: Some(args.float("truncation")),
+            truncation: args.given("truncation").then(|| args.float("truncation")),
             depths: vec![],
         };
         let text = |name: &str| args.get(name).map(|_| args.str(name).to_string());

@@ -7,9 +7,11 @@ use crate::generator::Generator;
 use crate::model::Model;
 use crate::primitives::search::adam;
 use crate::primitives::space::latent;
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
 use crate::search::{Perturbation, Target, perturbed_tests};
 use crate::space::{Latent, LatentOptions};
+
+static TARGETS: Words<Target, 2> = Words::new([("random", Target::Random), ("any", Target::Any)]);
 
 pub static PERTURB: Primitive = Primitive {
     path: "generator::perturb",
@@ -19,7 +21,7 @@ pub static PERTURB: Primitive = Primitive {
         Param::new("n", Kind::Int, "seeds that are changed").or(Fallback::Int(100)).range(1.0, 1e7).unit("seeds"),
         Param::new(
             "target",
-            Kind::Either(&[Kind::Choice(&["random", "any"]), Kind::Int]),
+            Kind::Either(&[TARGETS.kind(), Kind::Int]),
             "what the classifier is to answer: a wrong label drawn for each seed, the same whatever the classifier; any wrong one; or this",
         )
         .range(0.0, 1e6)
@@ -76,14 +78,12 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         return Err(Error::model(format!("{} gives no gradients, which the search follows", model.name))
             .hint("a closure is a black box"));
     }
-    let target = match args.value("target") {
-        Value::Int(class) if *class >= classes => {
-            return Err(Error::argument(format!("`target` {class}: {} has {classes} classes", model.name)));
-        }
-        Value::Int(class) => Target::Class(*class),
-        Value::Str(word) if word == "any" => Target::Any,
-        _ => Target::Random,
-    };
+    let target = TARGETS.given(args, "target").unwrap_or_else(|| Target::Class(args.int("target")));
+    if let Target::Class(class) = target
+        && class >= classes
+    {
+        return Err(Error::argument(format!("`target` {class}: {} has {classes} classes", model.name)));
+    }
     let labels = labels(args, &generator, target)?;
     let mut oracle = vec![];
     match args.get("oracle") {

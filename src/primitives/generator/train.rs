@@ -10,16 +10,18 @@ use crate::data::Dataset;
 use crate::generator::zoo::{self, Asked};
 use crate::generator::{Generator, Judge, Network, Plan, Sense, Sequential, Split, SplitPlan, Squash};
 use crate::model::{Fresh, HeNormal, Layer, Supply};
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
 use crate::train::{GanSettings, train_generator};
+
+/// Whether they are the thesis's.
+static PRESETS: Words<bool, 2> = Words::new([("fast", false), ("thesis", true)]);
 
 pub static TRAIN: Primitive = Primitive {
     path: "generator::train",
     purpose: "Trains a generator of images with their labels: a conditional GAN, mostly Wasserstein with gradient penalty, with an auxiliary classifier.",
     params: &[Param::new("ds", Kind::Object("Dataset"), "images with their labels")],
     options: &[
-        Param::new("preset", Kind::Choice(&["fast", "thesis"]), "what stands for the options that are left out")
-            .or(Fallback::Str("fast")),
+        Param::new("preset", PRESETS.kind(), "what stands for the options that are left out").or(Fallback::Str("fast")),
         Param::new(
             "arch",
             Kind::Either(&[Kind::Str, Kind::Map]),
@@ -89,7 +91,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let set = args.object::<Dataset>("ds");
     set.record(cx);
     super::check_pixels(&set)?;
-    let thesis = args.str("preset") == "thesis";
+    let thesis = PRESETS.of(args, "preset");
     let [c, h, w] = set.shape().map(|n| n as i64);
     let asked = Asked {
         classes: args.bool("labelled").then_some(set.classes().len() as i64),

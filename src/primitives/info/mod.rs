@@ -8,14 +8,15 @@ pub mod softmax_margin;
 
 use crate::core::{Error, Result, number};
 use crate::maths::information::{Answers, Estimator};
-use crate::primitives::{Args, Fallback, Kind, Param};
+use crate::primitives::{Args, Fallback, Param, Words};
 
-const ESTIMATORS: &[&str] = &["corrected", "plugin", "galloway"];
+static ESTIMATORS: Words<Estimator, 3> =
+    Words::new([("corrected", Estimator::Corrected), ("plugin", Estimator::Plugin), ("galloway", Estimator::Galloway)]);
 
 /// How information is estimated.
 pub const ESTIMATOR: Param = Param::new(
     "estimator",
-    Kind::Choice(ESTIMATORS),
+    ESTIMATORS.kind(),
     "nearly without bias (Chao, Wang and Jost 2013), of the shares that were seen, or of these with log(p + 1e-4) as in the published \
      code of Galloway et al., about 0.001 bits less",
 )
@@ -25,12 +26,7 @@ pub const ESTIMATOR: Param = Param::new(
 pub const PLUGIN: Param = Param { fallback: Fallback::Str("plugin"), ..ESTIMATOR };
 
 pub fn estimator(args: &Args) -> Estimator {
-    match args.str("estimator") {
-        "corrected" => Estimator::Corrected,
-        "plugin" => Estimator::Plugin,
-        "galloway" => Estimator::Galloway,
-        other => unreachable!("{other} is no estimator"),
-    }
+    ESTIMATORS.of(args, "estimator")
 }
 
 /// Labels: whole numbers, at least one.

@@ -16,7 +16,7 @@ pub static LOAD: Primitive = Primitive {
             Kind::Either(&[Kind::Str, Kind::Array]),
             "a name from model::archs(), or an array of net:: layers",
         )
-        .or(Fallback::Absent("recognised by the tensors' names, or said by the file")),
+        .or(Fallback::Absent("said by the file, or recognised by the tensors' names")),
         super::CLASSES,
         super::INPUT,
         Param::new("mean", Kind::Numbers, "per channel (or one for all), subtracted from images in [0, 1]")
@@ -32,7 +32,8 @@ pub static LOAD: Primitive = Primitive {
     notes: "The content decides what a file is, not its ending. State dicts are read without running code: tensors, containers \
             and numbers only, both formats of torch.save, also inside {\"state_dict\": ...} or behind `module.`. Layers written \
             down are named by position, as in PyTorch's Sequential: `0.weight`. A tensor that is missing, unused or of another \
-            shape is an error. float64, float16 and bfloat16 become float32. `hash` depends on the layers, tensors and \
+            shape is an error. What a file that was saved here says of its layers, input, mean and std counts where the caller says \
+            nothing; what the caller says takes its place, and is refused where the tensors do not fit it. float64, float16 and bfloat16 become float32. `hash` depends on the layers, tensors and \
             normalisation, not on the file's format.",
     source: "",
     examples: &[Example {

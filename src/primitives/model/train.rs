@@ -1,11 +1,21 @@
 //! Training of a classifier.
 
+use std::collections::BTreeMap;
+
 use crate::core::{Error, Result, Value, suggestion};
 use crate::data::Dataset;
 use crate::model::{Arch, Model, Start, zoo};
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
 use crate::space::Norm;
 use crate::train::{Adversary, Rule, Settings, train};
+
+static OPTIMISERS: Words<fn(f64) -> (Rule, f64), 3> = Words::new([
+    ("adam", |_| (Rule::ADAM, 0.001)),
+    ("sgd", |momentum| (Rule::Sgd { momentum }, 0.01)),
+    ("rmsprop", |_| (Rule::RMS_PROP, 0.001)),
+]);
+static INVERSE: Words<(), 1> = Words::new([("inverse", ())]);
+static STARTS: Words<Start, 2> = Words::new([("pytorch", Start::Pytorch), ("unit-norm", Start::UnitNorm)]);
 
 pub static TRAIN: Primitive = Primitive {
     path: "model::train",
@@ -25,7 +35,7 @@ pub static TRAIN: Primitive = Primitive {
         Param::new("lr", Kind::Float, "learning rate")
             .or(Fallback::Absent("0.001 for adam and rmsprop, 0.01 for sgd"))
             .range(0.0, 1e6),
-        Param::new("optimiser", Kind::Choice(&["adam", "sgd", "rmsprop"]), "how gradients become changes of weights")
+        Param::new("optimiser", OPTIMISERS.kind(), "how gradients become changes of weights")
             .or(Fallback::Str("adam")),
         Param::new("momentum", Kind::Float, "of sgd").or(Fallback::Float(0.0)).range(0.0, 1.0),
         Param::new("weight_decay", Kind::Float, "this times the weights is added to the gradients")
@@ -33,14 +43,14 @@ pub static TRAIN: Primitive = Primitive {
             .range(0.0, 1e6),
         Param::new(
             "class_weights",
-            Kind::Either(&[Kind::Choice(&["inverse"]), Kind::Numbers]),
+            Kind::Either(&[INVERSE.kind(), Kind::Numbers]),
             "one factor of the loss per class, or in inverse proportion to how often a class occurs",
         )
             .or(Fallback::Absent("all equal"))
             .range(0.0, 1e9),
         Param::new(
             "init",
-            Kind::Choice(&["pytorch", "unit-norm"]),
+            STARTS.kind(),
             "how weights are drawn: as PyTorch does, or every convolution filter and every linear layer's matrix with length 1",
         )
         .or(Fallback::Str("pytorch")),
@@ -96,11 +106,7 @@ pub static TRAIN: Primitive = Primitive {
             },
         };
         let momentum = args.float("momentum");
-        let (rule, lr) = match args.str("optimiser") {
-            "sgd" => (Rule::Sgd { momentum }, 0.01),
-            "rmsprop" => (Rule::RMS_PROP, 0.001),
-            _ => (Rule::ADAM, 0.001),
-        };
+        let (rule, lr) = OPTIMISERS.of(args, "optimiser")(momentum);
         if args.given("momentum") && !matches!(rule, Rule::Sgd { .. }) {
             return Err(Error::argument("model::train: `momentum` belongs to optimiser: \"sgd\""));
         }
@@ -118,15 +124,15 @@ pub static TRAIN: Primitive = Primitive {
             rule,
             lr: args.optional_float("lr").unwrap_or(lr),
             weight_decay: args.float("weight_decay"),
-            class_weights: match args.get("class_weights") {
-                None => None,
-                Some(Value::Str(_)) => {
+            class_weights: match (INVERSE.given(args, "class_weights"), args.get("class_weights")) {
+                (_, None) => None,
+                (Some(()), _) => {
                     let mut weights = inverse_frequencies(&set.counts());
                     let classes = from.as_ref().and_then(|model| model.classes()).unwrap_or_default() as usize;
                     weights.resize(weights.len().max(classes), 0.0);
                     Some(weights)
                 }
-                Some(_) => {
+                (None, Some(_)) => {
                     let weights = args.numbers("class_weights");
                     if weights.iter().all(|weight| *weight == 0.0) {
                         return Err(Error::argument("model::train: `class_weights` are all 0, which leaves nothing to learn"));
@@ -134,7 +140,7 @@ pub static TRAIN: Primitive = Primitive {
                     Some(weights)
                 }
             },
-            start: if args.str("init") == "unit-norm" { Start::UnitNorm } else { Start::Pytorch },
+            start: STARTS.of(args, "init"),
             seed: args.seed(),
         };
         Ok(Value::object(train(cx, &set, &settings)?))
@@ -148,17 +154,6 @@ fn adversary(args: &Args) -> Result<Adversary> {
     if let Some(odd) = map.keys().find(|key| !KNOWN.contains(&key.as_str())) {
         return Err(Error::argument(format!("`adversarial`: unknown option `{odd}`")).hint(suggestion(odd, KNOWN)));
     }
-    let word = |key: &str, words: [&'static str; 2]| match map.get(key) {
-        None | Some(Value::Unit) => Ok(words[0]),
-        Some(Value::Str(said)) if said == words[0] => Ok(words[0]),
-        Some(Value::Str(said)) if said == words[1] => Ok(words[1]),
-        Some(other) => Err(Error::argument(format!(
-            "`adversarial`: `{key}` must be {:?} or {:?}, got {}",
-            words[0],
-            words[1],
-            other.summary()
-        ))),
-    };
     let number = |key: &str| match map.get(key) {
         None | Some(Value::Unit) => Ok(None),
         Some(Value::Float(x)) if (1e-6..=1e6).contains(x) => Ok(Some(*x)),
@@ -173,7 +168,7 @@ fn adversary(args: &Args) -> Result<Adversary> {
         return Err(Error::argument("`adversarial`: `epsilon` is needed")
             .hint("#{ norm: \"linf\", epsilon: 0.3 }: the radius of the ball, in units of pixel values"));
     };
-    let norm = if word("norm", ["linf", "l2"])? == "l2" { Norm::L2 } else { Norm::Linf };
+    let norm = word(map, "norm", [("linf", Norm::Linf), ("l2", Norm::L2)])?;
     if norm == Norm::Linf && epsilon > 1.0 {
         return Err(Error::argument(format!(
             "`adversarial`: a ball of {epsilon} holds every image: pixels are in [0, 1]"
@@ -184,13 +179,26 @@ fn adversary(args: &Args) -> Result<Adversary> {
     if steps.fract() != 0.0 || steps < 1.0 {
         return Err(Error::argument(format!("`adversarial`: `steps` must be a whole number from 1 on, got {steps}")));
     }
-    let random = word("start", ["random", "image"])? == "random";
+    let random = word(map, "start", [("random", true), ("image", false)])?;
     let step = match (steps as u32, random) {
         (1, true) => 1.25 * epsilon,
         (1, false) => epsilon,
         _ => 2.5 * epsilon / steps,
     };
     Ok(Adversary { norm, epsilon, steps: steps as u32, step: number("step")?.unwrap_or(step), random })
+}
+
+/// What the word of a key of `adversarial` stands for, by default the first.
+fn word<T: Copy>(map: &BTreeMap<String, Value>, key: &str, words: [(&str, T); 2]) -> Result<T> {
+    let given = match map.get(key) {
+        None | Some(Value::Unit) => return Ok(words[0].1),
+        Some(given) => given,
+    };
+    let known = words.iter().find(|(word, _)| matches!(given, Value::Str(said) if said == word));
+    known.map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let [(first, _), (second, _)] = words;
+        Error::argument(format!("`adversarial`: `{key}` must be {first:?} or {second:?}, got {}", given.summary()))
+    })
 }
 
 /// N / (K n_c) for each of K classes.

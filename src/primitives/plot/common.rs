@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::core::{Cx, Error, Result, Value, suggestion};
 use crate::plot::{Axis, Bars, Figure, Layer, Panel, Rule, Series, Spread};
-use crate::primitives::{Args, Fallback, Kind, Param};
+use crate::primitives::{Args, Fallback, Kind, Param, Words};
 
 pub const TITLE: Param = Param::new("title", Kind::Str, "stands above the figure").or(Fallback::Str(""));
 pub const X: Param = Param::new("x", Kind::Str, "label of the x axis, with its unit").or(Fallback::Str(""));
@@ -114,9 +114,11 @@ fn is_list(values: &[Value]) -> bool {
     values.iter().all(|v| matches!(v, Value::Float(_) | Value::Int(_)))
 }
 
+pub static SPREADS: Words<Spread, 2> = Words::new([("band", Spread::Band), ("bars", Spread::Bars)]);
+
 /// The series that a call of `plot::line` or `plot::scatter` gives: two lists, one list, or an array of maps.
 pub fn series(args: &Args, line: bool) -> Result<Vec<Series>> {
-    let spread = if args.optional_str("spread") == Some("bars") { Spread::Bars } else { Spread::Band };
+    let spread = SPREADS.given(args, "spread").unwrap_or(Spread::Band);
     let markers = args.get("markers").and_then(|v| if let Value::Bool(b) = v { Some(*b) } else { None });
     let build = |label: String, x: Option<Vec<f64>>, y: Vec<f64>, lo, hi, spread| -> Result<Series> {
         let x = x.unwrap_or_else(|| (0..y.len()).map(|i| i as f64).collect());

@@ -6,7 +6,10 @@ use super::common::{TITLE, warn_left_out};
 use crate::core::{Cx, Error, Result, Value};
 use crate::estimate::worst_case::{Curve, Measure};
 use crate::plot::{self, Examined};
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, Words};
+
+static MEASURES: Words<Measure, 3> =
+    Words::new([("worst", Measure::Worst), ("last", Measure::Last), ("mean", Measure::Mean)]);
 
 pub static EXAMINER: Primitive = Primitive {
     path: "plot::examiner",
@@ -14,7 +17,7 @@ pub static EXAMINER: Primitive = Primitive {
     params: &[Param::new("curves", Kind::Any, "an ExaminerCurve, an array of them, or a map from a name to one")],
     options: &[
         Param::new("y", Kind::Array, "a panel each: \"accuracy\", \"loss\"").or(Fallback::Absent("[\"accuracy\"]")),
-        Param::new("measure", Kind::Choice(&["worst", "last", "mean"]), "what of every question is shown")
+        Param::new("measure", MEASURES.kind(), "what of every question is shown")
             .or(Fallback::Absent("worst for t.worst(), mean for t.expected()")),
         Param::new("log", Kind::Bool, "whether the number of questions has a logarithmic axis")
             .or(Fallback::Bool(false)),
@@ -63,11 +66,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         Some(Value::Array(names)) if !names.is_empty() => names.iter().map(panel).collect::<Result<_>>()?,
         _ => vec![Examined::Accuracy],
     };
-    let measure = args.optional_str("measure").map(|measure| match measure {
-        "worst" => Measure::Worst,
-        "last" => Measure::Last,
-        _ => Measure::Mean,
-    });
+    let measure = MEASURES.given(args, "measure");
     let found = curves(args.value("curves"))?;
     let curves: Vec<(String, &Curve)> = found.iter().map(|(name, curve)| (name.clone(), &**curve)).collect();
     if panels.contains(&Examined::Loss) && curves.windows(2).any(|pair| pair[0].1.loss != pair[1].1.loss) {

@@ -32,8 +32,7 @@ pub static LINE: Primitive = Primitive {
     run,
 };
 
-const SPREAD: Param =
-    Param::new("spread", Kind::Choice(&["band", "bars"]), "how intervals are shown").or(Fallback::Str("band"));
+const SPREAD: Param = Param::new("spread", SPREADS.kind(), "how intervals are shown").or(Fallback::Str("band"));
 const MARKERS: Param = Param::new("markers", Kind::Bool, "whether every point is marked")
     .or(Fallback::Absent("points are marked where there are at most 40"));
 

@@ -52,7 +52,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
             curves.iter().enumerate().map(move |(i, curve)| (number(i), &**curve))
         })
         .collect();
-    let in_db = in_db(args.optional_str("x").unwrap_or_default(), curves.iter().map(|(_, curve)| *curve));
+    let in_db = in_db(args, curves.iter().map(|(_, curve)| *curve));
     let figure = plot::tolerance(&curves, &measures, in_db)?.titled(args.str("title"));
     warn_left_out(cx, &figure);
     Ok(Value::object(figure.checked()?))

@@ -9,9 +9,16 @@ use crate::estimate::risk::report;
 use crate::model::Model;
 use crate::objective::Wanted;
 use crate::primitives::examine::BATCH;
-use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED, Words};
 use crate::search::{AnySearch, Densities, Examination, Nearest, Random, Random2, Search, Strongest, examine};
 use crate::space::{AnySpace, Space, Translate};
+
+static SEARCHES: Words<fn() -> Rc<dyn Search>, 4> = Words::new([
+    ("strongest", || Rc::new(Strongest::default())),
+    ("nearest", || Rc::new(Nearest)),
+    ("random", || Rc::new(Random)),
+    ("random2", || Rc::new(Random2)),
+]);
 
 pub static ESTIMATE: Primitive = Primitive {
     path: "risk::estimate",
@@ -31,7 +38,7 @@ pub static ESTIMATE: Primitive = Primitive {
             .or(Fallback::Int(5)),
         Param::new(
             "search",
-            Kind::Either(&[Kind::Choice(&["strongest", "nearest", "random", "random2"]), Kind::Object("Search")]),
+            Kind::Either(&[SEARCHES.kind(), Kind::Object("Search")]),
             "how the adversarial example is chosen",
         )
         .or(Fallback::Str("strongest")),
@@ -62,12 +69,9 @@ pub static ESTIMATE: Primitive = Primitive {
             Some(space) => space.0.clone(),
             None => Rc::new(Translate::new(args.count("epsilon"))?),
         };
-        let search: Rc<dyn Search> = match (args.optional_object::<AnySearch>("search"), args.optional_str("search")) {
-            (Some(search), _) => search.0.clone(),
-            (None, Some("nearest")) => Rc::new(Nearest),
-            (None, Some("random")) => Rc::new(Random),
-            (None, Some("random2")) => Rc::new(Random2),
-            _ => Rc::new(Strongest::default()),
+        let search: Rc<dyn Search> = match args.optional_object::<AnySearch>("search") {
+            Some(search) => search.0.clone(),
+            None => SEARCHES.of(args, "search")(),
         };
         let plan = Examination {
             model: &args.object::<Model>("f"),

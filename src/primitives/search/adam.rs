@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::core::Value;
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, Words};
 use crate::search::{Adam, AnySearch, Bound, Shortfall};
 
 pub(in crate::primitives) const LR: Param =
@@ -22,9 +22,10 @@ pub(in crate::primitives) const FACTOR: Param =
         .or(Fallback::Float(1.0));
 pub(in crate::primitives) const INCREMENT: Param =
     Param::new("increment", Kind::Float, "and then larger by this").range(0.0, 1e9).or(Fallback::Float(0.0));
+static LOSSES: Words<Shortfall, 2> = Words::new([("lead", Shortfall::Lead), ("confidence", Shortfall::Confidence)]);
 pub(in crate::primitives) const LOSS: Param = Param::new(
     "loss",
-    Kind::Choice(&["lead", "confidence"]),
+    LOSSES.kind(),
     "what is made smaller: the score of the label minus the best other one (or the best other score minus the target's), or the probability of the label where there is no target",
 )
 .or(Fallback::Str("lead"));
@@ -69,6 +70,6 @@ pub(in crate::primitives) fn adam(args: &Args, betas: (f64, f64)) -> Adam {
             factor: args.float("factor"),
             increment: args.float("increment"),
         }),
-        shortfall: if args.str("loss") == "confidence" { Shortfall::Confidence } else { Shortfall::Lead },
+        shortfall: LOSSES.of(args, "loss"),
     }
 }

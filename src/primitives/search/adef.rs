@@ -3,8 +3,10 @@
 use std::rc::Rc;
 
 use crate::core::{Error, Value};
-use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive, Words};
 use crate::search::{Adef, AnySearch, Candidates};
+
+static ALL: Words<(), 1> = Words::new([("all", ())]);
 
 pub static ADEF: Primitive = Primitive {
     path: "search::adef",
@@ -14,7 +16,7 @@ pub static ADEF: Primitive = Primitive {
         Param::new("steps", Kind::Int, "at most so many").range(1.0, 1e6).or(Fallback::Int(100)),
         Param::new(
             "candidates",
-            Kind::Either(&[Kind::Choice(&["all"]), Kind::Int, Kind::Numbers]),
+            Kind::Either(&[ALL.kind(), Kind::Int, Kind::Numbers]),
             "the labels to go to: all others, so many of those with the highest scores after the predicted one, or their places in \
              the order of the scores, where 0 is the predicted one",
         )
@@ -49,7 +51,7 @@ pub static ADEF: Primitive = Primitive {
     ],
     run: |_, args| {
         let places: Option<Vec<f64>> = match args.value("candidates") {
-            Value::Str(_) => None,
+            _ if ALL.given(args, "candidates").is_some() => None,
             Value::Int(n) => Some((1..=*n).map(|place| place as f64).collect()),
             _ => Some(args.numbers("candidates")),
         };

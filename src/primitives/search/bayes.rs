@@ -4,8 +4,13 @@ use std::rc::Rc;
 
 use crate::core::{Error, Value};
 use crate::maths::gaussian_process::Kernel;
-use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive, Words};
 use crate::search::{AnySearch, Bayes, Explore, Lengthscales};
+
+static KERNELS: Words<Kernel, 2> =
+    Words::new([("matern", Kernel::Matern52), ("squared-exponential", Kernel::SquaredExponential)]);
+static GROWING: Words<Explore, 1> = Words::new([("growing", Explore::Growing)]);
+static LENGTHSCALES: Words<Lengthscales, 2> = Words::new([("each", Lengthscales::Each), ("one", Lengthscales::One)]);
 
 pub static BAYES: Primitive = Primitive {
     path: "search::bayes",
@@ -14,11 +19,11 @@ pub static BAYES: Primitive = Primitive {
     options: &[
         Param::new("steps", Kind::Int, "questions per image, the random ones included").range(1.0, 500.0).or(Fallback::Int(100)),
         Param::new("start", Kind::Int, "random questions at the start").range(1.0, 500.0).or(Fallback::Int(2)),
-        Param::new("kernel", Kind::Choice(&["matern", "squared-exponential"]), "how losses hang together: Matern 5/2, or smoother")
+        Param::new("kernel", KERNELS.kind(), "how losses hang together: Matern 5/2, or smoother")
             .or(Fallback::Str("matern")),
         Param::new(
             "beta",
-            Kind::Either(&[Kind::Choice(&["growing"]), Kind::Float]),
+            Kind::Either(&[GROWING.kind(), Kind::Float]),
             "the bound is mean + sqrt(beta) deviations; \"growing\" is 2 ln(d t^2 pi^2 / 0.6) at question t of d factors",
         )
         .range(0.0, 1e6)
@@ -30,7 +35,7 @@ pub static BAYES: Primitive = Primitive {
         Param::new("refit", Kind::Int, "questions from one fit of the lengthscales to the next").range(1.0, 500.0).or(Fallback::Int(5)),
         Param::new(
             "lengthscales",
-            Kind::Either(&[Kind::Choice(&["each", "one"]), Kind::Float]),
+            Kind::Either(&[LENGTHSCALES.kind(), Kind::Float]),
             "one for each factor, or one for all, where the losses are most likely; or a number, in shares of ranges, which stays",
         )
         .range(0.02, 20.0)
@@ -52,15 +57,10 @@ pub static BAYES: Primitive = Primitive {
         result: "true",
     }],
     run: |_, args| {
-        let explore = match args.value("beta") {
-            Value::Float(beta) => Explore::Fixed(*beta),
-            _ => Explore::Growing,
-        };
-        let lengthscales = match args.value("lengthscales") {
-            Value::Float(length) => Lengthscales::Fixed(*length),
-            Value::Str(word) if word == "one" => Lengthscales::One,
-            _ => Lengthscales::Each,
-        };
+        let explore = GROWING.given(args, "beta").unwrap_or_else(|| Explore::Fixed(args.float("beta")));
+        let lengthscales = LENGTHSCALES
+            .given(args, "lengthscales")
+            .unwrap_or_else(|| Lengthscales::Fixed(args.float("lengthscales")));
         let (steps, start) = (args.count("steps"), args.count("start"));
         if start > steps {
             return Err(Error::argument(format!("`start`: {start} random questions of {steps} in all")));
@@ -68,7 +68,7 @@ pub static BAYES: Primitive = Primitive {
         Ok(Value::object(AnySearch(Rc::new(Bayes {
             steps,
             start,
-            kernel: if args.str("kernel") == "matern" { Kernel::Matern52 } else { Kernel::SquaredExponential },
+            kernel: KERNELS.of(args, "kernel"),
             explore,
             noise: args.float("noise"),
             candidates: args.count("candidates"),

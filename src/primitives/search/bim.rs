@@ -3,8 +3,12 @@
 use std::rc::Rc;
 
 use crate::core::Value;
-use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive, Words};
 use crate::search::{AnySearch, Bim, Gradient, Schedule};
+
+static SCHEDULES: Words<Schedule, 3> =
+    Words::new([("constant", Schedule::Constant), ("growing", Schedule::Growing), ("galloway", Schedule::Galloway)]);
+static GRADIENTS: Words<Gradient, 2> = Words::new([("own", Gradient::Own), ("mean", Gradient::Mean)]);
 
 pub static BIM: Primitive = Primitive {
     path: "search::bim",
@@ -17,13 +21,13 @@ pub static BIM: Primitive = Primitive {
             .or(Fallback::Absent("0.1 in l2 and 0.01 in linf; the first is 0.001 and 0.0001 if they grow, 0.01 and 0.0001 for \"galloway\"")),
         Param::new(
             "schedule",
-            Kind::Choice(&["constant", "growing", "galloway"]),
+            SCHEDULES.kind(),
             "all steps alike; step i so many times the first; or each larger than the one before by 0.0001 until they reach 0.1",
         )
         .or(Fallback::Str("constant")),
         Param::new(
             "gradient",
-            Kind::Choice(&["own", "mean"]),
+            GRADIENTS.kind(),
             "of each image's own loss, or of the mean loss with 1e-12 as the least squared length, as the authors' code has it",
         )
         .or(Fallback::Str("own")),
@@ -48,12 +52,7 @@ pub static BIM: Primitive = Primitive {
         },
     ],
     run: |_, args| {
-        let schedule = match args.str("schedule") {
-            "growing" => Schedule::Growing,
-            "galloway" => Schedule::Galloway,
-            _ => Schedule::Constant,
-        };
-        let gradient = if args.str("gradient") == "mean" { Gradient::Mean } else { Gradient::Own };
+        let (schedule, gradient) = (SCHEDULES.of(args, "schedule"), GRADIENTS.of(args, "gradient"));
         let (steps, step) = (args.count("steps") as u32, args.optional_float("step"));
         Ok(Value::object(AnySearch(Rc::new(Bim { steps, step, schedule, gradient }))))
     },

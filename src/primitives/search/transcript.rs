@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::core::{Error, Value};
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, Words};
 use crate::search::Transcript;
 
 const RECEIVER: Param = Param::new("transcript", Kind::Object("Transcript"), "the outcomes of an examination");
@@ -136,13 +136,15 @@ pub static MEAN: Primitive = Primitive {
     run: |_, args| Ok(Value::Float(transcript(args).mean(args.str("name"))?)),
 };
 
+/// Whether it is where the search left them.
+static WHICH: Words<bool, 2> = Words::new([("before", false), ("after", true)]);
+
 pub static IMAGES: Primitive = Primitive {
     path: "Transcript.images",
     purpose: "The images of all rows, as they stand or where the search left them.",
     params: &[
         RECEIVER,
-        Param::new("which", Kind::Choice(&["before", "after"]), "as they stand, or where the search left them")
-            .or(Fallback::Str("after")),
+        Param::new("which", WHICH.kind(), "as they stand, or where the search left them").or(Fallback::Str("after")),
     ],
     options: &[],
     returns: "a tensor N x C x H x W",
@@ -152,7 +154,7 @@ pub static IMAGES: Primitive = Primitive {
         code: example!("t.filter(|row| row.id < 5).images(\"before\").shape"),
         result: "[5, 1, 16, 16]",
     }],
-    run: |cx, args| Ok(Value::tensor(transcript(args).images(cx, args.str("which") == "after")?)),
+    run: |cx, args| Ok(Value::tensor(transcript(args).images(cx, WHICH.of(args, "which"))?)),
 };
 
 pub static FIELDS: Primitive = Primitive {

@@ -13,16 +13,18 @@ pub mod rotate;
 pub mod translate;
 pub mod turn;
 
-use crate::core::{Error, Result, Value};
-use crate::primitives::{Args, Fallback, Kind, Param};
+use crate::core::{Error, Result};
+use crate::primitives::{Args, Fallback, Kind, Param, Words};
 use crate::space::{Bounds, Fill};
 
 const BOUNDS: Param = Param::new("bounds", Kind::Numbers, "[least, largest]: pixels are kept within")
     .or(Fallback::Absent("none: nothing is cut off"));
 
+static FILLS: Words<Fill, 3> = Words::new([("edge", Fill::Edge), ("reflect", Fill::Reflect), ("wrap", Fill::Wrap)]);
+
 const FILL: Param = Param::new(
     "fill",
-    Kind::Either(&[Kind::Choice(&["edge", "reflect", "wrap"]), Kind::Float]),
+    Kind::Either(const { &[FILLS.kind(), Kind::Float] }),
     "what comes in from beyond the border: pixels of this value, the nearest pixel, the image mirrored or the image once more",
 )
 .or(Fallback::Float(0.0));
@@ -38,13 +40,5 @@ fn bounds(args: &Args) -> Result<Option<Bounds>> {
 }
 
 fn fill(args: &Args) -> Result<Fill> {
-    Ok(match args.value("fill") {
-        Value::Str(name) => match name.as_str() {
-            "edge" => Fill::Edge,
-            "reflect" => Fill::Reflect,
-            _ => Fill::Wrap,
-        },
-        Value::Float(x) => Fill::Value(*x),
-        other => return Err(Error::argument(format!("`fill` must be a number or a word, got {}", other.kind()))),
-    })
+    Ok(FILLS.given(args, "fill").unwrap_or_else(|| Fill::Value(args.float("fill"))))
 }

@@ -4,13 +4,15 @@ use std::rc::Rc;
 
 use super::BOUNDS;
 use crate::core::Value;
-use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive, Words};
 use crate::space::{AnySpace, Norm, Pixels};
+
+static NORMS: Words<Norm, 2> = Words::new([("l2", Norm::L2), ("linf", Norm::Linf)]);
 
 pub static PIXELS: Primitive = Primitive {
     path: "space::pixels",
     purpose: "Every pixel by itself: perturbations, free or within a ball.",
-    params: &[Param::new("norm", Kind::Choice(&["l2", "linf"]), "how the size of a perturbation is measured")],
+    params: &[Param::new("norm", NORMS.kind(), "how the size of a perturbation is measured")],
     options: &[
         Param::new(
             "within",
@@ -31,7 +33,7 @@ pub static PIXELS: Primitive = Primitive {
         result: "space pixels(\"linf\", #{ within: 0.3, bounds: [0.0, 1.0] })",
     }],
     run: |_, args| {
-        let norm = if args.str("norm") == "l2" { Norm::L2 } else { Norm::Linf };
+        let norm = NORMS.of(args, "norm");
         let space = Pixels::new(norm, args.optional_float("within"), super::bounds(args)?)?;
         Ok(Value::object(AnySpace(Rc::new(space))))
     },

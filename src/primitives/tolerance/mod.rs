@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::core::{Error, Result, Value};
 use crate::estimate::tolerance::{Curve, Settings};
 use crate::primitives::info::estimator;
-use crate::primitives::{Args, Fallback, Kind, Param};
+use crate::primitives::{Args, Fallback, Kind, Param, Words};
 
 const REPLICATES: Param = Param::new(
     "replicates",
@@ -65,20 +65,15 @@ pub fn named(value: &Value) -> Result<Vec<Named>> {
 }
 
 /// Whether the axis is in dB: as asked, or where all curves are of faults that are added to the image.
-pub fn in_db<'a>(x: &str, mut curves: impl Iterator<Item = &'a Curve>) -> bool {
-    match x {
-        "snr" => true,
-        "level" => false,
-        _ => curves.all(|curve| curve.additive),
-    }
+pub fn in_db<'a>(args: &Args, mut curves: impl Iterator<Item = &'a Curve>) -> bool {
+    AXES.given(args, "x").unwrap_or_else(|| curves.all(|curve| curve.additive))
 }
 
-pub const X: Param = Param::new(
-    "x",
-    Kind::Choice(&["snr", "level"]),
-    "the axis: the signal-to-noise ratio in dB, or the levels or steps",
-)
-.or(Fallback::Absent("snr where all faults are added to the image, else level"));
+/// Whether it is in dB.
+static AXES: Words<bool, 2> = Words::new([("snr", true), ("level", false)]);
+
+pub const X: Param = Param::new("x", AXES.kind(), "the axis: the signal-to-noise ratio in dB, or the levels or steps")
+    .or(Fallback::Absent("snr where all faults are added to the image, else level"));
 
 pub const CURVES: Param = Param::new(
     "curves",

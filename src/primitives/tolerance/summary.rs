@@ -37,7 +37,7 @@ pub static SUMMARY: Primitive = Primitive {
     run: |_, args| {
         let curves = named(args.value("curves"))?;
         let all = || curves.iter().flat_map(|(_, curves)| curves.iter().map(|curve| &**curve));
-        let in_db = in_db(args.optional_str("x").unwrap_or_default(), all());
+        let in_db = in_db(args, all());
         let ends: Vec<(f64, f64)> = all().filter_map(|curve| curve.ends(in_db)).collect();
         // In dB the strong end is the low one.
         let weaker = |a: f64, b: f64| if in_db { a.min(b) } else { a.max(b) };

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use super::Command;
 use crate::core::{Error, Result};
-use crate::repl::prompt::{Next, Prompt, typed_path};
+use crate::repl::prompt::{Next, Prompt};
 
 pub static LOAD: Command =
     Command { name: "load", arguments: "FILE", help: "Runs a file's statements as if they were typed here.", run };
@@ -11,7 +11,7 @@ fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
     if rest.is_empty() {
         return Err(Error::argument(":load needs a file").hint(":load script.rhai"));
     }
-    let file = prompt.cx.find(&typed_path(rest).display().to_string())?;
+    let file = prompt.cx.find(rest)?;
     let next = load(prompt, &file)?;
     prompt.loaded = Some(file);
     Ok(next)

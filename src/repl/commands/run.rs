@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use super::{Command, load};
 use crate::core::{Error, Result, Value, suggestion};
-use crate::repl::prompt::{Next, Prompt, typed_path};
+use crate::repl::prompt::{Next, Prompt};
 use crate::script::{Session, script_arguments};
 use crate::term::context;
 
@@ -19,7 +19,7 @@ fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
     let Some((file, given)) = words.split_first() else {
         return Err(Error::argument(":run needs a script").hint(":run script.rhai --name value"));
     };
-    let file = prompt.cx.find(&typed_path(file).display().to_string())?;
+    let file = prompt.cx.find(file)?;
     let text = load::read(&file)?;
     let mut cx = context();
     cx.stop_with(&prompt.cx);

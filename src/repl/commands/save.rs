@@ -1,6 +1,6 @@
 use super::Command;
-use crate::core::{Error, Result};
-use crate::repl::prompt::{Next, Prompt, typed_path};
+use crate::core::{Error, Result, at_home};
+use crate::repl::prompt::{Next, Prompt};
 use crate::repl::saved::script;
 
 pub static SAVE: Command = Command {
@@ -17,7 +17,7 @@ fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
     if name.is_empty() {
         return Err(Error::argument(":save needs a file").hint(":save session.rhai"));
     }
-    let mut file = typed_path(name);
+    let mut file = at_home(name)?;
     if file.extension().is_none() {
         file.set_extension("rhai");
     }

@@ -1,0 +1,162 @@
+//! The tokens of a text without its comments, with what they stand in and what they name.
+
+use std::ops::Range;
+
+use super::scan::{Kind, Token, scan};
+
+pub struct Code<'t> {
+    pub text: &'t str,
+    pub tokens: Vec<Token>,
+    /// For each bracket the one that belongs to it.
+    partner: Vec<Option<usize>>,
+}
+
+/// A function in a text: its name, and where its parameters and its body stand.
+pub struct Function {
+    pub name: usize,
+    pub parameters: Range<usize>,
+    pub body: Range<usize>,
+}
+
+/// Words that are no variables.
+pub const NO_VARIABLES: [&str; 31] = [
+    "return", "in", "throw", "if", "while", "until", "switch", "let", "const", "else", "break", "loop", "do", "for",
+    "fn", "import", "export", "as", "true", "false", "try", "catch", "continue", "private", "this", "global", "print",
+    "debug", "is", "_", "Fn",
+];
+
+impl<'t> Code<'t> {
+    pub fn new(text: &'t str) -> Self {
+        let mut tokens = scan(text);
+        tokens.retain(|token| token.kind != Kind::Comment);
+        let mut partner = vec![None; tokens.len()];
+        let mut open = Vec::new();
+        for (at, token) in tokens.iter().enumerate() {
+            // `?[` is one mark.
+            if token.kind == Kind::Open || token.kind == Kind::Mark && token.text(text) == "?[" {
+                open.push(at);
+            } else if token.kind == Kind::Close
+                && let Some(begin) = open.pop()
+            {
+                partner[at] = Some(begin);
+                partner[begin] = Some(at);
+            }
+        }
+        Self { text, tokens, partner }
+    }
+
+    pub fn is(&self, token: usize, text: &str) -> bool {
+        self.tokens.get(token).is_some_and(|t| t.kind != Kind::Text && t.text(self.text) == text)
+    }
+
+    pub fn word(&self, token: usize) -> Option<&'t str> {
+        self.tokens.get(token).filter(|t| t.kind == Kind::Word).map(|t| t.text(self.text))
+    }
+
+    pub fn partner(&self, token: usize) -> Option<usize> {
+        self.partner.get(token).copied().flatten()
+    }
+
+    /// Whether a member's name follows.
+    pub fn dot(&self, token: usize) -> bool {
+        self.is(token, ".") || self.is(token, "?.")
+    }
+
+    /// Line and column, in characters, counted from 1.
+    pub fn position(&self, token: usize) -> (usize, usize) {
+        let at = self.tokens.get(token).map_or(self.text.len(), |token| token.start);
+        let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        (self.text[..at].matches('\n').count() + 1, self.text[start..at].chars().count() + 1)
+    }
+
+    /// Whether this token is a variable that is read or written: no member, no key, no function, no namespace.
+    pub fn variable(&self, token: usize) -> Option<&'t str> {
+        let word = self.word(token).filter(|word| !NO_VARIABLES.contains(word))?;
+        let behind = token.checked_sub(1);
+        let member =
+            behind.is_some_and(|b| self.dot(b) || ["::", "as", "fn", "import"].iter().any(|mark| self.is(b, mark)));
+        let key = self.is(token + 1, ":") && behind.is_some_and(|b| self.is(b, "#{") || self.is(b, ","));
+        let called = self.is(token + 1, "(") || self.is(token + 1, "::");
+        (!member && !key && !called).then_some(word)
+    }
+
+    /// Behind the parameters of a closure that begin at this token.
+    pub fn end_of_bars(&self, at: usize) -> Option<usize> {
+        let begins = at == 0
+            || self.tokens[at - 1].kind == Kind::Open
+            || ["=", ",", ":", "=>", ";", "return", "+=", "&&", "||", "??"].iter().any(|mark| self.is(at - 1, mark));
+        if !self.is(at, "|") || !begins {
+            return None;
+        }
+        let mut end = at + 1;
+        while self.word(end).is_some() || self.is(end, ",") {
+            end += 1;
+        }
+        self.is(end, "|").then_some(end + 1)
+    }
+
+    /// The names that these tokens give to values.
+    pub fn names(&self, tokens: Range<usize>) -> Vec<&'t str> {
+        let mut names = Vec::new();
+        for at in tokens.clone() {
+            if let Some(end) = self.end_of_bars(at) {
+                names.extend((at..end.min(tokens.end)).filter_map(|token| self.word(token)));
+            } else if ["let", "const"].iter().any(|word| self.is(at, word)) {
+                names.extend(self.word(at + 1));
+            } else if self.is(at, "for") || self.is(at, "catch") {
+                let close = self.partner(at + 1).unwrap_or(at + 1);
+                names.extend((at + 1..=close).filter_map(|token| self.word(token)));
+            }
+        }
+        names
+    }
+
+    /// The functions that have a name.
+    pub fn functions(&self) -> Vec<Function> {
+        let function = |at: usize| {
+            let open = at + 2;
+            let close = self.partner(open).filter(|_| self.is(open, "("))?;
+            let end = self.partner(close + 1).filter(|_| self.is(close + 1, "{"))?;
+            Some(Function { name: at + 1, parameters: open + 1..close, body: close + 2..end })
+        };
+        (0..self.tokens.len()).filter(|at| self.is(*at, "fn")).filter_map(function).collect()
+    }
+
+    /// The names that stand outside of all functions.
+    pub fn outer_names(&self, functions: &[Function]) -> Vec<&'t str> {
+        let mut names = Vec::new();
+        let mut at = 0;
+        for function in functions {
+            names.extend(self.names(at..function.name.saturating_sub(1).max(at)));
+            at = function.body.end;
+        }
+        names.extend(self.names(at..self.tokens.len()));
+        names
+    }
+
+    /// The function around a byte, if the variable of this name is none of its own.
+    pub fn function_without(&self, name: &str, at: usize) -> Option<Function> {
+        let inside = |function: &Function| {
+            let bytes = function.body.start.checked_sub(1).map(|open| self.tokens[open].start);
+            let end = self.tokens.get(function.body.end).map_or(self.text.len(), |close| close.end);
+            bytes.is_some_and(|start| start <= at && at < end)
+        };
+        let function = self.functions().into_iter().find(inside)?;
+        let own = self.names(function.body.clone()).contains(&name);
+        let given = function.parameters.clone().any(|token| self.word(token) == Some(name));
+        (!own && !given).then_some(function)
+    }
+}
+
+/// What a function that reads an outer variable is told.
+pub fn no_outer_variable(code: &Code, of: &Function, name: &str) -> String {
+    let function = code.word(of.name).unwrap_or_default();
+    let parameters: Vec<&str> = of.parameters.clone().filter_map(|token| code.word(token)).collect();
+    let parameters = parameters.join(", ");
+    let more = if parameters.trim().is_empty() { name.to_string() } else { format!("{parameters}, {name}") };
+    format!(
+        "functions do not see variables outside of them: give it as an argument, fn {function}({more}) {{ ... }}; or make it a \
+         closure, which does see them: let {function} = |{parameters}| ...; called as {function}.call({parameters}); arg(...) is \
+         visible everywhere"
+    )
+}
