@@ -254,7 +254,13 @@ fn hostile_files_are_shown_as_text() {
     let evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
     let json = serde_json::json!({ "state": format!("failed: {evil}"), "script": format!("x/{evil}"), "warnings": [evil],
         "arguments": { evil: evil }, "versions": { evil: evil }, "device": evil, evil: evil,
-        "inputs": [{ "kind": evil, "name": evil, "hash": evil }, 3] });
+        "inputs": [{ "kind": evil, "name": evil, "hash": evil, "path": evil }, 3], "machine": { evil: evil },
+        "modules": [{ "import": evil, "path": evil, "kept_as": "modules/x.rhai", "sha256": evil }, { "kept_as": "../x" }, 7],
+        "changed": [{ "what": evil, "was": evil, "now": [evil], "kept_as": evil }, evil],
+        "repeats": { "folder": evil, "differs": [{ "what": evil, "there": evil, "here": evil }, evil] },
+        "verified": { "equal": evil, "files": [{ "file": evil, "difference": evil }, evil] } });
+    let calls = serde_json::json!({ "at_unix": i64::MAX, "calls": [
+        { "call": evil, "depth": u64::MAX, "done": -1, "total": evil, "note": evil, "times": 7, "found_done": 3 }, evil, { "call": 3 }] });
     let results = serde_json::json!({ evil: evil, "o": { "type": evil, evil: [evil, { evil: evil }] },
         "f": { "type": "Figure", "title": evil, "panels": [{ "x": { "label": evil }, "layers": [{ "kind": evil, "label": evil }] }] },
         "r": { "type": "RiskReport", "verdict": evil, "assumption": evil, "data": { "name": evil }, "lo": evil } });
@@ -281,8 +287,10 @@ fn hostile_files_are_shown_as_text() {
         evil.replace('<', "&lt;")
     );
     let mut files: Vec<(&str, &[u8])> = drawings.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
-    let (json, results) = (json.to_string(), results.to_string());
+    let (json, results, calls) = (json.to_string(), results.to_string(), calls.to_string());
     files.extend([
+        ("progress/calls.json", calls.as_bytes()),
+        ("modules/x.rhai", evil.as_bytes()),
         ("manifest.json", json.as_bytes()),
         ("results.json", results.as_bytes()),
         ("script.rhai", script.as_bytes()),

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::compare::{self, Compared};
 use super::run::Options;
 use super::{Failure, Outcome};
-use crate::core::record::{Begun, Library, Record, machine, versions};
+use crate::core::record::{Begun, Library, Record, differences, machine, versions};
 use crate::core::{Cx, Digest, Error, Result, device_name, resolve_device};
 
 /// A run that is repeated.
@@ -40,7 +40,9 @@ pub fn repeating(options: &mut Options) -> Result<Option<Repeat>> {
     let script = begun.kept_script(&folder)?;
     let mut library = Library { script: PathBuf::from(&begun.script), ..Library::default() };
     for module in &begun.modules {
-        library.texts.insert(module.import.clone(), (module.kept_as.clone(), module.read(&folder)?));
+        let kept = folder.join(&module.kept_as);
+        let kept = kept.canonicalize().unwrap_or(kept).display().to_string();
+        library.texts.insert(module.import.clone(), (kept, module.read(&folder)?));
     }
     let mut differs = BTreeMap::new();
     let mut differ = |what: String, there: String, here: String| {
@@ -87,16 +89,8 @@ impl Repeat {
             let what = if name == "revision" { "revision of viva" } else { name };
             differ(what, word(&self.begun.versions[name]), word(value));
         }
-        for (name, what) in [
-            ("processor", "processor"),
-            ("gpu", "GPU"),
-            ("os", "operating system"),
-            ("cpu_capability", "instructions used"),
-            ("libtorch_build", "build of libtorch"),
-            ("variables", "environment variables"),
-        ] {
-            let [there, here] = apart(word(&self.begun.machine[name]), word(&machine()[name]));
-            differ(what, there, here);
+        for [what, there, here] in differences(&self.begun.machine, machine()) {
+            differ(&what, there, here);
         }
     }
 
@@ -187,19 +181,6 @@ impl Repeat {
             count(compared.len()),
         ))))
     }
-}
-
-/// Of two lists with semicolons what one has alone: a library says of itself more than a screen holds.
-fn apart(there: String, here: String) -> [String; 2] {
-    if there == here || !there.contains("; ") || !here.contains("; ") {
-        return [there, here];
-    }
-    let alone = |a: &str, b: &str| {
-        let others: BTreeSet<&str> = b.split("; ").collect();
-        let alone: Vec<&str> = a.split("; ").filter(|part| !others.contains(part)).collect();
-        if alone.is_empty() { "nothing more".into() } else { alone.join("; ") }
-    };
-    [alone(&there, &here), alone(&here, &there)]
 }
 
 fn count(files: usize) -> String {

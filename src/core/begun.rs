@@ -37,6 +37,8 @@ pub struct Begun {
     pub versions: Json,
     pub machine: Json,
     script_sha256: String,
+    /// Where earlier processes of the run were, if not all at one place.
+    pub(super) earlier_machines: Vec<Json>,
     /// Texts that were replaced by others while the run was interrupted.
     pub(super) changed: Vec<Json>,
     pub(super) started: u64,
@@ -98,6 +100,7 @@ impl Begun {
             inputs: list("inputs").iter().filter_map(input).collect(),
             versions: manifest["versions"].clone(),
             machine: manifest["machine"].clone(),
+            earlier_machines: list("earlier_machines"),
             changed: list("changed"),
             started: number("started_unix")?,
             resumed: number("resumed").unwrap_or(0),

@@ -51,15 +51,48 @@ pub fn machine() -> &'static Json {
         add("cpu_capability", said_by_libtorch("get_cpu_capability"));
         add("libtorch_path", libtorch_path());
         add("libtorch_build", said_by_libtorch("show_config"));
-        let set: Map<String, Json> = VARIABLES
-            .iter()
-            .filter_map(|name| Some(((*name).to_string(), std::env::var_os(name)?.to_string_lossy().into())))
-            .collect();
-        if !set.is_empty() {
-            map.insert("variables".into(), set.into());
-        }
+        let set = |name: &&str| Some(format!("{name}={}", std::env::var_os(name)?.to_string_lossy()));
+        add("variables", Some(VARIABLES.iter().filter_map(set).collect::<Vec<_>>().join("; ")));
         Json::Object(map)
     })
+}
+
+/// What two machines differ in that numbers may depend on: what it is, there, here.
+pub fn differences(there: &Json, here: &Json) -> Vec<[String; 3]> {
+    let differing = [
+        ("processor", "processor"),
+        ("gpu", "GPU"),
+        ("os", "operating system"),
+        ("cpu_capability", "instructions used"),
+        ("libtorch_build", "build of libtorch"),
+        ("variables", "environment variables"),
+    ];
+    let word = |machine: &Json, name: &str| match machine[name].as_str() {
+        Some(text) => text.to_string(),
+        None if name == "variables" => "none set".into(),
+        None => "unknown".into(),
+    };
+    differing
+        .into_iter()
+        .map(|(name, what)| (what, word(there, name), word(here, name)))
+        .filter(|(_, there, here)| there != here)
+        .map(|(what, there, here)| {
+            let [there, here] = apart(there, here);
+            [what.into(), there, here]
+        })
+        .collect()
+}
+
+/// Of two lists with semicolons what one has alone: a library says of itself more than a screen holds.
+fn apart(there: String, here: String) -> [String; 2] {
+    if !there.contains("; ") || !here.contains("; ") {
+        return [there, here];
+    }
+    let alone = |a: &str, b: &str| {
+        let alone: Vec<&str> = a.split("; ").filter(|part| !b.split("; ").any(|other| other == *part)).collect();
+        if alone.is_empty() { "nothing more".into() } else { alone.join("; ") }
+    };
+    [alone(&there, &here), alone(&here, &there)]
 }
 
 #[cfg(unix)]
@@ -212,5 +245,14 @@ mod tests {
             assert!(text("libtorch_path").contains("libtorch"), "{machine}");
         }
         assert!(!REVISION.is_empty());
+        assert!(differences(machine, machine).is_empty());
+        let there = json!({ "processor": "x", "libtorch_build": "a; b; c", "host": "elsewhere" });
+        let here = json!({ "processor": "y", "libtorch_build": "a; c; d", "variables": "MKL_CBWR=AVX2" });
+        let told = [
+            ["processor", "x", "y"],
+            ["build of libtorch", "b", "d"],
+            ["environment variables", "none set", "MKL_CBWR=AVX2"],
+        ];
+        assert_eq!(differences(&there, &here), told);
     }
 }

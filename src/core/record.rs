@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 pub use super::begun::{Begun, InputSeen, nothing_begun};
 use super::cx::{TEMPORARY, write_whole};
-pub use super::machine::{LIBTORCH, REVISION, machine, versions};
+pub use super::machine::{LIBTORCH, REVISION, differences, machine, versions};
 use super::tensor::device_name;
 use super::texts::{self, MODULES};
 pub use super::texts::{Change, Library, Text};
@@ -51,6 +51,8 @@ pub struct Record {
     /// Whether other texts than those may take part.
     may_change: bool,
     changed: Vec<Json>,
+    /// Other machines that had a part in it.
+    earlier_machines: Vec<Json>,
     modules: RefCell<Vec<Text>>,
     /// What this process imported.
     imported: RefCell<BTreeSet<String>>,
@@ -123,6 +125,7 @@ impl Record {
             earlier: vec![],
             may_change: true,
             changed: vec![],
+            earlier_machines: vec![],
             modules: RefCell::default(),
             imported: RefCell::default(),
             notes: RefCell::default(),
@@ -171,9 +174,26 @@ impl Record {
             sha256: String::new(),
             kept_as,
         }));
+        let mut earlier_machines = begun.earlier_machines.clone();
+        earlier_machines.push(begun.machine.clone());
+        // Another kernel alone computes the same.
+        let matters = |differences: Vec<[String; 3]>| differences.iter().any(|[what, ..]| what != "operating system");
+        earlier_machines.retain(|there| matters(differences(there, machine())));
+        earlier_machines.dedup();
+        for there in &earlier_machines {
+            let told = differences(there, machine()).into_iter();
+            let told: Vec<String> =
+                told.map(|[what, there, here]| format!("{what}: {there} there, {here} here")).collect();
+            cx.warn(format!(
+                "part of this run was computed on another machine and is not computed again, so its last digits may be those \
+                 of neither machine ({})",
+                told.join(", ")
+            ));
+        }
         let record = Rc::new(Self {
             started: begun.started,
             resumed,
+            earlier_machines,
             // What was imported may be imported again; until then it took part.
             modules: RefCell::new(
                 begun
@@ -465,6 +485,9 @@ impl Record {
         });
         if !self.changed.is_empty() {
             manifest["changed"] = json!(self.changed);
+        }
+        if !self.earlier_machines.is_empty() {
+            manifest["earlier_machines"] = json!(self.earlier_machines);
         }
         for (name, note) in self.notes.borrow().iter() {
             manifest[name] = note.clone();

@@ -7,7 +7,7 @@ use super::{clean, shortened};
 use crate::core::{Digest, number};
 
 /// What stands elsewhere on the page, or in rows of its own.
-const APART: [&str; 18] = [
+const APART: [&str; 19] = [
     "begun",
     "state",
     "warnings",
@@ -24,6 +24,7 @@ const APART: [&str; 18] = [
     "modules",
     "machine",
     "changed",
+    "earlier_machines",
     "repeats",
     "verified",
 ];

@@ -279,6 +279,24 @@ fn a_run_of_another_revision_is_not_gone_on_with_silently() {
 }
 
 #[test]
+fn a_run_that_goes_on_on_another_machine_says_so() {
+    let folder = long();
+    let path = folder.path().join("run/manifest.json");
+    let mut manifest = json(&path);
+    manifest["machine"]["processor"] = "Abacus 3000".into();
+    std::fs::write(&path, manifest.to_string()).unwrap();
+    killed(folder.path(), &["run", "--resume", "run"], || json(&path)["resumed"] == 1);
+    // Told by the third process too, although the second was where it is.
+    well(folder.path(), &["run", "--resume", "run"]);
+    let manifest = json(&path);
+    let warning = manifest["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("another machine") && warning.contains("processor: Abacus 3000 there"), "{warning}");
+    assert_eq!(manifest["earlier_machines"][0]["processor"], "Abacus 3000");
+    let report = std::fs::read_to_string(folder.path().join("run/report.md")).unwrap();
+    assert!(report.contains("Abacus 3000"), "{report}");
+}
+
+#[test]
 fn the_report_of_a_killed_run_shows_what_is_done() {
     let folder = folder_with(&[("script.rhai", &LONG.replace("epochs: 12", "epochs: 4000"))]);
     write(folder.path(), &[("lib/part.rhai", PART)]);
