@@ -65,7 +65,13 @@ pub(super) fn read(cx: &Cx, paths: &[PathBuf]) -> Result<Raw> {
         digests.push(Digest::of(&bytes));
         for (i, record) in bytes.chunks_exact(version.record()).enumerate() {
             let (label, image) = record.split_at(record.len() - IMAGE);
-            // Of CIFAR-100's two labels the fine one comes second.
+            // Of CIFAR-100's two labels the fine one comes second; the first is one of twenty.
+            if label.len() == 2 && label[0] >= 20 {
+                return Err(Error::file(
+                    path,
+                    format!("record {i} has coarse label {}, classes are 0 to 19", label[0]),
+                ));
+            }
             let label = label[label.len() - 1];
             if usize::from(label) >= classes.len() {
                 let most = classes.len() - 1;

@@ -42,5 +42,5 @@ fn agreement(plan: &Examination, rows: &[Row]) -> Option<String> {
     standing.sort_unstable();
     standing.dedup_by_key(|(id, _)| *id);
     let wrong = standing.iter().filter(|(_, wrong)| *wrong).count();
-    plan.model.doubted_numbers(&plan.data, wrong, standing.len())
+    plan.model.doubted_numbers(plan.data, wrong, standing.len())
 }

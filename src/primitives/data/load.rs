@@ -56,20 +56,19 @@ pub static LOAD: Primitive = Primitive {
             with one folder of .png, .jpg or .gif files per class, or a folder with `classes.csv` (columns `index`, `file`, and `name` if \
             there are names) or `labels.json` (`{ \"file\": label }`).\n\n\
             Class folders that are called by whole numbers have these numbers. Where all names are or begin with WordNet ids of \
-            ImageNet-1k, such as n01440764_tench, classes have ImageNet's numbers from 0 to 999, and so have the files of a folder whose names \
-            begin so. Other names are numbered in alphabetical order. `ds.numbered` and the summary say which. `classes` names the order \
-            instead: an array; a file with a name a line; a .csv with the columns `index` and a name; a .json such as `[\"cat\", \"dog\"]` or \
-            `{ \"cat\": 0 }`; or \"alphabetical\", as torchvision's ImageFolder. It may name classes that are not there, and a folder that it \
-            does not name is refused. Where files hold numbers, `classes` gives their names.\n\n\
-            Bilinear and bicubic resizing give Pillow's bytes, with antialiasing. What timm calls `crop_pct` is `resize: floor(crop / crop_pct)`: 0.9 \
-            with crops of 224 means `#{ resize: 248, filter: \"bicubic\", crop: 224 }`. JPEG files are decoded \
-            to the bytes of libjpeg-turbo, as Pillow has it: 200 of 200 photographs of ImageNet agree in every value. Those in CMYK are not \
-            held to that (1.7% of the values of one differ, by 1 of 255).\n\n\
-            Images of a folder are decoded when they are used, always to three channels; everything else is checked before this \
-            returns, and that no file is cut short, where there are up to 10,000; beyond, that is found when the image is used. A file that is cut short or whose \
-            checksums differ is an error that names it. \
-            The hash covers the pixels as stored; for folders, the files' bytes, and beyond 10,000 files \
-            their names and sizes.",
+            ImageNet-1k, such as n01440764_tench, classes have ImageNet's numbers from 0 to 999, and so have the files of a folder whose \
+            names begin so. Other names are numbered in alphabetical order. `ds.numbered` and the summary say which. `classes` names the \
+            order instead: an array; a file with a name a line; a .csv with the columns `index` and a name; a .json such as `[\"cat\", \
+            \"dog\"]` or `{ \"cat\": 0 }`; or \"alphabetical\", as torchvision's ImageFolder. It may name classes that are not there, \
+            and a folder that it does not name is refused. Where files hold numbers, `classes` gives their names.\n\n\
+            Bilinear and bicubic resizing give Pillow's bytes, with antialiasing. What timm calls `crop_pct` is `resize: floor(crop / \
+            crop_pct)`: 0.9 with crops of 224 means `#{ resize: 248, filter: \"bicubic\", crop: 224 }`. JPEG files are decoded to the \
+            bytes of libjpeg-turbo, as Pillow has it: 200 of 200 photographs of ImageNet agree in every value. Those in CMYK are not \
+            held to that (1.7% of the pixels of one differ, by 1 of 255).\n\n\
+            Images of a folder are decoded when they are used, always to three channels; everything else is checked before this returns, \
+            and that no file is cut short, where there are up to 10,000; beyond, that is found when the image is used. A file that is \
+            cut short or whose checksums differ is an error that names it. The hash covers the pixels as stored; for folders, the files' \
+            bytes, and beyond 10,000 files their names and sizes.",
     source: "",
     examples: &[Example {
         code: "data::glyphs(#{ n: 5, seed: 1 }).save(\"five.npz\"); data::load(\"five.npz\", #{ limit: 3 }).len()",
