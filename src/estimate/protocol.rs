@@ -150,6 +150,11 @@ impl Outcome {
         }
     }
 
+    /// What the test that counts could have seen, were it asked alone.
+    pub fn could_see(&self) -> String {
+        self.counting().could_see()
+    }
+
     fn cautioned(&self, words: String) -> String {
         match self.cautions.is_empty() {
             true => words,
@@ -300,7 +305,7 @@ impl<T: Test> Said for Judged<T> {
     }
 
     fn could_see(&self) -> String {
-        self.power.sentence(self.test.size())
+        self.could_see()
     }
 
     fn power(&self) -> &Power {

@@ -185,6 +185,14 @@ impl<T: Test> Judged<T> {
         }
     }
 
+    /// What it could have seen, or that it could not have seen anything.
+    pub fn could_see(&self) -> String {
+        match self.verdict() {
+            Verdict::NoPower => self.short(),
+            Verdict::Rejected | Verdict::NotRejected => self.power.sentence(self.test.size()),
+        }
+    }
+
     pub fn text(&self) -> String {
         let (level, m, power) = (significant(self.test.planned().delta(), 4), self.test.size(), &self.power);
         match self.verdict() {

@@ -55,6 +55,8 @@ struct Asked {
     /// As fine as the correction asks for.
     fine: f64,
     of: Vec<(&'static str, Value)>,
+    /// What a report's test could have seen by itself.
+    could_see: Option<String>,
     cautions: Cautions,
 }
 
@@ -64,7 +66,7 @@ impl Asked {
             let which = tests.protocol.test;
             let of = vec![("test", Value::Str(which.word().into())), ("difference", Value::Float(difference))];
             let fine = tests.p_among(cx, which, asked, delta)?;
-            Ok(Self { p: tests.p(), fine, of, cautions: tests.cautions.clone() })
+            Ok(Self { p: tests.p(), fine, of, could_see: Some(tests.could_see()), cautions: tests.cautions.clone() })
         };
         if let Some(report) = value.downcast::<RiskReport>() {
             return of_tests(&report.tests, report.tests.pairwise.difference);
@@ -74,7 +76,7 @@ impl Asked {
         }
         match Kind::Float.accept(value) {
             Some(Value::Float(p)) if (0.0..=1.0).contains(&p) => {
-                Ok(Self { p, fine: p, of: vec![], cautions: Cautions::default() })
+                Ok(Self { p, fine: p, of: vec![], could_see: None, cautions: Cautions::default() })
             }
             _ => Err(Error::argument(format!(
                 "`tests` must hold reports or p-values from 0 to 1, got {}",
@@ -86,10 +88,11 @@ impl Asked {
 
     fn row(self, name: Value, adjusted: f64, asked: usize, delta: f64) -> BTreeMap<String, Value> {
         let (level, reject) = (significant(delta, 4), adjusted <= delta);
-        let verdict = match reject {
-            true if self.of.is_empty() => format!("rejected at {level} among {asked}"),
-            true => format!("rejected at {level} among {asked}: {REJECTED}"),
-            false => format!("not rejected at {level} among {asked}"),
+        let verdict = match (reject, &self.could_see) {
+            (true, Some(_)) => format!("rejected at {level} among {asked}: {REJECTED}"),
+            (true, None) => format!("rejected at {level} among {asked}"),
+            (false, Some(alone)) => format!("not rejected at {level} among {asked}; asked alone: {alone}"),
+            (false, None) => format!("not rejected at {level} among {asked}"),
         };
         let verdict = self.cautions.lines().into_iter().chain([verdict]).collect::<Vec<_>>().join("; ");
         let key = if matches!(name, Value::Str(_)) { "name" } else { "index" };
