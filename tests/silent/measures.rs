@@ -116,7 +116,7 @@ fn captions_say_what_the_network_answers() {
         tolerance::fooling(s, [0.1], 2).figure"#;
     let figure = run(script).unwrap().json().to_string();
     for class in 0..10 {
-        let words = format!("aimed at {class}: says 1 (");
+        let words = format!("aimed at {class}:\\nsays 1 (");
         assert!(figure.contains(&words), "{words}: {figure}");
     }
 }
