@@ -206,7 +206,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("model::train(torus, #{ arch: linear, optimiser: \"adm\" })", "argument", &["did you mean `adam`?"]),
     ("model::train(torus, #{ arch: linear, lr: 1e30 })", "argument", &["`lr` must be from 0 to 1000000, got 1e30"]),
     ("model::from(|x| 3).accuracy(torus)", "model", &["tensor"]),
-    ("model::from(|x| tensor::zeros([1, 10])).accuracy(torus)", "model", &["12 x K"]),
+    ("model::from(|x| tensor::zeros([1, 10])).accuracy(torus)", "model", &["8 x K"]),
     ("model::from(|x| tensor::zeros([x.len, 3])).accuracy(torus)", "model", &["3 classes"]),
     ("model::from(|x| throw \"tired\").accuracy(torus)", "thrown", &["tired"]),
     (

@@ -94,6 +94,7 @@ fn compare(make: impl Fn(u64) -> Box<dyn Network>, eps: i64, n: usize, seeds: u6
             let data = set(shape, images, labels(&plain, &unlabelled, 4, 0.7, seed), 4, edge);
             let seen = Rc::new(Seen::default());
             let f = model(Counting { network: make(seed), seen: seen.clone() }).with_classes(4);
+            seen.after_first_look(&f, &data);
             let search: Rc<dyn Search> = if nearest { Rc::new(Nearest) } else { Rc::new(Strongest::default()) };
             let transcript = run(&cx, &f, &data, eps as usize, search, 97);
             for (i, row) in transcript.rows.iter().enumerate() {
@@ -188,6 +189,7 @@ fn smooth(n: usize, eps: usize, seed: u64) -> (Model, Dataset, Rc<Seen>) {
 #[test]
 fn few_points_are_scored_and_batches_are_full() {
     let (f, data, seen) = smooth(200, 5, 3);
+    seen.after_first_look(&f, &data);
     let transcript = run(&Cx::default(), &f, &data, 5, Rc::new(Strongest::default()), 256);
     let mean = |keep: &dyn Fn(&Row) -> bool| {
         let of: Vec<u32> = transcript.rows.iter().filter(|r| keep(r)).map(|r| r.queries).collect();

@@ -92,6 +92,17 @@ pub struct Seen {
     digests: RefCell<HashSet<Digest>>,
 }
 
+impl Seen {
+    /// Begins to count again, after the few images that every model is asked about before it is examined.
+    pub fn after_first_look(&self, model: &Model, data: &Dataset) {
+        model.check_fits(&Cx::default(), data).unwrap();
+        self.images.set(0);
+        self.calls.set(0);
+        self.repeated.set(0);
+        self.digests.borrow_mut().clear();
+    }
+}
+
 pub struct Counting {
     pub network: Box<dyn Network>,
     pub seen: Rc<Seen>,
