@@ -381,6 +381,15 @@ pub static TYPES: &[Type] = &[
     Type { name: "Objective", purpose: "What counts as failing, from `objective::`.", fields: &[], elements: "" },
 ];
 
+/// The keys of the maps that a primitive gives to its closure, where it always gives the same.
+pub fn given_to(path: &str) -> Option<&'static [&'static str]> {
+    match path {
+        "Transcript.filter" => Some(&crate::search::COLUMNS),
+        "Dataset.relabel" => Some(&["index", "label"]),
+        _ => None,
+    }
+}
+
 /// The type of this name, in any case.
 pub fn find(name: &str) -> Option<&'static Type> {
     TYPES.iter().find(|kind| kind.name.eq_ignore_ascii_case(name))

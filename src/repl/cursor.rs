@@ -1,9 +1,11 @@
 //! Where the cursor stands: the brackets it is in, the calls they belong to, the parameter that is being typed, and the kind
 //! of value in front of a dot. Reads the text alone, never the parser, so that unfinished code around it does not matter.
 
+use crate::primitives::types::given_to;
 use crate::primitives::{Fallback, PRIMITIVES, Param, Primitive};
 use crate::script::scan::{Kind, Token, scan};
 use crate::script::{Glance, ScriptFunction, Session, Step};
+use crate::search::COLUMNS;
 
 /// Brackets deeper than this are not followed: every step out or in costs time.
 pub const DEEPEST: usize = 40;
@@ -43,6 +45,8 @@ pub enum Callee {
 pub enum Seen {
     /// A live variable, or something in it.
     Live(String, Vec<Step>),
+    /// A map with these keys.
+    Row(&'static [&'static str]),
     Kind(&'static str),
     Unknown,
 }
@@ -336,6 +340,7 @@ impl<'a> Cursor<'a> {
     pub fn kind_of(&self, seen: &Seen) -> Option<&'static str> {
         match seen {
             Seen::Kind(kind) => Some(kind),
+            Seen::Row(_) => Some("map"),
             Seen::Live(name, steps) => self.session.glance(name, steps, "", 0).map(|g| g.kind),
             Seen::Unknown => None,
         }
@@ -346,6 +351,10 @@ impl<'a> Cursor<'a> {
         match seen {
             Seen::Live(name, steps) => self.session.glance(name, steps, prefix, most),
             Seen::Kind(kind) => Some(Glance { kind, names: Vec::new() }),
+            Seen::Row(keys) => {
+                let names = keys.iter().filter(|key| key.starts_with(prefix)).take(most);
+                Some(Glance { kind: "map", names: names.map(|key| key.to_string()).collect() })
+            }
             Seen::Unknown => None,
         }
     }
@@ -451,6 +460,12 @@ impl<'a> Cursor<'a> {
                 _ => unknown,
             };
         }
+        if self.kind_of(&seen) == Some("Transcript") && self.is(at, "[") {
+            return match self.closing(at) {
+                Some(close) => (Seen::Row(&COLUMNS), close + 1),
+                None => unknown,
+            };
+        }
         let Seen::Live(variable, steps) = seen else { return unknown };
         let Some(close) = self.closing(at).filter(|_| self.is(at, "[") || self.is(at, "?[")) else { return unknown };
         let inner = self.tokens.get(at + 1).filter(|_| close == at + 2);
@@ -474,8 +489,28 @@ impl<'a> Cursor<'a> {
         named.map_or(Seen::Unknown, Seen::Kind)
     }
 
+    /// The row that a closure around the cursor is given under this name.
+    fn row(&self, name: &str, before: usize) -> Option<Seen> {
+        // What stands in front of a closure is none of its rows.
+        self.frames.iter().rev().take(DEEPEST).filter(|frame| frame.open < before).find_map(|frame| {
+            let bars = frame.open + 1;
+            let end = self.end_of_bars(bars).filter(|end| *end <= self.tokens.len())?;
+            let named = (bars..end).any(|token| self.kind(token) == Some(Kind::Word) && self.text(token) == name);
+            if !named {
+                return None;
+            }
+            match self.callee(frame.open)? {
+                Callee::Primitive(primitive) => given_to(primitive.path).map(Seen::Row),
+                Callee::Script(_) => None,
+            }
+        })
+    }
+
     /// A variable that the text itself defines, or a live one.
     fn variable(&self, name: &str, before: usize, depth: usize) -> Seen {
+        if let Some(row) = self.row(name, before) {
+            return row;
+        }
         let defined = (0..before.saturating_sub(2))
             .rev()
             .find(|t| (self.is(*t, "let") || self.is(*t, "const")) && self.text(t + 1) == name && self.is(t + 2, "="));

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 
 use super::code::{Code, no_outer_variable};
+use super::keys::unknown_keys;
 use super::remarks::slashes;
 use super::session::Session;
 use crate::core::{nearest, suggestion};
@@ -58,6 +59,7 @@ pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
         true
     });
     findings.extend(outer_variables(text));
+    findings.extend(unknown_keys(text));
     findings.extend(slashes(text, std::iter::empty()).into_iter().map(|remark| {
         let start = text[..remark.at].rfind('\n').map_or(0, |newline| newline + 1);
         let line = text[..remark.at].matches('\n').count() + 1;

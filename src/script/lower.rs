@@ -294,3 +294,80 @@ impl Reading<'_> {
         lowered
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use rhai::FnPtr;
+
+    use super::*;
+    use crate::core::Cx;
+    use crate::script::Session;
+
+    #[test]
+    fn every_method_that_takes_a_closure_is_known() {
+        let of_arrays_and_maps = [TypeId::of::<rhai::Array>(), TypeId::of::<Map>()];
+        let found: BTreeSet<String> = Engine::new()
+            .collect_fn_metadata(
+                None,
+                |info| {
+                    let kinds = info.metadata.param_types;
+                    let takes = kinds.first().is_some_and(|first| of_arrays_and_maps.contains(first))
+                        && kinds.iter().any(|kind| *kind == TypeId::of::<FnPtr>());
+                    takes.then(|| info.metadata.name.to_string())
+                },
+                true,
+            )
+            .into_iter()
+            .collect();
+        let known: BTreeSet<String> = READING.iter().chain(&CHANGING).map(|name| name.to_string()).collect();
+        assert!(found.is_subset(&known), "{:?}", found.difference(&known));
+        assert!(found.len() > 10, "{found:?}");
+    }
+
+    #[test]
+    fn no_method_of_ours_is_taken_for_one_that_leaves_its_value() {
+        let session = Session::new(Rc::new(Cx::default()));
+        let changing = [
+            "split",
+            "sort",
+            "clear",
+            "push",
+            "pop",
+            "shift",
+            "remove",
+            "insert",
+            "append",
+            "reverse",
+            "truncate",
+            "pad",
+            "crop",
+            "chop",
+            "splice",
+            "set",
+            "trim",
+            "replace",
+            "mixin",
+            "fill_with",
+            "make_upper",
+            "make_lower",
+        ];
+        for name in changing.iter().filter(|name| session.built_ins().iter().any(|f| f.name == **name)) {
+            let ours = PRIMITIVES.iter().any(|p| p.receiver().is_some() && p.name() == *name);
+            assert!(!ours || ALSO_CHANGING.contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn positions_lead_back_to_the_text() {
+        let engine = Engine::new();
+        let text = "let t = [1]; t.map(|x| x + t.len()); t.sort(|a, b| a - b); let m = #{}; m.key = nosuch; m?.other";
+        let lowered = lowered(&engine, text, &AST::empty()).expect("can be read");
+        for word in ["nosuch", "other", "|a, b|", "t.len()"] {
+            let there = lowered.text.find(word).expect("it is still there");
+            assert_eq!(text[lowered.origin(there)..].get(..word.len()), Some(word), "{word} in {}", lowered.text);
+        }
+        assert!(engine.compile(&lowered.text).is_ok(), "{}", lowered.text);
+    }
+}

@@ -8,6 +8,7 @@ mod code;
 mod diagnostic;
 mod glance;
 mod habits;
+mod keys;
 mod lower;
 mod modules;
 mod own_names;

@@ -55,7 +55,7 @@ pub use sample::Sample;
 pub use snr::snr;
 pub use strongest::Strongest;
 pub use sweep::Sweep;
-pub use transcript::{Density, Row, Transcript};
+pub use transcript::{COLUMNS, Density, Row, Transcript};
 
 /// The pairs of space and search that work together.
 const PAIRS: &str = "pairs that work: space::flip, turn, polarity, their products with each other and with \

@@ -226,7 +226,8 @@ pub struct Transcript {
     pub of: Rc<Provenance>,
 }
 
-const COLUMNS: [&str; 17] = [
+/// The columns of a transcript, which are the keys of its rows.
+pub const COLUMNS: [&str; 17] = [
     "id",
     "label",
     "target",

@@ -1,0 +1,165 @@
+//! Keys that a script reads of maps whose keys its text tells: rows that a closure is given, maps that were just written down.
+
+use std::ops::Range;
+
+use super::check::Finding;
+use super::code::Code;
+use super::scan::Kind;
+use crate::core::suggestion;
+use crate::primitives::types::given_to;
+use crate::primitives::{PRIMITIVES, Primitive};
+
+/// Reads of keys that are not there.
+pub fn unknown_keys(text: &str) -> Vec<Finding> {
+    let code = Code::new(text);
+    let mut findings = Vec::new();
+    for at in 0..code.tokens.len() {
+        if let Some((name, keys, within)) = row(&code, at) {
+            reads(&code, name, &keys, within, &mut findings);
+        }
+        if let Some((name, keys, within)) = literal(&code, at) {
+            reads(&code, name, &keys, within, &mut findings);
+        }
+    }
+    findings
+}
+
+fn reads(code: &Code, name: &str, keys: &[&str], within: Range<usize>, findings: &mut Vec<Finding>) {
+    for at in within {
+        let key = at + 2;
+        let read =
+            code.variable(at) == Some(name) && code.is(at + 1, ".") && !code.is(key + 1, "(") && !code.is(key + 1, "=");
+        let Some(word) = code.word(key).filter(|word| read && !keys.contains(word)) else { continue };
+        let (line, column) = code.position(key);
+        let message = format!("there is no key `{word}` in `{name}`; {}", suggestion(word, keys.to_vec()));
+        findings.push(Finding { line, column, message });
+    }
+}
+
+/// The parameter of a closure that is given rows, if this token begins its bars; the rows' keys; where the closure stands.
+fn row<'t>(code: &Code<'t>, bar: usize) -> Option<(&'t str, Vec<&'static str>, Range<usize>)> {
+    let body = code.end_of_bars(bar)?;
+    let open = bar.checked_sub(1).filter(|open| code.is(*open, "("))?;
+    let method = open.checked_sub(1)?;
+    let dot = method.checked_sub(1).filter(|dot| code.dot(*dot))?;
+    let name = code.word(method)?;
+    let methods: Vec<&&Primitive> = PRIMITIVES.iter().filter(|p| p.receiver().is_some() && p.name() == name).collect();
+    let built_in = super::lower::READING.contains(&name);
+    let primitive = methods.into_iter().find(|p| match p.receiver() {
+        Some("Transcript") => gives_transcript(code, dot, 0),
+        _ => !built_in,
+    })?;
+    let keys = given_to(primitive.path)?;
+    Some((code.word(bar + 1)?, keys.to_vec(), body..code.partner(open)?))
+}
+
+/// Methods of a transcript that give one again.
+const NARROWED: [&str; 2] = ["filter", "highest"];
+
+/// Whether what ends before this token is a transcript.
+fn gives_transcript(code: &Code, end: usize, depth: usize) -> bool {
+    let Some(last) = end.checked_sub(1).filter(|_| depth < 20) else { return false };
+    if code.is(last, ")") {
+        let Some(callee) = code.partner(last).and_then(|open| open.checked_sub(1)) else { return false };
+        let dot = callee.checked_sub(1).filter(|dot| code.dot(*dot));
+        return match (code.word(callee), dot) {
+            (Some("examine"), None) => callee.checked_sub(1).is_none_or(|b| !code.is(b, "::")),
+            (Some(method), Some(dot)) if NARROWED.contains(&method) => gives_transcript(code, dot, depth + 1),
+            _ => false,
+        };
+    }
+    let Some(name) = code.variable(last) else {
+        return code.word(last) == Some("transcript");
+    };
+    // The last `let` of the name before, if nothing else gave it a value since.
+    let Some(begin) = (0..last).rev().find(|at| code.is(*at, "let") && code.word(at + 1) == Some(name)) else {
+        return false;
+    };
+    let value_end = (begin..last).find(|at| code.is(*at, ";") && block(code, *at) == block(code, begin));
+    let stays = !given_again(code, name, begin + 2..last);
+    stays && block(code, begin).contains(&last) && value_end.is_some_and(|end| gives_transcript(code, end, depth + 1))
+}
+
+/// Whether a name gets another value or another meaning among these tokens.
+fn given_again(code: &Code, name: &str, within: Range<usize>) -> bool {
+    let assigned = within.clone().any(|at| {
+        code.variable(at) == Some(name) && ["=", "+=", "-=", "*=", "/="].iter().any(|mark| code.is(at + 1, mark))
+    });
+    let parameter = code.functions().iter().any(|function| {
+        within.contains(&function.name) && function.parameters.clone().any(|token| code.word(token) == Some(name))
+    });
+    assigned || parameter || code.names(within).contains(&name)
+}
+
+/// The tokens of the block around this one, from its brace to its end.
+fn block(code: &Code, at: usize) -> Range<usize> {
+    let around = (0..at).rev().find(|open| {
+        (code.is(*open, "{") || code.is(*open, "${")) && code.partner(*open).is_none_or(|close| close > at)
+    });
+    match around {
+        Some(open) => open..code.partner(open).unwrap_or(code.tokens.len()),
+        None => 0..code.tokens.len(),
+    }
+}
+
+/// Methods by which a map gets keys.
+const ADDING: [&str; 5] = ["mixin", "fill_with", "set", "append", "insert"];
+
+/// The variable that is given a map written down here, or options with their names; its keys; where it may be read.
+fn literal<'t>(code: &Code<'t>, begin: usize) -> Option<(&'t str, Vec<&'t str>, Range<usize>)> {
+    let name = code.word(begin + 1).filter(|_| code.is(begin, "let") && code.is(begin + 2, "="))?;
+    let value = begin + 3;
+    let close = if code.is(value, "#{") { code.partner(value) } else { code.partner(value + 1) }?;
+    if !code.is(close + 1, ";") {
+        return None;
+    }
+    let mut keys = if code.is(value, "#{") {
+        keys_of(code, value)?
+    } else if code.is(value, "known_options") {
+        let list = (value + 2..close).find(|at| code.is(*at, "[") || code.is(*at, "#{"))?;
+        let texts = || (list + 1..code.partner(list).unwrap_or(list)).filter(|at| code.tokens[*at].kind == Kind::Text);
+        if code.is(list, "#{") {
+            keys_of(code, list)?
+        } else {
+            texts().map(|at| code.tokens[at].content(code.text)).collect()
+        }
+    } else {
+        return None;
+    };
+    let within = close + 1..block(code, begin).end;
+    if given_again(code, name, within.clone()) {
+        return None;
+    }
+    for at in within.clone().filter(|at| code.variable(*at) == Some(name)) {
+        if code.dot(at + 1) && code.is(at + 3, "=") {
+            keys.extend(code.word(at + 2));
+        }
+        let added = code.dot(at + 1)
+            && code.word(at + 2).is_some_and(|method| ADDING.contains(&method))
+            && code.is(at + 3, "(");
+        let by_index = code.is(at + 1, "[") && code.partner(at + 1).is_some_and(|close| code.is(close + 1, "="));
+        if added || by_index {
+            return None;
+        }
+    }
+    Some((name, keys, within))
+}
+
+/// The keys of the map that is written down from this token on.
+fn keys_of<'t>(code: &Code<'t>, open: usize) -> Option<Vec<&'t str>> {
+    let close = code.partner(open)?;
+    let mut keys = Vec::new();
+    let mut at = open + 1;
+    while at < close {
+        let first = at == open + 1 || code.is(at - 1, ",");
+        if first && code.is(at + 1, ":") {
+            keys.push(if code.tokens[at].kind == Kind::Text {
+                code.tokens[at].content(code.text)
+            } else {
+                code.word(at)?
+            });
+        }
+        at = code.partner(at).filter(|close| *close > at).unwrap_or(at) + 1;
+    }
+    Some(keys)
+}
