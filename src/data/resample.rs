@@ -13,18 +13,7 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// The words that name them.
-    pub const WORDS: [&str; 2] = ["bilinear", "bicubic"];
-
-    pub fn named(word: &str) -> Option<Self> {
-        match word {
-            "bilinear" => Some(Self::Bilinear),
-            "bicubic" => Some(Self::Bicubic),
-            _ => None,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Bilinear => "bilinear",
             Self::Bicubic => "bicubic",

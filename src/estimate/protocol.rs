@@ -23,18 +23,12 @@ pub enum Which {
 impl Which {
     pub const ALL: [Self; 3] = [Self::Betting, Self::Pairwise, Self::Interval];
 
-    pub const WORDS: [&str; 3] = ["betting", "pairwise", "interval"];
-
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Betting => "betting",
             Self::Pairwise => "pairwise",
             Self::Interval => "interval",
         }
-    }
-
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|which| which.word() == word)
     }
 }
 

@@ -312,7 +312,7 @@ mod tests {
             .collect_fn_metadata(
                 None,
                 |info| {
-                    let kinds = info.metadata.param_types;
+                    let kinds = &info.metadata.param_types;
                     let takes = kinds.first().is_some_and(|first| of_arrays_and_maps.contains(first))
                         && kinds.iter().any(|kind| *kind == TypeId::of::<FnPtr>());
                     takes.then(|| info.metadata.name.to_string())

@@ -3,7 +3,10 @@
 use super::class_names;
 use crate::core::{Cx, Error, Result, Value};
 use crate::data::{Classes, Filter, Load, View, load, source};
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, Words};
+
+static FILTERS: Words<Filter, 2> =
+    Words::new([(Filter::Bilinear.name(), Filter::Bilinear), (Filter::Bicubic.name(), Filter::Bicubic)]);
 
 pub static LOAD: Primitive = Primitive {
     path: "data::load",
@@ -27,7 +30,7 @@ pub static LOAD: Primitive = Primitive {
         .or(Fallback::Absent("as stored"))
         .range(1.0, 16384.0)
         .unit("pixels"),
-        Param::new("filter", Kind::Choice(&Filter::WORDS), "how `resize` weighs pixels: Pillow's filter of this name")
+        Param::new("filter", FILTERS.kind(), "how `resize` weighs pixels: Pillow's filter of this name")
             .or(Fallback::Absent("\"bilinear\"")),
         Param::new("crop", Kind::Int, "side of the square in the middle that models see")
             .or(Fallback::Absent("all of the image, less the margin"))
@@ -79,7 +82,7 @@ pub static LOAD: Primitive = Primitive {
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let count = |name: &str| args.optional_int(name).map(|n| n as usize);
-    let filter = args.optional_str("filter").and_then(Filter::named);
+    let filter = FILTERS.given(args, "filter");
     if filter.is_some() && args.optional_int("resize").is_none() {
         return Err(Error::argument("data::load: `filter` says how to resize, but `resize` is not given")
             .hint("`#{ resize: 248, filter: \"bicubic\", crop: 224 }`"));

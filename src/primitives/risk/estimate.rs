@@ -85,6 +85,6 @@ pub static ESTIMATE: Primitive = Primitive {
             batch: args.optional_int("batch").map(|n| n as usize),
             seed: args.seed(),
         };
-        Ok(Value::object(report(cx, Rc::new(examine(cx, &plan)?), protocol(args)?)?))
+        Ok(Value::object(report(cx, Rc::new(examine(cx, &plan)?), protocol(args))?))
     },
 };

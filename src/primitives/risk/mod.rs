@@ -16,7 +16,7 @@ use std::rc::Rc;
 use crate::core::{Error, Result, Tensor, Value};
 use crate::estimate::protocol::{Protocol, Which};
 use crate::maths::betting::Sides;
-use crate::primitives::{Args, Fallback, Kind, Param};
+use crate::primitives::{Args, Fallback, Kind, Param, Words};
 
 pub(super) const DELTA: Param =
     Param::new("delta", Kind::Float, "the level: the largest probability of rejecting an independent model")
@@ -36,18 +36,21 @@ pub(super) fn sides(args: &Args) -> Sides {
     if args.int("sides") == 1 { Sides::One } else { Sides::Two }
 }
 
+static TESTS: Words<Which, 3> = {
+    let [betting, pairwise, interval] = Which::ALL;
+    Words::new([(betting.word(), betting), (pairwise.word(), pairwise), (interval.word(), interval)])
+};
+
 pub(super) const TEST: Param = Param::new(
     "test",
-    Kind::Choice(&Which::WORDS),
+    TESTS.kind(),
     "the test that counts, to be fixed before looking: its p, rejection and verdict are the report's, the others stand beside it",
 )
 .or(Fallback::Str("betting"));
 
 /// What the options fix beforehand.
-pub(super) fn protocol(args: &Args) -> Result<Protocol> {
-    let word = args.str("test");
-    let test = Which::of(word).ok_or_else(|| Error::internal(format!("a test without code: {word}")))?;
-    Ok(Protocol { test, delta: args.float("delta"), sides: sides(args) })
+pub(super) fn protocol(args: &Args) -> Protocol {
+    Protocol { test: TESTS.of(args, "test"), delta: args.float("delta"), sides: sides(args) }
 }
 
 /// Numbers of one sample, or a tensor whose rows are many.

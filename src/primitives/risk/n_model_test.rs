@@ -38,6 +38,6 @@ pub static N_MODEL_TEST: Primitive = Primitive {
             })
         });
         let reports = reports.collect::<Result<Vec<_>, _>>()?;
-        Ok(Value::object(n_model_test(cx, reports, protocol(args)?)?))
+        Ok(Value::object(n_model_test(cx, reports, protocol(args))?))
     },
 };

@@ -32,5 +32,5 @@ pub static REPORT: Primitive = Primitive {
                risk::report(t).m",
         result: "20",
     }],
-    run: |cx, args| Ok(Value::object(report(cx, args.object("transcript"), protocol(args)?)?)),
+    run: |cx, args| Ok(Value::object(report(cx, args.object("transcript"), protocol(args))?)),
 };
