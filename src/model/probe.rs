@@ -3,7 +3,7 @@
 use tch::Kind;
 
 use super::Model;
-use crate::core::{Cx, LongCall, Object, Result, Tensor, in_stream, with_stream};
+use crate::core::{Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, with_stream};
 use crate::data::Dataset;
 
 /// The number of classes, and cautions.
@@ -44,7 +44,7 @@ impl Model {
         let noticed = match known {
             Some(noticed) => noticed,
             None => {
-                let images = images(count)?;
+                let images = images(count)?.f_to_kind(self.precision())?;
                 // A closure draws from streams of its own.
                 let noticed = match self.opaque() {
                     true => self.notable(&images),
@@ -53,6 +53,8 @@ impl Model {
                 let noticed = match noticed {
                     // What is done with batches that are too large is for those who choose them.
                     Err(error) if error.is_out_of_memory() => return Ok(()),
+                    // A network in double precision may be meant for images that a generator draws so.
+                    Err(error) if error.kind == ErrorKind::Model && self.classes().is_some() => return Ok(()),
                     noticed => (self.classes().unwrap_or_default(), noticed?),
                 };
                 call.append(serde_json::json!(noticed).to_string().as_bytes())?;
@@ -82,6 +84,19 @@ impl Model {
         let device = format!("{:?}", cx.device());
         let call = cx.long_call("probe", &[&self.digest.0, &set.digest().0, device.as_bytes()], self.opaque());
         self.probe(cx, call, set.len(), &|n| set.images(&(0..n).collect::<Vec<_>>(), cx.device()))
+    }
+
+    /// Of the weights, where they are known.
+    fn precision(&self) -> Kind {
+        let mut kind = Kind::Float;
+        if let Some(module) = self.module() {
+            module.visit(&mut |_, tensor, _| {
+                if tensor.is_floating_point() {
+                    kind = tensor.kind();
+                }
+            });
+        }
+        kind
     }
 
     fn notable(&self, images: &Tensor) -> Result<Vec<String>> {
