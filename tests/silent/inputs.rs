@@ -258,7 +258,7 @@ fn files_that_are_cut_short_are_refused_by_name() -> Outcome {
     let root = folder.path();
     let mut numbers = random(16, 0);
     let picture = image::RgbImage::from_fn(61, 47, |x, y| {
-        image::Rgb([(x * 4) as u8, (y * 5) as u8, (x * y) as u8 ^ numbers.r#gen::<u8>() / 8])
+        image::Rgb([(x * 4) as u8, (y * 5) as u8, (x * y) as u8 ^ (numbers.r#gen::<u8>() / 8)])
     });
     std::fs::create_dir_all(root.join("ds/a"))?;
     let mut files: Vec<(String, String, Vec<u8>)> = vec![];
