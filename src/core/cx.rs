@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tch::Device;
 
-use super::{Digest, Error, ErrorKind, Journal, Result, Value};
+use super::{Digest, Error, ErrorKind, Journal, Products, Result, Value, fix_products};
 
 /// Where the progress of long calls is shown.
 pub trait Progress {
@@ -161,6 +161,14 @@ impl Default for Cx {
 
 impl Cx {
     pub fn new(progress: Box<dyn Progress>) -> Self {
+        let warnings = match fix_products() {
+            Products::Fixed | Products::AsAsked | Products::NotMkl => vec![],
+            Products::TooLate => vec![
+                "tensors were multiplied before the first context was made: the same seed may not give the same bytes (call \
+                 viva::core::fix_products() first)"
+                    .to_string(),
+            ],
+        };
         Self {
             stop: Arc::default(),
             polls: Cell::new(0),
@@ -185,7 +193,7 @@ impl Cx {
             data_folder: default_data_folder(),
             arguments: BTreeMap::new(),
             inputs: RefCell::default(),
-            warnings: RefCell::default(),
+            warnings: RefCell::new(warnings),
             print: Box::new(|text| println!("{text}")),
             display: Box::new(|value, width| value.details(width)),
             printed: RefCell::default(),

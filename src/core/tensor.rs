@@ -67,6 +67,45 @@ pub fn tune_allocator() {
     }
 }
 
+/// How matrix products are added up on this machine, from one process to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Products {
+    /// In the same order always: on processors with AVX2 whatever the number of threads, on older ones for the same number.
+    Fixed,
+    /// As `MKL_CBWR` in the environment says.
+    AsAsked,
+    /// libtorch is built without MKL here.
+    NotMkl,
+    /// Products were made before anything could be said about them, so the first may be added up in another order.
+    TooLate,
+}
+
+/// Has MKL add up matrix products in an order that depends on nothing but their sizes. Left to itself it splits sums over the threads that it
+/// gets and over what it finds out about the processor at its first products, while threads start: on a busy machine the first
+/// training of a process then had other weights now and then. Works before libtorch's first product; called again it answers the same.
+pub fn fix_products() -> Products {
+    static FIXED: std::sync::OnceLock<Products> = std::sync::OnceLock::new();
+    *FIXED.get_or_init(|| {
+        if std::env::var_os("MKL_CBWR").is_some_and(|mode| !mode.is_empty()) {
+            return Products::AsAsked;
+        }
+        // MKL_CBWR_AUTO | MKL_CBWR_STRICT of mkl_types.h; the second has no effect where it is not supported.
+        const BEST_FOR_THE_PROCESSOR: i32 = 2;
+        const WHATEVER_THE_THREADS: i32 = 0x10000;
+        // SAFETY: the function is mkl_cbwr_set of MKL's documentation, which takes and answers an int.
+        let answer = unsafe {
+            let Ok(set) = libloading::os::unix::Library::this()
+                .get::<unsafe extern "C" fn(i32) -> i32>(b"mkl_serv_cbwr_set\0")
+                .map(|set| *set)
+            else {
+                return Products::NotMkl;
+            };
+            set(BEST_FOR_THE_PROCESSOR | WHATEVER_THE_THREADS)
+        };
+        if answer == 0 { Products::Fixed } else { Products::TooLate }
+    })
+}
+
 /// Sets the number of CPU threads that libtorch uses for one operation.
 pub fn set_threads(n: usize) {
     tch::set_num_threads(n as i32);

@@ -11,7 +11,11 @@ pub static SEED: Primitive = Primitive {
     returns: "()",
     notes: "A call's own stream is made from this seed, the call's name, its arguments and how often this identical call was \
             made: a loop draws fresh numbers each turn, and adding a line to a script does not change the numbers of the \
-            others. `--seed` on the command line sets the seed before the script starts; a call of seed() in the script wins.",
+            others. `--seed` on the command line sets the seed before the script starts; a call of seed() in the script wins. The same \
+            seed gives the same bytes on the CPU with the same build, the same number of threads and the same kind of processor: \
+            another kind (AVX2 instead of AVX-512) rounds differently, and a training makes that grow. What runs on a GPU, external \
+            programs, and limits in seconds have no such promise; MKL_CBWR in the environment takes the place of viva's choice of how \
+            matrix products are added up.",
     source: "",
     examples: &[Example { code: "seed(7)", result: "()" }],
     run: |cx: &Cx, args: &Args| {
@@ -43,7 +47,7 @@ pub static THREADS: Primitive = Primitive {
     params: &[Param::new("n", Kind::Int, "threads").range(1.0, 256.0)],
     options: &[],
     returns: "()",
-    notes: "Results are the same bytes only for the same number of threads.",
+    notes: "Results are the same bytes only for the same number of threads, on the same kind of processor.",
     source: "",
     examples: &[Example { code: "threads(2)", result: "()" }],
     run: |_cx: &Cx, args: &Args| {
