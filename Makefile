@@ -13,7 +13,7 @@ demo: build
 	cargo run --quiet -- run scripts/overfitting/demo.rhai
 
 test: build
-	cargo test --quiet
+	cargo test --quiet --no-fail-fast
 
 build: libtorch
 	cargo build
