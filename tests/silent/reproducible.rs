@@ -36,7 +36,7 @@ const FIRST: [(&str, &str); 5] = [
         r#"
         let ds = data::glyphs(#{ n: 64, size: 16, position: "centred", margin: 0, seed: 1 });
         let g = generator::train(ds, #{ steps: 2, batch: 16, critic_steps: 1, seed: 1 });
-        [g.hash, g.sample(#{ n: 4, seed: 1 }).images.hash]
+        [g.hash, g.sample(#{ n: 4, seed: 1 }).images.sum()]
         "#,
     ),
     (
