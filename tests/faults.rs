@@ -26,6 +26,9 @@ fn truths(script: &str) {
     }
 }
 
+/// Draws scenes by day and by night.
+const GENERATOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/scene_generator.safetensors");
+
 /// Digits of 16 x 16, a generator of them and a classifier.
 const DIGITS: &str = r#"
     import "std/activations" as activations;
@@ -44,25 +47,25 @@ const DIGITS: &str = r#"
 
 #[test]
 fn a_fault_that_was_put_there_is_there_and_tests_find_it() {
-    truths(
+    truths(&format!(
         r#"
         import "std/faults" as faults;
-        let c = faults::injected("sky", #{ training: 300, epochs: 4 });
-        // Too little for shapes, enough for skies.
-        let g = generator::train(faults::scenes(300, 1), #{ steps: 300, seed: 1 });
-        let d = faults::detection(g, c, #{ n: 10, confident: 1, layers: 0..2, steps: 150, samples: 100 });
+        let c = faults::injected("sky", #{{ training: 300, epochs: 4 }});
+        // Its skies are an activation of their own, with weights that are kept: what a short training makes of them differs by processor.
+        let g = generator::load({GENERATOR:?});
+        let d = faults::detection(g, c, #{{ n: 10, confident: 3, layers: 0..2, steps: 150, samples: 100, seed: 1 }});
         let row = d.row;
-        #{
+        #{{
             with_bias: c.checks.with_bias > 0.9, against: c.checks.against < 0.1, regressor: c.checks.regressor >= 0.98,
             pair: c.classes == ["cone", "star"], poles: c.poles == ["day", "night"],
             tests: row.tests == d.tests[0].magnitudes.len() + d.tests[1].magnitudes.len() && row.tests > 5,
             begun: row.of <= row.tests && row.of > 0,
             moved: row.share == 1.0 * (d.moved[0].len() + d.moved[1].len()) / row.of,
-            more_than_by_pixels: row.share > 0.3 && row.share > row.pixels,
+            more_than_by_pixels: row.share > 0.5 && row.pixels < 0.2,
             no_proof_without_healthy_ones: row.healthy_of > 0 || row.p.is_nan(),
             nobody_judged: row.kept.is_nan(),
-        }"#,
-    );
+        }}"#
+    ));
 }
 
 #[test]

@@ -80,9 +80,9 @@ pub enum Products {
     TooLate,
 }
 
-/// Has MKL add up matrix products in an order that depends on nothing but their sizes. Left to itself it splits sums over the threads that it
-/// gets and over what it finds out about the processor at its first products, while threads start: on a busy machine the first
-/// training of a process then had other weights now and then. Works before libtorch's first product; called again it answers the same.
+/// Has MKL add up matrix products in an order that depends on nothing but their sizes. Left to itself it splits long sums over the threads,
+/// and the first training of a process was seen to have other weights now and then on a busy machine, never with such an order. Works
+/// before libtorch's first product; called again it answers the same.
 pub fn fix_products() -> Products {
     static FIXED: std::sync::OnceLock<Products> = std::sync::OnceLock::new();
     *FIXED.get_or_init(|| {
