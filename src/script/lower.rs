@@ -23,8 +23,20 @@ use crate::primitives::PRIMITIVES;
 pub const CHANGING: [&str; 6] = ["for_each", "sort", "sort_by", "dedup", "drain", "retain"];
 
 /// Methods of arrays and maps that leave them as they are and may call a closure.
-pub const READING: [&str; 11] =
-    ["map", "filter", "find", "find_map", "some", "all", "reduce", "reduce_rev", "index_of", "order", "order_by"];
+pub const READING: [&str; 12] = [
+    "map",
+    "filter",
+    "find",
+    "find_map",
+    "some",
+    "all",
+    "reduce",
+    "reduce_rev",
+    "index_of",
+    "order",
+    "order_by",
+    "zip",
+];
 
 /// Others that leave their value as it is and may stand in front of those.
 const PLAIN: [&str; 5] = ["extract", "get", "keys", "values", "chars"];
@@ -312,7 +324,7 @@ mod tests {
             .collect_fn_metadata(
                 None,
                 |info| {
-                    let kinds = info.metadata.param_types;
+                    let kinds = &info.metadata.param_types;
                     let takes = kinds.first().is_some_and(|first| of_arrays_and_maps.contains(first))
                         && kinds.iter().any(|kind| *kind == TypeId::of::<FnPtr>());
                     takes.then(|| info.metadata.name.to_string())
