@@ -23,8 +23,20 @@ use crate::primitives::PRIMITIVES;
 pub const CHANGING: [&str; 6] = ["for_each", "sort", "sort_by", "dedup", "drain", "retain"];
 
 /// Methods of arrays and maps that leave them as they are and may call a closure.
-pub const READING: [&str; 11] =
-    ["map", "filter", "find", "find_map", "some", "all", "reduce", "reduce_rev", "index_of", "order", "order_by"];
+pub const READING: [&str; 12] = [
+    "map",
+    "filter",
+    "find",
+    "find_map",
+    "some",
+    "all",
+    "reduce",
+    "reduce_rev",
+    "index_of",
+    "order",
+    "order_by",
+    "zip",
+];
 
 /// Others that leave their value as it is and may stand in front of those.
 const PLAIN: [&str; 5] = ["extract", "get", "keys", "values", "chars"];

@@ -136,7 +136,7 @@ mod tests {
             "(7 + 1) // 2 + 1",
             "fn half(n) { n // 2\n}",
             "let b = 2; [7 // b]",
-            "v[0] // v.len()",
+            "let v = [7]; v[0] // v.len()",
         ] {
             assert_eq!(found(text), 1, "{text}");
         }

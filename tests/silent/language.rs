@@ -300,6 +300,7 @@ fn every_method_may_be_given_a_closure_that_reads_its_own_value() {
         ("reduce", "xs.reduce(|sum, x| (sum ?? 0) + x + xs.len()) == 15"),
         ("reduce_rev", "xs.reduce_rev(|sum, x| (sum ?? 0) + x + xs.len()) == 15"),
         ("index_of", "xs.index_of(|x| x < xs.len()) == 1"),
+        ("zip", "xs.zip([1, 1, 1], |a, b| a + b + xs.len()) == [7, 5, 6]"),
         ("order", "xs.order(|a, b| (a - b) * xs.len()) == [1, 2, 3]"),
         ("order_by", "xs.order_by(|a, b| (a - b) * xs.len()) == [1, 2, 3]"),
         ("chain", "xs.extract(0..2).map(|x| x + xs.len()).filter(|x| x > xs[0]) == [6, 4]"),
