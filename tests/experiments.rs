@@ -19,12 +19,19 @@ fn run(script: &str, out: &Path, words: &[&str]) -> serde_json::Value {
 
 /// All files of a run but its manifest, which holds times.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut files: Vec<(PathBuf, Vec<u8>)> = std::fs::read_dir(folder)
-        .expect("a run folder")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| !path.ends_with("manifest.json"))
-        .map(|path| (path.file_name().expect("a name").into(), std::fs::read(&path).expect("a file")))
-        .collect();
+    let mut files = vec![];
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(inner) = folders.pop() {
+        for entry in std::fs::read_dir(inner).expect("a run folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with("manifest.json") {
+                let name = path.strip_prefix(folder).expect("below the folder").into();
+                files.push((name, std::fs::read(&path).expect("a file")));
+            }
+        }
+    }
     files.sort();
     files
 }

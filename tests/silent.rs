@@ -1,5 +1,5 @@
 //! Nothing is silently wrong: one case for everything that once gave a wrong or misleading answer without a word.
-#![allow(clippy::unwrap_used, dead_code)]
+#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 use std::rc::Rc;

@@ -40,7 +40,14 @@ fn by_name(folder: &Path, classes: &Classes) -> Result<Listing> {
     let entries = sorted(folder)?;
     let (mut names, mut empty, mut found) = (Vec::new(), Vec::new(), Vec::new());
     for class in entries.iter().filter(|path| path.is_dir()) {
-        let images = images(&sorted(class)?)?;
+        let inside = sorted(class)?;
+        let images = images(&inside)?;
+        // Their images would be missing without a word.
+        if let Some(deeper) = inside.iter().find(|path| path.is_dir()).filter(|_| !images.is_empty()) {
+            return Err(Error::file(deeper, "a folder beside the images of a class").hint(
+                "images are read from class folders, not from folders inside of them: move them up, or elsewhere",
+            ));
+        }
         match images.is_empty() {
             true => empty.push(class),
             false => {
@@ -175,6 +182,7 @@ fn from_csv(path: &Path, classes: &Classes) -> Result<Listing> {
     let name = sheet.column(&["name", "class_name"]).or_else(|| sheet.head.iter().position(|h| h.starts_with("name")));
     let mut listing = Listing { numbered: "as classes.csv says".into(), ..Listing::default() };
     let mut names: BTreeMap<i64, String> = BTreeMap::new();
+    let mut most = -1;
     let mut files = Files::default();
     for row in sheet.rows() {
         let (line, row) = row?;
@@ -184,17 +192,19 @@ fn from_csv(path: &Path, classes: &Classes) -> Result<Listing> {
             return Err(wrong(format!("class number {label}; they count from 0")));
         }
         if let Some(name) = name.map(|name| &row[name]).filter(|name| !name.is_empty()) {
-            names.entry(label).or_insert_with(|| name.into());
+            let known = names.entry(label).or_insert_with(|| name.into());
+            if known != name {
+                return Err(wrong(format!("class {label} is called {name:?} here and {known:?} before")));
+            }
         }
-        names.entry(label).or_insert_with(|| label.to_string());
+        most = most.max(label);
         if !row[file].is_empty() {
             files.add(path, &row[file], format!("line {line}"))?;
             listing.files.push(row[file].into());
             listing.labels.push(label);
         }
     }
-    let n = names.keys().max().map_or(0, |&label| label + 1);
-    let found = || (0..n).map(|label| names.remove(&label).unwrap_or_else(|| label.to_string())).collect();
+    let found = || (0..=most).map(|label| names.remove(&label).unwrap_or_else(|| label.to_string())).collect();
     listing.classes = classes.names()?.unwrap_or_else(found);
     Ok(listing)
 }

@@ -175,6 +175,9 @@ fn from_file(path: &Path) -> Result<Vec<Vec<String>>> {
             vec![lines.map(|line| line.trim().to_string()).collect()]
         }
     };
+    if spellings.is_empty() {
+        return Err(Error::file(path, "no names of classes"));
+    }
     for names in &spellings {
         check_names(names).map_err(|e| Error::file(path, e.message))?;
     }
@@ -196,7 +199,7 @@ fn check_names(names: &[String]) -> Result<()> {
 
 /// The names of numbered classes; missing ones are called by their number.
 fn filled(path: &Path, names: BTreeMap<i64, String>) -> Result<Vec<String>> {
-    let count = names.keys().max().map_or(0, |&most| most + 1);
+    let count = names.keys().max().map_or(0, |&most| most.saturating_add(1));
     if names.keys().any(|&number| number < 0) || count > MAX_CLASSES as i64 {
         return Err(Error::file(path, format!("class numbers count from 0 to at most {}", MAX_CLASSES - 1)));
     }

@@ -1,9 +1,9 @@
 //! How large a change has to be before a model fails, over all images that were changed: those that never failed needed more than what was
 //! tried, so that a mean over those that did would be too small.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::core::{Error, Result, number};
+use crate::core::{Error, Object, Result, number};
 use crate::maths::survival::{Between, ProductLimit, Size, paired_difference};
 use crate::search::{Row, Transcript};
 
@@ -25,6 +25,8 @@ pub struct SmallestChange {
 /// What is known of two, on the images that both were changed from.
 pub struct Compared {
     pub seeds: usize,
+    /// Images of one alone, which do not count.
+    pub left_out: [usize; 2],
     /// Restricted means, and how much larger the second one is.
     pub means: [f64; 2],
     pub larger_by: Between,
@@ -92,6 +94,28 @@ pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) 
     })
 }
 
+/// Refuses outcomes whose images or changes are not the same.
+fn check_alike(first: &Transcript, second: &Transcript, names: [Option<&[usize]>; 2]) -> Result<()> {
+    let refused = |what: &str, a: String, b: String| {
+        Err(Error::argument(format!("tolerance::compare_changes: the outcomes are of different {what}: {a} and {b}"))
+            .hint("changes are compared image by image, in one space and by one objective"))
+    };
+    let (a, b) = (&first.of, &second.of);
+    if names.map(|names| names.is_some()) == [true, false] || names.map(|names| names.is_some()) == [false, true] {
+        return refused("kinds", "one of a data set's images".into(), "one of a generator's".into());
+    }
+    if names[0].is_none() && a.data.digest() != b.data.digest() {
+        return refused("images", a.data.name.clone(), b.data.name.clone());
+    }
+    if a.space != b.space {
+        return refused("spaces", a.space.clone(), b.space.clone());
+    }
+    match a.objective == b.objective || names[0].is_some() {
+        true => Ok(()),
+        false => refused("objectives", a.objective.describe(), b.objective.describe()),
+    }
+}
+
 /// Of two transcripts of the same images; or of others, where each image's name is given.
 pub fn compare(
     (first, second): (&Transcript, &Transcript),
@@ -99,11 +123,11 @@ pub fn compare(
     asked: Option<f64>,
     delta: f64,
 ) -> Result<Compared> {
-    let others = sizes(second, names[1])?;
-    let pairs: Vec<(Size, Size)> = sizes(first, names[0])?
-        .into_iter()
-        .filter_map(|(name, size)| Some((size, others.iter().find(|(other, _)| *other == name)?.1)))
-        .collect();
+    check_alike(first, second, names)?;
+    let others: BTreeMap<Name, Size> = sizes(second, names[1])?.into_iter().collect();
+    let own = sizes(first, names[0])?;
+    let pairs: Vec<(Size, Size)> = own.iter().filter_map(|(name, size)| Some((*size, *others.get(name)?))).collect();
+    let left_out = [own.len() - pairs.len(), others.len() - pairs.len()];
     let limit = |of: &dyn Fn(&(Size, Size)) -> Size| ProductLimit::of(&pairs.iter().map(of).collect::<Vec<_>>());
     let (a, b) = (limit(&|pair| pair.0).ok_or_else(none)?, limit(&|pair| pair.1).ok_or_else(none)?);
     let last = |limit: &ProductLimit| if limit.is_complete() { f64::INFINITY } else { limit.last() };
@@ -120,6 +144,7 @@ pub fn compare(
     let equal = count(&|a, b| a.enough && b.enough && a.at == b.at);
     Ok(Compared {
         seeds: pairs.len(),
+        left_out,
         means,
         larger_by,
         until,

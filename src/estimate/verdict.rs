@@ -97,7 +97,7 @@ impl Power {
         }
         let mut parts = vec![];
         match gaps.len() {
-            0 => {}
+            0 => parts.push(format!("gaps of {} are more than such images can show", list(&beyond))),
             1 => parts.push(format!("one of {} needs about {}", gaps[0], images[0])),
             _ => parts.push(format!("gaps of {} need about {}", list(&gaps), list(&images))),
         }

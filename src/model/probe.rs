@@ -54,7 +54,9 @@ impl Model {
                     // What is done with batches that are too large is for those who choose them.
                     Err(error) if error.is_out_of_memory() => return Ok(()),
                     // A network in double precision may be meant for images that a generator draws so.
-                    Err(error) if error.kind == ErrorKind::Model && self.classes().is_some() => return Ok(()),
+                    Err(error) if error.kind == ErrorKind::Model && self.classes().is_some() && !self.opaque() => {
+                        return Ok(());
+                    }
                     noticed => (self.classes().unwrap_or_default(), noticed?),
                 };
                 call.append(serde_json::json!(noticed).to_string().as_bytes())?;

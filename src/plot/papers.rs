@@ -21,6 +21,9 @@ pub fn pvalues(curves: &Value, delta: f64, adjusted: Option<&[Value]>) -> Result
     let several = curves.len() > 1;
     let last: Vec<f64> =
         curves.iter().filter_map(|(_, rows)| rows.last()).map(|row| number(row, "p")).collect::<Result<_>>()?;
+    if let Some(p) = last.iter().find(|p| !(0.0..=1.0).contains(*p)) {
+        return Err(Error::argument(format!("a p-value lies from 0 to 1, got {p}")));
+    }
     let adjusted = match adjusted {
         None => holm(&last),
         Some(rows) => curves.iter().map(|(name, _)| adjusted_of(name, rows)).collect::<Result<_>>()?,
@@ -195,6 +198,9 @@ fn rows(curve: &Value) -> Result<Vec<Value>> {
                 .hint("such as `report.curve()` gives: rows #{ m, p, error, weighted_error, .. }"));
         }
     };
+    if rows.is_empty() {
+        return Err(Error::argument("a curve without rows").hint("leave it out of the figure"));
+    }
     let sizes = rows.iter().map(|row| number(row, "m")).collect::<Result<Vec<_>>>()?;
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|&a, &b| sizes[a].total_cmp(&sizes[b]));

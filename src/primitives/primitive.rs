@@ -33,6 +33,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether a closure is among what it accepts.
+    pub fn may_be_called(self) -> bool {
+        match self {
+            Self::Callback | Self::Any => true,
+            Self::Either(kinds) => kinds.iter().any(|kind| kind.may_be_called()),
+            _ => false,
+        }
+    }
+
     pub fn describe(self) -> String {
         match self {
             Self::Bool => "a bool".into(),

@@ -159,11 +159,14 @@ fn sorted(asks: &NativeCallContext, mut array: Array, f: &FnPtr) -> Answer<Array
     let mut merged = Array::with_capacity(left.len() + right.len());
     let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
     while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-        let next = if compared(f.call_raw(asks, None, [a.clone(), b.clone()])?)? == Ordering::Greater {
-            &mut right
-        } else {
-            &mut left
+        let asked = |a: &Dynamic, b: &Dynamic| f.call_raw(asks, None, [a.clone(), b.clone()]);
+        let answer = asked(a, b)?;
+        // A bool says no difference between later and equal, which are where neither comes first.
+        let greater = match answer.as_bool() {
+            Ok(before) => !before && asked(b, a)?.as_bool().unwrap_or(false),
+            Err(_) => compared(answer)? == Ordering::Greater,
         };
+        let next = if greater { &mut right } else { &mut left };
         merged.extend(next.next());
     }
     merged.extend(left);

@@ -10,7 +10,7 @@ use rhai::{
 };
 
 use super::diagnostic::article;
-use super::lower::typed;
+use super::lower::{ASKED, typed};
 use super::value::{Bridge, ErrorHandle, Handle, Pending, TensorHandle, text, to_dynamic};
 use crate::core::{Cx, Error, ErrorKind, Result, Value, suggestion};
 use crate::primitives::{PRIMITIVES, Primitive};
@@ -179,9 +179,12 @@ fn register_objects(engine: &mut Engine, cx: &Rc<Cx>, bridge: &Bridge) {
     engine.register_fn("to_debug", |handle: &mut TensorHandle| text(&Value::Tensor(handle.0.clone())));
     engine.register_fn("to_string", |error: &mut ErrorHandle| error.0.message.clone());
     engine.register_fn("to_debug", |error: &mut ErrorHandle| error.0.message.clone());
-    engine.register_get("kind", |error: &mut ErrorHandle| error.0.kind.name().to_string());
-    engine.register_get("message", |error: &mut ErrorHandle| error.0.message.clone());
-    engine.register_get("hint", |error: &mut ErrorHandle| error.0.hint.clone().unwrap_or_default());
+    for mark in ["", ASKED] {
+        let name = |field: &str| format!("{mark}{field}");
+        engine.register_get(name("kind"), |error: &mut ErrorHandle| error.0.kind.name().to_string());
+        engine.register_get(name("message"), |error: &mut ErrorHandle| error.0.message.clone());
+        engine.register_get(name("hint"), |error: &mut ErrorHandle| error.0.hint.clone().unwrap_or_default());
+    }
 
     let (reader_cx, reader) = (cx.clone(), bridge.clone());
     engine.register_indexer_get(move |context: NativeCallContext, handle: &mut Handle, name: &str| {

@@ -394,6 +394,7 @@ impl Scene<'_> {
 
     /// `value.name` where there is none.
     fn unknown_member(&self, name: &str, kind: &'static str) -> Words {
+        let name = typed(name);
         let message = format!("{} has no `{name}`", article(kind));
         let built_ins = self.session.built_ins().iter().filter(|f| f.of == kind).map(|f| f.name.as_str());
         let hint = match (kind, name) {

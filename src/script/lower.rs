@@ -8,16 +8,17 @@
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::{Range, RangeInclusive};
 use std::rc::Rc;
 
-use rhai::{AST, Dynamic, Engine, EvalAltResult, EvalContext, Map, Position, Target};
+use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, EvalContext, ImmutableString, Map, Position, Target};
 
 use super::code::{Code, NO_VARIABLES};
 use super::own_names::MARK;
 use super::scan::Kind;
 use super::value::ErrorHandle;
 use crate::core::{Error, suggestion};
-use crate::primitives::PRIMITIVES;
+use crate::primitives::{PRIMITIVES, Primitive};
 
 /// Methods of arrays and maps that change them and may call a closure.
 pub const CHANGING: [&str; 6] = ["for_each", "sort", "sort_by", "dedup", "drain", "retain"];
@@ -44,12 +45,9 @@ const PLAIN: [&str; 5] = ["extract", "get", "keys", "values", "chars"];
 /// Methods of ours whose names arrays or strings have for methods that change them.
 pub const ALSO_CHANGING: [&str; 3] = ["sort", "split", "clear"];
 
-/// Fields of strings, arrays and ranges, which are no keys.
-const GETTERS: [&str; 6] = ["len", "is_empty", "chars", "bytes", "start", "end"];
-
 /// Before a key that is written, and before one that need not be there: letters that no one types.
 const WRITTEN: &str = "ːˑ";
-const ASKED: &str = "ˀˑ";
+pub const ASKED: &str = "ˀˑ";
 
 /// More arguments than any method of an array takes.
 const MOST_ARGUMENTS: usize = 6;
@@ -67,11 +65,16 @@ fn own(name: &str) -> String {
 pub fn register(engine: &mut Engine) {
     let dynamic = TypeId::of::<Dynamic>();
     engine.on_map_missing_property(missing);
-    engine.register_raw_fn(own(COPY), [dynamic], |_, values| Ok(values[0].flatten_clone()));
+    engine.register_raw_fn(own(COPY), [dynamic; 2], |_, values| {
+        refuse_own_method(values)?;
+        Ok(values[0].flatten_clone())
+    });
+    behind_a_question_mark(engine);
     let outcome: Rc<RefCell<Dynamic>> = Rc::default();
     for arguments in 2..=MOST_ARGUMENTS + 2 {
         let outcome = outcome.clone();
         engine.register_raw_fn(own(CHANGED), vec![dynamic; arguments], move |context, values| {
+            refuse_own_method(values)?;
             let name = values[1].as_immutable_string_ref().map(|name| name.to_string()).unwrap_or_default();
             let mut copy = values[0].flatten_clone();
             let mut all = vec![&mut copy];
@@ -88,6 +91,33 @@ pub fn register(engine: &mut Engine) {
             Ok(key.map_or_else(|_| values[0].flatten_clone(), Dynamic::from))
         });
     }
+}
+
+/// Refuses a map whose key of the method's name holds a closure: what that does to `this` would be done to a copy.
+fn refuse_own_method(values: &mut [&mut Dynamic]) -> Result<(), Box<EvalAltResult>> {
+    let name = values[1].as_immutable_string_ref().map(|name| name.to_string()).unwrap_or_default();
+    let own = values[0].read_lock::<Map>().is_some_and(|map| map.get(&*name).is_some_and(Dynamic::is_fnptr));
+    match own {
+        false => Ok(()),
+        true => {
+            let error =
+                Error::argument(format!("the closure `{name}` of this map has the name of one of viva's methods"))
+                    .hint("give it another name");
+            Err(EvalAltResult::ErrorRuntime(Dynamic::from(ErrorHandle(error)), Position::NONE).into())
+        }
+    }
+}
+
+/// The fields of strings, arrays and ranges behind `?.`, where names are marked.
+fn behind_a_question_mark(engine: &mut Engine) {
+    engine.register_get(format!("{ASKED}len"), |text: &mut ImmutableString| text.chars().count() as i64);
+    engine.register_get(format!("{ASKED}is_empty"), |text: &mut ImmutableString| text.is_empty());
+    engine.register_get(format!("{ASKED}len"), |array: &mut Array| array.len() as i64);
+    engine.register_get(format!("{ASKED}is_empty"), |array: &mut Array| array.is_empty());
+    engine.register_get(format!("{ASKED}start"), |range: &mut Range<i64>| range.start);
+    engine.register_get(format!("{ASKED}end"), |range: &mut Range<i64>| range.end);
+    engine.register_get(format!("{ASKED}start"), |range: &mut RangeInclusive<i64>| *range.start());
+    engine.register_get(format!("{ASKED}end"), |range: &mut RangeInclusive<i64>| *range.end());
 }
 
 /// A name or key as it was typed.
@@ -140,7 +170,10 @@ pub fn lowered(engine: &Engine, text: &str, before: &AST) -> Option<Lowered> {
     let ast = engine.compile(text).ok()?;
     let methods =
         ast.iter_functions().chain(before.iter_functions()).map(|function| function.name.to_string()).collect();
-    let mut reading = Reading { code: Code::new(text), methods, edits: Vec::new() };
+    let code = Code::new(text);
+    let declared = (1..code.tokens.len()).filter(|&at| code.is(at - 1, "const")).filter_map(|at| code.word(at));
+    let constants = declared.map(String::from).collect();
+    let mut reading = Reading { code, methods, constants, edits: Vec::new() };
     for token in 0..reading.code.tokens.len() {
         reading.written(token);
         reading.asked(token);
@@ -162,6 +195,8 @@ struct Reading<'t> {
     code: Code<'t>,
     /// Functions of the script's own, which may change what they are called on.
     methods: Vec<String>,
+    /// Names that are declared constant somewhere in the text: these stay as they are.
+    constants: Vec<String>,
     edits: Vec<Edit>,
 }
 
@@ -176,6 +211,9 @@ impl Reading<'_> {
             return;
         }
         let last = equals - 1;
+        if self.root(last).is_some_and(|word| self.constants.iter().any(|constant| constant == word)) {
+            return;
+        }
         if last > 0 && self.code.dot(last - 1) && self.code.word(last).is_some() {
             self.insert(self.code.tokens[last].start, WRITTEN);
         } else if self.code.is(last, "]")
@@ -185,11 +223,25 @@ impl Reading<'_> {
         }
     }
 
+    /// The variable of a chain of keys that ends here: `m` of `m.a["b"].c`.
+    fn root(&self, end: usize) -> Option<&str> {
+        let mut at = end;
+        loop {
+            if self.code.is(at, "]") {
+                at = self.code.partner(at)?.checked_sub(1)?;
+            } else if at >= 2 && self.code.dot(at - 1) {
+                at -= 2;
+            } else {
+                return self.code.word(at);
+            }
+        }
+    }
+
     /// `m?.key`, `m?[key]`
     fn asked(&mut self, mark: usize) {
         if self.code.is(mark, "?.") {
             let called = self.code.is(mark + 2, "(") || self.code.is(mark + 2, "=");
-            if self.code.word(mark + 1).is_some_and(|word| !GETTERS.contains(&word)) && !called {
+            if self.code.word(mark + 1).is_some() && !called {
                 self.insert(self.code.tokens[mark + 1].start, ASKED);
             }
         } else if self.code.is(mark, "?[")
@@ -207,7 +259,7 @@ impl Reading<'_> {
         if single && first.kind == Kind::Number {
             return;
         }
-        if single && first.kind == Kind::Text {
+        if single && first.kind == Kind::Text && first.quote != '#' {
             self.insert(first.content_start(self.code.text), mark);
         } else {
             let end = self.code.tokens[close].start;
@@ -230,10 +282,12 @@ impl Reading<'_> {
             self.changed(variable, first, &name);
             return;
         }
-        let may_call = calls.iter().any(|&(_, open, close)| self.brings_closure(open, close));
+        let may_call = calls.iter().any(|&(method, open, close)| {
+            self.code.word(method).is_some_and(takes_closure) && self.brings_closure(open, close)
+        });
         if may_call && self.leaves_its_value(&name) {
             self.insert(self.code.tokens[variable].start, format!("{}(", own(COPY)));
-            self.insert(self.code.tokens[variable].end, ")");
+            self.insert(self.code.tokens[variable].end, format!(", \"{name}\")"));
         }
     }
 
@@ -267,6 +321,35 @@ impl Reading<'_> {
         (open + 1..close).any(|token| self.code.word(token).is_some_and(|word| word != "true" && word != "false"))
     }
 
+    /// Whether what stands between these parentheses may change the variable, whose changed copy would then take its place.
+    fn may_change(&self, name: &str, open: usize, close: usize) -> bool {
+        let assigns = |at: usize| {
+            self.code.tokens.get(at).is_some_and(|token| {
+                let mark = token.text(self.code.text);
+                token.kind == Kind::Mark && mark.ends_with('=') && !["==", "!=", "<=", ">=", "..="].contains(&mark)
+            })
+        };
+        let own = |at: usize| self.code.word(at) == Some(name) && !self.code.dot(at - 1);
+        (open + 1..close).filter(|&at| own(at)).any(|at| {
+            let mut end = at + 1;
+            loop {
+                if self.code.is(end, "[") || self.code.is(end, "?[") {
+                    match self.code.partner(end) {
+                        Some(close) => end = close + 1,
+                        None => return true,
+                    }
+                } else if self.code.dot(end) && self.code.is(end + 2, "(") {
+                    let method = self.code.word(end + 1).unwrap_or_default();
+                    return !["len", "contains", "is_empty"].contains(&method) && !self.leaves_its_value(method);
+                } else if self.code.dot(end) {
+                    end += 2;
+                } else {
+                    return assigns(end);
+                }
+            }
+        })
+    }
+
     /// Whether a method of this name changes no value of any type.
     fn leaves_its_value(&self, name: &str) -> bool {
         let ours = || PRIMITIVES.iter().any(|p| p.receiver().is_some() && p.name() == name);
@@ -282,6 +365,11 @@ impl Reading<'_> {
             || [";", "}", ")", "]", ","].iter().any(|mark| self.code.is(close + 1, mark));
         let own_method = self.methods.iter().any(|own| own == name);
         if !alone || !ends || own_method || !self.brings_closure(method + 1, close) {
+            return;
+        }
+        // Rhai refuses what changes its own array, and so it stays.
+        let stays = |word: &str| self.constants.iter().any(|name| name == word);
+        if self.code.word(variable).is_none_or(|word| stays(word) || self.may_change(word, method + 1, close)) {
             return;
         }
         let (from, to) = (self.code.tokens[variable], self.code.tokens[method + 1]);
@@ -305,6 +393,14 @@ impl Reading<'_> {
         lowered.text += &self.code.text[at..];
         lowered
     }
+}
+
+/// Whether a method of this name may call a closure that it is given.
+fn takes_closure(name: &str) -> bool {
+    let ours = |p: &Primitive| {
+        p.receiver().is_some() && p.name() == name && p.params.iter().any(|param| param.kind.may_be_called())
+    };
+    READING.contains(&name) || CHANGING.contains(&name) || PRIMITIVES.iter().any(|p| ours(p))
 }
 
 #[cfg(test)]

@@ -74,6 +74,10 @@ pub fn scan(line: &str) -> Vec<Token> {
         } else if rest.starts_with("/*") {
             token.kind = Kind::Comment;
             (at, token.closed) = block_comment(line, at);
+        } else if let Some(end) = raw_string(rest) {
+            token.kind = Kind::Text;
+            token.quote = '#';
+            (at, token.closed) = (at + end.unwrap_or(rest.len()), end.is_some());
         } else if c == '"' || c == '\'' {
             token.kind = Kind::Text;
             token.quote = c;
@@ -140,6 +144,14 @@ pub fn scan(line: &str) -> Vec<Token> {
 
 pub fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+/// Where a string between `#"` and `"#`, of any number of `#`, ends, if it is one that begins here.
+fn raw_string(rest: &str) -> Option<Option<usize>> {
+    let marks = rest.len() - rest.trim_start_matches('#').len();
+    let content = rest[marks..].strip_prefix('"').filter(|_| marks > 0)?;
+    let end = format!("\"{}", "#".repeat(marks));
+    Some(content.find(&end).map(|at| marks + 1 + at + end.len()))
 }
 
 /// Where a block comment ends, and whether it does; comments nest.

@@ -98,9 +98,10 @@ impl Session {
         let plain = self.compile(name, text)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let Some(lowered) = lowered(&self.engine, text, &self.kept.ast) else { return Ok(plain) };
-        let Ok(mut ast) = self.engine.compile_with_scope(&self.scope, &lowered.text) else { return Ok(plain) };
-        ast.set_source(name);
+        let compiled = self.engine.compile_with_scope(&self.scope, &lowered.text);
         self.modules.lowered.borrow_mut().insert(name.into(), lowered);
+        let mut ast = compiled.map_err(|error| self.explain(name, &error.into()))?;
+        ast.set_source(name);
         for remark in slashes(text, self.names()) {
             let line = text[..remark.at].matches('\n').count() + 1;
             self.cx.warn(format!("{name}, line {line}: {}", remark.message));

@@ -472,3 +472,30 @@ fn a_quote_that_is_not_closed_is_an_error_with_its_line() -> Outcome {
     );
     Ok(())
 }
+
+/// Tables that leave the classes open, and folders whose images would be left out.
+#[test]
+fn classes_that_are_not_clear_are_refused() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    image(root, "ds/cat/a.png", 1)?;
+    image(root, "ds/dog/a.png", 2)?;
+    image(root, "deep/cat/a.png", 1)?;
+    image(root, "deep/cat/more/b.png", 1)?;
+    image(root, "flat/a.png", 1)?;
+    image(root, "flat/b.png", 1)?;
+    std::fs::write(root.join("head.csv"), "index,name\n")?;
+    std::fs::write(root.join("only.csv"), "index\n0\n")?;
+    std::fs::write(root.join("huge.json"), r#"{"cat": 9223372036854775807}"#)?;
+    std::fs::write(root.join("flat/classes.csv"), "index,file,name\n1,a.png,dog\n1,b.png,cat\n")?;
+    for (script, words) in [
+        ("data::load(\"ds\", #{ classes: \"head.csv\" })", "no names of classes"),
+        ("data::load(\"ds\", #{ classes: \"only.csv\" })", "only.csv"),
+        ("data::load(\"ds\", #{ classes: \"huge.json\" })", "class numbers count from 0"),
+        ("data::load(\"deep\")", "a folder beside the images of a class"),
+        ("data::load(\"flat\")", "class 1 is called \"cat\" here and \"dog\" before"),
+    ] {
+        refused_in(root, script, &[words]);
+    }
+    Ok(())
+}

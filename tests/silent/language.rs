@@ -1,6 +1,6 @@
 //! What a script says: keys, captured values, operators, options.
 
-use super::{refused, run_in, truths};
+use super::{refused, run, run_in, truths};
 
 /// A transcript `t` of glyphs.
 const EXAMINED: &str = r#"
@@ -356,4 +356,48 @@ fn check_and_the_tab_key_know_the_columns_of_rows() {
         let words: Vec<&str> = offers.iter().map(|offer| offer.text.as_str()).collect();
         assert!(words.contains(&"after") && words.contains(&"margin"), "{line}: {words:?}");
     }
+}
+
+/// What a program's text becomes on its way to the interpreter changes nothing that was said.
+#[test]
+fn what_a_script_says_stays_as_it_was_said() {
+    truths(
+        r####"
+        let m = #{};
+        let raw = #"a "m.x = 3" b"#;
+        m.path = #"C:\data\"#;
+        m[#"q"#] = 1;
+        let counts = [4, 5];
+        let k = 1;
+        let best = [#{ a: 2 }, #{ a: 1 }, #{ a: 1 }];
+        best.sort(|x, y| x.a < y.a);
+        #{
+            raw: raw == "a \"m.x = 3\" b" && raw.len == 13, path: m.path == "C:\\data\\", key: m.q == 1,
+            asked: m?.start == () && m?.len == () && "abc"?.len == 3 && counts?.len == 2,
+            element: counts.get(k) == 5, sorted: best.map(|x| x.a) == [1, 1, 2],
+            caught: { let said = ""; try { nowhere() } catch (e) { said = e?.message ?? "" } said != "" },
+        }"####,
+    );
+    for (script, words) in [
+        ("let q = [3, 2]; q.for_each(|x| q.push(x)); q", "ata race"),
+        ("let xs = [3, 1, 2]; xs.retain(|x| { if x == 3 { xs = [7]; } true }); xs", "ata race"),
+        ("const M = #{ a: 1 }; M.b = 2; M", "no key `b`"),
+        (
+            "let c = #{ n: 0, mean: |k| { this.n += k; this.n } }; let k = 2; c.mean(k.max(1)); let f = |x| x; c.mean(f.call(k))",
+            "",
+        ),
+        (
+            "let c = #{ n: 0, filter: |k| { this.n += 1; } }; let keep = |x| true; c.filter(keep); c.n",
+            "give it another name",
+        ),
+    ] {
+        if words.is_empty() {
+            run(script).unwrap_or_else(|error| panic!("{error}"));
+        } else {
+            refused(script, words);
+        }
+    }
+    truths(
+        "let c = #{ n: 0, mean: |k| { this.n += k; this.n } }; let k = 2; [c.mean(k), c.mean(k)]; #{ kept: c.n == 4 }",
+    );
 }

@@ -180,3 +180,15 @@ fn means_over_successes_say_so_and_comparisons_take_all() {
         "nothing is known of changes up to 100.0",
     );
 }
+
+/// Changes are compared image by image: of other images there is nothing to compare.
+#[test]
+fn changes_of_different_images_are_not_compared() {
+    let made = |seed: u32| {
+        format!(
+            "examine(f, data::glyphs(#{{ n: 20, size: 16, seed: {seed} }}), #{{ space: space::pixels(\"l2\"), search: search::adam(#{{ steps: 3 }}) }})"
+        )
+    };
+    let begin = "let f = model::train(data::glyphs(#{ n: 40, size: 16, seed: 1 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 20, seed: 1 });";
+    super::refused(&format!("{begin} tolerance::compare_changes({}, {})", made(1), made(2)), "different images");
+}

@@ -223,3 +223,16 @@ fn no_power_is_said_where_the_largest_gap_would_be_missed() {
         }"#,
     );
 }
+
+/// A family of tests rejects where one of them says just what it takes, and curves that show nothing are refused.
+#[test]
+fn corrections_are_of_what_is_there() {
+    truths(
+        r#"
+        let p = [0.05 / 11]; for i in 0..10 { p.push(0.9); }
+        let rows = risk::holm(p);
+        #{ rejected: rows[0].reject && !rows[1].reject, cautions: rows[0].cautions == [] }"#,
+    );
+    super::refused("plot::pvalues(#{ a: [], b: [#{ m: 1, p: 0.5 }] })", "a curve without rows");
+    super::refused("plot::pvalues(#{ a: [#{ m: 1, p: 0.0 / 0.0 }], b: [#{ m: 1, p: 0.5 }] })", "from 0 to 1");
+}

@@ -8,7 +8,7 @@ use crate::estimate::n_model::NModelTest;
 use crate::estimate::protocol::Outcome;
 use crate::estimate::risk::RiskReport;
 use crate::estimate::verdict::REJECTED;
-use crate::maths::holm::holm;
+use crate::maths::holm::{holm, rejects};
 use crate::primitives::{Example, Kind, Param, Primitive};
 
 pub static HOLM: Primitive = Primitive {
@@ -21,7 +21,7 @@ pub static HOLM: Primitive = Primitive {
     )],
     options: &[DELTA],
     returns: "an array of maps, in the order given: name (of a map's) or index, test and difference (of reports), p, adjusted_p, \
-              reject (whether adjusted_p is delta at most), and verdict, which begins with the report's cautions",
+              reject (whether adjusted_p is delta at most), verdict, which begins with the report's cautions, and these",
     notes: "Any true hypothesis among them is rejected with probability delta at most, however they depend on each other. p is \
             that of the test that counts in each report; where that is the betting test, adjusted_p starts from levels as fine as the \
             correction asks for (delta, delta/2, .. delta/n), in place of powers of 10.",
@@ -87,7 +87,7 @@ impl Asked {
     }
 
     fn row(self, name: Value, adjusted: f64, asked: usize, delta: f64) -> BTreeMap<String, Value> {
-        let (level, reject) = (significant(delta, 4), adjusted <= delta);
+        let (level, reject) = (significant(delta, 4), rejects(adjusted, delta));
         let verdict = match (reject, &self.could_see) {
             (true, Some(_)) => format!("rejected at {level} among {asked}: {REJECTED}"),
             (true, None) => format!("rejected at {level} among {asked}"),
@@ -102,6 +102,7 @@ impl Asked {
             ("adjusted_p", Value::Float(adjusted)),
             ("reject", Value::Bool(reject)),
             ("verdict", Value::Str(verdict)),
+            ("cautions", self.cautions.value()),
         ]
         .into_iter()
         .chain(self.of)

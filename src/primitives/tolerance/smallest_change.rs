@@ -109,11 +109,12 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
         Param::new("second", Kind::Any, "the same of another model, on the same images"),
     ],
     options: &[UP_TO.or(Fallback::Absent("the largest that was tried with both")), DELTA],
-    returns: "a map: `first, second, larger_by, larger_by_lo, larger_by_hi, up_to, seeds, only_first, only_second, larger, decided, cautions`",
+    returns: "a map: `first, second, larger_by, larger_by_lo, larger_by_hi, up_to, seeds, left_out, only_first, only_second, larger, decided, cautions`",
     notes: "Restricted means as tolerance::smallest_change has them, over the images that both were right on; `larger_by` is how much the second \
             one's is larger, with Student's interval from the pseudo-values of pairs. `only_first` and `only_second` are images that failed for one \
             alone. Of `decided` images it is known which model took more, `larger` is the number of those that took the second one more. \
-            PerturbedTests are paired by their places, transcripts by their images.",
+            PerturbedTests are paired by their places, transcripts by their images. \
+            Transcripts of other images, spaces or objectives are refused; `left_out` is how many images of each stand in no pair.",
     source: "Royston and Parmar 2013; Andersen, Hansen and Klein 2004",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 60, size: 16, position: \"centred\", margin: 0, seed: 1 });\n\
@@ -129,11 +130,16 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
         let found = compare(transcripts, [first.names(), second.names()], until, args.float("delta"))?;
         let mut cautions = transcripts.0.of.cautions.clone();
         cautions.extend(&transcripts.1.of.cautions);
+        if found.left_out != [0, 0] {
+            let [first, second] = found.left_out;
+            cautions.add(format!("{first} images of the first and {second} of the second are not compared: only the other was right on them"));
+        }
         let mut map = BTreeMap::from([
             ("first".to_string(), number(found.means[0])),
             ("second".to_string(), number(found.means[1])),
             ("up_to".to_string(), number(found.until)),
             ("seeds".to_string(), count(found.seeds)),
+            ("left_out".to_string(), Value::Array(found.left_out.map(count).to_vec())),
             ("only_first".to_string(), count(found.only[0])),
             ("only_second".to_string(), count(found.only[1])),
             ("larger".to_string(), count(found.larger)),
