@@ -102,8 +102,31 @@ pub fn fix_products() -> Products {
             };
             set(BEST_FOR_THE_PROCESSOR | WHATEVER_THE_THREADS)
         };
+        // What libtorch can't do now it says where it is asked for.
+        let _ = first_products();
         if answer == 0 { Products::Fixed } else { Products::TooLate }
     })
+}
+
+/// Multiplies once in every way and forgets it. While threads enter MKL for the first time, one of them may take another kernel for its
+/// part of a product than it takes ever after.
+fn first_products() -> Result<()> {
+    let threads = tch::get_num_threads();
+    for threads in [1, threads, threads] {
+        tch::set_num_threads(threads);
+        for kind in [tch::Kind::Float, tch::Kind::Double] {
+            for [rows, inner, columns] in [[16, 24, 784], [784, 24, 16], [128, 128, 128]] {
+                let ones = |a, b| Tensor::f_ones([a, b], (kind, Device::Cpu));
+                let (a, b) = (ones(rows, inner)?, ones(inner, columns)?);
+                let (at, bt) = (ones(inner, rows)?.f_transpose(0, 1)?, ones(columns, inner)?.f_transpose(0, 1)?);
+                for (a, b) in [(&a, &b), (&a, &bt), (&at, &b), (&at, &bt)] {
+                    drop(a.f_mm(b)?);
+                }
+                drop(a.f_unsqueeze(0)?.f_bmm(&b.f_unsqueeze(0)?)?);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Sets the number of CPU threads that libtorch uses for one operation.

@@ -43,7 +43,9 @@ fn by_name(folder: &Path, classes: &Classes) -> Result<Listing> {
         let inside = sorted(class)?;
         let images = images(&inside)?;
         // Their images would be missing without a word.
-        if let Some(deeper) = inside.iter().find(|path| path.is_dir()).filter(|_| !images.is_empty()) {
+        if let Some(deeper) =
+            inside.iter().find(|path| path.is_dir() && !images.contains(path)).filter(|_| !images.is_empty())
+        {
             return Err(Error::file(deeper, "a folder beside the images of a class").hint(
                 "images are read from class folders, not from folders inside of them: move them up, or elsewhere",
             ));

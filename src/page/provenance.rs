@@ -98,7 +98,9 @@ pub fn table(manifest: &Json, script: Option<&str>) -> Markup {
     if let Some(started) = map.get("started_unix").and_then(Json::as_i64) {
         row("started", html! { (date(started)) });
     }
-    if let Some(seconds) = map.get("seconds").and_then(Json::as_f64) {
+    // While a run is under way its manifest is written only now and then.
+    let over = map.get("state").and_then(Json::as_str) != Some("running");
+    if let Some(seconds) = map.get("seconds").and_then(Json::as_f64).filter(|_| over) {
         row("duration", html! { (duration(seconds)) });
     }
     if let Some(hash) = map.get("script_sha256").and_then(Json::as_str) {

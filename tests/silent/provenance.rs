@@ -332,6 +332,8 @@ fn the_report_of_a_killed_run_shows_what_is_done() {
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
+    // Nobody knows when it was killed.
+    assert!(!page.contains(">duration<"), "{page}");
 }
 
 /// Counts what is shown of a call.

@@ -33,6 +33,9 @@ fn damaged<T>(what: impl Into<String>) -> Result<T> {
 /// More pixels than a picture of a data set has.
 const MOST_PIXELS: usize = 1 << 28;
 
+/// More than a byte of a file can hold, by far: what a header promises beyond gets no memory.
+const MOST_PER_BYTE: usize = 1 << 14;
+
 /// Where the coefficients of a block, in the order in which they are stored, lie in it.
 const ZIGZAG: [u8; 64] = [
     0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21,
@@ -115,7 +118,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Picture> {
             0xe0 if segment.starts_with(b"JFIF\0") => tables.jfif = true,
             0xee if segment.starts_with(b"Adobe") && segment.len() >= 12 => tables.adobe = Some(segment[11]),
             0xc0..=0xc2 if frame.is_some() => return damaged("it has two frames"),
-            0xc0..=0xc2 => frame = Some(Frame::read(segment, marker == 0xc2)?),
+            0xc0..=0xc2 => frame = Some(Frame::read(segment, marker == 0xc2, bytes.len())?),
             0xc3 | 0xc5..=0xcf => return Err(Unread::Foreign),
             0xda => {
                 let Some(frame) = &mut frame else { return damaged("a scan before its frame") };
@@ -181,12 +184,12 @@ impl Tables {
 }
 
 impl Frame {
-    fn read(segment: &[u8], progressive: bool) -> Result<Self> {
+    fn read(segment: &[u8], progressive: bool, bytes: usize) -> Result<Self> {
         let (height, width, count) = (word(segment, 1)?, word(segment, 3)?, usize::from(byte(segment, 5)?));
         if byte(segment, 0)? != 8 || height == 0 || !matches!(count, 1 | 3) {
             return Err(Unread::Foreign);
         }
-        if width == 0 || width * height > MOST_PIXELS {
+        if width == 0 || width * height > MOST_PIXELS.min(bytes.saturating_mul(MOST_PER_BYTE)) {
             return damaged(format!("{width} x {height} pixels"));
         }
         let mut samples = Vec::new();
