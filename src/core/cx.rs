@@ -11,7 +11,7 @@ use tch::Device;
 
 use super::record::{Library, Record};
 use super::tally::Tallies;
-use super::{Digest, Error, ErrorKind, Journal, Products, Result, Value, at_home, fix_products};
+use super::{Digest, Error, ErrorKind, Journal, Result, Value, at_home, settle_kernels};
 
 /// Where the progress of long calls is shown.
 pub trait Progress {
@@ -188,14 +188,7 @@ impl Default for Cx {
 
 impl Cx {
     pub fn new(progress: Box<dyn Progress>) -> Self {
-        let warnings = match fix_products() {
-            Products::Fixed | Products::AsAsked | Products::NotMkl => vec![],
-            Products::TooLate => vec![
-                "tensors were multiplied before the first context was made: the same seed may not give the same bytes (call \
-                 viva::core::fix_products() first)"
-                    .to_string(),
-            ],
-        };
+        settle_kernels();
         Self {
             stop: Arc::default(),
             polls: Cell::new(0),
@@ -224,7 +217,7 @@ impl Cx {
             data_folder: default_data_folder(),
             arguments: BTreeMap::new(),
             inputs: RefCell::default(),
-            warnings: RefCell::new(warnings),
+            warnings: RefCell::default(),
             print: Box::new(|text| println!("{text}")),
             display: Box::new(|value, width| value.details(width)),
             printed: RefCell::default(),

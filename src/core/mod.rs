@@ -27,7 +27,7 @@ pub use journal::{Journal, LongCall, State};
 pub use long::{columns_of, cut, quoted, wrapped};
 pub use table::Table;
 pub use tensor::{
-    Products, Tensor, cuda_available, device_name, fix_products, in_parallel, in_stream, normal_within_two_deviations,
-    random, resolve_device, set_threads, tune_allocator, with_stream,
+    Tensor, cuda_available, device_name, in_parallel, in_stream, normal_within_two_deviations, random, resolve_device,
+    set_threads, settle_kernels, tune_allocator, with_stream,
 };
 pub use value::{Callback, Object, Value, number, significant};

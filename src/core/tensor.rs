@@ -67,66 +67,29 @@ pub fn tune_allocator() {
     }
 }
 
-/// How matrix products are added up on this machine, from one process to the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Products {
-    /// In the same order always: on processors with AVX2 whatever the number of threads, on older ones for the same number.
-    Fixed,
-    /// As `MKL_CBWR` in the environment says.
-    AsAsked,
-    /// libtorch is built without MKL here.
-    NotMkl,
-    /// Products were made before anything could be said about them, so the first may be added up in another order.
-    TooLate,
-}
-
-/// Has MKL add up matrix products in an order that depends on nothing but their sizes. Left to itself it splits long sums over the threads,
-/// and the first training of a process was seen to have other weights now and then on a busy machine, never with such an order. Works
-/// before libtorch's first product; called again it answers the same.
-pub fn fix_products() -> Products {
-    static FIXED: std::sync::OnceLock<Products> = std::sync::OnceLock::new();
-    *FIXED.get_or_init(|| {
-        if std::env::var_os("MKL_CBWR").is_some_and(|mode| !mode.is_empty()) {
-            return Products::AsAsked;
-        }
-        // MKL_CBWR_AUTO | MKL_CBWR_STRICT of mkl_types.h; the second has no effect where it is not supported.
+/// Has MKL, which libtorch calls on Intel's and AMD's processors, choose its kernels before threads can ask for them. Products get the mode
+/// that MKL promises to be reproducible from run to run, unless MKL_CBWR in the environment says otherwise. MKL's vector functions note the
+/// processor twice, first by a number that stands for another accuracy: a thread that reads between the two takes square roots of twelve bits,
+/// so one thread asks for one before others can. Both work before libtorch's first operation, and again do nothing.
+pub fn settle_kernels() {
+    static SETTLED: std::sync::Once = std::sync::Once::new();
+    SETTLED.call_once(|| {
+        // MKL_CBWR_AUTO of mkl_types.h: the best kernels that this processor has.
         const BEST_FOR_THE_PROCESSOR: i32 = 2;
-        const WHATEVER_THE_THREADS: i32 = 0x10000;
-        // SAFETY: the function is mkl_cbwr_set of MKL's documentation, which takes and answers an int.
-        let answer = unsafe {
-            let Ok(set) = libloading::os::unix::Library::this()
-                .get::<unsafe extern "C" fn(i32) -> i32>(b"mkl_serv_cbwr_set\0")
-                .map(|set| *set)
-            else {
-                return Products::NotMkl;
-            };
-            set(BEST_FOR_THE_PROCESSOR | WHATEVER_THE_THREADS)
-        };
-        // What libtorch can't do now it says where it is asked for.
-        let _ = first_products();
-        if answer == 0 { Products::Fixed } else { Products::TooLate }
-    })
-}
-
-/// Multiplies once in every way and forgets it. While threads enter MKL for the first time, one of them may take another kernel for its
-/// part of a product than it takes ever after.
-fn first_products() -> Result<()> {
-    let threads = tch::get_num_threads();
-    for threads in [1, threads, threads] {
-        tch::set_num_threads(threads);
-        for kind in [tch::Kind::Float, tch::Kind::Double] {
-            for [rows, inner, columns] in [[16, 24, 784], [784, 24, 16], [128, 128, 128]] {
-                let ones = |a, b| Tensor::f_ones([a, b], (kind, Device::Cpu));
-                let (a, b) = (ones(rows, inner)?, ones(inner, columns)?);
-                let (at, bt) = (ones(inner, rows)?.f_transpose(0, 1)?, ones(columns, inner)?.f_transpose(0, 1)?);
-                for (a, b) in [(&a, &b), (&a, &bt), (&at, &b), (&at, &bt)] {
-                    drop(a.f_mm(b)?);
+        if std::env::var_os("MKL_CBWR").is_none_or(|mode| mode.is_empty()) {
+            // SAFETY: the function is mkl_cbwr_set of MKL's documentation, which takes and answers an int.
+            unsafe {
+                let process = libloading::os::unix::Library::this();
+                if let Ok(set) = process.get::<unsafe extern "C" fn(i32) -> i32>(b"mkl_serv_cbwr_set\0") {
+                    set(BEST_FOR_THE_PROCESSOR);
                 }
-                drop(a.f_unsqueeze(0)?.f_bmm(&b.f_unsqueeze(0)?)?);
             }
         }
-    }
-    Ok(())
+        // What libtorch can't do now it says where it is asked for.
+        drop(Tensor::f_ones([1], (tch::Kind::Float, Device::Cpu)).and_then(|one| one.f_sqrt()));
+        // libtorch keeps MKL from choosing fewer threads by itself once it was told a number.
+        tch::set_num_threads(tch::get_num_threads());
+    });
 }
 
 /// Sets the number of CPU threads that libtorch uses for one operation.

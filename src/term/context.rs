@@ -8,13 +8,13 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::{Bar, Paint, width};
-use crate::core::{Cx, fix_products, resolve_device, tune_allocator};
+use crate::core::{Cx, resolve_device, settle_kernels, tune_allocator};
 
-/// What a process does first: an allocator that keeps its pages, products that are added up in one order, and no developers' report of panics, which are caught where
-/// primitives are called and explained there.
+/// What a process does first: an allocator that keeps its pages, kernels that are chosen before threads ask for them, and no developers' report of
+/// panics, which are caught where primitives are called and explained there.
 pub fn start() {
     tune_allocator();
-    fix_products();
+    settle_kernels();
     // `viva ... | head` ends quietly when its reader does, as other commands do.
     #[cfg(unix)]
     // SAFETY: resets one signal to its default before any thread is started.

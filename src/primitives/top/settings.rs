@@ -14,8 +14,7 @@ pub static SEED: Primitive = Primitive {
             others. `--seed` on the command line sets the seed before the script starts; a call of seed() in the script wins. The same \
             seed gives the same bytes on the CPU with the same build, the same number of threads and the same kind of processor: \
             another kind (AVX2 instead of AVX-512) rounds differently, and a training makes that grow. What runs on a GPU, external \
-            programs, and limits in seconds have no such promise; MKL_CBWR in the environment takes the place of viva's choice of how \
-            matrix products are added up.",
+            programs, and limits in seconds have no such promise.",
     source: "",
     examples: &[Example { code: "seed(7)", result: "()" }],
     run: |cx: &Cx, args: &Args| {
