@@ -1,7 +1,7 @@
 //! What a folder says about its images: one folder per class, a `classes.csv` or `labels.json`, or names of files that begin with
 //! the WordNet ids of ImageNet's classes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -27,12 +27,32 @@ pub(super) fn list(folder: &Path, classes: &Classes) -> Result<(PathBuf, Listing
     for root in [folder, folder.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(folder)] {
         let table = root.join("classes.csv");
         if table.is_file() && (root == folder || folder.ends_with("images")) {
-            return Ok((root.to_path_buf(), from_csv(&table, classes)?));
+            return Ok((root.to_path_buf(), from_csv(&table, classes)?.beside(root)?));
         }
     }
     let labels = folder.join("labels.json");
-    let listing = if labels.is_file() { from_json(&labels, classes)? } else { by_name(folder, classes)? };
+    let listing =
+        if labels.is_file() { from_json(&labels, classes)?.beside(folder)? } else { by_name(folder, classes)? };
     Ok((folder.to_path_buf(), listing))
+}
+
+impl Listing {
+    /// Says how many pictures stand beside those that are listed and are not.
+    fn beside(mut self, root: &Path) -> Result<Self> {
+        let listed: BTreeSet<PathBuf> = self.files.iter().map(|file| root.join(file).components().collect()).collect();
+        let folders: BTreeSet<&Path> = listed.iter().filter_map(|file| file.parent()).collect();
+        let mut left_out = 0;
+        // A folder that is not there is named when its first image is read.
+        for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
+            left_out += sorted(folder)?.iter().filter(|file| ends_in(file, &READ) && !listed.contains(*file)).count();
+        }
+        match left_out {
+            0 => {}
+            1 => self.numbered += ", which leaves out a picture that lies beside those",
+            n => self.numbered += &format!(", which leaves out {n} pictures that lie beside those"),
+        }
+        Ok(self)
+    }
 }
 
 /// By the names of class folders, or of files where there are no such folders.
@@ -76,10 +96,7 @@ fn by_name(folder: &Path, classes: &Classes) -> Result<Listing> {
 }
 
 fn by_file(folder: &Path, entries: &[PathBuf], classes: &Classes) -> Result<Listing> {
-    let data = entries.iter().find(|path| {
-        path.extension()
-            .is_some_and(|ending| ["npz", "mat", "bin"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
-    });
+    let data = entries.iter().find(|path| ends_in(path, &["npz", "mat", "bin"]));
     let images = images(entries)?;
     if let Some(data) = data.filter(|_| images.is_empty()) {
         return Err(Error::file(folder, "no images, but files of data").hint(format!("name one: {}", data.display())));
@@ -134,16 +151,19 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
+const READ: [&str; 4] = ["png", "jpg", "jpeg", "gif"];
+const OTHERS: [&str; 9] = ["bmp", "webp", "tif", "tiff", "ppm", "pgm", "avif", "heic", "jp2"];
+
+fn ends_in(path: &Path, endings: &[&str]) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    endings.iter().any(|known| ending.eq_ignore_ascii_case(known))
+}
+
 /// The pictures among files; those that can't be read are refused, as a part of the images would be missing.
 fn images(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    const READ: [&str; 4] = ["png", "jpg", "jpeg", "gif"];
-    const OTHERS: [&str; 9] = ["bmp", "webp", "tif", "tiff", "ppm", "pgm", "avif", "heic", "jp2"];
-    let ending = |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
-    let mut images = files.to_vec();
-    images.retain(|path| READ.contains(&ending(path).as_str()));
-    match files.iter().find(|path| OTHERS.contains(&ending(path).as_str())) {
+    match files.iter().find(|path| ends_in(path, &OTHERS)) {
         Some(other) => Err(Error::file(other, "pictures of this format can't be read").hint("save it as PNG")),
-        None => Ok(images),
+        None => Ok(files.iter().filter(|path| ends_in(path, &READ)).cloned().collect()),
     }
 }
 

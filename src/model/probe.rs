@@ -23,7 +23,7 @@ const OWN: u64 = u64::from_be_bytes(*b"__probe_");
 
 impl Model {
     /// Asks about up to eight images, once for each model unless it has seen fewer, and keeps what it notices as cautions: answers that
-    /// are probabilities, that change when the same is asked again, or that depend on what else stands in the batch. Logarithms of
+    /// are probabilities, that prefer no class, that change when the same is asked again, or that depend on what else stands in the batch. Logarithms of
     /// probabilities are scores like any others: every softmax of them is the same. Networks of layers answer the same whatever else is
     /// asked, so they are asked once; TorchScript is asked three times; closures and programs, which may cost something, are asked about
     /// these images and about the first one alone, and once more only where the two answers differ.
@@ -79,7 +79,7 @@ impl Model {
     }
 
     /// Asks about the first images of a data set.
-    pub(super) fn probe_on(&self, cx: &Cx, set: &Dataset) -> Result<()> {
+    pub(crate) fn probe_on(&self, cx: &Cx, set: &Dataset) -> Result<()> {
         if !self.wants_probe(set.len()) {
             return Ok(());
         }
@@ -113,6 +113,13 @@ impl Model {
             noticed.push(format!(
                 "{} answers probabilities where scores before the softmax are expected: losses, margins and gradients are those of a second \
                  softmax",
+                self.name
+            ));
+        }
+        let spread = answers.f_amax([1i64].as_slice(), false)?.f_sub(&answers.f_amin([1i64].as_slice(), false)?)?;
+        if answers.size()[1] > 1 && spread.f_max()?.f_double_value(&[])? == 0.0 {
+            noticed.push(format!(
+                "{} gives all classes the same score: class 0 stands for its answer, which says nothing",
                 self.name
             ));
         }

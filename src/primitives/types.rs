@@ -103,6 +103,7 @@ pub static TYPES: &[Type] = &[
             field("missing", "an array of ints", "labels that gave no test"),
             field("answers", "a tensor", "how often each label (row) was drawn and answered with each class (column)"),
             field("seconds_per_test", "a float", "time taken, by tests"),
+            field("cautions", "an array of strings", "what was noticed of the classifier"),
         ],
         elements: "",
     },

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tch::Device;
 
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number};
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, number};
 use crate::data::{Dataset, from_tensor};
 use crate::generator::Generator;
 use crate::model::Model;
@@ -47,6 +47,7 @@ pub struct GeneratedTests {
     pub drawn: Vec<Drawn>,
     pub target: Option<i64>,
     of: [String; 2],
+    cautions: Cautions,
     digest: Digest,
 }
 
@@ -145,9 +146,11 @@ impl Found {
         let mut images = from_tensor(&pixels, self.labels, Some(names), false)?;
         images.name = format!("tests of {}", model.name);
         images.record(cx);
+        model.probe_on(cx, &images)?;
         let digest = Digest::of_parts(&[&images.digest().0, &model.digest().0, &generator.digest().0]);
         let of = [generator.name.clone(), model.name.clone()];
-        Ok(GeneratedTests { images, predictions: self.predictions, drawn: self.drawn, target, of, digest })
+        let cautions = model.cautions();
+        Ok(GeneratedTests { images, predictions: self.predictions, drawn: self.drawn, target, of, cautions, digest })
     }
 }
 
@@ -228,7 +231,11 @@ impl Object for GeneratedTests {
         let none: Vec<String> = self.drawn.iter().filter(|of| of.tests == 0).map(|of| of.label.to_string()).collect();
         let never = if none.is_empty() { String::new() } else { format!("; none shows {}", none.join(", ")) };
         let share = number(tests as f64 / draws.max(1) as f64);
-        format!("{tests} tests of {}{target} from {}: {draws} drawn, share {share}{never}", self.of[1], self.of[0])
+        let cautions = self.cautions.ending();
+        format!(
+            "{tests} tests of {}{target} from {}: {draws} drawn, share {share}{never}{cautions}",
+            self.of[1], self.of[0]
+        )
     }
 
     fn details(&self, width: usize) -> String {
@@ -247,6 +254,7 @@ impl Object for GeneratedTests {
             "missing",
             "answers",
             "seconds_per_test",
+            "cautions",
         ]
     }
 
@@ -257,6 +265,7 @@ impl Object for GeneratedTests {
             "images" => Value::object(self.images.clone()),
             "predictions" => Value::ints(self.predictions.iter().copied()),
             "target" => self.target.map_or(Value::Unit, Value::Int),
+            "cautions" => self.cautions.value(),
             "tests" => ints(&|of| of.tests as i64),
             "draws" => ints(&|of| of.draws as i64),
             "share" => Value::Float(tests as f64 / draws.max(1) as f64),
@@ -291,11 +300,12 @@ impl Object for GeneratedTests {
             "labels": per_label,
             "intended": self.images.labels(),
             "predictions": self.predictions,
+            "cautions": self.cautions.json(),
         })
     }
 
     fn table(&self) -> Option<Table> {
-        Some(Self::table(self))
+        Some(self.cautions.beside(Self::table(self)))
     }
 
     fn kept_as(&self) -> &'static [&'static str] {

@@ -41,11 +41,16 @@ fn an_error_no_better_than_guessing_is_said_in_the_result() {
     truths(
         r#"
         let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 }).only([3, 5]);
-        let f = model::from(|x| tensor::zeros([x.shape[0], 10]), #{ classes: 10 });
+        let constant = |classes| {
+            let scores = [2.0];
+            scores.pad(classes, 0.0);
+            model::from(|x| tensor::zeros([x.shape[0], classes]) + tensor::from(scores), #{ classes: classes })
+        };
+        let f = constant.call(10);
         let t = examine(f, ds, #{ space: space::noise(), search: search::sweep(), levels: [0.1] });
         t.save("t.json");
         let few = examine(f, ds.take(3), #{ space: space::noise(), search: search::sweep(), levels: [0.1] });
-        let other = examine(model::from(|x| tensor::zeros([x.shape[0], 11]), #{ classes: 11 }), ds.take(3), #{
+        let other = examine(constant.call(11), ds.take(3), #{
             space: space::noise(), search: search::sweep(), levels: [0.1],
         });
         #{
@@ -497,5 +502,27 @@ fn classes_that_are_not_clear_are_refused() -> Outcome {
     ] {
         refused_in(root, script, &[words]);
     }
+    Ok(())
+}
+
+#[test]
+fn pictures_that_a_table_does_not_list_are_counted() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    for file in ["ds/a.png", "ds/b.png", "ds/more/c.PNG", "ds/more/d.png", "ds/elsewhere/e.png"] {
+        image(root, file, 3)?;
+    }
+    std::fs::write(root.join("ds/classes.csv"), "index,name,file\n0,cat,a.png\n1,dog,more/c.PNG\n")?;
+    std::fs::write(root.join("ds/labels.txt"), "no picture")?;
+    image(root, "all/a.png", 3)?;
+    std::fs::write(root.join("all/labels.json"), r#"{"a.png": 0}"#)?;
+    truths_in(
+        root,
+        r#"#{
+            said: data::load("ds").numbered == "as classes.csv says, which leaves out 2 pictures that lie beside those",
+            shown: `${data::load("ds")}`.contains("leaves out 2 pictures"),
+            nothing: data::load("all").numbered == "as labels.json says",
+        }"#,
+    );
     Ok(())
 }

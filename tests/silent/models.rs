@@ -192,3 +192,20 @@ fn changes_of_different_images_are_not_compared() {
     let begin = "let f = model::train(data::glyphs(#{ n: 40, size: 16, seed: 1 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 20, seed: 1 });";
     super::refused(&format!("{begin} tolerance::compare_changes({}, {})", made(1), made(2)), "different images");
 }
+
+#[test]
+fn generated_tests_say_what_was_noticed_of_the_classifier() {
+    let script = r#"
+        let ds = data::glyphs(#{ n: 64, size: 16, position: "centred", margin: 0, seed: 1 });
+        let g = generator::train(ds, #{ steps: 1, batch: 16, critic_steps: 1, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+        let dead = model::from(|images| f.logits(images) * 0.0);
+        let found = generator::tests(g, dead, #{ labels: [3], n: 4 });
+        #{
+            noticed: found.cautions[0].contains("the same score"),
+            summary: `${found}`.contains("; caution: "),
+            answers: found.predictions.all(|answer| answer == 0)
+        }
+    "#;
+    truths(script);
+}

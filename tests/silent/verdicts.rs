@@ -75,7 +75,7 @@ fn a_report_takes_over_what_its_transcript_says() {
     truths(
         r#"
         let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
-        let f = model::from(|x| tensor::zeros([x.shape[0], 10]), #{ classes: 10 });
+        let f = model::from(|x| tensor::zeros([x.shape[0], 10]) + tensor::from([2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), #{ classes: 10 });
         let t = examine(f, ds.only([3, 5]), #{ space: space::translate(1), search: search::strongest() });
         let r = risk::report(t);
         let part = risk::report(examine(f, ds, #{ space: space::translate(1), search: search::strongest() })
