@@ -186,6 +186,10 @@ impl Param {
                 return Err(problem(format!("{}, got {given:?}", self.kind.describe()))
                     .hint(suggestion(given, words.iter().copied())));
             }
+            if matches!(value, Value::Unit) {
+                return Err(problem(format!("{}, got ()", self.kind.describe()))
+                    .hint("() is what calls return that only change what stands before the dot: push, pad, sort"));
+            }
             let mut error = problem(format!("{}, got {} {}", self.kind.describe(), value.kind(), brief(value)));
             if self.kind == Kind::Int && matches!(value, Value::Float(_)) {
                 error = error.hint("`/` gives a float; `div(a, b)` divides integers");
