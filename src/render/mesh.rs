@@ -119,6 +119,12 @@ impl Mesh {
         &self.surfaces[number as usize]
     }
 
+    /// Bytes that it takes, textures aside.
+    pub fn bytes(&self) -> u64 {
+        let surfaces = self.surfaces.len() * size_of::<Surface>();
+        (size_of_val(&*self.vertices) + size_of_val(&*self.triangles) + surfaces) as u64
+    }
+
     /// The identity of everything that is seen of it.
     pub fn digest(&self) -> Digest {
         let counts = [self.vertices.len(), self.triangles.len(), self.surfaces.len()];
