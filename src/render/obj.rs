@@ -27,8 +27,9 @@ const TEXTURE_SIDE: u32 = 8192;
 const ALL_TEXTURES: u64 = 1 << 28;
 /// Bytes of an OBJ file, at most: 256 MiB.
 const FILE: u64 = 256 << 20;
-/// What a mesh may take, however large its file.
+/// What a mesh may take, and the materials of one file, however large they are.
 const MOST: u64 = 2 << 30;
+const MOST_OF_MATERIALS: u64 = 1 << 28;
 /// What a corner of a face takes, of which each may begin a triangle of its own, what any other line takes, and what a material takes.
 const CORNER: u64 = 3 * (size_of::<Vertex>() + size_of::<Triangle>()) as u64;
 const LINE: u64 = 64;
@@ -66,8 +67,8 @@ pub fn read_obj(cx: &Cx, name: &str, files: &[PathBuf], textures: &mut Textures)
 type Parts = (Vec<tobj::Model>, Vec<tobj::Material>);
 
 /// The bytes of a file of which each may become a corner of a face, or a part of a material.
-fn bytes(cx: &Cx, file: &Path) -> Result<Vec<u8>> {
-    let budget = Budget::of(cx, file, Budget::TEXT)?.at_most(MOST);
+fn bytes(cx: &Cx, file: &Path, most: u64) -> Result<Vec<u8>> {
+    let budget = Budget::of(cx, file, Budget::TEXT)?.at_most(most);
     if budget.size() > FILE {
         return Err(Error::file(file, "larger than 256 MiB").hint("make the mesh coarser: a picture has few pixels"));
     }
@@ -98,7 +99,7 @@ impl Read for Watched<'_> {
 
 fn load(cx: &Cx, file: &Path) -> Result<Parts> {
     let folder = file.parent().unwrap_or(Path::new(""));
-    let object = bytes(cx, file)?;
+    let object = bytes(cx, file, MOST)?;
     // A library that is named twice holds the same materials both times.
     let seen = RefCell::new(HashSet::new());
     let refused = Cell::new(None);
@@ -107,7 +108,7 @@ fn load(cx: &Cx, file: &Path) -> Result<Parts> {
         if !seen.borrow_mut().insert(library.canonicalize().unwrap_or_else(|_| library.clone())) {
             return Ok(Default::default());
         }
-        match bytes(cx, &library) {
+        match bytes(cx, &library, MOST_OF_MATERIALS) {
             Ok(materials) => tobj::load_mtl_buf(&mut BufReader::new(Watched(cx, &materials))),
             Err(error) => {
                 refused.set(library.exists().then_some(error));

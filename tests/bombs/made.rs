@@ -20,7 +20,7 @@ fn case(name: &'static str, file: &'static str, bytes: Vec<u8>, said: &'static s
         "d.npz" => r#"data::load("d.npz")"#,
         "d.mat" => r#"data::load("d.mat")"#,
         "o.obj" => r#"data::objects("o.obj")"#,
-        _ => r#"data::load("pictures").images().shape"#,
+        _ => r#"data::load("pictures", #{ resize: 16, crop: 16 }).images().shape"#,
     };
     Case { name, files: vec![(file, bytes)], expression, said }
 }
