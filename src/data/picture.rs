@@ -49,8 +49,7 @@ pub fn read(path: &Path) -> Result<DynamicImage> {
         Err(Unread::Foreign) => {
             let header = ImageReader::with_format(Cursor::new(&bytes), format);
             let (width, height) = header.into_dimensions().map_err(|e| unreadable(path, &e.to_string()))?;
-            let budget = Budget::unwatched(bytes.len() as u64, jpeg::MOST_PER_BYTE as u64);
-            check_pixels(path, width.into(), height.into(), 8, &budget)?;
+            check_pixels(path, [width.into(), height.into()], 8, bytes.len() as u64, jpeg::MOST_PER_BYTE as u64)?;
             others()
         }
     }
@@ -95,17 +94,21 @@ fn check_size(path: &Path, bytes: &[u8], format: ImageFormat) -> Result<()> {
         (ImageFormat::Jpeg, _) => return Ok(()),
         _ => return Err(damaged(path, CUT)),
     };
-    check_pixels(path, wide as u64, high as u64, samples, &Budget::unwatched(bytes.len() as u64, factor))
+    check_pixels(path, [wide as u64, high as u64], samples, bytes.len() as u64, factor)
 }
 
-/// Refuses so many pixels of so many bits where a file can't hold them.
-fn check_pixels(path: &Path, wide: u64, high: u64, bits: u64, budget: &Budget) -> Result<()> {
+/// Refuses so many pixels of so many bits where a file of that size can't hold them, a byte standing for `factor` at most.
+fn check_pixels(path: &Path, [wide, high]: [u64; 2], bits: u64, size: u64, factor: u64) -> Result<()> {
     let pixels = wide.saturating_mul(high);
     if pixels > MOST_PIXELS {
         return Err(Error::file(path, format!("{wide} x {high} pixels, {MOST_PIXELS} at most are read")));
     }
-    let unpacked = wide.saturating_mul(bits).div_ceil(8).saturating_mul(high);
-    budget.take(unpacked, &format!("its {wide} x {high} pixels")).map_err(|error| error.at(path))
+    if wide.saturating_mul(bits).div_ceil(8).saturating_mul(high) <= size.saturating_mul(factor) {
+        return Ok(());
+    }
+    // Decoded, a bit may become four bytes.
+    let budget = Budget::unwatched(size, factor);
+    budget.take(4 * pixels, &format!("its {wide} x {high} pixels")).map_err(|error| error.at(path))
 }
 
 const CUT: &str = "the file is cut short";

@@ -272,6 +272,7 @@ pub fn objects() -> Vec<Case> {
         object("materials without end", format!("mtllib m.mtl\n{TRIANGLE}"), "newmtl a\n".repeat(2 << 20), "its materials would take"),
         object("a polygon of millions", polygon, String::new(), "its faces would take"),
         object("broken colours", format!("v 0 0 0 1 1 x\nv 1 0 0 1 1 1\nv 0 1 0\n{TRIANGLE}"), String::new(), "o.obj: "),
+        object("a colour of two numbers", format!("mtllib m.mtl\n{TRIANGLE}"), "newmtl a\nKd 1 0\n".into(), "do not fit together"),
         object("a broken number", format!("mtllib m.mtl\n{TRIANGLE}"), "newmtl a\nKd 1 0 x\n".into(), "materials can't be read"),
     ]
 }
