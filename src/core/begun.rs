@@ -66,7 +66,8 @@ impl Begun {
         }
         let text = std::fs::read(&path).map_err(|e| no_run(e.to_string()))?;
         let budget = Budget::unwatched(size.len(), Budget::PLAIN);
-        let manifest = strict_json(&text, &budget, |e| no_run(format!("not a manifest: {e}"))).map_err(|e| e.at(&path))?;
+        let manifest =
+            strict_json(&text, &budget, |e| no_run(format!("not a manifest: {e}"))).map_err(|e| e.at(&path))?;
         let words =
             |name: &str| manifest[name].as_str().map(str::to_string).ok_or_else(|| no_run(format!("it has no {name}")));
         let number = |name: &str| manifest[name].as_u64().ok_or_else(|| no_run(format!("it has no {name}")));

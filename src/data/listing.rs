@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use super::memory::numbered_classes;
 use super::numbering::{ALPHABETICALLY, Classes, Numbered, imagenet_number, number};
 use super::sheet::{Sheet, bytes};
-use crate::core::{Cx, Error, Result};
+use crate::core::{Cx, Error, Result, cut};
 
 #[derive(Default)]
 pub(super) struct Listing {
@@ -181,7 +181,7 @@ fn from_csv(cx: &Cx, path: &Path, classes: &Classes) -> Result<Listing> {
         sheet.column(&["index", "label", "class"]),
         sheet.column(&["staged_file", "file", "filename", "path", "image"]),
     ) else {
-        return Err(Error::file(path, format!("its columns are {}", sheet.head.join(", ")))
+        return Err(Error::file(path, format!("its columns are {}", cut(&sheet.head.join(", "), 300)))
             .hint("wanted are a column `index` of class numbers from 0 and a column `file`; `name` is read too"));
     };
     let name = sheet.column(&["name", "class_name"]).or_else(|| sheet.head.iter().position(|h| h.starts_with("name")));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::dataset::MAX_CLASSES;
 use super::sheet::{Sheet, bytes};
-use crate::core::{Budget, Cx, Error, Result, strict_json, suggestion};
+use crate::core::{Budget, Cx, Error, Result, cut, strict_json, suggestion};
 
 /// WordNet ids of ImageNet-1k's classes, in the order of their numbers (as in timm's `imagenet_synsets.txt`).
 static IMAGENET: &str = include_str!("imagenet_wnids.txt");
@@ -214,7 +214,7 @@ fn filled(path: &Path, names: BTreeMap<i64, String>, budget: &Budget) -> Result<
 fn names_of_table(path: &Path, bytes: &[u8], budget: &Budget) -> Result<Vec<Vec<String>>> {
     let sheet = Sheet::new(path, bytes, budget)?;
     let Some(index) = sheet.column(&["index", "label", "class"]) else {
-        return Err(Error::file(path, format!("its columns are {}", sheet.head.join(", ")))
+        return Err(Error::file(path, format!("its columns are {}", cut(&sheet.head.join(", "), 300)))
             .hint("wanted are a column `index` of class numbers from 0 and one of names"));
     };
     let others: Vec<usize> = (0..sheet.head.len()).filter(|&column| column != index).collect();

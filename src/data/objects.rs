@@ -159,7 +159,8 @@ pub fn read_objects(cx: &Cx, path: &Path, size: usize) -> Result<Dataset> {
     classes.dedup();
     let mut labels = vec![];
     // Files that are meant under several names are on disk once.
-    let files: BTreeSet<PathBuf> = listed.iter().flat_map(|one| &one.files).flat_map(|file| file.canonicalize()).collect();
+    let files: BTreeSet<PathBuf> =
+        listed.iter().flat_map(|one| &one.files).flat_map(|file| file.canonicalize()).collect();
     let on_disk = files.iter().flat_map(std::fs::metadata).map(|about| about.len()).sum();
     let budget = Budget::new(cx, on_disk, Budget::TEXT);
     for one in &listed {

@@ -188,6 +188,12 @@ fn missing_in_gif(bytes: &[u8]) -> Option<&'static str> {
             Some(b'!') => parts_end(at + 2),
             Some(b',') => {
                 pictures += 1;
+                // Their sizes are their own, whatever the screen's is.
+                let side = |at: usize| Some(u64::from(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?])));
+                let pixels = side(at + 5).zip(side(at + 7)).map_or(0, |(wide, high)| wide * high);
+                if pixels > (bytes.len() as u64 * GIF).max(1 << 20) {
+                    return Some("a picture in it is larger than its bytes can hold");
+                }
                 bytes.get(at + 9).and_then(|&flags| parts_end(at + 11 + colours(flags)))
             }
             Some(_) => return Some("a block of an unknown kind"),

@@ -98,7 +98,13 @@ pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
     Ok(generator)
 }
 
-fn discriminator(cx: &Cx, arch: &zoo::Architecture, file: &Path, asked: &Asked, device: tch::Device) -> Result<Rc<dyn Judge>> {
+fn discriminator(
+    cx: &Cx,
+    arch: &zoo::Architecture,
+    file: &Path,
+    asked: &Asked,
+    device: tch::Device,
+) -> Result<Rc<dyn Judge>> {
     let at = |error: Error| error.during(&file.display().to_string());
     match weights::read(cx, file)? {
         Contents::Weights(weights) => arch.load_discriminator(without_counters(weights)?, asked, device).map_err(at),

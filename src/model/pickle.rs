@@ -493,9 +493,10 @@ impl<'a> Reader<'a> {
 
     fn integers(&self, id: Id) -> Result<Vec<i64>> {
         match &self.nodes[id] {
-            Node::Tuple(items) | Node::List(items) if items.len() > MOST_SIZES => {
-                Err(bad(format!("the pickle holds a tensor of {} dimensions, {MOST_SIZES} at most are read", items.len())))
-            }
+            Node::Tuple(items) | Node::List(items) if items.len() > MOST_SIZES => Err(bad(format!(
+                "the pickle holds a tensor of {} dimensions, {MOST_SIZES} at most are read",
+                items.len()
+            ))),
             Node::Tuple(items) | Node::List(items) => items
                 .iter()
                 .map(|&id| match self.nodes[id] {

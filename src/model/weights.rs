@@ -291,11 +291,7 @@ fn legacy(bytes: &[u8], budget: &Budget) -> Result<Weights> {
 }
 
 /// Finds the state dict among the wrappers that training programs put around it.
-fn state_dict(
-    pickle: &Pickle,
-    budget: &Budget,
-    fetch: &mut dyn FnMut(&Storage) -> Result<Vec<u8>>,
-) -> Result<Weights> {
+fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) -> Result<Vec<u8>>) -> Result<Weights> {
     let none = || bad("the file holds no state dict").hint("in Python: torch.save(model.state_dict(), path)");
     // Once per dict: one that stands in another many times would be gone through each time.
     let mut with_tensors = vec![false; pickle.nodes()];

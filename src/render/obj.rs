@@ -179,8 +179,11 @@ impl Textures {
         }
         self.pixels += u64::from(width) * u64::from(height);
         if self.pixels > ALL_TEXTURES {
-            return Err(Error::file(&path, format!("the textures come to {} pixels, {ALL_TEXTURES} at most", self.pixels))
-                .hint("make them smaller: a picture of an object has few pixels"));
+            return Err(Error::file(
+                &path,
+                format!("the textures come to {} pixels, {ALL_TEXTURES} at most", self.pixels),
+            )
+            .hint("make them smaller: a picture of an object has few pixels"));
         }
         let picture = crate::data::picture::read(&path)?.to_rgb8();
         let pixels = picture.pixels().map(|pixel| pixel.0).collect();

@@ -84,8 +84,16 @@ fn number(n: u32) -> Vec<u8> {
 }
 
 fn storage(key: &str, len: u32) -> Vec<u8> {
-    [b"(".to_vec(), text("storage"), b"ctorch\nFloatStorage\n".to_vec(), text(key), text("cpu"), number(len), b"tQ".to_vec()]
-        .concat()
+    [
+        b"(".to_vec(),
+        text("storage"),
+        b"ctorch\nFloatStorage\n".to_vec(),
+        text(key),
+        text("cpu"),
+        number(len),
+        b"tQ".to_vec(),
+    ]
+    .concat()
 }
 
 /// A call that makes a tensor of a storage that is already said, by its place in the memo; 0 has the constructor.
@@ -112,14 +120,18 @@ pub fn keys(count: usize, length: usize) -> Vec<u8> {
     let key = "k".repeat(length);
     let mut pickle = [CONSTRUCTOR, &storage("0", 4), b"q\x010"].concat();
     pickle.extend(tensor(b"h\x01", [2, 2], [2, 1]));
-    pickle.extend([b"q\x020".to_vec(), text(&key), b"q\x030}(".to_vec(), b"h\x03h\x02".repeat(count), b"u.".to_vec()].concat());
+    pickle.extend(
+        [b"q\x020".to_vec(), text(&key), b"q\x030}(".to_vec(), b"h\x03h\x02".repeat(count), b"u.".to_vec()].concat(),
+    );
     zipped(&[("w/data.pkl", &pickle), ("w/data/0", &[0; 16])])
 }
 
 /// One list of pairs of which a dict is made again and again.
 pub fn ordered(pairs: usize, count: usize) -> Vec<u8> {
     let mut pickle = b"\x80\x02ccollections\nOrderedDict\nq\x000NN\x86q\x010](".to_vec();
-    pickle.extend([b"h\x01".repeat(pairs), b"e\x85q\x020".to_vec(), b"h\x00h\x02R0".repeat(count), b"N.".to_vec()].concat());
+    pickle.extend(
+        [b"h\x01".repeat(pairs), b"e\x85q\x020".to_vec(), b"h\x00h\x02R0".repeat(count), b"N.".to_vec()].concat(),
+    );
     zipped(&[("w/data.pkl", &pickle)])
 }
 
@@ -150,12 +162,37 @@ pub fn weights() -> Vec<Case> {
         case("one key again and again", "w.pth", keys(300_000, 16 << 10), "twice"),
         case("one list for many dicts", "w.pth", ordered(20_000, 80_000), "its pickle would take"),
         case("a packed pickle", "w.pth", nothings(60 << 20), "would take"),
-        case("names for the same bytes", "w.pth", overlapping(("w/data.pkl", &shared), &name, 5000, &[0; 1 << 20]), "its entries take"),
+        case(
+            "names for the same bytes",
+            "w.pth",
+            overlapping(("w/data.pkl", &shared), &name, 5000, &[0; 1 << 20]),
+            "its entries take",
+        ),
         case("an entry that is there twice", "w.pth", twice, "holds \"w/data/0\" twice"),
-        case("a packed TorchScript", "w.pth", zipped(&[("w/code/a.py", &[0; 100]), ("w/data/0", &vec![0; 60 << 20])]), "what it unpacks to would take"),
-        case("overlapping tensors", "w.safetensors", safetensors(&format!("{{{}}}", many(&tensor_at, 3000)), 4 << 20), "overlap"),
-        case("a tensor that is there twice", "w.safetensors", safetensors(&format!(r#"{{"a":{number},"a":{number}}}"#), 4), "\"a\" stands there twice"),
-        case("a header of numbers", "w.safetensors", safetensors(&format!(r#"{{"a":[{zeros}0]}}"#), 4), "its JSON would take"),
+        case(
+            "a packed TorchScript",
+            "w.pth",
+            zipped(&[("w/code/a.py", &[0; 100]), ("w/data/0", &vec![0; 60 << 20])]),
+            "what it unpacks to would take",
+        ),
+        case(
+            "overlapping tensors",
+            "w.safetensors",
+            safetensors(&format!("{{{}}}", many(&tensor_at, 3000)), 4 << 20),
+            "overlap",
+        ),
+        case(
+            "a tensor that is there twice",
+            "w.safetensors",
+            safetensors(&format!(r#"{{"a":{number},"a":{number}}}"#), 4),
+            "\"a\" stands there twice",
+        ),
+        case(
+            "a header of numbers",
+            "w.safetensors",
+            safetensors(&format!(r#"{{"a":[{zeros}0]}}"#), 4),
+            "its JSON would take",
+        ),
     ]
 }
 
@@ -179,7 +216,12 @@ pub fn texts() -> Vec<Case> {
         case("wide rows", "t.csv", wide.into_bytes(), "its rows would take"),
         case("a row of commas", "t.csv", [&b"a\n"[..], &vec![b','; 56 << 20]].concat(), "columns"),
         case("a head of commas", "t.csv", vec![b','; 56 << 20], "columns"),
-        pictures("names of a million classes", "names.csv", columns, "the names of classes that it leaves out would take"),
+        pictures(
+            "names of a million classes",
+            "names.csv",
+            columns,
+            "the names of classes that it leaves out would take",
+        ),
         pictures("a label of numbers", "pictures/labels.json", labels, "its JSON would take"),
         pictures("a deep label", "pictures/labels.json", deep, "recursion limit"),
     ]
@@ -211,7 +253,8 @@ pub fn png(wide: u32, high: u32, bytes: &[u8]) -> Vec<u8> {
 
 /// A picture of one pixel on a screen of another size.
 pub fn gif(wide: u16, high: u16) -> Vec<u8> {
-    let screen = [&b"GIF89a"[..], &wide.to_le_bytes(), &high.to_le_bytes(), &[0x80, 0, 0, 0, 0, 0, 255, 255, 255]].concat();
+    let screen =
+        [&b"GIF89a"[..], &wide.to_le_bytes(), &high.to_le_bytes(), &[0x80, 0, 0, 0, 0, 0, 255, 255, 255]].concat();
     [&screen[..], b",\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0;"].concat()
 }
 
@@ -226,7 +269,9 @@ pub fn jpeg(wide: u16, high: u16) -> Vec<u8> {
 fn mat(shape: [u32; 4], padding: usize) -> Vec<u8> {
     let words = |all: &[u32]| all.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
     let count = shape.iter().product::<u32>();
-    let parts = [words(&[6, 8, 9, 0, 5, 16]), words(&shape), words(&[1 | 1 << 16, u32::from(b'X')]), words(&[2, count])].concat();
+    let parts =
+        [words(&[6, 8, 9, 0, 5, 16]), words(&shape), words(&[1 | 1 << 16, u32::from(b'X')]), words(&[2, count])]
+            .concat();
     let inner = [words(&[14, count.saturating_add(parts.len() as u32)]), parts, vec![0; 1000]].concat();
     let element = packed(&inner);
     let mut file = [b"MATLAB 5.0".to_vec(), vec![b' '; 114], vec![0, 1, b'I', b'M']].concat();
@@ -242,8 +287,18 @@ pub fn arrays() -> Vec<Case> {
     let npz = |images: Vec<u8>| zipped(&[("labels.npy", &labels), ("images.npy", &images)]);
     let nested = [b"{'descr': ".to_vec(), vec![b'('; 60_000]].concat();
     vec![
-        case("a header of four gigabytes", "d.npz", npz(npy(2, b"{", u32::MAX - 16, &[])), "header is longer than any array's"),
-        case("a nested header", "d.npz", npz(npy(1, &nested, nested.len() as u32, &[])), "nested deeper than any array's"),
+        case(
+            "a header of four gigabytes",
+            "d.npz",
+            npz(npy(2, b"{", u32::MAX - 16, &[])),
+            "header is longer than any array's",
+        ),
+        case(
+            "a nested header",
+            "d.npz",
+            npz(npy(1, &nested, nested.len() as u32, &[])),
+            "nested deeper than any array's",
+        ),
         case("an image of gigabytes", "d.mat", mat([30_000, 30_000, 3, 1], 3 << 20), "the file is truncated"),
         case("a large PNG", "pictures/a/a.png", png(16_000, 16_000, &[0; 100]), "its 16000 x 16000 pixels would take"),
         case("a large GIF", "pictures/a/a.gif", gif(11_000, 11_000), "its 11000 x 11000 pixels would take"),
@@ -267,13 +322,38 @@ pub fn objects() -> Vec<Case> {
     let spellings = (0..200).map(|n| format!("newmtl m{n}\nmap_Kd {}t.png\n", "./".repeat(n))).collect::<String>();
     let polygon = format!("v 0 0 0\nv 1 0 0\nv 0 1 0\nf{}\n", " 1 2 3".repeat(9 << 20));
     vec![
-        object("a library again and again", "mtllib m.mtl\n".repeat(30_000) + TRIANGLE, "newmtl a\nKd 1 0 0\n".repeat(3000), "1"),
+        object(
+            "a library again and again",
+            "mtllib m.mtl\n".repeat(30_000) + TRIANGLE,
+            "newmtl a\nKd 1 0 0\n".repeat(3000),
+            "1",
+        ),
         object("a texture under many names", format!("mtllib m.mtl\n{TRIANGLE}"), spellings, "1"),
-        object("materials without end", format!("mtllib m.mtl\n{TRIANGLE}"), "newmtl a\n".repeat(2 << 20), "its materials would take"),
+        object(
+            "materials without end",
+            format!("mtllib m.mtl\n{TRIANGLE}"),
+            "newmtl a\n".repeat(2 << 20),
+            "its materials would take",
+        ),
         object("a polygon of millions", polygon, String::new(), "its faces would take"),
-        object("broken colours", format!("v 0 0 0 1 1 x\nv 1 0 0 1 1 1\nv 0 1 0\n{TRIANGLE}"), String::new(), "o.obj: "),
-        object("a colour of two numbers", format!("mtllib m.mtl\n{TRIANGLE}"), "newmtl a\nKd 1 0\n".into(), "do not fit together"),
-        object("a broken number", format!("mtllib m.mtl\n{TRIANGLE}"), "newmtl a\nKd 1 0 x\n".into(), "materials can't be read"),
+        object(
+            "broken colours",
+            format!("v 0 0 0 1 1 x\nv 1 0 0 1 1 1\nv 0 1 0\n{TRIANGLE}"),
+            String::new(),
+            "o.obj: ",
+        ),
+        object(
+            "a colour of two numbers",
+            format!("mtllib m.mtl\n{TRIANGLE}"),
+            "newmtl a\nKd 1 0\n".into(),
+            "do not fit together",
+        ),
+        object(
+            "a broken number",
+            format!("mtllib m.mtl\n{TRIANGLE}"),
+            "newmtl a\nKd 1 0 x\n".into(),
+            "materials can't be read",
+        ),
     ]
 }
 
@@ -286,7 +366,8 @@ pub fn long_idx(megabytes: u64) -> [Vec<u8>; 2] {
     };
     let words = |all: &[u32]| all.iter().flat_map(|n| n.to_be_bytes()).collect::<Vec<u8>>();
     let count = megabytes as u32;
-    let images = [packed(&words(&[0x803, count, 1024, 1024])), packed(&vec![0; 1 << 20]).repeat(megabytes as usize)].concat();
+    let images =
+        [packed(&words(&[0x803, count, 1024, 1024])), packed(&vec![0; 1 << 20]).repeat(megabytes as usize)].concat();
     [images, packed(&[words(&[0x801, count]), vec![0; megabytes as usize]].concat())]
 }
 

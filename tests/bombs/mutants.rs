@@ -266,7 +266,11 @@ const TEXTS: [Target; 2] = [
         read: |desk, bytes| {
             let text = String::from_utf8_lossy(bytes);
             let ast = desk.session.compile("mutant.rhai", &text).map_err(|e| viva::core::Error::data(e.kind))?;
-            Ok(check(&desk.session, &ast, &text).iter().map(|found| found.message.clone()).collect::<Vec<_>>().join("\n"))
+            Ok(check(&desk.session, &ast, &text)
+                .iter()
+                .map(|found| found.message.clone())
+                .collect::<Vec<_>>()
+                .join("\n"))
         },
     },
     Target {
