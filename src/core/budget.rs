@@ -14,7 +14,7 @@ use super::{Cx, Error, ErrorKind, Result};
 /// Bytes that every file may take, however small.
 const ROOM: u64 = 16 << 20;
 
-/// Bytes that packed files may take, however large they say they are; six times its own bytes a file may always take.
+/// Bytes that packed files may take, however large they say they are; eight times its own bytes a file may always take.
 const MOST: u64 = 8 << 30;
 
 /// Bytes read, and steps made, between two looks at whether to stop.
@@ -46,7 +46,7 @@ impl<'a> Budget<'a> {
 
     /// Of a reader that nobody can stop, such as one of a single picture.
     pub fn unwatched(size: u64, factor: u64) -> Self {
-        let most = ROOM.saturating_add(size.saturating_mul(factor)).min(MOST.max(size.saturating_mul(6)));
+        let most = ROOM.saturating_add(size.saturating_mul(factor)).min(MOST.max(size.saturating_mul(8)));
         Self { cx: None, size, most, taken: Cell::default(), steps: Cell::default() }
     }
 

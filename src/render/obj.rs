@@ -122,7 +122,8 @@ fn load(cx: &Cx, file: &Path) -> Result<Parts> {
     let read = catch_unwind(AssertUnwindSafe(|| tobj::load_obj_buf(&mut object, &options, materials_of)));
     cx.check()?;
     if let Some(error) = refused.take() {
-        return Err(error);
+        let message = format!("{}: its materials can't be read: {}", file.display(), error.message);
+        return Err(Error { message, ..error });
     }
     let what_is_wanted = "wanted is a Wavefront OBJ file: lines such as `v 0 1 0` and `f 1 2 3`";
     let Ok(read) = read else {
