@@ -337,6 +337,9 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
     Err(none())
 }
 
+/// A view by its storage, offset, sizes and strides.
+type Seen<'a> = (Rc<str>, i64, &'a [i64], &'a [i64]);
+
 fn tensors(
     pickle: &Pickle,
     entries: &[(Rc<str>, Id)],
@@ -345,7 +348,7 @@ fn tensors(
 ) -> Result<Weights> {
     let mut whole: HashMap<Rc<str>, Tensor> = HashMap::new();
     // Layers may share their weights: what is the same view is one tensor.
-    let mut made: HashMap<(Rc<str>, i64, &[i64], &[i64]), Tensor> = HashMap::new();
+    let mut made: HashMap<Seen, Tensor> = HashMap::new();
     let mut weights = Weights::new();
     for (name, id) in entries {
         budget.step()?;
