@@ -82,14 +82,14 @@ struct Target {
     /// The folder of the corpus.
     name: &'static str,
     /// Checksums and lengths are made to fit, so that what lies behind them is reached.
-    mend: fn(&mut Vec<u8>),
+    mend: fn(&mut [u8]),
     read: fn(&mut Desk, &[u8]) -> Answer,
 }
 
-fn as_they_are(_: &mut Vec<u8>) {}
+fn as_they_are(_: &mut [u8]) {}
 
 /// Of a PNG's chunks.
-fn mend_png(bytes: &mut Vec<u8>) {
+fn mend_png(bytes: &mut [u8]) {
     let mut at = 8;
     while let Some(word) = bytes.get(at..at + 4) {
         let length = u32::from_be_bytes(word.try_into().unwrap()) as usize;
@@ -102,7 +102,7 @@ fn mend_png(bytes: &mut Vec<u8>) {
 }
 
 /// Of a journal's records.
-fn mend_journal(bytes: &mut Vec<u8>) {
+fn mend_journal(bytes: &mut [u8]) {
     let mut at = 16;
     while let Some(word) = bytes.get(at..at + 4) {
         let length = u32::from_le_bytes(word.try_into().unwrap()) as usize;
