@@ -160,7 +160,7 @@ fn npz_files_are_checked() -> Outcome {
         (vec![("images", npy("|u1", "(2, 8, 8, 3)", &[9; 384])), ("labels", labels.clone())], "N x H x W x C"),
         (vec![("images", npy("|u1", "(0, 3, 4)", &[])), ("labels", npy("<i8", "(0,)", &[]))], "no images"),
         (vec![("images", npy("|u1", "(2, 3, 5)", &[9; 24])), ("labels", labels.clone())], "needs 30 bytes, found 24"),
-        (vec![("images", npy("|u1", "(2, 3, 3)", &[9; 24])), ("labels", labels.clone())], "needs 18 bytes, found 19"),
+        (vec![("images", npy("|u1", "(2, 3, 3)", &[9; 24])), ("labels", labels.clone())], "needs 18 bytes, found 24"),
         (
             vec![("images", npy("|u1", "(2, 99999999, 99999999)", &[9; 24])), ("labels", labels.clone())],
             "more than the file can hold",

@@ -25,7 +25,7 @@ fn data() -> PathBuf {
 }
 
 fn tensors(path: PathBuf) -> Result<Weights> {
-    match weights::read(&path)? {
+    match weights::read(&viva::core::Cx::default(), &path)? {
         Contents::Weights(weights) => Ok(weights),
         Contents::TorchScript => panic!("{} is TorchScript", path.display()),
     }

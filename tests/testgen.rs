@@ -242,10 +242,11 @@ fn a_running_average_is_one_of_weights() {
         generator::finetune(g, f, ds, how + #{ average: 0.9 }).save("mean.safetensors");
     "#;
     run_in(folder.path(), &format!("{TINY}{script}")).unwrap();
-    let read = |name: &str| match viva::model::weights::read(&folder.path().join(name)).unwrap() {
-        viva::model::weights::Contents::Weights(weights) => weights,
-        viva::model::weights::Contents::TorchScript => panic!("{name}"),
-    };
+    let read =
+        |name: &str| match viva::model::weights::read(&viva::core::Cx::default(), &folder.path().join(name)).unwrap() {
+            viva::model::weights::Contents::Weights(weights) => weights,
+            viva::model::weights::Contents::TorchScript => panic!("{name}"),
+        };
     let [before, last, mean] = ["before.safetensors", "last.safetensors", "mean.safetensors"].map(read);
     let mut moved = 0.0;
     for (name, mean) in mean.iter().filter(|(name, t)| !name.starts_with("discriminator") && t.is_floating_point()) {

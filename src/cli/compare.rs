@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use crate::core::{Digest, Error, Result, cut, significant};
+use crate::core::{Budget, Digest, Error, Result, cut, significant};
 use crate::page::folder::{Entry, Folder};
 
 /// What tells of a run and is no result of it.
@@ -120,7 +120,12 @@ impl Differences {
 }
 
 fn of_json(a: &[u8], b: &[u8]) -> Option<String> {
-    let (a, b): (Json, Json) = (serde_json::from_slice(a).ok()?, serde_json::from_slice(b).ok()?);
+    // What is too large as values is compared as text.
+    let value = |text: &[u8]| -> Option<Json> {
+        Budget::unwatched(text.len() as u64, Budget::TEXT).at_most(1 << 30).json(text).ok()?;
+        serde_json::from_slice(text).ok()
+    };
+    let (a, b) = (value(a)?, value(b)?);
     let mut found = Differences::default();
     walk("", &a, &b, &mut found);
     found.told("values")

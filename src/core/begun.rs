@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::machine::versions;
 use super::record::{PROGRESS, SCRIPT};
 use super::texts::{Change, Text};
-use super::{Digest, Error, Result};
+use super::{Budget, Digest, Error, Result, strict_json};
 
 /// No manifest has more bytes.
 const LARGEST: u64 = 64 << 20;
@@ -64,8 +64,10 @@ impl Begun {
         if !size.is_file() || size.len() > LARGEST {
             return Err(no_run("not a manifest".into()));
         }
-        let text = std::fs::read_to_string(&path).map_err(|e| no_run(e.to_string()))?;
-        let manifest: Json = serde_json::from_str(&text).map_err(|e| no_run(format!("not a manifest: {e}")))?;
+        let text = std::fs::read(&path).map_err(|e| no_run(e.to_string()))?;
+        let budget = Budget::unwatched(size.len(), Budget::PLAIN);
+        let manifest =
+            strict_json(&text, &budget, |e| no_run(format!("not a manifest: {e}"))).map_err(|e| e.at(&path))?;
         let words =
             |name: &str| manifest[name].as_str().map(str::to_string).ok_or_else(|| no_run(format!("it has no {name}")));
         let number = |name: &str| manifest[name].as_u64().ok_or_else(|| no_run(format!("it has no {name}")));

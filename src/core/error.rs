@@ -104,6 +104,12 @@ impl Error {
         self
     }
 
+    /// Puts a file's name in front, unless the message begins with it, or says no more than that the user asked for an end.
+    pub fn at(self, path: &Path) -> Self {
+        let name = path.display().to_string();
+        if self.is_interrupted() || self.message.starts_with(&name) { self } else { self.during(&name) }
+    }
+
     pub fn is_out_of_memory(&self) -> bool {
         self.kind == ErrorKind::Memory
     }

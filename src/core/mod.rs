@@ -1,6 +1,7 @@
 //! Values, tensors, errors, the context of a run and its record: what every other floor stands on.
 
 mod begun;
+mod budget;
 mod caution;
 mod cx;
 mod digest;
@@ -8,8 +9,10 @@ mod error;
 mod gradient;
 mod home;
 mod journal;
+mod json;
 mod long;
 mod machine;
+mod packed;
 pub mod record;
 mod table;
 mod tally;
@@ -17,6 +20,7 @@ mod tensor;
 mod texts;
 mod value;
 
+pub use budget::Budget;
 pub use caution::Cautions;
 pub use cx::{Activity, Cx, Draws, Input, Progress, Quiet, Task};
 pub use digest::Digest;
@@ -24,7 +28,9 @@ pub use error::{Error, ErrorKind, Result, nearest, suggestion};
 pub use gradient::{Graph, gradients, no_gradient};
 pub use home::at_home;
 pub use journal::{Journal, LongCall, State};
+pub use json::strict_json;
 pub use long::{columns_of, cut, quoted, wrapped};
+pub use packed::Packed;
 pub use table::Table;
 pub use tensor::{
     Tensor, cuda_available, device_name, in_parallel, in_stream, normal_within_two_deviations, random, resolve_device,

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::memory::{Memory, Pixels, Raw, check_held, numbered_classes};
-use crate::core::{Cx, Digest, Error, Result};
+use crate::core::{Budget, Cx, Digest, Error, Result};
 
 const CLASSES: [&str; 10] = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"];
 
@@ -54,16 +54,17 @@ pub(super) fn read(cx: &Cx, paths: &[PathBuf]) -> Result<Raw> {
         total += std::fs::metadata(path).map_err(|e| Error::file(path, e))?.len();
         check_held(total).map_err(|e| e.during(&path.display().to_string()))?;
     }
+    let budget = Budget::new(cx, total, Budget::PLAIN);
     let version = version.ok_or_else(|| Error::internal("no CIFAR files"))?;
     let classes = match version {
         Version::Ten => CLASSES.map(String::from).to_vec(),
-        Version::Hundred => fine_names(&paths[0])?,
+        Version::Hundred => fine_names(cx, &paths[0])?,
     };
     for path in paths {
-        cx.check()?;
-        let bytes = std::fs::read(path).map_err(|e| Error::file(path, e))?;
+        let bytes = budget.file(path)?;
         digests.push(Digest::of(&bytes));
         for (i, record) in bytes.chunks_exact(version.record()).enumerate() {
+            budget.step()?;
             let (label, image) = record.split_at(record.len() - IMAGE);
             // Of CIFAR-100's two labels the fine one comes second; the first is one of twenty.
             if label.len() == 2 && label[0] >= 20 {
@@ -87,8 +88,13 @@ pub(super) fn read(cx: &Cx, paths: &[PathBuf]) -> Result<Raw> {
 }
 
 /// The names beside a file of CIFAR-100, as its archive has them; numbers without.
-fn fine_names(path: &Path) -> Result<Vec<String>> {
-    let text = std::fs::read_to_string(path.with_file_name("fine_label_names.txt")).unwrap_or_default();
-    let names: Vec<String> = text.split_whitespace().map(String::from).collect();
+fn fine_names(cx: &Cx, path: &Path) -> Result<Vec<String>> {
+    let list = path.with_file_name("fine_label_names.txt");
+    let bytes = match list.is_file() {
+        true => Budget::of(cx, &list, Budget::PLAIN)?.at_most(1 << 20).file(&list)?,
+        false => vec![],
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let names: Vec<String> = text.split_whitespace().take(101).map(String::from).collect();
     if names.len() == 100 { Ok(names) } else { numbered_classes(&[99]) }
 }

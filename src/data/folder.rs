@@ -33,7 +33,7 @@ pub(super) fn load(
     classes: &Classes,
     choose: &dyn Fn(usize) -> Option<Vec<usize>>,
 ) -> Result<Dataset> {
-    let (root, mut listing) = list(folder, classes)?;
+    let (root, mut listing) = list(cx, folder, classes)?;
     if listing.files.is_empty() {
         return Err(
             Error::file(folder, "no images").hint("wanted are .png, .jpg, .jpeg or .gif files in one folder per class")

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::MultiGzDecoder;
 
 use super::memory::{Memory, Pixels, Raw, check_held};
-use crate::core::{Digest, Error, Result};
+use crate::core::{Budget, Cx, Digest, Error, Result};
 
 /// Unsigned bytes in three dimensions: images.
 const IMAGES: u32 = 0x0803;
@@ -16,13 +16,13 @@ const IMAGES: u32 = 0x0803;
 const LABELS: u32 = 0x0801;
 
 /// Reads an images file and its labels file; the digest is of their contents, gzipped or not.
-pub(super) fn read(images: &Path, labels: Option<&Path>) -> Result<Raw> {
+pub(super) fn read(cx: &Cx, images: &Path, labels: Option<&Path>) -> Result<Raw> {
     let labels = match labels {
         Some(path) => path.to_path_buf(),
         None => labels_beside(images)?,
     };
-    let (label_size, label_bytes) = read_array(&labels, LABELS)?;
-    let (size, bytes) = read_array(images, IMAGES)?;
+    let (label_size, label_bytes) = read_array(cx, &labels, LABELS).map_err(|e| e.at(&labels))?;
+    let (size, bytes) = read_array(cx, images, IMAGES).map_err(|e| e.at(images))?;
     if label_size[0] != size[0] {
         let (n, m) = (size[0], label_size[0]);
         return Err(Error::data(format!(
@@ -61,11 +61,14 @@ fn labels_beside(images: &Path) -> Result<PathBuf> {
 }
 
 /// The sizes and bytes of one array.
-fn read_array(path: &Path, magic: u32) -> Result<(Vec<usize>, Vec<u8>)> {
+fn read_array(cx: &Cx, path: &Path, magic: u32) -> Result<(Vec<usize>, Vec<u8>)> {
     let failed = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::UnexpectedEof => Error::file(path, "the file is truncated"),
         _ => Error::file(path, e),
     };
+    // Of labels each byte becomes a number of eight.
+    let factor = if is_packed(path)? { Budget::DEFLATE } else { Budget::PLAIN };
+    let budget = Budget::of(cx, path, factor)?;
     let mut reader = open(path)?;
     let mut word = || -> Result<u32> {
         let mut bytes = [0u8; 4];
@@ -88,8 +91,7 @@ fn read_array(path: &Path, magic: u32) -> Result<(Vec<usize>, Vec<u8>)> {
     let total = total.ok_or_else(|| Error::file(path, format!("its sizes are impossible: {sizes}")))?;
     check_held(total as u64).map_err(|e| e.during(&path.display().to_string()))?;
     // The bytes grow as they come: a header that lies can't ask for memory that the file doesn't fill.
-    let mut bytes = Vec::new();
-    reader.take(total as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let bytes = budget.read(reader, total as u64 + 1, "its contents", failed)?;
     if bytes.len() != total {
         let came = if bytes.len() > total { "more".into() } else { format!("{}, it is truncated", bytes.len()) };
         return Err(Error::file(path, format!("{sizes} needs {total} bytes, the file holds {came}")));
@@ -97,11 +99,16 @@ fn read_array(path: &Path, magic: u32) -> Result<(Vec<usize>, Vec<u8>)> {
     Ok((size, bytes))
 }
 
+fn is_packed(path: &Path) -> Result<bool> {
+    let mut start = Vec::new();
+    let file = File::open(path).map_err(|e| Error::file(path, e))?;
+    file.take(2).read_to_end(&mut start).map_err(|e| Error::file(path, e))?;
+    Ok(start == [0x1f, 0x8b])
+}
+
 /// The contents of a file, unpacked if they are gzipped.
 pub(super) fn open(path: &Path) -> Result<Box<dyn Read>> {
-    use std::io::BufRead;
-    let file = File::open(path).map_err(|e| Error::file(path, e))?;
-    let mut reader = BufReader::with_capacity(1 << 16, file);
-    let start = reader.fill_buf().map_err(|e| Error::file(path, e))?;
-    if start.starts_with(&[0x1f, 0x8b]) { Ok(Box::new(MultiGzDecoder::new(reader))) } else { Ok(Box::new(reader)) }
+    let packed = is_packed(path)?;
+    let reader = BufReader::with_capacity(1 << 16, File::open(path).map_err(|e| Error::file(path, e))?);
+    if packed { Ok(Box::new(MultiGzDecoder::new(reader))) } else { Ok(Box::new(reader)) }
 }

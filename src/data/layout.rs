@@ -17,7 +17,7 @@ pub(super) struct Layout {
 static IDX: Layout = Layout {
     below: None,
     parts: &[("train", &["train-images-idx3-ubyte"]), ("test", &["t10k-images-idx3-ubyte"])],
-    read: |_, files, labels| idx::read(&files[0], labels),
+    read: |cx, files, labels| idx::read(cx, &files[0], labels),
 };
 
 static CIFAR10: Layout = Layout {

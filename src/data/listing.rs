@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use super::memory::numbered_classes;
 use super::numbering::{ALPHABETICALLY, Classes, Numbered, imagenet_number, number};
 use super::sheet::{Sheet, bytes};
-use crate::core::{Error, Result};
+use crate::core::{Cx, Error, Result, cut};
 
 #[derive(Default)]
 pub(super) struct Listing {
@@ -22,17 +22,17 @@ pub(super) struct Listing {
 }
 
 /// The folder that names are relative to, and what it lists.
-pub(super) fn list(folder: &Path, classes: &Classes) -> Result<(PathBuf, Listing)> {
+pub(super) fn list(cx: &Cx, folder: &Path, classes: &Classes) -> Result<(PathBuf, Listing)> {
     // Beside the folder of images counts too.
     for root in [folder, folder.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(folder)] {
         let table = root.join("classes.csv");
         if table.is_file() && (root == folder || folder.ends_with("images")) {
-            return Ok((root.to_path_buf(), from_csv(&table, classes)?.beside(root)?));
+            return Ok((root.to_path_buf(), from_csv(cx, &table, classes)?.beside(root)?));
         }
     }
     let labels = folder.join("labels.json");
     let listing =
-        if labels.is_file() { from_json(&labels, classes)?.beside(folder)? } else { by_name(folder, classes)? };
+        if labels.is_file() { from_json(cx, &labels, classes)?.beside(folder)? } else { by_name(cx, folder, classes)? };
     Ok((folder.to_path_buf(), listing))
 }
 
@@ -56,7 +56,7 @@ impl Listing {
 }
 
 /// By the names of class folders, or of files where there are no such folders.
-fn by_name(folder: &Path, classes: &Classes) -> Result<Listing> {
+fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
     let entries = sorted(folder)?;
     let (mut names, mut empty, mut found) = (Vec::new(), Vec::new(), Vec::new());
     for class in entries.iter().filter(|path| path.is_dir()) {
@@ -79,9 +79,9 @@ fn by_name(folder: &Path, classes: &Classes) -> Result<Listing> {
         }
     }
     if found.is_empty() {
-        return by_file(folder, &entries, classes);
+        return by_file(cx, folder, &entries, classes);
     }
-    let Numbered { labels, classes: known, how } = number(&names, classes).map_err(|e| e.during(&shown(folder)))?;
+    let Numbered { labels, classes: known, how } = number(cx, &names, classes).map_err(|e| e.during(&shown(folder)))?;
     // Whether a folder without images is a class decides the numbers of those behind it.
     if let (Some(class), true) = (empty.first(), how == ALPHABETICALLY) {
         return Err(Error::file(class, "no images in this folder, beside folders of images")
@@ -95,7 +95,7 @@ fn by_name(folder: &Path, classes: &Classes) -> Result<Listing> {
     Ok(listing)
 }
 
-fn by_file(folder: &Path, entries: &[PathBuf], classes: &Classes) -> Result<Listing> {
+fn by_file(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classes) -> Result<Listing> {
     let data = entries.iter().find(|path| ends_in(path, &["npz", "mat", "bin"]));
     let images = images(entries)?;
     if let Some(data) = data.filter(|_| images.is_empty()) {
@@ -109,7 +109,7 @@ fn by_file(folder: &Path, entries: &[PathBuf], classes: &Classes) -> Result<List
             // Several images may show one class.
             let mut names: Vec<String> = images.iter().map(|path| name_of(path)[..9].to_string()).collect();
             names.dedup();
-            let Numbered { classes, how, .. } = number(&names, classes)?;
+            let Numbered { classes, how, .. } = number(cx, &names, classes)?;
             let files = images.iter().map(|path| PathBuf::from(name_of(path))).collect();
             Ok(Listing { files, labels: ids.into_iter().flatten().collect(), classes, numbered: how })
         }
@@ -189,16 +189,19 @@ impl Files {
     }
 }
 
+/// What a row takes beside its name: paths, a place in the tree of those seen, a label.
+const ROW: u64 = 256;
+
 /// A table with a column of class numbers, one of files (empty: the class has no image) and, if there is one, one of
 /// names.
-fn from_csv(path: &Path, classes: &Classes) -> Result<Listing> {
-    let bytes = bytes(path)?;
-    let sheet = Sheet::new(path, &bytes)?;
+fn from_csv(cx: &Cx, path: &Path, classes: &Classes) -> Result<Listing> {
+    let (bytes, budget) = bytes(cx, path)?;
+    let sheet = Sheet::new(path, &bytes, &budget)?;
     let (Some(number), Some(file)) = (
         sheet.column(&["index", "label", "class"]),
         sheet.column(&["staged_file", "file", "filename", "path", "image"]),
     ) else {
-        return Err(Error::file(path, format!("its columns are {}", sheet.head.join(", ")))
+        return Err(Error::file(path, format!("its columns are {}", cut(&sheet.head.join(", "), 300)))
             .hint("wanted are a column `index` of class numbers from 0 and a column `file`; `name` is read too"));
     };
     let name = sheet.column(&["name", "class_name"]).or_else(|| sheet.head.iter().position(|h| h.starts_with("name")));
@@ -221,13 +224,14 @@ fn from_csv(path: &Path, classes: &Classes) -> Result<Listing> {
         }
         most = most.max(label);
         if !row[file].is_empty() {
+            budget.take(ROW + 4 * row[file].len() as u64, "its rows").map_err(|e| e.at(path))?;
             files.add(path, &row[file], format!("line {line}"))?;
             listing.files.push(row[file].into());
             listing.labels.push(label);
         }
     }
     let found = || (0..=most).map(|label| names.remove(&label).unwrap_or_else(|| label.to_string())).collect();
-    listing.classes = classes.names()?.unwrap_or_else(found);
+    listing.classes = classes.names(cx)?.unwrap_or_else(found);
     Ok(listing)
 }
 
@@ -257,9 +261,10 @@ impl<'de> Deserialize<'de> for Pairs {
 }
 
 /// `{ "file": label }`, labels being class numbers or class names.
-fn from_json(path: &Path, classes: &Classes) -> Result<Listing> {
-    let text = std::fs::read_to_string(path).map_err(|e| Error::file(path, e))?;
-    let Pairs(mut pairs) = serde_json::from_str(&text)
+fn from_json(cx: &Cx, path: &Path, classes: &Classes) -> Result<Listing> {
+    let (text, budget) = bytes(cx, path)?;
+    budget.json(&text).map_err(|e| e.at(path))?;
+    let Pairs(mut pairs) = serde_json::from_slice(&text)
         .map_err(|e| Error::file(path, e).hint("wanted is one object: { \"image.png\": 3, ... }"))?;
     let mut files = Files::default();
     for (file, label) in &pairs {
@@ -271,7 +276,7 @@ fn from_json(path: &Path, classes: &Classes) -> Result<Listing> {
     let names: Option<Vec<&str>> = pairs.iter().map(|(_, label)| label.as_str()).collect();
     match (numbers, names) {
         (Some(labels), _) => {
-            listing.classes = match classes.names()? {
+            listing.classes = match classes.names(cx)? {
                 Some(names) => names,
                 None => numbered_classes(&labels).map_err(|e| e.during(&shown(path)))?,
             };
@@ -282,7 +287,7 @@ fn from_json(path: &Path, classes: &Classes) -> Result<Listing> {
             let mut distinct: Vec<String> = names.iter().map(|name| name.to_string()).collect();
             distinct.sort_unstable();
             distinct.dedup();
-            let numbered = number(&distinct, classes).map_err(|e| e.during(&shown(path)))?;
+            let numbered = number(cx, &distinct, classes).map_err(|e| e.during(&shown(path)))?;
             let label =
                 |name: &&str| distinct.binary_search_by(|known| known.as_str().cmp(name)).map(|at| numbered.labels[at]);
             listing.labels = names.iter().flat_map(label).collect();

@@ -64,7 +64,7 @@ fn load_known(cx: &Cx, known: &fetch::Set, how: &Load) -> Result<Dataset> {
         "fashion-mnist" => raw.classes = Some(FASHION.map(String::from).to_vec()),
         _ => {}
     }
-    from_raw(&format!("{} {split}", known.name), raw, how)
+    from_raw(cx, &format!("{} {split}", known.name), raw, how)
 }
 
 fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
@@ -89,7 +89,7 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
     if let Some(layout) = layout::recognise(&path) {
         let split = how.split.as_deref().unwrap_or("test");
         let raw = layout.read(cx, &path, what, split, how.labels.as_deref())?;
-        return from_raw(&format!("{name} {split}"), raw, how);
+        return from_raw(cx, &format!("{name} {split}"), raw, how);
     }
     if path.is_dir() {
         let choose = |n: usize| chosen(n, how);
@@ -97,10 +97,10 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
     }
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
     let raw = match ending.as_str() {
-        "npz" => npz::read(&path)?,
+        "npz" => npz::read(cx, &path)?,
         "bin" => cifar::read(cx, std::slice::from_ref(&path))?,
         _ if idx::looks_like(&path) || path.to_string_lossy().contains("idx") => {
-            idx::read(&path, how.labels.as_deref())?
+            idx::read(cx, &path, how.labels.as_deref())?
         }
         "mat" => mat::read(cx, &path)?,
         _ => {
@@ -108,7 +108,7 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
                 .hint("known: IDX files, CIFAR's .bin files, SVHN's .mat files, .npz files and image folders"));
         }
     };
-    from_raw(&name, raw, how)
+    from_raw(cx, &name, raw, how)
 }
 
 /// The rows that are kept, if not all as they are.
@@ -124,7 +124,7 @@ fn chosen(n: usize, how: &Load) -> Option<Vec<usize>> {
     Some(rows)
 }
 
-fn from_raw(name: &str, raw: Raw, how: &Load) -> Result<Dataset> {
+fn from_raw(cx: &Cx, name: &str, raw: Raw, how: &Load) -> Result<Dataset> {
     let images = match how.view.resize {
         Some(side) => raw.images.resized(side, how.view.filter),
         None => raw.images,
@@ -132,7 +132,7 @@ fn from_raw(name: &str, raw: Raw, how: &Load) -> Result<Dataset> {
     let (height, width) = images.side();
     let canvas = how.view.canvas(height.min(width)).map_err(|e| e.during(name))?;
     let images = images.seen_through(Window::centred(height, width, canvas));
-    let classes = match how.classes.names().map_err(|e| e.during(name))?.or(raw.classes) {
+    let classes = match how.classes.names(cx).map_err(|e| e.during(name))?.or(raw.classes) {
         Some(classes) => classes,
         None => numbered_classes(&raw.labels).map_err(|e| e.during(name))?,
     };

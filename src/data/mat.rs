@@ -9,7 +9,7 @@ use std::path::Path;
 use flate2::bufread::ZlibDecoder;
 
 use super::memory::{Memory, Pixels, Raw, check_held, numbered_classes};
-use crate::core::{Cx, Digest, Error, Result};
+use crate::core::{Budget, Cx, Digest, Error, Result};
 
 const HEADER: u64 = 128;
 
@@ -25,16 +25,11 @@ const COMPRESSED: u32 = 15;
 const CLASS_UINT8: u32 = 9;
 const COMPLEX: u32 = 0x800;
 
-/// Far more than images that fit into a file, which is 4 GiB long at most.
-const MOST_LABELS: u64 = 1 << 28;
-
-/// Deflate packs at most 1032 to 1, so a larger claim is a lie.
-const DENSEST: u64 = 1100;
-
 /// Reads and checks both variables; the digest is of their contents, compressed or not.
 pub(super) fn read(cx: &Cx, path: &Path) -> Result<Raw> {
-    let at = |error: Error| error.during(&path.display().to_string());
-    let (images, labels) = variables(cx, path).map_err(at)?;
+    let at = |error: Error| error.at(path);
+    let budget = Budget::of(cx, path, Budget::DEFLATE)?;
+    let (images, labels) = variables(cx, path, &budget).map_err(at)?;
     let [h, w, c, n] = images.shape;
     if labels.len() != n {
         return Err(Error::file(path, format!("`X` holds {n} images but `y` {} labels", labels.len())));
@@ -80,12 +75,12 @@ fn damaged(what: impl std::fmt::Display) -> Error {
     Error::data(format!("a damaged MATLAB file: {what}"))
 }
 
-fn variables(cx: &Cx, path: &Path) -> Result<(Images, Vec<f64>)> {
+fn variables(cx: &Cx, path: &Path, budget: &Budget) -> Result<(Images, Vec<f64>)> {
     let file = File::open(path).map_err(truncated)?;
     let size = file.metadata().map_err(truncated)?.len();
     let mut file = BufReader::with_capacity(1 << 16, file);
     let big = header(&mut file)?;
-    let mut found = Found { cx, images: None, labels: None, others: Vec::new(), size };
+    let mut found = Found { cx, budget, images: None, labels: None, others: Vec::new() };
     let mut at = HEADER;
     while at < size {
         cx.check()?;
@@ -214,12 +209,11 @@ impl<R: Read> Reader<R> {
 /// What was found so far.
 struct Found<'a> {
     cx: &'a Cx,
+    budget: &'a Budget<'a>,
     images: Option<Images>,
     labels: Option<Vec<f64>>,
     /// Names and shapes of all other variables.
     others: Vec<String>,
-    /// Bytes of the file.
-    size: u64,
 }
 
 impl Found<'_> {
@@ -239,7 +233,7 @@ impl Found<'_> {
             return Ok(false);
         }
         let count = shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d as u64));
-        let count = count.filter(|&n| n / DENSEST <= self.size);
+        let count = count.filter(|&n| n / Budget::DEFLATE <= self.budget.size());
         let count = count.ok_or_else(|| damaged(format!("`{name}` claims {sizes}, more than the file can hold")))?;
         if flags & COMPLEX != 0 {
             return Err(Error::data(format!("`{name}` holds complex numbers")));
@@ -260,20 +254,17 @@ impl Found<'_> {
                 return Err(Error::data(format!("`y` must hold numbers, got {}", class_name(class))));
             }
             let head = reader.head()?;
-            if count > MOST_LABELS {
-                return Err(damaged(format!("`y` claims {count} labels")));
-            }
             let Some((width, number)) = number(head.kind) else {
                 return Err(damaged(format!("`y` holds numbers of the unknown kind {}", head.kind)));
             };
             if Some(head.length) != count.checked_mul(width as u64) {
                 return Err(damaged(format!("`y` of {sizes} has {} bytes", head.length)));
             }
-            let mut bytes = Vec::new();
-            let came = (&mut reader.inner).take(head.length).read_to_end(&mut bytes).map_err(truncated)?;
-            if came as u64 != head.length {
+            let bytes = self.budget.read(&mut reader.inner, head.length, "`y`", truncated)?;
+            if bytes.len() as u64 != head.length {
                 return Err(Error::data("the file is truncated"));
             }
+            self.budget.take(count.saturating_mul(16), "`y`")?;
             let big = reader.big;
             let labels = bytes.chunks_exact(width).map(|item| {
                 let mut word = [0u8; 8];
@@ -304,15 +295,19 @@ impl Found<'_> {
         }
         check_held(count)?;
         let [h, w, c, n] = shape;
-        let mut pixels = Vec::new();
-        pixels.try_reserve_exact(count as usize).map_err(|_| {
-            Error::new(crate::core::ErrorKind::Memory, format!("{n} images take {} MB of memory", count >> 20))
-        })?;
+        self.budget.would_take(count, "`X`")?;
         let task = self.cx.progress("reading images", Some(n as u64));
-        let mut image = vec![0u8; h * w * c];
+        let mut pixels = Vec::new();
         for _ in 0..n {
             self.cx.check()?;
-            reader.read_exact(&mut image).map_err(truncated)?;
+            // One after the other: sizes that lie can't ask for memory that the file doesn't fill.
+            let image = self.budget.read(&mut *reader, (h * w * c) as u64, "`X`", truncated)?;
+            if image.len() != h * w * c {
+                return Err(Error::data("the file is truncated"));
+            }
+            pixels.try_reserve(image.len()).map_err(|_| {
+                Error::new(crate::core::ErrorKind::Memory, format!("{n} images take {} MB of memory", count >> 20))
+            })?;
             for plane in image.chunks_exact(h * w) {
                 for row in 0..h {
                     pixels.extend(plane[row..].iter().step_by(h));

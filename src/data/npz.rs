@@ -1,16 +1,17 @@
 //! NumPy archives with the arrays `images` (N x C x H x W or N x H x W; uint8, or float in [0, 1]) and `labels`
 //! (integers).
 
-use std::fs::File;
-use std::io::{BufReader, Read};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
-use npyz::npz::NpzArchive;
 use npyz::{DType, Endianness, NpyFile, Order, TypeChar, TypeStr};
 
 use super::memory::{Memory, Pixels, Raw, check_floats, check_held, image_shape};
-use crate::core::{Digest, Error, Result};
+use crate::core::{Budget, Cx, Digest, Error, Packed, Result};
+
+/// Bytes of an array's header, at most, and how deep its brackets may be: its parser needs the stack.
+const HEADER: usize = 1 << 16;
+const DEEPEST: usize = 16;
 
 struct Array {
     kind: TypeStr,
@@ -19,19 +20,20 @@ struct Array {
 }
 
 /// Reads and checks both arrays; the digest is of their types, shapes and bytes.
-pub(super) fn read(path: &Path) -> Result<Raw> {
+pub(super) fn read(cx: &Cx, path: &Path) -> Result<Raw> {
     // The parser of array headers can panic on sizes that overflow.
-    std::panic::catch_unwind(AssertUnwindSafe(|| read_checked(path)))
+    std::panic::catch_unwind(AssertUnwindSafe(|| read_checked(cx, path)))
         .unwrap_or_else(|_| Err(Error::file(path, "a damaged .npz file")))
+        .map_err(|error| error.at(path))
 }
 
-fn read_checked(path: &Path) -> Result<Raw> {
-    let file = File::open(path).map_err(|e| Error::file(path, e))?;
-    let packed = file.metadata().map_err(|e| Error::file(path, e))?.len();
+fn read_checked(cx: &Cx, path: &Path) -> Result<Raw> {
+    let budget = Budget::of(cx, path, Budget::DEFLATE)?;
+    let file = budget.file(path)?;
     let mut archive =
-        NpzArchive::new(BufReader::new(file)).map_err(|e| Error::file(path, format!("not a .npz file: {e}")))?;
-    let labels = array(path, &mut archive, "labels", packed)?;
-    let images = array(path, &mut archive, "images", packed)?;
+        Packed::new(&file, &budget).map_err(|e| Error { message: format!("not a .npz file: {}", e.message), ..e })?;
+    let labels = array(path, &mut archive, "labels", &budget)?;
+    let images = array(path, &mut archive, "images", &budget)?;
     let digest = Digest::of_parts(&[
         format!("npz {} {:?} {} {:?}", images.kind, images.shape, labels.kind, labels.shape).as_bytes(),
         &images.bytes,
@@ -41,11 +43,13 @@ fn read_checked(path: &Path) -> Result<Raw> {
     if labels.shape.iter().product::<usize>() != n {
         return Err(Error::file(path, format!("{n} images but labels of shape {:?}", labels.shape)));
     }
+    budget.items::<i64>(n, "`labels`")?;
     let labels = integers(&labels)
         .ok_or_else(|| Error::file(path, format!("`labels` must be integers, got {}", labels.kind)))?;
     let pixels = match (images.kind.type_char(), images.kind.size_field()) {
         (TypeChar::Uint, 1) => Pixels::Bytes(images.bytes),
         (TypeChar::Float, 4 | 8) => {
+            budget.items::<f32>(n * c * h * w, "`images`")?;
             let mut floats = floats(&images);
             check_floats(&mut floats, c * h * w).map_err(|e| e.during(&path.display().to_string()))?;
             Pixels::Floats(floats)
@@ -58,14 +62,19 @@ fn read_checked(path: &Path) -> Result<Raw> {
     Ok(Raw { images: Memory::new(pixels, [c, h, w]), labels, classes: None, digest })
 }
 
-fn array(path: &Path, archive: &mut NpzArchive<BufReader<File>>, name: &str, packed: u64) -> Result<Array> {
+fn array(path: &Path, archive: &mut Packed, name: &str, budget: &Budget) -> Result<Array> {
     let failed = |e: &dyn std::fmt::Display| Error::file(path, format!("array `{name}`: {e}"));
-    let names: Vec<String> = archive.array_names().map(String::from).collect();
-    if !names.iter().any(|n| n == name) {
+    let entry = format!("{name}.npy");
+    if !archive.names().contains(&entry) {
+        let names: Vec<&str> =
+            archive.names().iter().take(20).map(|name| name.strip_suffix(".npy").unwrap_or(name)).collect();
         return Err(Error::file(path, format!("no array `{name}`"))
             .hint(format!("it holds {}; wanted are `images` and `labels`", names.join(", "))));
     }
-    let file = archive.by_name(name).map_err(|e| failed(&e))?.ok_or_else(|| failed(&"not there"))?;
+    let mut bytes = archive.read(&entry)?;
+    check_header(&bytes).map_err(|e| failed(&e))?;
+    let mut rest = bytes.as_slice();
+    let file = NpyFile::new(&mut rest).map_err(|e| failed(&e))?;
     let DType::Plain(kind) = file.dtype() else { return Err(failed(&"a record array, wanted numbers")) };
     if file.order() == Order::Fortran && file.shape().len() > 1 {
         return Err(failed(&"stored in Fortran order").hint("save `np.ascontiguousarray(array)`"));
@@ -74,23 +83,42 @@ fn array(path: &Path, archive: &mut NpzArchive<BufReader<File>>, name: &str, pac
     let item = kind.num_bytes().filter(|&n| n > 0);
     let total =
         shape.as_ref().zip(item).and_then(|(shape, item)| shape.iter().try_fold(item, |all, &n| all.checked_mul(n)));
-    // Deflate packs at most 1032 to 1, so a larger claim is a lie.
-    let (Some(shape), Some(total)) = (shape, total.filter(|&total| total as u64 / 1100 <= packed)) else {
+    let most = budget.size().saturating_mul(Budget::DEFLATE);
+    let (Some(shape), Some(total)) = (shape, total.filter(|&total| total as u64 <= most)) else {
         return Err(failed(&format!("a shape of {:?} is more than the file can hold", file.shape())));
     };
     check_held(total as u64).map_err(|e| e.during(&path.display().to_string()))?;
-    let bytes = contents(file, total).map_err(|e| failed(&e))?;
-    if bytes.len() != total {
-        return Err(failed(&format!("{shape:?} needs {total} bytes, found {}", bytes.len())));
+    drop(file);
+    let header = bytes.len() - rest.len();
+    if rest.len() != total {
+        return Err(failed(&format!("{shape:?} needs {total} bytes, found {}", rest.len())));
     }
+    bytes.drain(..header);
     Ok(Array { kind, shape, bytes })
 }
 
-/// One byte more than wanted shows what is left over, and reading to the end checks the archive's checksum.
-fn contents(file: NpyFile<impl Read>, total: usize) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.into_inner().take(total as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// Refuses headers that no array has, of which the parser would take memory as they say, or all of the stack.
+fn check_header(bytes: &[u8]) -> std::result::Result<(), &'static str> {
+    let length = match bytes {
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, _, low, high, ..] => usize::from(u16::from_le_bytes([*low, *high])),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', _, _, a, b, c, d, ..] => u32::from_le_bytes([*a, *b, *c, *d]) as usize,
+        _ => return Err("not a NumPy array"),
+    };
+    if length > HEADER {
+        return Err("its header is longer than any array's");
+    }
+    let mut depth = 0usize;
+    for byte in bytes.iter().skip(8).take(length + 4) {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return Err("its header is nested deeper than any array's");
+        }
+    }
+    Ok(())
 }
 
 /// Each item of at most eight bytes as one word.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::dataset::MAX_CLASSES;
 use super::sheet::{Sheet, bytes};
-use crate::core::{Error, Result, suggestion};
+use crate::core::{Budget, Cx, Error, Result, cut, strict_json, suggestion};
 
 /// WordNet ids of ImageNet-1k's classes, in the order of their numbers (as in timm's `imagenet_synsets.txt`).
 static IMAGENET: &str = include_str!("imagenet_wnids.txt");
@@ -32,7 +32,7 @@ pub enum Classes {
 
 impl Classes {
     /// The names that were given, if some were: the first spelling of each.
-    pub(super) fn names(&self) -> Result<Option<Vec<String>>> {
+    pub(super) fn names(&self, cx: &Cx) -> Result<Option<Vec<String>>> {
         match self {
             Self::AsNamed => Ok(None),
             Self::Alphabetical => {
@@ -40,7 +40,7 @@ impl Classes {
                     .hint("the classes of this data set have numbers; `classes` may give their names"))
             }
             Self::Named(names) => Ok(Some(names.clone())),
-            Self::File(path) => Ok(from_file(path)?.into_iter().next()),
+            Self::File(path) => Ok(from_file(cx, path)?.into_iter().next()),
         }
     }
 }
@@ -56,7 +56,7 @@ pub(super) struct Numbered {
 }
 
 /// Numbers names, which are sorted and differ.
-pub(super) fn number(names: &[String], classes: &Classes) -> Result<Numbered> {
+pub(super) fn number(cx: &Cx, names: &[String], classes: &Classes) -> Result<Numbered> {
     match classes {
         Classes::AsNamed => by_meaning(names),
         Classes::Alphabetical => Ok(alphabetically(names)),
@@ -65,7 +65,7 @@ pub(super) fn number(names: &[String], classes: &Classes) -> Result<Numbered> {
         }
         Classes::File(path) => {
             let file = path.file_name().unwrap_or_default().to_string_lossy();
-            in_order(names, &from_file(path)?, &format!("as {file} says"))
+            in_order(names, &from_file(cx, path)?, &format!("as {file} says"))
         }
     }
 }
@@ -163,14 +163,16 @@ fn in_order(names: &[String], spellings: &[Vec<String>], how: &str) -> Result<Nu
 
 /// Names by number: of a CSV file with the column `index` one spelling per further column; of a JSON file an array of names or a
 /// map from names to numbers or back; of any other file one name a line.
-fn from_file(path: &Path) -> Result<Vec<Vec<String>>> {
+fn from_file(cx: &Cx, path: &Path) -> Result<Vec<Vec<String>>> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
-    let bytes = bytes(path)?;
+    let (bytes, budget) = bytes(cx, path)?;
     let spellings = match ending.as_str() {
-        "csv" => names_of_table(path, &bytes)?,
-        "json" => vec![names_of_json(path, &bytes)?],
+        "csv" => names_of_table(path, &bytes, &budget)?,
+        "json" => vec![names_of_json(path, &bytes, &budget)?],
         _ => {
             let text = std::str::from_utf8(&bytes).map_err(|_| Error::file(path, "not a text"))?;
+            let count = bytes.iter().filter(|&&byte| byte == b'\n').count();
+            budget.items::<String>(2 * count, "its lines").map_err(|e| e.at(path))?;
             let lines = text.trim_start_matches('\u{feff}').trim_end().lines();
             vec![lines.map(|line| line.trim().to_string()).collect()]
         }
@@ -198,18 +200,21 @@ fn check_names(names: &[String]) -> Result<()> {
 }
 
 /// The names of numbered classes; missing ones are called by their number.
-fn filled(path: &Path, names: BTreeMap<i64, String>) -> Result<Vec<String>> {
+fn filled(path: &Path, names: BTreeMap<i64, String>, budget: &Budget) -> Result<Vec<String>> {
     let count = names.keys().max().map_or(0, |&most| most.saturating_add(1));
     if names.keys().any(|&number| number < 0) || count > MAX_CLASSES as i64 {
         return Err(Error::file(path, format!("class numbers count from 0 to at most {}", MAX_CLASSES - 1)));
     }
+    // A column with one name may say that it is the millionth.
+    let missing = count as usize - names.len().min(count as usize);
+    budget.items::<String>(2 * missing, "the names of classes that it leaves out").map_err(|e| e.at(path))?;
     Ok((0..count).map(|number| names.get(&number).cloned().unwrap_or_else(|| number.to_string())).collect())
 }
 
-fn names_of_table(path: &Path, bytes: &[u8]) -> Result<Vec<Vec<String>>> {
-    let sheet = Sheet::new(path, bytes)?;
+fn names_of_table(path: &Path, bytes: &[u8], budget: &Budget) -> Result<Vec<Vec<String>>> {
+    let sheet = Sheet::new(path, bytes, budget)?;
     let Some(index) = sheet.column(&["index", "label", "class"]) else {
-        return Err(Error::file(path, format!("its columns are {}", sheet.head.join(", ")))
+        return Err(Error::file(path, format!("its columns are {}", cut(&sheet.head.join(", "), 300)))
             .hint("wanted are a column `index` of class numbers from 0 and one of names"));
     };
     let others: Vec<usize> = (0..sheet.head.len()).filter(|&column| column != index).collect();
@@ -221,18 +226,19 @@ fn names_of_table(path: &Path, bytes: &[u8]) -> Result<Vec<Vec<String>>> {
             .map_err(|_| Error::file(path, format!("line {line}: {:?} is no class number", &row[index])))?;
         for (names, &column) in spellings.iter_mut().zip(&others) {
             if !row[column].is_empty() {
+                budget.take(128, "its names").map_err(|e| e.at(path))?;
                 names.entry(number).or_insert_with(|| row[column].to_string());
             }
         }
     }
-    let spellings = spellings.into_iter().filter(|names| !names.is_empty()).map(|names| filled(path, names));
+    let spellings = spellings.into_iter().filter(|names| !names.is_empty()).map(|names| filled(path, names, budget));
     let spellings = spellings.collect::<Result<Vec<_>>>()?;
     // A column in which names stand twice, such as one of families, numbers nothing.
     let (unique, doubtful): (Vec<_>, Vec<_>) = spellings.into_iter().partition(|names| check_names(names).is_ok());
     Ok(if unique.is_empty() { doubtful.into_iter().take(1).collect() } else { unique })
 }
 
-fn names_of_json(path: &Path, bytes: &[u8]) -> Result<Vec<String>> {
+fn names_of_json(path: &Path, bytes: &[u8], budget: &Budget) -> Result<Vec<String>> {
     use serde_json::Value;
     let unfit = || {
         Error::file(
@@ -240,7 +246,7 @@ fn names_of_json(path: &Path, bytes: &[u8]) -> Result<Vec<String>> {
             "wanted are names of classes: [\"first\", \"second\"], {\"first\": 0, \"second\": 1} or {\"0\": \"first\"}",
         )
     };
-    let value: Value = serde_json::from_slice(bytes).map_err(|e| Error::file(path, e))?;
+    let value = strict_json(bytes, budget, |e| Error::file(path, e)).map_err(|e| e.at(path))?;
     let mut names = BTreeMap::new();
     match value {
         Value::Array(all) => {
@@ -261,5 +267,5 @@ fn names_of_json(path: &Path, bytes: &[u8]) -> Result<Vec<String>> {
         }
         _ => return Err(unfit()),
     }
-    filled(path, names)
+    filled(path, names, budget)
 }

@@ -1,12 +1,12 @@
 //! Objects in three dimensions as a data set. What is read is each object's canonical view; `space::render` draws any other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::sheet::{Sheet, bytes};
 use super::{Dataset, Edge, Source};
-use crate::core::{Cx, Digest, Error, Result, Value, random};
+use crate::core::{Budget, Cx, Digest, Error, Result, Value, random};
 use crate::render::{CLASSES, Mesh, Textures, View, draw, object, read_obj};
 
 /// Objects by their numbers, each the same whenever it is asked for.
@@ -147,7 +147,7 @@ struct Listed {
 /// Objects from a `.obj` file, a folder with a `meshes.csv`, or one folder of `.obj` files per class. Classes are in alphabetical order.
 pub fn read_objects(cx: &Cx, path: &Path, size: usize) -> Result<Dataset> {
     check_size(size)?;
-    let listed = list(path)?;
+    let listed = list(cx, path)?;
     if listed.is_empty() {
         return Err(Error::file(path, "no objects")
             .hint("wanted are .obj files in one folder per class, or a meshes.csv with the columns class and file; is it the folder above?"));
@@ -158,9 +158,15 @@ pub fn read_objects(cx: &Cx, path: &Path, size: usize) -> Result<Dataset> {
     classes.sort();
     classes.dedup();
     let mut labels = vec![];
+    // Files that are meant under several names are on disk once.
+    let files: BTreeSet<PathBuf> =
+        listed.iter().flat_map(|one| &one.files).flat_map(|file| file.canonicalize()).collect();
+    let on_disk = files.iter().flat_map(std::fs::metadata).map(|about| about.len()).sum();
+    let budget = Budget::new(cx, on_disk, Budget::TEXT);
     for one in &listed {
         cx.check()?;
-        let object = read_obj(&one.name, &one.files, &mut textures)?;
+        let object = read_obj(cx, &one.name, &one.files, &mut textures)?;
+        budget.take(object.bytes(), "its objects").map_err(|error| error.at(path))?;
         digests.push(Digest::of_parts(&[one.name.as_bytes(), &object.digest().0]));
         objects.push(Arc::new(object));
         labels.push(classes.iter().position(|class| *class == one.class).unwrap_or(0) as i64);
@@ -177,7 +183,7 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn list(path: &Path) -> Result<Vec<Listed>> {
+fn list(cx: &Cx, path: &Path) -> Result<Vec<Listed>> {
     let is_obj = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("obj"));
     if path.is_file() {
         return match is_obj(path) {
@@ -188,7 +194,7 @@ fn list(path: &Path) -> Result<Vec<Listed>> {
     }
     let table = path.join("meshes.csv");
     if table.is_file() {
-        return list_table(path, &table);
+        return list_table(cx, path, &table);
     }
     let entries = |folder: &Path| -> Result<Vec<PathBuf>> {
         let read = std::fs::read_dir(folder).map_err(|e| Error::file(folder, e))?;
@@ -211,9 +217,9 @@ fn list(path: &Path) -> Result<Vec<Listed>> {
 /// The class of files that hold a part of the object in the same folder whose name theirs begins with.
 const PART: &str = "part";
 
-fn list_table(folder: &Path, table: &Path) -> Result<Vec<Listed>> {
-    let bytes = bytes(table)?;
-    let sheet = Sheet::new(table, &bytes)?;
+fn list_table(cx: &Cx, folder: &Path, table: &Path) -> Result<Vec<Listed>> {
+    let (bytes, budget) = bytes(cx, table)?;
+    let sheet = Sheet::new(table, &bytes, &budget)?;
     let (Some(class), Some(file)) = (sheet.column(&["class"]), sheet.column(&["file"])) else {
         return Err(Error::file(table, "wanted are the columns `class` and `file`"));
     };
@@ -221,10 +227,11 @@ fn list_table(folder: &Path, table: &Path) -> Result<Vec<Listed>> {
     for row in sheet.rows() {
         let (line, row) = row?;
         let (class, file) = (&row[class], &row[file]);
-        if let Some(before) = seen.insert(file.to_string(), line) {
+        let path = folder.join(file);
+        budget.take(256 + 4 * file.len() as u64, "its rows").map_err(|e| e.at(table))?;
+        if let Some(before) = seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone()), line) {
             return Err(Error::file(table, format!("{file} stands there twice, in lines {before} and {line}")));
         }
-        let path = folder.join(file);
         match class {
             PART => parts.push(path),
             class => listed.push(Listed { class: class.into(), name: stem(&path), files: vec![path] }),

@@ -2,15 +2,22 @@
 //! grey, so that the file's parts are gone through first, to its end mark. Formats: PNG (ISO/IEC 15948), section 5; JPEG
 //! (ITU-T T.81), annex B; GIF89a, appendix A.
 
+use std::io::Cursor;
 use std::path::Path;
 
-use image::{DynamicImage, GrayImage, ImageFormat, RgbImage};
+use image::{DynamicImage, GrayImage, ImageFormat, ImageReader, RgbImage};
 
 use super::jpeg::{self, Unread};
-use crate::core::{Error, Result};
+use crate::core::{Budget, Error, Result};
 
 /// Larger files are no pictures that a data set is made of.
 const LARGEST: u64 = 1 << 30;
+
+/// Pixels of a picture, at most.
+const MOST_PIXELS: u64 = 1 << 28;
+
+/// Pixels that a byte of GIF's codes can stand for, by far.
+const GIF: u64 = 1 << 12;
 
 /// The bytes of a file that is to be a picture.
 pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
@@ -39,7 +46,12 @@ pub fn read(path: &Path) -> Result<DynamicImage> {
             held.ok_or_else(|| Error::internal("a JPEG of another size than its pixels"))
         }
         Err(Unread::Damaged(what)) => Err(damaged(path, &what)),
-        Err(Unread::Foreign) => others(),
+        Err(Unread::Foreign) => {
+            let header = ImageReader::with_format(Cursor::new(&bytes), format);
+            let (width, height) = header.into_dimensions().map_err(|e| unreadable(path, &e.to_string()))?;
+            check_pixels(path, [width.into(), height.into()], 8, bytes.len() as u64, jpeg::MOST_PER_BYTE as u64)?;
+            others()
+        }
     }
 }
 
@@ -62,9 +74,41 @@ pub(super) fn check_whole(path: &Path, bytes: &[u8]) -> Result<ImageFormat> {
         other => return Err(unreadable(path, &format!("a {other:?} file; wanted is PNG, JPEG or GIF"))),
     };
     match missing {
-        None => Ok(format),
+        None => check_size(path, bytes, format).map(|()| format),
         Some(what) => Err(damaged(path, what)),
     }
+}
+
+/// Refuses a picture that says that it is larger than its bytes can hold, before a decoder makes room for it. Those of JPEG are
+/// looked at where they are decoded.
+fn check_size(path: &Path, bytes: &[u8], format: ImageFormat) -> Result<()> {
+    let (wide, high, factor, samples) = match (format, bytes) {
+        (ImageFormat::Png, [..]) if bytes.len() > 25 => {
+            let (wide, high) = (number_at(bytes, 16).unwrap_or(0), number_at(bytes, 20).unwrap_or(0));
+            let samples = [1, 1, 3, 1, 2, 1, 4].get(usize::from(bytes[25])).copied().unwrap_or(4);
+            (wide, high, Budget::DEFLATE, samples * u64::from(bytes[24]))
+        }
+        (ImageFormat::Gif, [_, _, _, _, _, _, a, b, c, d, ..]) => {
+            (usize::from(u16::from_le_bytes([*a, *b])), usize::from(u16::from_le_bytes([*c, *d])), GIF, 8)
+        }
+        (ImageFormat::Jpeg, _) => return Ok(()),
+        _ => return Err(damaged(path, CUT)),
+    };
+    check_pixels(path, [wide as u64, high as u64], samples, bytes.len() as u64, factor)
+}
+
+/// Refuses so many pixels of so many bits where a file of that size can't hold them, a byte standing for `factor` at most.
+fn check_pixels(path: &Path, [wide, high]: [u64; 2], bits: u64, size: u64, factor: u64) -> Result<()> {
+    let pixels = wide.saturating_mul(high);
+    if pixels > MOST_PIXELS {
+        return Err(Error::file(path, format!("{wide} x {high} pixels, {MOST_PIXELS} at most are read")));
+    }
+    if wide.saturating_mul(bits).div_ceil(8).saturating_mul(high) <= size.saturating_mul(factor) {
+        return Ok(());
+    }
+    // Decoded, a bit may become four bytes.
+    let budget = Budget::unwatched(size, factor);
+    budget.take(4 * pixels, &format!("its {wide} x {high} pixels")).map_err(|error| error.at(path))
 }
 
 const CUT: &str = "the file is cut short";
@@ -144,6 +188,12 @@ fn missing_in_gif(bytes: &[u8]) -> Option<&'static str> {
             Some(b'!') => parts_end(at + 2),
             Some(b',') => {
                 pictures += 1;
+                // Their sizes are their own, whatever the screen's is.
+                let side = |at: usize| Some(u64::from(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?])));
+                let pixels = side(at + 5).zip(side(at + 7)).map_or(0, |(wide, high)| wide * high);
+                if pixels > (bytes.len() as u64 * GIF).max(1 << 20) {
+                    return Some("a picture in it is larger than its bytes can hold");
+                }
                 bytes.get(at + 9).and_then(|&flags| parts_end(at + 11 + colours(flags)))
             }
             Some(_) => return Some("a block of an unknown kind"),

@@ -4,38 +4,50 @@ use std::path::Path;
 
 use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 
-use crate::core::{Error, Result};
+use crate::core::{Budget, Cx, Error, Result};
 
 /// Files up to this many bytes are read.
 const LARGEST: u64 = 64 << 20;
 
-/// The bytes of a file that is to be a table.
-pub fn bytes(path: &Path) -> Result<Vec<u8>> {
-    let size = std::fs::metadata(path).map_err(|e| Error::file(path, e))?.len();
-    if size > LARGEST {
-        return Err(Error::file(path, format!("{size} bytes are too many to hold as a table")));
+/// What a table may take, however large its file.
+const MOST: u64 = 2 << 30;
+
+/// Columns of a table, at most.
+const MOST_COLUMNS: usize = 1 << 20;
+
+/// The bytes of a file that is to be a table, and what reading it may take.
+pub fn bytes<'a>(cx: &'a Cx, path: &Path) -> Result<(Vec<u8>, Budget<'a>)> {
+    let budget = Budget::of(cx, path, Budget::TEXT)?.at_most(MOST);
+    if budget.size() > LARGEST {
+        return Err(Error::file(path, format!("{} bytes are too many to hold as a table", budget.size())));
     }
-    std::fs::read(path).map_err(|e| Error::file(path, e))
+    Ok((budget.file(path)?, budget))
 }
 
 pub struct Sheet<'a> {
     path: &'a Path,
+    budget: &'a Budget<'a>,
     pub head: Vec<String>,
     reader: Reader<&'a [u8]>,
 }
 
 impl<'a> Sheet<'a> {
     /// `bytes` are those of the file at `path`.
-    pub fn new(path: &'a Path, bytes: &'a [u8]) -> Result<Self> {
+    pub fn new(path: &'a Path, bytes: &'a [u8], budget: &'a Budget<'a>) -> Result<Self> {
         // Spreadsheets put a mark before the first name.
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if let Some(line) = unclosed_quote(text) {
             return Err(Error::file(path, format!("line {line}: a quote is opened and not closed"))
                 .hint("fields with commas stand in quotes, \"like, this\"; a quote inside of them is written twice"));
         }
+        budget.check()?;
+        if let Some(columns) = widest(text).filter(|&columns| columns > MOST_COLUMNS) {
+            return Err(Error::file(path, format!("a row of {columns} columns, {MOST_COLUMNS} at most are read")));
+        }
         let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text);
-        let head = reader.headers().map_err(|e| unfit(path, &e))?.iter().map(String::from).collect();
-        Ok(Self { path, head, reader })
+        let head: Vec<String> = reader.headers().map_err(|e| unfit(path, &e))?.iter().map(String::from).collect();
+        budget.items::<String>(4 * head.len(), "its first line").map_err(|e| e.at(path))?;
+        Ok(Self { path, budget, head, reader })
     }
 
     /// The first column with one of these names, in any case.
@@ -43,14 +55,19 @@ impl<'a> Sheet<'a> {
         wanted.iter().find_map(|wanted| self.head.iter().position(|name| name.eq_ignore_ascii_case(wanted)))
     }
 
-    /// Each row with the line it begins in.
+    /// Each row with the line it begins in; stops when the user asks for it.
     pub fn rows(mut self) -> impl Iterator<Item = Result<(u64, StringRecord)>> + 'a {
         let path = self.path;
         let mut row = StringRecord::new();
-        std::iter::from_fn(move || match self.reader.read_record(&mut row) {
-            Ok(false) => None,
-            Ok(true) => Some(Ok((row.position().map_or(0, csv::Position::line), row.clone()))),
-            Err(error) => Some(Err(unfit(path, &error))),
+        std::iter::from_fn(move || {
+            if let Err(stopped) = self.budget.step() {
+                return Some(Err(stopped));
+            }
+            match self.reader.read_record(&mut row) {
+                Ok(false) => None,
+                Ok(true) => Some(Ok((row.position().map_or(0, csv::Position::line), row.clone()))),
+                Err(error) => Some(Err(unfit(path, &error))),
+            }
         })
     }
 }
@@ -58,6 +75,12 @@ impl<'a> Sheet<'a> {
 fn unfit(path: &Path, error: &csv::Error) -> Error {
     Error::file(path, error.to_string())
         .hint("the file must be UTF-8 text with commas, as many in every line as in the first, which names the columns")
+}
+
+/// The most fields between two ends of lines; those in quotes count too.
+fn widest(text: &[u8]) -> Option<usize> {
+    let commas = |line: &[u8]| line.iter().filter(|&&byte| byte == b',').count() + 1;
+    text.split(|&byte| byte == b'\n' || byte == b'\r').map(commas).max()
 }
 
 /// The line where a quote is opened that is never closed, or closed where neither a comma nor a line's end follows: by the

@@ -60,7 +60,7 @@ pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
     let name = path.file_stem().map_or("generator".into(), |stem| stem.to_string_lossy().into_owned());
     let at = |error: Error| error.during(&path.display().to_string());
     let device = cx.device();
-    let contents = weights::read(path)?;
+    let contents = weights::read(cx, path)?;
     let takes_discriminator = matches!(contents, Contents::Weights(_)) && options.arch.is_some();
     if options.discriminator.is_some() && !takes_discriminator {
         return Err(at(Error::argument(
@@ -70,7 +70,7 @@ pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
     }
     let generator = match contents {
         Contents::TorchScript => program(cx, path, &name, options).map_err(at)?,
-        Contents::Weights(weights) => match (&options.arch, said(path)) {
+        Contents::Weights(weights) => match (&options.arch, said(cx, path)?) {
             (None, Some(about)) => saved(cx, weights, &name, &about).map_err(at)?,
             (None, None) => {
                 let names: Vec<&str> = zoo::all().map(|arch| arch.name).collect();
@@ -86,7 +86,7 @@ pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
                 let network = arch.load(weights, &asked, device).map_err(other).map_err(at)?;
                 let judge = match &options.discriminator {
                     None => None,
-                    Some(file) => Some(discriminator(arch, file, &asked, device)?),
+                    Some(file) => Some(discriminator(cx, arch, file, &asked, device)?),
                 };
                 Generator::of_tensors(&name, network, device)?.with_discriminator(judge.map(Discriminator::new))
             }
@@ -98,9 +98,15 @@ pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
     Ok(generator)
 }
 
-fn discriminator(arch: &zoo::Architecture, file: &Path, asked: &Asked, device: tch::Device) -> Result<Rc<dyn Judge>> {
+fn discriminator(
+    cx: &Cx,
+    arch: &zoo::Architecture,
+    file: &Path,
+    asked: &Asked,
+    device: tch::Device,
+) -> Result<Rc<dyn Judge>> {
     let at = |error: Error| error.during(&file.display().to_string());
-    match weights::read(file)? {
+    match weights::read(cx, file)? {
         Contents::Weights(weights) => arch.load_discriminator(without_counters(weights)?, asked, device).map_err(at),
         Contents::TorchScript => Err(at(Error::model("a discriminator must be a file of weights"))),
     }
@@ -112,9 +118,10 @@ fn without_counters(weights: Weights) -> Result<Weights> {
 }
 
 /// What a generator saved here says about itself.
-fn said(path: &Path) -> Option<serde_json::Value> {
-    let about: serde_json::Value = serde_json::from_str(&weights::about(path, "viva")?).ok()?;
-    about.get("generator").is_some().then_some(about)
+fn said(cx: &Cx, path: &Path) -> Result<Option<serde_json::Value>> {
+    let Some(text) = weights::about(cx, path, "viva")? else { return Ok(None) };
+    let about = serde_json::from_str::<serde_json::Value>(&text).ok();
+    Ok(about.filter(|about| about.get("generator").is_some()))
 }
 
 fn saved(cx: &Cx, weights: Weights, name: &str, about: &serde_json::Value) -> Result<Generator> {

@@ -39,12 +39,12 @@ pub struct Options {
 /// Reads a model: TorchScript, safetensors or a PyTorch state dict, told apart by content.
 pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
     let name = path.file_stem().map_or("model".into(), |stem| stem.to_string_lossy().into_owned());
-    let contents = weights::read(path)?;
+    let contents = weights::read(cx, path)?;
     let at = |error: Error| error.during(&path.display().to_string());
     let model = match contents {
         Contents::TorchScript => torchscript(cx, path, &name, &options)?,
         Contents::Weights(weights) => {
-            let own = describe_self(path, &mut options).map_err(at)?;
+            let own = describe_self(cx, path, &mut options).map_err(at)?;
             let module = module(cx, weights, &options).map_err(|error| at(beside(error, &options, own)))?;
             check_normalisation(&options, module.channels).map_err(at)?;
             Model::of_module(&name, module)?
@@ -138,8 +138,8 @@ fn of_zoo(arch: &zoo::Architecture, weights: Weights, classes: Option<i64>) -> (
 
 /// Takes what a model saved here says about itself, where the caller did not say it. Answers its layers, if those that the caller
 /// names take their place.
-fn describe_self(path: &Path, options: &mut Options) -> Result<Option<Layer>> {
-    let Some(text) = weights::about(path, "viva") else { return Ok(None) };
+fn describe_self(cx: &Cx, path: &Path, options: &mut Options) -> Result<Option<Layer>> {
+    let Some(text) = weights::about(cx, path, "viva")? else { return Ok(None) };
     let Ok(about) = serde_json::from_str::<serde_json::Value>(&text) else { return Ok(None) };
     let Some(layers) = Layer::from_json(&about["layers"]) else { return Ok(None) };
     let numbers = |key: &str| -> Option<Vec<f64>> { about[key].as_array()?.iter().map(|x| x.as_f64()).collect() };

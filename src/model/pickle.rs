@@ -3,9 +3,11 @@
 //!
 //! Opcodes: Python's `pickletools`. Constructors: `torch/_utils.py` and `torch/serialization.py`.
 
+use std::rc::Rc;
+
 use tch::Kind;
 
-use crate::core::{Error, ErrorKind, Result};
+use crate::core::{Budget, Error, ErrorKind, Result, cut};
 
 /// Index of a node in its pickle. Nodes refer to each other by index, so that shared and circular ones do no harm.
 pub type Id = usize;
@@ -18,22 +20,34 @@ pub enum Node {
     /// An integer of more than 64 bits, little-endian.
     Long(Vec<u8>),
     Float(f64),
-    Str(String),
+    Str(Rc<str>),
     Bytes(Vec<u8>),
     List(Vec<Id>),
     Tuple(Vec<Id>),
     Dict(Vec<(Id, Id)>),
     /// A constructor by its Python name.
-    Global(String),
-    Storage(Storage),
-    Tensor(View),
+    Global(Rc<str>),
+    Storage(Rc<Storage>),
+    Tensor(Rc<View>),
 }
+
+/// What a value takes: its node, and its place on the stack, which a container takes over.
+const VALUE: u64 = (size_of::<Node>() + 2 * size_of::<Id>()) as u64;
+/// What a place on the stack or in a container takes.
+const PLACE: u64 = 2 * size_of::<Id>() as u64;
+/// What a place in the memo takes.
+const MEMO: u64 = 3 * VALUE / 2;
+
+/// Deeper tensors than any network has.
+const MOST_SIZES: usize = 8;
+
+const WHAT: &str = "its pickle";
 
 /// A run of numbers that the file holds beside the pickle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Storage {
     pub kind: Kind,
-    pub key: String,
+    pub key: Rc<str>,
     /// Numbers in it.
     pub len: usize,
 }
@@ -41,7 +55,7 @@ pub struct Storage {
 /// A tensor as a view of a storage; sizes and strides are checked to lie within it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct View {
-    pub storage: Storage,
+    pub storage: Rc<Storage>,
     pub offset: i64,
     pub size: Vec<i64>,
     pub stride: Vec<i64>,
@@ -65,26 +79,28 @@ impl Pickle {
     }
 
     /// The pairs of a dict whose keys are strings or integers.
-    pub fn entries(&self, pairs: &[(Id, Id)]) -> Vec<(String, Id)> {
+    pub fn entries(&self, pairs: &[(Id, Id)]) -> Vec<(Rc<str>, Id)> {
         pairs
             .iter()
             .filter_map(|&(key, value)| match self.node(key) {
                 Node::Str(name) => Some((name.clone(), value)),
-                Node::Int(i) => Some((i.to_string(), value)),
+                Node::Int(i) => Some((i.to_string().into(), value)),
                 _ => None,
             })
             .collect()
     }
 
     /// Reads the pickle at the start of `bytes`.
-    pub fn read(bytes: &[u8]) -> Result<Self> {
-        let mut reader = Reader { bytes, at: 0, nodes: vec![], stack: vec![], marks: vec![], memo: Default::default() };
+    pub fn read(bytes: &[u8], budget: &Budget) -> Result<Self> {
+        let (nodes, stack, marks, memo) = Default::default();
+        let mut reader = Reader { budget, bytes, at: 0, nodes, stack, marks, memo };
         let root = reader.run()?;
         Ok(Self { nodes: reader.nodes, root, len: reader.at })
     }
 }
 
 struct Reader<'a> {
+    budget: &'a Budget<'a>,
     bytes: &'a [u8],
     at: usize,
     nodes: Vec<Node>,
@@ -98,6 +114,7 @@ fn bad(problem: impl Into<String>) -> Error {
 }
 
 fn refused(name: &str) -> Error {
+    let name = cut(name, 200);
     bad(format!("the pickle asks to run `{name}`; viva reads tensors and runs no code"))
         .hint("in Python, save the weights alone: torch.save(model.state_dict(), path)")
 }
@@ -114,11 +131,11 @@ impl<'a> Reader<'a> {
         Ok(self.take(width)?.iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte)))
     }
 
-    fn line(&mut self) -> Result<String> {
+    fn line(&mut self) -> Result<Rc<str>> {
         let rest = &self.bytes[self.at..];
         let end = rest.iter().position(|&b| b == b'\n').ok_or_else(|| bad("the pickle breaks off in the middle"))?;
         self.at += end + 1;
-        Ok(String::from_utf8_lossy(&rest[..end]).into_owned())
+        self.string(&rest[..end])
     }
 
     fn counted(&mut self, width: usize) -> Result<&'a [u8]> {
@@ -126,13 +143,34 @@ impl<'a> Reader<'a> {
         self.take(usize::try_from(n).map_err(|_| bad("the pickle breaks off in the middle"))?)
     }
 
-    fn text(&mut self, width: usize) -> Result<Node> {
-        Ok(Node::Str(String::from_utf8_lossy(self.counted(width)?).into_owned()))
+    fn string(&self, bytes: &[u8]) -> Result<Rc<str>> {
+        // A byte that is no text becomes three.
+        self.budget.take(3 * bytes.len() as u64, WHAT)?;
+        Ok(String::from_utf8_lossy(bytes).into())
     }
 
-    fn push(&mut self, node: Node) {
+    fn text(&mut self, width: usize) -> Result<Node> {
+        let bytes = self.counted(width)?;
+        self.string(bytes).map(Node::Str)
+    }
+
+    fn held(&mut self, width: usize) -> Result<Node> {
+        let bytes = self.counted(width)?;
+        self.budget.take(bytes.len() as u64, WHAT)?;
+        Ok(Node::Bytes(bytes.to_vec()))
+    }
+
+    fn push(&mut self, node: Node) -> Result<()> {
+        self.budget.take(VALUE, WHAT)?;
         self.nodes.push(node);
         self.stack.push(self.nodes.len() - 1);
+        Ok(())
+    }
+
+    fn again(&mut self, id: Id) -> Result<()> {
+        self.budget.take(PLACE, WHAT)?;
+        self.stack.push(id);
+        Ok(())
     }
 
     fn pop(&mut self) -> Result<Id> {
@@ -158,13 +196,14 @@ impl<'a> Reader<'a> {
 
     fn get(&mut self, key: u64) -> Result<()> {
         let id = *self.memo.get(&key).ok_or_else(|| bad("the pickle refers to a value that it never stored"))?;
-        self.stack.push(id);
-        Ok(())
+        self.again(id)
     }
 
     fn put(&mut self, key: u64) -> Result<()> {
         let id = self.top()?;
-        self.memo.insert(key, id);
+        if self.memo.insert(key, id).is_none() {
+            self.budget.take(MEMO, WHAT)?;
+        }
         Ok(())
     }
 
@@ -179,6 +218,7 @@ impl<'a> Reader<'a> {
     }
 
     fn append(&mut self, list: Id, items: Vec<Id>) -> Result<()> {
+        self.budget.items::<Id>(items.len(), WHAT)?;
         match &mut self.nodes[list] {
             Node::List(values) => values.extend(items),
             _ => return Err(bad("the pickle appends to something that is no list")),
@@ -187,6 +227,7 @@ impl<'a> Reader<'a> {
     }
 
     fn set(&mut self, dict: Id, items: &[Id]) -> Result<()> {
+        self.budget.items::<Id>(items.len(), WHAT)?;
         match &mut self.nodes[dict] {
             Node::Dict(pairs) if items.len().is_multiple_of(2) => {
                 pairs.extend(items.chunks(2).map(|pair| (pair[0], pair[1])))
@@ -198,39 +239,45 @@ impl<'a> Reader<'a> {
 
     fn run(&mut self) -> Result<Id> {
         loop {
+            self.budget.step()?;
             match self.take(1)?[0] {
                 0x80 => drop(self.take(1)?),
                 0x95 => drop(self.take(8)?),
                 b'.' => return self.pop(),
-                b'(' => self.marks.push(self.stack.len()),
+                b'(' => {
+                    self.budget.take(PLACE, WHAT)?;
+                    self.marks.push(self.stack.len());
+                }
                 b'0' => drop(self.pop()?),
                 b'1' => drop(self.pop_to_mark()?),
                 b'2' => {
                     let id = self.top()?;
-                    self.stack.push(id);
+                    self.again(id)?;
                 }
-                b'N' => self.push(Node::None),
-                0x88 => self.push(Node::Bool(true)),
-                0x89 => self.push(Node::Bool(false)),
+                b'N' => self.push(Node::None)?,
+                0x88 => self.push(Node::Bool(true))?,
+                0x89 => self.push(Node::Bool(false))?,
                 b'J' => {
                     let n = self.unsigned(4)? as u32 as i32;
-                    self.push(Node::Int(i64::from(n)));
+                    self.push(Node::Int(i64::from(n)))?;
                 }
                 b'K' => {
                     let n = self.unsigned(1)?;
-                    self.push(Node::Int(n as i64));
+                    self.push(Node::Int(n as i64))?;
                 }
                 b'M' => {
                     let n = self.unsigned(2)?;
-                    self.push(Node::Int(n as i64));
+                    self.push(Node::Int(n as i64))?;
                 }
                 0x8a => {
                     let node = Self::long(self.counted(1)?);
-                    self.push(node);
+                    self.push(node)?;
                 }
                 0x8b => {
-                    let node = Self::long(self.counted(4)?);
-                    self.push(node);
+                    let bytes = self.counted(4)?;
+                    self.budget.take(bytes.len() as u64, WHAT)?;
+                    let node = Self::long(bytes);
+                    self.push(node)?;
                 }
                 b'I' => {
                     let node = match self.line()?.trim() {
@@ -238,65 +285,65 @@ impl<'a> Reader<'a> {
                         "01" => Node::Bool(true),
                         text => Node::Int(text.parse().map_err(|_| bad("the pickle holds a broken number"))?),
                     };
-                    self.push(node);
+                    self.push(node)?;
                 }
                 b'L' => {
                     let text = self.line()?;
                     let n =
                         text.trim().trim_end_matches('L').parse().map_err(|_| bad("the pickle holds a broken number"));
-                    self.push(Node::Int(n?));
+                    self.push(Node::Int(n?))?;
                 }
                 b'F' => {
                     let x = self.line()?.trim().parse().map_err(|_| bad("the pickle holds a broken number"))?;
-                    self.push(Node::Float(x));
+                    self.push(Node::Float(x))?;
                 }
                 b'G' => {
                     let mut wide = [0u8; 8];
                     wide.copy_from_slice(self.take(8)?);
-                    self.push(Node::Float(f64::from_be_bytes(wide)));
+                    self.push(Node::Float(f64::from_be_bytes(wide)))?;
                 }
                 b'X' => {
                     let node = self.text(4)?;
-                    self.push(node);
+                    self.push(node)?;
                 }
                 0x8c | b'U' => {
                     let node = self.text(1)?;
-                    self.push(node);
+                    self.push(node)?;
                 }
                 0x8d => {
                     let node = self.text(8)?;
-                    self.push(node);
+                    self.push(node)?;
                 }
                 b'T' => {
                     let node = self.text(4)?;
-                    self.push(node);
+                    self.push(node)?;
                 }
                 b'V' => {
                     let node = Node::Str(self.line()?);
-                    self.push(node);
+                    self.push(node)?;
                 }
                 b'S' => {
                     let text = self.line()?;
-                    self.push(Node::Str(text.trim_matches(['\'', '"']).into()));
+                    self.push(Node::Str(text.trim_matches(['\'', '"']).into()))?;
                 }
                 b'C' => {
-                    let node = Node::Bytes(self.counted(1)?.to_vec());
-                    self.push(node);
+                    let node = self.held(1)?;
+                    self.push(node)?;
                 }
                 b'B' => {
-                    let node = Node::Bytes(self.counted(4)?.to_vec());
-                    self.push(node);
+                    let node = self.held(4)?;
+                    self.push(node)?;
                 }
                 0x8e => {
-                    let node = Node::Bytes(self.counted(8)?.to_vec());
-                    self.push(node);
+                    let node = self.held(8)?;
+                    self.push(node)?;
                 }
-                b'}' => self.push(Node::Dict(vec![])),
-                b']' | 0x8f => self.push(Node::List(vec![])),
-                b')' => self.push(Node::Tuple(vec![])),
+                b'}' => self.push(Node::Dict(vec![]))?,
+                b']' | 0x8f => self.push(Node::List(vec![]))?,
+                b')' => self.push(Node::Tuple(vec![]))?,
                 b't' => {
                     let items = self.pop_to_mark()?;
-                    self.push(Node::Tuple(items));
+                    self.push(Node::Tuple(items))?;
                 }
                 code @ 0x85..=0x87 => {
                     let mut items = Vec::with_capacity(3);
@@ -304,15 +351,15 @@ impl<'a> Reader<'a> {
                         items.push(self.pop()?);
                     }
                     items.reverse();
-                    self.push(Node::Tuple(items));
+                    self.push(Node::Tuple(items))?;
                 }
                 b'l' | 0x91 => {
                     let items = self.pop_to_mark()?;
-                    self.push(Node::List(items));
+                    self.push(Node::List(items))?;
                 }
                 b'd' => {
                     let items = self.pop_to_mark()?;
-                    self.push(Node::Dict(vec![]));
+                    self.push(Node::Dict(vec![]))?;
                     self.set(self.nodes.len() - 1, &items)?;
                 }
                 b'a' => {
@@ -358,15 +405,15 @@ impl<'a> Reader<'a> {
                     self.get(key)?;
                 }
                 b'c' => {
-                    let name = format!("{}.{}", self.line()?, self.line()?);
-                    self.global(name)?;
+                    let (module, name) = (self.line()?, self.line()?);
+                    self.global(&module, &name)?;
                 }
                 0x93 => {
                     let (name, module) = (self.pop()?, self.pop()?);
                     match (&self.nodes[module], &self.nodes[name]) {
                         (Node::Str(module), Node::Str(name)) => {
-                            let name = format!("{module}.{name}");
-                            self.global(name)?;
+                            let (module, name) = (module.clone(), name.clone());
+                            self.global(&module, &name)?;
                         }
                         _ => return Err(bad("the pickle names a constructor by something that is no string")),
                     }
@@ -374,12 +421,12 @@ impl<'a> Reader<'a> {
                 b'Q' => {
                     let id = self.pop()?;
                     let storage = self.storage(id)?;
-                    self.push(Node::Storage(storage));
+                    self.push(Node::Storage(Rc::new(storage)))?;
                 }
                 b'R' | 0x81 => {
                     let (arguments, constructor) = (self.pop()?, self.pop()?);
                     let node = self.construct(constructor, arguments)?;
-                    self.push(node);
+                    self.push(node)?;
                 }
                 b'b' => {
                     // The state of an ordered dict is only its `_metadata`.
@@ -399,7 +446,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn global(&mut self, name: String) -> Result<()> {
+    fn global(&mut self, module: &str, name: &str) -> Result<()> {
+        // Neither is long in what is known.
+        let name = format!("{}.{}", cut(module, 100), cut(name, 100));
         let known = matches!(
             name.as_str(),
             "collections.OrderedDict"
@@ -411,8 +460,7 @@ impl<'a> Reader<'a> {
         if !known {
             return Err(refused(&name));
         }
-        self.push(Node::Global(name));
-        Ok(())
+        self.push(Node::Global(name.into()))
     }
 
     fn tuple(&self, id: Id) -> Result<&[Id]> {
@@ -428,14 +476,15 @@ impl<'a> Reader<'a> {
         let items = self.tuple(id)?;
         let node = |i: usize| items.get(i).map(|&id| &self.nodes[id]).ok_or_else(broken);
         let kind = match (node(0)?, node(1)?) {
-            (Node::Str(word), Node::Global(name)) if word == "storage" => storage_kind(name).ok_or_else(broken)?,
+            (Node::Str(word), Node::Global(name)) if &**word == "storage" => storage_kind(name).ok_or_else(broken)?,
             _ => return Err(broken()),
         };
         let key = match node(2)? {
             Node::Str(key) => key.clone(),
-            Node::Int(key) => key.to_string(),
+            Node::Int(key) => key.to_string().into(),
             _ => return Err(broken()),
         };
+        self.budget.take(size_of::<Storage>() as u64, WHAT)?;
         match node(4)? {
             Node::Int(len) => Ok(Storage { kind, key, len: usize::try_from(*len).map_err(|_| broken())? }),
             _ => Err(broken()),
@@ -444,6 +493,10 @@ impl<'a> Reader<'a> {
 
     fn integers(&self, id: Id) -> Result<Vec<i64>> {
         match &self.nodes[id] {
+            Node::Tuple(items) | Node::List(items) if items.len() > MOST_SIZES => Err(bad(format!(
+                "the pickle holds a tensor of {} dimensions, {MOST_SIZES} at most are read",
+                items.len()
+            ))),
             Node::Tuple(items) | Node::List(items) => items
                 .iter()
                 .map(|&id| match self.nodes[id] {
@@ -462,7 +515,7 @@ impl<'a> Reader<'a> {
         let items = self.tuple(arguments)?;
         let item =
             |i: usize| items.get(i).copied().ok_or_else(|| bad(format!("the pickle calls `{name}` with too little")));
-        match name.as_str() {
+        match &**name {
             "collections.OrderedDict" => match items.first().map(|&id| &self.nodes[id]) {
                 None => Ok(Node::Dict(vec![])),
                 Some(Node::List(pairs)) => {
@@ -470,12 +523,13 @@ impl<'a> Reader<'a> {
                         Node::Tuple(two) | Node::List(two) if two.len() == 2 => Ok((two[0], two[1])),
                         _ => Err(bad("the pickle holds a broken OrderedDict")),
                     };
+                    self.budget.items::<(Id, Id)>(pairs.len(), WHAT)?;
                     Ok(Node::Dict(pairs.iter().map(pair).collect::<Result<_>>()?))
                 }
                 Some(_) => Err(bad("the pickle holds a broken OrderedDict")),
             },
             "torch.Size" => match &self.nodes[item(0)?] {
-                Node::Tuple(sizes) if sizes.len() <= 8 => Ok(Node::Tuple(sizes.clone())),
+                Node::Tuple(sizes) if sizes.len() <= MOST_SIZES => Ok(Node::Tuple(sizes.clone())),
                 _ => Err(bad("the pickle holds a broken torch.Size")),
             },
             "torch._utils._rebuild_parameter" => match &self.nodes[item(0)?] {
@@ -490,7 +544,9 @@ impl<'a> Reader<'a> {
                     return Err(bad("the pickle holds a tensor without an offset"));
                 };
                 let (size, stride) = (self.integers(item(2)?)?, self.integers(item(3)?)?);
-                View { storage: storage.clone(), offset, size, stride }.checked().map(Node::Tensor)
+                self.budget.take(size_of::<View>() as u64 + 2 * (MOST_SIZES * size_of::<i64>()) as u64, WHAT)?;
+                let view = View { storage: storage.clone(), offset, size, stride };
+                view.checked().map(|view| Node::Tensor(Rc::new(view)))
             }
             other => Err(refused(other)),
         }
@@ -501,7 +557,7 @@ impl View {
     /// Refuses a view that reaches beyond its storage or repeats parts of it, as no saved tensor does.
     fn checked(self) -> Result<Self> {
         let outside = || bad("the pickle holds a tensor that reaches beyond its storage");
-        if self.size.len() != self.stride.len() || self.size.len() > 8 || self.offset < 0 {
+        if self.size.len() != self.stride.len() || self.size.len() > MOST_SIZES || self.offset < 0 {
             return Err(bad("the pickle holds a tensor whose shape and strides do not fit"));
         }
         let count = self.size.iter().try_fold(1i64, |n, &d| n.checked_mul(d)).ok_or_else(outside)?;
@@ -541,11 +597,15 @@ fn storage_kind(name: &str) -> Option<Kind> {
 mod tests {
     use super::*;
 
+    fn read(bytes: &[u8]) -> Result<Pickle> {
+        Pickle::read(bytes, &Budget::unwatched(bytes.len() as u64, Budget::PLAIN))
+    }
+
     // python3 -c "import pickle; print(pickle.dumps({'a': [1, 2.5, None, True], 'b': (300, -1)}, 2))"
     #[test]
     fn plain_values_are_read() -> Result<()> {
         let bytes = b"\x80\x02}q\x00(X\x01\x00\x00\x00aq\x01]q\x02(K\x01G@\x04\x00\x00\x00\x00\x00\x00N\x88eX\x01\x00\x00\x00bq\x03M,\x01J\xff\xff\xff\xff\x86q\x04u.";
-        let pickle = Pickle::read(bytes)?;
+        let pickle = read(bytes)?;
         let Node::Dict(pairs) = pickle.node(pickle.root) else { panic!("not a dict") };
         let entries = pickle.entries(pairs);
         let values = |id: Id| match pickle.node(id) {
@@ -560,7 +620,7 @@ mod tests {
     // python3 -c "import pickle, os; print(pickle.dumps(os.system, 2))": what a malicious file calls.
     #[test]
     fn other_constructors_are_refused_by_name() {
-        let error = Pickle::read(b"\x80\x02cposix\nsystem\nq\x00X\x02\x00\x00\x00lsq\x01\x85R.").err();
+        let error = read(b"\x80\x02cposix\nsystem\nq\x00X\x02\x00\x00\x00lsq\x01\x85R.").err();
         assert!(error.is_some_and(|e| e.message.contains("posix.system")));
     }
 
@@ -568,7 +628,7 @@ mod tests {
     fn every_truncation_is_an_error() {
         let bytes = b"\x80\x02}q\x00(X\x01\x00\x00\x00aq\x01]q\x02(K\x01G@\x04\x00\x00\x00\x00\x00\x00N\x88eu.";
         for end in 0..bytes.len() {
-            assert!(Pickle::read(&bytes[..end]).is_err(), "cut at {end}");
+            assert!(read(&bytes[..end]).is_err(), "cut at {end}");
         }
     }
 }

@@ -2,14 +2,14 @@
 //! The content decides which one a file is, not its ending.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{Cursor, Read};
+use std::io::Read;
 use std::path::Path;
+use std::rc::Rc;
 
 use tch::Kind;
-use zip::ZipArchive;
 
 use super::pickle::{Id, Node, Pickle, Storage, View};
-use crate::core::{Error, ErrorKind, Result, Tensor};
+use crate::core::{Budget, Cx, Error, ErrorKind, Packed, Result, Tensor, cut, strict_json};
 
 /// Tensors by the names that the file gives them; numbers of other widths than 32 bits are already float32.
 pub type Weights = BTreeMap<String, Tensor>;
@@ -29,19 +29,20 @@ fn bad(problem: impl Into<String>) -> Error {
 }
 
 /// Reads a file of weights. Nothing in it is run, unless it is TorchScript, which is left to libtorch.
-pub fn read(path: &Path) -> Result<Contents> {
-    let bytes = std::fs::read(path).map_err(|e| Error::file(path, e))?;
-    parse(&bytes).map_err(|error| error.during(&path.display().to_string()))
+pub fn read(cx: &Cx, path: &Path) -> Result<Contents> {
+    let budget = Budget::of(cx, path, Budget::PLAIN)?;
+    let bytes = budget.file(path)?;
+    parse(&bytes, &budget).map_err(|error| error.at(path))
 }
 
 /// As [`read`], of bytes in memory.
-pub fn parse(bytes: &[u8]) -> Result<Contents> {
+pub fn parse(bytes: &[u8], budget: &Budget) -> Result<Contents> {
     match bytes {
         [] => Err(bad("the file is empty")),
-        [b'P', b'K', ..] => zipped(bytes),
+        [b'P', b'K', ..] => zipped(bytes, budget),
         // Before pickles: the length that comes first may look like the start of one.
-        [_, _, _, _, _, _, _, _, b'{', ..] => safetensors(bytes).map(Contents::Weights),
-        [0x80, 2..=5, ..] => legacy(bytes).map(Contents::Weights),
+        [_, _, _, _, _, _, _, _, b'{', ..] => safetensors(bytes, budget).map(Contents::Weights),
+        [0x80, 2..=5, ..] => legacy(bytes, budget).map(Contents::Weights),
         _ => Err(bad("neither safetensors, nor a PyTorch state dict, nor TorchScript")
             .hint("in Python: torch.save(model.state_dict(), path), or safetensors.torch.save_file")),
     }
@@ -72,8 +73,8 @@ fn as_float(tensor: Tensor) -> Result<Tensor> {
 }
 
 /// Format: 8 bytes length of the header, the header in JSON, the numbers. <https://github.com/huggingface/safetensors>
-fn safetensors(bytes: &[u8]) -> Result<Weights> {
-    let broken = |what: String| bad(format!("the safetensors file is truncated or corrupted: {what}"));
+fn safetensors(bytes: &[u8], budget: &Budget) -> Result<Weights> {
+    let broken = |what: String| bad(format!("the safetensors file is truncated or corrupted: {}", cut(&what, 300)));
     let (length, rest) = bytes.split_at(8);
     let length = length.iter().rev().fold(0u64, |n, &byte| n << 8 | u64::from(byte));
     let header = usize::try_from(length)
@@ -81,8 +82,7 @@ fn safetensors(bytes: &[u8]) -> Result<Weights> {
         .and_then(|n| rest.get(..n))
         .ok_or_else(|| broken(format!("its header should take {length} bytes, the file has {}", rest.len())))?;
     let data = &rest[header.len()..];
-    let parsed: serde_json::Value =
-        serde_json::from_slice(header).map_err(|e| broken(format!("its header is no JSON ({e})")))?;
+    let parsed = strict_json(header, budget, |e| broken(format!("its header is no JSON ({e})")))?;
     let entries = parsed.as_object().ok_or_else(|| broken("its header is no table".into()))?;
 
     struct Entry<'a> {
@@ -90,9 +90,11 @@ fn safetensors(bytes: &[u8]) -> Result<Weights> {
         kind: Kind,
         size: Vec<i64>,
         bytes: &'a [u8],
+        start: u64,
     }
     let mut checked = Vec::new();
     for (name, entry) in entries.iter().filter(|(name, _)| *name != "__metadata__") {
+        budget.step()?;
         let dtype = entry["dtype"].as_str().unwrap_or("");
         let kind = match dtype {
             "F64" => Kind::Double,
@@ -120,7 +122,7 @@ fn safetensors(bytes: &[u8]) -> Result<Weights> {
         match bytes {
             Some(bytes) if count == Some(bytes.len() as u64) => {
                 let size = size.iter().map(|&d| d as i64).collect();
-                checked.push(Entry { name, kind, size, bytes });
+                checked.push(Entry { name, kind, size, bytes, start });
             }
             Some(bytes) => {
                 return Err(broken(format!("tensor {name:?} of shape {size:?} has {} bytes", bytes.len())));
@@ -133,7 +135,23 @@ fn safetensors(bytes: &[u8]) -> Result<Weights> {
             }
         }
     }
-    checked.into_iter().map(|e| Ok((e.name.to_string(), as_float(tensor(e.bytes, &e.size, e.kind)?)?))).collect()
+    // Numbers belong to one tensor: a file of few could hold any number of tensors else.
+    checked.sort_by_key(|entry| (entry.start, entry.bytes.len()));
+    for pair in checked.windows(2) {
+        let [before, entry] = pair else { continue };
+        if entry.start < before.start + before.bytes.len() as u64 {
+            return Err(broken(format!("tensors {:?} and {:?} overlap", cut(before.name, 80), cut(entry.name, 80))));
+        }
+    }
+    let mut weights = Weights::new();
+    for entry in checked {
+        budget.step()?;
+        let name = format!("tensor {:?}", cut(entry.name, 80));
+        // As it is stored and, unless that is as float32, as such.
+        budget.take(2 * entry.bytes.len() as u64, &name)?;
+        weights.insert(entry.name.into(), as_float(tensor(entry.bytes, &entry.size, entry.kind)?)?);
+    }
+    Ok(weights)
 }
 
 /// Writes tensors as safetensors, whose header also says `about` what they are.
@@ -168,55 +186,59 @@ pub fn write_safetensors(path: &Path, tensors: &[(String, Tensor)], about: &[(&s
     file.flush().map_err(|e| Error::file(path, e))
 }
 
-/// The text that a safetensors file says about itself under `key`.
-pub fn about(path: &Path, key: &str) -> Option<String> {
-    let mut file = std::fs::File::open(path).ok()?;
-    let mut length = [0u8; 8];
-    file.read_exact(&mut length).ok()?;
-    let length = u64::from_le_bytes(length);
-    let mut header = Vec::new();
-    file.take(length.min(100 << 20)).read_to_end(&mut header).ok()?;
-    let parsed: serde_json::Value = serde_json::from_slice(&header).ok()?;
-    Some(parsed["__metadata__"][key].as_str()?.to_string())
+/// The text that a safetensors file says about itself under `key`; none in other files.
+pub fn about(cx: &Cx, path: &Path, key: &str) -> Result<Option<String>> {
+    let budget = Budget::of(cx, path, Budget::PLAIN)?;
+    let mut file = std::fs::File::open(path).map_err(|e| Error::file(path, e))?;
+    let mut start = [0u8; 8];
+    if file.read_exact(&mut start).is_err() {
+        return Ok(None);
+    }
+    // No header of this format is longer than its file.
+    if u64::from_le_bytes(start) > budget.size() {
+        return Ok(None);
+    }
+    let header = budget.read(file, u64::from_le_bytes(start), "its header", |e| Error::file(path, e))?;
+    match strict_json(&header, &budget, bad) {
+        Ok(parsed) => Ok(parsed["__metadata__"][key].as_str().map(String::from)),
+        Err(error) if error.is_interrupted() => Err(error),
+        // Of another format.
+        Err(_) => Ok(None),
+    }
 }
 
-fn zipped(bytes: &[u8]) -> Result<Contents> {
-    let broken = |e: &dyn std::fmt::Display| bad(format!("the zip file is truncated or corrupted: {e}"));
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|e| broken(&e))?;
-    let names: Vec<String> = archive.file_names().map(String::from).collect();
+fn zipped(bytes: &[u8], budget: &Budget) -> Result<Contents> {
+    let mut archive = Packed::new(bytes, budget)?;
+    let names = archive.names().to_vec();
     let root = |part: &str| {
         names
             .iter()
             .find_map(|n| n.strip_suffix(part).filter(|root| root.matches('/').count() == 1 && root.ends_with('/')))
     };
     if names.iter().any(|n| n.split('/').nth(1) == Some("code")) {
+        archive.check_all()?;
         return Ok(Contents::TorchScript);
     }
     let Some(folder) = root("data.pkl").map(String::from) else {
         return Err(bad("the zip file holds no PyTorch state dict (no data.pkl)"));
     };
-    let mut entry = |name: &str| -> Result<Vec<u8>> {
-        let mut file = archive.by_name(name).map_err(|e| broken(&format!("{name}: {e}")))?;
-        let mut content = Vec::new();
-        file.read_to_end(&mut content).map_err(|e| broken(&format!("{name}: {e}")))?;
-        Ok(content)
-    };
     let order = format!("{folder}byteorder");
-    if names.contains(&order) && entry(&order)? != b"little" {
+    if names.contains(&order) && archive.read(&order)? != b"little" {
         return Err(
             bad("the weights were saved on a big-endian machine").hint("load and save them again on another one")
         );
     }
-    let pickle = Pickle::read(&entry(&format!("{folder}data.pkl"))?)?;
-    state_dict(&pickle, &mut |storage| entry(&format!("{folder}data/{}", storage.key))).map(Contents::Weights)
+    let pickle = Pickle::read(&archive.read(&format!("{folder}data.pkl"))?, budget)?;
+    let mut fetch = |storage: &Storage| archive.read(&format!("{folder}data/{}", storage.key));
+    state_dict(&pickle, budget, &mut fetch).map(Contents::Weights)
 }
 
 /// Five pickles in a row (magic number, version, machine, object, storage keys), then each storage behind its length.
-fn legacy(bytes: &[u8]) -> Result<Weights> {
+fn legacy(bytes: &[u8], budget: &Budget) -> Result<Weights> {
     const MAGIC: [u8; 10] = [0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19];
     let mut rest = bytes;
     let mut next = || -> Result<Pickle> {
-        let pickle = Pickle::read(rest)?;
+        let pickle = Pickle::read(rest, budget)?;
         rest = &rest[pickle.len..];
         Ok(pickle)
     };
@@ -243,11 +265,12 @@ fn legacy(bytes: &[u8]) -> Result<Weights> {
         }
     }
     let truncated = || bad("the file is truncated: its tensors end too early");
-    let mut storages: HashMap<String, &[u8]> = HashMap::new();
+    let mut storages: HashMap<Rc<str>, &[u8]> = HashMap::new();
     for &id in order {
-        let key = match keys.node(id) {
+        budget.step()?;
+        let key: Rc<str> = match keys.node(id) {
             Node::Str(key) => key.clone(),
-            Node::Int(key) => key.to_string(),
+            Node::Int(key) => key.to_string().into(),
             _ => return Err(bad("the list of storages is broken")),
         };
         let Some((length, after)) = rest.split_at_checked(8) else { return Err(truncated()) };
@@ -255,24 +278,35 @@ fn legacy(bytes: &[u8]) -> Result<Weights> {
         let width = *widths.get(&key).ok_or_else(|| bad("the file holds a storage that no tensor uses"))?;
         let size = usize::try_from(count).ok().and_then(|n| n.checked_mul(width)).ok_or_else(truncated)?;
         let (block, after) = after.split_at_checked(size).ok_or_else(truncated)?;
-        storages.insert(key, block);
+        if storages.insert(key.clone(), block).is_some() {
+            return Err(bad(format!("the file holds the storage {:?} twice", cut(&key, 80))));
+        }
         rest = after;
     }
-    state_dict(&object, &mut |storage| storages.get(&storage.key).map(|block| block.to_vec()).ok_or_else(truncated))
+    state_dict(&object, budget, &mut |storage| {
+        let block = storages.get(&storage.key).ok_or_else(truncated)?;
+        budget.take(block.len() as u64, "its storage")?;
+        Ok(block.to_vec())
+    })
 }
 
 /// Finds the state dict among the wrappers that training programs put around it.
-fn state_dict(pickle: &Pickle, fetch: &mut dyn FnMut(&Storage) -> Result<Vec<u8>>) -> Result<Weights> {
+fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) -> Result<Vec<u8>>) -> Result<Weights> {
     let none = || bad("the file holds no state dict").hint("in Python: torch.save(model.state_dict(), path)");
-    let has_tensors = |id: Id| match pickle.node(id) {
-        Node::Dict(pairs) => pairs.iter().any(|&(_, value)| matches!(pickle.node(value), Node::Tensor(_))),
-        _ => false,
-    };
+    // Once per dict: one that stands in another many times would be gone through each time.
+    let mut with_tensors = vec![false; pickle.nodes()];
+    for (id, has) in with_tensors.iter_mut().enumerate() {
+        budget.step()?;
+        if let Node::Dict(pairs) = pickle.node(id) {
+            *has = pairs.iter().any(|&(_, value)| matches!(pickle.node(value), Node::Tensor(_)));
+        }
+    }
+    let has_tensors = |id: Id| with_tensors[id];
     let mut id = pickle.root;
     for _depth in 0..8 {
         if has_tensors(id) {
             let Node::Dict(pairs) = pickle.node(id) else { return Err(none()) };
-            return tensors(pickle, &pickle.entries(pairs), fetch);
+            return tensors(pickle, &pickle.entries(pairs), budget, fetch);
         }
         id = match pickle.node(id) {
             Node::List(items) | Node::Tuple(items) => match items[..] {
@@ -284,15 +318,15 @@ fn state_dict(pickle: &Pickle, fetch: &mut dyn FnMut(&Storage) -> Result<Vec<u8>
             },
             Node::Dict(pairs) => {
                 let entries = pickle.entries(pairs);
-                let wrapper = WRAPPERS.iter().find_map(|name| entries.iter().find(|(key, _)| key == name));
-                let inner: Vec<&(String, Id)> = entries.iter().filter(|(_, value)| has_tensors(*value)).collect();
+                let wrapper = WRAPPERS.iter().find_map(|name| entries.iter().find(|(key, _)| &**key == *name));
+                let inner: Vec<&(Rc<str>, Id)> = entries.iter().filter(|(_, value)| has_tensors(*value)).collect();
                 match (wrapper, &inner[..]) {
                     (Some(&(_, inside)), _) => inside,
                     (None, [(_, inside)]) => *inside,
                     (None, []) => return Err(none()),
                     (None, several) => {
-                        let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
-                        return Err(bad(format!("the file holds several networks: {}", names.join(", ")))
+                        let names: Vec<&str> = several.iter().take(20).map(|(name, _)| &**name).collect();
+                        return Err(bad(format!("the file holds several networks: {}", cut(&names.join(", "), 300)))
                             .hint("in Python, save the one to examine: torch.save(states[name], path)"));
                     }
                 }
@@ -303,30 +337,51 @@ fn state_dict(pickle: &Pickle, fetch: &mut dyn FnMut(&Storage) -> Result<Vec<u8>
     Err(none())
 }
 
+/// A view by its storage, offset, sizes and strides.
+type Seen<'a> = (Rc<str>, i64, &'a [i64], &'a [i64]);
+
 fn tensors(
     pickle: &Pickle,
-    entries: &[(String, Id)],
+    entries: &[(Rc<str>, Id)],
+    budget: &Budget,
     fetch: &mut dyn FnMut(&Storage) -> Result<Vec<u8>>,
 ) -> Result<Weights> {
-    let mut whole: HashMap<String, Tensor> = HashMap::new();
+    let mut whole: HashMap<Rc<str>, Tensor> = HashMap::new();
+    // Layers may share their weights: what is the same view is one tensor.
+    let mut made: HashMap<Seen, Tensor> = HashMap::new();
     let mut weights = Weights::new();
     for (name, id) in entries {
+        budget.step()?;
         // Numbers beside the tensors, such as an epoch, are no weights.
         let Node::Tensor(view) = pickle.node(*id) else { continue };
-        if !whole.contains_key(&view.storage.key) {
-            let bytes = fetch(&view.storage)?;
-            whole.insert(view.storage.key.clone(), tensor(&bytes, &[view.storage.len as i64], view.storage.kind)?);
+        let what = || format!("tensor {:?}", cut(name, 80));
+        let View { size, stride, offset, storage } = &**view;
+        if !whole.contains_key(&storage.key) {
+            let bytes = fetch(storage)?;
+            budget.take(bytes.len() as u64, "its storage")?;
+            whole.insert(storage.key.clone(), tensor(&bytes, &[storage.len as i64], storage.kind)?);
         }
-        let View { size, stride, offset, storage } = view;
         let base = &whole[&storage.key];
         if base.kind() != storage.kind || base.numel() != storage.len {
-            return Err(bad(format!("tensor {name:?} reads its numbers in two ways")));
+            return Err(bad(format!("{} reads its numbers in two ways", what())));
         }
-        let dense = match base.numel() {
-            0 => Tensor::f_zeros(size.as_slice(), (storage.kind, tch::Device::Cpu))?,
-            _ => base.f_as_strided(size.as_slice(), stride.as_slice(), *offset)?.f_contiguous()?,
+        let key = (storage.key.clone(), *offset, size.as_slice(), stride.as_slice());
+        let made = match made.entry(key) {
+            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                let count: i64 = size.iter().product();
+                // A copy of what lies apart, and one as float32.
+                budget.take(2 * count as u64 * element_size(storage.kind).max(4) as u64, &what())?;
+                let dense = match base.numel() {
+                    0 => Tensor::f_zeros(size.as_slice(), (storage.kind, tch::Device::Cpu))?,
+                    _ => base.f_as_strided(size.as_slice(), stride.as_slice(), *offset)?.f_contiguous()?,
+                };
+                entry.insert(as_float(dense)?)
+            }
         };
-        weights.insert(name.clone(), as_float(dense)?);
+        if weights.insert(name.to_string(), made.shallow_clone()).is_some() {
+            return Err(bad(format!("the state dict holds {} twice", what())));
+        }
     }
     // nn.DataParallel puts this before every name.
     if weights.keys().all(|name| name.starts_with("module.")) {
@@ -338,6 +393,10 @@ fn tensors(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(bytes: &[u8]) -> Result<Contents> {
+        super::parse(bytes, &Budget::unwatched(bytes.len() as u64, Budget::PLAIN))
+    }
 
     fn weights(bytes: &[u8]) -> Result<Weights> {
         match parse(bytes)? {
@@ -393,7 +452,7 @@ mod tests {
         write_safetensors(&path, &[("w".into(), tensor)], &[("viva", "layers".into())])?;
         let bytes = std::fs::read(&path).map_err(|e| Error::file(&path, e))?;
         assert_eq!(Vec::<f32>::try_from(&weights(&bytes)?["w"])?, [1.0, 2.0, 3.0]);
-        assert_eq!(about(&path, "viva").as_deref(), Some("layers"));
+        assert_eq!(about(&Cx::default(), &path, "viva")?.as_deref(), Some("layers"));
         for end in 0..bytes.len() {
             assert!(parse(&bytes[..end]).is_err(), "cut at {end}");
         }

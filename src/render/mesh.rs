@@ -119,6 +119,12 @@ impl Mesh {
         &self.surfaces[number as usize]
     }
 
+    /// Bytes that it takes, textures aside.
+    pub fn bytes(&self) -> u64 {
+        let surfaces = self.surfaces.len() * size_of::<Surface>();
+        (size_of_val(&*self.vertices) + size_of_val(&*self.triangles) + surfaces) as u64
+    }
+
     /// The identity of everything that is seen of it.
     pub fn digest(&self) -> Digest {
         let counts = [self.vertices.len(), self.triangles.len(), self.surfaces.len()];
@@ -130,10 +136,17 @@ impl Mesh {
         for triangle in &self.triangles {
             triangle.corners.iter().chain([&triangle.surface]).for_each(|x| bytes.extend(x.to_le_bytes()));
         }
+        let mut seen: Vec<*const Texture> = vec![];
         for surface in &self.surfaces {
             surface.colour.to_array().iter().for_each(|x| bytes.extend(x.to_le_bytes()));
             bytes.push(surface.texture.is_some().into());
             if let Some(texture) = &surface.texture {
+                // One that several surfaces share goes in once: with its pixels the first time, by its number from then on.
+                if let Some(number) = seen.iter().position(|before| *before == Arc::as_ptr(texture)) {
+                    bytes.extend((number as u64).to_le_bytes());
+                    continue;
+                }
+                seen.push(Arc::as_ptr(texture));
                 bytes.extend(
                     [texture.width, texture.height].map(|side| side as u64).iter().flat_map(|side| side.to_le_bytes()),
                 );

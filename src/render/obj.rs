@@ -1,8 +1,9 @@
 //! Wavefront OBJ files with their materials and textures, read by tobj.
 
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::BufReader;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::io::{BufReader, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,27 +11,41 @@ use glam::{Vec2, Vec3};
 use tobj::{LoadError, LoadOptions};
 
 use super::mesh::{Mesh, Surface, Texture, Triangle, Vertex};
-use crate::core::{Error, Result};
+use crate::core::{Budget, Cx, Error, Result};
 
 /// Textures that several objects share are read once.
 #[derive(Default)]
-pub struct Textures(HashMap<PathBuf, Arc<Texture>>);
+pub struct Textures {
+    /// By the file that is meant, however it is named.
+    read: HashMap<PathBuf, Arc<Texture>>,
+    pixels: u64,
+}
 
 /// Pixels of a texture, at most.
 const TEXTURE_SIDE: u32 = 8192;
+/// Pixels of all textures together, at most: 768 MiB.
+const ALL_TEXTURES: u64 = 1 << 28;
 /// Bytes of an OBJ file, at most: 256 MiB.
 const FILE: u64 = 256 << 20;
+/// What a mesh may take, and the materials of one file, however large they are.
+const MOST: u64 = 2 << 30;
+const MOST_OF_MATERIALS: u64 = 1 << 28;
+/// What a corner of a face takes, of which each may begin a triangle of its own, what any other line takes, and what a material takes.
+const CORNER: u64 = 3 * (size_of::<Vertex>() + size_of::<Triangle>()) as u64;
+const LINE: u64 = 64;
+const MATERIAL: u64 = 2 * size_of::<tobj::Material>() as u64;
 /// The colour of what has no material.
 const PLAIN: Vec3 = Vec3::splat(0.7);
 
 /// Reads an object from one file, or from several whose parts are modelled in one frame. Colours are the materials' `Kd`, times
 /// `map_Kd`; polygons are cut into triangles; without normals, faces are flat.
-pub fn read_obj(name: &str, files: &[PathBuf], textures: &mut Textures) -> Result<Mesh> {
+pub fn read_obj(cx: &Cx, name: &str, files: &[PathBuf], textures: &mut Textures) -> Result<Mesh> {
     let (mut vertices, mut triangles, mut surfaces) = (vec![], vec![], vec![]);
     for file in files {
-        let (models, materials) = load(file)?;
+        let (models, materials) = load(cx, file)?;
         let first = surfaces.len() as u32;
         for material in &materials {
+            cx.check()?;
             surfaces.push(surface(file, material, textures)?);
         }
         surfaces.push(Surface { colour: PLAIN, texture: None });
@@ -51,31 +66,76 @@ pub fn read_obj(name: &str, files: &[PathBuf], textures: &mut Textures) -> Resul
 
 type Parts = (Vec<tobj::Model>, Vec<tobj::Material>);
 
-/// A file that can be read whole: no pipe, which may never end, and not too large.
-fn open(file: &Path) -> Result<BufReader<File>> {
-    let size = std::fs::metadata(file).map_err(|e| Error::file(file, e))?;
-    if !size.is_file() {
-        return Err(Error::file(file, "not a file"));
-    }
-    if size.len() > FILE {
+/// The bytes of a file of which each may become a corner of a face, or a part of a material.
+fn bytes(cx: &Cx, file: &Path, most: u64) -> Result<Vec<u8>> {
+    let budget = Budget::of(cx, file, Budget::TEXT)?.at_most(most);
+    if budget.size() > FILE {
         return Err(Error::file(file, "larger than 256 MiB").hint("make the mesh coarser: a picture has few pixels"));
     }
-    Ok(BufReader::new(File::open(file).map_err(|e| Error::file(file, e))?))
+    let bytes = budget.file(file)?;
+    for line in bytes.split(|&byte| byte == b'\n') {
+        budget.step()?;
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        match words.next() {
+            Some(b"f" | b"l") => budget.take(CORNER * words.count() as u64, "its faces"),
+            Some(b"newmtl") => budget.take(MATERIAL, "its materials"),
+            Some(_) => budget.take(2 * line.len() as u64 + LINE, "its lines"),
+            None => Ok(()),
+        }
+        .map_err(|error| error.at(file))?;
+    }
+    Ok(bytes)
 }
 
-fn load(file: &Path) -> Result<Parts> {
+/// Bytes that end with an error when the user asks for an end.
+struct Watched<'a>(&'a Cx, &'a [u8]);
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.0.check().map_err(std::io::Error::other)?;
+        self.1.read(buffer)
+    }
+}
+
+fn load(cx: &Cx, file: &Path) -> Result<Parts> {
     let folder = file.parent().unwrap_or(Path::new(""));
-    let materials_of = |named: &Path| match open(&folder.join(named)) {
-        Ok(mut materials) => tobj::load_mtl_buf(&mut materials),
-        Err(_) => Err(LoadError::OpenFileFailed),
+    let object = bytes(cx, file, MOST)?;
+    // A library that is named twice holds the same materials both times.
+    let seen = RefCell::new(HashSet::new());
+    let refused = Cell::new(None);
+    let materials_of = |named: &Path| {
+        let library = folder.join(named);
+        if !seen.borrow_mut().insert(library.canonicalize().unwrap_or_else(|_| library.clone())) {
+            return Ok(Default::default());
+        }
+        match bytes(cx, &library, MOST_OF_MATERIALS) {
+            Ok(materials) => tobj::load_mtl_buf(&mut BufReader::new(Watched(cx, &materials))),
+            Err(error) => {
+                refused.set(library.exists().then_some(error));
+                Err(LoadError::OpenFileFailed)
+            }
+        }
     };
     let options = LoadOptions { single_index: true, triangulate: true, ignore_points: true, ignore_lines: true };
-    let (models, materials) = tobj::load_obj_buf(&mut open(file)?, &options, materials_of).map_err(|error| {
+    let mut object = BufReader::new(Watched(cx, &object));
+    // Its parser panics on numbers that it does not expect.
+    let read = catch_unwind(AssertUnwindSafe(|| tobj::load_obj_buf(&mut object, &options, materials_of)));
+    cx.check()?;
+    if let Some(error) = refused.take() {
+        let message = format!("{}: its materials can't be read: {}", file.display(), error.message);
+        return Err(Error { message, ..error });
+    }
+    let what_is_wanted = "wanted is a Wavefront OBJ file: lines such as `v 0 1 0` and `f 1 2 3`";
+    let Ok(read) = read else {
+        return Err(Error::file(file, "a damaged file: its numbers or those of its materials do not fit together")
+            .hint(what_is_wanted));
+    };
+    let (models, materials) = read.map_err(|error| {
         let hint = match error {
             LoadError::FaceVertexOutOfBounds
             | LoadError::FaceTexCoordOutOfBounds
             | LoadError::FaceNormalOutOfBounds => "a face asks for a vertex that is not there: the file may be cut off",
-            _ => "wanted is a Wavefront OBJ file: lines such as `v 0 1 0` and `f 1 2 3`",
+            _ => what_is_wanted,
         };
         Error::file(file, error).hint(hint)
     })?;
@@ -106,21 +166,30 @@ impl Textures {
                 .hint("leave the options out: `map_Kd picture.png`"));
         }
         let path = file.parent().unwrap_or(Path::new("")).join(named.replace('\\', "/"));
-        if let Some(texture) = self.0.get(&path) {
-            return Ok(texture.clone());
-        }
         if !path.is_file() {
             return Err(Error::file(&path, format!("no such texture, which {} asks for", file.display()))
                 .hint("put the picture beside the .obj file, or take `map_Kd` out of the .mtl file"));
+        }
+        let path = path.canonicalize().map_err(|e| Error::file(&path, e))?;
+        if let Some(texture) = self.read.get(&path) {
+            return Ok(texture.clone());
         }
         let (width, height) = image::image_dimensions(&path).map_err(|e| Error::file(&path, e))?;
         if width == 0 || height == 0 || width > TEXTURE_SIDE || height > TEXTURE_SIDE {
             return Err(Error::file(&path, format!("a texture of {width} x {height} pixels, {TEXTURE_SIDE} at most")));
         }
+        self.pixels += u64::from(width) * u64::from(height);
+        if self.pixels > ALL_TEXTURES {
+            return Err(Error::file(
+                &path,
+                format!("the textures come to {} pixels, {ALL_TEXTURES} at most", self.pixels),
+            )
+            .hint("make them smaller: a picture of an object has few pixels"));
+        }
         let picture = crate::data::picture::read(&path)?.to_rgb8();
         let pixels = picture.pixels().map(|pixel| pixel.0).collect();
         let texture = Arc::new(Texture { width: width as usize, height: height as usize, pixels });
-        self.0.insert(path, texture.clone());
+        self.read.insert(path, texture.clone());
         Ok(texture)
     }
 }

@@ -34,7 +34,7 @@ fn damaged<T>(what: impl Into<String>) -> Result<T> {
 const MOST_PIXELS: usize = 1 << 28;
 
 /// More than a byte of a file can hold, by far: what a header promises beyond gets no memory.
-const MOST_PER_BYTE: usize = 1 << 14;
+pub(super) const MOST_PER_BYTE: usize = 1 << 14;
 
 /// Where the coefficients of a block, in the order in which they are stored, lie in it.
 const ZIGZAG: [u8; 64] = [

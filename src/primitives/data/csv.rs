@@ -24,9 +24,9 @@ pub static CSV: Primitive = Primitive {
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let path = cx.find(args.str("path"))?;
-    let bytes = sheet::bytes(&path)?;
+    let (bytes, budget) = sheet::bytes(cx, &path)?;
     cx.record_input_from("table", args.str("path"), crate::core::Digest::of(&bytes), &path);
-    let sheet = Sheet::new(&path, &bytes)?;
+    let sheet = Sheet::new(&path, &bytes, &budget)?;
     let names = sheet.head.clone();
     if names.is_empty() || names.iter().any(String::is_empty) {
         return Err(Error::file(&path, "the first line must name every column"));
@@ -35,12 +35,12 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
         return Err(Error::file(&path, format!("two columns are called {twice:?}")));
     }
+    // Every row is a map with the names in it.
+    let names_of_row: usize = names.iter().map(|name| name.len() + size_of::<(String, Value)>()).sum();
     let mut rows = vec![];
-    for (i, record) in sheet.rows().enumerate() {
-        if i.is_multiple_of(4096) {
-            cx.check()?;
-        }
+    for record in sheet.rows() {
         let (_, record) = record?;
+        budget.take((names_of_row + record.as_slice().len()) as u64, "its rows").map_err(|error| error.at(&path))?;
         let row: BTreeMap<String, Value> = names.iter().cloned().zip(record.iter().map(field)).collect();
         rows.push(Value::Map(row));
     }
