@@ -1,7 +1,8 @@
 //! What long calls have done so far, so that a run that is killed goes on where it was and ends in the same bytes.
 //!
-//! In a run folder that is one append-only file of records, each with its length and checksum, and one file with the newest
-//! state of every call that has one (such as the weights of a training). A torn record at the end is cut off. At the prompt
+//! In a run folder that is one append-only file of records, each with its length and digest, and one file with the newest
+//! state of every call that has one (such as the weights of a training), with a digest too. A torn record at the end is cut off;
+//! one that is not what was written is refused by name. At the prompt
 //! the same is kept in memory, for a statement that was stopped and is typed again.
 //!
 //! Every long call uses it in the same way: `Cx::long_call` with all that its outcome depends on; `replay` until nothing more
@@ -15,20 +16,27 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::cx::Traces;
+use super::files::{self, COPY_AGAIN};
 use super::{Cx, Digest, Error, ErrorKind, Result, Tensor};
 
 /// Tensors by name: all that the rest of a call depends on.
 pub type State = Vec<(String, Tensor)>;
 
-const MAGIC: &[u8; 16] = b"viva journal 2\n\0";
+const MAGIC: &[u8; 16] = b"viva journal 3\n\0";
 
-/// Length and checksum before each record.
-const HEAD: usize = 8;
+/// Before each record: its length, its digest, and a checksum of both.
+const HEAD: usize = 24;
+
+/// Ends every record, so that zeros at the end of a file are what a disk never wrote.
+const END: u8 = 0xa5;
+
+/// The tensor of a state that holds the digest of the others.
+const SEAL: &str = "viva.sha256";
 
 /// A record is at most this long; a longer one is a damaged length.
 const LONGEST: usize = 1 << 30;
 
-const MAKE_ROOM: &str = "what was done before is kept: make room, then go on with --resume";
+const MAKE_ROOM: &str = "make room, then run it again";
 
 /// What can't be written down.
 fn lost(mut error: Error) -> Error {
@@ -41,7 +49,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Where a record is.
 enum Kept {
-    OnDisk { at: u64, length: usize },
+    OnDisk { at: u64, length: usize, digest: [u8; 16] },
     InMemory(Vec<u8>),
 }
 
@@ -56,6 +64,8 @@ struct Disk {
     folder: PathBuf,
     file: RefCell<File>,
     length: Cell<u64>,
+    /// What was cut off that was not just the last record of a process that was killed.
+    lost: Option<String>,
 }
 
 pub struct Journal {
@@ -87,16 +97,16 @@ impl Journal {
 
     /// A journal in this folder, which is made: of a new run, or of one that goes on. Refused while another process writes it.
     pub fn open(folder: &Path) -> Result<Self> {
-        std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
         let path = folder.join("journal");
-        // A link could lead anywhere, and a pipe never ends.
-        let is_link = std::fs::symlink_metadata(folder).is_ok_and(|it| it.file_type().is_symlink());
-        if is_link || std::fs::symlink_metadata(&path).is_ok_and(|it| !it.is_file()) {
-            return Err(Error::file(&path, "neither a file nor missing").hint("start the run afresh"));
+        let refused = |e: std::io::Error| Error::file(&path, e).hint("start the run afresh");
+        // A link could lead anywhere.
+        if std::fs::symlink_metadata(folder).is_ok_and(|it| it.file_type().is_symlink()) {
+            return Err(refused(std::io::Error::other("its folder is a link, which is not followed")));
         }
-        let refused = |e: std::io::Error| Error::file(&path, e);
-        let mut file =
-            File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(refused)?;
+        std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
+        let opened = files::open(&path, File::options().read(true).write(true).create(true).truncate(false));
+        let mut file = opened.map_err(refused)?;
+        files::refuse_other_names(&file).map_err(refused)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(std::fs::TryLockError::WouldBlock) => {
@@ -106,10 +116,10 @@ impl Journal {
             // A file system without locks.
             Err(std::fs::TryLockError::Error(_)) => {}
         }
-        let (past, length) = read(&mut file, &path)?;
+        let (past, length, lost) = read(&mut file, &path)?;
         file.set_len(length).map_err(refused)?;
         let journal = Self::in_memory();
-        let disk = Disk { folder: folder.to_path_buf(), file: RefCell::new(file), length: Cell::new(length) };
+        let disk = Disk { folder: folder.to_path_buf(), file: RefCell::new(file), length: Cell::new(length), lost };
         if length == 0 {
             disk.write(MAGIC)?;
         }
@@ -118,12 +128,8 @@ impl Journal {
 
     /// Whether a process is at work on the run of this folder; none where that can't be told.
     pub fn in_use(folder: &Path) -> Option<bool> {
-        let path = folder.join("journal");
-        // A pipe would never be opened.
-        if !std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_file()) {
-            return None;
-        }
-        match File::open(path).ok()?.try_lock_shared() {
+        files::refuse_links(folder.parent()?, Path::new(folder.file_name()?), true).ok()?;
+        match files::open(&folder.join("journal"), File::options().read(true)).ok()?.try_lock_shared() {
             Ok(()) => Some(false),
             Err(std::fs::TryLockError::WouldBlock) => Some(true),
             Err(std::fs::TryLockError::Error(_)) => None,
@@ -136,6 +142,11 @@ impl Journal {
             Some(disk) => disk.length.get() <= MAGIC.len() as u64 && !disk.has_states(),
             None => self.past.borrow().is_empty() && self.present.borrow().is_empty(),
         }
+    }
+
+    /// What a power cut took of it, if anything.
+    pub(super) fn lost(&self) -> Option<&str> {
+        self.disk.as_ref()?.lost.as_deref()
     }
 
     /// Whether a long call is under way.
@@ -200,18 +211,35 @@ impl Disk {
         Ok(())
     }
 
-    fn read_at(&self, at: u64, length: usize) -> Result<Vec<u8>> {
-        let mut file = self.file.borrow_mut();
+    /// A record once more, which must still be what it was when the journal was opened.
+    fn read_at(&self, at: u64, length: usize, digest: [u8; 16]) -> Result<Vec<u8>> {
+        let (mut file, path) = (self.file.borrow_mut(), self.folder.join("journal"));
         let mut bytes = vec![0; length];
-        file.seek(SeekFrom::Start(at))
+        file.seek(SeekFrom::Start(at + HEAD as u64))
             .and_then(|_| file.read_exact(&mut bytes))
-            .map_err(|e| Error::file(&self.folder.join("journal"), e))?;
-        Ok(bytes)
+            .map_err(|e| Error::file(&path, e))?;
+        if digest_of(at, &bytes) != digest {
+            return Err(damaged(&path, at));
+        }
+        bytes.pop();
+        Ok(bytes.split_off(8))
     }
 }
 
-/// The whole records of a journal by call, and where they end.
-fn read(file: &mut File, path: &Path) -> Result<(HashMap<u64, Past>, u64)> {
+/// Binds a record to its place too, so that none can be taken out or moved.
+fn digest_of(at: u64, body: &[u8]) -> [u8; 16] {
+    let mut half = [0; 16];
+    half.copy_from_slice(&Digest::of_parts(&[&at.to_le_bytes(), body]).0[..16]);
+    half
+}
+
+fn damaged(path: &Path, at: u64) -> Error {
+    Error::file(path, format!("damaged at byte {at}: a record there is not what its digest was made of"))
+        .hint(format!("{COPY_AGAIN}; without this file the run goes on too, and makes its calls again"))
+}
+
+/// The whole records of a journal by call, where they end, and what a power cut took that stood behind them.
+fn read(file: &mut File, path: &Path) -> Result<(HashMap<u64, Past>, u64, Option<String>)> {
     let refused = |e: std::io::Error| Error::file(path, e);
     let size = file.metadata().map_err(refused)?.len();
     let mut past: HashMap<u64, Past> = HashMap::new();
@@ -225,31 +253,73 @@ fn read(file: &mut File, path: &Path) -> Result<(HashMap<u64, Past>, u64)> {
     let mut magic = [0; MAGIC.len()];
     if !whole(&mut magic)? {
         // Killed before its first line was written.
-        return Ok((past, 0));
+        return Ok((past, 0, None));
     }
-    if magic != *MAGIC {
-        return Err(Error::file(path, "not a journal of this version of viva").hint("start the run afresh"));
-    }
-    let mut at = MAGIC.len() as u64;
-    loop {
+    let mut at = if magic == *MAGIC { MAGIC.len() as u64 } else { 0 };
+    // Where the first record ends that is not as it was written, if one is not.
+    let bad = loop {
+        if at == 0 {
+            break Some(MAGIC.len() as u64);
+        }
         let mut head = [0; HEAD];
         if !whole(&mut head)? {
-            break;
+            break None;
         }
         let word = |from: usize| u32::from_le_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
-        let (length, checksum) = (word(0) as usize, word(4));
-        if !(8..=LONGEST).contains(&length) || at + (HEAD + length) as u64 > size {
-            break;
+        let length = word(0) as usize;
+        if crc32fast::hash(&head[..20]) != word(20) || !(9..=LONGEST).contains(&length) {
+            break Some(at + HEAD as u64);
         }
-        let mut body = vec![0; length];
-        if !whole(&mut body)? || crc32fast::hash(&body) != checksum {
-            break;
+        let end = at + (HEAD + length) as u64;
+        if end > size {
+            break None;
         }
-        let key = first_u64(&body);
-        past.entry(key).or_default().records.push(Kept::OnDisk { at: at + (HEAD + 8) as u64, length: length - 8 });
-        at += (HEAD + length) as u64;
+        let (mut body, mut digest) = (vec![0; length], [0; 16]);
+        digest.copy_from_slice(&head[4..20]);
+        if !whole(&mut body)? || digest_of(at, &body) != digest {
+            break Some(end);
+        }
+        past.entry(first_u64(&body)).or_default().records.push(Kept::OnDisk { at, length, digest });
+        at = end;
+    };
+    let Some(end) = bad else { return Ok((past, at, None)) };
+    if !never_written(file, at, end, size).map_err(refused)? {
+        return Err(match at {
+            0 => Error::file(path, "not a journal of this version of viva, or damaged at its beginning")
+                .hint(format!("{COPY_AGAIN}; without this file the run goes on too, and makes its calls again")),
+            _ => damaged(path, at),
+        });
     }
-    Ok((past, at))
+    let lost = format!(
+        "{}: from byte {at} on a power cut took what was written last ({} bytes): it is computed again",
+        path.display(),
+        size - at
+    );
+    Ok((past, at, Some(lost)))
+}
+
+/// Whether what should be a record, from `at` to `end`, is bytes that a disk never wrote, which read as zeros: at its beginning, or
+/// all from somewhere inside to the end of the file.
+fn never_written(file: &mut File, at: u64, end: u64, size: u64) -> std::io::Result<bool> {
+    let mut head = [0; HEAD];
+    file.seek(SeekFrom::Start(at))?;
+    let n = (size - at).min(HEAD as u64) as usize;
+    file.read_exact(&mut head[..n])?;
+    if head == [0; HEAD] {
+        return Ok(true);
+    }
+    let (mut last, mut place, mut bytes) = (at, at, vec![0; 1 << 16]);
+    file.seek(SeekFrom::Start(at))?;
+    loop {
+        let n = file.read(&mut bytes)?;
+        if n == 0 {
+            return Ok(last < end.min(size));
+        }
+        if let Some(written) = bytes[..n].iter().rposition(|byte| *byte != 0) {
+            last = place + written as u64 + 1;
+        }
+        place += n as u64;
+    }
 }
 
 fn first_u64(bytes: &[u8]) -> u64 {
@@ -321,13 +391,13 @@ impl LongCall<'_> {
     pub fn replay(&mut self) -> Result<Option<Vec<u8>>> {
         let (Some(journal), Some(kept)) = (self.journal, self.records.next()) else { return Ok(None) };
         let bytes = match (kept, &journal.disk) {
-            (Kept::OnDisk { at, length }, Some(disk)) => disk.read_at(at, length)?,
+            (Kept::OnDisk { at, length, digest }, Some(disk)) => disk.read_at(at, length, digest)?,
             (Kept::InMemory(bytes), _) => bytes,
             (Kept::OnDisk { .. }, None) => return Err(Error::internal("a record on a disk that is not there")),
         };
         let (traces, done) = traces_and_done(&bytes).ok_or_else(|| self.unfit())?;
         let done = done.to_vec();
-        self.cx.repeat(traces);
+        self.cx.repeat(traces)?;
         if journal.disk.is_none() {
             journal.keep(self.key, |past| past.records.push(Kept::InMemory(bytes)));
         }
@@ -351,7 +421,7 @@ impl LongCall<'_> {
             bytes.extend(call.0);
             bytes.extend(count.to_le_bytes());
         }
-        for text in [traces.printed, traces.warnings.join("\0"), traces.written.join("\0"), seed] {
+        for text in [traces.printed, traces.warnings.join("\0"), traces.written.as_flattened().join("\0"), seed] {
             bytes.extend((text.len() as u32).to_le_bytes());
             bytes.extend(text.as_bytes());
         }
@@ -364,8 +434,10 @@ impl LongCall<'_> {
             Some(disk) => {
                 let mut body = self.key.to_le_bytes().to_vec();
                 body.extend(bytes);
+                body.push(END);
                 let mut record = (body.len() as u32).to_le_bytes().to_vec();
-                record.extend(crc32fast::hash(&body).to_le_bytes());
+                record.extend(digest_of(disk.length.get(), &body));
+                record.extend(crc32fast::hash(&record).to_le_bytes());
                 record.extend(body);
                 disk.write(&record)
             }
@@ -379,14 +451,22 @@ impl LongCall<'_> {
         }
         let Some(disk) = self.journal.and_then(|journal| journal.disk.as_ref()) else { return Ok(None) };
         let path = disk.state_file(self.key);
-        if !path.exists() {
+        if path.symlink_metadata().is_err() {
             return Ok(None);
         }
-        let damaged = |e: tch::TchError| {
-            Error::file(&path, format!("a damaged state: {}", Error::from(e).message))
-                .hint("remove this file, and the call starts afresh")
+        let damaged = |why: String| {
+            Error::file(&path, format!("a damaged state of a call: {why}"))
+                .hint(format!("{COPY_AGAIN}; without this file the run goes on too, and makes the call again"))
         };
-        Tensor::read_safetensors(&path).map(Some).map_err(damaged)
+        // A link, or something else that is no file.
+        files::open(&path, File::options().read(true)).map_err(|e| damaged(e.to_string()))?;
+        let mut state = Tensor::read_safetensors(&path).map_err(|e| damaged(Error::from(e).message))?;
+        let seal = state.iter().position(|(name, _)| name == SEAL).map(|place| state.remove(place).1);
+        let found = seal_of(self.key, &state)?;
+        match seal.is_some_and(|seal| seal.kind() == found.kind() && seal.size() == found.size() && seal == found) {
+            true => Ok(Some(state)),
+            false => Err(damaged("what it holds is not what its digest was made of".into())),
+        }
     }
 
     /// Whether it is time to save a state that a kill would lose.
@@ -408,9 +488,10 @@ impl LongCall<'_> {
             }
             Some(disk) => {
                 let dense = |tensor: &Tensor| tensor.f_detach()?.f_to_device(tch::Device::Cpu)?.f_contiguous();
-                let dense = state.iter().map(|(name, tensor)| Ok((name.as_str(), dense(tensor)?)));
-                let dense = dense.collect::<Result<Vec<_>>>()?;
-                let written = self.cx.write_with(&disk.state_file(self.key), |path| {
+                let dense = state.iter().map(|(name, tensor)| Ok((name.clone(), dense(tensor)?)));
+                let mut dense = dense.collect::<Result<State>>()?;
+                dense.push((SEAL.into(), seal_of(self.key, &dense)?));
+                let written = files::write_whole(&disk.state_file(self.key), |path| {
                     Tensor::write_safetensors(&dense, path).map_err(|e| Error::file(path, Error::from(e).message))?;
                     // The name must not come to stand for bytes that a power cut loses.
                     File::open(path).and_then(|file| file.sync_all()).map_err(|e| Error::file(path, e))
@@ -452,6 +533,17 @@ fn copied(tensor: &Tensor) -> Result<Tensor> {
     Ok(copy)
 }
 
+/// The digest of a call's state as a tensor beside it; the order that a file keeps them in does not count.
+fn seal_of(key: u64, state: &[(String, Tensor)]) -> Result<Tensor> {
+    let digests = state.iter().map(|(name, tensor)| Ok((name.as_bytes(), Digest::of_tensor(tensor)?)));
+    let mut digests = digests.collect::<Result<Vec<_>>>()?;
+    digests.sort_unstable();
+    let key = key.to_le_bytes();
+    let parts = digests.iter().flat_map(|(name, digest)| [*name, &digest.0[..]]);
+    let parts: Vec<&[u8]> = std::iter::once(&key[..]).chain(parts).collect();
+    Ok(Tensor::f_from_slice(&Digest::of_parts(&parts).0)?)
+}
+
 fn traces_and_done(bytes: &[u8]) -> Option<(Traces, &[u8])> {
     const DRAW: usize = 40;
     let number = |bytes: &'_ [u8]| -> Option<usize> { Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize) };
@@ -467,7 +559,7 @@ fn traces_and_done(bytes: &[u8]) -> Option<(Traces, &[u8])> {
         rest = after;
     }
     let [printed, warnings, written, seed] = &texts[..] else { return None };
-    let list = |text: &str| text.split('\0').filter(|part| !part.is_empty()).map(str::to_string).collect();
+    let list = |text: &str| -> Vec<String> { text.split('\0').filter(|part| !part.is_empty()).map(str::to_string).collect() };
     let draws = draws.chunks_exact(DRAW).map(|draw| {
         let mut digest = [0; 32];
         digest.copy_from_slice(&draw[..32]);
@@ -477,7 +569,7 @@ fn traces_and_done(bytes: &[u8]) -> Option<(Traces, &[u8])> {
         draws: draws.collect(),
         printed: printed.clone(),
         warnings: list(warnings),
-        written: list(written),
+        written: list(written).chunks_exact(2).map(|pair| [pair[0].clone(), pair[1].clone()]).collect(),
         seed: seed.parse().ok(),
     };
     Some((traces, rest))

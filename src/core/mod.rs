@@ -5,6 +5,7 @@ mod caution;
 mod cx;
 mod digest;
 mod error;
+pub mod files;
 mod gradient;
 mod home;
 mod journal;
