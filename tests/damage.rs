@@ -126,8 +126,33 @@ fn copied(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let target = to.join(path.file_name().unwrap());
-        if path.is_dir() { copied(&path, &target) } else { drop(std::fs::copy(&path, target).unwrap()) }
+        if path.is_dir() {
+            copied(&path, &target);
+        } else {
+            std::fs::copy(&path, target).unwrap();
+        }
     }
+}
+
+/// A run that was killed near its end, after a state was saved and before what is left over is removed; and the files of one that was not.
+fn interrupted() -> &'static (PathBuf, BTreeMap<PathBuf, Vec<u8>>) {
+    static KILLED: OnceLock<(tempfile::TempDir, (PathBuf, BTreeMap<PathBuf, Vec<u8>>))> = OnceLock::new();
+    let (_, killed) = KILLED.get_or_init(|| {
+        let home = home();
+        let (whole, all) = faults::whole(home.path());
+        let run = home.path().join("run");
+        let late = (1..all).rev().step_by(8).find(|at| {
+            let _ = std::fs::remove_dir_all(&run);
+            let mut command = shimmed(begin(home.path(), &run), &run);
+            command.env("VIVA_FAULT", "kill").env("VIVA_AT", at.to_string());
+            assert_eq!(command.output().unwrap().status.code(), Some(137));
+            let states = std::fs::read_dir(run.join("progress")).map_or(0, |entries| entries.count());
+            states > 2 && !run.join("results.json").exists()
+        });
+        assert!(late.is_some(), "no state was saved");
+        (home, (run, whole))
+    });
+    killed
 }
 
 /// What stands before the C library's calls and lets them fail.

@@ -102,10 +102,12 @@ impl Begun {
             |problem: String| Error::file(&path, problem).hint("give the folder that an earlier `viva run` wrote to");
         let bytes =
             files::read(&path, LARGEST).map_err(|e| e.hint("give the folder that an earlier `viva run` wrote to"))?;
-        let text = String::from_utf8(bytes).map_err(|_| no_run("not a manifest".into()))?;
-        let manifest: Json = serde_json::from_str(&text).map_err(|e| no_run(format!("not a manifest: {e}")))?;
+        let damaged = |problem: String| Error::file(&path, problem).hint(COPY_AGAIN);
+        let text = String::from_utf8(bytes).map_err(|_| damaged("not a manifest, or a damaged one".into()))?;
+        let manifest: Json =
+            serde_json::from_str(&text).map_err(|e| damaged(format!("not a manifest, or a damaged one: {e}")))?;
         if let Some(problem) = broken_seal(&text) {
-            return Err(Error::file(&path, problem).hint(COPY_AGAIN));
+            return Err(damaged(problem.into()));
         }
         let words =
             |name: &str| manifest[name].as_str().map(str::to_string).ok_or_else(|| no_run(format!("it has no {name}")));

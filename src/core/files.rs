@@ -58,7 +58,11 @@ fn plain(error: io::Error) -> io::Error {
 }
 
 fn place(new: tempfile::NamedTempFile, target: &Path) -> io::Result<File> {
-    new.persist(target).map_err(|failed| failed.error)
+    let (file, temporary) = new.into_parts();
+    std::fs::rename(&temporary, target)?;
+    // Nothing is there any more that would be removed.
+    let _ = temporary.keep();
+    Ok(file)
 }
 
 /// Has the disk hold what these files and their folders hold now.

@@ -104,8 +104,14 @@ impl Journal {
             return Err(refused(std::io::Error::other("its folder is a link, which is not followed")));
         }
         std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
-        let opened = files::open(&path, File::options().read(true).write(true).create(true).truncate(false));
-        let mut file = opened.map_err(refused)?;
+        let mut options = File::options();
+        options.read(true).write(true);
+        let mut file = match files::open(&path, &mut options) {
+            // Two processes may come at once, so it has its name from the beginning.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => files::open(&path, options.create_new(true)),
+            opened => opened,
+        }
+        .map_err(refused)?;
         files::refuse_other_names(&file).map_err(refused)?;
         match file.try_lock() {
             Ok(()) => {}

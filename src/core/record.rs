@@ -261,11 +261,12 @@ impl Record {
                 format!("put it back: as it was it is kept as {}", self.folder.join(&before.kept_as).display()),
             ));
         }
-        self.imported.borrow_mut().insert(import.clone());
+        let first = self.imported.borrow_mut().insert(import.clone());
         let mut modules = self.modules.borrow_mut();
         let same = |kept: &&Text| kept.import == import && kept.sha256 == sha256;
-        if modules.iter().any(|kept| same(&kept)) {
-            return Ok(());
+        if let Some(kept) = modules.iter().find(same) {
+            // An earlier process may have lost it to a power cut.
+            return if first { self.write(&kept.kept_as, text) } else { Ok(()) };
         }
         modules.retain(|kept| kept.import != import);
         // One file may be imported under two names.
@@ -405,7 +406,10 @@ impl Record {
         }
         // The manifest must not tell of files that a power cut may still take.
         let files = self.files(cx);
-        let paths: Vec<PathBuf> = files.keys().map(|name| self.folder.join(name)).collect();
+        let modules = self.modules.borrow();
+        let names = files.keys().map(String::as_str).chain(modules.iter().map(|kept| kept.kept_as.as_str()));
+        let paths: Vec<PathBuf> = names.chain([SCRIPT]).map(|name| self.folder.join(name)).collect();
+        drop(modules);
         files::sync(paths.iter().map(PathBuf::as_path))?;
         self.manifest(cx)?;
         files::sync_folder(&self.folder)

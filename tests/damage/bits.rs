@@ -15,34 +15,12 @@ fn flip(path: &Path, bit: usize) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// A run that was killed while it examined, after so many calls to the disk.
-pub fn interrupted(home: &Path, run: &Path) {
-    let count = home.join("count");
-    well({
-        let mut command = shimmed(begin(home, &home.join("counted")), &home.join("counted"));
-        command.env("VIVA_COUNT", &count);
-        command
-    });
-    let all: usize = std::fs::read_to_string(&count).unwrap().parse().unwrap();
-    // Near the end, before what is left over is removed.
-    for at in (1..all).rev().step_by(8) {
-        let _ = std::fs::remove_dir_all(run);
-        let mut command = shimmed(begin(home, run), run);
-        command.env("VIVA_FAULT", "kill").env("VIVA_AT", at.to_string());
-        assert_eq!(command.output().unwrap().status.code(), Some(137));
-        let states = std::fs::read_dir(run.join("progress")).map_or(0, |entries| entries.count());
-        if states > 2 && !run.join("results.json").exists() {
-            return;
-        }
-    }
-    panic!("no state was saved");
-}
-
 #[test]
 fn a_damaged_file_of_an_interrupted_run_is_refused_by_name() {
     let home = home();
     let run = home.path().join("run");
-    interrupted(home.path(), &run);
+    let (killed, whole) = interrupted();
+    copied(killed, &run);
     let state = std::fs::read_dir(run.join("progress")).unwrap().map(|entry| entry.unwrap().path());
     let state = state.filter(|path| path.extension().is_some()).find(|path| path.to_str().unwrap().ends_with(".safetensors"));
     let state = state.unwrap().strip_prefix(&run).unwrap().display().to_string();
@@ -65,7 +43,7 @@ fn a_damaged_file_of_an_interrupted_run_is_refused_by_name() {
     });
     // What is whole goes on.
     well(resume(home.path(), &run));
-    same(&files(&home.path().join("counted")), &run, "resumed");
+    same(whole, &run, "resumed");
 }
 
 #[test]

@@ -25,12 +25,12 @@ fn a_changed_pixel_among_ten_thousand_images_is_noticed_and_others_are_not_read_
     for i in 0..10_001 {
         std::fs::write(images.join((i % 2).to_string()).join(format!("{i:05}.png")), &one).unwrap();
     }
-    std::fs::write(home.path().join("load.rhai"), "data::load(\"images\", #{ resize: 8, crop: 8 }).hash").unwrap();
+    std::fs::write(home.path().join("load.rhai"), format!("data::load({images:?}, #{{ resize: 8, crop: 8 }}).hash")).unwrap();
     // The hash, and how many calls to the disk it took.
     let load = |out: &str| {
         let mut command = viva(home.path(), &["run", "load.rhai", "--out", out]);
         let count = home.path().join("count");
-        command.env("LD_PRELOAD", shim()).env("VIVA_ROOT", "images/").env("VIVA_COUNT", &count);
+        command.env("LD_PRELOAD", shim()).env("VIVA_ROOT", &images).env("VIVA_COUNT", &count);
         well(command);
         let calls: usize = std::fs::read_to_string(count).unwrap().parse().unwrap();
         let run = home.path().join(out);
