@@ -121,7 +121,10 @@ pub fn main(words: &[String]) -> Outcome {
     // Where even this can't be written, what was written before is still there.
     let kept = record.fail(&cx, &reason).unwrap_or_else(|_| Begun::read(record.folder()).is_ok());
     if !kept {
-        eprintln!("nothing had been done that could be gone on with: what was begun in {} is removed", record.folder().display());
+        eprintln!(
+            "nothing had been done that could be gone on with: what was begun in {} is removed",
+            record.folder().display()
+        );
     } else if repeat.is_none() {
         let word = |path: &Path| quoted(&path.display().to_string());
         let allowed: String = options.allow_write.iter().map(|path| format!(" --allow-write {}", word(path))).collect();

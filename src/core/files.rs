@@ -21,10 +21,12 @@ pub const COPY_AGAIN: &str = "if the folder is a copy, copy it again, whole; els
 pub(crate) fn write_whole(target: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let new = begin(target)?;
     let temporary = new.path().display().to_string();
-    fill(new.path()).and_then(|()| place(new, target).map(drop).map_err(|e| Error::file(target, e))).map_err(|mut error| {
-        error.message = error.message.replace(&temporary, &target.display().to_string());
-        error
-    })
+    fill(new.path()).and_then(|()| place(new, target).map(drop).map_err(|e| Error::file(target, e))).map_err(
+        |mut error| {
+            error.message = error.message.replace(&temporary, &target.display().to_string());
+            error
+        },
+    )
 }
 
 /// Writes a file whole, and on the disk itself before it takes the target's place: not even a power cut leaves the name without them.
@@ -48,13 +50,9 @@ fn begin(target: &Path) -> Result<tempfile::NamedTempFile> {
     builder.prefix(TEMPORARY).suffix(&ending).rand_bytes(16);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder).map_err(|e| Error::file(target, plain(e)))
-}
-
-/// The error without the temporary name that `tempfile` adds to it.
-fn plain(error: io::Error) -> io::Error {
-    let code = error.get_ref().and_then(|inner| inner.source()).and_then(|source| source.downcast_ref::<io::Error>());
-    code.and_then(io::Error::raw_os_error).map_or(error, io::Error::from_raw_os_error)
+    // The rest of what it says is the temporary name.
+    let plain = |e: io::Error| Error::file(target, e.to_string().split(" at path ").next().unwrap_or_default());
+    builder.tempfile_in(folder).map_err(plain)
 }
 
 fn place(new: tempfile::NamedTempFile, target: &Path) -> io::Result<File> {
@@ -106,7 +104,10 @@ pub(super) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 pub(super) fn refuse_other_names(file: &File) -> io::Result<()> {
     #[cfg(unix)]
     if std::os::unix::fs::MetadataExt::nlink(&file.metadata()?) > 1 {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a file that has another name elsewhere (a hard link)"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "a file that has another name elsewhere (a hard link)",
+        ));
     }
     let _ = file;
     Ok(())

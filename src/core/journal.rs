@@ -10,46 +10,22 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::cx::Traces;
-use super::files::{self, COPY_AGAIN};
-use super::{Cx, Digest, Error, ErrorKind, Result, Tensor};
+use super::stored::{Disk, Place};
+use super::{Cx, Digest, Error, Result, Tensor};
 
 /// Tensors by name: all that the rest of a call depends on.
 pub type State = Vec<(String, Tensor)>;
-
-const MAGIC: &[u8; 16] = b"viva journal 3\n\0";
-
-/// Before each record: its length, its digest, and a checksum of both.
-const HEAD: usize = 24;
-
-/// Ends every record, so that zeros at the end of a file are what a disk never wrote.
-const END: u8 = 0xa5;
-
-/// The tensor of a state that holds the digest of the others.
-const SEAL: &str = "viva.sha256";
-
-/// A record is at most this long; a longer one is a damaged length.
-const LONGEST: usize = 1 << 30;
-
-const MAKE_ROOM: &str = "make room, then run it again";
-
-/// What can't be written down.
-fn lost(mut error: Error) -> Error {
-    error.kind = ErrorKind::Journal;
-    error.hint(MAKE_ROOM)
-}
 
 /// A state is saved no more often than this, and takes no more than a twentieth of the time.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Where a record is.
 enum Kept {
-    OnDisk { at: u64, length: usize, digest: [u8; 16] },
+    OnDisk(Place),
     InMemory(Vec<u8>),
 }
 
@@ -58,14 +34,6 @@ enum Kept {
 struct Past {
     records: Vec<Kept>,
     state: Option<State>,
-}
-
-struct Disk {
-    folder: PathBuf,
-    file: RefCell<File>,
-    length: Cell<u64>,
-    /// What was cut off that was not just the last record of a process that was killed.
-    lost: Option<String>,
 }
 
 pub struct Journal {
@@ -97,62 +65,30 @@ impl Journal {
 
     /// A journal in this folder, which is made: of a new run, or of one that goes on. Refused while another process writes it.
     pub fn open(folder: &Path) -> Result<Self> {
-        let path = folder.join("journal");
-        let refused = |e: std::io::Error| Error::file(&path, e).hint("start the run afresh");
-        // A link could lead anywhere.
-        if std::fs::symlink_metadata(folder).is_ok_and(|it| it.file_type().is_symlink()) {
-            return Err(refused(std::io::Error::other("its folder is a link, which is not followed")));
+        let (disk, records) = Disk::open(folder)?;
+        let mut past: HashMap<u64, Past> = HashMap::new();
+        for (key, place) in records {
+            past.entry(key).or_default().records.push(Kept::OnDisk(place));
         }
-        std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
-        let mut options = File::options();
-        options.read(true).write(true);
-        let mut file = match files::open(&path, &mut options) {
-            // Two processes may come at once, so it has its name from the beginning.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => files::open(&path, options.create_new(true)),
-            opened => opened,
-        }
-        .map_err(refused)?;
-        files::refuse_other_names(&file).map_err(refused)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(std::fs::TryLockError::WouldBlock) => {
-                return Err(Error::file(folder, "another viva is at work on this run")
-                    .hint("wait for it to end, or stop it first"));
-            }
-            // A file system without locks.
-            Err(std::fs::TryLockError::Error(_)) => {}
-        }
-        let (past, length, lost) = read(&mut file, &path)?;
-        file.set_len(length).map_err(refused)?;
-        let journal = Self::in_memory();
-        let disk = Disk { folder: folder.to_path_buf(), file: RefCell::new(file), length: Cell::new(length), lost };
-        if length == 0 {
-            disk.write(MAGIC)?;
-        }
-        Ok(Self { disk: Some(disk), past: RefCell::new(past), ..journal })
+        Ok(Self { disk: Some(disk), past: RefCell::new(past), ..Self::in_memory() })
     }
 
     /// Whether a process is at work on the run of this folder; none where that can't be told.
     pub fn in_use(folder: &Path) -> Option<bool> {
-        files::refuse_links(folder.parent()?, Path::new(folder.file_name()?), true).ok()?;
-        match files::open(&folder.join("journal"), File::options().read(true)).ok()?.try_lock_shared() {
-            Ok(()) => Some(false),
-            Err(std::fs::TryLockError::WouldBlock) => Some(true),
-            Err(std::fs::TryLockError::Error(_)) => None,
-        }
+        Disk::in_use(folder)
     }
 
     /// Whether anything was done that a run could go on from.
     pub fn is_empty(&self) -> bool {
         match &self.disk {
-            Some(disk) => disk.length.get() <= MAGIC.len() as u64 && !disk.has_states(),
+            Some(disk) => disk.is_empty(),
             None => self.past.borrow().is_empty() && self.present.borrow().is_empty(),
         }
     }
 
     /// What a power cut took of it, if anything.
     pub(super) fn lost(&self) -> Option<&str> {
-        self.disk.as_ref()?.lost.as_deref()
+        self.disk.as_ref()?.lost()
     }
 
     /// Whether a long call is under way.
@@ -193,142 +129,7 @@ impl Journal {
     }
 }
 
-impl Disk {
-    fn state_file(&self, key: u64) -> PathBuf {
-        self.folder.join(format!("{key:016x}.safetensors"))
-    }
-
-    fn has_states(&self) -> bool {
-        let ending = |path: PathBuf| path.extension().is_some_and(|ending| ending == "safetensors");
-        std::fs::read_dir(&self.folder).is_ok_and(|mut files| files.any(|file| file.is_ok_and(|f| ending(f.path()))))
-    }
-
-    /// Appends, or leaves the file as it was.
-    fn write(&self, bytes: &[u8]) -> Result<()> {
-        let mut file = self.file.borrow_mut();
-        let at = self.length.get();
-        let written = file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(bytes));
-        if let Err(error) = written {
-            // What is torn is cut off when the journal is opened; here it is cut off if the disk lets us.
-            let _ = file.set_len(at);
-            return Err(lost(Error::file(&self.folder.join("journal"), error)));
-        }
-        self.length.set(at + bytes.len() as u64);
-        Ok(())
-    }
-
-    /// A record once more, which must still be what it was when the journal was opened.
-    fn read_at(&self, at: u64, length: usize, digest: [u8; 16]) -> Result<Vec<u8>> {
-        let (mut file, path) = (self.file.borrow_mut(), self.folder.join("journal"));
-        let mut bytes = vec![0; length];
-        file.seek(SeekFrom::Start(at + HEAD as u64))
-            .and_then(|_| file.read_exact(&mut bytes))
-            .map_err(|e| Error::file(&path, e))?;
-        if digest_of(at, &bytes) != digest {
-            return Err(damaged(&path, at));
-        }
-        bytes.pop();
-        Ok(bytes.split_off(8))
-    }
-}
-
-/// Binds a record to its place too, so that none can be taken out or moved.
-fn digest_of(at: u64, body: &[u8]) -> [u8; 16] {
-    let mut half = [0; 16];
-    half.copy_from_slice(&Digest::of_parts(&[&at.to_le_bytes(), body]).0[..16]);
-    half
-}
-
-fn damaged(path: &Path, at: u64) -> Error {
-    Error::file(path, format!("damaged at byte {at}: a record there is not what its digest was made of"))
-        .hint(format!("{COPY_AGAIN}; without this file the run goes on too, and makes its calls again"))
-}
-
-/// The whole records of a journal by call, where they end, and what a power cut took that stood behind them.
-fn read(file: &mut File, path: &Path) -> Result<(HashMap<u64, Past>, u64, Option<String>)> {
-    let refused = |e: std::io::Error| Error::file(path, e);
-    let size = file.metadata().map_err(refused)?.len();
-    let mut past: HashMap<u64, Past> = HashMap::new();
-    let mut reader = std::io::BufReader::with_capacity(1 << 20, &mut *file);
-    // An end that comes too early is a torn record; any other error is none of ours to mend.
-    let mut whole = |bytes: &mut [u8]| match reader.read_exact(bytes) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(refused(error)),
-    };
-    let mut magic = [0; MAGIC.len()];
-    if !whole(&mut magic)? {
-        // Killed before its first line was written.
-        return Ok((past, 0, None));
-    }
-    let mut at = if magic == *MAGIC { MAGIC.len() as u64 } else { 0 };
-    // Where the first record ends that is not as it was written, if one is not.
-    let bad = loop {
-        if at == 0 {
-            break Some(MAGIC.len() as u64);
-        }
-        let mut head = [0; HEAD];
-        if !whole(&mut head)? {
-            break None;
-        }
-        let word = |from: usize| u32::from_le_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
-        let length = word(0) as usize;
-        if crc32fast::hash(&head[..20]) != word(20) || !(9..=LONGEST).contains(&length) {
-            break Some(at + HEAD as u64);
-        }
-        let end = at + (HEAD + length) as u64;
-        if end > size {
-            break None;
-        }
-        let (mut body, mut digest) = (vec![0; length], [0; 16]);
-        digest.copy_from_slice(&head[4..20]);
-        if !whole(&mut body)? || digest_of(at, &body) != digest {
-            break Some(end);
-        }
-        past.entry(first_u64(&body)).or_default().records.push(Kept::OnDisk { at, length, digest });
-        at = end;
-    };
-    let Some(end) = bad else { return Ok((past, at, None)) };
-    if !never_written(file, at, end, size).map_err(refused)? {
-        return Err(match at {
-            0 => Error::file(path, "not a journal of this version of viva, or damaged at its beginning")
-                .hint(format!("{COPY_AGAIN}; without this file the run goes on too, and makes its calls again")),
-            _ => damaged(path, at),
-        });
-    }
-    let lost = format!(
-        "{}: from byte {at} on a power cut took what was written last ({} bytes): it is computed again",
-        path.display(),
-        size - at
-    );
-    Ok((past, at, Some(lost)))
-}
-
-/// Whether what should be a record, from `at` to `end`, is bytes that a disk never wrote, which read as zeros: at its beginning, or
-/// all from somewhere inside to the end of the file.
-fn never_written(file: &mut File, at: u64, end: u64, size: u64) -> std::io::Result<bool> {
-    let mut head = [0; HEAD];
-    file.seek(SeekFrom::Start(at))?;
-    let n = (size - at).min(HEAD as u64) as usize;
-    file.read_exact(&mut head[..n])?;
-    if head == [0; HEAD] {
-        return Ok(true);
-    }
-    let (mut last, mut place, mut bytes) = (at, at, vec![0; 1 << 16]);
-    file.seek(SeekFrom::Start(at))?;
-    loop {
-        let n = file.read(&mut bytes)?;
-        if n == 0 {
-            return Ok(last < end.min(size));
-        }
-        if let Some(written) = bytes[..n].iter().rposition(|byte| *byte != 0) {
-            last = place + written as u64 + 1;
-        }
-        place += n as u64;
-    }
-}
-
-fn first_u64(bytes: &[u8]) -> u64 {
+pub(super) fn first_u64(bytes: &[u8]) -> u64 {
     let mut first = [0; 8];
     first.copy_from_slice(&bytes[..8]);
     u64::from_le_bytes(first)
@@ -397,9 +198,9 @@ impl LongCall<'_> {
     pub fn replay(&mut self) -> Result<Option<Vec<u8>>> {
         let (Some(journal), Some(kept)) = (self.journal, self.records.next()) else { return Ok(None) };
         let bytes = match (kept, &journal.disk) {
-            (Kept::OnDisk { at, length, digest }, Some(disk)) => disk.read_at(at, length, digest)?,
+            (Kept::OnDisk(place), Some(disk)) => disk.read(&place)?,
             (Kept::InMemory(bytes), _) => bytes,
-            (Kept::OnDisk { .. }, None) => return Err(Error::internal("a record on a disk that is not there")),
+            (Kept::OnDisk(_), None) => return Err(Error::internal("a record on a disk that is not there")),
         };
         let (traces, done) = traces_and_done(&bytes).ok_or_else(|| self.unfit())?;
         let done = done.to_vec();
@@ -437,16 +238,7 @@ impl LongCall<'_> {
                 journal.keep(self.key, |past| past.records.push(Kept::InMemory(bytes)));
                 Ok(())
             }
-            Some(disk) => {
-                let mut body = self.key.to_le_bytes().to_vec();
-                body.extend(bytes);
-                body.push(END);
-                let mut record = (body.len() as u32).to_le_bytes().to_vec();
-                record.extend(digest_of(disk.length.get(), &body));
-                record.extend(crc32fast::hash(&record).to_le_bytes());
-                record.extend(body);
-                disk.write(&record)
-            }
+            Some(disk) => disk.append(self.key, &bytes),
         }
     }
 
@@ -456,23 +248,7 @@ impl LongCall<'_> {
             return Ok(Some(state.iter().map(|(name, tensor)| (name.clone(), tensor.shallow_clone())).collect()));
         }
         let Some(disk) = self.journal.and_then(|journal| journal.disk.as_ref()) else { return Ok(None) };
-        let path = disk.state_file(self.key);
-        if path.symlink_metadata().is_err() {
-            return Ok(None);
-        }
-        let damaged = |why: String| {
-            Error::file(&path, format!("a damaged state of a call: {why}"))
-                .hint(format!("{COPY_AGAIN}; without this file the run goes on too, and makes the call again"))
-        };
-        // A link, or something else that is no file.
-        files::open(&path, File::options().read(true)).map_err(|e| damaged(e.to_string()))?;
-        let mut state = Tensor::read_safetensors(&path).map_err(|e| damaged(Error::from(e).message))?;
-        let seal = state.iter().position(|(name, _)| name == SEAL).map(|place| state.remove(place).1);
-        let found = seal_of(self.key, &state)?;
-        match seal.is_some_and(|seal| seal.kind() == found.kind() && seal.size() == found.size() && seal == found) {
-            true => Ok(Some(state)),
-            false => Err(damaged("what it holds is not what its digest was made of".into())),
-        }
+        disk.state(self.key)
     }
 
     /// Whether it is time to save a state that a kill would lose.
@@ -492,18 +268,7 @@ impl LongCall<'_> {
                 let copies = copies.collect::<Result<State>>()?;
                 journal.keep(self.key, |past| past.state = Some(copies));
             }
-            Some(disk) => {
-                let dense = |tensor: &Tensor| tensor.f_detach()?.f_to_device(tch::Device::Cpu)?.f_contiguous();
-                let dense = state.iter().map(|(name, tensor)| Ok((name.clone(), dense(tensor)?)));
-                let mut dense = dense.collect::<Result<State>>()?;
-                dense.push((SEAL.into(), seal_of(self.key, &dense)?));
-                let written = files::write_whole(&disk.state_file(self.key), |path| {
-                    Tensor::write_safetensors(&dense, path).map_err(|e| Error::file(path, Error::from(e).message))?;
-                    // The name must not come to stand for bytes that a power cut loses.
-                    File::open(path).and_then(|file| file.sync_all()).map_err(|e| Error::file(path, e))
-                });
-                written.map_err(lost)?;
-            }
+            Some(disk) => disk.replace(self.key, state)?,
         }
         self.saved.set(Instant::now());
         self.cost.set(begun.elapsed());
@@ -539,17 +304,6 @@ fn copied(tensor: &Tensor) -> Result<Tensor> {
     Ok(copy)
 }
 
-/// The digest of a call's state as a tensor beside it; the order that a file keeps them in does not count.
-fn seal_of(key: u64, state: &[(String, Tensor)]) -> Result<Tensor> {
-    let digests = state.iter().map(|(name, tensor)| Ok((name.as_bytes(), Digest::of_tensor(tensor)?)));
-    let mut digests = digests.collect::<Result<Vec<_>>>()?;
-    digests.sort_unstable();
-    let key = key.to_le_bytes();
-    let parts = digests.iter().flat_map(|(name, digest)| [*name, &digest.0[..]]);
-    let parts: Vec<&[u8]> = std::iter::once(&key[..]).chain(parts).collect();
-    Ok(Tensor::f_from_slice(&Digest::of_parts(&parts).0)?)
-}
-
 fn traces_and_done(bytes: &[u8]) -> Option<(Traces, &[u8])> {
     const DRAW: usize = 40;
     let number = |bytes: &'_ [u8]| -> Option<usize> { Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize) };
@@ -565,7 +319,8 @@ fn traces_and_done(bytes: &[u8]) -> Option<(Traces, &[u8])> {
         rest = after;
     }
     let [printed, warnings, written, seed] = &texts[..] else { return None };
-    let list = |text: &str| -> Vec<String> { text.split('\0').filter(|part| !part.is_empty()).map(str::to_string).collect() };
+    let list =
+        |text: &str| -> Vec<String> { text.split('\0').filter(|part| !part.is_empty()).map(str::to_string).collect() };
     let draws = draws.chunks_exact(DRAW).map(|draw| {
         let mut digest = [0; 32];
         digest.copy_from_slice(&draw[..32]);

@@ -12,6 +12,7 @@ mod journal;
 mod long;
 mod machine;
 pub mod record;
+mod stored;
 mod table;
 mod tally;
 mod tensor;

@@ -469,10 +469,8 @@ impl Record {
         let home = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
         let written = cx.written().into_iter();
         let below = |(path, digest): (PathBuf, Digest)| Some((path.strip_prefix(&home).ok()?.to_path_buf(), digest));
-        let mut files: BTreeMap<String, Json> = written
-            .filter_map(below)
-            .map(|(name, digest)| (name.display().to_string(), digest.hex().into()))
-            .collect();
+        let mut files: BTreeMap<String, Json> =
+            written.filter_map(below).map(|(name, digest)| (name.display().to_string(), digest.hex().into())).collect();
         if *self.state.borrow() != "running" {
             for name in ["results.json", "report.md", PRINTED] {
                 // There is none of a run that failed or printed nothing.

@@ -22,7 +22,8 @@ fn a_damaged_file_of_an_interrupted_run_is_refused_by_name() {
     let (killed, whole) = interrupted();
     copied(killed, &run);
     let state = std::fs::read_dir(run.join("progress")).unwrap().map(|entry| entry.unwrap().path());
-    let state = state.filter(|path| path.extension().is_some()).find(|path| path.to_str().unwrap().ends_with(".safetensors"));
+    let state =
+        state.filter(|path| path.extension().is_some()).find(|path| path.to_str().unwrap().ends_with(".safetensors"));
     let state = state.unwrap().strip_prefix(&run).unwrap().display().to_string();
     let cases: Vec<(&str, usize)> = vec![
         ("manifest.json", 3001),

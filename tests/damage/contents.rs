@@ -25,7 +25,8 @@ fn a_changed_pixel_among_ten_thousand_images_is_noticed_and_others_are_not_read_
     for i in 0..10_001 {
         std::fs::write(images.join((i % 2).to_string()).join(format!("{i:05}.png")), &one).unwrap();
     }
-    std::fs::write(home.path().join("load.rhai"), format!("data::load({images:?}, #{{ resize: 8, crop: 8 }}).hash")).unwrap();
+    std::fs::write(home.path().join("load.rhai"), format!("data::load({images:?}, #{{ resize: 8, crop: 8 }}).hash"))
+        .unwrap();
     // The hash, and how many calls to the disk it took.
     let load = |out: &str| {
         let mut command = viva(home.path(), &["run", "load.rhai", "--out", out]);
@@ -97,7 +98,8 @@ fn data_that_changed_while_a_run_was_interrupted_are_told_of_in_what_it_leaves()
 #[test]
 fn a_run_that_another_build_goes_on_with_says_so() {
     let home = home();
-    std::fs::write(home.path().join("script.rhai"), "[1].save(\"a.json\"); if arg(\"fail\", true) { throw \"x\" }").unwrap();
+    std::fs::write(home.path().join("script.rhai"), "[1].save(\"a.json\"); if arg(\"fail\", true) { throw \"x\" }")
+        .unwrap();
     let run = home.path().join("run");
     badly(begin(home.path(), &run));
     let path = run.join("manifest.json");

@@ -26,6 +26,7 @@ fn meet(home: &Path, whole: &BTreeMap<PathBuf, Vec<u8>>, fault: &str, at: usize)
         let told = said(&output);
         assert!(!told.contains("go on with") || run.join("manifest.json").exists(), "{what}: {told}");
         assert!(!told.contains("is removed") || !run.exists(), "{what}: {told}");
+        assert!(run.exists() || !told.contains("--resume") && !told.contains("is kept"), "{what}: {told}");
         let output = resume(home, &run).output().unwrap();
         assert!(ended(&output, &what), "{what}: {}", said(&output));
     }
@@ -53,7 +54,9 @@ fn a_fault_at_any_call_to_the_disk_ends_in_an_error_or_in_the_same_bytes() {
         counted[2] += bytes;
     });
     let [faults, resumed, bytes] = counted.into_inner().unwrap();
-    println!("{faults} faults among {all} calls, half of them kills: {resumed} runs gone on with, {bytes} bytes compared");
+    println!(
+        "{faults} faults among {all} calls, half of them kills: {resumed} runs gone on with, {bytes} bytes compared"
+    );
     assert!(resumed * 2 > faults, "{resumed} of {faults}");
 }
 

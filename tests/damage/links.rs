@@ -20,7 +20,8 @@ fn killed(home: &Path) -> (PathBuf, String) {
     let run = home.join("run");
     copied(&interrupted().0, &run);
     let names = std::fs::read_dir(run.join("progress")).unwrap().map(|entry| entry.unwrap().file_name());
-    let state = names.map(|name| format!("progress/{}", name.to_str().unwrap())).find(|name| name.ends_with(".safetensors"));
+    let state =
+        names.map(|name| format!("progress/{}", name.to_str().unwrap())).find(|name| name.ends_with(".safetensors"));
     (run, state.unwrap())
 }
 
