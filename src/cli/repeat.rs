@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::compare::{self, Compared};
 use super::run::Options;
 use super::{Failure, Outcome};
-use crate::core::record::{Begun, Library, Record, differences, machine, versions};
+use crate::core::record::{Begun, Library, Record, differences, machine, nothing_begun, versions};
 use crate::core::{Cx, Digest, Error, Result, device_name, resolve_device};
 
 /// A run that is repeated.
@@ -31,8 +31,10 @@ pub fn repeating(options: &mut Options) -> Result<Option<Repeat>> {
         }
         return Ok(None);
     };
-    let begun = Begun::read(&folder)
-        .map_err(|error| error.hint("give the path of a .rhai script, or a run folder to repeat its run"))?;
+    let begun = Begun::read(&folder).map_err(|error| match nothing_begun(&folder) {
+        true => error.hint("give the path of a .rhai script, or a run folder to repeat its run"),
+        false => error,
+    })?;
     if options.verify && !begun.is_finished() {
         return Err(Error::file(&folder, "this run is not finished: there are no results to compare with")
             .hint("go on with it by --resume, or repeat it without --verify"));
