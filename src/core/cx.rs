@@ -165,6 +165,8 @@ pub struct Cx {
     reserved: Vec<PathBuf>,
     /// Files written in a run, with the digests of what was written.
     written: RefCell<BTreeMap<PathBuf, Digest>>,
+    /// Files that calls of an earlier process wrote which are not made again, with their digests in hexadecimal digits.
+    repeated: RefCell<BTreeMap<PathBuf, String>>,
     /// Files written and seeds set since `take_traces`.
     wrote: RefCell<Vec<[String; 2]>>,
     seeded: Cell<Option<u64>>,
@@ -213,6 +215,7 @@ impl Cx {
             may_run: false,
             reserved: Vec::new(),
             written: RefCell::default(),
+            repeated: RefCell::default(),
             wrote: RefCell::default(),
             seeded: Cell::default(),
             data_folder: default_data_folder(),
@@ -444,8 +447,8 @@ impl Cx {
 
     /// Does again what an earlier process did beside the work of a call.
     pub(super) fn repeat(&self, traces: Traces) -> Result<()> {
-        for [name, digest] in &traces.written {
-            self.written_before(name, digest)?;
+        for [name, digest] in traces.written {
+            self.repeated.borrow_mut().insert(self.writable(&name)?, digest);
         }
         if let Some(seed) = traces.seed {
             self.set_seed(seed);
@@ -459,13 +462,11 @@ impl Cx {
         Ok(())
     }
 
-    /// Takes a file for written that a call of an earlier process wrote which is not made again.
-    fn written_before(&self, name: &str, digest: &str) -> Result<()> {
-        let path = self.writable(name)?;
-        match Digest::of_file(&path)? {
-            found if found.hex() == digest => drop(self.written.borrow_mut().insert(path, found)),
-            _ => {
-                return Err(Error::file(&path, "damaged: not what an earlier process of this run saved in it")
+    /// Refuses what is not in a file that a call of an earlier process wrote which was not made again, nor the file written since.
+    pub(super) fn check_repeated(&self) -> Result<()> {
+        for (path, digest) in self.repeated.borrow().iter() {
+            if Digest::of_file(path)?.hex() != *digest {
+                return Err(Error::file(path, "damaged: not what an earlier process of this run saved in it")
                     .hint(files::COPY_AGAIN));
             }
         }
@@ -496,12 +497,14 @@ impl Cx {
 
     /// Whether this process wrote the file.
     pub fn has_written(&self, path: &Path) -> bool {
-        self.written.borrow().contains_key(path)
+        self.written.borrow().contains_key(path) || self.repeated.borrow().contains_key(path)
     }
 
     /// What this process wrote, with digests; nothing where no run tells of it.
-    pub(super) fn written(&self) -> BTreeMap<PathBuf, Digest> {
-        self.written.borrow().clone()
+    pub(super) fn written(&self) -> BTreeMap<PathBuf, String> {
+        let mut all = self.repeated.borrow().clone();
+        all.extend(self.written.borrow().iter().map(|(path, digest)| (path.clone(), digest.hex())));
+        all
     }
 
     pub fn allow_write(&mut self, path: PathBuf) {
@@ -556,6 +559,7 @@ impl Cx {
             return Ok(());
         }
         let digest = Digest::of_file(target)?;
+        self.repeated.borrow_mut().remove(target);
         self.written.borrow_mut().insert(target.to_path_buf(), digest);
         if busy {
             // Wherever the folder lies when the run goes on.

@@ -318,6 +318,7 @@ impl Record {
 
     /// Writes the result as JSON, its tables and figures under their names, a report, and the manifest.
     pub fn finish(&self, cx: &Cx, result: &Value) -> Result<()> {
+        cx.check_repeated()?;
         let text = serde_json::to_string_pretty(&result.json()).unwrap_or_default() + "\n";
         self.write("results.json", &text)?;
         let mut kept = Vec::new();
@@ -467,10 +468,10 @@ impl Record {
     /// The digests of what the script saved in this folder, and of what is written at the end, if it is.
     fn files(&self, cx: &Cx) -> BTreeMap<String, Json> {
         let home = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
-        let written = cx.written().into_iter();
-        let below = |(path, digest): (PathBuf, Digest)| Some((path.strip_prefix(&home).ok()?.to_path_buf(), digest));
-        let mut files: BTreeMap<String, Json> =
-            written.filter_map(below).map(|(name, digest)| (name.display().to_string(), digest.hex().into())).collect();
+        let below = |(path, digest): (PathBuf, String)| {
+            Some((path.strip_prefix(&home).ok()?.display().to_string(), digest.into()))
+        };
+        let mut files: BTreeMap<String, Json> = cx.written().into_iter().filter_map(below).collect();
         if *self.state.borrow() != "running" {
             for name in ["results.json", "report.md", PRINTED] {
                 // There is none of a run that failed or printed nothing.
