@@ -211,7 +211,7 @@ fn read(file: &mut File, path: &Path) -> Result<Found> {
     let refused = |e: std::io::Error| Error::file(path, e);
     let size = file.metadata().map_err(refused)?.len();
     let mut records = Vec::new();
-    let mut reader = std::io::BufReader::with_capacity(1 << 20, &mut *file);
+    let mut reader = std::io::BufReader::with_capacity(1 << 16, &mut *file);
     // An end that comes too early is a torn record; any other error is none of ours to mend.
     let mut whole = |bytes: &mut [u8]| match reader.read_exact(bytes) {
         Ok(()) => Ok(true),

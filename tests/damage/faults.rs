@@ -47,7 +47,7 @@ fn a_fault_at_any_call_to_the_disk_ends_in_an_error_or_in_the_same_bytes() {
     let mut cases = vec![];
     for (i, fault) in ["fail", "full", "kill", "torn"].into_iter().enumerate() {
         // Each fault at other calls.
-        cases.extend(points(5, all).into_iter().map(|at| (fault, (at + i * all / 20).min(all))));
+        cases.extend(points(5, all).into_iter().map(|at| (fault, 1 + (at - 1 + i * all / 20) % all)));
     }
     let counted = std::sync::Mutex::new([0usize; 3]);
     side_by_side(&cases, |(fault, at)| {
@@ -87,7 +87,7 @@ fn a_tensor_that_finds_no_memory_is_an_error() {
                   [f.hash, t.mean(\"after\")]";
     std::fs::write(home.path().join("script.rhai"), script).unwrap();
     let (whole, _) = whole(home.path());
-    let (usual, failed) = (points(4, 90), std::sync::atomic::AtomicUsize::new(0));
+    let (usual, failed) = (points(4, 102), std::sync::atomic::AtomicUsize::new(0));
     side_by_side(&usual, |which| {
         let run = home.path().join(format!("memory-{which}"));
         let mut command = shimmed(begin(home.path(), &run), &run);
