@@ -94,8 +94,11 @@ fn json(path: &Path) -> Json {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
+/// What files hold, by their names.
+type Files = BTreeMap<PathBuf, Vec<u8>>;
+
 /// All files below a run folder but its manifest, which holds times.
-fn files(run: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+fn files(run: &Path) -> Files {
     let (mut files, mut folders) = (BTreeMap::new(), vec![run.to_path_buf()]);
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
@@ -112,7 +115,7 @@ fn files(run: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// How many bytes are the same.
 #[track_caller]
-fn same(whole: &BTreeMap<PathBuf, Vec<u8>>, run: &Path, what: &str) -> usize {
+fn same(whole: &Files, run: &Path, what: &str) -> usize {
     let files = files(run);
     assert_eq!(files.keys().collect::<Vec<_>>(), whole.keys().collect::<Vec<_>>(), "{what}");
     for (name, bytes) in whole {
@@ -135,8 +138,8 @@ fn copied(from: &Path, to: &Path) {
 }
 
 /// A run that was killed near its end, after a state was saved and before what is left over is removed; and the files of one that was not.
-fn interrupted() -> &'static (PathBuf, BTreeMap<PathBuf, Vec<u8>>) {
-    static KILLED: OnceLock<(tempfile::TempDir, (PathBuf, BTreeMap<PathBuf, Vec<u8>>))> = OnceLock::new();
+fn interrupted() -> &'static (PathBuf, Files) {
+    static KILLED: OnceLock<(tempfile::TempDir, (PathBuf, Files))> = OnceLock::new();
     let (_, killed) = KILLED.get_or_init(|| {
         let home = home();
         let (whole, all) = faults::whole(home.path());

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A run without faults: its files, and how many calls it makes.
-pub fn whole(home: &Path) -> (BTreeMap<PathBuf, Vec<u8>>, usize) {
+pub fn whole(home: &Path) -> (Files, usize) {
     let (run, count) = (home.join("whole"), home.join("count"));
     let mut command = shimmed(begin(home, &run), &run);
     well({
@@ -15,7 +15,7 @@ pub fn whole(home: &Path) -> (BTreeMap<PathBuf, Vec<u8>>, usize) {
 }
 
 /// A run that meets a fault, and is gone on with if it did not end well.
-fn meet(home: &Path, whole: &BTreeMap<PathBuf, Vec<u8>>, fault: &str, at: usize) -> (bool, usize) {
+fn meet(home: &Path, whole: &Files, fault: &str, at: usize) -> (bool, usize) {
     let what = format!("{fault} at call {at}");
     let run = home.join(format!("{fault}-{at}"));
     let mut command = shimmed(begin(home, &run), &run);
