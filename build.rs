@@ -21,7 +21,31 @@ fn main() {
     if std::env::var_os("VIVA_DATA").is_some_and(|folder| !folder.is_empty()) {
         println!("cargo:rustc-cfg=viva_data");
     }
+    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") {
+        // Not every linker makes one by itself.
+        println!("cargo:rustc-link-arg=-Wl,--build-id=sha1");
+    }
+    println!("cargo:rustc-env=VIVA_BUILT={}", built());
     println!("cargo:rustc-env=VIVA_REVISION={}", revision().unwrap_or("unknown".into()));
+}
+
+/// How the sources are compiled: what two builds of one revision may differ by.
+fn built() -> String {
+    let set = |name: &str| std::env::var(name).unwrap_or_default();
+    let compiler = Command::new(set("RUSTC")).arg("--version").output().ok();
+    let compiler = compiler.map_or("unknown".into(), |said| String::from_utf8_lossy(&said.stdout).trim().to_string());
+    let mut parts = vec![
+        compiler,
+        format!("profile {}", set("PROFILE")),
+        format!("opt-level {}", set("OPT_LEVEL")),
+        format!("target {}", set("TARGET")),
+        format!("features of the processor {}", set("CARGO_CFG_TARGET_FEATURE")),
+    ];
+    let flags = set("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " ");
+    if !flags.is_empty() {
+        parts.push(format!("flags {flags}"));
+    }
+    parts.join("; ").replace('\n', " ")
 }
 
 fn git(words: &[&str]) -> Option<String> {

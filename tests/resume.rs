@@ -251,6 +251,13 @@ fn same(a: &Path, b: &Path) {
     }
 }
 
+/// A manifest with the digest of what it says.
+fn sealed(text: &str) -> String {
+    let mut manifest: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    manifest.as_object_mut().expect("a map").remove("sha256");
+    viva::core::files::sealed(&manifest)
+}
+
 fn state(run: &Path) -> String {
     let text = std::fs::read(run.join("manifest.json")).expect("a manifest");
     let manifest: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
@@ -466,10 +473,10 @@ fn what_can_not_be_resumed_is_refused_before_any_work() {
     // As a kill leaves it.
     let manifest = std::fs::read_to_string(folder.path().join("done/manifest.json")).expect("a manifest");
     std::fs::create_dir(folder.path().join("killed")).expect("a folder");
-    let killed = manifest.replace("\"finished\"", "\"running\"");
+    let killed = sealed(&manifest.replace("\"finished\"", "\"running\""));
     std::fs::write(folder.path().join("killed/manifest.json"), &killed).expect("a file");
     std::fs::create_dir(folder.path().join("old")).expect("a folder");
-    let old = killed.replace("\"viva\": \"", "\"viva\": \"0.0.");
+    let old = sealed(&killed.replace("\"viva\": \"", "\"viva\": \"0.0."));
     std::fs::write(folder.path().join("old/manifest.json"), old).expect("a file");
     std::fs::write(folder.path().join("file"), "").expect("a file");
     std::fs::create_dir(folder.path().join("full")).expect("a folder");
@@ -481,7 +488,7 @@ fn what_can_not_be_resumed_is_refused_before_any_work() {
     ] {
         let run = folder.path().join(name);
         std::fs::create_dir(&run).expect("a folder");
-        std::fs::write(run.join("manifest.json"), killed.replace(from, to)).expect("a file");
+        std::fs::write(run.join("manifest.json"), sealed(&killed.replace(from, to))).expect("a file");
     }
     std::os::unix::fs::symlink(folder.path(), folder.path().join("linked/progress")).expect("a link");
     for (words, said) in [

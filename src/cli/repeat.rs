@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::compare::{self, Compared};
 use super::run::Options;
 use super::{Failure, Outcome};
-use crate::core::record::{Begun, Library, Record, differences, machine, versions};
+use crate::core::record::{Begun, Library, Record, differences, machine, nothing_begun, versions};
 use crate::core::{Cx, Digest, Error, Result, device_name, resolve_device};
 
 /// A run that is repeated.
@@ -31,8 +31,10 @@ pub fn repeating(options: &mut Options) -> Result<Option<Repeat>> {
         }
         return Ok(None);
     };
-    let begun = Begun::read(&folder)
-        .map_err(|error| error.hint("give the path of a .rhai script, or a run folder to repeat its run"))?;
+    let begun = Begun::read(&folder).map_err(|error| match nothing_begun(&folder) {
+        true => error.hint("give the path of a .rhai script, or a run folder to repeat its run"),
+        false => error,
+    })?;
     if options.verify && !begun.is_finished() {
         return Err(Error::file(&folder, "this run is not finished: there are no results to compare with")
             .hint("go on with it by --resume, or repeat it without --verify"));
@@ -107,30 +109,7 @@ impl Repeat {
 
     /// Says where files that were read hold something else than they did.
     pub fn warn_of_other_inputs(&self, cx: &Cx) {
-        let here: Vec<(String, String, String, Option<String>)> = cx
-            .inputs()
-            .into_iter()
-            .map(|(input, path)| {
-                (input.kind.into(), input.name, input.digest.hex(), path.map(|path| path.display().to_string()))
-            })
-            .collect();
-        for input in self.begun.inputs.iter().filter(|input| input.path.is_some()) {
-            let mut same_name = here
-                .iter()
-                .filter(|(kind, name, _, path)| (kind, name) == (&input.kind, &input.name) && path.is_some());
-            let Some((_, _, hash, path)) = same_name.clone().next() else { continue };
-            if same_name.all(|(_, _, hash, _)| *hash != input.hash) {
-                cx.warn(format!(
-                    "{} {} is not what the repeated run read: hash {}... from {} here, {}... from {} there",
-                    input.kind,
-                    input.name,
-                    &hash[..12],
-                    path.as_deref().unwrap_or_default(),
-                    input.hash.get(..12).unwrap_or(&input.hash),
-                    input.path.as_deref().unwrap_or_default(),
-                ));
-            }
-        }
+        self.begun.other_inputs(cx, "the repeated run").into_iter().for_each(|told| cx.warn(told));
     }
 
     /// Which files the run had read, for whoever repeats it where they are missing.
@@ -155,6 +134,10 @@ impl Repeat {
         for file in &compared {
             say(format!("  {}: {}", file.name, file.difference.as_deref().unwrap_or("equal")));
         }
+        let damaged = self.begun.damaged_files(&self.folder);
+        for file in &damaged {
+            say(format!("  {file}"));
+        }
         for warning in cx.warnings().iter().filter(|warning| warning.contains("not what the repeated run read")) {
             say(format!("  {warning}"));
         }
@@ -168,7 +151,11 @@ impl Repeat {
             .iter()
             .map(|file| json!({ "file": file.name, "equal": file.difference.is_none(), "difference": file.difference }))
             .collect();
-        record.note(cx, "verified", json!({ "equal": other.is_empty(), "files": files }))?;
+        record.note(cx, "verified", json!({ "equal": other.is_empty(), "files": files, "damaged": damaged }))?;
+        if other.is_empty() && !damaged.is_empty() {
+            let told = format!("{}: the results are equal, but {}", self.folder.display(), damaged.join(", "));
+            return Err(Failure::Plain(Error::data(told).hint("copy the folder again, whole")));
+        }
         if other.is_empty() {
             say(format!("the results are equal ({} compared)", count(compared.len())));
             return Ok(());

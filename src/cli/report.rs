@@ -46,11 +46,10 @@ fn parse(words: &[String]) -> Result<(PathBuf, Option<PathBuf>)> {
 
 /// Refuses to write over a file that is not a page of viva's.
 fn ours_or_new(out: &Path) -> Result<()> {
-    if !out.exists() {
-        return Ok(());
-    }
+    let Ok(found) = out.symlink_metadata() else { return Ok(()) };
     let mut start = Vec::new();
-    if out.is_file() {
+    // A link could lead anywhere.
+    if found.is_file() {
         let file = std::fs::File::open(out).map_err(|e| Error::file(out, e))?;
         file.take(4096).read_to_end(&mut start).map_err(|e| Error::file(out, e))?;
     }

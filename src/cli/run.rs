@@ -92,13 +92,11 @@ pub fn main(words: &[String]) -> Outcome {
             if let Some(repeat) = &repeat {
                 repeat.warn_of_other_inputs(&cx);
             }
+            if let Some(begun) = &begun {
+                warn_of_changes(begun, &cx);
+            }
             match record.finish(&cx, &result) {
                 Ok(()) => {
-                    if let Some(left_over) = cx.journal().map(Journal::left_over).filter(|&n| n > 0) {
-                        eprintln!(
-                            "{left_over} calls of the earlier run were not made again: script, data or models have changed"
-                        );
-                    }
                     report(&options, &record, &result, cx.width());
                     return match repeat.filter(|_| options.verify) {
                         Some(repeat) => repeat.verify(&cx, &record, options.json),
@@ -120,8 +118,14 @@ pub fn main(words: &[String]) -> Outcome {
             (diagnostic.into(), reason)
         }
     };
-    // Where even this can't be written, the failure itself is what to tell.
-    if record.fail(&cx, &reason).unwrap_or(true) && repeat.is_none() {
+    // Where even this can't be written, what was written before is still there.
+    let kept = record.fail(&cx, &reason).unwrap_or_else(|_| Begun::read(record.folder()).is_ok());
+    if !kept {
+        eprintln!(
+            "nothing had been done that could be gone on with: what was begun in {} is removed",
+            record.folder().display()
+        );
+    } else if repeat.is_none() {
         let word = |path: &Path| quoted(&path.display().to_string());
         let allowed: String = options.allow_write.iter().map(|path| format!(" --allow-write {}", word(path))).collect();
         let may_run = if options.allow_run { " --allow-run" } else { "" };
@@ -133,6 +137,17 @@ pub fn main(words: &[String]) -> Outcome {
         repeat.name_what_it_read();
     }
     Err(failure)
+}
+
+/// Says what an earlier process of this run had computed from something else.
+fn warn_of_changes(begun: &Begun, cx: &Cx) {
+    begun.other_inputs(cx, "this run, before it was interrupted,").into_iter().for_each(|told| cx.warn(told));
+    if let Some(left_over) = cx.journal().map(Journal::left_over).filter(|&n| n > 0) {
+        cx.warn(format!(
+            "{left_over} calls that were made before the run was interrupted were not made again: script, data or models \
+             have changed"
+        ));
+    }
 }
 
 /// The context that the command line asks for.

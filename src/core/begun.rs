@@ -5,10 +5,11 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
+use super::files::{self, COPY_AGAIN, broken_seal};
 use super::machine::versions;
 use super::record::{PROGRESS, SCRIPT};
 use super::texts::{Change, Text};
-use super::{Budget, Digest, Error, Result, strict_json};
+use super::{Budget, Cx, Digest, Error, Result, strict_json};
 
 /// No manifest has more bytes.
 const LARGEST: u64 = 64 << 20;
@@ -23,6 +24,16 @@ pub struct InputSeen {
     pub path: Option<String>,
 }
 
+impl InputSeen {
+    pub(super) fn json(&self) -> Json {
+        let mut told = serde_json::json!({ "kind": self.kind, "name": self.name, "hash": self.hash });
+        if let Some(path) = &self.path {
+            told["path"] = path.as_str().into();
+        }
+        told
+    }
+}
+
 /// What a run's manifest tells about how it was started.
 pub struct Begun {
     pub script: String,
@@ -33,6 +44,8 @@ pub struct Begun {
     pub state: String,
     pub modules: Vec<Text>,
     pub inputs: Vec<InputSeen>,
+    /// The digests of what the run wrote, by name; of a run that was killed, those of what its script saved.
+    pub files: BTreeMap<String, String>,
     /// viva, libtorch and the revision, as the manifest has them.
     pub versions: Json,
     pub machine: Json,
@@ -54,20 +67,50 @@ pub fn nothing_begun(folder: &Path) -> bool {
     }
 }
 
+/// The digests of files by name that a manifest tells.
+pub fn files_of(manifest: &Json) -> BTreeMap<String, String> {
+    let told = manifest["files"].as_object().into_iter().flatten();
+    told.filter_map(|(name, digest)| Some((name.clone(), digest.as_str()?.to_string()))).collect()
+}
+
+/// Those that are not in a folder as it is told.
+pub fn damaged_files(files: &BTreeMap<String, String>, folder: &Path) -> Vec<String> {
+    let look = |(name, digest): (&String, &String)| {
+        let below = Path::new(name);
+        // Whoever wrote the manifest may have meant anything.
+        let plain = below.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+        let place = folder.join(below);
+        let problem = match plain {
+            false => "no name of a file in this folder".into(),
+            true if place.symlink_metadata().is_err() => "missing".into(),
+            true => match files::refuse_links(folder, below, true).and_then(|()| Digest::of_file(&place)) {
+                Ok(found) if found.hex() == *digest => return None,
+                Ok(_) => "damaged: not what the run wrote, as the manifest tells".to_string(),
+                Err(error) => error.message,
+            },
+        };
+        Some(format!("{name}: {problem}"))
+    };
+    files.iter().filter_map(look).collect()
+}
+
 impl Begun {
     /// Reads the manifest of a run.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join("manifest.json");
         let no_run =
             |problem: String| Error::file(&path, problem).hint("give the folder that an earlier `viva run` wrote to");
-        let size = std::fs::metadata(&path).map_err(|e| no_run(e.to_string()))?;
-        if !size.is_file() || size.len() > LARGEST {
-            return Err(no_run("not a manifest".into()));
-        }
-        let text = std::fs::read(&path).map_err(|e| no_run(e.to_string()))?;
-        let budget = Budget::unwatched(size.len(), Budget::PLAIN);
+        let bytes =
+            files::read(&path, LARGEST).map_err(|e| e.hint("give the folder that an earlier `viva run` wrote to"))?;
+        let damaged = |problem: String| Error::file(&path, problem).hint(COPY_AGAIN);
+        let text = String::from_utf8(bytes).map_err(|_| damaged("not a manifest, or a damaged one".into()))?;
+        let budget = Budget::unwatched(text.len() as u64, Budget::PLAIN);
         let manifest =
-            strict_json(&text, &budget, |e| no_run(format!("not a manifest: {e}"))).map_err(|e| e.at(&path))?;
+            strict_json(text.as_bytes(), &budget, |e| damaged(format!("not a manifest, or a damaged one: {e}")))
+                .map_err(|e| e.at(&path))?;
+        if let Some(problem) = broken_seal(&text) {
+            return Err(damaged(problem.into()));
+        }
         let words =
             |name: &str| manifest[name].as_str().map(str::to_string).ok_or_else(|| no_run(format!("it has no {name}")));
         let number = |name: &str| manifest[name].as_u64().ok_or_else(|| no_run(format!("it has no {name}")));
@@ -99,6 +142,7 @@ impl Begun {
             script_sha256: words("script_sha256")?,
             state: words("state")?,
             modules: modules.ok_or_else(|| no_run("what it says of the modules can't be read".into()))?,
+            files: files_of(&manifest),
             inputs: list("inputs").iter().filter_map(input).collect(),
             versions: manifest["versions"].clone(),
             machine: manifest["machine"].clone(),
@@ -144,11 +188,37 @@ impl Begun {
         let text = super::texts::read_text(&path)?;
         match Digest::of(text.as_bytes()).hex() == self.script_sha256 {
             true => Ok(text),
-            false => {
-                Err(Error::file(&path, "not the script that the manifest names")
-                    .hint("copy the run folder again, whole"))
+            false => Err(Error::file(&path, "damaged: not the script that the manifest names").hint(COPY_AGAIN)),
+        }
+    }
+
+    /// What was read at a place and holds something else now, in words; `whose` read it then.
+    pub fn other_inputs(&self, cx: &Cx, whose: &str) -> Vec<String> {
+        let here = cx.inputs();
+        let mut told = Vec::new();
+        for input in self.inputs.iter().filter(|input| input.path.is_some()) {
+            let mut same_name = here
+                .iter()
+                .filter(|(here, path)| (here.kind, &here.name) == (&input.kind, &input.name) && path.is_some());
+            let Some((other, Some(path))) = same_name.clone().next() else { continue };
+            if same_name.all(|(here, _)| here.digest.hex() != input.hash) {
+                told.push(format!(
+                    "{} {} is not what {whose} read: hash {}... from {} here, {}... from {} there",
+                    input.kind,
+                    input.name,
+                    other.digest.short(),
+                    path.display(),
+                    input.hash.get(..12).unwrap_or(&input.hash),
+                    input.path.as_deref().unwrap_or_default(),
+                ));
             }
         }
+        told
+    }
+
+    /// The files of the folder that are not what this manifest says, in words.
+    pub fn damaged_files(&self, folder: &Path) -> Vec<String> {
+        damaged_files(&self.files, folder)
     }
 
     /// The texts that are others now; `find` gives the text that an import leads to now.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tch::Device;
 
+use super::files;
 use super::record::{Library, Record};
 use super::tally::Tallies;
 use super::{Digest, Error, ErrorKind, Journal, Result, Value, at_home, settle_kernels};
@@ -105,9 +106,6 @@ pub type Display = dyn Fn(&Value, usize) -> String;
 
 const PRINTED_LIMIT: usize = 1 << 20;
 
-/// How the names of files begin that are being written.
-pub(super) const TEMPORARY: &str = ".viva-";
-
 /// A model or data set that a run's results were computed from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Input {
@@ -129,8 +127,8 @@ pub(super) struct Traces {
     pub draws: Vec<(Digest, u64)>,
     pub printed: String,
     pub warnings: Vec<String>,
-    /// Files that were written.
-    pub written: Vec<String>,
+    /// Files that were written, each with its digest.
+    pub written: Vec<[String; 2]>,
     /// What `seed` was called with.
     pub seed: Option<u64>,
 }
@@ -165,13 +163,18 @@ pub struct Cx {
     /// Whether scripts may start programs.
     may_run: bool,
     reserved: Vec<PathBuf>,
-    written: RefCell<BTreeSet<PathBuf>>,
+    /// Files written in a run, with the digests of what was written.
+    written: RefCell<BTreeMap<PathBuf, Digest>>,
+    /// Files that calls of an earlier process wrote which are not made again, with their digests in hexadecimal digits.
+    repeated: RefCell<BTreeMap<PathBuf, String>>,
     /// Files written and seeds set since `take_traces`.
-    wrote: RefCell<Vec<String>>,
+    wrote: RefCell<Vec<[String; 2]>>,
     seeded: Cell<Option<u64>>,
     data_folder: Option<PathBuf>,
     arguments: BTreeMap<String, String>,
     inputs: RefCell<BTreeMap<Input, Option<PathBuf>>>,
+    /// When the contents of folders that were read were looked at whole, in seconds since 1970.
+    hashed: RefCell<BTreeMap<PathBuf, u64>>,
     warnings: RefCell<Vec<String>>,
     print: Box<dyn Fn(&str)>,
     display: Box<Display>,
@@ -212,11 +215,13 @@ impl Cx {
             may_run: false,
             reserved: Vec::new(),
             written: RefCell::default(),
+            repeated: RefCell::default(),
             wrote: RefCell::default(),
             seeded: Cell::default(),
             data_folder: default_data_folder(),
             arguments: BTreeMap::new(),
             inputs: RefCell::default(),
+            hashed: RefCell::default(),
             warnings: RefCell::default(),
             print: Box::new(|text| println!("{text}")),
             display: Box::new(|value, width| value.details(width)),
@@ -441,17 +446,31 @@ impl Cx {
     }
 
     /// Does again what an earlier process did beside the work of a call.
-    pub(super) fn repeat(&self, traces: Traces) {
+    pub(super) fn repeat(&self, traces: Traces) -> Result<()> {
+        for [name, digest] in traces.written {
+            self.repeated.borrow_mut().insert(self.writable(&name)?, digest);
+        }
         if let Some(seed) = traces.seed {
             self.set_seed(seed);
         }
         self.calls.borrow_mut().extend(traces.draws);
-        self.written.borrow_mut().extend(traces.written.into_iter().map(PathBuf::from));
         if let Some(text) = traces.printed.strip_suffix('\n') {
             self.print(text);
         }
         traces.warnings.into_iter().for_each(|warning| self.warn(warning));
         self.take_traces();
+        Ok(())
+    }
+
+    /// Refuses what is not in a file that a call of an earlier process wrote which was not made again, nor the file written since.
+    pub(super) fn check_repeated(&self) -> Result<()> {
+        for (path, digest) in self.repeated.borrow().iter() {
+            if Digest::of_file(path)?.hex() != *digest {
+                return Err(Error::file(path, "damaged: not what an earlier process of this run saved in it")
+                    .hint(files::COPY_AGAIN));
+            }
+        }
+        Ok(())
     }
 
     pub fn device(&self) -> Device {
@@ -478,7 +497,14 @@ impl Cx {
 
     /// Whether this process wrote the file.
     pub fn has_written(&self, path: &Path) -> bool {
-        self.written.borrow().contains(path)
+        self.written.borrow().contains_key(path) || self.repeated.borrow().contains_key(path)
+    }
+
+    /// What this process wrote, with digests; nothing where no run tells of it.
+    pub(super) fn written(&self) -> BTreeMap<PathBuf, String> {
+        let mut all = self.repeated.borrow().clone();
+        all.extend(self.written.borrow().iter().map(|(path, digest)| (path.clone(), digest.hex())));
+        all
     }
 
     pub fn allow_write(&mut self, path: PathBuf) {
@@ -505,7 +531,12 @@ impl Cx {
             return Err(Error::argument("the path to write to is empty"));
         }
         let absolute = |p: &Path| std::path::absolute(p).map(|p| resolve(&p)).map_err(|e| Error::file(p, e));
-        let target = absolute(&self.folder.join(at_home(path)?))?;
+        let given = self.folder.join(at_home(path)?);
+        let target = absolute(&given)?;
+        // A run folder may be anybody's, and so may what its links lead to.
+        if let (Some(_), Ok(below)) = (&self.record, given.strip_prefix(&self.folder)) {
+            files::refuse_links(&self.folder, below, true)?;
+        }
         for reserved in &self.reserved {
             if target.starts_with(absolute(&self.folder.join(reserved))?) {
                 return Err(Error::file(&target, "a name that a run keeps for itself").hint("save under another name"));
@@ -522,10 +553,20 @@ impl Cx {
 
     /// Writes a file whole or not at all: `fill` gets a temporary name with the target's ending.
     pub fn write_with(&self, target: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-        write_whole(target, fill)?;
-        self.written.borrow_mut().insert(target.to_path_buf());
-        if self.journal.as_ref().is_some_and(Journal::is_busy) {
-            self.wrote.borrow_mut().push(target.display().to_string());
+        files::write_whole(target, fill)?;
+        let busy = self.journal.as_ref().is_some_and(Journal::is_busy);
+        if !busy && self.record.is_none() {
+            return Ok(());
+        }
+        let digest = Digest::of_file(target)?;
+        self.repeated.borrow_mut().remove(target);
+        self.written.borrow_mut().insert(target.to_path_buf(), digest);
+        if busy {
+            // Wherever the folder lies when the run goes on.
+            let folder = std::path::absolute(&self.folder).map(|folder| resolve(&folder));
+            let below = folder.ok().and_then(|folder| target.strip_prefix(folder).ok().map(Path::to_path_buf));
+            let name = below.unwrap_or_else(|| target.to_path_buf()).display().to_string();
+            self.wrote.borrow_mut().push([name, digest.hex()]);
         }
         Ok(())
     }
@@ -546,6 +587,9 @@ impl Cx {
         let given = at_home(path)?;
         for place in [given.clone(), self.folder.join(&given)] {
             if place.exists() {
+                if let (Some(_), Ok(below)) = (&self.record, place.strip_prefix(&self.folder)) {
+                    files::refuse_links(&self.folder, below, true)?;
+                }
                 return readable(place);
             }
         }
@@ -583,6 +627,18 @@ impl Cx {
         self.input_from(kind, name, digest, Some(path.canonicalize().unwrap_or_else(|_| path.to_path_buf())));
     }
 
+    /// Notes when the contents of a folder that is read were looked at whole, at the latest.
+    pub fn record_hashed(&self, path: &Path, unix_seconds: u64) {
+        let place = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        self.hashed.borrow_mut().insert(place, unix_seconds);
+    }
+
+    /// When that was, of what was read from there.
+    pub(super) fn hashed(&self, place: &Path) -> Option<u64> {
+        // A part of it may have been read, by its own name.
+        self.hashed.borrow().iter().filter(|(path, _)| path.starts_with(place)).map(|(_, seconds)| *seconds).min()
+    }
+
     fn input_from(&self, kind: &'static str, name: &str, digest: Digest, path: Option<PathBuf>) {
         let mut inputs = self.inputs.borrow_mut();
         let known = inputs.len();
@@ -602,21 +658,6 @@ impl Cx {
     pub fn inputs(&self) -> BTreeMap<Input, Option<PathBuf>> {
         self.inputs.borrow().clone()
     }
-}
-
-/// Writes a file whole or not at all: `fill` gets a temporary name with the target's ending.
-pub(super) fn write_whole(target: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    let folder = target.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
-    let name = target.file_name().and_then(|n| n.to_str()).ok_or_else(|| Error::file(target, "not a file name"))?;
-    let temporary = folder.join(format!("{TEMPORARY}{}.{name}", std::process::id()));
-    let done = fill(&temporary).and_then(|()| std::fs::rename(&temporary, target).map_err(|e| Error::file(target, e)));
-    done.map_err(|mut error| {
-        // Leftovers of a failed write; the error that matters is the first one.
-        let _ = std::fs::remove_file(&temporary);
-        error.message = error.message.replace(&temporary.display().to_string(), &target.display().to_string());
-        error
-    })
 }
 
 /// Refuses what is neither file nor folder: reading a pipe or a device may never end.

@@ -25,6 +25,10 @@ impl Digest {
     }
 
     pub fn of_file(path: &Path) -> Result<Self> {
+        // A pipe would never be opened.
+        if !std::fs::metadata(path).map_err(|e| Error::file(path, e))?.is_file() {
+            return Err(Error::file(path, "not a file"));
+        }
         let mut file = std::fs::File::open(path).map_err(|e| Error::file(path, e))?;
         let mut hasher = Sha256::new();
         let mut buffer = vec![0u8; 1 << 20];

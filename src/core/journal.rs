@@ -1,7 +1,8 @@
 //! What long calls have done so far, so that a run that is killed goes on where it was and ends in the same bytes.
 //!
-//! In a run folder that is one append-only file of records, each with its length and checksum, and one file with the newest
-//! state of every call that has one (such as the weights of a training). A torn record at the end is cut off. At the prompt
+//! In a run folder that is one append-only file of records, each with its length and digest, and one file with the newest
+//! state of every call that has one (such as the weights of a training), with a digest too. A torn record at the end is cut off;
+//! one that is not what was written is refused by name. At the prompt
 //! the same is kept in memory, for a statement that was stopped and is typed again.
 //!
 //! Every long call uses it in the same way: `Cx::long_call` with all that its outcome depends on; `replay` until nothing more
@@ -9,39 +10,22 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::cx::Traces;
-use super::{Cx, Digest, Error, ErrorKind, Result, Tensor};
+use super::stored::{Disk, Place};
+use super::{Cx, Digest, Error, Result, Tensor};
 
 /// Tensors by name: all that the rest of a call depends on.
 pub type State = Vec<(String, Tensor)>;
-
-const MAGIC: &[u8; 16] = b"viva journal 2\n\0";
-
-/// Length and checksum before each record.
-const HEAD: usize = 8;
-
-/// A record is at most this long; a longer one is a damaged length.
-const LONGEST: usize = 1 << 30;
-
-const MAKE_ROOM: &str = "what was done before is kept: make room, then go on with --resume";
-
-/// What can't be written down.
-fn lost(mut error: Error) -> Error {
-    error.kind = ErrorKind::Journal;
-    error.hint(MAKE_ROOM)
-}
 
 /// A state is saved no more often than this, and takes no more than a twentieth of the time.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Where a record is.
 enum Kept {
-    OnDisk { at: u64, length: usize },
+    OnDisk(Place),
     InMemory(Vec<u8>),
 }
 
@@ -50,12 +34,6 @@ enum Kept {
 struct Past {
     records: Vec<Kept>,
     state: Option<State>,
-}
-
-struct Disk {
-    folder: PathBuf,
-    file: RefCell<File>,
-    length: Cell<u64>,
 }
 
 pub struct Journal {
@@ -87,55 +65,30 @@ impl Journal {
 
     /// A journal in this folder, which is made: of a new run, or of one that goes on. Refused while another process writes it.
     pub fn open(folder: &Path) -> Result<Self> {
-        std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
-        let path = folder.join("journal");
-        // A link could lead anywhere, and a pipe never ends.
-        let is_link = std::fs::symlink_metadata(folder).is_ok_and(|it| it.file_type().is_symlink());
-        if is_link || std::fs::symlink_metadata(&path).is_ok_and(|it| !it.is_file()) {
-            return Err(Error::file(&path, "neither a file nor missing").hint("start the run afresh"));
+        let (disk, records) = Disk::open(folder)?;
+        let mut past: HashMap<u64, Past> = HashMap::new();
+        for (key, place) in records {
+            past.entry(key).or_default().records.push(Kept::OnDisk(place));
         }
-        let refused = |e: std::io::Error| Error::file(&path, e);
-        let mut file =
-            File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(refused)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(std::fs::TryLockError::WouldBlock) => {
-                return Err(Error::file(folder, "another viva is at work on this run")
-                    .hint("wait for it to end, or stop it first"));
-            }
-            // A file system without locks.
-            Err(std::fs::TryLockError::Error(_)) => {}
-        }
-        let (past, length) = read(&mut file, &path)?;
-        file.set_len(length).map_err(refused)?;
-        let journal = Self::in_memory();
-        let disk = Disk { folder: folder.to_path_buf(), file: RefCell::new(file), length: Cell::new(length) };
-        if length == 0 {
-            disk.write(MAGIC)?;
-        }
-        Ok(Self { disk: Some(disk), past: RefCell::new(past), ..journal })
+        Ok(Self { disk: Some(disk), past: RefCell::new(past), ..Self::in_memory() })
     }
 
     /// Whether a process is at work on the run of this folder; none where that can't be told.
     pub fn in_use(folder: &Path) -> Option<bool> {
-        let path = folder.join("journal");
-        // A pipe would never be opened.
-        if !std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_file()) {
-            return None;
-        }
-        match File::open(path).ok()?.try_lock_shared() {
-            Ok(()) => Some(false),
-            Err(std::fs::TryLockError::WouldBlock) => Some(true),
-            Err(std::fs::TryLockError::Error(_)) => None,
-        }
+        Disk::in_use(folder)
     }
 
     /// Whether anything was done that a run could go on from.
     pub fn is_empty(&self) -> bool {
         match &self.disk {
-            Some(disk) => disk.length.get() <= MAGIC.len() as u64 && !disk.has_states(),
+            Some(disk) => disk.is_empty(),
             None => self.past.borrow().is_empty() && self.present.borrow().is_empty(),
         }
+    }
+
+    /// What a power cut took of it, if anything.
+    pub(super) fn lost(&self) -> Option<&str> {
+        self.disk.as_ref()?.lost()
     }
 
     /// Whether a long call is under way.
@@ -176,83 +129,7 @@ impl Journal {
     }
 }
 
-impl Disk {
-    fn state_file(&self, key: u64) -> PathBuf {
-        self.folder.join(format!("{key:016x}.safetensors"))
-    }
-
-    fn has_states(&self) -> bool {
-        let ending = |path: PathBuf| path.extension().is_some_and(|ending| ending == "safetensors");
-        std::fs::read_dir(&self.folder).is_ok_and(|mut files| files.any(|file| file.is_ok_and(|f| ending(f.path()))))
-    }
-
-    /// Appends, or leaves the file as it was.
-    fn write(&self, bytes: &[u8]) -> Result<()> {
-        let mut file = self.file.borrow_mut();
-        let at = self.length.get();
-        let written = file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(bytes));
-        if let Err(error) = written {
-            // What is torn is cut off when the journal is opened; here it is cut off if the disk lets us.
-            let _ = file.set_len(at);
-            return Err(lost(Error::file(&self.folder.join("journal"), error)));
-        }
-        self.length.set(at + bytes.len() as u64);
-        Ok(())
-    }
-
-    fn read_at(&self, at: u64, length: usize) -> Result<Vec<u8>> {
-        let mut file = self.file.borrow_mut();
-        let mut bytes = vec![0; length];
-        file.seek(SeekFrom::Start(at))
-            .and_then(|_| file.read_exact(&mut bytes))
-            .map_err(|e| Error::file(&self.folder.join("journal"), e))?;
-        Ok(bytes)
-    }
-}
-
-/// The whole records of a journal by call, and where they end.
-fn read(file: &mut File, path: &Path) -> Result<(HashMap<u64, Past>, u64)> {
-    let refused = |e: std::io::Error| Error::file(path, e);
-    let size = file.metadata().map_err(refused)?.len();
-    let mut past: HashMap<u64, Past> = HashMap::new();
-    let mut reader = std::io::BufReader::with_capacity(1 << 20, &mut *file);
-    // An end that comes too early is a torn record; any other error is none of ours to mend.
-    let mut whole = |bytes: &mut [u8]| match reader.read_exact(bytes) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(refused(error)),
-    };
-    let mut magic = [0; MAGIC.len()];
-    if !whole(&mut magic)? {
-        // Killed before its first line was written.
-        return Ok((past, 0));
-    }
-    if magic != *MAGIC {
-        return Err(Error::file(path, "not a journal of this version of viva").hint("start the run afresh"));
-    }
-    let mut at = MAGIC.len() as u64;
-    loop {
-        let mut head = [0; HEAD];
-        if !whole(&mut head)? {
-            break;
-        }
-        let word = |from: usize| u32::from_le_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
-        let (length, checksum) = (word(0) as usize, word(4));
-        if !(8..=LONGEST).contains(&length) || at + (HEAD + length) as u64 > size {
-            break;
-        }
-        let mut body = vec![0; length];
-        if !whole(&mut body)? || crc32fast::hash(&body) != checksum {
-            break;
-        }
-        let key = first_u64(&body);
-        past.entry(key).or_default().records.push(Kept::OnDisk { at: at + (HEAD + 8) as u64, length: length - 8 });
-        at += (HEAD + length) as u64;
-    }
-    Ok((past, at))
-}
-
-fn first_u64(bytes: &[u8]) -> u64 {
+pub(super) fn first_u64(bytes: &[u8]) -> u64 {
     let mut first = [0; 8];
     first.copy_from_slice(&bytes[..8]);
     u64::from_le_bytes(first)
@@ -321,13 +198,13 @@ impl LongCall<'_> {
     pub fn replay(&mut self) -> Result<Option<Vec<u8>>> {
         let (Some(journal), Some(kept)) = (self.journal, self.records.next()) else { return Ok(None) };
         let bytes = match (kept, &journal.disk) {
-            (Kept::OnDisk { at, length }, Some(disk)) => disk.read_at(at, length)?,
+            (Kept::OnDisk(place), Some(disk)) => disk.read(&place)?,
             (Kept::InMemory(bytes), _) => bytes,
-            (Kept::OnDisk { .. }, None) => return Err(Error::internal("a record on a disk that is not there")),
+            (Kept::OnDisk(_), None) => return Err(Error::internal("a record on a disk that is not there")),
         };
         let (traces, done) = traces_and_done(&bytes).ok_or_else(|| self.unfit())?;
         let done = done.to_vec();
-        self.cx.repeat(traces);
+        self.cx.repeat(traces)?;
         if journal.disk.is_none() {
             journal.keep(self.key, |past| past.records.push(Kept::InMemory(bytes)));
         }
@@ -351,7 +228,7 @@ impl LongCall<'_> {
             bytes.extend(call.0);
             bytes.extend(count.to_le_bytes());
         }
-        for text in [traces.printed, traces.warnings.join("\0"), traces.written.join("\0"), seed] {
+        for text in [traces.printed, traces.warnings.join("\0"), traces.written.as_flattened().join("\0"), seed] {
             bytes.extend((text.len() as u32).to_le_bytes());
             bytes.extend(text.as_bytes());
         }
@@ -361,14 +238,7 @@ impl LongCall<'_> {
                 journal.keep(self.key, |past| past.records.push(Kept::InMemory(bytes)));
                 Ok(())
             }
-            Some(disk) => {
-                let mut body = self.key.to_le_bytes().to_vec();
-                body.extend(bytes);
-                let mut record = (body.len() as u32).to_le_bytes().to_vec();
-                record.extend(crc32fast::hash(&body).to_le_bytes());
-                record.extend(body);
-                disk.write(&record)
-            }
+            Some(disk) => disk.append(self.key, &bytes),
         }
     }
 
@@ -378,15 +248,7 @@ impl LongCall<'_> {
             return Ok(Some(state.iter().map(|(name, tensor)| (name.clone(), tensor.shallow_clone())).collect()));
         }
         let Some(disk) = self.journal.and_then(|journal| journal.disk.as_ref()) else { return Ok(None) };
-        let path = disk.state_file(self.key);
-        if !path.exists() {
-            return Ok(None);
-        }
-        let damaged = |e: tch::TchError| {
-            Error::file(&path, format!("a damaged state: {}", Error::from(e).message))
-                .hint("remove this file, and the call starts afresh")
-        };
-        Tensor::read_safetensors(&path).map(Some).map_err(damaged)
+        disk.state(self.key)
     }
 
     /// Whether it is time to save a state that a kill would lose.
@@ -406,17 +268,7 @@ impl LongCall<'_> {
                 let copies = copies.collect::<Result<State>>()?;
                 journal.keep(self.key, |past| past.state = Some(copies));
             }
-            Some(disk) => {
-                let dense = |tensor: &Tensor| tensor.f_detach()?.f_to_device(tch::Device::Cpu)?.f_contiguous();
-                let dense = state.iter().map(|(name, tensor)| Ok((name.as_str(), dense(tensor)?)));
-                let dense = dense.collect::<Result<Vec<_>>>()?;
-                let written = self.cx.write_with(&disk.state_file(self.key), |path| {
-                    Tensor::write_safetensors(&dense, path).map_err(|e| Error::file(path, Error::from(e).message))?;
-                    // The name must not come to stand for bytes that a power cut loses.
-                    File::open(path).and_then(|file| file.sync_all()).map_err(|e| Error::file(path, e))
-                });
-                written.map_err(lost)?;
-            }
+            Some(disk) => disk.replace(self.key, state)?,
         }
         self.saved.set(Instant::now());
         self.cost.set(begun.elapsed());
@@ -467,7 +319,8 @@ fn traces_and_done(bytes: &[u8]) -> Option<(Traces, &[u8])> {
         rest = after;
     }
     let [printed, warnings, written, seed] = &texts[..] else { return None };
-    let list = |text: &str| text.split('\0').filter(|part| !part.is_empty()).map(str::to_string).collect();
+    let list =
+        |text: &str| -> Vec<String> { text.split('\0').filter(|part| !part.is_empty()).map(str::to_string).collect() };
     let draws = draws.chunks_exact(DRAW).map(|draw| {
         let mut digest = [0; 32];
         digest.copy_from_slice(&draw[..32]);
@@ -477,7 +330,7 @@ fn traces_and_done(bytes: &[u8]) -> Option<(Traces, &[u8])> {
         draws: draws.collect(),
         printed: printed.clone(),
         warnings: list(warnings),
-        written: list(written),
+        written: list(written).chunks_exact(2).map(|pair| [pair[0].clone(), pair[1].clone()]).collect(),
         seed: seed.parse().ok(),
     };
     Some((traces, rest))

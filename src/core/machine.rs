@@ -49,6 +49,7 @@ pub fn machine() -> &'static Json {
             add("gpu", gpu());
         }
         add("cpu_capability", said_by_libtorch("get_cpu_capability"));
+        add("viva_build", Some(build()));
         add("libtorch_path", libtorch_path());
         add("libtorch_build", said_by_libtorch("show_config"));
         let set = |name: &&str| Some(format!("{name}={}", std::env::var_os(name)?.to_string_lossy()));
@@ -64,6 +65,7 @@ pub fn differences(there: &Json, here: &Json) -> Vec<[String; 3]> {
         ("gpu", "GPU"),
         ("os", "operating system"),
         ("cpu_capability", "instructions used"),
+        ("viva_build", "build of viva"),
         ("libtorch_build", "build of libtorch"),
         ("variables", "environment variables"),
     ];
@@ -93,6 +95,55 @@ fn apart(there: String, here: String) -> [String; 2] {
         if alone.is_empty() { "nothing more".into() } else { alone.join("; ") }
     };
     [alone(&there, &here), alone(&here, &there)]
+}
+
+/// This very binary: the id that the linker made of all its bytes, and how it was compiled, which is what may differ.
+fn build() -> String {
+    let id = build_id().map_or("no build id".into(), |id| format!("build id {id}"));
+    format!("{id}; {}", env!("VIVA_BUILT"))
+}
+
+/// The note `NT_GNU_BUILD_ID` of the program that runs.
+#[cfg(target_os = "linux")]
+fn build_id() -> Option<String> {
+    /// What the first object that is told of, which is the program, holds in its notes.
+    unsafe extern "C" fn first(
+        info: *mut libc::dl_phdr_info,
+        _size: usize,
+        found: *mut std::ffi::c_void,
+    ) -> std::ffi::c_int {
+        // SAFETY: the headers and the segments that they tell of are mapped for as long as the program runs.
+        unsafe {
+            let info = &*info;
+            for header in std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) {
+                if header.p_type == libc::PT_NOTE {
+                    let start = (info.dlpi_addr + header.p_vaddr) as *const u8;
+                    let notes = std::slice::from_raw_parts(start, header.p_memsz as usize);
+                    (*found.cast::<Vec<u8>>()).extend_from_slice(notes);
+                }
+            }
+        }
+        1
+    }
+    let mut notes: Vec<u8> = Vec::new();
+    // SAFETY: the callback is called before this returns, with the vector that it expects.
+    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut notes).cast()) };
+    let mut rest = &notes[..];
+    loop {
+        let (head, after) = rest.split_at_checked(12)?;
+        let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize;
+        let (name, after) = after.split_at_checked(word(0).next_multiple_of(4))?;
+        let (bytes, after) = after.split_at_checked(word(4).next_multiple_of(4))?;
+        if word(8) == 3 && name == b"GNU\0" {
+            return Some(bytes[..word(4)].iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        rest = after;
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn build_id() -> Option<String> {
+    Some(super::Digest::of_file(&std::env::current_exe().ok()?).ok()?.hex())
 }
 
 #[cfg(unix)]
@@ -243,6 +294,9 @@ mod tests {
             assert!((3..16).contains(&text("cpu_capability").len()), "{machine}");
             assert!(text("libtorch_build").starts_with("PyTorch built with"), "{machine}");
             assert!(text("libtorch_path").contains("libtorch"), "{machine}");
+            let build = text("viva_build");
+            assert!(build.starts_with("build id ") && build.find(';').is_some_and(|at| at >= 40), "{build}");
+            assert!(build.contains("rustc 1.") && build.contains("opt-level "), "{build}");
         }
         assert!(!REVISION.is_empty());
         assert!(differences(machine, machine).is_empty());

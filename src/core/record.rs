@@ -1,7 +1,7 @@
 //! The folder that a run leaves behind: texts, manifest, results, tables and figures, and while it runs what is known so far.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value as Json, json};
 
-pub use super::begun::{Begun, InputSeen, nothing_begun};
-use super::cx::{TEMPORARY, write_whole};
+pub use super::begun::{Begun, InputSeen, damaged_files, files_of, nothing_begun};
+use super::files::{self, TEMPORARY, sealed};
 pub use super::machine::{LIBTORCH, REVISION, differences, machine, versions};
 use super::tensor::device_name;
 use super::texts::{self, MODULES};
@@ -51,6 +51,8 @@ pub struct Record {
     /// Whether other texts than those may take part.
     may_change: bool,
     changed: Vec<Json>,
+    /// What earlier processes read, until the run is finished.
+    earlier_inputs: Vec<InputSeen>,
     /// Other machines that had a part in it.
     earlier_machines: Vec<Json>,
     modules: RefCell<Vec<Text>>,
@@ -76,7 +78,7 @@ impl Record {
         let names: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         // What a run leaves that was killed before its manifest was written.
         let (progress, unbegun) = (folder.join(PROGRESS), nothing_begun(&folder));
-        let journal = progress.join("journal").is_file();
+        let journal = progress.join("journal").symlink_metadata().is_ok_and(|found| found.is_file());
         let empty = || std::fs::read_dir(&progress).is_ok_and(|mut entries| entries.next().is_none());
         let own = |name: &String| match name.as_str() {
             PROGRESS => journal || empty(),
@@ -125,6 +127,7 @@ impl Record {
             earlier: vec![],
             may_change: true,
             changed: vec![],
+            earlier_inputs: vec![],
             earlier_machines: vec![],
             modules: RefCell::default(),
             imported: RefCell::default(),
@@ -157,10 +160,10 @@ impl Record {
             let mut kept_as = change.kept_as.clone();
             if kept_as.as_deref() == Some(SCRIPT) {
                 let name = texts::kept_as(&format!("before-resume-{resumed}-{SCRIPT}"), earlier.iter());
-                let (from, to) = (folder.join(SCRIPT), folder.join(&name));
-                std::fs::create_dir_all(folder.join(MODULES)).map_err(|e| Error::file(&folder, e))?;
-                // One that is not there any more can't be kept.
-                kept_as = std::fs::copy(from, to).is_ok().then_some(name);
+                // One that is not there any more, or not what it was, can't be kept.
+                let before = begun.kept_script(&folder).ok();
+                before.as_ref().map_or(Ok(()), |text| write(&folder, &name, text))?;
+                kept_as = before.map(|_| name);
             }
             changed.push(json!({
                 "what": change.what, "was": change.was, "now": change.now, "kept_as": kept_as, "before_resume": resumed,
@@ -185,8 +188,8 @@ impl Record {
             let told: Vec<String> =
                 told.map(|[what, there, here]| format!("{what}: {there} there, {here} here")).collect();
             cx.warn(format!(
-                "part of this run was computed on another machine and is not computed again, so its last digits may be those \
-                 of neither machine ({})",
+                "part of this run was computed on another machine, or by another build, and is not computed again, so its last \
+                 digits may be those of neither ({})",
                 told.join(", ")
             ));
         }
@@ -206,6 +209,7 @@ impl Record {
             earlier,
             may_change: !changes.is_empty(),
             changed,
+            earlier_inputs: begun.inputs.clone(),
             ..Self::new(cx, folder, script, text)
         });
         record.open(cx)?;
@@ -219,7 +223,11 @@ impl Record {
         cx.set_folder(self.folder.clone());
         cx.reserve(&RESERVED);
         cx.add_script(&self.text);
-        cx.set_journal(Journal::open(&self.folder.join(PROGRESS))?);
+        let journal = Journal::open(&self.folder.join(PROGRESS))?;
+        if let Some(lost) = journal.lost() {
+            cx.warn(lost);
+        }
+        cx.set_journal(journal);
         self.write_texts()?;
         self.manifest(cx)?;
         cx.set_record(self.clone());
@@ -253,11 +261,12 @@ impl Record {
                 format!("put it back: as it was it is kept as {}", self.folder.join(&before.kept_as).display()),
             ));
         }
-        self.imported.borrow_mut().insert(import.clone());
+        let first = self.imported.borrow_mut().insert(import.clone());
         let mut modules = self.modules.borrow_mut();
         let same = |kept: &&Text| kept.import == import && kept.sha256 == sha256;
-        if modules.iter().any(|kept| same(&kept)) {
-            return Ok(());
+        if let Some(kept) = modules.iter().find(same) {
+            // An earlier process may have lost it to a power cut.
+            return if first { self.write(&kept.kept_as, text) } else { Ok(()) };
         }
         modules.retain(|kept| kept.import != import);
         // One file may be imported under two names.
@@ -279,7 +288,7 @@ impl Record {
         let open = match &mut *file {
             Some(open) => Some(open),
             // What an earlier process printed is printed again.
-            none => File::create(self.folder.join(PRINTED)).ok().map(|new| none.insert(new)),
+            none => files::create(&self.folder.join(PRINTED)).ok().map(|new| none.insert(new)),
         };
         if let Some(open) = open {
             // The run's end writes all of it and says what can't be written.
@@ -296,7 +305,7 @@ impl Record {
         let (manifest, calls) = cx.take_news();
         // What can't be written now is written later, or said at the end.
         let _ = if manifest { self.manifest(cx) } else { Ok(()) };
-        let _ = calls.map(|calls| self.write(CALLS, &calls.to_string()));
+        let _ = calls.map(|calls| self.write(CALLS, &sealed(&calls)));
         self.cost.set(begun.elapsed());
         self.told.set(Instant::now());
     }
@@ -309,6 +318,7 @@ impl Record {
 
     /// Writes the result as JSON, its tables and figures under their names, a report, and the manifest.
     pub fn finish(&self, cx: &Cx, result: &Value) -> Result<()> {
+        cx.check_repeated()?;
         let text = serde_json::to_string_pretty(&result.json()).unwrap_or_default() + "\n";
         self.write("results.json", &text)?;
         let mut kept = Vec::new();
@@ -376,7 +386,7 @@ impl Record {
             .is_ok_and(|entries| entries.flatten().any(|entry| !own(&entry.file_name())));
         if saved || self.resumed > 0 || cx.journal().is_some_and(|journal| !journal.is_empty()) {
             if let (_, Some(calls)) = cx.take_news() {
-                self.write(CALLS, &calls.to_string())?;
+                self.write(CALLS, &sealed(&calls))?;
             }
             return self.end(cx, reason).map(|()| true);
         }
@@ -395,7 +405,15 @@ impl Record {
         } else {
             self.write(PRINTED, &printed)?;
         }
-        self.manifest(cx)
+        // The manifest must not tell of files that a power cut may still take.
+        let files = self.files(cx);
+        let modules = self.modules.borrow();
+        let names = files.keys().map(String::as_str).chain(modules.iter().map(|kept| kept.kept_as.as_str()));
+        let paths: Vec<PathBuf> = names.chain([SCRIPT]).map(|name| self.folder.join(name)).collect();
+        drop(modules);
+        files::sync(paths.iter().map(PathBuf::as_path))?;
+        self.manifest(cx)?;
+        files::sync_folder(&self.folder)
     }
 
     /// Removes what `begin` made.
@@ -444,8 +462,24 @@ impl Record {
     }
 
     fn write(&self, name: &str, text: &str) -> Result<()> {
-        let path = self.folder.join(name);
-        write_whole(&path, |temporary| std::fs::write(temporary, text).map_err(|e| Error::file(&path, e)))
+        write(&self.folder, name, text)
+    }
+
+    /// The digests of what the script saved in this folder, and of what is written at the end, if it is.
+    fn files(&self, cx: &Cx) -> BTreeMap<String, Json> {
+        let home = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
+        let below = |(path, digest): (PathBuf, String)| {
+            Some((path.strip_prefix(&home).ok()?.display().to_string(), digest.into()))
+        };
+        let mut files: BTreeMap<String, Json> = cx.written().into_iter().filter_map(below).collect();
+        if *self.state.borrow() != "running" {
+            for name in ["results.json", "report.md", PRINTED] {
+                // There is none of a run that failed or printed nothing.
+                let digest = Digest::of_file(&self.folder.join(name)).ok();
+                files.extend(digest.map(|digest| (name.to_string(), digest.hex().into())));
+            }
+        }
+        files
     }
 
     fn write_texts(&self) -> Result<()> {
@@ -453,17 +487,26 @@ impl Record {
     }
 
     fn manifest(&self, cx: &Cx) -> Result<()> {
-        let inputs: Vec<Json> = cx
+        let mut inputs: Vec<Json> = cx
             .inputs()
             .into_iter()
             .map(|(input, path)| {
                 let mut told = json!({ "kind": input.kind, "name": input.name, "hash": input.digest.hex() });
                 if let Some(path) = path {
                     told["path"] = path.display().to_string().into();
+                    if let Some(seconds) = cx.hashed(&path) {
+                        told["contents_verified_unix"] = seconds.into();
+                    }
                 }
                 told
             })
             .collect();
+        if *self.state.borrow() != "finished" {
+            // Whoever goes on with it compares with what every process read.
+            let new = |input: &&InputSeen| inputs.iter().all(|known| known["hash"] != input.hash.as_str());
+            let earlier: Vec<Json> = self.earlier_inputs.iter().filter(new).map(InputSeen::json).collect();
+            inputs.extend(earlier);
+        }
         let modules: Vec<Json> = self.modules.borrow().iter().map(Text::json).collect();
         let mut manifest = json!({
             "state": *self.state.borrow(),
@@ -478,6 +521,7 @@ impl Record {
             "versions": versions(),
             "machine": machine(),
             "inputs": inputs,
+            "files": self.files(cx),
             "warnings": cx.warnings(),
             "started_unix": self.started,
             "resumed": self.resumed,
@@ -492,9 +536,15 @@ impl Record {
         for (name, note) in self.notes.borrow().iter() {
             manifest[name] = note.clone();
         }
-        let text = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
-        self.write("manifest.json", &text)
+        files::write_synced(&self.folder.join("manifest.json"), sealed(&manifest).as_bytes())
     }
+}
+
+/// Writes a text below a run folder, in which no link is followed.
+fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
+    files::refuse_links(folder, Path::new(name), false)?;
+    let path = folder.join(name);
+    files::write_whole(&path, |temporary| std::fs::write(temporary, text).map_err(|e| Error::file(&path, e)))
 }
 
 /// What a script may change for what comes after.

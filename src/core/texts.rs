@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
+use super::files::{self, COPY_AGAIN};
 use super::record::file_name;
 use super::{Digest, Error, Result};
 
@@ -52,23 +53,19 @@ impl Text {
 
     /// The text as the folder keeps it.
     pub fn read(&self, folder: &Path) -> Result<String> {
+        files::refuse_links(folder, Path::new(&self.kept_as), true)?;
         let path = folder.join(&self.kept_as);
         let text = read_text(&path)?;
         match Digest::of(text.as_bytes()).hex() == self.sha256 {
             true => Ok(text),
-            false => {
-                Err(Error::file(&path, "not the text that the manifest names").hint("copy the run folder again, whole"))
-            }
+            false => Err(Error::file(&path, "damaged: not the text that the manifest names").hint(COPY_AGAIN)),
         }
     }
 }
 
 pub(super) fn read_text(path: &Path) -> Result<String> {
-    let size = std::fs::metadata(path).map_err(|e| Error::file(path, e))?;
-    if !size.is_file() || size.len() > LONGEST {
-        return Err(Error::file(path, "not a script"));
-    }
-    std::fs::read_to_string(path).map_err(|e| Error::file(path, e))
+    let bytes = files::read(path, LONGEST)?;
+    String::from_utf8(bytes).map_err(|_| Error::file(path, "damaged: not a text in UTF-8").hint(COPY_AGAIN))
 }
 
 /// A module's name as seen from the script: the same wherever the two lie, and however the script was named.

@@ -8,11 +8,8 @@ use super::memory::byte_to_float;
 use super::numbering::Classes;
 use super::resample::resize;
 use super::window::{View, Window, resized_side};
-use super::{Dataset, Source, picture};
+use super::{Dataset, Source, contents, picture};
 use crate::core::{Cx, Digest, Error, Result};
-
-/// Up to this many files are hashed by content, and looked at whether anything is missing; of more, names and sizes count.
-const HASHED: usize = 10_000;
 
 struct Folder {
     root: PathBuf,
@@ -53,26 +50,10 @@ pub(super) fn load(
 }
 
 fn digest(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<Digest> {
-    let task = cx.progress("hashing images", Some(files.len() as u64));
-    let mut text = String::new();
-    for file in files {
-        cx.check()?;
-        task.advance(1);
-        let path = root.join(file);
-        // Reading a pipe may never end.
-        if path.exists() && !path.is_file() {
-            return Err(Error::file(&path, "not a file"));
-        }
-        let of_file = if files.len() <= HASHED {
-            let bytes = picture::bytes(&path)?;
-            picture::check_whole(&path, &bytes)?;
-            Digest::of(&bytes).hex()
-        } else {
-            std::fs::metadata(&path).map_err(|e| Error::file(&path, e))?.len().to_string()
-        };
-        text += &format!("{} {of_file}\n", file.display());
-    }
-    Ok(Digest::of(text.as_bytes()))
+    let (digests, oldest) = contents::digests(cx, root, files)?;
+    cx.record_hashed(root, oldest);
+    let line = |(file, digest): (&PathBuf, &Digest)| format!("{} {}\n", file.display(), digest.hex());
+    Ok(Digest::of(files.iter().zip(&digests).map(line).collect::<String>().as_bytes()))
 }
 
 /// Crop and margin, where there is a crop.

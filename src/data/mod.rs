@@ -2,6 +2,7 @@
 
 mod choose;
 mod cifar;
+mod contents;
 mod dataset;
 mod drawn;
 pub mod fetch;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tch::Kind;
 
 use super::{Condition, Generator};
+use crate::core::files::cache_folder;
 use crate::core::{Cx, Digest, Error, Result, Tensor};
 
 /// A place between stages: the latent vectors, or what a stage gives.
@@ -171,9 +172,7 @@ fn merge(kept: &mut Option<(Tensor, Tensor)>, count: f64, batch: &Tensor) -> Res
 
 /// The file that keeps deviations between runs.
 fn file(key: &Digest) -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let below = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
-    Some(below.join("viva").join(format!("deviations-{}.safetensors", key.hex())))
+    Some(cache_folder()?.join(format!("deviations-{}.safetensors", key.hex())))
 }
 
 fn read(key: &Digest) -> Option<Tensor> {

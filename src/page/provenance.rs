@@ -7,7 +7,9 @@ use super::{clean, shortened};
 use crate::core::{Digest, number};
 
 /// What stands elsewhere on the page, or in rows of its own.
-const APART: [&str; 19] = [
+const APART: [&str; 21] = [
+    "files",
+    "sha256",
     "begun",
     "state",
     "warnings",
@@ -182,15 +184,17 @@ fn modules_table(modules: &[Json]) -> Markup {
 }
 
 fn inputs_table(inputs: &[Json]) -> Markup {
+    let verified = |input: &Json| input["contents_verified_unix"].as_i64().map_or(String::new(), date);
     let table = html! {
         table .data.hashes {
             caption { "Models and images that went in" }
             thead { tr {
                 th scope="col" { "kind" } th scope="col" { "name" } th scope="col" { "SHA-256" } th scope="col" { "read from" }
+                th scope="col" { "contents last verified" }
             } }
             tbody { @for input in inputs.iter().take(200) { tr {
                 td { (plain(&input["kind"])) } td { (plain(&input["name"])) } td { code { (plain(&input["hash"])) } }
-                td { (plain(&input["path"])) }
+                td { (plain(&input["path"])) } td { (verified(input)) }
             } } }
         }
     };

@@ -9,7 +9,8 @@ use super::folder::{Entry, Folder};
 use super::outcome::Outcome;
 use super::prose::{NO_LINKS, comment, inline};
 use super::{clean, code, count, csv, document, figure, progress, provenance, shortened, size};
-use crate::core::record::opening_comment;
+use crate::core::files::broken_seal;
+use crate::core::record::{damaged_files, files_of, opening_comment};
 use crate::core::{Error, Journal, Result};
 
 /// What is read of the files of a run, in bytes, and how many tables and figures a page holds.
@@ -62,6 +63,14 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
     if folder.more {
         problems.push("the folder holds more files than this page lists".into());
     }
+    let mut damaged: Vec<String> = ["manifest.json", "progress/calls.json"]
+        .into_iter()
+        .filter_map(|name| {
+            let text = folder.find(name)?.excerpt(JSON).ok()?.text;
+            broken_seal(&text).map(|problem| format!("{name}: {problem}"))
+        })
+        .collect();
+    damaged.extend(damaged_files(&files_of(known), root));
     let (drawn, undrawn) = draw(&figures, &met);
     problems.extend(undrawn);
     let warnings: Vec<&str> = known["warnings"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
@@ -174,6 +183,7 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
         main {
             @if !warnings.is_empty() { (notices("Warnings", "warning", &warnings)) }
             @if !changes.is_empty() { (notices("Changed on the way", "warning", &changes)) }
+            @if !damaged.is_empty() { (notices("Damaged, or not known to be whole", "problem", &damaged)) }
             @if !problems.is_empty() { (notices("Not shown", "problem", &problems)) }
             @for (id, title, inside) in &sections { section id=(id) { h2 { (title) } (inside) } }
         }

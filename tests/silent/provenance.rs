@@ -42,6 +42,12 @@ fn json(path: &Path) -> Json {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
+/// Writes another manifest, with the digest of what it says.
+fn write_manifest(path: &Path, mut manifest: Json) {
+    manifest.as_object_mut().unwrap().remove("sha256");
+    std::fs::write(path, viva::core::files::sealed(&manifest)).unwrap();
+}
+
 fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), files);
@@ -219,7 +225,8 @@ fn a_copied_run_folder_repeats_its_run_and_says_where_it_comes_out_otherwise() {
     let said = badly(&away, &["run", "there"]);
     assert!(said.contains("not the text that the manifest names"), "{said}");
     let manifest = std::fs::read_to_string(away.join("there/manifest.json")).unwrap();
-    write(&away, &[("there/manifest.json", &manifest.replace("modules/common_inner.rhai", "modules/../../x"))]);
+    let elsewhere = manifest.replace("modules/common_inner.rhai", "modules/../../x");
+    write_manifest(&away.join("there/manifest.json"), serde_json::from_str(&elsewhere).unwrap());
     assert!(badly(&away, &["run", "there"]).contains("what it says of the modules can't be read"));
 }
 
@@ -271,7 +278,7 @@ fn a_run_of_another_revision_is_not_gone_on_with_silently() {
     let path = folder.path().join("run/manifest.json");
     let mut manifest = json(&path);
     manifest["versions"]["revision"] = "0123456789".into();
-    std::fs::write(&path, manifest.to_string()).unwrap();
+    write_manifest(&path, manifest);
     let said = badly(folder.path(), &["run", "--resume", "run"]);
     assert!(said.contains("viva (revision 0123456789 then,"), "{said}");
     well(folder.path(), &["run", "--resume", "run", "--changed"]);
@@ -284,7 +291,7 @@ fn a_run_that_goes_on_on_another_machine_says_so() {
     let path = folder.path().join("run/manifest.json");
     let mut manifest = json(&path);
     manifest["machine"]["processor"] = "Abacus 3000".into();
-    std::fs::write(&path, manifest.to_string()).unwrap();
+    write_manifest(&path, manifest);
     killed(folder.path(), &["run", "--resume", "run"], || json(&path)["resumed"] == 1);
     // Told by the third process too, although the second was where it is.
     well(folder.path(), &["run", "--resume", "run"]);

@@ -69,9 +69,9 @@ pub static LOAD: Primitive = Primitive {
             bytes of libjpeg-turbo, as Pillow has it: 200 of 200 photographs of ImageNet agree in every value. Those in CMYK are not \
             held to that (1.7% of the pixels of one differ, by 1 of 255).\n\n\
             Images of a folder are decoded when they are used, always to three channels; everything else is checked before this returns, \
-            and that no file is cut short, where there are up to 10,000; beyond, that is found when the image is used. A file that is \
-            cut short or whose checksums differ is an error that names it. The hash covers the pixels as stored; for folders, the files' \
-            bytes, and beyond 10,000 files their names and sizes.",
+            and that no file is cut short. A file that is cut short or whose checksums differ is an error that names it. The hash covers \
+            the pixels as stored; for folders, the files' bytes. Of a thousand files and more, those are read again whose inode, size or \
+            times have changed since they were read last, which a run's manifest dates.",
     source: "",
     examples: &[Example {
         code: "data::glyphs(#{ n: 5, seed: 1 }).save(\"five.npz\"); data::load(\"five.npz\", #{ limit: 3 }).len()",
