@@ -29,8 +29,9 @@ pub(super) struct Options {
     pub arguments: BTreeMap<String, String>,
 }
 
-const OWN: [&str; 11] =
-    ["out", "resume", "changed", "verify", "seed", "device", "threads", "allow-write", "allow-run", "json", "help"];
+const OWN: [&str; 12] = [
+    "out", "resume", "changed", "verify", "seed", "device", "threads", "memory", "allow-write", "allow-run", "json", "help",
+];
 
 pub fn main(words: &[String]) -> Outcome {
     let mut options = parse(words)?;
@@ -367,6 +368,6 @@ fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {
         println!("  --{:wide$}  default {}", argument.name, argument.default);
     }
     println!(
-        "\nand those of every run: --out --resume --changed --seed --device --threads --allow-write --allow-run --json"
+        "\nand those of every run: --out --resume --changed --seed --device --threads --memory --allow-write --allow-run --json"
     );
 }

@@ -119,8 +119,8 @@ impl From<tch::TchError> for Error {
         // libtorch appends its C++ stack; only the first line is for a person.
         let line = text.lines().next().unwrap_or("libtorch failed").trim();
         let line = line.strip_prefix("Internal torch error:").unwrap_or(line).trim().to_string();
-        if text.contains("out of memory") || text.contains("can't allocate memory") {
-            return Self::new(ErrorKind::Memory, line).hint("use a smaller `batch`, or fewer or smaller images");
+        if ["out of memory", "can't allocate memory", "std::bad_alloc"].iter().any(|words| text.contains(words)) {
+            return Self::new(ErrorKind::Memory, line).hint(super::budget::hint());
         }
         Self::new(ErrorKind::Model, line)
     }

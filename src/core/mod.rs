@@ -1,6 +1,7 @@
 //! Values, tensors, errors, the context of a run and its record: what every other floor stands on.
 
 mod begun;
+pub mod budget;
 mod caution;
 mod cx;
 mod digest;

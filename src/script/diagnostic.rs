@@ -45,6 +45,9 @@ pub struct Diagnostic {
     pub incomplete: bool,
 }
 
+/// Calls that lead to an error, as far as they are shown.
+const MOST_CALLS: usize = 12;
+
 impl Diagnostic {
     /// Something wrong before any script is involved.
     pub fn plain(error: &crate::core::Error) -> Self {
@@ -121,8 +124,13 @@ impl Diagnostic {
             Some(place) => underlined(&self.message, place, colour),
             None => format!("Error: {}\n", self.message),
         };
-        for call in &self.calls {
-            text += &format!("  {call}\n");
+        let skipped = self.calls.len().saturating_sub(MOST_CALLS);
+        for (place, call) in self.calls.iter().enumerate() {
+            match place.checked_sub(MOST_CALLS / 2) {
+                Some(0) if skipped > 0 => text += &format!("  … {skipped} more\n"),
+                Some(after) if after < skipped => {}
+                _ => text += &format!("  {call}\n"),
+            }
         }
         if let Some(hint) = &self.hint {
             let hint = wrapped(&format!("  hint: {hint}"), width().max(40));

@@ -21,6 +21,8 @@ pub fn start() {
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
     }
+    #[cfg(unix)]
+    last_words::prepare();
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
     }
@@ -124,6 +126,52 @@ impl TerminalMode {
         if let Some(mode) = &self.0 {
             // SAFETY: the mode was read from this terminal.
             unsafe { libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, mode) };
+        }
+    }
+}
+
+/// What is said where libraries would end the process by a signal for want of memory.
+#[cfg(unix)]
+mod last_words {
+    use crate::core::budget;
+
+    const OF_RUST: &str = "Error: out of memory\n  hint: `--memory` and `ulimit` bound it; use a smaller `batch`, fewer or smaller images\n";
+    const OF_LIBTORCH: &str = "Error: libtorch could not go on, most likely for want of memory or threads\n  hint: `--memory` and `ulimit` bound them; \
+        use a smaller `batch`, fewer or smaller images\n";
+
+    pub fn prepare() {
+        // SAFETY: the handlers write a constant text and leave.
+        unsafe {
+            libc::signal(libc::SIGABRT, aborted as *const () as libc::sighandler_t);
+            // C++'s `std::set_terminate`: exceptions in threads that nobody catches.
+            let set = libloading::os::unix::Library::this()
+                .get::<unsafe extern "C" fn(extern "C" fn()) -> usize>(b"_ZSt13set_terminatePFvvE\0");
+            if let Ok(set) = set.map(|set| *set) {
+                set(terminated);
+            }
+        }
+    }
+
+    fn leave(words: &str) -> ! {
+        // SAFETY: both calls may be made in signal handlers.
+        unsafe {
+            libc::write(libc::STDERR_FILENO, words.as_ptr().cast(), words.len());
+            libc::_exit(1)
+        }
+    }
+
+    extern "C" fn terminated() {
+        leave(OF_LIBTORCH)
+    }
+
+    extern "C" fn aborted(signal: i32) {
+        if budget::was_refused() {
+            leave(OF_RUST);
+        }
+        // SAFETY: as if there were no handler.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
         }
     }
 }
