@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::repeat::repeating;
 use super::{Failure, Outcome, read_script};
 use crate::core::record::{Begun, Change, REVISION, Record, nothing_begun, opening_comment};
-use crate::core::{Cx, Error, Journal, Value, at_home, device_name, resolve_device, set_threads, suggestion};
+use crate::core::{Cx, Error, Journal, Value, at_home, device_name, resolve_device, set_threads, suggestion, visible};
 use crate::page::quoted;
 use crate::script::{ScriptArgument, Session, file_of, script_arguments, stdlib_text};
 use crate::term::{context, default_device, stop_on_signals};
@@ -357,7 +357,7 @@ fn check_arguments(given: &BTreeMap<String, String>, known: &[ScriptArgument]) -
 
 fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {
     println!("viva run {} [--name value ...]\n", path.display());
-    println!("{}", opening_comment(text));
+    println!("{}", visible(&opening_comment(text)));
     if known.is_empty() {
         println!("\nthis script has no arguments of its own");
     } else {

@@ -14,6 +14,9 @@ const STEP: isize = 16 << 20;
 /// What one level of a value costs of the stack, at most, while it is copied or dropped.
 const FRAME: usize = 512;
 
+/// Who asks for less than this has no plan for being refused.
+const EXPECTED: usize = 1 << 20;
+
 /// How many more blocks a thread may take that was told of too many, so that it can put its values in order.
 const GRACE: isize = 1 << 16;
 
@@ -52,30 +55,43 @@ fn count(bytes: isize, blocks: isize) {
 }
 
 /// What was had, or what can be had once the budget does not hold: Rust can't go on without, and scripts are stopped at their next step.
-fn had(block: *mut u8, again: impl FnOnce() -> *mut u8) -> *mut u8 {
+fn had(block: *mut u8, bytes: usize, again: impl FnOnce() -> *mut u8) -> *mut u8 {
     if !block.is_null() {
         return block;
     }
     let block = if lift() { again() } else { block };
     HELD.with(|held| held.refused.set(block.is_null()));
+    if block.is_null() && bytes < EXPECTED {
+        last_words();
+    }
     block
+}
+
+/// Ends a process that nothing is left for.
+pub fn last_words() -> ! {
+    const WORDS: &str = "Error: out of memory\n  hint: `--memory` and `ulimit` bound it; use a smaller `batch`, fewer or smaller images\n";
+    // SAFETY: both calls may be made where nothing can be allocated, and in signal handlers.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, WORDS.as_ptr().cast(), WORDS.len());
+        libc::_exit(1)
+    }
 }
 
 // SAFETY: every request goes to the system's allocator as it came, and its answer is passed on.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize, 1);
-        had(unsafe { System.alloc(layout) }, || unsafe { System.alloc(layout) })
+        had(unsafe { System.alloc(layout) }, layout.size(), || unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize, 1);
-        had(unsafe { System.alloc_zeroed(layout) }, || unsafe { System.alloc_zeroed(layout) })
+        had(unsafe { System.alloc_zeroed(layout) }, layout.size(), || unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count((size as isize).wrapping_sub(layout.size() as isize), 0);
-        had(unsafe { System.realloc(block, layout, size) }, || unsafe { System.realloc(block, layout, size) })
+        had(unsafe { System.realloc(block, layout, size) }, size, || unsafe { System.realloc(block, layout, size) })
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -192,7 +208,7 @@ fn told(bytes: u64) -> String {
 /// Bytes from "8GB", "500MB" or "1.5GB".
 pub fn parse_size(text: &str) -> Result<u64> {
     let wrong = || {
-        Error::argument(format!("--memory wants a size of at least 64MB, got {text:?}")).hint("for example --memory 8GB")
+        Error::argument(format!("--memory wants a size of at least 512MB, got {text:?}")).hint("for example --memory 8GB")
     };
     let upper = text.trim().to_uppercase();
     let digits = upper.trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -205,7 +221,7 @@ pub fn parse_size(text: &str) -> Result<u64> {
         _ => return Err(wrong()),
     };
     let bytes = digits.parse::<f64>().map_err(|_| wrong())? * unit;
-    if (64e6..1e15).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
+    if (512e6..1e15).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
 /// Sets the budget of the process: what is asked for, or most of what the machine has.

@@ -17,6 +17,7 @@ mod tally;
 mod tensor;
 mod texts;
 mod value;
+mod visible;
 
 pub use caution::Cautions;
 pub use cx::{Activity, Cx, Draws, Input, Progress, Quiet, Task};
@@ -29,6 +30,7 @@ pub use long::{columns_of, cut, quoted, wrapped};
 pub use table::Table;
 pub use tensor::{
     Tensor, cuda_available, device_name, in_parallel, in_stream, normal_within_two_deviations, random, resolve_device,
-    set_threads, settle_kernels, tune_allocator, with_stream,
+    set_threads, settle_kernels, tune_allocator, with_stream, with_stream_of,
 };
 pub use value::{Callback, Object, Value, number, significant};
+pub use visible::{picture, visible, visible_letters};
