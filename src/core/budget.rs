@@ -11,6 +11,9 @@ use super::{Error, ErrorKind, Result};
 /// How much more a thread holds before it is asked how much the process does.
 const STEP: isize = 16 << 20;
 
+/// How much of the stack calls may take.
+const CALLS: usize = 64 << 20;
+
 /// What one level of a value costs of the stack, at most, while it is copied or dropped.
 const FRAME: usize = 512;
 
@@ -22,25 +25,35 @@ const GRACE: isize = 1 << 16;
 
 /// 0: none.
 static BUDGET: AtomicU64 = AtomicU64::new(0);
-/// As many values as the stack could hold if each held the next.
-static MOST_BLOCKS: AtomicUsize = AtomicUsize::new(usize::MAX >> 1);
+/// How large the stack is that scripts run on; 0: as it was.
+static STACK: AtomicUsize = AtomicUsize::new(0);
 /// Whether the system refuses what is beyond the budget.
 static HELD_BY_SYSTEM: AtomicBool = AtomicBool::new(false);
 /// Whether Rust was given memory beyond it.
 static LIFTED: AtomicBool = AtomicBool::new(false);
 
-/// What this thread holds by Rust's allocator, and what of it was looked at.
+/// What this thread holds by Rust's allocator.
 struct Held {
     bytes: Cell<isize>,
     blocks: Cell<isize>,
-    seen: Cell<isize>,
-    forgiven: Cell<isize>,
+    /// With so many bytes or blocks it is time to look.
+    due: Cell<isize>,
+    most: Cell<isize>,
+    /// Where the part of the stack ends that is for calls.
+    floor: Cell<usize>,
     /// Whether a block was refused.
     refused: Cell<bool>,
 }
 
 thread_local!(static HELD: Held = const {
-    Held { bytes: Cell::new(0), blocks: Cell::new(0), seen: Cell::new(0), forgiven: Cell::new(0), refused: Cell::new(false) }
+    Held {
+        bytes: Cell::new(0),
+        blocks: Cell::new(0),
+        due: Cell::new(STEP),
+        most: Cell::new(isize::MAX),
+        floor: Cell::new(0),
+        refused: Cell::new(false),
+    }
 });
 
 /// The system's allocator, with an account of what each thread holds.
@@ -119,12 +132,15 @@ pub fn apart<T>(work: impl FnOnce() -> T) -> T {
 /// Refuses the next step where there is no room for one. Costs a few nanoseconds unless much was taken since.
 #[inline]
 pub fn check() -> Result<()> {
-    let due = HELD.with(|held| {
-        let bytes = held.bytes.get();
-        held.seen.set(held.seen.get().min(bytes));
-        bytes - held.seen.get() >= STEP || held.blocks.get() > MOST_BLOCKS.load(Ordering::Relaxed) as isize
-    });
-    if due || LIFTED.load(Ordering::Relaxed) { look(2) } else { Ok(()) }
+    let is_due = HELD.with(|held| held.bytes.get() >= held.due.get() || held.blocks.get() > held.most.get());
+    if is_due { look(2) } else { Ok(()) }
+}
+
+/// Whether calls have used up their part of the stack; the rest is for values.
+#[inline]
+pub fn is_deep() -> bool {
+    let here = 0u8;
+    (&raw const here as usize) < HELD.with(|held| held.floor.get())
 }
 
 /// Refuses to go on where Rust was given more than the budget.
@@ -140,15 +156,16 @@ pub fn check_closely() -> Result<()> {
 /// Asks how much the process has, and whether there is room for so many times what the script holds.
 #[cold]
 fn look(times: u64) -> Result<()> {
-    let most = MOST_BLOCKS.load(Ordering::Relaxed) as isize;
-    let (bytes, blocks, forgiven) = HELD.with(|held| {
-        held.seen.set(held.bytes.get());
-        (held.bytes.get().max(0) as u64 * times, held.blocks.get(), held.forgiven.get())
+    let most = match STACK.load(Ordering::Relaxed) / FRAME {
+        0 => isize::MAX,
+        most => most as isize,
+    };
+    let (bytes, blocks, allowed) = HELD.with(|held| {
+        held.due.set(held.bytes.get().saturating_add(STEP));
+        (held.bytes.get().max(0) as u64 * times, held.blocks.get(), held.most.get())
     });
-    if blocks <= most {
-        HELD.with(|held| held.forgiven.set(0));
-    } else if blocks > forgiven {
-        HELD.with(|held| held.forgiven.set(blocks + GRACE));
+    HELD.with(|held| held.most.set(blocks.saturating_add(GRACE).max(most)));
+    if blocks > allowed {
         return Err(Error::new(
             ErrorKind::Memory,
             format!("more than {most} strings, arrays and maps at once: copying them could use up the stack"),
@@ -244,21 +261,16 @@ pub fn on_stack<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     if !limits::has_room(bytes) {
         return work();
     }
-    MOST_BLOCKS.store(bytes / FRAME, Ordering::Relaxed);
     STACK.store(bytes, Ordering::Relaxed);
     hold(BUDGET.load(Ordering::Relaxed));
-    stacker::grow(bytes, work)
-}
-
-static STACK: AtomicUsize = AtomicUsize::new(0);
-
-/// Whether calls have used up their part of the stack; the rest is for values.
-#[inline]
-pub fn is_deep() -> bool {
-    const CALLS: usize = 64 << 20;
-    let whole = STACK.load(Ordering::Relaxed);
-    let least = if whole == 0 { 1 << 20 } else { whole - CALLS.min(whole / 2) };
-    stacker::remaining_stack().is_some_and(|left| left < least)
+    stacker::grow(bytes, || {
+        let top = 0u8;
+        HELD.with(|held| {
+            held.floor.set((&raw const top as usize) - CALLS.min(bytes / 2));
+            held.most.set((bytes / FRAME) as isize);
+        });
+        work()
+    })
 }
 
 fn hold(budget: u64) {
@@ -269,7 +281,9 @@ fn hold(budget: u64) {
 
 /// Lets the process have more than its budget. Says whether that changes anything.
 fn lift() -> bool {
-    HELD_BY_SYSTEM.load(Ordering::Relaxed) && !LIFTED.swap(true, Ordering::Relaxed) && limits::lift()
+    let lifted = HELD_BY_SYSTEM.load(Ordering::Relaxed) && !LIFTED.swap(true, Ordering::Relaxed) && limits::lift();
+    HELD.with(|held| held.due.set(isize::MIN));
+    lifted
 }
 
 fn used() -> Option<u64> {
