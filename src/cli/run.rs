@@ -30,7 +30,18 @@ pub(super) struct Options {
 }
 
 const OWN: [&str; 12] = [
-    "out", "resume", "changed", "verify", "seed", "device", "threads", "memory", "allow-write", "allow-run", "json", "help",
+    "out",
+    "resume",
+    "changed",
+    "verify",
+    "seed",
+    "device",
+    "threads",
+    "memory",
+    "allow-write",
+    "allow-run",
+    "json",
+    "help",
 ];
 
 pub fn main(words: &[String]) -> Outcome {

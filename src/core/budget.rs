@@ -176,7 +176,8 @@ fn look(times: u64) -> Result<()> {
     // One step may make twice of all that the script holds: `s += s`.
     if used + bytes > budget {
         LIFTED.store(false, Ordering::Relaxed);
-        let copy = if used > budget { String::new() } else { format!(", and the next step could need {} more", told(bytes)) };
+        let copy =
+            if used > budget { String::new() } else { format!(", and the next step could need {} more", told(bytes)) };
         return Err(beyond(format!("{} are in use{copy}", told(used))));
     }
     if LIFTED.swap(false, Ordering::Relaxed) {
@@ -225,7 +226,8 @@ fn told(bytes: u64) -> String {
 /// Bytes from "8GB", "500MB" or "1.5GB".
 pub fn parse_size(text: &str) -> Result<u64> {
     let wrong = || {
-        Error::argument(format!("--memory wants a size of at least 512MB, got {text:?}")).hint("for example --memory 8GB")
+        Error::argument(format!("--memory wants a size of at least 512MB, got {text:?}"))
+            .hint("for example --memory 8GB")
     };
     let upper = text.trim().to_uppercase();
     let digits = upper.trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -241,11 +243,10 @@ pub fn parse_size(text: &str) -> Result<u64> {
     if (512e6..1e15).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
-/// Sets the budget of the process: what is asked for, or most of what the machine has.
+/// Sets the budget of the process: what is asked for, or most of what the machine has. The system holds it from `on_stack` on.
 pub fn set_budget(asked: Option<u64>) {
     let Some(budget) = asked.or_else(|| limits::machine().map(|bytes| bytes / 4 * 3)) else { return };
     BUDGET.store(budget, Ordering::Relaxed);
-    hold(budget);
 }
 
 /// How large a stack scripts get: what the machine can promise without having it.
@@ -258,11 +259,15 @@ pub fn stack_size() -> usize {
 
 /// Runs work on a stack of so many bytes, if there is room for one.
 pub fn on_stack<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
-    if !limits::has_room(bytes) {
+    let has_room = limits::has_room(bytes);
+    STACK.store(if has_room { bytes } else { 0 }, Ordering::Relaxed);
+    hold(BUDGET.load(Ordering::Relaxed));
+    if !has_room {
+        let here = 0u8;
+        let left = stacker::remaining_stack().unwrap_or(1 << 20);
+        HELD.with(|held| held.floor.set((&raw const here as usize) - left / 2));
         return work();
     }
-    STACK.store(bytes, Ordering::Relaxed);
-    hold(BUDGET.load(Ordering::Relaxed));
     stacker::grow(bytes, || {
         let top = 0u8;
         HELD.with(|held| {

@@ -240,7 +240,11 @@ impl Cx {
         self.polls.set(self.polls.get() + 1);
         self.tell_when_due();
         let due = self.stop_after.get().is_some_and(|limit| self.polls.get() > limit);
-        if due || self.stop.load(Ordering::Relaxed) { Err(Error::interrupted()) } else { super::budget::check_granted() }
+        if due || self.stop.load(Ordering::Relaxed) {
+            Err(Error::interrupted())
+        } else {
+            super::budget::check_granted()
+        }
     }
 
     /// How often loops asked whether to stop.

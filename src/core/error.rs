@@ -125,7 +125,10 @@ impl From<tch::TchError> for Error {
             "std::bad_alloc",
             // What oneDNN says where it has no room for a kernel.
             "could not create a primitive",
-        ].iter().any(|words| text.contains(words)) {
+        ]
+        .iter()
+        .any(|words| text.contains(words))
+        {
             return Self::new(ErrorKind::Memory, line).hint(super::budget::hint());
         }
         Self::new(ErrorKind::Model, line)

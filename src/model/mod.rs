@@ -29,7 +29,9 @@ pub use program::Program;
 pub use shift::{Shared, ShiftPlan};
 pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
 
-use crate::core::{Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, no_gradient, with_stream_of};
+use crate::core::{
+    Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, no_gradient, with_stream_of,
+};
 
 /// What maps a batch of images to scores.
 pub trait Network {

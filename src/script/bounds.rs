@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use rhai::{Array, Blob, Dynamic, Engine, EvalAltResult, FuncRegistration, ImmutableString, Map, NativeCallContext, Position};
+use rhai::{
+    Array, Blob, Dynamic, Engine, EvalAltResult, FuncRegistration, ImmutableString, Map, NativeCallContext, Position,
+};
 
 use super::value::{DEEPEST, ErrorHandle};
 use crate::core::{Cx, Error, ErrorKind, Result, budget};

@@ -101,7 +101,9 @@ pub fn stop_on_signals(cx: &Cx, idle: impl Fn(i32) -> bool + Send + 'static) -> 
                 1 => say("stopping at the end of this batch"),
                 2 => {
                     let what = busy.unwrap_or_else(|| "a call that can't be stopped half-way".into());
-                    say(&format!("still running: {what}; Ctrl-C once more quits viva at once, with what only variables hold"));
+                    say(&format!(
+                        "still running: {what}; Ctrl-C once more quits viva at once, with what only variables hold"
+                    ));
                 }
                 _ => leave_at_once(130),
             }
