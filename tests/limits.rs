@@ -60,8 +60,7 @@ fn what_grows_stops_at_the_budget() {
         "t = (); tensor::zeros([10000000]).sum()",
     ];
     let said = typed("1GB", &lines);
-    assert_eq!(said.matches("Error").count(), lines.len() - 1, "{said}");
-    assert!(said.matches("the budget is 1.0 GB").count() >= 3, "{said}");
+    assert_eq!(said.matches("hint: the budget is 1.0 GB").count(), lines.len() - 1, "{said}");
 }
 
 #[test]
@@ -138,7 +137,7 @@ fn with_little_address_space_there_is_a_result_or_an_error() {
         let f = model::train(ds, #{ arch: [net::conv(32, 5), net::relu(), net::flatten(), net::linear(10)], epochs: 1 });
         risk::estimate(f, ds, #{ epsilon: 2 }).m";
     std::fs::write(&script, text).expect("a script");
-    for kilobytes in [4_000_000, 900_000, 800_000, 700_000, 600_000, 500_000] {
+    for kilobytes in [4_000_000, 800_000, 650_000, 500_000] {
         // Where not even its libraries have room, it is the system that says so.
         let run = format!(
             "ulimit -c 0; ulimit -v {kilobytes}; \"$0\" version >start.txt 2>&1 || {{ cat start.txt >&2; exit 127; }}; \
