@@ -2,17 +2,17 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use viva::core::{Error, budget};
+use viva::core::{Error, memory};
 
 #[global_allocator]
-static ALLOCATOR: budget::Counted = budget::Counted;
+static ALLOCATOR: memory::Counted = memory::Counted;
 
 /// Without arguments, or with `--no-init` or `--allow-run` alone, the prompt; else the command line.
 fn main() -> ExitCode {
     viva::term::start();
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
     match take_memory(&mut words) {
-        Ok(asked) => budget::set_budget(asked),
+        Ok(asked) => memory::set_budget(asked),
         Err(error) => {
             eprint!("{}", viva::script::Diagnostic::plain(&error).render(false));
             return ExitCode::FAILURE;
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         }
         _ => viva::cli::main(words.clone()),
     };
-    std::panic::catch_unwind(|| budget::on_stack(budget::stack_size(), door)).unwrap_or_else(|_| {
+    std::panic::catch_unwind(|| memory::on_stack(memory::stack_size(), door)).unwrap_or_else(|_| {
         // Nothing is left to do where even this can't be written.
         let _ = writeln!(
             std::io::stderr(),
@@ -45,5 +45,5 @@ fn take_memory(words: &mut Vec<OsString>) -> Result<Option<u64>, Error> {
         None if at < words.len() => words.remove(at).to_string_lossy().into_owned(),
         None => String::new(),
     };
-    budget::parse_size(&size).map(Some)
+    memory::parse_size(&size).map(Some)
 }

@@ -243,7 +243,7 @@ impl Cx {
         if due || self.stop.load(Ordering::Relaxed) {
             Err(Error::interrupted())
         } else {
-            super::budget::check_granted()
+            super::memory::check_granted()
         }
     }
 

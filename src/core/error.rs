@@ -129,7 +129,7 @@ impl From<tch::TchError> for Error {
         .iter()
         .any(|words| text.contains(words))
         {
-            return Self::new(ErrorKind::Memory, line).hint(super::budget::hint());
+            return Self::new(ErrorKind::Memory, line).hint(super::memory::hint());
         }
         Self::new(ErrorKind::Model, line)
     }

@@ -1,7 +1,6 @@
 //! Values, tensors, errors, the context of a run and its record: what every other floor stands on.
 
 mod begun;
-pub mod budget;
 mod caution;
 mod cx;
 mod digest;
@@ -11,6 +10,7 @@ mod home;
 mod journal;
 mod long;
 mod machine;
+pub mod memory;
 pub mod record;
 mod table;
 mod tally;

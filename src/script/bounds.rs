@@ -7,15 +7,15 @@ use rhai::{
 };
 
 use super::value::{DEEPEST, ErrorHandle};
-use crate::core::{Cx, Error, ErrorKind, Result, budget};
+use crate::core::{Cx, Error, ErrorKind, Result, memory};
 
 type Answer<T> = std::result::Result<T, Box<EvalAltResult>>;
 
 /// Refuses the next step of a script where memory or stack would not suffice for it.
 #[inline]
 pub fn check() -> Result<()> {
-    budget::check()?;
-    match budget::is_deep() {
+    memory::check()?;
+    match memory::is_deep() {
         false => Ok(()),
         true => Err(Error::new(ErrorKind::Memory, "calls are nested so deep that they would use up the stack")
             .hint("a function, closure or `eval` that calls itself must come to an end")),
@@ -39,7 +39,7 @@ fn refused(error: Error) -> Box<EvalAltResult> {
 
 /// Refuses to make `n` of something of so many bytes.
 fn room(n: usize, bytes: usize, what: &str) -> Answer<()> {
-    budget::check_room(n as u128 * bytes as u128, what).map_err(refused)
+    memory::check_room(n as u128 * bytes as u128, what).map_err(refused)
 }
 
 /// How long something is to be that has `now`; `None` if it is long enough.
@@ -58,7 +58,7 @@ fn sizes(engine: &mut Engine, cx: &Rc<Cx>) {
         while array.len() < len {
             array.push(item.clone());
             if array.len().is_multiple_of(PART) || !item.is_int() {
-                polls.check().and_then(|()| budget::check()).map_err(stopped)?;
+                polls.check().and_then(|()| memory::check()).map_err(stopped)?;
             }
         }
         Ok(())

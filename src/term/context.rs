@@ -164,7 +164,7 @@ impl TerminalMode {
 /// What is said where libraries would end the process by a signal for want of memory.
 #[cfg(unix)]
 mod last_words {
-    use crate::core::budget;
+    use crate::core::memory;
 
     const OF_LIBTORCH: &str = "Error: libtorch could not go on, most likely for want of memory or threads\n  hint: `--memory` and `ulimit` bound them; \
         use a smaller `batch`, fewer or smaller images\n";
@@ -191,8 +191,8 @@ mod last_words {
     }
 
     extern "C" fn aborted(signal: i32) {
-        if budget::was_refused() {
-            budget::last_words();
+        if memory::was_refused() {
+            memory::last_words();
         }
         // SAFETY: as if there were no handler.
         unsafe {
