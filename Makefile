@@ -1,11 +1,10 @@
 # Two commands do everything on a fresh machine with a Rust toolchain and python3: `make demo` and `make test`.
 
-LIBTORCH_DIR := .libtorch
-TORCH := torch==2.11.0
+LIBTORCH_DIR ?= .libtorch
 PYTHON ?= python3
-# torch's wheel is linked with these two small libraries even when only its CPU part is used.
-CUDA_STUBS := 'nvidia-cuda-runtime==13.*' 'nvidia-cuda-cupti==13.*'
-PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target $(LIBTORCH_DIR)
+# Wheels whose hashes are written down, and nothing else: a wheel of CPython 3.12 on every platform, whatever python is here.
+PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --require-hashes --no-deps \
+  --only-binary=:all: --python-version 3.12 --implementation cp
 
 .PHONY: demo test build libtorch bench clean
 
@@ -34,14 +33,10 @@ endif
 # nothing beside torch.
 $(LIBTORCH_DIR)/.complete:
 	@$(PYTHON) -m pip --version >/dev/null 2>&1 || { echo "make: $(PYTHON) has no pip; install it (Debian: apt-get install python3-pip)"; exit 1; }
-	@echo "fetching libtorch ($(TORCH)) into $(LIBTORCH_DIR)"
+	@echo "fetching libtorch into $(LIBTORCH_DIR)"
 	rm -rf $(LIBTORCH_DIR)
-	@if [ -e /dev/nvidiactl ]; then \
-	  $(PIP) $(TORCH); \
-	else \
-	  $(PIP) --no-deps $(TORCH) && \
-	  if [ "$$(uname -s)-$$(uname -m)" = Linux-x86_64 ]; then $(PIP)-cuda $(CUDA_STUBS) && cp -r $(LIBTORCH_DIR)-cuda/. $(LIBTORCH_DIR)/ && rm -rf $(LIBTORCH_DIR)-cuda; fi; \
-	fi
+	@if [ -e /dev/nvidiactl ]; then wheels=cuda; else wheels=cpu; fi; \
+	$(PIP) --target $(LIBTORCH_DIR) --requirement .ci/libtorch-$$wheels.txt
 	@touch $@
 
 clean:

@@ -1,18 +1,31 @@
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+
+use viva::core::{Error, memory};
+
+#[global_allocator]
+static ALLOCATOR: memory::Counted = memory::Counted;
 
 /// Without arguments, or with `--no-init` or `--allow-run` alone, the prompt; else the command line.
 fn main() -> ExitCode {
     viva::term::start();
-    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let mut words: Vec<_> = std::env::args_os().skip(1).collect();
+    match take_memory(&mut words) {
+        Ok(asked) => memory::set_budget(asked),
+        Err(error) => {
+            eprint!("{}", viva::script::Diagnostic::plain(&error).render(false));
+            return ExitCode::FAILURE;
+        }
+    }
     let door = || match &words[..] {
         words if words.iter().all(|word| word == "--no-init" || word == "--allow-run") => {
             let given = |name: &str| words.iter().any(|word| word == name);
             viva::repl::main(!given("--no-init"), given("--allow-run"))
         }
-        _ => viva::cli::main(),
+        _ => viva::cli::main(words.clone()),
     };
-    std::panic::catch_unwind(door).unwrap_or_else(|_| {
+    std::panic::catch_unwind(|| memory::on_stack(memory::stack_size(), door)).unwrap_or_else(|_| {
         // Nothing is left to do where even this can't be written.
         let _ = writeln!(
             std::io::stderr(),
@@ -20,4 +33,17 @@ fn main() -> ExitCode {
         );
         ExitCode::FAILURE
     })
+}
+
+/// What `--memory SIZE` asks for, which every command takes.
+fn take_memory(words: &mut Vec<OsString>) -> Result<Option<u64>, Error> {
+    let flag = |word: &OsString| word == "--memory" || word.to_string_lossy().starts_with("--memory=");
+    let Some(at) = words.iter().position(flag) else { return Ok(None) };
+    let word = words.remove(at).to_string_lossy().into_owned();
+    let size = match word.split_once('=') {
+        Some((_, size)) => size.to_string(),
+        None if at < words.len() => words.remove(at).to_string_lossy().into_owned(),
+        None => String::new(),
+    };
+    memory::parse_size(&size).map(Some)
 }

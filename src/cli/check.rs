@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::{Outcome, read_script};
-use crate::core::Error;
+use crate::core::{Error, visible};
 use crate::script::{Session, check};
 use crate::term::context;
 
@@ -15,7 +15,7 @@ pub fn main(words: &[String]) -> Outcome {
     let ast = session.compile(script, &text)?;
     let findings = check(&session, &ast, &text);
     for finding in &findings {
-        eprintln!("{script}:{}:{}: {}", finding.line, finding.column, finding.message);
+        eprintln!("{script}:{}:{}: {}", finding.line, finding.column, visible(&finding.message));
     }
     match findings.len() {
         0 => {

@@ -28,6 +28,7 @@ viva run SCRIPT [--name value ...]    run a script; --help after it lists the sc
      --seed N             the run's seed (default 0)
      --device D           cpu, cuda, cuda:1 (default: cuda where there is one)
      --threads N          CPU threads (default: all cores)
+     --memory SIZE        how much memory may be used, such as 8GB; of every command (default: three quarters of the machine's)
      --allow-write PATH   also let the script write below PATH
      --allow-run          also let the script start programs: model::program
      --json               print the results as JSON
@@ -63,8 +64,7 @@ impl From<Box<Diagnostic>> for Failure {
 
 type Outcome = std::result::Result<(), Failure>;
 
-pub fn main() -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+pub fn main(arguments: Vec<OsString>) -> ExitCode {
     match dispatch(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Plain(error)) => {

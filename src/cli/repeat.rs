@@ -9,7 +9,7 @@ use super::compare::{self, Compared};
 use super::run::Options;
 use super::{Failure, Outcome};
 use crate::core::record::{Begun, Library, Record, differences, machine, nothing_begun, versions};
-use crate::core::{Cx, Digest, Error, Result, device_name, resolve_device};
+use crate::core::{Cx, Digest, Error, Result, device_name, resolve_device, visible};
 
 /// A run that is repeated.
 pub struct Repeat {
@@ -121,13 +121,16 @@ impl Repeat {
             .filter_map(|input| Some(format!("{} {} from {}", input.kind, input.name, input.path.as_ref()?)))
             .collect();
         if !read.is_empty() {
-            eprintln!("the repeated run read {}", read.into_iter().collect::<Vec<_>>().join(", "));
+            eprintln!("the repeated run read {}", visible(&read.into_iter().collect::<Vec<_>>().join(", ")));
         }
     }
 
     /// Compares the results with those that the folder brought and says so on the screen and in the manifest.
     pub fn verify(&self, cx: &Cx, record: &Record, quiet: bool) -> Outcome {
-        let say = |text: String| if quiet { eprintln!("{text}") } else { println!("{text}") };
+        let say = |text: String| match visible(&text) {
+            text if quiet => eprintln!("{text}"),
+            text => println!("{text}"),
+        };
         let compared = compare::folders(&self.folder, record.folder())?;
         let other: Vec<&Compared> = compared.iter().filter(|file| file.difference.is_some()).collect();
         say(format!("compared with {}:", self.folder.display()));

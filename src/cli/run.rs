@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::repeat::repeating;
 use super::{Failure, Outcome, read_script};
 use crate::core::record::{Begun, Change, REVISION, Record, nothing_begun, opening_comment};
-use crate::core::{Cx, Error, Journal, Value, at_home, device_name, resolve_device, set_threads, suggestion};
+use crate::core::{Cx, Error, Journal, Value, at_home, device_name, resolve_device, set_threads, suggestion, visible};
 use crate::page::quoted;
 use crate::script::{ScriptArgument, Session, file_of, script_arguments, stdlib_text};
 use crate::term::{context, default_device, stop_on_signals};
@@ -29,8 +29,20 @@ pub(super) struct Options {
     pub arguments: BTreeMap<String, String>,
 }
 
-const OWN: [&str; 11] =
-    ["out", "resume", "changed", "verify", "seed", "device", "threads", "allow-write", "allow-run", "json", "help"];
+const OWN: [&str; 12] = [
+    "out",
+    "resume",
+    "changed",
+    "verify",
+    "seed",
+    "device",
+    "threads",
+    "memory",
+    "allow-write",
+    "allow-run",
+    "json",
+    "help",
+];
 
 pub fn main(words: &[String]) -> Outcome {
     let mut options = parse(words)?;
@@ -371,7 +383,7 @@ fn check_arguments(given: &BTreeMap<String, String>, known: &[ScriptArgument]) -
 
 fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {
     println!("viva run {} [--name value ...]\n", path.display());
-    println!("{}", opening_comment(text));
+    println!("{}", visible(&opening_comment(text)));
     if known.is_empty() {
         println!("\nthis script has no arguments of its own");
     } else {
@@ -382,6 +394,6 @@ fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {
         println!("  --{:wide$}  default {}", argument.name, argument.default);
     }
     println!(
-        "\nand those of every run: --out --resume --changed --seed --device --threads --allow-write --allow-run --json"
+        "\nand those of every run: --out --resume --changed --seed --device --threads --memory --allow-write --allow-run --json"
     );
 }

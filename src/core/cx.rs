@@ -12,7 +12,7 @@ use tch::Device;
 use super::files;
 use super::record::{Library, Record};
 use super::tally::Tallies;
-use super::{Digest, Error, ErrorKind, Journal, Result, Value, at_home, settle_kernels};
+use super::{Digest, Error, ErrorKind, Journal, Result, Value, at_home, settle_kernels, visible};
 
 /// Where the progress of long calls is shown.
 pub trait Progress {
@@ -88,7 +88,7 @@ impl Task<'_> {
 
     /// A short word beside the progress, such as a loss.
     pub fn note(&self, text: &str) {
-        self.cx.progress.note(text);
+        self.cx.progress.note(&visible(text));
         self.cx.tally(|tallies| tallies.note(text));
     }
 }
@@ -245,7 +245,11 @@ impl Cx {
         self.polls.set(self.polls.get() + 1);
         self.tell_when_due();
         let due = self.stop_after.get().is_some_and(|limit| self.polls.get() > limit);
-        if due || self.stop.load(Ordering::Relaxed) { Err(Error::interrupted()) } else { Ok(()) }
+        if due || self.stop.load(Ordering::Relaxed) {
+            Err(Error::interrupted())
+        } else {
+            super::memory::check_granted()
+        }
     }
 
     /// How often loops asked whether to stop.
@@ -259,6 +263,7 @@ impl Cx {
     }
 
     pub fn progress(&self, label: &str, total: Option<u64>) -> Task<'_> {
+        let label = &*visible(label);
         self.progress.begin(label, total);
         self.activity.change(|running| running.push(Running { label: label.into(), done: 0, total }));
         self.tally(|tallies| tallies.begin(label, total));
@@ -296,7 +301,7 @@ impl Cx {
 
     /// A line for the person who watches, which is kept nowhere.
     pub fn say(&self, text: &str) {
-        self.progress.say(text);
+        self.progress.say(&visible(text));
     }
 
     /// Where long calls keep what they have done, if anywhere.
@@ -346,7 +351,7 @@ impl Cx {
     pub fn warn(&self, message: impl Into<String>) {
         let message = message.into();
         if !self.warnings.borrow().contains(&message) {
-            self.progress.say(&format!("warning: {message}"));
+            self.progress.say(&visible(&format!("warning: {message}")));
             self.warnings.borrow_mut().push(message);
             self.news.set(true);
             self.tell_when_due();
@@ -365,7 +370,7 @@ impl Cx {
 
     /// Prints a value's long form, with pictures where they can be seen.
     pub fn show(&self, value: &Value) {
-        self.print((self.display)(value, self.width).trim_end_matches('\n'));
+        self.put((self.display)(value, self.width).trim_end_matches('\n'));
     }
 
     /// How many columns long forms may use.
@@ -377,7 +382,12 @@ impl Cx {
         self.width = columns.max(20);
     }
 
+    /// Prints text, whose control characters are shown and not obeyed.
     pub fn print(&self, text: &str) {
+        self.put(&visible(text));
+    }
+
+    fn put(&self, text: &str) {
         (self.print)(text);
         let mut printed = self.printed.borrow_mut();
         if printed.len() + text.len() < PRINTED_LIMIT {

@@ -125,8 +125,17 @@ impl From<tch::TchError> for Error {
         // libtorch appends its C++ stack; only the first line is for a person.
         let line = text.lines().next().unwrap_or("libtorch failed").trim();
         let line = line.strip_prefix("Internal torch error:").unwrap_or(line).trim().to_string();
-        if text.contains("out of memory") || text.contains("can't allocate memory") {
-            return Self::new(ErrorKind::Memory, line).hint("use a smaller `batch`, or fewer or smaller images");
+        if [
+            "out of memory",
+            "can't allocate memory",
+            "std::bad_alloc",
+            // What oneDNN says where it has no room for a kernel.
+            "could not create a primitive",
+        ]
+        .iter()
+        .any(|words| text.contains(words))
+        {
+            return Self::new(ErrorKind::Memory, line).hint(super::memory::hint());
         }
         Self::new(ErrorKind::Model, line)
     }

@@ -13,6 +13,7 @@ mod journal;
 mod json;
 mod long;
 mod machine;
+pub mod memory;
 mod packed;
 pub mod record;
 mod stored;
@@ -21,6 +22,7 @@ mod tally;
 mod tensor;
 mod texts;
 mod value;
+mod visible;
 
 pub use budget::Budget;
 pub use caution::Cautions;
@@ -36,6 +38,7 @@ pub use packed::Packed;
 pub use table::Table;
 pub use tensor::{
     Tensor, cuda_available, device_name, in_parallel, in_stream, normal_within_two_deviations, random, resolve_device,
-    set_threads, settle_kernels, tune_allocator, with_stream,
+    set_threads, settle_kernels, tune_allocator, with_stream, with_stream_of,
 };
 pub use value::{Callback, Object, Value, number, significant};
+pub use visible::{picture, visible, visible_letters};

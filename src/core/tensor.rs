@@ -54,6 +54,23 @@ pub fn with_stream<T>(seed: u64, part: u64, work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// Runs `work`, what a program makes of `x`, with libtorch's own generator at the start of a stream of these very numbers: the same
+/// question has the same answer, however often and in whichever process it is asked. Inside a stream it draws from that.
+pub fn with_stream_of<T>(x: &Tensor, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    if in_stream() {
+        return work();
+    }
+    // The sum of the bits as integers: the same in every order, and as fast as memory.
+    let whole = match x.kind().elt_size_in_bytes() {
+        8 => tch::Kind::Int64,
+        4 => tch::Kind::Int,
+        2 => tch::Kind::Int16,
+        _ => tch::Kind::Uint8,
+    };
+    let bits = x.f_detach()?.f_contiguous()?.f_view_dtype(whole)?.f_sum(tch::Kind::Int64)?.f_int64_value(&[])?;
+    with_stream(bits as u64, x.numel() as u64, work)
+}
+
 /// Keeps freed pages in the process: libtorch frees and allocates the same large blocks at every step, and each return to
 /// the system costs page faults (worth up to 1.7 times in speed).
 pub fn tune_allocator() {

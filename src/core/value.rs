@@ -178,9 +178,9 @@ impl Value {
         }
     }
 
-    /// The long form: what `show` prints.
+    /// The long form: what `show` prints, with nothing in it that a terminal would obey.
     pub fn details(&self, width: usize) -> String {
-        super::long::of(self, width)
+        super::visible(&super::long::of(self, width)).into_owned()
     }
 
     pub fn json(&self) -> serde_json::Value {

@@ -3,7 +3,7 @@
 use tch::{CModule, IValue};
 
 use super::{Condition, Network, See};
-use crate::core::{Error, Result, Tensor};
+use crate::core::{Error, Result, Tensor, with_stream_of};
 use crate::model::Mode;
 
 /// A program that offers `num_stages()` and `stage(i, x, y)`: what stage i, from 0, makes of x for labels y; stage 0 takes latent
@@ -58,7 +58,8 @@ impl Network for Program {
     fn stage(&self, i: usize, x: &Tensor, condition: &Condition, _: Mode) -> Result<Tensor> {
         let labels = condition.first().ok_or_else(|| Error::internal("a program lost its labels"))?;
         let given = [IValue::Int(i as i64), IValue::Tensor(x.shallow_clone()), IValue::Tensor(labels.shallow_clone())];
-        match self.module.method_is("stage", &given).map_err(|e| Error::from(e).during(&format!("stage({i}, x, y)")))? {
+        let answer = with_stream_of(x, || Ok(self.module.method_is("stage", &given)?));
+        match answer.map_err(|e| e.during(&format!("stage({i}, x, y)")))? {
             IValue::Tensor(answer) => Ok(answer),
             _ => Err(Error::model(format!("stage({i}, x, y) of the program must answer a tensor"))),
         }

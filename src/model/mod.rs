@@ -29,7 +29,9 @@ pub use program::Program;
 pub use shift::{Shared, ShiftPlan};
 pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
 
-use crate::core::{Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, no_gradient};
+use crate::core::{
+    Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, no_gradient, with_stream_of,
+};
 
 /// What maps a batch of images to scores.
 pub trait Network {
@@ -90,7 +92,7 @@ pub struct TorchScript(pub tch::CModule);
 
 impl Network for TorchScript {
     fn forward(&self, images: &Tensor) -> Result<Tensor> {
-        Ok(self.0.forward_ts(&[images])?)
+        with_stream_of(images, || Ok(self.0.forward_ts(&[images])?))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::saved::{self, Line};
-use crate::core::{Cx, Error, Journal, Value};
+use crate::core::{Cx, Error, Journal, Value, visible};
 use crate::script::{Diagnostic, Session, error_map};
 use crate::term::{
     Leaving, Paint, Screen, TerminalMode, context, default_device, duration, leave_at_once, stop_on_signals,
@@ -182,7 +182,7 @@ impl Prompt {
                 self.explain(&diagnostic);
                 if let Some(partial) = self.cx.take_partial() {
                     if diagnostic.is_interruption() {
-                        eprintln!("what was done is in `partial`: {}", partial.summary());
+                        eprintln!("what was done is in `partial`: {}", visible(&partial.summary()));
                     }
                     self.session.borrow_mut().set("partial", partial);
                 }

@@ -12,7 +12,7 @@ use rhai::{
 use super::diagnostic::article;
 use super::lower::{ASKED, typed};
 use super::value::{Bridge, ErrorHandle, Handle, Pending, TensorHandle, text, to_dynamic};
-use crate::core::{Cx, Error, ErrorKind, Result, Value, suggestion};
+use crate::core::{Cx, Error, ErrorKind, Result, Value, memory, suggestion};
 use crate::primitives::{PRIMITIVES, Primitive};
 
 /// More arguments than any primitive takes, so that one too many is explained as well.
@@ -147,7 +147,8 @@ fn call(
     let values: Result<Vec<Value>> =
         arguments.iter().map(|argument| bridge.to_value(Some(context), argument)).collect();
     values
-        .and_then(|values| primitive.call(cx, values))
+        .and_then(|values| memory::apart(|| primitive.call(cx, values)))
+        .and_then(|answer| memory::check_closely().map(|()| answer))
         .map(to_dynamic)
         .map_err(|error| to_rhai(error, position, &bridge.pending))
 }

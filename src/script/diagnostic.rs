@@ -13,7 +13,7 @@ use super::scan::{Kind, Token, is_word, scan};
 use super::session::Session;
 use super::value::ErrorHandle;
 use super::{habits, methods_of};
-use crate::core::{columns_of, nearest, suggestion, wrapped};
+use crate::core::{columns_of, nearest, suggestion, visible, visible_letters, wrapped};
 use crate::primitives::{NAMESPACES, PRIMITIVES};
 use crate::term::{Paint, width};
 
@@ -44,6 +44,9 @@ pub struct Diagnostic {
     /// Whether a parse failed because the text ends too early, so that a prompt may ask for more.
     pub incomplete: bool,
 }
+
+/// Calls that lead to an error, as far as they are shown.
+const MOST_CALLS: usize = 12;
 
 impl Diagnostic {
     /// Something wrong before any script is involved.
@@ -113,6 +116,23 @@ impl Diagnostic {
 
     /// The report for a terminal, in colour if asked.
     pub fn render(&self, colour: bool) -> String {
+        let shown = |text: &String| visible(text).into_owned();
+        let place = self.place.as_ref().map(|place| Place {
+            source: shown(&place.source),
+            text: visible_letters(&place.text).into_owned(),
+            ..place.clone()
+        });
+        Self {
+            message: shown(&self.message),
+            hint: self.hint.as_ref().map(shown),
+            calls: self.calls.iter().map(shown).collect(),
+            place,
+            ..self.clone()
+        }
+        .rendered(colour)
+    }
+
+    fn rendered(&self, colour: bool) -> String {
         let mut text = match &self.place {
             Some(place) if place.text.lines().nth(place.line - 1).is_some_and(|line| line.len() > LONGEST_LINE) => {
                 format!("Error: {}\n  at {}:{}:{}\n", self.message, place.source, place.line, place.column)
@@ -121,8 +141,13 @@ impl Diagnostic {
             Some(place) => underlined(&self.message, place, colour),
             None => format!("Error: {}\n", self.message),
         };
-        for call in &self.calls {
-            text += &format!("  {call}\n");
+        let skipped = self.calls.len().saturating_sub(MOST_CALLS);
+        for (place, call) in self.calls.iter().enumerate() {
+            match place.checked_sub(MOST_CALLS / 2) {
+                Some(0) if skipped > 0 => text += &format!("  … {skipped} more\n"),
+                Some(after) if after < skipped => {}
+                _ => text += &format!("  {call}\n"),
+            }
         }
         if let Some(hint) = &self.hint {
             let hint = wrapped(&format!("  hint: {hint}"), width().max(40));

@@ -3,6 +3,7 @@
 mod answers;
 mod arithmetic;
 mod bind;
+mod bounds;
 mod check;
 mod code;
 mod diagnostic;

@@ -15,8 +15,8 @@ use super::lower::{self, lowered};
 use super::modules::{Resolver, Sources};
 use super::own_names::written;
 use super::remarks::slashes;
-use super::value::{Bridge, Pending};
-use super::{answers, arithmetic, bind};
+use super::value::{Bridge, ErrorHandle, Pending};
+use super::{answers, arithmetic, bind, bounds};
 use crate::core::{Cx, Journal, Value};
 
 /// What calls at the prompt leave behind beside variables.
@@ -140,7 +140,7 @@ impl Session {
         match outcome {
             Ok(answer) => {
                 self.answer = answer;
-                Ok(self.bridge.to_value(None, &self.answer).unwrap_or_else(|_| Value::Str(self.answer.to_string())))
+                Ok(self.bridge.to_value(None, &self.answer).unwrap_or_else(|_| Value::Str(bounds::text(&self.answer))))
             }
             Err(error) => {
                 self.cx.restore(draws);
@@ -194,7 +194,8 @@ impl Session {
             }
             match outcome {
                 Err(error)
-                    if times.is_empty() || !matches!(error.unwrap_inner(), EvalAltResult::ErrorTerminated(..)) =>
+                    if times.is_empty()
+                        || !matches!(error.unwrap_inner(), EvalAltResult::ErrorTerminated(by, _) if by.is_unit()) =>
                 {
                     return Err(self.explain(name, &error));
                 }
@@ -362,6 +363,7 @@ fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> Engine {
     arithmetic::register(&mut engine);
     lower::register(&mut engine);
     answers::register(&mut engine);
+    bounds::register(&mut engine, cx);
     modules.add_namespaces(bind::register(&mut engine, cx, bridge));
     let stop = cx.stop_flag();
     let waker = cx.stop_flag();
@@ -375,7 +377,10 @@ fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> Engine {
     let wait_whole = wait.clone();
     engine.register_fn("sleep", move |seconds: i64| wait_whole(seconds as f64));
     engine.register_fn("sleep", wait);
-    engine.on_progress(move |_| stop.load(std::sync::atomic::Ordering::Relaxed).then_some(Dynamic::UNIT));
+    engine.on_progress(move |_| match stop.load(std::sync::atomic::Ordering::Relaxed) {
+        true => Some(Dynamic::UNIT),
+        false => bounds::check().err().map(|error| Dynamic::from(ErrorHandle(error))),
+    });
     let printer = cx.clone();
     engine.on_print(move |text| printer.print(&written(text)));
     let printer = cx.clone();

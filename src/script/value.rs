@@ -234,7 +234,7 @@ fn add(dynamic: &Dynamic, hasher: &mut DefaultHasher, depth: usize, left: &mut u
 }
 
 /// Deeper nesting is a script's mistake, and would use up the stack.
-const DEEPEST: usize = 100;
+pub const DEEPEST: usize = 100;
 
 /// Longer ranges are for loops, not for values.
 const LONGEST_RANGE: i64 = 10_000_000;

@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::{Bar, Paint, width};
-use crate::core::{Cx, resolve_device, settle_kernels, tune_allocator};
+use crate::core::{Cx, resolve_device, settle_kernels, tune_allocator, visible};
 
 /// What a process does first: an allocator that keeps its pages, kernels that are chosen before threads ask for them, and no developers' report of
 /// panics, which are caught where primitives are called and explained there.
@@ -21,8 +21,39 @@ pub fn start() {
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
     }
+    #[cfg(unix)]
+    last_words::prepare();
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    hear_programs();
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
+    }
+}
+
+/// What TorchScript programs print goes to stderr, where it is shown and not obeyed; libtorch's own way is the standard output as it is.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn hear_programs() {
+    /// How a `std::string` of GNU's library begins.
+    #[repr(C)]
+    struct Text {
+        bytes: *const u8,
+        length: usize,
+    }
+
+    extern "C" fn heard(text: &Text) {
+        // SAFETY: libtorch lends a whole string for the time of the call.
+        let bytes = unsafe { std::slice::from_raw_parts(text.bytes, text.length) };
+        // Nobody is left to be told.
+        let _ = std::io::stderr().write_all(visible(&String::from_utf8_lossy(bytes)).as_bytes());
+    }
+
+    // SAFETY: the symbol is `torch::jit::setPrintHandler`, which takes such a function and keeps it.
+    unsafe {
+        let name = b"_ZN5torch3jit15setPrintHandlerEPFvRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEE\0";
+        let process = libloading::os::unix::Library::this();
+        if let Ok(set) = process.get::<unsafe extern "C" fn(extern "C" fn(&Text))>(name) {
+            set(heard);
+        }
     }
 }
 
@@ -70,7 +101,9 @@ pub fn stop_on_signals(cx: &Cx, idle: impl Fn(i32) -> bool + Send + 'static) -> 
                 1 => say("stopping at the end of this batch"),
                 2 => {
                     let what = busy.unwrap_or_else(|| "a call that can't be stopped half-way".into());
-                    say(&format!("still running: {what}; Ctrl-C once more quits viva at once"));
+                    say(&format!(
+                        "still running: {what}; Ctrl-C once more quits viva at once, with what only variables hold"
+                    ));
                 }
                 _ => leave_at_once(130),
             }
@@ -93,7 +126,7 @@ pub fn leave_at_once(status: i32) -> ! {
 fn say(text: &str) {
     let clear = if Paint::of(&std::io::stderr()).enabled() { "\r\u{1b}[2K" } else { "" };
     // Nobody is left to be told.
-    let _ = writeln!(std::io::stderr(), "{clear}{text}");
+    let _ = writeln!(std::io::stderr(), "{clear}{}", visible(text));
 }
 
 /// Whether a signal asked the process to end, and which.
@@ -124,6 +157,47 @@ impl TerminalMode {
         if let Some(mode) = &self.0 {
             // SAFETY: the mode was read from this terminal.
             unsafe { libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, mode) };
+        }
+    }
+}
+
+/// What is said where libraries would end the process by a signal for want of memory.
+#[cfg(unix)]
+mod last_words {
+    use crate::core::memory;
+
+    const OF_LIBTORCH: &str = "Error: libtorch could not go on, most likely for want of memory or threads\n  hint: `--memory` and `ulimit` bound them; \
+        use a smaller `batch`, fewer or smaller images\n";
+
+    pub fn prepare() {
+        // SAFETY: the handlers write a constant text and leave.
+        unsafe {
+            libc::signal(libc::SIGABRT, aborted as *const () as libc::sighandler_t);
+            // C++'s `std::set_terminate`: exceptions in threads that nobody catches.
+            let set = libloading::os::unix::Library::this()
+                .get::<unsafe extern "C" fn(extern "C" fn()) -> usize>(b"_ZSt13set_terminatePFvvE\0");
+            if let Ok(set) = set.map(|set| *set) {
+                set(terminated);
+            }
+        }
+    }
+
+    extern "C" fn terminated() {
+        // SAFETY: both calls may be made where nothing can be allocated.
+        unsafe {
+            libc::write(libc::STDERR_FILENO, OF_LIBTORCH.as_ptr().cast(), OF_LIBTORCH.len());
+            libc::_exit(1)
+        }
+    }
+
+    extern "C" fn aborted(signal: i32) {
+        if memory::was_refused() {
+            memory::last_words();
+        }
+        // SAFETY: as if there were no handler.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
         }
     }
 }

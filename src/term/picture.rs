@@ -1,7 +1,7 @@
 //! Pictures as text: two pixels per character, one above the other, in as many colours as the terminal has; shades of
 //! characters where it has none.
 
-use crate::core::{columns_of, cut};
+use crate::core::{columns_of, cut, visible};
 use crate::plot::{Picture, Tiles};
 
 use super::style::Colours;
@@ -74,7 +74,7 @@ pub fn sheet(tiles: &Tiles, total: Option<usize>, columns: usize, colours: Colou
             text += &format!("{}\n", parts.join(&gap));
         }
         let caption = |i: usize| {
-            let caption = cut(captions.get(i).map_or("", String::as_str), width);
+            let caption = cut(&visible(captions.get(i).map_or("", String::as_str)), width);
             let padding = " ".repeat(width - columns_of(&caption).min(width));
             format!("{caption}{padding}")
         };

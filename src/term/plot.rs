@@ -2,7 +2,7 @@
 //! terminal's own, so that the same drawing serves dark and light ones.
 
 use super::style::Colours;
-use crate::core::Result;
+use crate::core::{Result, picture};
 use crate::plot::{Anchor, Canvas, Face, Figure, Pen, Picture, Point, Rect, Rgb};
 
 /// Units of the drawing across one character; a character is twice as high. Letters then are about as high as a line.
@@ -254,7 +254,7 @@ impl Canvas for Characters {
         }
         for ((column, row), sign) in places.into_iter().zip(text.chars()) {
             if let Some(cell) = self.cell(column, row) {
-                (cell.sign, cell.bold, cell.ink) = (Some(sign), face.bold, own(face.colour));
+                (cell.sign, cell.bold, cell.ink) = (Some(picture(sign)), face.bold, own(face.colour));
             }
         }
     }

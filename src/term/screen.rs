@@ -8,7 +8,7 @@ use super::picture::sheet;
 use super::plot::drawn;
 use super::style::Colours;
 use super::{Paint, width};
-use crate::core::{Result, Tensor, Value, quoted};
+use crate::core::{Result, Tensor, Value, quoted, visible};
 use crate::data::Dataset;
 use crate::plot::{Animation, Figure, Layer, Picture, Tiles};
 
@@ -59,7 +59,7 @@ impl Screen {
     pub fn answer(&self, value: &Value) -> String {
         match value {
             // A text of several lines, such as a page of documentation, is there to be read.
-            Value::Str(text) if !text.trim_end().contains('\n') => quoted(text),
+            Value::Str(text) if !text.trim_end().contains('\n') => visible(&quoted(text)).into_owned(),
             other => self.shown(other),
         }
     }
@@ -121,7 +121,7 @@ impl Screen {
             && let [panel] = &figure.panels[..]
             && let [Layer::Tiles(tiles)] = &panel.layers[..]
         {
-            let title = if figure.title.is_empty() { String::new() } else { format!("{}\n", figure.title) };
+            let title = if figure.title.is_empty() { String::new() } else { format!("{}\n", visible(&figure.title)) };
             return Ok(format!("{title}{}", sheet(tiles, total, columns, self.colours)));
         }
         if self.images() == Images::Half {

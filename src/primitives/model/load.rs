@@ -34,7 +34,10 @@ pub static LOAD: Primitive = Primitive {
             down are named by position, as in PyTorch's Sequential: `0.weight`. A tensor that is missing, unused or of another \
             shape is an error. What a file that was saved here says of its layers, input, mean and std counts where the caller says \
             nothing; what the caller says takes its place, and is refused where the tensors do not fit it. float64, float16 and bfloat16 become float32. `hash` depends on the layers, tensors and \
-            normalisation, not on the file's format.",
+            normalisation, not on the file's format. TorchScript is a program that libtorch runs. What it draws at random follows from \
+            the images that it is given: the same batch has the same answers, another division into batches others, and transcripts \
+            say of such a model that it answers something else when it is asked again. Ctrl-C waits for a call of a program to end; \
+            one that never ends is ended by the third Ctrl-C, together with viva and what only variables hold.",
     source: "",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, seed: 1 });\n\

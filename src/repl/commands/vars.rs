@@ -1,5 +1,5 @@
 use super::Command;
-use crate::core::{Result, Table, Value};
+use crate::core::{Result, Table, Value, visible};
 use crate::repl::prompt::{Next, Prompt};
 use crate::term::width;
 
@@ -28,7 +28,7 @@ fn run(prompt: &mut Prompt, _rest: &str) -> Result<Next> {
     let table = Table::default().column("name", names).column("kind", kinds);
     let with_memory = memory.iter().any(|cell| !matches!(cell, Value::Str(text) if text.is_empty()));
     let table = if with_memory { table.column("memory", memory) } else { table };
-    println!("{}", table.column("value", values).text(width(), usize::MAX));
+    println!("{}", visible(&table.column("value", values).text(width(), usize::MAX)));
     Ok(Next::Line)
 }
 
