@@ -1,14 +1,14 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Without arguments, or with `--no-init` or `--allow-run` alone, the prompt; else the command line.
+/// Without arguments, or with `--no-init` and flags of permissions alone, the prompt; else the command line.
 fn main() -> ExitCode {
     viva::term::start();
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     let door = || match &words[..] {
-        words if words.iter().all(|word| word == "--no-init" || word == "--allow-run") => {
-            let given = |name: &str| words.iter().any(|word| word == name);
-            viva::repl::main(!given("--no-init"), given("--allow-run"))
+        words if words.iter().all(|word| word.to_str().is_some_and(of_the_prompt)) => {
+            let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+            viva::repl::main(!words.contains(&"--no-init"), &words)
         }
         _ => viva::cli::main(),
     };
@@ -20,4 +20,8 @@ fn main() -> ExitCode {
         );
         ExitCode::FAILURE
     })
+}
+
+fn of_the_prompt(word: &str) -> bool {
+    word == "--no-init" || word.starts_with("--allow-")
 }

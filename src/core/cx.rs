@@ -2,16 +2,17 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tch::Device;
 
+use super::permissions::{Broker, Permissions, can_write};
 use super::record::{Library, Record};
 use super::tally::Tallies;
-use super::{Digest, Error, ErrorKind, Journal, Result, Value, at_home, settle_kernels};
+use super::{Digest, Error, Journal, Result, Value, below_home, settle_kernels};
 
 /// Where the progress of long calls is shown.
 pub trait Progress {
@@ -161,10 +162,11 @@ pub struct Cx {
     device: Cell<Device>,
     progress: Box<dyn Progress>,
     folder: PathBuf,
-    writable: Vec<PathBuf>,
-    /// Whether scripts may start programs.
-    may_run: bool,
-    reserved: Vec<PathBuf>,
+    pub(super) permissions: Permissions,
+    pub(super) broker: Option<Rc<dyn Broker>>,
+    /// What the user named since, to be read.
+    pub(super) granted: RefCell<Vec<PathBuf>>,
+    pub(super) reserved: Vec<PathBuf>,
     written: RefCell<BTreeSet<PathBuf>>,
     /// Files written and seeds set since `take_traces`.
     wrote: RefCell<Vec<String>>,
@@ -208,13 +210,14 @@ impl Cx {
             device: Cell::new(Device::Cpu),
             progress,
             folder: PathBuf::from("."),
-            writable: Vec::new(),
-            may_run: false,
+            permissions: Permissions::default(),
+            broker: None,
+            granted: RefCell::default(),
             reserved: Vec::new(),
             written: RefCell::default(),
             wrote: RefCell::default(),
             seeded: Cell::default(),
-            data_folder: default_data_folder(),
+            data_folder: data_folder(),
             arguments: BTreeMap::new(),
             inputs: RefCell::default(),
             warnings: RefCell::default(),
@@ -481,48 +484,36 @@ impl Cx {
         self.written.borrow().contains(path)
     }
 
-    pub fn allow_write(&mut self, path: PathBuf) {
-        self.writable.push(path);
+    pub fn permissions(&self) -> &Permissions {
+        &self.permissions
     }
 
-    /// Lets scripts start programs.
-    pub fn allow_run(&mut self) {
-        self.may_run = true;
+    pub fn set_permissions(&mut self, permissions: Permissions) {
+        self.permissions = permissions;
     }
 
-    /// Refuses to start a program unless that was allowed.
-    pub fn check_may_run(&self, command: &str) -> Result<()> {
-        match self.may_run {
-            true => Ok(()),
-            false => Err(Error::new(ErrorKind::Permission, format!("a script may not start a program: {command:?}"))
-                .hint("start viva with --allow-run if you trust the script")),
-        }
+    pub fn broker(&self) -> Option<&Rc<dyn Broker>> {
+        self.broker.as_ref()
     }
 
-    /// Where a script's `save(value, path)` goes; refused outside the run folder and what was allowed.
-    pub fn writable(&self, path: &str) -> Result<PathBuf> {
-        if path.is_empty() {
-            return Err(Error::argument("the path to write to is empty"));
-        }
-        let absolute = |p: &Path| std::path::absolute(p).map(|p| resolve(&p)).map_err(|e| Error::file(p, e));
-        let target = absolute(&self.folder.join(at_home(path)?))?;
-        for reserved in &self.reserved {
-            if target.starts_with(absolute(&self.folder.join(reserved))?) {
-                return Err(Error::file(&target, "a name that a run keeps for itself").hint("save under another name"));
-            }
-        }
-        for root in std::iter::once(&self.folder).chain(&self.writable) {
-            if target.starts_with(absolute(root)?) {
-                return Ok(target);
-            }
-        }
-        Err(Error::new(ErrorKind::Permission, format!("a script may not write to {}", target.display()))
-            .hint(format!("write below {} or start viva with --allow-write {path}", self.folder.display())))
+    /// Who asks and writes where this process can't be allowed more.
+    pub fn set_broker(&mut self, broker: Option<Rc<dyn Broker>>) {
+        self.broker = broker;
     }
 
     /// Writes a file whole or not at all: `fill` gets a temporary name with the target's ending.
     pub fn write_with(&self, target: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-        write_whole(target, fill)?;
+        match &self.broker {
+            Some(broker) if !can_write(target) => {
+                let ending = target.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
+                let here = self.folder.join(format!("{TEMPORARY}{}{ending}", std::process::id()));
+                let bytes = fill(&here).and_then(|()| std::fs::read(&here).map_err(|e| Error::file(&here, e)));
+                // Of a failed write there may be nothing.
+                let _ = std::fs::remove_file(&here);
+                broker.write(target, &bytes?)?;
+            }
+            _ => write_whole(target, fill)?,
+        }
         self.written.borrow_mut().insert(target.to_path_buf());
         if self.journal.as_ref().is_some_and(Journal::is_busy) {
             self.wrote.borrow_mut().push(target.display().to_string());
@@ -536,29 +527,6 @@ impl Cx {
 
     pub fn set_data_folder(&mut self, folder: Option<PathBuf>) {
         self.data_folder = folder;
-    }
-
-    /// A file or folder to read: as given, or below the run folder, or below the data folder.
-    pub fn find(&self, path: &str) -> Result<PathBuf> {
-        if path.is_empty() {
-            return Err(Error::argument("the path to read is empty"));
-        }
-        let given = at_home(path)?;
-        for place in [given.clone(), self.folder.join(&given)] {
-            if place.exists() {
-                return readable(place);
-            }
-        }
-        if let Some(below) = self.data_folder.as_ref().map(|folder| folder.join(&given)).filter(|below| below.exists())
-        {
-            return readable(below);
-        }
-        let run = if self.folder == Path::new(".") { String::new() } else { format!(", in {}", self.folder.display()) };
-        let hint = match &self.data_folder {
-            Some(folder) => format!("looked in the working folder{run} and in {} (VIVA_DATA)", folder.display()),
-            None => format!("looked in the working folder{run}; VIVA_DATA is not set"),
-        };
-        Err(Error::file(&given, "no such file or folder").hint(hint))
     }
 
     pub fn argument(&self, name: &str) -> Option<&str> {
@@ -605,7 +573,7 @@ impl Cx {
 }
 
 /// Writes a file whole or not at all: `fill` gets a temporary name with the target's ending.
-pub(super) fn write_whole(target: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+pub fn write_whole(target: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let folder = target.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
     let name = target.file_name().and_then(|n| n.to_str()).ok_or_else(|| Error::file(target, "not a file name"))?;
@@ -619,38 +587,10 @@ pub(super) fn write_whole(target: &Path, fill: impl FnOnce(&Path) -> Result<()>)
     })
 }
 
-/// Refuses what is neither file nor folder: reading a pipe or a device may never end.
-fn readable(path: PathBuf) -> Result<PathBuf> {
-    if path.is_file() || path.is_dir() { Ok(path) } else { Err(Error::file(&path, "neither a file nor a folder")) }
-}
-
 /// `VIVA_DATA`, or viva's own folder among the user's data.
-fn default_data_folder() -> Option<PathBuf> {
+pub fn data_folder() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os("VIVA_DATA").filter(|f| !f.is_empty()) {
         return Some(folder.into());
     }
-    let base = std::env::var_os("XDG_DATA_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share")))?;
-    Some(base.join("viva"))
-}
-
-/// Follows links of the part that exists and drops `..`, so that a path can't lead out of a permitted folder.
-fn resolve(path: &Path) -> PathBuf {
-    let mut resolved = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                resolved.pop();
-            }
-            Component::CurDir => {}
-            other => {
-                resolved.push(other);
-                if let Ok(real) = resolved.canonicalize() {
-                    resolved = real;
-                }
-            }
-        }
-    }
-    resolved
+    below_home("XDG_DATA_HOME", ".local/share")
 }

@@ -1,5 +1,6 @@
 //! Values, tensors, errors, the context of a run and its record: what every other floor stands on.
 
+mod access;
 mod begun;
 mod caution;
 mod cx;
@@ -10,6 +11,7 @@ mod home;
 mod journal;
 mod long;
 mod machine;
+pub mod permissions;
 pub mod record;
 mod table;
 mod tally;
@@ -18,11 +20,11 @@ mod texts;
 mod value;
 
 pub use caution::Cautions;
-pub use cx::{Activity, Cx, Draws, Input, Progress, Quiet, Task};
+pub use cx::{Activity, Cx, Draws, Input, Progress, Quiet, Task, data_folder, write_whole};
 pub use digest::Digest;
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
 pub use gradient::{Graph, gradients, no_gradient};
-pub use home::at_home;
+pub use home::{at_home, below_home};
 pub use journal::{Journal, LongCall, State};
 pub use long::{columns_of, cut, quoted, wrapped};
 pub use table::Table;

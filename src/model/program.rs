@@ -24,9 +24,11 @@ const SHOWN: usize = 8;
 /// How long to wait before looking again whether the user wants to stop.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// A command that the shell runs when it is asked for the first time, and again when it was stopped.
+/// A command that is started when it is asked for the first time, and again when it was stopped.
 pub struct Program {
     command: String,
+    /// What starts it.
+    words: Vec<String>,
     /// How long an answer may take.
     patience: Duration,
     stop: Arc<AtomicBool>,
@@ -43,13 +45,13 @@ struct Running {
 }
 
 impl Program {
-    pub fn new(command: &str, patience: Duration, stop: Arc<AtomicBool>) -> Self {
-        Self { command: command.into(), patience, stop, running: RefCell::new(None) }
+    pub fn new(command: &str, words: Vec<String>, patience: Duration, stop: Arc<AtomicBool>) -> Self {
+        Self { command: command.into(), words, patience, stop, running: RefCell::new(None) }
     }
 
     fn start(&self) -> Result<Running> {
-        let mut shell = Command::new("sh");
-        shell.arg("-c").arg(&self.command);
+        let mut shell = Command::new(self.words.first().map_or("sh", String::as_str));
+        shell.args(self.words.iter().skip(1));
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A group of its own, so that Ctrl-C is ours to handle and all that the command starts ends with it.
         #[cfg(unix)]
