@@ -127,6 +127,11 @@ impl From<tch::TchError> for Error {
         if text.contains("out of memory") || text.contains("can't allocate memory") {
             return Self::new(ErrorKind::Memory, line).hint("use a smaller `batch`, or fewer or smaller images");
         }
+        // What went wrong in a TorchScript program stands below its source.
+        let line = match text.lines().find_map(|line| line.trim().strip_prefix("RuntimeError: ")) {
+            Some(cause) if !line.contains(cause) => format!("{line} {cause}"),
+            _ => line,
+        };
         // As libtorch names the file that a program asked for: <path>.
         let named = line.split_once('<').and_then(|(_, rest)| Some(rest.split_once('>')?.0));
         match named.and_then(|path| way_out(Path::new(path), &line)) {

@@ -131,7 +131,8 @@ impl Held {
 
 /// Whether this process itself can write there.
 pub(super) fn can_write(path: &Path) -> bool {
-    held().is_none_or(|held| held.lets_write(path))
+    let whole = std::path::absolute(path).map(|path| resolve(&path));
+    held().is_none_or(|held| whole.is_ok_and(|path| held.lets_write(&path)))
 }
 
 /// Whether a path without links lies in one of these, whose links are followed.

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use tch::{Device, Kind};
 
 use super::Network;
+use crate::core::permissions::held;
 use crate::core::{Error, Result, Tensor, cut};
 
 /// Bytes of an answer, at most: 256 MiB.
@@ -108,7 +109,9 @@ impl Program {
 
     fn failed(&self, running: &Running, what: impl std::fmt::Display) -> Error {
         let said = running.said.lock().map(|lines| Vec::from(lines.clone()).join("\n")).unwrap_or_default();
-        let said = if said.trim().is_empty() { String::new() } else { format!("; it said:\n{said}") };
+        let held = held().is_some() && ["Permission denied", "not permitted"].iter().any(|words| said.contains(words));
+        let held = if held { "\n(programs are held as scripts are: viva doc safety)" } else { "" };
+        let said = if said.trim().is_empty() { String::new() } else { format!("; it said:\n{said}{held}") };
         Error::model(format!("the program {:?} {what}{said}", cut(&self.command, 100)))
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use caps::{CapSet, Capability};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
     RulesetStatus, Scope, path_beneath_rules,
@@ -68,6 +69,39 @@ fn with_interpreters(file: &Path) -> Vec<PathBuf> {
         text.lines().next().filter(|_| read.is_ok()).and_then(|line| line.strip_prefix("#!")).unwrap_or_default();
     let words = line.split_whitespace().filter(|word| !word.starts_with('-')).take(2);
     std::iter::once(file.to_path_buf()).chain(words.filter_map(program)).collect()
+}
+
+/// What the superuser may do beyond other users' files, which would lead round the rules: it looks into other processes, and
+/// signals, mounts and makes devices.
+const POWERS: &[Capability] = &[
+    Capability::CAP_BPF,
+    Capability::CAP_CHECKPOINT_RESTORE,
+    Capability::CAP_KILL,
+    Capability::CAP_MKNOD,
+    Capability::CAP_NET_ADMIN,
+    Capability::CAP_NET_RAW,
+    Capability::CAP_PERFMON,
+    Capability::CAP_SYS_ADMIN,
+    Capability::CAP_SYS_BOOT,
+    Capability::CAP_SYS_CHROOT,
+    Capability::CAP_SYS_MODULE,
+    Capability::CAP_SYS_PTRACE,
+    Capability::CAP_SYS_RAWIO,
+    Capability::CAP_SYS_TIME,
+    Capability::CAP_SYSLOG,
+];
+
+/// Gives up powers of the superuser in this thread and in all that it starts; others have none.
+pub fn give_up_powers() -> Result<(), String> {
+    for set in [CapSet::Effective, CapSet::Permitted] {
+        let mut held = caps::read(None, set).map_err(|e| e.to_string())?;
+        let before = held.len();
+        held.retain(|power| !POWERS.contains(power));
+        if held.len() < before {
+            caps::set(None, set, &held).map_err(|e| e.to_string())?;
+        }
+    }
+    Ok(())
 }
 
 /// What no script and no program of a script needs: modes, owners and times of files, which Landlock leaves alone, other

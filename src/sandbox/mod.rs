@@ -100,6 +100,7 @@ fn by_kernel(permissions: &Permissions, wanted: Wanted) -> Result<(Held, Option<
     let landlock =
         kernel::hold_files(read.as_deref(), &[write.clone(), rest].concat(), &permissions.run, permissions.net);
     let landlock = landlock.map_err(|error| failed(error.to_string()))?;
+    kernel::give_up_powers().map_err(failed)?;
     let seccomp = kernel::hold_calls(&permissions.run, permissions.net).is_ok();
     Ok((Held { landlock, seccomp, read, write }, Some(broker)))
 }
