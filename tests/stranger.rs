@@ -2,6 +2,8 @@
 //! every line of the page that says what they can do. The kernel holds them, so this is of Linux.
 #![cfg(target_os = "linux")]
 
+mod terminal;
+
 use std::io::Write;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::MetadataExt;
@@ -10,6 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use terminal::Terminal;
 use viva::primitives::safety::{Can, LINES};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -402,7 +405,7 @@ fn tried(name: &str, flag: Option<&str>) -> Result<bool, Box<dyn std::error::Err
                 format!("python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('{}')\"", socket.display());
             let python = Command::new("python3").arg("--version").output().is_ok();
             // Without Python nothing here connects to a socket with a name; the call that makes one is that of the network.
-            if python { program(&line, &given("")) } else { flag.is_some() }
+            if python { program(&line, &[given("").as_slice(), &["--allow-read"]].concat()) } else { flag.is_some() }
         }
         "processes" => {
             let pid = std::process::id();
@@ -436,6 +439,42 @@ fn all_threads_are_held_and_the_manifest_says_by_what() -> Outcome {
         "{manifest}"
     );
     assert_eq!(manifest["held"]["run"], "everything");
+    Ok(())
+}
+
+#[test]
+fn the_prompt_asks_once_and_remembers() -> Outcome {
+    let place = Place::new()?;
+    let (work, home) = (place.root.path().join("work"), place.root.path().join("home"));
+    place.put("work/model.pt", torchscript(&overwrites(&place.notes())));
+    place.put("home/other.pt", torchscript("pass"));
+    let mut terminal = Terminal::start(&work, 200, &["--no-init"], &[("OMP_NUM_THREADS", "1")]);
+    terminal.prompt();
+    let save = |name: &str| format!("save(\"x\", \"{}/{name}\")", home.display());
+    terminal.press(&format!("{}\r", save("a.txt")));
+    terminal.wait("may scripts write");
+    terminal.press("no\r");
+    terminal.prompt();
+    assert!(terminal.line(&save("a.txt")).contains("may not write"), "a refusal is remembered");
+    terminal.press(&format!("{}\r", save("b.txt")));
+    terminal.wait("may scripts write");
+    terminal.press("f\r");
+    terminal.prompt();
+    terminal.line(&save("c.txt"));
+    assert_eq!(std::fs::read_to_string(home.join("c.txt"))?.trim(), "x");
+    assert!(home.join("b.txt").exists() && !home.join("a.txt").exists());
+    // An answer widens nothing for native code.
+    let asks = "model::load(\"model.pt\", #{ classes: 2, input: [1, 4, 4] }).logits(tensor::zeros([1, 1, 4, 4]))";
+    assert!(terminal.line(asks).contains("Permission denied"));
+    assert_eq!(std::fs::read_to_string(place.notes())?, SECRET);
+    let loads = format!("let f = model::load(\"{}/other.pt\", #{{ classes: 2, input: [1, 4, 4] }})", home.display());
+    terminal.press(&format!("{loads}\r"));
+    terminal.wait("may scripts read");
+    terminal.press("y\r");
+    terminal.prompt();
+    assert!(!terminal.line(&loads).contains("may not read"));
+    assert!(terminal.line("f.classes").contains('2'));
+    assert_eq!(terminal.leave(), Some(0));
     Ok(())
 }
 

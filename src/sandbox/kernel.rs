@@ -109,7 +109,6 @@ pub fn give_up_powers() -> Result<(), String> {
 const NEVER: &[i64] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
     libc::SYS_fchown,
     libc::SYS_fchownat,
     libc::SYS_setxattr,
@@ -157,6 +156,10 @@ const NEVER: &[i64] = &[
     libc::SYS_clock_settime,
 ];
 
+/// Such calls that libraries have no names for everywhere; these numbers are the same on all machines: fchmodat2, setxattrat,
+/// removexattrat, open_tree_attr, file_setattr.
+const NEVER_BY_NUMBER: &[i64] = &[452, 463, 466, 467, 469];
+
 #[cfg(target_arch = "x86_64")]
 const NEVER_HERE: &[i64] =
     &[libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat];
@@ -174,7 +177,7 @@ const SECOND_NUMBERS: Option<i64> = None;
 /// Holds what Landlock does not know, in this thread and in all that it starts.
 pub fn hold_calls(run: &Programs, net: bool) -> Result<(), String> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        NEVER.iter().chain(NEVER_HERE).map(|&call| (call, vec![])).collect();
+        NEVER.iter().chain(NEVER_BY_NUMBER).chain(NEVER_HERE).map(|&call| (call, vec![])).collect();
     if *run == Programs::None {
         rules.extend([(libc::SYS_execve, vec![]), (libc::SYS_execveat, vec![])]);
     }
