@@ -443,6 +443,29 @@ fn all_threads_are_held_and_the_manifest_says_by_what() -> Outcome {
 }
 
 #[test]
+fn a_home_folder_is_not_given_away() -> Outcome {
+    let place = Place::new()?;
+    let home = place.root.path().join("home");
+    std::fs::create_dir(home.join(".ssh"))?;
+    std::fs::write(home.join(".ssh/key"), SECRET)?;
+    let here = |words: &[&str]| Said::of(place.command(words).current_dir(&home).output());
+    place.put("home/model.pt", torchscript(&overwrites(&place.notes())));
+    place.put("home/key.pt", torchscript(&maps(&home.join(".ssh/key"), false, 0)));
+    for asks in [ASKS.to_string(), ASKS.replace("model.pt", "key.pt")] {
+        let asks = asks.replace("../theirs/", "").replace('\n', " ");
+        assert!(here(&["-e", &asks]).has("Permission denied"));
+        place.put("home/script.rhai", &asks);
+        assert!(here(&["run", "script.rhai", "--out", "../run"]).has("Permission denied"));
+    }
+    assert_eq!(std::fs::read_to_string(place.notes())?, SECRET);
+    assert!(here(&["-e", "save(\"x\", \"x.txt\")"]).well && home.join("x.txt").exists());
+    assert!(here(&["-e", "save(\"x\", \".x.txt\")"]).has("--allow-write"));
+    let above = Said::of(place.command(&["-e", "save(\"x\", \"x.txt\")"]).current_dir(place.root.path()).output());
+    assert!(!above.well && above.has("--allow-write"), "{}", above.text);
+    Ok(())
+}
+
+#[test]
 fn the_prompt_asks_once_and_remembers() -> Outcome {
     let place = Place::new()?;
     let (work, home) = (place.root.path().join("work"), place.root.path().join("home"));

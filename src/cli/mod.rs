@@ -139,8 +139,9 @@ fn evaluate(words: &[String]) -> Outcome {
     };
     flags.add_configured()?;
     let here = std::env::current_dir().map_err(|e| Error::file(Path::new("."), e))?;
-    let read = vec![here.clone()];
-    let sandbox = hold(Wanted { flags: &flags, read, folder: &here, own: vec![], made: vec![], asks: false })?;
+    let home = Some(here.as_path());
+    let sandbox =
+        hold(Wanted { flags: &flags, read: vec![], home, folder: &here, own: vec![], made: vec![], asks: false })?;
     let mut cx = context();
     sandbox.apply(&mut cx);
     cx.set_device(default_device());

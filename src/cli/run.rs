@@ -185,12 +185,18 @@ fn held(options: &Options, script: &Path, repeats: bool, folder: &Path) -> Resul
         false => vec![],
     };
     let absolute = |path: &Path| std::path::absolute(path).map_err(|e| Error::file(path, e));
-    let mut read = options.named.clone();
+    let script = absolute(script)?;
     // A folder that is repeated says of itself where its script lay, which may be anywhere; it keeps all of its texts.
-    if !repeats && let Some(home) = absolute(script)?.parent() {
-        read.push(home.to_path_buf());
-    }
-    hold(Wanted { flags: &flags, read, folder: &absolute(folder)?, own: vec![], made, asks: false })
+    let home = script.parent().filter(|_| !repeats);
+    hold(Wanted {
+        flags: &flags,
+        read: options.named.clone(),
+        home,
+        folder: &absolute(folder)?,
+        own: vec![],
+        made,
+        asks: false,
+    })
 }
 
 /// What `--resume` goes on with: nothing, and the run is begun in that folder, where a kill came before there was anything.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::permissions::{self, Access, Programs, below, held, resolve};
+use super::permissions::{self, Access, Programs, below, held, is_own, resolve};
 use super::{Cx, Error, ErrorKind, Result, at_home};
 
 fn whole(path: &Path) -> Result<PathBuf> {
@@ -67,9 +67,9 @@ impl Cx {
     pub fn check_read(&self, path: &Path) -> Result<()> {
         let Some(allowed) = &self.permissions.read else { return Ok(()) };
         let target = whole(path)?;
-        let own = [Some(self.folder()), self.data_folder()].into_iter().flatten().map(Path::to_path_buf);
-        let own: Vec<PathBuf> = own.collect();
-        if below(&target, allowed.iter().chain(&self.permissions.write).chain(&own).chain(&*self.granted.borrow()))
+        let own: Vec<PathBuf> = self.data_folder().map(Path::to_path_buf).into_iter().collect();
+        if is_own(&target, self.folder())
+            || below(&target, allowed.iter().chain(&self.permissions.write).chain(&own).chain(&*self.granted.borrow()))
             || self.asked(Access::Read, &target)?
         {
             return Ok(());
@@ -104,8 +104,10 @@ impl Cx {
                 return Err(Error::file(&target, "a name that a run keeps for itself").hint("save under another name"));
             }
         }
-        let roots = std::iter::once(self.folder().to_path_buf()).chain(self.permissions.write.iter().cloned());
-        if below(&target, &roots.collect::<Vec<_>>()) || self.asked(Access::Write, &target)? {
+        if is_own(&target, self.folder())
+            || below(&target, &self.permissions.write)
+            || self.asked(Access::Write, &target)?
+        {
             return Ok(target);
         }
         let below = self.folder().display();

@@ -506,7 +506,9 @@ impl Cx {
         match &self.broker {
             Some(broker) if !can_write(target) => {
                 let ending = target.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
-                let here = self.folder.join(format!("{TEMPORARY}{}{ending}", std::process::id()));
+                let own = if can_write(&self.folder) { None } else { below_home("XDG_CACHE_HOME", ".cache") };
+                let here =
+                    own.as_ref().unwrap_or(&self.folder).join(format!("{TEMPORARY}{}{ending}", std::process::id()));
                 let bytes = fill(&here).and_then(|()| std::fs::read(&here).map_err(|e| Error::file(&here, e)));
                 // Of a failed write there may be nothing.
                 let _ = std::fs::remove_file(&here);

@@ -159,6 +159,27 @@ pub(super) fn way_out(path: &Path, problem: &str) -> Option<String> {
         .then(|| format!("scripts are held ({by}): if it was to be written, --allow-write={shown} allows it"))
 }
 
+fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(|home| resolve(Path::new(&home)))
+}
+
+/// Whether a folder is the user's home folder or above it: nobody means all that lies there, with the keys and the start-up files
+/// of other programs, when viva is started in it.
+pub fn holds_home(folder: &Path) -> bool {
+    std::path::absolute(folder).is_ok_and(|folder| home().is_some_and(|home| home.starts_with(resolve(&folder))))
+}
+
+/// Whether a path without links lies in a folder that scripts may use as theirs. In the home folder, hidden names are not theirs,
+/// and nothing above it is.
+pub fn is_own(target: &Path, folder: &Path) -> bool {
+    let Ok(root) = std::path::absolute(folder).map(|folder| resolve(&folder)) else { return false };
+    let hidden = |part: std::path::Component| part.as_os_str().as_encoded_bytes().starts_with(b".");
+    target.strip_prefix(&root).is_ok_and(|below| match holds_home(&root) {
+        true => home().is_some_and(|home| home == root) && !below.components().any(hidden),
+        false => true,
+    })
+}
+
 /// Follows links of the part that exists and drops `..`, so that a path can't lead out of a permitted folder.
 pub fn resolve(path: &Path) -> PathBuf {
     use std::path::Component;

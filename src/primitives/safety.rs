@@ -54,7 +54,7 @@ pub static LINES: &[Line] = &[
         name: "read-own",
         what: "read its own folder, the run folder, the data folder and what the command line names",
         can: Can::Yes,
-        note: "with all that lies below; `viva -e` and the prompt: the working folder",
+        note: "with all that lies below; `viva -e` and the prompt: the working folder. Of the home folder hidden names are left out, and folders above it count for nothing",
     },
     Line {
         name: "read-other",
@@ -84,7 +84,7 @@ pub static LINES: &[Line] = &[
         name: "write-own",
         what: "write in the run folder (`viva -e` and the prompt: the working folder)",
         can: Can::Yes,
-        note: "and in viva's cache, where it keeps measurements; the prompt writes its history",
+        note: "where that is the home folder: by `save` alone, under names that are not hidden. viva's cache, too, where it keeps measurements; the prompt writes its history",
     },
     Line {
         name: "write-other",

@@ -118,7 +118,8 @@ fn held(words: &[&str], history: Option<&Path>) -> Result<Sandbox> {
     let here = std::env::current_dir().map_err(|e| Error::file(Path::new("."), e))?;
     let own = history.and_then(Path::parent).map(Path::to_path_buf).into_iter().collect();
     let asks = std::io::stdin().is_terminal();
-    hold(Wanted { flags: &flags, read: vec![here.clone()], folder: &here, own, made: vec![], asks })
+    let home = Some(here.as_path());
+    hold(Wanted { flags: &flags, read: vec![], home, folder: &here, own, made: vec![], asks })
 }
 
 /// Does what was typed or pasted, piece by piece, until one fails.

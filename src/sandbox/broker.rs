@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use crate::core::permissions::{Access, Broker, resolve};
+use crate::core::permissions::{Access, Broker, is_own, resolve};
 use crate::core::{Error, ErrorKind, Result, write_whole};
 
 /// Of a path in a request.
@@ -110,8 +110,7 @@ impl Served {
         if !target.is_absolute() {
             return Err("not a whole path".into());
         }
-        let known =
-            |list: &[(Access, PathBuf)]| list.iter().any(|(to, root)| *to == access && target.starts_with(root));
+        let known = |list: &[(Access, PathBuf)]| list.iter().any(|(to, root)| *to == access && is_own(&target, root));
         if known(&self.allowed) {
             return Ok(());
         }
@@ -151,6 +150,7 @@ impl Beside {
     fn request(&self, verb: u8, path: &Path, content: &[u8]) -> Result<Option<String>> {
         let lost = |e: std::io::Error| Error::internal(format!("the process that asks and writes is gone: {e}"));
         let mut socket = self.socket.borrow_mut();
+        let path = std::path::absolute(path).unwrap_or_default();
         let path = path.as_os_str().as_bytes();
         let lengths = [path.len() as u64, content.len() as u64].map(u64::to_le_bytes).concat();
         let head = [&[verb][..], &lengths, path].concat();

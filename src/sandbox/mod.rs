@@ -12,7 +12,7 @@ mod places;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::core::permissions::{Broker, Held, Permissions, note_held};
+use crate::core::permissions::{Broker, Held, Permissions, holds_home, note_held};
 use crate::core::{Cx, Error, Result};
 
 pub use flags::{FLAGS, Flags, configuration, named};
@@ -20,8 +20,10 @@ pub use flags::{FLAGS, Flags, configuration, named};
 /// What is to be held.
 pub struct Wanted<'a> {
     pub flags: &'a Flags,
-    /// What scripts read besides: their own folder, what the command line names.
+    /// What scripts read besides: what the command line names.
     pub read: Vec<PathBuf>,
+    /// The folder that the script lies in, or the working folder.
+    pub home: Option<&'a Path>,
     /// Where relative paths are written: the run folder, or the working folder.
     pub folder: &'a Path,
     /// Files of viva's own that are written besides.
@@ -57,6 +59,7 @@ impl Sandbox {
 pub fn hold(wanted: Wanted) -> Result<Sandbox> {
     let data = crate::core::data_folder();
     let mut read = wanted.read.clone();
+    read.extend(wanted.home.into_iter().flat_map(places::open));
     read.extend(data.iter().cloned().chain(configuration()));
     read.extend(data.iter().flat_map(|folder| places::links(folder)));
     let permissions = wanted.flags.permissions(&read);
@@ -88,13 +91,17 @@ fn by_kernel(permissions: &Permissions, wanted: Wanted) -> Result<(Held, Option<
     }
     let failed = |problem: String| Error::internal(format!("this process can't be held: {problem}"));
     // A file alone can't be written as a whole: its folder takes part, so the other process writes it.
-    let (folders, rest): (Vec<PathBuf>, Vec<PathBuf>) =
+    let (mut folders, rest): (Vec<PathBuf>, Vec<PathBuf>) =
         permissions.write.iter().cloned().partition(|path| path.is_dir());
-    let broker: Rc<dyn Broker> = Rc::new(broker::start(&rest, wanted.made, wanted.asks)?);
-    let write = [folders, places::to_write(), wanted.own, vec![wanted.folder.to_path_buf()]].concat();
+    let mut beside = rest.clone();
+    // Nor is a home folder given away: what scripts may save there is written by that process as well.
+    let to_own = if holds_home(wanted.folder) { &mut beside } else { &mut folders };
+    to_own.push(wanted.folder.to_path_buf());
+    let broker: Rc<dyn Broker> = Rc::new(broker::start(&beside, wanted.made, wanted.asks)?);
+    let write = [folders, places::to_write(), wanted.own].concat();
     // Who is asked at the terminal may answer with any path, and the kernel's rules only get narrower.
     let read = permissions.read.as_ref().filter(|_| !wanted.asks).map(|read| {
-        let own = [places::to_read(&permissions.run, permissions.net), vec![wanted.folder.to_path_buf()]];
+        let own = [places::to_read(&permissions.run, permissions.net), places::open(wanted.folder)];
         [read.clone(), own.concat()].concat()
     });
     let landlock =

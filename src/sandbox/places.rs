@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::flags::configuration;
 use crate::core::below_home;
-use crate::core::permissions::Programs;
+use crate::core::permissions::{Programs, holds_home, is_own};
 
 /// Programs and libraries of the system, and what it says of itself. Of `/etc` no more than libraries need: passwords and
 /// keys lie there.
@@ -115,6 +115,15 @@ pub fn to_write() -> Vec<PathBuf> {
         places.extend(devices.filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(own)));
     }
     places
+}
+
+/// A folder to read with all that lies below; of the home folder all but hidden names, of folders above it nothing.
+pub fn open(folder: &Path) -> Vec<PathBuf> {
+    if !holds_home(folder) {
+        return vec![folder.to_path_buf()];
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|path| is_own(path, folder)).collect()
 }
 
 /// Where the links in a folder lead that the user keeps data in.
