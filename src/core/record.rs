@@ -163,7 +163,8 @@ impl Record {
                 let (from, to) = (folder.join(SCRIPT), folder.join(&name));
                 std::fs::create_dir_all(folder.join(MODULES)).map_err(|e| Error::file(&folder, e))?;
                 // One that is not there any more can't be kept.
-                kept_as = std::fs::copy(from, to).is_ok().then_some(name);
+                let copied = std::fs::read(from).and_then(|text| std::fs::write(to, text));
+                kept_as = copied.is_ok().then_some(name);
             }
             changed.push(json!({
                 "what": change.what, "was": change.was, "now": change.now, "kept_as": kept_as, "before_resume": resumed,

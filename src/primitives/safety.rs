@@ -37,7 +37,7 @@ pub const OPENING: &str = "A TorchScript file is a program, and so is what `mode
      other systems), viva says so at the start and refuses TorchScript from files unless `--allow-native` is given; its own checks \
      hold scripts there, not native code.\n\
      Flags stand behind `viva run SCRIPT`, `viva -e 'EXPR'` and `viva`; those that are always to hold stand in \
-     `~/.config/viva/permissions`, one a line. A flag without `=` allows everything of its kind.";
+     `~/.config/viva/permissions`, one a line, where `--allow-read=.` means the working folder. A flag without `=` allows everything of its kind.";
 
 pub const CLOSING: &str = "At a terminal the prompt asks once before a script reads or writes elsewhere, and remembers the answer until it ends. Writing stays \
      held by the kernel all the while: a small process from before does the asking and the writing. Reading there is held by \
