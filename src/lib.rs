@@ -9,7 +9,7 @@
 //! | [`search`], [`objective`], [`train`] | how a failing change is looked for; what counts as failing; how models learn |
 //! | [`estimate`], [`plot`] | outcomes to numbers and to pictures |
 //! | [`primitives`] | one file per function that a script can call |
-//! | `script`, `term`, `page` | the only folder that knows Rhai; colours, pictures and progress in a terminal; pages for a browser |
+//! | `script`, `term`, `page`, `sandbox` | the only folder that knows Rhai; colours, pictures and progress in a terminal; pages for a browser; what holds a process that runs scripts |
 //! | `repl`, `cli` | the two doors: the prompt and the command line |
 //!
 //! An arrow between folders may only point up this table.
@@ -30,6 +30,8 @@ pub mod primitives;
 pub mod render;
 #[cfg(feature = "script")]
 pub mod repl;
+#[cfg(feature = "script")]
+pub mod sandbox;
 #[cfg(feature = "script")]
 pub mod script;
 pub mod search;

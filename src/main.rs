@@ -7,7 +7,7 @@ use viva::core::{Error, memory};
 #[global_allocator]
 static ALLOCATOR: memory::Counted = memory::Counted;
 
-/// Without arguments, or with `--no-init` or `--allow-run` alone, the prompt; else the command line.
+/// Without arguments, or with `--no-init` and flags of permissions alone, the prompt; else the command line.
 fn main() -> ExitCode {
     viva::term::start();
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
@@ -19,9 +19,9 @@ fn main() -> ExitCode {
         }
     }
     let door = || match &words[..] {
-        words if words.iter().all(|word| word == "--no-init" || word == "--allow-run") => {
-            let given = |name: &str| words.iter().any(|word| word == name);
-            viva::repl::main(!given("--no-init"), given("--allow-run"))
+        words if words.iter().all(|word| word.to_str().is_some_and(of_the_prompt)) => {
+            let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+            viva::repl::main(!words.contains(&"--no-init"), &words)
         }
         _ => viva::cli::main(words.clone()),
     };
@@ -46,4 +46,8 @@ fn take_memory(words: &mut Vec<OsString>) -> Result<Option<u64>, Error> {
         None => String::new(),
     };
     memory::parse_size(&size).map(Some)
+}
+
+fn of_the_prompt(word: &str) -> bool {
+    word == "--no-init" || word.starts_with("--allow-")
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-const FLOORS: [(&str, usize); 20] = [
+const FLOORS: [(&str, usize); 21] = [
     ("core", 0),
     ("maths", 1),
     ("model", 2),
@@ -20,6 +20,7 @@ const FLOORS: [(&str, usize); 20] = [
     ("script", 7),
     ("term", 7),
     ("page", 7),
+    ("sandbox", 7),
     ("repl", 8),
     ("cli", 8),
     ("main.rs", 9),

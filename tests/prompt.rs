@@ -253,7 +253,7 @@ fn a_saved_session_repeats_its_results() {
     for script in ["here.rhai", "deep/there.rhai"] {
         let output = Command::new(env!("CARGO_BIN_EXE_viva"))
             .current_dir(folder.path())
-            .args(["run", script, "--seed", "9"])
+            .args(["run", script, "--seed", "9", "--allow-read=."])
             .output()
             .expect("viva starts");
         let out = String::from_utf8_lossy(&output.stdout).into_owned();

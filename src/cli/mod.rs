@@ -10,17 +10,19 @@ mod run;
 mod version;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
 
 use crate::core::{Error, Result, Value, suggestion};
+use crate::sandbox::{Flags, Wanted, hold};
 use crate::script::{Diagnostic, Session};
 use crate::term::{Paint, context, default_device, stop_on_signals, width};
 
 const USAGE: &str = "\
 viva: a lab for examining deep image classifiers
 
-viva [--no-init] [--allow-run]        the prompt; --no-init leaves out its start-up file
+viva [--no-init] [--allow-...]        the prompt; --no-init leaves out its start-up file
 viva run SCRIPT [--name value ...]    run a script; --help after it lists the script's own arguments
      --out DIR            the run folder (default: a new folder below runs/)
      --resume DIR         go on with a run that was killed, stopped or failed; where none was begun, begin it there
@@ -29,12 +31,16 @@ viva run SCRIPT [--name value ...]    run a script; --help after it lists the sc
      --device D           cpu, cuda, cuda:1 (default: cuda where there is one)
      --threads N          CPU threads (default: all cores)
      --memory SIZE        how much memory may be used, such as 8GB; of every command (default: three quarters of the machine's)
-     --allow-write PATH   also let the script write below PATH
-     --allow-run          also let the script start programs: model::program
+     --allow-read[=PATH]  also let the script read below PATH, or everything
+     --allow-write[=PATH] also let it write below PATH, or everywhere
+     --allow-run[=PROGRAM]  also let it start this program, or any: model::program
+     --allow-net          also let it, and what it starts, reach the network
+     --allow-native       run TorchScript from files where the kernel can't hold what it does
+                          (a script does no more than this: viva doc safety)
      --json               print the results as JSON
 viva run FOLDER [--verify]            repeat the run of a run folder with the texts that it keeps, in a new folder;
                                       --verify compares the results with those in FOLDER
-viva -e 'EXPR'                        print the value of an expression
+viva -e 'EXPR' [--allow-...]           print the value of an expression
 viva check SCRIPT                     find mistakes without running
 viva report DIR [--out FILE]          a run folder as one page for a browser (default: DIR/report.html)
 viva doc [NAME]                       documentation of a function, a type, a namespace or everything
@@ -118,12 +124,26 @@ fn dispatch(arguments: Vec<OsString>) -> Outcome {
 
 /// `viva -e 'EXPR'`
 fn evaluate(words: &[String]) -> Outcome {
-    let [expression] = words else {
+    let mut flags = Flags::default();
+    let mut expressions = Vec::new();
+    for word in words {
+        if !expressions.is_empty() && flags.take_word(word)? {
+            continue;
+        }
+        expressions.push(word);
+    }
+    let [expression] = expressions[..] else {
         return Err(Error::argument("viva -e takes one expression")
             .hint("put it in single quotes: viva -e '1 + 1'")
             .into());
     };
-    let cx = context();
+    flags.add_configured()?;
+    let here = std::env::current_dir().map_err(|e| Error::file(Path::new("."), e))?;
+    let home = Some(here.as_path());
+    let sandbox =
+        hold(Wanted { flags: &flags, read: vec![], home, folder: &here, own: vec![], made: vec![], asks: false })?;
+    let mut cx = context();
+    sandbox.apply(&mut cx);
     cx.set_device(default_device());
     let mut session = Session::new(Rc::new(cx));
     stop_on_signals(session.cx(), |_| false);

@@ -9,7 +9,7 @@ use super::compare::{self, Compared};
 use super::run::Options;
 use super::{Failure, Outcome};
 use crate::core::record::{Begun, Library, Record, differences, machine, nothing_begun, versions};
-use crate::core::{Cx, Digest, Error, Result, device_name, resolve_device, visible};
+use crate::core::{Cx, Digest, Error, Result, device_name, visible};
 
 /// A run that is repeated.
 pub struct Repeat {
@@ -61,10 +61,7 @@ pub fn repeating(options: &mut Options) -> Result<Option<Repeat>> {
     }
     differ("seed".into(), begun.seed.to_string(), options.seed.get_or_insert(begun.seed).to_string());
     differ("threads".into(), begun.threads.to_string(), options.threads.get_or_insert(begun.threads).to_string());
-    if options.device.is_none() {
-        // Another device gives other digits, which the comparison says; none at all would give nothing.
-        options.device = resolve_device(&begun.device).is_ok().then(|| begun.device.clone());
-    }
+    options.named.push(std::path::absolute(&folder).unwrap_or_else(|_| folder.clone()));
     options.script = Some(begun.script.clone());
     Ok(Some(Repeat { folder, begun, script, library, differs }))
 }
@@ -72,6 +69,11 @@ pub fn repeating(options: &mut Options) -> Result<Option<Repeat>> {
 impl Repeat {
     pub fn library(&mut self) -> Library {
         std::mem::take(&mut self.library)
+    }
+
+    /// The device that the run had.
+    pub fn device(&self) -> &str {
+        &self.begun.device
     }
 
     /// What differs between then and now, beside the results.

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::repeat::repeating;
+use super::repeat::{Repeat, repeating};
 use super::{Failure, Outcome, read_script};
 use crate::core::record::{Begun, Change, REVISION, Record, nothing_begun, opening_comment};
-use crate::core::{Cx, Error, Journal, Value, at_home, device_name, resolve_device, set_threads, suggestion, visible};
+use crate::core::{
+    Cx, Error, Journal, Value, at_home, data_folder, device_name, resolve_device, set_threads, suggestion, visible,
+};
 use crate::page::quoted;
+use crate::sandbox::{FLAGS, Flags, Sandbox, Wanted, hold, named};
 use crate::script::{ScriptArgument, Session, file_of, script_arguments, stdlib_text};
 use crate::term::{context, default_device, stop_on_signals};
 
@@ -22,27 +25,17 @@ pub(super) struct Options {
     pub seed: Option<u64>,
     pub device: Option<String>,
     pub threads: Option<usize>,
-    allow_write: Vec<PathBuf>,
-    allow_run: bool,
+    flags: Flags,
+    /// What was behind `--allow-write` as a word of its own.
+    written: Option<String>,
+    /// Files and folders that the command line names.
+    pub named: Vec<PathBuf>,
     json: bool,
     help: bool,
     pub arguments: BTreeMap<String, String>,
 }
 
-const OWN: [&str; 12] = [
-    "out",
-    "resume",
-    "changed",
-    "verify",
-    "seed",
-    "device",
-    "threads",
-    "memory",
-    "allow-write",
-    "allow-run",
-    "json",
-    "help",
-];
+const OWN: [&str; 10] = ["out", "resume", "changed", "verify", "seed", "device", "threads", "memory", "json", "help"];
 
 pub fn main(words: &[String]) -> Outcome {
     let mut options = parse(words)?;
@@ -52,45 +45,44 @@ pub fn main(words: &[String]) -> Outcome {
     };
     let mut repeat = repeating(&mut options)?;
     let Some(script) = &options.script else {
-        return Err(Error::argument("viva run needs a script").hint("viva run SCRIPT [--name value ...]").into());
+        let hint = match &options.written {
+            Some(path) => format!("--allow-write took {path} for its path: viva run SCRIPT --allow-write={path}"),
+            None => "viva run SCRIPT [--name value ...]".into(),
+        };
+        return Err(Error::argument("viva run needs a script").hint(hint).into());
     };
     let path = PathBuf::from(script);
     let text = match &repeat {
         Some(repeat) => repeat.script.clone(),
         None => read_script(&path)?,
     };
-    // A session of its own: parsing needs no run folder yet, and a script that can't be read must leave nothing behind.
-    let ast = Session::new(Rc::new(context())).compile(script, &text)?;
-    let known = script_arguments(&ast);
-    if options.help {
-        print_help(&path, &text, &known);
-        return Ok(());
-    }
-    if let Some(taken) = known.iter().find(|argument| OWN.contains(&argument.name.as_str())) {
-        return Err(Error::argument(format!(
-            "the script reads arg({:?}), but --{} is viva's own",
-            taken.name, taken.name
-        ))
-        .hint("give the script's argument another name")
-        .into());
-    }
-    check_arguments(&options.arguments, &known)?;
     let changes = match (&begun, &options.resume) {
         (Some(begun), Some(folder)) => changes(&options, begun, folder, &path, &text)?,
         _ => vec![],
     };
 
-    let mut cx = of_options(&options)?;
+    if options.help {
+        let ast = Session::new(Rc::new(context())).compile(script, &text)?;
+        print_help(&path, &text, &script_arguments(&ast));
+        return Ok(());
+    }
+    let folder = match (&options.resume, &options.out) {
+        (Some(folder), _) | (None, Some(folder)) => folder.clone(),
+        (None, None) => Record::fresh_folder(&path),
+    };
+    let sandbox = held(&options, &path, repeat.is_some(), &folder)?;
+    // What comes to nothing leaves nothing behind.
+    checked(&options, script, &text).inspect_err(|_| sandbox.remove_made())?;
+    let asked = same_device(&options, begun.as_ref())
+        .and_then(|()| of_options(&options, repeat.as_ref().map(Repeat::device), &sandbox));
+    let mut cx = asked.inspect_err(|_| sandbox.remove_made())?;
     if let Some(repeat) = &mut repeat {
         cx.set_library(repeat.library());
         repeat.see(&cx);
     }
     let record = match (&options.resume, &begun) {
-        (Some(folder), Some(begun)) => Record::resume(&mut cx, folder.clone(), &path, begun, &text, &changes)?,
-        _ => {
-            let folder = options.out.clone().unwrap_or_else(|| Record::fresh_folder(&path));
-            Record::begin(&mut cx, folder, &path, &text)?
-        }
+        (Some(_), Some(begun)) => Record::resume(&mut cx, folder, &path, begun, &text, &changes)?,
+        _ => Record::begin(&mut cx, folder, &path, &text)?,
     };
     if let Some(repeat) = &repeat {
         record.note(&cx, "repeats", repeat.note())?;
@@ -139,9 +131,10 @@ pub fn main(words: &[String]) -> Outcome {
         );
     } else if repeat.is_none() {
         let word = |path: &Path| quoted(&path.display().to_string());
-        let allowed: String = options.allow_write.iter().map(|path| format!(" --allow-write {}", word(path))).collect();
-        let may_run = if options.allow_run { " --allow-run" } else { "" };
-        let resume = format!("viva run {} --resume {}{allowed}{may_run}", word(&path), word(record.folder()));
+        let named = options.named.iter().map(|path| format!("--allow-read={}", path.display()));
+        let allowed: String =
+            options.flags.words().into_iter().chain(named).map(|flag| format!(" {}", quoted(&flag))).collect();
+        let resume = format!("viva run {} --resume {}{allowed}", word(&path), word(record.folder()));
         let mended = if reason == "stopped" { "" } else { " (and --changed, if a text was mended)" };
         eprintln!("what was done so far is kept; go on with: {resume}{mended}");
     }
@@ -162,28 +155,63 @@ fn warn_of_changes(begun: &Begun, cx: &Cx) {
     }
 }
 
+/// Refuses a script that can't be read, and arguments that it does not have.
+fn checked(options: &Options, script: &str, text: &str) -> Result<(), Failure> {
+    // A session of its own: parsing needs no run folder yet.
+    let ast = Session::new(Rc::new(context())).compile(script, text)?;
+    let known = script_arguments(&ast);
+    if let Some(taken) = known.iter().find(|argument| OWN.iter().chain(&FLAGS).any(|own| *own == argument.name)) {
+        return Err(Error::argument(format!(
+            "the script reads arg({:?}), but --{} is viva's own",
+            taken.name, taken.name
+        ))
+        .hint("give the script's argument another name")
+        .into());
+    }
+    check_arguments(&options.arguments, &known)
+}
+
 /// The context that the command line asks for.
-fn of_options(options: &Options) -> Result<Cx, Error> {
+fn of_options(options: &Options, then: Option<&str>, sandbox: &Sandbox) -> Result<Cx, Error> {
     let mut cx = context();
+    sandbox.apply(&mut cx);
+    // Another device than the repeated run's gives other digits, which the comparison says; none at all would give nothing.
     cx.set_device(match &options.device {
         Some(name) => resolve_device(name)?,
-        None => default_device(),
+        None => then.and_then(|name| resolve_device(name).ok()).unwrap_or_else(default_device),
     });
     if let Some(threads) = options.threads {
         set_threads(threads);
     }
     cx.set_seed(options.seed.unwrap_or(0));
     cx.set_arguments(options.arguments.clone());
-    for path in &options.allow_write {
-        cx.allow_write(path.clone());
-    }
-    if options.allow_run {
-        cx.allow_run();
-    }
     if options.json {
         cx.set_output(Box::new(|text| eprintln!("{text}")));
     }
     Ok(cx)
+}
+
+/// Holds the process from here on: before any line of the script, and before libtorch has threads.
+fn held(options: &Options, script: &Path, repeats: bool, folder: &Path) -> Result<Sandbox, Error> {
+    let mut flags = options.flags.clone();
+    flags.add_configured()?;
+    let made = match options.resume.is_none() && cfg!(target_os = "linux") {
+        true => Record::make_folder(folder)?,
+        false => vec![],
+    };
+    let absolute = |path: &Path| std::path::absolute(path).map_err(|e| Error::file(path, e));
+    let script = absolute(script)?;
+    // A folder that is repeated says of itself where its script lay, which may be anywhere; it keeps all of its texts.
+    let home = script.parent().filter(|_| !repeats);
+    hold(Wanted {
+        flags: &flags,
+        read: options.named.clone(),
+        home,
+        folder: &absolute(folder)?,
+        own: vec![],
+        made,
+        asks: false,
+    })
 }
 
 /// What `--resume` goes on with: nothing, and the run is begun in that folder, where a kill came before there was anything.
@@ -267,12 +295,23 @@ fn changes(options: &Options, begun: &Begun, folder: &Path, script: &Path, text:
     ))
 }
 
+fn changed(what: &str, then: String) -> Result<(), Error> {
+    Err(Error::argument(format!("viva run: the run was begun with {what} {then}"))
+        .hint("leave it out: a run that is resumed goes on as it was begun"))
+}
+
+/// Refuses another device than the run was begun on. To ask for devices starts threads, so it is asked once they are held.
+fn same_device(options: &Options, begun: Option<&Begun>) -> Result<(), Error> {
+    match (&options.device, begun) {
+        (Some(device), Some(begun)) if device_name(resolve_device(device)?) != begun.device => {
+            changed("--device", begun.device.clone())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A run that goes on does so as it was begun.
 fn as_begun(options: &mut Options, begun: &Begun) -> Result<(), Error> {
-    let changed = |what: &str, then: String| {
-        Err(Error::argument(format!("viva run: the run was begun with {what} {then}"))
-            .hint("leave it out: a run that is resumed goes on as it was begun"))
-    };
     // Another script asks for other things, and what was kept for this one would be thrown away.
     let name = |path: &str| Path::new(path).file_name().map(ToOwned::to_owned);
     if let Some(script) = options.script.as_deref().filter(|script| name(script) != name(&begun.script)) {
@@ -285,18 +324,13 @@ fn as_begun(options: &mut Options, begun: &Begun) -> Result<(), Error> {
     if options.threads.is_some_and(|threads| threads != begun.threads) {
         return changed("--threads", begun.threads.to_string());
     }
-    if let Some(device) = &options.device
-        && device_name(resolve_device(device)?) != begun.device
-    {
-        return changed("--device", begun.device.clone());
-    }
     if let Some((name, _)) = options.arguments.iter().find(|(name, value)| begun.arguments.get(*name) != Some(value)) {
         return changed(&format!("--{name}"), begun.arguments.get(name).cloned().unwrap_or("left out".into()));
     }
     options.arguments = begun.arguments.clone();
     options.seed = Some(begun.seed);
     options.threads = Some(begun.threads);
-    options.device = Some(begun.device.clone());
+    options.device.get_or_insert_with(|| begun.device.clone());
     options.script.get_or_insert_with(|| begun.script.clone());
     Ok(())
 }
@@ -331,7 +365,6 @@ fn parse(words: &[String]) -> Result<Options, Error> {
         let switch = match name {
             "json" => Some(&mut options.json),
             "help" => Some(&mut options.help),
-            "allow-run" => Some(&mut options.allow_run),
             "changed" => Some(&mut options.changed),
             "verify" => Some(&mut options.verify),
             _ => None,
@@ -340,12 +373,22 @@ fn parse(words: &[String]) -> Result<Options, Error> {
             *switch = true;
             continue;
         }
+        // Of these flags, only this one takes a word of its own; the others' paths stand behind a `=`.
+        if name == "allow-write" && inline.is_none() {
+            options.written = words.next_if(|next| !next.starts_with("--")).map(str::to_string);
+        }
+        let inline = inline.or_else(|| options.written.clone().filter(|_| name == "allow-write"));
+        if options.flags.take(name, inline.as_deref())? {
+            continue;
+        }
         let value = match inline {
             Some(value) => Some(value),
             None => words.next_if(|next| !next.starts_with("--")).map(str::to_string),
         };
         if !OWN.contains(&name) {
-            options.arguments.insert(name.to_string(), value.unwrap_or_default());
+            let value = value.unwrap_or_default();
+            options.named.extend(named(&value, data_folder().as_deref()));
+            options.arguments.insert(name.to_string(), value);
             continue;
         }
         let value = value.ok_or_else(|| Error::argument(format!("viva run: --{name} needs a value")))?;
@@ -363,7 +406,7 @@ fn parse(words: &[String]) -> Result<Options, Error> {
                 let threads = value.parse().ok().filter(|n| (1..=256).contains(n));
                 options.threads = Some(threads.ok_or_else(|| number("a number from 1 to 256"))?);
             }
-            _ => options.allow_write.push(at_home(&value)?),
+            _ => return Err(Error::internal(format!("--{name} is not read"))),
         }
     }
     Ok(options)
@@ -372,7 +415,7 @@ fn parse(words: &[String]) -> Result<Options, Error> {
 fn check_arguments(given: &BTreeMap<String, String>, known: &[ScriptArgument]) -> Result<(), Failure> {
     for name in given.keys() {
         if !known.iter().any(|argument| argument.name == *name) {
-            let names = known.iter().map(|a| a.name.as_str()).chain(OWN);
+            let names = known.iter().map(|a| a.name.as_str()).chain(OWN).chain(FLAGS);
             return Err(Error::argument(format!("the script has no argument --{name}"))
                 .hint(suggestion(name, names))
                 .into());
@@ -394,6 +437,7 @@ fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {
         println!("  --{:wide$}  default {}", argument.name, argument.default);
     }
     println!(
-        "\nand those of every run: --out --resume --changed --seed --device --threads --memory --allow-write --allow-run --json"
+        "\nand those of every run: --out --resume --changed --seed --device --threads --memory --json {}",
+        FLAGS.map(|flag| format!("--{flag}")).join(" ")
     );
 }

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tch::Device;
 
 use super::files;
+use super::permissions::{Broker, Permissions, can_write, resolve};
 use super::record::{Library, Record};
 use super::tally::Tallies;
-use super::{Digest, Error, ErrorKind, Journal, Result, Value, at_home, settle_kernels, visible};
+use super::{Digest, Error, Journal, Result, Value, below_home, settle_kernels, visible};
 
 /// Where the progress of long calls is shown.
 pub trait Progress {
@@ -146,7 +147,7 @@ pub struct Cx {
     told: Cell<(usize, usize)>,
     journal: Option<Journal>,
     /// Who tells of the run, and what there is to tell.
-    record: Option<Rc<Record>>,
+    pub(super) record: Option<Rc<Record>>,
     tallies: RefCell<Tallies>,
     /// Whether there are inputs or warnings that the manifest does not have.
     news: Cell<bool>,
@@ -159,10 +160,11 @@ pub struct Cx {
     device: Cell<Device>,
     progress: Box<dyn Progress>,
     folder: PathBuf,
-    writable: Vec<PathBuf>,
-    /// Whether scripts may start programs.
-    may_run: bool,
-    reserved: Vec<PathBuf>,
+    pub(super) permissions: Permissions,
+    pub(super) broker: Option<Rc<dyn Broker>>,
+    /// What the user named since, to be read.
+    pub(super) granted: RefCell<Vec<PathBuf>>,
+    pub(super) reserved: Vec<PathBuf>,
     /// Files written in a run, with the digests of what was written.
     written: RefCell<BTreeMap<PathBuf, Digest>>,
     /// Files that calls of an earlier process wrote which are not made again, with their digests in hexadecimal digits.
@@ -211,14 +213,15 @@ impl Cx {
             device: Cell::new(Device::Cpu),
             progress,
             folder: PathBuf::from("."),
-            writable: Vec::new(),
-            may_run: false,
+            permissions: Permissions::default(),
+            broker: None,
+            granted: RefCell::default(),
             reserved: Vec::new(),
             written: RefCell::default(),
             repeated: RefCell::default(),
             wrote: RefCell::default(),
             seeded: Cell::default(),
-            data_folder: default_data_folder(),
+            data_folder: data_folder(),
             arguments: BTreeMap::new(),
             inputs: RefCell::default(),
             hashed: RefCell::default(),
@@ -517,53 +520,36 @@ impl Cx {
         all
     }
 
-    pub fn allow_write(&mut self, path: PathBuf) {
-        self.writable.push(path);
+    pub fn permissions(&self) -> &Permissions {
+        &self.permissions
     }
 
-    /// Lets scripts start programs.
-    pub fn allow_run(&mut self) {
-        self.may_run = true;
+    pub fn set_permissions(&mut self, permissions: Permissions) {
+        self.permissions = permissions;
     }
 
-    /// Refuses to start a program unless that was allowed.
-    pub fn check_may_run(&self, command: &str) -> Result<()> {
-        match self.may_run {
-            true => Ok(()),
-            false => Err(Error::new(ErrorKind::Permission, format!("a script may not start a program: {command:?}"))
-                .hint("start viva with --allow-run if you trust the script")),
-        }
+    pub fn broker(&self) -> Option<&Rc<dyn Broker>> {
+        self.broker.as_ref()
     }
 
-    /// Where a script's `save(value, path)` goes; refused outside the run folder and what was allowed.
-    pub fn writable(&self, path: &str) -> Result<PathBuf> {
-        if path.is_empty() {
-            return Err(Error::argument("the path to write to is empty"));
-        }
-        let absolute = |p: &Path| std::path::absolute(p).map(|p| resolve(&p)).map_err(|e| Error::file(p, e));
-        let given = self.folder.join(at_home(path)?);
-        let target = absolute(&given)?;
-        // A run folder may be anybody's, and so may what its links lead to.
-        if let (Some(_), Ok(below)) = (&self.record, given.strip_prefix(&self.folder)) {
-            files::refuse_links(&self.folder, below, true)?;
-        }
-        for reserved in &self.reserved {
-            if target.starts_with(absolute(&self.folder.join(reserved))?) {
-                return Err(Error::file(&target, "a name that a run keeps for itself").hint("save under another name"));
-            }
-        }
-        for root in std::iter::once(&self.folder).chain(&self.writable) {
-            if target.starts_with(absolute(root)?) {
-                return Ok(target);
-            }
-        }
-        Err(Error::new(ErrorKind::Permission, format!("a script may not write to {}", target.display()))
-            .hint(format!("write below {} or start viva with --allow-write {path}", self.folder.display())))
+    /// Who asks and writes where this process can't be allowed more.
+    pub fn set_broker(&mut self, broker: Option<Rc<dyn Broker>>) {
+        self.broker = broker;
     }
 
     /// Writes a file whole or not at all: `fill` gets a temporary name with the target's ending.
     pub fn write_with(&self, target: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-        files::write_whole(target, fill)?;
+        match &self.broker {
+            Some(broker) if !can_write(target) => {
+                let own = if can_write(&self.folder) { None } else { below_home("XDG_CACHE_HOME", ".cache") };
+                let name = target.file_name().ok_or_else(|| Error::file(target, "not a file name"))?;
+                let here = files::begin(&own.as_ref().unwrap_or(&self.folder).join(name))?;
+                fill(here.path())?;
+                let bytes = std::fs::read(here.path()).map_err(|e| Error::file(target, e));
+                broker.write(target, &bytes?)?;
+            }
+            _ => files::write_whole(target, fill)?,
+        }
         let busy = self.journal.as_ref().is_some_and(Journal::is_busy);
         if !busy && self.record.is_none() {
             return Ok(());
@@ -587,32 +573,6 @@ impl Cx {
 
     pub fn set_data_folder(&mut self, folder: Option<PathBuf>) {
         self.data_folder = folder;
-    }
-
-    /// A file or folder to read: as given, or below the run folder, or below the data folder.
-    pub fn find(&self, path: &str) -> Result<PathBuf> {
-        if path.is_empty() {
-            return Err(Error::argument("the path to read is empty"));
-        }
-        let given = at_home(path)?;
-        for place in [given.clone(), self.folder.join(&given)] {
-            if place.exists() {
-                if let (Some(_), Ok(below)) = (&self.record, place.strip_prefix(&self.folder)) {
-                    files::refuse_links(&self.folder, below, true)?;
-                }
-                return readable(place);
-            }
-        }
-        if let Some(below) = self.data_folder.as_ref().map(|folder| folder.join(&given)).filter(|below| below.exists())
-        {
-            return readable(below);
-        }
-        let run = if self.folder == Path::new(".") { String::new() } else { format!(", in {}", self.folder.display()) };
-        let hint = match &self.data_folder {
-            Some(folder) => format!("looked in the working folder{run} and in {} (VIVA_DATA)", folder.display()),
-            None => format!("looked in the working folder{run}; VIVA_DATA is not set"),
-        };
-        Err(Error::file(&given, "no such file or folder").hint(hint))
     }
 
     pub fn argument(&self, name: &str) -> Option<&str> {
@@ -670,38 +630,10 @@ impl Cx {
     }
 }
 
-/// Refuses what is neither file nor folder: reading a pipe or a device may never end.
-fn readable(path: PathBuf) -> Result<PathBuf> {
-    if path.is_file() || path.is_dir() { Ok(path) } else { Err(Error::file(&path, "neither a file nor a folder")) }
-}
-
 /// `VIVA_DATA`, or viva's own folder among the user's data.
-fn default_data_folder() -> Option<PathBuf> {
+pub fn data_folder() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os("VIVA_DATA").filter(|f| !f.is_empty()) {
         return Some(folder.into());
     }
-    let base = std::env::var_os("XDG_DATA_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share")))?;
-    Some(base.join("viva"))
-}
-
-/// Follows links of the part that exists and drops `..`, so that a path can't lead out of a permitted folder.
-fn resolve(path: &Path) -> PathBuf {
-    let mut resolved = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                resolved.pop();
-            }
-            Component::CurDir => {}
-            other => {
-                resolved.push(other);
-                if let Ok(real) = resolved.canonicalize() {
-                    resolved = real;
-                }
-            }
-        }
-    }
-    resolved
+    below_home("XDG_DATA_HOME", ".local/share")
 }

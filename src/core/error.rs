@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::permissions::way_out;
+
 /// What an error is about. Scripts read it as `e.kind` after `catch (e)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
@@ -15,7 +17,7 @@ pub enum ErrorKind {
     Model,
     /// A space, search and objective that don't fit together.
     Pairing,
-    /// Writing where a script may not write.
+    /// Reading, writing or starting what a script may not.
     Permission,
     /// The user asked to stop.
     Interrupted,
@@ -90,7 +92,10 @@ impl Error {
 
     /// A file that can't be read or isn't what it should be.
     pub fn file(path: &Path, problem: impl std::fmt::Display) -> Self {
-        Self::new(ErrorKind::File, format!("{}: {problem}", path.display()))
+        let problem = problem.to_string();
+        let hint = way_out(path, &problem);
+        let kind = if hint.is_some() { ErrorKind::Permission } else { ErrorKind::File };
+        Self { hint, ..Self::new(kind, format!("{}: {problem}", path.display())) }
     }
 
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -137,7 +142,17 @@ impl From<tch::TchError> for Error {
         {
             return Self::new(ErrorKind::Memory, line).hint(super::memory::hint());
         }
-        Self::new(ErrorKind::Model, line)
+        // What went wrong in a TorchScript program stands below its source.
+        let line = match text.lines().find_map(|line| line.trim().strip_prefix("RuntimeError: ")) {
+            Some(cause) if !line.contains(cause) => format!("{line} {cause}"),
+            _ => line,
+        };
+        // As libtorch names the file that a program asked for: <path>.
+        let named = line.split_once('<').and_then(|(_, rest)| Some(rest.split_once('>')?.0));
+        match named.and_then(|path| way_out(Path::new(path), &line)) {
+            Some(hint) => Self::new(ErrorKind::Permission, line).hint(hint),
+            None => Self::new(ErrorKind::Model, line),
+        }
     }
 }
 

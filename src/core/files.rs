@@ -41,7 +41,8 @@ pub(super) fn create(target: &Path) -> Result<File> {
     place(begin(target)?, target).map_err(|e| Error::file(target, e))
 }
 
-fn begin(target: &Path) -> Result<tempfile::NamedTempFile> {
+/// A new file beside the target, with its ending, which is gone when it is let go of.
+pub(super) fn begin(target: &Path) -> Result<tempfile::NamedTempFile> {
     let folder = target.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
     let name = target.file_name().and_then(|n| n.to_str()).ok_or_else(|| Error::file(target, "not a file name"))?;
@@ -157,12 +158,6 @@ pub fn broken_seal(text: &str) -> Option<&'static str> {
         true => None,
         false => Some("damaged: what it says is not what its digest was made of"),
     }
-}
-
-/// viva's folder for what only saves time; none where the environment names none.
-pub fn cache_folder() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    Some(set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?.join("viva"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `~` at the beginning of a path, as a shell reads it.
+//! `~` at the beginning of a path, as a shell reads it, and viva's own folders below the home folder.
 
 use std::path::PathBuf;
 
@@ -19,4 +19,11 @@ pub fn at_home(path: &str) -> Result<PathBuf> {
         _ => Err(Error::argument(format!("{path}: `~` begins the home folder only as ~/"))
             .hint(format!("write the whole path, or ./{path} if that is its name"))),
     }
+}
+
+/// A folder of viva's own where the desktop's conventions have it: below the folder that the variable names, else below this
+/// one in the home folder.
+pub fn below_home(variable: &str, folder: &str) -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    Some(set(variable).or_else(|| Some(set("HOME")?.join(folder)))?.join("viva"))
 }

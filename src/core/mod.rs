@@ -1,5 +1,6 @@
 //! Values, tensors, errors, the context of a run and its record: what every other floor stands on.
 
+mod access;
 mod begun;
 mod budget;
 mod caution;
@@ -15,6 +16,7 @@ mod long;
 mod machine;
 pub mod memory;
 mod packed;
+pub mod permissions;
 pub mod record;
 mod stored;
 mod table;
@@ -26,11 +28,11 @@ mod visible;
 
 pub use budget::Budget;
 pub use caution::Cautions;
-pub use cx::{Activity, Cx, Draws, Input, Progress, Quiet, Task};
+pub use cx::{Activity, Cx, Draws, Input, Progress, Quiet, Task, data_folder};
 pub use digest::Digest;
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
 pub use gradient::{Graph, gradients, no_gradient};
-pub use home::at_home;
+pub use home::{at_home, below_home};
 pub use journal::{Journal, LongCall, State};
 pub use json::strict_json;
 pub use long::{columns_of, cut, quoted, wrapped};

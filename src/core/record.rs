@@ -71,9 +71,7 @@ impl Record {
     /// Makes the folder and begins to tell, so that a place that can't be written is refused before any work. A folder with
     /// something in it is refused too: runs are not overwritten.
     pub fn begin(cx: &mut Cx, folder: PathBuf, script: &Path, text: &str) -> Result<Rc<Self>> {
-        let missing = folder.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.exists()).map(PathBuf::from);
-        let made = missing.collect();
-        std::fs::create_dir_all(&folder).map_err(|e| Error::file(&folder, e))?;
+        let made = Self::make_folder(&folder)?;
         let entries = std::fs::read_dir(&folder).map_err(|e| Error::file(&folder, e))?;
         let names: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         // What a run leaves that was killed before its manifest was written.
@@ -101,17 +99,22 @@ impl Record {
             Ok(()) => Ok(record),
             // What lies there is another's, who began at the same moment.
             Err(error) if cx.journal().is_none() => {
-                for folder in &record.made {
-                    // Refused where anything lies in it.
-                    let _ = std::fs::remove_dir(folder);
-                }
+                record.remove_folders(cx);
                 Err(error)
             }
             Err(error) => {
-                record.remove();
+                record.remove(cx);
                 Err(error)
             }
         }
+    }
+
+    /// Makes the folder; says which were missing, innermost first.
+    pub fn make_folder(folder: &Path) -> Result<Vec<PathBuf>> {
+        let missing = folder.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.exists()).map(PathBuf::from);
+        let made = missing.collect();
+        std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
+        Ok(made)
     }
 
     fn new(cx: &Cx, folder: PathBuf, script: &Path, text: &str) -> Self {
@@ -390,7 +393,7 @@ impl Record {
             }
             return self.end(cx, reason).map(|()| true);
         }
-        self.remove();
+        self.remove(cx);
         Ok(false)
     }
 
@@ -417,16 +420,23 @@ impl Record {
     }
 
     /// Removes what `begin` made.
-    fn remove(&self) {
+    fn remove(&self, cx: &Cx) {
         for name in RESERVED {
             let path = self.folder.join(name);
             let is_folder = [PROGRESS, MODULES].contains(&name);
             // What is not there need not be removed.
             let _ = if is_folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
         }
+        self.remove_folders(cx);
+    }
+
+    /// Removes the folders that were made for this run; refused where anything lies in one, which is as it should be.
+    fn remove_folders(&self, cx: &Cx) {
         for folder in &self.made {
-            // Refused where something else was put in the meantime, which is as it should be.
             let _ = std::fs::remove_dir(folder);
+        }
+        if let Some(broker) = cx.broker() {
+            broker.remove_made();
         }
     }
 
@@ -520,6 +530,7 @@ impl Record {
             "begun": self.begun,
             "versions": versions(),
             "machine": machine(),
+            "held": cx.permissions().json(),
             "inputs": inputs,
             "files": self.files(cx),
             "warnings": cx.warnings(),

@@ -9,7 +9,8 @@ use std::time::{Duration, SystemTime};
 use rayon::prelude::*;
 
 use super::picture;
-use crate::core::files::{cache_folder, read, write_whole};
+use crate::core::below_home;
+use crate::core::files::{read, write_whole};
 use crate::core::{Cx, Digest, Error, Result, in_parallel};
 
 /// Of fewer files nothing is kept: to hash them takes no time.
@@ -50,7 +51,7 @@ type List = HashMap<[u64; 2], Known>;
 /// The digests of pictures, each of which is whole, and when the oldest of them was taken, in seconds since 1970.
 pub(super) fn digests(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<(Vec<Digest>, u64)> {
     let task = cx.progress("hashing images", Some(files.len() as u64));
-    let list = cache_folder().filter(|_| files.len() >= KEPT_FROM).map(|folder| {
+    let list = below_home("XDG_CACHE_HOME", ".cache").filter(|_| files.len() >= KEPT_FROM).map(|folder| {
         let whole = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
         folder.join(format!("contents-{}.bin", Digest::of(whole.as_os_str().as_encoded_bytes()).short()))
     });

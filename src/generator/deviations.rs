@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use tch::Kind;
 
 use super::{Condition, Generator};
-use crate::core::files::cache_folder;
-use crate::core::{Cx, Digest, Error, Result, Tensor};
+use crate::core::{Cx, Digest, Error, Result, Tensor, below_home};
 
 /// A place between stages: the latent vectors, or what a stage gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +171,7 @@ fn merge(kept: &mut Option<(Tensor, Tensor)>, count: f64, batch: &Tensor) -> Res
 
 /// The file that keeps deviations between runs.
 fn file(key: &Digest) -> Option<PathBuf> {
-    Some(cache_folder()?.join(format!("deviations-{}.safetensors", key.hex())))
+    Some(below_home("XDG_CACHE_HOME", ".cache")?.join(format!("deviations-{}.safetensors", key.hex())))
 }
 
 fn read(key: &Digest) -> Option<Tensor> {

@@ -154,6 +154,7 @@ fn program(cx: &Cx, path: &Path, name: &str, options: &Options) -> Result<Genera
             Error::argument("a TorchScript program does not say how long its latent vectors are").hint("latent: 128")
         );
     };
+    cx.check_may_hold(path)?;
     let mut module = CModule::load_on_device(path, cx.device())?;
     module.f_set_eval()?;
     let network: Rc<dyn Network> = Rc::new(Program::new(module, latent, options.asked.classes)?);

@@ -85,6 +85,7 @@ fn torchscript(cx: &Cx, path: &Path, name: &str, options: &Options) -> Result<Mo
             .hint("leave out `arch`, `names` and `ignore`"));
     }
     check_normalisation(options, options.input.map(|[c, ..]| c))?;
+    cx.check_may_hold(path)?;
     let mut program =
         CModule::load_on_device(path, cx.device()).map_err(|e| Error::from(e).during(&path.display().to_string()))?;
     program.f_set_eval()?;

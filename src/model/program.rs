@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use tch::{Device, Kind};
 
 use super::Network;
+use crate::core::permissions::held;
 use crate::core::{Error, Result, Tensor, cut};
 
 /// Bytes of an answer, at most: 256 MiB.
@@ -24,9 +25,11 @@ const SHOWN: usize = 8;
 /// How long to wait before looking again whether the user wants to stop.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// A command that the shell runs when it is asked for the first time, and again when it was stopped.
+/// A command that is started when it is asked for the first time, and again when it was stopped.
 pub struct Program {
     command: String,
+    /// What starts it.
+    words: Vec<String>,
     /// How long an answer may take.
     patience: Duration,
     stop: Arc<AtomicBool>,
@@ -43,13 +46,13 @@ struct Running {
 }
 
 impl Program {
-    pub fn new(command: &str, patience: Duration, stop: Arc<AtomicBool>) -> Self {
-        Self { command: command.into(), patience, stop, running: RefCell::new(None) }
+    pub fn new(command: &str, words: Vec<String>, patience: Duration, stop: Arc<AtomicBool>) -> Self {
+        Self { command: command.into(), words, patience, stop, running: RefCell::new(None) }
     }
 
     fn start(&self) -> Result<Running> {
-        let mut shell = Command::new("sh");
-        shell.arg("-c").arg(&self.command);
+        let mut shell = Command::new(self.words.first().map_or("sh", String::as_str));
+        shell.args(self.words.iter().skip(1));
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A group of its own, so that Ctrl-C is ours to handle and all that the command starts ends with it.
         #[cfg(unix)]
@@ -106,7 +109,9 @@ impl Program {
 
     fn failed(&self, running: &Running, what: impl std::fmt::Display) -> Error {
         let said = running.said.lock().map(|lines| Vec::from(lines.clone()).join("\n")).unwrap_or_default();
-        let said = if said.trim().is_empty() { String::new() } else { format!("; it said:\n{said}") };
+        let held = held().is_some() && ["Permission denied", "not permitted"].iter().any(|words| said.contains(words));
+        let held = if held { "\n(programs are held as scripts are: viva doc safety)" } else { "" };
+        let said = if said.trim().is_empty() { String::new() } else { format!("; it said:\n{said}{held}") };
         Error::model(format!("the program {:?} {what}{said}", cut(&self.command, 100)))
     }
 

@@ -7,6 +7,7 @@ use super::prose::{comment, inline, paragraphs};
 use super::{clean, code, document, figure};
 use crate::core::record::opening_comment;
 use crate::core::{Error, Result};
+use crate::primitives::safety;
 use crate::primitives::types::{TYPES, Type};
 use crate::primitives::{Example, Fallback, NAMESPACES, PRIMITIVES, Param, Primitive, reference::methods};
 
@@ -43,6 +44,7 @@ pub fn reference(modules: &[Module], gallery: &[Drawing]) -> Result<Vec<(String,
     for module in modules {
         pages.push((module_file(&module.name), site.module(module)));
     }
+    pages.push(("safety.html".into(), site.safety()));
     pages.push(("gallery.html".into(), site.gallery(gallery)?));
     Ok(pages)
 }
@@ -137,6 +139,7 @@ impl Site<'_> {
                     }
                     (link("types.html", "Types"))
                     @for module in self.modules { (link(&module_file(&module.name), &module.name)) }
+                    (link("safety.html", "Safety"))
                     (link("gallery.html", "Gallery"))
                 } }
             }
@@ -272,6 +275,23 @@ impl Site<'_> {
             section id="source" { h2 { "Source" } (code::numbered(&module.text)) }
         };
         self.page(&module.name, &module_file(&module.name), &head, &main)
+    }
+
+    fn safety(&self) -> String {
+        let head = html! { p { (safety::PURPOSE) } };
+        let main = html! {
+            (paragraphs(safety::OPENING, &links))
+            table .params {
+                thead { tr { @for head in ["A stranger's script can", "", "to be known"] { th scope="col" { (head) } } } }
+                tbody { @for line in safety::LINES { tr {
+                    th scope="row" { (inline(line.what, &links)) }
+                    td data-head="can" { (inline(&line.can.words(), &links)) }
+                    td { (inline(line.note, &links)) }
+                } } }
+            }
+            (paragraphs(safety::CLOSING, &links))
+        };
+        self.page("Safety", "safety.html", &head, &main)
     }
 
     fn gallery(&self, gallery: &[Drawing]) -> Result<String> {

@@ -9,6 +9,7 @@ pub mod net;
 pub mod objective;
 pub mod reference;
 pub mod risk;
+pub mod safety;
 pub mod search;
 pub mod space;
 pub mod tensor;

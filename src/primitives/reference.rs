@@ -8,6 +8,9 @@ pub fn page(name: &str) -> Option<String> {
     if name.is_empty() {
         return Some(contents());
     }
+    if name == "safety" {
+        return Some(super::safety::page());
+    }
     if let Some(primitive) = super::find(name) {
         return Some(function(primitive));
     }
@@ -50,6 +53,7 @@ fn contents() -> String {
     }
     let names: Vec<&str> = TYPES.iter().map(|kind| kind.name).collect();
     text += &format!("types\n  {}\n\n", names.join(", "));
+    text += "safety  what a stranger's script can and can't do\n\n";
     text + "help(\"name\") shows one of them with its options and an example"
 }
 

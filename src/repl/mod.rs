@@ -10,13 +10,15 @@ mod prompt;
 mod saved;
 mod typing;
 
-use std::path::PathBuf;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 use rustyline::error::ReadlineError;
 
-use crate::core::{Error, Result};
+use crate::core::{Error, Result, below_home, suggestion};
+use crate::sandbox::{FLAGS, Flags, Sandbox, Wanted, hold};
 use crate::script::Diagnostic;
 use prompt::{Next, Prompt};
 
@@ -29,9 +31,9 @@ const LARGEST: u64 = 64 << 20;
 
 const PROMPT: &str = "viva> ";
 
-/// `start`: whether the start-up file is run first.
-pub fn main(start: bool, allow_run: bool) -> ExitCode {
-    match lines(start, allow_run) {
+/// `start`: whether the start-up file is run first; `flags`: those among these words that allow scripts more.
+pub fn main(start: bool, flags: &[&str]) -> ExitCode {
+    match lines(start, flags) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -42,13 +44,15 @@ pub fn main(start: bool, allow_run: bool) -> ExitCode {
 }
 
 /// Reads and answers until the end. Says whether all went well; a person at a terminal has seen what did not.
-fn lines(start: bool, allow_run: bool) -> Result<bool> {
-    let mut prompt = Prompt::new(allow_run);
-    let terminal = |error: ReadlineError| Error::new(crate::core::ErrorKind::File, format!("the terminal: {error}"));
-    let mut editor = typing::editor(prompt.session.clone(), commands::names(), PROMPT).map_err(terminal)?;
+fn lines(start: bool, flags: &[&str]) -> Result<bool> {
     let history = history_file();
     if let Some(file) = &history {
         let _ = file.parent().map(std::fs::create_dir_all);
+    }
+    let mut prompt = Prompt::new(held(flags, history.as_deref())?);
+    let terminal = |error: ReadlineError| Error::new(crate::core::ErrorKind::File, format!("the terminal: {error}"));
+    let mut editor = typing::editor(prompt.session.clone(), commands::names(), PROMPT).map_err(terminal)?;
+    if let Some(file) = &history {
         // A first start has no history yet, and a pipe has no end.
         if file.is_file() && file.metadata().is_ok_and(|it| it.len() < LARGEST) {
             let _ = editor.load_history(file);
@@ -101,6 +105,23 @@ fn lines(start: bool, allow_run: bool) -> Result<bool> {
     Ok(prompt.interactive || !prompt.failed)
 }
 
+/// Holds the process from here on.
+fn held(words: &[&str], history: Option<&Path>) -> Result<Sandbox> {
+    let mut flags = Flags::default();
+    for word in words {
+        if !flags.take_word(word)? && *word != "--no-init" {
+            return Err(Error::argument(format!("the prompt has no {word}"))
+                .hint(suggestion(word.trim_start_matches("--"), FLAGS)));
+        }
+    }
+    flags.add_configured()?;
+    let here = std::env::current_dir().map_err(|e| Error::file(Path::new("."), e))?;
+    let own = history.and_then(Path::parent).map(Path::to_path_buf).into_iter().collect();
+    let asks = std::io::stdin().is_terminal();
+    let home = Some(here.as_path());
+    hold(Wanted { flags: &flags, read: vec![], home, folder: &here, own, made: vec![], asks })
+}
+
 /// Does what was typed or pasted, piece by piece, until one fails.
 fn answer(prompt: &mut Prompt, text: &str) -> Next {
     for piece in prompt.pieces(text) {
@@ -118,8 +139,5 @@ fn answer(prompt: &mut Prompt, text: &str) -> Next {
 }
 
 fn history_file() -> Option<PathBuf> {
-    let base = std::env::var_os("XDG_STATE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state")))?;
-    Some(base.join("viva/history"))
+    Some(below_home("XDG_STATE_HOME", ".local/state")?.join("history"))
 }

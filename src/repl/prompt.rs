@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::saved::{self, Line};
-use crate::core::{Cx, Error, Journal, Value, visible};
+use crate::core::{Cx, Error, Journal, Value, below_home, visible};
+use crate::sandbox::Sandbox;
 use crate::script::{Diagnostic, Session, error_map};
 use crate::term::{
     Leaving, Paint, Screen, TerminalMode, context, default_device, duration, leave_at_once, stop_on_signals,
@@ -44,6 +45,8 @@ pub struct Prompt {
     pub lines: Vec<Line>,
     /// The seed at the start.
     pub seed: u64,
+    /// What scripts may do.
+    pub sandbox: Sandbox,
     /// While this is set, scripts print nothing.
     pub muted: Rc<Cell<bool>>,
     /// What `:load` read last, for `:reload`.
@@ -54,12 +57,9 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// `allow_run`: scripts may start programs.
-    pub fn new(allow_run: bool) -> Self {
+    pub fn new(sandbox: Sandbox) -> Self {
         let mut cx = context();
-        if allow_run {
-            cx.allow_run();
-        }
+        sandbox.apply(&mut cx);
         cx.set_device(default_device());
         let muted = Rc::new(Cell::new(false));
         let quiet = muted.clone();
@@ -92,6 +92,7 @@ impl Prompt {
             session: Rc::new(RefCell::new(Session::new(cx.clone()))),
             seed: cx.seed(),
             cx,
+            sandbox,
             idle,
             mode,
             leaving,
@@ -223,7 +224,5 @@ impl Prompt {
 
 /// `~/.config/viva/init.rhai`
 pub fn start_up_file() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))?;
-    Some(base.join("viva/init.rhai"))
+    Some(below_home("XDG_CONFIG_HOME", ".config")?.join("init.rhai"))
 }

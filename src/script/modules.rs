@@ -157,6 +157,9 @@ impl Resolver {
         if file.exists() && !file.is_file() {
             return Err(Error::file(&file, "not a script"));
         }
+        if file.exists() {
+            self.cx.check_read(&file)?;
+        }
         let text = std::fs::read_to_string(&file).map_err(|error| {
             Error::file(&file, error)
                 .hint("imports are relative to the script that imports; \"std/...\" comes with viva")

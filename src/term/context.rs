@@ -8,13 +8,13 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::{Bar, Paint, width};
-use crate::core::{Cx, resolve_device, settle_kernels, tune_allocator, visible};
+use crate::core::{Cx, resolve_device, tune_allocator, visible};
 
-/// What a process does first: an allocator that keeps its pages, kernels that are chosen before threads ask for them, and no developers' report of
-/// panics, which are caught where primitives are called and explained there.
+/// What a process does first: an allocator that keeps its pages, and no developers' report of panics, which are caught where
+/// primitives are called and explained there. Nothing of libtorch, whose first call starts a thread, and threads from before a
+/// process is held are not held.
 pub fn start() {
     tune_allocator();
-    settle_kernels();
     // `viva ... | head` ends quietly when its reader does, as other commands do.
     #[cfg(unix)]
     // SAFETY: resets one signal to its default before any thread is started.

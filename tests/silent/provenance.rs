@@ -12,7 +12,9 @@ use viva::script::Session;
 
 fn command(folder: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
-    command.current_dir(folder).args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Images and modules lie beside the folder of a script, which is all that a script reads by itself.
+    let may_read = words.first().filter(|command| **command == "run").map(|_| "--allow-read=.");
+    command.current_dir(folder).args(words).args(may_read).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 

@@ -29,7 +29,9 @@ pub static LOAD: Primitive = Primitive {
             .or(Fallback::Absent("none")),
     ],
     returns: "Model",
-    notes: "The content decides what a file is, not its ending. State dicts are read without running code: tensors, containers \
+    notes: "A TorchScript file is a program: it does what it likes when it is loaded and asked. On Linux the kernel holds it to what scripts may \
+            touch, and where nothing holds it, it is refused unless viva was started with `--allow-native` (`viva doc safety`). Weights are no program.\n\n\
+            The content decides what a file is, not its ending. State dicts are read without running code: tensors, containers \
             and numbers only, both formats of torch.save, also inside {\"state_dict\": ...} or behind `module.`. Layers written \
             down are named by position, as in PyTorch's Sequential: `0.weight`. A tensor that is missing, unused or of another \
             shape is an error. What a file that was saved here says of its layers, input, mean and std counts where the caller says \

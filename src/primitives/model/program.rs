@@ -17,7 +17,9 @@ pub static PROGRAM: Primitive = Primitive {
         Param::new("seconds", Kind::Float, "how long an answer may take").range(0.01, 1e6).or(Fallback::Float(60.0)),
     ],
     returns: "Model",
-    notes: "Scripts that others wrote could start anything, so this is refused unless viva was started with `--allow-run`.\n\n\
+    notes: "Scripts that others wrote could start anything, so this is refused unless viva was started with `--allow-run`; with \
+            `--allow-run=python3` that program alone can be started, without a shell between. Programs are held as scripts are: they write \
+            where scripts may write, read what scripts may read and reach no network (`viva doc safety`).\n\n\
             For every batch the program reads one line of JSON, `{\"images\": N, \"shape\": [C, H, W]}`, and then N x C x H x W float32 numbers in \
             [0, 1], little end first; it answers one line of JSON with N arrays of K scores, and flushes. In Python: \
             `head = json.loads(sys.stdin.buffer.readline())`, `x = numpy.frombuffer(sys.stdin.buffer.read(4 * head[\"images\"] * \
@@ -36,8 +38,8 @@ pub static PROGRAM: Primitive = Primitive {
         if command.trim().is_empty() {
             return Err(Error::argument("`command` is empty").hint("model::program(\"python3 scores.py\")"));
         }
-        cx.check_may_run(command)?;
-        let program = Program::new(command, Duration::from_secs_f64(args.float("seconds")), cx.stop_flag());
+        let words = cx.words_to_run(command)?;
+        let program = Program::new(command, words, Duration::from_secs_f64(args.float("seconds")), cx.stop_flag());
         let mut digest = Digest::of(format!("program {command}").as_bytes());
         // Other lines in the same file are another program.
         for file in files_of(command) {

@@ -9,7 +9,7 @@ pub static SAVE: Primitive = Primitive {
         Param::new(
             "path",
             Kind::Path,
-            "below the run folder (at the prompt: the working folder), or where --allow-write says",
+            "below the run folder (at the prompt: the working folder), or where --allow-write=PATH says",
         ),
     ],
     options: &[],

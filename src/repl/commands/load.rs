@@ -11,7 +11,8 @@ fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
     if rest.is_empty() {
         return Err(Error::argument(":load needs a file").hint(":load script.rhai"));
     }
-    let file = prompt.cx.find(rest)?;
+    let file = prompt.cx.find_named(rest)?;
+    file.parent().into_iter().for_each(|home| prompt.cx.grant_read(home.to_path_buf()));
     let next = load(prompt, &file)?;
     prompt.loaded = Some(file);
     Ok(next)

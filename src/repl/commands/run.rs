@@ -19,9 +19,11 @@ fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
     let Some((file, given)) = words.split_first() else {
         return Err(Error::argument(":run needs a script").hint(":run script.rhai --name value"));
     };
-    let file = prompt.cx.find(file)?;
+    let file = prompt.cx.find_named(file)?;
     let text = load::read(&file)?;
     let mut cx = context();
+    prompt.sandbox.apply(&mut cx);
+    file.parent().into_iter().for_each(|home| cx.grant_read(home.to_path_buf()));
     cx.stop_with(&prompt.cx);
     cx.set_device(prompt.cx.device());
     let screen = prompt.screen.clone();

@@ -1,0 +1,137 @@
+//! What a process needs to read and write to run at all: the system, its own libraries, its own folders.
+
+use std::path::{Path, PathBuf};
+
+use super::flags::configuration;
+use crate::core::below_home;
+use crate::core::permissions::{Programs, holds_home, is_own};
+
+/// Programs and libraries of the system, and what it says of itself. Of `/etc` no more than libraries need: passwords and
+/// keys lie there.
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/bin",
+    "/sbin",
+    "/nix/store",
+    "/proc",
+    "/sys",
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/etc/alternatives",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/ld.so.preload",
+    "/etc/localtime",
+    "/etc/nsswitch.conf",
+    "/etc/OpenCL",
+];
+
+/// What is read to find a host and to trust it.
+const NETWORK: &[&str] = &[
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/host.conf",
+    "/etc/gai.conf",
+    "/etc/services",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/pki/tls/certs",
+    "/etc/ca-certificates",
+];
+
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/tty"];
+
+/// What starts programs that are linked at run time.
+pub const LOADERS: &[&str] = &[
+    "/lib64/ld-linux-x86-64.so.2",
+    "/lib/ld-linux-aarch64.so.1",
+    "/lib/ld-musl-x86_64.so.1",
+    "/lib/ld-musl-aarch64.so.1",
+];
+
+pub fn to_read(run: &Programs, net: bool) -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
+    if net {
+        places.extend(NETWORK.iter().map(PathBuf::from));
+    }
+    places.extend(configuration());
+    places.extend(below_home("XDG_CACHE_HOME", ".cache"));
+    // Kernels that CUDA compiled before.
+    places.extend(std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".nv")));
+    places.extend(libraries());
+    match run {
+        Programs::None => {}
+        Programs::Named(programs) => programs.iter().for_each(|program| places.extend(around(program))),
+        Programs::Any => {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&path).for_each(|folder| places.extend(around(&folder.join("program"))));
+        }
+    }
+    places
+}
+
+/// A program's folder and, beside a folder `bin`, the libraries of the same installation.
+fn around(program: &Path) -> Vec<PathBuf> {
+    let Some(folder) = program.parent().filter(|folder| folder.is_absolute()) else { return vec![] };
+    let mut places = vec![folder.to_path_buf()];
+    if let Some(root) = folder.parent().filter(|_| folder.ends_with("bin")) {
+        places.extend(["lib", "lib64", "pyvenv.cfg"].map(|name| root.join(name)));
+    }
+    places
+}
+
+/// Where libtorch and what it opens later lie.
+fn libraries() -> Vec<PathBuf> {
+    let path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let mut places: Vec<PathBuf> = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let torch = maps.lines().find_map(|line| Some(&line[line.find('/').filter(|_| line.contains("libtorch_cpu"))?..]));
+    if let Some(folder) = torch.and_then(|file| Path::new(file).parent()) {
+        places.push(folder.to_path_buf());
+        // As pip lays CUDA's libraries beside torch.
+        places.extend(folder.ancestors().nth(2).map(|above| above.join("nvidia")));
+    }
+    places
+}
+
+pub fn to_write() -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = DEVICES.iter().map(PathBuf::from).collect();
+    if let Some(cache) = below_home("XDG_CACHE_HOME", ".cache") {
+        // Only what is there can be allowed; without it the cache stays empty.
+        let _ = std::fs::create_dir_all(&cache);
+        places.push(cache);
+    }
+    if Path::new("/dev/nvidiactl").exists() || Path::new("/dev/dxg").exists() {
+        let devices = std::fs::read_dir("/dev").into_iter().flatten().flatten().map(|entry| entry.path());
+        let own = |name: &str| name.starts_with("nvidia") || name == "dxg" || name == "shm";
+        places.extend(devices.filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(own)));
+    }
+    places
+}
+
+/// A folder to read with all that lies below; of the home folder all but hidden names, of folders above it nothing.
+pub fn open(folder: &Path) -> Vec<PathBuf> {
+    if !holds_home(folder) {
+        return vec![folder.to_path_buf()];
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|path| is_own(path, folder)).collect()
+}
+
+/// Where the links in a folder lead that the user keeps data in.
+pub fn links(folder: &Path) -> Vec<PathBuf> {
+    let below = [folder.to_path_buf(), folder.join("data"), folder.join("models")];
+    let entries = below.iter().flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
+    entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()))
+        .filter_map(|entry| entry.path().canonicalize().ok())
+        .collect()
+}
