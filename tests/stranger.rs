@@ -377,17 +377,17 @@ fn tried(name: &str, flag: Option<&str>) -> Result<bool, Box<dyn std::error::Err
                 || program(&format!("touch -t 200001010000 {shown}"), &["--allow-write"])
         }
         "start" => {
-            let said = place.program("echo done >&2", &given("sh"));
-            assert!(said.has("done") || said.has("--allow-run"), "{}", said.text);
+            let said = place.program("echo began >&2", &given("sh"));
+            assert!(said.has("began\n") || said.has("--allow-run"), "{}", said.text);
             if flag.is_some() {
-                assert!(place.program("echo done >&2", &["--allow-run"]).has("done"));
+                assert!(place.program("echo began >&2", &["--allow-run"]).has("began\n"));
                 // That one alone: neither another, nor another through it.
-                let said = place.program("echo done >&2", &["--allow-run=cat"]);
-                assert!(!said.has("done") && said.has("--allow-run=sh"), "{}", said.text);
-                let said = place.program("env true && echo done >&2", &["--allow-run=sh"]);
-                assert!(said.has("ended") && !said.has("done"), "{}", said.text);
+                let said = place.program("echo began >&2", &["--allow-run=cat"]);
+                assert!(!said.has("began\n") && said.has("--allow-run=sh"), "{}", said.text);
+                let said = place.program("env true && echo began >&2", &["--allow-run=sh"]);
+                assert!(said.has("ended") && !said.has("began\n"), "{}", said.text);
             }
-            said.has("done")
+            said.has("began\n")
         }
         "network" => {
             let (tcp, udp) = (TcpListener::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);

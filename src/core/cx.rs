@@ -539,22 +539,24 @@ impl Cx {
 
     /// Writes a file whole or not at all: `fill` gets a temporary name with the target's ending.
     pub fn write_with(&self, target: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-        match &self.broker {
+        let busy = self.journal.as_ref().is_some_and(Journal::is_busy);
+        let is_told = busy || self.record.is_some();
+        let digest = match &self.broker {
             Some(broker) if !can_write(target) => {
                 let own = if can_write(&self.folder) { None } else { below_home("XDG_CACHE_HOME", ".cache") };
                 let name = target.file_name().ok_or_else(|| Error::file(target, "not a file name"))?;
                 let here = files::begin(&own.as_ref().unwrap_or(&self.folder).join(name))?;
                 fill(here.path())?;
-                let bytes = std::fs::read(here.path()).map_err(|e| Error::file(target, e));
-                broker.write(target, &bytes?)?;
+                let bytes = std::fs::read(here.path()).map_err(|e| Error::file(target, e))?;
+                broker.write(target, &bytes)?;
+                Some(Digest::of(&bytes))
             }
-            _ => files::write_whole(target, fill)?,
-        }
-        let busy = self.journal.as_ref().is_some_and(Journal::is_busy);
-        if !busy && self.record.is_none() {
-            return Ok(());
-        }
-        let digest = Digest::of_file(target)?;
+            _ => {
+                files::write_whole(target, fill)?;
+                is_told.then(|| Digest::of_file(target)).transpose()?
+            }
+        };
+        let Some(digest) = digest.filter(|_| is_told) else { return Ok(()) };
         self.repeated.borrow_mut().remove(target);
         self.written.borrow_mut().insert(target.to_path_buf(), digest);
         if busy {
