@@ -281,7 +281,7 @@ impl Site<'_> {
         let head = html! { p { (safety::PURPOSE) } };
         let main = html! {
             (paragraphs(safety::OPENING, &links))
-            table .params {
+            table .params.abilities {
                 thead { tr { @for head in ["A stranger's script can", "", "to be known"] { th scope="col" { (head) } } } }
                 tbody { @for line in safety::LINES { tr {
                     th scope="row" { (inline(line.what, &links)) }
