@@ -552,3 +552,18 @@ fn what_is_always_to_hold_stands_in_the_configuration() -> Outcome {
     assert!(!place.torchscript(&body, &[]).well);
     Ok(())
 }
+
+#[test]
+fn a_report_tells_what_a_run_could_touch() -> Outcome {
+    let place = Place::new()?;
+    let flag = format!("--allow-read={}", place.root.path().join("home").display());
+    assert!(place.run("1 + 1", &["--out", "run", &flag]).well);
+    let manifest = std::fs::read_to_string(place.root.path().join("work/run/manifest.json"))?;
+    assert!(manifest.contains(&format!("\"{flag}\"")), "{manifest}");
+    assert!(Said::of(place.command(&["report", "run"]).output()).well);
+    let page = std::fs::read_to_string(place.root.path().join("work/run/report.html"))?;
+    for words in [flag.as_str(), "it could read", "write nothing else; start nothing; no network"] {
+        assert!(page.contains(words), "{words}");
+    }
+    Ok(())
+}

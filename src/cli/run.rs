@@ -87,6 +87,10 @@ pub fn main(words: &[String]) -> Outcome {
     if let Some(repeat) = &repeat {
         record.note(&cx, "repeats", repeat.note())?;
     }
+    let allowed = options.flags.words();
+    if !allowed.is_empty() {
+        record.note(&cx, "allowed", allowed.into())?;
+    }
     let mut session = Session::new(Rc::new(cx));
     let leaving = stop_on_signals(session.cx(), |_| false);
     let cx = session.cx().clone();

@@ -7,7 +7,7 @@ use super::{clean, shortened};
 use crate::core::{Digest, number};
 
 /// What stands elsewhere on the page, or in rows of its own.
-const APART: [&str; 21] = [
+const APART: [&str; 23] = [
     "files",
     "sha256",
     "begun",
@@ -29,6 +29,8 @@ const APART: [&str; 21] = [
     "earlier_machines",
     "repeats",
     "verified",
+    "allowed",
+    "held",
 ];
 
 /// How a run ended.
@@ -118,6 +120,12 @@ pub fn table(manifest: &Json, script: Option<&str>) -> Markup {
     for (name, value) in map.get("machine").and_then(Json::as_object).into_iter().flatten() {
         row(&name.replace('_', " "), plain(value));
     }
+    if let Some(allowed) = map.get("allowed") {
+        row("flags it was given", html! { code { (clean(&shortened(&each(allowed, " "), 500))) } });
+    }
+    if let Some(held) = map.get("held") {
+        row("held by", html! { (clean(&shortened(&holds(held), 2000))) });
+    }
     if let Some(repeats) = map.get("repeats") {
         row("repeats", html! { "the run of " code { (plain(&repeats["folder"])) } (differing(repeats)) });
     }
@@ -203,6 +211,28 @@ fn inputs_table(inputs: &[Json]) -> Markup {
 
 fn plain(value: &Json) -> Markup {
     html! { (clean(&shortened(&word(value), 500))) }
+}
+
+/// The words of a list, or the one word.
+fn each(value: &Json, between: &str) -> String {
+    let words = |all: &Vec<Json>| all.iter().map(word).collect::<Vec<_>>().join(between);
+    value.as_array().map_or_else(|| word(value), words)
+}
+
+/// What a run could touch beside its own folder, and what saw to that.
+fn holds(held: &Json) -> String {
+    let paths = |name: &str| match each(&held[name], ", ") {
+        none if none.is_empty() => "nothing else".into(),
+        some => some,
+    };
+    let net = if held["net"] == Json::Bool(true) { "the network" } else { "no network" };
+    format!(
+        "{}; it could read {}; write {}; start {}; {net}",
+        word(&held["by"]),
+        paths("read"),
+        paths("write"),
+        paths("run").replace("nothing else", "nothing")
+    )
 }
 
 /// A value in one line.
