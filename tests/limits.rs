@@ -57,6 +57,7 @@ fn what_grows_stops_at_the_budget() {
         "let s = \"a\"; loop { s += s; }",
         "s = (); let a = [1]; loop { a += a; }",
         "a = (); let t = []; loop { t.push(tensor::zeros([1000000])); }",
+        "t = []; let u = tensor::zeros([1000, 1000]); loop { t.push(1.0 - u); }",
         "t = (); tensor::zeros([10000000]).sum()",
     ];
     let said = typed("1GB", &lines);
@@ -103,6 +104,7 @@ fn padding_stops_at_ctrl_c() {
     // Hours of letters, each of which takes no memory to speak of.
     terminal.press("print(\"begun\"); loop { s.pad(100000000, \"b\"); s = \"a\"; }\r");
     terminal.wait("\nbegun");
+    std::thread::sleep(std::time::Duration::from_millis(300));
     terminal.press("\u{3}");
     terminal.wait("stopped");
     terminal.prompt();

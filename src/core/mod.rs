@@ -39,8 +39,8 @@ pub use long::{columns_of, cut, quoted, wrapped};
 pub use packed::Packed;
 pub use table::Table;
 pub use tensor::{
-    Tensor, cuda_available, device_name, in_parallel, in_stream, normal_within_two_deviations, random, resolve_device,
-    set_threads, settle_kernels, tune_allocator, with_stream, with_stream_of,
+    Tensor, attempt, cuda_available, device_name, failed_call, in_parallel, in_stream, normal_within_two_deviations,
+    random, resolve_device, set_threads, settle_kernels, tune_allocator, with_stream, with_stream_of,
 };
 pub use value::{Callback, Object, Value, number, significant};
 pub use visible::{picture, visible, visible_letters};

@@ -94,19 +94,36 @@ pub fn settle_kernels() {
         // MKL_CBWR_AUTO of mkl_types.h: the best kernels that this processor has.
         const BEST_FOR_THE_PROCESSOR: i32 = 2;
         if std::env::var_os("MKL_CBWR").is_none_or(|mode| mode.is_empty()) {
-            // SAFETY: the function is mkl_cbwr_set of MKL's documentation, which takes and answers an int.
+            // SAFETY: the functions are mkl_cbwr_set and mkl_set_dynamic of MKL's documentation, which take an int.
             unsafe {
                 let process = libloading::os::unix::Library::this();
                 if let Ok(set) = process.get::<unsafe extern "C" fn(i32) -> i32>(b"mkl_serv_cbwr_set\0") {
                     set(BEST_FOR_THE_PROCESSOR);
                 }
+                // As libtorch does once it is told a number of threads, which would start them.
+                if let Ok(set) = process.get::<unsafe extern "C" fn(i32)>(b"MKL_Set_Dynamic\0") {
+                    set(0);
+                }
             }
         }
         // What libtorch can't do now it says where it is asked for.
         drop(Tensor::f_ones([1], (tch::Kind::Float, Device::Cpu)).and_then(|one| one.f_sqrt()));
-        // libtorch keeps MKL from choosing fewer threads by itself once it was told a number.
-        tch::set_num_threads(tch::get_num_threads());
     });
+}
+
+/// Runs work of libtorch that may fail. A number that tch lets go of after a call that failed makes it panic with that call's error,
+/// which is then the error of the work.
+pub fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| match failed_call(&*panic) {
+        Some(error) => Err(error),
+        None => std::panic::resume_unwind(panic),
+    })
+}
+
+/// The error of libtorch that a panic of tch is about, if it is about one.
+pub fn failed_call(panic: &(dyn std::any::Any + Send)) -> Option<Error> {
+    let (_, told) = panic.downcast_ref::<String>()?.split_once("`Err` value: Torch(\"")?;
+    Some(tch::TchError::Torch(told.replace("\\n", "\n")).into())
 }
 
 /// Sets the number of CPU threads that libtorch uses for one operation.

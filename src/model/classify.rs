@@ -1,7 +1,7 @@
 //! What a model answers to many images: scores, labels and how often it is right, in batches.
 
 use super::Model;
-use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, number};
+use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, attempt, number};
 use crate::data::Dataset;
 
 /// Images to classify.
@@ -70,7 +70,7 @@ impl Model {
             while at < n {
                 cx.check()?;
                 let size = (part as i64).min(n - at);
-                let answers = match tch::no_grad(|| self.logits(&images.f_narrow(0, at, size)?)) {
+                let answers = match attempt(|| tch::no_grad(|| self.logits(&images.f_narrow(0, at, size)?))) {
                     Err(error) if error.is_out_of_memory() && size > 1 => {
                         part = (size as usize).div_ceil(2);
                         cx.warn(format!("{label}: out of memory with a batch of {size}; going on with {part}"));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 
-use crate::core::{Callback, Cx, Digest, Error, Object, Result, Value, suggestion};
+use crate::core::{Callback, Cx, Digest, Error, Object, Result, Value, failed_call, suggestion};
 
 /// What a parameter accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -326,6 +326,9 @@ impl Primitive {
                 if named || error.kind == crate::core::ErrorKind::Callback { error } else { error.during(self.path) }
             }),
             Err(panic) => {
+                if let Some(error) = failed_call(&*panic) {
+                    return Err(error.during(self.path));
+                }
                 let text = panic
                     .downcast_ref::<String>()
                     .cloned()

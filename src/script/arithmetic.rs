@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rhai::{Dynamic, Engine, EvalAltResult, Position};
 
 use super::value::{ErrorHandle, Handle, TensorHandle};
-use crate::core::{Error, Tensor, Value};
+use crate::core::{Error, Tensor, Value, attempt};
 use crate::space::{AnySpace, composed};
 
 pub fn register(engine: &mut Engine) {
@@ -125,19 +125,19 @@ fn tensors(engine: &mut Engine) {
     macro_rules! operator {
         ($operator:literal, $between:ident, $scalar:ident, $reversed:expr) => {
             engine.register_fn($operator, |a: TensorHandle, b: TensorHandle| {
-                handle($operator, &a.0, &b.0.size(), counting(&a).and_then(|a| a.$between(&*counting(&b)?)))
+                handle($operator, &a.0, &b.0.size(), || counting(&a).and_then(|a| a.$between(&*counting(&b)?)))
             });
             engine.register_fn($operator, |a: TensorHandle, b: f64| {
-                handle($operator, &a.0, &[], counting(&a).and_then(|a| a.$scalar(b)))
+                handle($operator, &a.0, &[], || counting(&a).and_then(|a| a.$scalar(b)))
             });
             engine.register_fn($operator, |a: TensorHandle, b: i64| {
-                handle($operator, &a.0, &[], counting(&a).and_then(|a| a.$scalar(b as f64)))
+                handle($operator, &a.0, &[], || counting(&a).and_then(|a| a.$scalar(b as f64)))
             });
             engine.register_fn($operator, |a: f64, b: TensorHandle| {
-                handle($operator, &b.0, &[], counting(&b).and_then(|b| $reversed(&b, a)))
+                handle($operator, &b.0, &[], || counting(&b).and_then(|b| $reversed(&b, a)))
             });
             engine.register_fn($operator, |a: i64, b: TensorHandle| {
-                handle($operator, &b.0, &[], counting(&b).and_then(|b| $reversed(&b, a as f64)))
+                handle($operator, &b.0, &[], || counting(&b).and_then(|b| $reversed(&b, a as f64)))
             });
         };
     }
@@ -146,17 +146,17 @@ fn tensors(engine: &mut Engine) {
     operator!("-", f_sub, f_sub_scalar, |b: &Tensor, a: f64| -> Answer { b.f_neg()?.f_add_scalar(a) });
     operator!("*", f_mul, f_mul_scalar, |b: &Tensor, a: f64| -> Answer { b.f_mul_scalar(a) });
     operator!("/", f_div, f_div_scalar, |b: &Tensor, a: f64| -> Answer { b.f_reciprocal()?.f_mul_scalar(a) });
-    engine.register_fn("-", |a: TensorHandle| handle("-", &a.0, &[], counting(&a).and_then(|a| a.f_neg())));
+    engine.register_fn("-", |a: TensorHandle| handle("-", &a.0, &[], || counting(&a).and_then(|a| a.f_neg())));
     engine.register_fn("&", |a: TensorHandle, b: TensorHandle| mask("&", &[&a.0, &b.0], || a.0.f_logical_and(&b.0)));
     engine.register_fn("|", |a: TensorHandle, b: TensorHandle| mask("|", &[&a.0, &b.0], || a.0.f_logical_or(&b.0)));
     engine.register_fn("!", |a: TensorHandle| mask("!", &[&a.0], || a.0.f_logical_not()));
     macro_rules! comparison {
         ($operator:literal, $between:ident, $scalar:ident) => {
             engine.register_fn($operator, |a: TensorHandle, b: TensorHandle| {
-                handle($operator, &a.0, &b.0.size(), a.0.$between(&b.0))
+                handle($operator, &a.0, &b.0.size(), || a.0.$between(&b.0))
             });
-            engine.register_fn($operator, |a: TensorHandle, b: f64| handle($operator, &a.0, &[], a.0.$scalar(b)));
-            engine.register_fn($operator, |a: TensorHandle, b: i64| handle($operator, &a.0, &[], a.0.$scalar(b)));
+            engine.register_fn($operator, |a: TensorHandle, b: f64| handle($operator, &a.0, &[], || a.0.$scalar(b)));
+            engine.register_fn($operator, |a: TensorHandle, b: i64| handle($operator, &a.0, &[], || a.0.$scalar(b)));
         };
     }
     // Element by element, as in PyTorch; Rhai would answer one `false` for values of different types.
@@ -183,7 +183,7 @@ fn mask(
     combine: impl FnOnce() -> Result<Tensor, tch::TchError>,
 ) -> Result<TensorHandle, Box<EvalAltResult>> {
     match tensors.iter().find(|tensor| tensor.kind() != tch::Kind::Bool) {
-        None => handle(operator, tensors[0], &tensors[tensors.len() - 1].size(), combine()),
+        None => handle(operator, tensors[0], &tensors[tensors.len() - 1].size(), combine),
         Some(other) => {
             let what = format!("`{operator}` is for masks, such as `x > 0`; got a tensor of {:?}", other.kind());
             let error = Error::argument(what);
@@ -196,10 +196,10 @@ fn handle(
     operator: &str,
     a: &Tensor,
     b: &[i64],
-    answer: Result<Tensor, tch::TchError>,
+    answer: impl FnOnce() -> Result<Tensor, tch::TchError>,
 ) -> Result<TensorHandle, Box<EvalAltResult>> {
-    answer.map(|tensor| TensorHandle(tensor.into())).map_err(|error| {
-        let error = match Error::from(error) {
+    attempt(|| Ok(answer()?)).map(|tensor| TensorHandle(tensor.into())).map_err(|error| {
+        let error = match error {
             error if error.is_out_of_memory() => error,
             _ => Error::argument(format!("`{operator}`: tensors of shapes {:?} and {b:?} do not fit", a.size())),
         };

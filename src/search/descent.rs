@@ -9,7 +9,9 @@ use super::adam::{Adam, Shortfall};
 use super::snr::snr;
 use super::transcript::{Row, Transcript};
 use super::{Examination, PAIRS, cautions, rounds};
-use crate::core::{Cx, Error, ErrorKind, Graph, LongCall, Object, Result, State, Tensor, gradients, no_gradient};
+use crate::core::{
+    Cx, Error, ErrorKind, Graph, LongCall, Object, Result, State, Tensor, attempt, gradients, no_gradient,
+};
 use crate::objective::{Aim, Goals, Verdict, Verdicts, loss, numbers};
 use crate::space::{Differentiable, Point};
 
@@ -165,7 +167,7 @@ impl Descent<'_> {
                 self.save(&mut call)?;
             }
             self.fill()?;
-            match self.advance() {
+            match attempt(|| self.advance()) {
                 Err(error) if error.is_out_of_memory() && self.slots.len() > 1 => self.halve()?,
                 outcome => {
                     for (case, ended) in outcome? {

@@ -12,7 +12,7 @@ use super::rounds;
 use super::snr::snr;
 use super::transcript::{Row, Transcript};
 use super::{Examination, cautions};
-use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result, State, Tensor};
+use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result, State, Tensor, attempt};
 use crate::model::Model;
 use crate::objective::{Aim, Goals, Objective, Verdicts, judge, loss, numbers};
 use crate::space::{Point, Space};
@@ -188,7 +188,7 @@ impl<'a> Followed<'a> {
         while next < total {
             cx.check()?;
             let count = part.min(total - next);
-            let cases = match self.follow(cx, next, count, &mut call) {
+            let cases = match attempt(|| self.follow(cx, next, count, &mut call)) {
                 Err(error) if error.is_out_of_memory() && count > 1 => {
                     part = count.div_ceil(2);
                     cx.warn(format!("examine: out of memory with a batch of {count}; going on with {part}"));

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use super::Examination;
 use super::transcript::{Row, Transcript};
-use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, Value};
+use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, Value, attempt};
 use crate::data::Batch;
 use crate::model::Model;
 use crate::objective::Verdicts;
@@ -209,7 +209,7 @@ impl<W: Work> Rounds<'_, W> {
         let mut rest = batch;
         while !rest.is_empty() {
             let (part, after) = rest.split_at(rest.len().min(self.batch));
-            match self.work.verdicts(held, part) {
+            match attempt(|| self.work.verdicts(held, part)) {
                 Err(error) if error.is_out_of_memory() && part.len() > 1 => {
                     self.batch = part.len().div_ceil(2);
                     let (size, half) = (part.len(), self.batch);

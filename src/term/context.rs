@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::{Bar, Paint, width};
-use crate::core::{Cx, resolve_device, tune_allocator, visible};
+use crate::core::{Cx, failed_call, resolve_device, tune_allocator, visible};
 
 /// What a process does first: an allocator that keeps its pages, and no developers' report of panics, which are caught where
 /// primitives are called and explained there. Nothing of libtorch, whose first call starts a thread, and threads from before a
@@ -25,9 +25,14 @@ pub fn start() {
     last_words::prepare();
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     hear_programs();
-    if std::env::var_os("RUST_BACKTRACE").is_none() {
-        std::panic::set_hook(Box::new(|_| {}));
-    }
+    let asked = std::env::var_os("RUST_BACKTRACE").is_some();
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        // What tch panics about is an error of a call, of memory most often: there may be none for a backtrace.
+        if asked && failed_call(panic.payload()).is_none() {
+            usual(panic);
+        }
+    }));
 }
 
 /// What TorchScript programs print goes to stderr, where it is shown and not obeyed; libtorch's own way is the standard output as it is.

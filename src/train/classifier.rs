@@ -9,7 +9,9 @@ use tch::{Reduction, Tensor};
 
 use super::images::{Images, index};
 use super::{Adversary, Optimiser, Rule};
-use crate::core::{Cx, Error, Graph, LongCall, Object, Result, State, Value, gradients, number, random, with_stream};
+use crate::core::{
+    Cx, Error, Graph, LongCall, Object, Result, State, Value, attempt, gradients, number, random, with_stream,
+};
 use crate::data::Dataset;
 use crate::model::{Layer, Mode, Model, Module, Start};
 
@@ -197,7 +199,7 @@ impl Training<'_> {
     /// One step on one batch; its mean loss.
     fn step(&mut self, images: &Tensor, labels: &Tensor) -> Result<f64> {
         let (loss, gradients) = loop {
-            match self.gradients(images, labels) {
+            match attempt(|| self.gradients(images, labels)) {
                 Err(error) if error.is_out_of_memory() && self.part > 1 => {
                     let part = self.part.min(labels.numel()).div_ceil(2);
                     let batch_norm =
