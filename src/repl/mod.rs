@@ -65,19 +65,14 @@ fn lines(start: bool, flags: &[&str]) -> Result<bool> {
         prompt.start_up();
     }
     loop {
-        // In this order no signal is missed: from here on one ends the process by itself.
-        prompt.idle.store(true, Ordering::SeqCst);
-        if let Some(signal) = prompt.leaving.signal() {
-            std::process::exit(128 + signal);
-        }
-        let line = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| editor.readline(PROMPT)));
+        let read = || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| editor.readline(PROMPT)));
+        let line = prompt.waiting(read);
         let line = line.unwrap_or_else(|_| {
             // The line editor counts rows in 16 bits.
             prompt.mode.restore();
             eprintln!("\nthis is too long to be edited at the prompt: put it into a file and :load it");
             Ok(String::new())
         });
-        prompt.idle.store(false, Ordering::SeqCst);
         let line = match line {
             Ok(line) => line,
             Err(ReadlineError::Interrupted) => continue,

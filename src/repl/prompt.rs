@@ -159,7 +159,7 @@ impl Prompt {
 
     /// Runs a text and says whether it went well.
     pub fn run(&mut self, source: &str, text: &str, show: bool) -> bool {
-        let outcome = self.stoppable(|session| session.evaluate(source, text));
+        let outcome = self.session.borrow_mut().evaluate(source, text);
         match (&outcome, self.cx.journal()) {
             (Err(_), Some(journal)) => journal.rewind(),
             (Ok(_), Some(journal)) => {
@@ -194,13 +194,19 @@ impl Prompt {
         well
     }
 
-    /// Work on the session that Ctrl-C can stop.
-    pub fn stoppable<T>(&mut self, work: impl FnOnce(&mut Session) -> T) -> T {
+    /// Waits for a line with `read`. A signal stops the whole of the line that was read: between two of its statements, too.
+    pub fn waiting<T>(&mut self, read: impl FnOnce() -> T) -> T {
         let stop = self.cx.stop_flag();
+        // In this order no signal is missed: from here on one ends the process by itself.
+        self.idle.store(true, Ordering::SeqCst);
         stop.store(false, Ordering::SeqCst);
-        let done = work(&mut self.session.borrow_mut());
+        if let Some(signal) = self.leaving.signal() {
+            std::process::exit(128 + signal);
+        }
+        let line = read();
         stop.store(false, Ordering::SeqCst);
-        done
+        self.idle.store(false, Ordering::SeqCst);
+        line
     }
 
     /// Shows what went wrong and keeps it as `err`.

@@ -10,7 +10,8 @@ pub static RELOAD: Command = Command {
 };
 
 fn run(prompt: &mut Prompt, _rest: &str) -> Result<Next> {
-    if let Err(diagnostic) = prompt.stoppable(|session| session.reload()) {
+    let reloaded = prompt.session.borrow_mut().reload();
+    if let Err(diagnostic) = reloaded {
         prompt.explain(&diagnostic);
         return Ok(Next::Stop);
     }

@@ -48,7 +48,7 @@ fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
     }
     cx.set_arguments(arguments);
     let mut own = Session::new(Rc::new(cx));
-    match prompt.stoppable(|_| own.run(&file, &text)) {
+    match own.run(&file, &text) {
         Ok(Value::Unit) => Ok(Next::Line),
         Ok(value) => {
             println!("{}", prompt.screen.shown(&value).trim_end_matches('\n'));

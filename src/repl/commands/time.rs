@@ -25,7 +25,7 @@ fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
         None => times.len() >= MOST || start.elapsed() >= LONGEST,
     };
     prompt.muted.set(true);
-    let outcome = prompt.stoppable(|session| session.time(":time", text, enough));
+    let outcome = prompt.session.borrow_mut().time(":time", text, enough);
     prompt.muted.set(false);
     match outcome {
         Ok(mut times) => {
