@@ -217,7 +217,7 @@ fn the_synthetic_experiment_finds_dependence_and_nothing_else() {
 fn retraining_tells_a_seed_from_a_recipe() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
-    let words = ["--seeds", "3", "--images", "200", "--tests", "200", "--epochs", "12", "--epsilon", "1"];
+    let words = ["--seeds", "3", "--images", "200", "--tests", "200", "--epochs", "30", "--epsilon", "1"];
     let results = run("overfitting/retraining.rhai", &out, &words);
     let rows = |situation: &str| -> Vec<serde_json::Value> {
         let all = results["models"].as_array().expect("a table");
@@ -230,9 +230,11 @@ fn retraining_tells_a_seed_from_a_recipe() {
     assert_eq!(one[changed[0]]["error"], recipe[changed[0]]["error"]);
     let luck = |row: &serde_json::Value| row["luck"].as_f64().expect("a number");
     let mean = |rows: &[serde_json::Value]| rows.iter().map(luck).sum::<f64>() / 3.0;
-    assert!(mean(&recipe) > mean(&untouched) + 0.03, "{results}");
+    // Weights differ by processor: 0.13 more luck was seen, and differences of -0.005, 0.018 and 0.048.
+    assert!(mean(&recipe) > mean(&untouched) + 0.06, "{results}");
     let t = |situation: &str| results["n_model"][situation]["difference"].as_f64().expect("a number");
-    assert!(t("recipe") > t("one seed") && t("one seed") > t("untouched"), "{}", results["n_model"]);
+    let steps = [t("recipe") - t("one seed"), t("one seed") - t("untouched")];
+    assert!(steps[0] > 0.01 && steps[1] > 0.01, "{}", results["n_model"]);
     assert!(out.join("retraining.png").exists() && out.join("models.csv").exists());
 }
 

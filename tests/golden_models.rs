@@ -396,16 +396,17 @@ fn answers_what_torchvision_answers(names: &[&str]) -> Result<()> {
         let double = weights.iter().map(|(name, tensor)| (name.clone(), tensor.to_kind(Kind::Double))).collect();
         let load = |weights| Module::load(&layers, Some([3, 70, 70]), weights, tch::Device::Cpu);
         let module = load(weights)?;
-        let (scores, gradient) = answer(&module, &images)?;
-        agrees(name, &scores, &golden[name]);
-        agrees(&format!("{name}, gradient"), &gradient.select(2, 35), &golden[&format!("{name}.gradient")]);
+        agrees(name, &answer(&module, &images)?.0, &golden[name]);
         agrees(&format!("{name}, frozen"), &answer(&module.frozen()?, &images)?.0, &golden[name]);
-        // Folding rounds otherwise. In single precision that carries a number over a rectifier's corner now and then, where the
-        // slope jumps.
+        // A network's gradient jumps at a rectifier's corner, and in single precision another order of sums carries a number over
+        // one now and then: 1% of the largest gradient between two processors.
         let (module64, images64) = (load(double)?, images.to_kind(Kind::Double));
-        let (_, wanted) = answer(&module64, &images64)?;
+        let (scores, gradient) = answer(&module64, &images64)?;
+        agrees_within(1e-6, &format!("{name}, double"), &scores, &golden[name]);
+        let kept = &golden[&format!("{name}.gradient")];
+        agrees_within(1e-6, &format!("{name}, gradient"), &gradient.select(2, 35), kept);
         let (_, found) = answer(&module64.frozen()?, &images64)?;
-        agrees_within(1e-9, &format!("{name}, frozen, gradient"), &found, &wanted);
+        agrees_within(1e-9, &format!("{name}, frozen, gradient"), &found, &gradient);
         let trained = |last: &str| -> Result<Tensor> {
             let scores = viva::core::with_stream(1, 1, || module.forward(&images, Mode::Train))?;
             let mean = module.state().into_iter().find(|(n, _)| n == last).map(|(_, t)| t).unwrap_or_default();

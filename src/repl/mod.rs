@@ -13,7 +13,6 @@ mod typing;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 
 use rustyline::error::ReadlineError;
 
