@@ -102,9 +102,13 @@ const CASES: &[(&str, &str, &[&str])] = &[
         "argument",
         &["twice"],
     ),
-    ("examine(f, torus, #{ space: space::translate(1), search: search::bayes() })", "pairing", &["pairs that work"]),
     (
-        "examine(f, torus, #{ space: space::translate(1), search: search::strongest(), objective: objective::misclassify().cross_entropy() })",
+        "examine(f, torus, #{ space: space::pixels(\"l2\"), search: search::bayes() })",
+        "pairing",
+        &["goes over settings of factors", "square, bim, adam"],
+    ),
+    (
+        "examine(f, torus, #{ space: space::translate(1), search: search::nearest(), objective: objective::misclassify().cross_entropy() })",
         "pairing",
         &["cross_entropy"],
     ),

@@ -11,7 +11,7 @@ use viva::core::{Cx, ErrorKind, Object, Result, Value};
 use viva::data::Edge;
 use viva::objective::Wanted;
 use viva::script::{Diagnostic, Session};
-use viva::search::{Densities, Examination, Proposals, Proposing, Search, Transcript, examine};
+use viva::search::{Densities, Examination, Proposals, Proposing, Search, Transcript, Way, examine};
 use viva::space::{Domain, Factor, Factors, Point, Setting};
 
 fn run(script: &str) -> std::result::Result<Value, Box<Diagnostic>> {
@@ -159,8 +159,8 @@ impl Search for Climb {
         "climb()".into()
     }
 
-    fn proposing(&self) -> Option<&dyn Proposing> {
-        Some(self)
+    fn ways(&self) -> Vec<Way<'_>> {
+        vec![Way::Settings(self)]
     }
 }
 
@@ -269,7 +269,10 @@ fn impossible_pairs_name_what_works() {
         assert_eq!(error.kind, ErrorKind::Pairing.name(), "{text}");
         assert!(words.iter().all(|word| text.contains(word)), "{text}");
     };
-    refused("examine(f, ds, #{ space: space, search: search::nearest() })", &["nearest() can't", "search::sample"]);
+    refused(
+        "examine(f, ds, #{ space: space, search: search::nearest() })",
+        &["nearest() goes over points", "search::strongest, sample"],
+    );
     refused(
         "examine(f, ds, #{ space: space, search: search::strongest() })",
         &["\"light\" has a range", "search::sample"],
@@ -281,8 +284,13 @@ fn impossible_pairs_name_what_works() {
         &["more than 1000000"],
     );
     refused(
-        "examine(f, ds, #{ space: space::translate(1), search: search::sample() })",
-        &["sample(#{ n: 100 })", "space::factors with"],
+        "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::sample() })",
+        &[
+            "sample(#{ n: 100 }) goes over settings of factors",
+            "space::translate",
+            "factors",
+            "search::square, bim, adam",
+        ],
     );
     refused(
         "risk::estimate(f, ds, #{ space: space, search: search::sample() })",

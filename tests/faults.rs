@@ -61,7 +61,8 @@ fn a_fault_that_was_put_there_is_there_and_tests_find_it() {
             tests: row.tests == d.tests[0].magnitudes.len() + d.tests[1].magnitudes.len() && row.tests > 5,
             begun: row.of <= row.tests && row.of > 0,
             moved: row.share == 1.0 * (d.moved[0].len() + d.moved[1].len()) / row.of,
-            more_than_by_pixels: row.share > 0.5 && row.pixels < 0.2,
+            // Of one direction at least: which depends on the classifier, which is trained here.
+            more_than_by_pixels: max(row.share_0, row.share_1) - row.pixels > 0.5,
             no_proof_without_healthy_ones: row.healthy_of > 0 || row.p.is_nan(),
             nobody_judged: row.kept.is_nan(),
         }}"#

@@ -445,7 +445,7 @@ fn an_impossible_pair_names_what_works() {
     let search = call(&Cx::default(), "search::strongest", vec![]).unwrap();
     let given = options(&[("space", space), ("search", search)]);
     let result = call(&Cx::default(), "examine", vec![Value::object(f), Value::object(data), given]);
-    refused(result, ErrorKind::Pairing, &["endless() can't be counted", "strongest()", "space::translate with"]);
+    refused(result, ErrorKind::Pairing, &["endless() has none of", "strongest()", "space::translate, flip"]);
 }
 
 fn part(report: &dyn Object, name: &str) -> std::collections::BTreeMap<String, Value> {

@@ -480,16 +480,20 @@ fn what_can_not_be_asked_is_refused_with_a_way_out() {
             &["outside the space's bounds", "leave `bounds` out"],
         ),
         (TRAINED, "data::from(tensor::zeros([1, 1, 16, 16]) + 2, [0])".into(), &["outside [0, 1]"]),
-        (TRAINED, "examine(f, ds, #{ space: space::deform(), search: search::bim() })".into(), &["pairs that work"]),
+        (
+            TRAINED,
+            "examine(f, ds, #{ space: space::deform(), search: search::bim() })".into(),
+            &["gradients flow to", "over this space", "search::adef"],
+        ),
         (
             TRAINED,
             "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::adef() })".into(),
-            &["pairs that work"],
+            &["it goes over space::deform", "square, bim, adam"],
         ),
         (
             TRAINED,
             "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::strongest() })".into(),
-            &["pairs that work"],
+            &["settings of factors", "square, bim, adam"],
         ),
         (
             TRAINED,

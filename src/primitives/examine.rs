@@ -5,7 +5,7 @@ use crate::data::Dataset;
 use crate::model::Model;
 use crate::objective::{Objective, Wanted};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
-use crate::search::{AnySearch, Densities, Examination, GradientSearch, Search};
+use crate::search::{AnySearch, Densities, Examination, GradientSearch, Search, trajectories};
 use crate::space::AnySpace;
 
 pub(super) const BATCH: Param = Param::new("batch", Kind::Int, "images per call of the model")
@@ -42,7 +42,7 @@ pub(super) fn levels(args: &Args) -> Result<Vec<f64>> {
 
 /// The steps of a search that the option asks for.
 pub(super) fn steps(args: &Args, search: &dyn Search) -> Result<Vec<u32>> {
-    let all = || match search.by_gradient().and_then(GradientSearch::length) {
+    let all = || match trajectories(search).and_then(GradientSearch::length) {
         Some(last) => Ok((0..=last).collect()),
         None => Err(Error::argument(format!("examine: {} has no `steps` in common", search.describe()))
             .hint("search::bim has; the others have `levels`")),

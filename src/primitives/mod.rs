@@ -151,6 +151,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::random::RANDOM,
     &search::random2::RANDOM2,
     &search::sample::SAMPLE,
+    &search::square::SQUARE,
     &search::bayes::BAYES,
     &search::policy::POLICY,
     &search::sweep::SWEEP,

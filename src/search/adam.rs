@@ -3,7 +3,7 @@
 
 use tch::Device;
 
-use super::Search;
+use super::{Search, Way};
 use crate::core::{Result, Tensor};
 
 /// What the search makes smaller.
@@ -100,7 +100,7 @@ impl Search for Adam {
         format!("adam(#{{ {} }})", options.join(", "))
     }
 
-    fn descent(&self) -> Option<&Adam> {
-        Some(self)
+    fn ways(&self) -> Vec<Way<'_>> {
+        vec![Way::Descent(self)]
     }
 }

@@ -7,8 +7,8 @@
 use tch::Kind;
 
 use super::gradient::{CaseBatch, GradientSearch, Place, Sight};
-use super::{Examination, Search};
-use crate::core::{Error, ErrorKind, Graph, Result, Tensor, gradients};
+use super::{Examination, Need, Search, Way};
+use crate::core::{Error, Graph, Result, Tensor, gradients};
 use crate::space::Deform;
 
 /// Which labels an image may be deformed towards: places in the order of its scores, the highest first, where 0 is the label that
@@ -48,20 +48,17 @@ impl Search for Adef {
         format!("adef(#{{ {} }})", options.join(", "))
     }
 
-    fn by_gradient(&self) -> Option<&dyn GradientSearch> {
-        Some(self)
+    fn ways(&self) -> Vec<Way<'_>> {
+        vec![Way::Trajectories(self)]
     }
 }
 
 impl GradientSearch for Adef {
+    fn need(&self) -> Need {
+        Need::Fields
+    }
+
     fn check(&self, plan: &Examination, classes: i64) -> Result<()> {
-        if plan.space.deform().is_none() {
-            return Err(Error::new(
-                ErrorKind::Pairing,
-                format!("{} deforms images, which is no part of {}", self.describe(), plan.space.describe()),
-            )
-            .hint(super::PAIRS));
-        }
         if !plan.steps.is_empty() {
             return Err(Error::argument("examine: adef stops each image by itself and has no `steps` in common")
                 .hint("`levels` are bounds on the T-norm; one trajectory gives them all"));

@@ -3,8 +3,8 @@
 
 use rand_pcg::Pcg64Mcg;
 
-use super::Search;
 use super::propose::{Proposals, Proposing};
+use super::{Search, Way};
 use crate::core::{Result, random};
 use crate::maths::gaussian_process::{Candidates, GaussianProcess, Kernel};
 use crate::space::{Axis, Factor, Setting};
@@ -68,8 +68,8 @@ impl Search for Bayes {
         )
     }
 
-    fn proposing(&self) -> Option<&dyn Proposing> {
-        Some(self)
+    fn ways(&self) -> Vec<Way<'_>> {
+        vec![Way::Settings(self)]
     }
 }
 

@@ -3,8 +3,8 @@
 //! (then it is projected gradient descent without a random start).
 
 use super::gradient::{CaseBatch, GradientSearch, Place, Sight};
-use super::{Examination, Search};
-use crate::core::{Error, ErrorKind, Graph, Result, Tensor, gradients, no_gradient};
+use super::{Examination, Search, Way};
+use crate::core::{Error, Graph, Result, Tensor, gradients, no_gradient};
 use crate::objective::Goals;
 use crate::space::Norm;
 
@@ -77,20 +77,14 @@ impl Search for Bim {
         format!("bim(#{{ {} }})", options.join(", "))
     }
 
-    fn by_gradient(&self) -> Option<&dyn GradientSearch> {
-        Some(self)
+    fn ways(&self) -> Vec<Way<'_>> {
+        vec![Way::Trajectories(self)]
     }
 }
 
 impl GradientSearch for Bim {
     fn check(&self, plan: &Examination, _classes: i64) -> Result<()> {
-        let Some(space) = plan.space.differentiable() else {
-            return Err(Error::new(
-                ErrorKind::Pairing,
-                format!("{} follows gradients, which {} has none of", self.describe(), plan.space.describe()),
-            )
-            .hint(super::PAIRS));
-        };
+        let space = plan.space.differentiable().ok_or_else(|| Error::internal("a space without gradients"))?;
         if let Some(step) = plan.steps.iter().find(|step| **step > self.steps) {
             return Err(Error::argument(format!("examine: `steps` asks for step {step} of {}", self.steps))
                 .hint(format!("steps count from 0, the image as it stands, to {}", self.steps)));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Examination, Row};
+use super::{Examination, Row, Way, trajectories};
 use crate::core::Cautions;
 
 /// What is noticed of the model, the data, and how both agree.
@@ -26,12 +26,12 @@ pub(super) fn stuck(plan: &Examination, rows: &[Row]) -> Option<String> {
     images.dedup();
     let of = if images.len() == last.len() { "images" } else { "cases" };
     // Of scores that are far apart, a softmax is 0 or 1 in float32, and so is flat.
-    let flat = plan.search.by_gradient().is_some() && plan.space.deform().is_none();
+    let flat = trajectories(&*plan.search).is_some() && plan.space.deform().is_none();
     let hint = if flat { "; search::adam follows the scores themselves, not their softmax" } else { "" };
     Some(format!(
         "the gradient of {stuck} of {} {of} vanished: {} could not move them on, which says nothing of what {} bears{hint}",
         last.len(),
-        if plan.search.descent().is_some() { "search::adam" } else { "the search" },
+        if matches!(plan.search.ways()[..], [Way::Descent(_)]) { "search::adam" } else { "the search" },
         plan.model.name
     ))
 }

@@ -8,7 +8,7 @@ use tch::{Device, Kind};
 use super::adam::{Adam, Shortfall};
 use super::snr::snr;
 use super::transcript::{Row, Transcript};
-use super::{Examination, PAIRS, cautions, rounds};
+use super::{Examination, cautions, rounds};
 use crate::core::{
     Cx, Error, ErrorKind, Graph, LongCall, Object, Result, State, Tensor, attempt, gradients, no_gradient,
 };
@@ -21,10 +21,7 @@ const POINTS: i64 = 1 << 26;
 /// One row per image and aim, and per step where steps are asked for: where each came to fail, or to the end of its steps.
 pub(super) fn examine(cx: &Cx, plan: &Examination, adam: &Adam) -> Result<Transcript> {
     let search = plan.search.describe();
-    let Some(space) = plan.space.differentiable() else {
-        let what = format!("{search} follows gradients, which {} has none of", plan.space.describe());
-        return Err(Error::new(ErrorKind::Pairing, what).hint(PAIRS));
-    };
+    let space = plan.space.differentiable().ok_or_else(|| Error::internal("a space without gradients"))?;
     if !plan.model.differentiable() {
         return Err(Error::new(
             ErrorKind::Pairing,

@@ -2,16 +2,18 @@
 
 use std::rc::Rc;
 
+use super::Search;
 use super::exhaustive::{Case, Exhaustive, Step};
 use super::grid::{Ball, Grid};
+use super::ground::Settings;
+use super::pairing::{self, Way};
 use super::rounds::{self, Settled, Work};
 use super::sharing::{self, Frame, Sharing, draw};
 use super::transcript::{Density, Row, Transcript};
-use super::{PAIRS, Search};
 use crate::core::{Cx, Error, ErrorKind, Result, Tensor};
 use crate::data::Dataset;
 use crate::model::Model;
-use crate::objective::{Aim, Objective, Verdicts, Wanted, judge};
+use crate::objective::{Aim, Objective, Verdicts, judge};
 use crate::space::{Part, Space};
 
 /// Whether the density of every outcome is worked out as well.
@@ -43,52 +45,37 @@ pub struct Examination<'a> {
 
 /// Examines every image of the data set. One row per image in the data set's order, and of each one per aim, level and step.
 pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
-    let refused = |what: String| Err(Error::new(ErrorKind::Pairing, what).hint(PAIRS));
-    let (space, search) = (plan.space.describe(), plan.search.describe());
     check_levels(&plan.levels)?;
     check_steps(&plan.steps)?;
+    let way = pairing::way(plan)?;
     plan.space.check(plan.data)?;
     super::scale::check(cx, plan)?;
-    if plan.objective.cross_entropy && plan.space.factored().is_none() {
-        return refused(format!("{search} over {space} does not look by objective::{}", plan.objective.describe()));
-    }
-    if let Some(gradients) = plan.search.by_gradient() {
-        return match plan.densities {
-            Densities::Required => refused(format!("the outcomes of {search} have no densities")),
-            Densities::WhereKnown => super::gradient::examine(cx, plan, gradients),
-        };
-    }
-    if let Some(adam) = plan.search.descent() {
-        return match plan.densities {
-            Densities::Required => refused(format!("the outcomes of {search} have no densities")),
-            Densities::WhereKnown => super::descent::examine(cx, plan, adam),
-        };
-    }
-    if !plan.steps.is_empty() {
+    let along = matches!(way, Way::Trajectories(_) | Way::Descent(_));
+    if !plan.steps.is_empty() && !along {
+        let search = plan.search.describe();
         return Err(Error::argument(format!("examine: `steps` belongs to searches along gradients, not to {search}"))
             .hint("search::bim and adam note their way at the `steps` that you name"));
     }
-    if let Some(factored) = plan.space.factored() {
-        return match plan.search.proposing() {
-            _ if plan.densities == Densities::Required => {
-                refused(format!("the outcomes over {space} have no densities"))
-            }
-            Some(proposing) => super::propose::examine(cx, plan, factored, proposing),
-            None => refused(format!("{search} can't choose among the settings of {space}")),
-        };
+    if plan.densities == Densities::Required && !matches!(way, Way::Elements(_)) {
+        let (search, space) = (plan.search.describe(), plan.space.describe());
+        return Err(Error::new(ErrorKind::Pairing, format!("the outcomes of {search} over {space} have no densities"))
+            .hint("those of search::strongest, nearest, random and random2 over space::translate, flip, turn, polarity and their products have"));
     }
-    let Some(finite) = plan.space.finite() else {
-        return refused(format!("the points of {space} can't be counted, as {search} needs"));
-    };
-    let Some(exhaustive) = plan.search.exhaustive() else {
-        return refused(format!("{search} can't go through the points of {space}"));
-    };
-    if plan.objective != Objective::from(Wanted::Misclassify) {
-        return refused(format!(
-            "{search} over {space} looks for any wrong label, not for objective::{}",
-            plan.objective.describe()
-        ));
+    match way {
+        Way::Elements(exhaustive) => over_elements(cx, plan, exhaustive),
+        Way::Settings(search) => {
+            let settings = Settings::of(plan)?.ok_or_else(|| Error::internal("a space without settings"))?;
+            super::propose::examine(cx, plan, settings, search)
+        }
+        Way::Changes(search) => super::ball::examine(cx, plan, search),
+        Way::Trajectories(search) => super::gradient::examine(cx, plan, search),
+        Way::Descent(adam) => super::descent::examine(cx, plan, adam),
     }
+}
+
+/// The exact outcomes of a finite group, with their densities where the data hold what these need.
+fn over_elements(cx: &Cx, plan: &Examination, exhaustive: &dyn Exhaustive) -> Result<Transcript> {
+    let finite = plan.space.finite().ok_or_else(|| Error::internal("a space that can't be counted"))?;
     if !plan.levels.is_empty() {
         return Err(super::propose::no_levels(plan));
     }

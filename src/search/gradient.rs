@@ -11,7 +11,7 @@ use tch::Kind;
 use super::rounds;
 use super::snr::snr;
 use super::transcript::{Row, Transcript};
-use super::{Examination, cautions};
+use super::{Examination, Need, cautions};
 use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result, State, Tensor, attempt};
 use crate::model::Model;
 use crate::objective::{Aim, Goals, Objective, Verdicts, judge, loss, numbers};
@@ -19,6 +19,11 @@ use crate::space::{Point, Space};
 
 /// A search that needs gradients.
 pub trait GradientSearch {
+    /// What points must be.
+    fn need(&self) -> Need {
+        Need::Gradients
+    }
+
     /// Refuses what it can't do, before work starts.
     fn check(&self, plan: &Examination, classes: i64) -> Result<()>;
 

@@ -1,8 +1,8 @@
 //! The nearest perturbation (Werpachowski et al. 2019, Appendix B): the misclassified candidate of the smallest
 //! magnitude.
 
-use super::Search;
-use super::exhaustive::{Candidate, Case, Exhaustive, Preference};
+use super::exhaustive::{Candidate, Case, Preference};
+use super::{Search, Way};
 
 pub struct Nearest;
 
@@ -11,8 +11,8 @@ impl Search for Nearest {
         "nearest()".into()
     }
 
-    fn exhaustive(&self) -> Option<&dyn Exhaustive> {
-        Some(self)
+    fn ways(&self) -> Vec<Way<'_>> {
+        vec![Way::Elements(self)]
     }
 }
 

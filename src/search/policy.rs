@@ -5,8 +5,8 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use tch::{Device, Kind};
 
-use super::Search;
 use super::propose::{Proposals, Proposing};
+use super::{Search, Way};
 use crate::core::{Error, Graph, Result, Tensor, gradients, random, suggestion};
 use crate::space::{Axis, Factor, Setting};
 
@@ -38,8 +38,8 @@ impl Search for Policy {
         )
     }
 
-    fn proposing(&self) -> Option<&dyn Proposing> {
-        Some(self)
+    fn ways(&self) -> Vec<Way<'_>> {
+        vec![Way::Settings(self)]
     }
 }
 

@@ -2,24 +2,26 @@
 //! Algorithm 1). Each image has a search of its own, which proposes settings of the space's factors and hears how far each
 //! of them fails; proposals of several images fill one batch.
 
+use std::borrow::Borrow;
 use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
 use super::Examination;
+use super::ground::{Ground, PointOf, Room, Settings};
 use super::questions::{Asked, Questions};
 use super::rounds::{self, Settled, Work};
 use super::snr::snr;
 use super::transcript::{Row, Transcript};
 use crate::core::{Cx, Error, Result, Tensor, in_parallel};
 use crate::objective::{Aim, Objective, Verdict, Verdicts, judge};
-use crate::space::{Axis, Factor, Factored, Originals, Point, Setting, factor};
+use crate::space::{Axis, Factor, Originals, Point, Setting};
 
-/// A search over settings of factors that needs no more than losses.
-pub trait Proposing {
-    /// The search of one image with its own random stream, the call's seed and the image's row; or why these factors do not
-    /// suit it.
-    fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>>;
+/// A search that needs no more than losses; by default over settings of factors.
+pub trait Proposing<R: Room + ?Sized = [Factor]> {
+    /// The search of one image with its own random stream, the call's seed and the image's row; or why there is nothing in this room for
+    /// it.
+    fn begin(&self, room: &R, stream: (u64, u64)) -> Result<Box<dyn Proposals<R::Point>>>;
 }
 
 /// Refuses factors that leave nothing to choose.
@@ -34,12 +36,17 @@ pub(super) fn check_varies(axes: &[Axis], search: &str) -> Result<()> {
 }
 
 /// The search of one image under way: a pure function of its stream and of what it was told.
-pub trait Proposals: Send {
-    /// Settings to try next, none when it is done. They are scored together where that is faster.
-    fn propose(&mut self) -> Result<Vec<Setting>>;
+pub trait Proposals<P = Setting>: Send {
+    /// Points to try next, none when it is done. They are scored together where that is faster.
+    fn propose(&mut self) -> Result<Vec<P>>;
 
-    /// How far the settings of the last proposal fail, in their order: what [`Objective::sought`] says, by default the best
-    /// other score minus the label's, which is above 0 where the image is misclassified and tells apart settings that do not fail as
+    /// Whether it is done as soon as the image fails.
+    fn ends_at_failure(&self) -> bool {
+        false
+    }
+
+    /// How far the points of the last proposal fail, in their order: what [`Objective::sought`] says, by default the best
+    /// other score minus the label's, which is above 0 where the image is misclassified and tells apart points that do not fail as
     /// well.
     ///
     /// [`Objective::sought`]: crate::objective::Objective::sought
@@ -49,17 +56,45 @@ pub trait Proposals: Send {
 }
 
 /// One row per image, aim and level: where the search found the largest loss.
-pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search: &dyn Proposing) -> Result<Transcript> {
-    let at = |level: &f64| space.at(*level)?.ok_or_else(|| no_levels(plan));
-    let levels: Vec<(Option<f64>, Vec<Factor>)> = match plan.levels.is_empty() {
-        true => vec![(None, space.factors().to_vec())],
-        false => plan.levels.iter().map(|level| Ok((Some(*level), at(level)?))).collect::<Result<_>>()?,
-    };
-    // Factors that do not suit the search are refused before the model is asked anything.
-    for (_, factors) in &levels {
-        search.begin(factors, (plan.seed, 0))?;
+pub(super) fn examine(cx: &Cx, plan: &Examination, settings: Settings, search: &dyn Proposing) -> Result<Transcript> {
+    let Found { rows, points, questions, outcome } = find(cx, plan, &settings, search)?;
+    let width = settings.factors().len();
+    let mut numbers = vec![0.0; points.len() * width];
+    for (place, point) in points.iter().enumerate() {
+        match point {
+            Some(setting) if setting.len() == width => numbers[place * width..][..width].copy_from_slice(setting),
+            Some(_) => return Err(Error::internal("a search proposed a setting of other factors")),
+            None => {}
+        }
     }
-    if plan.data.leaves_unit_range() && !space.takes_any_range() {
+    rounds::answer(cx, Transcript::of_settings(plan, settings, numbers, questions, rows), outcome)
+}
+
+/// What searches by losses came to.
+pub(super) struct Found<P> {
+    pub rows: Vec<Row>,
+    /// The worst point of every row, by the place that the row names.
+    pub points: Vec<Option<P>>,
+    pub questions: Questions,
+    pub outcome: Result<()>,
+}
+
+pub(super) fn find<G: Ground>(
+    cx: &Cx,
+    plan: &Examination,
+    ground: &G,
+    search: &dyn Proposing<G::Room>,
+) -> Result<Found<PointOf<G>>> {
+    let room = |level: Option<f64>| Ok::<_, Error>((level, ground.room(level)?.ok_or_else(|| no_levels(plan))?));
+    let levels: Vec<(Option<f64>, G::Owned)> = match plan.levels.is_empty() {
+        true => vec![room(None)?],
+        false => plan.levels.iter().map(|level| room(Some(*level))).collect::<Result<_>>()?,
+    };
+    // What does not suit the search is refused before the model is asked anything.
+    for (_, room) in &levels {
+        search.begin(room.borrow(), (plan.seed, 0))?;
+    }
+    if plan.data.leaves_unit_range() && !ground.takes_any_range() {
         return Err(Error::data(format!(
             "{}: the images leave [0, 1], where these factors act, as centred or standardised ones do",
             plan.data.name
@@ -76,17 +111,17 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, space: &dyn Factored, search:
     let mut work = Searches {
         cx,
         plan,
-        space,
+        ground,
         search,
         levels,
         classes,
         active: (0..places).map(|_| None).collect(),
-        settings: vec![0.0; rows * space.factors().len()],
-        questions: Questions::new(space.factors(), rows),
+        points: (0..rows).map(|_| None).collect(),
+        questions: Questions::new(ground.factors(), rows),
     };
-    let opaque = space.opaque() || plan.model.opaque();
+    let opaque = ground.opaque() || plan.model.opaque();
     let (rows, outcome) = rounds::examine(cx, plan, &mut work, (batch, places), opaque);
-    rounds::answer(cx, Transcript::of_settings(plan, work.settings, work.questions, rows), outcome)
+    Ok(Found { rows, points: work.points, questions: work.questions, outcome })
 }
 
 pub(super) fn no_levels(plan: &Examination) -> Error {
@@ -96,22 +131,22 @@ pub(super) fn no_levels(plan: &Examination) -> Error {
 }
 
 /// An image under examination: one hunt per aim and level.
-struct Active {
+struct Active<P> {
     row: usize,
     label: i32,
-    hunts: Vec<Hunt>,
+    hunts: Vec<Hunt<P>>,
     /// The image as it stands; not known before the model has answered.
     before: Option<Verdict>,
     /// Points asked for and not yet answered.
     pending: usize,
 }
 
-struct Hunt {
+struct Hunt<P> {
     aim: Aim,
     level: usize,
-    search: Box<dyn Proposals>,
-    proposed: Vec<Setting>,
-    /// Of the proposed settings, as far as they are known.
+    search: Box<dyn Proposals<P>>,
+    proposed: Vec<P>,
+    /// Of the proposed points, as far as they are known.
     losses: Vec<f32>,
     /// All that was asked and answered, as far as it is kept.
     asked: Asked,
@@ -119,17 +154,19 @@ struct Hunt {
     /// Of these, those that are not in the queue yet.
     fresh: usize,
     queries: u32,
+    /// Whether the image failed at any point so far.
+    failed: bool,
     done: bool,
-    worst: Option<Worst>,
+    worst: Option<Worst<P>>,
 }
 
-/// The setting with the largest loss so far, the first of equal ones.
-struct Worst {
-    setting: Setting,
+/// The point with the largest loss so far, the first of equal ones.
+struct Worst<P> {
+    point: P,
     verdict: Verdict,
 }
 
-/// A point to score: the image in a place as it stands, or at one of the settings that one of its hunts proposed.
+/// A point to score: the image in a place as it stands, or at one of the points that one of its hunts proposed.
 #[derive(Clone, Copy)]
 pub(super) struct Query {
     place: usize,
@@ -137,25 +174,24 @@ pub(super) struct Query {
 }
 
 /// The searches of the images under examination, one place each.
-struct Searches<'a> {
+struct Searches<'a, G: Ground> {
     cx: &'a Cx,
     plan: &'a Examination<'a>,
-    space: &'a dyn Factored,
-    search: &'a dyn Proposing,
-    /// Each with the factors there.
-    levels: Vec<(Option<f64>, Vec<Factor>)>,
+    ground: &'a G,
+    search: &'a dyn Proposing<G::Room>,
+    levels: Vec<(Option<f64>, G::Owned)>,
     classes: i64,
-    active: Vec<Option<Active>>,
-    /// The outcome of every row, one number per factor.
-    settings: Vec<f64>,
+    active: Vec<Option<Active<PointOf<G>>>>,
+    /// The outcome of every row.
+    points: Vec<Option<PointOf<G>>>,
     questions: Questions,
 }
 
-impl Work for Searches<'_> {
+impl<G: Ground> Work for Searches<'_, G> {
     type Point = Query;
 
     fn prepare(&self, canvases: &Tensor) -> Result<Tensor> {
-        self.plan.data.centre(canvases)
+        self.ground.prepare(self.plan.data, canvases)
     }
 
     /// Images as they stand come first, since they need no drawing; the others keep their order.
@@ -167,18 +203,19 @@ impl Work for Searches<'_> {
         let label = self.plan.data.labels()[row];
         let mut hunts = vec![];
         for aim in self.plan.objective.aims(row, label, self.classes) {
-            for (level, (_, factors)) in self.levels.iter().enumerate() {
+            for (level, (_, room)) in self.levels.iter().enumerate() {
                 hunts.push(Hunt {
                     aim,
                     level,
                     // The same stream at every level, so that levels differ by their strength alone.
-                    search: self.search.begin(factors, (self.plan.seed, row as u64))?,
+                    search: self.search.begin(room.borrow(), (self.plan.seed, row as u64))?,
                     proposed: vec![],
                     losses: vec![],
                     asked: Asked::default(),
                     pending: 0,
                     fresh: 0,
                     queries: 1,
+                    failed: false,
                     done: false,
                     worst: None,
                 });
@@ -192,10 +229,10 @@ impl Work for Searches<'_> {
     }
 
     /// The model's answers to a batch of points: the one place where anything is drawn or asked.
-    fn verdicts(&self, images: &Tensor, asked: &[Query]) -> Result<Verdicts> {
+    fn verdicts(&self, held: &Tensor, asked: &[Query]) -> Result<Verdicts> {
         let active =
             |asked: &Query| self.active[asked.place].as_ref().ok_or_else(|| Error::internal("no image in a place"));
-        let (mut standing, mut places, mut ids, mut settings) = (vec![], vec![], vec![], vec![]);
+        let (mut standing, mut places, mut ids, mut points) = (vec![], vec![], vec![], vec![]);
         let (mut labels, mut aims) = (vec![], vec![]);
         for point in asked {
             let active = active(point)?;
@@ -209,25 +246,22 @@ impl Work for Searches<'_> {
                     aims.push(active.hunts[hunt].aim);
                     places.push(point.place as i64);
                     ids.push(active.row);
-                    settings.push(active.hunts[hunt].proposed[proposal].as_slice());
+                    points.push(&active.hunts[hunt].proposed[proposal]);
                 }
             }
         }
-        let chosen = |places: &[i64]| -> Result<Tensor> {
-            Ok(images.f_index_select(0, &Tensor::f_from_slice(places)?.f_to_device(images.device())?)?)
-        };
         let mut parts = vec![];
         if !standing.is_empty() {
-            parts.push(chosen(&standing)?);
+            parts.push(self.ground.standing(held, &standing)?);
         }
         let mut ratios = vec![f32::INFINITY; standing.len()];
         let verdicts = tch::no_grad(|| {
             if !places.is_empty() {
                 let drawn = {
-                    let of = Originals { data: self.plan.data, ids: &ids, images, rows: &places };
-                    self.space.draw(self.cx, &of, &settings)?
+                    let of = Originals { data: self.plan.data, ids: &ids, images: held, rows: &places };
+                    self.ground.draw(self.cx, &of, &points)?
                 };
-                let before = chosen(&places)?;
+                let before = self.ground.standing(held, &places)?;
                 let snr =
                     snr(&before, &drawn.f_sub(&before)?)?.f_to_kind(tch::Kind::Float)?.f_to_device(tch::Device::Cpu)?;
                 ratios.extend(Vec::<f32>::try_from(&snr)?);
@@ -241,9 +275,7 @@ impl Work for Searches<'_> {
         if let Some(bad) = verdicts.broken {
             let active = active(&asked[bad])?;
             let at = match asked[bad].proposal {
-                Some((hunt, proposal)) => {
-                    factor::value(self.space.factors(), &active.hunts[hunt].proposed[proposal]).summary()
-                }
+                Some((hunt, proposal)) => self.ground.shown(&active.hunts[hunt].proposed[proposal]),
                 None => "its place in the data".into(),
             };
             return Err(Error::model(format!(
@@ -265,7 +297,12 @@ impl Work for Searches<'_> {
                 None => active.before = Some(*verdict),
                 Some((hunt, proposal)) => {
                     let kept = self.questions.kept();
-                    active.hunts[hunt].hear(&self.plan.objective, active.label, proposal, verdict, kept);
+                    let hunt = &mut active.hunts[hunt];
+                    if kept {
+                        let numbers = self.ground.numbers(&hunt.proposed[proposal]);
+                        hunt.asked.note(numbers, self.plan.objective.sought(verdict), verdict.predicted);
+                    }
+                    hunt.hear(&self.plan.objective, active.label, proposal, verdict);
                 }
             }
             if !complete.contains(&point.place) {
@@ -281,19 +318,18 @@ impl Work for Searches<'_> {
     }
 }
 
-impl Hunt {
-    fn hear(&mut self, objective: &Objective, label: i32, proposal: usize, verdict: &Verdict, kept: bool) {
+impl<P: Clone> Hunt<P> {
+    fn hear(&mut self, objective: &Objective, label: i32, proposal: usize, verdict: &Verdict) {
         self.pending -= 1;
         self.queries += 1;
         self.losses.push(objective.sought(verdict));
-        if kept {
-            self.asked.note(&self.proposed[proposal], objective.sought(verdict), verdict.predicted);
-        }
         // Scores that tie exactly between the label and another class have excess 0 on both sides.
         let rank = |verdict: &Verdict| (objective.sought(verdict), self.aim.met(label, verdict.predicted));
         if self.worst.as_ref().is_none_or(|worst| rank(verdict) > rank(&worst.verdict)) {
-            self.worst = Some(Worst { setting: self.proposed[proposal].clone(), verdict: *verdict });
+            self.worst = Some(Worst { point: self.proposed[proposal].clone(), verdict: *verdict });
         }
+        let fails = self.aim.met(label, verdict.predicted) && verdict.excess >= 0.0;
+        self.failed |= fails;
     }
 
     /// Tells the search what it asked, once it has all of it, and takes what it wants next.
@@ -306,7 +342,10 @@ impl Hunt {
             self.search.update(&self.losses)?;
         }
         self.losses.clear();
-        self.proposed = self.search.propose()?;
+        self.proposed = match self.failed && self.search.ends_at_failure() {
+            true => vec![],
+            false => self.search.propose()?,
+        };
         self.pending = self.proposed.len();
         self.fresh = self.pending;
         self.done = self.pending == 0;
@@ -314,7 +353,7 @@ impl Hunt {
     }
 }
 
-impl Searches<'_> {
+impl<G: Ground> Searches<'_, G> {
     /// Lets the hunts of the images in these places think, side by side: none has a say in another's.
     fn go_on(&mut self, places: &[usize]) -> Result<()> {
         for place in places {
@@ -327,7 +366,7 @@ impl Searches<'_> {
                 }
             }
         }
-        let mut due: Vec<&mut Hunt> = self
+        let mut due: Vec<&mut Hunt<PointOf<G>>> = self
             .active
             .iter_mut()
             .enumerate()
@@ -337,7 +376,7 @@ impl Searches<'_> {
         // Also where there is one, so that it computes as it would beside others.
         let stop = self.cx.stop_flag();
         in_parallel(|| {
-            let think = |hunt: &mut &mut Hunt| match stop.load(Ordering::Relaxed) {
+            let think = |hunt: &mut &mut Hunt<PointOf<G>>| match stop.load(Ordering::Relaxed) {
                 true => Err(Error::interrupted()),
                 false => hunt.go_on(),
             };
@@ -354,16 +393,11 @@ impl Searches<'_> {
             hunt.fresh = 0;
         }
         let (Some(before), 0) = (active.before, active.pending) else { return Ok(()) };
-        let width = self.space.factors().len();
         let first = active.row * active.hunts.len();
         let mut rows = Vec::with_capacity(active.hunts.len());
         for (number, hunt) in active.hunts.iter_mut().enumerate() {
-            let worst = hunt.worst.as_ref().ok_or_else(|| Error::internal("a search proposed nothing"))?;
-            if worst.setting.len() != width {
-                return Err(Error::internal("a search proposed a setting of other factors"));
-            }
+            let worst = hunt.worst.take().ok_or_else(|| Error::internal("a search proposed nothing"))?;
             let at = first + number;
-            self.settings[at * width..(at + 1) * width].copy_from_slice(&worst.setting);
             self.questions.keep(self.cx, at, std::mem::take(&mut hunt.asked));
             rows.push(Row {
                 id: active.row as u32,
@@ -373,7 +407,7 @@ impl Searches<'_> {
                 after: worst.verdict.predicted,
                 loss: self.plan.objective.loss(&worst.verdict),
                 margin: -worst.verdict.excess,
-                magnitude: self.space.magnitude(&worst.setting).unwrap_or(0.0) as f32,
+                magnitude: self.ground.magnitude(&worst.point).unwrap_or(0.0) as f32,
                 queries: hunt.queries,
                 point: Point::Setting(at as u32),
                 level: self.levels[hunt.level].0,
@@ -381,6 +415,7 @@ impl Searches<'_> {
                 softmax_margin: worst.verdict.softmax_margin,
                 ..Row::default()
             });
+            self.points[at] = Some(worst.point);
         }
         settled.done.push((place, rows));
         self.active[place] = None;

@@ -3,8 +3,8 @@
 
 use rand::Rng;
 
-use super::Search;
 use super::exhaustive::{Case, Exhaustive, Outcome, Step};
+use super::{Search, Way};
 use crate::core::random;
 
 /// g(x) uniform on G(x) without x.
@@ -15,8 +15,8 @@ impl Search for Random {
         "random()".into()
     }
 
-    fn exhaustive(&self) -> Option<&dyn Exhaustive> {
-        Some(self)
+    fn ways(&self) -> Vec<Way<'_>> {
+        vec![Way::Elements(self)]
     }
 }
 

@@ -1,8 +1,8 @@
 //! The second random baseline of Werpachowski et al. (2019), Appendix B: as `random`, but an image may stay as well.
 
-use super::Search;
 use super::exhaustive::{Case, Exhaustive, Step};
 use super::random::step_by_draw;
+use super::{Search, Way};
 
 /// g(x) uniform on G(x), x among it.
 pub struct Random2;
@@ -12,8 +12,8 @@ impl Search for Random2 {
         "random2()".into()
     }
 
-    fn exhaustive(&self) -> Option<&dyn Exhaustive> {
-        Some(self)
+    fn ways(&self) -> Vec<Way<'_>> {
+        vec![Way::Elements(self)]
     }
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::gradient::{Place, Trajectories, batch_of};
 use super::transcript::Row;
-use super::{Densities, Examination, Search};
+use super::{Densities, Examination, Search, trajectories};
 use crate::core::{Cx, Error, Result, Tensor};
 use crate::data::Dataset;
 use crate::model::Model;
@@ -33,9 +33,7 @@ impl Replay {
     /// The images, or the points of the space, where these rows were: each image's way is gone once, as far as its rows need. Up to
     /// rounding, since batches hold other images than they did.
     pub fn bring(&self, cx: &Cx, data: &Dataset, rows: &[Row], wanted: Wanted) -> Result<Tensor> {
-        let search = self
-            .search
-            .by_gradient()
+        let search = trajectories(&*self.search)
             .ok_or_else(|| Error::internal("a trajectory without a search along gradients"))?;
         let mut steps: Vec<u32> = vec![];
         if search.length().is_some() {

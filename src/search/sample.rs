@@ -2,8 +2,8 @@
 
 use rand_pcg::Pcg64Mcg;
 
-use super::Search;
 use super::propose::{Proposals, Proposing};
+use super::{Search, Way};
 use crate::core::{Result, random};
 use crate::space::{Axis, Factor, Setting};
 
@@ -17,8 +17,8 @@ impl Search for Sample {
         format!("sample(#{{ n: {} }})", self.n)
     }
 
-    fn proposing(&self) -> Option<&dyn Proposing> {
-        Some(self)
+    fn ways(&self) -> Vec<Way<'_>> {
+        vec![Way::Settings(self)]
     }
 }
 

@@ -1,10 +1,10 @@
 //! The strongest perturbation (Werpachowski et al. 2019, Appendix B): the candidate that is wrong with the largest
 //! confidence, g(x) = argmax of l_exc(x') = max_i l_i(x') - l_y(x') over G(x).
 
-use super::Search;
 use super::combinations::Combinations;
-use super::exhaustive::{Candidate, Case, Exhaustive, Preference};
+use super::exhaustive::{Candidate, Case, Preference};
 use super::propose::{Proposals, Proposing};
+use super::{Search, Way};
 use crate::core::Result;
 use crate::space::Factor;
 
@@ -24,12 +24,8 @@ impl Search for Strongest {
         }
     }
 
-    fn exhaustive(&self) -> Option<&dyn Exhaustive> {
-        Some(self)
-    }
-
-    fn proposing(&self) -> Option<&dyn Proposing> {
-        Some(self)
+    fn ways(&self) -> Vec<Way<'_>> {
+        vec![Way::Elements(self), Way::Settings(self)]
     }
 }
 

@@ -5,14 +5,16 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::Examination;
+use super::ball::{Change, Changes};
 use super::cautions::cautions;
+use super::ground::{Ground, Settings};
 use super::questions::{Asked, Questions};
 use super::replay::{Replay, Wanted};
+use super::{Examination, trajectories};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, cut, number, suggestion};
 use crate::data::Dataset;
 use crate::objective::Objective;
-use crate::space::{Element, Group, Originals, Point, Space, factor};
+use crate::space::{Element, Group, Point};
 
 /// The outcome of one image.
 #[derive(Debug, Clone, Copy)]
@@ -145,9 +147,14 @@ enum Points {
     Elements(Rc<dyn Group>),
     /// One number per factor for every setting, kept beside the rows so that these stay small.
     Settings {
-        space: Rc<dyn Space>,
+        of: Settings,
         numbers: Vec<f64>,
         questions: Questions,
+    },
+    /// What was added to the images' pixels.
+    Changes {
+        of: Changes,
+        changes: Vec<Change>,
     },
     /// The image of every row, where finding it again would take as long as finding it.
     Images(Vec<Tensor>),
@@ -159,8 +166,8 @@ impl Points {
     /// The numbers of a setting.
     fn setting(&self, point: Point) -> &[f64] {
         match (self, point) {
-            (Self::Settings { space, numbers, .. }, Point::Setting(place)) => {
-                let width = space.factored().map_or(0, |space| space.factors().len());
+            (Self::Settings { of, numbers, .. }, Point::Setting(place)) => {
+                let width = of.factors().len();
                 &numbers[place as usize * width..][..width]
             }
             _ => &[],
@@ -171,9 +178,7 @@ impl Points {
     fn value(&self, point: Point) -> Value {
         match (self, point) {
             (Self::Elements(group), Point::Element(element)) => group.value(element),
-            (Self::Settings { space, .. }, _) => {
-                space.factored().map_or(Value::Unit, |space| factor::value(space.factors(), self.setting(point)))
-            }
+            (Self::Settings { of, .. }, _) => of.value(self.setting(point)),
             _ => Value::Unit,
         }
     }
@@ -189,12 +194,13 @@ impl Points {
                 let elements: Vec<Element> = rows.iter().map(element).collect();
                 group.draw(&group.prepare(&data.canvases(&ids, cx.device())?)?, &places, &elements)
             }
-            Self::Settings { space, .. } => {
+            Self::Settings { of, .. } => {
                 let settings: Vec<&[f64]> = rows.iter().map(|row| self.setting(row.point)).collect();
-                let factored =
-                    space.factored().ok_or_else(|| Error::internal("settings of a space without factors"))?;
-                let images = data.images(&ids, cx.device())?;
-                factored.draw(cx, &Originals { data, ids: &ids, images: &images, rows: &places }, &settings)
+                of.images(cx, data, &ids, &settings)
+            }
+            Self::Changes { of, changes } => {
+                let own: Vec<&Change> = rows.iter().filter_map(|row| changes.get(row.point.place()?)).collect();
+                of.images(data, &ids, &own, cx)
             }
             Self::Images(images) => {
                 let chosen = rows.iter().filter_map(|row| match row.point {
@@ -261,8 +267,19 @@ impl Transcript {
     }
 
     /// Rows whose points are settings of the space's factors, each at its place in `numbers`.
-    pub(super) fn of_settings(plan: &Examination, numbers: Vec<f64>, questions: Questions, rows: Vec<Row>) -> Self {
-        Self::of_points(plan, Points::Settings { space: plan.space.clone(), numbers, questions }, None, rows)
+    pub(super) fn of_settings(
+        plan: &Examination,
+        of: Settings,
+        numbers: Vec<f64>,
+        questions: Questions,
+        rows: Vec<Row>,
+    ) -> Self {
+        Self::of_points(plan, Points::Settings { of, numbers, questions }, None, rows)
+    }
+
+    /// Rows whose points are changes of pixels, each at its place.
+    pub(super) fn of_changes(plan: &Examination, of: Changes, changes: Vec<Change>, rows: Vec<Row>) -> Self {
+        Self::of_points(plan, Points::Changes { of, changes }, None, rows)
     }
 
     /// Rows that each stand for one of these images, `C x H x W`, by their points.
@@ -296,7 +313,7 @@ impl Transcript {
             density,
             unit: plan.space.unit(),
             additive: plan.space.additive(),
-            steps_in_common: plan.search.by_gradient().is_some_and(|search| search.length().is_some()),
+            steps_in_common: trajectories(&*plan.search).is_some_and(|search| search.length().is_some()),
             cautions: cautions(plan, &rows),
             points,
         };
@@ -370,10 +387,9 @@ impl Transcript {
     /// What a choice of a factor is called, by their places.
     pub fn choice(&self, factor: usize, choice: usize) -> Value {
         match &self.of.points {
-            Points::Settings { space, .. } => space
-                .factored()
-                .and_then(|space| space.factors().get(factor))
-                .map_or(Value::Unit, |factor| factor.value(choice as f64)),
+            Points::Settings { of, .. } => {
+                of.factors().get(factor).map_or(Value::Unit, |factor| factor.value(choice as f64))
+            }
             _ => Value::Unit,
         }
     }

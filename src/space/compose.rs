@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use super::probe::Probe;
 use super::translate::MAX_EPSILON;
-use super::{Element, Finite, Group, Part, Space, Symmetry, Windows};
+use super::{Coordinates, Domain, Element, Finite, Group, Part, Space, Symmetry, Windows};
 use crate::core::{Error, Result, Tensor, Value};
 use crate::data::{Dataset, Edge};
 
@@ -385,6 +385,34 @@ impl Group for Products {
                 ("translate".into(), Value::ints([dy.into(), dx.into()])),
             ])),
         }
+    }
+
+    /// By symmetry and translation where every symmetry comes with the same rectangle of translations, else a list.
+    fn coordinates(&self) -> Coordinates {
+        let mut all: Vec<Element> = std::iter::once(Element::IDENTITY).chain(self.candidates.iter().copied()).collect();
+        all.sort_by_key(|element| key(*element));
+        let keys: Vec<[i16; 3]> = all.iter().map(|element| key(*element)).collect();
+        let axis = |place: usize| {
+            let mut values: Vec<i16> = keys.iter().map(|key| key[place]).collect();
+            values.sort_unstable();
+            values.dedup();
+            values
+        };
+        let [numbers, dy, dx] = [0, 1, 2].map(axis);
+        let whole = |values: &[i16]| values.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        if numbers.len() * dy.len() * dx.len() != all.len() || !whole(&dy) || !whole(&dx) {
+            return Coordinates::of_list("change", all.iter().map(|&element| (self.value(element), element)).collect());
+        }
+        let mut factors = vec![];
+        if numbers.len() > 1 {
+            let words = numbers.iter().map(|&number| Value::Str(self.words(number as usize))).collect();
+            factors.push(("symmetry", Domain::Choices(words)));
+        }
+        if self.shifts.is_some() {
+            let range = |values: &[i16]| Domain::Whole { min: values[0].into(), max: values[values.len() - 1].into() };
+            factors.extend([("dy", range(&dy)), ("dx", range(&dx))]);
+        }
+        Coordinates::of_factors(factors, all)
     }
 
     /// Every variant of each canvas, `N x V x ...`.

@@ -3,6 +3,7 @@
 
 mod affine;
 mod compose;
+mod coordinates;
 mod deform;
 pub mod factor;
 mod factors;
@@ -27,6 +28,7 @@ use crate::data::Dataset;
 
 pub use affine::{About, Affine, Fill};
 pub use compose::Composed;
+pub use coordinates::Coordinates;
 pub use deform::Deform;
 pub use factor::{Axis, Domain, Factor, Factored, Originals, Setting};
 pub use factors::Factors;
@@ -161,6 +163,11 @@ impl Bounds {
         self.largest - self.least
     }
 
+    /// The nearest value within.
+    pub fn nearest(self, x: f32) -> f32 {
+        x.clamp(self.least as f32, self.largest as f32)
+    }
+
     /// Images with every pixel moved to the nearest value within.
     pub fn clamp(self, images: &Tensor) -> Result<Tensor> {
         Ok(images.f_clamp(self.least, self.largest)?)
@@ -263,6 +270,16 @@ pub enum Point {
     Trajectory,
 }
 
+impl Point {
+    /// The place of a setting.
+    pub fn place(self) -> Option<usize> {
+        match self {
+            Self::Setting(place) => Some(place as usize),
+            _ => None,
+        }
+    }
+}
+
 impl Default for Point {
     fn default() -> Self {
         Self::Element(Element::IDENTITY)
@@ -290,6 +307,12 @@ pub trait Group {
 
     /// A point as scripts and tables show it.
     fn value(&self, element: Element) -> Value;
+
+    /// The points, the identity among them, as settings of factors. By default a list.
+    fn coordinates(&self) -> Coordinates {
+        let all = std::iter::once(&Element::IDENTITY).chain(self.candidates());
+        Coordinates::of_list("change", all.map(|&element| (self.value(element), element)).collect())
+    }
 
     /// Canvases `N x C x H x W` in the form that `draw` reads. Row i of the result depends on row i alone.
     fn prepare(&self, canvases: &Tensor) -> Result<Tensor>;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Element, Finite, Group, Part, Space, Windows};
+use super::{Coordinates, Domain, Element, Finite, Group, Part, Space, Windows};
 use crate::core::{Error, Result, Tensor, Value};
 use crate::data::{Dataset, Edge};
 
@@ -95,6 +95,7 @@ impl Finite for Translate {
 }
 
 struct Translations {
+    epsilon: i16,
     /// How far products of translations may go, in pixels.
     reach: usize,
     edge: Edge,
@@ -108,7 +109,7 @@ impl Translations {
         let eps = epsilon as i16;
         let rows = (-eps..=eps).flat_map(|dy| (-eps..=eps).map(move |dx| by(dy, dx)));
         let candidates = rows.filter(|v| *v != Element::IDENTITY).collect();
-        Self { reach: reach * epsilon, edge, sides: sides.map(|s| s as i16), candidates }
+        Self { epsilon: eps, reach: reach * epsilon, edge, sides: sides.map(|s| s as i16), candidates }
     }
 
     /// On a torus, the representative that lies around 0.
@@ -159,6 +160,13 @@ impl Group for Translations {
 
     fn value(&self, element: Element) -> Value {
         Value::ints(element.0[..2].iter().map(|&d| i64::from(d)))
+    }
+
+    fn coordinates(&self) -> Coordinates {
+        let eps = self.epsilon;
+        let by = (-eps..=eps).flat_map(|dy| (-eps..=eps).map(move |dx| by(dy, dx)));
+        let side = || Domain::Whole { min: (-eps).into(), max: eps.into() };
+        Coordinates::of_factors(vec![("dy", side()), ("dx", side())], by.collect())
     }
 
     /// A torus is continued by what its windows reach beyond the border, so that every translation is a window.

@@ -10,6 +10,7 @@ pub mod questions;
 pub mod random;
 pub mod random2;
 pub mod sample;
+pub mod square;
 pub mod strongest;
 pub mod sweep;
 pub mod transcript;

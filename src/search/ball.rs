@@ -1,0 +1,184 @@
+//! Changes of single pixels within a ball as the ground of searches that learn from losses: models need no gradients.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use tch::Kind;
+
+use super::ground::{Ground, Room, chosen};
+use super::propose::{Found, Proposing, find};
+use super::transcript::Transcript;
+use super::{Examination, rounds};
+use crate::core::{Cx, Error, Result, Tensor};
+use crate::data::Dataset;
+use crate::space::{self, Bounds, Differentiable, Factor, Norm, Space};
+
+/// What a search over pixels is told: which changes it may make, and of what.
+#[derive(Clone)]
+pub struct PixelBall {
+    /// Channels, height, width.
+    pub shape: [usize; 3],
+    pub norm: Norm,
+    pub radius: f64,
+    pub bounds: Option<Bounds>,
+    originals: Rc<dyn Originals>,
+}
+
+impl PixelBall {
+    pub fn new(shape: [usize; 3], norm: Norm, radius: f64, originals: Rc<dyn Originals>) -> Self {
+        Self { shape, norm, radius, bounds: None, originals }
+    }
+
+    /// The pixels of the image in this row as it stands.
+    pub fn pixels(&self, row: usize) -> Result<Change> {
+        self.originals.pixels(row)
+    }
+}
+
+/// Where images are read from.
+pub trait Originals {
+    /// The pixels of one image, in their order.
+    fn pixels(&self, row: usize) -> Result<Change>;
+}
+
+/// The images of a data set, the last of which is kept: each is asked for once per aim and level.
+struct OfData {
+    data: Dataset,
+    last: RefCell<Option<(usize, Change)>>,
+}
+
+impl Originals for OfData {
+    fn pixels(&self, row: usize) -> Result<Change> {
+        if let Some((known, pixels)) = &*self.last.borrow()
+            && *known == row
+        {
+            return Ok(pixels.clone());
+        }
+        let image = self.data.images(&[row], tch::Device::Cpu)?.f_contiguous()?;
+        let pixels = Change::from(Vec::<f32>::try_from(&image.f_reshape([-1])?)?);
+        *self.last.borrow_mut() = Some((row, pixels.clone()));
+        Ok(pixels)
+    }
+}
+
+impl Room for PixelBall {
+    type Point = Change;
+}
+
+/// What is added to the pixels of an image, in their order; handing it on costs nothing.
+pub type Change = std::sync::Arc<[f32]>;
+
+/// The changes that a space allows.
+#[derive(Clone)]
+pub(super) struct Changes {
+    space: Rc<dyn Space>,
+    shape: [usize; 3],
+    originals: Rc<dyn Originals>,
+}
+
+impl Changes {
+    fn differentiable(&self) -> Result<&dyn Differentiable> {
+        self.space.differentiable().ok_or_else(|| Error::internal("a space without points"))
+    }
+
+    /// Originals with changes added and kept within bounds.
+    fn apply(&self, originals: &Tensor, changes: &[&Change]) -> Result<Tensor> {
+        let flat: Vec<f32> = changes.iter().flat_map(|change| change.iter().copied()).collect();
+        let size = originals.size();
+        let changes = Tensor::f_from_slice(&flat)?.f_reshape(&size)?.f_to_device(originals.device())?;
+        let space = self.differentiable()?;
+        let base = [originals.shallow_clone()];
+        space.keep(&base, &originals.f_add(&changes)?, None)
+    }
+
+    /// The images of these rows of the data with these changes.
+    pub fn images(&self, data: &Dataset, ids: &[usize], changes: &[&Change], cx: &Cx) -> Result<Tensor> {
+        self.apply(&data.images(ids, cx.device())?, changes)
+    }
+}
+
+impl Ground for Changes {
+    type Room = PixelBall;
+    type Owned = PixelBall;
+
+    fn room(&self, level: Option<f64>) -> Result<Option<PixelBall>> {
+        let space = self.differentiable()?;
+        let (shape, norm, within) = (self.shape, space.norm(), space.within());
+        let radius = match (level, within) {
+            (Some(level), _) if level <= 0.0 => {
+                return Err(Error::argument("examine: a level is the radius of a ball and must be larger than 0"));
+            }
+            (Some(level), Some(within)) if level > within => {
+                return Err(Error::argument(format!(
+                    "examine: level {level} is beyond the radius of {}, {within}",
+                    self.space.describe()
+                )));
+            }
+            (Some(radius), _) | (None, Some(radius)) => radius,
+            (None, None) => {
+                return Err(Error::argument(format!(
+                    "examine: {} has no radius to search within",
+                    self.space.describe()
+                ))
+                .hint("`within: 8.0 / 255` of space::pixels, or `levels` of examine, says how far pixels may change"));
+            }
+        };
+        let originals = self.originals.clone();
+        Ok(Some(PixelBall { shape, norm, radius, bounds: self.space.bounds(), originals }))
+    }
+
+    fn factors(&self) -> &[Factor] {
+        &[]
+    }
+
+    fn numbers<'p>(&self, _point: &'p Change) -> &'p [f64] {
+        &[]
+    }
+
+    fn shown(&self, _point: &Change) -> String {
+        "a change of its pixels".into()
+    }
+
+    fn magnitude(&self, _point: &Change) -> Option<f64> {
+        None
+    }
+
+    fn takes_any_range(&self) -> bool {
+        true
+    }
+
+    fn opaque(&self) -> bool {
+        false
+    }
+
+    fn prepare(&self, data: &Dataset, canvases: &Tensor) -> Result<Tensor> {
+        data.centre(canvases)
+    }
+
+    fn standing(&self, prepared: &Tensor, rows: &[i64]) -> Result<Tensor> {
+        chosen(prepared, rows)
+    }
+
+    fn draw(&self, _cx: &Cx, of: &space::Originals, points: &[&Change]) -> Result<Tensor> {
+        self.apply(&of.chosen()?, points)
+    }
+}
+
+/// One row per image, aim and level: where the search found the largest loss.
+pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn Proposing<PixelBall>) -> Result<Transcript> {
+    let originals = Rc::new(OfData { data: plan.data.clone(), last: RefCell::new(None) });
+    let changes = Changes { space: plan.space.clone(), shape: plan.data.shape(), originals };
+    let Found { mut rows, points, outcome, .. } = find(cx, plan, &changes, search)?;
+    let points: Vec<Change> = points.into_iter().map(|point| point.unwrap_or_else(|| Change::from([]))).collect();
+    // As they are in the images: adding a change rounds it.
+    for part in rows.chunks_mut(rounds::batch_of(cx, plan)) {
+        let ids: Vec<usize> = part.iter().map(|row| row.id as usize).collect();
+        let own: Vec<&Change> = part.iter().filter_map(|row| points.get(row.point.place()?)).collect();
+        let base = [plan.data.images(&ids, cx.device())?];
+        let changed = changes.apply(&base[0], &own)?;
+        let sizes = changes.differentiable()?.magnitude(&base, &changed)?.f_to_kind(Kind::Float)?;
+        let sizes: Vec<f32> = Vec::try_from(&sizes.f_to_device(tch::Device::Cpu)?)?;
+        part.iter_mut().zip(sizes).for_each(|(row, size)| row.magnitude = size);
+    }
+    rounds::answer(cx, Transcript::of_changes(plan, changes, points, rows), outcome)
+}

@@ -1,0 +1,167 @@
+//! Which searches go over which spaces. A search says what it needs of points, a space what its points are; whether they fit follows.
+
+use super::adam::Adam;
+use super::ball::PixelBall;
+use super::exhaustive::Exhaustive;
+use super::gradient::GradientSearch;
+use super::propose::Proposing;
+use super::{Examination, Search};
+use crate::core::{Error, ErrorKind, Result};
+use crate::objective::{Objective, Wanted};
+use crate::space::Space;
+
+/// How a search goes about it.
+pub enum Way<'a> {
+    /// Over the elements of a finite group: the density of what it chooses can be worked out.
+    Elements(&'a dyn Exhaustive),
+    /// By losses, over settings of factors.
+    Settings(&'a dyn Proposing),
+    /// By losses, over changes of single pixels.
+    Changes(&'a dyn Proposing<PixelBall>),
+    /// Along gradients, a batch of images at a time.
+    Trajectories(&'a dyn GradientSearch),
+    /// Down each image's own gradient until it fails.
+    Descent(&'a Adam),
+}
+
+/// What points must be for a search to go over them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    Elements,
+    Settings,
+    Changes,
+    Gradients,
+    Fields,
+}
+
+impl Need {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Elements => "points that can be gone through one by one",
+            Self::Settings => "settings of factors",
+            Self::Changes => "pixels that change one by one",
+            Self::Gradients => "points that gradients flow to",
+            Self::Fields => "fields that deform images",
+        }
+    }
+
+    /// Whether the points of a space are that.
+    pub fn met_by(self, space: &dyn Space) -> bool {
+        match self {
+            Self::Elements => space.finite().is_some(),
+            Self::Settings => space.factored().is_some() || space.finite().is_some(),
+            Self::Changes => space.differentiable().is_some() && space.additive(),
+            Self::Gradients => space.differentiable().is_some(),
+            Self::Fields => space.deform().is_some(),
+        }
+    }
+}
+
+impl Way<'_> {
+    pub fn need(&self) -> Need {
+        match self {
+            Self::Elements(_) => Need::Elements,
+            Self::Settings(_) => Need::Settings,
+            Self::Changes(_) => Need::Changes,
+            Self::Trajectories(search) => search.need(),
+            Self::Descent(_) => Need::Gradients,
+        }
+    }
+
+    /// Whether it can look for that.
+    fn looks_for(&self, objective: &Objective) -> bool {
+        match self {
+            Self::Elements(_) => *objective == Objective::from(Wanted::Misclassify),
+            Self::Settings(_) | Self::Changes(_) => true,
+            Self::Trajectories(_) | Self::Descent(_) => !objective.cross_entropy,
+        }
+    }
+}
+
+/// The kinds of spaces, as scripts call them, and what their points are.
+pub const SPACES: [(&str, &[Need]); 13] = [
+    ("translate", &[Need::Elements, Need::Settings]),
+    ("flip", &[Need::Elements, Need::Settings]),
+    ("turn", &[Need::Elements, Need::Settings]),
+    ("polarity", &[Need::Elements, Need::Settings]),
+    ("rotate", &[Need::Settings]),
+    ("affine", &[Need::Settings]),
+    ("noise", &[Need::Settings]),
+    ("render", &[Need::Settings]),
+    ("factors", &[Need::Settings]),
+    ("latent with `directions`", &[Need::Settings]),
+    ("latent", &[Need::Gradients]),
+    ("pixels", &[Need::Gradients, Need::Changes]),
+    ("deform", &[Need::Fields]),
+];
+
+/// The searches, as scripts call them, and what they go over: any one of these.
+pub const SEARCHES: [(&str, &[Need]); 12] = [
+    ("strongest", &[Need::Elements, Need::Settings]),
+    ("nearest", &[Need::Elements]),
+    ("random", &[Need::Elements]),
+    ("random2", &[Need::Elements]),
+    ("sample", &[Need::Settings]),
+    ("sweep", &[Need::Settings]),
+    ("bayes", &[Need::Settings]),
+    ("policy", &[Need::Settings]),
+    ("square", &[Need::Changes]),
+    ("bim", &[Need::Gradients]),
+    ("adam", &[Need::Gradients]),
+    ("adef", &[Need::Fields]),
+];
+
+/// The names in a table with one of these needs.
+fn names(table: &[(&str, &[Need])], needs: &[Need]) -> String {
+    let fit = |(_, of): &&(&str, &[Need])| of.iter().any(|need| needs.contains(need));
+    table.iter().filter(fit).map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+/// How the search of an examination goes about it: the first of its ways that the space has points for and that can look for the
+/// objective.
+pub(super) fn way<'a>(plan: &'a Examination) -> Result<Way<'a>> {
+    let (search, space) = (plan.search.describe(), plan.space.describe());
+    let mut ways = plan.search.ways();
+    let needs: Vec<Need> = ways.iter().map(Way::need).collect();
+    ways.retain(|way| way.need().met_by(&*plan.space));
+    if ways.is_empty() {
+        let words: Vec<&str> = needs.iter().map(|need| need.words()).collect();
+        let has: Vec<Need> = SPACES
+            .iter()
+            .flat_map(|(_, needs)| needs.iter().copied())
+            .filter(|need| need.met_by(&*plan.space))
+            .collect();
+        return Err(Error::new(
+            ErrorKind::Pairing,
+            format!("{search} goes over {}, which {space} has none of", words.join(" or ")),
+        )
+        .hint(format!(
+            "it goes over space::{}; over this space go search::{}",
+            names(&SPACES, &needs),
+            names(&SEARCHES, &has)
+        )));
+    }
+    match ways.into_iter().find(|way| way.looks_for(&plan.objective)) {
+        Some(way) => Ok(way),
+        None => Err(Error::new(
+            ErrorKind::Pairing,
+            format!("{search} over {space} does not look for objective::{}", plan.objective.describe()),
+        )
+        .hint(match plan.objective.cross_entropy {
+            true => {
+                "searches by losses do: sample, bayes, policy, square; the others follow losses of their own".into()
+            }
+            false => format!(
+                "over {space} such searches as search::sample look for any objective, strongest for any wrong label"
+            ),
+        })),
+    }
+}
+
+/// The search along gradients that a search is, if it is one.
+pub fn trajectories(search: &dyn Search) -> Option<&dyn GradientSearch> {
+    search.ways().into_iter().find_map(|way| match way {
+        Way::Trajectories(search) => Some(search),
+        _ => None,
+    })
+}

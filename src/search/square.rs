@@ -1,0 +1,328 @@
+//! The square attack (Andriushchenko, Croce, Flammarion and Hein, "Square Attack: a query-efficient black-box adversarial attack via
+//! random search", ECCV 2020, Algorithms 1 to 4): random squares of pixels at the edge of the ball, kept where the loss grows. It needs
+//! no gradients.
+//!
+//! Sizes of squares follow the authors' schedule for any number of questions. As in their code, a change is what is left of it once pixels
+//! are within their bounds.
+
+use rand::Rng;
+use rand_pcg::Pcg64Mcg;
+
+use super::ball::{Change, PixelBall};
+use super::propose::{Proposals, Proposing};
+use super::{Search, Way};
+use crate::core::{Error, Result, random};
+use crate::space::{Bounds, Norm};
+
+pub struct Square {
+    /// Questions per image, at most.
+    pub n: usize,
+    /// The share of the pixels that the first squares cover.
+    pub share: f64,
+}
+
+/// In l2, squares are at least 3 pixels wide and the first tiles a fifth of the image.
+const SMALLEST: usize = 5;
+
+impl Search for Square {
+    fn describe(&self) -> String {
+        format!("square(#{{ n: {}, share: {:?} }})", self.n, self.share)
+    }
+
+    fn ways(&self) -> Vec<Way<'_>> {
+        vec![Way::Changes(self)]
+    }
+}
+
+impl Proposing<PixelBall> for Square {
+    fn begin(&self, room: &PixelBall, stream: (u64, u64)) -> Result<Box<dyn Proposals<Change>>> {
+        let [_, h, w] = room.shape;
+        if room.norm == Norm::L2 && h.min(w) < SMALLEST {
+            return Err(Error::argument(format!("search::square: in l2 images of {h} x {w} pixels are too small"))
+                .hint(format!("it moves squares among images of {SMALLEST} pixels or more; linf takes any")));
+        }
+        Ok(Box::new(Walk {
+            original: room.pixels(stream.1 as usize)?,
+            ball: Ball { shape: room.shape, norm: room.norm, radius: room.radius, bounds: room.bounds },
+            n: self.n,
+            share: self.share,
+            rng: random(stream.0, stream.1),
+            asked: 0,
+            best: None,
+            tried: None,
+        }))
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Ball {
+    shape: [usize; 3],
+    norm: Norm,
+    radius: f64,
+    bounds: Option<Bounds>,
+}
+
+/// One image's way.
+struct Walk {
+    original: Change,
+    ball: Ball,
+    n: usize,
+    share: f64,
+    rng: Pcg64Mcg,
+    asked: usize,
+    best: Option<(Change, f32)>,
+    tried: Option<Change>,
+}
+
+impl Proposals<Change> for Walk {
+    fn propose(&mut self) -> Result<Vec<Change>> {
+        if self.asked == self.n {
+            return Ok(vec![]);
+        }
+        let change = match (&self.best, self.ball.norm) {
+            (None, Norm::Linf) => self.stripes(),
+            (None, Norm::L2) => self.tiles(),
+            (Some((best, _)), norm) => {
+                let mut change = best.to_vec();
+                match norm {
+                    Norm::Linf => self.recolour(&mut change),
+                    Norm::L2 => self.shift_weight(&mut change),
+                }
+                change
+            }
+        };
+        self.asked += 1;
+        let mut change = change;
+        if let Some(bounds) = self.ball.bounds {
+            for (change, pixel) in change.iter_mut().zip(self.original.iter()) {
+                *change = bounds.nearest(pixel + *change) - pixel;
+            }
+        }
+        let change = Change::from(change);
+        self.tried = Some(change.clone());
+        Ok(vec![change])
+    }
+
+    fn ends_at_failure(&self) -> bool {
+        true
+    }
+
+    fn update(&mut self, losses: &[f32]) -> Result<()> {
+        if let (Some(tried), Some(&loss)) = (self.tried.take(), losses.first())
+            && self.best.as_ref().is_none_or(|(_, best)| loss > *best)
+        {
+            self.best = Some((tried, loss));
+        }
+        Ok(())
+    }
+}
+
+impl Walk {
+    fn sign(&mut self) -> f32 {
+        if self.rng.r#gen::<bool>() { 1.0 } else { -1.0 }
+    }
+
+    /// Vertical stripes one pixel wide, each channel's sign by itself.
+    fn stripes(&mut self) -> Vec<f32> {
+        let [c, h, w] = self.ball.shape;
+        let radius = self.ball.radius as f32;
+        let signs: Vec<f32> = (0..c * w).map(|_| radius * self.sign()).collect();
+        (0..c * h * w).map(|i| signs[i / (h * w) * w + i % w]).collect()
+    }
+
+    /// How wide the next square is: its share of the image halves after 0.1%, 0.5%, 2%, ... of 10,000 questions, scaled to `n`.
+    fn side(&self) -> usize {
+        const HALVED: [usize; 9] = [10, 50, 200, 500, 1000, 2000, 4000, 6000, 8000];
+        // The first change is no step.
+        let step = self.asked.saturating_sub(1) * 10_000 / self.n;
+        let halvings = HALVED.iter().filter(|&&at| step > at).count() as i32;
+        let [_, h, w] = self.ball.shape;
+        let side = (self.share * 0.5f64.powi(halvings) * (h * w) as f64).sqrt().round() as usize;
+        side.clamp(1, h.min(w))
+    }
+
+    /// The upper left corner of a square of this side.
+    fn corner(&mut self, side: usize) -> [usize; 2] {
+        let [_, h, w] = self.ball.shape;
+        [self.rng.gen_range(0..=h - side), self.rng.gen_range(0..=w - side)]
+    }
+
+    /// Algorithm 2: a square of one new colour, every channel at the edge of the ball.
+    fn recolour(&mut self, change: &mut [f32]) {
+        let side = self.side();
+        let [top, left] = self.corner(side);
+        let [channels, h, w] = self.ball.shape;
+        for channel in 0..channels {
+            let value = self.ball.radius as f32 * self.sign();
+            for y in top..top + side {
+                change[(channel * h + y) * w + left..][..side].fill(value);
+            }
+        }
+    }
+
+    /// Patterns of one bright and one dark half on a grid of five by five tiles.
+    fn tiles(&mut self) -> Vec<f32> {
+        let [channels, h, w] = self.ball.shape;
+        let side = h.min(w) / SMALLEST;
+        let [top, left] = [(h % side) / 2, (w % side) / 2];
+        let mut change = vec![0.0; channels * h * w];
+        for row in 0..h / side {
+            for column in 0..w / side {
+                let pattern = self.pattern(side);
+                for channel in 0..channels {
+                    let sign = self.sign();
+                    for (i, value) in pattern.iter().enumerate() {
+                        let (y, x) = (top + row * side + i / side, left + column * side + i % side);
+                        change[(channel * h + y) * w + x] = sign * value;
+                    }
+                }
+            }
+        }
+        self.to_radius(&mut change);
+        change
+    }
+
+    /// Algorithm 4: takes what a second square holds, and what is left of the radius, to a first one.
+    fn shift_weight(&mut self, change: &mut [f32]) {
+        let [channels, h, w] = self.ball.shape;
+        let largest = h.min(w) - (1 - h.min(w) % 2);
+        let side = (self.side() | 1).clamp(3, largest);
+        let (to, from) = (self.corner(side), self.corner(side));
+        let places = |corner: [usize; 2], channel: usize| {
+            (0..side * side).map(move |i| (channel * h + corner[0] + i / side) * w + corner[1] + i % side)
+        };
+        let total = squares(change.iter().copied());
+        let mut held = vec![false; change.len()];
+        (0..channels)
+            .flat_map(|channel| places(to, channel).chain(places(from, channel)))
+            .for_each(|at| held[at] = true);
+        let in_both = squares(change.iter().zip(&held).filter(|(_, held)| **held).map(|(x, _)| *x));
+        let radius = self.ball.radius;
+        let each = ((radius * radius - total).max(0.0) + in_both) / channels as f64;
+        let pattern = self.pattern(side);
+        let mut fresh = Vec::with_capacity(channels);
+        for channel in 0..channels {
+            let own = squares(places(to, channel).map(|at| change[at])).sqrt() + 1e-12;
+            let sign = self.sign();
+            let values: Vec<f32> = places(to, channel)
+                .zip(&pattern)
+                .map(|(at, p)| sign * p + (f64::from(change[at]) / own) as f32)
+                .collect();
+            let scale = each.sqrt() / (squares(values.iter().copied()).sqrt() + 1e-12);
+            fresh.push(values.into_iter().map(|x| (f64::from(x) * scale) as f32).collect::<Vec<f32>>());
+        }
+        for channel in 0..channels {
+            places(from, channel).for_each(|at| change[at] = 0.0);
+        }
+        for (channel, values) in fresh.iter().enumerate() {
+            places(to, channel).zip(values).for_each(|(at, x)| change[at] = *x);
+        }
+        self.to_radius(change);
+    }
+
+    /// Stretches a change to the edge of the ball.
+    fn to_radius(&self, change: &mut [f32]) {
+        let scale = self.ball.radius / squares(change.iter().copied()).sqrt().max(1e-12);
+        change.iter_mut().for_each(|x| *x = (f64::from(*x) * scale) as f32);
+    }
+
+    /// A square of length 1 whose upper half is bright and whose lower half is dark, brightest at their centres, or left and right.
+    fn pattern(&mut self, side: usize) -> Vec<f32> {
+        let upper = side / 2;
+        let mut pattern = vec![0.0; side * side];
+        pattern[..upper * side].copy_from_slice(&bulge(upper, side));
+        for (into, x) in pattern[upper * side..].iter_mut().zip(bulge(side - upper, side)) {
+            *into = -x;
+        }
+        let length = squares(pattern.iter().copied()).sqrt().max(1e-12) as f32;
+        pattern.iter_mut().for_each(|x| *x /= length);
+        match self.rng.r#gen::<bool>() {
+            true => (0..side * side).map(|i| pattern[i % side * side + i / side]).collect(),
+            false => pattern,
+        }
+    }
+}
+
+fn squares(of: impl Iterator<Item = f32>) -> f64 {
+    of.map(|x| f64::from(x) * f64::from(x)).sum()
+}
+
+/// Nested rectangles around the centre, the k-th larger one weighing 1 / k^2, of length 1: the paper's eta (Section 3.4).
+fn bulge(height: usize, width: usize) -> Vec<f32> {
+    let (half_height, half_width) = (height / 2 + 1, width / 2 + 1);
+    let mut values = vec![0f64; height * width];
+    for k in 0..half_height.max(half_width) {
+        let rows = (half_height - 1).saturating_sub(k)..(half_height + k).min(height);
+        let columns = (half_width - 1).saturating_sub(k)..(half_width + k).min(width);
+        for y in rows {
+            for x in columns.clone() {
+                values[y * width + x] += 1.0 / ((k + 1) * (k + 1)) as f64;
+            }
+        }
+    }
+    let length = values.iter().map(|x| x * x).sum::<f64>().sqrt().max(1e-12);
+    values.into_iter().map(|x| (x / length) as f32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::search::ball::Originals;
+
+    struct Grey;
+
+    impl Originals for Grey {
+        fn pixels(&self, _row: usize) -> Result<Change> {
+            Ok(Change::from(vec![0.5; 360]))
+        }
+    }
+
+    fn walk(norm: Norm, n: usize) -> Box<dyn Proposals<Change>> {
+        let room = PixelBall::new([3, 12, 10], norm, 0.5, Rc::new(Grey));
+        Square { n, share: 0.8 }.begin(&room, (3, 4)).expect("room enough")
+    }
+
+    /// Every change lies on the edge of its ball, and one that made things worse is not built on.
+    #[test]
+    fn changes_stay_at_the_edge_of_the_ball() {
+        for norm in [Norm::Linf, Norm::L2] {
+            let mut walk = walk(norm, 300);
+            let mut best: Option<Change> = None;
+            for asked in 0..300 {
+                let proposed = walk.propose().expect("a change");
+                let size = match norm {
+                    Norm::Linf => proposed[0].iter().fold(f32::INFINITY, |least, x| least.min(x.abs())).into(),
+                    Norm::L2 => squares(proposed[0].iter().copied()).sqrt(),
+                };
+                assert!((size - 0.5).abs() < 1e-6, "{norm:?}: {size}");
+                if let Some(best) = &best {
+                    // What is new lies in one square in linf, and in two in l2, whose lengths change what is around.
+                    let differ = best.iter().zip(proposed[0].iter()).filter(|(a, b)| a != b).count();
+                    assert!(norm == Norm::L2 || differ < 360, "{norm:?} after {asked}: {differ}");
+                }
+                let better = asked % 3 == 0;
+                walk.update(&[if better { asked as f32 } else { -1.0 }]).expect("heard");
+                if better {
+                    best = Some(proposed[0].clone());
+                }
+            }
+            assert!(walk.propose().expect("the end").is_empty());
+        }
+    }
+
+    /// Values of the authors' `eta_rectangles(3, 5)` (github.com/max-andr/square-attack), by hand: rectangles 1 x 1, 3 x 3 and 3 x 5.
+    #[test]
+    fn a_bulge_is_the_authors() {
+        let raw = [
+            [1.0 / 9.0, 1.0 / 4.0 + 1.0 / 9.0, 1.0 / 4.0 + 1.0 / 9.0, 1.0 / 4.0 + 1.0 / 9.0, 1.0 / 9.0],
+            [1.0 / 9.0, 1.0 / 4.0 + 1.0 / 9.0, 1.0 + 1.0 / 4.0 + 1.0 / 9.0, 1.0 / 4.0 + 1.0 / 9.0, 1.0 / 9.0],
+            [1.0 / 9.0, 1.0 / 4.0 + 1.0 / 9.0, 1.0 / 4.0 + 1.0 / 9.0, 1.0 / 4.0 + 1.0 / 9.0, 1.0 / 9.0],
+        ];
+        let length = raw.iter().flatten().map(|x: &f64| x * x).sum::<f64>().sqrt();
+        for (found, wanted) in bulge(3, 5).iter().zip(raw.iter().flatten()) {
+            assert!((f64::from(*found) - wanted / length).abs() < 1e-6);
+        }
+    }
+}

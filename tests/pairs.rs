@@ -1,0 +1,200 @@
+//! Every kind of space with every search: what fits is examined, what does not is refused as a pair, and the tables of what goes over
+//! what hold both. Then finite groups under searches that learn from losses, and the square attack.
+#![allow(clippy::unwrap_used)]
+
+use std::rc::Rc;
+
+use viva::core::{Cx, Value};
+use viva::primitives::PRIMITIVES;
+use viva::script::Session;
+use viva::search::{SEARCHES, SPACES};
+
+fn value(script: &str) -> Value {
+    let mut session = Session::new(Rc::new(Cx::default()));
+    session.evaluate("test", script).unwrap_or_else(|error| panic!("{}", error.render(false)))
+}
+
+#[track_caller]
+fn truths(script: &str) {
+    let Value::Map(said) = value(script) else { panic!("no map") };
+    for (name, value) in said {
+        assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
+    }
+}
+
+/// A script that makes one of each.
+const MADE: [(&str, &str); 25] = [
+    ("translate", "space::translate(1)"),
+    ("flip", "space::flip()"),
+    ("turn", "space::turn()"),
+    ("polarity", "space::polarity()"),
+    ("rotate", "space::rotate(10)"),
+    ("affine", "space::affine()"),
+    ("noise", "space::noise()"),
+    ("render", "space::render(#{ factors: [\"azimuth\"] })"),
+    ("factors", "space::factors([#{ name: \"a\", choices: [0.5, 0.7] }], |z, s| z * s.a)"),
+    ("latent with `directions`", "space::latent(g, #{ layers: 0..1, samples: 20, within: 1, directions: 2 })"),
+    ("latent", "space::latent(g, #{ layers: 0..1, samples: 20 })"),
+    ("pixels", "space::pixels(\"linf\", #{ within: 0.1 })"),
+    ("deform", "space::deform()"),
+    ("strongest", "search::strongest(#{ grid: 2 })"),
+    ("nearest", "search::nearest()"),
+    ("random", "search::random()"),
+    ("random2", "search::random2()"),
+    ("sample", "search::sample(#{ n: 2 })"),
+    ("sweep", "search::sweep()"),
+    ("bayes", "search::bayes(#{ steps: 3, start: 2 })"),
+    ("policy", "search::policy(#{ steps: 2, batch: 2 })"),
+    ("square", "search::square(#{ n: 2 })"),
+    ("bim", "search::bim(#{ steps: 1 })"),
+    ("adam", "search::adam(#{ steps: 1 })"),
+    ("adef", "search::adef(#{ steps: 1 })"),
+];
+
+const GIVEN: &str = r#"
+    let ds = data::glyphs(#{ n: 2, size: 16, seed: 1 });
+    let g = generator::train(data::glyphs(#{ n: 20, size: 16, seed: 1 }), #{ steps: 1, batch: 4, seed: 1, arch: #{
+        generator: [[net::linear(8), net::relu()], [net::linear(256), net::reshape(1, 16, 16)]],
+        discriminator: [net::flatten(), net::linear(8), net::leaky_relu(0.2)],
+    } });
+    let drawn = g.sample(#{ n: 2, seed: 1 });
+    let views = data::objects(["mug", "lamp"], #{ n: 2, size: 16, seed: 1 });
+    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+"#;
+
+fn made(name: &str) -> &'static str {
+    MADE.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("nothing makes {name}")).1
+}
+
+#[test]
+fn what_fits_is_examined_and_what_does_not_is_refused() {
+    let mut pairs = String::new();
+    for (space, _) in SPACES {
+        let (model, data) = match space {
+            "render" => ("seen", "views"),
+            "latent" | "latent with `directions`" => ("f", "drawn"),
+            _ => ("f", "ds"),
+        };
+        for (search, _) in SEARCHES {
+            let (made_space, made_search) = (made(space), made(search));
+            pairs += &format!(
+                "try {{ examine({model}, {data}, #{{ space: {made_space}, search: {made_search}, seed: 1 }}); \
+                 said.push(\"\"); }} catch (e) {{ said.push(`${{e.kind}}: ${{e.message}}`); }}\n"
+            );
+        }
+    }
+    let views = "let seen = model::train(data::glyphs(#{ n: 20, size: 16, channels: 3, seed: 1 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });";
+    let Value::Array(said) = value(&format!("{GIVEN}\n{views}\nlet said = [];\n{pairs}said")) else {
+        panic!("no list")
+    };
+    let pairs = SPACES.iter().flat_map(|space| SEARCHES.iter().map(move |search| (space, search)));
+    for (((space, has), (search, needs)), said) in pairs.zip(&said) {
+        let said = said.summary();
+        let fits = needs.iter().any(|need| has.contains(need));
+        assert_eq!(said.contains("has none of"), !fits, "search::{search} over space::{space}: {said}");
+        // Chance can't be gone through, and what a factor of the space is, is the space's own affair.
+        let examined = said.is_empty() || said.contains("is chance");
+        assert!(!fits || examined, "search::{search} over space::{space}: {said}");
+    }
+}
+
+#[test]
+fn the_tables_name_every_space_and_search() {
+    let of = |namespace: &str| -> Vec<String> {
+        PRIMITIVES.iter().filter_map(|primitive| primitive.path.strip_prefix(namespace).map(String::from)).collect()
+    };
+    let (mut searches, mut spaces) = (of("search::"), of("space::"));
+    assert!(searches.len() > 9 && spaces.len() > 9, "{searches:?} {spaces:?}");
+    searches.retain(|name| !SEARCHES.iter().any(|(known, _)| known == name));
+    spaces.retain(|name| !SPACES.iter().any(|(known, _)| known == name));
+    assert_eq!((searches, spaces), (vec![], vec![]));
+}
+
+/// Translations and symmetries as settings: the worst of all points is what trying them all finds, and where a point is, its image is.
+#[test]
+fn finite_groups_are_searched_by_losses() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 30, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 8, seed: 1 });
+        let look = |space, search| examine(f, ds, #{ space: space, search: search, seed: 1 });
+        // Every point at least once, but with probability 30 * 9 * exp(-500 / 9).
+        let all = look.call(space::translate(1), search::strongest());
+        let drawn = look.call(space::translate(1), search::sample(#{ n: 500 }));
+        let target = examine(f, ds, #{ space: space::translate(1), search: search::strongest(), objective: objective::target(3) });
+        let both = look.call(space::translate(1) * space::flip(), search::sample(#{ n: 50 }));
+        let turned = look.call(space::turn(), search::bayes(#{ steps: 8, start: 4 }));
+        let best = turned.column("loss");
+        let exact = look.call(space::turn(), search::strongest()).column("loss");
+        let learned = look.call(space::translate(2), search::policy(#{ steps: 64, batch: 16 }));
+        let wrong = 0;
+        let seen = 0;
+        let answers = f.predict(both.images());
+        for i in 0..both.len() {
+            if answers[i] == both[i].after { seen += 1; }
+        }
+        #{
+            worst: all.filter(|row| !(row.before != row.label)).mean("loss") <= drawn.filter(|row| !(row.before != row.label)).mean("loss") + 1e-5,
+            same: all.success_rate() == drawn.success_rate(),
+            point: drawn[0].point.keys() == ["dx", "dy"],
+            size: drawn.column("magnitude").filter(|size| size > 1.5).len() == 0,
+            targets: target.len() == 30 && target[0].target == 3 && target[0].point.keys() == ["dx", "dy"],
+            product: both[0].point.keys() == ["dx", "dy", "symmetry"],
+            images: seen == 30,
+            turns: best.len() == 30 && best[0] >= 0.0 && exact.len() == 30,
+            questions: learned.questions("dy").shape == [30, 64],
+        }"#,
+    );
+}
+
+/// Networks and closures alike, levels, the ball and its bounds; and a network whose gradient says nothing.
+#[test]
+fn the_square_attack_needs_no_gradients() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 40, size: 16, channels: 3, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(32), net::relu(), net::linear(10)], epochs: 30, lr: 0.005, seed: 1 });
+        let black = model::from(|x| f.logits(x), #{ classes: 10 });
+        let look = |f, norm, radius| examine(f, ds, #{
+            space: space::pixels(norm, #{ within: radius, bounds: [0, 1] }), search: search::square(#{ n: 200 }), seed: 1,
+        });
+        let linf = look.call(f, "linf", 0.2);
+        let l2 = look.call(f, "l2", 3.0);
+        let levels = examine(f, ds, #{
+            space: space::pixels("linf", #{ bounds: [0, 1] }), search: search::square(#{ n: 60 }), levels: [0.02, 0.1, 0.3], seed: 1,
+        });
+        let shares = [0.02, 0.1, 0.3].map(|level| levels.filter(|row| row.level == level).success_rate());
+        let moved = (linf.images() - linf.images("before")).abs();
+        let flat = model::from(|x| f.logits(x) * 300, #{ classes: 10 });
+        let again = look.call(black, "linf", 0.2);
+        #{
+            finds: linf.success_rate() > 0.8 && l2.success_rate() > 0.5,
+            within: moved.max() <= 0.2 + 1e-6 && linf.images().max() <= 1 && linf.images().min() >= 0,
+            ball: l2.column("magnitude").filter(|size| size > 3.0 + 1e-4).len() == 0,
+            answers: f.predict(linf.images()).values() == linf.column("after"),
+            black: again.column("after") == linf.column("after") && again.column("queries") == linf.column("queries"),
+            few: linf.filter(|row| row.fooled && row.queries > 201).len() == 0 && linf.mean("queries") < 100,
+            ascending: shares[0] <= shares[1] && shares[1] <= shares[2] && shares[2] > shares[0],
+            // Scores that are far apart do not hide a thing from it.
+            scaled: look.call(flat, "linf", 0.2).column("after") == linf.column("after"),
+            targets: examine(f, ds, #{
+                space: space::pixels("linf", #{ within: 0.3 }), search: search::square(#{ n: 100 }), objective: objective::shift(1), seed: 1,
+            }).success_rate() > 0.3,
+        }"#,
+    );
+    let refused = |call: &str, words: &str| {
+        let mut session = Session::new(Rc::new(Cx::default()));
+        let given = "let ds = data::glyphs(#{ n: 2, size: 16, seed: 1 }); let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });";
+        let error = session.evaluate("test", &format!("{given}\n{call}")).expect_err("refused").render(false);
+        assert!(error.contains(words), "{error}");
+    };
+    refused("examine(f, ds, #{ space: space::pixels(\"linf\"), search: search::square() })", "no radius");
+    refused(
+        "examine(f, ds, #{ space: space::pixels(\"linf\", #{ within: 0.1 }), search: search::square(), levels: [0.2] })",
+        "beyond the radius",
+    );
+    refused(
+        "examine(f, ds, #{ space: space::pixels(\"linf\", #{ within: 0.1 }), search: search::square(), steps: [1] })",
+        "steps",
+    );
+}
