@@ -198,3 +198,55 @@ fn the_square_attack_needs_no_gradients() {
         "steps",
     );
 }
+
+/// Projected gradient descent with random starts: inside the ball, the same for a seed, never worse for more starts.
+#[test]
+fn bim_begins_at_random_and_anew() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 30, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(32), net::relu(), net::linear(10)], epochs: 30, lr: 0.005, seed: 1 });
+        let look = |norm, radius, how, seed| examine(f, ds, #{
+            space: space::pixels(norm, #{ within: radius, bounds: [0, 1] }), search: search::bim(how), seed: seed,
+        });
+        let plain = look.call("linf", 0.03, #{ steps: 3, step: 0.01 }, 1);
+        let one = look.call("linf", 0.03, #{ steps: 3, step: 0.01, start: "random" }, 1);
+        let same = look.call("linf", 0.03, #{ steps: 3, step: 0.01, start: "random" }, 1);
+        let other = look.call("linf", 0.03, #{ steps: 3, step: 0.01, start: "random" }, 2);
+        let five = look.call("linf", 0.03, #{ steps: 3, step: 0.01, start: "random", restarts: 5 }, 1);
+        let l2 = look.call("l2", 0.5, #{ steps: 3, step: 0.1, start: "random", restarts: 2 }, 1);
+        let levels = examine(f, ds, #{
+            space: space::pixels("linf", #{ bounds: [0, 1] }), search: search::bim(#{ steps: 2, start: "random" }), levels: [0.01, 0.05],
+            steps: "all", seed: 1,
+        });
+        let worse = 0;
+        for i in 0..30 { if five[i].margin > one[i].margin + 1e-5 { worse += 1; } }
+        let begun = levels.filter(|row| row.step == 0 && row.level == 0.05);
+        #{
+            within: one.column("magnitude").filter(|size| size > 0.03 + 1e-6).len() == 0 && l2.column("magnitude").filter(|size| size > 0.5 + 1e-5).len() == 0,
+            elsewhere: one.column("margin") != plain.column("margin"),
+            as_it_stands: one.column("before") == plain.column("before"),
+            seed: one.column("margin") == same.column("margin") && one.column("margin") != other.column("margin"),
+            never_worse: worse == 0 && five.column("margin") != one.column("margin"),
+            asked: plain[0].queries == 4 && one[0].queries == 5 && five[0].queries == 21,
+            images: f.predict(five.images()).values() == five.column("after"),
+            a_curve: levels.len() == 180 && begun.mean("magnitude") > 0.04 && begun.mean("magnitude") <= 0.05 + 1e-6,
+            evenly: (begun.images() - begun.images("before")).abs().mean() < 0.03,
+        }"#,
+    );
+    let refused = |call: &str, words: &str| {
+        let mut session = Session::new(Rc::new(Cx::default()));
+        let given = "let ds = data::glyphs(#{ n: 2, size: 16, seed: 1 }); let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });";
+        let error = session.evaluate("test", &format!("{given}\n{call}")).expect_err("refused").render(false);
+        assert!(error.contains(words), "{error}");
+    };
+    refused("search::bim(#{ restarts: 3 })", "go one way");
+    refused(
+        "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::bim(#{ start: \"random\" }) })",
+        "no ball",
+    );
+    refused(
+        "examine(f, ds, #{ space: space::pixels(\"l2\", #{ within: 1 }), search: search::bim(#{ start: \"random\", restarts: 2 }), steps: [1, 2] })",
+        "one step alone",
+    );
+}

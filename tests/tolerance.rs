@@ -12,7 +12,8 @@ use viva::model::{Layer, Model, Module, Network};
 use viva::objective::{Aim, Wanted};
 use viva::script::Session;
 use viva::search::{
-    Adef, Bim, Candidates, CaseBatch, Densities, Examination, Gradient, GradientSearch, Place, Schedule, Sight, examine,
+    Adef, Bim, Candidates, CaseBatch, Densities, Examination, Gradient, GradientSearch, Place, Schedule, Sight, Start,
+    examine,
 };
 use viva::space::{About, Affine, Bounds, Deform, Factored, Fill, Norm, Pixels, Space};
 
@@ -92,6 +93,7 @@ fn follow(
         aims,
         objective: &Wanted::Misclassify.into(),
         radii: None,
+        streams: vec![],
         sights,
         cases: labels.len(),
         from: None,
@@ -133,7 +135,14 @@ fn basic_iterative_attacks_go_where_torchattacks_and_foolbox_go() {
     let (linf, l2) =
         (Pixels::new(Norm::Linf, Some(0.05), unit).unwrap(), Pixels::new(Norm::L2, Some(0.5), unit).unwrap());
     let free = Pixels::new(Norm::L2, None, None).unwrap();
-    let bim = |steps, step, schedule| Bim { steps, step, schedule, gradient: Gradient::Own };
+    let bim = |steps, step, schedule| Bim {
+        steps,
+        step,
+        schedule,
+        gradient: Gradient::Own,
+        start: Start::Image,
+        restarts: 1,
+    };
     for (name, space, search, aims) in [
         ("linf", &linf, bim(10, Some(0.01), Schedule::Constant), &away),
         ("l2", &l2, bim(10, Some(0.1), Schedule::Constant), &away),
@@ -316,7 +325,8 @@ fn vanished_gradients_are_told_apart_and_are_no_nan() {
     let model = Model::of_module("dead", module).unwrap();
     let images = Tensor::from_slice(&[0.5f32, 0.4, 0.3, 0.2, -1.0, -1.0, -1.0, -1.0]).reshape([2, 1, 2, 2]);
     for (norm, gradient) in [(Norm::L2, Gradient::Own), (Norm::Linf, Gradient::Own), (Norm::L2, Gradient::Mean)] {
-        let search = Bim { steps: 3, step: Some(0.1), schedule: Schedule::Constant, gradient };
+        let search =
+            Bim { steps: 3, step: Some(0.1), schedule: Schedule::Constant, gradient, start: Start::Image, restarts: 1 };
         let space = Pixels::new(norm, None, None).unwrap();
         let sights = [Place { level: None, step: Some(3) }];
         let found = follow(&search, (&model, &space), &images, (&[0, 0], &[Aim::Away; 2]), &sights);
@@ -336,7 +346,14 @@ fn steps_along_the_mean_gradient_shrink_with_the_number_of_cases() {
     let p = scores.softmax(1, Kind::Double).double_value(&[0, 1]);
     // The gradient of the cross entropy of class 0.
     let length = p * (weights.get(1) - weights.get(0)).square().sum(Kind::Double).sqrt().double_value(&[]);
-    let search = Bim { steps: 1, step: Some(0.1), schedule: Schedule::Constant, gradient: Gradient::Mean };
+    let search = Bim {
+        steps: 1,
+        step: Some(0.1),
+        schedule: Schedule::Constant,
+        gradient: Gradient::Mean,
+        start: Start::Image,
+        restarts: 1,
+    };
     let space = Pixels::new(Norm::L2, None, None).unwrap();
     let cx = Cx::default();
     for (cases, vanished) in [(1usize, false), (100_000, false), (10_000_000, true)] {
@@ -353,6 +370,7 @@ fn steps_along_the_mean_gradient_shrink_with_the_number_of_cases() {
             aims: &[Aim::Away],
             objective: &Wanted::Misclassify.into(),
             radii: None,
+            streams: vec![],
             sights: &sights,
             cases,
             from: None,
@@ -615,7 +633,14 @@ fn a_long_trajectory_goes_on_where_it_was_stopped() {
             model: &model,
             data: &data,
             space: Rc::new(Pixels::new(Norm::L2, None, None).unwrap()),
-            search: Rc::new(Bim { steps: 60, step: None, schedule: Schedule::Constant, gradient: Gradient::Own }),
+            search: Rc::new(Bim {
+                steps: 60,
+                step: None,
+                schedule: Schedule::Constant,
+                gradient: Gradient::Own,
+                start: Start::Image,
+                restarts: 1,
+            }),
             objective: Wanted::Misclassify.into(),
             levels: vec![],
             steps: vec![0, 20, 45, 60],

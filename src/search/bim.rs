@@ -1,12 +1,12 @@
 //! The basic iterative method (Kurakin, Goodfellow and Bengio 2017) in the forms that Galloway, Golubeva and Taylor (2018) use:
 //! steps of a given size along the gradient of the cross entropy, with no ball, or projected back into one after each step
-//! (then it is projected gradient descent without a random start).
+//! (then it is projected gradient descent, with a random start that of Madry et al. 2018).
 
-use super::gradient::{CaseBatch, GradientSearch, Place, Sight};
+use super::gradient::{CaseBatch, GradientSearch, Keeper, Place, Sight};
 use super::{Examination, Search, Way};
-use crate::core::{Error, Graph, Result, Tensor, gradients, no_gradient};
+use crate::core::{Error, ErrorKind, Graph, Result, Tensor, gradients, no_gradient};
 use crate::objective::Goals;
-use crate::space::Norm;
+use crate::space::{Differentiable, Norm};
 
 /// How large the steps are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,6 +28,14 @@ pub enum Gradient {
     Mean,
 }
 
+/// Where the steps begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    Image,
+    /// Anywhere in the ball around it.
+    Random,
+}
+
 /// x <- x + eps_i g / |g|_2 in l2, x + eps_i sign(g) in linf, g the gradient of the cross entropy of the label, or minus that
 /// of the target.
 pub struct Bim {
@@ -36,6 +44,9 @@ pub struct Bim {
     pub step: Option<f64>,
     pub schedule: Schedule,
     pub gradient: Gradient,
+    pub start: Start,
+    /// How often it begins anew; the end that is farthest beyond the objective counts.
+    pub restarts: u32,
 }
 
 impl Bim {
@@ -74,6 +85,10 @@ impl Search for Bim {
         if self.gradient == Gradient::Mean {
             options.push("gradient: \"mean\"".into());
         }
+        if self.start == Start::Random {
+            options.push("start: \"random\"".into());
+        }
+        options.extend((self.restarts > 1).then(|| format!("restarts: {}", self.restarts)));
         format!("bim(#{{ {} }})", options.join(", "))
     }
 
@@ -101,6 +116,28 @@ impl GradientSearch for Bim {
                 plan.space.describe()
             )));
         }
+        if self.start == Start::Random {
+            if plan.levels.is_empty() && space.within().is_none() {
+                return Err(Error::argument(format!(
+                    "examine: {} has no ball to begin in at random",
+                    plan.space.describe()
+                ))
+                .hint("`within: 8.0 / 255` of space::pixels, or `levels` of examine, says how far pixels may change"));
+            }
+            // One draw tells whether the space has any.
+            let base = space.base(plan.data, &[0], tch::Device::Cpu)?;
+            if space.scatter(&base, &Tensor::f_ones([1], (tch::Kind::Float, tch::Device::Cpu))?, &[(0, 0)])?.is_none() {
+                return Err(Error::new(
+                    ErrorKind::Pairing,
+                    format!("{} begins at random, which {} has no way of", self.describe(), plan.space.describe()),
+                )
+                .hint("space::pixels has; elsewhere leave `start` out"));
+            }
+        }
+        if self.restarts > 1 && plan.steps.len() > 1 {
+            return Err(Error::argument("examine: search::bim with `restarts` tells of one step alone")
+                .hint("leave `steps` out for the last, or `restarts` for a whole curve"));
+        }
         if let (Schedule::Galloway, Some(step)) = (self.schedule, self.step.filter(|step| *step > 0.1)) {
             return Err(Error::argument(format!(
                 "search::bim: steps of \"galloway\" are at most 0.1, got a first one of {step}"
@@ -111,6 +148,14 @@ impl GradientSearch for Bim {
 
     fn length(&self) -> Option<u32> {
         Some(self.steps)
+    }
+
+    /// With a random start, the image as it stands is one more.
+    fn queries(&self, step: u32) -> u32 {
+        match self.start {
+            Start::Image => step + 1,
+            Start::Random => 1 + self.restarts * (step + 1),
+        }
     }
 
     fn sights(&self, plan: &Examination) -> Vec<Place> {
@@ -127,6 +172,7 @@ impl GradientSearch for Bim {
         let space = cases.space.differentiable().ok_or_else(|| Error::internal("a space without gradients"))?;
         let images = cases.images;
         let (device, kind, n) = (images.device(), images.kind(), images.size()[0]);
+        let none = || Tensor::f_zeros([n], (tch::Kind::Bool, device));
         let radii = match (&cases.radii, space.within()) {
             (Some(radii), _) => Some(Tensor::f_from_slice(radii)?),
             (None, Some(radius)) => Some(Tensor::f_full([n], radius, (tch::Kind::Double, tch::Device::Cpu))?),
@@ -136,22 +182,154 @@ impl GradientSearch for Bim {
             Some(radii) => Some(radii.f_to_kind(kind)?.f_to_device(device)?),
             None => None,
         };
+        let kept = match &cases.from {
+            Some(from) => Some((from.step, from.points.shallow_clone(), from.vanished.f_to_kind(tch::Kind::Bool)?)),
+            None => None,
+        };
+        if self.start == Start::Image {
+            let from = kept.map_or_else(|| Ok::<_, Error>((0, space.start(cases.base)?, none()?)), Ok)?;
+            return self.go(cases, space, radii.as_ref(), from, cases.keeper, see);
+        }
+        let radii = radii.ok_or_else(|| Error::internal("a random start without a ball"))?;
+        if kept.is_none() {
+            self.look_first(cases, space, see)?;
+        }
+        let scattered = |restart: u32| -> Result<(u32, Tensor, Tensor)> {
+            let part = |&(seed, row): &(u64, u64)| (seed ^ u64::from(restart).rotate_left(32), row);
+            let streams: Vec<(u64, u64)> = cases.streams.iter().map(part).collect();
+            let points = space.scatter(cases.base, &radii, &streams)?;
+            Ok((0, points.ok_or_else(|| Error::internal("a space that draws no points"))?, none()?))
+        };
+        if self.restarts == 1 {
+            let from = kept.map_or_else(|| scattered(0), Ok)?;
+            return self.go(cases, space, Some(&radii), from, cases.keeper, see);
+        }
+        let goals = Goals::of(cases.labels, cases.aims, cases.objective, device)?;
+        let mut best: Option<Best> = None;
+        for restart in 0..self.restarts {
+            self.go(cases, space, Some(&radii), scattered(restart)?, None, &mut |sight| {
+                tch::no_grad(|| match &mut best {
+                    None => Ok(best = Some(Best::of(sight, &goals)?)),
+                    Some(best) => best.hear(sight, &goals),
+                })
+            })?;
+        }
+        best.map_or(Ok(()), |best| see(&best.sight()))
+    }
+}
+
+/// Where the best of several ways ended, case by case.
+struct Best {
+    place: Option<usize>,
+    excess: Tensor,
+    images: Tensor,
+    scores: Tensor,
+    points: Tensor,
+    magnitude: Tensor,
+    steps: Tensor,
+    vanished: Tensor,
+}
+
+impl Best {
+    fn of(sight: &Sight, goals: &Goals) -> Result<Self> {
+        Ok(Self {
+            place: sight.place,
+            excess: goals.excess(sight.scores)?,
+            images: sight.images.f_detach_copy()?,
+            scores: sight.scores.f_detach_copy()?,
+            points: sight.points.f_detach_copy()?,
+            magnitude: sight.magnitude.f_detach_copy()?,
+            steps: sight.steps.f_detach_copy()?,
+            vanished: sight.vanished.f_detach_copy()?,
+        })
+    }
+
+    /// Takes over the cases that went farther; a score that is not finite is not lost among others.
+    fn hear(&mut self, sight: &Sight, goals: &Goals) -> Result<()> {
+        let found = Self::of(sight, goals)?;
+        let better =
+            found.excess.f_gt_tensor(&self.excess)?.f_logical_or(&found.excess.f_isfinite()?.f_logical_not()?)?;
+        let choose = |new: &Tensor, old: &Tensor| -> Result<Tensor> {
+            let mut shape = vec![1; new.dim()];
+            shape[0] = -1;
+            Ok(new.f_where_self(&better.f_reshape(&shape)?, old)?)
+        };
+        *self = Self {
+            place: found.place,
+            excess: choose(&found.excess, &self.excess)?,
+            images: choose(&found.images, &self.images)?,
+            scores: choose(&found.scores, &self.scores)?,
+            points: choose(&found.points, &self.points)?,
+            magnitude: choose(&found.magnitude, &self.magnitude)?,
+            steps: choose(&found.steps, &self.steps)?,
+            vanished: choose(&found.vanished, &self.vanished)?,
+        };
+        Ok(())
+    }
+
+    fn sight(&self) -> Sight<'_> {
+        Sight {
+            place: self.place,
+            images: &self.images,
+            scores: &self.scores,
+            points: &self.points,
+            magnitude: &self.magnitude,
+            steps: &self.steps,
+            vanished: &self.vanished,
+        }
+    }
+}
+
+impl Bim {
+    /// The images as they stand, where the way begins elsewhere.
+    fn look_first(
+        &self,
+        cases: &CaseBatch,
+        space: &dyn Differentiable,
+        see: &mut dyn FnMut(&Sight) -> Result<()>,
+    ) -> Result<()> {
+        let (n, device) = (cases.images.size()[0], cases.images.device());
+        tch::no_grad(|| {
+            let points = space.start(cases.base)?;
+            let images = space.draw(cases.base, &points)?;
+            see(&Sight {
+                place: None,
+                images: &images,
+                scores: &cases.model.logits(&images)?,
+                points: &points,
+                magnitude: &space.magnitude(cases.base, &points)?,
+                steps: &Tensor::f_zeros([n], (tch::Kind::Int64, device))?,
+                vanished: &Tensor::f_zeros([n], (tch::Kind::Bool, device))?,
+            })
+        })
+    }
+
+    /// Goes on from a step, points and where the gradient has vanished so far.
+    fn go(
+        &self,
+        cases: &CaseBatch,
+        space: &dyn Differentiable,
+        radii: Option<&Tensor>,
+        (first, mut points, mut vanished): (u32, Tensor, Tensor),
+        keeper: Option<&dyn Keeper>,
+        see: &mut dyn FnMut(&Sight) -> Result<()>,
+    ) -> Result<()> {
+        let (device, n) = (cases.images.device(), cases.images.size()[0]);
+        let keep = |step: u32, points: &Tensor, vanished: &Tensor| {
+            keeper.map_or(Ok(()), |keeper| keeper.keep(step, points, vanished))
+        };
         let goals = Goals::of(cases.labels, cases.aims, cases.objective, device)?;
         let last = cases.sights.iter().filter_map(|place| place.step).max().unwrap_or(0);
-        let (first, mut points, mut vanished) = match &cases.from {
-            Some(from) => (from.step, from.points.shallow_clone(), from.vanished.f_to_kind(tch::Kind::Bool)?),
-            None => (0, space.start(cases.base)?, Tensor::f_zeros([n], (tch::Kind::Bool, device))?),
-        };
         // Sights come in the order of their steps.
         let mut ahead = cases.sights.iter().enumerate().filter_map(|(place, sight)| Some((place, sight.step?)));
         let mut next = ahead.by_ref().find(|(_, step)| *step >= first);
         for i in first..=last {
-            if i > first && cases.keeper.is_some_and(|keeper| keeper.due()) {
-                cases.keep(i, &points, &vanished)?;
+            if i > first && keeper.is_some_and(Keeper::due) {
+                keep(i, &points, &vanished)?;
             }
             if let Err(stopped) = cases.cx.check() {
                 if i > first {
-                    cases.keep(i, &points, &vanished)?;
+                    keep(i, &points, &vanished)?;
                 }
                 return Err(stopped);
             }
@@ -165,12 +343,13 @@ impl GradientSearch for Bim {
             if place.is_some() {
                 next = ahead.next();
             }
-            if i == 0 || place.is_some() {
+            if (i == 0 && self.start == Start::Image) || place.is_some() {
                 tch::no_grad(|| -> Result<()> {
                     let magnitude = space.magnitude(cases.base, &leaf)?;
                     let steps = Tensor::f_full([n], i64::from(i), (tch::Kind::Int64, device))?;
                     let (images, scores) = (drawn.f_detach()?, scores.f_detach()?);
-                    for place in (i == 0).then_some(None).into_iter().chain(place.map(Some)) {
+                    let standing = i == 0 && self.start == Start::Image;
+                    for place in standing.then_some(None).into_iter().chain(place.map(Some)) {
                         see(&Sight {
                             place,
                             images: &images,
@@ -193,7 +372,7 @@ impl GradientSearch for Bim {
                 let (direction, none) = self.direction(&gradients[0], space.norm(), cases.cases)?;
                 vanished = vanished.f_logical_or(&none)?;
                 let stepped = leaf.f_detach()?.f_add(&direction.f_mul_scalar(self.size(space.norm(), i))?)?;
-                space.keep(cases.base, &stepped, radii.as_ref())
+                space.keep(cases.base, &stepped, radii)
             })?;
         }
         Ok(())

@@ -32,6 +32,11 @@ pub trait GradientSearch {
         None
     }
 
+    /// Points that were scored for a case that has gone so many steps.
+    fn queries(&self, step: u32) -> u32 {
+        step + 1
+    }
+
     /// Where a case is looked at, in order.
     fn sights(&self, plan: &Examination) -> Vec<Place>;
 
@@ -66,18 +71,13 @@ pub struct CaseBatch<'a> {
     /// Of the balls that cases stay in, one each, where they have one.
     pub radii: Option<Vec<f64>>,
     pub sights: &'a [Place],
+    /// The streams of searches that draw: the call's seed and the image's row.
+    pub streams: Vec<(u64, u64)>,
     /// Of how many images and aims the mean gradient is taken, where a mean is asked for.
     pub cases: usize,
     /// Where an earlier attempt at these cases was, and who keeps where this one is.
     pub from: Option<Kept>,
     pub keeper: Option<&'a dyn Keeper>,
-}
-
-impl CaseBatch<'_> {
-    /// Keeps where the cases are, where anyone wants to know.
-    pub fn keep(&self, step: u32, points: &Tensor, vanished: &Tensor) -> Result<()> {
-        self.keeper.map_or(Ok(()), |keeper| keeper.keep(step, points, vanished))
-    }
 }
 
 /// Where a batch of cases is between two steps.
@@ -164,8 +164,14 @@ impl<'a> Followed<'a> {
     fn run(&mut self, cx: &Cx, batch: usize) -> Result<()> {
         let plan = self.plan;
         let (space, search) = (plan.space.describe(), plan.search.describe());
-        let settings =
-            format!("{:?} {:?} {batch} {:?} {}", plan.levels, plan.steps, cx.device(), plan.objective.describe());
+        let settings = format!(
+            "{:?} {:?} {batch} {} {:?} {}",
+            plan.levels,
+            plan.steps,
+            plan.seed,
+            cx.device(),
+            plan.objective.describe()
+        );
         let mut call = cx.long_call(
             "follow",
             &[&plan.model.digest().0, &plan.data.digest().0, space.as_bytes(), search.as_bytes(), settings.as_bytes()],
@@ -296,7 +302,7 @@ impl<'a> Followed<'a> {
                     loss: loss(number(0)),
                     margin: -number(0),
                     magnitude: number(6),
-                    queries: step + 1,
+                    queries: self.search.queries(step),
                     point: Point::Trajectory,
                     weight: None,
                     level: radius.or(sight.level),
@@ -430,6 +436,7 @@ impl Trajectories<'_> {
             objective: &plan.objective,
             radii,
             sights: self.sights,
+            streams: cases.iter().map(|case| (plan.seed, case.0 as u64)).collect(),
             cases: plan.data.len() * plan.objective.aims_per_image(self.classes),
             from,
             keeper,

@@ -42,7 +42,7 @@ pub use adam::{Adam, Bound, Shortfall};
 pub use adef::{Adef, Candidates};
 pub use ball::{Change, Originals, PixelBall};
 pub use bayes::{Bayes, Explore, Lengthscales};
-pub use bim::{Bim, Gradient, Schedule};
+pub use bim::{Bim, Gradient, Schedule, Start};
 pub use examine::{Densities, Examination, examine};
 pub use exhaustive::{Case, Exhaustive, Outcome, Step};
 pub use generated::{Drawn, GeneratedTests, Wanted, generated_tests};

@@ -115,6 +115,11 @@ pub trait Differentiable {
     /// The points that leave images as they are.
     fn start(&self, base: &[Tensor]) -> Result<Tensor>;
 
+    /// Points drawn evenly from the ball of each image, `N` radii, each from a stream of its own; `None` where the space draws none.
+    fn scatter(&self, _base: &[Tensor], _radii: &Tensor, _streams: &[(u64, u64)]) -> Result<Option<Tensor>> {
+        Ok(None)
+    }
+
     /// The images `N x C x H x W` at these points, from which gradients flow back to the points.
     fn draw(&self, base: &[Tensor], points: &Tensor) -> Result<Tensor>;
 

@@ -1,7 +1,9 @@
 //! Every pixel by itself: the space of perturbations that basic iterative methods search.
 
+use tch::{Device, Kind};
+
 use super::{Bounds, Differentiable, Space, images};
-use crate::core::{Error, Result, Tensor};
+use crate::core::{Error, Result, Tensor, with_stream};
 
 /// How the size of a perturbation is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +106,31 @@ impl Differentiable for Pixels {
     /// A point is the changed image itself.
     fn start(&self, base: &[Tensor]) -> Result<Tensor> {
         Ok(images(base)?.f_detach_copy()?)
+    }
+
+    /// As Madry et al. (2018) start: evenly over the cube, or the ball, and then within bounds.
+    fn scatter(&self, base: &[Tensor], radii: &Tensor, streams: &[(u64, u64)]) -> Result<Option<Tensor>> {
+        let images = images(base)?;
+        let size = images.size();
+        let one = |&(seed, part): &(u64, u64)| {
+            with_stream(seed, part, || match self.norm {
+                Norm::Linf => Ok::<_, Error>(
+                    Tensor::f_rand(&size[1..], (Kind::Double, Device::Cpu))?.f_mul_scalar(2.0)?.f_sub_scalar(1.0)?,
+                ),
+                Norm::L2 => {
+                    let direction = Tensor::f_randn(&size[1..], (Kind::Double, Device::Cpu))?;
+                    let length = direction.f_square()?.f_sum(Kind::Double)?.f_sqrt()?.f_clamp_min(1e-300)?;
+                    // The share of a ball within a radius goes with the radius to the number of dimensions.
+                    let radius = Tensor::f_rand([1], (Kind::Double, Device::Cpu))?;
+                    let radius = radius.f_pow_tensor_scalar(1.0 / direction.numel() as f64)?;
+                    Ok(direction.f_div(&length)?.f_mul(&radius)?)
+                }
+            })
+        };
+        let drawn = Tensor::f_stack(&streams.iter().map(one).collect::<Result<Vec<_>>>()?, 0)?;
+        let change =
+            drawn.f_to_kind(images.kind())?.f_to_device(images.device())?.f_mul(&radii.f_reshape([-1, 1, 1, 1])?)?;
+        Ok(Some(self.keep(base, &images.f_add(&change)?, Some(radii))?))
     }
 
     fn draw(&self, _base: &[Tensor], points: &Tensor) -> Result<Tensor> {

@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use crate::core::Value;
+use crate::core::{Error, Value};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, Words};
-use crate::search::{AnySearch, Bim, Gradient, Schedule};
+use crate::search::{AnySearch, Bim, Gradient, Schedule, Start};
 
 static SCHEDULES: Words<Schedule, 3> =
     Words::new([("constant", Schedule::Constant), ("growing", Schedule::Growing), ("galloway", Schedule::Galloway)]);
+static STARTS: Words<Start, 2> = Words::new([("image", Start::Image), ("random", Start::Random)]);
 static GRADIENTS: Words<Gradient, 2> = Words::new([("own", Gradient::Own), ("mean", Gradient::Mean)]);
 
 pub static BIM: Primitive = Primitive {
@@ -31,16 +32,21 @@ pub static BIM: Primitive = Primitive {
             "of each image's own loss, or of the mean loss with 1e-12 as the least squared length, as the authors' code has it",
         )
         .or(Fallback::Str("own")),
+        Param::new("start", STARTS.kind(), "at the image, or anywhere in the ball around it, drawn evenly for each image by itself")
+            .or(Fallback::Str("image")),
+        Param::new("restarts", Kind::Int, "how many random starts; the end that is farthest beyond the objective counts")
+            .range(1.0, 1e4)
+            .or(Fallback::Int(1)),
     ],
     returns: "a Search",
     notes: "x + eps g / |g| in l2, x + eps sign(g) in linf, g the gradient of the cross entropy of the label, or minus that of the target. \
             Images are not projected unless the space has a radius (`within`, or `levels`), nor clipped unless it has `bounds`; with \
-            both it is projected gradient descent (PGD) without a random start. It goes all its steps, also when an image fails \
+            both it is projected gradient descent (PGD), by `start: \"random\"` with a random start, drawn from the seed of examine. It goes all its steps, also when an image fails \
             earlier: `steps: \"all\"` of examine notes every one of them, so that one trajectory gives a whole curve.\n\n\
             `vanished` is true of an image whose gradient was 0 at some step, where it stays put. With gradient: \"mean\" it is where the \
             squared length is below 1e-12: there steps shrink to almost nothing, as where the model is confident, which is what ends the \
             curves of the paper's Figure 1b early.",
-    source: "Kurakin, Goodfellow and Bengio 2017; Galloway, Golubeva and Taylor 2018, Section 2 and their published code",
+    source: "Kurakin, Goodfellow and Bengio 2017; Madry et al. 2018 (random starts); Galloway, Golubeva and Taylor 2018, Section 2 and their published code",
     examples: &[
         Example { code: "search::bim()", result: "search bim(#{ steps: 40 })" },
         Example {
@@ -54,6 +60,11 @@ pub static BIM: Primitive = Primitive {
     run: |_, args| {
         let (schedule, gradient) = (SCHEDULES.of(args, "schedule"), GRADIENTS.of(args, "gradient"));
         let (steps, step) = (args.count("steps") as u32, args.optional_float("step"));
-        Ok(Value::object(AnySearch(Rc::new(Bim { steps, step, schedule, gradient }))))
+        let (start, restarts) = (STARTS.of(args, "start"), args.count("restarts") as u32);
+        if start == Start::Image && restarts > 1 {
+            return Err(Error::argument(format!("search::bim: {restarts} restarts at the image would go one way"))
+                .hint("`start: \"random\"` begins elsewhere each time"));
+        }
+        Ok(Value::object(AnySearch(Rc::new(Bim { steps, step, schedule, gradient, start, restarts }))))
     },
 };
