@@ -8,10 +8,8 @@ use tch::{Device, Kind};
 use super::adam::{Adam, Shortfall};
 use super::snr::snr;
 use super::transcript::{Row, Transcript};
-use super::{Examination, cautions, rounds};
-use crate::core::{
-    Cx, Error, ErrorKind, Graph, LongCall, Object, Result, State, Tensor, attempt, gradients, no_gradient,
-};
+use super::{Examination, cautions, examined, rounds};
+use crate::core::{Cx, Error, Graph, LongCall, Result, State, Tensor, attempt, gradients, no_gradient};
 use crate::objective::{Aim, Goals, Verdict, Verdicts, loss, numbers};
 use crate::space::{Differentiable, Point};
 
@@ -22,13 +20,7 @@ const POINTS: i64 = 1 << 26;
 pub(super) fn examine(cx: &Cx, plan: &Examination, adam: &Adam) -> Result<Transcript> {
     let search = plan.search.describe();
     let space = plan.space.differentiable().ok_or_else(|| Error::internal("a space without gradients"))?;
-    if !plan.model.differentiable() {
-        return Err(Error::new(
-            ErrorKind::Pairing,
-            format!("{search} needs gradients, which {} has none of", plan.model.name),
-        )
-        .hint("a closure is a black box: search::sample, sweep and strongest need no more than scores"));
-    }
+    examined::check_differentiable(plan)?;
     if !plan.levels.is_empty() {
         return Err(Error::argument(format!(
             "examine: {search} has no `levels`: it finds how far each image has to go"
@@ -43,8 +35,9 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, adam: &Adam) -> Result<Transc
     plan.objective.check(classes, plan.data.len())?;
     let per_image = plan.objective.aims_per_image(classes);
     let width = space.start(&space.base(plan.data, &[0], cx.device())?)?.numel() as i64;
-    let batch =
-        plan.batch.unwrap_or_else(|| super::gradient::batch_of(cx, plan).min((POINTS / width.max(1)).max(1) as usize));
+    let batch = plan
+        .batch
+        .unwrap_or_else(|| examined::batch_with_gradients(cx, plan).min((POINTS / width.max(1)).max(1) as usize));
     let mut descent = Descent {
         cx,
         plan,
@@ -142,11 +135,7 @@ struct Descent<'a> {
 impl Descent<'_> {
     fn run(&mut self) -> Result<()> {
         let plan = self.plan;
-        let settings = format!("{:?} {} {}", plan.steps, self.batch, format_args!("{:?}", self.cx.device()));
-        let (space, search, objective) = (plan.space.describe(), plan.search.describe(), plan.objective.describe());
-        let depends = [&plan.model.digest().0[..], &plan.data.digest().0, space.as_bytes(), search.as_bytes()];
-        let depends = [&depends[..], &[objective.as_bytes(), settings.as_bytes()]].concat();
-        let mut call = self.cx.long_call("descend", &depends, false);
+        let mut call = examined::long_call(self.cx, plan, self.batch, false);
         let total = self.ends.len();
         let task = self.cx.progress("examine", Some(total as u64));
         self.restore(&mut call)?;
@@ -309,11 +298,7 @@ impl Descent<'_> {
         let live = self.slots.iter().zip(&verdicts.of).filter_map(|(slot, verdict)| Some((slot.as_ref()?, verdict)));
         let Some((slot, _)) = live.into_iter().find(|(_, verdict)| !finite(verdict)) else { return Ok(()) };
         let (image, step) = (slot.case / self.per_image, slot.step);
-        Err(Error::model(format!(
-            "{} answered scores that are not finite for image {image} of {} after {step} steps",
-            self.plan.model.name, self.plan.data.name
-        ))
-        .hint("a model that answers NaN or infinity can't be examined; steps that are too large can bring it there"))
+        Err(examined::not_finite(self.plan, image, &format!("after {step} steps"), examined::TOO_LARGE))
     }
 
     /// Whether there is nothing left to do for an image: it fails as is wanted, has gone all steps, or is wrong as it stands.
@@ -429,8 +414,7 @@ impl Descent<'_> {
 
     /// Goes on with half of the slots; the cases in the others begin again.
     fn halve(&mut self) -> Result<()> {
-        let half = self.slots.len().div_ceil(2);
-        self.cx.warn(format!("examine: out of memory with a batch of {}; going on with {half}", self.slots.len()));
+        let half = examined::halved(self.cx, self.slots.len());
         for slot in self.slots.drain(half..).flatten().rev() {
             self.waiting.push_front(slot.case);
         }

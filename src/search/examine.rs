@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use super::Search;
 use super::exhaustive::{Case, Exhaustive, Step};
 use super::grid::{Ball, Grid};
 use super::ground::Settings;
@@ -10,6 +9,7 @@ use super::pairing::{self, Way};
 use super::rounds::{self, Settled, Work};
 use super::sharing::{self, Frame, Sharing, draw};
 use super::transcript::{Density, Row, Transcript};
+use super::{Search, examined};
 use crate::core::{Cx, Error, ErrorKind, Result, Tensor};
 use crate::data::Dataset;
 use crate::model::Model;
@@ -203,11 +203,7 @@ impl Work for Grids<'_> {
         if let Some(bad) = verdicts.broken {
             let row = self.active[asked[bad].0].as_ref().map_or(0, |a| a.row);
             let at = self.ball.group.value(points[bad].1).summary();
-            return Err(Error::model(format!(
-                "{} answered scores that are not finite for image {row} of {} at {at}",
-                self.plan.model.name, self.plan.data.name
-            ))
-            .hint("a model that answers NaN or infinity can't be examined: check its weights and its normalisation"));
+            return Err(examined::not_finite(self.plan, row, &format!("at {at}"), examined::UNSOUND));
         }
         Ok(verdicts)
     }

@@ -11,8 +11,8 @@ use tch::Kind;
 use super::rounds;
 use super::snr::snr;
 use super::transcript::{Row, Transcript};
-use super::{Examination, Need, cautions};
-use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result, State, Tensor, attempt};
+use super::{Examination, Need, cautions, examined};
+use crate::core::{Cx, Error, LongCall, Result, State, Tensor, attempt};
 use crate::model::Model;
 use crate::objective::{Aim, Goals, Objective, Verdicts, judge, loss, numbers};
 use crate::space::{Point, Space};
@@ -114,25 +114,14 @@ pub struct Sight<'a> {
 /// Numbers that are kept of a case at a sight: those of its verdict, snr, magnitude, steps and whether its gradient vanished.
 const NUMBERS: usize = 9;
 
-/// Outcomes per batch, if the caller does not say: with gradients an image takes several times the memory that it takes without.
-pub(super) fn batch_of(cx: &Cx, plan: &Examination) -> usize {
-    plan.batch.unwrap_or_else(|| Model::batch_size(plan.data.shape(), cx.device()).div_ceil(4)).max(1)
-}
-
 pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) -> Result<Transcript> {
-    if !plan.model.differentiable() {
-        return Err(Error::new(
-            ErrorKind::Pairing,
-            format!("{} needs gradients, which {} has none of", plan.search.describe(), plan.model.name),
-        )
-        .hint("a closure is a black box: search::sample, sweep and strongest need no more than scores"));
-    }
+    examined::check_differentiable(plan)?;
     plan.model.check_fits(cx, plan.data)?;
     let classes = plan.model.classes().unwrap_or_default();
     plan.objective.check(classes, plan.data.len())?;
     search.check(plan, classes)?;
     let mut followed = Followed::new(plan, search, classes);
-    let outcome = followed.run(cx, batch_of(cx, plan));
+    let outcome = followed.run(cx, examined::batch_with_gradients(cx, plan));
     let rows = followed.rows;
     if let Some(caution) = cautions::stuck(plan, &rows) {
         cx.warn(format!("examine: {caution}; column `vanished` says of which"));
@@ -163,20 +152,7 @@ impl<'a> Followed<'a> {
 
     fn run(&mut self, cx: &Cx, batch: usize) -> Result<()> {
         let plan = self.plan;
-        let (space, search) = (plan.space.describe(), plan.search.describe());
-        let settings = format!(
-            "{:?} {:?} {batch} {} {:?} {}",
-            plan.levels,
-            plan.steps,
-            plan.seed,
-            cx.device(),
-            plan.objective.describe()
-        );
-        let mut call = cx.long_call(
-            "follow",
-            &[&plan.model.digest().0, &plan.data.digest().0, space.as_bytes(), search.as_bytes(), settings.as_bytes()],
-            false,
-        );
+        let mut call = examined::long_call(cx, plan, batch, false);
         let total = plan.data.len() * self.cases_per_image();
         let task = cx.progress("examine", Some(total as u64));
         let mut part = batch;
@@ -201,8 +177,7 @@ impl<'a> Followed<'a> {
             let count = part.min(total - next);
             let cases = match attempt(|| self.follow(cx, next, count, &mut call)) {
                 Err(error) if error.is_out_of_memory() && count > 1 => {
-                    part = count.div_ceil(2);
-                    cx.warn(format!("examine: out of memory with a batch of {count}; going on with {part}"));
+                    part = examined::halved(cx, count);
                     continue;
                 }
                 outcome => outcome?,
@@ -272,15 +247,7 @@ impl<'a> Followed<'a> {
                 Some(Place { step: Some(step), .. }) => format!("after {step} steps"),
                 Some(_) => "on its way".to_string(),
             };
-            return Err(Error::model(format!(
-                "{} answered scores that are not finite for image {} of {} {at}",
-                self.plan.model.name,
-                self.case(first + case).0,
-                self.plan.data.name
-            ))
-            .hint(
-                "a model that answers NaN or infinity can't be examined; steps that are too large can bring it there",
-            ));
+            return Err(examined::not_finite(self.plan, self.case(first + case).0, &at, examined::TOO_LARGE));
         }
         Ok(cases)
     }

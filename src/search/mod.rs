@@ -9,6 +9,7 @@ mod cautions;
 mod combinations;
 mod descent;
 mod examine;
+mod examined;
 mod exhaustive;
 mod generated;
 mod gradient;

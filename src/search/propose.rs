@@ -7,12 +7,12 @@ use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
-use super::Examination;
 use super::ground::{Ground, PointOf, Room, Settings};
 use super::questions::{Asked, Questions};
 use super::rounds::{self, Settled, Work};
 use super::snr::snr;
 use super::transcript::{Row, Transcript};
+use super::{Examination, examined};
 use crate::core::{Cx, Error, Result, Tensor, in_parallel};
 use crate::objective::{Aim, Objective, Verdict, Verdicts, judge};
 use crate::space::{Axis, Factor, Originals, Point, Setting};
@@ -278,11 +278,7 @@ impl<G: Ground> Work for Searches<'_, G> {
                 Some((hunt, proposal)) => self.ground.shown(&active.hunts[hunt].proposed[proposal]),
                 None => "its place in the data".into(),
             };
-            return Err(Error::model(format!(
-                "{} answered scores that are not finite for image {} of {} at {at}",
-                self.plan.model.name, active.row, self.plan.data.name
-            ))
-            .hint("a model that answers NaN or infinity can't be examined: check its weights and its normalisation"));
+            return Err(examined::not_finite(self.plan, active.row, &format!("at {at}"), examined::UNSOUND));
         }
         Ok(verdicts)
     }

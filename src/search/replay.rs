@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::gradient::{Place, Trajectories, batch_of};
+use super::examined::batch_with_gradients;
+use super::gradient::{Place, Trajectories};
 use super::transcript::Row;
 use super::{Densities, Examination, Search, trajectories};
 use crate::core::{Cx, Error, Result, Tensor};
@@ -71,7 +72,7 @@ impl Replay {
         let runs: Vec<&[usize]> = order.chunk_by(|&a, &b| key(&rows[a]) == key(&rows[b])).collect();
         let mut found: Vec<Option<Tensor>> = rows.iter().map(|_| None).collect();
         let task = cx.progress("going the way again", Some(runs.len() as u64));
-        for part in runs.chunks(batch_of(cx, &plan)) {
+        for part in runs.chunks(batch_with_gradients(cx, &plan)) {
             cx.check()?;
             let mut by_sight: Vec<Vec<(usize, usize)>> = sights.iter().map(|_| vec![]).collect();
             for (at, run) in part.iter().enumerate() {

@@ -7,9 +7,9 @@
 
 use std::collections::VecDeque;
 
-use super::Examination;
 use super::transcript::{Row, Transcript};
-use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, Value, attempt};
+use super::{Examination, examined};
+use crate::core::{Cx, Error, LongCall, Result, Tensor, Value, attempt};
 use crate::data::Batch;
 use crate::model::Model;
 use crate::objective::Verdicts;
@@ -57,11 +57,7 @@ pub(super) fn examine<W: Work>(
     (batch, places): (usize, usize),
     opaque: bool,
 ) -> (Vec<Row>, Result<()>) {
-    let settings = format!("{:?} {:?} {batch} {} {:?}", plan.densities, plan.levels, plan.seed, cx.device());
-    let (space, search, objective) = (plan.space.describe(), plan.search.describe(), plan.objective.describe());
-    let depends = [&plan.model.digest().0[..], &plan.data.digest().0, space.as_bytes(), search.as_bytes()];
-    let depends = [&depends[..], &[objective.as_bytes(), settings.as_bytes()]].concat();
-    let mut call = cx.long_call("examine", &depends, opaque);
+    let mut call = examined::long_call(cx, plan, batch, opaque);
     let mut rounds = Rounds {
         cx,
         plan,
@@ -211,9 +207,7 @@ impl<W: Work> Rounds<'_, W> {
             let (part, after) = rest.split_at(rest.len().min(self.batch));
             match attempt(|| self.work.verdicts(held, part)) {
                 Err(error) if error.is_out_of_memory() && part.len() > 1 => {
-                    self.batch = part.len().div_ceil(2);
-                    let (size, half) = (part.len(), self.batch);
-                    self.cx.warn(format!("examine: out of memory with a batch of {size}; going on with {half}"));
+                    self.batch = examined::halved(self.cx, part.len());
                 }
                 outcome => {
                     verdicts.extend(outcome?);

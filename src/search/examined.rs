@@ -1,0 +1,51 @@
+//! What every way of examining does alike: how its work is known again in the journal, parts that shrink where memory is short, models
+//! that can't be examined.
+
+use super::Examination;
+use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result};
+use crate::model::Model;
+
+/// The examination as the journal knows it: everything that its rows depend on. `batch`: how many points or cases go together;
+/// `opaque`: whether closures that are no part of the plan's identity have a say.
+pub(super) fn long_call<'a>(cx: &'a Cx, plan: &Examination, batch: usize, opaque: bool) -> LongCall<'a> {
+    let settings =
+        format!("{:?} {:?} {:?} {batch} {} {:?}", plan.densities, plan.levels, plan.steps, plan.seed, cx.device());
+    let (space, search, objective) = (plan.space.describe(), plan.search.describe(), plan.objective.describe());
+    let words = [&space, &search, &objective, &settings].map(|word| word.as_bytes());
+    let digests = [plan.model.digest(), plan.data.digest()];
+    let depends = [&digests.each_ref().map(|digest| &digest.0[..]), &words[..]].concat();
+    cx.long_call("examine", &depends, opaque)
+}
+
+/// Half of a batch that found no memory.
+pub(super) fn halved(cx: &Cx, size: usize) -> usize {
+    let half = size.div_ceil(2);
+    cx.warn(format!("examine: out of memory with a batch of {size}; going on with {half}"));
+    half
+}
+
+/// Where gradients come from, the batch size takes less: an image then needs several times the memory.
+pub(super) fn batch_with_gradients(cx: &Cx, plan: &Examination) -> usize {
+    plan.batch.unwrap_or_else(|| Model::batch_size(plan.data.shape(), cx.device()).div_ceil(4)).max(1)
+}
+
+/// Refuses models that answer without gradients.
+pub(super) fn check_differentiable(plan: &Examination) -> Result<()> {
+    if plan.model.differentiable() {
+        return Ok(());
+    }
+    let (search, model) = (plan.search.describe(), &plan.model.name);
+    Err(Error::new(ErrorKind::Pairing, format!("{search} needs gradients, which {model} has none of"))
+        .hint("a closure is a black box: search::sample, sweep, strongest and square need no more than scores"))
+}
+
+/// A model that answered NaN or infinity to the image in a row; `at` says where that was.
+pub(super) fn not_finite(plan: &Examination, row: usize, at: &str, hint: &str) -> Error {
+    let (model, data) = (&plan.model.name, &plan.data.name);
+    Error::model(format!("{model} answered scores that are not finite for image {row} of {data} {at}"))
+        .hint(format!("a model that answers NaN or infinity can't be examined{hint}"))
+}
+
+/// What else to try, where the search itself may have brought it about.
+pub(super) const TOO_LARGE: &str = "; steps that are too large can bring it there";
+pub(super) const UNSOUND: &str = ": check its weights and its normalisation";
