@@ -11,7 +11,7 @@ use viva::core::{Cx, ErrorKind, Object, Result, Value};
 use viva::data::Edge;
 use viva::objective::Wanted;
 use viva::script::{Diagnostic, Session};
-use viva::search::{Densities, Examination, Proposals, Proposing, Search, Transcript, Way, examine};
+use viva::search::{Approach, Densities, Examination, Proposals, Proposing, Search, Transcript, examine};
 use viva::space::{Domain, Factor, Factors, Point, Setting};
 
 fn run(script: &str) -> std::result::Result<Value, Box<Diagnostic>> {
@@ -159,8 +159,8 @@ impl Search for Climb {
         "climb()".into()
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        vec![Way::Settings(self)]
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Settings(self)]
     }
 }
 

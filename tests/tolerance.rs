@@ -140,7 +140,7 @@ fn basic_iterative_attacks_go_where_torchattacks_and_foolbox_go() {
         step,
         schedule,
         gradient: Gradient::Own,
-        start: Start::Image,
+        start: BimStart::Image,
         restarts: 1,
     };
     for (name, space, search, aims) in [
@@ -325,8 +325,14 @@ fn vanished_gradients_are_told_apart_and_are_no_nan() {
     let model = Model::of_module("dead", module).unwrap();
     let images = Tensor::from_slice(&[0.5f32, 0.4, 0.3, 0.2, -1.0, -1.0, -1.0, -1.0]).reshape([2, 1, 2, 2]);
     for (norm, gradient) in [(Norm::L2, Gradient::Own), (Norm::Linf, Gradient::Own), (Norm::L2, Gradient::Mean)] {
-        let search =
-            Bim { steps: 3, step: Some(0.1), schedule: Schedule::Constant, gradient, start: Start::Image, restarts: 1 };
+        let search = Bim {
+            steps: 3,
+            step: Some(0.1),
+            schedule: Schedule::Constant,
+            gradient,
+            start: BimStart::Image,
+            restarts: 1,
+        };
         let space = Pixels::new(norm, None, None).unwrap();
         let sights = [Place { level: None, step: Some(3) }];
         let found = follow(&search, (&model, &space), &images, (&[0, 0], &[Aim::Away; 2]), &sights);
@@ -351,7 +357,7 @@ fn steps_along_the_mean_gradient_shrink_with_the_number_of_cases() {
         step: Some(0.1),
         schedule: Schedule::Constant,
         gradient: Gradient::Mean,
-        start: Start::Image,
+        start: BimStart::Image,
         restarts: 1,
     };
     let space = Pixels::new(Norm::L2, None, None).unwrap();
@@ -638,7 +644,7 @@ fn a_long_trajectory_goes_on_where_it_was_stopped() {
                 step: None,
                 schedule: Schedule::Constant,
                 gradient: Gradient::Own,
-                start: Start::Image,
+                start: BimStart::Image,
                 restarts: 1,
             }),
             objective: Wanted::Misclassify.into(),

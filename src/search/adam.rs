@@ -3,7 +3,7 @@
 
 use tch::Device;
 
-use super::{Search, Way};
+use super::{Approach, Search};
 use crate::core::{Result, Tensor};
 
 /// What the search makes smaller.
@@ -100,7 +100,7 @@ impl Search for Adam {
         format!("adam(#{{ {} }})", options.join(", "))
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        vec![Way::Descent(self)]
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Descent(self)]
     }
 }

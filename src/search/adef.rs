@@ -7,7 +7,7 @@
 use tch::Kind;
 
 use super::gradient::{CaseBatch, GradientSearch, Place, Sight};
-use super::{Examination, Need, Search, Way};
+use super::{Approach, Examination, Need, Search};
 use crate::core::{Error, Graph, Result, Tensor, gradients};
 use crate::space::Deform;
 
@@ -48,8 +48,8 @@ impl Search for Adef {
         format!("adef(#{{ {} }})", options.join(", "))
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        vec![Way::Trajectories(self)]
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Trajectories(self)]
     }
 }
 

@@ -1,4 +1,4 @@
-//! Changes of single pixels within a ball as the ground of searches that learn from losses: models need no gradients.
+//! PixelGround of single pixels within a ball as the ground of searches that learn from losses: models need no gradients.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tch::Kind;
 
 use super::ground::{Ground, Room, chosen};
-use super::propose::{Found, Proposing, find};
+use super::propose::{Findings, Proposing, find};
 use super::transcript::Transcript;
 use super::{Examination, rounds};
 use crate::core::{Cx, Error, Result, Tensor};
@@ -21,68 +21,68 @@ pub struct PixelBall {
     pub norm: Norm,
     pub radius: f64,
     pub bounds: Option<Bounds>,
-    originals: Rc<dyn Originals>,
+    originals: Rc<dyn PixelSource>,
 }
 
 impl PixelBall {
-    pub fn new(shape: [usize; 3], norm: Norm, radius: f64, originals: Rc<dyn Originals>) -> Self {
+    pub fn new(shape: [usize; 3], norm: Norm, radius: f64, originals: Rc<dyn PixelSource>) -> Self {
         Self { shape, norm, radius, bounds: None, originals }
     }
 
     /// The pixels of the image in this row as it stands.
-    pub fn pixels(&self, row: usize) -> Result<Change> {
+    pub fn pixels(&self, row: usize) -> Result<PixelChange> {
         self.originals.pixels(row)
     }
 }
 
 /// Where images are read from.
-pub trait Originals {
+pub trait PixelSource {
     /// The pixels of one image, in their order.
-    fn pixels(&self, row: usize) -> Result<Change>;
+    fn pixels(&self, row: usize) -> Result<PixelChange>;
 }
 
 /// The images of a data set, the last of which is kept: each is asked for once per aim and level.
-struct OfData {
+struct PixelsOfData {
     data: Dataset,
-    last: RefCell<Option<(usize, Change)>>,
+    last: RefCell<Option<(usize, PixelChange)>>,
 }
 
-impl Originals for OfData {
-    fn pixels(&self, row: usize) -> Result<Change> {
+impl PixelSource for PixelsOfData {
+    fn pixels(&self, row: usize) -> Result<PixelChange> {
         if let Some((known, pixels)) = &*self.last.borrow()
             && *known == row
         {
             return Ok(pixels.clone());
         }
         let image = self.data.images(&[row], tch::Device::Cpu)?.f_contiguous()?;
-        let pixels = Change::from(Vec::<f32>::try_from(&image.f_reshape([-1])?)?);
+        let pixels = PixelChange::from(Vec::<f32>::try_from(&image.f_reshape([-1])?)?);
         *self.last.borrow_mut() = Some((row, pixels.clone()));
         Ok(pixels)
     }
 }
 
 impl Room for PixelBall {
-    type Point = Change;
+    type Point = PixelChange;
 }
 
 /// What is added to the pixels of an image, in their order; handing it on costs nothing.
-pub type Change = std::sync::Arc<[f32]>;
+pub type PixelChange = std::sync::Arc<[f32]>;
 
 /// The changes that a space allows.
 #[derive(Clone)]
-pub(super) struct Changes {
+pub(super) struct PixelGround {
     space: Rc<dyn Space>,
     shape: [usize; 3],
-    originals: Rc<dyn Originals>,
+    originals: Rc<dyn PixelSource>,
 }
 
-impl Changes {
+impl PixelGround {
     fn differentiable(&self) -> Result<&dyn Differentiable> {
         self.space.differentiable().ok_or_else(|| Error::internal("a space without points"))
     }
 
-    /// Originals with changes added and kept within bounds.
-    fn apply(&self, originals: &Tensor, changes: &[&Change]) -> Result<Tensor> {
+    /// PixelSource with changes added and kept within bounds.
+    fn apply(&self, originals: &Tensor, changes: &[&PixelChange]) -> Result<Tensor> {
         let flat: Vec<f32> = changes.iter().flat_map(|change| change.iter().copied()).collect();
         let size = originals.size();
         let changes = Tensor::f_from_slice(&flat)?.f_reshape(&size)?.f_to_device(originals.device())?;
@@ -92,12 +92,12 @@ impl Changes {
     }
 
     /// The images of these rows of the data with these changes.
-    pub fn images(&self, data: &Dataset, ids: &[usize], changes: &[&Change], cx: &Cx) -> Result<Tensor> {
+    pub fn images(&self, data: &Dataset, ids: &[usize], changes: &[&PixelChange], cx: &Cx) -> Result<Tensor> {
         self.apply(&data.images(ids, cx.device())?, changes)
     }
 }
 
-impl Ground for Changes {
+impl Ground for PixelGround {
     type Room = PixelBall;
     type Owned = PixelBall;
 
@@ -131,15 +131,15 @@ impl Ground for Changes {
         &[]
     }
 
-    fn numbers<'p>(&self, _point: &'p Change) -> &'p [f64] {
+    fn numbers<'p>(&self, _point: &'p PixelChange) -> &'p [f64] {
         &[]
     }
 
-    fn shown(&self, _point: &Change) -> String {
+    fn shown(&self, _point: &PixelChange) -> String {
         "a change of its pixels".into()
     }
 
-    fn magnitude(&self, _point: &Change) -> Option<f64> {
+    fn magnitude(&self, _point: &PixelChange) -> Option<f64> {
         None
     }
 
@@ -159,21 +159,22 @@ impl Ground for Changes {
         chosen(prepared, rows)
     }
 
-    fn draw(&self, _cx: &Cx, of: &space::Originals, points: &[&Change]) -> Result<Tensor> {
+    fn draw(&self, _cx: &Cx, of: &space::Originals, points: &[&PixelChange]) -> Result<Tensor> {
         self.apply(&of.chosen()?, points)
     }
 }
 
 /// One row per image, aim and level: where the search found the largest loss.
 pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn Proposing<PixelBall>) -> Result<Transcript> {
-    let originals = Rc::new(OfData { data: plan.data.clone(), last: RefCell::new(None) });
-    let changes = Changes { space: plan.space.clone(), shape: plan.data.shape(), originals };
-    let Found { mut rows, points, outcome, .. } = find(cx, plan, &changes, search)?;
-    let points: Vec<Change> = points.into_iter().map(|point| point.unwrap_or_else(|| Change::from([]))).collect();
+    let originals = Rc::new(PixelsOfData { data: plan.data.clone(), last: RefCell::new(None) });
+    let changes = PixelGround { space: plan.space.clone(), shape: plan.data.shape(), originals };
+    let Findings { mut rows, points, outcome, .. } = find(cx, plan, &changes, search)?;
+    let points: Vec<PixelChange> =
+        points.into_iter().map(|point| point.unwrap_or_else(|| PixelChange::from([]))).collect();
     // As they are in the images: adding a change rounds it.
     for part in rows.chunks_mut(rounds::batch_of(cx, plan)) {
         let ids: Vec<usize> = part.iter().map(|row| row.id as usize).collect();
-        let own: Vec<&Change> = part.iter().filter_map(|row| points.get(row.point.place()?)).collect();
+        let own: Vec<&PixelChange> = part.iter().filter_map(|row| points.get(row.point.place()?)).collect();
         let base = [plan.data.images(&ids, cx.device())?];
         let changed = changes.apply(&base[0], &own)?;
         let sizes = changes.differentiable()?.magnitude(&base, &changed)?.f_to_kind(Kind::Float)?;

@@ -4,7 +4,7 @@
 use rand_pcg::Pcg64Mcg;
 
 use super::propose::{Proposals, Proposing};
-use super::{Search, Way};
+use super::{Approach, Search};
 use crate::core::{Result, random};
 use crate::maths::gaussian_process::{Candidates, GaussianProcess, Kernel};
 use crate::space::{Axis, Factor, Setting};
@@ -68,8 +68,8 @@ impl Search for Bayes {
         )
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        vec![Way::Settings(self)]
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Settings(self)]
     }
 }
 

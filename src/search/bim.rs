@@ -3,7 +3,7 @@
 //! (then it is projected gradient descent, with a random start that of Madry et al. 2018).
 
 use super::gradient::{CaseBatch, GradientSearch, Keeper, Place, Sight};
-use super::{Examination, Search, Way};
+use super::{Approach, Examination, Search};
 use crate::core::{Error, ErrorKind, Graph, Result, Tensor, gradients, no_gradient};
 use crate::objective::Goals;
 use crate::space::{Differentiable, Norm};
@@ -30,7 +30,7 @@ pub enum Gradient {
 
 /// Where the steps begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
+pub enum BimStart {
     Image,
     /// Anywhere in the ball around it.
     Random,
@@ -44,7 +44,7 @@ pub struct Bim {
     pub step: Option<f64>,
     pub schedule: Schedule,
     pub gradient: Gradient,
-    pub start: Start,
+    pub start: BimStart,
     /// How often it begins anew; the end that is farthest beyond the objective counts.
     pub restarts: u32,
 }
@@ -85,15 +85,15 @@ impl Search for Bim {
         if self.gradient == Gradient::Mean {
             options.push("gradient: \"mean\"".into());
         }
-        if self.start == Start::Random {
+        if self.start == BimStart::Random {
             options.push("start: \"random\"".into());
         }
         options.extend((self.restarts > 1).then(|| format!("restarts: {}", self.restarts)));
         format!("bim(#{{ {} }})", options.join(", "))
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        vec![Way::Trajectories(self)]
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Trajectories(self)]
     }
 }
 
@@ -116,7 +116,7 @@ impl GradientSearch for Bim {
                 plan.space.describe()
             )));
         }
-        if self.start == Start::Random {
+        if self.start == BimStart::Random {
             if plan.levels.is_empty() && space.within().is_none() {
                 return Err(Error::argument(format!(
                     "examine: {} has no ball to begin in at random",
@@ -153,8 +153,8 @@ impl GradientSearch for Bim {
     /// With a random start, the image as it stands is one more.
     fn queries(&self, step: u32) -> u32 {
         match self.start {
-            Start::Image => step + 1,
-            Start::Random => 1 + self.restarts * (step + 1),
+            BimStart::Image => step + 1,
+            BimStart::Random => 1 + self.restarts * (step + 1),
         }
     }
 
@@ -186,7 +186,7 @@ impl GradientSearch for Bim {
             Some(from) => Some((from.step, from.points.shallow_clone(), from.vanished.f_to_kind(tch::Kind::Bool)?)),
             None => None,
         };
-        if self.start == Start::Image {
+        if self.start == BimStart::Image {
             let from = kept.map_or_else(|| Ok::<_, Error>((0, space.start(cases.base)?, none()?)), Ok)?;
             return self.go(cases, space, radii.as_ref(), from, cases.keeper, see);
         }
@@ -343,12 +343,12 @@ impl Bim {
             if place.is_some() {
                 next = ahead.next();
             }
-            if (i == 0 && self.start == Start::Image) || place.is_some() {
+            if (i == 0 && self.start == BimStart::Image) || place.is_some() {
                 tch::no_grad(|| -> Result<()> {
                     let magnitude = space.magnitude(cases.base, &leaf)?;
                     let steps = Tensor::f_full([n], i64::from(i), (tch::Kind::Int64, device))?;
                     let (images, scores) = (drawn.f_detach()?, scores.f_detach()?);
-                    let standing = i == 0 && self.start == Start::Image;
+                    let standing = i == 0 && self.start == BimStart::Image;
                     for place in standing.then_some(None).into_iter().chain(place.map(Some)) {
                         see(&Sight {
                             place,

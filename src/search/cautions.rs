@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Examination, Row, Way, trajectories};
+use super::{Approach, Examination, Row, trajectories};
 use crate::core::Cautions;
 
 /// What is noticed of the model, the data, and how both agree.
@@ -31,7 +31,7 @@ pub(super) fn stuck(plan: &Examination, rows: &[Row]) -> Option<String> {
     Some(format!(
         "the gradient of {stuck} of {} {of} vanished: {} could not move them on, which says nothing of what {} bears{hint}",
         last.len(),
-        if matches!(plan.search.ways()[..], [Way::Descent(_)]) { "search::adam" } else { "the search" },
+        if matches!(plan.search.approaches()[..], [Approach::Descent(_)]) { "search::adam" } else { "the search" },
         plan.model.name
     ))
 }

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use super::exhaustive::{Case, Exhaustive, Step};
 use super::grid::{Ball, Grid};
-use super::ground::Settings;
-use super::pairing::{self, Way};
+use super::ground::FactorGround;
+use super::pairing::{self, Approach};
 use super::rounds::{self, Settled, Work};
 use super::sharing::{self, Frame, Sharing, draw};
 use super::transcript::{Density, Row, Transcript};
@@ -50,26 +50,26 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let way = pairing::way(plan)?;
     plan.space.check(plan.data)?;
     super::scale::check(cx, plan)?;
-    let along = matches!(way, Way::Trajectories(_) | Way::Descent(_));
+    let along = matches!(way, Approach::Trajectories(_) | Approach::Descent(_));
     if !plan.steps.is_empty() && !along {
         let search = plan.search.describe();
         return Err(Error::argument(format!("examine: `steps` belongs to searches along gradients, not to {search}"))
             .hint("search::bim and adam note their way at the `steps` that you name"));
     }
-    if plan.densities == Densities::Required && !matches!(way, Way::Elements(_)) {
+    if plan.densities == Densities::Required && !matches!(way, Approach::Elements(_)) {
         let (search, space) = (plan.search.describe(), plan.space.describe());
         return Err(Error::new(ErrorKind::Pairing, format!("the outcomes of {search} over {space} have no densities"))
             .hint("those of search::strongest, nearest, random and random2 over space::translate, flip, turn, polarity and their products have"));
     }
     match way {
-        Way::Elements(exhaustive) => over_elements(cx, plan, exhaustive),
-        Way::Settings(search) => {
-            let settings = Settings::of(plan)?.ok_or_else(|| Error::internal("a space without settings"))?;
+        Approach::Elements(exhaustive) => over_elements(cx, plan, exhaustive),
+        Approach::Settings(search) => {
+            let settings = FactorGround::of(plan)?.ok_or_else(|| Error::internal("a space without settings"))?;
             super::propose::examine(cx, plan, settings, search)
         }
-        Way::Changes(search) => super::ball::examine(cx, plan, search),
-        Way::Trajectories(search) => super::gradient::examine(cx, plan, search),
-        Way::Descent(adam) => super::descent::examine(cx, plan, adam),
+        Approach::Changes(search) => super::ball::examine(cx, plan, search),
+        Approach::Trajectories(search) => super::gradient::examine(cx, plan, search),
+        Approach::Descent(adam) => super::descent::examine(cx, plan, adam),
     }
 }
 

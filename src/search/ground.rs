@@ -59,14 +59,14 @@ pub(super) trait Ground {
     fn draw(&self, cx: &Cx, of: &Originals, points: &[&PointOf<Self>]) -> Result<Tensor>;
 }
 
-/// Settings of factors: of a space that has them, or of a finite group by its coordinates.
+/// FactorGround of factors: of a space that has them, or of a finite group by its coordinates.
 #[derive(Clone)]
-pub(super) enum Settings {
+pub(super) enum FactorGround {
     Factors(Rc<dyn Space>),
     Group { group: Rc<dyn Group>, coordinates: Rc<Coordinates> },
 }
 
-impl Settings {
+impl FactorGround {
     /// Those of the examination's space, if it has any; a space that is finite on other data is refused.
     pub fn of(plan: &Examination) -> Result<Option<Self>> {
         match (plan.space.factored(), plan.space.finite()) {
@@ -107,7 +107,7 @@ impl Settings {
     }
 }
 
-impl Ground for Settings {
+impl Ground for FactorGround {
     type Room = [Factor];
     type Owned = Vec<Factor>;
 

@@ -41,9 +41,9 @@ use crate::core::{Digest, Object};
 
 pub use adam::{Adam, Bound, Shortfall};
 pub use adef::{Adef, Candidates};
-pub use ball::{Change, Originals, PixelBall};
+pub use ball::{PixelBall, PixelChange, PixelSource};
 pub use bayes::{Bayes, Explore, Lengthscales};
-pub use bim::{Bim, Gradient, Schedule, Start};
+pub use bim::{Bim, BimStart, Gradient, Schedule};
 pub use examine::{Densities, Examination, examine};
 pub use exhaustive::{Case, Exhaustive, Outcome, Step};
 pub use generated::{Drawn, GeneratedTests, Wanted, generated_tests};
@@ -52,7 +52,7 @@ pub use grid::{Ball, Grid};
 pub use ground::Room;
 pub use latent_search::{Auxiliary, LatentSearch, latent_search};
 pub use nearest::Nearest;
-pub use pairing::{Need, SEARCHES, SPACES, Way, trajectories};
+pub use pairing::{Approach, Need, SEARCHES, SPACES, trajectories};
 pub use perturbed::{Perturbation, PerturbedTests, Target, perturbed_tests};
 pub use policy::Policy;
 pub use propose::{Proposals, Proposing};
@@ -72,7 +72,7 @@ pub trait Search {
     fn describe(&self) -> String;
 
     /// How it goes about it, the first that fits counts.
-    fn ways(&self) -> Vec<Way<'_>>;
+    fn approaches(&self) -> Vec<Approach<'_>>;
 }
 
 /// A search as a value of scripts.

@@ -2,7 +2,7 @@
 //! magnitude.
 
 use super::exhaustive::{Candidate, Case, Preference};
-use super::{Search, Way};
+use super::{Approach, Search};
 
 pub struct Nearest;
 
@@ -11,8 +11,8 @@ impl Search for Nearest {
         "nearest()".into()
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        vec![Way::Elements(self)]
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Elements(self)]
     }
 }
 

@@ -11,7 +11,7 @@ use crate::objective::{Objective, Wanted};
 use crate::space::Space;
 
 /// How a search goes about it.
-pub enum Way<'a> {
+pub enum Approach<'a> {
     /// Over the elements of a finite group: the density of what it chooses can be worked out.
     Elements(&'a dyn Exhaustive),
     /// By losses, over settings of factors.
@@ -57,7 +57,7 @@ impl Need {
     }
 }
 
-impl Way<'_> {
+impl Approach<'_> {
     pub fn need(&self) -> Need {
         match self {
             Self::Elements(_) => Need::Elements,
@@ -119,10 +119,10 @@ fn names(table: &[(&str, &[Need])], needs: &[Need]) -> String {
 
 /// How the search of an examination goes about it: the first of its ways that the space has points for and that can look for the
 /// objective.
-pub(super) fn way<'a>(plan: &'a Examination) -> Result<Way<'a>> {
+pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
     let (search, space) = (plan.search.describe(), plan.space.describe());
-    let mut ways = plan.search.ways();
-    let needs: Vec<Need> = ways.iter().map(Way::need).collect();
+    let mut ways = plan.search.approaches();
+    let needs: Vec<Need> = ways.iter().map(Approach::need).collect();
     ways.retain(|way| way.need().met_by(&*plan.space));
     if ways.is_empty() {
         let words: Vec<&str> = needs.iter().map(|need| need.words()).collect();
@@ -160,8 +160,8 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Way<'a>> {
 
 /// The search along gradients that a search is, if it is one.
 pub fn trajectories(search: &dyn Search) -> Option<&dyn GradientSearch> {
-    search.ways().into_iter().find_map(|way| match way {
-        Way::Trajectories(search) => Some(search),
+    search.approaches().into_iter().find_map(|way| match way {
+        Approach::Trajectories(search) => Some(search),
         _ => None,
     })
 }

@@ -6,7 +6,7 @@ use rand_pcg::Pcg64Mcg;
 use tch::{Device, Kind};
 
 use super::propose::{Proposals, Proposing};
-use super::{Search, Way};
+use super::{Approach, Search};
 use crate::core::{Error, Graph, Result, Tensor, gradients, random, suggestion};
 use crate::space::{Axis, Factor, Setting};
 
@@ -38,8 +38,8 @@ impl Search for Policy {
         )
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        vec![Way::Settings(self)]
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Settings(self)]
     }
 }
 

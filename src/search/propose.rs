@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
-use super::ground::{Ground, PointOf, Room, Settings};
+use super::ground::{FactorGround, Ground, PointOf, Room};
 use super::questions::{Asked, Questions};
 use super::rounds::{self, Settled, Work};
 use super::snr::snr;
@@ -56,8 +56,13 @@ pub trait Proposals<P = Setting>: Send {
 }
 
 /// One row per image, aim and level: where the search found the largest loss.
-pub(super) fn examine(cx: &Cx, plan: &Examination, settings: Settings, search: &dyn Proposing) -> Result<Transcript> {
-    let Found { rows, points, questions, outcome } = find(cx, plan, &settings, search)?;
+pub(super) fn examine(
+    cx: &Cx,
+    plan: &Examination,
+    settings: FactorGround,
+    search: &dyn Proposing,
+) -> Result<Transcript> {
+    let Findings { rows, points, questions, outcome } = find(cx, plan, &settings, search)?;
     let width = settings.factors().len();
     let mut numbers = vec![0.0; points.len() * width];
     for (place, point) in points.iter().enumerate() {
@@ -71,7 +76,7 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, settings: Settings, search: &
 }
 
 /// What searches by losses came to.
-pub(super) struct Found<P> {
+pub(super) struct Findings<P> {
     pub rows: Vec<Row>,
     /// The worst point of every row, by the place that the row names.
     pub points: Vec<Option<P>>,
@@ -84,7 +89,7 @@ pub(super) fn find<G: Ground>(
     plan: &Examination,
     ground: &G,
     search: &dyn Proposing<G::Room>,
-) -> Result<Found<PointOf<G>>> {
+) -> Result<Findings<PointOf<G>>> {
     let room = |level: Option<f64>| Ok::<_, Error>((level, ground.room(level)?.ok_or_else(|| no_levels(plan))?));
     let levels: Vec<(Option<f64>, G::Owned)> = match plan.levels.is_empty() {
         true => vec![room(None)?],
@@ -121,7 +126,7 @@ pub(super) fn find<G: Ground>(
     };
     let opaque = ground.opaque() || plan.model.opaque();
     let (rows, outcome) = rounds::examine(cx, plan, &mut work, (batch, places), opaque);
-    Ok(Found { rows, points: work.points, questions: work.questions, outcome })
+    Ok(Findings { rows, points: work.points, questions: work.questions, outcome })
 }
 
 pub(super) fn no_levels(plan: &Examination) -> Error {

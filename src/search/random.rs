@@ -4,7 +4,7 @@
 use rand::Rng;
 
 use super::exhaustive::{Case, Exhaustive, Outcome, Step};
-use super::{Search, Way};
+use super::{Approach, Search};
 use crate::core::random;
 
 /// g(x) uniform on G(x) without x.
@@ -15,8 +15,8 @@ impl Search for Random {
         "random()".into()
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        vec![Way::Elements(self)]
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Elements(self)]
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::exhaustive::{Case, Exhaustive, Step};
 use super::random::step_by_draw;
-use super::{Search, Way};
+use super::{Approach, Search};
 
 /// g(x) uniform on G(x), x among it.
 pub struct Random2;
@@ -12,8 +12,8 @@ impl Search for Random2 {
         "random2()".into()
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        vec![Way::Elements(self)]
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Elements(self)]
     }
 }
 

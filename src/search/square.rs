@@ -8,9 +8,9 @@
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
-use super::ball::{Change, PixelBall};
+use super::ball::{PixelBall, PixelChange};
 use super::propose::{Proposals, Proposing};
-use super::{Search, Way};
+use super::{Approach, Search};
 use crate::core::{Error, Result, random};
 use crate::space::{Bounds, Norm};
 
@@ -29,13 +29,13 @@ impl Search for Square {
         format!("square(#{{ n: {}, share: {:?} }})", self.n, self.share)
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        vec![Way::Changes(self)]
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Changes(self)]
     }
 }
 
 impl Proposing<PixelBall> for Square {
-    fn begin(&self, room: &PixelBall, stream: (u64, u64)) -> Result<Box<dyn Proposals<Change>>> {
+    fn begin(&self, room: &PixelBall, stream: (u64, u64)) -> Result<Box<dyn Proposals<PixelChange>>> {
         let [_, h, w] = room.shape;
         if room.norm == Norm::L2 && h.min(w) < SMALLEST {
             return Err(Error::argument(format!("search::square: in l2 images of {h} x {w} pixels are too small"))
@@ -43,7 +43,7 @@ impl Proposing<PixelBall> for Square {
         }
         Ok(Box::new(Walk {
             original: room.pixels(stream.1 as usize)?,
-            ball: Ball { shape: room.shape, norm: room.norm, radius: room.radius, bounds: room.bounds },
+            ball: Limits { shape: room.shape, norm: room.norm, radius: room.radius, bounds: room.bounds },
             n: self.n,
             share: self.share,
             rng: random(stream.0, stream.1),
@@ -55,7 +55,7 @@ impl Proposing<PixelBall> for Square {
 }
 
 #[derive(Clone, Copy)]
-struct Ball {
+struct Limits {
     shape: [usize; 3],
     norm: Norm,
     radius: f64,
@@ -64,18 +64,18 @@ struct Ball {
 
 /// One image's way.
 struct Walk {
-    original: Change,
-    ball: Ball,
+    original: PixelChange,
+    ball: Limits,
     n: usize,
     share: f64,
     rng: Pcg64Mcg,
     asked: usize,
-    best: Option<(Change, f32)>,
-    tried: Option<Change>,
+    best: Option<(PixelChange, f32)>,
+    tried: Option<PixelChange>,
 }
 
-impl Proposals<Change> for Walk {
-    fn propose(&mut self) -> Result<Vec<Change>> {
+impl Proposals<PixelChange> for Walk {
+    fn propose(&mut self) -> Result<Vec<PixelChange>> {
         if self.asked == self.n {
             return Ok(vec![]);
         }
@@ -98,7 +98,7 @@ impl Proposals<Change> for Walk {
                 *change = bounds.nearest(pixel + *change) - pixel;
             }
         }
-        let change = Change::from(change);
+        let change = PixelChange::from(change);
         self.tried = Some(change.clone());
         Ok(vec![change])
     }
@@ -269,17 +269,17 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::search::ball::Originals;
+    use crate::search::ball::PixelSource;
 
     struct Grey;
 
-    impl Originals for Grey {
-        fn pixels(&self, _row: usize) -> Result<Change> {
-            Ok(Change::from(vec![0.5; 360]))
+    impl PixelSource for Grey {
+        fn pixels(&self, _row: usize) -> Result<PixelChange> {
+            Ok(PixelChange::from(vec![0.5; 360]))
         }
     }
 
-    fn walk(norm: Norm, n: usize) -> Box<dyn Proposals<Change>> {
+    fn walk(norm: Norm, n: usize) -> Box<dyn Proposals<PixelChange>> {
         let room = PixelBall::new([3, 12, 10], norm, 0.5, Rc::new(Grey));
         Square { n, share: 0.8 }.begin(&room, (3, 4)).expect("room enough")
     }
@@ -289,7 +289,7 @@ mod tests {
     fn changes_stay_at_the_edge_of_the_ball() {
         for norm in [Norm::Linf, Norm::L2] {
             let mut walk = walk(norm, 300);
-            let mut best: Option<Change> = None;
+            let mut best: Option<PixelChange> = None;
             for asked in 0..300 {
                 let proposed = walk.propose().expect("a change");
                 let size = match norm {

@@ -4,7 +4,7 @@
 use super::combinations::Combinations;
 use super::exhaustive::{Candidate, Case, Preference};
 use super::propose::{Proposals, Proposing};
-use super::{Search, Way};
+use super::{Approach, Search};
 use crate::core::Result;
 use crate::space::Factor;
 
@@ -24,8 +24,8 @@ impl Search for Strongest {
         }
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        vec![Way::Elements(self), Way::Settings(self)]
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Elements(self), Approach::Settings(self)]
     }
 }
 

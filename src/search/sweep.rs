@@ -3,7 +3,7 @@
 use rand_pcg::Pcg64Mcg;
 
 use super::propose::{Proposals, Proposing};
-use super::{Search, Way};
+use super::{Approach, Search};
 use crate::core::{Result, random};
 use crate::space::{Factor, Setting};
 
@@ -15,8 +15,8 @@ impl Search for Sweep {
         "sweep()".into()
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        vec![Way::Settings(self)]
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Settings(self)]
     }
 }
 

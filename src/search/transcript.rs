@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::ball::{Change, Changes};
+use super::ball::{PixelChange, PixelGround};
 use super::cautions::cautions;
-use super::ground::{Ground, Settings};
+use super::ground::{FactorGround, Ground};
 use super::questions::{Asked, Questions};
 use super::replay::{Replay, Wanted};
 use super::{Examination, trajectories};
@@ -147,14 +147,14 @@ enum Points {
     Elements(Rc<dyn Group>),
     /// One number per factor for every setting, kept beside the rows so that these stay small.
     Settings {
-        of: Settings,
+        of: FactorGround,
         numbers: Vec<f64>,
         questions: Questions,
     },
     /// What was added to the images' pixels.
     Changes {
-        of: Changes,
-        changes: Vec<Change>,
+        of: PixelGround,
+        changes: Vec<PixelChange>,
     },
     /// The image of every row, where finding it again would take as long as finding it.
     Images(Vec<Tensor>),
@@ -199,7 +199,7 @@ impl Points {
                 of.images(cx, data, &ids, &settings)
             }
             Self::Changes { of, changes } => {
-                let own: Vec<&Change> = rows.iter().filter_map(|row| changes.get(row.point.place()?)).collect();
+                let own: Vec<&PixelChange> = rows.iter().filter_map(|row| changes.get(row.point.place()?)).collect();
                 of.images(data, &ids, &own, cx)
             }
             Self::Images(images) => {
@@ -269,7 +269,7 @@ impl Transcript {
     /// Rows whose points are settings of the space's factors, each at its place in `numbers`.
     pub(super) fn of_settings(
         plan: &Examination,
-        of: Settings,
+        of: FactorGround,
         numbers: Vec<f64>,
         questions: Questions,
         rows: Vec<Row>,
@@ -278,7 +278,7 @@ impl Transcript {
     }
 
     /// Rows whose points are changes of pixels, each at its place.
-    pub(super) fn of_changes(plan: &Examination, of: Changes, changes: Vec<Change>, rows: Vec<Row>) -> Self {
+    pub(super) fn of_changes(plan: &Examination, of: PixelGround, changes: Vec<PixelChange>, rows: Vec<Row>) -> Self {
         Self::of_points(plan, Points::Changes { of, changes }, None, rows)
     }
 

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use crate::core::{Error, Value};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, Words};
-use crate::search::{AnySearch, Bim, Gradient, Schedule, Start};
+use crate::search::{AnySearch, Bim, BimStart, Gradient, Schedule};
 
 static SCHEDULES: Words<Schedule, 3> =
     Words::new([("constant", Schedule::Constant), ("growing", Schedule::Growing), ("galloway", Schedule::Galloway)]);
-static STARTS: Words<Start, 2> = Words::new([("image", Start::Image), ("random", Start::Random)]);
+static STARTS: Words<BimStart, 2> = Words::new([("image", BimStart::Image), ("random", BimStart::Random)]);
 static GRADIENTS: Words<Gradient, 2> = Words::new([("own", Gradient::Own), ("mean", Gradient::Mean)]);
 
 pub static BIM: Primitive = Primitive {
@@ -61,7 +61,7 @@ pub static BIM: Primitive = Primitive {
         let (schedule, gradient) = (SCHEDULES.of(args, "schedule"), GRADIENTS.of(args, "gradient"));
         let (steps, step) = (args.count("steps") as u32, args.optional_float("step"));
         let (start, restarts) = (STARTS.of(args, "start"), args.count("restarts") as u32);
-        if start == Start::Image && restarts > 1 {
+        if start == BimStart::Image && restarts > 1 {
             return Err(Error::argument(format!("search::bim: {restarts} restarts at the image would go one way"))
                 .hint("`start: \"random\"` begins elsewhere each time"));
         }
