@@ -10,7 +10,7 @@ mod vgg;
 
 use std::collections::BTreeMap;
 
-use super::layers::Layer;
+use super::layer::Layer;
 use super::weights::Weights;
 use crate::core::{Error, Result, suggestion};
 

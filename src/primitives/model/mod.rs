@@ -14,6 +14,7 @@ pub mod train_linear;
 
 use std::rc::Rc;
 
+use super::net::parts;
 use super::{Args, Kind, Param};
 use crate::core::{Error, Result, Tensor, Value};
 use crate::data::Dataset;
@@ -54,19 +55,12 @@ fn arch(args: &Args) -> Result<Option<Arch>> {
     let layers = match args.get("arch") {
         None => return Ok(None),
         Some(Value::Str(name)) => return Ok(Some(Arch::Named(name.clone()))),
-        Some(Value::Array(layers)) if !layers.is_empty() => layers,
+        Some(layers @ Value::Array(items)) if !items.is_empty() => layers,
         Some(other) => {
             return Err(Error::argument(format!("`arch` must be a name or layers, got {}", other.summary())));
         }
     };
-    let layers = layers.iter().enumerate().map(|(i, layer)| match layer.downcast::<Layer>() {
-        Some(layer) => Ok(layer.as_ref().clone()),
-        None => {
-            Err(Error::argument(format!("`arch`: layer {i} must be a Layer, got {} {}", layer.kind(), layer.summary()))
-                .hint("layers are made by net::conv, net::relu, net::linear, ..."))
-        }
-    });
-    Ok(Some(Arch::Layers(Layer::sequence(layers.collect::<Result<Vec<_>>>()?))))
+    Ok(Some(Arch::Layers(Layer::of_parts(parts("`arch`", layers, "")?))))
 }
 
 /// The option `input`, `[C, H, W]`.
