@@ -449,6 +449,12 @@ fn vgg_networks_answer_what_torchvision_answers() -> Result<()> {
     answers_what_torchvision_answers(&["vgg11", "vgg13_bn", "vgg16", "vgg19_bn"])
 }
 
+/// 64 x 64 images, which squares of 16 and of 32 fill; made by torchvision 0.26 and timm 1.0.31.
+#[test]
+fn networks_of_tokens_answer_what_torchvision_and_timm_answer() -> Result<()> {
+    answers_as_kept("zoo_tokens", 64, &["vit_b_16", "vit_b_32", "convnext_tiny", "vit_tiny_patch16_224"])
+}
+
 /// A refused file says which tensor, which shape, and which network its names belong to.
 #[test]
 fn weights_of_another_network_are_refused_by_name() -> Result<()> {
