@@ -171,6 +171,19 @@ fn networks_with_branches_and_tokens_learn() {
 }
 
 #[test]
+fn the_layers_of_a_model_are_what_arch_takes() {
+    let mut session = session();
+    let train = |arch: &str| format!("model::train(ds, #{{ arch: {arch}, epochs: 1, batch: 20, seed: 1 }})");
+    evaluate(&mut session, &format!("{RESNET} let ds = data::glyphs(#{{ n: 40, size: 16, seed: 1 }});"));
+    evaluate(&mut session, &format!("let f = {}; f", train("resnet(1, 10)")));
+    let printed = evaluate(&mut session, "f.layers()").summary();
+    for arch in ["f.layers()", &printed] {
+        assert_eq!(evaluate(&mut session, &format!("{}.hash == f.hash", train(arch))).summary(), "true", "{arch}");
+    }
+    assert!(refused(&mut session, "model::from(|x| x.mean()).layers()").contains("not made of layers"));
+}
+
+#[test]
 fn layers_that_do_not_fit_are_refused_with_what_was_wanted() {
     let mut session = session();
     let train = |arch: &str| {

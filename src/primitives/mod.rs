@@ -102,6 +102,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &generator::sample::SAMPLE,
     &generator::images::IMAGES,
     &model::load::LOAD,
+    &model::layers::LAYERS,
     &model::archs::ARCHS,
     &model::train::TRAIN,
     &model::train_linear::TRAIN_LINEAR,

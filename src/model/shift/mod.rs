@@ -277,4 +277,17 @@ mod tests {
         assert!(plan(224, 11)? && !plan(224, 1)? && !plan(16, 3)?);
         Ok(())
     }
+
+    #[test]
+    fn tokens_are_not_shared() -> Result<()> {
+        let tokens = Layer::sequence([Layer::patches(64, 16), Layer::first_token(), Layer::linear(2)]);
+        let plan = |before: Vec<Layer>| -> Result<Option<usize>> {
+            let layers = Layer::sequence(before.into_iter().chain([tokens.clone()]));
+            let model = Model::of_module("toy", Module::fresh(&layers, [3, 224, 224], 0, Device::Cpu)?)?;
+            Ok(model.shift_plan([224, 224], [11, 11]).map(|plan| plan.cut))
+        };
+        assert_eq!(plan(vec![])?, None);
+        assert_eq!(plan(vec![conv(64, 3, 1, 1, 1, 1), Layer::gelu()])?, Some(2));
+        Ok(())
+    }
 }

@@ -189,9 +189,32 @@ mod tests {
         ];
         for (name, count) in published {
             let arch = find(name)?;
-            let mut supply = Count { total: 0 };
+            let mut supply = Count { total: 0, weights: Weights::new() };
             Module::build(&(arch.layers)(arch.classes), Some(arch.input), tch::Device::Cpu, &mut supply)?;
             assert_eq!(supply.total, count, "{name}");
+        }
+        Ok(())
+    }
+
+    /// What a file of the network would hold, without its numbers.
+    fn file(layers: &Layer, input: [i64; 3]) -> Result<Weights> {
+        let mut supply = Count { total: 0, weights: Weights::new() };
+        Module::build(layers, Some(input), Device::Cpu, &mut supply)?;
+        Ok(supply.weights)
+    }
+
+    #[test]
+    fn files_are_recognised_by_names_and_sizes() -> Result<()> {
+        for arch in ARCHITECTURES {
+            let weights = file(&(arch.layers)(7), arch.input)?;
+            assert_eq!(recognise(&weights).map(|found| found.name), Some(arch.name));
+            let spelling = (arch.spelling)();
+            if spelling.values().any(|name| !weights.contains_key(name)) || spelling.is_empty() {
+                continue;
+            }
+            let published = |(there, here): (&String, &String)| (there.clone(), weights[here].shallow_clone());
+            let published = spelling.iter().map(published).collect();
+            assert_eq!(recognise(&published).map(|found| found.name), Some(arch.name));
         }
         Ok(())
     }
@@ -199,6 +222,7 @@ mod tests {
     /// Counts what would be learned, without filling 138 million numbers.
     struct Count {
         total: i64,
+        weights: Weights,
     }
 
     impl super::super::supply::Supply for Count {
@@ -213,7 +237,10 @@ mod tests {
             if !name.contains("running_") {
                 self.total += size.iter().product::<i64>();
             }
-            Ok(crate::core::Tensor::f_empty([1], (tch::Kind::Float, tch::Device::Cpu))?.f_expand(size, false)?)
+            let tensor =
+                crate::core::Tensor::f_empty([1], (tch::Kind::Float, tch::Device::Cpu))?.f_expand(size, false)?;
+            self.weights.insert(name.into(), tensor.shallow_clone());
+            Ok(tensor)
         }
     }
 

@@ -30,7 +30,7 @@ pub static CONV: Primitive = Primitive {
         Param::new("bias", Kind::Bool, "whether a constant is added").or(Fallback::Bool(true)),
     ],
     returns: "Layer",
-    notes: "Weights `N.weight` (out x in / groups x size x size) and `N.bias`, N the layer's position; fresh ones are uniform in ± 1 / sqrt(fan in), as PyTorch's.",
+    notes: "Weights `N.weight` (out x in / groups x size x size) and `N.bias`, N the layer's position or name; fresh ones are uniform in ± 1 / sqrt(fan in), as PyTorch's.",
     source: "torch.nn.Conv2d",
     examples: &[Example { code: "net::conv(32, 3, #{ pad: 1 })", result: "net::conv(32, 3, #{ pad: 1 })" }],
     run: |_cx, args| {

@@ -12,7 +12,7 @@ pub static LINEAR: Primitive = Primitive {
     ],
     options: &[Param::new("bias", Kind::Bool, "whether a constant is added").or(Fallback::Bool(true))],
     returns: "Layer",
-    notes: "Wants a flat input: put net::flatten() before it. Weights `N.weight` (out x in) and `N.bias`, N the layer's position.",
+    notes: "Wants a flat input, so put net::flatten() before it, or tokens, which go through one by one. Weights `N.weight` (out x in) and `N.bias`, N the layer's position.",
     source: "torch.nn.Linear",
     examples: &[Example { code: "net::linear(10)", result: "net::linear(10)" }],
     run: |_cx, args| Ok(Value::object(Layer::from(Linear { out: args.int("out"), bias: args.bool("bias") }))),
