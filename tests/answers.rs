@@ -22,12 +22,12 @@ const MARGIN: usize = 3 * EPSILON;
 fn network() -> Model {
     let layers = Layer::sequence([
         Layer::conv(32, 5, 1, 2),
-        Layer::Relu,
+        Layer::relu(),
         Layer::max_pool(2, 2),
         Layer::conv(32, 3, 1, 1),
-        Layer::Relu,
+        Layer::relu(),
         Layer::max_pool(2, 2),
-        Layer::Flatten,
+        Layer::flatten(),
         Layer::linear(4),
     ]);
     let module = Module::fresh(&layers, [3, SIDE as i64, SIDE as i64], 3, Device::Cpu).unwrap();
@@ -140,10 +140,10 @@ fn images_of_another_size_are_refused() {
     let pooled = |side: i64| {
         let layers = Layer::sequence([
             Layer::conv(32, 5, 1, 2),
-            Layer::Relu,
+            Layer::relu(),
             Layer::conv(32, 3, 1, 1),
-            Layer::AdaptiveAvgPool { size: [1, 1] },
-            Layer::Flatten,
+            Layer::adaptive_avg_pool([1, 1]),
+            Layer::flatten(),
             Layer::linear(4),
         ]);
         Model::of_module("pooled", Module::fresh(&layers, [3, side, side], 3, Device::Cpu).unwrap()).unwrap()

@@ -180,9 +180,9 @@ fn the_gradient_penalty_has_the_gradient_that_differences_have() {
     let plan = SplitPlan {
         d0: Layer::named([
             ("a", Layer::conv(3, 3, 2, 1)),
-            ("b", Layer::LeakyRelu { slope: 0.2 }),
-            ("c", Layer::Tanh),
-            ("d", Layer::Flatten),
+            ("b", Layer::leaky_relu(0.2)),
+            ("c", Layer::tanh()),
+            ("d", Layer::flatten()),
         ]),
         d1: Layer::named([("e", Layer::linear(1))]),
         d2: None,

@@ -91,12 +91,12 @@ fn normalised((mean, std): ([f64; 3], [f64; 3]), options: Options) -> Options {
 fn small(c1: i64, c2: i64, size: i64, pad: i64, hidden: i64) -> Options {
     let layers = [
         conv(c1, size, 2, pad),
-        Layer::Relu,
+        Layer::relu(),
         conv(c2, size, 2, pad),
-        Layer::Relu,
-        Layer::Flatten,
+        Layer::relu(),
+        Layer::flatten(),
         Layer::linear(hidden),
-        Layer::Relu,
+        Layer::relu(),
         Layer::linear(10),
     ];
     with(layers, Options::default())
@@ -105,14 +105,14 @@ fn small(c1: i64, c2: i64, size: i64, pad: i64, hidden: i64) -> Options {
 fn lenet5() -> Options {
     let layers = [
         conv(32, 3, 1, 1),
-        Layer::Relu,
+        Layer::relu(),
         Layer::max_pool(2, 2),
         conv(64, 3, 1, 1),
-        Layer::Relu,
+        Layer::relu(),
         Layer::max_pool(2, 2),
-        Layer::Flatten,
+        Layer::flatten(),
         Layer::linear(200),
-        Layer::Relu,
+        Layer::relu(),
         Layer::linear(10),
     ];
     with(layers, names(&[("conv1", "0"), ("conv2", "3"), ("linear1", "7"), ("linear2", "9")]))
@@ -125,18 +125,18 @@ fn lirpa() -> Options {
 
 fn lenet_csinva() -> Options {
     let layers = [
-        Layer::Resize { size: [32, 32] },
+        Layer::resize([32, 32]),
         conv(6, 5, 1, 0),
-        Layer::Relu,
+        Layer::relu(),
         Layer::max_pool(2, 2),
         conv(16, 5, 1, 0),
-        Layer::Relu,
+        Layer::relu(),
         Layer::max_pool(2, 2),
         conv(120, 5, 1, 0),
-        Layer::Relu,
-        Layer::Flatten,
+        Layer::relu(),
+        Layer::flatten(),
         Layer::linear(84),
-        Layer::Relu,
+        Layer::relu(),
         Layer::linear(10),
     ];
     let names = [("convnet.c1", "1"), ("convnet.c3", "4"), ("convnet.c5", "7"), ("fc.f6", "10"), ("fc.f7", "12")];
@@ -147,15 +147,15 @@ fn realbarry() -> Options {
     let layers = [
         conv(10, 5, 1, 0),
         Layer::max_pool(2, 2),
-        Layer::Relu,
+        Layer::relu(),
         conv(20, 5, 1, 0),
-        Layer::Dropout { p: 0.5 },
+        Layer::dropout(0.5),
         Layer::max_pool(2, 2),
-        Layer::Relu,
-        Layer::Flatten,
+        Layer::relu(),
+        Layer::flatten(),
         Layer::linear(50),
-        Layer::Relu,
-        Layer::Dropout { p: 0.5 },
+        Layer::relu(),
+        Layer::dropout(0.5),
         Layer::linear(10),
     ];
     with(layers, names(&[("main", "")]))
@@ -164,12 +164,12 @@ fn realbarry() -> Options {
 fn galloway() -> Options {
     let layers = [
         conv(32, 8, 2, 3),
-        Layer::Relu,
+        Layer::relu(),
         conv(64, 6, 2, 0),
-        Layer::Relu,
+        Layer::relu(),
         conv(64, 5, 1, 0),
-        Layer::Relu,
-        Layer::Flatten,
+        Layer::relu(),
+        Layer::flatten(),
         Layer::linear(10),
     ];
     let mut options = with(layers, names(&[("conv1", "0"), ("conv2", "2"), ("conv3", "4"), ("fc", "7")]));
@@ -240,16 +240,16 @@ fn cifar_networks_reproduce_their_golden_logits() -> Result<()> {
     }
     let deep = [
         conv(8, 4, 2, 1),
-        Layer::Relu,
+        Layer::relu(),
         conv(8, 3, 1, 1),
-        Layer::Relu,
+        Layer::relu(),
         conv(8, 3, 1, 1),
-        Layer::Relu,
+        Layer::relu(),
         conv(8, 4, 2, 1),
-        Layer::Relu,
-        Layer::Flatten,
+        Layer::relu(),
+        Layer::flatten(),
         Layer::linear(100),
-        Layer::Relu,
+        Layer::relu(),
         Layer::linear(10),
     ];
     let deep = normalised(NK, with(deep, Options::default()));
@@ -382,8 +382,13 @@ fn formula_weights(layers: &Layer, input: [i64; 3]) -> Result<Weights> {
 /// torchvision 0.26 on torch 2.11 made these logits by `tests/golden/zoo.py`; 70 x 70 images, so that rounding up in pooling
 /// makes a difference.
 fn answers_what_torchvision_answers(names: &[&str]) -> Result<()> {
-    let golden = tensors(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/zoo.safetensors")))?;
-    let images = formula(0, &[2, 3, 70, 70]);
+    answers_as_kept("zoo", 70, names)
+}
+
+/// `tests/golden/<file>.py` made the answers to images of this side.
+fn answers_as_kept(file: &str, side: i64, names: &[&str]) -> Result<()> {
+    let golden = tensors(PathBuf::from(format!("{}/tests/golden/{file}.safetensors", env!("CARGO_MANIFEST_DIR"))))?;
+    let images = formula(0, &[2, 3, side, side]);
     let answer = |network: &Module, images: &Tensor| -> Result<(Tensor, Tensor)> {
         let x = images.copy().set_requires_grad(true);
         let scores = network.forward(&x, Mode::Evaluate)?;
@@ -392,9 +397,9 @@ fn answers_what_torchvision_answers(names: &[&str]) -> Result<()> {
     };
     for &name in names {
         let layers = (zoo::find(name)?.layers)(10);
-        let weights = formula_weights(&layers, [3, 70, 70])?;
+        let weights = formula_weights(&layers, [3, side, side])?;
         let double = weights.iter().map(|(name, tensor)| (name.clone(), tensor.to_kind(Kind::Double))).collect();
-        let load = |weights| Module::load(&layers, Some([3, 70, 70]), weights, tch::Device::Cpu);
+        let load = |weights| Module::load(&layers, Some([3, side, side]), weights, tch::Device::Cpu);
         let module = load(weights)?;
         agrees(name, &answer(&module, &images)?.0, &golden[name]);
         agrees(&format!("{name}, frozen"), &answer(&module.frozen()?, &images)?.0, &golden[name]);
@@ -442,6 +447,12 @@ fn zoo_networks_answer_what_torchvision_answers() -> Result<()> {
 #[test]
 fn vgg_networks_answer_what_torchvision_answers() -> Result<()> {
     answers_what_torchvision_answers(&["vgg11", "vgg13_bn", "vgg16", "vgg19_bn"])
+}
+
+/// 64 x 64 images, which squares of 16 and of 32 fill; made by torchvision 0.26 and timm 1.0.31.
+#[test]
+fn networks_of_tokens_answer_what_torchvision_and_timm_answer() -> Result<()> {
+    answers_as_kept("zoo_tokens", 64, &["vit_b_16", "vit_b_32", "convnext_tiny", "vit_tiny_patch16_224"])
 }
 
 /// A refused file says which tensor, which shape, and which network its names belong to.

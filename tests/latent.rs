@@ -7,7 +7,7 @@ use tch::{Device, Kind};
 use viva::core::{Cx, Result, Tensor, Value, with_stream};
 use viva::data::Dataset;
 use viva::generator::{Generator, Plan, Sequential, Site, Squash};
-use viva::model::{Fresh, Init, Layer, Model, Module, Supply};
+use viva::model::{ConvTranspose, Fresh, Init, Layer, Model, Module, Supply};
 use viva::objective::{Objective, Wanted};
 use viva::script::Session;
 use viva::search::{Adam, Bound, Densities, Examination, Shortfall, Transcript, examine};
@@ -21,31 +21,23 @@ impl Supply for Of {
         let tensor = Fresh { device: Device::Cpu }.tensor(name, size, fan_in, init)?;
         let tensor = match init {
             Init::Constant(x) => tensor.rand_like() + 0.5 * x,
-            Init::FanIn => tensor,
+            _ => tensor,
         };
         Ok(tensor.to_kind(self.0))
     }
 }
 
 fn sequence(parts: Vec<Layer>) -> Layer {
-    Layer::Sequence(parts.into_iter().enumerate().map(|(i, layer)| (i.to_string(), layer)).collect())
+    Layer::of_parts(parts.into_iter().enumerate().map(|(i, layer)| (i.to_string(), layer)).collect())
 }
 
 /// Linear, batch norm, ReLU and reshape; two transposed convolutions; sigmoid. Images are 1 x 12 x 12.
 fn generator(kind: Kind) -> Generator {
-    let norm = || Layer::BatchNorm { eps: 1e-5, momentum: 0.1 };
-    let up = |out| Layer::ConvTranspose { out, size: 4, stride: 2, pad: 1, extra: 0, bias: true };
+    let norm = || Layer::batch_norm();
+    let up = |out| Layer::from(ConvTranspose { out, size: 4, stride: 2, pad: 1, extra: 0, bias: true });
     let stages = vec![
-        (
-            "flat".to_string(),
-            sequence(vec![
-                Layer::Linear { out: 54, bias: true },
-                norm(),
-                Layer::Relu,
-                Layer::Reshape { size: [6, 3, 3] },
-            ]),
-        ),
-        ("up1".to_string(), sequence(vec![up(4), norm(), Layer::Relu])),
+        ("flat".to_string(), sequence(vec![Layer::linear(54), norm(), Layer::relu(), Layer::reshape([6, 3, 3])])),
+        ("up1".to_string(), sequence(vec![up(4), norm(), Layer::relu()])),
         ("up2".to_string(), sequence(vec![up(1)])),
     ];
     let plan = Plan { latent: 8, classes: Some(3), stages, squash: Squash::Sigmoid };
@@ -54,12 +46,7 @@ fn generator(kind: Kind) -> Generator {
 }
 
 fn classifier(kind: Kind, outputs: i64) -> Model {
-    let layers = sequence(vec![
-        Layer::Conv { out: 5, size: 3, stride: 2, pad: 1, dilation: 1, groups: 1, bias: true },
-        Layer::Tanh,
-        Layer::Flatten,
-        Layer::Linear { out: outputs, bias: true },
-    ]);
+    let layers = sequence(vec![Layer::conv(5, 3, 2, 1), Layer::tanh(), Layer::flatten(), Layer::linear(outputs)]);
     let module = with_stream(4, 0, || Module::build(&layers, Some([1, 12, 12]), Device::Cpu, &mut Of(kind))).unwrap();
     Model::of_module("small", module).unwrap()
 }
@@ -425,7 +412,7 @@ fn what_does_not_fit_is_refused_with_what_to_do() {
 #[test]
 fn a_dead_classifier_is_told_apart_from_a_strong_one() {
     let g = generator(Kind::Float);
-    let layers = sequence(vec![Layer::Flatten, Layer::Linear { out: 3, bias: true }]);
+    let layers = sequence(vec![Layer::flatten(), Layer::linear(3)]);
     let module = Module::build(&layers, Some([1, 12, 12]), Device::Cpu, &mut Of(Kind::Float)).unwrap();
     module.visit(&mut |name, tensor, _| {
         let mut tensor = tensor.shallow_clone();

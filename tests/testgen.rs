@@ -146,7 +146,7 @@ fn csv_files_become_rows() {
 /// One step from the image is x + epsilon sign(gradient); points stay in the ball and in [0, 1]; the loss does not fall.
 #[test]
 fn adversaries_move_images_within_their_ball() {
-    let layers = Layer::sequence([Layer::Flatten, Layer::linear(8), Layer::Relu, Layer::linear(4)]);
+    let layers = Layer::sequence([Layer::flatten(), Layer::linear(8), Layer::relu(), Layer::linear(4)]);
     let module = Module::fresh(&layers, [1, 5, 5], 3, tch::Device::Cpu).unwrap();
     let images = with_stream(1, 1, || Tensor::rand([6, 1, 5, 5], (Kind::Float, tch::Device::Cpu)));
     let labels = Tensor::from_slice(&[0i64, 1, 2, 3, 0, 1]);

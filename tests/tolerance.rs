@@ -45,14 +45,14 @@ fn lenet() -> Model {
     let path = cx.find("models/mnist_advertorch_lenet5/mnist_lenet5_clntrained.safetensors").unwrap();
     let layers = Layer::sequence([
         Layer::conv(32, 3, 1, 1),
-        Layer::Relu,
+        Layer::relu(),
         Layer::max_pool(2, 2),
         Layer::conv(64, 3, 1, 1),
-        Layer::Relu,
+        Layer::relu(),
         Layer::max_pool(2, 2),
-        Layer::Flatten,
+        Layer::flatten(),
         Layer::linear(200),
-        Layer::Relu,
+        Layer::relu(),
         Layer::linear(10),
     ]);
     let names = [("conv1", "0"), ("conv2", "3"), ("linear1", "7"), ("linear2", "9")];
@@ -320,7 +320,7 @@ fn quarter_turns_and_whole_shifts_are_exact() {
 #[test]
 fn vanished_gradients_are_told_apart_and_are_no_nan() {
     // Of the second image no pixel passes the rectifier.
-    let layers = Layer::sequence([Layer::Relu, Layer::Flatten, Layer::linear(2)]);
+    let layers = Layer::sequence([Layer::relu(), Layer::flatten(), Layer::linear(2)]);
     let module = Module::fresh(&layers, [1, 2, 2], 3, Device::Cpu).unwrap();
     let model = Model::of_module("dead", module).unwrap();
     let images = Tensor::from_slice(&[0.5f32, 0.4, 0.3, 0.2, -1.0, -1.0, -1.0, -1.0]).reshape([2, 1, 2, 2]);
@@ -670,7 +670,7 @@ fn a_long_trajectory_goes_on_where_it_was_stopped() {
 
 #[test]
 fn networks_of_appendix_c_begin_with_filters_of_length_one() {
-    let layers = Layer::sequence([Layer::conv(6, 5, 1, 0), Layer::Relu, Layer::Flatten, Layer::linear(4)]);
+    let layers = Layer::sequence([Layer::conv(6, 5, 1, 0), Layer::relu(), Layer::flatten(), Layer::linear(4)]);
     let module = Module::drawn(&layers, [2, 9, 9], 1, Device::Cpu, viva::model::Start::UnitNorm).unwrap();
     let state = module.state();
     let of = |name: &str| find(&state, name).to_kind(Kind::Double);

@@ -56,13 +56,13 @@ fn settings(layers: impl IntoIterator<Item = Layer>) -> Settings {
 
 fn small() -> Vec<Layer> {
     vec![
-        Layer::Normalize { mean: vec![0.5], std: vec![0.5] },
+        Layer::normalize(vec![0.5], vec![0.5]),
         Layer::conv_bare(8, 3, 1, 1),
         Layer::batch_norm(),
-        Layer::Relu,
+        Layer::relu(),
         Layer::max_pool(2, 2),
-        Layer::Flatten,
-        Layer::Dropout { p: 0.2 },
+        Layer::flatten(),
+        Layer::dropout(0.2),
         Layer::linear(3),
     ]
 }
@@ -134,24 +134,24 @@ fn a_trained_model_has_learned_and_is_kept_by_saving() -> Result<()> {
 fn activations_are_pytorchs() -> Result<()> {
     let x = Tensor::from_slice(&[-7.0f32, -1.0, 0.0, 0.5, 6.0, 7.0]).reshape([6, 1]).set_requires_grad(true);
     for (layer, values, slopes) in [
-        (Layer::Relu6, [0.0, 0.0, 0.0, 0.5, 6.0, 6.0], [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
+        (Layer::relu6(), [0.0, 0.0, 0.0, 0.5, 6.0, 6.0], [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
         (
-            Layer::Silu,
+            Layer::silu(),
             [-0.006_377_4, -0.268_941_4, 0.0, 0.311_229_7, 5.985_164_6, 6.993_622_8],
             [-0.005_460_5, 0.072_329_5, 0.5, 0.739_961_2, 1.012_326_2, 1.005_460_1],
         ),
         (
-            Layer::Sigmoid,
+            Layer::sigmoid(),
             [0.000_911_1, 0.268_941_4, 0.5, 0.622_459_4, 0.997_527_4, 0.999_089_0],
             [0.000_910_2, 0.196_611_9, 0.25, 0.235_003_7, 0.002_466_5, 0.000_910_2],
         ),
         (
-            Layer::Tanh,
+            Layer::tanh(),
             [-0.999_998_3, -0.761_594_2, 0.0, 0.462_117_2, 0.999_987_7, 0.999_998_3],
             [0.000_003_3, 0.419_974_3, 1.0, 0.786_447_7, 0.000_024_6, 0.000_003_3],
         ),
     ] {
-        let module = Module::fresh(&Layer::sequence([Layer::Flatten, layer.clone()]), [1, 1, 1], 0, Device::Cpu)?;
+        let module = Module::fresh(&Layer::sequence([Layer::flatten(), layer.clone()]), [1, 1, 1], 0, Device::Cpu)?;
         for module in [&module, &module.frozen()?] {
             let y = module.forward(&x.reshape([6, 1, 1, 1]), Mode::Evaluate)?;
             let slope = Tensor::f_run_backward(&[y.sum(tch::Kind::Float)], &[&x], false, false)?;
@@ -193,7 +193,7 @@ fn mobile_networks_learn() -> Result<()> {
 
 #[test]
 fn stochastic_depth_drops_whole_images_in_training() -> Result<()> {
-    let layers = Layer::sequence([Layer::StochasticDepth { p: 0.25 }, Layer::Flatten]);
+    let layers = Layer::sequence([Layer::stochastic_depth(0.25), Layer::flatten()]);
     let module = Module::fresh(&layers, [1, 2, 2], 0, Device::Cpu)?;
     let images = Tensor::ones([4000, 1, 2, 2], (tch::Kind::Float, Device::Cpu));
     assert_eq!(module.forward(&images, Mode::Evaluate)?.min().double_value(&[]), 1.0);
@@ -233,7 +233,7 @@ fn training_stops_within_one_step() -> Result<()> {
 fn a_diverging_training_names_the_learning_rate() -> Result<()> {
     let set = stripes(64)?;
     // Two layers, so that weights of 1e30 multiply to more than a float holds.
-    let layers = [Layer::Flatten, Layer::linear(4), Layer::linear(3)];
+    let layers = [Layer::flatten(), Layer::linear(4), Layer::linear(3)];
     let wild = Settings { lr: 1e30, rule: Rule::Sgd { momentum: 0.9 }, ..settings(layers) };
     let error = train(&Cx::default(), &set, &wild).err().unwrap_or_else(|| panic!("no error"));
     assert!(error.hint.unwrap_or_default().contains("lr"), "{}", error.message);
@@ -247,11 +247,11 @@ fn wrong_layers_are_refused_before_training() -> Result<()> {
         let error = train(&Cx::default(), &set, &settings(layers)).err().unwrap_or_else(|| panic!("no error"));
         (error.message, error.hint.unwrap_or_default())
     };
-    let (message, hint) = refuse(vec![Layer::conv(4, 3, 1, 0), Layer::Relu, Layer::linear(3)]);
+    let (message, hint) = refuse(vec![Layer::conv(4, 3, 1, 0), Layer::relu(), Layer::linear(3)]);
     assert!(message.contains("layer 2: linear wants a flat input") && hint.contains("net::flatten()"), "{message}");
-    let (message, _) = refuse(vec![Layer::conv(4, 11, 1, 0), Layer::Flatten, Layer::linear(3)]);
+    let (message, _) = refuse(vec![Layer::conv(4, 11, 1, 0), Layer::flatten(), Layer::linear(3)]);
     assert!(message.contains("layer 0: conv of size 11 does not fit its input 1 x 8 x 8"), "{message}");
-    let (message, hint) = refuse(vec![Layer::Flatten, Layer::linear(2)]);
+    let (message, hint) = refuse(vec![Layer::flatten(), Layer::linear(2)]);
     assert!(message.contains("2 classes, stripes has 3") && hint.contains("net::linear(3)"), "{message}");
     Ok(())
 }
@@ -260,7 +260,7 @@ fn wrong_layers_are_refused_before_training() -> Result<()> {
 #[test]
 fn scores_that_are_not_a_number_are_refused() -> Result<()> {
     let (cx, set) = (Cx::default(), stripes(9)?);
-    let model = train(&cx, &set, &Settings { epochs: 1, ..settings([Layer::Flatten, Layer::linear(3)]) })?;
+    let model = train(&cx, &set, &Settings { epochs: 1, ..settings([Layer::flatten(), Layer::linear(3)]) })?;
     let module = model.module().unwrap_or_else(|| panic!("layers"));
     module.visit(&mut |name, tensor, _| {
         if name.ends_with("bias") {

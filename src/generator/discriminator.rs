@@ -113,7 +113,7 @@ pub struct SplitPlan {
 impl SplitPlan {
     pub fn layers(&self) -> Layer {
         let parts = [Some(self.d0.clone()), Some(self.d1.clone()), self.d2.clone()];
-        Layer::Sequence(parts.into_iter().flatten().map(|part| (String::new(), part)).collect())
+        Layer::of_parts(parts.into_iter().flatten().map(|part| (String::new(), part)).collect())
     }
 
     pub fn from_json(json: &serde_json::Value) -> Option<Self> {

@@ -64,7 +64,7 @@ pub struct Plan {
 
 impl Plan {
     pub fn layers(&self) -> Layer {
-        Layer::Sequence(self.stages.iter().map(|(_, layer)| (String::new(), layer.clone())).collect())
+        Layer::of_parts(self.stages.iter().map(|(_, layer)| (String::new(), layer.clone())).collect())
     }
 
     pub fn from_json(json: &serde_json::Value) -> Option<Self> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 use tch::CModule;
 
-use super::layers::Layer;
+use super::layer::Layer;
 use super::module::Module;
 use super::supply::rename;
 use super::weights::{self, Contents, Weights};

@@ -3,7 +3,7 @@
 mod binary;
 mod classify;
 mod frozen;
-mod layers;
+mod layer;
 mod load;
 mod module;
 mod pickle;
@@ -22,9 +22,9 @@ use tch::Device;
 
 pub use binary::binary;
 pub use classify::Inputs;
-pub use layers::{Layer, Shape};
+pub use layer::{AvgPool, Conv, ConvTranspose, Layer, Linear, MaxPool, Mode, Names, Part, Shape};
 pub use load::{Arch, Options, load};
-pub use module::{Mode, Module, Start};
+pub use module::{Module, Start};
 pub use program::Program;
 pub use shift::{Shared, ShiftPlan};
 pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tch::{Device, Kind};
 
-use super::layers::{Layer, join};
+use super::layer::{Layer, join};
 use super::weights::Weights;
 use crate::core::{Error, Result, Tensor, normal_within_two_deviations, suggestion};
 
@@ -13,6 +13,10 @@ use crate::core::{Error, Result, Tensor, normal_within_two_deviations, suggestio
 pub enum Init {
     /// Uniform in ± 1 / sqrt(fan in): what PyTorch gives weights (Kaiming with a = sqrt 5) and biases.
     FanIn,
+    /// Uniform in ± this.
+    Uniform(f64),
+    /// Normal with this deviation.
+    Normal(f64),
     Constant(f64),
 }
 
@@ -34,6 +38,8 @@ impl Supply for Fresh {
         let mut tensor = Tensor::f_empty(size, (Kind::Float, Device::Cpu))?;
         match (init, fan_in) {
             (Init::Constant(x), _) => drop(tensor.f_fill_(x)?),
+            (Init::Uniform(bound), _) => drop(tensor.f_uniform_(-bound, bound)?),
+            (Init::Normal(deviation), _) => drop(tensor.f_normal_(0.0, deviation)?),
             (Init::FanIn, fan_in) => {
                 let bound = 1.0 / (fan_in.unwrap_or(1).max(1) as f64).sqrt();
                 drop(tensor.f_uniform_(-bound, bound)?);
@@ -56,9 +62,9 @@ impl Supply for UnitNorm {
         const FLOOR: f64 = 1e-7;
         let tensor = Fresh { device: Device::Cpu }.tensor(name, size, fan_in, init)?;
         let drawn = match (init, tensor.dim()) {
-            (Init::Constant(_), _) => tensor,
-            (Init::FanIn, 1) => tensor.f_zeros_like()?,
-            (Init::FanIn, 4) => {
+            (Init::Constant(_) | Init::Normal(_), _) => tensor,
+            (_, 1) => tensor.f_zeros_like()?,
+            (_, 4) => {
                 let weight = normal_within_two_deviations(&tensor.size())?.f_mul_scalar(0.1)?;
                 let squares = weight.f_square()?.f_sum_dim_intlist([1i64, 2, 3].as_slice(), true, Kind::Double)?;
                 weight.f_div(&squares.f_sqrt()?.f_clamp_min(FLOOR)?)?
@@ -81,8 +87,8 @@ impl Supply for HeNormal {
     fn tensor(&mut self, name: &str, size: &[Option<i64>], fan_in: Option<i64>, init: Init) -> Result<Tensor> {
         let mut tensor = Fresh { device: Device::Cpu }.tensor(name, size, fan_in, init)?;
         match (init, tensor.dim()) {
-            (Init::Constant(_), _) => {}
-            (Init::FanIn, 1) => drop(tensor.f_zero_()?),
+            (Init::Constant(_) | Init::Normal(_), _) => {}
+            (_, 1) => drop(tensor.f_zero_()?),
             _ => drop(tensor.f_normal_(0.0, (2.0 / fan_in.unwrap_or(1).max(1) as f64).sqrt())?),
         }
         Ok(tensor.f_to_device(self.device)?)

@@ -371,7 +371,12 @@ pub static TYPES: &[Type] = &[
         fields: &[],
         elements: "a number or, of a tensor with several dimensions, a row; a negative index counts from the end",
     },
-    Type { name: "Layer", purpose: "One layer of a network written down, from `net::`.", fields: &[], elements: "" },
+    Type {
+        name: "Layer",
+        purpose: "One layer of a network written down, from `net::`, or several. What it prints can be pasted back.",
+        fields: &[],
+        elements: "",
+    },
     Type {
         name: "Space",
         purpose: "What may change in an input, from `space::`. `a * b` composes two finite spaces: first a point of b, then one of a.",

@@ -139,11 +139,11 @@ mod tests {
     fn neighbours_share_and_score_alike() -> Result<()> {
         let layers = Layer::sequence([
             Layer::conv(32, 5, 1, 2),
-            Layer::Relu,
+            Layer::relu(),
             Layer::max_pool(2, 2),
             Layer::conv(32, 3, 1, 1),
-            Layer::Relu,
-            Layer::Flatten,
+            Layer::relu(),
+            Layer::flatten(),
             Layer::linear(10),
         ]);
         let model = Model::of_module("toy", Module::fresh(&layers, [1, 64, 64], 3, Device::Cpu)?)?;

@@ -98,7 +98,7 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
     );
     let begin = from.as_ref().map(Model::digest);
     let begin = begin.as_ref().map_or(&[][..], |digest| &digest.0);
-    let depends = [&set.digest().0[..], layers.script().as_bytes(), how.as_bytes(), begin].map(<[u8]>::to_vec);
+    let depends = [&set.digest().0[..], layers.identity().as_bytes(), how.as_bytes(), begin].map(<[u8]>::to_vec);
     let depends: Vec<&[u8]> = depends.iter().map(Vec::as_slice).collect();
     let mut call = cx.long_call("train", &depends, false);
     let outcome = training.run(&mut call);

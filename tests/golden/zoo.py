@@ -22,10 +22,8 @@ def formula(tensor, size):
     return table.repeat(-(-n // TABLE))[:n].reshape(size)
 
 
-out = {}
-images = formula(0, (2, 3, 70, 70))
-for name in NAMES:
-    net = getattr(torchvision.models, name)(num_classes=10).eval()
+def fill(net):
+    """Gives a network weights from the formula."""
     state = {n: t for n, t in net.state_dict().items() if not n.endswith("num_batches_tracked")}
     for k, (n, t) in enumerate(sorted(state.items())):
         u = formula(k + 1, tuple(t.shape))
@@ -33,17 +31,34 @@ for name in NAMES:
             t.copy_(u * 0.5 + 1 if n.endswith(("running_var", "weight")) else u * 0.1)
         else:
             t.copy_(u * (6 / t[0].numel()) ** 0.5)
-    net = net.double()
+
+
+def answer(net, images):
+    """Logits, and row 35 of the gradient of their sum."""
     x = images.double().requires_grad_(True)
     logits = net(x)
-    out[name] = logits.detach()
-    out[f"{name}.gradient"] = torch.autograd.grad(logits.sum(), x)[0][:, :, 35].contiguous()
-    if name == "resnet18":
-        out[f"{name}.train"] = net.train()(images.double()).detach()
-        out[f"{name}.running_mean"] = net.bn1.running_mean.clone()
-    if name == "mobilenet_v2":
-        # What comes after it is random: dropout.
-        net.train()(images.double())
-        out[f"{name}.running_mean"] = net.features[18][1].running_mean.clone()
-    print(name, logits.abs().max().item(), out[f"{name}.gradient"].abs().max().item())
-save_file({name: tensor.float() for name, tensor in out.items()}, "tests/golden/zoo.safetensors")
+    gradient = torch.autograd.grad(logits.sum(), x)[0][:, :, 35].contiguous()
+    print(logits.abs().max().item(), gradient.abs().max().item())
+    return logits.detach(), gradient
+
+
+def main():
+    out = {}
+    images = formula(0, (2, 3, 70, 70))
+    for name in NAMES:
+        net = getattr(torchvision.models, name)(num_classes=10).eval()
+        fill(net)
+        net = net.double()
+        out[name], out[f"{name}.gradient"] = answer(net, images)
+        if name == "resnet18":
+            out[f"{name}.train"] = net.train()(images.double()).detach()
+            out[f"{name}.running_mean"] = net.bn1.running_mean.clone()
+        if name == "mobilenet_v2":
+            # What comes after it is random: dropout.
+            net.train()(images.double())
+            out[f"{name}.running_mean"] = net.features[18][1].running_mean.clone()
+    save_file({name: tensor.float() for name, tensor in out.items()}, "tests/golden/zoo.safetensors")
+
+
+if __name__ == "__main__":
+    main()

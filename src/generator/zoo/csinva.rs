@@ -15,18 +15,18 @@ pub static CSINVA: Architecture = Architecture {
 };
 
 fn generator(_: &Asked) -> Result<Plan> {
-    let hidden = |at: &str| Layer::Sequence(vec![(at.into(), Layer::linear(256)), ("relu".into(), Layer::Relu)]);
-    let pixels = Layer::named([("4", Layer::linear(784)), ("shape", Layer::Reshape { size: [1, 28, 28] })]);
+    let hidden = |at: &str| Layer::of_parts(vec![(at.into(), Layer::linear(256)), ("relu".into(), Layer::relu())]);
+    let pixels = Layer::named([("4", Layer::linear(784)), ("shape", Layer::reshape([1, 28, 28]))]);
     let stages = vec![("hidden1".into(), hidden("0")), ("hidden2".into(), hidden("2")), ("pixels".into(), pixels)];
     Ok(Plan { latent: 64, classes: None, stages, squash: Squash::Tanh })
 }
 
 fn discriminator(_: &Asked) -> Result<SplitPlan> {
-    let slope = || Layer::LeakyRelu { slope: 0.2 };
+    let slope = || Layer::leaky_relu(0.2);
     Ok(SplitPlan {
         d0: Layer::named([
-            ("range", Layer::Normalize { mean: vec![0.5], std: vec![0.5] }),
-            ("flat", Layer::Flatten),
+            ("range", Layer::normalize(vec![0.5], vec![0.5])),
+            ("flat", Layer::flatten()),
             ("0", Layer::linear(256)),
             ("1", slope()),
             ("2", Layer::linear(256)),

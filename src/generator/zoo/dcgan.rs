@@ -6,7 +6,7 @@ use super::{Architecture, Asked, Maker, as_they_are};
 use crate::core::{Error, Result};
 use crate::generator::discriminator::{Sense, SplitPlan};
 use crate::generator::sequential::{Plan, Squash};
-use crate::model::{Layer, weights::Weights};
+use crate::model::{ConvTranspose, Layer, Linear, weights::Weights};
 
 pub static DCGAN_28: Architecture = Architecture {
     name: "dcgan-28",
@@ -46,22 +46,22 @@ fn channels(asked: &Asked, side: i64) -> Result<i64> {
 
 fn up(name: &str, out: i64, last: bool) -> (String, Layer) {
     let mut parts =
-        vec![(format!("{name}.conv"), Layer::ConvTranspose { out, size: 4, stride: 2, pad: 1, extra: 0, bias: last })];
+        vec![(format!("{name}.conv"), ConvTranspose { out, size: 4, stride: 2, pad: 1, extra: 0, bias: last }.into())];
     if !last {
         parts.push((format!("{name}.norm"), Layer::batch_norm()));
-        parts.push((format!("{name}.relu"), Layer::Relu));
+        parts.push((format!("{name}.relu"), Layer::relu()));
     }
-    (name.to_string(), Layer::Sequence(parts))
+    (name.to_string(), Layer::of_parts(parts))
 }
 
 fn flat(name: &str, out: i64, maps: Option<[i64; 3]>) -> (String, Layer) {
     let mut parts = vec![
-        (format!("{name}.linear"), Layer::Linear { out, bias: false }),
+        (format!("{name}.linear"), Linear { out, bias: false }.into()),
         (format!("{name}.norm"), Layer::batch_norm()),
-        (format!("{name}.relu"), Layer::Relu),
+        (format!("{name}.relu"), Layer::relu()),
     ];
-    parts.extend(maps.map(|size| (format!("{name}.maps"), Layer::Reshape { size })));
-    (name.to_string(), Layer::Sequence(parts))
+    parts.extend(maps.map(|size| (format!("{name}.maps"), Layer::reshape(size))));
+    (name.to_string(), Layer::of_parts(parts))
 }
 
 fn small(asked: &Asked) -> Result<Plan> {
@@ -88,13 +88,13 @@ fn medium(asked: &Asked) -> Result<Plan> {
 
 fn log_odds(asked: &Asked) -> Result<SplitPlan> {
     let c = channels(asked, 32)?;
-    let mut parts = vec![("range".to_string(), Layer::Normalize { mean: vec![0.5], std: vec![0.5] })];
+    let mut parts = vec![("range".to_string(), Layer::normalize(vec![0.5], vec![0.5]))];
     for (i, out) in [48, 96, 192].into_iter().enumerate() {
         parts.push((format!("down{}", i + 1), Layer::conv(out, 4, 2, 1)));
         parts.extend((i > 0).then(|| (format!("norm{}", i + 1), Layer::batch_norm())));
-        parts.push((format!("slope{}", i + 1), Layer::LeakyRelu { slope: 0.2 }));
+        parts.push((format!("slope{}", i + 1), Layer::leaky_relu(0.2)));
     }
-    parts.push(("flat".to_string(), Layer::Flatten));
+    parts.push(("flat".to_string(), Layer::flatten()));
     Ok(SplitPlan { sense: Sense::LogOdds, ..split(parts, asked.classes, [c, 32, 32]) })
 }
 
@@ -112,14 +112,14 @@ fn large(asked: &Asked) -> Result<Plan> {
 
 fn judge(asked: &Asked, side: i64, widths: &[i64]) -> Result<SplitPlan> {
     let c = channels(asked, side)?;
-    let slope = || Layer::LeakyRelu { slope: 0.2 };
-    let mut parts = vec![("range".to_string(), Layer::Normalize { mean: vec![0.5], std: vec![0.5] })];
+    let slope = || Layer::leaky_relu(0.2);
+    let mut parts = vec![("range".to_string(), Layer::normalize(vec![0.5], vec![0.5]))];
     for (i, &out) in widths.iter().enumerate() {
         parts.push((format!("down{}", i + 1), Layer::conv(out, 4, 2, 1)));
         parts.push((format!("slope{}", i + 1), slope()));
     }
     parts.extend([
-        ("flat".to_string(), Layer::Flatten),
+        ("flat".to_string(), Layer::flatten()),
         ("features".to_string(), Layer::linear(256)),
         ("slope".to_string(), slope()),
     ]);
@@ -128,7 +128,7 @@ fn judge(asked: &Asked, side: i64, widths: &[i64]) -> Result<SplitPlan> {
 
 fn split(d0: Vec<(String, Layer)>, classes: Option<i64>, input: [i64; 3]) -> SplitPlan {
     SplitPlan {
-        d0: Layer::Sequence(d0),
+        d0: Layer::of_parts(d0),
         d1: Layer::named([("real", Layer::linear(1))]),
         d2: classes.map(|classes| Layer::named([("label", Layer::linear(classes))])),
         classes,

@@ -27,32 +27,32 @@ fn infer(weights: &Weights, asked: &mut Asked) {
 fn generator(asked: &Asked) -> Result<Plan> {
     let depths: &[i64] = if asked.depths.is_empty() { &[512, 512, 512, 512, 256, 128, 64, 32] } else { &asked.depths };
     let latent = asked.latent.unwrap_or(512);
-    let slope = || Layer::LeakyRelu { slope: 0.2 };
+    let slope = || Layer::leaky_relu(0.2);
     let Some(&first) = depths.first().filter(|n| **n >= 1) else {
         return Err(Error::model("the file lacks formatLayer.module.weight, a Progressive GAN's first layer"));
     };
     let conv = |name: &str, out: i64| {
-        [(name.to_string(), Layer::conv(out, 3, 1, 1)), (String::new(), slope()), (String::new(), Layer::PixelNorm)]
+        [(name.to_string(), Layer::conv(out, 3, 1, 1)), (String::new(), slope()), (String::new(), Layer::pixel_norm())]
     };
     let format = vec![
-        (String::new(), Layer::PixelNorm),
+        (String::new(), Layer::pixel_norm()),
         ("formatLayer.module".into(), Layer::linear(16 * first)),
         (String::new(), slope()),
-        (String::new(), Layer::Reshape { size: [first, 4, 4] }),
-        (String::new(), Layer::PixelNorm),
+        (String::new(), Layer::reshape([first, 4, 4])),
+        (String::new(), Layer::pixel_norm()),
     ];
     let mut stages = vec![
-        ("format".to_string(), Layer::Sequence(format)),
-        ("scale0".to_string(), Layer::Sequence(conv("groupScale0.0.module", first).into())),
+        ("format".to_string(), Layer::of_parts(format)),
+        ("scale0".to_string(), Layer::of_parts(conv("groupScale0.0.module", first).into())),
     ];
     for (i, &out) in depths.iter().skip(1).enumerate() {
-        let up = vec![(String::new(), Layer::Upsample { factor: 2 })];
+        let up = vec![(String::new(), Layer::upsample(2))];
         let name = |j: i64| format!("scaleLayers.{i}.{j}.module");
         let parts = [up, conv(&name(0), out).into(), conv(&name(1), out).into()].concat();
-        stages.push((format!("scale{}", i + 1), Layer::Sequence(parts)));
+        stages.push((format!("scale{}", i + 1), Layer::of_parts(parts)));
     }
     let pixels = format!("toRGBLayers.{}.module", depths.len() - 1);
-    stages.push(("pixels".into(), Layer::Sequence(vec![(pixels, Layer::conv(3, 1, 1, 0))])));
+    stages.push(("pixels".into(), Layer::of_parts(vec![(pixels, Layer::conv(3, 1, 1, 0))])));
     Ok(Plan { latent, classes: None, stages, squash: Squash::Halve })
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::{Architecture, Asked, Maker, as_they_are, nothing};
 use crate::core::{Result, Tensor};
 use crate::generator::{Condition, Judge, Judgement, Network, See, Sense, Squash, copies};
-use crate::model::{Init, Layer, Loaded, Mode, Module, Shape, Supply};
+use crate::model::{ConvTranspose, Init, Layer, Loaded, Mode, Module, Shape, Supply};
 
 pub static REALBARRY: Architecture = Architecture {
     name: "realbarry",
@@ -55,12 +55,12 @@ struct RealBarry {
 
 fn generator(_: &Asked, supply: &mut Loaded) -> Result<Rc<dyn Network>> {
     let device = supply.device;
-    let maps = Layer::named([("latent.0", Layer::linear(6272)), ("relu", Layer::Relu)]);
+    let maps = Layer::named([("latent.0", Layer::linear(6272)), ("relu", Layer::relu())]);
     let (maps, _) = Module::assemble(&maps, "", Shape::Flat(Some(LATENT)), device, supply)?;
     let label = LabelPlane::build("label.1.weight", "label.2", 7, supply)?;
     let up = |name: &str| {
-        let spread = Layer::ConvTranspose { out: 128, size: 3, stride: 2, pad: 1, extra: 1, bias: true };
-        Layer::Sequence(vec![(name.into(), spread), ("relu".into(), Layer::Relu)])
+        let spread = ConvTranspose { out: 128, size: 3, stride: 2, pad: 1, extra: 1, bias: true }.into();
+        Layer::of_parts(vec![(name.into(), spread), ("relu".into(), Layer::relu())])
     };
     let pixels = Layer::named([("upscale.4", Layer::conv(1, 1, 1, 0))]);
     let mut shape = Shape::image([129, 7, 7]);
@@ -120,15 +120,15 @@ struct RealBarryJudge {
 
 fn discriminator(_: &Asked, supply: &mut Loaded) -> Result<Rc<dyn Judge>> {
     let label = LabelPlane::build("label.0.weight", "label.1", 28, supply)?;
-    let slope = || Layer::LeakyRelu { slope: 0.01 };
+    let slope = || Layer::leaky_relu(0.01);
     let layers = Layer::named([
         ("discriminate.0", Layer::conv(64, 3, 2, 1)),
         ("discriminate.1", slope()),
         ("discriminate.2", Layer::conv(128, 3, 2, 1)),
         ("discriminate.3", slope()),
         ("discriminate.4", Layer::max_pool(3, 2)),
-        ("discriminate.5", Layer::Flatten),
-        ("discriminate.6", Layer::Dropout { p: 0.5 }),
+        ("discriminate.5", Layer::flatten()),
+        ("discriminate.6", Layer::dropout(0.5)),
         ("discriminate.7", Layer::linear(1)),
     ]);
     let (judge, _) = Module::assemble(&layers, "", Shape::image([2, 28, 28]), supply.device, supply)?;

@@ -6,7 +6,7 @@ use super::{Architecture, Asked, Maker, as_they_are};
 use crate::core::Result;
 use crate::generator::discriminator::{Sense, SplitPlan};
 use crate::generator::sequential::{Plan, Squash};
-use crate::model::{Layer, weights::Weights};
+use crate::model::{ConvTranspose, Layer, weights::Weights};
 
 pub static THESIS: Architecture = Architecture {
     name: "thesis",
@@ -17,26 +17,28 @@ pub static THESIS: Architecture = Architecture {
 };
 
 const MNIST: [i64; 3] = [1, 28, 28];
-const SLOPE: Layer = Layer::LeakyRelu { slope: 0.2 };
+fn slope() -> Layer {
+    Layer::leaky_relu(0.2)
+}
 
 fn generator(asked: &Asked) -> Result<Plan> {
     let [c, h, w] = asked.image.unwrap_or(MNIST);
     let up = |name: &str, out: i64| {
         let layers = [
-            (format!("{name}.conv"), Layer::ConvTranspose { out, size: 5, stride: 2, pad: 2, extra: 1, bias: true }),
+            (format!("{name}.conv"), ConvTranspose { out, size: 5, stride: 2, pad: 2, extra: 1, bias: true }.into()),
             (format!("{name}.norm"), Layer::batch_norm()),
-            (format!("{name}.activation"), SLOPE),
-            (format!("{name}.dropout"), Layer::Dropout { p: 0.35 }),
+            (format!("{name}.activation"), slope()),
+            (format!("{name}.dropout"), Layer::dropout(0.35)),
         ];
-        (name.to_string(), Layer::Sequence(layers.into()))
+        (name.to_string(), Layer::of_parts(layers.into()))
     };
     let stages = vec![
         (
             "linear".to_string(),
             Layer::named([
                 ("linear", Layer::linear(64 * 4 * 4)),
-                ("relu", Layer::Relu),
-                ("maps", Layer::Reshape { size: [64, 4, 4] }),
+                ("relu", Layer::relu()),
+                ("maps", Layer::reshape([64, 4, 4])),
             ]),
         ),
         up("up1", 32),
@@ -45,9 +47,9 @@ fn generator(asked: &Asked) -> Result<Plan> {
         (
             "pixels".to_string(),
             Layer::named([
-                ("flat", Layer::Flatten),
+                ("flat", Layer::flatten()),
                 ("pixels", Layer::linear(c * h * w)),
-                ("shape", Layer::Reshape { size: [c, h, w] }),
+                ("shape", Layer::reshape([c, h, w])),
             ]),
         ),
     ];
@@ -55,15 +57,15 @@ fn generator(asked: &Asked) -> Result<Plan> {
 }
 
 fn discriminator(asked: &Asked) -> Result<SplitPlan> {
-    let mut parts = vec![("range".to_string(), Layer::Normalize { mean: vec![0.5], std: vec![0.5] })];
+    let mut parts = vec![("range".to_string(), Layer::normalize(vec![0.5], vec![0.5]))];
     for (i, (out, stride)) in [(8, 2), (16, 1), (32, 2), (64, 1), (128, 2), (256, 1)].into_iter().enumerate() {
         parts.push((format!("d0.{i}"), Layer::conv(out, 3, stride, 1)));
-        parts.push((format!("activation{i}"), SLOPE));
-        parts.push((format!("dropout{i}"), Layer::Dropout { p: 0.2 }));
+        parts.push((format!("activation{i}"), slope()));
+        parts.push((format!("dropout{i}"), Layer::dropout(0.2)));
     }
-    parts.push(("flat".into(), Layer::Flatten));
+    parts.push(("flat".into(), Layer::flatten()));
     Ok(SplitPlan {
-        d0: Layer::Sequence(parts),
+        d0: Layer::of_parts(parts),
         d1: Layer::named([("d1", Layer::linear(1))]),
         d2: asked.classes.map(|classes| Layer::named([("d2", Layer::linear(classes))])),
         classes: asked.classes,

@@ -6,7 +6,7 @@
 
 /// A window that slides over a map: a convolution's or a pooling's.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Window {
+pub struct Window {
     pub size: i64,
     pub stride: i64,
     pub pad: i64,
@@ -20,8 +20,20 @@ impl Window {
     pub const POINT: Self = Self { size: 1, stride: 1, pad: 0, dilation: 1, ceil: false };
 
     /// From a window's first position to its last.
-    fn reach(&self) -> i64 {
+    pub fn reach(&self) -> i64 {
         self.dilation * (self.size - 1) + 1
+    }
+
+    /// How many windows fit `n` positions, by PyTorch's rules; the last window of `ceil` must begin inside the input or its left
+    /// padding.
+    pub fn count(&self, n: i64) -> Option<i64> {
+        let Self { stride, pad, ceil, .. } = *self;
+        let room = n + 2 * pad - self.reach();
+        if room < 0 {
+            return None;
+        }
+        let count = if ceil { up(room, stride) + 1 } else { room / stride + 1 };
+        Some(if ceil && (count - 1) * stride >= n + pad { count - 1 } else { count })
     }
 }
 
@@ -109,21 +121,13 @@ impl Axis {
 
     /// The map that a window makes of this one; `None` where the crops have nothing left in common.
     pub fn after(&self, window: &Window) -> Option<Self> {
-        let Window { stride, pad, ceil, .. } = *window;
-        let reach = window.reach();
-        let room = self.len + 2 * pad - reach;
-        if room < 0 || self.span % (self.stride * stride) != 0 {
+        let Window { stride, pad, .. } = *window;
+        let len = window.count(self.len)?;
+        if self.span % (self.stride * stride) != 0 {
             return None;
         }
-        let mut len = room / stride + 1;
-        if ceil {
-            len = up(room, stride) + 1;
-            if (len - 1) * stride >= self.len + pad {
-                len -= 1;
-            }
-        }
         let lo = up(self.lo + pad, stride);
-        let last = (self.len - self.hi + pad - reach).div_euclid(stride);
+        let last = (self.len - self.hi + pad - window.reach()).div_euclid(stride);
         (last >= lo).then_some(Self { stride: self.stride * stride, len, lo, hi: len - 1 - last, ..*self })
     }
 
@@ -199,4 +203,21 @@ impl Axis {
 /// `a / b` rounded up, of numbers that are not negative.
 fn up(a: i64, b: i64) -> i64 {
     (a + b - 1) / b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_counted_as_pytorch_does() {
+        // torch.nn.functional.max_pool2d(torch.zeros(1, 1, n, n), size, stride, pad, ceil_mode=ceil).shape[-1], torch 2.11
+        let count = |n, size, stride, pad, ceil| Window { size, stride, pad, dilation: 1, ceil }.count(n);
+        assert_eq!(count(28, 2, 2, 0, false), Some(14));
+        assert_eq!(count(111, 3, 2, 0, false), Some(55));
+        assert_eq!(count(112, 3, 2, 0, true), Some(56));
+        assert_eq!(count(5, 2, 2, 1, true), Some(3));
+        assert_eq!(count(7, 1, 3, 0, true), Some(3));
+        assert_eq!(count(2, 3, 1, 0, false), None);
+    }
 }

@@ -1,8 +1,7 @@
 //! What it takes to compute a map for many crops together, and for each on its own.
 
 use super::axis::{Axis, Part, Window};
-use super::{is_pointwise, sliding};
-use crate::model::module::Node;
+use crate::model::layer::{Branch, Node, Sharing};
 
 /// Arithmetic that takes as long as moving one number through memory, in multiplications with addition.
 const MOVE: f64 = 40.0;
@@ -28,27 +27,30 @@ impl Course {
 
     /// Goes through a node; `None` where crops can't share what it does.
     pub fn through(&mut self, node: &Node) -> Option<()> {
-        match node {
-            Node::Sequence(parts) => parts.iter().try_for_each(|(_, node)| self.through(node)),
-            Node::Residual { body, shortcut } => {
-                let branches = [self.branch(body)?, self.branch(shortcut)?];
-                self.join(&branches, branches[0].channels)
+        match node.sharing() {
+            Sharing::Nothing => None,
+            Sharing::Sequence(parts) => parts.iter().try_for_each(|(_, node)| self.through(node)),
+            Sharing::Sum(branches) => {
+                let branches = self.branches(&branches)?;
+                self.join(&branches, branches.first()?.channels)
             }
-            Node::Concat(branches) => {
-                let branches: Option<Vec<Self>> = branches.iter().map(|branch| self.branch([branch])).collect();
-                let branches = branches?;
+            Sharing::Concat(branches) => {
+                let branches = self.branches(&branches)?;
                 self.join(&branches, branches.iter().map(|branch| branch.channels).sum())
             }
-            node if is_pointwise(node) => {
+            Sharing::Point(None) => {
                 self.add(self.channels as f64 * MOVE / 2.0);
                 Some(())
             }
-            node => {
-                let window = sliding(node)?.window;
-                match node {
-                    Node::Conv { weight, .. } => self.slide(&window, weight.size()[0], weight.numel() as f64),
-                    _ => self.slide(&window, self.channels, (4 * window.size * window.size * self.channels) as f64),
-                }
+            Sharing::Point(Some(work)) => {
+                self.channels = work.channels;
+                self.add(work.each + work.channels as f64 * MOVE);
+                Some(())
+            }
+            Sharing::Window(sliding, Some(work)) => self.slide(&sliding.window, work.channels, work.each),
+            Sharing::Window(sliding, None) => {
+                let size = sliding.window.size;
+                self.slide(&sliding.window, self.channels, (4 * size * size * self.channels) as f64)
             }
         }
     }
@@ -74,10 +76,13 @@ impl Course {
         Some(())
     }
 
-    fn branch<'a>(&self, parts: impl IntoIterator<Item = &'a (String, Node)>) -> Option<Self> {
-        let mut branch = Self { shared: 0.0, plain: 0.0, ..*self };
-        parts.into_iter().try_for_each(|(_, node)| branch.through(node))?;
-        Some(branch)
+    fn branches(&self, branches: &[Branch]) -> Option<Vec<Self>> {
+        let course = |parts: &Branch| {
+            let mut branch = Self { shared: 0.0, plain: 0.0, ..*self };
+            parts.iter().try_for_each(|(_, node)| branch.through(node))?;
+            Some(branch)
+        };
+        branches.iter().map(course).collect()
     }
 
     fn join(&mut self, branches: &[Self], channels: i64) -> Option<()> {

@@ -6,13 +6,17 @@ mod axis;
 mod course;
 mod pieces;
 
+use super::Model;
 use super::frozen::channels_last;
-use super::module::{Mode, Module, Node};
-use super::{Layer, Model};
+use super::layer::{Branch, Mode, Node, Sharing};
+use super::module::{Module, steps};
 use crate::core::{Error, Result, Tensor};
-use axis::{Axis, Window};
+use axis::Axis;
 use course::Course;
-use pieces::{Pieces, Sliding};
+use pieces::Pieces;
+
+pub use axis::Window;
+pub use pieces::Sliding;
 
 /// How the crops of a canvas go through a network: together up to a cut, one by one after it.
 pub struct ShiftPlan<'a> {
@@ -39,7 +43,7 @@ impl Model {
     pub fn shift_plan(&self, crop: [i64; 2], crops: [i64; 2]) -> Option<ShiftPlan<'_>> {
         let module = self.network.frozen().filter(|module| module.channels_last)?;
         let channels = module.channels?;
-        let steps = module.root.steps();
+        let steps = steps(&module.root);
         let mut best: Option<(f64, ShiftPlan)> = None;
         let mut stride = 1;
         for cut in 1..=steps.len() {
@@ -47,7 +51,7 @@ impl Model {
             let plan = ShiftPlan { model: self, module, crop, channels, cut, stride };
             let Some(course) = plan.course(crops) else { break };
             // What changes its input goes with what made it.
-            if matches!(steps.get(cut), Some(Node::ReluInPlace)) {
+            if steps.get(cut).is_some_and(|step| step.overwrites()) {
                 continue;
             }
             let saving = course.plain * (crops[0] * crops[1]) as f64 - course.shared - STEP * cut as f64;
@@ -62,7 +66,7 @@ impl Model {
 impl ShiftPlan<'_> {
     fn course(&self, crops: [i64; 2]) -> Option<Course> {
         let mut course = Course::of_pixels(self.crop, crops, self.channels, self.stride);
-        self.module.root.steps()[..self.cut].iter().try_for_each(|step| course.through(step))?;
+        steps(&self.module.root)[..self.cut].iter().try_for_each(|step| course.through(step))?;
         Some(course)
     }
 
@@ -75,7 +79,7 @@ impl ShiftPlan<'_> {
     pub fn share(&self, canvas: &Tensor, first: [i64; 2], crops: [i64; 2]) -> Result<Shared> {
         let [y, x] = [0, 1].map(|i| Axis::of_pixels(self.crop[i], crops[i], self.stride));
         let mut pieces = Pieces::of_canvas(&self.model.normalise(canvas)?, first, y, x)?;
-        for step in &self.module.root.steps()[..self.cut] {
+        for step in &steps(&self.module.root)[..self.cut] {
             pieces = through(step, &pieces)?;
         }
         Ok(Shared(pieces))
@@ -88,12 +92,12 @@ impl ShiftPlan<'_> {
 
     /// As `crops`, of images `N x C x H x W` in [0, 1] that share nothing.
     pub fn maps(&self, images: &Tensor) -> Result<Tensor> {
-        run(&self.module.root.steps()[..self.cut], &channels_last(&self.model.normalise(images)?)?)
+        run(&steps(&self.module.root)[..self.cut], &channels_last(&self.model.normalise(images)?)?)
     }
 
     /// Scores `N x K` of maps at the cut.
     pub fn scores(&self, maps: &Tensor) -> Result<Tensor> {
-        run(&self.module.root.steps()[self.cut..], maps)
+        run(&steps(&self.module.root)[self.cut..], maps)
     }
 }
 
@@ -101,71 +105,35 @@ fn run(steps: &[&Node], x: &Tensor) -> Result<Tensor> {
     steps.iter().try_fold(x.shallow_clone(), |x, step| step.forward(&x, Mode::Evaluate))
 }
 
-/// The window of a node that slides one.
-fn sliding(node: &Node) -> Option<Sliding> {
-    Some(match *node {
-        Node::Conv { ref weight, stride, pad, dilation, .. } => {
-            let [_, _, height, width] = weight.size()[..] else { return None };
-            let window = Window { size: height, stride, pad, dilation, ceil: false };
-            (height == width).then_some(Sliding { window, beyond: 0.0 })?
-        }
-        Node::Plain(Layer::MaxPool { size, stride, pad, ceil }) => {
-            Sliding { window: Window { size, stride, pad, dilation: 1, ceil }, beyond: f64::NEG_INFINITY }
-        }
-        // A window that only partly fits is averaged over fewer pixels, which is not what padding gives.
-        Node::Plain(Layer::AvgPool { size, stride, pad, ceil: false }) => {
-            Sliding { window: Window { size, stride, pad, dilation: 1, ceil: false }, beyond: 0.0 }
-        }
-        _ => return None,
-    })
-}
-
-/// Whether a node does the same at every position, from that position alone.
-fn is_pointwise(node: &Node) -> bool {
-    match node {
-        Node::BatchNorm { .. } | Node::Normalize { .. } | Node::LeakyRelu { .. } | Node::ReluInPlace => true,
-        Node::Plain(layer) => matches!(
-            layer,
-            Layer::Relu
-                | Layer::Relu6
-                | Layer::Silu
-                | Layer::Sigmoid
-                | Layer::Tanh
-                | Layer::Dropout { .. }
-                | Layer::StochasticDepth { .. }
-        ),
-        _ => false,
-    }
-}
-
 /// By how much a node thins out positions.
 fn stride_of(node: &Node) -> i64 {
-    match node {
-        Node::Sequence(parts) | Node::Residual { body: parts, .. } => {
-            parts.iter().map(|(_, node)| stride_of(node)).product()
-        }
-        Node::Concat(branches) => branches.first().map_or(1, |(_, node)| stride_of(node)),
-        node => sliding(node).map_or(1, |sliding| sliding.window.stride),
+    let row = |parts: Branch| parts.iter().map(|(_, node)| stride_of(node)).product();
+    match node.sharing() {
+        Sharing::Nothing | Sharing::Point(_) => 1,
+        Sharing::Sequence(parts) => row(parts),
+        Sharing::Sum(branches) | Sharing::Concat(branches) => branches.first().map_or(1, |parts| row(parts)),
+        Sharing::Window(sliding, _) => sliding.window.stride,
     }
 }
 
 fn through(node: &Node, pieces: &Pieces) -> Result<Pieces> {
-    let all = |parts: &[(String, Node)]| parts.iter().try_fold(pieces.clone(), |map, (_, node)| through(node, &map));
-    match node {
-        Node::Sequence(parts) => all(parts),
-        Node::Residual { body, shortcut } => {
-            let [body, beside] = Pieces::level([all(body)?, all(shortcut)?])?;
-            body.zip(&beside, &|a, b| Ok(a.f_add(b)?))
+    let row = |parts: &Branch| parts.iter().try_fold(pieces.clone(), |map, (_, node)| through(node, &map));
+    let level = |branches: &[Branch]| -> Result<Vec<Pieces>> {
+        Pieces::level(&branches.iter().map(row).collect::<Result<Vec<_>>>()?)
+    };
+    match node.sharing() {
+        Sharing::Nothing => Err(Error::internal("a step that crops can't share")),
+        Sharing::Sequence(parts) => row(&parts),
+        Sharing::Sum(branches) => {
+            let sum = |a: Pieces, b: &Pieces| a.zip(b, &|a, b| Ok(a.f_add(b)?));
+            match &level(&branches)?[..] {
+                [first, rest @ ..] => rest.iter().try_fold(first.clone(), sum),
+                [] => Err(Error::internal("a sum of no branches")),
+            }
         }
-        Node::Concat(branches) => {
-            let maps: Vec<Pieces> = branches.iter().map(|(_, node)| through(node, pieces)).collect::<Result<_>>()?;
-            Pieces::concat(&Pieces::level(maps)?)
-        }
-        node if is_pointwise(node) => pieces.map(&|x| node.forward(x, Mode::Evaluate)),
-        node => {
-            let sliding = sliding(node).ok_or_else(|| Error::internal("a step that crops can't share"))?;
-            pieces.slide(sliding, &|x| node.unpadded(x))
-        }
+        Sharing::Concat(branches) => Pieces::concat(&level(&branches)?),
+        Sharing::Point(_) => pieces.map(&|x| node.forward(x, Mode::Evaluate)),
+        Sharing::Window(sliding, _) => pieces.slide(sliding, &|x| node.unpadded(x)),
     }
 }
 
@@ -174,10 +142,10 @@ mod tests {
     use tch::{Device, Kind};
 
     use super::*;
-    use crate::model::zoo;
+    use crate::model::{AvgPool, Conv, Layer, MaxPool, zoo};
 
     fn conv(out: i64, size: i64, stride: i64, pad: i64, dilation: i64, groups: i64) -> Layer {
-        Layer::Conv { out, size, stride, pad, dilation, groups, bias: true }
+        Conv { out, size, stride, pad, dilation, groups, bias: true }.into()
     }
 
     fn named(layers: impl IntoIterator<Item = Layer>) -> Vec<(String, Layer)> {
@@ -186,53 +154,66 @@ mod tests {
 
     /// Networks for crops of 32 x 36 pixels, with every kind of step that crops can share.
     fn networks() -> Result<Vec<Layer>> {
-        let pool = |size, stride, pad, ceil| Layer::MaxPool { size, stride, pad, ceil };
-        let end = || [Layer::Flatten, Layer::linear(5)];
+        let pool = |size, stride, pad, ceil| MaxPool { size, stride, pad, ceil }.into();
+        let end = || [Layer::flatten(), Layer::linear(5)];
         let plain = [
             conv(8, 5, 1, 2, 1, 1),
             Layer::batch_norm(),
-            Layer::Relu,
+            Layer::relu(),
             pool(3, 2, 1, false),
             conv(8, 3, 1, 2, 2, 4),
-            Layer::LeakyRelu { slope: 0.1 },
-            Layer::AvgPool { size: 3, stride: 2, pad: 1, ceil: false },
+            Layer::leaky_relu(0.1),
+            AvgPool { size: 3, stride: 2, pad: 1, ceil: false }.into(),
             conv(6, 1, 1, 1, 1, 1),
             pool(3, 2, 0, true),
         ];
         let smooth = [
             conv(8, 3, 2, 1, 1, 1),
-            Layer::Relu6,
+            Layer::relu6(),
             conv(8, 3, 1, 1, 1, 8),
-            Layer::Silu,
-            Layer::StochasticDepth { p: 0.2 },
+            Layer::silu(),
+            Layer::stochastic_depth(0.2),
             conv(8, 3, 1, 1, 1, 1),
-            Layer::Tanh,
+            Layer::tanh(),
             conv(8, 1, 1, 0, 1, 1),
-            Layer::Sigmoid,
+            Layer::sigmoid(),
+        ];
+        let block = [
+            conv(8, 7, 1, 3, 1, 8),
+            Layer::layer_norm(1e-6),
+            Layer::pixel_linear(16),
+            Layer::gelu(),
+            Layer::pixel_linear(8),
+            Layer::layer_scale(0.1),
+        ];
+        let branches = [Layer::sequence([conv(8, 3, 1, 1, 1, 1)]), Layer::sequence([conv(8, 5, 1, 2, 1, 1)])];
+        let newer = [
+            conv(8, 4, 4, 0, 1, 1),
+            Layer::layer_norm(1e-6),
+            Layer::residual(named(block), vec![]),
+            Layer::add(named(branches)),
         ];
         let branched = [
-            Layer::Normalize { mean: vec![0.5], std: vec![0.25] },
+            Layer::normalize(vec![0.5], vec![0.25]),
             conv(8, 3, 2, 0, 1, 1),
-            Layer::Concat(vec![
-                ("a".into(), Layer::sequence([conv(4, 1, 1, 0, 1, 1), Layer::Relu])),
-                ("b".into(), Layer::sequence([conv(4, 3, 1, 1, 1, 1), Layer::Relu])),
+            Layer::concat(vec![
+                ("a".into(), Layer::sequence([conv(4, 1, 1, 0, 1, 1), Layer::relu()])),
+                ("b".into(), Layer::sequence([conv(4, 3, 1, 1, 1, 1), Layer::relu()])),
             ]),
-            Layer::Residual {
-                body: named([conv(8, 3, 1, 1, 1, 1), Layer::Relu, conv(8, 3, 1, 1, 1, 1)]),
-                shortcut: vec![],
-            },
-            Layer::Relu,
-            Layer::Dropout { p: 0.5 },
-            Layer::Residual {
-                body: named([conv(12, 3, 2, 1, 1, 1), Layer::batch_norm(), Layer::Relu, conv(12, 3, 1, 1, 1, 1)]),
-                shortcut: named([conv(12, 1, 2, 0, 1, 1), Layer::batch_norm()]),
-            },
-            Layer::Relu,
+            Layer::residual(named([conv(8, 3, 1, 1, 1, 1), Layer::relu(), conv(8, 3, 1, 1, 1, 1)]), vec![]),
+            Layer::relu(),
+            Layer::dropout(0.5),
+            Layer::residual(
+                named([conv(12, 3, 2, 1, 1, 1), Layer::batch_norm(), Layer::relu(), conv(12, 3, 1, 1, 1, 1)]),
+                vec![("s".into(), Layer::sequence([conv(12, 1, 2, 0, 1, 1), Layer::batch_norm()]))],
+            ),
+            Layer::relu(),
         ];
         let resnet = zoo::find("cifar_resnet20")?;
         Ok(vec![
             Layer::sequence(plain.into_iter().chain(end())),
             Layer::sequence(smooth.into_iter().chain(end())),
+            Layer::sequence(newer.into_iter().chain(end())),
             Layer::sequence(branched.into_iter().chain(end())),
             (resnet.layers)(5),
         ])
@@ -258,7 +239,7 @@ mod tests {
                 .collect::<Result<_>>()?;
             let images = Tensor::f_cat(&images, 0)?;
             let alone = model.logits(&images)?;
-            let steps = module.root.steps();
+            let steps = steps(&module.root);
             let mut stride = 1;
             for cut in 1..=steps.len() {
                 stride *= stride_of(steps[cut - 1]);
@@ -285,15 +266,28 @@ mod tests {
         let plan = |crop: i64, crops: i64| -> Result<bool> {
             let layers = Layer::sequence([
                 conv(64, 3, 2, 0, 1, 1),
-                Layer::Relu,
+                Layer::relu(),
                 Layer::max_pool(3, 2),
-                Layer::Flatten,
+                Layer::flatten(),
                 Layer::linear(2),
             ]);
             let model = Model::of_module("toy", Module::fresh(&layers, [3, crop, crop], 0, Device::Cpu)?)?;
             Ok(model.shift_plan([crop, crop], [crops, crops]).is_some())
         };
         assert!(plan(224, 11)? && !plan(224, 1)? && !plan(16, 3)?);
+        Ok(())
+    }
+
+    #[test]
+    fn tokens_are_not_shared() -> Result<()> {
+        let tokens = Layer::sequence([Layer::patches(64, 16), Layer::first_token(), Layer::linear(2)]);
+        let plan = |before: Vec<Layer>| -> Result<Option<usize>> {
+            let layers = Layer::sequence(before.into_iter().chain([tokens.clone()]));
+            let model = Model::of_module("toy", Module::fresh(&layers, [3, 224, 224], 0, Device::Cpu)?)?;
+            Ok(model.shift_plan([224, 224], [11, 11]).map(|plan| plan.cut))
+        };
+        assert_eq!(plan(vec![])?, None);
+        assert_eq!(plan(vec![conv(64, 3, 1, 1, 1, 1), Layer::gelu()])?, Some(2));
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ pub(super) struct Pieces {
 
 /// What an operation needs to know of the borders of its input: the values beyond them.
 #[derive(Clone, Copy)]
-pub(super) struct Sliding {
+pub struct Sliding {
     pub window: Window,
     pub beyond: f64,
 }
@@ -72,17 +72,16 @@ impl Pieces {
     }
 
     /// Maps of the same crops, cut into the same parts.
-    pub fn level<M: AsRef<[Self]> + TryFrom<Vec<Self>>>(maps: M) -> Result<M> {
+    pub fn level(maps: &[Self]) -> Result<Vec<Self>> {
         let different = || Error::internal("shared maps of different sizes");
-        let y = Axis::widest(maps.as_ref().iter().map(|map| map.y)).ok_or_else(different)?;
-        let x = Axis::widest(maps.as_ref().iter().map(|map| map.x)).ok_or_else(different)?;
+        let y = Axis::widest(maps.iter().map(|map| map.y)).ok_or_else(different)?;
+        let x = Axis::widest(maps.iter().map(|map| map.x)).ok_or_else(different)?;
         let point = Sliding { window: Window::POINT, beyond: 0.0 };
         let recut = |map: &Self| match (map.y, map.x) == (y, x) {
             true => Ok(map.clone()),
             false => map.slide_to(y, x, point, &|part| Ok(part.shallow_clone())),
         };
-        let level: Vec<Self> = maps.as_ref().iter().map(recut).collect::<Result<_>>()?;
-        level.try_into().map_err(|_| different())
+        maps.iter().map(recut).collect()
     }
 
     /// What an operation with a sliding window makes of it. `apply` is handed images that are padded already, and must not pad.

@@ -1,7 +1,7 @@
 //! EfficientNet-B0: Tan and Le 2019, "EfficientNet: rethinking model scaling for convolutional neural networks" (arXiv
 //! 1905.11946), with torchvision's names. Batch norm has PyTorch's defaults here, as torchvision's B0 to B4 do.
 
-use super::super::layers::{Layer, own};
+use super::super::layer::{Layer, own};
 
 /// Table 1: expansion, kernel, stride of the first block, channels, blocks.
 const STAGES: [(i64, i64, i64, i64, usize); 7] = [
@@ -36,9 +36,9 @@ pub fn efficientnet_b0(classes: i64) -> Layer {
     features.push(activated(Layer::conv_bare(1280, 1, 1, 0)));
     Layer::named([
         ("features", Layer::sequence(features)),
-        ("avgpool", Layer::AdaptiveAvgPool { size: [1, 1] }),
-        ("flatten", Layer::Flatten),
-        ("classifier", Layer::sequence([Layer::Dropout { p: 0.2 }, Layer::linear(classes)])),
+        ("avgpool", Layer::adaptive_avg_pool([1, 1])),
+        ("flatten", Layer::flatten()),
+        ("classifier", Layer::sequence([Layer::dropout(0.2), Layer::linear(classes)])),
     ])
 }
 
@@ -54,23 +54,23 @@ fn inverted_residual(channels: i64, out: i64, size: i64, stride: i64, expansion:
     parts.push(Layer::sequence([Layer::conv_bare(out, 1, 1, 0), Layer::batch_norm()]));
     let mut body = own([("block", Layer::sequence(parts))]);
     if stride != 1 || channels != out {
-        return Layer::Sequence(body);
+        return Layer::of_parts(body);
     }
-    body.push(("stochastic_depth".into(), Layer::StochasticDepth { p: skipped }));
-    Layer::Residual { body, shortcut: vec![] }
+    body.push(("stochastic_depth".into(), Layer::stochastic_depth(skipped)));
+    Layer::residual(body, vec![])
 }
 
 /// Hu et al. 2018, "Squeeze-and-excitation networks" (arXiv 1709.01507).
 fn squeeze_excitation(channels: i64, squeezed: i64) -> Layer {
-    Layer::Gate(own([
-        ("avgpool", Layer::AdaptiveAvgPool { size: [1, 1] }),
+    Layer::gate(own([
+        ("avgpool", Layer::adaptive_avg_pool([1, 1])),
         ("fc1", Layer::conv(squeezed, 1, 1, 0)),
-        ("activation", Layer::Silu),
+        ("activation", Layer::silu()),
         ("fc2", Layer::conv(channels, 1, 1, 0)),
-        ("scale_activation", Layer::Sigmoid),
+        ("scale_activation", Layer::sigmoid()),
     ]))
 }
 
 fn activated(conv: Layer) -> Layer {
-    Layer::sequence([conv, Layer::batch_norm(), Layer::Silu])
+    Layer::sequence([conv, Layer::batch_norm(), Layer::silu()])
 }

@@ -1,7 +1,7 @@
 //! MobileNetV2: Sandler et al. 2018, "MobileNetV2: inverted residuals and linear bottlenecks" (arXiv 1801.04381), with
 //! torchvision's names.
 
-use super::super::layers::{Layer, own};
+use super::super::layer::{Layer, own};
 
 /// Table 2: expansion, channels, blocks, stride of the first of them.
 const STAGES: [(i64, i64, usize, i64); 7] =
@@ -19,9 +19,9 @@ pub fn mobilenet_v2(classes: i64) -> Layer {
     features.push(activated(Layer::conv_bare(1280, 1, 1, 0)));
     Layer::named([
         ("features", Layer::sequence(features)),
-        ("avgpool", Layer::AdaptiveAvgPool { size: [1, 1] }),
-        ("flatten", Layer::Flatten),
-        ("classifier", Layer::sequence([Layer::Dropout { p: 0.2 }, Layer::linear(classes)])),
+        ("avgpool", Layer::adaptive_avg_pool([1, 1])),
+        ("flatten", Layer::flatten()),
+        ("classifier", Layer::sequence([Layer::dropout(0.2), Layer::linear(classes)])),
     ])
 }
 
@@ -35,9 +35,9 @@ fn inverted_residual(channels: i64, out: i64, stride: i64, expansion: i64) -> La
     parts.push(activated(Layer::conv_depthwise(wide, 3, stride, 1)));
     parts.extend([Layer::conv_bare(out, 1, 1, 0), Layer::batch_norm()]);
     let body = own([("conv", Layer::sequence(parts))]);
-    if stride == 1 && channels == out { Layer::Residual { body, shortcut: vec![] } } else { Layer::Sequence(body) }
+    if stride == 1 && channels == out { Layer::residual(body, vec![]) } else { Layer::of_parts(body) }
 }
 
 fn activated(conv: Layer) -> Layer {
-    Layer::sequence([conv, Layer::batch_norm(), Layer::Relu6])
+    Layer::sequence([conv, Layer::batch_norm(), Layer::relu6()])
 }

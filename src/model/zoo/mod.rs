@@ -1,16 +1,21 @@
 //! Published networks, one family per file, with the names that their checkpoints give to tensors.
 
 mod alexnet;
+mod convnext;
 mod efficientnet;
 mod mobilenet;
 mod resnet;
 mod resnet_cifar;
 mod squeezenet;
 mod vgg;
+mod vit;
 
 use std::collections::BTreeMap;
 
-use super::layers::Layer;
+use tch::Device;
+
+use super::layer::Layer;
+use super::module::Module;
 use super::weights::Weights;
 use crate::core::{Error, Result, suggestion};
 
@@ -37,6 +42,10 @@ const CIFAR: [i64; 3] = [3, 32, 32];
 
 static ARCHITECTURES: &[Architecture] = &[
     entry("alexnet", alexnet::alexnet, "classifier.6.weight"),
+    entry("convnext_tiny", convnext::convnext_tiny, "classifier.2.weight"),
+    entry("convnext_small", convnext::convnext_small, "classifier.2.weight"),
+    entry("convnext_base", convnext::convnext_base, "classifier.2.weight"),
+    entry("convnext_large", convnext::convnext_large, "classifier.2.weight"),
     entry("efficientnet_b0", efficientnet::efficientnet_b0, "classifier.1.weight"),
     entry("mobilenet_v2", mobilenet::mobilenet_v2, "classifier.1.weight"),
     entry("resnet18", resnet::resnet18, "fc.weight"),
@@ -57,6 +66,14 @@ static ARCHITECTURES: &[Architecture] = &[
     entry("vgg16_bn", vgg::vgg16_bn, "classifier.6.weight"),
     entry("vgg19", vgg::vgg19, "classifier.6.weight"),
     entry("vgg19_bn", vgg::vgg19_bn, "classifier.6.weight"),
+    Architecture { spelling: vit::older_base, ..entry("vit_b_16", vit::vit_b_16, "heads.head.weight") },
+    Architecture { spelling: vit::older_base, ..entry("vit_b_32", vit::vit_b_32, "heads.head.weight") },
+    Architecture { spelling: vit::older_large, ..entry("vit_l_16", vit::vit_l_16, "heads.head.weight") },
+    Architecture { spelling: vit::older_large, ..entry("vit_l_32", vit::vit_l_32, "heads.head.weight") },
+    entry("vit_tiny_patch16_224", vit::vit_tiny_patch16_224, "head.weight"),
+    entry("vit_small_patch16_224", vit::vit_small_patch16_224, "head.weight"),
+    entry("vit_base_patch16_224", vit::vit_base_patch16_224, "head.weight"),
+    entry("vit_large_patch16_224", vit::vit_large_patch16_224, "head.weight"),
     cifar("cifar_resnet20", resnet_cifar::resnet20, "linear.weight"),
     cifar("cifar_resnet32", resnet_cifar::resnet32, "linear.weight"),
     cifar("cifar_resnet44", resnet_cifar::resnet44, "linear.weight"),
@@ -87,12 +104,12 @@ pub fn find(name: &str) -> Result<&'static Architecture> {
     })
 }
 
-/// The network whose tensors have just these names, if one has.
+/// The network whose tensors have just these names, if one has; among several, which differ in sizes alone, the one that they fit.
 pub fn recognise(weights: &Weights) -> Option<&'static Architecture> {
     let mut names: Vec<&str> =
         weights.keys().map(String::as_str).filter(|name| !name.ends_with("num_batches_tracked")).collect();
     names.sort_unstable();
-    ARCHITECTURES.iter().find(|arch| {
+    let called = |arch: &&Architecture| {
         let mut wanted = (arch.layers)(arch.classes).tensor_names();
         wanted.sort_unstable();
         if wanted.iter().map(String::as_str).eq(names.iter().copied()) {
@@ -100,10 +117,22 @@ pub fn recognise(weights: &Weights) -> Option<&'static Architecture> {
         }
         let spelling = (arch.spelling)();
         !spelling.is_empty() && names.len() == spelling.len() && names.iter().all(|name| spelling.contains_key(*name))
-    })
+    };
+    let found: Vec<&Architecture> = ARCHITECTURES.iter().filter(called).collect();
+    match found[..] {
+        [one] => Some(one),
+        _ => found.iter().find(|arch| arch.fits(weights)).or(found.first()).copied(),
+    }
 }
 
 impl Architecture {
+    /// Whether tensors of its names have its sizes.
+    fn fits(&self, weights: &Weights) -> bool {
+        let weights = self.respell(weights.iter().map(|(name, t)| (name.clone(), t.shallow_clone())).collect());
+        let Some(&[classes, ..]) = weights.get(self.head).map(|head| head.size()).as_deref() else { return false };
+        Module::load(&(self.layers)(classes), None, weights, Device::Cpu).is_ok()
+    }
+
     /// Gives the tensors of a published file the names they have here.
     pub fn respell(&self, weights: Weights) -> Weights {
         let spelling = (self.spelling)();
@@ -113,7 +142,6 @@ impl Architecture {
 
 #[cfg(test)]
 mod tests {
-    use super::super::module::Module;
     use super::*;
 
     /// The sizes that torchvision's documentation states (`num_params`), and those counted with PyTorch for the CIFAR ones.
@@ -126,6 +154,10 @@ mod tests {
             ("resnet50", 25_557_032),
             ("resnet101", 44_549_160),
             ("resnet152", 60_192_808),
+            ("convnext_tiny", 28_589_128),
+            ("convnext_small", 50_223_688),
+            ("convnext_base", 88_591_464),
+            ("convnext_large", 197_767_336),
             ("efficientnet_b0", 5_288_548),
             ("mobilenet_v2", 3_504_872),
             ("squeezenet1_0", 1_248_424),
@@ -138,6 +170,15 @@ mod tests {
             ("vgg16_bn", 138_365_992),
             ("vgg19", 143_667_240),
             ("vgg19_bn", 143_678_248),
+            ("vit_b_16", 86_567_656),
+            ("vit_b_32", 88_224_232),
+            ("vit_l_16", 304_326_632),
+            ("vit_l_32", 306_535_400),
+            // timm 1.0.31 counted these.
+            ("vit_tiny_patch16_224", 5_717_416),
+            ("vit_small_patch16_224", 22_050_664),
+            ("vit_base_patch16_224", 86_567_656),
+            ("vit_large_patch16_224", 304_326_632),
             // Table 6 of He et al. 2016: 0.27, 0.46, 0.66, 0.85, 1.7 and 19.4 million.
             ("cifar_resnet20", 269_722),
             ("cifar_resnet32", 464_154),
@@ -148,9 +189,32 @@ mod tests {
         ];
         for (name, count) in published {
             let arch = find(name)?;
-            let mut supply = Count { total: 0 };
+            let mut supply = Count { total: 0, weights: Weights::new() };
             Module::build(&(arch.layers)(arch.classes), Some(arch.input), tch::Device::Cpu, &mut supply)?;
             assert_eq!(supply.total, count, "{name}");
+        }
+        Ok(())
+    }
+
+    /// What a file of the network would hold, without its numbers.
+    fn file(layers: &Layer, input: [i64; 3]) -> Result<Weights> {
+        let mut supply = Count { total: 0, weights: Weights::new() };
+        Module::build(layers, Some(input), Device::Cpu, &mut supply)?;
+        Ok(supply.weights)
+    }
+
+    #[test]
+    fn files_are_recognised_by_names_and_sizes() -> Result<()> {
+        for arch in ARCHITECTURES {
+            let weights = file(&(arch.layers)(7), arch.input)?;
+            assert_eq!(recognise(&weights).map(|found| found.name), Some(arch.name));
+            let spelling = (arch.spelling)();
+            if spelling.values().any(|name| !weights.contains_key(name)) || spelling.is_empty() {
+                continue;
+            }
+            let published = |(there, here): (&String, &String)| (there.clone(), weights[here].shallow_clone());
+            let published = spelling.iter().map(published).collect();
+            assert_eq!(recognise(&published).map(|found| found.name), Some(arch.name));
         }
         Ok(())
     }
@@ -158,6 +222,7 @@ mod tests {
     /// Counts what would be learned, without filling 138 million numbers.
     struct Count {
         total: i64,
+        weights: Weights,
     }
 
     impl super::super::supply::Supply for Count {
@@ -172,7 +237,10 @@ mod tests {
             if !name.contains("running_") {
                 self.total += size.iter().product::<i64>();
             }
-            Ok(crate::core::Tensor::f_empty([1], (tch::Kind::Float, tch::Device::Cpu))?.f_expand(size, false)?)
+            let tensor =
+                crate::core::Tensor::f_empty([1], (tch::Kind::Float, tch::Device::Cpu))?.f_expand(size, false)?;
+            self.weights.insert(name.into(), tensor.shallow_clone());
+            Ok(tensor)
         }
     }
 

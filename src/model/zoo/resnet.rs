@@ -1,7 +1,7 @@
 //! Residual networks for ImageNet: He et al. 2016, "Deep residual learning for image recognition" (arXiv 1512.03385), with
 //! torchvision's names; the bottleneck strides in its 3x3 convolution, as torchvision's does.
 
-use super::super::layers::{Layer, own};
+use super::super::layer::{Layer, MaxPool, own};
 
 pub fn resnet18(classes: i64) -> Layer {
     resnet([2, 2, 2, 2], classes, basic, 1)
@@ -29,7 +29,7 @@ fn basic(width: i64, stride: i64) -> Vec<(String, Layer)> {
     own([
         ("conv1", Layer::conv_bare(width, 3, stride, 1)),
         ("bn1", Layer::batch_norm()),
-        ("relu1", Layer::Relu),
+        ("relu1", Layer::relu()),
         ("conv2", Layer::conv_bare(width, 3, 1, 1)),
         ("bn2", Layer::batch_norm()),
     ])
@@ -39,10 +39,10 @@ fn bottleneck(width: i64, stride: i64) -> Vec<(String, Layer)> {
     own([
         ("conv1", Layer::conv_bare(width, 1, 1, 0)),
         ("bn1", Layer::batch_norm()),
-        ("relu1", Layer::Relu),
+        ("relu1", Layer::relu()),
         ("conv2", Layer::conv_bare(width, 3, stride, 1)),
         ("bn2", Layer::batch_norm()),
-        ("relu2", Layer::Relu),
+        ("relu2", Layer::relu()),
         ("conv3", Layer::conv_bare(4 * width, 1, 1, 0)),
         ("bn3", Layer::batch_norm()),
     ])
@@ -52,8 +52,8 @@ fn resnet(depths: [usize; 4], classes: i64, body: Body, expansion: i64) -> Layer
     let mut parts = own([
         ("conv1", Layer::conv_bare(64, 7, 2, 3)),
         ("bn1", Layer::batch_norm()),
-        ("relu", Layer::Relu),
-        ("maxpool", Layer::MaxPool { size: 3, stride: 2, pad: 1, ceil: false }),
+        ("relu", Layer::relu()),
+        ("maxpool", MaxPool { size: 3, stride: 2, pad: 1, ceil: false }.into()),
     ]);
     let mut channels = 64;
     for (stage, depth) in depths.into_iter().enumerate() {
@@ -68,14 +68,14 @@ fn resnet(depths: [usize; 4], classes: i64, body: Body, expansion: i64) -> Layer
                 vec![]
             };
             channels = out;
-            Layer::named([("", Layer::Residual { body: body(width, stride), shortcut }), ("relu", Layer::Relu)])
+            Layer::named([("", Layer::residual(body(width, stride), shortcut)), ("relu", Layer::relu())])
         });
         parts.push((format!("layer{}", stage + 1), Layer::sequence(blocks)));
     }
     parts.extend(own([
-        ("avgpool", Layer::AdaptiveAvgPool { size: [1, 1] }),
-        ("flatten", Layer::Flatten),
+        ("avgpool", Layer::adaptive_avg_pool([1, 1])),
+        ("flatten", Layer::flatten()),
         ("fc", Layer::linear(classes)),
     ]));
-    Layer::Sequence(parts)
+    Layer::of_parts(parts)
 }

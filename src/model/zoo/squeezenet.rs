@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::layers::{Layer, own};
+use super::super::layer::{Layer, MaxPool, own};
 
 /// Positions of the fire modules among torchvision's `features` of version 1.1.
 const FIRES: [usize; 8] = [3, 4, 6, 7, 9, 10, 11, 12];
@@ -11,7 +11,7 @@ const FIRES: [usize; 8] = [3, 4, 6, 7, 9, 10, 11, 12];
 pub fn squeezenet1_0(classes: i64) -> Layer {
     let features = Layer::sequence([
         Layer::conv(96, 7, 2, 0),
-        Layer::Relu,
+        Layer::relu(),
         pool(),
         fire(16, 64),
         fire(16, 64),
@@ -30,7 +30,7 @@ pub fn squeezenet1_0(classes: i64) -> Layer {
 pub fn squeezenet1_1(classes: i64) -> Layer {
     let features = Layer::sequence([
         Layer::conv(64, 3, 2, 0),
-        Layer::Relu,
+        Layer::relu(),
         pool(),
         fire(16, 64),
         fire(16, 64),
@@ -47,26 +47,26 @@ pub fn squeezenet1_1(classes: i64) -> Layer {
 }
 
 fn pool() -> Layer {
-    Layer::MaxPool { size: 3, stride: 2, pad: 0, ceil: true }
+    MaxPool { size: 3, stride: 2, pad: 0, ceil: true }.into()
 }
 
 fn squeezenet(features: Layer, classes: i64) -> Layer {
     let classifier = Layer::sequence([
-        Layer::Dropout { p: 0.5 },
+        Layer::dropout(0.5),
         Layer::conv(classes, 1, 1, 0),
-        Layer::Relu,
-        Layer::AdaptiveAvgPool { size: [1, 1] },
+        Layer::relu(),
+        Layer::adaptive_avg_pool([1, 1]),
     ]);
-    Layer::named([("features", features), ("classifier", classifier), ("flatten", Layer::Flatten)])
+    Layer::named([("features", features), ("classifier", classifier), ("flatten", Layer::flatten())])
 }
 
 fn fire(squeeze: i64, expand: i64) -> Layer {
     let branches = own([("expand1x1", Layer::conv(expand, 1, 1, 0)), ("expand3x3", Layer::conv(expand, 3, 1, 1))]);
     Layer::named([
         ("squeeze", Layer::conv(squeeze, 1, 1, 0)),
-        ("squeeze_activation", Layer::Relu),
-        ("", Layer::Concat(branches)),
-        ("expand_activation", Layer::Relu),
+        ("squeeze_activation", Layer::relu()),
+        ("", Layer::concat(branches)),
+        ("expand_activation", Layer::relu()),
     ])
 }
 

@@ -1,7 +1,7 @@
 //! VGG, configurations A, B, D and E: Simonyan and Zisserman 2015, "Very deep convolutional networks for large-scale image
 //! recognition" (arXiv 1409.1556), with torchvision's names; `_bn` has a batch norm behind every convolution.
 
-use super::super::layers::Layer;
+use super::super::layer::Layer;
 
 /// Convolutions in each of the five stages.
 const A: [usize; 5] = [1, 1, 2, 2, 2];
@@ -49,23 +49,23 @@ fn vgg(depths: [usize; 5], batch_norm: bool, classes: i64) -> Layer {
             if batch_norm {
                 features.push(Layer::batch_norm());
             }
-            features.push(Layer::Relu);
+            features.push(Layer::relu());
         }
         features.push(Layer::max_pool(2, 2));
     }
     let classifier = Layer::sequence([
         Layer::linear(4096),
-        Layer::Relu,
-        Layer::Dropout { p: 0.5 },
+        Layer::relu(),
+        Layer::dropout(0.5),
         Layer::linear(4096),
-        Layer::Relu,
-        Layer::Dropout { p: 0.5 },
+        Layer::relu(),
+        Layer::dropout(0.5),
         Layer::linear(classes),
     ]);
     Layer::named([
         ("features", Layer::sequence(features)),
-        ("avgpool", Layer::AdaptiveAvgPool { size: [7, 7] }),
-        ("flatten", Layer::Flatten),
+        ("avgpool", Layer::adaptive_avg_pool([7, 7])),
+        ("flatten", Layer::flatten()),
         ("classifier", classifier),
     ])
 }

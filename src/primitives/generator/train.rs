@@ -10,7 +10,7 @@ use crate::data::Dataset;
 use crate::generator::zoo::{self, Asked};
 use crate::generator::{Generator, Judge, Network, Plan, Sense, Sequential, Split, SplitPlan, Squash};
 use crate::model::{Fresh, HeNormal, Layer, Supply};
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words, net};
 use crate::train::{GanSettings, train_generator};
 
 /// Whether they are the thesis's.
@@ -164,36 +164,20 @@ fn of_layers(given: &BTreeMap<String, Value>, asked: &Asked, input: [i64; 3]) ->
     if let Some(odd) = given.keys().find(|key| !KNOWN.contains(&key.as_str())) {
         return Err(Error::argument(format!("`arch`: unknown part `{odd}`")).hint(suggestion(odd, KNOWN)));
     }
-    let wanted = |what: &str, at: usize, got: &Value| {
-        Error::argument(format!("`arch`: {what} {at} must be a Layer, got {} {}", got.kind(), got.summary()))
-            .hint("layers are made by net::linear, net::reshape, net::conv_transpose, ...")
-    };
     let layers = |what: &str| {
         match given.get(what) {
-        Some(Value::Array(layers)) if !layers.is_empty() => Ok(layers),
+        Some(layers @ Value::Array(items)) if !items.is_empty() => Ok((layers, items)),
         _ => Err(Error::argument(format!("`arch`: `{what}` must be an array of layers"))
             .hint("#{ generator: [[net::linear(6272), net::relu(), net::reshape(128, 7, 7)], ..], discriminator: [.., net::flatten()] }")),
     }
     };
     let mut stages = vec![];
-    for (i, stage) in layers("generator")?.iter().enumerate() {
-        let parts = match stage {
-            Value::Array(parts) => parts.iter().collect(),
-            single => vec![single],
-        };
+    for (i, stage) in layers("generator")?.1.iter().enumerate() {
         let name = format!("stage{}", i + 1);
-        let part = |(j, part): (usize, &Value)| match part.downcast::<Layer>() {
-            Some(layer) => Ok((format!("{name}.{j}"), layer.as_ref().clone())),
-            None => Err(wanted("part of stage", i + 1, part)),
-        };
-        let parts = parts.into_iter().enumerate().map(part).collect::<Result<Vec<_>>>()?;
-        stages.push((name, Layer::Sequence(parts)));
+        let parts = net::parts(&format!("`arch`: stage {}", i + 1), stage, &format!("{name}."))?;
+        stages.push((name, Layer::of_parts(parts)));
     }
-    let part = |(j, part): (usize, &Value)| match part.downcast::<Layer>() {
-        Some(layer) => Ok((format!("d0.{j}"), layer.as_ref().clone())),
-        None => Err(wanted("layer of the discriminator", j, part)),
-    };
-    let d0 = layers("discriminator")?.iter().enumerate().map(part).collect::<Result<Vec<_>>>()?;
+    let d0 = net::parts("`arch`: the discriminator", layers("discriminator")?.0, "d0.")?;
     let squash = match given.get("squash") {
         None | Some(Value::Unit) => Squash::Sigmoid,
         Some(Value::Str(name)) => Squash::find(name).ok_or_else(|| {
@@ -208,7 +192,7 @@ fn of_layers(given: &BTreeMap<String, Value>, asked: &Asked, input: [i64; 3]) ->
     let classes = asked.classes;
     let plan = Plan { latent: asked.latent.unwrap_or(100), classes, stages, squash };
     let judge = SplitPlan {
-        d0: Layer::Sequence(d0),
+        d0: Layer::of_parts(d0),
         d1: Layer::named([("d1", Layer::linear(1))]),
         d2: classes.map(|classes| Layer::named([("d2", Layer::linear(classes))])),
         classes,

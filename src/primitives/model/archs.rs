@@ -10,7 +10,8 @@ pub static ARCHS: Primitive = Primitive {
     params: &[],
     options: &[],
     returns: "an array of strings",
-    notes: "Tensors carry torchvision's names, so that weights published by torchvision load as they are; those of cifar_resnet* carry \
+    notes: "Tensors carry torchvision's names, so that weights published by torchvision load as they are; those of vit_*_patch16_224 \
+            carry timm's, those of cifar_resnet* \
             the names of github.com/akamaster/pytorch_resnet_cifar10. A file whose names are those of one of these networks is \
             recognised without `arch`. Networks that are a plain sequence of layers are in std/zoo.",
     source: "",

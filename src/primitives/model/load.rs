@@ -13,8 +13,8 @@ pub static LOAD: Primitive = Primitive {
     options: &[
         Param::new(
             "arch",
-            Kind::Either(&[Kind::Str, Kind::Array]),
-            "a name from model::archs(), or an array of net:: layers",
+            super::ARCH,
+            "a name from model::archs(), or net:: layers: an array of a layer, an array of layers, or [\"name\", either] each",
         )
         .or(Fallback::Absent("said by the file, or recognised by the tensors' names")),
         super::CLASSES,

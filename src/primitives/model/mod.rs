@@ -5,6 +5,7 @@ pub mod archs;
 pub mod binary;
 pub mod features;
 pub mod from;
+pub mod layers;
 pub mod load;
 pub mod logits;
 pub mod predict;
@@ -14,6 +15,7 @@ pub mod train_linear;
 
 use std::rc::Rc;
 
+use super::net::parts;
 use super::{Args, Kind, Param};
 use crate::core::{Error, Result, Tensor, Value};
 use crate::data::Dataset;
@@ -49,24 +51,22 @@ impl Given {
     }
 }
 
-/// The option `arch`: a name, or an array of layers.
+/// What the option `arch` takes.
+const ARCH: Kind = Kind::Either(&[Kind::Str, Kind::Array, Kind::Object("Layer")]);
+
+/// The option `arch`: a name, or layers.
 fn arch(args: &Args) -> Result<Option<Arch>> {
-    let layers = match args.get("arch") {
-        None => return Ok(None),
-        Some(Value::Str(name)) => return Ok(Some(Arch::Named(name.clone()))),
-        Some(Value::Array(layers)) if !layers.is_empty() => layers,
-        Some(other) => {
-            return Err(Error::argument(format!("`arch` must be a name or layers, got {}", other.summary())));
-        }
-    };
-    let layers = layers.iter().enumerate().map(|(i, layer)| match layer.downcast::<Layer>() {
-        Some(layer) => Ok(layer.as_ref().clone()),
-        None => {
-            Err(Error::argument(format!("`arch`: layer {i} must be a Layer, got {} {}", layer.kind(), layer.summary()))
-                .hint("layers are made by net::conv, net::relu, net::linear, ..."))
-        }
-    });
-    Ok(Some(Arch::Layers(Layer::sequence(layers.collect::<Result<Vec<_>>>()?))))
+    let Some(given) = args.get("arch") else { return Ok(None) };
+    Ok(Some(match given {
+        Value::Str(name) => Arch::Named(name.clone()),
+        Value::Array(layers) if !layers.is_empty() => Arch::Layers(Layer::of_parts(parts("`arch`", given, "")?)),
+        other => match other.downcast::<Layer>() {
+            Some(layers) => Arch::Layers(layers.as_ref().clone()),
+            None => {
+                return Err(Error::argument(format!("`arch` must be a name or layers, got {}", other.summary())));
+            }
+        },
+    }))
 }
 
 /// The option `input`, `[C, H, W]`.

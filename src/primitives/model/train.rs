@@ -24,8 +24,8 @@ pub static TRAIN: Primitive = Primitive {
     options: &[
         Param::new(
             "arch",
-            Kind::Either(&[Kind::Str, Kind::Array]),
-            "an array of net:: layers, or a name from model::archs()",
+            super::ARCH,
+            "net:: layers, or a name from model::archs(); layers are an array of a layer, an array of layers, or [\"name\", either] each",
         )
         .or(Fallback::Absent("needed, unless there is `from`")),
         Param::new("from", Kind::Object("Model"), "a model of layers whose weights training goes on from; it stays as it is")

@@ -1,7 +1,7 @@
 //! Pooling by the mean.
 
 use crate::core::{Error, Value};
-use crate::model::Layer;
+use crate::model::{AvgPool, Layer};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static AVG_POOL: Primitive = Primitive {
@@ -31,13 +31,13 @@ pub static AVG_POOL: Primitive = Primitive {
     ],
     run: |_cx, args| {
         let Some(size) = args.optional_int("size") else {
-            return Ok(Value::object(Layer::AdaptiveAvgPool { size: [1, 1] }));
+            return Ok(Value::object(Layer::adaptive_avg_pool([1, 1])));
         };
         let pad = args.int("pad");
         if 2 * pad > size {
             return Err(Error::argument(format!("net::avg_pool: `pad` must be at most half of {size}, got {pad}")));
         }
         let stride = args.optional_int("stride").unwrap_or(size);
-        Ok(Value::object(Layer::AvgPool { size, stride, pad, ceil: args.bool("ceil") }))
+        Ok(Value::object(Layer::from(AvgPool { size, stride, pad, ceil: args.bool("ceil") })))
     },
 };

@@ -18,5 +18,5 @@ pub static BATCH_NORM: Primitive = Primitive {
     notes: "Evaluation uses the running statistics. Tensors `N.weight`, `N.bias`, `N.running_mean`, `N.running_var`.",
     source: "Ioffe and Szegedy 2015; torch.nn.BatchNorm2d",
     examples: &[Example { code: "net::batch_norm()", result: "net::batch_norm()" }],
-    run: |_cx, args| Ok(Value::object(Layer::BatchNorm { eps: args.float("eps"), momentum: args.float("momentum") })),
+    run: |_cx, args| Ok(Value::object(Layer::batch_norm_with(args.float("eps"), args.float("momentum")))),
 };

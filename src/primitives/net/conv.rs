@@ -1,7 +1,7 @@
 //! A convolution layer.
 
 use crate::core::Value;
-use crate::model::Layer;
+use crate::model::{Conv, Layer};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static CONV: Primitive = Primitive {
@@ -30,11 +30,11 @@ pub static CONV: Primitive = Primitive {
         Param::new("bias", Kind::Bool, "whether a constant is added").or(Fallback::Bool(true)),
     ],
     returns: "Layer",
-    notes: "Weights `N.weight` (out x in / groups x size x size) and `N.bias`, N the layer's position; fresh ones are uniform in ± 1 / sqrt(fan in), as PyTorch's.",
+    notes: "Weights `N.weight` (out x in / groups x size x size) and `N.bias`, N the layer's position or name; fresh ones are uniform in ± 1 / sqrt(fan in), as PyTorch's.",
     source: "torch.nn.Conv2d",
     examples: &[Example { code: "net::conv(32, 3, #{ pad: 1 })", result: "net::conv(32, 3, #{ pad: 1 })" }],
     run: |_cx, args| {
-        Ok(Value::object(Layer::Conv {
+        let conv = Conv {
             out: args.int("out"),
             size: args.int("size"),
             stride: args.int("stride"),
@@ -42,6 +42,7 @@ pub static CONV: Primitive = Primitive {
             dilation: args.int("dilation"),
             groups: args.int("groups"),
             bias: args.bool("bias"),
-        }))
+        };
+        Ok(Value::object(Layer::from(conv)))
     },
 };

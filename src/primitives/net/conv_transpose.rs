@@ -1,7 +1,7 @@
 //! A transposed convolution layer.
 
 use crate::core::{Error, Value};
-use crate::model::Layer;
+use crate::model::{ConvTranspose, Layer};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static CONV_TRANSPOSE: Primitive = Primitive {
@@ -36,13 +36,14 @@ pub static CONV_TRANSPOSE: Primitive = Primitive {
         if args.int("extra") >= args.int("stride") {
             return Err(Error::argument("`extra` must be below `stride`"));
         }
-        Ok(Value::object(Layer::ConvTranspose {
+        let conv = ConvTranspose {
             out: args.int("out"),
             size: args.int("size"),
             stride: args.int("stride"),
             pad: args.int("pad"),
             extra: args.int("extra"),
             bias: args.bool("bias"),
-        }))
+        };
+        Ok(Value::object(Layer::from(conv)))
     },
 };

@@ -13,5 +13,5 @@ pub static DROPOUT: Primitive = Primitive {
     notes: "",
     source: "Srivastava et al. 2014; torch.nn.Dropout",
     examples: &[Example { code: "net::dropout(0.25)", result: "net::dropout(0.25)" }],
-    run: |_cx, args| Ok(Value::object(Layer::Dropout { p: args.float("p") })),
+    run: |_cx, args| Ok(Value::object(Layer::dropout(args.float("p")))),
 };

@@ -13,5 +13,5 @@ pub static FLATTEN: Primitive = Primitive {
     notes: "",
     source: "torch.nn.Flatten",
     examples: &[Example { code: "net::flatten()", result: "net::flatten()" }],
-    run: |_cx, _args| Ok(Value::object(Layer::Flatten)),
+    run: |_cx, _args| Ok(Value::object(Layer::flatten())),
 };

@@ -15,5 +15,5 @@ pub static LEAKY_RELU: Primitive = Primitive {
     notes: "",
     source: "torch.nn.LeakyReLU",
     examples: &[Example { code: "net::leaky_relu(0.2)", result: "net::leaky_relu(0.2)" }],
-    run: |_cx, args| Ok(Value::object(Layer::LeakyRelu { slope: args.float("slope") })),
+    run: |_cx, args| Ok(Value::object(Layer::leaky_relu(args.float("slope")))),
 };

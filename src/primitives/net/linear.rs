@@ -1,7 +1,7 @@
 //! A fully connected layer.
 
 use crate::core::Value;
-use crate::model::Layer;
+use crate::model::{Layer, Linear};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static LINEAR: Primitive = Primitive {
@@ -12,8 +12,8 @@ pub static LINEAR: Primitive = Primitive {
     ],
     options: &[Param::new("bias", Kind::Bool, "whether a constant is added").or(Fallback::Bool(true))],
     returns: "Layer",
-    notes: "Wants a flat input: put net::flatten() before it. Weights `N.weight` (out x in) and `N.bias`, N the layer's position.",
+    notes: "Wants a flat input, so put net::flatten() before it, or tokens, which go through one by one. Weights `N.weight` (out x in) and `N.bias`, N the layer's position.",
     source: "torch.nn.Linear",
     examples: &[Example { code: "net::linear(10)", result: "net::linear(10)" }],
-    run: |_cx, args| Ok(Value::object(Layer::Linear { out: args.int("out"), bias: args.bool("bias") })),
+    run: |_cx, args| Ok(Value::object(Layer::from(Linear { out: args.int("out"), bias: args.bool("bias") }))),
 };

@@ -1,7 +1,7 @@
 //! Pooling by the maximum.
 
 use crate::core::{Error, Value};
-use crate::model::Layer;
+use crate::model::{Layer, MaxPool};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static MAX_POOL: Primitive = Primitive {
@@ -30,6 +30,6 @@ pub static MAX_POOL: Primitive = Primitive {
             return Err(Error::argument(format!("net::max_pool: `pad` must be at most half of {size}, got {pad}")));
         }
         let stride = args.optional_int("stride").unwrap_or(size);
-        Ok(Value::object(Layer::MaxPool { size, stride, pad, ceil: args.bool("ceil") }))
+        Ok(Value::object(Layer::from(MaxPool { size, stride, pad, ceil: args.bool("ceil") })))
     },
 };

@@ -23,6 +23,6 @@ pub static NORMALIZE: Primitive = Primitive {
                 "net::normalize: `mean` and `std` need one number or more, and no deviation of 0",
             ));
         }
-        Ok(Value::object(Layer::Normalize { mean, std }))
+        Ok(Value::object(Layer::normalize(mean, std)))
     },
 };

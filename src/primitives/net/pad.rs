@@ -33,6 +33,6 @@ pub static PAD: Primitive = Primitive {
                 given.summary()
             )));
         };
-        Ok(Value::object(Layer::Pad { sides: [*left, *right, *top, *bottom], value: args.float("value") }))
+        Ok(Value::object(Layer::pad([*left, *right, *top, *bottom], args.float("value"))))
     },
 };

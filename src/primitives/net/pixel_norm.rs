@@ -13,5 +13,5 @@ pub static PIXEL_NORM: Primitive = Primitive {
     notes: "1e-8 is added below the root. Flat numbers are divided by that of all of them.",
     source: "Karras et al. 2018, Section 4.2",
     examples: &[Example { code: "net::pixel_norm()", result: "net::pixel_norm()" }],
-    run: |_cx, _args| Ok(Value::object(Layer::PixelNorm)),
+    run: |_cx, _args| Ok(Value::object(Layer::pixel_norm())),
 };

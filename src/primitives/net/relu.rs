@@ -13,5 +13,5 @@ pub static RELU: Primitive = Primitive {
     notes: "",
     source: "torch.nn.ReLU",
     examples: &[Example { code: "net::relu()", result: "net::relu()" }],
-    run: |_cx, _args| Ok(Value::object(Layer::Relu)),
+    run: |_cx, _args| Ok(Value::object(Layer::relu())),
 };

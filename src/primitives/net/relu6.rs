@@ -13,5 +13,5 @@ pub static RELU6: Primitive = Primitive {
     notes: "",
     source: "torch.nn.ReLU6",
     examples: &[Example { code: "net::relu6()", result: "net::relu6()" }],
-    run: |_cx, _args| Ok(Value::object(Layer::Relu6)),
+    run: |_cx, _args| Ok(Value::object(Layer::relu6())),
 };

@@ -17,7 +17,5 @@ pub static RESHAPE: Primitive = Primitive {
     notes: "",
     source: "",
     examples: &[Example { code: "net::reshape(64, 7, 7)", result: "net::reshape(64, 7, 7)" }],
-    run: |_cx, args| {
-        Ok(Value::object(Layer::Reshape { size: [args.int("channels"), args.int("height"), args.int("width")] }))
-    },
+    run: |_cx, args| Ok(Value::object(Layer::reshape([args.int("channels"), args.int("height"), args.int("width")]))),
 };

@@ -22,6 +22,6 @@ pub static RESIZE: Primitive = Primitive {
     run: |_cx, args| {
         let height = args.int("height");
         let width = args.optional_int("width").unwrap_or(height);
-        Ok(Value::object(Layer::Resize { size: [height, width] }))
+        Ok(Value::object(Layer::resize([height, width])))
     },
 };

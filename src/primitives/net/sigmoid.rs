@@ -13,5 +13,5 @@ pub static SIGMOID: Primitive = Primitive {
     notes: "At the end of a classifier it would turn scores into numbers that are no longer logits: leave it out there.",
     source: "torch.nn.Sigmoid",
     examples: &[Example { code: "net::sigmoid()", result: "net::sigmoid()" }],
-    run: |_cx, _args| Ok(Value::object(Layer::Sigmoid)),
+    run: |_cx, _args| Ok(Value::object(Layer::sigmoid())),
 };

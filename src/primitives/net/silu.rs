@@ -13,5 +13,5 @@ pub static SILU: Primitive = Primitive {
     notes: "Also called swish.",
     source: "torch.nn.SiLU",
     examples: &[Example { code: "net::silu()", result: "net::silu()" }],
-    run: |_cx, _args| Ok(Value::object(Layer::Silu)),
+    run: |_cx, _args| Ok(Value::object(Layer::silu())),
 };

@@ -13,5 +13,5 @@ pub static TANH: Primitive = Primitive {
     notes: "",
     source: "torch.nn.Tanh",
     examples: &[Example { code: "net::tanh()", result: "net::tanh()" }],
-    run: |_cx, _args| Ok(Value::object(Layer::Tanh)),
+    run: |_cx, _args| Ok(Value::object(Layer::tanh())),
 };

@@ -13,5 +13,5 @@ pub static UPSAMPLE: Primitive = Primitive {
     notes: "net::resize makes images of a given size with interpolation.",
     source: "torch.nn.Upsample, nearest",
     examples: &[Example { code: "net::upsample(2)", result: "net::upsample(2)" }],
-    run: |_cx, args| Ok(Value::object(Layer::Upsample { factor: args.int("factor") })),
+    run: |_cx, args| Ok(Value::object(Layer::upsample(args.int("factor")))),
 };

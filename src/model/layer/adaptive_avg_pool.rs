@@ -1,0 +1,55 @@
+//! Average pooling to one height and width, whatever comes in.
+
+use serde_json::{Value as Json, json};
+
+use super::step::{Mode, Node, Step, node};
+use super::text::{Fields, call};
+use super::{Kind, Layer, Shape, Site};
+use crate::core::{Result, Tensor};
+
+#[derive(Clone)]
+pub struct AdaptiveAvgPool {
+    size: [i64; 2],
+}
+
+impl Layer {
+    /// To this height and width.
+    pub fn adaptive_avg_pool(size: [i64; 2]) -> Self {
+        AdaptiveAvgPool { size }.into()
+    }
+}
+
+pub fn read(fields: &Fields) -> Option<Layer> {
+    Some(Layer::adaptive_avg_pool([fields.count(1)?, fields.count(2)?]))
+}
+
+impl Kind for AdaptiveAvgPool {
+    fn script(&self) -> String {
+        match &self.size {
+            [1, 1] => call("avg_pool", &[], &[]),
+            [h, w] => call("adaptive_avg_pool", &[h, w], &[]),
+        }
+    }
+
+    fn identity(&self) -> String {
+        match self.size {
+            [1, 1] => self.script(),
+            [h, w] => format!("adaptive_avg_pool({h}, {w})"),
+        }
+    }
+
+    fn json(&self) -> Json {
+        json!(["adaptive_avg_pool", self.size[0], self.size[1]])
+    }
+
+    fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
+        shape.sides("avg_pool", &site.at)?;
+        Ok((node(self.clone()), shape.with_sides(self.size.map(Some))))
+    }
+}
+
+impl Step for AdaptiveAvgPool {
+    fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
+        Ok(x.f_adaptive_avg_pool2d(self.size)?)
+    }
+}

@@ -1,0 +1,51 @@
+//! In training, sets numbers to 0 with probability `p`, and scales the others up.
+
+use serde_json::{Value as Json, json};
+
+use super::step::{Mode, Node, Sharing, Step, node};
+use super::text::{Fields, call};
+use super::{Kind, Layer, Shape, Site};
+use crate::core::{Result, Tensor, in_stream};
+
+#[derive(Clone)]
+pub struct Dropout {
+    p: f64,
+}
+
+impl Layer {
+    pub fn dropout(p: f64) -> Self {
+        Dropout { p }.into()
+    }
+}
+
+pub fn read(fields: &Fields) -> Option<Layer> {
+    Some(Layer::dropout(fields.float(1)?))
+}
+
+impl Kind for Dropout {
+    fn script(&self) -> String {
+        call("dropout", &[&self.p], &[])
+    }
+
+    fn json(&self) -> Json {
+        json!(["dropout", self.p])
+    }
+
+    fn build(&self, _: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
+        Ok((node(self.clone()), shape))
+    }
+}
+
+impl Step for Dropout {
+    fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
+        if mode == Mode::Evaluate {
+            return Ok(x.shallow_clone());
+        }
+        debug_assert!(in_stream(), "a layer draws outside of every stream");
+        Ok(x.f_dropout(self.p, true)?)
+    }
+
+    fn sharing(&self) -> Sharing<'_> {
+        Sharing::Point(None)
+    }
+}

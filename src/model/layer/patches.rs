@@ -1,0 +1,93 @@
+//! Cuts images into squares and makes a token of each, row by row (Dosovitskiy et al. 2021): a convolution that steps by its size.
+
+use serde_json::{Value as Json, json};
+
+use super::step::{Mode, Node, See, Step, detached, detached_bias, node};
+use super::text::{Fields, call};
+use super::{Kind, Layer, Shape, Site, join};
+use crate::core::{Error, Result, Tensor};
+use crate::model::frozen::kernel_channels_last;
+use crate::model::supply::Init;
+
+pub struct Patches {
+    out: i64,
+    size: i64,
+}
+
+impl Layer {
+    /// Tokens of `out` numbers, of squares of side `size`.
+    pub fn patches(out: i64, size: i64) -> Self {
+        Patches { out, size }.into()
+    }
+}
+
+pub fn read(fields: &Fields) -> Option<Layer> {
+    Some(Layer::patches(fields.count(1)?, fields.count(2)?))
+}
+
+impl Kind for Patches {
+    fn script(&self) -> String {
+        call("patches", &[&self.out, &self.size], &[])
+    }
+
+    fn json(&self) -> Json {
+        json!(["patches", self.out, self.size])
+    }
+
+    fn tensors(&self) -> Vec<&'static str> {
+        vec!["weight", "bias"]
+    }
+
+    fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
+        let (out, size, channels) = (self.out, self.size, shape.features());
+        let [height, width] = shape.sides("patches", &site.at)?;
+        if [height, width].iter().flatten().any(|n| n % size != 0) {
+            return Err(Error::model(format!(
+                "layer {}: squares of side {size} do not fill its input {}",
+                site.at,
+                shape.describe()
+            ))
+            .hint("load the data with `resize` or `crop`, or put net::resize(...) before it"));
+        }
+        let fan_in = channels.map(|c| c * size * size);
+        let weight = site.tensor("weight", &[Some(out), channels, Some(size), Some(size)], fan_in, Init::FanIn)?;
+        site.channels = site.channels.or(Some(weight.size()[1]));
+        let bias = site.bias(true, out, fan_in)?;
+        let count = height.zip(width).map(|(h, w)| (h / size) * (w / size));
+        Ok((node(Weighted { weight, bias, size }), Shape::Tokens { count, width: Some(out) }))
+    }
+}
+
+struct Weighted {
+    weight: Tensor,
+    bias: Option<Tensor>,
+    size: i64,
+}
+
+impl Step for Weighted {
+    fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
+        let (wanted, size) = (self.weight.size()[1], x.size());
+        if size.get(1) != Some(&wanted) || size[2..].iter().any(|n| n % self.size != 0) {
+            return Err(Error::model(format!(
+                "squares of side {} take {wanted} channels and sides that they fill, got {size:?}",
+                self.size
+            ))
+            .hint("load the data with `resize` or `crop`"));
+        }
+        let squares = x.f_conv2d(&self.weight, self.bias.as_ref(), self.size, 0, 1, 1)?;
+        Ok(squares.f_flatten(2, -1)?.f_transpose(1, 2)?)
+    }
+
+    fn visit(&self, at: &str, see: &mut See) {
+        see(join(at, "weight"), &self.weight, true);
+        if let Some(bias) = &self.bias {
+            see(join(at, "bias"), bias, true);
+        }
+    }
+
+    fn frozen(&self, last: bool) -> Result<Option<Node>> {
+        let weight = detached(&self.weight)?;
+        let weight = if last { kernel_channels_last(&weight)? } else { weight };
+        Ok(Some(node(Self { weight, bias: detached_bias(&self.bias)?, ..*self })))
+    }
+}

@@ -1,0 +1,81 @@
+//! Layers one after the other.
+
+use serde_json::{Value as Json, json};
+
+use super::step::{Mode, Node, See, Sharing, Step, node, run, visit_parts};
+use super::text::{Fields, array, identities, list};
+use super::{Kind, Layer, Part, Shape, Site, own};
+use crate::core::{Result, Tensor};
+use crate::model::frozen::freeze;
+
+pub struct Sequence {
+    parts: Vec<Part>,
+}
+
+impl Layer {
+    pub fn of_parts(parts: Vec<Part>) -> Self {
+        Sequence { parts }.into()
+    }
+
+    /// Parts named by their position, as in PyTorch's `Sequential`.
+    pub fn sequence(layers: impl IntoIterator<Item = Layer>) -> Self {
+        Self::of_parts(layers.into_iter().enumerate().map(|(i, layer)| (i.to_string(), layer)).collect())
+    }
+
+    pub fn named<'a>(parts: impl IntoIterator<Item = (&'a str, Layer)>) -> Self {
+        Self::of_parts(own(parts))
+    }
+}
+
+pub fn read(fields: &Fields) -> Option<Layer> {
+    Some(Layer::of_parts(fields.parts(1)?))
+}
+
+impl Kind for Sequence {
+    fn script(&self) -> String {
+        array(&self.parts, "")
+    }
+
+    fn identity(&self) -> String {
+        format!("[{}]", identities(&self.parts))
+    }
+
+    fn json(&self) -> Json {
+        json!(["sequence", list(&self.parts)])
+    }
+
+    fn parts(&self) -> Vec<&Part> {
+        self.parts.iter().collect()
+    }
+
+    fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
+        let (parts, after) = site.parts(&self.parts, shape)?;
+        Ok((node(Row { parts }), after))
+    }
+
+    fn sequence(&self) -> Option<&[Part]> {
+        Some(&self.parts)
+    }
+}
+
+struct Row {
+    parts: Vec<(String, Node)>,
+}
+
+impl Step for Row {
+    fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
+        run(&self.parts, x, mode)
+    }
+
+    fn visit(&self, at: &str, see: &mut See) {
+        visit_parts(&self.parts, at, see);
+    }
+
+    fn frozen(&self, last: bool) -> Result<Option<Node>> {
+        Ok(Some(node(Self { parts: freeze(&self.parts, last)? })))
+    }
+
+    fn sharing(&self) -> Sharing<'_> {
+        Sharing::Sequence(&self.parts)
+    }
+}

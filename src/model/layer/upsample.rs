@@ -1,0 +1,48 @@
+//! Every pixel repeated so many times in both directions.
+
+use serde_json::{Value as Json, json};
+
+use super::shape::enlarged;
+use super::step::{Mode, Node, Step, node};
+use super::text::{Fields, call};
+use super::{Kind, Layer, Shape, Site};
+use crate::core::{Result, Tensor};
+
+#[derive(Clone)]
+pub struct Upsample {
+    factor: i64,
+}
+
+impl Layer {
+    pub fn upsample(factor: i64) -> Self {
+        Upsample { factor }.into()
+    }
+}
+
+pub fn read(fields: &Fields) -> Option<Layer> {
+    Some(Layer::upsample(fields.count(1)?))
+}
+
+impl Kind for Upsample {
+    fn script(&self) -> String {
+        call("upsample", &[&self.factor], &[])
+    }
+
+    fn json(&self) -> Json {
+        json!(["upsample", self.factor])
+    }
+
+    fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
+        let [height, width] = shape.sides("upsample", &site.at)?;
+        let more = |n: Option<i64>| n.map(|n| enlarged(n * self.factor, &site.at)).transpose();
+        let after = shape.with_sides([more(height)?, more(width)?]);
+        Ok((node(self.clone()), after))
+    }
+}
+
+impl Step for Upsample {
+    fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
+        let (_, _, height, width) = x.size4()?;
+        Ok(x.f_upsample_nearest2d([height * self.factor, width * self.factor], None::<f64>, None::<f64>)?)
+    }
+}

@@ -1,0 +1,72 @@
+//! ConvNeXt: Liu et al. 2022, "A ConvNet for the 2020s" (arXiv 2201.03545), with torchvision's names.
+
+use super::super::layer::{Conv, Layer, own};
+
+/// Section 3: channels of the first stage, blocks of each; and torchvision's probability, in training, that the last block is
+/// skipped, which grows evenly from 0 at the first.
+type Size = (i64, [usize; 4], f64);
+
+const TINY: Size = (96, [3, 3, 9, 3], 0.1);
+const SMALL: Size = (96, [3, 3, 27, 3], 0.4);
+const BASE: Size = (128, [3, 3, 27, 3], 0.5);
+const LARGE: Size = (192, [3, 3, 27, 3], 0.5);
+
+const EPS: f64 = 1e-6;
+/// What a block's factors begin with.
+const SCALE: f64 = 1e-6;
+
+pub fn convnext_tiny(classes: i64) -> Layer {
+    convnext(TINY, classes)
+}
+
+pub fn convnext_small(classes: i64) -> Layer {
+    convnext(SMALL, classes)
+}
+
+pub fn convnext_base(classes: i64) -> Layer {
+    convnext(BASE, classes)
+}
+
+pub fn convnext_large(classes: i64) -> Layer {
+    convnext(LARGE, classes)
+}
+
+fn convnext((first, depths, skipped): Size, classes: i64) -> Layer {
+    let mut features = vec![Layer::sequence([Layer::conv(first, 4, 4, 0), Layer::layer_norm(EPS)])];
+    let total: usize = depths.iter().sum();
+    let mut position = 0;
+    for (stage, depth) in depths.into_iter().enumerate() {
+        let channels = first << stage;
+        if stage > 0 {
+            features.push(Layer::sequence([Layer::layer_norm(EPS), Layer::conv(channels, 2, 2, 0)]));
+        }
+        let blocks = (0..depth).map(|i| block(channels, skipped * (position + i) as f64 / (total - 1) as f64));
+        features.push(Layer::sequence(blocks));
+        position += depth;
+    }
+    let classifier = Layer::sequence([Layer::layer_norm(EPS), Layer::flatten(), Layer::linear(classes)]);
+    Layer::named([
+        ("features", Layer::sequence(features)),
+        ("avgpool", Layer::adaptive_avg_pool([1, 1])),
+        ("classifier", classifier),
+    ])
+}
+
+fn block(channels: i64, skipped: f64) -> Layer {
+    let depthwise =
+        Conv { out: channels, size: 7, stride: 1, pad: 3, dilation: 1, groups: channels, bias: true }.into();
+    // Places 1 and 6 of the original turn channels last and back.
+    let block = Layer::named([
+        ("0", depthwise),
+        ("2", Layer::layer_norm(EPS)),
+        ("3", Layer::pixel_linear(4 * channels)),
+        ("4", Layer::gelu()),
+        ("5", Layer::pixel_linear(channels)),
+    ]);
+    let body = own([
+        ("block", block),
+        ("layer_scale", Layer::layer_scale(SCALE)),
+        ("stochastic_depth", Layer::stochastic_depth(skipped)),
+    ]);
+    Layer::residual(body, vec![])
+}
