@@ -39,8 +39,13 @@ const EVERYTHING: &str = r#"
     let objects = data::objects(["mug", "lamp"], #{ n: 4, size: 16, seed: 1 });
     let seer = model::train(data::views(objects, #{ n: 5, seed: 1 }), #{ arch: [net::flatten(), net::linear(2)], epochs: 2 });
     let seen = examine(seer, objects, #{ space: space::render(), search: search::policy(#{ steps: 20 }), batch: 6 });
+    let ball = space::pixels("linf", #{ within: 0.1, bounds: [0, 1] });
+    let squares = examine(f, few, #{ space: ball, search: search::square(#{ n: 9 }), batch: 5 });
+    let begun = examine(f, few, #{ space: ball, search: search::bim(#{ steps: 3, start: "random" }), steps: "all", batch: 5 });
+    let anew = examine(f, few, #{ space: ball, search: search::bim(#{ steps: 2, start: "random", restarts: 2 }), batch: 7 });
+    let moved = examine(f, few, #{ space: space::translate(1), search: search::sample(#{ n: 5 }), batch: 7 });
     let near = few.nearest(train);
-    #{ gp: gp, asked: gp.questions("gain"), learnt: learnt.worst(), seen: seen, seen_images: seen.images(), g: [g.hash, h.hash, h.classifier.hash, hard.hash], near: near, features: f.features(few),  noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), lit: lit, lit_images: down.images(), down: down, linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
+    #{ squares: squares, square_images: squares.images(), begun: begun, anew: anew, moved: moved, gp: gp, asked: gp.questions("gain"), learnt: learnt.worst(), seen: seen, seen_images: seen.images(), g: [g.hash, h.hash, h.classifier.hash, hard.hash], near: near, features: f.features(few),  noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), lit: lit, lit_images: down.images(), down: down, linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
 "#;
 
 /// The results as JSON, or what stopped the attempt; `polls` says when it is stopped.
