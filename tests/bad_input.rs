@@ -192,7 +192,11 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("torus.take(0)", "argument", &["from 1"]),
     ("arg(\"n\", 0, #{ min: 1 })", "argument", &["--n must be 1 or more, got 0"]),
     ("arg(\"n\", 0.5, #{ min: 1, max: 2 })", "argument", &["--n must be from 1 to 2, got 0.5"]),
-    ("known_options(#{ sede: 1 }, [\"n\", \"seed\"])", "argument", &["`sede`", "did you mean `seed`?"]),
+    (
+        "known_options(#{ sede: 1 }, [\"n\", \"seed\"])",
+        "argument",
+        &["known_options", "declared in the comment above it"],
+    ),
     ("import \"std/synthetic\" as s; s::points(#{ n: 5, sed: 1 })", "argument", &["`sed`", "did you mean `seed`?"]),
     ("tensor::uniform([3], #{ hi: 1e300 })", "argument", &["hi"]),
     ("torus.only([77])", "argument", &["no class 77", "0 to 9"]),

@@ -9,6 +9,8 @@ use viva::term::Paint;
 
 const SETTING: &str = r#"
 import "std/zoo" as zoo;
+import "std/overfitting" as overfitting;
+import "std/testgen" as testgen;
 let ds = data::glyphs(#{ n: 12, size: 16, seed: 1 });
 let dream = 5;
 let model_a = model::from(|x| tensor::zeros([x.len, 10]));
@@ -96,6 +98,12 @@ const OFFERS: &[(&str, Want)] = &[
     ("let t = data::l¦", Just(&["load("])),
     ("search::¦", Has(&["strongest(", "nearest()"])),
     ("zoo::ga¦", Just(&["galloway()"])),
+    // What the comments of a module declare.
+    ("overfitting::compare(model_a, m, #{ eps¦", Just(&["epsilon: "])),
+    ("overfitting::compare(mod¦", Has(&["model_a", "model::"])),
+    ("overfitting::generators(model_a, ds, #{ epsilon: 2, ¦", Not(&["epsilon: ", "search: "])),
+    ("testgen::offline(m, #{ search: \"la¦", Just(&["latent\""])),
+    ("?testgen::kept_b¦", Just(&["testgen::kept_by_people"])),
     ("zoo::¦", Not(&["strided("])),
     ("import \"std/zoo\" as other; other::oval¦", Just(&["oval_cifar("])),
     ("nosuch::¦", Nothing),
@@ -108,7 +116,7 @@ const OFFERS: &[(&str, Want)] = &[
     ("ds.take(2).shuffle(1, #{ seed: 2 }).on¦", Just(&["only("])),
     ("report.¦", Has(&["p", "verdict", "interval", "curve("])),
     ("report.interval.¦", Just(&["bound", "counts", "p", "power", "reject", "verdict"])),
-    ("report.betting.o¦", Just(&["other_orders_rejecting"])),
+    ("report.betting.ot¦", Just(&["other_orders_rejecting"])),
     ("report.transcript.fi¦", Just(&["filter(", "fields()"])),
     ("m.¦", Just(&["alpha", "beta"])),
     ("m.beta.¦", Just(&["inner"])),
@@ -225,8 +233,14 @@ const HINTS: &[(&str, usize, &str, &str)] = &[
     ("mine(", 60, "mine(first, second)", "first"),
     ("mine(1, ", 60, "mine(first, second)", "second"),
     ("mine(1, [2, 3], ", 60, "mine(first, second)", ""),
-    ("zoo::oval_cifar(", 60, "oval_cifar(size)", "size"),
-    ("import \"std/zoo\" as z; z::oval_cifar(", 60, "oval_cifar(size)", "size"),
+    ("zoo::oval_cifar(", 60, "zoo::oval_cifar(size)", "size"),
+    ("import \"std/zoo\" as z; z::oval_cifar(", 60, "zoo::oval_cifar(size)", "size"),
+    (
+        "overfitting::compare(model_a, m, #{ epsilon: ",
+        60,
+        "epsilon: an int, from 1 to 32, pixels, default 5",
+        "epsilon",
+    ),
     ("ds.take(", 60, "take(n)", "n"),
     ("ds.split(0.5)[0].take(", 60, "take(n)", "n"),
     ("report.curve(#{ ", 60, "curve(#{ sizes: 20, repeats: 5, seed })", "#{ sizes: 20, repeats: 5, seed }"),

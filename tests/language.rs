@@ -216,7 +216,7 @@ fn check_finds_mistakes_without_running() {
     let ast = session.compile("test", text).expect("parses");
     let found: Vec<(usize, String)> = check(&session, &ast, text).into_iter().map(|f| (f.line, f.message)).collect();
     let lines: Vec<usize> = found.iter().map(|(line, _)| *line).collect();
-    assert_eq!(lines, [2, 3, 5, 6], "{found:?}");
+    assert_eq!(lines, [2, 3, 4, 5, 6], "{found:?}");
     assert!(found[0].1.contains("tensor::zeros") || found[0].1.contains("`zeros`"), "{found:?}");
     assert!(found[1].1.contains("`print`"), "{found:?}");
 }
@@ -293,4 +293,121 @@ fn functions_of_a_module_stay_among_themselves() {
     assert!(place.source.ends_with("main.rhai") && place.line == 4, "{} {}", place.source, place.line);
     assert_eq!(gives("parts::captured([1, 5], 3)"), "[5]");
     assert!(!gives("parts::caught()").contains('ˑ'), "{}", gives("parts::caught()"));
+}
+
+/// A module whose functions declare what they take.
+const DECLARED: &str = r##"/// What is left of a number. Or less.
+///
+/// arguments
+///   x: the number (a number)
+/// options
+///   by: what is taken off (a number, from 0 to 9, apples, default 1)
+///   times: how often (an int, from 1 up, default 2)
+///   how: in which way ("at once" | "slowly", default "slowly")
+///   f: what is done to it (a closure, default: nothing)
+/// options of data::glyphs: size, noise
+///
+/// returns a number
+fn left(x, options) {
+    let y = x - options.by * options.times;
+    if options.f == () { y } else { options.f.call(y) }
+}
+
+/// As many as are wanted.
+///
+/// options
+///   n: how many (an int, from 1 up)
+/// options of left
+fn outer(options) { [options.n, left(10, options.only_of("parts::left")), options.only_of("data::glyphs")] }
+
+fn wrongly() { left(1, #{ by: 11 }) }
+"##;
+
+#[test]
+fn options_that_a_comment_declares_are_checked_and_filled_in() {
+    let run = |text: &str| beside(DECLARED, &format!("import \"parts\" as parts;\n{text}"));
+    let gives = |text: &str| run(text).map_or_else(|error| panic!("{}", error.render(false)), |value| value.summary());
+    assert_eq!(gives("parts::left(10, #{})"), "8");
+    assert_eq!(gives("parts::left(10)"), "8");
+    assert_eq!(gives("parts::left(10, #{ by: 3, times: 1.0, f: |x| x * 2 })"), "14");
+    assert_eq!(gives("parts::left(10, #{ by: (), how: \"slowly\" })"), "8");
+    assert_eq!(gives("parts::outer(#{ n: 3, times: 3, noise: 0.5 })"), "[3, 7, #{n: 3, noise: 0.5}]");
+    assert_eq!(
+        gives("let m = 0; try { parts::left(1, #{ bye: 1 }) } catch (e) { m = e.message; } m"),
+        "parts::left: unknown option `bye`"
+    );
+    let fails = |text: &str, words: &[&str]| {
+        let error = run(&format!("let z = 1;\n{text}")).expect_err(text);
+        let said = error.render(false);
+        assert!(words.iter().all(|word| said.contains(word)), "{text}: {said}");
+        error.place.map(|place| (place.source.ends_with("main.rhai"), place.line, place.length))
+    };
+    assert_eq!(
+        fails("parts::left(1, #{ bye: 1 })", &["parts::left: unknown option `bye`", "`by`"]),
+        Some((true, 3, 3))
+    );
+    let five = "parts::left: `by` must be a number, got string five";
+    assert_eq!(fails("parts::left(1, #{ by: \"five\" })", &[five]), Some((true, 3, 6)));
+    fails("parts::left(1, #{ by: 10 })", &["`by` must be from 0 to 9 apples, got 10"]);
+    fails("parts::left(1, #{ how: \"slow\" })", &["did you mean `slowly`?"]);
+    fails("parts::left(1, #{ noise: 3 })", &["parts::left: `noise` must be"]);
+    fails("parts::left(\"one\", #{})", &["parts::left: `x` must be a number"]);
+    fails("parts::left(1, 2)", &["parts::left: `options` must be a map, got an int 2"]);
+    fails("parts::outer(#{ n: 1, times: 0 })", &["parts::outer: `times` must be from 1 up, got 0"]);
+    fails("parts::outer(#{})", &["parts::outer: the option `n` is needed", "how many"]);
+    // A mistake of the module's own is its own.
+    assert_eq!(fails("parts::wrongly()", &["`by` must be from 0 to 9"]), Some((false, 25, 2)));
+}
+
+#[test]
+fn functions_of_a_script_declare_their_options_as_well() {
+    let function =
+        "/// Twice.\n///\n/// options\n///   n: a number (an int, default 2)\nfn twice(options) { options.n * 2 }\n";
+    let mut session = session();
+    let mut run = |text: &str| session.evaluate("prompt", text).map(|value| value.summary()).map_err(|e| e.message);
+    assert_eq!(run(&format!("{function}twice(#{{}})")).as_deref(), Ok("4"));
+    assert_eq!(run("twice(#{ n: 4 })").as_deref(), Ok("8"));
+    assert_eq!(run("twice(#{ m: 4 })"), Err("twice: unknown option `m`".into()));
+    for (wrong, words) in [
+        ("(a whole, default 2)", "there is no kind"),
+        ("(an int, default two)", "the default \"two\""),
+        ("(an int, from 3 up, default 2)", "its default does not fit"),
+        ("", "its kind is missing"),
+    ] {
+        let text = function.replace("(an int, default 2)", wrong);
+        let said = run(&text).expect_err(wrong);
+        assert!(said.contains("the comment above twice") && said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn check_knows_what_functions_of_modules_and_scripts_declare() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("parts.rhai"), DECLARED).expect("a module");
+    let text = "import \"parts\" as parts;\nimport \"std/overfitting\" as overfitting;\nimport \"std/tolerance\" as tolerance;\n\
+                parts::left(1);\nparts::left(1, #{ bye: 2 });\nparts::left(1, #{ by: \"x\" });\nparts::rigth(1);\nparts::left(1, 2, 3);\n\
+                overfitting::compare(f, sets, #{ epsilom: 3 });\noverfitting::figure5(f);\ntolerance::summary(#{});\n\
+                parts::outer(#{ n: 1, times: 2 });\n\
+                /// Once.\n///\n/// options\n///   n: a number (an int, default 2)\nfn once(options) { options.m }\nonce(#{ k: 1 });\n\
+                data::glyphs(#{ n: \"many\" });\nknown_options(#{}, []);\n";
+    let session = session();
+    let path = folder.path().join("main.rhai");
+    let found = check(&session, &session.compile(path.to_str().expect("UTF-8"), text).expect("a script"), text);
+    let said: Vec<(usize, &str)> = found.iter().map(|f| (f.line, f.message.as_str())).collect();
+    let want = [
+        (5, "parts::left: unknown option `bye`"),
+        (6, "`by` must be a number"),
+        (7, "there is no `parts::rigth`"),
+        (8, "parts::left: got 3 arguments"),
+        (9, "did you mean `epsilon`?"),
+        (10, "there is no `overfitting::figure5`"),
+        (17, "there is no key `m` in `options`"),
+        (18, "once: unknown option `k`"),
+        (19, "data::glyphs: `n` must be an int"),
+        (20, "declared in the comment above it"),
+    ];
+    assert_eq!(said.len(), want.len(), "{said:#?}");
+    for ((line, message), (wanted, words)) in said.iter().zip(want) {
+        assert!(*line == wanted && message.contains(words), "line {line}: {message}, not {words}");
+    }
 }

@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use viva::core::{Cx, Value};
+use viva::primitives::declared::declared;
+use viva::primitives::stdlib::{stdlib_names, stdlib_text};
 use viva::primitives::{Fallback, NAMESPACES, PRIMITIVES, types};
 use viva::script::Session;
 
@@ -29,6 +31,48 @@ fn every_example_gives_its_result() {
                     example.result
                 )),
                 Err(error) => wrong.push(format!("{}: {}", primitive.path, error.render(false))),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_function_of_std_is_described_and_its_example_gives_its_result() {
+    let mut wrong = Vec::new();
+    for name in stdlib_names() {
+        let module = name.trim_start_matches("std/");
+        let functions =
+            declared(module, stdlib_text(&name).expect("a text")).unwrap_or_else(|e| panic!("{}", e.message));
+        for declared in functions.iter().filter(|f| f.public) {
+            let (declaration, function) = (declared.declaration, &declared.declaration.function);
+            let path = function.path;
+            let takes = declared.arity > 0;
+            for (bad, what) in [
+                (!function.purpose.ends_with('.'), "its purpose is no sentence"),
+                (function.returns.is_empty(), "does not say what it returns"),
+                (function.examples.is_empty(), "has no example"),
+                (takes && !declaration.checks, "does not declare what it takes"),
+                (function.params.iter().any(|p| p.doc.is_empty()), "has an argument without a meaning"),
+                (declared.arity > function.params.len() && function.options.is_empty(), "has no options"),
+            ] {
+                if bad {
+                    wrong.push(format!("{path}: {what}"));
+                }
+            }
+            for example in function.examples.iter().filter(|_| declaration.not_run.is_empty()) {
+                let mut cx = Cx::default();
+                cx.set_output(Box::new(|_| {}));
+                let mut session = Session::new(Rc::new(cx));
+                let import = |name: &str| format!("import \"std/{name}\" as {name};\n");
+                let code = format!("{}{}", import(module), example.code);
+                let begun = std::time::Instant::now();
+                match session.evaluate("example", &code) {
+                    Ok(value) if value.summary() == example.result => {}
+                    Ok(value) => wrong.push(format!("{path} gave {}, not {}", value.summary(), example.result)),
+                    Err(error) => wrong.push(format!("{path}: {}", error.render(false))),
+                }
+                println!("{path}: {:.1} s", begun.elapsed().as_secs_f64());
             }
         }
     }

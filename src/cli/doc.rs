@@ -7,11 +7,13 @@ use include_dir::{Dir, include_dir};
 
 use super::{Failure, Outcome};
 use crate::core::{Cx, Error, suggestion};
-use crate::page::{Drawing, Module, ModuleFunction, reference as pages};
+use crate::page::{Drawing, Module, reference as pages};
 use crate::plot::Figure;
+use crate::primitives::declared::declared;
+use crate::primitives::stdlib::{stdlib_names, stdlib_page, stdlib_text};
 use crate::primitives::types::TYPES;
 use crate::primitives::{PRIMITIVES, reference};
-use crate::script::{Session, functions, stdlib_names, stdlib_page, stdlib_text};
+use crate::script::Session;
 use crate::term::context;
 
 /// One script per figure, named as its function: `line.rhai` draws `plot::line`.
@@ -47,16 +49,16 @@ pub fn main(words: &[String]) -> Outcome {
 
 /// Writes the reference as pages for a browser.
 fn html(folder: &Path) -> Outcome {
-    let modules: Vec<Module> = stdlib_names()
+    let modules: Result<Vec<Module>, Error> = stdlib_names()
         .into_iter()
         .map(|name| {
-            let text = stdlib_text(&name).unwrap_or_default().to_string();
-            let of_text = functions(&text).into_iter();
-            let functions = of_text.map(|f| ModuleFunction { signature: f.signature, comment: f.comment }).collect();
-            Module { name, text, functions }
+            let text = stdlib_text(&name).unwrap_or_default();
+            let found = declared(name.trim_start_matches("std/"), text)?;
+            let functions = found.iter().filter(|f| f.public).map(|f| f.declaration).collect();
+            Ok(Module { name, text, functions })
         })
         .collect();
-    let written = pages(&modules, &gallery()?)?;
+    let written = pages(&modules?, &gallery()?)?;
     let cx = context();
     for (name, text) in &written {
         let file = folder.join(name);

@@ -11,8 +11,9 @@ use crate::core::{
     Cx, Error, Journal, Value, at_home, data_folder, device_name, resolve_device, set_threads, suggestion, visible,
 };
 use crate::page::quoted;
+use crate::primitives::stdlib::stdlib_text;
 use crate::sandbox::{FLAGS, Flags, Sandbox, Wanted, hold, named};
-use crate::script::{ScriptArgument, Session, file_of, script_arguments, stdlib_text};
+use crate::script::{ScriptArgument, Session, file_of, script_arguments};
 use crate::term::{context, default_device, stop_on_signals};
 
 #[derive(Default)]

@@ -7,6 +7,7 @@ use super::prose::{comment, inline, paragraphs};
 use super::{clean, code, document, figure};
 use crate::core::record::opening_comment;
 use crate::core::{Error, Result};
+use crate::primitives::declared::{self, Declaration};
 use crate::primitives::safety;
 use crate::primitives::types::{TYPES, Type};
 use crate::primitives::{Example, Fallback, NAMESPACES, PRIMITIVES, Param, Primitive, reference::methods};
@@ -15,14 +16,8 @@ use crate::primitives::{Example, Fallback, NAMESPACES, PRIMITIVES, Param, Primit
 pub struct Module {
     /// `std/zoo`
     pub name: String,
-    pub text: String,
-    pub functions: Vec<ModuleFunction>,
-}
-
-pub struct ModuleFunction {
-    /// `compare(f, sets, options)`
-    pub signature: String,
-    pub comment: String,
+    pub text: &'static str,
+    pub functions: Vec<&'static Declaration>,
 }
 
 /// A figure with the script that made it.
@@ -100,6 +95,10 @@ fn links(word: &str) -> Option<String> {
     }
     if let Some(kind) = TYPES.iter().find(|kind| kind.name == name && kind.name != "tensor") {
         return Some(format!("types.html#{}", kind.name));
+    }
+    if let Some(declaration) = declared::of_stdlib(name) {
+        let module = declaration.function.namespace().unwrap_or_default();
+        return Some(format!("{}#{}", module_file(&format!("std/{module}")), anchor(&declaration.function)));
     }
     let namespace = name.strip_suffix("::")?;
     NAMESPACES.iter().any(|(known, _)| *known == namespace).then(|| namespace_file(namespace))
@@ -191,8 +190,9 @@ impl Site<'_> {
             @for module in self.modules {
                 (group(module_file(&module.name), &module.name, "a module to import", html! {
                     @for function in &module.functions {
-                        @let address = format!("{}#{}", module_file(&module.name), function.name());
-                        (line(address, function.signature.clone(), first_sentence(&function.comment), String::new()))
+                        @let p = &function.function;
+                        @let address = format!("{}#{}", module_file(&module.name), anchor(p));
+                        (line(address, short_signature(p), p.purpose, search_words(p)))
                     }
                 }))
             }
@@ -261,18 +261,12 @@ impl Site<'_> {
     }
 
     fn module(&self, module: &Module) -> String {
-        let head = html! { (comment(&opening_comment(&module.text), &links)) };
+        let head = html! { (comment(&opening_comment(module.text), &links)) };
         let main = html! {
             (search_box("this page"))
-            (contents(module.functions.iter().map(|f| (f.name().to_string(), f.name(), first_sentence(&f.comment)))))
-            @for function in &module.functions {
-                section .function id=(function.name()) data-words="" {
-                    h2 { code { (function.name()) } }
-                    div .signature { (code::plain(&function.signature)) }
-                    (comment(&function.comment, &links))
-                }
-            }
-            section id="source" { h2 { "Source" } (code::numbered(&module.text)) }
+            (contents(module.functions.iter().map(|f| (anchor(&f.function), f.function.path, f.function.purpose))))
+            @for declaration in &module.functions { (function_with(&declaration.function, 2, declaration.not_run)) }
+            section id="source" { h2 { "Source" } (code::numbered(module.text)) }
         };
         self.page(&module.name, &module_file(&module.name), &head, &main)
     }
@@ -325,12 +319,6 @@ impl Site<'_> {
     }
 }
 
-impl ModuleFunction {
-    fn name(&self) -> &str {
-        self.signature.split('(').next().unwrap_or(&self.signature)
-    }
-}
-
 /// Functions that give this type.
 fn makers(kind: &str) -> Vec<&'static Primitive> {
     let gives = |p: &&Primitive| {
@@ -338,11 +326,6 @@ fn makers(kind: &str) -> Vec<&'static Primitive> {
         returns.strip_prefix(kind).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
     };
     PRIMITIVES.iter().copied().filter(|p| p.receiver().is_none()).filter(gives).collect()
-}
-
-fn first_sentence(text: &str) -> &str {
-    let end = text.find(". ").or_else(|| text.find(".\n"));
-    end.map_or(text, |end| &text[..=end])
 }
 
 /// The signature without its options.
@@ -377,6 +360,11 @@ fn typed(text: &str) -> String {
 
 /// A function in full; `level` is that of its heading.
 fn function(primitive: &Primitive, level: u8) -> Markup {
+    function_with(primitive, level, "")
+}
+
+/// A function in full, whose example is not run for a reason.
+fn function_with(primitive: &Primitive, level: u8, not_run: &str) -> Markup {
     let heading =
         html! { code { (type_of(primitive).map_or_else(|| primitive.path.to_string(), |_| anchor(primitive))) } };
     let params =
@@ -388,10 +376,13 @@ fn function(primitive: &Primitive, level: u8) -> Markup {
             (paragraphs(primitive.purpose, &links))
             @if !params.is_empty() { (parameters("Arguments", params)) }
             @if !primitive.options.is_empty() { (parameters("Options", primitive.options)) }
-            p { strong { "Returns" } " " (inline(&typed(primitive.returns), &links)) }
+            @if !primitive.returns.is_empty() {
+                p { strong { "Returns" } " " (inline(&typed(primitive.returns), &links)) }
+            }
             (paragraphs(primitive.notes, &links))
             @if !primitive.source.is_empty() { p .note { "Source: " (clean(primitive.source)) } }
             @for shown in primitive.examples { (example(shown)) }
+            @if !not_run.is_empty() { p .note { "Not run by the tests: " (clean(not_run)) "." } }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Every function that scripts can call, one file each, listed here one line each.
 
 pub mod data;
+pub mod declared;
 pub mod examine;
 pub mod generator;
 pub mod info;
@@ -12,6 +13,7 @@ pub mod risk;
 pub mod safety;
 pub mod search;
 pub mod space;
+pub mod stdlib;
 pub mod tensor;
 pub mod tolerance;
 pub mod top;
@@ -19,6 +21,7 @@ pub mod types;
 
 pub mod plot;
 
+mod comment;
 mod primitive;
 mod words;
 
@@ -31,7 +34,6 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &top::settings::DEVICE,
     &top::settings::THREADS,
     &top::arg::ARG,
-    &top::known_options::KNOWN_OPTIONS,
     &top::show::SHOW,
     &top::save::SAVE,
     &top::help::HELP,

@@ -179,7 +179,8 @@ impl Param {
         }
     }
 
-    fn check(&self, path: &str, value: &Value) -> Result<Value> {
+    /// The value in the form that the kind promises, or what is wrong with it for the function of this path.
+    pub fn check(&self, path: &str, value: &Value) -> Result<Value> {
         let problem = |message: String| Error::argument(format!("{path}: `{}` must be {message}", self.name));
         let Some(accepted) = self.kind.accept(value) else {
             if let (Some(words), Value::Str(given)) = (self.kind.choices(), value) {
@@ -217,7 +218,7 @@ impl Param {
         Ok(accepted)
     }
 
-    fn default_value(&self) -> Option<Value> {
+    pub fn default_value(&self) -> Option<Value> {
         match self.fallback {
             Fallback::Required | Fallback::Absent(_) => None,
             Fallback::Bool(b) => Some(Value::Bool(b)),

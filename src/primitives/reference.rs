@@ -8,8 +8,10 @@ pub fn page(name: &str) -> Option<String> {
     if name.is_empty() {
         return Some(contents());
     }
-    if name == "safety" {
-        return Some(super::safety::page());
+    match name {
+        "safety" => return Some(super::safety::page()),
+        "options" => return Some(super::declared::PAGE.into()),
+        _ => {}
     }
     if let Some(primitive) = super::find(name) {
         return Some(function(primitive));
@@ -28,7 +30,7 @@ pub fn page(name: &str) -> Option<String> {
     }
     let of_name: Vec<&Primitive> = PRIMITIVES.iter().copied().filter(|p| p.name() == name).collect();
     match of_name[..] {
-        [] => None,
+        [] => super::stdlib::stdlib_page(name),
         [primitive] => Some(function(primitive)),
         _ => Some(list(&of_name)),
     }
@@ -53,7 +55,7 @@ fn contents() -> String {
     }
     let names: Vec<&str> = TYPES.iter().map(|kind| kind.name).collect();
     text += &format!("types\n  {}\n\n", names.join(", "));
-    text += "safety  what a stranger's script can and can't do\n\n";
+    text += "safety  what a stranger's script can and can't do\noptions  how functions of your own declare their options\n\n";
     text + "help(\"name\") shows one of them with its options and an example"
 }
 
@@ -86,13 +88,15 @@ fn indent(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-fn list(primitives: &[&Primitive]) -> String {
+/// Functions with a sentence each.
+pub fn list(primitives: &[&Primitive]) -> String {
     let wide = primitives.iter().map(|p| p.path.len()).max().unwrap_or(0);
     let lines: Vec<String> = primitives.iter().map(|p| format!("{:wide$}  {}", p.path, p.purpose)).collect();
     lines.join("\n")
 }
 
-fn function(primitive: &Primitive) -> String {
+/// A function in full.
+pub fn function(primitive: &Primitive) -> String {
     let mut text = format!("{}\n\n{}\n", primitive.signature(), primitive.purpose);
     let arguments: Vec<String> = primitive.params.iter().map(parameter).collect();
     if !arguments.is_empty() {
@@ -102,7 +106,9 @@ fn function(primitive: &Primitive) -> String {
     if !options.is_empty() {
         text += &format!("\noptions\n{}\n", options.join("\n"));
     }
-    text += &format!("\nreturns {}\n", primitive.returns);
+    if !primitive.returns.is_empty() {
+        text += &format!("\nreturns {}\n", primitive.returns);
+    }
     if !primitive.notes.is_empty() {
         text += &format!("\n{}\n", primitive.notes);
     }

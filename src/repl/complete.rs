@@ -4,9 +4,11 @@ use std::collections::HashSet;
 
 use super::cursor::{Callee, Cursor, Seen, Slot};
 use super::paths;
+use crate::primitives::declared::declared;
+use crate::primitives::stdlib::{stdlib_names, stdlib_text};
 use crate::primitives::{NAMESPACES, PRIMITIVES, Param, Primitive};
+use crate::script::Session;
 use crate::script::scan::{Kind, is_word};
-use crate::script::{Session, stdlib_names};
 
 /// More than this many offers help nobody, and the terminal's list has a limit of its own.
 pub const MOST: usize = 300;
@@ -106,7 +108,7 @@ fn topics(session: &Session, left: &str, typed: &str) -> (usize, Vec<Candidate>)
     let kinds = PRIMITIVES.iter().filter_map(|p| p.receiver()).map(String::from);
     let namespaces = NAMESPACES.iter().map(|(name, _)| name.to_string()).filter(|name| !name.is_empty());
     let paths = PRIMITIVES.iter().map(|p| p.path.to_string());
-    let all = namespaces.chain(kinds).chain(stdlib_names()).chain(paths);
+    let all = namespaces.chain(kinds).chain(stdlib_names()).chain(paths).chain(recipes());
     let bare = |path: &str| path.rsplit([':', '.']).next().is_some_and(|name| name.starts_with(typed));
     let mut found: Vec<Candidate> = all.clone().filter(|name| begins(name, typed)).map(Candidate::new).collect();
     if found.is_empty() {
@@ -116,6 +118,17 @@ fn topics(session: &Session, left: &str, typed: &str) -> (usize, Vec<Candidate>)
     let live = session.names().filter(|name| !typed.is_empty() && name.starts_with(typed));
     found.extend(live.map(Candidate::new));
     (left.len() - typed.len(), found)
+}
+
+/// The functions of the modules in the binary: `overfitting::compare`.
+fn recipes() -> Vec<String> {
+    let of_module = |name: String| {
+        let module = name.trim_start_matches("std/");
+        let found = stdlib_text(&name).and_then(|text| declared(module, text).ok()).unwrap_or_default();
+        let public = found.iter().filter(|f| f.public).map(|f| f.declaration.function.path.to_string());
+        public.collect::<Vec<_>>()
+    };
+    stdlib_names().into_iter().flat_map(of_module).collect()
 }
 
 /// What a command may be given: a file, or a value.
@@ -202,8 +215,8 @@ fn primitive_call(primitive: &Primitive, right: &str) -> Candidate {
 fn of_namespace(cursor: &Cursor, namespace: &str, prefix: &str, right: &str) -> Vec<Candidate> {
     if let Some(path) = cursor.module(namespace) {
         let functions = cursor.session.module_functions(&path);
-        let fitting = functions.iter().filter(|f| begins(&f.name, prefix));
-        return fitting.map(|f| called(&f.name, f.params.is_empty(), right)).collect();
+        let fitting = functions.iter().filter(|f| f.public && begins(&f.name, prefix));
+        return fitting.map(|f| called(&f.name, f.arity == 0, right)).collect();
     }
     let own = PRIMITIVES.iter().filter(|p| p.namespace() == Some(namespace) && begins(p.name(), prefix));
     own.map(|p| primitive_call(p, right)).collect()

@@ -1,6 +1,7 @@
 //! Where the cursor stands: the brackets it is in, the calls they belong to, the parameter that is being typed, and the kind
 //! of value in front of a dot. Reads the text alone, never the parser, so that unfinished code around it does not matter.
 
+use crate::primitives::declared::Declared;
 use crate::primitives::types::given_to;
 use crate::primitives::{Fallback, PRIMITIVES, Param, Primitive};
 use crate::script::scan::{Kind, Token, scan};
@@ -35,7 +36,8 @@ pub struct Frame {
 /// What a call calls.
 #[derive(Clone)]
 pub enum Callee {
-    /// A primitive; a method's receiver stands in front of the dot and not between the parentheses.
+    /// A primitive, or a function that declares what it takes; a method's receiver stands in front of the dot and not between
+    /// the parentheses.
     Primitive(&'static Primitive),
     Script(ScriptFunction),
 }
@@ -199,8 +201,9 @@ impl<'a> Cursor<'a> {
             "::" => {
                 let namespace = self.text(name.checked_sub(2)?);
                 if let Some(path) = self.module(namespace) {
-                    let functions = self.session.module_functions(&path);
-                    return functions.into_iter().find(|f| f.name == word).map(Callee::Script);
+                    let found =
+                        self.session.module_functions(&path).iter().find(|f| f.public && f.name == word).cloned();
+                    return found.map(|function| of_script(&function));
                 }
                 let known = PRIMITIVES.iter().find(|p| p.namespace() == Some(namespace) && p.name() == word);
                 known.map(|p| Callee::Primitive(p))
@@ -218,7 +221,12 @@ impl<'a> Cursor<'a> {
             _ => {
                 let own = self.session.functions().into_iter().chain(self.typed_functions());
                 let primitive = || PRIMITIVES.iter().find(|p| p.path == word).map(|p| Callee::Primitive(p));
-                own.rev().find(|f| f.name == word).map(Callee::Script).or_else(primitive)
+                let declared = || self.session.declaration(word).filter(|declaration| declaration.checks);
+                let script = |function| match declared() {
+                    Some(declaration) => Callee::Primitive(&declaration.function),
+                    None => Callee::Script(function),
+                };
+                own.rev().find(|f| f.name == word).map(script).or_else(primitive)
             }
         }
     }
@@ -527,6 +535,15 @@ impl<'a> Cursor<'a> {
             Some(_) => Seen::Live(name.into(), Vec::new()),
             None => Seen::Unknown,
         }
+    }
+}
+
+/// A function of a module: as a primitive where it declares what it takes.
+fn of_script(function: &Declared) -> Callee {
+    let declaration = function.declaration;
+    match declaration.checks {
+        true => Callee::Primitive(&declaration.function),
+        false => Callee::Script(ScriptFunction { name: function.name.clone(), params: declaration.positional.clone() }),
     }
 }
 

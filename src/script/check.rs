@@ -1,14 +1,18 @@
 //! What can be told about a script without running it: names, option names, and the arguments that it reads.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 
 use super::code::{Code, no_outer_variable};
 use super::keys::unknown_keys;
+use super::modules::{file_of, module_name};
 use super::remarks::slashes;
 use super::session::Session;
-use crate::core::{nearest, suggestion};
+use crate::core::{Result, Value, nearest, suggestion};
+use crate::primitives::declared::{Declared, declared};
+use crate::primitives::stdlib::stdlib_text;
 use crate::primitives::{NAMESPACES, PRIMITIVES, Primitive};
 
 /// Something in a script that will not work.
@@ -26,27 +30,45 @@ pub struct ScriptArgument {
     pub default: String,
 }
 
-/// Unknown functions, namespaces and option names, and calls with too many arguments.
+/// Unknown functions, namespaces and option names, options written down with a value that does not fit, and calls with too many
+/// arguments.
 pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
-    let mut aliases: BTreeSet<String> = BTreeSet::new();
+    let mut aliases: BTreeMap<String, Option<Module>> = BTreeMap::new();
     let mut own: BTreeSet<String> = ast.iter_functions().map(|f| f.name.to_string()).collect();
     let known = session.engine().collect_fn_metadata(None, |info| Some(info.metadata.name.to_string()), true);
     own.extend(known);
     let mut variables: BTreeSet<String> = BTreeSet::new();
+    let mut findings = Vec::new();
     ast.walk(&mut |path| {
         if let Some(ASTNode::Stmt(Stmt::Import(import, _))) = path.last() {
-            aliases.insert(import.1.as_str().to_string());
+            let path = match &import.0 {
+                Expr::StringConstant(path, _) => Some(path.as_str()),
+                _ => None,
+            };
+            let module = match path.and_then(|path| module(session, ast.source(), path)).transpose() {
+                Ok(module) => module,
+                Err(error) => {
+                    findings.extend(at(import.0.position(), error.message));
+                    None
+                }
+            };
+            aliases.insert(import.1.as_str().to_string(), module);
         }
         if let Some(ASTNode::Stmt(Stmt::Var(var, ..))) = path.last() {
             variables.insert(var.0.as_str().to_string());
         }
         true
     });
-    let mut findings = Vec::new();
+    let declared = declared("", text).unwrap_or_else(|error| {
+        let hint = error.hint.map_or(String::new(), |hint| format!("; {hint}"));
+        findings.push(Finding { line: 1, column: 1, message: format!("{}{hint}", error.message) });
+        Default::default()
+    });
     ast.walk(&mut |path| {
         let found = match path.last() {
             Some(ASTNode::Expr(Expr::FnCall(call, position))) => {
-                check_call(call, *position, &aliases, &own, &variables)
+                let script = Script { aliases: &aliases, own: &own, variables: &variables, declared: &declared };
+                check_call(call, *position, &script)
             }
             Some(ASTNode::Expr(Expr::MethodCall(call, position))) => check_method(call, *position, &own, session),
             _ => None,
@@ -96,18 +118,81 @@ fn at(position: Position, message: String) -> Option<Finding> {
     Some(Finding { line: position.line().unwrap_or(1), column: position.position().unwrap_or(1), message })
 }
 
-fn check_call(
-    call: &FnCallExpr,
-    position: Position,
-    aliases: &BTreeSet<String>,
-    own: &BTreeSet<String>,
-    variables: &BTreeSet<String>,
-) -> Option<Finding> {
+/// A module that a script imports: the name in front of its functions, and these.
+type Module = (String, Arc<Vec<Declared>>);
+
+/// The module that a script's import leads to, if it can be read.
+fn module(session: &Session, importer: Option<&str>, path: &str) -> Option<Result<Module>> {
+    let text = match stdlib_text(path) {
+        Some(text) => text.to_string(),
+        None => {
+            let file = file_of(importer, path).ok()?;
+            session.cx().check_read(&file).ok()?;
+            std::fs::read_to_string(file).ok()?
+        }
+    };
+    let name = module_name(path).to_string();
+    Some(declared(&name, &text).map(|functions| (name, functions)))
+}
+
+/// What a script itself brings along.
+struct Script<'s> {
+    aliases: &'s BTreeMap<String, Option<Module>>,
+    own: &'s BTreeSet<String>,
+    variables: &'s BTreeSet<String>,
+    declared: &'s [Declared],
+}
+
+/// A call of a function of a module.
+fn check_imported(call: &FnCallExpr, position: Position, alias: &str, module: &Module) -> Option<Finding> {
+    let (name, functions) = module;
+    let public = || functions.iter().filter(|f| f.public);
+    let of_name = || public().filter(|f| f.name == call.name.as_str());
+    let primitives = || PRIMITIVES.iter().filter(|p| p.namespace() == Some(name));
+    if let Some(primitive) = primitives().find(|p| p.name() == call.name.as_str())
+        && of_name().next().is_none()
+    {
+        return check_arguments(primitive, &call.args, 0, position);
+    }
+    let given = call.args.len();
+    let takes = |f: &Declared| {
+        let fewest = if f.declaration.function.options.is_empty() { f.arity } else { f.declaration.positional.len() };
+        (fewest..=f.arity).contains(&given)
+    };
+    match of_name().next() {
+        None => {
+            let known = public().map(|f| f.name.as_str()).chain(primitives().map(|p| p.name()));
+            let hint = suggestion(&call.name, known.collect::<Vec<_>>());
+            at(position, format!("there is no `{alias}::{}`; {hint}", call.name))
+        }
+        Some(function) if !of_name().any(takes) => {
+            let (path, signature) = (function.declaration.function.path, signature(function));
+            let plural = if given == 1 { "" } else { "s" };
+            at(position, format!("{path}: got {given} argument{plural}; call it as {signature}"))
+        }
+        Some(_) => {
+            let declared = of_name().find(|f| takes(f) && f.declaration.checks)?;
+            check_arguments(&declared.declaration.function, &call.args, 0, position)
+        }
+    }
+}
+
+fn signature(function: &Declared) -> String {
+    let declaration = function.declaration;
+    if declaration.checks {
+        return declaration.function.signature();
+    }
+    let options = if function.arity > declaration.positional.len() { Some("options") } else { None };
+    let names: Vec<&str> = declaration.positional.iter().map(String::as_str).chain(options).collect();
+    format!("{}({})", declaration.function.path, names.join(", "))
+}
+
+fn check_call(call: &FnCallExpr, position: Position, script: &Script) -> Option<Finding> {
     let name = call.name.as_str();
     let namespace: Vec<&str> = call.namespace.path.iter().map(|ident| ident.as_str()).collect();
     if let [namespace] = namespace[..] {
-        if aliases.contains(namespace) {
-            return None;
+        if let Some(module) = script.aliases.get(namespace) {
+            return module.as_ref().and_then(|module| check_imported(call, position, namespace, module));
         }
         if !NAMESPACES.iter().any(|(known, _)| *known == namespace) {
             let known = NAMESPACES.iter().map(|(name, _)| *name).filter(|n| !n.is_empty());
@@ -126,14 +211,21 @@ fn check_call(
     if !namespace.is_empty() || call.op_token.is_some() {
         return None;
     }
+    let declared = |f: &&Declared| f.name == name && f.declaration.checks && f.arity == call.args.len();
+    if let Some(function) = script.declared.iter().find(declared) {
+        return check_arguments(&function.declaration.function, &call.args, 0, position);
+    }
     if let Some(primitive) = PRIMITIVES.iter().find(|p| p.path == name) {
         return check_arguments(primitive, &call.args, 0, position);
     }
-    if own.contains(name) || variables.contains(name) || is_keyword(name) {
+    if script.own.contains(name) || script.variables.contains(name) || is_keyword(name) {
         return None;
     }
-    let near =
-        nearest(name, own.iter().map(String::as_str)).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+    if let Some(hint) = super::habits::in_function(name, &[]) {
+        return at(position, format!("there is no function `{name}`; {hint}"));
+    }
+    let near = nearest(name, script.own.iter().map(String::as_str))
+        .map_or(String::new(), |n| format!("; did you mean `{n}`?"));
     at(position, format!("there is no function `{name}`{near}"))
 }
 
@@ -180,13 +272,26 @@ fn check_arguments(primitive: &Primitive, arguments: &[Expr], receiver: usize, p
     if taken_as_parameter {
         return None;
     }
-    map.0.iter().find(|(key, _)| !primitive.option_names().any(|name| name == key.name.as_str())).and_then(
-        |(key, _)| {
+    map.0.iter().find_map(|(key, value)| {
+        let position = if key.pos.is_none() { *map_position } else { key.pos };
+        let Some(option) = primitive.options.iter().find(|option| option.name == key.name.as_str()) else {
             let hint = suggestion(&key.name, primitive.option_names());
-            let position = if key.pos.is_none() { *map_position } else { key.pos };
-            at(position, format!("{}: unknown option `{}`; {hint}", primitive.path, key.name))
-        },
-    )
+            return at(position, format!("{}: unknown option `{}`; {hint}", primitive.path, key.name));
+        };
+        let error = option.check(primitive.path, &plain(value)?).err()?;
+        at(position, error.message)
+    })
+}
+
+/// A number, text or bool that is written down.
+fn plain(value: &Expr) -> Option<Value> {
+    match value {
+        Expr::BoolConstant(b, _) => Some(Value::Bool(*b)),
+        Expr::IntegerConstant(i, _) => Some(Value::Int(*i)),
+        Expr::FloatConstant(x, _) => Some(Value::Float(**x)),
+        Expr::StringConstant(s, _) => Some(Value::Str(s.to_string())),
+        _ => None,
+    }
 }
 
 /// The arguments that a script reads with `arg("name", default, ...)`, in the order of its text.

@@ -7,14 +7,15 @@ use rhai::{EvalAltResult, Position};
 
 use super::code::{Code, no_outer_variable};
 use super::lower::typed;
-use super::modules::{Sources, stdlib_names};
+use super::modules::Sources;
 use super::own_names::written;
 use super::scan::{Kind, Token, is_word, scan};
 use super::session::Session;
 use super::value::ErrorHandle;
 use super::{habits, methods_of};
 use crate::core::{columns_of, nearest, suggestion, visible, visible_letters, wrapped};
-use crate::primitives::{NAMESPACES, PRIMITIVES};
+use crate::primitives::stdlib::{functions, stdlib_names};
+use crate::primitives::{NAMESPACES, PRIMITIVES, declared, find};
 use crate::term::{Paint, width};
 
 /// A line longer than this is named, not shown.
@@ -81,6 +82,7 @@ impl Diagnostic {
         let mut error = error;
         let mut source = source.to_string();
         let mut calls = Vec::new();
+        let mut caller = None;
         loop {
             match error {
                 EvalAltResult::ErrorInFunctionCall(name, inside, inner, position) => {
@@ -90,6 +92,7 @@ impl Diagnostic {
                     let name = &written(name);
                     let shown = if name.starts_with("anon$") { "a closure" } else { name.as_str() };
                     calls.insert(0, format!("in {shown}, called from {source}{line}"));
+                    caller = Some((source.clone(), *position));
                     match home {
                         Some(home) => source.clone_from(home),
                         _ if !inside.is_empty() => source.clone_from(inside),
@@ -106,7 +109,13 @@ impl Diagnostic {
                 _ => break,
             }
         }
-        let (text, at) = session.place(&source, error.position());
+        let mut position = error.position();
+        // What is wrong with what a function was given stands where it was called.
+        if let Some((from, at)) = caller.filter(|_| session.is_of_caller(&source, position)) {
+            (source, position) = (from, at);
+            calls.remove(0);
+        }
+        let (text, at) = session.place(&source, position);
         let scene = Scene { session, source: &source, text: &text, at, in_function: !calls.is_empty() };
         let words = scene.words(error);
         let place = session.sources.borrow().contains_key(&source).then(|| place(&source, &text, at, words.at.clone()));
@@ -623,7 +632,7 @@ fn around(text: &str, at: usize) -> Option<Range<usize>> {
 /// The argument of the call at this byte that a message such as "data::load: `limit` must be ..." is about.
 fn argument(text: &str, at: usize, message: &str) -> Option<Range<usize>> {
     let (path, rest) = message.split_once(": ")?;
-    let primitive = PRIMITIVES.iter().find(|p| p.path == path)?;
+    let primitive = find(path).or_else(|| declared::of_path(path).map(|declaration| &declaration.function))?;
     let name = rest.strip_prefix("unknown option ").unwrap_or(rest).strip_prefix('`')?.split('`').next()?;
     let unknown = rest.starts_with("unknown option");
     let tokens = scan(text.get(at..)?);
@@ -674,7 +683,7 @@ fn imported(alias: &str, source: &str, sources: &Sources) -> Option<(String, Vec
     // At the prompt the import was an earlier line.
     let module = importing(sources.get(source)?).or_else(|| sources.values().find_map(|text| importing(text)))?;
     let text = sources.iter().find(|(name, _)| **name == module || name.ends_with(&format!("{module}.rhai")))?.1;
-    Some((module.clone(), super::modules::functions(text).into_iter().map(|f| f.signature).collect()))
+    Some((module.clone(), functions(text).into_iter().map(|f| f.signature()).collect()))
 }
 
 fn is_operator(name: &str) -> bool {

@@ -2,11 +2,14 @@
 
 use std::any::TypeId;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use rhai::{Dynamic, Expr, FnPtr, ImmutableString, Map, Stmt};
 
+use super::modules::module_name;
 use super::session::Session;
 use super::value::{ErrorHandle, Handle, TensorHandle};
+use crate::primitives::declared::{Declaration, Declared, declared};
 
 /// A way into a value: `.name` or `["name"]`, or `[i]`.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,19 +82,18 @@ impl Session {
         self.kept.ast.statements().iter().filter_map(import).collect()
     }
 
-    /// The functions of a module that was imported, by its path.
-    pub fn module_functions(&self, path: &str) -> Vec<ScriptFunction> {
+    /// The functions of a module that was imported, by its path, with what they declare.
+    pub fn module_functions(&self, path: &str) -> Arc<Vec<Declared>> {
         let sources = self.sources.borrow();
         let file = format!("{}.rhai", path.trim_end_matches(".rhai"));
-        let Some(text) = sources.get(path).or_else(|| sources.get(&file)) else {
-            return Vec::new();
-        };
-        let parts = super::modules::functions(text).into_iter().filter_map(|function| {
-            let (name, rest) = function.signature.split_once('(')?;
-            let params = rest.trim_end_matches(')').split(',').map(str::trim).filter(|p| !p.is_empty());
-            Some(ScriptFunction { name: name.trim().into(), params: params.map(String::from).collect() })
-        });
-        parts.collect()
+        let text = sources.get(path).or_else(|| sources.get(&file));
+        text.and_then(|text| declared(module_name(path), text).ok()).unwrap_or_default()
+    }
+
+    /// What a function that was defined so far declares.
+    pub fn declaration(&self, name: &str) -> Option<&'static Declaration> {
+        let text = self.sources.borrow().get(self.kept.homes.get(name)?)?.clone();
+        declared("", &text).ok()?.iter().find(|f| f.name == name).map(|f| f.declaration)
     }
 
     /// The functions that the interpreter brings along; made once.

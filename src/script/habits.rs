@@ -614,6 +614,9 @@ pub fn in_variable(name: &str, text: &str, at: usize) -> Option<String> {
 pub fn in_function(name: &str, arguments: &[&str]) -> Option<String> {
     let first = arguments.first().copied().unwrap_or("");
     let known = match (name, first) {
+        ("known_options" | "options", _) => {
+            "a function's options are declared in the comment above it, with their kinds and defaults: help(\"options\") shows how"
+        }
         ("range", _) if arguments.len() == 1 => "numbers below n are 0..n",
         ("append", _) => "an array grows by v.push(value)",
         ("extend", _) => "an array grows by v.append(other), or v += other",

@@ -6,6 +6,7 @@ use super::check::Finding;
 use super::code::Code;
 use super::scan::Kind;
 use crate::core::suggestion;
+use crate::primitives::declared::declared;
 use crate::primitives::types::given_to;
 use crate::primitives::{PRIMITIVES, Primitive};
 
@@ -19,6 +20,18 @@ pub fn unknown_keys(text: &str) -> Vec<Finding> {
         }
         if let Some((name, keys, within)) = literal(&code, at) {
             reads(&code, name, &keys, within, &mut findings);
+        }
+    }
+    let functions = declared("", text).unwrap_or_default();
+    for function in code.functions() {
+        let name = code.tokens[function.name].start;
+        let line = text[..name].rfind('\n').map_or(0, |newline| newline + 1);
+        let known = functions.iter().find(|f| f.start == line && !f.declaration.function.options.is_empty());
+        if let Some(known) = known
+            && let Some(keys) =
+                keys_later(&code, "options", known.declaration.function.option_names().collect(), &function.body)
+        {
+            reads(&code, "options", &keys, function.body.clone(), &mut findings);
         }
     }
     findings
@@ -105,28 +118,18 @@ fn block(code: &Code, at: usize) -> Range<usize> {
 /// Methods by which a map gets keys.
 const ADDING: [&str; 5] = ["mixin", "fill_with", "set", "append", "insert"];
 
-/// The variable that is given a map written down here, or options with their names; its keys; where it may be read.
+/// The variable that is given a map written down here; its keys; where it may be read.
 fn literal<'t>(code: &Code<'t>, begin: usize) -> Option<(&'t str, Vec<&'t str>, Range<usize>)> {
     let name = code.word(begin + 1).filter(|_| code.is(begin, "let") && code.is(begin + 2, "="))?;
     let value = begin + 3;
-    let close = if code.is(value, "#{") { code.partner(value) } else { code.partner(value + 1) }?;
-    if !code.is(close + 1, ";") {
-        return None;
-    }
-    let mut keys = if code.is(value, "#{") {
-        keys_of(code, value)?
-    } else if code.is(value, "known_options") {
-        let list = (value + 2..close).find(|at| code.is(*at, "[") || code.is(*at, "#{"))?;
-        let texts = || (list + 1..code.partner(list).unwrap_or(list)).filter(|at| code.tokens[*at].kind == Kind::Text);
-        if code.is(list, "#{") {
-            keys_of(code, list)?
-        } else {
-            texts().map(|at| code.tokens[at].content(code.text)).collect()
-        }
-    } else {
-        return None;
-    };
+    let close = code.partner(value).filter(|close| code.is(value, "#{") && code.is(close + 1, ";"))?;
     let within = close + 1..block(code, begin).end;
+    let keys = keys_later(code, name, keys_of(code, value)?, &within)?;
+    Some((name, keys, within))
+}
+
+/// The keys of a map together with those that it gets here; `None` where that can't be told.
+fn keys_later<'t>(code: &Code<'t>, name: &str, mut keys: Vec<&'t str>, within: &Range<usize>) -> Option<Vec<&'t str>> {
     if given_again(code, name, within.clone()) {
         return None;
     }
@@ -142,7 +145,7 @@ fn literal<'t>(code: &Code<'t>, begin: usize) -> Option<(&'t str, Vec<&'t str>, 
             return None;
         }
     }
-    Some((name, keys, within))
+    Some(keys)
 }
 
 /// The keys of the map that is written down from this token on.

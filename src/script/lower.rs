@@ -14,10 +14,12 @@ use std::rc::Rc;
 use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, EvalContext, ImmutableString, Map, Position, Target};
 
 use super::code::{Code, NO_VARIABLES};
+use super::declare::prologue;
 use super::own_names::MARK;
 use super::scan::Kind;
 use super::value::ErrorHandle;
 use crate::core::{Error, suggestion};
+use crate::primitives::declared::Declared;
 use crate::primitives::{PRIMITIVES, Primitive};
 
 /// Methods of arrays and maps that change them and may call a closure.
@@ -165,15 +167,25 @@ impl Lowered {
     }
 }
 
-/// The text as it is to be read; `None` if it can't be read as it stands. `before` holds the functions of earlier lines.
-pub fn lowered(engine: &Engine, text: &str, before: &AST) -> Option<Lowered> {
+/// The text as it is to be read; `None` if it can't be read as it stands. `before` holds the functions of earlier lines,
+/// `declared` those of this text.
+pub fn lowered(engine: &Engine, text: &str, before: &AST, declared: &[Declared]) -> Option<Lowered> {
     let ast = engine.compile(text).ok()?;
     let methods =
         ast.iter_functions().chain(before.iter_functions()).map(|function| function.name.to_string()).collect();
     let code = Code::new(text);
-    let declared = (1..code.tokens.len()).filter(|&at| code.is(at - 1, "const")).filter_map(|at| code.word(at));
-    let constants = declared.map(String::from).collect();
+    let named = (1..code.tokens.len()).filter(|&at| code.is(at - 1, "const")).filter_map(|at| code.word(at));
+    let constants = named.map(String::from).collect();
     let mut reading = Reading { code, methods, constants, edits: Vec::new() };
+    for function in reading.code.functions() {
+        let name = reading.code.tokens[function.name].start;
+        let line = text[..name].rfind('\n').map_or(0, |newline| newline + 1);
+        let body = reading.code.tokens[function.body.start - 1].end;
+        if let Some(checks) = declared.iter().find(|f| f.start == line).and_then(prologue) {
+            // Before what is done to the first word behind the brace.
+            reading.edits.push(Edit { start: body, end: body, by: checks, rank: -2 });
+        }
+    }
     for token in 0..reading.code.tokens.len() {
         reading.written(token);
         reading.asked(token);
@@ -471,7 +483,7 @@ mod tests {
     fn positions_lead_back_to_the_text() {
         let engine = Engine::new();
         let text = "let t = [1]; t.map(|x| x + t.len()); t.sort(|a, b| a - b); let m = #{}; m.key = nosuch; m?.other";
-        let lowered = lowered(&engine, text, &AST::empty()).expect("can be read");
+        let lowered = lowered(&engine, text, &AST::empty(), &[]).expect("can be read");
         for word in ["nosuch", "other", "|a, b|", "t.len()"] {
             let there = lowered.text.find(word).expect("it is still there");
             assert_eq!(text[lowered.origin(there)..].get(..word.len()), Some(word), "{word} in {}", lowered.text);

@@ -5,73 +5,23 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use include_dir::{Dir, include_dir};
 use rhai::{AST, Engine, EvalAltResult, Module, ModuleResolver, Position, Shared};
 
 use super::bind::Namespaces;
 use super::lower::{LoweredTexts, lowered};
 use super::own_names::OwnNames;
 use super::remarks::slashes;
-use crate::core::record::opening_comment;
 use crate::core::{Cx, Error, at_home, suggestion};
-
-static STDLIB: Dir = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
+use crate::primitives::declared::declared;
+use crate::primitives::stdlib::{stdlib_names, stdlib_text};
 
 /// Texts of everything compiled so far, by source name, for error messages.
 pub type Sources = Rc<RefCell<HashMap<String, String>>>;
 
-/// Names of the modules in the binary: `std/zoo`.
-pub fn stdlib_names() -> Vec<String> {
-    let mut names: Vec<String> = STDLIB
-        .files()
-        .filter_map(|file| file.path().file_stem().and_then(|stem| stem.to_str()))
-        .map(|stem| format!("std/{stem}"))
-        .collect();
-    names.sort();
-    names
-}
-
-/// The text of a module in the binary, such as `std/zoo`.
-pub fn stdlib_text(name: &str) -> Option<&'static str> {
-    let stem = name.strip_prefix("std/")?;
-    STDLIB.get_file(format!("{stem}.rhai"))?.contents_utf8()
-}
-
-/// A function of a module's text, with the comment above it.
-pub struct ModuleFunction {
-    /// `compare(f, sets, options)`
-    pub signature: String,
-    pub comment: String,
-}
-
-/// The functions that a module offers, in the order of its text.
-pub fn functions(text: &str) -> Vec<ModuleFunction> {
-    let mut found = Vec::new();
-    let mut comment = String::new();
-    for line in text.lines() {
-        if let Some(words) = line.strip_prefix("///") {
-            comment += &format!("{}\n", words.trim());
-        } else {
-            if let Some((head, _)) = line.strip_prefix("fn ").and_then(|rest| rest.split_once(')')) {
-                found.push(ModuleFunction { signature: format!("{head})"), comment: comment.trim().into() });
-            }
-            comment.clear();
-        }
-    }
-    found
-}
-
-/// The documentation of a module in the binary, such as `std/zoo`: its opening comment and its functions.
-pub fn stdlib_page(name: &str) -> Option<String> {
-    let text = stdlib_text(name)?;
-    let mut page = opening_comment(text);
-    for function in functions(text) {
-        page += &format!("\n\n{}", function.signature);
-        if !function.comment.is_empty() {
-            page += &format!("\n    {}", function.comment.replace('\n', "\n    "));
-        }
-    }
-    Some(page)
+/// The name that stands in front of a module's functions in messages: `overfitting` for `std/overfitting`.
+pub fn module_name(name: &str) -> &str {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    file.strip_suffix(".rhai").unwrap_or(file)
 }
 
 /// A cheap handle.
@@ -209,9 +159,11 @@ impl ModuleResolver for Resolver {
         self.sources.borrow_mut().insert(key.clone(), text.clone());
         self.cx.keep_module(&name, &key, &text).map_err(raise)?;
         self.cx.add_script(&text);
+        let functions = declared(module_name(&name), &text).map_err(raise)?;
         self.under_way.borrow_mut().push(key.clone());
-        let lowered = lowered(engine, &text, &AST::empty());
-        let built = self.own_names.module(engine, &name, lowered.as_ref().map_or(&text, |lowered| &lowered.text));
+        let lowered = lowered(engine, &text, &AST::empty(), &functions);
+        let plain = lowered.as_ref().map_or(&text, |lowered| &lowered.text);
+        let built = self.own_names.module(engine, &name, plain, &functions);
         for remark in slashes(&text, std::iter::empty()) {
             let line = text[..remark.at].matches('\n').count() + 1;
             self.cx.warn(format!("{name}, line {line}: {}", remark.message));

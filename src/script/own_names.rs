@@ -15,6 +15,8 @@ use rhai::{
     ParseError, Position, RhaiFunc, Scope, Shared, Stmt, Token,
 };
 
+use crate::primitives::declared::Declared;
+
 /// Part of a name for Rhai, and of no name or text that a person types.
 pub(super) const MARK: char = 'ˑ';
 
@@ -50,8 +52,14 @@ impl OwnNames {
         });
     }
 
-    /// Compiles and runs a module's text.
-    pub fn module(&self, engine: &Engine, name: &str, text: &str) -> Result<Module, Box<EvalAltResult>> {
+    /// Compiles and runs a module's text. Functions that declare options can be called without any.
+    pub fn module(
+        &self,
+        engine: &Engine,
+        name: &str,
+        text: &str,
+        declared: &[Declared],
+    ) -> Result<Module, Box<EvalAltResult>> {
         let (plain, read) = self.compile(engine, text, Reading::default())?;
         let own: HashSet<(String, usize)> = plain
             .iter_fn_def()
@@ -69,7 +77,13 @@ impl OwnNames {
         let mut outside = (*inside).clone();
         let public = plain.iter_fn_def().filter(|f| f.access == FnAccess::Public);
         for f in public.filter(|f| own.contains(&(f.name.to_string(), f.params.len()))) {
-            offer(engine, &mut outside, &inside, number, &f.name, f.params.len())?;
+            offer(engine, &mut outside, &inside, number, &f.name, (f.params.len(), ""))?;
+        }
+        for f in declared.iter().filter(|f| f.public && !f.declaration.function.options.is_empty()) {
+            let without = f.declaration.positional.len();
+            if !own.contains(&(f.name.clone(), without)) && own.contains(&(f.name.clone(), f.arity)) {
+                offer(engine, &mut outside, &inside, number, &f.name, (without, "#{}"))?;
+            }
         }
         Ok(outside)
     }
@@ -180,19 +194,20 @@ fn calls(ast: &AST, own: &HashSet<(String, usize)>, read: &Reading) -> HashSet<P
     found
 }
 
-/// Offers a function of `inside` under its plain name.
+/// Offers a function of `inside` under its plain name, with so many arguments and what is added to them.
 fn offer(
     engine: &Engine,
     outside: &mut Module,
     inside: &Shared<Module>,
     number: usize,
     name: &str,
-    arguments: usize,
+    (arguments, added): (usize, &str),
 ) -> Result<(), ParseError> {
     // Rhai gives a module's function the imports and constants of its module where it is called through an import.
     let (import, entry) = (own("module", number), own(&own(name, number), number));
     let names = (0..arguments).map(|i| format!("a{i}")).collect::<Vec<_>>().join(", ");
-    let text = format!("fn {entry}({names}) {{ {import}::{}({names}) }}", own(name, number));
+    let comma = if arguments > 0 && !added.is_empty() { ", " } else { "" };
+    let text = format!("fn {entry}({names}) {{ {import}::{}({names}{comma}{added}) }}", own(name, number));
     let entrance = engine.compile(text)?.shared_lib().clone();
     let inside = inside.clone();
     let called = move |context: Option<NativeCallContext>, values: &mut [&mut Dynamic]| {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use rhai::{AST, Dynamic, Engine, EvalAltResult, Expr, OptimizationLevel, Position, Scope, Stmt};
 
+use super::declare::is_prologue;
 use super::diagnostic::{Diagnostic, byte};
 use super::glance::BuiltIn;
 use super::lower::{self, lowered};
@@ -16,8 +17,9 @@ use super::modules::{Resolver, Sources};
 use super::own_names::written;
 use super::remarks::slashes;
 use super::value::{Bridge, ErrorHandle, Pending};
-use super::{answers, arithmetic, bind, bounds};
+use super::{answers, arithmetic, bind, bounds, declare};
 use crate::core::{Cx, Journal, Value};
+use crate::primitives::declared::declared;
 
 /// What calls at the prompt leave behind beside variables.
 #[derive(Clone)]
@@ -97,7 +99,8 @@ impl Session {
     fn compile_to_run(&self, name: &str, text: &str) -> Result<AST, Box<Diagnostic>> {
         let plain = self.compile(name, text)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let Some(lowered) = lowered(&self.engine, text, &self.kept.ast) else { return Ok(plain) };
+        let functions = declared("", text).map_err(|error| Box::new(Diagnostic::plain(&error)))?;
+        let Some(lowered) = lowered(&self.engine, text, &self.kept.ast, &functions) else { return Ok(plain) };
         let compiled = self.engine.compile_with_scope(&self.scope, &lowered.text);
         self.modules.lowered.borrow_mut().insert(name.into(), lowered);
         let mut ast = compiled.map_err(|error| self.explain(name, &error.into()))?;
@@ -117,6 +120,12 @@ impl Session {
             None => byte(&text, position),
         };
         (text, at)
+    }
+
+    /// Whether an error there is about what a function was called with.
+    pub(super) fn is_of_caller(&self, source: &str, position: Position) -> bool {
+        let lowered = self.modules.lowered.borrow();
+        lowered.get(source).is_some_and(|lowered| is_prologue(&lowered.text, byte(&lowered.text, position)))
     }
 
     /// Runs a script and gives the value of its last expression.
@@ -362,6 +371,7 @@ fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> Engine {
     modules.register(&mut engine);
     arithmetic::register(&mut engine);
     lower::register(&mut engine);
+    declare::register(&mut engine, bridge);
     answers::register(&mut engine);
     bounds::register(&mut engine, cx);
     modules.add_namespaces(bind::register(&mut engine, cx, bridge));

@@ -2,7 +2,6 @@
 
 pub mod arg;
 pub mod help;
-pub mod known_options;
 pub mod save;
 pub mod settings;
 pub mod show;

@@ -1,8 +1,8 @@
 use super::Command;
 use crate::core::{Error, Result, Value, suggestion, wrapped};
+use crate::primitives::stdlib::{stdlib_names, stdlib_page};
 use crate::primitives::{PRIMITIVES, reference};
 use crate::repl::prompt::{Next, Prompt};
-use crate::script::{stdlib_names, stdlib_page};
 use crate::term::width;
 
 pub static DOC: Command = Command {
@@ -17,7 +17,10 @@ const WIDEST: usize = 110;
 
 fn run(prompt: &mut Prompt, name: &str) -> Result<Next> {
     let name = name.trim_end_matches("()");
-    let page = stdlib_page(name).or_else(|| reference::page(name)).or_else(|| variable(prompt, name));
+    let page = stdlib_page(name)
+        .or_else(|| reference::page(name))
+        .or_else(|| variable(prompt, name))
+        .or_else(|| own_function(prompt, name));
     let Some(page) = page else {
         let modules = stdlib_names();
         let known: Vec<&str> =
@@ -29,6 +32,18 @@ fn run(prompt: &mut Prompt, name: &str) -> Result<Next> {
     let rest = wrapped(&lines.collect::<Vec<_>>().join("\n"), width().min(WIDEST));
     println!("{}\n{rest}", prompt.screen.paint().strong(&first));
     Ok(Next::Line)
+}
+
+/// What the comment above a function of the session, or of a module that it imported, says.
+fn own_function(prompt: &Prompt, name: &str) -> Option<String> {
+    let session = prompt.session.borrow();
+    let Some((alias, name)) = name.split_once("::") else {
+        return session.declaration(name).map(|declaration| reference::function(&declaration.function));
+    };
+    let (_, path) = session.imports().into_iter().rev().find(|(known, _)| known == alias)?;
+    let functions = session.module_functions(&path);
+    let found = functions.iter().find(|f| f.public && f.name == name)?;
+    Some(reference::function(&found.declaration.function))
 }
 
 /// What a variable holds, and what its type can do; of `variable.method` what the method does.

@@ -1,0 +1,86 @@
+//! The modules in the binary, such as `std/zoo`: their texts, and what the comments above their functions say.
+
+use include_dir::{Dir, include_dir};
+
+use super::{declared, reference};
+use crate::core::record::opening_comment;
+
+static STDLIB: Dir = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
+
+/// Names of the modules in the binary: `std/zoo`.
+pub fn stdlib_names() -> Vec<String> {
+    let mut names: Vec<String> = STDLIB
+        .files()
+        .filter_map(|file| file.path().file_stem().and_then(|stem| stem.to_str()))
+        .map(|stem| format!("std/{stem}"))
+        .collect();
+    names.sort();
+    names
+}
+
+/// The text of a module in the binary, such as `std/zoo`.
+pub fn stdlib_text(name: &str) -> Option<&'static str> {
+    let stem = name.strip_prefix("std/")?;
+    STDLIB.get_file(format!("{stem}.rhai"))?.contents_utf8()
+}
+
+/// A function of a text, with the comment above it.
+pub struct ModuleFunction {
+    pub name: String,
+    pub parameters: Vec<String>,
+    pub comment: String,
+    pub public: bool,
+    /// The byte where its line begins.
+    pub start: usize,
+}
+
+impl ModuleFunction {
+    /// `compare(f, sets, options)`
+    pub fn signature(&self) -> String {
+        format!("{}({})", self.name, self.parameters.join(", "))
+    }
+}
+
+/// The functions of a text, in its order.
+pub fn functions(text: &str) -> Vec<ModuleFunction> {
+    let mut found = Vec::new();
+    let mut comment = String::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if let Some(words) = line.strip_prefix("///") {
+            comment += &format!("{}\n", words.strip_prefix(' ').unwrap_or(words).trim_end());
+        } else {
+            let (public, rest) = match line.strip_prefix("private ") {
+                Some(rest) => (false, rest),
+                None => (true, line),
+            };
+            let head =
+                rest.strip_prefix("fn ").and_then(|rest| rest.split_once(')')).and_then(|(h, _)| h.split_once('('));
+            if let Some((name, parameters)) = head {
+                let parameters = parameters.split(',').map(str::trim).filter(|name| !name.is_empty());
+                found.push(ModuleFunction {
+                    name: name.trim().into(),
+                    parameters: parameters.map(String::from).collect(),
+                    comment: comment.trim_end().into(),
+                    public,
+                    start,
+                });
+            }
+            comment.clear();
+        }
+        start += line.len();
+    }
+    found
+}
+
+/// The documentation of a module in the binary, `std/zoo`, or of one of its functions, `zoo::lenet5_advertorch`.
+pub fn stdlib_page(name: &str) -> Option<String> {
+    if let Some(declaration) = declared::of_stdlib(name) {
+        return Some(reference::function(&declaration.function));
+    }
+    let text = stdlib_text(name)?;
+    let module = name.strip_prefix("std/")?;
+    let found = declared::declared(module, text).ok()?;
+    let public: Vec<_> = found.iter().filter(|f| f.public).map(|f| &f.declaration.function).collect();
+    Some(format!("{}\n\n{}", opening_comment(text), reference::list(&public)))
+}
