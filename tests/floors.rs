@@ -1,36 +1,35 @@
-//! The plan of the house: a folder imports only from its own floor and those below.
+//! The plan of the house: a folder imports only from its own floor and those below, folders on one floor in one direction, and no two
+//! files import each other in a circle.
 
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
-const FLOORS: [(&str, usize); 21] = [
-    ("core", 0),
-    ("maths", 1),
-    ("model", 2),
-    ("generator", 2),
-    ("data", 2),
-    ("render", 2),
-    ("space", 3),
-    ("search", 4),
-    ("objective", 4),
-    ("train", 4),
-    ("estimate", 5),
-    ("judge", 5),
-    ("plot", 5),
-    ("primitives", 6),
-    ("script", 7),
-    ("term", 7),
-    ("page", 7),
-    ("sandbox", 7),
-    ("repl", 8),
-    ("cli", 8),
-    ("main.rs", 9),
+use syn::visit::{self, Visit};
+
+/// From the ground up. Folders on one floor may import those before them.
+const FLOORS: [&[&str]; 10] = [
+    &["core"],
+    &["maths"],
+    &["render", "data", "model", "generator"],
+    &["space"],
+    &["objective", "search", "train"],
+    &["estimate", "judge", "plot"],
+    &["primitives"],
+    &["term", "sandbox", "script", "page"],
+    &["repl", "cli"],
+    &["main.rs"],
 ];
 
-fn floor(name: &str) -> Option<usize> {
-    FLOORS.iter().find(|(folder, _)| *folder == name).map(|(_, floor)| *floor)
+/// What stands below the interpreter.
+const PLAIN: usize = 7;
+
+/// The floor of a folder, and its place there.
+fn place(name: &str) -> Option<(usize, usize)> {
+    let on = |floor: usize| Some((floor, FLOORS[floor].iter().position(|folder| *folder == name)?));
+    (0..FLOORS.len()).find_map(on)
 }
 
-fn sources(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("src can be read") {
         let path = entry.expect("src can be read").path();
         if path.is_dir() {
@@ -41,50 +40,165 @@ fn sources(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// Names of top-level folders that a text imports: what follows `crate::`, alone or in braces.
-fn imports(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for part in text.split("crate::").skip(1) {
-        let names: Vec<&str> = match part.strip_prefix('{') {
-            Some(list) => list.split('}').next().unwrap_or("").split(',').collect(),
-            None => vec![part],
-        };
-        for name in names {
-            found.push(name.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect());
-        }
-    }
-    found
+/// A file below `src`: its module's path, and every path that it names, from the crate's root.
+struct Source {
+    file: PathBuf,
+    module: Vec<String>,
+    named: BTreeSet<Vec<String>>,
+    /// The first words of all paths that begin elsewhere.
+    others: BTreeSet<String>,
 }
 
-#[test]
-fn imports_point_down() {
+/// Collects the paths of a file: `use` trees, and paths in types, expressions and macros' arguments that parse as such.
+struct Paths<'a> {
+    module: &'a [String],
+    named: BTreeSet<Vec<String>>,
+    others: BTreeSet<String>,
+    /// Inside `mod tests`, whose `super` is the file itself.
+    inner: usize,
+    tests: bool,
+}
+
+impl Paths<'_> {
+    fn add(&mut self, path: &[String]) {
+        let Some(first) = path.first() else { return };
+        let mut base: Vec<String> = match first.as_str() {
+            "crate" => vec![],
+            "self" => self.module.to_vec(),
+            "super" => self.module.to_vec(),
+            other => {
+                self.others.insert(other.to_string());
+                return;
+            }
+        };
+        let supers = path.iter().take_while(|word| *word == "super").count();
+        base.truncate(base.len().saturating_sub(supers.saturating_sub(self.inner)));
+        let rest = path.iter().skip(supers.max(1));
+        base.extend(rest.cloned());
+        self.named.insert(base);
+    }
+
+    fn tree(&mut self, before: &[String], tree: &syn::UseTree) {
+        let with = |word: &syn::Ident| [before, &[word.to_string()]].concat();
+        match tree {
+            syn::UseTree::Path(path) => self.tree(&with(&path.ident), &path.tree),
+            syn::UseTree::Name(name) => self.add(&with(&name.ident)),
+            syn::UseTree::Rename(name) => self.add(&with(&name.ident)),
+            syn::UseTree::Glob(_) => self.add(before),
+            syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.tree(before, tree)),
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Paths<'_> {
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        // What a folder offers to the outside is no need of its own.
+        if matches!(item.vis, syn::Visibility::Inherited) {
+            self.tree(&[], &item.tree);
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        if path.segments.len() > 1 {
+            let words: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+            self.add(&words);
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        let test = item.attrs.iter().any(|attribute| attribute.path().is_ident("cfg"));
+        if test && !self.tests {
+            return;
+        }
+        self.inner += 1;
+        visit::visit_item_mod(self, item);
+        self.inner -= 1;
+    }
+}
+
+/// `tests`: whether the unit tests of a file have a say.
+fn read(tests: bool) -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);
     assert!(files.len() > 30, "the sources were not found");
+    let source = |path: PathBuf| {
+        let file = path.strip_prefix(&root).expect("below src").to_path_buf();
+        let mut module: Vec<String> =
+            file.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        module.retain(|part| part != "mod" && part != "lib");
+        let text = std::fs::read_to_string(&path).expect("a source file");
+        let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let mut paths = Paths { module: &module, named: BTreeSet::new(), others: BTreeSet::new(), inner: 0, tests };
+        paths.visit_file(&parsed);
+        let (named, others) = (paths.named, paths.others);
+        Source { file, module, named, others }
+    };
+    files.into_iter().map(source).collect()
+}
+
+#[test]
+fn imports_point_down() {
     let mut wrong = Vec::new();
-    for file in files {
-        let inside = file.strip_prefix(&root).expect("below src");
-        let own = inside.iter().next().and_then(|part| part.to_str()).expect("a name");
+    for source in read(true) {
+        let own = source.file.iter().next().and_then(|part| part.to_str()).expect("a name");
         if own == "lib.rs" {
             continue;
         }
-        let own_floor = floor(own).unwrap_or_else(|| panic!("{own} has no floor in the plan"));
-        let text = std::fs::read_to_string(&file).expect("a source file");
-        for name in imports(&text) {
-            let Some(other) = floor(&name) else { continue };
-            let beside = other == own_floor && name != own && own_floor >= 7;
-            if other > own_floor || beside && !(own == "script" && name == "term") {
-                wrong.push(format!("{} imports {name}", inside.display()));
+        let (floor, at) = place(own).unwrap_or_else(|| panic!("{own} has no floor in the plan"));
+        for name in &source.named {
+            let Some(folder) = name.first().filter(|name| *name != own) else { continue };
+            if place(folder).is_some_and(|other| other > (floor, at)) {
+                wrong.push(format!("{} imports {}", source.file.display(), name.join("::")));
             }
         }
-        if own_floor < 7 {
-            for library in ["rhai", "rustyline"] {
-                if text.contains(&format!("use {library}")) || text.contains(&format!("{library}::")) {
-                    wrong.push(format!("{} uses {library}", inside.display()));
+        if floor < PLAIN {
+            let libraries = ["rhai", "rustyline"].iter().filter(|library| source.others.contains(**library));
+            wrong.extend(libraries.map(|library| format!("{} uses {library}", source.file.display())));
+        }
+    }
+    assert!(wrong.is_empty(), "arrows that point up:\n{}", wrong.join("\n"));
+}
+
+/// The session, its modules and what explains them still know one another; no other file may join them.
+const KNOT: [&str; 8] = ["answers", "bind", "declare", "diagnostic", "glance", "lower", "modules", "session"];
+
+/// A folder's `mod.rs` stands for the folder: what it lists may use what it defines.
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let sources = read(false);
+    let modules: BTreeMap<&[String], usize> =
+        sources.iter().enumerate().map(|(number, source)| (&source.module[..], number)).collect();
+    let folder =
+        |number: usize| sources[number].file.file_name().is_some_and(|name| name == "mod.rs" || name == "lib.rs");
+    let needs = |number: usize| -> BTreeSet<usize> {
+        let owner = |path: &Vec<String>| (0..=path.len()).rev().find_map(|n| modules.get(&path[..n]).copied());
+        let all = sources[number].named.iter().filter_map(owner);
+        all.filter(|&other| other != number && !folder(other) && !folder(number)).collect()
+    };
+    let needs: Vec<BTreeSet<usize>> = (0..sources.len()).map(needs).collect();
+    let mut circles = BTreeSet::new();
+    for from in 0..sources.len() {
+        let (mut way, mut seen) = (vec![(from, vec![from])], BTreeSet::new());
+        while let Some((at, path)) = way.pop() {
+            for &next in &needs[at] {
+                if next == from {
+                    let names: Vec<String> = path.iter().map(|&n| sources[n].file.display().to_string()).collect();
+                    let mut key = names.clone();
+                    key.sort();
+                    circles.insert((key, names.join(" -> ")));
+                } else if seen.insert(next) {
+                    way.push((next, [&path[..], &[next]].concat()));
                 }
             }
         }
     }
-    assert!(wrong.is_empty(), "arrows that point up:\n{}", wrong.join("\n"));
+    let knot: BTreeSet<String> = KNOT.iter().map(|name| format!("script/{name}.rs")).collect();
+    let tied: BTreeSet<String> = circles.iter().flat_map(|(files, _)| files.iter().cloned()).collect();
+    let left: Vec<&String> = knot.difference(&tied).collect();
+    assert!(left.is_empty(), "no longer part of a circle, so strike them from KNOT: {left:?}");
+    let told: BTreeMap<Vec<String>, String> =
+        circles.into_iter().filter(|(files, _)| !files.iter().all(|file| knot.contains(file))).collect();
+    assert!(told.is_empty(), "circles:\n{}", told.values().cloned().collect::<Vec<_>>().join("\n"));
 }

@@ -344,8 +344,13 @@ fn textures_stand_upright() {
     texture.save(folder.path().join("corners.png")).expect("saved");
     write(folder.path(), "m.mtl", "newmtl m\nKd 1 1 1\nmap_Kd corners.png\n");
     let text = format!("mtllib m.mtl\n{SQUARE}vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nusemtl m\nf 1/1 2/2 3/3 4/4\n");
-    let mesh = read_obj(&Cx::default(), "square", &[write(folder.path(), "s.obj", &text)], &mut Textures::default())
-        .expect("read");
+    let mesh = read_obj(
+        &Cx::default(),
+        "square",
+        &[write(folder.path(), "s.obj", &text)],
+        &mut Textures::new(viva::data::picture::read),
+    )
+    .expect("read");
     assert_eq!(mesh.triangles().len(), 2, "a square is two triangles");
     let view = View { azimuth: 0.0, elevation: 0.0, light_azimuth: 0.0, light_elevation: 0.0, ..canonical() };
     let pixels = picture(&mesh, &view, 64);
@@ -389,7 +394,8 @@ fn files_that_are_not_meshes_are_refused() {
     for (text, wanted) in cases {
         let path = write(folder, "m.obj", text);
         let error =
-            read_obj(&Cx::default(), "m", std::slice::from_ref(&path), &mut Textures::default()).expect_err(text);
+            read_obj(&Cx::default(), "m", std::slice::from_ref(&path), &mut Textures::new(viva::data::picture::read))
+                .expect_err(text);
         let said = format!("{error} {}", error.hint.clone().unwrap_or_default());
         assert!(
             said.contains(wanted) && said.contains("m.obj") || said.contains("missing.png") || said.contains("bad.png"),

@@ -12,8 +12,8 @@ use viva::model::{Layer, Model, Module, Network};
 use viva::objective::{Aim, Wanted};
 use viva::script::Session;
 use viva::search::{
-    Adef, Bim, Candidates, CaseBatch, Densities, Examination, Gradient, GradientSearch, Place, Schedule, Sight, Start,
-    examine,
+    Adef, Bim, BimStart, Candidates, CaseBatch, Densities, Examination, Gradient, GradientSearch, Place, Schedule,
+    Sight, examine,
 };
 use viva::space::{About, Affine, Bounds, Deform, Factored, Fill, Norm, Pixels, Space};
 

@@ -7,6 +7,7 @@ mod doc;
 mod repeat;
 mod report;
 mod run;
+mod run_options;
 mod version;
 
 use std::ffi::OsString;

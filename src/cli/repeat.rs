@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value as Json, json};
 
 use super::compare::{self, Compared};
-use super::run::Options;
+use super::run_options::Options;
 use super::{Failure, Outcome};
 use crate::core::record::{Begun, Library, Record, differences, machine, nothing_begun, versions};
 use crate::core::{Cx, Digest, Error, Result, device_name, visible};

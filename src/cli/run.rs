@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::repeat::{Repeat, repeating};
+use super::run_options::Options;
 use super::{Failure, Outcome, read_script};
 use crate::core::record::{Begun, Change, REVISION, Record, nothing_begun, opening_comment};
 use crate::core::{
@@ -12,29 +13,9 @@ use crate::core::{
 };
 use crate::page::quoted;
 use crate::primitives::stdlib::stdlib_text;
-use crate::sandbox::{FLAGS, Flags, Sandbox, Wanted, hold, named};
+use crate::sandbox::{FLAGS, Sandbox, Wanted, hold, named};
 use crate::script::{ScriptArgument, Session, file_of, script_arguments};
 use crate::term::{context, default_device, stop_on_signals};
-
-#[derive(Default)]
-pub(super) struct Options {
-    pub script: Option<String>,
-    pub out: Option<PathBuf>,
-    resume: Option<PathBuf>,
-    changed: bool,
-    pub verify: bool,
-    pub seed: Option<u64>,
-    pub device: Option<String>,
-    pub threads: Option<usize>,
-    flags: Flags,
-    /// What was behind `--allow-write` as a word of its own.
-    written: Option<String>,
-    /// Files and folders that the command line names.
-    pub named: Vec<PathBuf>,
-    json: bool,
-    help: bool,
-    pub arguments: BTreeMap<String, String>,
-}
 
 const OWN: [&str; 10] = ["out", "resume", "changed", "verify", "seed", "device", "threads", "memory", "json", "help"];
 

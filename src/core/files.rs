@@ -160,6 +160,22 @@ pub fn broken_seal(text: &str) -> Option<&'static str> {
     }
 }
 
+/// A key as part of a file name.
+pub fn file_name(key: &str) -> String {
+    if key.is_empty() {
+        return "value".into();
+    }
+    let mut name = String::new();
+    for c in key.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }) {
+        // File names are limited in bytes.
+        if name.len() + c.len_utf8() > 80 {
+            break;
+        }
+        name.push(c);
+    }
+    name
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,11 +14,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::cx::Traces;
-use super::stored::{Disk, Place};
+pub use super::stored::State;
+use super::stored::{Disk, Place, first_u64};
 use super::{Cx, Digest, Error, Result, Tensor};
-
-/// Tensors by name: all that the rest of a call depends on.
-pub type State = Vec<(String, Tensor)>;
 
 /// A state is saved no more often than this, and takes no more than a twentieth of the time.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -127,12 +125,6 @@ impl Journal {
         self.counts.borrow_mut().clear();
         self.present.borrow_mut().clear();
     }
-}
-
-pub(super) fn first_u64(bytes: &[u8]) -> u64 {
-    let mut first = [0; 8];
-    first.copy_from_slice(&bytes[..8]);
-    u64::from_le_bytes(first)
 }
 
 /// A long call under way; without a journal it remembers nothing and costs nothing.

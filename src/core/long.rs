@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use tch::Kind;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::value::number;
-use super::{Result, Table, Tensor, Value};
+use super::{Result, Table, Tensor, Value, number};
 
 /// Rows of a table or a matrix that are shown: the first and the last ones.
 const ROWS: usize = 40;

@@ -15,6 +15,7 @@ mod json;
 mod long;
 mod machine;
 pub mod memory;
+mod number;
 mod packed;
 pub mod permissions;
 pub mod record;
@@ -36,11 +37,12 @@ pub use home::{at_home, below_home};
 pub use journal::{Journal, LongCall, State};
 pub use json::strict_json;
 pub use long::{columns_of, cut, quoted, wrapped};
+pub use number::{number, significant};
 pub use packed::Packed;
 pub use table::Table;
 pub use tensor::{
     Tensor, attempt, cuda_available, device_name, failed_call, in_parallel, in_stream, normal_within_two_deviations,
     random, resolve_device, set_threads, settle_kernels, tune_allocator, with_stream, with_stream_of,
 };
-pub use value::{Callback, Object, Value, number, significant};
+pub use value::{Callback, Object, Value};
 pub use visible::{picture, visible, visible_letters};

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Value as Json, json};
 
 pub use super::begun::{Begun, InputSeen, damaged_files, files_of, nothing_begun};
-use super::files::{self, TEMPORARY, sealed};
+use super::files::{self, TEMPORARY, file_name, sealed};
 pub use super::machine::{LIBTORCH, REVISION, differences, machine, versions};
 use super::tensor::device_name;
 use super::texts::{self, MODULES};
@@ -582,20 +582,4 @@ pub fn opening_comment(script: &str) -> String {
     let plain =
         |line: &str| line.trim_start_matches('/').strip_prefix(' ').unwrap_or(line.trim_start_matches('/')).to_string();
     lines.map(plain).collect::<Vec<_>>().join("\n")
-}
-
-/// A key as part of a file name.
-pub fn file_name(key: &str) -> String {
-    if key.is_empty() {
-        return "value".into();
-    }
-    let mut name = String::new();
-    for c in key.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }) {
-        // File names are limited in bytes.
-        if name.len() + c.len_utf8() > 80 {
-            break;
-        }
-        name.push(c);
-    }
-    name
 }

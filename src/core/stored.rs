@@ -10,8 +10,10 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::files::{self, COPY_AGAIN};
-use super::journal::{State, first_u64};
 use super::{Digest, Error, ErrorKind, Result, Tensor};
+
+/// Tensors by name: all that the rest of a call depends on.
+pub type State = Vec<(String, Tensor)>;
 
 const MAGIC: &[u8; 16] = b"viva journal 3\n\0";
 
@@ -299,4 +301,10 @@ fn seal_of(key: u64, state: &[(String, Tensor)]) -> Result<Tensor> {
     let parts = digests.iter().flat_map(|(name, digest)| [*name, &digest.0[..]]);
     let parts: Vec<&[u8]> = std::iter::once(&key[..]).chain(parts).collect();
     Ok(Tensor::f_from_slice(&Digest::of_parts(&parts).0)?)
+}
+
+pub(super) fn first_u64(bytes: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    first.copy_from_slice(&bytes[..8]);
+    u64::from_le_bytes(first)
 }

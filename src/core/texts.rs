@@ -5,8 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
-use super::files::{self, COPY_AGAIN};
-use super::record::file_name;
+use super::files::{self, COPY_AGAIN, file_name};
 use super::{Digest, Error, Result};
 
 /// The folder of imported texts in a run folder.

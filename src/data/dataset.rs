@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tch::Device;
 
-use super::drawn::Latents;
+use super::latents::Latents;
+use super::numbering::MAX_CLASSES;
 use super::objects::Objects;
 use crate::core::{Cx, Digest, Error, Result, Tensor, Value};
 
@@ -521,9 +522,6 @@ impl Dataset {
         cx.record_input_from("data", &self.name, self.digest, path);
     }
 }
-
-/// More classes than any data set has; keeps a stray label from naming millions.
-pub(super) const MAX_CLASSES: usize = 1_000_000;
 
 fn check_labels(name: &str, labels: &[i64], classes: usize) -> Result<()> {
     match labels.iter().enumerate().find(|(_, label)| **label < 0 || **label >= classes as i64) {

@@ -3,21 +3,9 @@
 use std::sync::Arc;
 
 use super::dataset::{Dataset, Source};
+use super::latents::Latents;
 use super::memory::from_tensor;
-use crate::core::{Digest, Result, Tensor, Value};
-
-/// What images were drawn of.
-#[derive(Clone)]
-pub struct Latents {
-    /// The generator's identity.
-    pub by: Digest,
-    /// Numbers of a latent vector.
-    pub width: usize,
-    /// One latent vector after the other.
-    pub values: Arc<[f32]>,
-    /// The labels that the generator was asked for, whatever they are called later.
-    pub labels: Arc<[i64]>,
-}
+use crate::core::{Result, Tensor, Value};
 
 struct Drawn {
     images: Arc<dyn Source>,

@@ -213,7 +213,7 @@ fn from_csv(cx: &Cx, path: &Path, classes: &Classes) -> Result<Listing> {
         let (line, row) = row?;
         let wrong = |what: String| Error::file(path, format!("line {line}: {what}"));
         let label: i64 = row[number].parse().map_err(|_| wrong(format!("{:?} is no class number", &row[number])))?;
-        if !(0..super::dataset::MAX_CLASSES as i64).contains(&label) {
+        if !(0..super::numbering::MAX_CLASSES as i64).contains(&label) {
             return Err(wrong(format!("class number {label}; they count from 0")));
         }
         if let Some(name) = name.map(|name| &row[name]).filter(|name| !name.is_empty()) {

@@ -108,7 +108,7 @@ pub(super) fn byte_to_float(byte: u8) -> f32 {
 /// Names `0, 1, ...` for labels that have none.
 pub(super) fn numbered_classes(labels: &[i64]) -> Result<Vec<String>> {
     let n = labels.iter().max().map_or(0, |&label| label.max(-1).saturating_add(1)) as usize;
-    if n > super::dataset::MAX_CLASSES {
+    if n > super::numbering::MAX_CLASSES {
         return Err(Error::data(format!("label {} is too large", n - 1)).hint("labels count from 0, one per class"));
     }
     Ok((0..n).map(|label| label.to_string()).collect())

@@ -1,5 +1,6 @@
 //! Images and labels: a data set and the formats and drawings it can come from, one file each.
 
+mod attributes;
 mod choose;
 mod cifar;
 mod contents;
@@ -11,6 +12,7 @@ mod glyphs;
 mod idx;
 mod join;
 mod jpeg;
+mod latents;
 mod layout;
 mod listing;
 mod load;
@@ -34,8 +36,9 @@ mod views;
 mod window;
 
 pub use dataset::{Dataset, Edge, PixelScale, Preprocessing, Source};
-pub use drawn::{Latents, drawn};
+pub use drawn::drawn;
 pub use glyphs::{Glyphs, Polarity, Position, Split};
+pub use latents::Latents;
 pub use load::{Load, load, source};
 pub use look::Look;
 pub use memory::from_tensor;

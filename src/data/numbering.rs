@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::dataset::MAX_CLASSES;
 use super::sheet::{Sheet, bytes};
 use crate::core::{Budget, Cx, Error, Result, cut, strict_json, suggestion};
+
+/// More classes than any data set has; keeps a stray label from naming millions.
+pub(super) const MAX_CLASSES: usize = 1_000_000;
 
 /// WordNet ids of ImageNet-1k's classes, in the order of their numbers (as in timm's `imagenet_synsets.txt`).
 static IMAGENET: &str = include_str!("imagenet_wnids.txt");

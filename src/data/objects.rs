@@ -153,7 +153,7 @@ pub fn read_objects(cx: &Cx, path: &Path, size: usize) -> Result<Dataset> {
             .hint("wanted are .obj files in one folder per class, or a meshes.csv with the columns class and file; is it the folder above?"));
     }
     let task = cx.progress("reading objects", Some(listed.len() as u64));
-    let (mut textures, mut objects, mut digests) = (Textures::default(), vec![], vec![]);
+    let (mut textures, mut objects, mut digests) = (Textures::new(super::picture::read), vec![], vec![]);
     let mut classes: Vec<String> = listed.iter().map(|one| one.class.clone()).collect();
     classes.sort();
     classes.dedup();

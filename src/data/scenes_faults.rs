@@ -4,7 +4,7 @@
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
-use super::scenes::Attributes;
+use super::attributes::Attributes;
 
 /// An attribute of scenes, with two ways that it can be which anyone tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rand::seq::SliceRandom;
 
-use super::verdict::Test;
+use super::verdict::{Test, fields};
 use crate::core::{Cx, Error, Result, Value, number, random, significant};
 use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use crate::maths::betting::{Bets, Outcome, Sides};
@@ -22,10 +22,6 @@ fn check(what: &str, values: &[f64]) -> Result<()> {
         Some(i) => Err(Error::data(format!("the values of {what} must be finite numbers, value {i} is {}", values[i]))),
         None => Ok(()),
     }
-}
-
-pub(super) fn map<const N: usize>(entries: [(&str, Value); N]) -> BTreeMap<String, Value> {
-    entries.map(|(name, value)| (name.to_string(), value)).into()
 }
 
 /// The paper's pairwise test on T_1 .. T_m (Section 3.2).
@@ -84,7 +80,7 @@ impl Test for Pairwise {
     }
 
     fn map(&self) -> BTreeMap<String, Value> {
-        map([
+        fields([
             ("m", Value::Int(self.m as i64)),
             ("difference", Value::Float(self.difference)),
             ("sigma", Value::Float(self.sigma)),
@@ -152,7 +148,7 @@ impl Test for Interval {
     }
 
     fn map(&self) -> BTreeMap<String, Value> {
-        map([
+        fields([
             ("m", Value::Int(self.m as i64)),
             ("error", Value::Float(self.error)),
             ("weighted_error", Value::Float(self.weighted_error)),
@@ -263,7 +259,7 @@ impl Test for Betting {
     }
 
     fn map(&self) -> BTreeMap<String, Value> {
-        map([
+        fields([
             ("m", Value::Int(self.m as i64)),
             ("difference", Value::Float(self.difference)),
             ("sigma", Value::Float(self.sigma)),

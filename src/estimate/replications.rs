@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
-use super::independence::{interval_test, map, pairwise_test, stakes};
+use super::independence::{interval_test, pairwise_test, stakes};
+use super::verdict::fields;
 use crate::core::{Cx, Error, Result, Tensor, Value, in_parallel};
 use crate::maths::bernstein::mean_variance;
 use crate::maths::betting::Bets;
@@ -61,7 +62,7 @@ fn truth(b: bool) -> f64 {
 /// `pairwise_test` on every row.
 pub fn pairwise_tests(cx: &Cx, samples: &Tensor, range: f64, delta: f64) -> Result<Columns> {
     let rows = each_row(cx, "pairwise tests", samples, |t| pairwise_test(t, range, delta))?;
-    Ok(map([
+    Ok(fields([
         ("m", Value::Int(samples.size()[1])),
         ("difference", column(&rows, |test| test.difference)?),
         ("sigma", column(&rows, |test| test.sigma)?),
@@ -85,7 +86,7 @@ pub fn interval_tests(cx: &Cx, losses: &Tensor, weighted: &Tensor, delta: f64) -
         let (losses, weighted) = pair.split_at(pair.len() / 2);
         interval_test(losses, weighted, delta)
     })?;
-    Ok(map([
+    Ok(fields([
         ("m", Value::Int(losses.size()[1])),
         ("error", column(&rows, |test| test.error)?),
         ("weighted_error", column(&rows, |test| test.weighted_error)?),
@@ -111,7 +112,7 @@ pub fn betting_tests(cx: &Cx, samples: &Tensor, bets: Bets, ladder: bool) -> Res
         };
         Ok((mean_variance(t.iter().copied()), outcome, p))
     })?;
-    Ok(map([
+    Ok(fields([
         ("m", Value::Int(samples.size()[1])),
         ("sides", Value::Int(bets.sides.count())),
         ("difference", column(&rows, |row| row.0.0)?),

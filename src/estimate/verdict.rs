@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use super::independence::map;
 use crate::core::{Value, significant};
 use crate::maths::power::{ENOUGH, Law, Planned};
+
+pub(super) fn fields<const N: usize>(entries: [(&str, Value); N]) -> BTreeMap<String, Value> {
+    entries.map(|(name, value)| (name.to_string(), value)).into()
+}
 
 /// What a test can say: the paper's two answers, and that it could not have said anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,9 +113,9 @@ impl Power {
     pub fn map(&self) -> Value {
         let needed = GAPS.iter().zip(self.needed).map(|(gap, images)| {
             let images = images.map_or(Value::Unit, |n| Value::Int(n as i64));
-            Value::Map(map([("gap", Value::Float(*gap)), ("images", images)]))
+            Value::Map(fields([("gap", Value::Float(*gap)), ("images", images)]))
         });
-        Value::Map(map([
+        Value::Map(fields([
             ("gap", self.gap.map_or(Value::Unit, Value::Float)),
             ("largest_gap", Value::Float(self.largest)),
             ("needed", Value::Array(needed.collect())),

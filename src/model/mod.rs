@@ -5,6 +5,7 @@ mod classify;
 mod frozen;
 mod layer;
 mod load;
+mod memory_format;
 mod module;
 mod pickle;
 mod probe;

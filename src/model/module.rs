@@ -3,8 +3,8 @@
 
 use tch::Device;
 
-use super::frozen::channels_last;
 use super::layer::{Layer, Mode, Node, Shape, Sharing, Site, join};
+use super::memory_format::channels_last;
 use super::supply::{Fresh, Loaded, Supply, UnitNorm, check_names};
 use super::weights::Weights;
 use crate::core::{Digest, Error, Result, Tensor};

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::prose::{NO_LINKS, inline};
 use super::{clean, count, figure, scrolling, shortened};
-use crate::core::record::file_name;
+use crate::core::files::file_name;
 use crate::core::{number, significant};
 use crate::estimate::protocol::NOT_COUNTING;
 use crate::estimate::verdict::about;

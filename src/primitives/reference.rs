@@ -1,7 +1,9 @@
 //! The documentation that the descriptions of the primitives give: one text for `help`, `?name` and `viva doc`.
 
+use super::stdlib::stdlib_text;
 use super::types::{self, TYPES, Type};
-use super::{Fallback, NAMESPACES, PRIMITIVES, Param, Primitive};
+use super::{Fallback, NAMESPACES, PRIMITIVES, Param, Primitive, declared};
+use crate::core::record::opening_comment;
 
 /// The page of a function, a namespace, a type, or of everything (`""`).
 pub fn page(name: &str) -> Option<String> {
@@ -30,10 +32,22 @@ pub fn page(name: &str) -> Option<String> {
     }
     let of_name: Vec<&Primitive> = PRIMITIVES.iter().copied().filter(|p| p.name() == name).collect();
     match of_name[..] {
-        [] => super::stdlib::stdlib_page(name),
+        [] => stdlib_page(name),
         [primitive] => Some(function(primitive)),
         _ => Some(list(&of_name)),
     }
+}
+
+/// The documentation of a module in the binary, `std/zoo`, or of one of its functions, `zoo::lenet5_advertorch`.
+pub fn stdlib_page(name: &str) -> Option<String> {
+    if let Some(declaration) = declared::of_stdlib(name) {
+        return Some(function(&declaration.function));
+    }
+    let text = stdlib_text(name)?;
+    let module = name.strip_prefix("std/")?;
+    let found = declared::declared(module, text).ok()?;
+    let public: Vec<_> = found.iter().filter(|f| f.public).map(|f| &f.declaration.function).collect();
+    Some(format!("{}\n\n{}", opening_comment(text), list(&public)))
 }
 
 fn contents() -> String {

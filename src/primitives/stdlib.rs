@@ -2,9 +2,6 @@
 
 use include_dir::{Dir, include_dir};
 
-use super::{declared, reference};
-use crate::core::record::opening_comment;
-
 static STDLIB: Dir = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
 
 /// Names of the modules in the binary: `std/zoo`.
@@ -71,16 +68,4 @@ pub fn functions(text: &str) -> Vec<ModuleFunction> {
         start += line.len();
     }
     found
-}
-
-/// The documentation of a module in the binary, `std/zoo`, or of one of its functions, `zoo::lenet5_advertorch`.
-pub fn stdlib_page(name: &str) -> Option<String> {
-    if let Some(declaration) = declared::of_stdlib(name) {
-        return Some(reference::function(&declaration.function));
-    }
-    let text = stdlib_text(name)?;
-    let module = name.strip_prefix("std/")?;
-    let found = declared::declared(module, text).ok()?;
-    let public: Vec<_> = found.iter().filter(|f| f.public).map(|f| &f.declaration.function).collect();
-    Some(format!("{}\n\n{}", opening_comment(text), reference::list(&public)))
 }

@@ -14,8 +14,9 @@ use super::mesh::{Mesh, Surface, Texture, Triangle, Vertex};
 use crate::core::{Budget, Cx, Error, Result};
 
 /// Textures that several objects share are read once.
-#[derive(Default)]
 pub struct Textures {
+    /// What reads a picture.
+    picture: fn(&Path) -> Result<image::DynamicImage>,
     /// By the file that is meant, however it is named.
     read: HashMap<PathBuf, Arc<Texture>>,
     pixels: u64,
@@ -160,6 +161,10 @@ fn surface(file: &Path, material: &tobj::Material, textures: &mut Textures) -> R
 }
 
 impl Textures {
+    pub fn new(picture: fn(&Path) -> Result<image::DynamicImage>) -> Self {
+        Self { picture, read: HashMap::new(), pixels: 0 }
+    }
+
     fn read(&mut self, file: &Path, named: &str) -> Result<Arc<Texture>> {
         if named.starts_with('-') {
             return Err(Error::file(file, format!("options of textures are not supported: map_Kd {named}"))
@@ -186,7 +191,7 @@ impl Textures {
             )
             .hint("make them smaller: a picture of an object has few pixels"));
         }
-        let picture = crate::data::picture::read(&path)?.to_rgb8();
+        let picture = (self.picture)(&path)?.to_rgb8();
         let pixels = picture.pixels().map(|pixel| pixel.0).collect();
         let texture = Arc::new(Texture { width: width as usize, height: height as usize, pixels });
         self.read.insert(path, texture.clone());

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::candidate::{Candidate, MOST};
 use super::cursor::{Callee, Cursor, Seen, Slot};
 use super::paths;
 use crate::primitives::declared::declared;
@@ -10,42 +11,8 @@ use crate::primitives::{NAMESPACES, PRIMITIVES, Param, Primitive};
 use crate::script::Session;
 use crate::script::scan::{Kind, is_word};
 
-/// More than this many offers help nobody, and the terminal's list has a limit of its own.
-pub const MOST: usize = 300;
-
 /// A longer text is pasted, not typed: nothing is offered in it.
 pub const LONGEST: usize = 50_000;
-
-/// Something that may stand at the cursor.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    /// What takes the place of the typed beginning.
-    pub text: String,
-    /// How the list shows it.
-    pub shown: String,
-}
-
-impl rustyline::completion::Candidate for Candidate {
-    fn display(&self) -> &str {
-        &self.shown
-    }
-
-    fn replacement(&self) -> &str {
-        &self.text
-    }
-}
-
-impl Candidate {
-    pub fn new(text: impl Into<String>) -> Self {
-        let text = text.into();
-        Self { shown: text.clone(), text }
-    }
-
-    pub fn shown(mut self, shown: impl Into<String>) -> Self {
-        self.shown = shown.into();
-        self
-    }
-}
 
 /// The keywords that may begin or join a statement, as they are typed.
 const KEYWORDS: [&str; 22] = [

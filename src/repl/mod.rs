@@ -1,5 +1,6 @@
 //! The prompt.
 
+mod candidate;
 mod colour;
 pub mod commands;
 mod complete;
@@ -21,8 +22,9 @@ use crate::sandbox::{FLAGS, Flags, Sandbox, Wanted, hold};
 use crate::script::Diagnostic;
 use prompt::{Next, Prompt};
 
+pub use candidate::Candidate;
 pub use colour::coloured;
-pub use complete::{Candidate, complete};
+pub use complete::complete;
 pub use hint::{Signature, signature};
 
 /// A history of more bytes is none.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::complete::{Candidate, MOST};
+use super::candidate::{Candidate, MOST};
 use crate::core::{Cx, at_home};
 
 /// A folder is read for as long as a person does not notice.

@@ -17,8 +17,9 @@ use rustyline::{
     KeyCode, KeyEvent, Modifiers, RepeatCount,
 };
 
+use super::candidate::Candidate;
 use super::colour::coloured;
-use super::complete::{Candidate, complete};
+use super::complete::complete;
 use super::hint::{signature, wide};
 use crate::script::Session;
 use crate::term::{Paint, width};

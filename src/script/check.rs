@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 
 use super::code::{Code, no_outer_variable};
+use super::finding::Finding;
 use super::keys::unknown_keys;
 use super::modules::{file_of, module_name};
 use super::remarks::slashes;
@@ -14,14 +15,6 @@ use crate::core::{Result, Value, nearest, suggestion};
 use crate::primitives::declared::{Declared, declared};
 use crate::primitives::stdlib::stdlib_text;
 use crate::primitives::{NAMESPACES, PRIMITIVES, Primitive};
-
-/// Something in a script that will not work.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
-    pub line: usize,
-    pub column: usize,
-    pub message: String,
-}
 
 /// One `arg("name", default)` of a script.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::check::Finding;
 use super::code::Code;
+use super::finding::Finding;
 use super::scan::Kind;
 use crate::core::suggestion;
 use crate::primitives::declared::declared;

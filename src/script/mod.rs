@@ -8,6 +8,7 @@ mod check;
 mod code;
 mod declare;
 mod diagnostic;
+mod finding;
 mod glance;
 mod habits;
 mod keys;
@@ -20,8 +21,9 @@ mod session;
 mod value;
 
 use bind::methods_of;
-pub use check::{Finding, ScriptArgument, check, script_arguments};
+pub use check::{ScriptArgument, check, script_arguments};
 pub use diagnostic::Diagnostic;
+pub use finding::Finding;
 pub use glance::{BuiltIn, Glance, ScriptFunction, Step};
 pub use modules::file_of;
 pub use session::{Session, Variable};

@@ -6,7 +6,7 @@
 
 use tch::Kind;
 
-use super::gradient::{CaseBatch, GradientSearch, Place, Sight};
+use super::trajectories::{CaseBatch, GradientSearch, Place, Sight};
 use super::{Approach, Examination, Need, Search};
 use crate::core::{Error, Graph, Result, Tensor, gradients};
 use crate::space::Deform;

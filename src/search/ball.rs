@@ -3,12 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tch::Kind;
-
 use super::ground::{Ground, Room, chosen};
-use super::propose::{Findings, Proposing, find};
-use super::transcript::Transcript;
-use super::{Examination, rounds};
 use crate::core::{Cx, Error, Result, Tensor};
 use crate::data::Dataset;
 use crate::space::{self, Bounds, Differentiable, Factor, Norm, Space};
@@ -77,6 +72,17 @@ pub(super) struct PixelGround {
 }
 
 impl PixelGround {
+    pub fn of(space: Rc<dyn Space>, data: &Dataset) -> Self {
+        let originals = Rc::new(PixelsOfData { data: data.clone(), last: RefCell::new(None) });
+        Self { space, shape: data.shape(), originals }
+    }
+
+    /// Images with changes, and how large these are, `N`, as adding them has rounded them.
+    pub fn measured(&self, originals: &Tensor, changes: &[&PixelChange]) -> Result<Tensor> {
+        let changed = self.apply(originals, changes)?;
+        self.differentiable()?.magnitude(&[originals.shallow_clone()], &changed)
+    }
+
     fn differentiable(&self) -> Result<&dyn Differentiable> {
         self.space.differentiable().ok_or_else(|| Error::internal("a space without points"))
     }
@@ -162,24 +168,4 @@ impl Ground for PixelGround {
     fn draw(&self, _cx: &Cx, of: &space::Originals, points: &[&PixelChange]) -> Result<Tensor> {
         self.apply(&of.chosen()?, points)
     }
-}
-
-/// One row per image, aim and level: where the search found the largest loss.
-pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn Proposing<PixelBall>) -> Result<Transcript> {
-    let originals = Rc::new(PixelsOfData { data: plan.data.clone(), last: RefCell::new(None) });
-    let changes = PixelGround { space: plan.space.clone(), shape: plan.data.shape(), originals };
-    let Findings { mut rows, points, outcome, .. } = find(cx, plan, &changes, search)?;
-    let points: Vec<PixelChange> =
-        points.into_iter().map(|point| point.unwrap_or_else(|| PixelChange::from([]))).collect();
-    // As they are in the images: adding a change rounds it.
-    for part in rows.chunks_mut(rounds::batch_of(cx, plan)) {
-        let ids: Vec<usize> = part.iter().map(|row| row.id as usize).collect();
-        let own: Vec<&PixelChange> = part.iter().filter_map(|row| points.get(row.point.place()?)).collect();
-        let base = [plan.data.images(&ids, cx.device())?];
-        let changed = changes.apply(&base[0], &own)?;
-        let sizes = changes.differentiable()?.magnitude(&base, &changed)?.f_to_kind(Kind::Float)?;
-        let sizes: Vec<f32> = Vec::try_from(&sizes.f_to_device(tch::Device::Cpu)?)?;
-        part.iter_mut().zip(sizes).for_each(|(row, size)| row.magnitude = size);
-    }
-    rounds::answer(cx, Transcript::of_changes(plan, changes, points, rows), outcome)
 }

@@ -2,7 +2,7 @@
 //! steps of a given size along the gradient of the cross entropy, with no ball, or projected back into one after each step
 //! (then it is projected gradient descent, with a random start that of Madry et al. 2018).
 
-use super::gradient::{CaseBatch, GradientSearch, Keeper, Place, Sight};
+use super::trajectories::{CaseBatch, GradientSearch, Keeper, Place, Sight};
 use super::{Approach, Examination, Search};
 use crate::core::{Error, ErrorKind, Graph, Result, Tensor, gradients, no_gradient};
 use crate::objective::Goals;

@@ -6,9 +6,10 @@ use std::collections::VecDeque;
 use tch::{Device, Kind};
 
 use super::adam::{Adam, Shortfall};
+use super::row::Row;
 use super::snr::snr;
-use super::transcript::{Row, Transcript};
-use super::{Examination, cautions, examined, rounds};
+use super::transcript::Transcript;
+use super::{Examination, cautions, examined};
 use crate::core::{Cx, Error, Graph, LongCall, Result, State, Tensor, attempt, gradients, no_gradient};
 use crate::objective::{Aim, Goals, Verdict, Verdicts, loss, numbers};
 use crate::space::{Differentiable, Point};
@@ -64,7 +65,7 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, adam: &Adam) -> Result<Transc
     if let Some(caution) = cautions::stuck(plan, &rows) {
         cx.warn(format!("examine: {caution}; column `vanished` says of which"));
     }
-    rounds::answer(cx, Transcript::of_images(plan, images, rows), outcome)
+    Transcript::of_images(plan, images, rows).answer(cx, outcome)
 }
 
 /// The rows of one case, each with its image.

@@ -7,8 +7,9 @@ use super::grid::{Ball, Grid};
 use super::ground::FactorGround;
 use super::pairing::{self, Approach};
 use super::rounds::{self, Settled, Work};
+use super::row::Row;
 use super::sharing::{self, Frame, Sharing, draw};
-use super::transcript::{Density, Row, Transcript};
+use super::transcript::{Density, Transcript};
 use super::{Search, examined};
 use crate::core::{Cx, Error, ErrorKind, Result, Tensor};
 use crate::data::Dataset;
@@ -67,7 +68,7 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
             let settings = FactorGround::of(plan)?.ok_or_else(|| Error::internal("a space without settings"))?;
             super::propose::examine(cx, plan, settings, search)
         }
-        Approach::Changes(search) => super::ball::examine(cx, plan, search),
+        Approach::Changes(search) => super::over_pixels::examine(cx, plan, search),
         Approach::Trajectories(search) => super::gradient::examine(cx, plan, search),
         Approach::Descent(adam) => super::descent::examine(cx, plan, adam),
     }
@@ -117,7 +118,7 @@ fn over_elements(cx: &Cx, plan: &Examination, exhaustive: &dyn Exhaustive) -> Re
     let active = (0..places).map(|_| None).collect();
     let mut grids = Grids { plan, ball: &ball, exhaustive, densities, active, sharing };
     let (rows, outcome) = rounds::examine(cx, plan, &mut grids, (batch, places), plan.model.opaque());
-    rounds::answer(cx, Transcript::new(plan, ball.group.clone(), density, rows), outcome)
+    Transcript::new(plan, ball.group.clone(), density, rows).answer(cx, outcome)
 }
 
 /// Refuses levels that are not finite, below 0, or not in ascending order.

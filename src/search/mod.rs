@@ -17,6 +17,7 @@ mod grid;
 mod ground;
 mod latent_search;
 mod nearest;
+mod over_pixels;
 mod pairing;
 mod perturbed;
 mod policy;
@@ -26,6 +27,7 @@ mod random;
 mod random2;
 mod replay;
 mod rounds;
+mod row;
 mod sample;
 mod scale;
 mod sharing;
@@ -33,6 +35,7 @@ mod snr;
 mod square;
 mod strongest;
 mod sweep;
+mod trajectories;
 mod transcript;
 
 use std::rc::Rc;
@@ -47,7 +50,6 @@ pub use bim::{Bim, BimStart, Gradient, Schedule};
 pub use examine::{Densities, Examination, examine};
 pub use exhaustive::{Case, Exhaustive, Outcome, Step};
 pub use generated::{Drawn, GeneratedTests, Wanted, generated_tests};
-pub use gradient::{CaseBatch, GradientSearch, Keeper, Kept, Place, Sight};
 pub use grid::{Ball, Grid};
 pub use ground::Room;
 pub use latent_search::{Auxiliary, LatentSearch, latent_search};
@@ -59,12 +61,14 @@ pub use propose::{Proposals, Proposing};
 pub use questions::{Asked, Questions};
 pub use random::Random;
 pub use random2::Random2;
+pub use row::Row;
 pub use sample::Sample;
 pub use snr::snr;
 pub use square::Square;
 pub use strongest::Strongest;
 pub use sweep::Sweep;
-pub use transcript::{COLUMNS, Density, Row, Transcript};
+pub use trajectories::{CaseBatch, GradientSearch, Keeper, Kept, Place, Sight};
+pub use transcript::{COLUMNS, Density, Transcript};
 
 /// A way to look.
 pub trait Search {

@@ -3,8 +3,8 @@
 use super::adam::Adam;
 use super::ball::PixelBall;
 use super::exhaustive::Exhaustive;
-use super::gradient::GradientSearch;
 use super::propose::Proposing;
+use super::trajectories::GradientSearch;
 use super::{Examination, Search};
 use crate::core::{Error, ErrorKind, Result};
 use crate::objective::{Objective, Wanted};

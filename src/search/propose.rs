@@ -10,8 +10,9 @@ use rayon::prelude::*;
 use super::ground::{FactorGround, Ground, PointOf, Room};
 use super::questions::{Asked, Questions};
 use super::rounds::{self, Settled, Work};
+use super::row::Row;
 use super::snr::snr;
-use super::transcript::{Row, Transcript};
+use super::transcript::Transcript;
 use super::{Examination, examined};
 use crate::core::{Cx, Error, Result, Tensor, in_parallel};
 use crate::objective::{Aim, Objective, Verdict, Verdicts, judge};
@@ -72,7 +73,7 @@ pub(super) fn examine(
             None => {}
         }
     }
-    rounds::answer(cx, Transcript::of_settings(plan, settings, numbers, questions, rows), outcome)
+    Transcript::of_settings(plan, settings, numbers, questions, rows).answer(cx, outcome)
 }
 
 /// What searches by losses came to.

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::examined::batch_with_gradients;
-use super::gradient::{Place, Trajectories};
-use super::transcript::Row;
+use super::row::Row;
+use super::trajectories::{Place, Trajectories};
 use super::{Densities, Examination, Search, trajectories};
 use crate::core::{Cx, Error, Result, Tensor};
 use crate::data::Dataset;

@@ -7,9 +7,9 @@
 
 use std::collections::VecDeque;
 
-use super::transcript::{Row, Transcript};
+use super::row::Row;
 use super::{Examination, examined};
-use crate::core::{Cx, Error, LongCall, Result, Tensor, Value, attempt};
+use crate::core::{Cx, Error, LongCall, Result, Tensor, attempt};
 use crate::data::Batch;
 use crate::model::Model;
 use crate::objective::Verdicts;
@@ -75,15 +75,6 @@ pub(super) fn examine<W: Work>(
     });
     // Which rows are done early depends on their outcomes, so those after a gap would be a biased choice.
     (rounds.outcomes.into_iter().map_while(|rows| rows).flatten().collect(), outcome)
-}
-
-/// The transcript of an examination that ended well; of one that did not, its rows are what is kept.
-pub(super) fn answer(cx: &Cx, transcript: Transcript, outcome: Result<()>) -> Result<Transcript> {
-    let Err(error) = outcome else { return Ok(transcript) };
-    if !transcript.is_empty() {
-        cx.keep_partial(Value::object(transcript));
-    }
-    Err(error)
 }
 
 struct Rounds<'a, W: Work> {

@@ -6,7 +6,7 @@ use super::step::{Mode, Node, See, Step, detached, detached_bias, node};
 use super::text::{Fields, call};
 use super::{Kind, Layer, Shape, Site, join};
 use crate::core::{Error, Result, Tensor};
-use crate::model::frozen::kernel_channels_last;
+use crate::model::memory_format::kernel_channels_last;
 use crate::model::supply::Init;
 
 pub struct Patches {

@@ -7,8 +7,8 @@ mod course;
 mod pieces;
 
 use super::Model;
-use super::frozen::channels_last;
 use super::layer::{Branch, Mode, Node, Sharing};
+use super::memory_format::channels_last;
 use super::module::{Module, steps};
 use crate::core::{Error, Result, Tensor};
 use axis::Axis;

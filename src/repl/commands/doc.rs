@@ -1,6 +1,7 @@
 use super::Command;
 use crate::core::{Error, Result, Value, suggestion, wrapped};
-use crate::primitives::stdlib::{stdlib_names, stdlib_page};
+use crate::primitives::reference::stdlib_page;
+use crate::primitives::stdlib::stdlib_names;
 use crate::primitives::{PRIMITIVES, reference};
 use crate::repl::prompt::{Next, Prompt};
 use crate::term::width;

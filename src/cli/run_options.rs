@@ -1,0 +1,26 @@
+//! What the command line of `viva run` says.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::sandbox::Flags;
+
+#[derive(Default)]
+pub(super) struct Options {
+    pub script: Option<String>,
+    pub out: Option<PathBuf>,
+    pub resume: Option<PathBuf>,
+    pub changed: bool,
+    pub verify: bool,
+    pub seed: Option<u64>,
+    pub device: Option<String>,
+    pub threads: Option<usize>,
+    pub flags: Flags,
+    /// What was behind `--allow-write` as a word of its own.
+    pub written: Option<String>,
+    /// Files and folders that the command line names.
+    pub named: Vec<PathBuf>,
+    pub json: bool,
+    pub help: bool,
+    pub arguments: BTreeMap<String, String>,
+}

@@ -1,0 +1,25 @@
+//! Searches that learn from losses, over changes of single pixels.
+
+use tch::Kind;
+
+use super::ball::{PixelBall, PixelChange, PixelGround};
+use super::propose::{Findings, Proposing, find};
+use super::transcript::Transcript;
+use super::{Examination, rounds};
+use crate::core::{Cx, Result};
+
+/// One row per image, aim and level: where the search found the largest loss.
+pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn Proposing<PixelBall>) -> Result<Transcript> {
+    let ground = PixelGround::of(plan.space.clone(), plan.data);
+    let Findings { mut rows, points, outcome, .. } = find(cx, plan, &ground, search)?;
+    let points: Vec<PixelChange> =
+        points.into_iter().map(|point| point.unwrap_or_else(|| PixelChange::from([]))).collect();
+    for part in rows.chunks_mut(rounds::batch_of(cx, plan)) {
+        let ids: Vec<usize> = part.iter().map(|row| row.id as usize).collect();
+        let own: Vec<&PixelChange> = part.iter().filter_map(|row| points.get(row.point.place()?)).collect();
+        let sizes = ground.measured(&plan.data.images(&ids, cx.device())?, &own)?.f_to_kind(Kind::Float)?;
+        let sizes: Vec<f32> = Vec::try_from(&sizes.f_to_device(tch::Device::Cpu)?)?;
+        part.iter_mut().zip(sizes).for_each(|(row, size)| row.magnitude = size);
+    }
+    Transcript::of_changes(plan, ground, points, rows).answer(cx, outcome)
+}
