@@ -295,7 +295,12 @@ fn picture_of(path: &Path) -> Answer {
 }
 
 fn object(desk: &Desk, path: &Path) -> Answer {
-    let mesh = viva::render::read_obj(&desk.cx, "o", &[path.into()], &mut Default::default())?;
+    let mesh = viva::render::read_obj(
+        &desk.cx,
+        "o",
+        &[path.into()],
+        &mut viva::render::Textures::new(viva::data::picture::read),
+    )?;
     Ok(format!("{:?} {}", mesh.digest(), mesh.triangles().len()))
 }
 
