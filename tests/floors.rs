@@ -92,10 +92,7 @@ impl Paths<'_> {
 
 impl<'ast> Visit<'ast> for Paths<'_> {
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
-        // What a folder offers to the outside is no need of its own.
-        if matches!(item.vis, syn::Visibility::Inherited) {
-            self.tree(&[], &item.tree);
-        }
+        self.tree(&[], &item.tree);
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {

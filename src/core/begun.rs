@@ -7,9 +7,12 @@ use serde_json::Value as Json;
 
 use super::files::{self, COPY_AGAIN, broken_seal};
 use super::machine::versions;
-use super::record::{PROGRESS, SCRIPT};
 use super::texts::{Change, Text};
 use super::{Budget, Cx, Digest, Error, Result, strict_json};
+
+pub(super) const SCRIPT: &str = "script.rhai";
+/// The folder of what long calls have done, until the run is finished.
+pub(super) const PROGRESS: &str = "progress";
 
 /// No manifest has more bytes.
 const LARGEST: u64 = 64 << 20;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Value as Json, json};
 
 pub use super::begun::{Begun, InputSeen, damaged_files, files_of, nothing_begun};
+use super::begun::{PROGRESS, SCRIPT};
 use super::files::{self, TEMPORARY, file_name, sealed};
 pub use super::machine::{LIBTORCH, REVISION, differences, machine, versions};
 use super::tensor::device_name;
@@ -21,12 +22,7 @@ use super::{Cx, Digest, Error, Journal, Result, Value};
 /// What a run writes besides what its script saves.
 const RESERVED: [&str; 7] = ["results.json", "report.md", "manifest.json", SCRIPT, PRINTED, PROGRESS, MODULES];
 
-pub(super) const SCRIPT: &str = "script.rhai";
-
 const PRINTED: &str = "printed.txt";
-
-/// The folder of what long calls have done, until the run is finished.
-pub(super) const PROGRESS: &str = "progress";
 
 /// How far the calls of a run got.
 const CALLS: &str = "progress/calls.json";
