@@ -2,11 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
+use super::fold::freeze_each;
 use super::step::{Mode, Node, See, Sharing, Step, node, visit_parts};
 use super::text::{Fields, array, call, list};
 use super::{Kind, Layer, Part, Shape, Site};
 use crate::core::{Error, Result, Tensor};
-use crate::model::frozen::freeze_each;
 
 pub struct Add {
     branches: Vec<Part>,

@@ -3,11 +3,11 @@
 use serde_json::{Value as Json, json};
 use tch::{Device, Kind as Number};
 
+use super::fold::Affine;
 use super::step::{Mode, Node, See, Sharing, Step, Work, detached, detached_bias, node};
 use super::text::{Fields, call};
 use super::{Kind, Layer, Shape, Site, join};
 use crate::core::{Error, Result, Tensor};
-use crate::model::frozen::Affine;
 use crate::model::memory_format::kernel_channels_last;
 use crate::model::shift::{Sliding, Window};
 use crate::model::supply::Init;

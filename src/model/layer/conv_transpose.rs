@@ -3,12 +3,12 @@
 use serde_json::{Value as Json, json};
 use tch::Device;
 
+use super::fold::Affine;
 use super::shape::enlarged;
 use super::step::{Mode, Node, See, Step, detached, detached_bias, node};
 use super::text::{Fields, call};
 use super::{Kind, Layer, Shape, Site, join};
 use crate::core::{Error, Result, Tensor};
-use crate::model::frozen::Affine;
 use crate::model::supply::Init;
 
 pub struct ConvTranspose {

@@ -2,11 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
+use super::fold::Affine;
 use super::step::{Mode, Node, See, Step, detached, detached_bias, node};
 use super::text::{Fields, call};
 use super::{Kind, Layer, Shape, Site, join};
 use crate::core::{Error, Result, Tensor};
-use crate::model::frozen::Affine;
 use crate::model::supply::Init;
 
 pub struct Linear {

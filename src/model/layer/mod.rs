@@ -39,6 +39,7 @@ mod subsample;
 mod tanh;
 mod upsample;
 
+pub mod fold;
 mod shape;
 mod site;
 mod step;

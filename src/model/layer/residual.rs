@@ -2,11 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
+use super::fold::freeze;
 use super::step::{Mode, Node, See, Sharing, Step, node, run, visit_parts};
 use super::text::{Fields, array, call, identities, list};
 use super::{Kind, Layer, Part, Shape, Site};
 use crate::core::{Error, Result, Tensor};
-use crate::model::frozen::freeze;
 
 pub struct Residual {
     body: Vec<Part>,

@@ -2,11 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
+use super::fold::freeze;
 use super::step::{Mode, Node, See, Sharing, Step, node, run, visit_parts};
 use super::text::{Fields, array, identities, list};
 use super::{Kind, Layer, Part, Shape, Site, own};
 use crate::core::{Result, Tensor};
-use crate::model::frozen::freeze;
 
 pub struct Sequence {
     parts: Vec<Part>,

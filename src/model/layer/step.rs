@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use super::fold::Affine;
 use super::join;
 use crate::core::{Error, Result, Tensor};
-use crate::model::frozen::Affine;
 use crate::model::shift::Sliding;
 
 /// Whether dropout drops and batch norm uses the batch's own statistics.
