@@ -435,3 +435,15 @@ fn ordinary_losses_of_verdicts_made_by_hand() {
     let wanted = [(1.0 + (-2f64).exp()).ln(), (1.0 + 1f64.exp()).ln()];
     assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}, not {wanted:?}");
 }
+
+/// A share of the steps finetunes, the others train as before: neither all of them nor none.
+#[test]
+fn finetuning_takes_a_share_of_the_steps() {
+    let script = format!(
+        "{BEGIN}
+        let hash = |rate| generator::finetune(g, f, ds, #{{ steps: 6, batch: 8, rate: rate, seed: 4 }}).hash;
+        let hashes = [0.0, 0.5, 1.0].map(|rate| hash.call(rate));
+        [hashes[0] != hashes[1], hashes[1] != hashes[2], hashes[0] != hashes[2], hash.call(0.5) == hashes[1]]"
+    );
+    assert_eq!(run(&script).unwrap(), "[true, true, true, true]");
+}

@@ -291,3 +291,20 @@ fn class_weights_decide_what_is_learnt() -> Result<()> {
     assert_eq!(given(Some(vec![1.0, 1.0, 0.0]))?, 0);
     Ok(())
 }
+
+#[test]
+fn adversarial_training_s_steps_have_the_length_that_is_said() {
+    let script = r#"
+        let ds = data::glyphs(#{ n: 30, size: 16, seed: 1 });
+        let hash = |how| model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1, adversarial: how }).hash;
+        let same = |how, step| { let said = how; said.step = step; hash.call(how) == hash.call(said) };
+        let long = #{ epsilon: 0.2, steps: 4 };
+        let one = #{ epsilon: 0.2, steps: 1 };
+        let plain = #{ epsilon: 0.2, steps: 1, start: "image" };
+        [same.call(long, 2.5 * 0.2 / 4), same.call(long, 0.2), same.call(one, 1.25 * 0.2), same.call(one, 0.2),
+         same.call(plain, 0.2), same.call(plain, 0.1)]
+    "#;
+    let mut session = viva::script::Session::new(std::rc::Rc::new(Cx::default()));
+    let said = session.evaluate("test", script).unwrap_or_else(|error| panic!("{}", error.render(false)));
+    assert_eq!(said.summary(), "[true, false, true, false, true, false]");
+}

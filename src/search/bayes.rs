@@ -271,6 +271,30 @@ impl Proposals for Examiner {
 mod tests {
     use super::*;
 
+    /// Srinivas et al. 2010, Theorem 1 with delta = 0.1: 2 ln(d t^2 pi^2 / (6 delta)), by hand for d = 2 at t = 1 and t = 5.
+    #[test]
+    fn a_growing_bound_is_that_of_the_theorem() {
+        let how = Bayes {
+            steps: 10,
+            start: 2,
+            kernel: Kernel::Matern52,
+            explore: Explore::Growing,
+            noise: 1e-4,
+            candidates: 10,
+            refit: 100,
+            lengthscales: Lengthscales::Fixed(0.5),
+        };
+        let axes = vec![Axis::Range { min: 0.0, max: 1.0 }, Axis::Chance, Axis::Whole { min: 0, max: 9 }];
+        let mut examiner = Examiner::new(how, axes, random(1, 1));
+        let bound = |examiner: &Examiner| examiner.kappa().powi(2);
+        assert!((bound(&examiner) - 6.986_865).abs() < 1e-5, "{}", bound(&examiner));
+        while examiner.process.len() < 4 {
+            let asked = examiner.propose().expect("settings").len();
+            examiner.update(&vec![0.5; asked]).expect("heard");
+        }
+        assert!((bound(&examiner) - 13.424_617).abs() < 1e-5, "{}", bound(&examiner));
+    }
+
     /// A space of one range, one choice and one whole number, small enough to try every point of it.
     #[test]
     fn the_next_question_is_where_the_bound_is_largest() {

@@ -33,6 +33,11 @@ const BATCH: usize = 64;
 /// Part of the stream that gradients' noise is drawn from.
 const NOISE: u64 = 1 << 59;
 
+/// The variance of the noise that is added to the gradient of step t, counted from 0, as in the authors' code.
+fn noise_variance(t: u64) -> f64 {
+    0.01 / (1.0 + t as f64).powf(0.55)
+}
+
 /// Searches from latent vectors of each label until there are enough tests; a draw is a start.
 pub fn latent_search(
     cx: &Cx,
@@ -131,7 +136,7 @@ impl Batch<'_> {
             let leaves: Vec<&Tensor> = [Some(&leaf), noise.as_ref()].into_iter().flatten().collect();
             let of = format!("{} on images of {}", self.model.name, self.generator.name);
             let gradients = gradients(&of, &loss, &leaves, Graph::Free)?;
-            let variance = 0.01 / (1.0 + t as f64).powf(0.55);
+            let variance = noise_variance(t);
             let shake = Tensor::f_randn(leaf.size(), (Kind::Float, Device::Cpu))?.f_to_device(leaf.device())?;
             let along = gradients[0].f_add(&shake.f_mul_scalar(variance.sqrt())?)?;
             z = leaf.f_detach()?.f_sub(&along.f_mul_scalar(self.how.lr)?)?;
@@ -167,5 +172,16 @@ impl Batch<'_> {
         let kept = read.f_cross_entropy_loss(labels, None::<&Tensor>, Reduction::Sum, -100, 0.0)?;
         let loss = moved.f_mul_scalar(how.latent_weight)?.f_add(&kept.f_mul_scalar(how.label_weight)?)?;
         Ok(loss.f_sub(&wrong.f_sum(kind)?)?.f_div_scalar(BATCH as f64)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Neelakantan et al. 2015 with eta = 0.01 and gamma = 0.55, by hand.
+    #[test]
+    fn noise_fades_as_the_authors_have_it() {
+        for (t, variance) in [(0, 0.01), (9, 0.002_818_382_9), (99, 0.000_794_328_2)] {
+            assert!((super::noise_variance(t) - variance).abs() < 1e-9);
+        }
     }
 }

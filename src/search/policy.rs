@@ -342,6 +342,24 @@ mod tests {
         }
     }
 
+    /// Of a baseline of 0.75, three quarters of the running mean stay at every batch.
+    #[test]
+    fn the_baseline_is_a_running_mean() {
+        let drawn = vec![Drawn { place: 0, axis: Axis::Choices(3), choices: 3 }];
+        let mut rng = random(1, 2);
+        let network = Network::new(&drawn, 4, &mut rng).expect("a network");
+        let how = Policy { steps: 100, batch: 2, bins: 4, hidden: 4, lr: 0.01, baseline: 0.75, order: vec![] };
+        let axes = vec![Axis::Choices(3)];
+        let mut examiner = Examiner { how, axes, drawn, network, rng, asked: 0, pending: vec![], mean: None };
+        let mut means = vec![];
+        for losses in [[1.0, 3.0], [6.0, 6.0], [0.0, 0.0]] {
+            examiner.draw().expect("settings");
+            examiner.learn(&losses).expect("learned");
+            means.push(examiner.mean.expect("a mean"));
+        }
+        assert_eq!(means, [2.0, 3.0, 2.25]);
+    }
+
     /// Settings are drawn as often as their probability says.
     #[test]
     fn drawing_follows_the_probabilities() {

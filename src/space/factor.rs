@@ -263,3 +263,23 @@ impl Originals<'_> {
         Ok(self.images.f_index_select(0, &rows)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::random;
+
+    /// Even in the logarithm: of 20,000 draws, the share below any tenth is that tenth up to five standard deviations.
+    #[test]
+    fn logarithmic_ranges_are_drawn_evenly_in_the_logarithm() {
+        let (axis, mut rng) = (Axis::Log { min: 0.01, max: 100.0 }, random(4, 2));
+        const N: usize = 20_000;
+        let logs: Vec<f64> = (0..N).map(|_| axis.draw(&mut rng).log10()).collect();
+        for tenth in 1..10 {
+            let share = f64::from(tenth) / 10.0;
+            let below = logs.iter().filter(|log| **log < -2.0 + 4.0 * share).count() as f64 / N as f64;
+            let deviation = (share * (1.0 - share) / N as f64).sqrt();
+            assert!((below - share).abs() < 5.0 * deviation, "{below} below {share}");
+        }
+    }
+}
