@@ -6,10 +6,15 @@ use super::ball::{PixelBall, PixelChange, PixelGround};
 use super::propose::{Findings, Proposing, find};
 use super::transcript::Transcript;
 use super::{Examination, rounds};
-use crate::core::{Cx, Result};
+use crate::core::{Cx, Result, memory};
 
 /// One row per image, aim and level: where the search found the largest loss.
 pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn Proposing<PixelBall>) -> Result<Transcript> {
+    let pixels: usize = plan.data.shape().iter().product();
+    let aims = plan.objective.aims_per_image(plan.model.classes().unwrap_or_default());
+    let rows = plan.data.len() * aims * plan.levels.len().max(1);
+    // Every row keeps its change: finding it again would take as long as finding it.
+    memory::check_room(rows as u128 * pixels as u128 * 4, &format!("examine: the changes of {rows} rows"))?;
     let ground = PixelGround::of(plan.space.clone(), plan.data);
     let Findings { mut rows, points, outcome, .. } = find(cx, plan, &ground, search)?;
     let points: Vec<PixelChange> =
