@@ -209,7 +209,10 @@ impl GradientSearch for Bim {
         for restart in 0..self.restarts {
             self.go(cases, space, Some(&radii), scattered(restart)?, None, &mut |sight| {
                 tch::no_grad(|| match &mut best {
-                    None => Ok(best = Some(Best::of(sight, &goals)?)),
+                    None => {
+                        best = Some(Best::of(sight, &goals)?);
+                        Ok(())
+                    }
                     Some(best) => best.hear(sight, &goals),
                 })
             })?;
