@@ -22,6 +22,14 @@ fn truths(script: &str) {
     }
 }
 
+#[track_caller]
+fn refused(call: &str, words: &str) {
+    let mut session = Session::new(Rc::new(Cx::default()));
+    let given = "let ds = data::glyphs(#{ n: 2, size: 16, seed: 1 }); let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });";
+    let error = session.evaluate("test", &format!("{given}\n{call}")).expect_err("refused").render(false);
+    assert!(error.contains(words), "{error}");
+}
+
 /// A script that makes one of each.
 const MADE: [(&str, &str); 25] = [
     ("translate", "space::translate(1)"),
@@ -182,12 +190,6 @@ fn the_square_attack_needs_no_gradients() {
             }).success_rate() > 0.3,
         }"#,
     );
-    let refused = |call: &str, words: &str| {
-        let mut session = Session::new(Rc::new(Cx::default()));
-        let given = "let ds = data::glyphs(#{ n: 2, size: 16, seed: 1 }); let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });";
-        let error = session.evaluate("test", &format!("{given}\n{call}")).expect_err("refused").render(false);
-        assert!(error.contains(words), "{error}");
-    };
     refused("examine(f, ds, #{ space: space::pixels(\"linf\"), search: search::square() })", "no radius");
     refused(
         "examine(f, ds, #{ space: space::pixels(\"linf\", #{ within: 0.1 }), search: search::square(), levels: [0.2] })",
@@ -234,12 +236,6 @@ fn bim_begins_at_random_and_anew() {
             evenly: (begun.images() - begun.images("before")).abs().mean() < 0.03,
         }"#,
     );
-    let refused = |call: &str, words: &str| {
-        let mut session = Session::new(Rc::new(Cx::default()));
-        let given = "let ds = data::glyphs(#{ n: 2, size: 16, seed: 1 }); let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });";
-        let error = session.evaluate("test", &format!("{given}\n{call}")).expect_err("refused").render(false);
-        assert!(error.contains(words), "{error}");
-    };
     refused("search::bim(#{ restarts: 3 })", "go one way");
     refused(
         "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::bim(#{ start: \"random\" }) })",

@@ -1,4 +1,4 @@
-//! PixelGround of single pixels within a ball as the ground of searches that learn from losses: models need no gradients.
+//! Changes of single pixels within a ball as the ground of searches that learn from losses: models need no gradients.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -87,7 +87,7 @@ impl PixelGround {
         self.space.differentiable().ok_or_else(|| Error::internal("a space without points"))
     }
 
-    /// PixelSource with changes added and kept within bounds.
+    /// Originals with changes added and kept within bounds.
     fn apply(&self, originals: &Tensor, changes: &[&PixelChange]) -> Result<Tensor> {
         let flat: Vec<f32> = changes.iter().flat_map(|change| change.iter().copied()).collect();
         let size = originals.size();

@@ -59,7 +59,7 @@ pub(super) trait Ground {
     fn draw(&self, cx: &Cx, of: &Originals, points: &[&PointOf<Self>]) -> Result<Tensor>;
 }
 
-/// FactorGround of factors: of a space that has them, or of a finite group by its coordinates.
+/// Settings of factors: of a space that has them, or of a finite group by its coordinates.
 #[derive(Clone)]
 pub(super) enum FactorGround {
     Factors(Rc<dyn Space>),

@@ -34,6 +34,21 @@ impl Norm {
         };
         Ok((direction, vanished.f_squeeze_dim(1)?))
     }
+
+    /// Changes `N x C x H x W` drawn evenly from the ball of radius 1, on the CPU so that every device has the same ones.
+    pub fn uniform(self, size: &[i64]) -> Result<Tensor> {
+        let on = (Kind::Float, Device::Cpu);
+        match self {
+            Self::Linf => Ok(Tensor::f_rand(size, on)?.f_mul_scalar(2.0)?.f_sub_scalar(1.0)?),
+            Self::L2 => {
+                let (direction, _) = self.steepest(&Tensor::f_randn(size, on)?)?;
+                // The share of a ball within a radius goes with the radius to the number of dimensions.
+                let dimensions = size[1..].iter().product::<i64>() as f64;
+                let length = Tensor::f_rand([size[0], 1, 1, 1], on)?.f_pow_tensor_scalar(1.0 / dimensions)?;
+                Ok(direction.f_mul(&length)?)
+            }
+        }
+    }
 }
 
 /// x + d, where d is anything, or at most `within` in the norm.
@@ -111,23 +126,9 @@ impl Differentiable for Pixels {
     /// As Madry et al. (2018) start: evenly over the cube, or the ball, and then within bounds.
     fn scatter(&self, base: &[Tensor], radii: &Tensor, streams: &[(u64, u64)]) -> Result<Option<Tensor>> {
         let images = images(base)?;
-        let size = images.size();
-        let one = |&(seed, part): &(u64, u64)| {
-            with_stream(seed, part, || match self.norm {
-                Norm::Linf => Ok::<_, Error>(
-                    Tensor::f_rand(&size[1..], (Kind::Double, Device::Cpu))?.f_mul_scalar(2.0)?.f_sub_scalar(1.0)?,
-                ),
-                Norm::L2 => {
-                    let direction = Tensor::f_randn(&size[1..], (Kind::Double, Device::Cpu))?;
-                    let length = direction.f_square()?.f_sum(Kind::Double)?.f_sqrt()?.f_clamp_min(1e-300)?;
-                    // The share of a ball within a radius goes with the radius to the number of dimensions.
-                    let radius = Tensor::f_rand([1], (Kind::Double, Device::Cpu))?;
-                    let radius = radius.f_pow_tensor_scalar(1.0 / direction.numel() as f64)?;
-                    Ok(direction.f_div(&length)?.f_mul(&radius)?)
-                }
-            })
-        };
-        let drawn = Tensor::f_stack(&streams.iter().map(one).collect::<Result<Vec<_>>>()?, 0)?;
+        let size = [&[1], &images.size()[1..]].concat();
+        let one = |&(seed, part): &(u64, u64)| with_stream(seed, part, || self.norm.uniform(&size));
+        let drawn = Tensor::f_cat(&streams.iter().map(one).collect::<Result<Vec<_>>>()?, 0)?;
         let change =
             drawn.f_to_kind(images.kind())?.f_to_device(images.device())?.f_mul(&radii.f_reshape([-1, 1, 1, 1])?)?;
         Ok(Some(self.keep(base, &images.f_add(&change)?, Some(radii))?))

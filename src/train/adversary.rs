@@ -1,7 +1,7 @@
 //! Adversarial training: every image is made as hard as a ball around it allows before the network learns from it (Madry et al. 2018);
 //! with one step it is the fast gradient sign method (Goodfellow, Shlens and Szegedy 2015).
 
-use tch::{Device, Kind, Reduction, Tensor};
+use tch::{Reduction, Tensor};
 
 use crate::core::{Graph, Result, gradients};
 use crate::space::{Bounds, Differentiable, Norm, Pixels};
@@ -33,7 +33,9 @@ impl Adversary {
         let radii = Tensor::f_full([n], self.epsilon, (images.kind(), images.device()))?;
         let mut points = space.start(&base)?;
         if self.random {
-            points = space.keep(&base, &points.f_add(&self.uniform(images)?)?, Some(&radii))?;
+            let change = self.norm.uniform(&images.size())?.f_mul_scalar(self.epsilon)?;
+            let change = change.f_to_kind(images.kind())?.f_to_device(images.device())?;
+            points = space.keep(&base, &points.f_add(&change)?, Some(&radii))?;
         }
         for _ in 0..self.steps {
             let leaf = points.f_detach()?.f_set_requires_grad(true)?;
@@ -44,20 +46,5 @@ impl Adversary {
             points = space.keep(&base, &moved, Some(&radii))?;
         }
         Ok(points.f_detach()?)
-    }
-
-    /// Changes drawn uniformly from the ball, on the CPU so that every device has the same ones.
-    fn uniform(&self, images: &Tensor) -> Result<Tensor> {
-        let (size, on) = (images.size(), (Kind::Float, Device::Cpu));
-        let change = match self.norm {
-            Norm::Linf => Tensor::f_rand(&size, on)?.f_mul_scalar(2.0)?.f_sub_scalar(1.0)?,
-            Norm::L2 => {
-                let (direction, _) = self.norm.steepest(&Tensor::f_randn(&size, on)?)?;
-                let dimensions = size[1..].iter().product::<i64>() as f64;
-                let length = Tensor::f_rand([size[0], 1, 1, 1], on)?.f_pow_tensor_scalar(1.0 / dimensions)?;
-                direction.f_mul(&length)?
-            }
-        };
-        Ok(change.f_mul_scalar(self.epsilon)?.f_to_kind(images.kind())?.f_to_device(images.device())?)
     }
 }
