@@ -9,6 +9,7 @@ static ALLOCATOR: memory::Counted = memory::Counted;
 
 /// Without arguments, or with `--no-init` and flags of permissions alone, the prompt; else the command line.
 fn main() -> ExitCode {
+    viva::core::record::built_as(viva::BUILD);
     viva::term::start();
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
     match take_memory(&mut words) {

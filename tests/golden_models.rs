@@ -330,7 +330,7 @@ fn mnist_accuracies_are_the_published_ones() -> Result<()> {
 /// answers are those to torch.arange(32.).reshape(2, 1, 4, 4) / 32, which round to the same digits for both images.
 #[test]
 fn torchscript_answers_as_in_python_and_gives_gradients() -> Result<()> {
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src/model/testdata/script.pt"));
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lab/model/testdata/script.pt"));
     let model = load(&Cx::default(), &path, Options::default())?;
     let images = Tensor::arange(32, (tch::Kind::Float, tch::Device::Cpu)).reshape([2, 1, 4, 4]) / 32.0;
     let images = images.set_requires_grad(true);

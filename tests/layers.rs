@@ -1,5 +1,4 @@
 //! Layers as a script writes them: what a description prints can be pasted back, and today's networks can be written down.
-#![cfg(feature = "script")]
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

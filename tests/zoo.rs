@@ -1,5 +1,4 @@
 //! The published small networks of std/zoo, loaded and measured as a script does it.
-#![cfg(feature = "script")]
 
 use std::rc::Rc;
 

@@ -7,7 +7,8 @@ use std::rc::Rc;
 use super::repeat::{Repeat, repeating};
 use super::run_options::Options;
 use super::{Failure, Outcome, read_script};
-use crate::core::record::{Begun, Change, REVISION, Record, nothing_begun, opening_comment};
+use crate::BUILD;
+use crate::core::record::{Begun, Change, Record, nothing_begun, opening_comment};
 use crate::core::{
     Cx, Error, Journal, Value, at_home, data_folder, device_name, resolve_device, set_threads, suggestion, visible,
 };
@@ -251,11 +252,11 @@ fn found_changes(begun: &Begun, script: &Path, text: &str) -> Vec<Change> {
         None => read_script(&file_of(script.to_str(), import)?),
     };
     let mut changes = begun.changes(text, &find);
-    if begun.revision() != REVISION {
+    if begun.revision() != BUILD.revision {
         changes.push(Change {
             what: "viva".into(),
             was: format!("revision {}", begun.revision()),
-            now: format!("revision {REVISION}"),
+            now: format!("revision {}", BUILD.revision),
             kept_as: None,
         });
     }

@@ -1,14 +1,15 @@
 //! `viva version`
 
 use super::Outcome;
-use crate::core::record::{LIBTORCH, REVISION};
+use crate::BUILD;
+use crate::core::record::LIBTORCH;
 use crate::core::{Error, cuda_available};
 
 pub fn main(words: &[String]) -> Outcome {
     if !words.is_empty() {
         return Err(Error::argument("viva version takes nothing more").into());
     }
-    println!("viva      {}, revision {REVISION}", env!("CARGO_PKG_VERSION"));
+    println!("viva      {}, revision {}", env!("CARGO_PKG_VERSION"), BUILD.revision);
     println!("libtorch  {LIBTORCH}");
     println!("devices   cpu, {} threads", tch::get_num_threads());
     if cuda_available() {

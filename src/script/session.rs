@@ -18,6 +18,8 @@ use super::own_names::written;
 use super::remarks::slashes;
 use super::value::{Bridge, ErrorHandle, Pending};
 use super::{answers, arithmetic, bind, bounds, declare};
+use crate::BUILD;
+use crate::core::record::built_as;
 use crate::core::{Cx, Journal, Value};
 use crate::primitives::declared::declared;
 
@@ -57,6 +59,7 @@ pub struct Variable {
 
 impl Session {
     pub fn new(cx: Rc<Cx>) -> Self {
+        built_as(BUILD);
         let sources = Sources::default();
         let modules = Resolver::new(sources.clone(), cx.clone());
         let pending = Pending::default();

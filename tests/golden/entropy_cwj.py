@@ -1,4 +1,4 @@
-"""The entropy of Chao, Wang and Jost (2013), Eq. 7, term by term in 50 digits: the numbers in src/maths/information/species.rs.
+"""The entropy of Chao, Wang and Jost (2013), Eq. 7, term by term in 50 digits: the numbers in src/lab/maths/information/species.rs.
 
 pip install mpmath==1.3.0; python entropy_cwj.py
 """

@@ -18,7 +18,7 @@ pub const COPY_AGAIN: &str = "if the folder is a copy, copy it again, whole; els
 
 /// Writes a file whole or not at all: `fill` gets a temporary name with the target's ending, of an empty file that was not there
 /// before. A link in the target's place is replaced, not followed.
-pub(crate) fn write_whole(target: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+pub fn write_whole(target: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let new = begin(target)?;
     let temporary = new.path().display().to_string();
     fill(new.path()).and_then(|()| place(new, target).map(drop).map_err(|e| Error::file(target, e))).map_err(

@@ -1,0 +1,25 @@
+//! What `viva` examines with, as a plain library that knows nothing of scripts.
+//!
+//! | folder | what for |
+//! | --- | --- |
+//! | [`core`] | values, tensors, errors, the context of a run and its record |
+//! | [`maths`] | formulas on plain numbers: bounds and tests |
+//! | [`data`], [`model`], [`generator`], [`render`] | what is shown, what is examined, what draws images and objects |
+//! | [`space`] | what may change in an input |
+//! | [`search`], [`objective`], [`train`] | how a failing change is looked for; what counts as failing; how models learn |
+//! | [`estimate`], [`plot`] | outcomes to numbers and to pictures |
+//!
+//! An arrow between folders may only point up this table.
+
+pub mod core;
+pub mod data;
+pub mod estimate;
+pub mod generator;
+pub mod maths;
+pub mod model;
+pub mod objective;
+pub mod plot;
+pub mod render;
+pub mod search;
+pub mod space;
+pub mod train;
