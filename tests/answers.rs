@@ -59,6 +59,7 @@ fn plan<'a>(model: &'a Model, data: &'a Dataset, (space, search): &Way, batch: O
         levels: vec![],
         steps: vec![],
         densities: Densities::Required,
+        measures: vec![],
         batch,
         seed: 1,
     }

@@ -215,6 +215,7 @@ fn a_search_that_learns_hears_its_own_losses() {
         levels: vec![],
         steps: vec![],
         densities: Densities::WhereKnown,
+        measures: vec![],
         batch: Some(7),
         seed: 0,
     };

@@ -92,6 +92,7 @@ fn go(
         levels: vec![],
         steps: steps.to_vec(),
         densities: Densities::WhereKnown,
+        measures: vec![],
         batch: Some(batch),
         seed: 1,
     };

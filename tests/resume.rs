@@ -44,8 +44,15 @@ const EVERYTHING: &str = r#"
     let begun = examine(f, few, #{ space: ball, search: search::bim(#{ steps: 3, start: "random" }), steps: "all", batch: 5 });
     let anew = examine(f, few, #{ space: ball, search: search::bim(#{ steps: 2, start: "random", restarts: 2 }), batch: 7 });
     let moved = examine(f, few, #{ space: space::translate(1), search: search::sample(#{ n: 5 }), batch: 7 });
+    let all = search::measures().map(|measure| measure.name);
+    let measured = [
+        examine(f, few, #{ space: space::translate(1), search: search::strongest(), measures: all, batch: 64 }),
+        examine(noisy, few, #{ space: space::noise(), search: search::sweep(), levels: [0.1, 1], measures: ["nll", "top5"], batch: 8 }),
+        examine(f, few, free + #{ measures: all }),
+        examine(f, few, #{ space: space::pixels("linf", #{ bounds: [0, 1] }), search: search::adam(#{ lr: 0.05, steps: 5 }), batch: 5, steps: [2, 4], measures: ["entropy", "rank"] }),
+    ];
     let near = few.nearest(train);
-    #{ squares: squares, square_images: squares.images(), begun: begun, anew: anew, moved: moved, gp: gp, asked: gp.questions("gain"), learnt: learnt.worst(), seen: seen, seen_images: seen.images(), g: [g.hash, h.hash, h.classifier.hash, hard.hash], near: near, features: f.features(few),  noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), lit: lit, lit_images: down.images(), down: down, linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
+    #{ measured: measured, squares: squares, square_images: squares.images(), begun: begun, anew: anew, moved: moved, gp: gp, asked: gp.questions("gain"), learnt: learnt.worst(), seen: seen, seen_images: seen.images(), g: [g.hash, h.hash, h.classifier.hash, hard.hash], near: near, features: f.features(few),  noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), lit: lit, lit_images: down.images(), down: down, linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
 "#;
 
 /// The results as JSON, or what stopped the attempt; `polls` says when it is stopped.

@@ -651,6 +651,7 @@ fn a_long_trajectory_goes_on_where_it_was_stopped() {
             levels: vec![],
             steps: vec![0, 20, 45, 60],
             densities: Densities::WhereKnown,
+            measures: vec![],
             batch: None,
             seed: 0,
         };

@@ -5,7 +5,7 @@ use crate::data::Dataset;
 use crate::model::Model;
 use crate::objective::{Objective, Wanted};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
-use crate::search::{AnySearch, Densities, Examination, GradientSearch, Search, trajectories};
+use crate::search::{AnySearch, Densities, Examination, GradientSearch, Search, measure, trajectories};
 use crate::space::AnySpace;
 
 pub(super) const BATCH: Param = Param::new("batch", Kind::Int, "images per call of the model")
@@ -64,6 +64,31 @@ pub(super) fn steps(args: &Args, search: &dyn Search) -> Result<Vec<u32>> {
     }
 }
 
+const MEASURES: Param = Param::new(
+    "measures",
+    Kind::Several(&NAMES),
+    "what is measured of every row beside what each holds; search::measures() says what they are",
+)
+.observing()
+.or(Fallback::Absent("none"));
+
+/// The names of all measures.
+const NAMES: [&str; measure::MEASURES.len()] = {
+    let mut names = [""; measure::MEASURES.len()];
+    let mut place = 0;
+    while place < names.len() {
+        names[place] = measure::MEASURES[place].name;
+        place += 1;
+    }
+    names
+};
+
+/// The measures that the option asks for.
+fn measures(args: &Args) -> Result<Vec<&'static measure::Measure>> {
+    let Some(Value::Array(names)) = args.get("measures") else { return Ok(vec![]) };
+    measure::named(names.iter().filter_map(|name| if let Value::Str(name) = name { Some(name.as_str()) } else { None }))
+}
+
 pub static EXAMINE: Primitive = Primitive {
     path: "examine",
     purpose: "Looks for a change of every input that makes the model fail.",
@@ -78,6 +103,7 @@ pub static EXAMINE: Primitive = Primitive {
             .or(Fallback::Absent("objective::misclassify()")),
         LEVELS,
         STEPS,
+        MEASURES,
         BATCH,
         SEED,
     ],
@@ -87,7 +113,13 @@ pub static EXAMINE: Primitive = Primitive {
             margin is too small for densities, the transcript comes without them and a warning says so.\n\n\
             `levels` are standard deviations (space::noise), degrees (rotate), pixels (translate with a fill; deform: the T-norm), \
             shares of both limits (affine) or radii of balls (pixels); none may exceed the space's own limit. `steps` are search::bim's: one trajectory gives them all. A \
-            transcript of a search along gradients holds no pixels either: `.images()` goes the same way again, up to rounding.",
+            transcript of a search along gradients holds no pixels either: `.images()` goes the same way again, up to rounding.\n\n\
+            `measures: [\"confidence\", \"nll\"]` adds these columns: `t.mean(\"nll\")`, `row.nll` in filters, JSON and CSV. They are of the image \
+            where the search left it, in the same row as `after`, and follow from the scores that the search has there: the model is asked nothing \
+            more, and all other columns are what they are without. Of the images as they stand they are known by a change that is none: \
+            search::sweep() over space::noise() at `levels: [0]`, or `steps: [0]` of search::bim. Of a model that answers probabilities in place of \
+            scores they are those of a second softmax, as losses and margins are, and its transcript says so. objective::labels has no measures, \
+            since its scores are of no one class. Only what is asked of the image itself is drawn once more, where crops share a network's first layers.",
     source: "Werpachowski, György and Szepesvári 2019, Appendix B",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
@@ -108,6 +140,7 @@ pub static EXAMINE: Primitive = Primitive {
             steps: steps(args, &*search)?,
             search,
             densities: Densities::WhereKnown,
+            measures: measures(args)?,
             batch: args.optional_int("batch").map(|n| n as usize),
             seed: args.seed(),
         };

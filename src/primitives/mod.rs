@@ -177,6 +177,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::bim::BIM,
     &search::adef::ADEF,
     &search::adam::ADAM,
+    &search::measures::MEASURES_LISTED,
     &search::transcript::LEN,
     &search::transcript::COLUMN_OF,
     &search::transcript::FILTER,

@@ -20,6 +20,8 @@ pub enum Kind {
     /// One of these words.
     Choice(&'static [&'static str]),
     Array,
+    /// An array of these words.
+    Several(&'static [&'static str]),
     /// An array or tensor of numbers.
     Numbers,
     Map,
@@ -51,6 +53,7 @@ impl Kind {
             Self::Path => "a path".into(),
             Self::Choice(words) => words.iter().map(|w| format!("{w:?}")).collect::<Vec<_>>().join(" | "),
             Self::Array => "an array".into(),
+            Self::Several(words) => format!("an array of {}", Self::Choice(words).describe()),
             Self::Numbers => "an array or tensor of numbers".into(),
             Self::Map => "a map".into(),
             Self::Tensor => "a tensor".into(),
@@ -64,7 +67,7 @@ impl Kind {
     /// The words that fit, if some do.
     pub fn choices(self) -> Option<&'static [&'static str]> {
         match self {
-            Self::Choice(words) => Some(words),
+            Self::Choice(words) | Self::Several(words) => Some(words),
             Self::Either(kinds) => kinds.iter().find_map(|kind| kind.choices()),
             _ => None,
         }
@@ -86,6 +89,10 @@ impl Kind {
             (Self::Int, Value::Float(x)) if x.fract() == 0.0 && x.abs() < 9e15 => Some(Value::Int(*x as i64)),
             (Self::Float, Value::Int(i)) => Some(Value::Float(*i as f64)),
             (Self::Choice(words), Value::Str(s)) if words.contains(&s.as_str()) => Some(value.clone()),
+            (Self::Several(words), Value::Array(values)) => {
+                let known = |value: &Value| Self::Choice(words).accept(value).is_some();
+                values.iter().all(known).then(|| value.clone())
+            }
             (Self::Object(name), Value::Object(object)) if object.kind() == name => Some(value.clone()),
             (Self::Numbers, Value::Array(values)) => {
                 let numbers: Option<Vec<Value>> = values.iter().map(|v| Self::Float.accept(v)).collect();
@@ -126,12 +133,14 @@ pub struct Param {
     pub range: Option<(f64, f64)>,
     pub unit: &'static str,
     pub doc: &'static str,
+    /// Whether it says no more than what is noted, so that a call's random numbers are the same with and without it.
+    pub observes: bool,
 }
 
 impl Param {
     /// A parameter that must be given.
     pub const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
-        Self { name, kind, fallback: Fallback::Required, range: None, unit: "", doc }
+        Self { name, kind, fallback: Fallback::Required, range: None, unit: "", doc, observes: false }
     }
 
     pub const fn or(mut self, fallback: Fallback) -> Self {
@@ -150,6 +159,11 @@ impl Param {
 
     pub const fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit;
+        self
+    }
+
+    pub const fn observing(mut self) -> Self {
+        self.observes = true;
         self
     }
 
@@ -184,6 +198,12 @@ impl Param {
         let problem = |message: String| Error::argument(format!("{path}: `{}` must be {message}", self.name));
         let Some(accepted) = self.kind.accept(value) else {
             if let (Some(words), Value::Str(given)) = (self.kind.choices(), value) {
+                return Err(problem(format!("{}, got {given:?}", self.kind.describe()))
+                    .hint(suggestion(given, words.iter().copied())));
+            }
+            if let (Kind::Several(words), Value::Array(values)) = (self.kind, value)
+                && let Some(Value::Str(given)) = values.iter().find(|value| Kind::Choice(words).accept(value).is_none())
+            {
                 return Err(problem(format!("{}, got {given:?}", self.kind.describe()))
                     .hint(suggestion(given, words.iter().copied())));
             }
@@ -390,7 +410,7 @@ impl Primitive {
         if self.option_names().any(|name| name == SEED.name) {
             args.seeded = Some(match args.optional_int("seed") {
                 Some(seed) => seed as u64,
-                None => cx.call_seed(path, args.digest()?),
+                None => cx.call_seed(path, args.digest(self.options)?),
             });
         }
         Ok(args)
@@ -498,9 +518,11 @@ impl Args {
         self.want("seed", self.seeded)
     }
 
-    fn digest(&self) -> Result<Digest> {
+    /// Of all that was given and that random numbers go by.
+    fn digest(&self, options: &[Param]) -> Result<Digest> {
         let mut parts = Vec::new();
-        for (name, value) in &self.given {
+        let observes = |name: &str| options.iter().any(|option| option.name == name && option.observes);
+        for (name, value) in self.given.iter().filter(|(name, _)| !observes(name)) {
             parts.push(Digest::of(name.as_bytes()));
             parts.push(value.digest()?);
         }

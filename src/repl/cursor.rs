@@ -7,6 +7,7 @@ use crate::primitives::{Fallback, PRIMITIVES, Param, Primitive};
 use crate::script::scan::{Kind, Token, scan};
 use crate::script::{Glance, ScriptFunction, Session, Step};
 use crate::search::COLUMNS;
+use crate::search::measure::MEASURES;
 
 /// Brackets deeper than this are not followed: every step out or in costs time.
 pub const DEEPEST: usize = 40;
@@ -48,7 +49,7 @@ pub enum Seen {
     /// A live variable, or something in it.
     Live(String, Vec<Step>),
     /// A map with these keys.
-    Row(&'static [&'static str]),
+    Row(Vec<&'static str>),
     Kind(&'static str),
     Unknown,
 }
@@ -290,6 +291,9 @@ impl<'a> Cursor<'a> {
             };
             return param.map_or(Slot::Other, Slot::Param);
         }
+        if let (true, Some((map, outer))) = (self.is(frame.open, "["), outer.split_last()) {
+            return self.word_of_several(frame, map, outer, end);
+        }
         if !self.is(frame.open, "#{") {
             return Slot::Other;
         }
@@ -301,6 +305,16 @@ impl<'a> Cursor<'a> {
         let key = self.key(frame.item);
         let option = primitive.and_then(|p| p.options.iter().find(|option| option.name == key));
         option.filter(|_| value_begins).map_or(Slot::Other, Slot::Option)
+    }
+
+    /// An element of an array of words, which is the value of an option.
+    fn word_of_several(&self, array: &Frame, map: &Frame, outer: &[Frame], end: usize) -> Slot {
+        let primitive = outer.last().and_then(|call| self.options_of(map, call));
+        let value = self.is(map.open, "#{") && array.item == end && map.item + 2 == array.open;
+        let key = self.key(map.item);
+        let option = primitive.and_then(|p| p.options.iter().find(|option| option.name == key));
+        let several = option.filter(|option| value && matches!(option.kind, crate::primitives::Kind::Several(_)));
+        several.map_or(Slot::Other, Slot::Option)
     }
 
     /// The primitive whose options this map gives.
@@ -470,7 +484,7 @@ impl<'a> Cursor<'a> {
         }
         if self.kind_of(&seen) == Some("Transcript") && self.is(at, "[") {
             return match self.closing(at) {
-                Some(close) => (Seen::Row(&COLUMNS), close + 1),
+                Some(close) => (self.row_of(seen), close + 1),
                 None => unknown,
             };
         }
@@ -486,6 +500,19 @@ impl<'a> Cursor<'a> {
         (self.deeper(variable, steps, step), close + 1)
     }
 
+    /// A row of a transcript: with the columns that a live one has, or with the measures that the line itself names.
+    fn row_of(&self, transcript: Seen) -> Seen {
+        if let Seen::Live(variable, steps) = transcript
+            && let row @ Seen::Live(..) = self.deeper(variable, steps, Step::Index(0))
+        {
+            return row;
+        }
+        let texts = self.tokens.iter().filter(|token| token.kind == Kind::Text);
+        let named: Vec<&str> = texts.map(|token| token.content(self.line)).collect();
+        let measures = MEASURES.iter().map(|measure| measure.name).filter(|name| named.contains(name));
+        Seen::Row(COLUMNS.into_iter().chain(measures).collect())
+    }
+
     fn deeper(&self, variable: String, mut steps: Vec<Step>, step: Step) -> Seen {
         let field = if let Step::Name(name) = &step { name.clone() } else { String::new() };
         steps.push(step);
@@ -498,7 +525,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The row that a closure around the cursor is given under this name.
-    fn row(&self, name: &str, before: usize) -> Option<Seen> {
+    fn row(&self, name: &str, before: usize, depth: usize) -> Option<Seen> {
         // What stands in front of a closure is none of its rows.
         self.frames.iter().rev().take(DEEPEST).filter(|frame| frame.open < before).find_map(|frame| {
             let bars = frame.open + 1;
@@ -508,7 +535,12 @@ impl<'a> Cursor<'a> {
                 return None;
             }
             match self.callee(frame.open)? {
-                Callee::Primitive(primitive) => given_to(primitive.path).map(Seen::Row),
+                Callee::Primitive(primitive) if primitive.receiver() == Some("Transcript") => {
+                    given_to(primitive.path)?;
+                    let dot = frame.open.checked_sub(2)?;
+                    Some(self.row_of(self.infer(self.chain_start(dot), dot, depth + 1)))
+                }
+                Callee::Primitive(primitive) => given_to(primitive.path).map(|keys| Seen::Row(keys.to_vec())),
                 Callee::Script(_) => None,
             }
         })
@@ -516,7 +548,7 @@ impl<'a> Cursor<'a> {
 
     /// A variable that the text itself defines, or a live one.
     fn variable(&self, name: &str, before: usize, depth: usize) -> Seen {
-        if let Some(row) = self.row(name, before) {
+        if let Some(row) = self.row(name, before, depth) {
             return row;
         }
         let defined = (0..before.saturating_sub(2))

@@ -129,6 +129,11 @@ fn inside(value: &Dynamic, steps: &[Step], prefix: &str, most: usize) -> Option<
         return Some(Glance { kind: kind(value), names: names(value, prefix, most) });
     };
     if let Some(handle) = value.read_lock::<Handle>() {
+        if let (Step::Index(_), keys @ [_, ..]) = (step, &handle.0.element_keys()[..]) {
+            let names = keys.iter().filter(|name| name.starts_with(prefix)).take(most);
+            let map = Glance { kind: "map", names: names.map(|name| name.to_string()).collect() };
+            return rest.is_empty().then_some(map);
+        }
         // A field may have to be computed: what it holds is known from the object's description alone.
         let Step::Name(field) = step else { return None };
         let members = handle.0.members(field);

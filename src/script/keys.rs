@@ -9,6 +9,7 @@ use crate::core::suggestion;
 use crate::primitives::declared::declared;
 use crate::primitives::types::given_to;
 use crate::primitives::{PRIMITIVES, Primitive};
+use crate::search::measure::MEASURES;
 
 /// Reads of keys that are not there.
 pub fn unknown_keys(text: &str) -> Vec<Finding> {
@@ -58,39 +59,69 @@ fn row<'t>(code: &Code<'t>, bar: usize) -> Option<(&'t str, Vec<&'static str>, R
     let name = code.word(method)?;
     let methods: Vec<&&Primitive> = PRIMITIVES.iter().filter(|p| p.receiver().is_some() && p.name() == name).collect();
     let built_in = super::lower::READING.contains(&name);
-    let primitive = methods.into_iter().find(|p| match p.receiver() {
-        Some("Transcript") => gives_transcript(code, dot, 0),
-        _ => !built_in,
+    let (primitive, more) = methods.into_iter().find_map(|p| match p.receiver() {
+        Some("Transcript") => Some((p, gives_transcript(code, dot, 0)?)),
+        _ => (!built_in).then(|| (p, vec![])),
     })?;
-    let keys = given_to(primitive.path)?;
-    Some((code.word(bar + 1)?, keys.to_vec(), body..code.partner(open)?))
+    let keys = given_to(primitive.path)?.iter().copied().chain(more).collect();
+    Some((code.word(bar + 1)?, keys, body..code.partner(open)?))
 }
 
 /// Methods of a transcript that give one again.
 const NARROWED: [&str; 2] = ["filter", "highest"];
 
-/// Whether what ends before this token is a transcript.
-fn gives_transcript(code: &Code, end: usize, depth: usize) -> bool {
-    let Some(last) = end.checked_sub(1).filter(|_| depth < 20) else { return false };
+/// What a transcript that the text gives was asked to measure.
+type Measures = Vec<&'static str>;
+
+fn all_measures() -> Measures {
+    MEASURES.iter().map(|measure| measure.name).collect()
+}
+
+/// What the call of `examine` that begins at this parenthesis measures; all that there is where the text does not tell.
+fn measures(code: &Code, open: usize) -> Measures {
+    let Some(close) = code.partner(open) else { return all_measures() };
+    // Options that are written down in the call, and nothing else that could hold some.
+    let Some(map) = close.checked_sub(1).and_then(|end| code.partner(end)).filter(|map| code.is(*map, "#{")) else {
+        return all_measures();
+    };
+    let key = |at: usize| code.word(at) == Some("measures") && code.is(at + 1, ":");
+    let Some(at) = (map..close).find(|at| key(*at)) else {
+        return if code.is(map - 1, ",") { vec![] } else { all_measures() };
+    };
+    let Some(end) = code.partner(at + 2).filter(|_| code.is(at + 2, "[")) else { return all_measures() };
+    let inner = || &code.tokens[at + 3..end];
+    let words: Vec<&str> =
+        inner().iter().filter(|token| token.kind == Kind::Text).map(|token| token.content(code.text)).collect();
+    if 2 * words.len() < inner().len() {
+        return all_measures();
+    }
+    all_measures().into_iter().filter(|name| words.contains(name)).collect()
+}
+
+/// What is measured of the transcript that ends before this token, if one does.
+fn gives_transcript(code: &Code, end: usize, depth: usize) -> Option<Measures> {
+    let last = end.checked_sub(1).filter(|_| depth < 20)?;
     if code.is(last, ")") {
-        let Some(callee) = code.partner(last).and_then(|open| open.checked_sub(1)) else { return false };
+        let open = code.partner(last)?;
+        let callee = open.checked_sub(1)?;
         let dot = callee.checked_sub(1).filter(|dot| code.dot(*dot));
         return match (code.word(callee), dot) {
-            (Some("examine"), None) => callee.checked_sub(1).is_none_or(|b| !code.is(b, "::")),
+            (Some("examine"), None) => {
+                callee.checked_sub(1).is_none_or(|b| !code.is(b, "::")).then(|| measures(code, open))
+            }
             (Some(method), Some(dot)) if NARROWED.contains(&method) => gives_transcript(code, dot, depth + 1),
-            _ => false,
+            _ => None,
         };
     }
     let Some(name) = code.variable(last) else {
-        return code.word(last) == Some("transcript");
+        return (code.word(last) == Some("transcript")).then(all_measures);
     };
     // The last `let` of the name before, if nothing else gave it a value since.
-    let Some(begin) = (0..last).rev().find(|at| code.is(*at, "let") && code.word(at + 1) == Some(name)) else {
-        return false;
-    };
+    let begin = (0..last).rev().find(|at| code.is(*at, "let") && code.word(at + 1) == Some(name))?;
     let value_end = (begin..last).find(|at| code.is(*at, ";") && block(code, *at) == block(code, begin));
     let stays = !given_again(code, name, begin + 2..last);
-    stays && block(code, begin).contains(&last) && value_end.is_some_and(|end| gives_transcript(code, end, depth + 1))
+    let value_end = value_end.filter(|_| stays && block(code, begin).contains(&last))?;
+    gives_transcript(code, value_end, depth + 1)
 }
 
 /// Whether a name gets another value or another meaning among these tokens.

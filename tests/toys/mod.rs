@@ -156,6 +156,7 @@ pub fn run_over(
         levels: vec![],
         steps: vec![],
         densities: Densities::Required,
+        measures: vec![],
         batch: Some(batch),
         seed: 0,
     };

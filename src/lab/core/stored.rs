@@ -15,7 +15,7 @@ use super::{Digest, Error, ErrorKind, Result, Tensor};
 /// Tensors by name: all that the rest of a call depends on.
 pub type State = Vec<(String, Tensor)>;
 
-const MAGIC: &[u8; 16] = b"viva journal 3\n\0";
+const MAGIC: &[u8; 16] = b"viva journal 4\n\0";
 
 /// Before each record: its length, its digest, and a checksum of both.
 const HEAD: usize = 24;

@@ -73,6 +73,11 @@ pub trait Object: Any {
         &[]
     }
 
+    /// The keys of its elements, where these are maps that all have the same.
+    fn element_keys(&self) -> Vec<&'static str> {
+        vec![]
+    }
+
     /// `object[i]`; `None` if the type has no elements. Negative indices count from the end.
     fn element(&self, _index: i64) -> Option<Result<Value>> {
         None

@@ -117,64 +117,7 @@ pub struct Verdicts {
     pub broken: Option<usize>,
 }
 
-/// Bytes of one verdict in a record.
-const VERDICT: usize = 24;
-
-impl Verdict {
-    fn to_bytes(self) -> [u8; VERDICT] {
-        let mut bytes = [0; VERDICT];
-        bytes[..4].copy_from_slice(&self.excess.to_le_bytes());
-        bytes[4..8].copy_from_slice(&self.predicted.to_le_bytes());
-        bytes[8..12].copy_from_slice(&self.softmax_margin.to_le_bytes());
-        bytes[12..16].copy_from_slice(&self.least.to_le_bytes());
-        bytes[16..20].copy_from_slice(&self.snr.to_le_bytes());
-        bytes[20..].copy_from_slice(&self.gain.to_le_bytes());
-        bytes
-    }
-
-    /// The verdict that these bytes are of, if they can be of one.
-    fn from_bytes(bytes: &[u8; VERDICT]) -> Option<Self> {
-        let ([excess, predicted, margin, least, snr, gain], []) = bytes.as_chunks::<4>() else { return None };
-        let verdict = Self {
-            excess: f32::from_le_bytes(*excess),
-            predicted: i32::from_le_bytes(*predicted),
-            softmax_margin: f32::from_le_bytes(*margin),
-            least: i32::from_le_bytes(*least),
-            snr: f32::from_le_bytes(*snr),
-            gain: f32::from_le_bytes(*gain),
-        };
-        let sound = verdict.excess.is_finite()
-            && verdict.softmax_margin.is_finite()
-            && verdict.gain.is_finite()
-            && verdict.predicted >= 0
-            && verdict.least >= 0;
-        sound.then_some(verdict)
-    }
-}
-
 impl Verdicts {
-    /// Adds those of the points after.
-    pub fn extend(&mut self, after: Self) {
-        self.broken = self.broken.or(after.broken.map(|at| at + self.of.len()));
-        self.of.extend(after.of);
-    }
-
-    /// Verdicts as a journal keeps them, with the batch size that came of them.
-    pub fn record(&self, batch: usize) -> Vec<u8> {
-        let mut bytes = (batch as u64).to_le_bytes().to_vec();
-        self.of.iter().for_each(|verdict| bytes.extend(verdict.to_bytes()));
-        bytes
-    }
-
-    /// What `record` wrote.
-    pub fn from_record(bytes: &[u8]) -> Option<(usize, Self)> {
-        let (batch, rest) = bytes.split_first_chunk()?;
-        let (verdicts, []) = rest.as_chunks::<VERDICT>() else { return None };
-        let of = verdicts.iter().map(Verdict::from_bytes).collect::<Option<Vec<_>>>()?;
-        let batch = u64::from_le_bytes(*batch) as usize;
-        (batch > 0).then_some((batch, Self { of, broken: None }))
-    }
-
     /// Verdicts from the numbers of scores, `5 x N`.
     pub fn of_numbers(numbers: &Tensor) -> Result<Self> {
         let n = numbers.size()[1] as usize;

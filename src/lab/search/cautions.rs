@@ -13,7 +13,7 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
 }
 
 /// Whether images are as they are because the search could not move them: of each aim and level the last step counts.
-pub(super) fn stuck(plan: &Examination, rows: &[Row]) -> Option<String> {
+pub(super) fn stuck<'a>(plan: &Examination, rows: impl IntoIterator<Item = &'a Row>) -> Option<String> {
     let mut last = BTreeMap::new();
     for row in rows {
         last.insert((row.id, row.target, row.level.map(f64::to_bits)), row.stuck());

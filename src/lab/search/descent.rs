@@ -6,7 +6,9 @@ use std::collections::VecDeque;
 use tch::{Device, Kind};
 
 use super::adam::{Adam, Shortfall};
-use super::row::Row;
+use super::ended::{Ended, from_record, record};
+use super::measure;
+use super::row::{Noted, Row};
 use super::snr::snr;
 use super::transcript::Transcript;
 use super::{Examination, cautions, examined};
@@ -58,18 +60,15 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, adam: &Adam) -> Result<Transc
     let ends: Vec<Ended> = descent.ends.into_iter().map_while(|end| end).collect();
     let (mut rows, mut images) = (vec![], vec![]);
     for mut row in ends.into_iter().flatten() {
-        row.0.point = Point::Setting(rows.len() as u32);
+        row.0.row.point = Point::Setting(rows.len() as u32);
         rows.push(row.0);
         images.push(row.1);
     }
-    if let Some(caution) = cautions::stuck(plan, &rows) {
+    if let Some(caution) = cautions::stuck(plan, rows.iter().map(|noted: &Noted| &noted.row)) {
         cx.warn(format!("examine: {caution}; column `vanished` says of which"));
     }
     Transcript::of_images(plan, images, rows).answer(cx, outcome)
 }
-
-/// The rows of one case, each with its image.
-type Ended = Vec<(Row, Tensor)>;
 
 /// An image on its way.
 struct Slot {
@@ -282,7 +281,7 @@ impl Descent<'_> {
         };
         done.iter_mut().zip(&still).for_each(|(done, still)| *done |= still);
         tch::no_grad(|| {
-            let ended = self.note(&drawn, &verdicts, &done, &still)?;
+            let ended = self.note((&drawn, &scores), &verdicts, &done, &still)?;
             if let Some(gradient) = &gradient {
                 self.step(&leaf, gradient)?;
             }
@@ -330,7 +329,7 @@ impl Descent<'_> {
     /// Notes where slots are: those that are done, whose slots become free, and those at a step that is asked for.
     fn note(
         &mut self,
-        drawn: &Tensor,
+        (drawn, scores): (&Tensor, &Tensor),
         verdicts: &Verdicts,
         done: &[bool],
         still: &[bool],
@@ -352,10 +351,13 @@ impl Descent<'_> {
         let magnitudes = floats(&self.space.magnitude(&base, &of(&held.points)?)?)?;
         let (images, before) = (of(drawn)?, of(&held.images)?.f_to_kind(drawn.kind())?);
         let ratios = floats(&snr(&before, &images.f_sub(&before)?)?)?;
+        let labels: Vec<i64> =
+            places.iter().map(|&place| self.slots[place].as_ref().map_or(0, |slot| self.label(slot.case))).collect();
+        let measured = measure::columns(&self.plan.measures, &of(scores)?, &labels, &|| Ok(images.shallow_clone()))?;
         let images = images.f_detach()?.f_to_kind(Kind::Float)?.f_to_device(Device::Cpu)?;
         let mut ended = vec![];
         for (at, &place) in places.iter().enumerate() {
-            let label = self.slots[place].as_ref().map_or(0, |slot| self.label(slot.case)) as i32;
+            let label = labels[at] as i32;
             let Some(slot) = &mut self.slots[place] else { continue };
             let verdict = &verdicts.of[place];
             let row = Row {
@@ -375,9 +377,10 @@ impl Descent<'_> {
                 ..Row::default()
             };
             let image = images.f_get(at as i64)?.f_detach_copy()?;
+            let measured: Vec<f32> = measured.iter().map(|column| column[at]).collect();
             let gone = slot.step;
             if !done[place] {
-                slot.seen.push((row, image));
+                slot.seen.push((Noted { row, measured }, image));
                 continue;
             }
             let mut seen = std::mem::take(&mut slot.seen);
@@ -386,7 +389,10 @@ impl Descent<'_> {
                 true => vec![gone],
                 false => steps.iter().copied().filter(|step| *step >= gone).collect(),
             };
-            seen.extend(later.into_iter().map(|step| (Row { step: Some(step), ..row }, image.shallow_clone())));
+            seen.extend(later.into_iter().map(|step| {
+                let row = Row { step: Some(step), ..row };
+                (Noted { row, measured: measured.clone() }, image.shallow_clone())
+            }));
             ended.push((slot.case, seen));
             self.slots[place] = None;
         }
@@ -460,7 +466,11 @@ impl Descent<'_> {
     fn restore(&mut self, call: &mut LongCall) -> Result<()> {
         let mut known: Vec<(usize, Ended)> = vec![];
         while let Some(bytes) = call.replay()? {
-            known.push(from_record(&bytes).filter(|(case, _)| *case < self.ends.len()).ok_or_else(|| call.unfit())?);
+            known.push(
+                from_record(&bytes, self.plan.measures.len())
+                    .filter(|(case, _)| *case < self.ends.len())
+                    .ok_or_else(|| call.unfit())?,
+            );
         }
         let mut whole = vec![false; self.ends.len()];
         known.iter().for_each(|(case, _)| whole[*case] = true);
@@ -498,7 +508,7 @@ impl Descent<'_> {
                 _ => Aim::Labels(*class as i32),
             };
             let seen = match find(&format!("seen.{place}")) {
-                Some(bytes) => from_record(&Vec::<u8>::try_from(bytes).ok()?)?.1,
+                Some(bytes) => from_record(&Vec::<u8>::try_from(bytes).ok()?, self.plan.measures.len())?.1,
                 None => vec![],
             };
             let (case, step, before) = (*case as usize, *step as u32, *before as i32);
@@ -521,72 +531,4 @@ impl Descent<'_> {
         let complete = (0..self.ends.len()).all(|case| self.ends[case].is_some() || on_its_way(case));
         (complete && self.batch > 0).then_some(())
     }
-}
-
-/// Numbers of a row in a record.
-const NUMBERS: usize = 12;
-
-/// Rows and images of one case, or of one on its way, as the journal keeps them.
-fn record(case: usize, ended: &Ended) -> Result<Vec<u8>> {
-    let shape = ended.first().map_or(vec![], |(_, image)| image.size());
-    let mut bytes: Vec<u8> = [case as u64, ended.len() as u64].map(u64::to_le_bytes).concat();
-    bytes.extend((0..3).flat_map(|i| shape.get(i).copied().unwrap_or(0).to_le_bytes()));
-    for (row, image) in ended {
-        let target = row.target.map_or(f64::NAN, f64::from);
-        let numbers: [f64; NUMBERS] = [
-            row.id.into(),
-            row.label.into(),
-            target,
-            row.before.into(),
-            row.after.into(),
-            row.margin.into(),
-            row.magnitude.into(),
-            row.queries.into(),
-            row.step.unwrap_or(0).into(),
-            row.snr.into(),
-            row.softmax_margin.into(),
-            f64::from(u8::from(row.vanished)),
-        ];
-        bytes.extend(numbers.iter().flat_map(|x| x.to_le_bytes()));
-        bytes.extend(Vec::<f32>::try_from(&image.f_reshape([-1])?)?.iter().flat_map(|x| x.to_le_bytes()));
-    }
-    Ok(bytes)
-}
-
-fn from_record(bytes: &[u8]) -> Option<(usize, Ended)> {
-    let (head, mut rest) = bytes.split_at_checked(40)?;
-    let (head, []) = head.as_chunks::<8>() else { return None };
-    let head: Vec<usize> = head.iter().map(|bytes| u64::from_le_bytes(*bytes) as usize).collect();
-    let [case, count, ref shape @ ..] = head[..] else { return None };
-    let pixels = shape.iter().try_fold(1usize, |all, side| all.checked_mul(*side))?;
-    let size: Vec<i64> = shape.iter().map(|side| *side as i64).collect();
-    let mut ended = vec![];
-    for _ in 0..count {
-        let (numbers, after) = rest.split_at_checked(8 * NUMBERS)?;
-        let (image, after) = after.split_at_checked(pixels.checked_mul(4)?)?;
-        rest = after;
-        let (numbers, []) = numbers.as_chunks::<8>() else { return None };
-        let of = |i: usize| f64::from_le_bytes(numbers[i]);
-        let (image, []) = image.as_chunks::<4>() else { return None };
-        let image: Vec<f32> = image.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-        let margin = of(5) as f32;
-        let row = Row {
-            id: of(0) as u32,
-            label: of(1) as i32,
-            target: (!of(2).is_nan()).then_some(of(2) as i32),
-            before: of(3) as i32,
-            after: of(4) as i32,
-            loss: loss(-margin),
-            margin,
-            magnitude: of(6) as f32,
-            queries: of(7) as u32,
-            step: Some(of(8) as u32),
-            snr: of(9) as f32,
-            softmax_margin: of(10) as f32,
-            vanished: of(11) != 0.0,
-            ..Row::default()
-        };
-        ended.push((row, Tensor::f_from_slice(&image).ok()?.f_reshape(&size).ok()?));
-    }
-    rest.is_empty().then_some((case, ended))
 }

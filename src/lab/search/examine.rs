@@ -1,20 +1,23 @@
 //! The verb of the lab: pairs a model, a data set, a space, a search and an objective.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::answers::Answers;
 use super::exhaustive::{Case, Exhaustive, Step};
 use super::grid::{Ball, Grid};
 use super::ground::FactorGround;
+use super::measure::{self, Measure};
 use super::pairing::{self, Approach};
 use super::rounds::{self, Settled, Work};
-use super::row::Row;
+use super::row::{Noted, Row};
 use super::sharing::{self, Frame, Sharing, draw};
 use super::transcript::{Density, Transcript};
 use super::{Search, examined};
 use crate::core::{Cx, Error, ErrorKind, Result, Tensor};
 use crate::data::Dataset;
 use crate::model::Model;
-use crate::objective::{Aim, Objective, Verdicts, judge};
+use crate::objective::{Aim, Objective};
 use crate::space::{Part, Space};
 
 /// Whether the density of every outcome is worked out as well.
@@ -39,6 +42,8 @@ pub struct Examination<'a> {
     /// After which steps a search along gradients notes where it is, ascending; none: after the last.
     pub steps: Vec<u32>,
     pub densities: Densities,
+    /// What is measured of every row beside what each holds.
+    pub measures: Vec<&'static Measure>,
     /// Images per call of the model; by default `Model::batch_size`.
     pub batch: Option<usize>,
     pub seed: u64,
@@ -48,6 +53,7 @@ pub struct Examination<'a> {
 pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     check_levels(&plan.levels)?;
     check_steps(&plan.steps)?;
+    measure::check(&plan.measures, &plan.objective, plan.model.classes())?;
     let way = pairing::way(plan)?;
     plan.space.check(plan.data)?;
     super::scale::check(cx, plan)?;
@@ -159,6 +165,8 @@ struct Active {
     /// Points asked for and not yet answered.
     pending: usize,
     frames: Vec<Frame>,
+    /// What was measured at each point, where anything is.
+    measured: HashMap<u32, Vec<f32>>,
 }
 
 /// The grids of the images under examination, one place each.
@@ -182,38 +190,42 @@ impl Work for Grids<'_> {
     fn admit(&mut self, place: usize, row: usize) -> Result<Vec<(usize, u32)>> {
         let label = self.plan.data.labels()[row] as i32;
         let grid = Grid::new(self.ball, label);
-        self.active[place] = Some(Active { row, grid, pending: 0, frames: vec![] });
+        self.active[place] = Some(Active { row, grid, pending: 0, frames: vec![], measured: HashMap::new() });
         let mut settled = Settled { asked: vec![], done: vec![] };
         self.advance(place, &mut settled)?;
         Ok(settled.asked)
     }
 
-    fn verdicts(&self, prepared: &Tensor, asked: &[(usize, u32)]) -> Result<Verdicts> {
+    fn answers(&self, prepared: &Tensor, asked: &[(usize, u32)]) -> Result<Answers> {
         let points: Vec<_> = asked.iter().map(|&(place, point)| (place, self.ball.element(point))).collect();
         let label = |&(place, _): &(usize, u32)| self.active[place].as_ref().map_or(0, |a| i64::from(a.grid.label()));
         let labels: Vec<i64> = asked.iter().map(label).collect();
-        let verdicts = tch::no_grad(|| {
+        let answers = tch::no_grad(|| {
             let group = &*self.ball.group;
             let frames = |place: usize| self.active[place].as_ref().map_or(&[][..], |active| &active.frames);
             let scores = match &self.sharing {
                 Some(sharing) => sharing.scores(group, prepared, &points, frames)?,
                 None => self.plan.model.logits(&draw(group, prepared, &points)?)?,
             };
-            judge(&scores, &labels, &vec![Aim::Away; labels.len()], &self.plan.objective)
+            let images = || draw(group, prepared, &points);
+            Answers::of(self.plan, &scores, &labels, &vec![Aim::Away; labels.len()], &images)
         })?;
-        if let Some(bad) = verdicts.broken {
+        if let Some(bad) = answers.broken {
             let row = self.active[asked[bad].0].as_ref().map_or(0, |a| a.row);
             let at = self.ball.group.value(points[bad].1).summary();
             return Err(examined::not_finite(self.plan, row, &format!("at {at}"), examined::UNSOUND));
         }
-        Ok(verdicts)
+        Ok(answers)
     }
 
     /// An image goes on when it has all that it asked for.
-    fn settle(&mut self, asked: &[(usize, u32)], verdicts: &Verdicts) -> Result<Settled<(usize, u32)>> {
+    fn settle(&mut self, asked: &[(usize, u32)], answers: &Answers) -> Result<Settled<(usize, u32)>> {
         for (i, &(place, point)) in asked.iter().enumerate() {
             if let Some(active) = &mut self.active[place] {
-                active.grid.set(point, &verdicts.of[i]);
+                active.grid.set(point, &answers.of[i]);
+                if !self.plan.measures.is_empty() {
+                    active.measured.insert(point, answers.measured(i));
+                }
                 active.pending -= 1;
             }
         }
@@ -263,7 +275,8 @@ impl Grids<'_> {
                     softmax_margin: grid.softmax_margin(after),
                     ..Row::default()
                 };
-                settled.done.push((place, vec![row]));
+                let measured = active.measured.remove(&after).unwrap_or_default();
+                settled.done.push((place, vec![Noted { row, measured }]));
                 self.active[place] = None;
             }
         }

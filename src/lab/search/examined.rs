@@ -1,6 +1,9 @@
 //! What every way of examining does alike: how its work is known again in the journal, parts that shrink where memory is short, models
 //! that can't be examined.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::Examination;
 use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result};
 use crate::model::Model;
@@ -13,8 +16,20 @@ pub(super) fn long_call<'a>(cx: &'a Cx, plan: &Examination, batch: usize, opaque
     let (space, search, objective) = (plan.space.describe(), plan.search.describe(), plan.objective.describe());
     let words = [&space, &search, &objective, &settings].map(|word| word.as_bytes());
     let digests = [plan.model.digest(), plan.data.digest()];
-    let depends = [&digests.each_ref().map(|digest| &digest.0[..]), &words[..]].concat();
+    let measures = plan.measures.iter().map(|measure| measure.name.as_bytes());
+    let depends: Vec<&[u8]> = digests.iter().map(|digest| &digest.0[..]).chain(words).chain(measures).collect();
     cx.long_call("examine", &depends, opaque)
+}
+
+/// Columns as a record of the journal.
+pub(super) fn written(columns: &impl Serialize) -> Result<Vec<u8>> {
+    postcard::to_extend(columns, Vec::new())
+        .map_err(|e| Error::internal(format!("a record that can't be written: {e}")))
+}
+
+/// What `written` wrote; `None` where these bytes are of something else.
+pub(super) fn read_back<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    postcard::take_from_bytes(bytes).ok().filter(|(_, rest)| rest.is_empty()).map(|(columns, _)| columns)
 }
 
 /// Half of a batch that found no memory.

@@ -6,9 +6,12 @@
 
 use std::cell::RefCell;
 
+use serde::{Deserialize, Serialize};
 use tch::Kind;
 
-use super::row::Row;
+use super::examined::{read_back, written};
+use super::measure;
+use super::row::{Noted, Row};
 use super::snr::snr;
 use super::trajectories::{GradientSearch, Keeper, Kept, Place, Trajectories};
 use super::transcript::Transcript;
@@ -17,7 +20,8 @@ use crate::core::{Cx, Error, LongCall, Result, State, Tensor, attempt};
 use crate::objective::{Aim, loss, numbers};
 use crate::space::Point;
 
-/// Numbers that are kept of a case at a sight: those of its verdict, snr, magnitude, steps and whether its gradient vanished.
+/// Numbers that are kept of a case at a sight: those of its verdict, snr, magnitude, steps and whether its gradient vanished. What is measured
+/// comes after them.
 const NUMBERS: usize = 9;
 
 pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) -> Result<Transcript> {
@@ -29,7 +33,7 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) 
     let mut followed = Followed::new(plan, search, classes);
     let outcome = followed.run(cx, examined::batch_with_gradients(cx, plan));
     let rows = followed.rows;
-    if let Some(caution) = cautions::stuck(plan, &rows) {
+    if let Some(caution) = cautions::stuck(plan, rows.iter().map(|noted| &noted.row)) {
         cx.warn(format!("examine: {caution}; column `vanished` says of which"));
     }
     Transcript::of_course(plan, rows).answer(cx, outcome)
@@ -43,7 +47,7 @@ struct Followed<'a> {
     sights: Vec<Place>,
     /// Levels that make cases of their own.
     radii: Vec<f64>,
-    rows: Vec<Row>,
+    rows: Vec<Noted>,
 }
 
 impl<'a> Followed<'a> {
@@ -64,7 +68,8 @@ impl<'a> Followed<'a> {
         let mut part = batch;
         let mut next = 0;
         while let Some(record) = call.replay()? {
-            let Some((size, cases)) = Outcomes::from_record(&record, self.sights.len()) else {
+            let Some((size, cases)) = Outcomes::from_record(&record, self.sights.len(), self.plan.measures.len())
+            else {
                 return Err(call.unfit());
             };
             if next + cases.count > total || cases.count > batch || !self.could_be(next, &cases) {
@@ -88,7 +93,7 @@ impl<'a> Followed<'a> {
                 }
                 outcome => outcome?,
             };
-            call.append(&cases.record(part))?;
+            call.append(&cases.record(part)?)?;
             self.take(next, &cases);
             task.advance(count as u64);
             next += count;
@@ -121,6 +126,7 @@ impl<'a> Followed<'a> {
     /// What comes of the cases from `first` on.
     fn follow(&self, cx: &Cx, first: usize, count: usize, call: &mut LongCall) -> Result<Outcomes> {
         let cases: Vec<_> = (first..first + count).map(|number| self.case(number)).collect();
+        let labels: Vec<i64> = cases.iter().map(|case| self.plan.data.labels()[case.0]).collect();
         let sights = self.sights.len();
         let (from, seen) = match call.state()?.and_then(|state| Seen::resumed(&state, (first, count), sights, cx)) {
             Some((from, seen)) => (Some(from), seen),
@@ -137,8 +143,11 @@ impl<'a> Followed<'a> {
                 sight.steps.f_to_kind(Kind::Float)?,
                 sight.vanished.f_to_kind(Kind::Float)?,
             ];
+            let measured =
+                measure::tensor(&self.plan.measures, sight.scores, &labels, &|| Ok(sight.images.shallow_clone()))?;
             let place = sight.place.map_or(0, |place| place + 1);
-            seen.of.borrow_mut()[place] = Some(Tensor::f_cat(&[numbers, Tensor::f_stack(&more, 0)?], 0)?);
+            let all: Vec<Tensor> = [numbers, Tensor::f_stack(&more, 0)?].into_iter().chain(measured).collect();
+            seen.of.borrow_mut()[place] = Some(Tensor::f_cat(&all, 0)?);
             Ok(())
         })?;
         let seen: Option<Vec<Tensor>> = seen.of.into_inner().into_iter().collect();
@@ -146,7 +155,8 @@ impl<'a> Followed<'a> {
         // One transfer from the device for the whole trajectory.
         let all = Tensor::f_stack(&seen, 0)?.f_to_device(tch::Device::Cpu)?.f_contiguous()?;
         let numbers = Vec::<f32>::try_from(&all.f_reshape([-1])?)?;
-        let cases = Outcomes { count, targets: aims.iter().map(|aim| aim.target()).collect(), numbers };
+        let targets = aims.iter().map(|aim| aim.target()).collect();
+        let cases = Outcomes { count, measures: self.plan.measures.len(), targets, numbers };
         if let Some((sight, case)) = cases.broken(self.sights.len()) {
             let at = match sight.checked_sub(1).map(|place| self.sights[place]) {
                 None | Some(Place { step: Some(0), .. }) => "as it stands".into(),
@@ -166,7 +176,7 @@ impl<'a> Followed<'a> {
             for (place, sight) in self.sights.iter().enumerate() {
                 let number = |which| cases.number(place + 1, which, case);
                 let step = number(7) as u32;
-                self.rows.push(Row {
+                let row = Row {
                     id: image as u32,
                     label: self.plan.objective.label(self.plan.data.labels()[image] as i32, before),
                     target: cases.targets[case],
@@ -183,7 +193,9 @@ impl<'a> Followed<'a> {
                     snr: number(5),
                     softmax_margin: number(2),
                     vanished: number(8) != 0.0,
-                });
+                };
+                let measured = (NUMBERS..NUMBERS + cases.measures).map(number).collect();
+                self.rows.push(Noted { row, measured });
             }
         }
     }
@@ -249,8 +261,11 @@ impl Keeper for Seen<'_, '_> {
 }
 
 /// What came of a batch of cases.
+#[derive(Serialize, Deserialize)]
 struct Outcomes {
     count: usize,
+    /// Measured numbers of a case at a sight.
+    measures: usize,
     targets: Vec<Option<i32>>,
     /// By sight, with the images as they stand first, number and case.
     numbers: Vec<f32>,
@@ -258,35 +273,32 @@ struct Outcomes {
 
 impl Outcomes {
     fn number(&self, sight: usize, which: usize, case: usize) -> f32 {
-        self.numbers[(sight * NUMBERS + which) * self.count + case]
+        self.numbers[(sight * (NUMBERS + self.measures) + which) * self.count + case]
     }
 
-    /// The first sight and case whose scores are not finite.
+    /// The first sight and case whose scores are not finite, or of which something is measured that is not.
     fn broken(&self, sights: usize) -> Option<(usize, usize)> {
-        (0..=sights).find_map(|sight| {
-            (0..self.count).find(|&case| self.number(sight, 4, case) == 0.0).map(|case| (sight, case))
-        })
+        let measured = NUMBERS..NUMBERS + self.measures;
+        let bad = |sight: usize, case: usize| {
+            self.number(sight, 4, case) == 0.0
+                || measured.clone().any(|which| !self.number(sight, which, case).is_finite())
+        };
+        (0..=sights).find_map(|sight| (0..self.count).find(|&case| bad(sight, case)).map(|case| (sight, case)))
     }
 
-    fn record(&self, part: usize) -> Vec<u8> {
-        let mut bytes = [part as u64, self.count as u64].map(u64::to_le_bytes).concat();
-        self.targets.iter().for_each(|target| bytes.extend(target.unwrap_or(-1).to_le_bytes()));
-        self.numbers.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
-        bytes
+    fn record(&self, part: usize) -> Result<Vec<u8>> {
+        written(&(part as u64, self))
     }
 
     /// What `record` wrote, with the batch size that came of it.
-    fn from_record(bytes: &[u8], sights: usize) -> Option<(usize, Self)> {
-        let (head, rest) = bytes.split_at_checked(16)?;
-        let ([part, count], []) = head.as_chunks::<8>() else { return None };
-        let [part, count] = [part, count].map(|bytes| u64::from_le_bytes(*bytes) as usize);
-        let (words, []) = rest.as_chunks::<4>() else { return None };
-        if part == 0 || count == 0 || words.len() != count.checked_mul(1 + (sights + 1) * NUMBERS)? {
-            return None;
-        }
-        let (targets, numbers) = words.split_at(count);
-        let targets = targets.iter().map(|bytes| Some(i32::from_le_bytes(*bytes)).filter(|target| *target >= 0));
-        let numbers = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes));
-        Some((part, Self { count, targets: targets.collect(), numbers: numbers.collect() }))
+    fn from_record(bytes: &[u8], sights: usize, measures: usize) -> Option<(usize, Self)> {
+        let (part, kept): (u64, Self) = read_back(bytes)?;
+        let numbers = kept.count.checked_mul((sights + 1) * (NUMBERS + measures))?;
+        let whole = kept.count > 0
+            && kept.measures == measures
+            && kept.targets.len() == kept.count
+            && kept.numbers.len() == numbers
+            && kept.targets.iter().flatten().all(|target| *target >= 0);
+        (whole && part > 0).then_some((part as usize, kept))
     }
 }

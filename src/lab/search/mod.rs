@@ -2,12 +2,15 @@
 
 mod adam;
 mod adef;
+mod answers;
 mod ball;
 mod bayes;
 mod bim;
 mod cautions;
+mod column;
 mod combinations;
 mod descent;
+mod ended;
 mod examine;
 mod examined;
 mod exhaustive;
@@ -16,6 +19,8 @@ mod gradient;
 mod grid;
 mod ground;
 mod latent_search;
+pub mod measure;
+mod measured;
 mod nearest;
 mod over_pixels;
 mod pairing;
@@ -47,12 +52,14 @@ pub use adef::{Adef, Candidates};
 pub use ball::{PixelBall, PixelChange, PixelSource};
 pub use bayes::{Bayes, Explore, Lengthscales};
 pub use bim::{Bim, BimStart, Gradient, Schedule};
+pub use column::COLUMNS;
 pub use examine::{Densities, Examination, examine};
 pub use exhaustive::{Case, Exhaustive, Outcome, Step};
 pub use generated::{Drawn, GeneratedTests, Wanted, generated_tests};
 pub use grid::{Ball, Grid};
 pub use ground::Room;
 pub use latent_search::{Auxiliary, LatentSearch, latent_search};
+pub use measured::Measured;
 pub use nearest::Nearest;
 pub use pairing::{Approach, Need, SEARCHES, SPACES, trajectories};
 pub use perturbed::{Perturbation, PerturbedTests, Target, perturbed_tests};
@@ -68,7 +75,7 @@ pub use square::Square;
 pub use strongest::Strongest;
 pub use sweep::Sweep;
 pub use trajectories::{CaseBatch, GradientSearch, Keeper, Kept, Place, Sight};
-pub use transcript::{COLUMNS, Density, Transcript};
+pub use transcript::{Density, Transcript};
 
 /// A way to look.
 pub trait Search {

@@ -28,11 +28,11 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn Proposing<PixelB
             }
         }
         measured += part.len();
-        let ids: Vec<usize> = part.iter().map(|row| row.id as usize).collect();
-        let own: Vec<&PixelChange> = part.iter().filter_map(|row| points.get(row.point.place()?)).collect();
+        let ids: Vec<usize> = part.iter().map(|noted| noted.row.id as usize).collect();
+        let own: Vec<&PixelChange> = part.iter().filter_map(|noted| points.get(noted.row.point.place()?)).collect();
         let sizes = ground.measured(&plan.data.images(&ids, cx.device())?, &own)?.f_to_kind(Kind::Float)?;
         let sizes: Vec<f32> = Vec::try_from(&sizes.f_to_device(tch::Device::Cpu)?)?;
-        part.iter_mut().zip(sizes).for_each(|(row, size)| row.magnitude = size);
+        part.iter_mut().zip(sizes).for_each(|(noted, size)| noted.row.magnitude = size);
     }
     rows.truncate(measured);
     Transcript::of_changes(plan, ground, points, rows).answer(cx, outcome)

@@ -83,6 +83,7 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
         levels: vec![],
         steps: vec![],
         densities: Densities::WhereKnown,
+        measures: vec![],
         batch: how.batch,
         seed: how.seed,
     };

@@ -7,15 +7,16 @@ use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
+use super::answers::Answers;
 use super::ground::{FactorGround, Ground, PointOf, Room};
 use super::questions::{Asked, Questions};
 use super::rounds::{self, Settled, Work};
-use super::row::Row;
+use super::row::{Noted, Row};
 use super::snr::snr;
 use super::transcript::Transcript;
 use super::{Examination, examined};
 use crate::core::{Cx, Error, Result, Tensor, in_parallel};
-use crate::objective::{Aim, Objective, Verdict, Verdicts, judge};
+use crate::objective::{Aim, Objective, Verdict};
 use crate::space::{Axis, Factor, Originals, Point, Setting};
 
 /// A search that needs no more than losses; by default over settings of factors.
@@ -78,7 +79,7 @@ pub(super) fn examine(
 
 /// What searches by losses came to.
 pub(super) struct Findings<P> {
-    pub rows: Vec<Row>,
+    pub rows: Vec<Noted>,
     /// The worst point of every row, by the place that the row names.
     pub points: Vec<Option<P>>,
     pub questions: Questions,
@@ -170,6 +171,7 @@ struct Hunt<P> {
 struct Worst<P> {
     point: P,
     verdict: Verdict,
+    measured: Vec<f32>,
 }
 
 /// A point to score: the image in a place as it stands, or at one of the points that one of its hunts proposed.
@@ -235,7 +237,7 @@ impl<G: Ground> Work for Searches<'_, G> {
     }
 
     /// The model's answers to a batch of points: the one place where anything is drawn or asked.
-    fn verdicts(&self, held: &Tensor, asked: &[Query]) -> Result<Verdicts> {
+    fn answers(&self, held: &Tensor, asked: &[Query]) -> Result<Answers> {
         let active =
             |asked: &Query| self.active[asked.place].as_ref().ok_or_else(|| Error::internal("no image in a place"));
         let (mut standing, mut places, mut ids, mut points) = (vec![], vec![], vec![], vec![]);
@@ -261,7 +263,7 @@ impl<G: Ground> Work for Searches<'_, G> {
             parts.push(self.ground.standing(held, &standing)?);
         }
         let mut ratios = vec![f32::INFINITY; standing.len()];
-        let verdicts = tch::no_grad(|| {
+        let answers = tch::no_grad(|| {
             if !places.is_empty() {
                 let drawn = {
                     let of = Originals { data: self.plan.data, ids: &ids, images: held, rows: &places };
@@ -273,12 +275,13 @@ impl<G: Ground> Work for Searches<'_, G> {
                 ratios.extend(Vec::<f32>::try_from(&snr)?);
                 parts.push(drawn);
             }
-            let mut verdicts =
-                judge(&self.plan.model.logits(&Tensor::f_cat(&parts, 0)?)?, &labels, &aims, &self.plan.objective)?;
-            verdicts.of.iter_mut().zip(ratios).for_each(|(verdict, ratio)| verdict.snr = ratio);
-            Ok::<_, Error>(verdicts)
+            let images = Tensor::f_cat(&parts, 0)?;
+            let scores = self.plan.model.logits(&images)?;
+            let mut answers = Answers::of(self.plan, &scores, &labels, &aims, &|| Ok(images.shallow_clone()))?;
+            answers.of.iter_mut().zip(ratios).for_each(|(verdict, ratio)| verdict.snr = ratio);
+            Ok::<_, Error>(answers)
         })?;
-        if let Some(bad) = verdicts.broken {
+        if let Some(bad) = answers.broken {
             let active = active(&asked[bad])?;
             let at = match asked[bad].proposal {
                 Some((hunt, proposal)) => self.ground.shown(&active.hunts[hunt].proposed[proposal]),
@@ -286,13 +289,13 @@ impl<G: Ground> Work for Searches<'_, G> {
             };
             return Err(examined::not_finite(self.plan, active.row, &format!("at {at}"), examined::UNSOUND));
         }
-        Ok(verdicts)
+        Ok(answers)
     }
 
     /// An image goes on when it has all that it asked for.
-    fn settle(&mut self, asked: &[Query], verdicts: &Verdicts) -> Result<Settled<Query>> {
+    fn settle(&mut self, asked: &[Query], answers: &Answers) -> Result<Settled<Query>> {
         let mut complete = vec![];
-        for (point, verdict) in asked.iter().zip(&verdicts.of) {
+        for (at, (point, verdict)) in asked.iter().zip(&answers.of).enumerate() {
             let Some(active) = &mut self.active[point.place] else { continue };
             active.pending -= 1;
             match point.proposal {
@@ -304,7 +307,7 @@ impl<G: Ground> Work for Searches<'_, G> {
                         let numbers = self.ground.numbers(&hunt.proposed[proposal]);
                         hunt.asked.note(numbers, self.plan.objective.sought(verdict), verdict.predicted);
                     }
-                    hunt.hear(&self.plan.objective, active.label, proposal, verdict);
+                    hunt.hear(&self.plan.objective, active.label, proposal, (verdict, &|| answers.measured(at)));
                 }
             }
             if !complete.contains(&point.place) {
@@ -321,14 +324,21 @@ impl<G: Ground> Work for Searches<'_, G> {
 }
 
 impl<P: Clone> Hunt<P> {
-    fn hear(&mut self, objective: &Objective, label: i32, proposal: usize, verdict: &Verdict) {
+    fn hear(
+        &mut self,
+        objective: &Objective,
+        label: i32,
+        proposal: usize,
+        (verdict, measured): (&Verdict, &dyn Fn() -> Vec<f32>),
+    ) {
         self.pending -= 1;
         self.queries += 1;
         self.losses.push(objective.sought(verdict));
         // Scores that tie exactly between the label and another class have excess 0 on both sides.
         let rank = |verdict: &Verdict| (objective.sought(verdict), self.aim.met(label, verdict.predicted));
         if self.worst.as_ref().is_none_or(|worst| rank(verdict) > rank(&worst.verdict)) {
-            self.worst = Some(Worst { point: self.proposed[proposal].clone(), verdict: *verdict });
+            self.worst =
+                Some(Worst { point: self.proposed[proposal].clone(), verdict: *verdict, measured: measured() });
         }
         let fails = self.aim.met(label, verdict.predicted) && verdict.excess >= 0.0;
         self.failed |= fails;
@@ -401,7 +411,7 @@ impl<G: Ground> Searches<'_, G> {
             let worst = hunt.worst.take().ok_or_else(|| Error::internal("a search proposed nothing"))?;
             let at = first + number;
             self.questions.keep(self.cx, at, std::mem::take(&mut hunt.asked));
-            rows.push(Row {
+            let row = Row {
                 id: active.row as u32,
                 label: self.plan.objective.label(active.label, before.predicted),
                 target: hunt.aim.target(),
@@ -416,7 +426,8 @@ impl<G: Ground> Searches<'_, G> {
                 snr: worst.verdict.snr,
                 softmax_margin: worst.verdict.softmax_margin,
                 ..Row::default()
-            });
+            };
+            rows.push(Noted { row, measured: worst.measured });
             self.points[at] = Some(worst.point);
         }
         settled.done.push((place, rows));

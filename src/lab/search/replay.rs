@@ -51,6 +51,7 @@ impl Replay {
             levels: self.levels.clone(),
             steps,
             densities: Densities::WhereKnown,
+            measures: vec![],
             batch: self.batch,
             seed: self.seed,
         };

@@ -1,26 +1,26 @@
 //! The rounds of an examination: images come in, the points that they ask for fill a batch, the model judges it, and the
-//! verdicts decide what is asked next. An image that is done makes room for the next, so that memory is bounded, and
+//! answers decide what is asked next. An image that is done makes room for the next, so that memory is bounded, and
 //! batches are a function of the order of rows alone.
 //!
-//! All that follows from a batch follows from its verdicts, a few numbers per point. They are what the journal keeps: a run that
+//! All that follows from a batch follows from the answers, a few numbers per point. They are what the journal keeps: a run that
 //! goes on replays them in place of the model, comes to the same state, and asks the model from there.
 
 use std::collections::VecDeque;
 
-use super::row::Row;
+use super::answers::Answers;
+use super::row::Noted;
 use super::{Examination, examined};
 use crate::core::{Cx, Error, LongCall, Result, Tensor, attempt};
 use crate::data::Batch;
 use crate::model::Model;
-use crate::objective::Verdicts;
 
-/// What one kind of search does with the images under examination, each of which has a place. All but `verdicts` is a pure
-/// function of rows and verdicts.
+/// What one kind of search does with the images under examination, each of which has a place. All but `answers` is a pure
+/// function of rows and answers.
 pub(super) trait Work {
     /// A point to score, of the image in a place.
     type Point;
 
-    /// Canvases in the form that `verdicts` reads.
+    /// Canvases in the form that `answers` reads.
     fn prepare(&self, canvases: &Tensor) -> Result<Tensor>;
 
     /// Begins with the image of a row at a place: what it asks first.
@@ -29,18 +29,18 @@ pub(super) trait Work {
     /// Puts the points of one batch into the order in which they are judged.
     fn arrange(&self, _batch: &mut [Self::Point]) {}
 
-    /// The model's verdicts on points of the images that are held, one place each.
-    fn verdicts(&self, held: &Tensor, batch: &[Self::Point]) -> Result<Verdicts>;
+    /// The model's answers to points of the images that are held, one place each.
+    fn answers(&self, held: &Tensor, batch: &[Self::Point]) -> Result<Answers>;
 
-    /// Hands out the verdicts on a batch: what the images ask next, and which are done.
-    fn settle(&mut self, batch: &[Self::Point], verdicts: &Verdicts) -> Result<Settled<Self::Point>>;
+    /// Hands out the answers to a batch: what the images ask next, and which are done.
+    fn settle(&mut self, batch: &[Self::Point], answers: &Answers) -> Result<Settled<Self::Point>>;
 }
 
 /// What comes of a batch.
 pub(super) struct Settled<P> {
     pub asked: Vec<P>,
     /// Places that are free again, and the rows of their images.
-    pub done: Vec<(usize, Vec<Row>)>,
+    pub done: Vec<(usize, Vec<Noted>)>,
 }
 
 /// The batch size of an examination.
@@ -56,7 +56,7 @@ pub(super) fn examine<W: Work>(
     work: &mut W,
     (batch, places): (usize, usize),
     opaque: bool,
-) -> (Vec<Row>, Result<()>) {
+) -> (Vec<Noted>, Result<()>) {
     let mut call = examined::long_call(cx, plan, batch, opaque);
     let mut rounds = Rounds {
         cx,
@@ -91,7 +91,7 @@ struct Rounds<'a, W: Work> {
     /// The next row to admit.
     next: usize,
     /// The rows of every image that is done.
-    outcomes: Vec<Option<Vec<Row>>>,
+    outcomes: Vec<Option<Vec<Noted>>>,
 }
 
 impl<W: Work> Rounds<'_, W> {
@@ -105,12 +105,13 @@ impl<W: Work> Rounds<'_, W> {
             while let Some(place) = self.vacant() {
                 self.admit(place)?;
             }
-            let (batch, verdicts) = Verdicts::from_record(&record).ok_or_else(|| call.unfit())?;
-            if verdicts.of.len() > self.queue.len() {
+            let (batch, answers) =
+                Answers::from_record(&record, self.plan.measures.len()).ok_or_else(|| call.unfit())?;
+            if answers.of.len() > self.queue.len() {
                 return Err(call.unfit());
             }
-            let asked = self.ask(verdicts.of.len());
-            task.found_done(self.settle(&asked, &verdicts)?);
+            let asked = self.ask(answers.of.len());
+            task.found_done(self.settle(&asked, &answers)?);
             self.batch = batch;
         }
         if replayed {
@@ -138,9 +139,9 @@ impl<W: Work> Rounds<'_, W> {
                 return Ok(());
             }
             let asked = self.ask(self.batch);
-            let verdicts = self.judge(&asked)?;
-            call.append(&verdicts.record(self.batch))?;
-            task.advance(self.settle(&asked, &verdicts)?);
+            let answers = self.judge(&asked)?;
+            call.append(&answers.record(self.batch)?)?;
+            task.advance(self.settle(&asked, &answers)?);
         }
     }
 
@@ -189,29 +190,29 @@ impl<W: Work> Rounds<'_, W> {
         batch
     }
 
-    /// The verdicts on a batch. One that does not fit into memory is halved, and so are those after it.
-    fn judge(&mut self, batch: &[W::Point]) -> Result<Verdicts> {
+    /// The answers to a batch. One that does not fit into memory is halved, and so are those after it.
+    fn judge(&mut self, batch: &[W::Point]) -> Result<Answers> {
         let held = self.held.as_ref().ok_or_else(|| Error::internal("points asked for before any image"))?;
-        let mut verdicts = Verdicts::default();
+        let mut answers = Answers::default();
         let mut rest = batch;
         while !rest.is_empty() {
             let (part, after) = rest.split_at(rest.len().min(self.batch));
-            match attempt(|| self.work.verdicts(held, part)) {
+            match attempt(|| self.work.answers(held, part)) {
                 Err(error) if error.is_out_of_memory() && part.len() > 1 => {
                     self.batch = examined::halved(self.cx, part.len());
                 }
                 outcome => {
-                    verdicts.extend(outcome?);
+                    answers.extend(outcome?);
                     rest = after;
                 }
             }
         }
-        Ok(verdicts)
+        Ok(answers)
     }
 
-    /// Takes the verdicts on a batch, and answers how many images are done.
-    fn settle(&mut self, batch: &[W::Point], verdicts: &Verdicts) -> Result<u64> {
-        let Settled { asked, done } = self.work.settle(batch, verdicts)?;
+    /// Takes the answers to a batch, and answers how many images are done.
+    fn settle(&mut self, batch: &[W::Point], answers: &Answers) -> Result<u64> {
+        let Settled { asked, done } = self.work.settle(batch, answers)?;
         self.queue.extend(asked);
         let count = done.len() as u64;
         for (place, rows) in done {

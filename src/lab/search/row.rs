@@ -38,6 +38,13 @@ pub struct Row {
     pub vanished: bool,
 }
 
+/// A row, and what was measured there, in the order in which it was asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Noted {
+    pub row: Row,
+    pub measured: Vec<f32>,
+}
+
 impl Default for Row {
     fn default() -> Self {
         Self {

@@ -7,10 +7,12 @@ use serde_json::json;
 
 use super::ball::{PixelChange, PixelGround};
 use super::cautions::cautions;
+use super::column::{self, COLUMNS};
 use super::ground::{FactorGround, Ground};
+use super::measured::Measured;
 use super::questions::{Asked, Questions};
 use super::replay::{Replay, Wanted};
-use super::row::Row;
+use super::row::{Noted, Row};
 use super::{Examination, trajectories};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, cut, number, suggestion};
 use crate::data::Dataset;
@@ -140,40 +142,16 @@ impl Points {
 #[derive(Clone)]
 pub struct Transcript {
     pub rows: Vec<Row>,
+    /// What was asked for beside them.
+    pub measured: Measured,
     pub of: Rc<Provenance>,
-}
-
-/// The columns of a transcript, which are the keys of its rows.
-pub const COLUMNS: [&str; 17] = [
-    "id",
-    "label",
-    "target",
-    "before",
-    "after",
-    "fooled",
-    "level",
-    "step",
-    "snr",
-    "magnitude",
-    "loss",
-    "margin",
-    "softmax_margin",
-    "vanished",
-    "queries",
-    "point",
-    "weight",
-];
-
-/// A number of a column, where it was measured.
-fn known(x: f32) -> Value {
-    if x.is_nan() { Value::Unit } else { Value::Float(x.into()) }
 }
 
 /// Images are given as one tensor up to this many bytes.
 const IMAGES_LIMIT: usize = 4 << 30;
 
 impl Transcript {
-    pub(super) fn new(plan: &Examination, group: Rc<dyn Group>, density: Option<Density>, rows: Vec<Row>) -> Self {
+    pub(super) fn new(plan: &Examination, group: Rc<dyn Group>, density: Option<Density>, rows: Vec<Noted>) -> Self {
         Self::of_points(plan, Points::Elements(group), density, rows)
     }
 
@@ -183,23 +161,23 @@ impl Transcript {
         of: FactorGround,
         numbers: Vec<f64>,
         questions: Questions,
-        rows: Vec<Row>,
+        rows: Vec<Noted>,
     ) -> Self {
         Self::of_points(plan, Points::Settings { of, numbers, questions }, None, rows)
     }
 
     /// Rows whose points are changes of pixels, each at its place.
-    pub(super) fn of_changes(plan: &Examination, of: PixelGround, changes: Vec<PixelChange>, rows: Vec<Row>) -> Self {
+    pub(super) fn of_changes(plan: &Examination, of: PixelGround, changes: Vec<PixelChange>, rows: Vec<Noted>) -> Self {
         Self::of_points(plan, Points::Changes { of, changes }, None, rows)
     }
 
     /// Rows that each stand for one of these images, `C x H x W`, by their points.
-    pub(super) fn of_images(plan: &Examination, images: Vec<Tensor>, rows: Vec<Row>) -> Self {
+    pub(super) fn of_images(plan: &Examination, images: Vec<Tensor>, rows: Vec<Noted>) -> Self {
         Self::of_points(plan, Points::Images(images), None, rows)
     }
 
     /// Rows of a search along gradients.
-    pub(super) fn of_course(plan: &Examination, rows: Vec<Row>) -> Self {
+    pub(super) fn of_course(plan: &Examination, rows: Vec<Noted>) -> Self {
         let replay = Replay {
             model: plan.model.clone(),
             space: plan.space.clone(),
@@ -212,7 +190,8 @@ impl Transcript {
         Self::of_points(plan, Points::Trajectory(Box::new(replay)), None, rows)
     }
 
-    fn of_points(plan: &Examination, points: Points, density: Option<Density>, rows: Vec<Row>) -> Self {
+    fn of_points(plan: &Examination, points: Points, density: Option<Density>, rows: Vec<Noted>) -> Self {
+        let (rows, measured) = Measured::of(&plan.measures, rows);
         let of = Provenance {
             model: (plan.model.name.clone(), plan.model.digest()),
             data: plan.data.clone(),
@@ -228,7 +207,7 @@ impl Transcript {
             cautions: cautions(plan, &rows),
             points,
         };
-        Self { rows, of: Rc::new(of) }
+        Self { rows, measured, of: Rc::new(of) }
     }
 
     /// The transcript of an examination that ended well; of one that did not, its rows are what is kept.
@@ -248,41 +227,42 @@ impl Transcript {
         self.rows.is_empty()
     }
 
-    fn cell(&self, row: &Row, name: &str) -> Option<Value> {
-        Some(match name {
-            "id" => Value::Int(row.id.into()),
-            "label" => Value::Int(row.label.into()),
-            "target" => row.target.map_or(Value::Unit, |t| Value::Int(t.into())),
-            "before" => Value::Int(row.before.into()),
-            "after" => Value::Int(row.after.into()),
-            "fooled" => Value::Bool(row.fooled()),
-            "loss" => Value::Float(row.loss.into()),
-            "margin" => Value::Float(row.margin.into()),
-            "magnitude" => Value::Float(row.magnitude.into()),
-            "queries" => Value::Int(row.queries.into()),
-            "point" => self.of.points.value(row.point),
-            "weight" => row.weight.map_or(Value::Unit, Value::Float),
-            "level" => row.level.map_or(Value::Unit, Value::Float),
-            "step" => row.step.map_or(Value::Unit, |step| Value::Int(step.into())),
-            "snr" => known(row.snr),
-            "softmax_margin" => known(row.softmax_margin),
-            "vanished" => Value::Bool(row.vanished),
-            _ => return None,
-        })
+    /// The names of its columns, which are the keys of its rows: those that every transcript has, and then the measures.
+    pub fn columns(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
+        let measures: Vec<&'static str> = self.measured.names().collect();
+        COLUMNS.into_iter().chain(measures)
+    }
+
+    fn cell(&self, index: usize, name: &str) -> Option<Value> {
+        let row = self.rows.get(index)?;
+        match column::ALL.iter().find(|column| column.name == name) {
+            Some(column) => Some((column.of)(row, &|point| self.of.points.value(point))),
+            None => self.measured.cell(index, name),
+        }
     }
 
     /// One column, in the order of the rows.
     pub fn column(&self, name: &str) -> Result<Vec<Value>> {
-        let cells: Option<Vec<Value>> = self.rows.iter().map(|row| self.cell(row, name)).collect();
-        let cells = cells.filter(|_| COLUMNS.contains(&name));
-        cells.ok_or_else(|| Error::argument(format!("no column {name:?}")).hint(suggestion(name, COLUMNS)))
+        let cells: Option<Vec<Value>> = (0..self.len()).map(|index| self.cell(index, name)).collect();
+        let cells = cells.filter(|_| self.columns().any(|known| known == name));
+        let advice = || Measured::advice(name).unwrap_or_else(|| suggestion(name, self.columns()));
+        cells.ok_or_else(|| Error::argument(format!("no column {name:?}")).hint(advice()))
+    }
+
+    fn cells(&self, index: usize) -> impl Iterator<Item = (String, Value)> + '_ {
+        self.columns().filter_map(move |name| Some((name.to_string(), self.cell(index, name)?)))
     }
 
     /// A row as a map, for filters.
     pub fn row(&self, index: usize) -> Option<Value> {
-        let row = self.rows.get(index)?;
-        let cells = COLUMNS.iter().filter_map(|name| Some((name.to_string(), self.cell(row, name)?)));
-        Some(Value::Map(cells.collect()))
+        self.rows.get(index)?;
+        Some(Value::Map(self.cells(index).collect()))
+    }
+
+    /// Chosen rows with what was measured of them.
+    fn select(&self, rows: &[usize]) -> Self {
+        let chosen = rows.iter().filter_map(|row| self.rows.get(*row).copied()).collect();
+        Self { rows: chosen, measured: self.measured.select(rows), of: self.of.clone() }
     }
 
     /// What was asked for every row, in the order of the rows, and what the factors are; refuses transcripts that do not know.
@@ -317,27 +297,27 @@ impl Transcript {
     /// The rows that `keep` answers true for.
     pub fn filter(&self, mut keep: impl FnMut(Value) -> Result<bool>) -> Result<Self> {
         let mut rows = Vec::new();
-        for (index, row) in self.rows.iter().enumerate() {
+        for index in 0..self.len() {
             if keep(self.row(index).unwrap_or(Value::Unit))? {
-                rows.push(*row);
+                rows.push(index);
             }
         }
-        Ok(Self { rows, of: self.of.clone() })
+        Ok(self.select(&rows))
     }
 
     /// One transcript per value of a column, by how the value prints.
     pub fn group(&self, name: &str) -> Result<BTreeMap<String, Self>> {
-        let mut groups: BTreeMap<String, Self> = BTreeMap::new();
-        for (row, value) in self.rows.iter().zip(self.column(name)?) {
-            let empty = || Self { rows: vec![], of: self.of.clone() };
-            groups.entry(value.summary()).or_insert_with(empty).rows.push(*row);
+        let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, value) in self.column(name)?.into_iter().enumerate() {
+            groups.entry(value.summary()).or_default().push(index);
         }
-        Ok(groups)
+        Ok(groups.into_iter().map(|(value, rows)| (value, self.select(&rows))).collect())
     }
 
     /// The rows of images that the search made fail.
     pub fn fooled(&self) -> Self {
-        Self { rows: self.rows.iter().filter(|row| row.fooled()).copied().collect(), of: self.of.clone() }
+        let rows: Vec<usize> = (0..self.len()).filter(|index| self.rows[*index].fooled()).collect();
+        self.select(&rows)
     }
 
     /// The share of the images that were right as they stand which the search made fail; NaN if none was right.
@@ -384,11 +364,11 @@ impl Transcript {
     /// The `n` rows with the largest values of a column of numbers or truths, the largest first; of equal ones the earlier row.
     pub fn highest(&self, name: &str, n: usize) -> Result<Self> {
         let numbers = self.numbers(name)?;
-        let mut known: Vec<(f64, Row)> =
-            numbers.into_iter().zip(&self.rows).filter_map(|(number, row)| Some((number?, *row))).collect();
+        let mut known: Vec<(f64, usize)> =
+            numbers.into_iter().enumerate().filter_map(|(row, number)| Some((number?, row))).collect();
         known.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-        let rows = known.into_iter().take(n).map(|(_, row)| row).collect();
-        Ok(Self { rows, of: self.of.clone() })
+        let rows: Vec<usize> = known.into_iter().take(n).map(|(_, row)| row).collect();
+        Ok(self.select(&rows))
     }
 
     /// The images of all rows, `N x C x H x W`: as they stand, or where the search left them. They are read and
@@ -444,9 +424,9 @@ impl Transcript {
     /// The first and the last rows, `rows` in all.
     fn ends(&self, rows: usize) -> Table {
         let tail = self.len().saturating_sub(rows - rows / 2).max(rows / 2);
-        let kept = self.rows.iter().take(rows / 2).chain(self.rows.iter().skip(tail)).copied().collect();
-        let part = Self { rows: kept, of: self.of.clone() };
-        COLUMNS.iter().fold(Table::default(), |table, name| table.column(*name, part.column(name).unwrap_or_default()))
+        let kept: Vec<usize> = (0..self.len().min(rows / 2)).chain(tail..self.len()).collect();
+        let part = self.select(&kept);
+        self.columns().fold(Table::default(), |table, name| table.column(name, part.column(name).unwrap_or_default()))
     }
 }
 
@@ -500,6 +480,10 @@ impl Object for Transcript {
         }))
     }
 
+    fn element_keys(&self) -> Vec<&'static str> {
+        self.columns().collect()
+    }
+
     fn element(&self, index: i64) -> Option<Result<Value>> {
         let place = if index < 0 { index + self.len() as i64 } else { index };
         let found = usize::try_from(place).ok().and_then(|place| self.row(place));
@@ -513,13 +497,18 @@ impl Object for Transcript {
         for part in self.rows.chunks(4096) {
             rows = Digest::of_parts(&[&rows.0, format!("{part:?}").as_bytes()]);
         }
-        Digest::of_parts(&[&of.model.1.0, &of.data.digest().0, what.as_bytes(), &rows.0, &of.points.digest().0])
+        let whole =
+            Digest::of_parts(&[&of.model.1.0, &of.data.digest().0, what.as_bytes(), &rows.0, &of.points.digest().0]);
+        match self.measured.digest() {
+            Some(measured) => Digest::of_parts(&[&whole.0, &measured.0]),
+            None => whole,
+        }
     }
 
     fn json(&self) -> serde_json::Value {
         let of = &self.of;
-        let rows = self.rows.iter().map(|row| {
-            let cells = COLUMNS.iter().filter_map(|name| Some((name.to_string(), self.cell(row, name)?.json())));
+        let rows = (0..self.len()).map(|index| {
+            let cells = self.cells(index).map(|(name, value)| (name, value.json()));
             serde_json::Value::Object(cells.collect())
         });
         json!({

@@ -82,6 +82,7 @@ pub static ESTIMATE: Primitive = Primitive {
             levels: vec![],
             steps: vec![],
             densities: Densities::Required,
+            measures: vec![],
             batch: args.optional_int("batch").map(|n| n as usize),
             seed: args.seed(),
         };

@@ -66,6 +66,7 @@ pub static MEASURE: Primitive = Primitive {
             levels,
             steps,
             densities: Densities::WhereKnown,
+            measures: vec![],
             batch: args.optional_int("batch").map(|n| n as usize),
             seed: args.seed(),
         };

@@ -1,0 +1,103 @@
+//! What a model answers to a batch of points: the verdict on each, and what was measured there. The journal keeps it by columns.
+
+use serde::{Deserialize, Serialize};
+
+use super::Examination;
+use super::examined::{read_back, written};
+use super::measure;
+use crate::core::{Result, Tensor};
+use crate::objective::{Aim, Verdict, judge};
+
+/// Answers to points, in their order.
+#[derive(Default)]
+pub(super) struct Answers {
+    pub of: Vec<Verdict>,
+    /// By measure, in the order in which they were asked for.
+    measured: Vec<Vec<f32>>,
+    /// The first point with a score that is not a finite number.
+    pub broken: Option<usize>,
+}
+
+/// A batch as the journal keeps it, with the batch size that came of it.
+#[derive(Serialize, Deserialize)]
+struct Columns {
+    batch: u64,
+    excess: Vec<f32>,
+    predicted: Vec<i32>,
+    softmax_margin: Vec<f32>,
+    least: Vec<i32>,
+    snr: Vec<f32>,
+    gain: Vec<f32>,
+    measured: Vec<Vec<f32>>,
+}
+
+impl Answers {
+    /// What scores `N x K` say of these labels and aims.
+    pub fn of(
+        plan: &Examination,
+        scores: &Tensor,
+        labels: &[i64],
+        aims: &[Aim],
+        images: &dyn Fn() -> Result<Tensor>,
+    ) -> Result<Self> {
+        let verdicts = judge(scores, labels, aims, &plan.objective)?;
+        let mut answers = Self { of: verdicts.of, measured: vec![], broken: verdicts.broken };
+        if answers.broken.is_none() {
+            answers.measured = measure::columns(&plan.measures, scores, labels, images)?;
+            answers.broken =
+                answers.measured.iter().filter_map(|column| column.iter().position(|x| !x.is_finite())).min();
+        }
+        Ok(answers)
+    }
+
+    /// What was measured at one of the points.
+    pub fn measured(&self, at: usize) -> Vec<f32> {
+        self.measured.iter().map(|column| column[at]).collect()
+    }
+
+    /// Adds those of the points after.
+    pub fn extend(&mut self, after: Self) {
+        self.broken = self.broken.or(after.broken.map(|at| at + self.of.len()));
+        self.of.extend(after.of);
+        self.measured.resize_with(after.measured.len(), Vec::new);
+        self.measured.iter_mut().zip(after.measured).for_each(|(all, column)| all.extend(column));
+    }
+
+    pub fn record(&self, batch: usize) -> Result<Vec<u8>> {
+        let all = |of: fn(&Verdict) -> f32| self.of.iter().map(of).collect();
+        let classes = |of: fn(&Verdict) -> i32| self.of.iter().map(of).collect();
+        written(&Columns {
+            batch: batch as u64,
+            excess: all(|verdict| verdict.excess),
+            predicted: classes(|verdict| verdict.predicted),
+            softmax_margin: all(|verdict| verdict.softmax_margin),
+            least: classes(|verdict| verdict.least),
+            snr: all(|verdict| verdict.snr),
+            gain: all(|verdict| verdict.gain),
+            measured: self.measured.clone(),
+        })
+    }
+
+    /// What `record` wrote, with the batch size, if it can be of an examination with so many measures.
+    pub fn from_record(bytes: &[u8], measures: usize) -> Option<(usize, Self)> {
+        let kept: Columns = read_back(bytes)?;
+        let n = kept.excess.len();
+        let numbers = [&kept.softmax_margin, &kept.snr, &kept.gain].into_iter().chain(&kept.measured);
+        let whole = numbers.into_iter().all(|column| column.len() == n)
+            && [&kept.predicted, &kept.least].iter().all(|column| column.len() == n && column.iter().all(|c| *c >= 0))
+            && kept.measured.len() == measures;
+        let finite = [&kept.excess, &kept.softmax_margin, &kept.gain].into_iter().chain(&kept.measured);
+        let sound = whole && finite.into_iter().flatten().all(|x| x.is_finite()) && kept.batch > 0;
+        let verdict = |i: usize| Verdict {
+            excess: kept.excess[i],
+            predicted: kept.predicted[i],
+            softmax_margin: kept.softmax_margin[i],
+            least: kept.least[i],
+            snr: kept.snr[i],
+            gain: kept.gain[i],
+        };
+        let batch = kept.batch as usize;
+        sound
+            .then(|| (batch, Self { of: (0..n).map(verdict).collect(), measured: kept.measured.clone(), broken: None }))
+    }
+}
