@@ -13,21 +13,21 @@ let linear = [net::flatten(), net::linear(10)];
 let f = model::train(torus, #{ arch: linear, epochs: 1, seed: 1 });
 fn shaken(ds, apply) {
     let f = model::train(data::glyphs(#{ n: 4, size: 16, seed: 1 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
-    examine(f, ds, #{ space: space::factors([#{ name: "a", min: 0, max: 1 }], apply), search: search::sample(#{ n: 2 }) })
+    examine(f, ds, #{ space: space::factors([#{ name: "a", min: 0, max: 1 }], apply), search: search::random(#{ questions: 2 }) })
 }
 "#;
 
 /// Script, the error's kind, and words of its message or hint.
 const CASES: &[(&str, &str, &[&str])] = &[
-    ("risk::estimate(f, torus, #{ epsilon: 0 })", "argument", &["epsilon", "from 1"]),
-    ("risk::estimate(f, torus, #{ epsilon: -2 })", "argument", &["epsilon", "-2"]),
-    ("risk::estimate(f, torus, #{ epsilon: 2.5 })", "argument", &["epsilon", "an int"]),
-    ("risk::estimate(f, torus, #{ epsilon: \"5\" })", "argument", &["epsilon", "string"]),
-    ("risk::estimate(f, torus, #{ epsilno: 5 })", "argument", &["did you mean `epsilon`?"]),
-    ("risk::estimate(f, torus, #{ epsilon: 8 })", "argument", &["16 pixels", "fits is 7"]),
-    ("risk::estimate(f, margin, #{ epsilon: 3 })", "argument", &["margin has 6", "fits is 2"]),
+    ("risk::estimate(f, torus, #{ radius: 0 })", "argument", &["radius", "from 1"]),
+    ("risk::estimate(f, torus, #{ radius: -2 })", "argument", &["radius", "-2"]),
+    ("risk::estimate(f, torus, #{ radius: 2.5 })", "argument", &["radius", "an int"]),
+    ("risk::estimate(f, torus, #{ radius: \"5\" })", "argument", &["radius", "string"]),
+    ("risk::estimate(f, torus, #{ radios: 5 })", "argument", &["did you mean `radius`?"]),
+    ("risk::estimate(f, torus, #{ radius: 8 })", "argument", &["16 pixels", "fits is 7"]),
+    ("risk::estimate(f, margin, #{ radius: 3 })", "argument", &["margin has 6", "fits is 2"]),
     (
-        "risk::estimate(f, data::from(torus.images(), torus.labels), #{ epsilon: 1 })",
+        "risk::estimate(f, data::from(torus.images(), torus.labels), #{ radius: 1 })",
         "data",
         &["beyond the image's border", "crop"],
     ),
@@ -88,7 +88,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ),
     ("data::views(data::objects(#{ n: 100 }), #{ n: 1000000 })", "argument", &["more than"]),
     ("examine(f, torus, #{ space: space::render(), search: search::bayes() })", "data", &["which objects"]),
-    ("search::bayes(#{ steps: 3, start: 5 })", "argument", &["5 random questions of 3"]),
+    ("search::bayes(#{ questions: 3, random_questions: 5 })", "argument", &["`random_questions`: 5 of 3"]),
     ("search::bayes(#{ beta: -1 })", "argument", &["beta"]),
     ("search::bayes(#{ kernel: \"linear\" })", "argument", &["matern"]),
     ("search::policy(#{ batch: 0 })", "argument", &["batch"]),
@@ -113,27 +113,27 @@ const CASES: &[(&str, &str, &[&str])] = &[
         &["cross_entropy"],
     ),
     (
-        "examine(f, torus, #{ space: space::rotate(9), search: search::sample(#{ n: 2 }) }).questions(\"angel\")",
+        "examine(f, torus, #{ space: space::rotate(9), search: search::random(#{ questions: 2 }) }).questions(\"angel\")",
         "argument",
         &["did you mean `angle`"],
     ),
     (
-        "examine(f, torus, #{ space: space::rotate(9), search: search::sample(#{ n: 2 }) }).marginal(\"loss\")",
+        "robustness::marginal(examine(f, torus, #{ space: space::rotate(9), search: search::random(#{ questions: 2 }) }), \"loss\")",
         "argument",
         &["no factor"],
     ),
     (
-        "examine(f, torus, #{ space: space::rotate(9), search: search::sweep() }).expected()",
+        "robustness::expected(examine(f, torus, #{ space: space::rotate(9), search: search::sweep() }))",
         "data",
         &["uniform sampling"],
     ),
     (
-        "examine(f, torus, #{ space: space::rotate(9), search: search::sample(#{ n: 2 }), levels: [1, 2] }).worst()",
+        "robustness::worst(examine(f, torus, #{ space: space::rotate(9), search: search::random(#{ questions: 2 }), levels: [1, 2] }))",
         "data",
         &["t.group"],
     ),
     (
-        "examine(f, torus, #{ space: space::translate(1), search: search::strongest() }).worst()",
+        "robustness::worst(examine(f, torus, #{ space: space::translate(1), search: search::strongest() }))",
         "data",
         &["asks no questions"],
     ),
@@ -168,7 +168,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
         &["two factors", "\"a\""],
     ),
     ("space::factors([#{ name: \"a\", min: 0, max: 1 }])", "argument", &["1 argument", "factors, apply"]),
-    ("search::sample(#{ n: 0 })", "argument", &["from 1"]),
+    ("search::random(#{ questions: 0 })", "argument", &["from 1"]),
     ("shaken(torus, |z, s| 3)", "argument", &["answered int 3", "a: ", "[1, 16, 16]"]),
     ("shaken(torus, |z, s| z.reshape([16, 16]))", "argument", &["tensor [16, 16]", "[1, 16, 16]"]),
     ("shaken(torus, |z, s| z / 0)", "argument", &["not finite", "division by 0"]),
@@ -218,7 +218,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("model::from(|x| tensor::zeros([x.len, 3])).accuracy(torus)", "model", &["3 classes"]),
     ("model::from(|x| throw \"tired\").accuracy(torus)", "thrown", &["tired"]),
     (
-        "risk::estimate(model::from(|x| tensor::zeros([x.len, 10]) / 0), torus, #{ epsilon: 1 })",
+        "risk::estimate(model::from(|x| tensor::zeros([x.len, 10]) / 0), torus, #{ radius: 1 })",
         "model",
         &["not finite"],
     ),

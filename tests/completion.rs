@@ -14,7 +14,7 @@ import "std/testgen" as testgen;
 let ds = data::glyphs(#{ n: 12, size: 16, seed: 1 });
 let dream = 5;
 let model_a = model::from(|x| tensor::zeros([x.len, 10]));
-let report = risk::estimate(model_a, ds, #{ epsilon: 1 });
+let report = risk::estimate(model_a, ds, #{ radius: 1 });
 let m = #{ alpha: 1, beta: #{ inner: 2 }, "two words": 3 };
 let rows = [#{ id: 1, label: 2 }];
 let x = tensor::zeros([2, 3]);
@@ -99,10 +99,10 @@ const OFFERS: &[(&str, Want)] = &[
     ("search::¦", Has(&["strongest(", "nearest()"])),
     ("zoo::ga¦", Just(&["galloway()"])),
     // What the comments of a module declare.
-    ("overfitting::compare(model_a, m, #{ eps¦", Just(&["epsilon: "])),
+    ("overfitting::compare(model_a, m, #{ rad¦", Just(&["radius: "])),
     ("overfitting::compare(mod¦", Has(&["model_a", "model::"])),
-    ("overfitting::generators(model_a, ds, #{ epsilon: 2, ¦", Not(&["epsilon: ", "search: "])),
-    ("testgen::offline(m, #{ search: \"la¦", Just(&["latent\""])),
+    ("overfitting::generators(model_a, ds, #{ radius: 2, ¦", Not(&["radius: ", "search: "])),
+    ("testgen::offline(m, #{ by: \"la¦", Just(&["latent\""])),
     ("?testgen::kept_b¦", Just(&["testgen::kept_by_people"])),
     ("zoo::¦", Not(&["strided("])),
     ("import \"std/zoo\" as other; other::oval¦", Just(&["oval_cifar("])),
@@ -113,8 +113,8 @@ const OFFERS: &[(&str, Want)] = &[
     ("ds.¦", Has(&["classes", "labels", "take(", "len()", "grey()"])),
     ("ds.¦", Not(&["softmax()", "alpha"])),
     ("ds.take(2).sk¦", Just(&["skip("])),
-    ("ds.take(2).shuffle(1, #{ seed: 2 }).on¦", Just(&["only("])),
-    ("report.¦", Has(&["p", "verdict", "interval", "curve("])),
+    ("ds.take(2).shuffle(#{ seed: 2 }).on¦", Just(&["only("])),
+    ("report.¦", Has(&["p", "verdict", "interval", "transcript"])),
     ("report.interval.¦", Just(&["bound", "counts", "p", "power", "reject", "verdict"])),
     ("report.betting.ot¦", Just(&["other_orders_rejecting"])),
     ("report.transcript.fi¦", Just(&["filter(", "fields()"])),
@@ -143,7 +143,7 @@ const OFFERS: &[(&str, Want)] = &[
     ("m.beta[\"¦", Just(&["inner\""])),
     // Options.
     ("data::glyphs(#{ ¦", Has(&["n: ", "size: ", "polarity: "])),
-    ("data::glyphs(#{ ¦", Not(&["ds", "epsilon: "])),
+    ("data::glyphs(#{ ¦", Not(&["ds", "radius: "])),
     ("data::glyphs(#{ po¦", Just(&["position: ", "polarity: "])),
     ("data::glyphs(#{ n: 5, ¦", Not(&["n: "])),
     ("data::glyphs(#{ n: 5, si¦", Just(&["size: "])),
@@ -153,10 +153,10 @@ const OFFERS: &[(&str, Want)] = &[
     ("data::glyphs(#{ \"si¦", Just(&["size\": "])),
     ("examine(model_a, ds, #{ sp¦", Just(&["space: "])),
     ("examine(model_a, ds, #{ space: space::translate(1), se¦", Just(&["search: ", "seed: "])),
-    ("risk::estimate(model_a, data::glyphs(#{ n: 5 }), #{ eps¦", Just(&["epsilon: "])),
+    ("risk::estimate(model_a, data::glyphs(#{ n: 5 }), #{ rad¦", Just(&["radius: "])),
     ("risk::estimate(model_a, data::glyphs(#{ siz¦", Just(&["size: "])),
     ("ds.shuffle(#{ se¦", Just(&["seed: "])),
-    ("report.curve(#{ ¦", Has(&["sizes: ", "repeats: "])),
+    ("risk::curve(report, #{ ¦", Has(&["sizes: ", "repeats: "])),
     ("let r = [model::train(ds, #{ ep¦", Just(&["epochs: "])),
     ("data::glyphs(#{ n: (1 + [2, 3][0]), si¦", Just(&["size: "])),
     ("let broken = foo(1, [;\ndata::glyphs(#{ si¦", Just(&["size: "])),
@@ -222,12 +222,17 @@ fn the_tab_key_offers_what_fits() {
 
 /// A typed text, the columns that are left, the signature shown, and the part of it that is being typed.
 const HINTS: &[(&str, usize, &str, &str)] = &[
-    ("examine(", 70, "examine(f, inputs, #{ space, search, objective, levels, steps, … })", "f"),
-    ("examine(model_a, ", 70, "examine(f, inputs, #{ space, search, objective, levels, steps, … })", "inputs"),
-    ("examine(model_a, ds, ", 50, "examine(f, inputs, #{ space, search, … })", "#{ space, search, … }"),
-    ("examine(model_a, ds, #{ ", 40, "examine(f, inputs, #{ space, … })", "#{ space, … }"),
-    ("examine(", 26, "examine(f, inputs, #{ … })", "f"),
-    ("examine(", 20, "(f, inputs, #{ … })", "f"),
+    ("examine(", 70, "examine(f, ds, #{ space, search, objective, levels, at_steps, … })", "f"),
+    ("examine(model_a, ", 70, "examine(f, ds, #{ space, search, objective, levels, at_steps, … })", "ds"),
+    (
+        "examine(model_a, ds, ",
+        50,
+        "examine(f, ds, #{ space, search, objective, … })",
+        "#{ space, search, objective, … }",
+    ),
+    ("examine(model_a, ds, #{ ", 40, "examine(f, ds, #{ space, search, … })", "#{ space, search, … }"),
+    ("examine(", 26, "examine(f, ds, #{ … })", "f"),
+    ("examine(", 20, "(f, ds, #{ … })", "f"),
     ("examine(", 12, "f: a Model", "f"),
     ("examine(", 8, "f", "f"),
     ("mine(", 60, "mine(first, second)", "first"),
@@ -235,26 +240,26 @@ const HINTS: &[(&str, usize, &str, &str)] = &[
     ("mine(1, [2, 3], ", 60, "mine(first, second)", ""),
     ("zoo::oval_cifar(", 60, "zoo::oval_cifar(size)", "size"),
     ("import \"std/zoo\" as z; z::oval_cifar(", 60, "zoo::oval_cifar(size)", "size"),
-    (
-        "overfitting::compare(model_a, m, #{ epsilon: ",
-        60,
-        "epsilon: an int, from 1 to 32, pixels, default 5",
-        "epsilon",
-    ),
+    ("overfitting::compare(model_a, m, #{ radius: ", 60, "radius: an int, from 1 to 32, pixels, default 5", "radius"),
     ("ds.take(", 60, "take(n)", "n"),
     ("ds.split(0.5)[0].take(", 60, "take(n)", "n"),
-    ("report.curve(#{ ", 60, "curve(#{ sizes: 20, repeats: 5, seed })", "#{ sizes: 20, repeats: 5, seed }"),
+    (
+        "risk::curve(report, #{ ",
+        60,
+        "risk::curve(report, #{ sizes: 20, repeats: 5, seed })",
+        "#{ sizes: 20, repeats: 5, seed }",
+    ),
     ("ds.relabel(|row, i| row + ", 60, "relabel(rule, #{ classes })", "rule"),
     ("data::glyphs(#{ split: ", 90, "split: \"train\" | \"validation\" | \"test\", default \"train\"", "split"),
     ("data::glyphs(#{ n: 5, size: ", 60, "size: an int, from 16 to 256, pixels, default 32", "size"),
     (
         "risk::estimate(model_a, ds, #{ search: ",
-        60,
-        "\"strongest\" | \"nearest\" | \"random\" | \"random2\" or a Search",
+        70,
+        "\"strongest\" | \"nearest\" | \"blind\" | \"blind_or_stay\" or a Search",
         "",
     ),
     ("risk::estimate(model_a, ds, #{ search: ", 38, "search", "search"),
-    ("space::translate(mine(1, 2)", 60, "space::translate(epsilon, #{ fill })", "epsilon"),
+    ("space::translate(mine(1, 2)", 60, "space::translate(radius, #{ fill })", "radius"),
     (
         "model::train(ds, #{ arch: [net::conv(",
         80,
@@ -264,7 +269,7 @@ const HINTS: &[(&str, usize, &str, &str)] = &[
     ("model::train(ds, #{ arch: [net::conv(3, 4), ", 80, "arch: a string or an array", "arch"),
     ("net::leaky_relu(", 60, "net::leaky_relu([slope])", "[slope]"),
     ("fn f(a, b) { a }\nf(", 60, "f(a, b)", "a"),
-    ("examine(model_a, \"", 70, "examine(f, inputs, #{ space, search, objective, levels, steps, … })", "inputs"),
+    ("examine(model_a, \"", 70, "examine(f, ds, #{ space, search, objective, levels, at_steps, … })", "ds"),
     ("1 + 2", 60, "", ""),
     ("nosuch(", 60, "", ""),
     ("if (", 60, "", ""),

@@ -446,8 +446,8 @@ fn the_ranges_are_tight() {
     let searches: [(&str, Range); 4] = [
         ("strongest", |v| (-v / (v + 1.0), 0.5)),
         ("nearest", |v| (-v / (v + 1.0), 0.5)),
-        ("random", |v| (-0.5, v / (v + 1.0))),
-        ("random2", |v| (-v / (2.0 * v + 1.0), (v + 1.0) / (v + 2.0))),
+        ("blind", |v| (-0.5, v / (v + 1.0))),
+        ("blind_or_stay", |v| (-v / (2.0 * v + 1.0), (v + 1.0) / (v + 2.0))),
     ];
     for (space, symmetries, side) in products() {
         // No two images of the orbit are alike.
@@ -463,7 +463,7 @@ fn the_ranges_are_tight() {
                 let f = model(Single { image: Tensor::from_slice(&image), wrong });
                 // Many copies, so that the random ones draw every point.
                 let rows: Vec<usize> = (0..data.len() * 40).map(|i| i % data.len()).collect();
-                let data = if name.starts_with("random") { data.select(&rows).unwrap() } else { data.clone() };
+                let data = if name.starts_with("blind") { data.select(&rows).unwrap() } else { data.clone() };
                 let transcript = run_over(&cx, &f, &data, space.clone(), search.clone(), 1024).unwrap();
                 let density = transcript.of.density.clone().unwrap();
                 assert!((density.lo - lo).abs() < 1e-12 && (density.hi - hi).abs() < 1e-12, "{name}");
@@ -512,7 +512,7 @@ fn what_does_not_fit_is_refused_with_a_reason() {
     refused(on(Rc::new(Turn), &torus(6, 8)), ErrorKind::Argument, &["6 x 8", "square"]);
     refused(on(times(translate(1), Rc::new(Turn)), &torus(8, 6)), ErrorKind::Argument, &["8 x 6"]);
     refused(on(times(translate(2), Rc::new(Flip)), &margin), ErrorKind::Argument, &["needs 6 pixels", "fits is 1"]);
-    refused(on(times(translate(32), Rc::new(Flip)), &torus(80, 80)), ErrorKind::Argument, &["4224", "epsilon"]);
+    refused(on(times(translate(32), Rc::new(Flip)), &torus(80, 80)), ErrorKind::Argument, &["4224", "radius"]);
     let centred = torus(6, 6).with(Preprocessing::Centre).unwrap();
     refused(on(Rc::new(Polarity), &centred), ErrorKind::Data, &["centred", "plain images"]);
     let twice = Composed::new(&*times(translate(1), Rc::new(Flip)), &*translate(2)).map(|_| ());
@@ -581,7 +581,7 @@ fn from_a_script() {
     let data = Glyphs { n: 60, size: 16, polarity: viva::data::Polarity::Random, ..Glyphs::default() };
     let data = Value::object(data.dataset().unwrap());
     let f = Value::object(model(Linear { weights: gaussian(&[256, 10], 1), quantum: 0.0 }));
-    for search in ["strongest", "nearest", "random", "random2"] {
+    for search in ["strongest", "nearest", "blind", "blind_or_stay"] {
         let given = options(&[("space", space.clone()), ("search", Value::Str(search.into()))]);
         let report = call(&cx, "risk::estimate", vec![f.clone(), data.clone(), given]).unwrap();
         let report = report.downcast::<viva::estimate::risk::RiskReport>().unwrap();
@@ -603,7 +603,7 @@ fn from_a_script() {
         assert_eq!(session.evaluate("product", text).unwrap().summary(), printed);
     }
     for (text, words) in [
-        ("space::flip() * search::random()", "composes spaces, got a Search"),
+        ("space::flip() * search::blind()", "composes spaces, got a Search"),
         ("space::flip() * space::factors([#{ name: \"a\", min: 0, max: 1 }], |z, s| z)", "can't be composed"),
     ] {
         let error = session.evaluate("product", text).err().unwrap().render(false);

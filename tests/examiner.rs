@@ -236,9 +236,9 @@ const LIGHT: &str = r#"
 #[test]
 fn curves_are_what_the_questions_say() {
     let Value::Array(parts) = evaluate(&format!(
-        "{LIGHT} let t = examine(f, ds, #{{ space: dim, search: search::sample(#{{ n: 40 }}), seed: 3 }});
-         let w = t.worst(); let e = t.expected();
-         [t.questions(\"light\"), t.questions(\"loss\"), t.questions(\"wrong\"), w.worst, w.last, w.mean, w.accuracy, w.accuracy_last, e.accuracy_mean, t.column(\"margin\"), t.marginal(\"light\", #{{ bins: 4 }}), t.marginal(\"kind\"), w.worst_lo, w.worst_hi, w.accuracy_lo]"
+        "{LIGHT} let t = examine(f, ds, #{{ space: dim, search: search::random(#{{ questions: 40 }}), seed: 3 }});
+         let w = robustness::worst(t); let e = robustness::expected(t);
+         [t.questions(\"light\"), t.questions(\"loss\"), t.questions(\"wrong\"), w.worst, w.last, w.mean, w.accuracy, w.accuracy_last, e.accuracy_mean, t.column(\"margin\"), robustness::marginal(t, \"light\", #{{ bins: 4 }}), robustness::marginal(t, \"kind\"), w.worst_lo, w.worst_hi, w.accuracy_lo]"
     )) else {
         panic!("an array")
     };
@@ -296,8 +296,8 @@ fn curves_are_what_the_questions_say() {
 #[test]
 fn cross_entropy_is_what_is_made_larger() {
     let Value::Array(parts) = evaluate(&format!(
-        "{LIGHT} let t = examine(f, ds, #{{ space: dim, search: search::sample(#{{ n: 9 }}), objective: objective::misclassify().cross_entropy() }});
-         [t.questions(\"light\"), t.questions(\"loss\"), t.column(\"loss\")[0], t.worst().loss]"
+        "{LIGHT} let t = examine(f, ds, #{{ space: dim, search: search::random(#{{ questions: 9 }}), objective: objective::misclassify().cross_entropy() }});
+         [t.questions(\"light\"), t.questions(\"loss\"), t.column(\"loss\")[0], robustness::worst(t).loss]"
     )) else {
         panic!("an array")
     };
@@ -319,7 +319,7 @@ fn cross_entropy_is_what_is_made_larger() {
 #[test]
 fn questions_do_not_depend_on_the_batch() {
     for search in
-        ["search::bayes(#{ steps: 7, candidates: 60 })", "search::policy(#{ steps: 30, batch: 5, hidden: 8 })"]
+        ["search::bayes(#{ questions: 7, candidates: 60 })", "search::policy(#{ questions: 30, batch: 5, hidden: 8 })"]
     {
         let Value::Bool(equal) = evaluate(&format!(
             "{LIGHT}
@@ -343,13 +343,13 @@ fn score_searches_go_through_every_space_with_factors() {
          let f = model::train(data::views(ds), #{ arch: [net::flatten(), net::linear(2)], epochs: 1, seed: 1 });
          let s = space::noise(0.05) * space::render(#{ factors: [\"azimuth\", \"material\"] });",
         "let s = space::translate(3, #{ fill: 0 }) * space::rotate(30);",
-        "let s = space::latent(g, #{ layers: 0..3, samples: 20, within: 8, directions: 4 });",
+        "let s = space::latent(g, #{ layers: 0..3, samples: 20, radius: 8, directions: 4 });",
     ];
     for line in lines {
         for search in [
-            "search::bayes(#{ steps: 5, candidates: 30 })",
-            "search::policy(#{ steps: 8, batch: 4 })",
-            "search::sample(#{ n: 5 })",
+            "search::bayes(#{ questions: 5, candidates: 30 })",
+            "search::policy(#{ questions: 8, batch: 4 })",
+            "search::random(#{ questions: 5 })",
         ] {
             let text = format!(
                 "let glyphs = data::glyphs(#{{ n: 40, size: 28, seed: 1 }});
@@ -371,7 +371,7 @@ fn views_widen_with_their_level() {
     let Value::Array(parts) = evaluate(
         "let ds = data::objects([\"mug\", \"lamp\"], #{ n: 4, size: 32, seed: 1 });
          let f = model::train(data::views(ds, #{ seed: 1 }), #{ arch: [net::flatten(), net::linear(2)], epochs: 2, seed: 1 });
-         let t = examine(f, ds, #{ space: space::render(), search: search::sample(#{ n: 20 }), levels: [0, 0.5, 1], seed: 1 });
+         let t = examine(f, ds, #{ space: space::render(), search: search::random(#{ questions: 20 }), levels: [0, 0.5, 1], seed: 1 });
          let still = t.filter(|row| row.level == 0);
          let half = t.filter(|row| row.level == 0.5).questions(\"azimuth\");
          [(still.images() - ds.images()).abs().max(), half.min(), half.max(), t.filter(|row| row.level == 0.5).questions(\"background\").max()]",
@@ -419,7 +419,7 @@ fn programs_are_examined() {
     let text = r#"
         let g = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m, 1 - m], 1) }, #{ classes: 2 });
         let dim = space::factors([#{ name: "light", min: 0, max: 1 }], |z, s| z * s.light);
-        let how = #{ space: dim, search: search::bayes(#{ steps: 6, candidates: 30 }), seed: 1 };
+        let how = #{ space: dim, search: search::bayes(#{ questions: 6, candidates: 30 }), seed: 1 };
         let by_program = examine(f, ds, how).questions("loss");
         let by_closure = examine(g, ds, how).questions("loss");
         [(f.logits(ds) - g.logits(ds)).abs().max() < 1e-5, (by_program - by_closure).abs().max() < 1e-3]

@@ -40,7 +40,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 fn the_demo_tells_seen_images_from_fresh_ones_twice_with_the_same_bytes() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (one, two) = (folder.path().join("one"), folder.path().join("two"));
-    let words = ["--images", "400", "--epochs", "60", "--epsilon", "2"];
+    let words = ["--images", "400", "--epochs", "60", "--radius", "2"];
     let results = run("overfitting/demo.rhai", &one, &words);
     let number = |of: &str, name: &str| results[of][name].as_f64().unwrap_or_else(|| panic!("{of}.{name}"));
     assert_eq!(number("training", "error"), 0.0, "the network knows its training images by heart");
@@ -111,7 +111,7 @@ fn all_of_tolerance_makes_one_report() {
 fn composed_spaces_are_set_side_by_side() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
-    let words = ["--images", "120", "--largest", "250", "--passes", "60000", "--epsilon", "1"];
+    let words = ["--images", "120", "--largest", "250", "--passes", "60000", "--radius", "1"];
     let results = run("overfitting/composed.rhai", &out, &words);
     let rows = results["table"].as_array().expect("a table");
     // Two kinds of images, four spaces, two searches.
@@ -131,7 +131,7 @@ fn composed_spaces_are_set_side_by_side() {
 fn a_few_images_have_no_power_and_the_report_says_so() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
-    let results = run("overfitting/imagenet.rhai", &out, &["--limit", "3", "--epsilon", "1"]);
+    let results = run("overfitting/imagenet.rhai", &out, &["--limit", "3", "--radius", "1"]);
     let report = &results["reports"]["strongest"];
     assert_eq!((&report["m"], &report["reject"]), (&3.into(), &false.into()));
     assert!(report["verdict"].as_str().is_some_and(|text| text.contains("no power")), "{report}");
@@ -145,7 +145,7 @@ fn a_few_images_have_no_power_and_the_report_says_so() {
 fn the_worst_translations_are_shown_with_both_labels() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
-    let results = run("overfitting/translations.rhai", &out, &["--limit", "12", "--epsilon", "2", "--show", "2"]);
+    let results = run("overfitting/translations.rhai", &out, &["--limit", "12", "--radius", "2", "--show", "2"]);
     let worst = results["worst"]["rows"].as_array().expect("rows");
     assert!(!worst.is_empty() && worst.len() <= 2, "{worst:?}");
     for row in worst {
@@ -217,7 +217,7 @@ fn the_synthetic_experiment_finds_dependence_and_nothing_else() {
 fn retraining_tells_a_seed_from_a_recipe() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
-    let words = ["--seeds", "3", "--images", "200", "--tests", "200", "--epochs", "30", "--epsilon", "1"];
+    let words = ["--seeds", "3", "--images", "200", "--tests", "200", "--epochs", "30", "--radius", "1"];
     let results = run("overfitting/retraining.rhai", &out, &words);
     let rows = |situation: &str| -> Vec<serde_json::Value> {
         let all = results["models"].as_array().expect("a table");
@@ -242,7 +242,7 @@ fn retraining_tells_a_seed_from_a_recipe() {
 #[test]
 fn the_examiner_s_experiments_run() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let small = ["--objects", "10", "--updates", "30"];
+    let small = ["--objects", "10", "--training", "30"];
     let (bayes, policy) = (["--bayes", "6"], ["--policy", "32"]);
     let both = [bayes, policy].concat();
     let rows = |script: &str, table: &str, words: &[&str]| -> serde_json::Value {
@@ -298,7 +298,7 @@ fn objects_are_read_from_files() {
 #[test]
 fn information_is_simulated_against_its_truth() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let words = ["--samples", "10", "--classes", "3", "--images", "60", "--shuffles", "20"];
+    let words = ["--repeats", "10", "--classes", "3", "--images", "60", "--replicates", "20"];
     let table = run("tolerance/information.rhai", &folder.path().join("run"), &words);
     let rows = table.as_array().expect("a row for each law");
     assert_eq!(rows.len(), 10);

@@ -40,7 +40,7 @@ fn planted(call: &str) -> Value {
 
 #[test]
 fn a_planted_weakness_is_found_by_sampling() {
-    let value = planted("examine(f, ds, #{ space: space, search: search::sample(#{ n: 300 }), seed: 5 })");
+    let value = planted("examine(f, ds, #{ space: space, search: search::random(#{ questions: 300 }), seed: 5 })");
     let t = value.downcast::<Transcript>().unwrap();
     // 300 points miss a thirtieth of the space with probability 4e-5 per image.
     assert_eq!(t.success_rate(), 1.0);
@@ -57,13 +57,14 @@ fn a_planted_weakness_is_found_by_sampling() {
     let mean = t.mean("loss").unwrap();
     assert!((0.17..0.19).contains(&mean), "{mean}");
     // A single point rarely meets it: 1/30 of 40.
-    let few = planted("examine(f, ds, #{ space: space, search: search::sample(#{ n: 1 }), seed: 5 }).success_rate()");
+    let few =
+        planted("examine(f, ds, #{ space: space, search: search::random(#{ questions: 1 }), seed: 5 }).success_rate()");
     assert!(matches!(few, Value::Float(rate) if rate < 0.2), "{few:?}");
 }
 
 #[test]
 fn images_are_drawn_again_as_they_were_scored() {
-    let script = "let t = examine(f, ds, #{ space: space, search: search::sample(#{ n: 300 }), seed: 5 });
+    let script = "let t = examine(f, ds, #{ space: space, search: search::random(#{ questions: 300 }), seed: 5 });
         let chosen = t.filter(|row| row.id % 3 == 1);
         [f.predict(chosen.images(\"before\")), f.predict(chosen.images(\"after\")), chosen.images(\"after\").max(),
          chosen.column(\"point\").map(|point| point.light).reduce(|most, x| if most == () || x > most { x } else { most })]";
@@ -80,7 +81,9 @@ fn images_are_drawn_again_as_they_were_scored() {
 #[test]
 fn the_same_seed_gives_the_same_bytes_and_rows_do_not_disturb_each_other() {
     let json = |data: &str, n: usize, options: &str| {
-        let call = format!("examine(f, {data}, #{{ space: space, search: search::sample(#{{ n: {n} }}), {options} }})");
+        let call = format!(
+            "examine(f, {data}, #{{ space: space, search: search::random(#{{ questions: {n} }}), {options} }})"
+        );
         planted(&call).downcast::<Transcript>().unwrap().json()
     };
     let one = json("ds", 100, "seed: 1");
@@ -104,7 +107,7 @@ fn points_are_uniform_and_the_closure_is_called_once_for_each() {
     let script = "let seen = [];
         let watched = space::factors([#{ name: \"x\", min: -3, max: 5 }, #{ name: \"k\", choices: [1, 2.5, true] }],
             |z, s| { seen.push([s.x, s.k]); z });
-        examine(f, ds, #{ space: watched, search: search::sample(#{ n: 100 }), seed: 3 });
+        examine(f, ds, #{ space: watched, search: search::random(#{ questions: 100 }), seed: 3 });
         seen";
     let Value::Array(seen) = planted(script) else { panic!("an array") };
     assert_eq!(seen.len(), 4000);
@@ -241,7 +244,7 @@ fn a_search_that_learns_hears_its_own_losses() {
 #[test]
 fn a_closure_that_throws_keeps_its_place() {
     let script = format!(
-        "{PLANTED}let bad = space::factors(factors, |z, s| {{\n    if s.ink == \"c\" {{ throw \"tired\" }}\n    z\n}});\nexamine(f, ds, #{{ space: bad, search: search::sample() }})"
+        "{PLANTED}let bad = space::factors(factors, |z, s| {{\n    if s.ink == \"c\" {{ throw \"tired\" }}\n    z\n}});\nexamine(f, ds, #{{ space: bad, search: search::random() }})"
     );
     let error = run(&script).err().unwrap();
     assert_eq!((error.kind, error.message.as_str()), ("thrown", "tired"));
@@ -257,7 +260,8 @@ fn an_examination_over_factors_can_be_stopped() {
     session.evaluate("setting", &script).unwrap_or_else(|error| panic!("{}", error.render(false)));
     let polls = cx.polls();
     cx.stop_after(Some(20));
-    let stopped = session.evaluate("call", "examine(f, ds, #{ space: space, search: search::sample(#{ n: 100000 }) })");
+    let stopped =
+        session.evaluate("call", "examine(f, ds, #{ space: space, search: search::random(#{ questions: 100000 }) })");
     assert!(stopped.is_err_and(|error| error.is_interruption()));
     assert_eq!(cx.polls() - polls, 21);
 }
@@ -276,7 +280,7 @@ fn impossible_pairs_name_what_works() {
     );
     refused(
         "examine(f, ds, #{ space: space, search: search::strongest() })",
-        &["\"light\" has a range", "search::sample"],
+        &["\"light\" has a range", "search::random"],
     );
     refused(
         "let many = [];
@@ -285,7 +289,7 @@ fn impossible_pairs_name_what_works() {
         &["more than 1000000"],
     );
     refused(
-        "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::sample() })",
+        "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::random() })",
         &[
             "sample(#{ n: 100 }) goes over settings of factors",
             "space::translate",
@@ -294,7 +298,7 @@ fn impossible_pairs_name_what_works() {
         ],
     );
     refused(
-        "risk::estimate(f, ds, #{ space: space, search: search::sample() })",
+        "risk::estimate(f, ds, #{ space: space, search: search::random() })",
         &["no densities", "space::translate"],
     );
 }

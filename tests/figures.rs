@@ -288,9 +288,9 @@ fn histogram_counts_every_value_once() {
 fn heat_map_shows_its_numbers_in_their_cells() {
     let matrix = Value::Array(vec![floats(&[0.0, 0.25]), floats(&[f64::NAN, 1.0])]);
     let options = map([
-        ("rows", Value::Array(vec![text("cat"), text("dog")])),
-        ("columns", Value::Array(vec![text("CAT"), text("DOG")])),
-        ("label", text("rate")),
+        ("row_names", Value::Array(vec![text("cat"), text("dog")])),
+        ("column_names", Value::Array(vec![text("CAT"), text("DOG")])),
+        ("colour", text("rate")),
     ]);
     let svg = figure("plot::heatmap", vec![matrix, options]).svg().expect("an SVG");
     for wanted in [">0.25</text>", ">cat</text>", ">DOG</text>", ">rate</text>"] {
@@ -327,7 +327,7 @@ fn image_tiles_keep_their_pixels() {
 fn any_canvas_is_large_enough() {
     let matrix = Value::Array((0..80).map(|i| floats(&vec![f64::from(i); 80])).collect());
     let names = Value::Array((0..80).map(|i| text(&format!("a long name {i}"))).collect());
-    let map_ = figure("plot::heatmap", vec![matrix, map([("rows", names), ("label", text("rate"))])]);
+    let map_ = figure("plot::heatmap", vec![matrix, map([("row_names", names), ("colour", text("rate"))])]);
     let tensor = Tensor::f_from_slice(&vec![0.5f32; 9 * 40 * 30]).and_then(|t| t.f_reshape([9, 1, 40, 30]));
     let sheet = figure("plot::images", vec![Value::tensor(tensor.expect("pixels")), map([("title", text("a\nb"))])]);
     for figure in [map_, sheet, line(&[1.0, 3.0, 2.0]).titled("a title")] {

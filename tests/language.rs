@@ -386,7 +386,7 @@ fn check_knows_what_functions_of_modules_and_scripts_declare() {
     std::fs::write(folder.path().join("parts.rhai"), DECLARED).expect("a module");
     let text = "import \"parts\" as parts;\nimport \"std/overfitting\" as overfitting;\nimport \"std/tolerance\" as tolerance;\n\
                 parts::left(1);\nparts::left(1, #{ bye: 2 });\nparts::left(1, #{ by: \"x\" });\nparts::rigth(1);\nparts::left(1, 2, 3);\n\
-                overfitting::compare(f, sets, #{ epsilom: 3 });\noverfitting::figure5(f);\ntolerance::summary(#{});\n\
+                overfitting::compare(f, sets, #{ radios: 3 });\noverfitting::figure5(f);\ntolerance::summary(#{});\n\
                 parts::outer(#{ n: 1, times: 2 });\n\
                 /// Once.\n///\n/// options\n///   n: a number (an int, default 2)\nfn once(options) { options.m }\nonce(#{ k: 1 });\n\
                 data::glyphs(#{ n: \"many\" });\nknown_options(#{}, []);\n";
@@ -399,7 +399,7 @@ fn check_knows_what_functions_of_modules_and_scripts_declare() {
         (6, "`by` must be a number"),
         (7, "there is no `parts::rigth`"),
         (8, "parts::left: got 3 arguments"),
-        (9, "did you mean `epsilon`?"),
+        (9, "did you mean `radius`?"),
         (10, "there is no `overfitting::figure5`"),
         (17, "there is no key `m` in `options`"),
         (18, "once: unknown option `k`"),

@@ -378,7 +378,7 @@ fn what_does_not_fit_is_refused_with_what_to_do() {
             "another generator",
         ),
         (
-            "examine(f, g.sample(#{ n: 3 }), #{ space: space::latent(g, #{ samples: 9 }), search: search::sample() })",
+            "examine(f, g.sample(#{ n: 3 }), #{ space: space::latent(g, #{ samples: 9 }), search: search::random() })",
             "latent",
         ),
         (

@@ -136,7 +136,7 @@ fn with_little_address_space_there_is_a_result_or_an_error() {
     let script = home.path().join("job.rhai");
     let text = "let ds = data::glyphs(#{ n: 100, size: 28, seed: 1 });
         let f = model::train(ds, #{ arch: [net::conv(32, 5), net::relu(), net::flatten(), net::linear(10)], epochs: 1 });
-        risk::estimate(f, ds, #{ epsilon: 2 }).m";
+        risk::estimate(f, ds, #{ radius: 2 }).m";
     std::fs::write(&script, text).expect("a script");
     for kilobytes in [4_000_000, 800_000, 650_000, 500_000] {
         // Where not even its libraries have room, it is the system that says so.

@@ -37,24 +37,24 @@ const WAYS: [(&str, &str); 12] = [
     ("f", "space: space::translate(2) * space::flip(), search: search::nearest(), batch: 50"),
     ("black", "space: space::translate(1), search: search::random()"),
     ("f", "space: space::noise(), search: search::sweep(), levels: [0, 0.3, 1]"),
-    ("f", "space: space::rotate(30), search: search::bayes(#{ steps: 6, candidates: 40 })"),
-    ("black", "space: space::rotate(30), search: search::policy(#{ steps: 6, batch: 2, hidden: 8 })"),
+    ("f", "space: space::rotate(30), search: search::bayes(#{ questions: 6, candidates: 40 })"),
+    ("black", "space: space::rotate(30), search: search::policy(#{ questions: 6, batch: 2, hidden: 8 })"),
     (
         "f",
-        "space: space::factors([#{ name: \"gain\", min: 0.2, max: 1.0 }], |z, s| z * s.gain), search: search::sample(#{ n: 5 })",
+        "space: space::factors([#{ name: \"gain\", min: 0.2, max: 1.0 }], |z, s| z * s.gain), search: search::random(#{ questions: 5 })",
     ),
-    ("black", "space: space::pixels(\"linf\", #{ within: 0.1, bounds: [0, 1] }), search: search::square(#{ n: 9 })"),
+    ("black", "space: space::pixels(\"linf\", #{ radius: 0.1, bounds: [0, 1] }), search: search::square(#{ questions: 9 })"),
     (
         "f",
-        "space: space::pixels(\"l2\"), search: search::bim(#{ steps: 3 }), steps: [0, 3], objective: objective::each_wrong()",
-    ),
-    (
-        "f",
-        "space: space::pixels(\"linf\", #{ within: 0.1 }), search: search::bim(#{ steps: 2, start: \"random\", restarts: 2 })",
+        "space: space::pixels(\"l2\"), search: search::bim(#{ steps: 3 }), at_steps: [0, 3], objective: objective::each_wrong()",
     ),
     (
         "f",
-        "space: space::pixels(\"linf\", #{ bounds: [0, 1] }), search: search::adam(#{ lr: 0.05, steps: 5 }), steps: [2, 4]",
+        "space: space::pixels(\"linf\", #{ radius: 0.1 }), search: search::bim(#{ steps: 2, start: \"random\", restarts: 2 })",
+    ),
+    (
+        "f",
+        "space: space::pixels(\"linf\", #{ bounds: [0, 1] }), search: search::adam(#{ lr: 0.05, steps: 5 }), at_steps: [2, 4]",
     ),
     ("f", "space: space::deform(), search: search::adef(#{ steps: 3 }), levels: [0.5, 2]"),
 ];
@@ -165,7 +165,7 @@ fn what_measures_can_not_say_is_refused() {
         "\"top5\" says nothing of a model of 2 classes",
     );
     refused(
-        "examine(f, few, #{ space: space::noise(), search: search::sample(#{ n: 3 }), objective: objective::labels([1]), measures: [\"nll\"] })",
+        "examine(f, few, #{ space: space::noise(), search: search::random(#{ questions: 3 }), objective: objective::labels([1]), measures: [\"nll\"] })",
         "of binary labels",
     );
 }

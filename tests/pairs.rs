@@ -41,19 +41,19 @@ const MADE: [(&str, &str); 25] = [
     ("noise", "space::noise()"),
     ("render", "space::render(#{ factors: [\"azimuth\"] })"),
     ("factors", "space::factors([#{ name: \"a\", choices: [0.5, 0.7] }], |z, s| z * s.a)"),
-    ("latent with `directions`", "space::latent(g, #{ layers: 0..1, samples: 20, within: 1, directions: 2 })"),
+    ("latent with `directions`", "space::latent(g, #{ layers: 0..1, samples: 20, radius: 1, directions: 2 })"),
     ("latent", "space::latent(g, #{ layers: 0..1, samples: 20 })"),
-    ("pixels", "space::pixels(\"linf\", #{ within: 0.1 })"),
+    ("pixels", "space::pixels(\"linf\", #{ radius: 0.1 })"),
     ("deform", "space::deform()"),
     ("strongest", "search::strongest(#{ grid: 2 })"),
     ("nearest", "search::nearest()"),
-    ("random", "search::random()"),
-    ("random2", "search::random2()"),
-    ("sample", "search::sample(#{ n: 2 })"),
+    ("blind", "search::blind()"),
+    ("blind_or_stay", "search::blind_or_stay()"),
+    ("random", "search::random(#{ questions: 2 })"),
     ("sweep", "search::sweep()"),
-    ("bayes", "search::bayes(#{ steps: 3, start: 2 })"),
-    ("policy", "search::policy(#{ steps: 2, batch: 2 })"),
-    ("square", "search::square(#{ n: 2 })"),
+    ("bayes", "search::bayes(#{ questions: 3, random_questions: 2 })"),
+    ("policy", "search::policy(#{ questions: 2, batch: 2 })"),
+    ("square", "search::square(#{ questions: 2 })"),
     ("bim", "search::bim(#{ steps: 1 })"),
     ("adam", "search::adam(#{ steps: 1 })"),
     ("adef", "search::adef(#{ steps: 1 })"),
@@ -128,13 +128,13 @@ fn finite_groups_are_searched_by_losses() {
         let look = |space, search| examine(f, ds, #{ space: space, search: search, seed: 1 });
         // Every point at least once, but with probability 30 * 9 * exp(-500 / 9).
         let all = look.call(space::translate(1), search::strongest());
-        let drawn = look.call(space::translate(1), search::sample(#{ n: 500 }));
+        let drawn = look.call(space::translate(1), search::random(#{ questions: 500 }));
         let target = examine(f, ds, #{ space: space::translate(1), search: search::strongest(), objective: objective::target(3) });
-        let both = look.call(space::translate(1) * space::flip(), search::sample(#{ n: 50 }));
-        let turned = look.call(space::turn(), search::bayes(#{ steps: 8, start: 4 }));
+        let both = look.call(space::translate(1) * space::flip(), search::random(#{ questions: 50 }));
+        let turned = look.call(space::turn(), search::bayes(#{ questions: 8, random_questions: 4 }));
         let best = turned.column("loss");
         let exact = look.call(space::turn(), search::strongest()).column("loss");
-        let learned = look.call(space::translate(2), search::policy(#{ steps: 64, batch: 16 }));
+        let learned = look.call(space::translate(2), search::policy(#{ questions: 64, batch: 16 }));
         let wrong = 0;
         let seen = 0;
         let answers = f.predict(both.images());
@@ -164,12 +164,12 @@ fn the_square_attack_needs_no_gradients() {
         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(32), net::relu(), net::linear(10)], epochs: 30, lr: 0.005, seed: 1 });
         let black = model::from(|x| f.logits(x), #{ classes: 10 });
         let look = |f, norm, radius| examine(f, ds, #{
-            space: space::pixels(norm, #{ within: radius, bounds: [0, 1] }), search: search::square(#{ n: 200 }), seed: 1,
+            space: space::pixels(norm, #{ radius: radius, bounds: [0, 1] }), search: search::square(#{ questions: 200 }), seed: 1,
         });
         let linf = look.call(f, "linf", 0.2);
         let l2 = look.call(f, "l2", 3.0);
         let levels = examine(f, ds, #{
-            space: space::pixels("linf", #{ bounds: [0, 1] }), search: search::square(#{ n: 60 }), levels: [0.02, 0.1, 0.3], seed: 1,
+            space: space::pixels("linf", #{ bounds: [0, 1] }), search: search::square(#{ questions: 60 }), levels: [0.02, 0.1, 0.3], seed: 1,
         });
         let shares = [0.02, 0.1, 0.3].map(|level| levels.filter(|row| row.level == level).success_rate());
         let moved = (linf.images() - linf.images("before")).abs();
@@ -186,17 +186,17 @@ fn the_square_attack_needs_no_gradients() {
             // Scores that are far apart do not hide a thing from it.
             scaled: look.call(flat, "linf", 0.2).column("after") == linf.column("after"),
             targets: examine(f, ds, #{
-                space: space::pixels("linf", #{ within: 0.3 }), search: search::square(#{ n: 100 }), objective: objective::shift(1), seed: 1,
+                space: space::pixels("linf", #{ radius: 0.3 }), search: search::square(#{ questions: 100 }), objective: objective::shift(1), seed: 1,
             }).success_rate() > 0.3,
         }"#,
     );
     refused("examine(f, ds, #{ space: space::pixels(\"linf\"), search: search::square() })", "no radius");
     refused(
-        "examine(f, ds, #{ space: space::pixels(\"linf\", #{ within: 0.1 }), search: search::square(), levels: [0.2] })",
+        "examine(f, ds, #{ space: space::pixels(\"linf\", #{ radius: 0.1 }), search: search::square(), levels: [0.2] })",
         "beyond the radius",
     );
     refused(
-        "examine(f, ds, #{ space: space::pixels(\"linf\", #{ within: 0.1 }), search: search::square(), steps: [1] })",
+        "examine(f, ds, #{ space: space::pixels(\"linf\", #{ radius: 0.1 }), search: search::square(), at_steps: [1] })",
         "steps",
     );
 }
@@ -209,7 +209,7 @@ fn bim_begins_at_random_and_anew() {
         let ds = data::glyphs(#{ n: 30, size: 16, seed: 1 });
         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(32), net::relu(), net::linear(10)], epochs: 30, lr: 0.005, seed: 1 });
         let look = |norm, radius, how, seed| examine(f, ds, #{
-            space: space::pixels(norm, #{ within: radius, bounds: [0, 1] }), search: search::bim(how), seed: seed,
+            space: space::pixels(norm, #{ radius: radius, bounds: [0, 1] }), search: search::bim(how), seed: seed,
         });
         let plain = look.call("linf", 0.03, #{ steps: 3, step: 0.01 }, 1);
         let one = look.call("linf", 0.03, #{ steps: 3, step: 0.01, start: "random" }, 1);
@@ -219,7 +219,7 @@ fn bim_begins_at_random_and_anew() {
         let l2 = look.call("l2", 0.5, #{ steps: 3, step: 0.1, start: "random", restarts: 2 }, 1);
         let levels = examine(f, ds, #{
             space: space::pixels("linf", #{ bounds: [0, 1] }), search: search::bim(#{ steps: 2, start: "random" }), levels: [0.01, 0.05],
-            steps: "all", seed: 1,
+            at_steps: "all", seed: 1,
         });
         let worse = 0;
         for i in 0..30 { if five[i].margin > one[i].margin + 1e-5 { worse += 1; } }
@@ -242,7 +242,7 @@ fn bim_begins_at_random_and_anew() {
         "no ball",
     );
     refused(
-        "examine(f, ds, #{ space: space::pixels(\"l2\", #{ within: 1 }), search: search::bim(#{ start: \"random\", restarts: 2 }), steps: [1, 2] })",
+        "examine(f, ds, #{ space: space::pixels(\"l2\", #{ radius: 1 }), search: search::bim(#{ start: \"random\", restarts: 2 }), at_steps: [1, 2] })",
         "one step alone",
     );
 }

@@ -112,7 +112,7 @@ fn every_long_call_ends_where_it_is_stopped() {
             assert!(made <= polls / 2 + 1, "{}: {made} polls where {} were enough", example.code, polls / 2 + 1);
         }
     }
-    for wanted in ["model::train", "model::train_linear", "examine", "risk::estimate", "RiskReport.curve"] {
+    for wanted in ["model::train", "model::train_linear", "examine", "risk::estimate", "risk::curve"] {
         assert!(long.contains(&wanted), "{wanted} was not stopped half-way; only {long:?} were");
     }
 }
@@ -195,15 +195,15 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 
 /// A value of every type that has fields.
 const VALUES: [&str; 12] = [
-    "examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
-     #{ space: space::noise(0.1), search: search::sample(#{ n: 2 }) }).worst()",
+    "robustness::worst(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
+     #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) }))",
     "data::glyphs(#{ n: 3 })",
     "model::from(|x| tensor::zeros([x.shape[0], 10]))",
     "examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::translate(1), search: search::strongest() })",
-    "risk::estimate(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), #{ epsilon: 1 })",
+    "risk::estimate(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), #{ radius: 1 })",
     "risk::n_model_test([risk::estimate(model::from(|x| tensor::zeros([x.shape[0], 10])), \
-     data::glyphs(#{ n: 3, size: 16, seed: 1 }), #{ epsilon: 1 })])",
+     data::glyphs(#{ n: 3, size: 16, seed: 1 }), #{ radius: 1 })])",
     "let f = model::train(data::glyphs(#{ n: 9 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
      tolerance::measure(f, data::glyphs(#{ n: 3 }), #{ space: space::noise(), levels: [1] })",
     "plot::line([1, 2], [3, 4])",

@@ -123,7 +123,7 @@ fn the_order_of_bets_is_the_runs() {
     let (f, data) = exam(60, 3, 1);
     let (f, data) = (Value::object(f), Value::object(data));
     let seeds = || {
-        let epsilon = Value::Map([("epsilon".to_string(), Value::Int(1))].into());
+        let epsilon = Value::Map([("radius".to_string(), Value::Int(1))].into());
         let report =
             viva::primitives::find("risk::estimate").unwrap().call(&cx, vec![f.clone(), data.clone(), epsilon]);
         let report = report.unwrap_or_else(|e| panic!("{e}")).downcast::<RiskReport>().unwrap();
@@ -174,7 +174,7 @@ fn estimate_equals_examine_and_report() {
     let (f, data) = exam(60, 3, 2);
     let direct = report(Rc::new(run(&cx, &f, &data, 1, Rc::new(Strongest::default()), 50)), 0.05).unwrap();
     let (f, data) = (Value::object(f), Value::object(data));
-    let given = options(&[("epsilon", Value::Int(1)), ("batch", Value::Int(50))]);
+    let given = options(&[("radius", Value::Int(1)), ("batch", Value::Int(50))]);
     let report = call(&cx, "risk::estimate", vec![f.clone(), data.clone(), given]).unwrap();
     let report = report.downcast::<RiskReport>().unwrap();
     assert_eq!(report.t, direct.t);
@@ -185,7 +185,7 @@ fn estimate_equals_examine_and_report() {
         let given = options(&[("space", space.clone()), ("search", search)]);
         let transcript = call(&cx, "examine", vec![f.clone(), data.clone(), given]).unwrap();
         let one = call(&cx, "risk::report", vec![transcript]).unwrap().downcast::<RiskReport>().unwrap();
-        let given = options(&[("epsilon", Value::Int(1)), ("search", Value::Str(value.into()))]);
+        let given = options(&[("radius", Value::Int(1)), ("search", Value::Str(value.into()))]);
         let two = call(&cx, "risk::estimate", vec![f.clone(), data.clone(), given]).unwrap();
         assert_eq!(one.t, two.downcast::<RiskReport>().unwrap().t);
     }
@@ -287,7 +287,7 @@ fn bad_input_is_refused_before_work() {
     let estimate = |f: Model, data: Dataset, given: &[(&str, Value)]| {
         call(&cx, "risk::estimate", vec![Value::object(f), Value::object(data), options(given)])
     };
-    let eps = |n: i64| [("epsilon", Value::Int(n))];
+    let eps = |n: i64| [("radius", Value::Int(n))];
     for bad in [0, -1, 33] {
         let (f, data) = exam(4, 3, 1);
         refused(estimate(f, data, &eps(bad)), ErrorKind::Argument, &["from 1 to 32"]);
@@ -309,7 +309,7 @@ fn bad_input_is_refused_before_work() {
     let (f, data) = exam(4, 3, 1);
     refused(estimate(f, data, &[("delta", Value::Float(0.0))]), ErrorKind::Argument, &["delta"]);
     let (f, data) = exam(4, 3, 1);
-    refused(estimate(f, data, &[("epsilom", Value::Int(1))]), ErrorKind::Argument, &["epsilon"]);
+    refused(estimate(f, data, &[("radios", Value::Int(1))]), ErrorKind::Argument, &["radius"]);
     let test = |t: Value, given: &[(&str, Value)]| call(&cx, "risk::pairwise_test", vec![t, options(given)]);
     refused(test(Value::floats([]), &[]), ErrorKind::Data, &["at least one"]);
     refused(test(Value::floats([-1.0, 1.0]), &[]), ErrorKind::Argument, &["range"]);
@@ -330,7 +330,7 @@ fn a_transcript_without_densities() {
     assert!(cx.warnings()[0].contains("no densities"), "{:?}", cx.warnings());
     let rows = &transcript.downcast::<Transcript>().unwrap().rows;
     assert!(rows.iter().all(|row| row.weight.is_none() && row.queries == 25));
-    refused(call(&cx, "risk::report", vec![transcript]), ErrorKind::Data, &["no densities", "smaller epsilon"]);
+    refused(call(&cx, "risk::report", vec![transcript]), ErrorKind::Data, &["no densities", "smaller radius"]);
 }
 
 struct Broken;
@@ -360,7 +360,7 @@ fn broken_models() {
     images.iter_mut().skip(3).for_each(|image| image.fill(1.0));
     let data = set([1, 10, 10], images, vec![0; 5], 2, Edge::Wrap);
     let estimate = |f: Model| {
-        let given = options(&[("epsilon", Value::Int(1))]);
+        let given = options(&[("radius", Value::Int(1))]);
         call(&cx, "risk::estimate", vec![Value::object(f), Value::object(data.clone()), given])
     };
     refused(estimate(model(Broken)), ErrorKind::Model, &["not finite", "image 3 "]);
@@ -374,7 +374,7 @@ fn an_examination_can_be_stopped() {
     let cx = Cx::default();
     let (f, data) = exam(60, 3, 1);
     cx.stop_after(Some(3));
-    let given = options(&[("epsilon", Value::Int(1)), ("batch", Value::Int(64))]);
+    let given = options(&[("radius", Value::Int(1)), ("batch", Value::Int(64))]);
     let stopped = call(&cx, "risk::estimate", vec![Value::object(f), Value::object(data), given]);
     refused(stopped, ErrorKind::Interrupted, &[]);
     assert_eq!(cx.polls(), 4);
@@ -461,7 +461,7 @@ fn the_betting_test_of_a_report_is_committed_to_its_seed() {
     let (f, data) = (Value::object(f), Value::object(data));
     let estimate = |seed: u64| {
         cx.set_seed(seed);
-        let given = options(&[("epsilon", Value::Int(1))]);
+        let given = options(&[("radius", Value::Int(1))]);
         call(&cx, "risk::estimate", vec![f.clone(), data.clone(), given]).unwrap().downcast::<RiskReport>().unwrap()
     };
     let report = estimate(7);
@@ -562,11 +562,8 @@ fn n_model_test() {
     let data = Value::object(data);
     let models: Vec<Value> = (1..=4).map(|seed| Value::object(exam(1, 3, seed).0)).collect();
     let estimate = |model: &Value, epsilon: i64, search: &str| {
-        let given = options(&[
-            ("epsilon", Value::Int(epsilon)),
-            ("search", Value::Str(search.into())),
-            ("seed", Value::Int(5)),
-        ]);
+        let given =
+            options(&[("radius", Value::Int(epsilon)), ("search", Value::Str(search.into())), ("seed", Value::Int(5))]);
         call(&cx, "risk::estimate", vec![model.clone(), data.clone(), given]).unwrap()
     };
     let reports: Vec<Value> = models.iter().map(|model| estimate(model, 1, "strongest")).collect();
@@ -612,7 +609,7 @@ fn n_model_test() {
     // A margin of 3 pixels has no room for epsilon 2, so another search stands for another way to look.
     refused(test(other(1, "nearest")), ErrorKind::Data, &["reports 0 and 1 looked in different ways", "nearest"]);
     let (f, more) = exam(150, 3, 9);
-    let given = options(&[("epsilon", Value::Int(1))]);
+    let given = options(&[("radius", Value::Int(1))]);
     let elsewhere = call(&cx, "risk::estimate", vec![Value::object(f), Value::object(more), given]).unwrap();
     refused(test(vec![reports[0].clone(), elsewhere]), ErrorKind::Data, &["different images"]);
     let mut half = Rc::clone(&ts[1].transcript).as_ref().clone();

@@ -225,8 +225,8 @@ fn models_that_have_seen_half_of_the_test_set_are_found() {
 #[test]
 fn differences_of_many_models_come_in_one_call() {
     let value = evaluate(
-        "let one = synthetic::dependent_t(#{ models: 11, epsilon: 20, steps: 1000, n: 600, seed: 4 });\n\
-         let many = synthetic::dependent_t(#{ models: 11, epsilon: [10, 20], steps: 1000, n: 600, seed: 4 });\n\
+        "let one = synthetic::dependent_t(#{ models: 11, radius: 20, steps: 1000, n: 600, seed: 4 });\n\
+         let many = synthetic::dependent_t(#{ models: 11, radius: [10, 20], steps: 1000, n: 600, seed: 4 });\n\
          let t = tensor::from([one.shape[0], one.shape[1], many.shape[0], many.shape[1], many.shape[2]]);\n\
          #{ shapes: t, apart: (one - many.pick(1, 1)).abs().max(), models: (one[0] - one[1]).abs().max(), \
             parts: (one[0] - one[10]).abs().max(), mean: one.mean() }",

@@ -189,10 +189,10 @@ fn adversarial_training_makes_a_network_harder_to_fool_and_goes_on_from_weights(
         let test = set.call(100, 2);
         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(64), net::relu(), net::linear(10)], epochs: 8, lr: 0.003, seed: 1 });
         let fooled = |model| examine(model, test, #{
-            space: space::pixels("linf", #{ within: 0.1, bounds: [0, 1] }), search: search::bim(#{ steps: 10, step: 0.02 }),
+            space: space::pixels("linf", #{ radius: 0.1, bounds: [0, 1] }), search: search::bim(#{ steps: 10, step: 0.02 }),
         }).success_rate();
         let same = #{ from: f, epochs: 4, lr: 0.003, seed: 2 };
-        let hard = #{ from: f, epochs: 4, lr: 0.003, seed: 2, adversarial: #{ norm: "linf", epsilon: 0.1, steps: 3 } };
+        let hard = #{ from: f, epochs: 4, lr: 0.003, seed: 2, adversarial: #{ norm: "linf", radius: 0.1, steps: 3 } };
         let on = model::train(ds, same);
         let robust = model::train(ds, hard);
         #{
@@ -200,7 +200,7 @@ fn adversarial_training_makes_a_network_harder_to_fool_and_goes_on_from_weights(
             again: model::train(ds, hard).hash == robust.hash,
             goes_on: on.losses[0] < f.losses[0] / 2,
             harder: fooled.call(robust) < fooled.call(on) - 0.2,
-            fgsm: model::train(ds.take(64), #{ from: f, epochs: 1, seed: 1, adversarial: #{ epsilon: 0.1, steps: 1, start: "image" } }).classes == 10,
+            fgsm: model::train(ds.take(64), #{ from: f, epochs: 1, seed: 1, adversarial: #{ radius: 0.1, steps: 1, start: "image" } }).classes == 10,
         }
     "#,
     );
@@ -298,14 +298,14 @@ fn what_no_training_can_use_is_refused() {
         ("model::train(ds, #{ from: f, arch: [net::linear(10)] })", "exclude each other"),
         ("model::train(ds, #{ from: f, init: \"unit-norm\" })", "fresh weights"),
         ("model::train(data::glyphs(#{ n: 5, size: 16, seed: 1 }), #{ from: f })", "28"),
-        ("model::train(ds, #{ from: f, adversarial: #{ norm: \"linf\" } })", "`epsilon` is needed"),
-        ("model::train(ds, #{ from: f, adversarial: #{ epsilon: -1 } })", "0.000001"),
-        ("model::train(ds, #{ from: f, adversarial: #{ epsilon: 1e39 } })", "1000000"),
+        ("model::train(ds, #{ from: f, adversarial: #{ norm: \"linf\" } })", "`radius` is needed"),
+        ("model::train(ds, #{ from: f, adversarial: #{ radius: -1 } })", "0.000001"),
+        ("model::train(ds, #{ from: f, adversarial: #{ radius: 1e39 } })", "1000000"),
         ("let x = ds; for i in 0..300 { x = x.join(ds); }", "too many"),
         ("generator::latent_search(g, f, #{ n: 1, auxiliary: f })", "right and wrong at once"),
-        ("model::train(ds, #{ from: f, adversarial: #{ epsilon: 1, norm: \"l1\" } })", "linf"),
-        ("model::train(ds, #{ from: f, adversarial: #{ epsilon: 1, eps: 3 } })", "unknown option `eps`"),
-        ("model::train(ds.centre(), #{ from: f, adversarial: #{ epsilon: 1 } })", "outside [0, 1]"),
+        ("model::train(ds, #{ from: f, adversarial: #{ radius: 1, norm: \"l1\" } })", "linf"),
+        ("model::train(ds, #{ from: f, adversarial: #{ radius: 1, eps: 3 } })", "unknown option `eps`"),
+        ("model::train(ds.centre(), #{ from: f, adversarial: #{ radius: 1 } })", "outside [0, 1]"),
         ("generator::finetune(g, box, ds, #{ steps: 1, online: 0.1 })", "black box"),
         ("generator::latent_search(g, box, #{ n: 1 })", "black box"),
         (
@@ -341,14 +341,14 @@ fn recipes_of_generated_tests_answer_what_they_say() {
     truths(
         r#"
         import "std/testgen" as testgen;
-        let s = testgen::subject(#{ training: 300, steps: 100, epochs: 2, judges: 2, arch: tiny.call(28), robust: 0.05 });
+        let s = testgen::subject(#{ training: 300, steps: 100, epochs: 2, judges: 2, arch: tiny.call(28), radius: 0.05 });
         let p = testgen::pairs(s, #{ targets: [1, ()], n: 2, draws: 500, steps: 3, rate: 1.0 });
         let any = p.tests["any"];
         let one = testgen::nearest(s, any, 4);
         let t = testgen::transfer(s, #{ first: s.model, second: s.judges[0] }, #{ n: 2, draws: 500, steps: 3, rate: 1.0 });
-        let o = testgen::online(s, #{ steps: 4, after: 4, note: 1 });
+        let o = testgen::online(s, #{ steps: 4, steps_after: 4, note: 1 });
         let off = testgen::offline(s, #{ rounds: 2, steps: 3, rate: 1.0, n: 3, epochs: 1 });
-        let lat = testgen::offline(s, #{ rounds: 1, steps: 5, n: 2, starts: 64, epochs: 1, search: "latent" });
+        let lat = testgen::offline(s, #{ rounds: 1, steps: 5, n: 2, draws: 64, epochs: 1, by: "latent" });
         let q = testgen::quality(s, s.generator, #{ n: 200 });
         let a = testgen::ablations(s, #{ steps: 3, n: 100 });
         let f = testgen::finetuning(s, #{ steps: 5, every: 2, n: 100 });

@@ -250,7 +250,7 @@ fn one_trajectory_serves_all_bounds_on_the_norm() {
         let together = examine(f, ds, #{ space: space::deform(), search: search, levels: LEVELS });
         let apart = 0;
         for level in LEVELS {
-            let alone = examine(f, ds, #{ space: space::deform(#{ within: level }), search: search });
+            let alone = examine(f, ds, #{ space: space::deform(#{ radius: level }), search: search });
             let here = together.filter(|row| row.level == level);
             for i in 0..ds.len() {
                 if alone[i].after != here[i].after || abs(alone[i].magnitude - here[i].magnitude) > 1e-4 { apart += 1; }
@@ -400,7 +400,7 @@ fn a_closure_has_no_gradients() {
          let f = model::from(|x| x.reshape([x.shape[0], 4]), #{ classes: 4 });\n\
          examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::bim() })",
     );
-    assert!(message.contains("needs gradients") && message.contains("search::sample"), "{message}");
+    assert!(message.contains("needs gradients") && message.contains("search::random"), "{message}");
 }
 
 const TRAINED: &str = "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
@@ -410,7 +410,7 @@ const TRAINED: &str = "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
 fn all_levels_targets_and_steps_stand_in_their_order() {
     let script = format!(
         "{TRAINED}let t = examine(f, ds.take(4), #{{ space: space::pixels(\"linf\"), search: search::bim(#{{ steps: 4 }}), \
-         objective: objective::each_wrong(), levels: [0.02, 0.05], steps: [0, 2, 4], batch: 7 }});\n\
+         objective: objective::each_wrong(), levels: [0.02, 0.05], at_steps: [0, 2, 4], batch: 7 }});\n\
          let wrong = 0;\n\
          let i = 0;\n\
          for image in 0..4 {{ for target in 0..10 {{ if target != ds.labels[image] {{ for level in [0.02, 0.05] {{ for step in [0, 2, 4] {{\n\
@@ -463,7 +463,7 @@ fn targeted_attacks_end_at_their_saturation_values() {
          let rows = [];\n\
          for class in 0..10 { for i in 0..ds.len() { if ds.labels[i] == class && rows.filter(|r| ds.labels[r] == class).len() < 3 { rows.push(i); } } }\n\
          let even = ds.select(rows);\n\
-         let far = #{ space: space::pixels(\"l2\"), search: search::bim(#{ steps: 60, step: 0.4 }), steps: [60], estimator: \"plugin\" };\n\
+         let far = #{ space: space::pixels(\"l2\"), search: search::bim(#{ steps: 60, step: 0.4 }), at_steps: [60], estimator: \"plugin\" };\n\
          far.objective = objective::each_wrong();\n\
          let all = tolerance::measure(f, even, far);\n\
          far.objective = objective::shift(1);\n\
@@ -530,7 +530,7 @@ fn what_can_not_be_asked_is_refused_with_a_way_out() {
             "examine(f, ds, #{ space: space::deform(), search: search::adef(#{ candidates: [12] }) })".into(),
             &["place 12 among 10 classes"],
         ),
-        (TRAINED, format!("examine(f, ds, #{{ {pixels}, steps: [3, 99] }})"), &["step 99 of 40"]),
+        (TRAINED, format!("examine(f, ds, #{{ {pixels}, at_steps: [3, 99] }})"), &["step 99 of 40"]),
         (
             TRAINED,
             "tolerance::measure(f, ds, #{ space: space::rotate(30), levels: [10, 90] })".into(),
@@ -544,13 +544,13 @@ fn what_can_not_be_asked_is_refused_with_a_way_out() {
         (TRAINED, "tolerance::measure(f, ds, #{ space: space::noise() })".into(), &["no levels and no steps"]),
         (
             TRAINED,
-            "examine(f, ds, #{ space: space::noise(), search: search::sweep(), steps: \"all\" })".into(),
+            "examine(f, ds, #{ space: space::noise(), search: search::sweep(), at_steps: \"all\" })".into(),
             &["no `steps` in common"],
         ),
         (TRAINED, "ds.centre().scale_pixels(ds)".into(), &["not prepared in the same way"]),
         (
             TRAINED,
-            format!("tolerance::curve(examine(f, ds, #{{ {pixels}, levels: [0.1, 1], steps: [1, 2] }}))"),
+            format!("tolerance::curve(examine(f, ds, #{{ {pixels}, levels: [0.1, 1], at_steps: [1, 2] }}))"),
             &["several levels and several steps"],
         ),
     ] {

@@ -298,9 +298,9 @@ fn adversarial_training_s_steps_have_the_length_that_is_said() {
         let ds = data::glyphs(#{ n: 30, size: 16, seed: 1 });
         let hash = |how| model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1, adversarial: how }).hash;
         let same = |how, step| { let said = how; said.step = step; hash.call(how) == hash.call(said) };
-        let long = #{ epsilon: 0.2, steps: 4 };
-        let one = #{ epsilon: 0.2, steps: 1 };
-        let plain = #{ epsilon: 0.2, steps: 1, start: "image" };
+        let long = #{ radius: 0.2, steps: 4 };
+        let one = #{ radius: 0.2, steps: 1 };
+        let plain = #{ radius: 0.2, steps: 1, start: "image" };
         [same.call(long, 2.5 * 0.2 / 4), same.call(long, 0.2), same.call(one, 1.25 * 0.2), same.call(one, 0.2),
          same.call(plain, 0.2), same.call(plain, 0.1)]
     "#;

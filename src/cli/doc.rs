@@ -6,14 +6,14 @@ use std::rc::Rc;
 use include_dir::{Dir, include_dir};
 
 use super::{Failure, Outcome};
-use crate::core::{Cx, Error, suggestion};
+use crate::core::{Cx, Error};
 use crate::page::{Drawing, Module, reference as pages};
 use crate::plot::Figure;
 use crate::primitives::declared::declared;
 use crate::primitives::reference::stdlib_page;
 use crate::primitives::stdlib::{stdlib_names, stdlib_text};
 use crate::primitives::types::TYPES;
-use crate::primitives::{PRIMITIVES, reference};
+use crate::primitives::{PRIMITIVES, former, reference};
 use crate::script::Session;
 use crate::term::context;
 
@@ -43,7 +43,11 @@ pub fn main(words: &[String]) -> Outcome {
             Ok(())
         }
         None => Err(Error::argument(format!("nothing is called {name:?}"))
-            .hint(suggestion(name, PRIMITIVES.iter().map(|p| p.path).chain(TYPES.iter().map(|kind| kind.name))))
+            .hint(former::function_or(
+                name,
+                name,
+                PRIMITIVES.iter().map(|p| p.path).chain(TYPES.iter().map(|kind| kind.name)),
+            ))
             .into()),
     }
 }

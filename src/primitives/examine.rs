@@ -22,7 +22,7 @@ pub(super) const LEVELS: Param = Param::new(
 static ALL: Words<(), 1> = Words::new([("all", ())]);
 
 pub(super) const STEPS: Param = Param::new(
-    "steps",
+    "at_steps",
     Kind::Either(const { &[ALL.kind(), Kind::Numbers] }),
     "after which steps a search along gradients notes where it is, ascending, 0 being the image as it stands: each image gets a \
      row for each",
@@ -44,19 +44,19 @@ pub(super) fn levels(args: &Args) -> Result<Vec<f64>> {
 pub(super) fn steps(args: &Args, search: &dyn Search) -> Result<Vec<u32>> {
     let all = || match trajectories(search).and_then(GradientSearch::length) {
         Some(last) => Ok((0..=last).collect()),
-        None => Err(Error::argument(format!("examine: {} has no `steps` in common", search.describe()))
+        None => Err(Error::argument(format!("examine: {} has no `at_steps` in common", search.describe()))
             .hint("search::bim has; the others have `levels`")),
     };
-    match (ALL.given(args, "steps"), args.get("steps")) {
+    match (ALL.given(args, "at_steps"), args.get("at_steps")) {
         (_, None) => Ok(vec![]),
         (Some(()), _) => all(),
         (None, Some(_)) => {
             let whole = |x: f64| (x.fract() == 0.0 && (0.0..1e9).contains(&x)).then_some(x as u32);
-            let bad = |x: f64| Error::argument(format!("examine: `steps` are whole numbers from 0 up, got {x}"));
-            let given = args.numbers("steps");
+            let bad = |x: f64| Error::argument(format!("examine: `at_steps` are whole numbers from 0 up, got {x}"));
+            let given = args.numbers("at_steps");
             if given.is_empty() {
                 return Err(
-                    Error::argument("examine: `steps` is empty").hint("leave it out for the last, or say \"all\"")
+                    Error::argument("examine: `at_steps` is empty").hint("leave it out for the last, or say \"all\"")
                 );
             }
             given.into_iter().map(|x| whole(x).ok_or_else(|| bad(x))).collect()
@@ -94,7 +94,7 @@ pub static EXAMINE: Primitive = Primitive {
     purpose: "Looks for a change of every input that makes the model fail.",
     params: &[
         Param::new("f", Kind::Object("Model"), "what is examined"),
-        Param::new("inputs", Kind::Object("Dataset"), "what it is shown"),
+        Param::new("ds", Kind::Object("Dataset"), "what it is shown"),
     ],
     options: &[
         Param::new("space", Kind::Object("Space"), "what may change in an input"),
@@ -108,16 +108,16 @@ pub static EXAMINE: Primitive = Primitive {
         SEED,
     ],
     returns: "a Transcript, one row per input, and per target, level and step where there are several",
-    notes: "Over space::translate(eps) every point of an image is scored at most once: a correct image that nothing makes fail \
-            takes (2 eps + 1)^2 points, any other at most (4 eps + 1)^2, with the density of its outcome. Where the images' \
+    notes: "Over space::translate(radius) every point of an image is scored at most once: a correct image that nothing makes fail \
+            takes (2 radius + 1)^2 points, any other at most (4 radius + 1)^2, with the density of its outcome. Where the images' \
             margin is too small for densities, the transcript comes without them and a warning says so.\n\n\
             `levels` are standard deviations (space::noise), degrees (rotate), pixels (translate with a fill; deform: the T-norm), \
-            shares of both limits (affine) or radii of balls (pixels); none may exceed the space's own limit. `steps` are search::bim's: one trajectory gives them all. A \
+            shares of both limits (affine) or radii of balls (pixels); none may exceed the space's own limit. `at_steps` are search::bim's: one trajectory gives them all. A \
             transcript of a search along gradients holds no pixels either: `.images()` goes the same way again, up to rounding.\n\n\
             `measures: [\"confidence\", \"nll\"]` adds these columns: `t.mean(\"nll\")`, `row.nll` in filters, JSON and CSV. They are of the image \
             where the search left it, in the same row as `after`, and follow from the scores that the search has there: the model is asked nothing \
             more, and all other columns are what they are without. Of the images as they stand they are known by a change that is none: \
-            search::sweep() over space::noise() at `levels: [0]`, or `steps: [0]` of search::bim. Of a model that answers probabilities in place of \
+            search::sweep() over space::noise() at `levels: [0]`, or `at_steps: [0]` of search::bim. Of a model that answers probabilities in place of \
             scores they are those of a second softmax, as losses and margins are, and its transcript says so. objective::labels has no measures, \
             since its scores are of no one class. Only what is asked of the image itself is drawn once more, where crops share a network's first layers.",
     source: "Werpachowski, György and Szepesvári 2019, Appendix B",
@@ -131,7 +131,7 @@ pub static EXAMINE: Primitive = Primitive {
         let search = args.object::<AnySearch>("search").0.clone();
         let plan = Examination {
             model: &args.object::<Model>("f"),
-            data: &args.object::<Dataset>("inputs"),
+            data: &args.object::<Dataset>("ds"),
             space: args.object::<AnySpace>("space").0.clone(),
             objective: args
                 .optional_object::<Objective>("objective")

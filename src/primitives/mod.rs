@@ -3,6 +3,7 @@
 pub mod data;
 pub mod declared;
 pub mod examine;
+pub mod former;
 pub mod generator;
 pub mod info;
 pub mod model;
@@ -10,6 +11,7 @@ pub mod net;
 pub mod objective;
 pub mod reference;
 pub mod risk;
+pub mod robustness;
 pub mod safety;
 pub mod search;
 pub mod space;
@@ -168,8 +170,8 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::strongest::STRONGEST,
     &search::nearest::NEAREST,
     &search::random::RANDOM,
-    &search::random2::RANDOM2,
-    &search::sample::SAMPLE,
+    &search::blind::BLIND,
+    &search::blind_or_stay::BLIND_OR_STAY,
     &search::square::SQUARE,
     &search::bayes::BAYES,
     &search::policy::POLICY,
@@ -188,9 +190,6 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::transcript::IMAGES,
     &search::transcript::FIELDS,
     &search::questions::QUESTIONS,
-    &search::questions::MARGINAL,
-    &search::questions::WORST,
-    &search::questions::EXPECTED,
     &objective::misclassify::MISCLASSIFY,
     &objective::target::TARGET,
     &objective::labels::LABELS,
@@ -209,6 +208,9 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &risk::bernstein::BERNSTEIN,
     &risk::fisher_test::FISHER_TEST,
     &risk::holm::HOLM,
+    &robustness::WORST,
+    &robustness::EXPECTED,
+    &robustness::MARGINAL,
     &tolerance::measure::MEASURE,
     &tolerance::curve::CURVE,
     &tolerance::summary::SUMMARY,
@@ -250,6 +252,7 @@ pub static NAMESPACES: &[(&str, &str)] = &[
     ("search", "how a failing change is looked for"),
     ("objective", "what counts as failing"),
     ("risk", "estimates of the error, and the tests that tell whether a model has seen its test set"),
+    ("robustness", "the worst case by the number of questions, the mean beside it, and which factors do the harm"),
     ("tolerance", "how a model's predictions degrade as a fault of its input grows"),
     ("info", "what predictions tell of labels, in bits, and how loud a fault is, in dB"),
     ("plot", "figures"),

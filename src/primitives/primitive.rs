@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 
-use crate::core::{Callback, Cx, Digest, Error, Object, Result, Value, failed_call, suggestion};
+use super::former;
+use crate::core::{Callback, Cx, Digest, Error, Object, Result, Value, failed_call};
 
 /// What a parameter accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -198,14 +199,22 @@ impl Param {
         let problem = |message: String| Error::argument(format!("{path}: `{}` must be {message}", self.name));
         let Some(accepted) = self.kind.accept(value) else {
             if let (Some(words), Value::Str(given)) = (self.kind.choices(), value) {
-                return Err(problem(format!("{}, got {given:?}", self.kind.describe()))
-                    .hint(suggestion(given, words.iter().copied())));
+                return Err(problem(format!("{}, got {given:?}", self.kind.describe())).hint(former::word_or(
+                    path,
+                    self.name,
+                    given,
+                    words.iter().copied(),
+                )));
             }
             if let (Kind::Several(words), Value::Array(values)) = (self.kind, value)
                 && let Some(Value::Str(given)) = values.iter().find(|value| Kind::Choice(words).accept(value).is_none())
             {
-                return Err(problem(format!("{}, got {given:?}", self.kind.describe()))
-                    .hint(suggestion(given, words.iter().copied())));
+                return Err(problem(format!("{}, got {given:?}", self.kind.describe())).hint(former::word_or(
+                    path,
+                    self.name,
+                    given,
+                    words.iter().copied(),
+                )));
             }
             if matches!(value, Value::Unit) {
                 return Err(problem(format!("{}, got ()", self.kind.describe()))
@@ -307,7 +316,7 @@ impl Primitive {
         self.options.iter().map(|option| option.name)
     }
 
-    /// `risk::estimate(f, ds, #{ epsilon: 5, search: "strongest" })`
+    /// `risk::estimate(f, ds, #{ radius: 5, search: "strongest" })`
     pub fn signature(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         let params = if self.receiver().is_some() { self.params.get(1..).unwrap_or(&[]) } else { self.params };
@@ -386,8 +395,11 @@ impl Primitive {
         }
         for (name, value) in &options {
             let Some(option) = self.options.iter().find(|option| option.name == name) else {
-                return Err(Error::argument(format!("{path}: unknown option `{name}`"))
-                    .hint(suggestion(name, self.option_names())));
+                return Err(Error::argument(format!("{path}: unknown option `{name}`")).hint(former::option_or(
+                    path,
+                    name,
+                    self.option_names(),
+                )));
             };
             // `()` stands for an option left out, so that scripts can pass one on.
             if !matches!(value, Value::Unit) {
@@ -410,7 +422,7 @@ impl Primitive {
         if self.option_names().any(|name| name == SEED.name) {
             args.seeded = Some(match args.optional_int("seed") {
                 Some(seed) => seed as u64,
-                None => cx.call_seed(path, args.digest(self.options)?),
+                None => cx.call_seed(former::first_path(path), args.digest(self.options)?),
             });
         }
         Ok(args)
@@ -520,12 +532,24 @@ impl Args {
 
     /// Of all that was given and that random numbers go by.
     fn digest(&self, options: &[Param]) -> Result<Digest> {
-        let mut parts = Vec::new();
         let observes = |name: &str| options.iter().any(|option| option.name == name && option.observes);
-        for (name, value) in self.given.iter().filter(|(name, _)| !observes(name)) {
-            parts.push(Digest::of(name.as_bytes()));
-            parts.push(value.digest()?);
-        }
+        let named = |(name, value): (&&'static str, &Value)| {
+            let value = match value {
+                Value::Str(word) => Value::Str(former::first_word(self.path, name, word).into()).digest()?,
+                Value::Map(map) => {
+                    let key = |(key, value): (&String, &Value)| {
+                        (former::first_name(&format!("`{name}`"), key).to_string(), value.clone())
+                    };
+                    Value::Map(map.iter().map(key).collect()).digest()?
+                }
+                value => value.digest()?,
+            };
+            Ok((former::first_name(self.path, name), value))
+        };
+        let by_name: BTreeMap<&str, Digest> =
+            self.given.iter().filter(|(name, _)| !observes(name)).map(named).collect::<Result<_>>()?;
+        let parts: Vec<Digest> =
+            by_name.into_iter().flat_map(|(name, value)| [Digest::of(name.as_bytes()), value]).collect();
         Ok(Digest::of_parts(&parts.iter().map(|d| &d.0[..]).collect::<Vec<_>>()))
     }
 }

@@ -326,7 +326,7 @@ pub static TYPES: &[Type] = &[
             field(
                 "classes",
                 "an array of ints",
-                "the labels and predictions that occur, in the order of given_prediction",
+                "the labels and predictions that occur, in the order of tolerance::given_prediction",
             ),
             field("information", "a string", "how `mi`, `entropy` and `bound` were estimated"),
             field(

@@ -136,7 +136,7 @@ fn plain(text: &str, current: &str) -> Signature {
     Signature { text: text.into(), current: 0..current.len().min(text.len()) }
 }
 
-/// `epsilon: an int, from 1 to 32, default 5: translations by up to so much along either axis`
+/// `radius: an int, from 1 to 32, default 5: translations by up to so much along either axis`
 fn meaning(param: &Param, whole: bool) -> Signature {
     let mut facts = vec![param.kind.describe()];
     facts.extend(param.bounds());

@@ -12,8 +12,8 @@ use rhai::{
 use super::diagnostic::article;
 use super::lower::{ASKED, typed};
 use super::value::{Bridge, ErrorHandle, Handle, Pending, TensorHandle, text, to_dynamic};
-use crate::core::{Cx, Error, ErrorKind, Result, Value, memory, suggestion};
-use crate::primitives::{PRIMITIVES, Primitive};
+use crate::core::{Cx, Error, ErrorKind, Result, Value, memory};
+use crate::primitives::{PRIMITIVES, Primitive, former};
 
 /// More arguments than any primitive takes, so that one too many is explained as well.
 const MOST_ARGUMENTS: usize = 6;
@@ -117,7 +117,9 @@ fn method(
         article(value.kind()),
         owners.join(", ")
     ));
-    if let Some(hint) = super::habits::in_function(name, &[value.kind()]) {
+    if let Some(hint) = former::function(&format!("{}.{name}", value.kind())) {
+        error = error.hint(hint);
+    } else if let Some(hint) = super::habits::in_function(name, &[value.kind()]) {
         error = error.hint(hint);
     } else if value.kind() == "array" && owners.contains(&"Tensor") {
         error = error.hint(format!("tensor::from(values).{name}(...) takes an array of numbers"));
@@ -250,5 +252,6 @@ fn field(cx: &Cx, value: &Value, name: &str) -> Result<Dynamic> {
         }
     }
     let all: Vec<&str> = known.iter().copied().chain(methods).collect();
-    Err(Error::argument(format!("a {} has no `{name}`", value.kind())).hint(suggestion(name, all)))
+    let hint = former::function_or(&format!("{}.{name}", value.kind()), name, all);
+    Err(Error::argument(format!("a {} has no `{name}`", value.kind())).hint(hint))
 }

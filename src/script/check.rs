@@ -14,7 +14,7 @@ use super::session::Session;
 use crate::core::{Result, Value, nearest, suggestion};
 use crate::primitives::declared::{Declared, declared};
 use crate::primitives::stdlib::stdlib_text;
-use crate::primitives::{NAMESPACES, PRIMITIVES, Primitive};
+use crate::primitives::{NAMESPACES, PRIMITIVES, Primitive, former};
 
 /// One `arg("name", default)` of a script.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +27,8 @@ pub struct ScriptArgument {
 /// arguments.
 pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     let mut aliases: BTreeMap<String, Option<Module>> = BTreeMap::new();
-    let mut own: BTreeSet<String> = ast.iter_functions().map(|f| f.name.to_string()).collect();
+    let scripts: BTreeSet<String> = ast.iter_functions().map(|f| f.name.to_string()).collect();
+    let mut own = scripts.clone();
     let known = session.engine().collect_fn_metadata(None, |info| Some(info.metadata.name.to_string()), true);
     own.extend(known);
     let mut variables: BTreeSet<String> = BTreeSet::new();
@@ -63,7 +64,10 @@ pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
                 let script = Script { aliases: &aliases, own: &own, variables: &variables, declared: &declared };
                 check_call(call, *position, &script)
             }
-            Some(ASTNode::Expr(Expr::MethodCall(call, position))) => check_method(call, *position, &own, session),
+            Some(ASTNode::Expr(Expr::MethodCall(call, position))) => {
+                let gone = former::method(&call.name).filter(|_| !scripts.contains(call.name.as_str()));
+                check_method(call, *position, &own, gone, session)
+            }
             _ => None,
         };
         if let Some(finding) = found
@@ -155,7 +159,8 @@ fn check_imported(call: &FnCallExpr, position: Position, alias: &str, module: &M
     match of_name().next() {
         None => {
             let known = public().map(|f| f.name.as_str()).chain(primitives().map(|p| p.name()));
-            let hint = suggestion(&call.name, known.collect::<Vec<_>>());
+            let path = format!("{name}::{}", call.name);
+            let hint = former::function_or(&path, &call.name, known.collect::<Vec<_>>());
             at(position, format!("there is no `{alias}::{}`; {hint}", call.name))
         }
         Some(function) if !of_name().any(takes) => {
@@ -196,7 +201,8 @@ fn check_call(call: &FnCallExpr, position: Position, script: &Script) -> Option<
         return match functions.iter().find(|p| p.name() == name) {
             Some(primitive) => check_arguments(primitive, &call.args, 0, position),
             None => {
-                let hint = suggestion(name, functions.iter().map(|p| p.name()));
+                let path = format!("{namespace}::{name}");
+                let hint = former::function_or(&path, name, functions.iter().map(|p| p.name()));
                 at(position, format!("there is no `{namespace}::{name}`; {hint}"))
             }
         };
@@ -222,7 +228,14 @@ fn check_call(call: &FnCallExpr, position: Position, script: &Script) -> Option<
     at(position, format!("there is no function `{name}`{near}"))
 }
 
-fn check_method(call: &FnCallExpr, position: Position, own: &BTreeSet<String>, session: &Session) -> Option<Finding> {
+/// `gone`: what the method is called now that had this name.
+fn check_method(
+    call: &FnCallExpr,
+    position: Position,
+    own: &BTreeSet<String>,
+    gone: Option<String>,
+    session: &Session,
+) -> Option<Finding> {
     let name = call.name.as_str();
     let methods: Vec<&&Primitive> = PRIMITIVES.iter().filter(|p| p.receiver().is_some() && p.name() == name).collect();
     // Arrays may have a method of that name which takes more.
@@ -231,11 +244,12 @@ fn check_method(call: &FnCallExpr, position: Position, own: &BTreeSet<String>, s
     {
         return check_arguments(primitive, &call.args, 1, position);
     }
-    if !methods.is_empty() || own.contains(name) || is_keyword(name) {
+    if !methods.is_empty() || gone.is_none() && own.contains(name) || is_keyword(name) {
         return None;
     }
-    let near =
-        nearest(name, own.iter().map(String::as_str)).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+    let now = gone.or_else(|| former::spelt(name, own.iter().map(String::as_str)));
+    let near = now.or_else(|| nearest(name, own.iter().map(String::as_str)).map(|n| format!("did you mean `{n}`?")));
+    let near = near.map_or(String::new(), |hint| format!("; {hint}"));
     at(position, format!("no type has a method `{name}`{near}"))
 }
 
@@ -268,11 +282,12 @@ fn check_arguments(primitive: &Primitive, arguments: &[Expr], receiver: usize, p
     map.0.iter().find_map(|(key, value)| {
         let position = if key.pos.is_none() { *map_position } else { key.pos };
         let Some(option) = primitive.options.iter().find(|option| option.name == key.name.as_str()) else {
-            let hint = suggestion(&key.name, primitive.option_names());
+            let hint = former::option_or(primitive.path, &key.name, primitive.option_names());
             return at(position, format!("{}: unknown option `{}`; {hint}", primitive.path, key.name));
         };
         let error = option.check(primitive.path, &plain(value)?).err()?;
-        at(position, error.message)
+        let hint = error.hint.map_or(String::new(), |hint| format!("; {hint}"));
+        at(position, format!("{}{hint}", error.message))
     })
 }
 

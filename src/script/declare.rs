@@ -8,9 +8,9 @@ use super::bind::to_rhai;
 use super::glance::kind;
 use super::own_names::MARK;
 use super::value::{Bridge, to_dynamic};
-use crate::core::{Error, Result, suggestion};
+use crate::core::{Error, Result};
 use crate::primitives::declared::{self, Declaration, Declared};
-use crate::primitives::{Fallback, Kind, Param, Primitive, find};
+use crate::primitives::{Fallback, Kind, Param, Primitive, find, former};
 
 const CHECKED: &str = "checked";
 
@@ -93,8 +93,11 @@ fn options(declaration: &Declaration, bridge: &Bridge, context: &NativeCallConte
         }
     };
     if let Some(unknown) = given.keys().find(|name| !function.option_names().any(|known| known == name.as_str())) {
-        return Err(Error::argument(format!("{path}: unknown option `{unknown}`"))
-            .hint(suggestion(unknown, function.option_names())));
+        return Err(Error::argument(format!("{path}: unknown option `{unknown}`")).hint(former::option_or(
+            path,
+            unknown,
+            function.option_names(),
+        )));
     }
     let mut all = Map::new();
     for option in function.options {

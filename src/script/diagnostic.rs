@@ -15,7 +15,7 @@ use super::value::ErrorHandle;
 use super::{habits, methods_of};
 use crate::core::{columns_of, nearest, suggestion, visible, visible_letters, wrapped};
 use crate::primitives::stdlib::{functions, stdlib_names};
-use crate::primitives::{NAMESPACES, PRIMITIVES, declared, find};
+use crate::primitives::{NAMESPACES, PRIMITIVES, declared, find, former};
 use crate::term::{Paint, width};
 
 /// A line longer than this is named, not shown.
@@ -458,13 +458,16 @@ impl Scene<'_> {
                 let names = functions.iter().map(|f| f.split('(').next().unwrap_or(f));
                 let hint = match functions.iter().find(|f| f.split('(').next() == Some(function)) {
                     Some(signature) => format!("call it as {namespace}::{signature}"),
-                    None => suggestion(function, names.collect::<Vec<_>>()),
+                    None => former::function_or(name, function, names.collect::<Vec<_>>()),
                 };
                 return wrong(format!("{module} has no function `{name}` with these arguments"), Some(hint));
             }
             if own.is_empty() {
                 let hint = no_namespace(namespace);
                 return wrong(format!("there is no namespace `{namespace}`"), Some(hint));
+            }
+            if let Some(now) = former::function(name).or_else(|| former::spelt(function, own.iter().copied())) {
+                return wrong(format!("there is no function `{name}`"), Some(now));
             }
             match nearest(function, own.iter().copied()) {
                 Some(near) => Some(format!("did you mean `{namespace}::{near}`?")),
@@ -478,6 +481,8 @@ impl Scene<'_> {
             return wrong(format!("there is no function `{name}`"), Some(hint));
         } else if is_operator(name) {
             return wrong(format!("`{name}` can't be applied to {arguments}"), for_operator(name, &kinds));
+        } else if let Some(now) = self.is_method().then(|| former_method(name)).flatten() {
+            Some(now)
         } else if let Some(hint) = habits::in_function(name, &kinds) {
             Some(hint)
         } else if let Some(own) = self.session.functions().into_iter().find(|f| f.name == name) {
@@ -555,6 +560,12 @@ impl Scene<'_> {
             _ => None,
         }
     }
+}
+
+/// What a method is called now that is no longer one, or is spelt otherwise.
+fn former_method(name: &str) -> Option<String> {
+    let methods = || PRIMITIVES.iter().filter(|p| p.receiver().is_some()).map(|p| p.name());
+    former::method(name).or_else(|| former::spelt(name, methods()))
 }
 
 const NOTHING: &str =

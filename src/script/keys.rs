@@ -5,10 +5,9 @@ use std::ops::Range;
 use super::code::Code;
 use super::finding::Finding;
 use super::scan::Kind;
-use crate::core::suggestion;
 use crate::primitives::declared::declared;
 use crate::primitives::types::given_to;
-use crate::primitives::{PRIMITIVES, Primitive};
+use crate::primitives::{PRIMITIVES, Primitive, former};
 use crate::search::measure::MEASURES;
 
 /// Reads of keys that are not there.
@@ -45,7 +44,8 @@ fn reads(code: &Code, name: &str, keys: &[&str], within: Range<usize>, findings:
             code.variable(at) == Some(name) && code.is(at + 1, ".") && !code.is(key + 1, "(") && !code.is(key + 1, "=");
         let Some(word) = code.word(key).filter(|word| read && !keys.contains(word)) else { continue };
         let (line, column) = code.position(key);
-        let message = format!("there is no key `{word}` in `{name}`; {}", suggestion(word, keys.to_vec()));
+        let hint = former::option_or(name, word, keys.iter().copied());
+        let message = format!("there is no key `{word}` in `{name}`; {hint}");
         findings.push(Finding { line, column, message });
     }
 }

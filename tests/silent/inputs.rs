@@ -68,8 +68,8 @@ fn cautions_go_along() {
         r#"
         let ds = data::objects(["mug"], #{ n: 12, size: 32, seed: 1 });
         let f = model::from(|x| tensor::zeros([x.shape[0], 2]) + tensor::from([0.0, 2.0]), #{ classes: 2 });
-        let t = examine(f, ds, #{ space: space::render(), search: search::sample(#{ n: 3 }) });
-        let worst = t.worst();
+        let t = examine(f, ds, #{ space: space::render(), search: search::random(#{ questions: 3 }) });
+        let worst = robustness::worst(t);
         let figure = plot::examiner(#{ a: worst, b: worst });
         #{
             rows: t.filter(|row| row.id < 3).cautions == t.cautions && t.cautions.len() == 1,

@@ -262,7 +262,7 @@ fn every_word_of_every_option_is_understood() {
                         continue;
                     }
                     "examine" | "plot::examiner" => continue,
-                    "risk::estimate" => format!("risk::estimate(f, ds, #{{ epsilon: 1, {option}: {word} }})"),
+                    "risk::estimate" => format!("risk::estimate(f, ds, #{{ radius: 1, {option}: {word} }})"),
                     "data::glyphs" | "data::scenes" => format!("{}(#{{ n: 2, {option}: {word} }})", primitive.path),
                     "space::pixels" => format!("space::pixels({word})"),
                     "space::rotate" | "space::translate" => format!("{}(1, #{{ {option}: {word} }})", primitive.path),

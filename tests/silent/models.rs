@@ -53,7 +53,7 @@ const SHARP: &str = r#"
     let plain = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 60, lr: 0.01, seed: 1 });
     plain.save("plain.safetensors");
     let sharp = model::load("plain.safetensors", #{ std: [1.0 / 300] });
-    let how = #{ space: space::pixels("l2"), search: search::bim(#{ steps: 60, step: 0.1 }), steps: "all" };
+    let how = #{ space: space::pixels("l2"), search: search::bim(#{ steps: 60, step: 0.1 }), at_steps: "all" };
 "#;
 
 #[test]
@@ -94,20 +94,20 @@ fn bytes_and_unit_pixels_are_not_mixed() {
                examine(f, ds, #{{ space: space::pixels({options}), search: search::bim(#{{ steps: 2 }}){levels} }})"#
         )
     };
-    refused(&script(r#""linf", #{ within: 8, bounds: [0, 255] }"#, ""), "the space's bounds are [0.0, 255.0]");
+    refused(&script(r#""linf", #{ radius: 8, bounds: [0, 255] }"#, ""), "the space's bounds are [0.0, 255.0]");
     refused(&script(r#""l2", #{ bounds: [-1, 1] }"#, ""), "bounds: [0, 1]");
-    refused(&script(r#""linf", #{ within: 8 }"#, ""), "8.0 / 255");
+    refused(&script(r#""linf", #{ radius: 8 }"#, ""), "8.0 / 255");
     refused(&script(r#""linf", #{ bounds: [0, 1] }"#, ", levels: [0.5, 2.0]"), "`levels` 2.0 holds every image");
-    refused(&script(r#""l2", #{ within: 17, bounds: [0, 1] }"#, ""), "16.0 apart at most");
+    refused(&script(r#""l2", #{ radius: 17, bounds: [0, 1] }"#, ""), "16.0 apart at most");
     // Standardised images have no such bounds, and are held against what they are.
     let centred = script(r#""l2", #{ bounds: [-255, 255] }"#, "").replacen("seed: 1 });", "seed: 1 }).centre();", 1);
     refused(&centred, "bounds are [-255.0, 255.0]");
-    for allowed in [r#""linf", #{ within: 8.0 / 255, bounds: [0, 1] }"#, r#""l2", #{ within: 16, bounds: [0, 1] }"#] {
+    for allowed in [r#""linf", #{ radius: 8.0 / 255, bounds: [0, 1] }"#, r#""l2", #{ radius: 16, bounds: [0, 1] }"#] {
         truths(&format!("#{{ examined: {{ {}.len() == 20 }} }}", script(allowed, "")));
     }
     refused(
         r#"let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
-           model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, adversarial: #{ norm: "linf", epsilon: 8 } })"#,
+           model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, adversarial: #{ norm: "linf", radius: 8 } })"#,
         "8.0 / 255",
     );
 }
@@ -121,7 +121,7 @@ fn probabilities_and_answers_that_change_are_noticed() {
         ("batch_normed", "depends on the others in its batch", "depends on the others in its batch"),
     ] {
         let script = format!(
-            r#"let t = examine(f, ds, #{{ space: space::noise(), search: search::sample(#{{ n: 2 }}), levels: [0.1] }});
+            r#"let t = examine(f, ds, #{{ space: space::noise(), search: search::random(#{{ questions: 2 }}), levels: [0.1] }});
                let g = model::load("{}", #{{ input: [1, 16, 16] }});
                let unasked = g.cautions.is_empty();
                let accuracy = g.accuracy(ds);
@@ -152,11 +152,11 @@ fn probabilities_and_answers_that_change_are_noticed() {
 fn means_over_successes_say_so_and_comparisons_take_all() {
     truths(&format!(
         r#"{SHARP}
-        let blunt = model::train(ds, #{{ from: plain, epochs: 3, lr: 0.01, adversarial: #{{ norm: "l2", epsilon: 1.5, steps: 3 }}, seed: 1 }});
+        let blunt = model::train(ds, #{{ from: plain, epochs: 3, lr: 0.01, adversarial: #{{ norm: "l2", radius: 1.5, steps: 3 }}, seed: 1 }});
         // So that about half of the images fail.
         let needed = examine(plain, ds, #{{ space: space::pixels("l2"), search: search::adam() }}).column("magnitude");
         let farthest = tensor::from(needed).quantile(0.5);
-        let by = #{{ space: space::pixels("l2", #{{ within: farthest }}), search: search::adam() }};
+        let by = #{{ space: space::pixels("l2", #{{ radius: farthest }}), search: search::adam() }};
         let t = examine(plain, ds, by);
         let fooled = t.filter(|row| row.fooled);
         let known = tolerance::smallest_change(t);
@@ -171,7 +171,7 @@ fn means_over_successes_say_so_and_comparisons_take_all() {
         }}"#
     ));
     refused(
-        &format!("{SHARP} tolerance::smallest_change(examine(plain, ds, how + #{{ steps: [1, 2] }}))"),
+        &format!("{SHARP} tolerance::smallest_change(examine(plain, ds, how + #{{ at_steps: [1, 2] }}))"),
         "several rows for one image",
     );
     refused(

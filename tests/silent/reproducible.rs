@@ -27,7 +27,7 @@ const FIRST: [(&str, &str); 5] = [
         r#"
         let ds = data::glyphs(#{ n: 24, size: 28, seed: 1 });
         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(16), net::relu(), net::linear(10)], epochs: 1, seed: 1 });
-        let t = examine(f, ds, #{ space: space::pixels("l2"), search: search::bim(#{ steps: 5 }), steps: "all" });
+        let t = examine(f, ds, #{ space: space::pixels("l2"), search: search::bim(#{ steps: 5 }), at_steps: "all" });
         [t.column("loss"), t.column("magnitude"), t.column("after")]
         "#,
     ),
@@ -45,7 +45,7 @@ const FIRST: [(&str, &str); 5] = [
         let ds = data::glyphs(#{ n: 6, size: 16, seed: 1 });
         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
         let light = space::factors([#{ name: "gain", min: 0.2, max: 1.0 }, #{ name: "fog", min: 0, max: 0.5 }], |z, s| z * s.gain * (1 - s.fog) + s.fog);
-        let t = examine(f, ds, #{ space: light, search: search::bayes(#{ steps: 8, candidates: 60 }), seed: 1 });
+        let t = examine(f, ds, #{ space: light, search: search::bayes(#{ questions: 8, candidates: 60 }), seed: 1 });
         [t.questions("gain"), t.questions("fog"), t.column("loss")]
         "#,
     ),

@@ -11,7 +11,7 @@ const REPORTS: &str = r#"
     let estimate = |position, options| {
         let train = data::glyphs(#{ n: 200, size: 16, position: position, seed: 1 });
         let f = model::train(train, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
-        risk::estimate(f, data::glyphs(#{ n: 300, size: 16, position: position, seed: 1, split: "test" }), #{ epsilon: 1 } + options)
+        risk::estimate(f, data::glyphs(#{ n: 300, size: 16, position: position, seed: 1, split: "test" }), #{ radius: 1 } + options)
     };
 "#;
 
@@ -27,10 +27,10 @@ fn a_verdict_begins_with_its_cautions() {
         r#"let r = estimate.call("centred", #{});
            save(r, "r.json");
            save(r, "r.csv");
-           let curve = r.curve(#{ sizes: 4, repeats: 2 });
+           let curve = risk::curve(r, #{ sizes: 4, repeats: 2 });
            save(plot::pvalues(curve), "p.svg");
            save(plot::risks(#{ centred: curve }), "risks.svg");
-           let several = plot::pvalues(#{ centred: curve, torus: estimate.call("torus", #{}).curve(#{ sizes: 4, repeats: 2 }) });
+           let several = plot::pvalues(#{ centred: curve, torus: risk::curve(estimate.call("torus", #{}), #{ sizes: 4, repeats: 2 }) });
            let n = risk::n_model_test([r]);
            #{
                cautions: r.cautions.len() == 1 && r.cautions[0].contains("is not in the middle"),
@@ -98,13 +98,13 @@ fn a_rejection_has_two_readings() {
         let f = model::train(train, #{
             arch: [net::flatten(), net::linear(64), net::relu(), net::linear(10)], epochs: 60, lr: 0.005, seed: 1,
         });
-        let r = risk::estimate(f, train, #{ epsilon: 1 });
+        let r = risk::estimate(f, train, #{ radius: 1 });
         let alone = risk::betting_test(r.t, #{ lo: r.lo, hi: r.hi });
         let word = "not independent, or the changes do not keep label and density";
         #{
             rejected: r.reject && r.verdict.starts_with("rejected at 0.05: the model and these images are " + word),
             alone: alone.verdict.contains(word),
-            unmarked: r.cautions == [] && !("cautions" in r.curve(#{ sizes: 2 })[0]),
+            unmarked: r.cautions == [] && !("cautions" in risk::curve(r, #{ sizes: 2 })[0]),
         }"#,
     );
 }
@@ -117,7 +117,7 @@ fn the_test_that_counts_is_named_beforehand() {
         let script = format!(
             r#"let r = estimate.call("torus", #{{ test: "{test}" }});
                let n = risk::n_model_test([r], #{{ test: "{test}" }});
-               let row = r.curve(#{{ sizes: 1 }})[0];
+               let row = risk::curve(r, #{{ sizes: 1 }})[0];
                let counts = r.{test};
                let others = [r.betting, r.pairwise, r.interval].filter(|test| !test.counts);
                #{{
@@ -147,11 +147,11 @@ fn tests_that_were_asked_together_are_corrected() {
         import "std/overfitting" as overfitting;
         let train = data::glyphs(#{ n: 120, size: 16, seed: 1 });
         let f = model::train(train, #{ arch: [net::flatten(), net::linear(10)], epochs: 40, lr: 0.01, seed: 1 });
-        let found = overfitting::generators(f, train, #{ epsilon: 1 });
+        let found = overfitting::generators(f, train, #{ radius: 1 });
         let rows = found.table;
         let r = found.reports.strongest;
         #{
-            rows: rows.len() == 4 && rows.map(|row| row.name) == ["nearest", "random", "random2", "strongest"],
+            rows: rows.len() == 4 && rows.map(|row| row.name) == ["blind", "blind_or_stay", "nearest", "strongest"],
             raw: rows[3].p == r.p && rows.all(|row| row.adjusted_p >= 0.0 && row.adjusted_p <= 1.0),
             holm: risk::holm([0.01, 0.04, 0.03]).map(|row| row.adjusted_p) == [0.03, 0.06, 0.06],
             family: risk::holm([0.02, 0.9, 0.9, 0.9])[0].reject == false && risk::holm([0.02])[0].reject,

@@ -31,5 +31,5 @@ pub fn gradients<T: Borrow<Tensor>>(of: &str, loss: &Tensor, leaves: &[T], graph
 /// Why there is no gradient.
 pub fn no_gradient(of: &str) -> Error {
     Error::new(ErrorKind::Pairing, format!("no gradient flows through {of}: what comes out does not depend on what is changed"))
-        .hint("a network under no_grad, or one that detaches, can't be followed: search::sample, sweep and strongest need no more than scores")
+        .hint("a network under no_grad, or one that detaches, can't be followed: search::random, sweep and strongest need no more than scores")
 }

@@ -208,7 +208,7 @@ impl<T: Test> Judged<T> {
             }
             Verdict::NoPower if power.positive == 0 => {
                 format!(
-                    "no power: none of {m} images has a positive T_i to reject with at {level}; use a larger epsilon, or a \
+                    "no power: none of {m} images has a positive T_i to reject with at {level}; use a larger radius, or a \
                      search that finds more errors"
                 )
             }
@@ -219,7 +219,7 @@ impl<T: Test> Judged<T> {
                 significant(power.largest, 2),
                 100.0 * power.against_largest,
                 100.0 * ENOUGH,
-                [vec!["use more images or a larger epsilon".to_string()], power.needs()].concat().join("; "),
+                [vec!["use more images or a larger radius".to_string()], power.needs()].concat().join("; "),
             ),
         }
     }

@@ -91,12 +91,12 @@ pub fn curve(transcript: &Transcript, measure: Measure) -> Result<Curve> {
         return Err(Error::data("a curve is of one examination of every object, these are several")
             .hint("t.group(\"level\") or t.group(\"target\") has one transcript for each"));
     }
-    if measure == Measure::Mean && !transcript.of.search.starts_with("sample(") {
+    if measure == Measure::Mean && !transcript.of.search.starts_with("random(") {
         return Err(Error::data(format!(
-            "expected() is the mean under uniform sampling, not under {}",
+            "robustness::expected is the mean under uniform sampling, not under {}",
             transcript.of.search
         ))
-        .hint("examine with search::sample; worst() has the mean of this search's own questions, too"));
+        .hint("examine with search::random; robustness::worst has the mean of this search's own questions, too"));
     }
     let (_, asked) = transcript.questions()?;
     let n = asked.len();

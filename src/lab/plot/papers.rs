@@ -7,7 +7,7 @@ use crate::maths::holm::holm;
 /// Curves by name: rows of one sample size each, in the order of their sizes.
 type Curves = Vec<(String, Vec<Value>)>;
 
-/// Tests whose p-values rows of `report.curve()` carry beside that of the one that counts, and how they are drawn there.
+/// Tests whose p-values rows of `risk::curve(report)` carry beside that of the one that counts, and how they are drawn there.
 const TESTS: [(&str, &str, bool); 3] =
     [("betting", "betting", true), ("pairwise", "pairwise, Eq. 7", true), ("interval", "interval, Section 3.1", false)];
 
@@ -195,7 +195,7 @@ fn rows(curve: &Value) -> Result<Vec<Value>> {
         single @ (Value::Map(_) | Value::Object(_)) => vec![single.clone()],
         other => {
             return Err(Error::argument(format!("a curve must be an array of maps, got {}", other.kind()))
-                .hint("such as `report.curve()` gives: rows #{ m, p, error, weighted_error, .. }"));
+                .hint("such as `risk::curve(report)` gives: rows #{ m, p, error, weighted_error, .. }"));
         }
     };
     if rows.is_empty() {

@@ -87,20 +87,31 @@ impl Adam {
 
 impl Search for Adam {
     fn describe(&self) -> String {
+        self.said("first_radius", "growth")
+    }
+
+    fn identity(&self) -> String {
+        self.said("bound", "factor")
+    }
+
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Descent(self)]
+    }
+}
+
+impl Adam {
+    /// `radius` and `growth`: what its bound and the factor that this grows by are called.
+    fn said(&self, radius: &str, growth: &str) -> String {
         let mut options = vec![format!("lr: {:?}", self.lr), format!("steps: {}", self.steps)];
         if self.betas != (0.9, 0.999) {
             options.push(format!("betas: [{:?}, {:?}]", self.betas.0, self.betas.1));
         }
         if let Some(Bound { first, factor, increment }) = self.bound {
-            options.push(format!("bound: {first:?}"));
-            options.extend((factor != 1.0).then(|| format!("factor: {factor:?}")));
+            options.push(format!("{radius}: {first:?}"));
+            options.extend((factor != 1.0).then(|| format!("{growth}: {factor:?}")));
             options.extend((increment != 0.0).then(|| format!("increment: {increment:?}")));
         }
         options.extend((self.shortfall == Shortfall::Confidence).then(|| "loss: \"confidence\"".into()));
         format!("adam(#{{ {} }})", options.join(", "))
-    }
-
-    fn approaches(&self) -> Vec<Approach<'_>> {
-        vec![Approach::Descent(self)]
     }
 }

@@ -49,6 +49,20 @@ pub enum Lengthscales {
 
 impl Search for Bayes {
     fn describe(&self) -> String {
+        self.said(["questions", "random_questions", "noise_variance"])
+    }
+
+    fn identity(&self) -> String {
+        self.said(["steps", "start", "noise"])
+    }
+
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Settings(self)]
+    }
+}
+
+impl Bayes {
+    fn said(&self, [steps, start, noise]: [&str; 3]) -> String {
         let kernel = match self.kernel {
             Kernel::Matern52 => "matern",
             Kernel::SquaredExponential => "squared-exponential",
@@ -63,13 +77,9 @@ impl Search for Bayes {
             Lengthscales::Fixed(length) => format!("{length:?}"),
         };
         format!(
-            "bayes(#{{ steps: {}, start: {}, kernel: {kernel:?}, beta: {beta}, noise: {:?}, candidates: {}, refit: {}, lengthscales: {lengthscales} }})",
+            "bayes(#{{ {steps}: {}, {start}: {}, kernel: {kernel:?}, beta: {beta}, {noise}: {:?}, candidates: {}, refit: {}, lengthscales: {lengthscales} }})",
             self.steps, self.start, self.noise, self.candidates, self.refit
         )
-    }
-
-    fn approaches(&self) -> Vec<Approach<'_>> {
-        vec![Approach::Settings(self)]
     }
 }
 

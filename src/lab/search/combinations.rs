@@ -6,7 +6,7 @@ use crate::space::{Domain, Factor, Setting};
 
 /// More combinations per image than this are refused.
 const MOST: usize = 1_000_000;
-const MANY: &str = "search::sample draws from any factors";
+const MANY: &str = "search::random draws from any factors";
 
 /// Goes through the combinations in the order of the lists; the last factor changes fastest.
 pub struct Combinations {
@@ -47,13 +47,13 @@ impl Combinations {
                 (Domain::Range { .. } | Domain::Log { .. }, None) => {
                     return refused(
                         format!("but factor {:?} has a range", factor.name),
-                        "`grid: 5` takes 5 values of every range; search::sample draws from any factors",
+                        "`grid: 5` takes 5 values of every range; search::random draws from any factors",
                     );
                 }
                 (Domain::Chance, _) => {
                     return refused(
                         format!("but factor {:?} is chance", factor.name),
-                        "search::sample and search::sweep draw from any factors",
+                        "search::random and search::sweep draw from any factors",
                     );
                 }
             });

@@ -13,7 +13,7 @@ use crate::model::Model;
 pub(super) fn long_call<'a>(cx: &'a Cx, plan: &Examination, batch: usize, opaque: bool) -> LongCall<'a> {
     let settings =
         format!("{:?} {:?} {:?} {batch} {} {:?}", plan.densities, plan.levels, plan.steps, plan.seed, cx.device());
-    let (space, search, objective) = (plan.space.describe(), plan.search.describe(), plan.objective.describe());
+    let (space, search, objective) = (plan.space.identity(), plan.search.identity(), plan.objective.describe());
     let words = [&space, &search, &objective, &settings].map(|word| word.as_bytes());
     let digests = [plan.model.digest(), plan.data.digest()];
     let measures = plan.measures.iter().map(|measure| measure.name.as_bytes());
@@ -51,7 +51,7 @@ pub(super) fn check_differentiable(plan: &Examination) -> Result<()> {
     }
     let (search, model) = (plan.search.describe(), &plan.model.name);
     Err(Error::new(ErrorKind::Pairing, format!("{search} needs gradients, which {model} has none of"))
-        .hint("a closure is a black box: search::sample, sweep, strongest and square need no more than scores"))
+        .hint("a closure is a black box: search::random, sweep, strongest and square need no more than scores"))
 }
 
 /// A model that answered NaN or infinity to the image in a row; `at` says where that was.

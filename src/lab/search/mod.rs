@@ -82,6 +82,11 @@ pub trait Search {
     /// How a script writes it: `strongest()`.
     fn describe(&self) -> String;
 
+    /// How digests and random streams know it: as `describe` said it first, so that a better name changes no result.
+    fn identity(&self) -> String {
+        self.describe()
+    }
+
     /// How it goes about it, the first that fits counts.
     fn approaches(&self) -> Vec<Approach<'_>>;
 }
@@ -100,6 +105,6 @@ impl Object for AnySearch {
     }
 
     fn digest(&self) -> Digest {
-        Digest::of(self.summary().as_bytes())
+        Digest::of(format!("search {}", self.0.identity()).as_bytes())
     }
 }

@@ -99,9 +99,9 @@ pub const SPACES: [(&str, &[Need]); 13] = [
 pub const SEARCHES: [(&str, &[Need]); 12] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
-    ("random", &[Need::Elements]),
-    ("random2", &[Need::Elements]),
-    ("sample", &[Need::Settings]),
+    ("blind", &[Need::Elements]),
+    ("blind_or_stay", &[Need::Elements]),
+    ("random", &[Need::Settings]),
     ("sweep", &[Need::Settings]),
     ("bayes", &[Need::Settings]),
     ("policy", &[Need::Settings]),
@@ -152,7 +152,7 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
                 "searches by losses do: sample, bayes, policy, square; the others follow losses of their own".into()
             }
             false => format!(
-                "over {space} such searches as search::sample look for any objective, strongest for any wrong label"
+                "over {space} such searches as search::random look for any objective, strongest for any wrong label"
             ),
         })),
     }

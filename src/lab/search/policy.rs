@@ -28,18 +28,28 @@ pub struct Policy {
 
 impl Search for Policy {
     fn describe(&self) -> String {
+        self.said("questions")
+    }
+
+    fn identity(&self) -> String {
+        self.said("steps")
+    }
+
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Settings(self)]
+    }
+}
+
+impl Policy {
+    fn said(&self, steps: &str) -> String {
         let order = match self.order.is_empty() {
             true => String::new(),
             false => format!(", order: {:?}", self.order),
         };
         format!(
-            "policy(#{{ steps: {}, batch: {}, bins: {}, hidden: {}, lr: {:?}, baseline: {:?}{order} }})",
+            "policy(#{{ {steps}: {}, batch: {}, bins: {}, hidden: {}, lr: {:?}, baseline: {:?}{order} }})",
             self.steps, self.batch, self.bins, self.hidden, self.lr, self.baseline
         )
-    }
-
-    fn approaches(&self) -> Vec<Approach<'_>> {
-        vec![Approach::Settings(self)]
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn check_varies(axes: &[Axis], search: &str) -> Result<()> {
         true => Ok(()),
         false => {
             Err(Error::argument(format!("search::{search}: no factor can be chosen: each is chance, or has one value"))
-                .hint("search::sample draws from any factors"))
+                .hint("search::random draws from any factors"))
         }
     }
 }

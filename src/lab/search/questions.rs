@@ -67,7 +67,7 @@ impl Questions {
         if self.bytes > LARGEST {
             cx.warn(
                 "examine: more questions than are kept (512 MiB): the transcript has every image's worst case, but worst(), expected() and \
-                 marginal() need fewer images or steps at once",
+                 robustness::marginal need fewer images or steps at once",
             );
             self.kept = false;
             self.of = vec![];

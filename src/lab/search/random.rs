@@ -12,6 +12,10 @@ pub struct Random;
 
 impl Search for Random {
     fn describe(&self) -> String {
+        "blind()".into()
+    }
+
+    fn identity(&self) -> String {
         "random()".into()
     }
 

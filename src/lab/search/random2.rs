@@ -9,6 +9,10 @@ pub struct Random2;
 
 impl Search for Random2 {
     fn describe(&self) -> String {
+        "blind_or_stay()".into()
+    }
+
+    fn identity(&self) -> String {
         "random2()".into()
     }
 

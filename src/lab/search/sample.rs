@@ -14,6 +14,10 @@ pub struct Sample {
 
 impl Search for Sample {
     fn describe(&self) -> String {
+        format!("random(#{{ questions: {} }})", self.n)
+    }
+
+    fn identity(&self) -> String {
         format!("sample(#{{ n: {} }})", self.n)
     }
 

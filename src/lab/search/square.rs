@@ -26,6 +26,10 @@ const SMALLEST: usize = 5;
 
 impl Search for Square {
     fn describe(&self) -> String {
+        format!("square(#{{ questions: {}, share: {:?} }})", self.n, self.share)
+    }
+
+    fn identity(&self) -> String {
         format!("square(#{{ n: {}, share: {:?} }})", self.n, self.share)
     }
 

@@ -39,6 +39,8 @@ pub struct Provenance {
     pub data: Dataset,
     pub space: String,
     pub search: String,
+    /// Space and search as digests know them.
+    pub identity: String,
     pub objective: Objective,
     pub seed: u64,
     /// How many rows the examination gave, of which a transcript may hold a part.
@@ -197,6 +199,7 @@ impl Transcript {
             data: plan.data.clone(),
             space: plan.space.describe(),
             search: plan.search.describe(),
+            identity: format!("{} {}", plan.space.identity(), plan.search.identity()),
             objective: plan.objective.clone(),
             seed: plan.seed,
             rows: rows.len(),
@@ -269,7 +272,7 @@ impl Transcript {
     pub fn questions(&self) -> Result<(&Questions, Vec<&Asked>)> {
         let Points::Settings { questions, .. } = &self.of.points else {
             return Err(Error::data(format!("{} over {} asks no questions", self.of.search, self.of.space)).hint(
-                "searches over factors do: search::sample, bayes and policy over space::render, rotate, noise, factors and the like",
+                "searches over factors do: search::random, bayes and policy over space::render, rotate, noise, factors and the like",
             ));
         };
         if !questions.kept() {
@@ -492,7 +495,7 @@ impl Object for Transcript {
 
     fn digest(&self) -> Digest {
         let of = &self.of;
-        let what = format!("{} {} {} {}", of.space, of.search, of.objective.describe(), of.seed);
+        let what = format!("{} {} {}", of.identity, of.objective.describe(), of.seed);
         let mut rows = Digest::of(&[]);
         for part in self.rows.chunks(4096) {
             rows = Digest::of_parts(&[&rows.0, format!("{part:?}").as_bytes()]);

@@ -45,7 +45,7 @@ impl Composed {
         if parts.iter().filter(|part| matches!(part, Part::Shifts(_))).count() > 1 {
             let all: Vec<String> = parts.iter().map(Part::describe).collect();
             return Err(Error::argument(format!("`*`: {} translates twice", all.join(" * ")))
-                .hint("translations add up: one space::translate with the sum of both epsilons reaches as far"));
+                .hint("translations add up: one space::translate with the sum of both radii reaches as far"));
         }
         Ok(Self { parts })
     }
@@ -277,7 +277,7 @@ impl Products {
                 }
                 if points.len() > MOST_CANDIDATES + 1 {
                     let error = Error::argument(format!("more than {MOST_CANDIDATES} points can't be gone through"));
-                    return Err(error.hint("use a smaller epsilon, or fewer symmetries"));
+                    return Err(error.hint("use a smaller radius, or fewer symmetries"));
                 }
             }
         }

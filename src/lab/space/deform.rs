@@ -23,6 +23,11 @@ impl Deform {
         }
     }
 
+    /// How it is written where its radius has this name.
+    fn said(&self, radius: &str) -> String {
+        self.within.map_or("deform()".into(), |bound| format!("deform(#{{ {radius}: {bound:?} }})"))
+    }
+
     pub fn within(&self) -> Option<f64> {
         self.within
     }
@@ -55,10 +60,11 @@ impl Deform {
 
 impl Space for Deform {
     fn describe(&self) -> String {
-        match self.within {
-            None => "deform()".into(),
-            Some(bound) => format!("deform(#{{ within: {bound:?} }})"),
-        }
+        self.said("radius")
+    }
+
+    fn identity(&self) -> String {
+        self.said("within")
     }
 
     fn unit(&self) -> &'static str {

@@ -18,7 +18,8 @@ pub struct Latent {
     /// sigma_i.
     deviations: Vec<Tensor>,
     within: Option<f64>,
-    description: String,
+    /// How a script writes it, and how digests know it.
+    said: [String; 2],
 }
 
 /// How the activations are changed.
@@ -71,11 +72,13 @@ impl Latent {
         let mut said = vec![format!("layers: {:?}", options.layers)];
         said.extend(options.before_activation.then(|| "before_activation: true".into()));
         said.push(options.samples.map_or("scaled: false".into(), |samples| format!("samples: {samples}")));
-        said.extend(options.within.map(|within| format!("within: {within:?}")));
-        let description =
-            format!("latent({} {}, #{{ {} }})", generator.name, generator.digest().short(), said.join(", "));
+        let said = ["radius", "within"].map(|word| {
+            let radius = options.within.map(|radius| format!("{word}: {radius:?}"));
+            let said: Vec<&str> = said.iter().chain(&radius).map(String::as_str).collect();
+            format!("latent({} {}, #{{ {} }})", generator.name, generator.digest().short(), said.join(", "))
+        });
         let (generator, within) = (generator.clone(), options.within);
-        Ok(Self { generator, sites, shapes, deviations, within, description })
+        Ok(Self { generator, sites, shapes, deviations, within, said })
     }
 
     /// How many numbers a perturbation has.
@@ -104,7 +107,11 @@ fn laid_out_as(x: &Tensor, rows: &Tensor, shape: &[i64]) -> Result<Tensor> {
 
 impl Space for Latent {
     fn describe(&self) -> String {
-        self.description.clone()
+        self.said[0].clone()
+    }
+
+    fn identity(&self) -> String {
+        self.said[1].clone()
     }
 
     fn unit(&self) -> &'static str {

@@ -25,8 +25,8 @@ impl LatentDirections {
     /// `count` directions from 1, of perturbations whose length is at most that of the space of activations.
     pub fn new(of: Latent, count: usize, seed: u64) -> Result<Self> {
         let Some(within) = of.within() else {
-            return Err(Error::argument("`directions` needs `within`, the largest length of a perturbation")
-                .hint("space::latent(g, #{ layers: 0..3, directions: 8, within: 10 })"));
+            return Err(Error::argument("`directions` needs `radius`, the largest length of a perturbation")
+                .hint("space::latent(g, #{ layers: 0..3, directions: 8, radius: 10 })"));
         };
         let width = of.numbers();
         if count > width {
@@ -48,6 +48,11 @@ impl LatentDirections {
         Ok(space)
     }
 
+    fn said(&self, of: &str) -> String {
+        let inner = of.strip_suffix(" })").unwrap_or(of);
+        format!("{inner}, directions: {}, seed: {} }})", self.directions.size()[0], self.seed)
+    }
+
     /// Each as far as leaves the sum within the length.
     fn limited(&self, within: f64) -> Vec<Factor> {
         let count = self.directions.size()[0];
@@ -62,9 +67,11 @@ const OWN: u64 = 0x6469_7265_6374;
 
 impl Space for LatentDirections {
     fn describe(&self) -> String {
-        let of = self.of.describe();
-        let inner = of.strip_suffix(" })").unwrap_or(&of);
-        format!("{inner}, directions: {}, seed: {} }})", self.directions.size()[0], self.seed)
+        self.said(&self.of.describe())
+    }
+
+    fn identity(&self) -> String {
+        self.said(&self.of.identity())
     }
 
     fn unit(&self) -> &'static str {

@@ -48,6 +48,11 @@ pub trait Space {
     /// How a script writes it: `translate(5)`.
     fn describe(&self) -> String;
 
+    /// How digests and random streams know it: as `describe` said it first, so that a better name changes no result.
+    fn identity(&self) -> String {
+        self.describe()
+    }
+
     /// What its levels are, with their unit; empty if it has none.
     fn unit(&self) -> &'static str {
         ""
@@ -358,6 +363,6 @@ impl Object for AnySpace {
     }
 
     fn digest(&self) -> Digest {
-        Digest::of(self.summary().as_bytes())
+        Digest::of(format!("space {}", self.0.identity()).as_bytes())
     }
 }

@@ -69,6 +69,18 @@ impl Pixels {
         }
     }
 
+    /// How it is written where its radius has this name.
+    fn said(&self, word: &str) -> String {
+        let norm = if self.norm == Norm::L2 { "l2" } else { "linf" };
+        let mut options = vec![];
+        options.extend(self.within.map(|radius| format!("{word}: {radius:?}")));
+        options.extend(self.bounds.map(|bounds| format!("bounds: {}", bounds.describe())));
+        match options.is_empty() {
+            true => format!("pixels({norm:?})"),
+            false => format!("pixels({norm:?}, #{{ {} }})", options.join(", ")),
+        }
+    }
+
     /// The norm of every image of a batch, `N x 1 x 1 x 1`.
     fn measure(&self, change: &Tensor) -> Result<Tensor> {
         let flat = change.f_flatten(1, -1)?;
@@ -82,14 +94,11 @@ impl Pixels {
 
 impl Space for Pixels {
     fn describe(&self) -> String {
-        let norm = if self.norm == Norm::L2 { "l2" } else { "linf" };
-        let mut options = vec![];
-        options.extend(self.within.map(|radius| format!("within: {radius:?}")));
-        options.extend(self.bounds.map(|bounds| format!("bounds: {}", bounds.describe())));
-        match options.is_empty() {
-            true => format!("pixels({norm:?})"),
-            false => format!("pixels({norm:?}, #{{ {} }})", options.join(", ")),
-        }
+        self.said("radius")
+    }
+
+    fn identity(&self) -> String {
+        self.said("within")
     }
 
     fn unit(&self) -> &'static str {

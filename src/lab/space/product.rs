@@ -58,6 +58,10 @@ impl Space for Product {
         format!("{} * {}", self.parts[1].describe(), self.parts[0].describe())
     }
 
+    fn identity(&self) -> String {
+        format!("{} * {}", self.parts[1].identity(), self.parts[0].identity())
+    }
+
     fn bounds(&self) -> Option<Bounds> {
         self.parts[0].bounds()
     }

@@ -42,7 +42,7 @@ impl Finite for Translate {
         let [_, height, width] = set.shape();
         let largest = |limit: usize| match limit {
             0 => "no translation fits these images".to_string(),
-            n => format!("the largest epsilon that fits is {n}"),
+            n => format!("the largest radius that fits is {n}"),
         };
         let side = height.min(width);
         if i16::try_from(2 * height.max(width)).is_err() {
@@ -50,7 +50,7 @@ impl Finite for Translate {
         }
         match set.edge() {
             Edge::Wrap if 2 * eps + 1 > side => Err(Error::argument(format!(
-                "translate({eps}) on {}: 2 epsilon + 1 = {} exceeds the torus's side of {side} pixels",
+                "translate({eps}) on {}: 2 radius + 1 = {} exceeds the torus's side of {side} pixels",
                 set.name,
                 2 * eps + 1
             ))
@@ -80,7 +80,7 @@ impl Finite for Translate {
                     reach * eps
                 ),
                 None => format!(
-                    "of images of {side} pixels no crop leaves {} pixels around it: use a smaller epsilon with a smaller \
+                    "of images of {side} pixels no crop leaves {} pixels around it: use a smaller radius with a smaller \
                      `crop` (and a model that takes it), or images on a torus such as data::glyphs",
                     reach * eps
                 ),

@@ -3,7 +3,7 @@
 use super::DATASET;
 use crate::core::{Cx, Error, Result, Value, suggestion};
 use crate::data::Dataset;
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::primitives::{Args, Example, Kind, Param, Primitive, SEED};
 
 const COUNT: Param = Param::new("n", Kind::Int, "how many images").at_least(0.0);
 
@@ -46,19 +46,13 @@ pub static SKIP: Primitive = Primitive {
 pub static SHUFFLE: Primitive = Primitive {
     path: "Dataset.shuffle",
     purpose: "The images in random order.",
-    params: &[
-        DATASET,
-        Param::new("number", Kind::Int, "the seed, as `seed`").or(Fallback::Absent("the option `seed`")),
-    ],
+    params: &[DATASET],
     options: &[SEED],
     returns: "a `Dataset`",
     notes: "Every order is equally likely; the same seed gives the same order.",
     source: "",
-    examples: &[Example { code: "data::glyphs(#{ n: 7, seed: 1 }).shuffle(3).len()", result: "7" }],
-    run: |_, args| {
-        let seed = args.optional_int("number").map_or_else(|| args.seed(), |seed| seed as u64);
-        args.object::<Dataset>("ds").shuffle(seed).map(Value::object)
-    },
+    examples: &[Example { code: "data::glyphs(#{ n: 7, seed: 1 }).shuffle(#{ seed: 3 }).len()", result: "7" }],
+    run: |_, args| args.object::<Dataset>("ds").shuffle(args.seed()).map(Value::object),
 };
 
 pub static SPLIT: Primitive = Primitive {

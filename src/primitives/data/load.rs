@@ -19,9 +19,13 @@ pub static LOAD: Primitive = Primitive {
     options: &[
         Param::new("split", Kind::Str, "\"train\" or \"test\" of a published data set; a subfolder of an image folder")
             .or(Fallback::Absent("\"test\" of a published data set; the folder itself")),
-        Param::new("limit", Kind::Int, "keeps the first so many images, after the shuffle if `seed` is given")
-            .or(Fallback::Absent("all"))
-            .at_least(1.0),
+        Param::new(
+            "limit",
+            Kind::Int,
+            "keeps the first so many images, after those that `shuffle` puts first if it is given",
+        )
+        .or(Fallback::Absent("all"))
+        .at_least(1.0),
         Param::new(
             "resize",
             Kind::Int,
@@ -47,8 +51,9 @@ pub static LOAD: Primitive = Primitive {
             "names of the classes in the order of their numbers, a file of them, or \"alphabetical\": see the notes",
         )
         .or(Fallback::Absent("what the files say, or numbers")),
-        Param::new("labels", Kind::Path, "labels file of an IDX file").or(Fallback::Absent("the one beside it")),
-        Param::new("seed", Kind::Int, "shuffles the images").or(Fallback::Absent("the order of the files")),
+        Param::new("labels_file", Kind::Path, "labels file of an IDX file").or(Fallback::Absent("the one beside it")),
+        Param::new("shuffle", Kind::Int, "puts the images in the order that this seed draws")
+            .or(Fallback::Absent("the order of the files")),
     ],
     returns: "a `Dataset`; edge `margin(n)` if there is a margin, else `none`",
     notes: "A name stands for the folder of this name below VIVA_DATA's `data`, where `viva data fetch NAME` puts what it downloads.\n\n\
@@ -99,7 +104,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         grey: args.bool("grey"),
         classes: classes(cx, args)?,
         labels: args.optional_str("labels").map(|path| cx.find(path)).transpose()?,
-        shuffle: args.optional_int("seed").map(|seed| seed as u64),
+        shuffle: args.optional_int("shuffle").map(|seed| seed as u64),
     };
     let set = load(cx, args.str("name_or_path"), &how)?;
     match source(cx, args.str("name_or_path")) {

@@ -55,7 +55,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let left_out: Vec<(usize, Left)> =
         without.iter().map(|(name, value)| left(render, name, value)).collect::<Result<_>>()?;
     let (each, seed) = (args.count("n"), args.seed());
-    let about = format!("{} without {:?} seed {seed}", space.0.describe(), left_out);
+    let about = format!("{} without {:?} seed {seed}", space.0.identity(), left_out);
     let factors = render.factors();
     let set = objects.views(each, &about, |picture| {
         if picture % 1024 == 0 {

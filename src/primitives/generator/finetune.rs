@@ -29,9 +29,9 @@ pub static FINETUNE: Primitive = Primitive {
             .range(-1e6, 1e6)
             .unit("logits"),
         Param::new(
-            "loss",
+            "combine",
             LOSSES.kind(),
-            "how the two become one: s(l_ordinary) s(l_attack - kappa), or their plain sum",
+            "how the two objectives become one: s(l_ordinary) s(l_attack - kappa), or their plain sum",
         )
         .or(Fallback::Str("product")),
         Param::new("steps", Kind::Int, "steps of the generator").or(Fallback::Int(1000)).range(1.0, 1e9),
@@ -136,7 +136,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
             rate: args.float("rate"),
             kappa: args.float("kappa"),
             online: args.optional_float("online"),
-            amalgamation: LOSSES.of(args, "loss"),
+            amalgamation: LOSSES.of(args, "combine"),
         }),
     };
     let name = format!("{} finetuned", generator.name);

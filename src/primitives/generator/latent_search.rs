@@ -30,18 +30,22 @@ pub static LATENT_SEARCH: Primitive = Primitive {
         Param::new("lambda2", Kind::Float, "weight of the auxiliary classifier's cross entropy")
             .or(Fallback::Float(100.0))
             .range(0.0, 1e9),
-        Param::new("eps_z", Kind::Float, "how far a latent number may move for nothing")
+        Param::new("free_radius", Kind::Float, "how far a latent number may move for nothing")
             .or(Fallback::Float(0.1))
             .range(0.0, 1e6),
-        Param::new("noise", Kind::Float, "largest noise that is searched for beside the latent vector")
-            .or(Fallback::Absent("none"))
-            .range(1e-9, 1.0)
-            .unit("units of pixel values"),
+        Param::new(
+            "noise_radius",
+            Kind::Float,
+            "how far noise on the pixels may go that is searched for beside the latent vector",
+        )
+        .or(Fallback::Absent("none"))
+        .range(1e-9, 1.0)
+        .unit("units of pixel values"),
         SEED,
     ],
     returns: "GeneratedTests, as of generator::tests; `draws` are starts",
-    notes: "From z0, gradient descent on min_{k != y} CE(f(x), k) (with a target, CE(f(x), t)) + lambda1 mean_j max((z_j - z0_j)^2 - eps_z^2, 0) + \
-            lambda2 CE(c(g(z, y)), y), x = g(z, y), with noise clip(g(z, y) + noise tanh(u)) to [0, 1], c the auxiliary classifier. Losses are means \
+    notes: "From z0, gradient descent on min_{k != y} CE(f(x), k) (with a target, CE(f(x), t)) + lambda1 mean_j max((z_j - z0_j)^2 - free_radius^2, 0) + \
+            lambda2 CE(c(g(z, y)), y), x = g(z, y), with noise clip(g(z, y) + noise_radius tanh(u)) to [0, 1], c the auxiliary classifier. Losses are means \
             over 64 starts; gradients of z get normal noise of variance 0.01 / (1 + t)^0.55, those of u are divided by their length. A start ends when f is \
             wrong (says the target) and c says y. The generator is not changed: compare generator::finetune.",
     source: "Song, Shu, Kushman and Ermon 2018, Section 3, and the authors' code; Dunn 2022, Section 4.4.4",
@@ -85,9 +89,9 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         steps: args.count("steps") as u64,
         lr: args.float("lr"),
         latent_weight: args.float("lambda1"),
-        latent_radius: args.float("eps_z"),
+        latent_radius: args.float("free_radius"),
         label_weight: args.float("lambda2"),
-        noise: args.optional_float("noise"),
+        noise: args.optional_float("noise_radius"),
     };
     let tests = latent_search(
         cx,

@@ -53,7 +53,7 @@ pub static PERTURB: Primitive = Primitive {
             and layers are compared on the same ones; those that the classifier gets wrong as they stand (`misread`), or that the oracle \
             does not take for what they were drawn as (`rejected`), are left out and counted. A generator without labels gives seeds whose \
             label is what the classifier says.\n\n\
-            The thesis's settings: lr 0.03, bound 1, factor 1.03, increment 0.1 (BigGAN-deep); lr 0.004, bound 0.1, increment 0.001, \
+            The thesis's settings: lr 0.03, first_radius 1, growth 1.03, increment 0.1 (BigGAN-deep); lr 0.004, first_radius 0.1, increment 0.001, \
             before_activation (MNIST). The defaults lie between: a handful of seconds for 100 tests of small images.",
     source: "Dunn 2022, Sections 5.1 and 5.2",
     examples: &[Example {

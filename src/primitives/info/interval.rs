@@ -19,7 +19,7 @@ pub static INTERVAL: Primitive = Primitive {
         Param::new("delta", Kind::Float, "the interval is at the level 1 - delta")
             .range(1e-6, 0.5)
             .or(Fallback::Float(0.05)),
-        Param::new("shuffles", Kind::Int, "how often labels are shuffled, to see what is compatible with 0")
+        Param::new("replicates", Kind::Int, "how often labels are shuffled, to see what is compatible with 0")
             .range(1.0, 100_000.0)
             .or(Fallback::Int(200)),
         SEED,
@@ -36,7 +36,7 @@ pub static INTERVAL: Primitive = Primitive {
     }],
     run: |_, args| {
         let (answers, estimator) = (answers(args)?, estimator(args));
-        let level = Level { delta: args.float("delta"), shuffles: args.count("shuffles") };
+        let level = Level { delta: args.float("delta"), shuffles: args.count("replicates") };
         let found = answers.estimate(estimator, level, &mut random(args.seed(), 0));
         let too_few = answers.too_few().map(|(labels, answers_seen)| {
             format!(

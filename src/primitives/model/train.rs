@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::{Error, Result, Value, suggestion};
+use crate::core::{Error, Result, Value};
 use crate::data::Dataset;
 use crate::model::{Arch, Model, Start, zoo};
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words, former};
 use crate::space::Norm;
 use crate::train::{Adversary, Rule, Settings, train};
 
@@ -57,7 +57,7 @@ pub static TRAIN: Primitive = Primitive {
         Param::new(
             "adversarial",
             Kind::Map,
-            "adversarial training, #{ norm: \"linf\" or \"l2\", epsilon, steps: 7, step, start: \"random\" or \"image\" }: see the notes",
+            "adversarial training, #{ norm: \"linf\" or \"l2\", radius, steps: 7, step, start: \"random\" or \"image\" }: see the notes",
         )
         .or(Fallback::Absent("no change of images")),
         SEED,
@@ -68,8 +68,8 @@ pub static TRAIN: Primitive = Primitive {
             factor N / (K n_c), and a class without images 0. init: \"unit-norm\" draws filters from a normal distribution cut off at two \
             standard deviations and sets biases to 0; with sgd, lr 0.01, batch 128, 50 epochs and weight_decay 0.01 or 0 it is the \
             training of Galloway, Golubeva and Taylor 2018, Appendix C. adversarial: every batch is moved by projected gradient descent on the \
-            cross entropy, within `epsilon` of the images in the norm and within [0, 1], before the network learns from it (Madry et al. 2018): \
-            `steps` steps of length `step` (2.5 epsilon / steps; with one step 1.25 epsilon from a random start and epsilon from the image, the fast \
+            cross entropy, within `radius` of the images in the norm and within [0, 1], before the network learns from it (Madry et al. 2018): \
+            `steps` steps of length `step` (2.5 radius / steps; with one step 1.25 radius from a random start and radius from the image, the fast \
             gradient sign method), from a point drawn uniformly from the ball or from the image. The network is attacked in evaluation mode.",
     source: "Goodfellow, Shlens and Szegedy 2015; Madry et al. 2018",
     examples: &[Example {
@@ -79,7 +79,7 @@ pub static TRAIN: Primitive = Primitive {
     }, Example {
         code: "let ds = data::glyphs(#{ n: 100, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
-               model::train(ds, #{ from: f, epochs: 1, adversarial: #{ norm: \"l2\", epsilon: 0.3, steps: 2 }, seed: 2 }).classes",
+               model::train(ds, #{ from: f, epochs: 1, adversarial: #{ norm: \"l2\", radius: 0.3, steps: 2 }, seed: 2 }).classes",
         result: "10",
     }],
     run: |cx, args| {
@@ -149,10 +149,14 @@ pub static TRAIN: Primitive = Primitive {
 
 /// The option `adversarial`.
 fn adversary(args: &Args) -> Result<Adversary> {
-    const KNOWN: [&str; 5] = ["norm", "epsilon", "steps", "step", "start"];
+    const KNOWN: [&str; 5] = ["norm", "radius", "steps", "step", "start"];
     let map = args.map("adversarial");
     if let Some(odd) = map.keys().find(|key| !KNOWN.contains(&key.as_str())) {
-        return Err(Error::argument(format!("`adversarial`: unknown option `{odd}`")).hint(suggestion(odd, KNOWN)));
+        return Err(Error::argument(format!("`adversarial`: unknown option `{odd}`")).hint(former::option_or(
+            former::ADVERSARIAL,
+            odd,
+            KNOWN,
+        )));
     }
     let number = |key: &str| match map.get(key) {
         None | Some(Value::Unit) => Ok(None),
@@ -164,16 +168,16 @@ fn adversary(args: &Args) -> Result<Adversary> {
             other.summary()
         ))),
     };
-    let Some(epsilon) = number("epsilon")? else {
-        return Err(Error::argument("`adversarial`: `epsilon` is needed")
-            .hint("#{ norm: \"linf\", epsilon: 0.3 }: the radius of the ball, in units of pixel values"));
+    let Some(radius) = number("radius")? else {
+        return Err(Error::argument("`adversarial`: `radius` is needed")
+            .hint("#{ norm: \"linf\", radius: 0.3 }: the radius of the ball, in units of pixel values"));
     };
     let norm = word(map, "norm", [("linf", Norm::Linf), ("l2", Norm::L2)])?;
-    if norm == Norm::Linf && epsilon > 1.0 {
+    if norm == Norm::Linf && radius > 1.0 {
         return Err(Error::argument(format!(
-            "`adversarial`: a ball of {epsilon} holds every image: pixels are in [0, 1]"
+            "`adversarial`: a ball of {radius} holds every image: pixels are in [0, 1]"
         ))
-        .hint("`epsilon` is in units of pixel values: 8 of 255 levels are `8.0 / 255`"));
+        .hint("`radius` is in units of pixel values: 8 of 255 levels are `8.0 / 255`"));
     }
     let steps = number("steps")?.unwrap_or(7.0);
     if steps.fract() != 0.0 || steps < 1.0 {
@@ -181,11 +185,11 @@ fn adversary(args: &Args) -> Result<Adversary> {
     }
     let random = word(map, "start", [("random", true), ("image", false)])?;
     let step = match (steps as u32, random) {
-        (1, true) => 1.25 * epsilon,
-        (1, false) => epsilon,
-        _ => 2.5 * epsilon / steps,
+        (1, true) => 1.25 * radius,
+        (1, false) => radius,
+        _ => 2.5 * radius / steps,
     };
-    Ok(Adversary { norm, epsilon, steps: steps as u32, step: number("step")?.unwrap_or(step), random })
+    Ok(Adversary { norm, epsilon: radius, steps: steps as u32, step: number("step")?.unwrap_or(step), random })
 }
 
 /// What the word of a key of `adversarial` stands for, by default the first.

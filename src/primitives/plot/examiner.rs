@@ -16,11 +16,11 @@ pub static EXAMINER: Primitive = Primitive {
     purpose: "Draws what examiners found by the number of questions: accuracy and loss.",
     params: &[Param::new("curves", Kind::Any, "an ExaminerCurve, an array of them, or a map from a name to one")],
     options: &[
-        Param::new("y", Kind::Array, "a panel each: \"accuracy\", \"loss\"").or(Fallback::Absent("[\"accuracy\"]")),
-        Param::new("measure", MEASURES.kind(), "what of every question is shown")
-            .or(Fallback::Absent("worst for t.worst(), mean for t.expected()")),
-        Param::new("log", Kind::Bool, "whether the number of questions has a logarithmic axis")
-            .or(Fallback::Bool(false)),
+        Param::new("measures", Kind::Array, "a panel each: \"accuracy\", \"loss\"")
+            .or(Fallback::Absent("[\"accuracy\"]")),
+        Param::new("shown", MEASURES.kind(), "what of every question is shown")
+            .or(Fallback::Absent("worst for robustness::worst, mean for robustness::expected")),
+        Param::new("log_x", Kind::Bool, "logarithmic axis of the number of questions").or(Fallback::Bool(false)),
         TITLE,
     ],
     returns: "Figure",
@@ -29,8 +29,8 @@ pub static EXAMINER: Primitive = Primitive {
     examples: &[Example {
         code: "let ds = data::objects([\"mug\", \"lamp\"], #{ n: 4, size: 32, seed: 1 });\n\
                let f = model::train(data::views(ds, #{ seed: 1 }), #{ arch: [net::flatten(), net::linear(2)], epochs: 2, seed: 1 });\n\
-               let t = examine(f, ds, #{ space: space::render(), search: search::sample(#{ n: 30 }) });\n\
-               plot::examiner(#{ \"worst\": t.worst(), \"mean\": t.expected() })",
+               let t = examine(f, ds, #{ space: space::render(), search: search::random(#{ questions: 30 }) });\n\
+               plot::examiner(#{ \"worst\": robustness::worst(t), \"mean\": robustness::expected(t) })",
         result: "figure: 2 lines",
     }],
     run,
@@ -40,7 +40,7 @@ fn curves(value: &Value) -> Result<Vec<(String, Rc<Curve>)>> {
     let one = |value: &Value| -> Result<Rc<Curve>> {
         value.downcast::<Curve>().ok_or_else(|| {
             Error::argument(format!("a curve must be an ExaminerCurve, got {}", value.kind()))
-                .hint("t.worst() and t.expected() give them")
+                .hint("robustness::worst(t) and robustness::expected(t) give them")
         })
     };
     let found: Vec<(String, Rc<Curve>)> = match value {
@@ -51,7 +51,7 @@ fn curves(value: &Value) -> Result<Vec<(String, Rc<Curve>)>> {
         other => vec![(String::new(), one(other)?)],
     };
     match found.is_empty() {
-        true => Err(Error::argument("no curves").hint("#{ \"a name\": t.worst(), .. }")),
+        true => Err(Error::argument("no curves").hint("#{ \"a name\": robustness::worst(t), .. }")),
         false => Ok(found),
     }
 }
@@ -60,19 +60,21 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let panel = |value: &Value| match value {
         Value::Str(name) if name == "accuracy" => Ok(Examined::Accuracy),
         Value::Str(name) if name == "loss" => Ok(Examined::Loss),
-        other => Err(Error::argument(format!("`y` must hold \"accuracy\" or \"loss\", got {}", other.summary()))),
+        other => {
+            Err(Error::argument(format!("`measures` must hold \"accuracy\" or \"loss\", got {}", other.summary())))
+        }
     };
-    let panels = match args.get("y") {
+    let panels = match args.get("measures") {
         Some(Value::Array(names)) if !names.is_empty() => names.iter().map(panel).collect::<Result<_>>()?,
         _ => vec![Examined::Accuracy],
     };
-    let measure = MEASURES.given(args, "measure");
+    let measure = MEASURES.given(args, "shown");
     let found = curves(args.value("curves"))?;
     let curves: Vec<(String, &Curve)> = found.iter().map(|(name, curve)| (name.clone(), &**curve)).collect();
     if panels.contains(&Examined::Loss) && curves.windows(2).any(|pair| pair[0].1.loss != pair[1].1.loss) {
         return Err(Error::argument("curves with different losses").hint("examine all with the same objective"));
     }
-    let figure = plot::examiner(&curves, &panels, measure, args.bool("log"))?.titled(args.str("title"));
+    let figure = plot::examiner(&curves, &panels, measure, args.bool("log_x"))?.titled(args.str("title"));
     warn_left_out(cx, &figure);
     Ok(Value::object(figure.checked()?))
 }

@@ -15,9 +15,10 @@ pub static HEATMAP: Primitive = Primitive {
         TITLE,
         X,
         Y,
-        Param::new("label", Kind::Str, "what the colour means, with its unit").or(Fallback::Str("")),
-        Param::new("rows", Kind::Array, "names of the rows").or(Fallback::Absent("rows are numbered from 0")),
-        Param::new("columns", Kind::Array, "names of the columns").or(Fallback::Absent("columns are numbered from 0")),
+        Param::new("colour", Kind::Str, "what the colour means, with its unit").or(Fallback::Str("")),
+        Param::new("row_names", Kind::Array, "names of the rows").or(Fallback::Absent("rows are numbered from 0")),
+        Param::new("column_names", Kind::Array, "names of the columns")
+            .or(Fallback::Absent("columns are numbered from 0")),
         Param::new("numbers", Kind::Bool, "whether cells show their number")
             .or(Fallback::Absent("they do up to 12 x 12 cells")),
         Param::new("min", Kind::Float, "value of the darkest colour").or(Fallback::Absent("the least value")),
@@ -27,7 +28,7 @@ pub static HEATMAP: Primitive = Primitive {
     notes: "Row 0 is on top. Cells that hold no finite number are grey.",
     source: "",
     examples: &[Example {
-        code: "plot::heatmap([[1, 2], [3, 4]], #{ label: \"count\" })",
+        code: "plot::heatmap([[1, 2], [3, 4]], #{ colour: \"count\" })",
         result: "figure: 1 heat map",
     }],
     run,
@@ -35,10 +36,12 @@ pub static HEATMAP: Primitive = Primitive {
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let (rows, columns, values) = matrix(args.value("matrix"))?;
-    let (row_names, column_names) = (names(args, "rows")?, names(args, "columns")?);
-    for (names, n, what) in [(&row_names, rows, "rows"), (&column_names, columns, "columns")] {
+    let (row_names, column_names) = (names(args, "row_names")?, names(args, "column_names")?);
+    for (names, n, what, option) in
+        [(&row_names, rows, "rows", "row_names"), (&column_names, columns, "columns", "column_names")]
+    {
         if !names.is_empty() && names.len() != n {
-            return Err(Error::argument(format!("`{what}` must name all {n} {what}, got {} names", names.len())));
+            return Err(Error::argument(format!("`{option}` must name all {n} {what}, got {} names", names.len())));
         }
     }
     let finite = || values.iter().copied().filter(|v| v.is_finite());
@@ -49,7 +52,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     }
     let numbers = args.get("numbers").and_then(|v| if let Value::Bool(b) = v { Some(*b) } else { None });
     let mut panel = panel(args)?;
-    let label = args.str("label").into();
+    let label = args.str("colour").into();
     let range = Some((lo, hi));
     panel.layers =
         vec![Layer::HeatMap(HeatMap { rows, columns, values, row_names, column_names, label, numbers, range })];

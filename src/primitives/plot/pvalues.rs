@@ -9,7 +9,7 @@ pub static PVALUES: Primitive = Primitive {
     params: &[Param::new(
         "curves",
         Kind::Either(&[Kind::Array, Kind::Map]),
-        "rows `#{ m, p, p_lo, p_hi, test, betting_p, pairwise_p, cautions }` as `report.curve()` gives them, or a map from a name to \
+        "rows `#{ m, p, p_lo, p_hi, test, betting_p, pairwise_p, cautions }` as `risk::curve(report)` gives them, or a map from a name to \
          such rows: all that were asked together",
     )],
     options: &[

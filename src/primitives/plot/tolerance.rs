@@ -2,7 +2,7 @@ use super::common::{TITLE, warn_left_out};
 use crate::core::{Cx, Error, Result, Value};
 use crate::estimate::tolerance::Curve;
 use crate::plot::{self, Measure};
-use crate::primitives::tolerance::{CURVES, X, in_db, named};
+use crate::primitives::tolerance::{AXIS, CURVES, in_db, named};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
 pub static TOLERANCE: Primitive = Primitive {
@@ -10,9 +10,9 @@ pub static TOLERANCE: Primitive = Primitive {
     purpose: "Draws tolerance curves: mutual information and accuracy against the strength of a fault.",
     params: &[CURVES],
     options: &[
-        Param::new("y", Kind::Array, "a panel each: \"mi\", \"accuracy\", \"margin\"")
+        Param::new("measures", Kind::Array, "a panel each: \"mi\", \"accuracy\", \"margin\"")
             .or(Fallback::Absent("[\"mi\", \"accuracy\"]")),
-        X,
+        AXIS,
         TITLE,
     ],
     returns: "Figure",
@@ -36,11 +36,12 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         Value::Str(name) if name == "mi" => Ok(Measure::Information),
         Value::Str(name) if name == "accuracy" => Ok(Measure::Accuracy),
         Value::Str(name) if name == "margin" => Ok(Measure::Margin),
-        other => {
-            Err(Error::argument(format!("`y` must hold \"mi\", \"accuracy\" or \"margin\", got {}", other.summary())))
-        }
+        other => Err(Error::argument(format!(
+            "`measures` must hold \"mi\", \"accuracy\" or \"margin\", got {}",
+            other.summary()
+        ))),
     };
-    let measures = match args.get("y") {
+    let measures = match args.get("measures") {
         Some(Value::Array(names)) if !names.is_empty() => names.iter().map(measure).collect::<Result<_>>()?,
         _ => vec![Measure::Information, Measure::Accuracy],
     };

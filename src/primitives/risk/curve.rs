@@ -1,11 +1,11 @@
-//! `RiskReport.curve`.
+//! `risk::curve`.
 
 use crate::core::Value;
 use crate::estimate::risk::RiskReport;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
 
 pub static CURVE: Primitive = Primitive {
-    path: "RiskReport.curve",
+    path: "risk::curve",
     purpose: "The p-values of the tests and both risks against the size of the sample.",
     params: &[Param::new("report", Kind::Object("RiskReport"), "a report on all images")],
     options: &[
@@ -24,7 +24,7 @@ pub static CURVE: Primitive = Primitive {
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
-               risk::estimate(f, ds, #{ epsilon: 1 }).curve(#{ sizes: 4 }).len()",
+               risk::curve(risk::estimate(f, ds, #{ radius: 1 }), #{ sizes: 4 }).len()",
         result: "4",
     }],
     run: |cx, args| {

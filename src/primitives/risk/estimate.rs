@@ -16,8 +16,8 @@ use crate::space::{AnySpace, Space, Translate};
 static SEARCHES: Words<fn() -> Rc<dyn Search>, 4> = Words::new([
     ("strongest", || Rc::new(Strongest::default())),
     ("nearest", || Rc::new(Nearest)),
-    ("random", || Rc::new(Random)),
-    ("random2", || Rc::new(Random2)),
+    ("blind", || Rc::new(Random)),
+    ("blind_or_stay", || Rc::new(Random2)),
 ]);
 
 pub static ESTIMATE: Primitive = Primitive {
@@ -28,11 +28,11 @@ pub static ESTIMATE: Primitive = Primitive {
         Param::new(
             "ds",
             Kind::Object("Dataset"),
-            "the images; a torus, or with a margin of 3 epsilon pixels (2 epsilon for the random searches)",
+            "the images; a torus, or with a margin of 3 radius pixels (2 radius for the blind searches)",
         ),
     ],
     options: &[
-        Param::new("epsilon", Kind::Int, "translations by up to so much along either axis")
+        Param::new("radius", Kind::Int, "translations by up to so much along either axis")
             .range(1.0, 32.0)
             .unit("pixels")
             .or(Fallback::Int(5)),
@@ -43,7 +43,7 @@ pub static ESTIMATE: Primitive = Primitive {
         )
         .or(Fallback::Str("strongest")),
         Param::new("space", Kind::Object("Space"), "another finite space in place of the translations")
-            .or(Fallback::Absent("space::translate(epsilon)")),
+            .or(Fallback::Absent("space::translate(radius)")),
         TEST,
         DELTA,
         SIDES,
@@ -52,22 +52,22 @@ pub static ESTIMATE: Primitive = Primitive {
     ],
     returns: "a RiskReport, as from risk::report",
     notes: "`examine` and `risk::report` in one; each image is scored once at each point that is needed, 121 to 441 of them at \
-            epsilon 5, and 122 at most for the random searches. How many images a gap between the two errors needs, the report says: one of 0.001 \
+            radius 5, and 122 at most for the blind searches. How many images a gap between the two errors needs, the report says: one of 0.001 \
             about 400,000 on ImageNet.",
     source: "Werpachowski, György and Szepesvári 2019",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
-               risk::estimate(f, ds, #{ epsilon: 1 }).m",
+               risk::estimate(f, ds, #{ radius: 1 }).m",
         result: "20",
     }],
     run: |cx, args| {
-        if args.given("space") && args.given("epsilon") {
-            return Err(Error::argument("risk::estimate: give `epsilon` or `space`, not both"));
+        if args.given("space") && args.given("radius") {
+            return Err(Error::argument("risk::estimate: give `radius` or `space`, not both"));
         }
         let space: Rc<dyn Space> = match args.optional_object::<AnySpace>("space") {
             Some(space) => space.0.clone(),
-            None => Rc::new(Translate::new(args.count("epsilon"))?),
+            None => Rc::new(Translate::new(args.count("radius"))?),
         };
         let search: Rc<dyn Search> = match args.optional_object::<AnySearch>("search") {
             Some(search) => search.0.clone(),

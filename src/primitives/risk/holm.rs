@@ -13,7 +13,7 @@ use crate::primitives::{Example, Kind, Param, Primitive};
 
 pub static HOLM: Primitive = Primitive {
     path: "risk::holm",
-    purpose: "Corrects p-values of tests that were asked together (models, searches, epsilons) for their number, by Holm's method.",
+    purpose: "Corrects p-values of tests that were asked together (models, searches, radii) for their number, by Holm's method.",
     params: &[Param::new(
         "tests",
         Kind::Either(&[Kind::Array, Kind::Map]),

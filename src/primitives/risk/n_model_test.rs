@@ -25,7 +25,7 @@ pub static N_MODEL_TEST: Primitive = Primitive {
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
                let train = |seed| model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: seed });\n\
-               let reports = [1, 2, 3].map(|seed| risk::estimate(train.call(seed), ds, #{ epsilon: 1 }));\n\
+               let reports = [1, 2, 3].map(|seed| risk::estimate(train.call(seed), ds, #{ radius: 1 }));\n\
                risk::n_model_test(reports).n",
         result: "3",
     }],

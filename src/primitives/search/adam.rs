@@ -13,11 +13,11 @@ pub(in crate::primitives) const LR: Param =
 pub(in crate::primitives) const STEPS: Param =
     Param::new("steps", Kind::Int, "at most").range(1.0, 1e7).or(Fallback::Int(1000));
 pub(in crate::primitives) const BOUND: Param =
-    Param::new("bound", Kind::Float, "the largest magnitude after the first step, in the space's unit")
+    Param::new("first_radius", Kind::Float, "of the ball that changes stay in at the first step, in the space's unit")
         .range(1e-12, 1e9)
         .or(Fallback::Absent("none"));
 pub(in crate::primitives) const FACTOR: Param =
-    Param::new("factor", Kind::Float, "after every step the bound is so many times as large")
+    Param::new("growth", Kind::Float, "after every step the radius is so many times as large")
         .range(1.0, 1e3)
         .or(Fallback::Float(1.0));
 pub(in crate::primitives) const INCREMENT: Param =
@@ -44,15 +44,15 @@ pub static ADAM: Primitive = Primitive {
         LOSS,
     ],
     returns: "a Search",
-    notes: "After every step the perturbation is scaled back to the bound, and then the bound is relaxed: it begins small and grows, so \
+    notes: "After every step the perturbation is scaled back to the radius, and then the radius is relaxed: it begins small and grows, so \
             that `magnitude` of a row is close to the smallest that does it. An image that the model gets wrong as it stands stays as it \
             is; one that fails makes room for the next, so that the batch stays full. `queries` counts looks, the first one at the image \
             as it stands. A transcript of this search keeps the images: finding them again would take as long as finding them. With \
-            `steps` of examine it keeps those on the way too; an image that has failed stays where it is.",
+            `at_steps` of examine it keeps those on the way too; an image that has failed stays where it is.",
     source: "Kingma and Ba 2015; Dunn 2022, Sections 5.1.3 and 5.2.4",
     examples: &[Example {
-        code: "search::adam(#{ lr: 0.03, bound: 1, factor: 1.03, increment: 0.1 })",
-        result: "search adam(#{ lr: 0.03, steps: 1000, bound: 1.0, factor: 1.03, increment: 0.1 })",
+        code: "search::adam(#{ lr: 0.03, first_radius: 1, growth: 1.03, increment: 0.1 })",
+        result: "search adam(#{ lr: 0.03, steps: 1000, first_radius: 1.0, growth: 1.03, increment: 0.1 })",
     }],
     run: |_, args| {
         let betas = crate::primitives::generator::train::betas(args, (0.9, 0.999))?;
@@ -65,9 +65,9 @@ pub(in crate::primitives) fn adam(args: &Args, betas: (f64, f64)) -> Adam {
         steps: args.count("steps") as u32,
         lr: args.float("lr"),
         betas,
-        bound: args.optional_float("bound").map(|first| Bound {
+        bound: args.optional_float("first_radius").map(|first| Bound {
             first,
-            factor: args.float("factor"),
+            factor: args.float("growth"),
             increment: args.float("increment"),
         }),
         shortfall: LOSSES.of(args, "loss"),

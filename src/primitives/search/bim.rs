@@ -40,9 +40,9 @@ pub static BIM: Primitive = Primitive {
     ],
     returns: "a Search",
     notes: "x + eps g / |g| in l2, x + eps sign(g) in linf, g the gradient of the cross entropy of the label, or minus that of the target. \
-            Images are not projected unless the space has a radius (`within`, or `levels`), nor clipped unless it has `bounds`; with \
+            Images are not projected unless the space has a radius (`radius`, or `levels`), nor clipped unless it has `bounds`; with \
             both it is projected gradient descent (PGD), by `start: \"random\"` with a random start, drawn from the seed of examine. It goes all its steps, also when an image fails \
-            earlier: `steps: \"all\"` of examine notes every one of them, so that one trajectory gives a whole curve.\n\n\
+            earlier: `at_steps: \"all\"` of examine notes every one of them, so that one trajectory gives a whole curve.\n\n\
             `vanished` is true of an image whose gradient was 0 at some step, where it stays put. With gradient: \"mean\" it is where the \
             squared length is below 1e-12: there steps shrink to almost nothing, as where the model is confident, which is what ends the \
             curves of the paper's Figure 1b early.",
@@ -52,7 +52,7 @@ pub static BIM: Primitive = Primitive {
         Example {
             code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
                    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
-                   let t = examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::bim(#{ steps: 5 }), steps: \"all\" });\n\
+                   let t = examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::bim(#{ steps: 5 }), at_steps: \"all\" });\n\
                    t.len()",
             result: "120",
         },

@@ -11,7 +11,7 @@ pub static POLICY: Primitive = Primitive {
     purpose: "Reinforcement learning: a recurrent network draws settings factor by factor, and learns which of them fail.",
     params: &[],
     options: &[
-        Param::new("steps", Kind::Int, "questions per image").range(1.0, 1e7).or(Fallback::Int(1000)),
+        Param::new("questions", Kind::Int, "of the model about each image").range(1.0, 1e7).or(Fallback::Int(1000)),
         Param::new("batch", Kind::Int, "questions between two steps of learning").range(1.0, 4096.0).or(Fallback::Int(16)),
         Param::new("bins", Kind::Int, "choices that every range is cut into").range(2.0, 10_000.0).or(Fallback::Int(100)),
         Param::new("hidden", Kind::Int, "numbers in the network's state").range(1.0, 1024.0).or(Fallback::Int(64)),
@@ -27,11 +27,11 @@ pub static POLICY: Primitive = Primitive {
             .or(Fallback::Absent("as the space has them")),
     ],
     returns: "a Search",
-    notes: "Needs scores only. The loss is the lead of the best wrong score, below 0 where the image is read rightly, or with objective::misclassify().cross_entropy() the cross entropy, as the paper has it. It learns late: in its first hundreds of questions it does about as well as search::sample, while search::bayes is far ahead; \
-            `last` of t.worst() shows what it has learnt. P(s) = prod_c P(psi_c | psi_1 .. psi_c-1), each factor a softmax over its choices from the state of an LSTM whose input \
+    notes: "Needs scores only. The loss is the lead of the best wrong score, below 0 where the image is read rightly, or with objective::misclassify().cross_entropy() the cross entropy, as the paper has it. It learns late: in its first hundreds of questions it does about as well as search::random, while search::bayes is far ahead; \
+            `last` of robustness::worst(t) shows what it has learnt. P(s) = prod_c P(psi_c | psi_1 .. psi_c-1), each factor a softmax over its choices from the state of an LSTM whose input \
             is what was chosen before; the gradient is (1/B) sum_b sum_c grad ln P(psi_c | ..) (R_b - baseline), R the loss. The first \
             questions are uniform. Every image has a network of its own; all are asked at once. Ranges are cut into bins as wide as each other and asked \
-            in the middle; whole numbers and choices are as they are; chance is drawn, not learnt. `queries` is steps + 1: the image \
+            in the middle; whole numbers and choices are as they are; chance is drawn, not learnt. `queries` is questions + 1: the image \
             is scored once as it stands. The paper's formula has no baseline (`baseline: 0`): with it losses need not be above 0 to teach \
             anything. It publishes no sizes and rates: these are this program's own.",
     source: "Shu, Liu, Qiu and Yuille, AAAI 2020; Williams 1992",
@@ -39,7 +39,7 @@ pub static POLICY: Primitive = Primitive {
         code: "let f = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m, 1 - m], 1) }, #{ classes: 2 });\n\
                let ds = data::glyphs(#{ n: 3, size: 16, seed: 1 }).relabel(|row| 0);\n\
                let dim = space::factors([#{ name: \"light\", min: 0, max: 1 }], |z, s| z * s.light);\n\
-               let t = examine(f, ds, #{ space: dim, search: search::policy(#{ steps: 200 }) });\n\
+               let t = examine(f, ds, #{ space: dim, search: search::policy(#{ questions: 200 }) });\n\
                t.questions(\"light\").shape",
         result: "[3, 200]",
     }],
@@ -53,7 +53,7 @@ pub static POLICY: Primitive = Primitive {
             _ => vec![],
         };
         Ok(Value::object(AnySearch(Rc::new(Policy {
-            steps: args.count("steps"),
+            steps: args.count("questions"),
             batch: args.count("batch"),
             bins: args.count("bins"),
             hidden: args.int("hidden"),

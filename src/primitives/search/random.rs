@@ -3,21 +3,22 @@
 use std::rc::Rc;
 
 use crate::core::Value;
-use crate::primitives::{Example, Primitive};
-use crate::search::{AnySearch, Random};
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+use crate::search::{AnySearch, Sample};
 
 pub static RANDOM: Primitive = Primitive {
     path: "search::random",
-    purpose: "Moves a correct image to a point of a finite space drawn at random, whether or not it is misclassified there.",
+    purpose: "Tries points at random, each factor drawn uniformly from its range or choices, and keeps the worst.",
     params: &[],
-    options: &[],
+    options: &[Param::new("questions", Kind::Int, "of the model about each image")
+        .range(1.0, 1e7)
+        .or(Fallback::Int(100))],
     returns: "a Search",
-    notes: "The draw is uniform over the points other than the image itself and follows from the call's seed and the image's \
-            row. A misclassified image stays. The density of a misclassified outcome is exact: h_g = 1 / (1 + c / |V|), c the \
-            correctly classified among the |V| points that may lead to it (Eq. 9); T_i lies in [-1/2, |V| / (|V| + 1)]. A \
-            correct outcome counts with loss 0, so its density is left unknown. A baseline: far weaker than \
-            search::strongest, but at most |V| + 2 points are scored per image, and a margin of 2 epsilon is enough.",
-    source: "Werpachowski, György and Szepesvári 2019, Appendix B and Eq. 9",
-    examples: &[Example { code: "search::random()", result: "search random()" }],
-    run: |_, _| Ok(Value::object(AnySearch(Rc::new(Random)))),
+    notes: "Draws are independent of each other and of the losses: the yardstick for searches that learn. Each image has a random \
+            stream of its own, made from the call's seed and the image's row, so that other rows do not change its points. A \
+            row tells of the point with the largest loss, or, if none fails, the one nearest to failing; the first of \
+            equal ones. Translations, flips, turns and other finite changes are drawn as whole numbers and choices. A choice that is drawn twice is scored twice. `queries` is questions + 1: the image is scored once as it stands, for `before`.",
+    source: "the baseline of Shu, Liu, Qiu and Yuille, AAAI 2020",
+    examples: &[Example { code: "search::random(#{ questions: 20 })", result: "search random(#{ questions: 20 })" }],
+    run: |_, args| Ok(Value::object(AnySearch(Rc::new(Sample { n: args.count("questions") })))),
 };

@@ -28,7 +28,7 @@ pub static FACTORS: Primitive = Primitive {
             whole tensors, not on pixels. What it answers must follow from the image and the factors alone, and have the \
             image's shape. Pixels that are not finite or lie outside [0, 1] are refused (within 0.0001 they are moved to the \
             bound): end with `.clamp(0, 1)` where cutting off is meant. In a transcript `point` is a map from factor to value, \
-            `magnitude` 0 and `weight` unknown. search::sample works on any factors, search::strongest where all have \
+            `magnitude` 0 and `weight` unknown. search::random works on any factors, search::strongest where all have \
             choices. The closure's text is not part of the space's identity. A run that is resumed does not call it again \
             for what was scored before: variables that it changes elsewhere are not restored.",
     source: "",
@@ -42,7 +42,7 @@ pub static FACTORS: Primitive = Primitive {
                    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
                    let shade = [#{ name: \"light\", min: 0, max: 1 }, #{ name: \"ink\", choices: [\"dark\", \"light\"] }];\n\
                    let space = space::factors(shade, |z, s| if s.ink == \"dark\" { z * s.light } else { 1 - z });\n\
-                   let t = examine(f, ds, #{ space: space, search: search::sample(#{ n: 5 }) });\n\
+                   let t = examine(f, ds, #{ space: space, search: search::random(#{ questions: 5 }) });\n\
                    t[0].point.keys()",
             result: "[ink, light]",
         },

@@ -38,7 +38,7 @@ pub static LATENT: Primitive = Primitive {
         BEFORE,
         SCALED,
         SAMPLES,
-        Param::new("within", Kind::Float, "the largest length of a perturbation")
+        Param::new("radius", Kind::Float, "the largest length of a perturbation")
             .range(1e-12, 1e9)
             .or(Fallback::Absent("any")),
         Param::new("directions", Kind::Int, "as many random directions in place of all activations: see the notes")
@@ -53,8 +53,8 @@ pub static LATENT: Primitive = Primitive {
             the first layer are computed once per image. Standard deviations are measured once per generator and kept in \
             ~/.cache/viva where that took more than 10 seconds.\n\n\
             Without `directions` gradients drive it: search::adam, search::bim. With them its points are settings of factors \"direction 1\" and so on: how \
-            far the perturbation goes along each of so many random directions at right angles, `within` / sqrt(directions) at most. \
-            Searches that need only scores go there: search::bayes, policy, sample, strongest with a `grid`.",
+            far the perturbation goes along each of so many random directions at right angles, `radius` / sqrt(directions) at most. \
+            Searches that need only scores go there: search::bayes, policy, random, strongest with a `grid`.",
     source: "Dunn 2022, Section 5.1.3",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 40, size: 28, seed: 1 });\n\
@@ -86,6 +86,6 @@ pub(in crate::primitives) fn options(args: &Args, generator: &Generator) -> Resu
         layers,
         before_activation: args.bool("before_activation"),
         samples: args.bool("scaled").then(|| args.count("samples")),
-        within: args.optional_float("within"),
+        within: args.optional_float("radius"),
     })
 }

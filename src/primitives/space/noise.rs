@@ -16,7 +16,7 @@ pub static NOISE: Primitive = Primitive {
     options: &[BOUNDS],
     returns: "a Space; its `levels` are standard deviations in place of `sigma`",
     notes: "Which noise it is, is a factor of its own, `draw`, so that a point says all: the same number gives the same noise at every \
-            standard deviation and on every device. search::sweep takes one draw per image, search::sample the worst of several.",
+            standard deviation and on every device. search::sweep takes one draw per image, search::random the worst of several.",
     source: "Galloway, Golubeva and Taylor 2018, Section 2",
     examples: &[Example { code: "space::noise(0.5)", result: "space noise(0.5)" }],
     run: |_, args| Ok(Value::object(AnySpace(Rc::new(Noise::new(args.float("sigma"), super::bounds(args)?)?)))),

@@ -14,13 +14,9 @@ pub static PIXELS: Primitive = Primitive {
     purpose: "Every pixel by itself: perturbations, free or within a ball.",
     params: &[Param::new("norm", NORMS.kind(), "how the size of a perturbation is measured")],
     options: &[
-        Param::new(
-            "within",
-            Kind::Float,
-            "the radius of the ball that perturbations stay in, in units of pixel values",
-        )
-        .range(1e-12, 1e9)
-        .or(Fallback::Absent("no ball")),
+        Param::new("radius", Kind::Float, "the radius of the ball that changes stay in, in units of pixel values")
+            .range(1e-12, 1e9)
+            .or(Fallback::Absent("no ball")),
         BOUNDS,
     ],
     returns: "a Space; its `levels` are radii",
@@ -29,12 +25,12 @@ pub static PIXELS: Primitive = Primitive {
             radii that reach from any image to any other.",
     source: "",
     examples: &[Example {
-        code: "space::pixels(\"linf\", #{ within: 0.3, bounds: [0, 1] })",
-        result: "space pixels(\"linf\", #{ within: 0.3, bounds: [0.0, 1.0] })",
+        code: "space::pixels(\"linf\", #{ radius: 0.3, bounds: [0, 1] })",
+        result: "space pixels(\"linf\", #{ radius: 0.3, bounds: [0.0, 1.0] })",
     }],
     run: |_, args| {
         let norm = NORMS.of(args, "norm");
-        let space = Pixels::new(norm, args.optional_float("within"), super::bounds(args)?)?;
+        let space = Pixels::new(norm, args.optional_float("radius"), super::bounds(args)?)?;
         Ok(Value::object(AnySpace(Rc::new(space))))
     },
 };

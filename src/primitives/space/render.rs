@@ -45,7 +45,7 @@ pub static RENDER: Primitive = Primitive {
         Example {
             code: "let ds = data::objects([\"mug\", \"lamp\"], #{ n: 4, size: 32, seed: 1 });\n\
                    let f = model::train(data::views(ds, #{ seed: 1 }), #{ arch: [net::flatten(), net::linear(2)], epochs: 2, seed: 1 });\n\
-                   let t = examine(f, ds, #{ space: space::render(#{ factors: #{ background: [\"white\", \"sky\"], roll: 0 } }), search: search::sample(#{ n: 20 }) });\n\
+                   let t = examine(f, ds, #{ space: space::render(#{ factors: #{ background: [\"white\", \"sky\"], roll: 0 } }), search: search::random(#{ questions: 20 }) });\n\
                    t[0].point.keys().len()",
             result: "11",
         },

@@ -9,14 +9,14 @@ use crate::space::{About, Affine, AnySpace, Translate};
 
 pub static TRANSLATE: Primitive = Primitive {
     path: "space::translate",
-    purpose: "Translations of the image's content by whole pixels, up to `epsilon` down or up and to either side.",
-    params: &[Param::new("epsilon", Kind::Int, "the largest shift along either axis").range(1.0, 32.0).unit("pixels")],
+    purpose: "Translations of the image's content by whole pixels, up to `radius` down or up and to either side.",
+    params: &[Param::new("radius", Kind::Int, "the largest shift along either axis").range(1.0, 32.0).unit("pixels")],
     options: &[FILL.or(Fallback::Absent("nothing is made up at the border"))],
-    returns: "a Space of (2 epsilon + 1)^2 - 1 translations; with `fill` one of factors dy and dx, whose `levels` are pixels",
-    notes: "Without `fill` nothing is made up at the border. Images on a torus are rolled, and 2 epsilon + 1 may not exceed their side; images \
-            with a margin move their crop window, and the densities that risk:: needs ask for 3 epsilon pixels of margin; \
+    returns: "a Space of (2 radius + 1)^2 - 1 translations; with `fill` one of factors dy and dx, whose `levels` are pixels",
+    notes: "Without `fill` nothing is made up at the border. Images on a torus are rolled, and 2 radius + 1 may not exceed their side; images \
+            with a margin move their crop window, and the densities that risk:: needs ask for 3 radius pixels of margin; \
             images without either are refused. With `fill` any images can be moved, and there are no densities; \
-            search::strongest tries all of them, search::sample(#{ n: 10 }) the worst of ten, search::sweep the corner.",
+            search::strongest tries all of them, search::random(#{ questions: 10 }) the worst of ten, search::sweep the corner.",
     source: "Werpachowski, György and Szepesvári 2019, Section 5.1",
     examples: &[
         Example { code: "space::translate(5)", result: "space translate(5)" },
@@ -24,9 +24,9 @@ pub static TRANSLATE: Primitive = Primitive {
     ],
     run: |_, args| {
         if !args.given("fill") {
-            return Ok(Value::object(AnySpace(Rc::new(Translate::new(args.count("epsilon"))?))));
+            return Ok(Value::object(AnySpace(Rc::new(Translate::new(args.count("radius"))?))));
         }
-        let (epsilon, fill) = (args.count("epsilon") as f64, super::fill(args)?);
-        Ok(Value::object(AnySpace(Rc::new(Affine::new(0.0, epsilon, true, About::Centre, fill)?))))
+        let (radius, fill) = (args.count("radius") as f64, super::fill(args)?);
+        Ok(Value::object(AnySpace(Rc::new(Affine::new(0.0, radius, true, About::Centre, fill)?))))
     },
 };

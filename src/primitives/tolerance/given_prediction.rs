@@ -1,11 +1,11 @@
-//! `ToleranceCurve.given_prediction`.
+//! `tolerance::given_prediction`.
 
 use crate::core::Value;
 use crate::estimate::tolerance::Curve;
 use crate::primitives::{Example, Kind, Param, Primitive};
 
 pub static GIVEN_PREDICTION: Primitive = Primitive {
-    path: "ToleranceCurve.given_prediction",
+    path: "tolerance::given_prediction",
     purpose: "p(Y | T): how the labels are distributed among the images that are taken for each class.",
     params: &[
         Param::new("curve", Kind::Object("ToleranceCurve"), "from tolerance::curve or tolerance::measure"),
@@ -19,7 +19,7 @@ pub static GIVEN_PREDICTION: Primitive = Primitive {
         code: "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });\n\
                let c = tolerance::measure(f, ds, #{ space: space::noise(), levels: [1] });\n\
-               c.given_prediction(1).shape",
+               tolerance::given_prediction(c, 1).shape",
         result: "[10, 10]",
     }],
     run: |_, args| Ok(Value::tensor(args.object::<Curve>("curve").given_prediction(args.float("at"))?)),

@@ -34,7 +34,7 @@ pub static MEASURE: Primitive = Primitive {
     ],
     returns: "a ToleranceCurve",
     notes: "examine and tolerance::curve in one. A search along gradients takes one trajectory per image and target for the whole \
-            curve: every step is a point of it. Of more than 250 steps as many are noted, closer together at the beginning; `steps: \"all\"` notes \
+            curve: every step is a point of it. Of more than 250 steps as many are noted, closer together at the beginning; `at_steps: \"all\"` notes \
             every one, at 100 bytes per image and step.",
     source: "Galloway, Golubeva and Taylor 2018, Sections 2 and 3",
     examples: &[Example {
@@ -51,7 +51,7 @@ pub static MEASURE: Primitive = Primitive {
         let mut steps = steps(args, &*search)?;
         if let Some(last) = trajectories(&*search).and_then(GradientSearch::length)
             && levels.is_empty()
-            && !args.given("steps")
+            && !args.given("at_steps")
         {
             steps = thinned(last);
         }

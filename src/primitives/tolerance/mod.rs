@@ -66,13 +66,13 @@ pub fn named(value: &Value) -> Result<Vec<Named>> {
 
 /// Whether the axis is in dB: as asked, or where all curves are of faults that are added to the image.
 pub fn in_db<'a>(args: &Args, mut curves: impl Iterator<Item = &'a Curve>) -> bool {
-    AXES.given(args, "x").unwrap_or_else(|| curves.all(|curve| curve.additive))
+    AXES.given(args, "axis").unwrap_or_else(|| curves.all(|curve| curve.additive))
 }
 
 /// Whether it is in dB.
 static AXES: Words<bool, 2> = Words::new([("snr", true), ("level", false)]);
 
-pub const X: Param = Param::new("x", AXES.kind(), "the axis: the signal-to-noise ratio in dB, or the levels or steps")
+pub const AXIS: Param = Param::new("axis", AXES.kind(), "the signal-to-noise ratio in dB, or the levels or steps")
     .or(Fallback::Absent("snr where all faults are added to the image, else level"));
 
 pub const CURVES: Param = Param::new(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{CURVES, Named, X, in_db, named};
+use super::{AXIS, CURVES, Named, in_db, named};
 use crate::core::{Cautions, Error, Value};
 use crate::estimate::tolerance::{Curve, Summary, percent, populations};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
@@ -12,7 +12,7 @@ pub static SUMMARY: Primitive = Primitive {
     purpose: "A table that sets tolerance curves side by side.",
     params: &[CURVES],
     options: &[
-        X,
+        AXIS,
         Param::new("from", Kind::Float, "where the area begins").or(Fallback::Absent("where all curves have begun")),
         Param::new("to", Kind::Float, "where the area ends").or(Fallback::Absent("where the first curve ends")),
     ],
@@ -47,7 +47,7 @@ pub static SUMMARY: Primitive = Primitive {
         let units: Vec<&str> = all().map(|curve| curve.unit).collect();
         if !in_db && units.windows(2).any(|pair| pair[0] != pair[1]) {
             return Err(Error::argument(format!("curves over different units: {}", units.join(", ")))
-                .hint("x: \"snr\" compares faults that are added to the image"));
+                .hint("axis: \"snr\" compares faults that are added to the image"));
         }
         if let (Some(from), Some(to)) = (from, to)
             && from != to

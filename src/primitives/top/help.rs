@@ -1,5 +1,5 @@
-use crate::core::{Cx, Error, Result, Value, suggestion};
-use crate::primitives::{Args, Example, Kind, PRIMITIVES, Param, Primitive, reference};
+use crate::core::{Cx, Error, Result, Value};
+use crate::primitives::{Args, Example, Kind, PRIMITIVES, Param, Primitive, former, reference};
 
 pub static HELP: Primitive = Primitive {
     path: "help",
@@ -24,7 +24,8 @@ fn run(_cx: &Cx, args: &Args) -> Result<Value> {
         Some(text) => Ok(Value::Str(text)),
         None => {
             let known = PRIMITIVES.iter().map(|p| p.path);
-            Err(Error::argument(format!("help: nothing is called {name:?}")).hint(suggestion(name, known)))
+            Err(Error::argument(format!("help: nothing is called {name:?}"))
+                .hint(former::function_or(name, name, known)))
         }
     }
 }

@@ -1,8 +1,8 @@
 use super::Command;
-use crate::core::{Error, Result, Value, suggestion, wrapped};
+use crate::core::{Error, Result, Value, wrapped};
 use crate::primitives::reference::stdlib_page;
 use crate::primitives::stdlib::stdlib_names;
-use crate::primitives::{PRIMITIVES, reference};
+use crate::primitives::{PRIMITIVES, former, reference};
 use crate::repl::prompt::{Next, Prompt};
 use crate::term::width;
 
@@ -26,7 +26,7 @@ fn run(prompt: &mut Prompt, name: &str) -> Result<Next> {
         let modules = stdlib_names();
         let known: Vec<&str> =
             PRIMITIVES.iter().flat_map(|p| [p.path, p.name()]).chain(modules.iter().map(String::as_str)).collect();
-        return Err(Error::argument(format!("nothing is called {name:?}")).hint(suggestion(name, known)));
+        return Err(Error::argument(format!("nothing is called {name:?}")).hint(former::function_or(name, name, known)));
     };
     let mut lines = page.lines();
     let first = wrapped(lines.next().unwrap_or(""), width().min(WIDEST) - 4).replace('\n', "\n    ");
