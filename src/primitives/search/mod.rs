@@ -4,7 +4,6 @@ pub mod adam;
 pub mod adef;
 pub mod bayes;
 pub mod bim;
-pub mod measures;
 pub mod nearest;
 pub mod policy;
 pub mod questions;
