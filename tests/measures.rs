@@ -9,7 +9,7 @@ use viva::script::Session;
 const MODEL: &str = r#"
     let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 });
     let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
-    let all = search::measures().map(|measure| measure.name);
+    let all = measures().map(|measure| measure.name);
     let few = ds.take(12);
 "#;
 

@@ -44,7 +44,7 @@ const EVERYTHING: &str = r#"
     let begun = examine(f, few, #{ space: ball, search: search::bim(#{ steps: 3, start: "random" }), at_steps: "all", batch: 5 });
     let anew = examine(f, few, #{ space: ball, search: search::bim(#{ steps: 2, start: "random", restarts: 2 }), batch: 7 });
     let moved = examine(f, few, #{ space: space::translate(1), search: search::random(#{ questions: 5 }), batch: 7 });
-    let all = search::measures().map(|measure| measure.name);
+    let all = measures().map(|measure| measure.name);
     let measured = [
         examine(f, few, #{ space: space::translate(1), search: search::strongest(), measures: all, batch: 64 }),
         examine(noisy, few, #{ space: space::noise(), search: search::sweep(), levels: [0.1, 1], measures: ["nll", "top5"], batch: 8 }),

@@ -67,7 +67,7 @@ pub(super) fn steps(args: &Args, search: &dyn Search) -> Result<Vec<u32>> {
 const MEASURES: Param = Param::new(
     "measures",
     Kind::Several(&NAMES),
-    "what is measured of every row beside what each holds; search::measures() says what they are",
+    "what is measured of every row beside what each holds; measures() says what they are",
 )
 .observing()
 .or(Fallback::Absent("none"));

@@ -1,5 +1,6 @@
 //! Every function that scripts can call, one file each, listed here one line each.
 
+pub mod calibration;
 pub mod data;
 pub mod declared;
 pub mod examine;
@@ -155,6 +156,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &net::stochastic_depth::STOCHASTIC_DEPTH,
     &net::subsample::SUBSAMPLE,
     &examine::EXAMINE,
+    &top::measures::MEASURES_LISTED,
     &space::translate::TRANSLATE,
     &space::flip::FLIP,
     &space::turn::TURN,
@@ -179,7 +181,6 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::bim::BIM,
     &search::adef::ADEF,
     &search::adam::ADAM,
-    &search::measures::MEASURES_LISTED,
     &search::transcript::LEN,
     &search::transcript::COLUMN_OF,
     &search::transcript::FILTER,
@@ -211,6 +212,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &robustness::WORST,
     &robustness::EXPECTED,
     &robustness::MARGINAL,
+    &calibration::measure::MEASURE,
     &tolerance::measure::MEASURE,
     &tolerance::curve::CURVE,
     &tolerance::summary::SUMMARY,
@@ -231,6 +233,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &plot::animation::ANIMATION,
     &plot::pvalues::PVALUES,
     &plot::risks::RISKS,
+    &plot::reliability::RELIABILITY,
     &plot::tolerance::TOLERANCE,
     &plot::examiner::EXAMINER,
     &plot::figure::TITLE,
@@ -253,6 +256,7 @@ pub static NAMESPACES: &[(&str, &str)] = &[
     ("objective", "what counts as failing"),
     ("risk", "estimates of the error, and the tests that tell whether a model has seen its test set"),
     ("robustness", "the worst case by the number of questions, the mean beside it, and which factors do the harm"),
+    ("calibration", "whether a model is right as often as it says"),
     ("tolerance", "how a model's predictions degrade as a fault of its input grows"),
     ("info", "what predictions tell of labels, in bits, and how loud a fault is, in dB"),
     ("plot", "figures"),

@@ -1,5 +1,7 @@
 //! The types that scripts meet, with their fields: what `viva doc Dataset` lists beside the methods.
 
+use crate::estimate::calibration;
+
 /// What `value.name` answers.
 pub struct Field {
     pub name: &'static str,
@@ -22,6 +24,49 @@ pub struct Type {
 const fn field(name: &'static str, kind: &'static str, doc: &'static str) -> Field {
     Field { name, kind, doc }
 }
+
+/// The fields of a calibration: those of its scores, and the others.
+const CALIBRATION: [Field; calibration::FIELDS.len()] = {
+    let none = [
+        field(
+            "bins",
+            "an array of maps",
+            "`from, to, rows, confidence, accuracy, accuracy_lo, accuracy_hi` of every bin, as the figure shows them",
+        ),
+        field("binning", "a string", "whether bins are of equal \"width\" or \"mass\""),
+        field("rows", "an int", "how many images it is of"),
+        field("at", "a string", "the level or the step that all rows have in common; empty where they have none"),
+        field(
+            "cautions",
+            "an array of strings",
+            "why it may not mean what it seems to; empty where nothing was noticed",
+        ),
+    ];
+    let ends = [
+        "",
+        "lower end of its interval at 95%",
+        "upper end",
+        "what a calibrated model shows in the mean, by chance alone",
+    ];
+    let mut fields = [const { field("", "", "") }; calibration::FIELDS.len()];
+    let (mut place, mut score) = (0, 0);
+    while score < calibration::SCORES.len() {
+        let own = calibration::SCORES[score];
+        let mut number = 0;
+        while number < own.fields.len() {
+            let doc = if number == 0 { own.purpose } else { ends[number] };
+            fields[place] = field(own.fields[number], "a float, or () where it is not known", doc);
+            (place, number) = (place + 1, number + 1);
+        }
+        score += 1;
+    }
+    let mut other = 0;
+    while place < fields.len() {
+        fields[place] = field(none[other].name, none[other].kind, none[other].doc);
+        (place, other) = (place + 1, other + 1);
+    }
+    fields
+};
 
 /// All types, in the order of the reference pages.
 pub static TYPES: &[Type] = &[
@@ -291,6 +336,12 @@ pub static TYPES: &[Type] = &[
                 "why it may not mean what it seems to; empty where nothing was noticed",
             ),
         ],
+        elements: "",
+    },
+    Type {
+        name: "Calibration",
+        purpose: "Whether a model is right as often as it says, where a search left its images.",
+        fields: &CALIBRATION,
         elements: "",
     },
     Type {

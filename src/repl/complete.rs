@@ -279,6 +279,8 @@ fn words(param: &Param) -> Vec<String> {
         found.clear();
     } else if param.doc.contains("model::archs()") {
         found.extend(crate::model::zoo::archs().map(String::from));
+    } else if param.doc.contains("measures()") {
+        found.extend(crate::search::measure::MEASURES.iter().map(|measure| measure.name.to_string()));
     }
     found
 }

@@ -1,9 +1,11 @@
 //! Outcomes to numbers. An estimate reads transcripts and never runs a model.
 
+pub mod calibration;
 mod image_quality;
 pub mod independence;
 mod marginal;
 pub mod n_model;
+mod population;
 pub mod protocol;
 pub mod replications;
 pub mod risk;

@@ -1,9 +1,9 @@
 //! The examiner's result by step (Shu, Liu, Qiu and Yuille, AAAI 2020): the worst case found so far, the last answer, and the mean.
 
 use serde_json::json;
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, number};
+use crate::maths::means::student;
 use crate::maths::shares::wilson;
 use crate::search::{Row, Transcript};
 
@@ -160,14 +160,8 @@ fn within_unit(interval: Interval) -> Interval {
 
 /// With Student's interval; of one number, none is known.
 fn mean(numbers: &[f64]) -> Interval {
-    let n = numbers.len() as f64;
-    let value = numbers.iter().sum::<f64>() / n;
-    let variance = numbers.iter().map(|x| (x - value).powi(2)).sum::<f64>() / (n - 1.0);
-    let reach = match StudentsT::new(0.0, 1.0, n - 1.0) {
-        Ok(law) if variance.is_finite() => law.inverse_cdf(0.975) * (variance / n).sqrt(),
-        _ => f64::NAN,
-    };
-    Interval { value, lo: value - reach, hi: value + reach }
+    let (value, lo, hi) = student(numbers);
+    Interval { value, lo, hi }
 }
 
 /// What a column is called, and where it is found in a step.

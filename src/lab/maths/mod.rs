@@ -2,9 +2,11 @@
 
 pub mod bernstein;
 pub mod betting;
+pub mod calibration;
 pub mod gaussian_process;
 pub mod holm;
 pub mod information;
+pub mod means;
 pub mod power;
 pub mod shares;
 pub mod survival;

@@ -14,6 +14,7 @@ mod marker;
 mod palette;
 mod papers;
 mod picture;
+mod reliability;
 mod scale;
 mod tiles;
 mod tolerance;
@@ -25,4 +26,5 @@ pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, Rule, Series, Spread
 pub use palette::{DASHES, MARKERS, Marker, Rgb, SERIES, viridis};
 pub use papers::{pvalues, risks};
 pub use picture::Picture;
+pub use reliability::reliability;
 pub use tolerance::{Measure, tolerance};

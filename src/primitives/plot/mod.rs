@@ -10,6 +10,7 @@ pub mod histogram;
 pub mod images;
 pub mod line;
 pub mod pvalues;
+pub mod reliability;
 pub mod risks;
 pub mod scatter;
 pub mod tolerance;

@@ -6,7 +6,6 @@ pub mod bayes;
 pub mod bim;
 pub mod blind;
 pub mod blind_or_stay;
-pub mod measures;
 pub mod nearest;
 pub mod policy;
 pub mod questions;

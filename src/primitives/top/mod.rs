@@ -2,6 +2,7 @@
 
 pub mod arg;
 pub mod help;
+pub mod measures;
 pub mod save;
 pub mod settings;
 pub mod show;

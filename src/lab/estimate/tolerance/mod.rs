@@ -15,11 +15,11 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use super::population::Population;
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, number};
 use crate::maths::information::Estimator;
 use crate::search::{Row, Transcript};
 use interval::{Measured, Sample};
-use population::Population;
 
 /// How a curve is estimated.
 #[derive(Debug, Clone, Copy)]

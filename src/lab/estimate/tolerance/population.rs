@@ -1,38 +1,7 @@
-//! Which images curves are of: what may be drawn into one figure without a word, and what not.
+//! What must be said of curves that are drawn into one figure.
 
 use super::Curve;
-use crate::core::{Cautions, Digest, Object, number};
-use crate::search::Transcript;
-
-/// Which images were examined, with which labels, and from which data.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Population {
-    /// Of ids and labels.
-    labels: Digest,
-    /// Of the images' data set.
-    data: Digest,
-}
-
-impl Population {
-    pub(super) fn of(transcript: &Transcript) -> Self {
-        let mut labels: Vec<(u32, i32)> = transcript.rows.iter().map(|row| (row.id, row.label)).collect();
-        labels.sort_unstable();
-        labels.dedup();
-        let bytes: Vec<u8> =
-            labels.iter().flat_map(|(id, label)| [id.to_le_bytes(), label.to_le_bytes()]).flatten().collect();
-        Self { labels: Digest::of(&bytes), data: transcript.of.data.digest() }
-    }
-
-    #[cfg(test)]
-    pub(super) fn none() -> Self {
-        Self { labels: Digest::of(b""), data: Digest::of(b"") }
-    }
-
-    /// Whether ids and labels are the same, so that H(Y) is.
-    pub fn same_labels(&self, other: &Self) -> bool {
-        self.labels == other.labels
-    }
-}
+use crate::core::{Cautions, number};
 
 /// What to say of curves side by side: their own cautions, by name, and whether they are of different images.
 pub fn populations(curves: &[(String, &Curve)]) -> Cautions {

@@ -1,4 +1,4 @@
-//! `search::measures`.
+//! `measures`.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use crate::primitives::{Example, Primitive};
 use crate::search::measure::{MEASURES, Measure};
 
 pub static MEASURES_LISTED: Primitive = Primitive {
-    path: "search::measures",
+    path: "measures",
     purpose: "What `measures` of `examine` can ask for.",
     params: &[],
     options: &[],
-    returns: "an array of maps: `name`, `holds` (\"a float\", \"an int\" or \"a bool\"), `unit`, which may be empty, and `is`, what it is",
+    returns: "an array of maps: `name`, `holds` (\"a float\", \"an int\" or \"a bool\"), `unit`, which may be empty, and `what`, in words",
     notes: "All are of the image where the search left it, and of the softmax of its scores unless they say otherwise.",
     source: "",
     examples: &[
-        Example { code: "search::measures()[0].is", result: "the highest softmax probability" },
-        Example { code: "search::measures().filter(|m| m.name == \"nll\")[0].unit", result: "nats" },
+        Example { code: "measures()[0].what", result: "the highest softmax probability" },
+        Example { code: "measures().filter(|m| m.name == \"nll\")[0].unit", result: "nats" },
     ],
     run: |_, _| {
         let map = |measure: &&Measure| {
@@ -25,7 +25,7 @@ pub static MEASURES_LISTED: Primitive = Primitive {
                 ("name".to_string(), text(measure.name)),
                 ("holds".to_string(), text(measure.holds.words())),
                 ("unit".to_string(), text(measure.unit)),
-                ("is".to_string(), text(measure.purpose)),
+                ("what".to_string(), text(measure.purpose)),
             ]))
         };
         Ok(Value::Array(MEASURES.iter().map(map).collect()))

@@ -1,0 +1,142 @@
+//! Calibration of a model where a search left its images: whether it is right as often as it says. Each score is a file, listed in
+//! `SCORES`; a score that is the mean of a measure of rows needs that measure among the transcript's columns.
+
+mod accuracy;
+mod brier;
+mod confidence;
+mod ece;
+mod mce;
+mod nll;
+mod result;
+
+pub use result::{Calibration, FIELDS, populations};
+
+use crate::core::{Cx, Error, Result, significant};
+use crate::maths::calibration::{Answer, Bin, Binning, Known, bins, known};
+use crate::maths::means::student;
+use crate::maths::shares::wilson;
+use crate::search::{Measured, Row, Transcript};
+
+/// All scores, in the order in which they are told.
+pub const SCORES: &[&Score] =
+    &[&ece::ECE, &mce::MCE, &nll::NLL, &brier::BRIER, &accuracy::ACCURACY, &confidence::CONFIDENCE];
+
+/// A number that says how good probabilities are.
+pub struct Score {
+    /// The field with its value, those with the ends of its interval, and what it is by chance alone where it is known to be too large by
+    /// chance.
+    pub fields: &'static [&'static str],
+    /// How a summary calls it.
+    pub title: &'static str,
+    /// What it is.
+    pub purpose: &'static str,
+    /// `None` where the transcript lacks what it follows from.
+    pub of: fn(&Sample) -> Result<Option<Known>>,
+}
+
+/// What scores are worked out from.
+pub struct Sample<'a> {
+    pub bins: &'a [Bin],
+    pub answers: &'a [Answer],
+    measured: &'a Measured,
+    replicates: usize,
+    seed: u64,
+    cx: &'a Cx,
+}
+
+impl Sample<'_> {
+    /// The mean of a measure, with Student's interval.
+    fn mean_of(&self, measure: &str) -> Option<Known> {
+        let numbers: Vec<f64> = self.measured.numbers(measure)?.iter().map(|x| f64::from(*x)).collect();
+        let (value, lo, hi) = student(&numbers);
+        Some(Known { value, lo, hi, by_chance: f64::NAN })
+    }
+
+    /// The share of right answers, with Wilson's interval.
+    fn share_of_right(&self) -> Known {
+        let (n, right) = (self.answers.len(), self.answers.iter().filter(|answer| answer.right).count());
+        let (lo, hi) = wilson(right as u64, n as u64);
+        Known { value: right as f64 / n as f64, lo, hi, by_chance: f64::NAN }
+    }
+
+    fn error(&self, error: crate::maths::calibration::Error) -> Result<Known> {
+        known(self.bins, error, self.replicates, self.seed, &|| self.cx.check())
+    }
+}
+
+/// How a calibration is estimated.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    pub bins: usize,
+    pub binning: Binning,
+    /// How often answers are drawn that are right as often as a law says.
+    pub replicates: usize,
+    pub seed: u64,
+}
+
+/// The calibration of a transcript with one row per image.
+pub fn calibration(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Calibration> {
+    let rows = &transcript.rows;
+    if rows.is_empty() {
+        return Err(Error::data("a transcript without rows has no calibration"));
+    }
+    let mut ids: Vec<u32> = rows.iter().map(|row| row.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.len() < rows.len() {
+        return Err(Error::data("a calibration is of one row per image, these are several")
+            .hint("t.group(\"level\"), t.group(\"step\") or t.group(\"target\") has one transcript for each"));
+    }
+    let Some(confidences) = transcript.measured.numbers("confidence") else {
+        return Err(Error::data("calibration::measure needs the column \"confidence\"")
+            .hint("examine(.., #{ measures: [\"confidence\", \"nll\", \"brier\"] })"));
+    };
+    let answer =
+        |(row, confidence): (&Row, &f32)| Answer { confidence: (*confidence).into(), right: !row.wrong_after() };
+    let answers: Vec<Answer> = rows.iter().zip(confidences).map(answer).collect();
+    let bins = bins(&answers, settings.bins, settings.binning);
+    let sample = Sample {
+        bins: &bins,
+        answers: &answers,
+        measured: &transcript.measured,
+        replicates: settings.replicates,
+        seed: settings.seed,
+        cx,
+    };
+    let found: Vec<Option<Known>> = SCORES.iter().map(|score| (score.of)(&sample)).collect::<Result<_>>()?;
+    let mut cautions = transcript.of.cautions.clone();
+    if let Some(caution) = chosen(ids.len(), transcript.of.data.len()) {
+        cautions.add(caution);
+    }
+    if let Some(caution) = mostly_chance(&found) {
+        cautions.add(caution);
+    }
+    Ok(Calibration::new(transcript, settings, found, bins, cautions))
+}
+
+/// Rows that are left of a filter may be chosen by how sure or how right the model is.
+fn chosen(images: usize, of: usize) -> Option<String> {
+    (images < of).then(|| {
+        format!(
+            "only {images} of {of} images: of rows that are chosen by their outcome no model is calibrated, however good its probabilities"
+        )
+    })
+}
+
+/// Errors of which a calibrated model would show half or more.
+fn mostly_chance(found: &[Option<Known>]) -> Option<String> {
+    let doubtful: Vec<(&str, &Known)> = SCORES
+        .iter()
+        .zip(found)
+        .filter_map(|(score, known)| Some((score.title, known.as_ref()?)))
+        .filter(|(_, known)| known.by_chance > 0.5 * known.value)
+        .collect();
+    let told = |of: &dyn Fn(&(&str, &Known)) -> String| doubtful.iter().map(of).collect::<Vec<_>>().join(" and ");
+    (!doubtful.is_empty()).then(|| {
+        format!(
+            "of {} a calibrated model with these confidences shows {} by chance alone: more images or fewer bins say more",
+            told(&|(title, known)| format!("{title} {}", significant(known.value, 3))),
+            told(&|(_, known)| significant(known.by_chance, 3))
+        )
+    })
+}

@@ -1,0 +1,3 @@
+//! `calibration::`: whether a model is right as often as it says.
+
+pub mod measure;
