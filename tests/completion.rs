@@ -224,7 +224,12 @@ fn the_tab_key_offers_what_fits() {
 const HINTS: &[(&str, usize, &str, &str)] = &[
     ("examine(", 70, "examine(f, ds, #{ space, search, objective, levels, at_steps, … })", "f"),
     ("examine(model_a, ", 70, "examine(f, ds, #{ space, search, objective, levels, at_steps, … })", "ds"),
-    ("examine(model_a, ds, ", 50, "examine(f, ds, #{ space, search, objective, … })", "#{ space, search, objective, … }"),
+    (
+        "examine(model_a, ds, ",
+        50,
+        "examine(f, ds, #{ space, search, objective, … })",
+        "#{ space, search, objective, … }",
+    ),
     ("examine(model_a, ds, #{ ", 40, "examine(f, ds, #{ space, search, … })", "#{ space, search, … }"),
     ("examine(", 26, "examine(f, ds, #{ … })", "f"),
     ("examine(", 20, "(f, ds, #{ … })", "f"),

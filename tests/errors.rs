@@ -39,11 +39,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("let f = (a, b) => a + b;", "(a, b) => a + b", &["|a, b| a + b"]),
     ("data::glyphs(n=5)", "n=", &["data::glyphs(#{ n: 5 })"]),
     ("data::glyphs(n=5, size=16)", "n=", &["data::glyphs(#{ n: 5, size: 16 })"]),
-    (
-        "risk::estimate(ds, ds, radius=3, delta=None)",
-        "radius=",
-        &["risk::estimate(ds, ds, #{ radius: 3, delta: () })"],
-    ),
+    ("risk::estimate(ds, ds, radius=3, delta=None)", "radius=", &["risk::estimate(ds, ds, #{ radius: 3, delta: () })"]),
     ("data::glyphs(n: 5)", "n:", &["data::glyphs(#{ n: 5 })"]),
     ("triple(**m)", "**m", &["pass m itself"]),
     ("fn f(x: int) -> int { x }", ": int", &["types are not written"]),
