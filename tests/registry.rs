@@ -7,8 +7,11 @@ use std::rc::Rc;
 use viva::core::{Cx, Value};
 use viva::primitives::declared::declared;
 use viva::primitives::stdlib::{stdlib_names, stdlib_text};
-use viva::primitives::{Fallback, NAMESPACES, PRIMITIVES, types};
+use viva::primitives::{
+    Fallback, NAMESPACES, PRIMITIVES, Primitive, declared as declarations, find, former, glossary, types,
+};
 use viva::script::Session;
+use viva::script::check;
 
 #[test]
 fn every_example_gives_its_result() {
@@ -234,6 +237,126 @@ fn types_list_the_fields_that_their_values_answer() {
     for receiver in PRIMITIVES.iter().filter_map(|p| p.receiver()) {
         assert!(types::find(receiver).is_some(), "{receiver} has no line in TYPES");
     }
+}
+
+/// A word has one meaning, or the glossary says which it has where.
+#[test]
+fn the_glossary_says_what_every_option_means() {
+    let problems = glossary::problems();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(glossary::entries().len() > 150);
+}
+
+fn function_of(path: &str) -> Option<&'static Primitive> {
+    find(path).or_else(|| declarations::of_stdlib(path).map(|declaration| &declaration.function))
+}
+
+#[test]
+fn former_spellings_are_refused_with_the_present_ones() {
+    let session = Session::new(Rc::new(Cx::default()));
+    let said = |text: &str| {
+        let ast = session.compile("former", text).unwrap_or_else(|_| panic!("{text}"));
+        let found = check(&session, &ast, text);
+        found.iter().map(|finding| finding.message.clone()).collect::<Vec<_>>().join("\n")
+    };
+    for (calls, was, now) in former::options() {
+        for call in calls.iter().filter(|call| **call != former::ADVERSARIAL) {
+            let function = function_of(call).unwrap_or_else(|| panic!("there is no {call}"));
+            let has = |name: &str| function.params.iter().chain(function.options).any(|param| param.name == name);
+            assert!(has(now) && !has(was), "{call}: {was} is {now}");
+            assert_ne!(now, was);
+            if function.option_names().any(|name| name == now) {
+                let module = call.split("::").next().filter(|_| find(call).is_none());
+                let import = module.map_or(String::new(), |name| format!("import \"std/{name}\" as {name}; "));
+                let values = vec!["1"; function.params.len()].join(", ");
+                let comma = if values.is_empty() { "" } else { ", " };
+                let message = said(&format!("{import}{call}({values}{comma}#{{ {was}: 1 }})"));
+                assert!(message.contains(&format!("`{was}` is called `{now}` now")), "{call}: {message}");
+            }
+        }
+    }
+    for (was, now) in former::functions() {
+        assert!(find(was).is_none() && find(now).is_some(), "{was} is {now}");
+        let call = was.split_once('.').map_or(format!("{was}()"), |(_, method)| format!("let t = 1; t.{method}()"));
+        assert!(said(&call).contains(&format!("`{now}")), "{call}: {}", said(&call));
+    }
+    let run = |text: &str| Session::new(Rc::new(Cx::default())).evaluate("former", text).err().and_then(|e| e.hint);
+    for (text, hint) in [
+        ("search::sample(#{ n: 3 })", "`search::sample` is called `search::random` now"),
+        ("search::random(#{ n: 3 })", "`n` is called `questions` now"),
+        ("space::pixels(\"l2\", #{ within: 1 })", "`within` is called `radius` now"),
+        ("data::glyphs(#{ n: 2 }).standardize()", "`standardize` is spelt `standardise` here"),
+        ("import \"std/testgen\" as t; t::subject(#{ robust: 0.1 })", "`robust` is called `radius` now"),
+        (
+            "let t = model::from(|x| tensor::zeros([x.shape[0], 10])); risk::estimate(t, data::glyphs(#{ n: 2 }), #{ search: \"random\" })",
+            "\"random\" is called \"blind\" now",
+        ),
+    ] {
+        assert_eq!(run(text).as_deref(), Some(hint), "{text}");
+    }
+}
+
+/// What was made under another name is the same: digests, from which random streams are made, go by the first spelling.
+#[test]
+fn a_better_name_changes_no_digest() {
+    use viva::core::Digest;
+    let latent = "let g = generator::train(data::glyphs(#{ n: 9, seed: 1 }), #{ steps: 1, batch: 4, seed: 1 }); ";
+    let mut seen = 0;
+    for (text, first) in [
+        (
+            "space::pixels(\"linf\", #{ radius: 0.3, bounds: [0, 1] })",
+            "space pixels(\"linf\", #{ within: 0.3, bounds: [0.0, 1.0] })",
+        ),
+        ("space::deform(#{ radius: 3 })", "space deform(#{ within: 3.0 })"),
+        ("space::noise(0.1) * space::rotate(3)", "space noise(0.1) * rotate(3.0, #{ fill: 0.0 })"),
+        ("search::random(#{ questions: 7 })", "search sample(#{ n: 7 })"),
+        ("search::blind()", "search random()"),
+        ("search::blind_or_stay()", "search random2()"),
+        ("search::square()", "search square(#{ n: 1000, share: 0.8 })"),
+        (
+            "search::bayes()",
+            "search bayes(#{ steps: 100, start: 2, kernel: \"matern\", beta: 4.0, noise: 0.0001, candidates: 2000, refit: 5, \
+             lengthscales: \"each\" })",
+        ),
+        (
+            "search::policy(#{ questions: 9 })",
+            "search policy(#{ steps: 9, batch: 16, bins: 100, hidden: 64, lr: 0.01, baseline: 0.9 })",
+        ),
+        (
+            "search::adam(#{ first_radius: 1, growth: 1.03 })",
+            "search adam(#{ lr: 0.01, steps: 1000, bound: 1.0, factor: 1.03 })",
+        ),
+    ] {
+        let value = Session::new(Rc::new(Cx::default())).evaluate("value", text).expect("a value");
+        let Value::Object(object) = &value else { panic!("{text} is a {}", value.kind()) };
+        assert_eq!(object.digest(), Digest::of(first.as_bytes()), "{text}");
+        seen += 1;
+    }
+    assert_eq!(seen, 10);
+    let space = |options: &str| {
+        let text = format!("{latent}space::latent(g, #{{ layers: 0..2, samples: 9{options} }})");
+        let value = Session::new(Rc::new(Cx::default())).evaluate("value", &text).expect("a space");
+        let Value::Object(object) = &value else { panic!("{} is no space", value.kind()) };
+        (object.digest(), object.summary())
+    };
+    for options in [", radius: 5", ", radius: 5, directions: 2, seed: 3"] {
+        let (digest, summary) = space(options);
+        assert!(summary.contains("radius: 5.0"), "{summary}");
+        assert_eq!(digest, Digest::of(summary.replace("radius:", "within:").as_bytes()), "{summary}");
+    }
+    // What a call draws that has no seed of its own follows from its name and its arguments, as they were first called.
+    for (path, name, first) in [
+        ("examine", "at_steps", "steps"),
+        ("risk::estimate", "radius", "epsilon"),
+        ("info::interval", "replicates", "shuffles"),
+        ("generator::finetune", "combine", "loss"),
+        ("generator::perturb", "first_radius", "bound"),
+        ("examine", "levels", "levels"),
+    ] {
+        assert_eq!(former::first_name(path, name), first);
+    }
+    assert_eq!(former::first_path("risk::curve"), "RiskReport.curve");
+    assert_eq!(former::first_word("risk::estimate", "search", "blind"), "random");
 }
 
 #[test]

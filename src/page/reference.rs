@@ -8,9 +8,9 @@ use super::{clean, code, document, figure};
 use crate::core::record::opening_comment;
 use crate::core::{Error, Result};
 use crate::primitives::declared::{self, Declaration};
-use crate::primitives::safety;
 use crate::primitives::types::{TYPES, Type};
 use crate::primitives::{Example, Fallback, NAMESPACES, PRIMITIVES, Param, Primitive, reference::methods};
+use crate::primitives::{glossary, safety};
 
 /// A module that comes with viva.
 pub struct Module {
@@ -39,6 +39,7 @@ pub fn reference(modules: &[Module], gallery: &[Drawing]) -> Result<Vec<(String,
     for module in modules {
         pages.push((module_file(&module.name), site.module(module)));
     }
+    pages.push(("glossary.html".into(), site.glossary()));
     pages.push(("safety.html".into(), site.safety()));
     pages.push(("gallery.html".into(), site.gallery(gallery)?));
     Ok(pages)
@@ -138,6 +139,7 @@ impl Site<'_> {
                     }
                     (link("types.html", "Types"))
                     @for module in self.modules { (link(&module_file(&module.name), &module.name)) }
+                    (link("glossary.html", "Glossary"))
                     (link("safety.html", "Safety"))
                     (link("gallery.html", "Gallery"))
                 } }
@@ -151,7 +153,8 @@ impl Site<'_> {
         let head = html! {
             p {
                 "Everything that a script can call. At the prompt the same text answers " code { "?data::load" }
-                ", and on the command line " code { "viva doc data::load" } "."
+                ", and on the command line " code { "viva doc data::load" } ". "
+                "What options are called, and what that means everywhere: " a href="glossary.html" { "the glossary" } "."
             }
         };
         let line = |address: String, signature: String, purpose: &str, words: String| {
@@ -271,6 +274,48 @@ impl Site<'_> {
         self.page(&module.name, &module_file(&module.name), &head, &main)
     }
 
+    fn glossary(&self) -> String {
+        let head = html! {
+            p { "The words of the language: five that carry it, some that are easily taken for each other, and every option." }
+        };
+        let terms = |title: &str, lines: &[(&str, &str)]| {
+            html! {
+                section data-group {
+                    h2 { (title) }
+                    table .entries.words { tbody { @for (word, meaning) in lines {
+                        tr data-words="" { th scope="row" { (word) } td { (inline(meaning, &links)) "." } }
+                    } } }
+                }
+            }
+        };
+        let entries = glossary::entries();
+        let first = |i: usize| i == 0 || entries[i - 1].name != entries[i].name;
+        let main = html! {
+            (search_box("all words"))
+            (terms("Five words", &glossary::FIVE))
+            (terms("Easily confused", glossary::TERMS))
+            section data-group {
+                h2 { "Options" }
+                table .params.glossary {
+                    thead { tr { @for head in ["word", "meaning", "in"] { th scope="col" { (head) } } } }
+                    tbody { @for (i, entry) in entries.iter().enumerate() {
+                        tr data-words="" {
+                            th scope="row" id=[first(i).then(|| format!("word-{}", entry.name))] { code { (entry.name) } }
+                            td data-head="meaning" { (inline(entry.meaning, &links)) }
+                            td data-head="in" {
+                                @for (i, call) in entry.calls.iter().enumerate() {
+                                    @if i > 0 { ", " }
+                                    (call_link(call))
+                                }
+                            }
+                        }
+                    } }
+                }
+            }
+        };
+        self.page("Glossary", "glossary.html", &head, &main)
+    }
+
     fn safety(&self) -> String {
         let head = html! { p { (safety::PURPOSE) } };
         let main = html! {
@@ -317,6 +362,12 @@ impl Site<'_> {
             &html! { div .gallery { @for figure in &figures { (figure) } } },
         ))
     }
+}
+
+/// A function with a link to its description, wherever that stands.
+fn call_link(call: &Primitive) -> Markup {
+    let known = links(&format!("{}(", call.path)).unwrap_or_else(|| address(call));
+    html! { a href=(known) { code { (call.path) } } }
 }
 
 /// Functions that give this type.

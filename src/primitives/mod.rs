@@ -6,6 +6,7 @@ pub mod declared;
 pub mod examine;
 pub mod former;
 pub mod generator;
+pub mod glossary;
 pub mod info;
 pub mod model;
 pub mod net;

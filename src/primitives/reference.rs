@@ -12,6 +12,7 @@ pub fn page(name: &str) -> Option<String> {
     }
     match name {
         "safety" => return Some(super::safety::page()),
+        "glossary" => return Some(super::glossary::page()),
         "options" => return Some(super::declared::PAGE.into()),
         _ => {}
     }
@@ -69,7 +70,7 @@ fn contents() -> String {
     }
     let names: Vec<&str> = TYPES.iter().map(|kind| kind.name).collect();
     text += &format!("types\n  {}\n\n", names.join(", "));
-    text += "safety  what a stranger's script can and can't do\noptions  how functions of your own declare their options\n\n";
+    text += "glossary  the words of the language, with what each means and which calls use it\nsafety  what a stranger's script can and can't do\noptions  how functions of your own declare their options\n\n";
     text + "help(\"name\") shows one of them with its options and an example"
 }
 
