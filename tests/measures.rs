@@ -43,7 +43,10 @@ const WAYS: [(&str, &str); 12] = [
         "f",
         "space: space::factors([#{ name: \"gain\", min: 0.2, max: 1.0 }], |z, s| z * s.gain), search: search::random(#{ questions: 5 })",
     ),
-    ("black", "space: space::pixels(\"linf\", #{ radius: 0.1, bounds: [0, 1] }), search: search::square(#{ questions: 9 })"),
+    (
+        "black",
+        "space: space::pixels(\"linf\", #{ radius: 0.1, bounds: [0, 1] }), search: search::square(#{ questions: 9 })",
+    ),
     (
         "f",
         "space: space::pixels(\"l2\"), search: search::bim(#{ steps: 3 }), at_steps: [0, 3], objective: objective::each_wrong()",

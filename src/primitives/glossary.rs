@@ -325,7 +325,7 @@ fn sorts(kind: Kind) -> BTreeSet<&'static str> {
         Kind::Bool => ["a bool"].into(),
         Kind::Int | Kind::Float => ["a number"].into(),
         Kind::Str | Kind::Path | Kind::Choice(_) => ["a text"].into(),
-        Kind::Array => ["an array"].into(),
+        Kind::Array | Kind::Several(_) => ["an array"].into(),
         Kind::Numbers | Kind::Tensor => ["an array", "a tensor"].into(),
         Kind::Map => ["a map"].into(),
         Kind::Callback => ["a closure"].into(),
