@@ -11,7 +11,7 @@ use tch::{Device, Tensor};
 use viva::core::Cx;
 use viva::data::{Dataset, Edge};
 use viva::model::{Layer, Model, Module, Options};
-use viva::objective::Wanted;
+use viva::objective::Misclassify;
 use viva::search::{Densities, Examination, Nearest, Random, Row, Search, Strongest, examine};
 use viva::space::{Composed, Flip, Space, Translate};
 
@@ -55,7 +55,7 @@ fn plan<'a>(model: &'a Model, data: &'a Dataset, (space, search): &Way, batch: O
         data,
         space: space.clone(),
         search: search.clone(),
-        objective: Wanted::Misclassify.into(),
+        objective: Misclassify.into(),
         levels: vec![],
         steps: vec![],
         densities: Densities::Required,

@@ -108,7 +108,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
         &["goes over settings of factors", "square, bim, adam"],
     ),
     (
-        "examine(f, torus, #{ space: space::translate(1), search: search::nearest(), objective: objective::misclassify().cross_entropy() })",
+        "examine(f, torus, #{ space: space::translate(1), search: search::nearest(), objective: objective::misclassify().loss(\"cross_entropy\") })",
         "pairing",
         &["cross_entropy"],
     ),

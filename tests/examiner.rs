@@ -296,7 +296,7 @@ fn curves_are_what_the_questions_say() {
 #[test]
 fn cross_entropy_is_what_is_made_larger() {
     let Value::Array(parts) = evaluate(&format!(
-        "{LIGHT} let t = examine(f, ds, #{{ space: dim, search: search::random(#{{ questions: 9 }}), objective: objective::misclassify().cross_entropy() }});
+        "{LIGHT} let t = examine(f, ds, #{{ space: dim, search: search::random(#{{ questions: 9 }}), objective: objective::misclassify().loss(\"cross_entropy\") }});
          [t.questions(\"light\"), t.questions(\"loss\"), t.column(\"loss\")[0], robustness::worst(t).loss]"
     )) else {
         panic!("an array")

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use toys::{Linear, integers, model, noise, set};
 use viva::core::{Cx, ErrorKind, Object, Result, Value};
 use viva::data::Edge;
-use viva::objective::Wanted;
+use viva::objective::Misclassify;
 use viva::script::{Diagnostic, Session};
 use viva::search::{Approach, Densities, Examination, Proposals, Proposing, Search, Transcript, examine};
 use viva::space::{Domain, Factor, Factors, Point, Setting};
@@ -214,7 +214,7 @@ fn a_search_that_learns_hears_its_own_losses() {
         data: &data,
         space: Rc::new(Factors::new(vec![light], darken).unwrap()),
         search: Rc::new(Climb(told.clone())),
-        objective: Wanted::Misclassify.into(),
+        objective: Misclassify.into(),
         levels: vec![],
         steps: vec![],
         densities: Densities::WhereKnown,

@@ -8,9 +8,9 @@ use viva::core::{Cx, Result, Tensor, Value, with_stream};
 use viva::data::Dataset;
 use viva::generator::{Generator, Plan, Sequential, Site, Squash};
 use viva::model::{ConvTranspose, Fresh, Init, Layer, Model, Module, Supply};
-use viva::objective::{Objective, Wanted};
+use viva::objective::{Misclassify, Objective, Target};
 use viva::script::Session;
-use viva::search::{Adam, Bound, Densities, Examination, Shortfall, Transcript, examine};
+use viva::search::{Adam, Bound, Densities, Examination, Transcript, examine};
 use viva::space::{Differentiable, Latent, LatentOptions, Space};
 
 /// Fresh weights in some precision, and numbers of batch norms that differ from one another.
@@ -101,7 +101,7 @@ fn go(
 
 fn adam(steps: u32) -> Adam {
     let bound = Some(Bound { first: 0.2, factor: 1.01, increment: 0.02 });
-    Adam { steps, lr: 0.05, betas: (0.9, 0.999), bound, shortfall: Shortfall::Lead }
+    Adam { steps, lr: 0.05, betas: (0.9, 0.999), bound }
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn perturbations_never_leave_the_growing_ball() {
     let (g, f) = (generator(Kind::Float), classifier(Kind::Float, 3));
     let data = as_read(&g, &f, 20);
     let space: Rc<dyn Space> = Rc::new(space(&g, &[0, 1, 2], false));
-    let out_of_reach = Objective { lead: 1e6, ..Wanted::Misclassify.into() };
+    let out_of_reach = Objective { lead: 1e6, ..Misclassify.into() };
     let steps: Vec<u32> = (0..=30).collect();
     let t = go(&f, &data, &space, adam(30), out_of_reach, 4, &steps);
     assert_eq!(t.len(), 31 * data.len());
@@ -203,7 +203,7 @@ fn an_image_alone_and_among_others_comes_to_the_same() {
         let (g, f) = (generator(kind), classifier(kind, 3));
         let data = as_read(&g, &f, 20);
         let space: Rc<dyn Space> = Rc::new(space(&g, &[0, 1, 2, 3], false));
-        let all = |batch| go(&f, &data, &space, adam(400), Wanted::Misclassify.into(), batch, &[]);
+        let all = |batch| go(&f, &data, &space, adam(400), Misclassify.into(), batch, &[]);
         let together = all(100);
         let found = together.rows.iter().filter(|row| row.fooled()).count();
         assert!(found > data.len() / 2, "{found} of {}", data.len());
@@ -243,8 +243,8 @@ fn the_first_steps_are_those_of_adam_by_hand() {
         magnitudes.push(p.square().sum(Kind::Double).sqrt().double_value(&[]));
     }
     let shared: Rc<dyn Space> = Rc::new(latent);
-    let free = Adam { steps: 5, lr: 0.01, betas: (0.9, 0.999), bound: None, shortfall: Shortfall::Lead };
-    let far = Objective { lead: 1e6, ..Wanted::Misclassify.into() };
+    let free = Adam { steps: 5, lr: 0.01, betas: (0.9, 0.999), bound: None };
+    let far = Objective { lead: 1e6, ..Misclassify.into() };
     let t = go(&f, &data, &shared, free, far, 1, &[1, 2, 3, 4, 5]);
     for (row, wanted) in t.rows.iter().zip(magnitudes) {
         assert!((f64::from(row.magnitude) - wanted).abs() < 1e-6 * wanted, "{} and {wanted}", row.magnitude);
@@ -257,7 +257,7 @@ fn labels_are_met_all_at_once_and_leads_are_kept() {
     let data = samples(&g, 20);
     let space: Rc<dyn Space> = Rc::new(space(&g, &[0, 1, 2, 3], false));
     let labels = viva::objective::Labels { positive: vec![0, 4], negative: vec![5] };
-    let wanted = Objective::from(Wanted::Labels(Rc::new(labels)));
+    let wanted = Objective::from(labels);
     let t = go(&f, &data, &space, Adam { bound: None, ..adam(300) }, wanted, 8, &[]);
     let scores = f.logits(&t.images(&Cx::default(), true).unwrap()).unwrap();
     let mut met = 0;
@@ -274,7 +274,7 @@ fn labels_are_met_all_at_once_and_leads_are_kept() {
     let f = classifier(Kind::Float, 3);
     let data = as_read(&g, &f, 20);
     let target = (data.labels()[0] + 1) % 3;
-    let confident = Objective { lead: 0.3, ..Wanted::Target(target).into() };
+    let confident = Objective { lead: 0.3, ..Target(target).into() };
     let t = go(&f, &data, &space, adam(600), confident, 8, &[]);
     let fooled = t.fooled();
     assert!(fooled.len() > data.len() / 2, "{} of {}", fooled.len(), data.len());
@@ -429,7 +429,7 @@ fn a_dead_classifier_is_told_apart_from_a_strong_one() {
     let f = Model::of_module("dead", module).unwrap();
     let data = as_read(&g, &f, 20);
     let space: Rc<dyn Space> = Rc::new(space(&g, &[1], false));
-    let t = go(&f, &data, &space, adam(50), Wanted::Misclassify.into(), 8, &[]);
+    let t = go(&f, &data, &space, adam(50), Misclassify.into(), 8, &[]);
     assert!(t.rows.iter().all(|row| row.vanished && row.queries == 1 && !row.fooled()));
 }
 

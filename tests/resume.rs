@@ -35,7 +35,7 @@ const EVERYTHING: &str = r#"
     let lit = generator::perturb(h, f, #{ n: 5, draws: 300, steps: 6, batch: 3, layers: 0..3, samples: 20 });
     let down = examine(f, few, #{ space: space::pixels("linf", #{ bounds: [0, 1] }), search: search::adam(#{ lr: 0.05, steps: 5 }), batch: 5, at_steps: [2, 4], objective: objective::each_wrong() });
     let gp = examine(f, few, #{ space: light, search: search::bayes(#{ questions: 6, candidates: 40 }), batch: 5 });
-    let learnt = examine(f, few, #{ space: space::rotate(30), search: search::policy(#{ questions: 10, batch: 4, hidden: 8 }), objective: objective::misclassify().cross_entropy(), batch: 7 });
+    let learnt = examine(f, few, #{ space: space::rotate(30), search: search::policy(#{ questions: 10, batch: 4, hidden: 8 }), objective: objective::misclassify().loss("cross_entropy"), batch: 7 });
     let objects = data::objects(["mug", "lamp"], #{ n: 4, size: 16, seed: 1 });
     let seer = model::train(data::views(objects, #{ n: 5, seed: 1 }), #{ arch: [net::flatten(), net::linear(2)], epochs: 2 });
     let seen = examine(seer, objects, #{ space: space::render(), search: search::policy(#{ questions: 20 }), batch: 6 });
@@ -51,8 +51,10 @@ const EVERYTHING: &str = r#"
         examine(f, few, free + #{ measures: all }),
         examine(f, few, #{ space: space::pixels("linf", #{ bounds: [0, 1] }), search: search::adam(#{ lr: 0.05, steps: 5 }), batch: 5, at_steps: [2, 4], measures: ["entropy", "rank"] }),
     ];
+    let led = ["dlr", "margin", "confidence"].map(|loss| examine(f, few, #{ space: ball, search: search::bim(#{ steps: 2 }), objective: objective::shift(1).loss(loss) }));
+    let top = examine(f, few, #{ space: space::rotate(20), search: search::random(#{ questions: 4 }), objective: objective::top(2).loss("cross_entropy"), batch: 9 });
     let near = few.nearest(train);
-    #{ measured: measured, squares: squares, square_images: squares.images(), begun: begun, anew: anew, moved: moved, gp: gp, asked: gp.questions("gain"), learnt: robustness::worst(learnt), seen: seen, seen_images: seen.images(), g: [g.hash, h.hash, h.classifier.hash, hard.hash], near: near, features: f.features(few),  noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), lit: lit, lit_images: down.images(), down: down, linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
+    #{ measured: measured, led: led, top: top, squares: squares, square_images: squares.images(), begun: begun, anew: anew, moved: moved, gp: gp, asked: gp.questions("gain"), learnt: robustness::worst(learnt), seen: seen, seen_images: seen.images(), g: [g.hash, h.hash, h.classifier.hash, hard.hash], near: near, features: f.features(few),  noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), lit: lit, lit_images: down.images(), down: down, linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
 "#;
 
 /// The results as JSON, or what stopped the attempt; `polls` says when it is stopped.

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use tch::{Device, Kind};
 use viva::core::{Cx, Digest, Journal, Quiet, Result, Tensor, Value};
 use viva::model::{Layer, Model, Module, Network};
-use viva::objective::{Aim, Wanted};
+use viva::objective::{Aim, Misclassify};
 use viva::script::Session;
 use viva::search::{
     Adef, Bim, BimStart, Candidates, CaseBatch, Densities, Examination, Gradient, GradientSearch, Place, Schedule,
@@ -91,7 +91,7 @@ fn follow(
         base: &[images.shallow_clone()],
         labels,
         aims,
-        objective: &Wanted::Misclassify.into(),
+        objective: &Misclassify.into(),
         radii: None,
         streams: vec![],
         sights,
@@ -374,7 +374,7 @@ fn steps_along_the_mean_gradient_shrink_with_the_number_of_cases() {
             base: &[image.shallow_clone()],
             labels: &[0],
             aims: &[Aim::Away],
-            objective: &Wanted::Misclassify.into(),
+            objective: &Misclassify.into(),
             radii: None,
             streams: vec![],
             sights: &sights,
@@ -647,7 +647,7 @@ fn a_long_trajectory_goes_on_where_it_was_stopped() {
                 start: BimStart::Image,
                 restarts: 1,
             }),
-            objective: Wanted::Misclassify.into(),
+            objective: Misclassify.into(),
             levels: vec![],
             steps: vec![0, 20, 45, 60],
             densities: Densities::WhereKnown,

@@ -3,7 +3,7 @@
 use crate::core::{Error, Result, Value};
 use crate::data::Dataset;
 use crate::model::Model;
-use crate::objective::{Objective, Wanted};
+use crate::objective::{Misclassify, Objective};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
 use crate::search::{AnySearch, Densities, Examination, GradientSearch, Search, measure, trajectories};
 use crate::space::AnySpace;
@@ -133,9 +133,7 @@ pub static EXAMINE: Primitive = Primitive {
             model: &args.object::<Model>("f"),
             data: &args.object::<Dataset>("ds"),
             space: args.object::<AnySpace>("space").0.clone(),
-            objective: args
-                .optional_object::<Objective>("objective")
-                .map_or(Wanted::Misclassify.into(), |o| (*o).clone()),
+            objective: args.optional_object::<Objective>("objective").map_or(Misclassify.into(), |o| (*o).clone()),
             levels: levels(args)?,
             steps: steps(args, &*search)?,
             search,

@@ -16,6 +16,7 @@ struct Named(&'static [&'static str], &'static str, &'static str);
 struct Word(&'static [&'static str], &'static str, &'static str, &'static str);
 
 static FUNCTIONS: &[Function] = &[
+    Function("Objective.cross_entropy", ".loss(\"cross_entropy\")"),
     Function("search::sample", "search::random"),
     Function("search::random2", "search::blind_or_stay"),
     Function("RiskReport.curve", "risk::curve"),
@@ -100,6 +101,7 @@ pub fn spelt<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option
 pub fn function(path: &str) -> Option<String> {
     let Function(_, now) = FUNCTIONS.iter().find(|Function(was, _)| *was == path)?;
     Some(match path.split_once('.') {
+        Some((_, method)) if now.starts_with('.') => format!("`.{method}(...)` is `{now}` now"),
         Some((_, method)) => format!("`.{method}(...)` is called `{now}(value, ...)` now"),
         None => format!("`{path}` is called `{now}` now"),
     })

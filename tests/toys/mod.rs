@@ -11,7 +11,7 @@ use tch::{Device, Kind, Tensor};
 use viva::core::{Cx, Digest, Result, Value, random};
 use viva::data::{Dataset, Edge, Source};
 use viva::model::{Model, Network};
-use viva::objective::Wanted;
+use viva::objective::Misclassify;
 use viva::search::{Densities, Examination, Search, Transcript, examine};
 use viva::space::{Space, Translate};
 
@@ -152,7 +152,7 @@ pub fn run_over(
         data,
         space,
         search,
-        objective: Wanted::Misclassify.into(),
+        objective: Misclassify.into(),
         levels: vec![],
         steps: vec![],
         densities: Densities::Required,

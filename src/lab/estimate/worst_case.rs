@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, number};
 use crate::maths::means::student;
 use crate::maths::shares::wilson;
+use crate::objective::Loss;
 use crate::search::{Row, Transcript};
 
 /// A mean over objects with its interval at 95%.
@@ -141,7 +142,7 @@ pub fn curve(transcript: &Transcript, measure: Measure) -> Result<Curve> {
         steps,
         objects: n,
         measure,
-        loss: if of.objective.cross_entropy { "cross entropy (nats)" } else { "lead of the best wrong score" },
+        loss: of.objective.loss.unwrap_or(Loss::Lead).axis(),
         of: [&of.model.0, &of.data.name, &of.space, &of.search, &of.objective.describe()].map(String::clone),
         cautions: of.cautions.clone(),
         digest: transcript.digest(),

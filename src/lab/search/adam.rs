@@ -6,15 +6,6 @@ use tch::Device;
 use super::{Approach, Search};
 use crate::core::{Result, Tensor};
 
-/// What the search makes smaller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shortfall {
-    /// max_{c != t} f_c - f_t, or f_y - max_{c != y} f_c.
-    Lead,
-    /// The probability of the label, where there is no target.
-    Confidence,
-}
-
 /// The radius of the ball that points stay in: `first`, and after every step `factor` times as large and larger by `increment`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
@@ -39,7 +30,6 @@ pub struct Adam {
     pub lr: f64,
     pub betas: (f64, f64),
     pub bound: Option<Bound>,
-    pub shortfall: Shortfall,
 }
 
 /// Numbers that go through all operations of a step before the next ones: they stay in the processor's cache.
@@ -111,7 +101,6 @@ impl Adam {
             options.extend((factor != 1.0).then(|| format!("{growth}: {factor:?}")));
             options.extend((increment != 0.0).then(|| format!("increment: {increment:?}")));
         }
-        options.extend((self.shortfall == Shortfall::Confidence).then(|| "loss: \"confidence\"".into()));
         format!("adam(#{{ {} }})", options.join(", "))
     }
 }

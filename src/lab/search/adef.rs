@@ -9,6 +9,7 @@ use tch::Kind;
 use super::trajectories::{CaseBatch, GradientSearch, Place, Sight};
 use super::{Approach, Examination, Need, Search};
 use crate::core::{Error, Graph, Result, Tensor, gradients};
+use crate::objective::Objective;
 use crate::space::Deform;
 
 /// Which labels an image may be deformed towards: places in the order of its scores, the highest first, where 0 is the label that
@@ -56,6 +57,11 @@ impl Search for Adef {
 impl GradientSearch for Adef {
     fn need(&self) -> Need {
         Need::Fields
+    }
+
+    /// It goes to where another class gets the highest score, and stops there.
+    fn looks_for(&self, objective: &Objective) -> bool {
+        objective.failure.of_the_highest() && objective.lead == 0.0 && objective.loss.is_none()
     }
 
     fn check(&self, plan: &Examination, classes: i64) -> Result<()> {

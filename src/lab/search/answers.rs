@@ -27,7 +27,7 @@ struct Columns {
     softmax_margin: Vec<f32>,
     least: Vec<i32>,
     snr: Vec<f32>,
-    gain: Vec<f32>,
+    followed: Vec<f32>,
     measured: Vec<Vec<f32>>,
 }
 
@@ -73,7 +73,7 @@ impl Answers {
             softmax_margin: all(|verdict| verdict.softmax_margin),
             least: classes(|verdict| verdict.least),
             snr: all(|verdict| verdict.snr),
-            gain: all(|verdict| verdict.gain),
+            followed: all(|verdict| verdict.followed),
             measured: self.measured.clone(),
         })
     }
@@ -82,11 +82,11 @@ impl Answers {
     pub fn from_record(bytes: &[u8], measures: usize) -> Option<(usize, Self)> {
         let kept: Columns = read_back(bytes)?;
         let n = kept.excess.len();
-        let numbers = [&kept.softmax_margin, &kept.snr, &kept.gain].into_iter().chain(&kept.measured);
+        let numbers = [&kept.softmax_margin, &kept.snr, &kept.followed].into_iter().chain(&kept.measured);
         let whole = numbers.into_iter().all(|column| column.len() == n)
             && [&kept.predicted, &kept.least].iter().all(|column| column.len() == n && column.iter().all(|c| *c >= 0))
             && kept.measured.len() == measures;
-        let finite = [&kept.excess, &kept.softmax_margin, &kept.gain].into_iter().chain(&kept.measured);
+        let finite = [&kept.excess, &kept.softmax_margin, &kept.followed].into_iter().chain(&kept.measured);
         let sound = whole && finite.into_iter().flatten().all(|x| x.is_finite()) && kept.batch > 0;
         let verdict = |i: usize| Verdict {
             excess: kept.excess[i],
@@ -94,7 +94,7 @@ impl Answers {
             softmax_margin: kept.softmax_margin[i],
             least: kept.least[i],
             snr: kept.snr[i],
-            gain: kept.gain[i],
+            followed: kept.followed[i],
         };
         let batch = kept.batch as usize;
         sound

@@ -27,7 +27,11 @@ pub(super) fn stuck<'a>(plan: &Examination, rows: impl IntoIterator<Item = &'a R
     let of = if images.len() == last.len() { "images" } else { "cases" };
     // Of scores that are far apart, a softmax is 0 or 1 in float32, and so is flat.
     let flat = trajectories(&*plan.search).is_some() && plan.space.deform().is_none();
-    let hint = if flat { "; search::adam follows the scores themselves, not their softmax" } else { "" };
+    let hint = if flat {
+        "; search::adam, and an objective with .loss(\"dlr\"), follow the scores themselves, not their softmax"
+    } else {
+        ""
+    };
     Some(format!(
         "the gradient of {stuck} of {} {of} vanished: {} could not move them on, which says nothing of what {} bears{hint}",
         last.len(),

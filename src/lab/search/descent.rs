@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use tch::{Device, Kind};
 
-use super::adam::{Adam, Shortfall};
+use super::adam::Adam;
 use super::ended::{Ended, from_record, record};
 use super::measure;
 use super::row::{Noted, Row};
@@ -13,7 +13,7 @@ use super::snr::snr;
 use super::transcript::Transcript;
 use super::{Examination, cautions, examined};
 use crate::core::{Cx, Error, Graph, LongCall, Result, State, Tensor, attempt, gradients, no_gradient};
-use crate::objective::{Aim, Goals, Verdict, Verdicts, loss, numbers};
+use crate::objective::{Aim, Goals, Verdict, Verdicts, numbers};
 use crate::space::{Differentiable, Point};
 
 /// Numbers in all rows of points, at most: 256 MiB, and the optimiser's moments as much again twice.
@@ -266,10 +266,7 @@ impl Descent<'_> {
             verdicts = tch::no_grad(|| Verdicts::of_numbers(&numbers(&scores, &towards)?))?;
         }
         self.check_scores(&verdicts)?;
-        let loss = match self.adam.shortfall {
-            Shortfall::Lead => towards.shortfall(&scores)?,
-            Shortfall::Confidence => towards.confidence(&scores)?,
-        };
+        let loss = towards.shortfall(&scores)?;
         let mut done: Vec<bool> = self.slots.iter().zip(&verdicts.of).map(|(slot, v)| self.is_done(slot, v)).collect();
         let gradient = match done.contains(&false) {
             true => Some(gradients(&self.plan.model.name, &loss, &[&leaf], Graph::Free)?.remove(0)),
@@ -294,7 +291,9 @@ impl Descent<'_> {
     }
 
     fn check_scores(&self, verdicts: &Verdicts) -> Result<()> {
-        let finite = |verdict: &Verdict| verdict.excess.is_finite() && verdict.softmax_margin.is_finite();
+        let finite = |verdict: &Verdict| {
+            verdict.followed.is_finite() && verdict.excess.is_finite() && verdict.softmax_margin.is_finite()
+        };
         let live = self.slots.iter().zip(&verdicts.of).filter_map(|(slot, verdict)| Some((slot.as_ref()?, verdict)));
         let Some((slot, _)) = live.into_iter().find(|(_, verdict)| !finite(verdict)) else { return Ok(()) };
         let (image, step) = (slot.case / self.per_image, slot.step);
@@ -366,7 +365,7 @@ impl Descent<'_> {
                 target: slot.aim.target(),
                 before: slot.before,
                 after: verdict.predicted,
-                loss: loss(verdict.excess),
+                loss: self.plan.objective.loss(verdict.followed),
                 margin: -verdict.excess,
                 magnitude: magnitudes[at],
                 queries: slot.step + 1,

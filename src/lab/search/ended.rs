@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::examined::{read_back, written};
 use super::row::{Noted, Row};
 use crate::core::{Result, Tensor};
-use crate::objective::loss;
 
 /// The rows of one case, each with its image.
 pub(super) type Ended = Vec<(Noted, Tensor)>;
@@ -19,6 +18,7 @@ struct Columns {
     target: Vec<Option<i32>>,
     before: Vec<i32>,
     after: Vec<i32>,
+    loss: Vec<f32>,
     margin: Vec<f32>,
     magnitude: Vec<f32>,
     queries: Vec<u32>,
@@ -46,6 +46,7 @@ pub(super) fn record(case: usize, ended: &Ended) -> Result<Vec<u8>> {
         target: all(ended, |row| row.target),
         before: all(ended, |row| row.before),
         after: all(ended, |row| row.after),
+        loss: all(ended, |row| row.loss),
         margin: all(ended, |row| row.margin),
         magnitude: all(ended, |row| row.magnitude),
         queries: all(ended, |row| row.queries),
@@ -69,6 +70,7 @@ pub(super) fn from_record(bytes: &[u8], measures: usize) -> Option<(usize, Ended
         kept.target.len(),
         kept.before.len(),
         kept.after.len(),
+        kept.loss.len(),
         kept.margin.len(),
         kept.magnitude.len(),
         kept.queries.len(),
@@ -91,7 +93,7 @@ pub(super) fn from_record(bytes: &[u8], measures: usize) -> Option<(usize, Ended
             target: kept.target[i],
             before: kept.before[i],
             after: kept.after[i],
-            loss: loss(-kept.margin[i]),
+            loss: kept.loss[i],
             margin: kept.margin[i],
             magnitude: kept.magnitude[i],
             queries: kept.queries[i],

@@ -13,7 +13,7 @@ use crate::model::Model;
 pub(super) fn long_call<'a>(cx: &'a Cx, plan: &Examination, batch: usize, opaque: bool) -> LongCall<'a> {
     let settings =
         format!("{:?} {:?} {:?} {batch} {} {:?}", plan.densities, plan.levels, plan.steps, plan.seed, cx.device());
-    let (space, search, objective) = (plan.space.identity(), plan.search.identity(), plan.objective.describe());
+    let (space, search, objective) = (plan.space.identity(), plan.search.identity(), plan.objective.identity());
     let words = [&space, &search, &objective, &settings].map(|word| word.as_bytes());
     let digests = [plan.model.digest(), plan.data.digest()];
     let measures = plan.measures.iter().map(|measure| measure.name.as_bytes());

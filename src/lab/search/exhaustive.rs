@@ -230,7 +230,14 @@ mod tests {
                         let (excess, predicted) = if wrong { (1.0, 1) } else { (-1.0, 0) };
                         grid.set(
                             point,
-                            &Verdict { excess, predicted, softmax_margin: 0.0, least: 0, snr: f32::NAN, gain: 0.0 },
+                            &Verdict {
+                                excess,
+                                predicted,
+                                softmax_margin: 0.0,
+                                least: 0,
+                                snr: f32::NAN,
+                                followed: excess,
+                            },
                         );
                     }
                 }

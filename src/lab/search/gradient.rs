@@ -17,12 +17,12 @@ use super::trajectories::{GradientSearch, Keeper, Kept, Place, Trajectories};
 use super::transcript::Transcript;
 use super::{Examination, cautions, examined};
 use crate::core::{Cx, Error, LongCall, Result, State, Tensor, attempt};
-use crate::objective::{Aim, loss, numbers};
+use crate::objective::{self, Aim, numbers};
 use crate::space::Point;
 
 /// Numbers that are kept of a case at a sight: those of its verdict, snr, magnitude, steps and whether its gradient vanished. What is measured
 /// comes after them.
-const NUMBERS: usize = 9;
+const NUMBERS: usize = objective::NUMBERS + 4;
 
 pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) -> Result<Transcript> {
     examined::check_differentiable(plan)?;
@@ -175,24 +175,24 @@ impl<'a> Followed<'a> {
             let before = cases.number(0, 1, case) as i32;
             for (place, sight) in self.sights.iter().enumerate() {
                 let number = |which| cases.number(place + 1, which, case);
-                let step = number(7) as u32;
+                let step = number(8) as u32;
                 let row = Row {
                     id: image as u32,
                     label: self.plan.objective.label(self.plan.data.labels()[image] as i32, before),
                     target: cases.targets[case],
                     before,
                     after: number(1) as i32,
-                    loss: loss(number(0)),
+                    loss: self.plan.objective.loss(number(5)),
                     margin: -number(0),
-                    magnitude: number(6),
+                    magnitude: number(7),
                     queries: self.search.queries(step),
                     point: Point::Trajectory,
                     weight: None,
                     level: radius.or(sight.level),
                     step: Some(step),
-                    snr: number(5),
+                    snr: number(6),
                     softmax_margin: number(2),
-                    vanished: number(8) != 0.0,
+                    vanished: number(9) != 0.0,
                 };
                 let measured = (NUMBERS..NUMBERS + cases.measures).map(number).collect();
                 self.rows.push(Noted { row, measured });

@@ -47,7 +47,7 @@ use std::rc::Rc;
 
 use crate::core::{Digest, Object};
 
-pub use adam::{Adam, Bound, Shortfall};
+pub use adam::{Adam, Bound};
 pub use adef::{Adef, Candidates};
 pub use ball::{PixelBall, PixelChange, PixelSource};
 pub use bayes::{Bayes, Explore, Lengthscales};

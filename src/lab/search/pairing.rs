@@ -7,7 +7,7 @@ use super::propose::Proposing;
 use super::trajectories::GradientSearch;
 use super::{Examination, Search};
 use crate::core::{Error, ErrorKind, Result};
-use crate::objective::{Objective, Wanted};
+use crate::objective::Objective;
 use crate::space::Space;
 
 /// How a search goes about it.
@@ -71,9 +71,9 @@ impl Approach<'_> {
     /// Whether it can look for that.
     fn looks_for(&self, objective: &Objective) -> bool {
         match self {
-            Self::Elements(_) => *objective == Objective::from(Wanted::Misclassify),
-            Self::Settings(_) | Self::Changes(_) => true,
-            Self::Trajectories(_) | Self::Descent(_) => !objective.cross_entropy,
+            Self::Elements(_) => objective.plain(),
+            Self::Settings(_) | Self::Changes(_) | Self::Descent(_) => true,
+            Self::Trajectories(search) => search.looks_for(objective),
         }
     }
 }
@@ -147,14 +147,10 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
             ErrorKind::Pairing,
             format!("{search} over {space} does not look for objective::{}", plan.objective.describe()),
         )
-        .hint(match plan.objective.cross_entropy {
-            true => {
-                "searches by losses do: sample, bayes, policy, square; the others follow losses of their own".into()
-            }
-            false => format!(
-                "over {space} such searches as search::random look for any objective, strongest for any wrong label"
-            ),
-        })),
+        .hint(
+            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, adam; adef goes to where \
+             another class has the highest score, exhaustive ones with densities to any wrong label",
+        )),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, numbe
 use crate::data::{Dataset, from_tensor};
 use crate::generator::Generator;
 use crate::model::{Inputs, Model};
-use crate::objective::{Objective, Wanted};
+use crate::objective::{Loss, Misclassify, Objective, Targets};
 use crate::space::Latent;
 
 /// What the classifier is to answer.
@@ -31,6 +31,8 @@ pub struct Perturbation {
     pub target: Target,
     /// By how much scores are to lead.
     pub lead: f64,
+    /// What is followed, if not the lead.
+    pub loss: Option<Loss>,
     /// Seeds that are changed.
     pub n: usize,
     /// Seeds that are drawn, at most.
@@ -69,17 +71,17 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
     let classes = model.classes().ok_or_else(|| Error::internal("a model without classes"))?;
     let chosen = choose(cx, generator, model, how, classes)?;
     let n = chosen.seeds.len();
-    let wanted = match how.target {
-        Target::Any => Wanted::Misclassify,
-        Target::Class(class) => Wanted::Target(class),
-        Target::Random => Wanted::Targets(chosen.targets.into()),
+    let objective: Objective = match how.target {
+        Target::Any => Misclassify.into(),
+        Target::Class(class) => crate::objective::Target(class).into(),
+        Target::Random => Targets(chosen.targets.into()).into(),
     };
     let plan = Examination {
         model,
         data: &chosen.seeds,
         space: how.space.clone(),
         search: how.search.clone(),
-        objective: Objective { lead: how.lead, ..wanted.into() },
+        objective: Objective { lead: how.lead, loss: how.loss, ..objective },
         levels: vec![],
         steps: vec![],
         densities: Densities::WhereKnown,

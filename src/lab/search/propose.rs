@@ -16,7 +16,7 @@ use super::snr::snr;
 use super::transcript::Transcript;
 use super::{Examination, examined};
 use crate::core::{Cx, Error, Result, Tensor, in_parallel};
-use crate::objective::{Aim, Objective, Verdict};
+use crate::objective::{Aim, Verdict};
 use crate::space::{Axis, Factor, Originals, Point, Setting};
 
 /// A search that needs no more than losses; by default over settings of factors.
@@ -47,11 +47,9 @@ pub trait Proposals<P = Setting>: Send {
         false
     }
 
-    /// How far the points of the last proposal fail, in their order: what [`Objective::sought`] says, by default the best
-    /// other score minus the label's, which is above 0 where the image is misclassified and tells apart points that do not fail as
-    /// well.
-    ///
-    /// [`Objective::sought`]: crate::objective::Objective::sought
+    /// How far the points of the last proposal fail, in their order: the loss that the objective says, by default the
+    /// best other score minus the label's, which is above 0 where the image is misclassified and tells apart points that do not fail
+    /// as well.
     fn update(&mut self, _losses: &[f32]) -> Result<()> {
         Ok(())
     }
@@ -305,9 +303,9 @@ impl<G: Ground> Work for Searches<'_, G> {
                     let hunt = &mut active.hunts[hunt];
                     if kept {
                         let numbers = self.ground.numbers(&hunt.proposed[proposal]);
-                        hunt.asked.note(numbers, self.plan.objective.sought(verdict), verdict.predicted);
+                        hunt.asked.note(numbers, verdict.followed, verdict.predicted);
                     }
-                    hunt.hear(&self.plan.objective, active.label, proposal, (verdict, &|| answers.measured(at)));
+                    hunt.hear(active.label, proposal, (verdict, &|| answers.measured(at)));
                 }
             }
             if !complete.contains(&point.place) {
@@ -324,18 +322,12 @@ impl<G: Ground> Work for Searches<'_, G> {
 }
 
 impl<P: Clone> Hunt<P> {
-    fn hear(
-        &mut self,
-        objective: &Objective,
-        label: i32,
-        proposal: usize,
-        (verdict, measured): (&Verdict, &dyn Fn() -> Vec<f32>),
-    ) {
+    fn hear(&mut self, label: i32, proposal: usize, (verdict, measured): (&Verdict, &dyn Fn() -> Vec<f32>)) {
         self.pending -= 1;
         self.queries += 1;
-        self.losses.push(objective.sought(verdict));
+        self.losses.push(verdict.followed);
         // Scores that tie exactly between the label and another class have excess 0 on both sides.
-        let rank = |verdict: &Verdict| (objective.sought(verdict), self.aim.met(label, verdict.predicted));
+        let rank = |verdict: &Verdict| (verdict.followed, self.aim.met(label, verdict.predicted));
         if self.worst.as_ref().is_none_or(|worst| rank(verdict) > rank(&worst.verdict)) {
             self.worst =
                 Some(Worst { point: self.proposed[proposal].clone(), verdict: *verdict, measured: measured() });
@@ -417,7 +409,7 @@ impl<G: Ground> Searches<'_, G> {
                 target: hunt.aim.target(),
                 before: before.predicted,
                 after: worst.verdict.predicted,
-                loss: self.plan.objective.loss(&worst.verdict),
+                loss: self.plan.objective.loss(worst.verdict.followed),
                 margin: -worst.verdict.excess,
                 magnitude: self.ground.magnitude(&worst.point).unwrap_or(0.0) as f32,
                 queries: hunt.queries,

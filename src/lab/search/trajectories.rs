@@ -13,6 +13,11 @@ pub trait GradientSearch {
         Need::Gradients
     }
 
+    /// Whether it can look for that.
+    fn looks_for(&self, _objective: &Objective) -> bool {
+        true
+    }
+
     /// Refuses what it can't do, before work starts.
     fn check(&self, plan: &Examination, classes: i64) -> Result<()>;
 

@@ -495,7 +495,7 @@ impl Object for Transcript {
 
     fn digest(&self) -> Digest {
         let of = &self.of;
-        let what = format!("{} {} {}", of.identity, of.objective.describe(), of.seed);
+        let what = format!("{} {} {}", of.identity, of.objective.identity(), of.seed);
         let mut rows = Digest::of(&[]);
         for part in self.rows.chunks(4096) {
             rows = Digest::of_parts(&[&rows.0, format!("{part:?}").as_bytes()]);

@@ -5,6 +5,8 @@ use std::rc::Rc;
 use crate::core::{Cx, Error, Object, Result, Value};
 use crate::generator::Generator;
 use crate::model::Model;
+use crate::objective::Loss;
+use crate::primitives::objective::loss;
 use crate::primitives::search::adam;
 use crate::primitives::space::latent;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
@@ -36,7 +38,7 @@ pub static PERTURB: Primitive = Primitive {
         adam::BOUND.or(Fallback::Float(0.1)),
         adam::FACTOR.or(Fallback::Float(1.0)),
         adam::INCREMENT.or(Fallback::Float(0.02)),
-        adam::LOSS,
+        loss::FOLLOWED,
         Param::new("labels", Kind::Numbers, "what seeds are drawn as, in turn").range(0.0, 1e6).or(Fallback::Absent("every label but the target")),
         Param::new(
             "oracle",
@@ -108,6 +110,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         search: Rc::new(adam::adam(args, (0.9, 0.999))),
         target,
         lead: args.float("confident"),
+        loss: Some(loss::LOSSES.of(args, "loss")).filter(|loss| *loss != Loss::Lead),
         n,
         draws: args.optional_int("draws").map_or(n.saturating_mul(20), |draws| draws as usize),
         labels,

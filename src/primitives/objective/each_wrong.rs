@@ -1,7 +1,7 @@
 //! `objective::each_wrong`.
 
 use crate::core::Value;
-use crate::objective::{Objective, Wanted};
+use crate::objective::{EachWrong, Objective};
 use crate::primitives::{Example, Primitive};
 
 pub static EACH_WRONG: Primitive = Primitive {
@@ -14,5 +14,5 @@ pub static EACH_WRONG: Primitive = Primitive {
             objective::target.",
     source: "Galloway, Golubeva and Taylor 2018, Section 3",
     examples: &[Example { code: "objective::each_wrong()", result: "objective each_wrong()" }],
-    run: |_, _| Ok(Value::object(Objective::from(Wanted::EachWrong))),
+    run: |_, _| Ok(Value::object(Objective::from(EachWrong))),
 };

@@ -1,9 +1,7 @@
 //! `objective::labels`.
 
-use std::rc::Rc;
-
 use crate::core::{Error, Result, Value};
-use crate::objective::{Labels, Objective, Wanted};
+use crate::objective::{Labels, Objective};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
 pub static LABELS: Primitive = Primitive {
@@ -33,7 +31,7 @@ pub static LABELS: Primitive = Primitive {
         if let Some(twice) = all.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Error::argument(format!("label {} is asked for twice", twice[0])));
         }
-        Ok(Value::object(Objective::from(Wanted::Labels(Rc::new(labels)))))
+        Ok(Value::object(Objective::from(labels)))
     },
 };
 

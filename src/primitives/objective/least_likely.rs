@@ -1,7 +1,7 @@
 //! `objective::least_likely`.
 
 use crate::core::Value;
-use crate::objective::{Objective, Wanted};
+use crate::objective::{LeastLikely, Objective};
 use crate::primitives::{Example, Primitive};
 
 pub static LEAST_LIKELY: Primitive = Primitive {
@@ -14,5 +14,5 @@ pub static LEAST_LIKELY: Primitive = Primitive {
             of objective::target.",
     source: "Kurakin, Goodfellow and Bengio 2017; \"ll-tgt\" of Galloway, Golubeva and Taylor 2018, Figure 3",
     examples: &[Example { code: "objective::least_likely()", result: "objective least_likely()" }],
-    run: |_, _| Ok(Value::object(Objective::from(Wanted::LeastLikely))),
+    run: |_, _| Ok(Value::object(Objective::from(LeastLikely))),
 };

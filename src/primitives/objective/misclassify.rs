@@ -1,7 +1,7 @@
 //! `objective::misclassify`.
 
 use crate::core::Value;
-use crate::objective::{Objective, Wanted};
+use crate::objective::{Misclassify, Objective};
 use crate::primitives::{Example, Primitive};
 
 pub static MISCLASSIFY: Primitive = Primitive {
@@ -12,8 +12,8 @@ pub static MISCLASSIFY: Primitive = Primitive {
     returns: "an Objective",
     notes: "The loss is l_exc, the highest score minus the label's: 0 while the image is classified correctly. Searches by losses over factors (search::bayes, \
             policy, sample) make the lead of the best wrong score larger, which is below 0 there and tells settings apart; with \
-            `.cross_entropy()` they make the cross entropy larger.",
+            `.loss(\"cross_entropy\")` they make the cross entropy larger.",
     source: "",
     examples: &[Example { code: "objective::misclassify()", result: "objective misclassify()" }],
-    run: |_, _| Ok(Value::object(Objective::from(Wanted::Misclassify))),
+    run: |_, _| Ok(Value::object(Objective::from(Misclassify))),
 };

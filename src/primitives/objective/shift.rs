@@ -1,7 +1,7 @@
 //! `objective::shift`.
 
 use crate::core::Value;
-use crate::objective::{Objective, Wanted};
+use crate::objective::{Objective, Shift};
 use crate::primitives::{Example, Kind, Param, Primitive};
 
 pub static SHIFT: Primitive = Primitive {
@@ -13,5 +13,5 @@ pub static SHIFT: Primitive = Primitive {
     notes: "With 1 of ten classes, 0 becomes 1 and 9 becomes 0: \"one-tgt\". The loss is as of objective::target.",
     source: "Galloway, Golubeva and Taylor 2018, Section 3",
     examples: &[Example { code: "objective::shift(1)", result: "objective shift(1)" }],
-    run: |_, args| Ok(Value::object(Objective::from(Wanted::Shift(args.int("k"))))),
+    run: |_, args| Ok(Value::object(Objective::from(Shift(args.int("k"))))),
 };

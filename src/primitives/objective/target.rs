@@ -1,7 +1,7 @@
 //! `objective::target`.
 
 use crate::core::{Error, Value};
-use crate::objective::{Objective, Wanted};
+use crate::objective::{Objective, Target, Targets};
 use crate::primitives::{Example, Kind, Param, Primitive};
 
 pub static TARGET: Primitive = Primitive {
@@ -19,16 +19,16 @@ pub static TARGET: Primitive = Primitive {
         Example { code: "objective::target([3, 5, 0])", result: "objective target([3, 5, 0])" },
     ],
     run: |_, args| {
-        let wanted = match args.optional_int("class") {
-            Some(class) => Wanted::Target(class),
+        let objective: Objective = match args.optional_int("class") {
+            Some(class) => Target(class).into(),
             None => {
                 let classes = args.numbers("class");
                 if let Some(odd) = classes.iter().find(|x| x.fract() != 0.0) {
                     return Err(Error::argument(format!("a class is a whole number, got {odd}")));
                 }
-                Wanted::Targets(classes.into_iter().map(|x| x as i64).collect())
+                Targets(classes.into_iter().map(|x| x as i64).collect()).into()
             }
         };
-        Ok(Value::object(Objective::from(wanted)))
+        Ok(Value::object(objective))
     },
 };

@@ -7,7 +7,7 @@ use crate::core::{Error, Value};
 use crate::data::Dataset;
 use crate::estimate::risk::report;
 use crate::model::Model;
-use crate::objective::Wanted;
+use crate::objective::Misclassify;
 use crate::primitives::examine::BATCH;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED, Words};
 use crate::search::{AnySearch, Densities, Examination, Nearest, Random, Random2, Search, Strongest, examine};
@@ -78,7 +78,7 @@ pub static ESTIMATE: Primitive = Primitive {
             data: &args.object::<Dataset>("ds"),
             space,
             search,
-            objective: Wanted::Misclassify.into(),
+            objective: Misclassify.into(),
             levels: vec![],
             steps: vec![],
             densities: Densities::Required,

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use crate::core::Value;
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, Words};
-use crate::search::{Adam, AnySearch, Bound, Shortfall};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+use crate::search::{Adam, AnySearch, Bound};
 
 pub(in crate::primitives) const LR: Param =
     Param::new("lr", Kind::Float, "Adam's learning rate: about how far a number goes in a step")
@@ -22,13 +22,6 @@ pub(in crate::primitives) const FACTOR: Param =
         .or(Fallback::Float(1.0));
 pub(in crate::primitives) const INCREMENT: Param =
     Param::new("increment", Kind::Float, "and then larger by this").range(0.0, 1e9).or(Fallback::Float(0.0));
-static LOSSES: Words<Shortfall, 2> = Words::new([("lead", Shortfall::Lead), ("confidence", Shortfall::Confidence)]);
-pub(in crate::primitives) const LOSS: Param = Param::new(
-    "loss",
-    LOSSES.kind(),
-    "what is made smaller: the score of the label minus the best other one (or the best other score minus the target's), or the probability of the label where there is no target",
-)
-.or(Fallback::Str("lead"));
 
 pub static ADAM: Primitive = Primitive {
     path: "search::adam",
@@ -41,7 +34,6 @@ pub static ADAM: Primitive = Primitive {
         BOUND,
         FACTOR,
         INCREMENT,
-        LOSS,
     ],
     returns: "a Search",
     notes: "After every step the perturbation is scaled back to the radius, and then the radius is relaxed: it begins small and grows, so \
@@ -70,6 +62,5 @@ pub(in crate::primitives) fn adam(args: &Args, betas: (f64, f64)) -> Adam {
             factor: args.float("growth"),
             increment: args.float("increment"),
         }),
-        shortfall: LOSSES.of(args, "loss"),
     }
 }

@@ -42,7 +42,7 @@ pub static BAYES: Primitive = Primitive {
         .or(Fallback::Str("each")),
     ],
     returns: "a Search",
-    notes: "Needs scores only. The loss is the lead of the best wrong score, below 0 where the image is read rightly, or with objective::misclassify().cross_entropy() the cross entropy, as the paper has it. Every image has a process of its own; all of them are asked at once. Ranges count from 0 to 1 (logarithmic ones in the \
+    notes: "Needs scores only. The loss is the lead of the best wrong score, below 0 where the image is read rightly, or with objective::misclassify().loss(\"cross_entropy\") the cross entropy, as the paper has it. Every image has a process of its own; all of them are asked at once. Ranges count from 0 to 1 (logarithmic ones in the \
             logarithm), two choices of a factor are as far apart as the ends of a range, and chance is drawn. Losses are brought to mean 0 \
             and variance 1. With \"each\", the likelihood is multiplied by a log-normal prior with mean sqrt(2) + ln(d) / 2 and deviation \
             sqrt(3) for d factors, without which few losses fit any lengthscales. `queries` is questions + 1: the image is \

@@ -5,7 +5,7 @@ use crate::core::Value;
 use crate::data::Dataset;
 use crate::estimate::tolerance::curve;
 use crate::model::Model;
-use crate::objective::{Objective, Wanted};
+use crate::objective::{Misclassify, Objective};
 use crate::primitives::examine::{BATCH, LEVELS, STEPS, levels, steps};
 use crate::primitives::info::ESTIMATOR;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
@@ -60,9 +60,7 @@ pub static MEASURE: Primitive = Primitive {
             data: &args.object::<Dataset>("ds"),
             space: args.object::<AnySpace>("space").0.clone(),
             search,
-            objective: args
-                .optional_object::<Objective>("objective")
-                .map_or(Wanted::Misclassify.into(), |o| (*o).clone()),
+            objective: args.optional_object::<Objective>("objective").map_or(Misclassify.into(), |o| (*o).clone()),
             levels,
             steps,
             densities: Densities::WhereKnown,

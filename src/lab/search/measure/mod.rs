@@ -15,7 +15,7 @@ use std::cell::OnceCell;
 use tch::{Device, Kind};
 
 use crate::core::{Error, Result, Tensor, Value, suggestion};
-use crate::objective::{Objective, Wanted};
+use crate::objective::Objective;
 
 /// All measures, in the order in which they are told.
 pub const MEASURES: &[&Measure] = &[
@@ -120,7 +120,7 @@ pub fn named<'n>(names: impl Iterator<Item = &'n str>) -> Result<Vec<&'static Me
 
 /// Refuses measures that say nothing of this model or objective.
 pub(super) fn check(measures: &[&Measure], objective: &Objective, classes: Option<i64>) -> Result<()> {
-    if let (Wanted::Labels(_), Some(measure)) = (&objective.wanted, measures.first()) {
+    if let (false, Some(measure)) = (objective.failure.of_classes(), measures.first()) {
         return Err(Error::argument(format!(
             "examine: measure {:?} is of one class among several, objective::{} of binary labels",
             measure.name,
