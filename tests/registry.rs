@@ -194,7 +194,7 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 12] = [
+const VALUES: [&str; 13] = [
     "examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::noise(0.1), search: search::sample(#{ n: 2 }) }).worst()",
     "data::glyphs(#{ n: 3 })",
@@ -206,6 +206,8 @@ const VALUES: [&str; 12] = [
      data::glyphs(#{ n: 3, size: 16, seed: 1 }), #{ epsilon: 1 })])",
     "let f = model::train(data::glyphs(#{ n: 9 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
      tolerance::measure(f, data::glyphs(#{ n: 3 }), #{ space: space::noise(), levels: [1] })",
+    "calibration::measure(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
+     #{ space: space::noise(), search: search::sweep(), levels: [0], measures: [\"confidence\"] }))",
     "plot::line([1, 2], [3, 4])",
     "plot::animation([plot::line([1, 2], [3, 4])])",
     "generator::train(data::glyphs(#{ n: 9 }), #{ steps: 1, batch: 4 })",
