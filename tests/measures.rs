@@ -179,6 +179,13 @@ fn what_measures_can_not_say_is_refused() {
         "\"top5\" says nothing of a model of 2 classes",
     );
     refused(
+        &format!(
+            "let five = model::from(|x| x.reshape([x.len(), 256]).matmul(tensor::normal([256, 5], #{{ seed: 1 }})));
+             examine(five, ds.only([0, 1]), #{{ {how}, measures: [\"top5\"] }})"
+        ),
+        "\"top5\" says nothing of a model of 5 classes",
+    );
+    refused(
         "examine(f, few, #{ space: space::noise(), search: search::sample(#{ n: 3 }), objective: objective::labels([1]), measures: [\"nll\"] })",
         "of binary labels",
     );
