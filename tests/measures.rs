@@ -148,6 +148,20 @@ fn measures_are_columns_like_the_others() {
 }
 
 #[test]
+fn generated_tests_are_measured_too() {
+    let found = run("let digits = data::glyphs(#{ n: 60, size: 28, seed: 1 });
+         let g = generator::train(digits, #{ steps: 1, batch: 8, seed: 1 });
+         let m = model::train(digits, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+         let how = #{ n: 3, samples: 50, layers: 0..3, steps: 5 };
+         let t = generator::perturb(g, m, how + #{ measures: [\"confidence\"] }).transcript;
+         let p = m.logits(t.images()).softmax();
+         let near = true;
+         for i in 0..3 { near = near && abs(p[i].max() - t[i].confidence) < 1e-5; }
+         near");
+    assert_eq!(found.expect("runs").summary(), "true");
+}
+
+#[test]
 fn what_measures_can_not_say_is_refused() {
     let refused = |script: &str, words: &str| {
         let said = run(script).err().unwrap_or_else(|| panic!("{script} runs"));
@@ -166,6 +180,13 @@ fn what_measures_can_not_say_is_refused() {
         &format!("let two = model::from(|x| tensor::zeros([x.len(), 2]) + x.reshape([x.len(), 256]).mean(1).reshape([x.len(), 1]), #{{ classes: 2 }});
                   examine(two, few.only([0, 1]), #{{ {how}, measures: [\"top5\"] }})"),
         "\"top5\" says nothing of a model of 2 classes",
+    );
+    refused(
+        &format!(
+            "let five = model::from(|x| x.reshape([x.len(), 256]).matmul(tensor::normal([256, 5], #{{ seed: 1 }})));
+             examine(five, ds.only([0, 1]), #{{ {how}, measures: [\"top5\"] }})"
+        ),
+        "\"top5\" says nothing of a model of 5 classes",
     );
     refused(
         "examine(f, few, #{ space: space::noise(), search: search::random(#{ questions: 3 }), objective: objective::labels([1]), measures: [\"nll\"] })",

@@ -64,7 +64,7 @@ pub(super) fn steps(args: &Args, search: &dyn Search) -> Result<Vec<u32>> {
     }
 }
 
-const MEASURES: Param = Param::new(
+pub(super) const MEASURES: Param = Param::new(
     "measures",
     Kind::Several(&NAMES),
     "what is measured of every row beside what each holds; measures() says what they are",
@@ -84,7 +84,7 @@ const NAMES: [&str; measure::MEASURES.len()] = {
 };
 
 /// The measures that the option asks for.
-fn measures(args: &Args) -> Result<Vec<&'static measure::Measure>> {
+pub(super) fn measures(args: &Args) -> Result<Vec<&'static measure::Measure>> {
     let Some(Value::Array(names)) = args.get("measures") else { return Ok(vec![]) };
     measure::named(names.iter().filter_map(|name| if let Value::Str(name) = name { Some(name.as_str()) } else { None }))
 }

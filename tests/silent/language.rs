@@ -361,6 +361,47 @@ fn check_and_the_tab_key_know_the_columns_of_rows() {
     }
 }
 
+/// A measure is a key of rows where it was asked for, or where the text does not tell.
+#[test]
+fn check_and_the_tab_key_know_the_measures_of_rows() {
+    use viva::script::{Session, check};
+    let mut session = Session::new(Default::default());
+    let text = "let ds = data::glyphs();\nlet t = examine(f, ds, #{ space: s, measures: [\"nll\"] });\n\
+                t.filter(|row| row.nll > 1).filter(|row| row.brier > 1);\nlet how = #{ space: s };\n\
+                examine(f, ds, how).filter(|row| row.brier > 1);\nexamine(f, ds, how + #{ search: s }).filter(|row| row.brier > 1);\n\
+                examine(f, ds, #{ space: s }).filter(|row| row.brier > 1);\nlet few = t.filter(|row| row.fooled);\n\
+                few.highest(\"nll\").filter(|row| row.nll > 1 && row.rank > 1);\n\
+                examine(f, ds, #{ measures: names, space: s }).filter(|row| row.rank > 1);\n";
+    let found = check(&session, &session.compile("script", text).unwrap(), text);
+    let lines: Vec<usize> = found.iter().filter(|f| f.message.contains("no key")).map(|f| f.line).collect();
+    assert_eq!(lines, [3, 7, 9], "{found:?}");
+    session.evaluate("setting", EXAMINED).unwrap();
+    let more =
+        "let u = examine(f, ds, #{ space: space::translate(1), search: search::strongest(), measures: [\"nll\"] });";
+    session.evaluate("more", more).unwrap();
+    let offered = |line: &str| -> Vec<String> {
+        let (_, offers) = viva::repl::complete(&session, &[], line, line.len());
+        offers.into_iter().map(|offer| offer.text).collect()
+    };
+    for (line, measured) in [
+        ("u.filter(|row| row.", true),
+        ("u[0].", true),
+        ("t.filter(|row| row.", false),
+        ("t[0].", false),
+        ("examine(f, ds, #{ measures: [\"nll\"] }).filter(|row| row.", true),
+        ("examine(f, ds, #{ space: s }).filter(|row| row.", false),
+    ] {
+        let words = offered(line);
+        let has = |word: &str| words.iter().any(|offer| offer == word);
+        assert!(has("after") && has("nll") == measured && !has("brier"), "{line}: {words:?}");
+    }
+    for line in
+        ["examine(f, ds, #{ measures: [\"entr", "examine(f, ds, #{ measures: [\"nll\", \"entr", "u.column(\"entr"]
+    {
+        assert_eq!(offered(line), ["entropy\""], "{line}");
+    }
+}
+
 /// What a program's text becomes on its way to the interpreter changes nothing that was said.
 #[test]
 fn what_a_script_says_stays_as_it_was_said() {

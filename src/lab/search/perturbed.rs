@@ -7,6 +7,7 @@ use rand::Rng;
 use serde_json::json;
 use tch::{Device, Kind};
 
+use super::measure::Measure;
 use super::{Adam, Densities, Examination, Transcript};
 use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, random};
 use crate::data::{Dataset, from_tensor};
@@ -41,6 +42,8 @@ pub struct Perturbation {
     pub labels: Vec<i64>,
     /// Most of them must read a seed as it was drawn; nobody is asked where there are none.
     pub oracle: Vec<Model>,
+    /// What is measured of every row.
+    pub measures: Vec<&'static Measure>,
     pub batch: Option<usize>,
     pub seed: u64,
 }
@@ -85,7 +88,7 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
         levels: vec![],
         steps: vec![],
         densities: Densities::WhereKnown,
-        measures: vec![],
+        measures: how.measures.clone(),
         batch: how.batch,
         seed: how.seed,
     };

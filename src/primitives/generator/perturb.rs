@@ -47,6 +47,7 @@ pub static PERTURB: Primitive = Primitive {
         )
         .or(Fallback::Absent("nobody")),
         Param::new("draws", Kind::Int, "seeds that are drawn, at most").range(1.0, 1e9).or(Fallback::Absent("20 n")).unit("seeds"),
+        super::super::examine::MEASURES,
         super::super::examine::BATCH,
         SEED,
     ],
@@ -115,6 +116,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         draws: args.optional_int("draws").map_or(n.saturating_mul(20), |draws| draws as usize),
         labels,
         oracle,
+        measures: super::super::examine::measures(args)?,
         batch: args.optional_int("batch").map(|batch| batch as usize),
         seed: args.seed(),
     };

@@ -27,8 +27,8 @@ pub static RELIABILITY: Primitive = Primitive {
                let t = examine(f, ds, #{ space: space::noise(), search: search::sweep(), levels: [0, 1], measures: [\"confidence\"] });\n\
                let parts = t.group(\"level\");\n\
                for level in parts.keys() { parts[level] = calibration::measure(parts[level], #{ seed: 1 }); }\n\
-               plot::reliability(parts)",
-        result: "figure: 2 panels, 3 lines, 2 histograms",
+               plot::reliability(parts).panels",
+        result: "2",
     }],
     run,
 };

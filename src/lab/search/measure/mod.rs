@@ -128,12 +128,15 @@ pub(super) fn check(measures: &[&Measure], objective: &Objective, classes: Optio
         ))
         .hint("leave `measures` out"));
     }
-    let few = |measure: &&&Measure| classes.is_some_and(|classes| classes < measure.classes);
-    match measures.iter().find(few) {
+    classes.map_or(Ok(()), |classes| enough(measures, classes))
+}
+
+/// Refuses measures that say nothing of so few classes.
+fn enough(measures: &[&Measure], classes: i64) -> Result<()> {
+    match measures.iter().find(|measure| classes < measure.classes) {
         Some(measure) => Err(Error::argument(format!(
-            "examine: measure {:?} says nothing of a model of {} classes",
-            measure.name,
-            classes.unwrap_or_default()
+            "examine: measure {:?} says nothing of a model of {classes} classes",
+            measure.name
         ))
         .hint(format!("it is for {} classes and more", measure.classes))),
         None => Ok(()),
@@ -150,6 +153,8 @@ pub(super) fn tensor(
     if measures.is_empty() {
         return Ok(None);
     }
+    // How many classes a closure knows may not be known before it answers.
+    enough(measures, scores.size2()?.1)?;
     tch::no_grad(|| {
         let scores = scores.f_detach()?.f_to_kind(Kind::Float)?;
         let labels = Tensor::f_from_slice(labels)?.f_reshape([-1, 1])?.f_to_device(scores.device())?;
