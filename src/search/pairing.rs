@@ -149,7 +149,7 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
         )
         .hint(match plan.objective.cross_entropy {
             true => {
-                "searches by losses do: sample, bayes, policy, square; the others follow losses of their own".into()
+                "searches by losses do: random, bayes, policy, square; the others follow losses of their own".into()
             }
             false => format!(
                 "over {space} such searches as search::random look for any objective, strongest for any wrong label"
