@@ -276,7 +276,7 @@ fn impossible_pairs_name_what_works() {
     };
     refused(
         "examine(f, ds, #{ space: space, search: search::nearest() })",
-        &["nearest() goes over points", "search::strongest, sample"],
+        &["nearest() goes over points", "search::strongest, random"],
     );
     refused(
         "examine(f, ds, #{ space: space, search: search::strongest() })",
@@ -291,7 +291,7 @@ fn impossible_pairs_name_what_works() {
     refused(
         "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::random() })",
         &[
-            "sample(#{ n: 100 }) goes over settings of factors",
+            "random(#{ questions: 100 }) goes over settings of factors",
             "space::translate",
             "factors",
             "search::square, bim, adam",

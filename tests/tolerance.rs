@@ -545,7 +545,7 @@ fn what_can_not_be_asked_is_refused_with_a_way_out() {
         (
             TRAINED,
             "examine(f, ds, #{ space: space::noise(), search: search::sweep(), at_steps: \"all\" })".into(),
-            &["no `steps` in common"],
+            &["no `at_steps` in common"],
         ),
         (TRAINED, "ds.centre().scale_pixels(ds)".into(), &["not prepared in the same way"]),
         (

@@ -43,8 +43,8 @@ pub static TERMS: &[(&str, &str)] = &[
          pixels, the T-norm of a deformation, the length of a change of activations. Where it grows during a search it begins as \
          `first_radius`. `levels` are several limits of one examination, each with rows of its own: radii where the space has \
          them, else degrees or standard deviations. `magnitude`, a column, is how large a change came out. `sigma` and `noise` \
-         are standard deviations, which nothing stays within. `up_to` is where a measurement ends, not a change. `levels` of \
-         significance are called `delta`",
+         are standard deviations, which nothing stays within. `up_to` is where a measurement ends, not a change. The level of a \
+         test is `delta`",
     ),
     (
         "question, query",
@@ -324,7 +324,6 @@ fn sorts(kind: Kind) -> BTreeSet<&'static str> {
     match kind {
         Kind::Bool => ["a bool"].into(),
         Kind::Int | Kind::Float => ["a number"].into(),
-        Kind::Str | Kind::Path | Kind::Choice(_) => ["a text"].into(),
         Kind::Array | Kind::Several(_) => ["an array"].into(),
         Kind::Numbers | Kind::Tensor => ["an array", "a tensor"].into(),
         Kind::Map => ["a map"].into(),
@@ -332,6 +331,8 @@ fn sorts(kind: Kind) -> BTreeSet<&'static str> {
         Kind::Object(name) => [name].into(),
         Kind::Any => BTreeSet::new(),
         Kind::Either(kinds) => kinds.iter().flat_map(|kind| sorts(*kind)).collect(),
+        // A text of any sort, or one of several words.
+        _ => ["a text"].into(),
     }
 }
 

@@ -71,7 +71,7 @@ pub fn report(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol) -> Result
     let Some(density) = of.density.clone() else {
         return Err(Error::data(format!("this transcript carries no densities ({} over {})", of.search, of.space))
             .hint(
-                "they come with finite spaces: over space::translate with a smaller radius, 3 radius at most the images' margin, or with images \
+                "they come with finite spaces: over space::translate with a smaller radius, a third of the images' margin at most, or with images \
                  loaded with a smaller crop",
             ));
     };

@@ -66,8 +66,8 @@ impl Questions {
         self.bytes += asked.settings.len() * 8 + asked.len() * 8;
         if self.bytes > LARGEST {
             cx.warn(
-                "examine: more questions than are kept (512 MiB): the transcript has every image's worst case, but worst(), expected() and \
-                 robustness::marginal need fewer images or steps at once",
+                "examine: more questions than are kept (512 MiB): the transcript has every image's worst case, but robustness::worst, expected and \
+                 marginal need fewer images or steps at once",
             );
             self.kept = false;
             self.of = vec![];

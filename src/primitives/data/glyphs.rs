@@ -42,7 +42,7 @@ pub static GLYPHS: Primitive = Primitive {
             `\"margin\"` (edge `margin(n)`): drawn on a larger canvas at three quarters of the size, the digit's offset uniform among those of up to a quarter \
             of the size in both directions. Images whose digits stand within that range are equally likely; a translation that \
             carries a digit out of the range leads where nothing is drawn, so the density is preserved for the digits \
-            that stand at least epsilon inside it.\n\
+            that stand at least the radius inside it.\n\
             `\"centred\"` (edge `margin(n)`): always in the middle. No translated image is ever drawn: the negative control, \
             on which density-preserving tests must not be trusted.\n\n\
             `polarity: \"random\"` inverts each image with probability one half, so that inversion preserves the density exactly.",

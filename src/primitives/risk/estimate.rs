@@ -28,7 +28,7 @@ pub static ESTIMATE: Primitive = Primitive {
         Param::new(
             "ds",
             Kind::Object("Dataset"),
-            "the images; a torus, or with a margin of 3 radius pixels (2 radius for the blind searches)",
+            "the images; a torus, or with a margin of 3 times the radius (twice it for the blind searches)",
         ),
     ],
     options: &[

@@ -16,7 +16,7 @@ pub static BLIND: Primitive = Primitive {
             row. A misclassified image stays. The density of a misclassified outcome is exact: h_g = 1 / (1 + c / |V|), c the \
             correctly classified among the |V| points that may lead to it (Eq. 9); T_i lies in [-1/2, |V| / (|V| + 1)]. A \
             correct outcome counts with loss 0, so its density is left unknown. A baseline: far weaker than \
-            search::strongest, but at most |V| + 2 points are scored per image, and a margin of 2 radius is enough.",
+            search::strongest, but at most |V| + 2 points are scored per image, and a margin of twice the radius is enough.",
     source: "Werpachowski, György and Szepesvári 2019, Appendix B and Eq. 9",
     examples: &[Example { code: "search::blind()", result: "search blind()" }],
     run: |_, _| Ok(Value::object(AnySearch(Rc::new(Random)))),

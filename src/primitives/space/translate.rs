@@ -14,7 +14,7 @@ pub static TRANSLATE: Primitive = Primitive {
     options: &[FILL.or(Fallback::Absent("nothing is made up at the border"))],
     returns: "a Space of (2 radius + 1)^2 - 1 translations; with `fill` one of factors dy and dx, whose `levels` are pixels",
     notes: "Without `fill` nothing is made up at the border. Images on a torus are rolled, and 2 radius + 1 may not exceed their side; images \
-            with a margin move their crop window, and the densities that risk:: needs ask for 3 radius pixels of margin; \
+            with a margin move their crop window, and the densities that risk:: needs ask for a margin of 3 times the radius; \
             images without either are refused. With `fill` any images can be moved, and there are no densities; \
             search::strongest tries all of them, search::random(#{ questions: 10 }) the worst of ten, search::sweep the corner.",
     source: "Werpachowski, György and Szepesvári 2019, Section 5.1",
