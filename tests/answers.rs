@@ -12,7 +12,7 @@ use viva::core::Cx;
 use viva::data::{Dataset, Edge};
 use viva::model::{Layer, Model, Module, Options};
 use viva::objective::Misclassify;
-use viva::search::{Densities, Examination, Nearest, Random, Row, Search, Strongest, examine};
+use viva::search::{Blind, Densities, Examination, Nearest, Row, Search, Strongest, examine};
 use viva::space::{Composed, Flip, Space, Translate};
 
 const EPSILON: usize = 2;
@@ -106,9 +106,9 @@ fn answers_do_not_depend_on_batches_threads_sharing_or_the_form_of_the_network()
     let ways: [(&Dataset, Way); 5] = [
         (&margin, (translate.clone(), Rc::new(Strongest::default()))),
         (&margin, (composed.clone(), Rc::new(Strongest::default()))),
-        (&margin, (composed.clone(), Rc::new(Random))),
+        (&margin, (composed.clone(), Rc::new(Blind))),
         (&torus, (translate, Rc::new(Nearest))),
-        (&torus, (composed, Rc::new(Random))),
+        (&torus, (composed, Rc::new(Blind))),
     ];
     for (data, way) in ways {
         let name = format!("{}, {}", way.0.describe(), way.1.describe());

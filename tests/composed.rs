@@ -12,7 +12,7 @@ use toys::{Conv, Linear, call, gaussian, integers, model, noise, options, run_ov
 use viva::core::{Cx, ErrorKind, Result, Value};
 use viva::data::{Dataset, Edge, Glyphs, Preprocessing};
 use viva::model::Model;
-use viva::search::{Ball, Nearest, Random, Random2, Search, Strongest, Transcript};
+use viva::search::{Ball, Blind, BlindOrStay, Nearest, Search, Strongest, Transcript};
 use viva::space::{AnySpace, Composed, Element, Finite, Flip, Group, Polarity, Space, Symmetry, Translate, Turn};
 
 fn times(a: Rc<dyn Space>, b: Rc<dyn Space>) -> Rc<dyn Space> {
@@ -395,7 +395,7 @@ fn the_density_of_random_searches_is_exact_in_expectation() {
             let data = data.select(&rows).unwrap();
             let points = space.finite().unwrap().on(&data, 2).unwrap().candidates().len();
             for stays in [false, true] {
-                let search: Rc<dyn Search> = if stays { Rc::new(Random2) } else { Rc::new(Random) };
+                let search: Rc<dyn Search> = if stays { Rc::new(BlindOrStay) } else { Rc::new(Blind) };
                 let transcript = run_over(&cx, &f, &data, space.clone(), search.clone(), 4096).unwrap();
                 sums(&transcript);
                 let mut expected = Sums::default();
@@ -568,7 +568,7 @@ fn assumptions_and_cautions() {
     assert_eq!(cx.warnings().len(), 1);
     assert!(cx.warnings()[0].contains("never drawn") && cx.warnings()[0].contains("mirrored digit"));
     let fair = times(translate(1), Rc::new(Polarity));
-    let fair = run_over(&cx, &f(), &glyphs(viva::data::Polarity::Random), fair, Rc::new(Random), 64).unwrap();
+    let fair = run_over(&cx, &f(), &glyphs(viva::data::Polarity::Random), fair, Rc::new(Blind), 64).unwrap();
     assert!(fair.of.density.clone().unwrap().cautions.is_empty());
     assert_eq!(cx.warnings().len(), 1);
 }
@@ -617,7 +617,7 @@ fn a_set_that_looks_centred_or_unfair_is_warned_of() {
     let cautions = |data: &Dataset, space: Rc<dyn Space>| {
         let [c, h, w] = data.shape();
         let f = model(Linear { weights: gaussian(&[(c * h * w) as i64, 10], 1), quantum: 0.0 });
-        let transcript = run_over(&Cx::default(), &f, data, space, Rc::new(Random), 4096).unwrap();
+        let transcript = run_over(&Cx::default(), &f, data, space, Rc::new(Blind), 4096).unwrap();
         transcript.of.density.clone().unwrap().cautions
     };
     let glyphs = |position, seed| {

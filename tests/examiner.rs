@@ -7,7 +7,7 @@ use rand::Rng;
 use viva::core::{Cx, Value, random};
 use viva::maths::gaussian_process::{Candidates, GaussianProcess, Kernel};
 use viva::script::Session;
-use viva::search::{Bayes, Explore, Lengthscales, Policy, Proposals, Proposing, Sample};
+use viva::search::{Bayes, Explore, Lengthscales, Policy, Proposals, Proposing, Random};
 use viva::space::{Domain, Factor};
 
 const N: usize = 12;
@@ -198,7 +198,7 @@ fn examiners_beat_random_questions() {
                 let loss = planted(seed);
                 let (found, asked) = largest(search, &factors, seed, &loss);
                 assert_eq!(asked, steps);
-                found > largest(&Sample { n: steps }, &factors, seed + 1000, &loss).0
+                found > largest(&Random { n: steps }, &factors, seed + 1000, &loss).0
             })
             .count()
     };
@@ -215,7 +215,7 @@ fn a_conjunction_is_found() {
         if out == 0.0 { 1.0 } else { -out }
     };
     let found = |search: &dyn Proposing| (0..6).filter(|&seed| largest(search, &factors, seed, &loss).0 > 0.0).count();
-    let (by_bayes, by_policy, by_chance) = (found(&bayes(60)), found(&policy(600)), found(&Sample { n: 60 }));
+    let (by_bayes, by_policy, by_chance) = (found(&bayes(60)), found(&policy(600)), found(&Random { n: 60 }));
     assert!(by_bayes >= 5 && by_policy >= 4 && by_chance <= 2, "of 6: {by_bayes}, {by_policy} and {by_chance}");
 }
 

@@ -1,76 +1,54 @@
-//! The random baselines of Werpachowski et al. (2019), Appendix B: a correct image goes to a uniform draw among its
-//! candidates, whether or not that one is misclassified. A misclassified image stays.
+//! Plain random search: uniform settings, the yardstick for searches that learn.
 
-use rand::Rng;
+use rand_pcg::Pcg64Mcg;
 
-use super::exhaustive::{Case, Exhaustive, Outcome, Step};
+use super::propose::{Proposals, Proposing};
 use super::{Approach, Search};
-use crate::core::random;
+use crate::core::{Result, random};
+use crate::space::{Axis, Factor, Setting};
 
-/// g(x) uniform on G(x) without x.
-pub struct Random;
+/// Tries `n` settings per image, each drawn uniformly and independently of the others.
+pub struct Random {
+    pub n: usize,
+}
 
 impl Search for Random {
     fn describe(&self) -> String {
-        "blind()".into()
+        format!("random(#{{ questions: {} }})", self.n)
     }
 
     fn identity(&self) -> String {
-        "random()".into()
+        format!("sample(#{{ n: {} }})", self.n)
     }
 
     fn approaches(&self) -> Vec<Approach<'_>> {
-        vec![Approach::Elements(self)]
+        vec![Approach::Settings(self)]
     }
 }
 
-impl Exhaustive for Random {
-    fn step(&self, case: &Case) -> Step {
-        step_by_draw(case, false)
-    }
-
-    fn reach(&self) -> usize {
-        2
-    }
-
-    /// h = 1 / (1 + c / |V|): at least 1/2, and at a point that something was moved to c is at least 1.
-    fn range(&self, candidates: usize) -> (f64, f64) {
-        let v = candidates as f64;
-        (-0.5, v / (v + 1.0))
+impl Proposing for Random {
+    fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
+        Ok(Box::new(Draws {
+            axes: factors.iter().map(Factor::axis).collect(),
+            rng: random(stream.0, stream.1),
+            left: self.n,
+        }))
     }
 }
 
-/// Keeps the draws apart from a data set that was drawn with the same seed.
-const OWN: u64 = u64::from_be_bytes(*b"searches");
+struct Draws {
+    axes: Vec<Axis>,
+    rng: Pcg64Mcg,
+    left: usize,
+}
 
-/// The next step where a correct image goes to each of its candidates, and with `stays` to itself as well, with the same
-/// probability. By Eq. 9 a misclassified x' has the density 1 / (1 + c / k), c of the |V| points that may lead to it being
-/// correct and k the number of choices that each of them has; nothing but these points is scored.
-pub(super) fn step_by_draw(case: &Case, stays: bool) -> Step {
-    let (ball, grid) = (case.ball, case.grid);
-    if !grid.known(0) {
-        return Step::score(vec![0]);
+/// Settings held at a time; what is drawn does not depend on it.
+const TOGETHER: usize = 64;
+
+impl Proposals for Draws {
+    fn propose(&mut self) -> Result<Vec<Setting>> {
+        let now = self.left.min(TOGETHER);
+        self.left -= now;
+        Ok((0..now).map(|_| self.axes.iter().map(|axis| axis.draw(&mut self.rng)).collect()).collect())
     }
-    let candidates = ball.around(0);
-    let choices = candidates.len() + usize::from(stays);
-    let after = if grid.fails(0) {
-        0
-    } else {
-        let drawn = random(case.stream.0 ^ OWN, case.stream.1).gen_range(0..choices);
-        candidates.get(drawn).copied().unwrap_or(0)
-    };
-    if !grid.known(after) {
-        return Step::score(vec![after]);
-    }
-    // A correct outcome counts with loss 0, whatever its density.
-    if !case.densities || !grid.fails(after) {
-        return Step::Done(Outcome { after, weight: None });
-    }
-    let origins = ball.origins(after);
-    let missing: Vec<u32> = origins.iter().copied().filter(|&point| !grid.known(point)).collect();
-    if !missing.is_empty() {
-        return Step::score(missing);
-    }
-    let correct = origins.iter().filter(|&&point| !grid.fails(point)).count();
-    Step::Done(Outcome { after, weight: Some(1.0 / (1.0 + correct as f64 / choices as f64)) })
 }

@@ -10,14 +10,14 @@ use crate::model::Model;
 use crate::objective::Misclassify;
 use crate::primitives::examine::BATCH;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED, Words};
-use crate::search::{AnySearch, Densities, Examination, Nearest, Random, Random2, Search, Strongest, examine};
+use crate::search::{AnySearch, Blind, BlindOrStay, Densities, Examination, Nearest, Search, Strongest, examine};
 use crate::space::{AnySpace, Space, Translate};
 
 static SEARCHES: Words<fn() -> Rc<dyn Search>, 4> = Words::new([
     ("strongest", || Rc::new(Strongest::default())),
     ("nearest", || Rc::new(Nearest)),
-    ("blind", || Rc::new(Random)),
-    ("blind_or_stay", || Rc::new(Random2)),
+    ("blind", || Rc::new(Blind)),
+    ("blind_or_stay", || Rc::new(BlindOrStay)),
 ]);
 
 pub static ESTIMATE: Primitive = Primitive {

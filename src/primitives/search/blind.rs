@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::core::Value;
 use crate::primitives::{Example, Primitive};
-use crate::search::{AnySearch, Random};
+use crate::search::{AnySearch, Blind};
 
 pub static BLIND: Primitive = Primitive {
     path: "search::blind",
@@ -19,5 +19,5 @@ pub static BLIND: Primitive = Primitive {
             search::strongest, but at most |V| + 2 points are scored per image, and a margin of twice the radius is enough.",
     source: "Werpachowski, György and Szepesvári 2019, Appendix B and Eq. 9",
     examples: &[Example { code: "search::blind()", result: "search blind()" }],
-    run: |_, _| Ok(Value::object(AnySearch(Rc::new(Random)))),
+    run: |_, _| Ok(Value::object(AnySearch(Rc::new(Blind)))),
 };

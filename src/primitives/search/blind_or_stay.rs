@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::core::Value;
 use crate::primitives::{Example, Primitive};
-use crate::search::{AnySearch, Random2};
+use crate::search::{AnySearch, BlindOrStay};
 
 pub static BLIND_OR_STAY: Primitive = Primitive {
     path: "search::blind_or_stay",
@@ -17,5 +17,5 @@ pub static BLIND_OR_STAY: Primitive = Primitive {
             (Eq. 9); T_i lies in [-|V| / (2 |V| + 1), (|V| + 1) / (|V| + 2)].",
     source: "Werpachowski, György and Szepesvári 2019, Appendix B and Eq. 9",
     examples: &[Example { code: "search::blind_or_stay()", result: "search blind_or_stay()" }],
-    run: |_, _| Ok(Value::object(AnySearch(Rc::new(Random2)))),
+    run: |_, _| Ok(Value::object(AnySearch(Rc::new(BlindOrStay)))),
 };

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::core::Value;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
-use crate::search::{AnySearch, Sample};
+use crate::search::{AnySearch, Random};
 
 pub static RANDOM: Primitive = Primitive {
     path: "search::random",
@@ -20,5 +20,5 @@ pub static RANDOM: Primitive = Primitive {
             equal ones. Translations, flips, turns and other finite changes are drawn as whole numbers and choices. A choice that is drawn twice is scored twice. `queries` is questions + 1: the image is scored once as it stands, for `before`.",
     source: "the baseline of Shu, Liu, Qiu and Yuille, AAAI 2020",
     examples: &[Example { code: "search::random(#{ questions: 20 })", result: "search random(#{ questions: 20 })" }],
-    run: |_, args| Ok(Value::object(AnySearch(Rc::new(Sample { n: args.count("questions") })))),
+    run: |_, args| Ok(Value::object(AnySearch(Rc::new(Random { n: args.count("questions") })))),
 };

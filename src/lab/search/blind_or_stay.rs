@@ -1,13 +1,13 @@
-//! The second random baseline of Werpachowski et al. (2019), Appendix B: as `random`, but an image may stay as well.
+//! The second random baseline of Werpachowski et al. (2019), Appendix B: as `blind`, but an image may stay as well.
 
+use super::blind::step_by_draw;
 use super::exhaustive::{Case, Exhaustive, Step};
-use super::random::step_by_draw;
 use super::{Approach, Search};
 
 /// g(x) uniform on G(x), x among it.
-pub struct Random2;
+pub struct BlindOrStay;
 
-impl Search for Random2 {
+impl Search for BlindOrStay {
     fn describe(&self) -> String {
         "blind_or_stay()".into()
     }
@@ -21,7 +21,7 @@ impl Search for Random2 {
     }
 }
 
-impl Exhaustive for Random2 {
+impl Exhaustive for BlindOrStay {
     fn step(&self, case: &Case) -> Step {
         step_by_draw(case, true)
     }
