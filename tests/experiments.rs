@@ -66,7 +66,8 @@ fn the_demo_tells_seen_images_from_fresh_ones_twice_with_the_same_bytes() {
 fn all_of_tolerance_makes_one_report() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
-    let words = ["--images", "40", "--training", "2000", "--epochs", "14", "--steps", "24", "--angles", "3"];
+    let words =
+        ["--images", "40", "--training", "2000", "--epochs", "14", "--steps", "24", "--angles", "3", "--appendix", "1"];
     let results = run("tolerance/all.rhai", &out, &words);
     for model in ["with weight decay", "without"] {
         let curves = &results["figure_1"]["curves"][model];

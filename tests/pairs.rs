@@ -31,13 +31,14 @@ fn refused(call: &str, words: &str) {
 }
 
 /// A script that makes one of each.
-const MADE: [(&str, &str); 25] = [
+const MADE: [(&str, &str); 26] = [
     ("translate", "space::translate(1)"),
     ("flip", "space::flip()"),
     ("turn", "space::turn()"),
     ("polarity", "space::polarity()"),
     ("rotate", "space::rotate(10)"),
     ("affine", "space::affine()"),
+    ("hue", "space::hue(60)"),
     ("noise", "space::noise()"),
     ("render", "space::render(#{ factors: [\"azimuth\"] })"),
     ("factors", "space::factors([#{ name: \"a\", choices: [0.5, 0.7] }], |z, s| z * s.a)"),
@@ -80,6 +81,7 @@ fn what_fits_is_examined_and_what_does_not_is_refused() {
     for (space, _) in SPACES {
         let (model, data) = match space {
             "render" => ("seen", "views"),
+            "hue" => ("seen", "coloured"),
             "latent" | "latent with `directions`" => ("f", "drawn"),
             _ => ("f", "ds"),
         };
@@ -91,7 +93,7 @@ fn what_fits_is_examined_and_what_does_not_is_refused() {
             );
         }
     }
-    let views = "let seen = model::train(data::glyphs(#{ n: 20, size: 16, channels: 3, seed: 1 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });";
+    let views = "let coloured = data::glyphs(#{ n: 2, size: 16, channels: 3, seed: 1 }); let seen = model::train(data::glyphs(#{ n: 20, size: 16, channels: 3, seed: 1 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });";
     let Value::Array(said) = value(&format!("{GIVEN}\n{views}\nlet said = [];\n{pairs}said")) else {
         panic!("no list")
     };

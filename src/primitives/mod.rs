@@ -160,6 +160,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &top::measures::MEASURES_LISTED,
     &space::translate::TRANSLATE,
     &space::flip::FLIP,
+    &space::hue::HUE,
     &space::turn::TURN,
     &space::polarity::POLARITY,
     &space::factors::FACTORS,

@@ -4,6 +4,7 @@ pub mod affine;
 pub mod deform;
 pub mod factors;
 pub mod flip;
+pub mod hue;
 pub mod latent;
 pub mod noise;
 pub mod pixels;
