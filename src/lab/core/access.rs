@@ -15,18 +15,18 @@ fn refused(what: impl Into<String>, hint: String) -> Error {
 
 impl Cx {
     pub fn allow_write(&mut self, path: PathBuf) {
-        self.permissions.write.push(path);
+        self.workspace.permissions.write.push(path);
     }
 
     /// Lets scripts start programs.
     pub fn allow_run(&mut self) {
-        self.permissions.run = Programs::Any;
+        self.workspace.permissions.run = Programs::Any;
     }
 
     /// The words that start a program, unless scripts may not: the shell's with the command, or where single programs were
     /// allowed the command's own.
     pub fn words_to_run(&self, command: &str) -> Result<Vec<String>> {
-        match &self.permissions.run {
+        match &self.workspace.permissions.run {
             Programs::Any => Ok(vec!["sh".into(), "-c".into(), command.into()]),
             Programs::None => Err(refused(
                 format!("a script may not start a program: {command:?}"),
@@ -52,7 +52,7 @@ impl Cx {
 
     /// Refuses to run the program that a file holds where nothing would hold it.
     pub fn check_may_hold(&self, path: &Path) -> Result<()> {
-        if self.permissions.native || held().is_some_and(permissions::Held::holds_files) {
+        if self.workspace.permissions.native || held().is_some_and(permissions::Held::holds_files) {
             return Ok(());
         }
         Err(refused(
@@ -65,11 +65,18 @@ impl Cx {
 
     /// Refuses what scripts may not read; at a terminal the prompt asks first.
     pub fn check_read(&self, path: &Path) -> Result<()> {
-        let Some(allowed) = &self.permissions.read else { return Ok(()) };
+        let Some(allowed) = &self.workspace.permissions.read else { return Ok(()) };
         let target = whole(path)?;
         let own: Vec<PathBuf> = self.data_folder().map(Path::to_path_buf).into_iter().collect();
         if is_own(&target, self.folder())
-            || below(&target, allowed.iter().chain(&self.permissions.write).chain(&own).chain(&*self.granted.borrow()))
+            || below(
+                &target,
+                allowed
+                    .iter()
+                    .chain(&self.workspace.permissions.write)
+                    .chain(&own)
+                    .chain(&*self.workspace.granted.borrow()),
+            )
             || self.asked(Access::Read, &target)?
         {
             return Ok(());
@@ -86,11 +93,11 @@ impl Cx {
 
     /// Lets scripts read what the user named.
     pub fn grant_read(&self, path: PathBuf) {
-        self.granted.borrow_mut().push(path);
+        self.workspace.granted.borrow_mut().push(path);
     }
 
     fn asked(&self, access: Access, target: &Path) -> Result<bool> {
-        self.broker.as_ref().map_or(Ok(false), |broker| broker.may(access, target))
+        self.workspace.broker.as_ref().map_or(Ok(false), |broker| broker.may(access, target))
     }
 
     /// Where a script's `save(value, path)` goes; refused outside the run folder and what was allowed.
@@ -101,13 +108,13 @@ impl Cx {
         let given = self.folder().join(at_home(path)?);
         let target = whole(&given)?;
         self.refuse_links(&given)?;
-        for reserved in &self.reserved {
+        for reserved in &self.workspace.reserved {
             if target.starts_with(whole(&self.folder().join(reserved))?) {
                 return Err(Error::file(&target, "a name that a run keeps for itself").hint("save under another name"));
             }
         }
         if is_own(&target, self.folder())
-            || below(&target, &self.permissions.write)
+            || below(&target, &self.workspace.permissions.write)
             || self.asked(Access::Write, &target)?
         {
             return Ok(target);
@@ -201,7 +208,7 @@ mod tests {
     fn a_named_program_is_started_by_itself() {
         let mut cx = Cx::default();
         assert!(cx.words_to_run("sh -c true").is_err());
-        cx.permissions.run = Programs::Named(permissions::program("sh").into_iter().collect());
+        cx.workspace.permissions.run = Programs::Named(permissions::program("sh").into_iter().collect());
         assert_eq!(cx.words_to_run("sh -c 'exit 1'").expect("allowed"), ["sh", "-c", "exit 1"]);
         assert!(cx.words_to_run("cat x").expect_err("not allowed").hint.expect("a hint").contains("--allow-run=cat"));
         assert!(cx.words_to_run("sh x; cat y").is_err());

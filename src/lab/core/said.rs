@@ -1,0 +1,72 @@
+//! What a run says: what scripts print and show, and warnings.
+
+use std::cell::{Cell, RefCell};
+
+use super::Value;
+
+/// Turns a value into text of so many columns.
+pub type Display = dyn Fn(&Value, usize) -> String;
+
+const PRINTED_LIMIT: usize = 1 << 20;
+
+pub(super) struct Said {
+    pub print: Box<dyn Fn(&str)>,
+    pub display: Box<Display>,
+    /// Columns that long forms may use.
+    pub width: usize,
+    /// The first megabyte of what was printed.
+    printed: RefCell<String>,
+    warnings: RefCell<Vec<String>>,
+    /// How much was printed and warned of when it was taken.
+    taken: Cell<(usize, usize)>,
+}
+
+impl Default for Said {
+    fn default() -> Self {
+        Self {
+            print: Box::new(|text| println!("{text}")),
+            display: Box::new(|value, width| value.details(width)),
+            width: 100,
+            printed: RefCell::default(),
+            warnings: RefCell::default(),
+            taken: Cell::default(),
+        }
+    }
+}
+
+impl Said {
+    /// Prints a line, and says whether it was kept.
+    pub fn put(&self, text: &str) -> bool {
+        (self.print)(text);
+        let mut printed = self.printed.borrow_mut();
+        let kept = printed.len() + text.len() < PRINTED_LIMIT;
+        if kept {
+            *printed += text;
+            printed.push('\n');
+        }
+        kept
+    }
+
+    pub fn printed(&self) -> String {
+        self.printed.borrow().clone()
+    }
+
+    pub fn has_warned(&self, message: &String) -> bool {
+        self.warnings.borrow().contains(message)
+    }
+
+    pub fn warn(&self, message: String) {
+        self.warnings.borrow_mut().push(message);
+    }
+
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings.borrow().clone()
+    }
+
+    /// What was printed and warned of since this was asked last.
+    pub fn take(&self) -> (String, Vec<String>) {
+        let (printed, warnings) = (self.printed.borrow(), self.warnings.borrow());
+        let (from, after) = self.taken.replace((printed.len(), warnings.len()));
+        (printed.get(from..).unwrap_or_default().to_string(), warnings.get(after..).unwrap_or_default().to_vec())
+    }
+}
