@@ -142,7 +142,7 @@ fn average(averaged: &dyn Network, network: &dyn Network, keep: f64) -> Result<(
     })
 }
 
-fn parameters(visit: &dyn Fn(&mut crate::generator::See)) -> Vec<Tensor> {
+fn parameters(visit: &dyn Fn(&mut crate::generator::NetworkVisitor)) -> Vec<Tensor> {
     let mut all = vec![];
     visit(&mut |_, tensor, learns| {
         if learns {
