@@ -2,7 +2,7 @@
 
 use super::figure::{Axis, Figure, Layer, Panel, Rule, Series};
 use crate::core::{Error, Result};
-use crate::estimate::tolerance::{Curve, Interval, Point, populations};
+use crate::estimate::tolerance::{Curve, CurvePoint, Interval, populations};
 
 /// What a panel shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl Measure {
         }
     }
 
-    fn of(self, point: &Point) -> Interval {
+    fn of(self, point: &CurvePoint) -> Interval {
         match self {
             Self::Information => point.information,
             Self::Accuracy => point.accuracy,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::DELTA;
 use crate::core::{Cautions, Cx, Error, Result, Value, significant};
 use crate::estimate::n_model::NModelTest;
-use crate::estimate::protocol::Outcome;
+use crate::estimate::protocol::TestOutcomes;
 use crate::estimate::risk::RiskReport;
 use crate::estimate::verdict::REJECTED;
 use crate::maths::holm::{holm, rejects};
@@ -62,7 +62,7 @@ struct Asked {
 
 impl Asked {
     fn of(cx: &Cx, value: &Value, asked: usize, delta: f64) -> Result<Self> {
-        let of_tests = |tests: &Outcome, difference: f64| -> Result<Self> {
+        let of_tests = |tests: &TestOutcomes, difference: f64| -> Result<Self> {
             let which = tests.protocol.test;
             let of = vec![("test", Value::Str(which.word().into())), ("difference", Value::Float(difference))];
             let fine = tests.p_among(cx, which, asked, delta)?;
