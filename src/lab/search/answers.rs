@@ -10,7 +10,7 @@ use crate::objective::{Aim, Verdict, judge};
 
 /// Answers to points, in their order.
 #[derive(Default)]
-pub(super) struct Answers {
+pub(super) struct PointAnswers {
     pub of: Vec<Verdict>,
     /// By measure, in the order in which they were asked for.
     measured: Vec<Vec<f32>>,
@@ -20,7 +20,7 @@ pub(super) struct Answers {
 
 /// A batch as the journal keeps it, with the batch size that came of it.
 #[derive(Serialize, Deserialize)]
-struct Columns {
+struct AnswerColumns {
     batch: u64,
     excess: Vec<f32>,
     predicted: Vec<i32>,
@@ -31,7 +31,7 @@ struct Columns {
     measured: Vec<Vec<f32>>,
 }
 
-impl Answers {
+impl PointAnswers {
     /// What scores `N x K` say of these labels and aims.
     pub fn of(
         plan: &Examination,
@@ -66,7 +66,7 @@ impl Answers {
     pub fn record(&self, batch: usize) -> Result<Vec<u8>> {
         let all = |of: fn(&Verdict) -> f32| self.of.iter().map(of).collect();
         let classes = |of: fn(&Verdict) -> i32| self.of.iter().map(of).collect();
-        written(&Columns {
+        written(&AnswerColumns {
             batch: batch as u64,
             excess: all(|verdict| verdict.excess),
             predicted: classes(|verdict| verdict.predicted),
@@ -80,7 +80,7 @@ impl Answers {
 
     /// What `record` wrote, with the batch size, if it can be of an examination with so many measures.
     pub fn from_record(bytes: &[u8], measures: usize) -> Option<(usize, Self)> {
-        let kept: Columns = read_back(bytes)?;
+        let kept: AnswerColumns = read_back(bytes)?;
         let n = kept.excess.len();
         let numbers = [&kept.softmax_margin, &kept.snr, &kept.followed].into_iter().chain(&kept.measured);
         let whole = numbers.into_iter().all(|column| column.len() == n)
