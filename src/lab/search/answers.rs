@@ -6,12 +6,12 @@ use super::Examination;
 use super::examined::{read_back, written};
 use super::measure;
 use crate::core::{Result, Tensor};
-use crate::objective::{Aim, Verdict, judge};
+use crate::objective::{Aim, ScoreVerdict, judge};
 
 /// Answers to points, in their order.
 #[derive(Default)]
 pub(super) struct PointAnswers {
-    pub of: Vec<Verdict>,
+    pub of: Vec<ScoreVerdict>,
     /// By measure, in the order in which they were asked for.
     measured: Vec<Vec<f32>>,
     /// The first point with a score that is not a finite number.
@@ -64,8 +64,8 @@ impl PointAnswers {
     }
 
     pub fn record(&self, batch: usize) -> Result<Vec<u8>> {
-        let all = |of: fn(&Verdict) -> f32| self.of.iter().map(of).collect();
-        let classes = |of: fn(&Verdict) -> i32| self.of.iter().map(of).collect();
+        let all = |of: fn(&ScoreVerdict) -> f32| self.of.iter().map(of).collect();
+        let classes = |of: fn(&ScoreVerdict) -> i32| self.of.iter().map(of).collect();
         written(&AnswerColumns {
             batch: batch as u64,
             excess: all(|verdict| verdict.excess),
@@ -88,7 +88,7 @@ impl PointAnswers {
             && kept.measured.len() == measures;
         let finite = [&kept.excess, &kept.softmax_margin, &kept.followed].into_iter().chain(&kept.measured);
         let sound = whole && finite.into_iter().flatten().all(|x| x.is_finite()) && kept.batch > 0;
-        let verdict = |i: usize| Verdict {
+        let verdict = |i: usize| ScoreVerdict {
             excess: kept.excess[i],
             predicted: kept.predicted[i],
             softmax_margin: kept.softmax_margin[i],

@@ -13,7 +13,7 @@ use super::snr::snr;
 use super::transcript::Transcript;
 use super::{Examination, cautions, examined};
 use crate::core::{Cx, Error, Graph, LongCall, Result, State, Tensor, attempt, gradients, no_gradient};
-use crate::objective::{Aim, Goals, Verdict, Verdicts, numbers};
+use crate::objective::{Aim, Goals, ScoreVerdict, Verdicts, numbers};
 use crate::space::{Differentiable, Point};
 
 /// Numbers in all rows of points, at most: 256 MiB, and the optimiser's moments as much again twice.
@@ -291,7 +291,7 @@ impl Descent<'_> {
     }
 
     fn check_scores(&self, verdicts: &Verdicts) -> Result<()> {
-        let finite = |verdict: &Verdict| {
+        let finite = |verdict: &ScoreVerdict| {
             verdict.followed.is_finite() && verdict.excess.is_finite() && verdict.softmax_margin.is_finite()
         };
         let live = self.slots.iter().zip(&verdicts.of).filter_map(|(slot, verdict)| Some((slot.as_ref()?, verdict)));
@@ -301,7 +301,7 @@ impl Descent<'_> {
     }
 
     /// Whether there is nothing left to do for an image: it fails as is wanted, has gone all steps, or is wrong as it stands.
-    fn is_done(&self, slot: &Option<DescentSlot>, verdict: &Verdict) -> bool {
+    fn is_done(&self, slot: &Option<DescentSlot>, verdict: &ScoreVerdict) -> bool {
         let Some(slot) = slot else { return true };
         let label = self.plan.objective.label(self.label(slot.case) as i32, slot.before);
         let lost = slot.before != label || slot.aim.target() == Some(label);

@@ -18,7 +18,7 @@ use crate::core::{Cx, Error, ErrorKind, Result, Tensor};
 use crate::data::Dataset;
 use crate::model::Model;
 use crate::objective::{Aim, Objective};
-use crate::space::{Part, Space};
+use crate::space::{ProductPart, Space};
 
 /// Whether the density of every outcome is worked out as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +98,7 @@ fn over_elements(cx: &Cx, plan: &Examination, exhaustive: &dyn Exhaustive) -> Re
         }
     };
     plan.model.check_fits(cx, plan.data)?;
-    let mut changes = finite.parts().iter().map(Part::name).collect::<Vec<_>>();
+    let mut changes = finite.parts().iter().map(ProductPart::name).collect::<Vec<_>>();
     changes.sort_unstable();
     changes.dedup();
     let cautions = if densities { cautions(cx, plan.data, &changes)? } else { vec![] };

@@ -179,7 +179,7 @@ mod tests {
 
     use super::*;
     use crate::core::{Result, Tensor, Value};
-    use crate::objective::Verdict;
+    use crate::objective::ScoreVerdict;
     use crate::search::Strongest;
     use crate::space::{Element, Group};
 
@@ -230,7 +230,7 @@ mod tests {
                         let (excess, predicted) = if wrong { (1.0, 1) } else { (-1.0, 0) };
                         grid.set(
                             point,
-                            &Verdict {
+                            &ScoreVerdict {
                                 excess,
                                 predicted,
                                 softmax_margin: 0.0,

@@ -16,7 +16,7 @@ use super::snr::snr;
 use super::transcript::Transcript;
 use super::{Examination, examined};
 use crate::core::{Cx, Error, Result, Tensor, in_parallel};
-use crate::objective::{Aim, Verdict};
+use crate::objective::{Aim, ScoreVerdict};
 use crate::space::{Axis, Factor, Originals, Point, Setting};
 
 /// A search that needs no more than losses; by default over settings of factors.
@@ -141,7 +141,7 @@ struct ActiveImage<P> {
     label: i32,
     hunts: Vec<Hunt<P>>,
     /// The image as it stands; not known before the model has answered.
-    before: Option<Verdict>,
+    before: Option<ScoreVerdict>,
     /// Points asked for and not yet answered.
     pending: usize,
 }
@@ -168,7 +168,7 @@ struct Hunt<P> {
 /// The point with the largest loss so far, the first of equal ones.
 struct Worst<P> {
     point: P,
-    verdict: Verdict,
+    verdict: ScoreVerdict,
     measured: Vec<f32>,
 }
 
@@ -322,12 +322,12 @@ impl<G: Ground> RoundWork for Searches<'_, G> {
 }
 
 impl<P: Clone> Hunt<P> {
-    fn hear(&mut self, label: i32, proposal: usize, (verdict, measured): (&Verdict, &dyn Fn() -> Vec<f32>)) {
+    fn hear(&mut self, label: i32, proposal: usize, (verdict, measured): (&ScoreVerdict, &dyn Fn() -> Vec<f32>)) {
         self.pending -= 1;
         self.queries += 1;
         self.losses.push(verdict.followed);
         // Scores that tie exactly between the label and another class have excess 0 on both sides.
-        let rank = |verdict: &Verdict| (verdict.followed, self.aim.met(label, verdict.predicted));
+        let rank = |verdict: &ScoreVerdict| (verdict.followed, self.aim.met(label, verdict.predicted));
         if self.worst.as_ref().is_none_or(|worst| rank(verdict) > rank(&worst.verdict)) {
             self.worst =
                 Some(Worst { point: self.proposed[proposal].clone(), verdict: *verdict, measured: measured() });
