@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Outcome;
 use crate::core::{Error, ErrorKind, Result, Table, Value, suggestion};
-use crate::data::fetch::{self, Answer, Listing};
+use crate::data::fetch::{self, Answer, SetFolder};
 use crate::term::{context, stop_on_signals, width};
 
 pub fn main(words: &[String]) -> Outcome {
@@ -24,7 +24,7 @@ pub fn main(words: &[String]) -> Outcome {
 
 fn list() -> Outcome {
     let listings = fetch::list(&context())?;
-    let texts = |of: &dyn Fn(&Listing) -> String| listings.iter().map(|listing| Value::Str(of(listing))).collect();
+    let texts = |of: &dyn Fn(&SetFolder) -> String| listings.iter().map(|listing| Value::Str(of(listing))).collect();
     let table = Table::default()
         .column("name", texts(&|l| l.set.name.into()))
         .column(
