@@ -8,7 +8,7 @@ use super::repeat::{Repeat, repeating};
 use super::run_options::Options;
 use super::{Failure, Outcome, read_script};
 use crate::BUILD;
-use crate::core::record::{Begun, Change, Record, nothing_begun, opening_comment};
+use crate::core::record::{Begun, ChangedText, Record, nothing_begun, opening_comment};
 use crate::core::{
     Cx, Error, Journal, Value, at_home, data_folder, device_name, resolve_device, set_threads, suggestion, visible,
 };
@@ -245,7 +245,7 @@ fn going_on(options: &mut Options) -> Result<Option<Begun>, Failure> {
 }
 
 /// What is not as it was when the run was begun.
-fn found_changes(begun: &Begun, script: &Path, text: &str) -> Vec<Change> {
+fn found_changes(begun: &Begun, script: &Path, text: &str) -> Vec<ChangedText> {
     let find = |import: &str| match stdlib_text(import) {
         Some(text) => Ok(text.to_string()),
         None if import.starts_with("std/") => Err(Error::argument("no module of this viva")),
@@ -253,7 +253,7 @@ fn found_changes(begun: &Begun, script: &Path, text: &str) -> Vec<Change> {
     };
     let mut changes = begun.changes(text, &find);
     if begun.revision() != BUILD.revision {
-        changes.push(Change {
+        changes.push(ChangedText {
             what: "viva".into(),
             was: format!("revision {}", begun.revision()),
             now: format!("revision {}", BUILD.revision),
@@ -264,14 +264,20 @@ fn found_changes(begun: &Begun, script: &Path, text: &str) -> Vec<Change> {
 }
 
 /// The changes since; refused unless they are wanted.
-fn changes(options: &Options, begun: &Begun, folder: &Path, script: &Path, text: &str) -> Result<Vec<Change>, Error> {
+fn changes(
+    options: &Options,
+    begun: &Begun,
+    folder: &Path,
+    script: &Path,
+    text: &str,
+) -> Result<Vec<ChangedText>, Error> {
     let changes = found_changes(begun, script, text);
     if changes.is_empty() || options.changed {
         return Ok(changes);
     }
     let told: Vec<String> =
         changes.iter().map(|change| format!("{} ({} then, {} now)", change.what, change.was, change.now)).collect();
-    let kept = |change: &Change| change.kept_as.as_ref().map(|file| folder.join(file).display().to_string());
+    let kept = |change: &ChangedText| change.kept_as.as_ref().map(|file| folder.join(file).display().to_string());
     let kept: Vec<String> = changes.iter().filter_map(kept).collect();
     let back = if kept.is_empty() { String::new() } else { format!(" (as it was: {})", kept.join(", ")) };
     Err(Error::argument(format!("viva run: since the run was begun there are changes in {}", told.join(", "))).hint(
