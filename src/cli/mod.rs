@@ -50,39 +50,39 @@ viva data [list | fetch NAME]         data sets: what is here, download one
 viva version                          versions and devices";
 
 /// What a failed command says.
-pub enum Failure {
+pub enum CommandFailure {
     Plain(Error),
     Script(Box<Diagnostic>),
     /// By Ctrl-C, or by this other signal.
     Stopped(Box<Diagnostic>, Option<i32>),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for CommandFailure {
     fn from(error: Error) -> Self {
         Self::Plain(error)
     }
 }
 
-impl From<Box<Diagnostic>> for Failure {
+impl From<Box<Diagnostic>> for CommandFailure {
     fn from(diagnostic: Box<Diagnostic>) -> Self {
         Self::Script(diagnostic)
     }
 }
 
-type Outcome = std::result::Result<(), Failure>;
+type CommandOutcome = std::result::Result<(), CommandFailure>;
 
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
     match dispatch(arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Plain(error)) => {
+        Err(CommandFailure::Plain(error)) => {
             eprint!("{}", Diagnostic::plain(&error).render(false));
             ExitCode::FAILURE
         }
-        Err(Failure::Script(diagnostic)) => {
+        Err(CommandFailure::Script(diagnostic)) => {
             eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
             if diagnostic.is_interruption() { ExitCode::from(130) } else { ExitCode::FAILURE }
         }
-        Err(Failure::Stopped(diagnostic, signal)) => {
+        Err(CommandFailure::Stopped(diagnostic, signal)) => {
             eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
             // As a shell tells of a process that a signal ended; SIGINT is 2.
             ExitCode::from(128 + signal.unwrap_or(2) as u8)
@@ -90,7 +90,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-fn dispatch(arguments: Vec<OsString>) -> Outcome {
+fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
     let words: Vec<String> = arguments
         .into_iter()
         .map(|word| {
@@ -124,7 +124,7 @@ fn dispatch(arguments: Vec<OsString>) -> Outcome {
 }
 
 /// `viva -e 'EXPR'`
-fn evaluate(words: &[String]) -> Outcome {
+fn evaluate(words: &[String]) -> CommandOutcome {
     let mut flags = Flags::default();
     let mut expressions = Vec::new();
     for word in words {
