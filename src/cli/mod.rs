@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use crate::core::{Error, Result, Value, suggestion};
-use crate::sandbox::{Flags, Wanted, hold};
+use crate::sandbox::{Confinement, Flags, hold};
 use crate::script::{Diagnostic, Session};
 use crate::term::{Paint, context, default_device, stop_on_signals, width};
 
@@ -142,7 +142,7 @@ fn evaluate(words: &[String]) -> CommandOutcome {
     let here = std::env::current_dir().map_err(|e| Error::file(Path::new("."), e))?;
     let home = Some(here.as_path());
     let sandbox =
-        hold(Wanted { flags: &flags, read: vec![], home, folder: &here, own: vec![], made: vec![], asks: false })?;
+        hold(Confinement { flags: &flags, read: vec![], home, folder: &here, own: vec![], made: vec![], asks: false })?;
     let mut cx = context();
     sandbox.apply(&mut cx);
     cx.set_device(default_device());

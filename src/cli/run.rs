@@ -14,7 +14,7 @@ use crate::core::{
 };
 use crate::page::quoted;
 use crate::primitives::stdlib::stdlib_text;
-use crate::sandbox::{FLAGS, Sandbox, Wanted, hold, named};
+use crate::sandbox::{Confinement, FLAGS, Sandbox, hold, named};
 use crate::script::{ScriptArgument, Session, file_of, script_arguments};
 use crate::term::{context, default_device, stop_on_signals};
 
@@ -190,7 +190,7 @@ fn held(options: &RunOptions, script: &Path, repeats: bool, folder: &Path) -> Re
     let script = absolute(script)?;
     // A folder that is repeated says of itself where its script lay, which may be anywhere; it keeps all of its texts.
     let home = script.parent().filter(|_| !repeats);
-    hold(Wanted {
+    hold(Confinement {
         flags: &flags,
         read: options.named.clone(),
         home,

@@ -18,7 +18,7 @@ use crate::core::{Cx, Error, Result};
 pub use flags::{FLAGS, Flags, configuration, named};
 
 /// What is to be held.
-pub struct Wanted<'a> {
+pub struct Confinement<'a> {
     pub flags: &'a Flags,
     /// What scripts read besides: what the command line names.
     pub read: Vec<PathBuf>,
@@ -56,7 +56,7 @@ impl Sandbox {
 }
 
 /// Holds this process and all that it will start. There may be no other thread yet: those that are there are not held.
-pub fn hold(wanted: Wanted) -> Result<Sandbox> {
+pub fn hold(wanted: Confinement) -> Result<Sandbox> {
     let data = crate::core::data_folder();
     let mut read = wanted.read.clone();
     read.extend(wanted.home.into_iter().flat_map(places::open));
@@ -79,12 +79,12 @@ pub fn hold(wanted: Wanted) -> Result<Sandbox> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn by_kernel(_: &Permissions, _: Wanted) -> Result<(KernelLimits, Option<Rc<dyn Broker>>)> {
+fn by_kernel(_: &Permissions, _: Confinement) -> Result<(KernelLimits, Option<Rc<dyn Broker>>)> {
     Ok((KernelLimits::default(), None))
 }
 
 #[cfg(target_os = "linux")]
-fn by_kernel(permissions: &Permissions, wanted: Wanted) -> Result<(KernelLimits, Option<Rc<dyn Broker>>)> {
+fn by_kernel(permissions: &Permissions, wanted: Confinement) -> Result<(KernelLimits, Option<Rc<dyn Broker>>)> {
     let others = std::fs::read_dir("/proc/self/task").map_or(0, |tasks| tasks.count().saturating_sub(1));
     if others > 0 {
         return Err(Error::internal(format!("{others} threads were there before they could be held")));
