@@ -1,5 +1,5 @@
-//! The plan of the house: a folder imports only from its own floor and those below, folders on one floor in one direction, and no two
-//! files import each other in a circle.
+//! The plan of the house: a folder imports only from its own floor and those below, folders on one floor in one direction, no two files
+//! import each other in a circle, and few types share a name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -115,27 +115,35 @@ impl<'ast> Visit<'ast> for Paths<'_> {
     }
 }
 
-/// `tests`: whether the unit tests of a file have a say.
-fn read(tests: bool) -> Vec<Source> {
+/// Every file by its path below `src`.
+fn files() -> Vec<(PathBuf, syn::File)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);
     assert!(files.len() > 30, "the sources were not found");
-    let source = |path: PathBuf| {
-        let file = path.strip_prefix(&root).expect("below src");
+    let parsed = |path: PathBuf| {
+        let file = path.strip_prefix(&root).expect("below src").to_path_buf();
+        let text = std::fs::read_to_string(&path).expect("a source file");
+        let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        (file, parsed)
+    };
+    files.into_iter().map(parsed).collect()
+}
+
+/// `tests`: whether the unit tests of a file have a say.
+fn read(tests: bool) -> Vec<Source> {
+    let source = |(file, parsed): (PathBuf, syn::File)| {
         // The package above re-exports what is in the one below under the same names.
-        let file = file.strip_prefix("lab").unwrap_or(file).to_path_buf();
+        let file = file.strip_prefix("lab").unwrap_or(&file).to_path_buf();
         let mut module: Vec<String> =
             file.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
         module.retain(|part| part != "mod" && part != "lib");
-        let text = std::fs::read_to_string(&path).expect("a source file");
-        let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let mut paths = Paths { module: &module, named: BTreeSet::new(), others: BTreeSet::new(), inner: 0, tests };
         paths.visit_file(&parsed);
         let (named, others) = (paths.named, paths.others);
         Source { file, module, named, others }
     };
-    files.into_iter().map(source).collect()
+    files().into_iter().map(source).collect()
 }
 
 #[test]
@@ -204,4 +212,63 @@ fn no_files_import_each_other_in_a_circle() {
     let told: BTreeMap<Vec<String>, String> =
         circles.into_iter().filter(|(files, _)| !files.iter().all(|file| knot.contains(file))).collect();
     assert!(told.is_empty(), "circles:\n{}", told.values().cloned().collect::<Vec<_>>().join("\n"));
+}
+
+/// The names of the types that a file declares outside its unit tests.
+#[derive(Default)]
+struct Types(Vec<String>);
+
+impl<'ast> Visit<'ast> for Types {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if item.ident != "tests" {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        self.0.push(item.ident.to_string());
+    }
+
+    fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
+        self.0.push(item.ident.to_string());
+    }
+
+    fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
+        self.0.push(item.ident.to_string());
+        visit::visit_item_trait(self, item);
+    }
+
+    fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
+        self.0.push(item.ident.to_string());
+    }
+}
+
+/// Of a hundred declarations of types, so many at most are of a name that is declared more than once.
+const SHARED: usize = 15;
+
+#[test]
+fn few_types_share_a_name() {
+    let mut declared: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (file, parsed) in files() {
+        let mut types = Types::default();
+        types.visit_file(&parsed);
+        for name in types.0 {
+            declared.entry(name).or_default().push(file.display().to_string());
+        }
+    }
+    let all: usize = declared.values().map(Vec::len).sum();
+    assert!(all > 500, "the types were not found");
+    let mut several: Vec<(String, Vec<String>)> = declared.into_iter().filter(|(_, places)| places.len() > 1).collect();
+    several.sort_by_key(|(_, places)| std::cmp::Reverse(places.len()));
+    let shared: usize = several.iter().map(|(_, places)| places.len()).sum();
+    let told: Vec<String> = several
+        .iter()
+        .take(20)
+        .map(|(name, places)| format!("{name} {}: {}", places.len(), places.join(", ")))
+        .collect();
+    assert!(
+        shared * 100 < all * SHARED,
+        "{shared} of {all} declarations of types share their name, {SHARED}% or more; those declared most often:\n{}",
+        told.join("\n")
+    );
 }

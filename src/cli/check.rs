@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use super::{Outcome, read_script};
+use super::{CommandOutcome, read_script};
 use crate::core::{Error, visible};
 use crate::script::{Session, check};
 use crate::term::context;
 
-pub fn main(words: &[String]) -> Outcome {
+pub fn main(words: &[String]) -> CommandOutcome {
     let [script] = words else { return Err(Error::argument("viva check takes one script").into()) };
     let text = read_script(&PathBuf::from(script))?;
     let session = Session::new(Rc::new(context()));

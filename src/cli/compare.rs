@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 
 use crate::core::{Budget, Digest, Error, Result, cut, significant};
-use crate::page::folder::{Entry, Folder};
+use crate::page::folder::{FolderFile, RunFolder};
 
 /// What tells of a run and is no result of it.
 const APART: [&str; 4] = ["manifest.json", "report.md", "report.html", "script.rhai"];
@@ -15,15 +15,15 @@ const FOLDERS: [&str; 2] = ["modules/", "progress/"];
 const READ: u64 = 64 << 20;
 
 /// A file of both folders, or of one.
-pub struct Compared {
+pub struct ComparedFile {
     pub name: String,
     pub difference: Option<String>,
 }
 
 /// Compares all that two runs saved and returned.
-pub fn folders(there: &Path, here: &Path) -> Result<Vec<Compared>> {
+pub fn folders(there: &Path, here: &Path) -> Result<Vec<ComparedFile>> {
     let listed = |root: &Path| {
-        let folder = Folder::read(root, &root.join("report.html"))?;
+        let folder = RunFolder::read(root, &root.join("report.html"))?;
         match folder.more {
             true => Err(Error::file(root, "more files than can be compared")),
             false => Ok(folder),
@@ -48,13 +48,13 @@ pub fn folders(there: &Path, here: &Path) -> Result<Vec<Compared>> {
                 (Some(_), None) => Some("is missing here".into()),
                 _ => Some("is new here".into()),
             };
-            Ok(Compared { name: name.into(), difference })
+            Ok(ComparedFile { name: name.into(), difference })
         })
         .collect()
 }
 
-fn difference(there: &Entry, here: &Entry) -> Result<Option<String>> {
-    let bytes = |entry: &Entry| entry.bytes(READ).map_err(|e| Error::file(&entry.path, e));
+fn difference(there: &FolderFile, here: &FolderFile) -> Result<Option<String>> {
+    let bytes = |entry: &FolderFile| entry.bytes(READ).map_err(|e| Error::file(&entry.path, e));
     if there.bytes.max(here.bytes) > READ {
         let same = Digest::of_file(&there.path)? == Digest::of_file(&here.path)?;
         return Ok((!same).then(|| format!("differs ({} and {} bytes)", there.bytes, here.bytes)));

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::Outcome;
+use super::CommandOutcome;
 use crate::core::{Error, ErrorKind, Result, Table, Value, suggestion};
-use crate::data::fetch::{self, Answer, Listing};
+use crate::data::fetch::{self, Answer, SetFolder};
 use crate::term::{context, stop_on_signals, width};
 
-pub fn main(words: &[String]) -> Outcome {
+pub fn main(words: &[String]) -> CommandOutcome {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         [] | ["list"] => list(),
@@ -22,9 +22,9 @@ pub fn main(words: &[String]) -> Outcome {
     }
 }
 
-fn list() -> Outcome {
+fn list() -> CommandOutcome {
     let listings = fetch::list(&context())?;
-    let texts = |of: &dyn Fn(&Listing) -> String| listings.iter().map(|listing| Value::Str(of(listing))).collect();
+    let texts = |of: &dyn Fn(&SetFolder) -> String| listings.iter().map(|listing| Value::Str(of(listing))).collect();
     let table = Table::default()
         .column("name", texts(&|l| l.set.name.into()))
         .column(
@@ -47,7 +47,7 @@ fn list() -> Outcome {
     Ok(())
 }
 
-fn get(name: &str) -> Outcome {
+fn get(name: &str) -> CommandOutcome {
     let cx = context();
     stop_on_signals(&cx, |_| false);
     let set = fetch::set(name).ok_or_else(|| {

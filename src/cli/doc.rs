@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use include_dir::{Dir, include_dir};
 
-use super::{Failure, Outcome};
+use super::{CommandFailure, CommandOutcome};
 use crate::core::{Cx, Error};
-use crate::page::{Drawing, Module, reference as pages};
+use crate::page::{Drawing, ModulePage, reference as pages};
 use crate::plot::Figure;
 use crate::primitives::declared::declared;
 use crate::primitives::reference::stdlib_page;
@@ -29,7 +29,7 @@ pub fn page(name: &str) -> Option<String> {
     }
 }
 
-pub fn main(words: &[String]) -> Outcome {
+pub fn main(words: &[String]) -> CommandOutcome {
     let name = match words {
         [] => "",
         [flag, folder] if flag == "--html" => return html(Path::new(folder)),
@@ -53,14 +53,14 @@ pub fn main(words: &[String]) -> Outcome {
 }
 
 /// Writes the reference as pages for a browser.
-fn html(folder: &Path) -> Outcome {
-    let modules: Result<Vec<Module>, Error> = stdlib_names()
+fn html(folder: &Path) -> CommandOutcome {
+    let modules: Result<Vec<ModulePage>, Error> = stdlib_names()
         .into_iter()
         .map(|name| {
             let text = stdlib_text(&name).unwrap_or_default();
             let found = declared(name.trim_start_matches("std/"), text)?;
             let functions = found.iter().filter(|f| f.public).map(|f| f.declaration).collect();
-            Ok(Module { name, text, functions })
+            Ok(ModulePage { name, text, functions })
         })
         .collect();
     let written = pages(&modules?, &gallery()?)?;
@@ -74,7 +74,7 @@ fn html(folder: &Path) -> Outcome {
 }
 
 /// Every figure of the namespace `plot`, in the order of the registry.
-fn gallery() -> Result<Vec<Drawing>, Failure> {
+fn gallery() -> Result<Vec<Drawing>, CommandFailure> {
     let mut drawings = Vec::new();
     for primitive in PRIMITIVES.iter().filter(|p| p.namespace() == Some("plot")) {
         let name = format!("{}.rhai", primitive.name());

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use crate::core::{Error, Result, Value, suggestion};
-use crate::sandbox::{Flags, Wanted, hold};
+use crate::sandbox::{Confinement, Flags, hold};
 use crate::script::{Diagnostic, Session};
 use crate::term::{Paint, context, default_device, stop_on_signals, width};
 
@@ -50,39 +50,39 @@ viva data [list | fetch NAME]         data sets: what is here, download one
 viva version                          versions and devices";
 
 /// What a failed command says.
-pub enum Failure {
+pub enum CommandFailure {
     Plain(Error),
     Script(Box<Diagnostic>),
     /// By Ctrl-C, or by this other signal.
     Stopped(Box<Diagnostic>, Option<i32>),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for CommandFailure {
     fn from(error: Error) -> Self {
         Self::Plain(error)
     }
 }
 
-impl From<Box<Diagnostic>> for Failure {
+impl From<Box<Diagnostic>> for CommandFailure {
     fn from(diagnostic: Box<Diagnostic>) -> Self {
         Self::Script(diagnostic)
     }
 }
 
-type Outcome = std::result::Result<(), Failure>;
+type CommandOutcome = std::result::Result<(), CommandFailure>;
 
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
     match dispatch(arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Plain(error)) => {
+        Err(CommandFailure::Plain(error)) => {
             eprint!("{}", Diagnostic::plain(&error).render(false));
             ExitCode::FAILURE
         }
-        Err(Failure::Script(diagnostic)) => {
+        Err(CommandFailure::Script(diagnostic)) => {
             eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
             if diagnostic.is_interruption() { ExitCode::from(130) } else { ExitCode::FAILURE }
         }
-        Err(Failure::Stopped(diagnostic, signal)) => {
+        Err(CommandFailure::Stopped(diagnostic, signal)) => {
             eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
             // As a shell tells of a process that a signal ended; SIGINT is 2.
             ExitCode::from(128 + signal.unwrap_or(2) as u8)
@@ -90,7 +90,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-fn dispatch(arguments: Vec<OsString>) -> Outcome {
+fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
     let words: Vec<String> = arguments
         .into_iter()
         .map(|word| {
@@ -124,7 +124,7 @@ fn dispatch(arguments: Vec<OsString>) -> Outcome {
 }
 
 /// `viva -e 'EXPR'`
-fn evaluate(words: &[String]) -> Outcome {
+fn evaluate(words: &[String]) -> CommandOutcome {
     let mut flags = Flags::default();
     let mut expressions = Vec::new();
     for word in words {
@@ -142,7 +142,7 @@ fn evaluate(words: &[String]) -> Outcome {
     let here = std::env::current_dir().map_err(|e| Error::file(Path::new("."), e))?;
     let home = Some(here.as_path());
     let sandbox =
-        hold(Wanted { flags: &flags, read: vec![], home, folder: &here, own: vec![], made: vec![], asks: false })?;
+        hold(Confinement { flags: &flags, read: vec![], home, folder: &here, own: vec![], made: vec![], asks: false })?;
     let mut cx = context();
     sandbox.apply(&mut cx);
     cx.set_device(default_device());

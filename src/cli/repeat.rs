@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 
-use super::compare::{self, Compared};
-use super::run_options::Options;
-use super::{Failure, Outcome};
+use super::compare::{self, ComparedFile};
+use super::run_options::RunOptions;
+use super::{CommandFailure, CommandOutcome};
 use crate::core::record::{Begun, Library, Record, differences, machine, nothing_begun, versions};
 use crate::core::{Cx, Digest, Error, Result, device_name, visible};
 
@@ -22,7 +22,7 @@ pub struct Repeat {
 }
 
 /// Where the command line names a run folder in place of a script: what it keeps, and options as the run had them.
-pub fn repeating(options: &mut Options) -> Result<Option<Repeat>> {
+pub fn repeating(options: &mut RunOptions) -> Result<Option<Repeat>> {
     let folder = options.script.as_ref().map(PathBuf::from).filter(|path| path.is_dir());
     let Some(folder) = folder else {
         if options.verify {
@@ -128,13 +128,13 @@ impl Repeat {
     }
 
     /// Compares the results with those that the folder brought and says so on the screen and in the manifest.
-    pub fn verify(&self, cx: &Cx, record: &Record, quiet: bool) -> Outcome {
+    pub fn verify(&self, cx: &Cx, record: &Record, quiet: bool) -> CommandOutcome {
         let say = |text: String| match visible(&text) {
             text if quiet => eprintln!("{text}"),
             text => println!("{text}"),
         };
         let compared = compare::folders(&self.folder, record.folder())?;
-        let other: Vec<&Compared> = compared.iter().filter(|file| file.difference.is_some()).collect();
+        let other: Vec<&ComparedFile> = compared.iter().filter(|file| file.difference.is_some()).collect();
         say(format!("compared with {}:", self.folder.display()));
         for file in &compared {
             say(format!("  {}: {}", file.name, file.difference.as_deref().unwrap_or("equal")));
@@ -159,13 +159,13 @@ impl Repeat {
         record.note(cx, "verified", json!({ "equal": other.is_empty(), "files": files, "damaged": damaged }))?;
         if other.is_empty() && !damaged.is_empty() {
             let told = format!("{}: the results are equal, but {}", self.folder.display(), damaged.join(", "));
-            return Err(Failure::Plain(Error::data(told).hint("copy the folder again, whole")));
+            return Err(CommandFailure::Plain(Error::data(told).hint("copy the folder again, whole")));
         }
         if other.is_empty() {
             say(format!("the results are equal ({} compared)", count(compared.len())));
             return Ok(());
         }
-        Err(Failure::Plain(Error::data(format!(
+        Err(CommandFailure::Plain(Error::data(format!(
             "the repetition in {} does not give what {} holds: {} of {} differ",
             record.folder().display(),
             self.folder.display(),

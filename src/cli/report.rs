@@ -3,12 +3,12 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::Outcome;
+use super::CommandOutcome;
 use crate::core::{Error, Result, at_home};
 use crate::page;
 use crate::term::context;
 
-pub fn main(words: &[String]) -> Outcome {
+pub fn main(words: &[String]) -> CommandOutcome {
     let (folder, out) = parse(words)?;
     let out = out.unwrap_or_else(|| folder.join("report.html"));
     ours_or_new(&out)?;

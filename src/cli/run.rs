@@ -5,22 +5,22 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::repeat::{Repeat, repeating};
-use super::run_options::Options;
-use super::{Failure, Outcome, read_script};
+use super::run_options::RunOptions;
+use super::{CommandFailure, CommandOutcome, read_script};
 use crate::BUILD;
-use crate::core::record::{Begun, Change, Record, nothing_begun, opening_comment};
+use crate::core::record::{Begun, ChangedText, Record, nothing_begun, opening_comment};
 use crate::core::{
     Cx, Error, Journal, Value, at_home, data_folder, device_name, resolve_device, set_threads, suggestion, visible,
 };
 use crate::page::quoted;
 use crate::primitives::stdlib::stdlib_text;
-use crate::sandbox::{FLAGS, Sandbox, Wanted, hold, named};
+use crate::sandbox::{Confinement, FLAGS, Sandbox, hold, named};
 use crate::script::{ScriptArgument, Session, file_of, script_arguments};
 use crate::term::{context, default_device, stop_on_signals};
 
 const OWN: [&str; 10] = ["out", "resume", "changed", "verify", "seed", "device", "threads", "memory", "json", "help"];
 
-pub fn main(words: &[String]) -> Outcome {
+pub fn main(words: &[String]) -> CommandOutcome {
     let mut options = parse(words)?;
     let begun = match going_on(&mut options)? {
         Some(begun) if begun.is_finished() => return Ok(()),
@@ -78,7 +78,7 @@ pub fn main(words: &[String]) -> Outcome {
     let leaving = stop_on_signals(session.cx(), |_| false);
     let cx = session.cx().clone();
     let done = session.run(&path, &text);
-    let (failure, reason): (Failure, String) = match done {
+    let (failure, reason): (CommandFailure, String) = match done {
         Ok(result) => {
             if let Some(repeat) = &repeat {
                 repeat.warn_of_other_inputs(&cx);
@@ -102,7 +102,7 @@ pub fn main(words: &[String]) -> Outcome {
         }
         Err(diagnostic) if diagnostic.is_interruption() => {
             let signal = leaving.signal();
-            (Failure::Stopped(diagnostic, signal), "stopped".into())
+            (CommandFailure::Stopped(diagnostic, signal), "stopped".into())
         }
         Err(diagnostic) => {
             let reason = format!("failed: {}", diagnostic.message);
@@ -143,7 +143,7 @@ fn warn_of_changes(begun: &Begun, cx: &Cx) {
 }
 
 /// Refuses a script that can't be read, and arguments that it does not have.
-fn checked(options: &Options, script: &str, text: &str) -> Result<(), Failure> {
+fn checked(options: &RunOptions, script: &str, text: &str) -> Result<(), CommandFailure> {
     // A session of its own: parsing needs no run folder yet.
     let ast = Session::new(Rc::new(context())).compile(script, text)?;
     let known = script_arguments(&ast);
@@ -159,7 +159,7 @@ fn checked(options: &Options, script: &str, text: &str) -> Result<(), Failure> {
 }
 
 /// The context that the command line asks for.
-fn of_options(options: &Options, then: Option<&str>, sandbox: &Sandbox) -> Result<Cx, Error> {
+fn of_options(options: &RunOptions, then: Option<&str>, sandbox: &Sandbox) -> Result<Cx, Error> {
     let mut cx = context();
     sandbox.apply(&mut cx);
     // Another device than the repeated run's gives other digits, which the comparison says; none at all would give nothing.
@@ -179,7 +179,7 @@ fn of_options(options: &Options, then: Option<&str>, sandbox: &Sandbox) -> Resul
 }
 
 /// Holds the process from here on: before any line of the script, and before libtorch has threads.
-fn held(options: &Options, script: &Path, repeats: bool, folder: &Path) -> Result<Sandbox, Error> {
+fn held(options: &RunOptions, script: &Path, repeats: bool, folder: &Path) -> Result<Sandbox, Error> {
     let mut flags = options.flags.clone();
     flags.add_configured()?;
     let made = match options.resume.is_none() && cfg!(target_os = "linux") {
@@ -190,7 +190,7 @@ fn held(options: &Options, script: &Path, repeats: bool, folder: &Path) -> Resul
     let script = absolute(script)?;
     // A folder that is repeated says of itself where its script lay, which may be anywhere; it keeps all of its texts.
     let home = script.parent().filter(|_| !repeats);
-    hold(Wanted {
+    hold(Confinement {
         flags: &flags,
         read: options.named.clone(),
         home,
@@ -202,7 +202,7 @@ fn held(options: &Options, script: &Path, repeats: bool, folder: &Path) -> Resul
 }
 
 /// What `--resume` goes on with: nothing, and the run is begun in that folder, where a kill came before there was anything.
-fn going_on(options: &mut Options) -> Result<Option<Begun>, Failure> {
+fn going_on(options: &mut RunOptions) -> Result<Option<Begun>, CommandFailure> {
     let Some(folder) = options.resume.clone() else {
         if options.changed {
             return Err(Error::argument("viva run: --changed belongs to --resume DIR").into());
@@ -245,7 +245,7 @@ fn going_on(options: &mut Options) -> Result<Option<Begun>, Failure> {
 }
 
 /// What is not as it was when the run was begun.
-fn found_changes(begun: &Begun, script: &Path, text: &str) -> Vec<Change> {
+fn found_changes(begun: &Begun, script: &Path, text: &str) -> Vec<ChangedText> {
     let find = |import: &str| match stdlib_text(import) {
         Some(text) => Ok(text.to_string()),
         None if import.starts_with("std/") => Err(Error::argument("no module of this viva")),
@@ -253,7 +253,7 @@ fn found_changes(begun: &Begun, script: &Path, text: &str) -> Vec<Change> {
     };
     let mut changes = begun.changes(text, &find);
     if begun.revision() != BUILD.revision {
-        changes.push(Change {
+        changes.push(ChangedText {
             what: "viva".into(),
             was: format!("revision {}", begun.revision()),
             now: format!("revision {}", BUILD.revision),
@@ -264,14 +264,20 @@ fn found_changes(begun: &Begun, script: &Path, text: &str) -> Vec<Change> {
 }
 
 /// The changes since; refused unless they are wanted.
-fn changes(options: &Options, begun: &Begun, folder: &Path, script: &Path, text: &str) -> Result<Vec<Change>, Error> {
+fn changes(
+    options: &RunOptions,
+    begun: &Begun,
+    folder: &Path,
+    script: &Path,
+    text: &str,
+) -> Result<Vec<ChangedText>, Error> {
     let changes = found_changes(begun, script, text);
     if changes.is_empty() || options.changed {
         return Ok(changes);
     }
     let told: Vec<String> =
         changes.iter().map(|change| format!("{} ({} then, {} now)", change.what, change.was, change.now)).collect();
-    let kept = |change: &Change| change.kept_as.as_ref().map(|file| folder.join(file).display().to_string());
+    let kept = |change: &ChangedText| change.kept_as.as_ref().map(|file| folder.join(file).display().to_string());
     let kept: Vec<String> = changes.iter().filter_map(kept).collect();
     let back = if kept.is_empty() { String::new() } else { format!(" (as it was: {})", kept.join(", ")) };
     Err(Error::argument(format!("viva run: since the run was begun there are changes in {}", told.join(", "))).hint(
@@ -288,7 +294,7 @@ fn changed(what: &str, then: String) -> Result<(), Error> {
 }
 
 /// Refuses another device than the run was begun on. To ask for devices starts threads, so it is asked once they are held.
-fn same_device(options: &Options, begun: Option<&Begun>) -> Result<(), Error> {
+fn same_device(options: &RunOptions, begun: Option<&Begun>) -> Result<(), Error> {
     match (&options.device, begun) {
         (Some(device), Some(begun)) if device_name(resolve_device(device)?) != begun.device => {
             changed("--device", begun.device.clone())
@@ -298,7 +304,7 @@ fn same_device(options: &Options, begun: Option<&Begun>) -> Result<(), Error> {
 }
 
 /// A run that goes on does so as it was begun.
-fn as_begun(options: &mut Options, begun: &Begun) -> Result<(), Error> {
+fn as_begun(options: &mut RunOptions, begun: &Begun) -> Result<(), Error> {
     // Another script asks for other things, and what was kept for this one would be thrown away.
     let name = |path: &str| Path::new(path).file_name().map(ToOwned::to_owned);
     if let Some(script) = options.script.as_deref().filter(|script| name(script) != name(&begun.script)) {
@@ -322,7 +328,7 @@ fn as_begun(options: &mut Options, begun: &Begun) -> Result<(), Error> {
     Ok(())
 }
 
-fn report(options: &Options, record: &Record, result: &Value, width: usize) {
+fn report(options: &RunOptions, record: &Record, result: &Value, width: usize) {
     if options.json {
         println!("{}", serde_json::to_string_pretty(&result.json()).unwrap_or_default());
         return;
@@ -333,8 +339,8 @@ fn report(options: &Options, record: &Record, result: &Value, width: usize) {
     println!("run folder: {} (report.md, results.json, manifest.json)", record.folder().display());
 }
 
-fn parse(words: &[String]) -> Result<Options, Error> {
-    let mut options = Options::default();
+fn parse(words: &[String]) -> Result<RunOptions, Error> {
+    let mut options = RunOptions::default();
     let mut words = words.iter().map(String::as_str).peekable();
     while let Some(word) = words.next() {
         let Some(flag) = word.strip_prefix("--") else {
@@ -399,7 +405,7 @@ fn parse(words: &[String]) -> Result<Options, Error> {
     Ok(options)
 }
 
-fn check_arguments(given: &BTreeMap<String, String>, known: &[ScriptArgument]) -> Result<(), Failure> {
+fn check_arguments(given: &BTreeMap<String, String>, known: &[ScriptArgument]) -> Result<(), CommandFailure> {
     for name in given.keys() {
         if !known.iter().any(|argument| argument.name == *name) {
             let names = known.iter().map(|a| a.name.as_str()).chain(OWN).chain(FLAGS);

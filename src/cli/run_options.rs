@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::sandbox::Flags;
 
 #[derive(Default)]
-pub(super) struct Options {
+pub(super) struct RunOptions {
     pub script: Option<String>,
     pub out: Option<PathBuf>,
     pub resume: Option<PathBuf>,

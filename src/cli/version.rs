@@ -1,11 +1,11 @@
 //! `viva version`
 
-use super::Outcome;
+use super::CommandOutcome;
 use crate::BUILD;
 use crate::core::record::LIBTORCH;
 use crate::core::{Error, cuda_available};
 
-pub fn main(words: &[String]) -> Outcome {
+pub fn main(words: &[String]) -> CommandOutcome {
     if !words.is_empty() {
         return Err(Error::argument("viva version takes nothing more").into());
     }

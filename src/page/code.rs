@@ -10,7 +10,7 @@ const WORDS: [&str; 26] = [
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum Highlight {
     Plain,
     Comment,
     Text,
@@ -20,7 +20,7 @@ enum Look {
     Call,
 }
 
-impl Look {
+impl Highlight {
     fn class(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -47,16 +47,16 @@ pub fn plain(text: &str) -> Markup {
     }
 }
 
-fn coloured(line: &[(Look, &str)]) -> Markup {
+fn coloured(line: &[(Highlight, &str)]) -> Markup {
     html! {
         @for (look, text) in line {
-            @if *look == Look::Plain { (text) } @else { span class=(look.class()) { (text) } }
+            @if *look == Highlight::Plain { (text) } @else { span class=(look.class()) { (text) } }
         }
     }
 }
 
 /// The pieces of every line.
-fn lines(text: &str) -> Vec<Vec<(Look, &str)>> {
+fn lines(text: &str) -> Vec<Vec<(Highlight, &str)>> {
     let mut lines = vec![Vec::new()];
     for (look, piece) in pieces(text.trim_end_matches('\n')) {
         for (i, part) in piece.split('\n').enumerate() {
@@ -71,7 +71,7 @@ fn lines(text: &str) -> Vec<Vec<(Look, &str)>> {
     lines
 }
 
-fn pieces(text: &str) -> Vec<(Look, &str)> {
+fn pieces(text: &str) -> Vec<(Highlight, &str)> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -84,12 +84,12 @@ fn pieces(text: &str) -> Vec<(Look, &str)> {
 }
 
 /// The look and length of the piece that a text begins with.
-fn piece(text: &str, first: char) -> (Look, usize) {
+fn piece(text: &str, first: char) -> (Highlight, usize) {
     let until = |wanted: &dyn Fn(char) -> bool| text.find(|c| !wanted(c)).unwrap_or(text.len());
     match first {
-        '/' if text.starts_with("//") => (Look::Comment, text.find('\n').unwrap_or(text.len())),
-        '/' if text.starts_with("/*") => (Look::Comment, block_comment(text)),
-        '"' | '\'' | '`' => (Look::Text, quoted(text, first)),
+        '/' if text.starts_with("//") => (Highlight::Comment, text.find('\n').unwrap_or(text.len())),
+        '/' if text.starts_with("/*") => (Highlight::Comment, block_comment(text)),
+        '"' | '\'' | '`' => (Highlight::Text, quoted(text, first)),
         c if c.is_ascii_digit() => {
             let mut length = until(&|c| c.is_ascii_alphanumeric() || c == '_');
             let after = &text[length..];
@@ -100,18 +100,18 @@ fn piece(text: &str, first: char) -> (Look, usize) {
             if text[..length].ends_with(['e', 'E']) && text[length..].starts_with(['-', '+']) {
                 length += 1 + text[length + 1..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - length - 1);
             }
-            (Look::Number, length)
+            (Highlight::Number, length)
         }
         c if c.is_alphabetic() || c == '_' => {
             let length = until(&|c| c.is_alphanumeric() || c == '_');
             let (word, after) = text.split_at(length);
             if let Some(name) = after.strip_prefix("::") {
                 let name = name.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(name.len());
-                return (Look::Call, length + 2 + name);
+                return (Highlight::Call, length + 2 + name);
             }
-            (if WORDS.contains(&word) { Look::Word } else { Look::Plain }, length)
+            (if WORDS.contains(&word) { Highlight::Word } else { Highlight::Plain }, length)
         }
-        _ => (Look::Plain, first.len_utf8()),
+        _ => (Highlight::Plain, first.len_utf8()),
     }
 }
 
@@ -175,9 +175,9 @@ mod tests {
             assert_eq!(pieces(text).iter().map(|(_, piece)| *piece).collect::<String>(), text);
         }
         let looks = pieces("let x = data::load(\"a\") // b");
-        assert_eq!(looks[0], (Look::Word, "let"));
-        assert!(looks.contains(&(Look::Call, "data::load")) && looks.contains(&(Look::Text, "\"a\"")));
-        assert_eq!(looks.last(), Some(&(Look::Comment, "// b")));
+        assert_eq!(looks[0], (Highlight::Word, "let"));
+        assert!(looks.contains(&(Highlight::Call, "data::load")) && looks.contains(&(Highlight::Text, "\"a\"")));
+        assert_eq!(looks.last(), Some(&(Highlight::Comment, "// b")));
     }
 
     #[test]

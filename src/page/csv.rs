@@ -5,7 +5,7 @@ use std::io::Read;
 
 use maud::{Markup, html};
 
-use super::folder::Entry;
+use super::folder::FolderFile;
 use super::{clean, count, scrolling, shortened, size};
 use crate::core::number;
 use crate::data::sheet::unclosed_quote;
@@ -18,7 +18,7 @@ const CELL: usize = 160;
 /// A file is read so far; rows beyond are not counted.
 const BYTES: u64 = 64 << 20;
 
-struct Sheet {
+struct CsvTable {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
     /// Rows read, the head not counted.
@@ -31,12 +31,12 @@ struct Sheet {
     unclosed: Option<u64>,
 }
 
-fn read(entry: &Entry) -> std::io::Result<Sheet> {
+fn read(entry: &FolderFile) -> std::io::Result<CsvTable> {
     let mut bytes = Vec::new();
     File::open(&entry.path)?.take(BYTES).read_to_end(&mut bytes)?;
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&bytes[..]);
     let unclosed = if entry.bytes <= BYTES { unclosed_quote(&bytes) } else { None };
-    let mut sheet = Sheet { head: vec![], rows: vec![], total: 0, uneven: 0, width: 0, unclosed };
+    let mut sheet = CsvTable { head: vec![], rows: vec![], total: 0, uneven: 0, width: 0, unclosed };
     let mut record = csv::ByteRecord::new();
     let mut columns = None;
     while reader.read_byte_record(&mut record).map_err(std::io::Error::other)? {
@@ -63,7 +63,7 @@ fn read(entry: &Entry) -> std::io::Result<Sheet> {
 }
 
 /// Whether every cell with something in it is a number.
-fn numeric(sheet: &Sheet, column: usize) -> bool {
+fn numeric(sheet: &CsvTable, column: usize) -> bool {
     let mut cells = sheet.rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty()).peekable();
     cells.peek().is_some() && cells.all(|cell| cell.parse::<f64>().is_ok())
 }
@@ -77,7 +77,7 @@ fn cell(text: &str) -> String {
 }
 
 /// The table of a file with its heading, as part of a page.
-pub fn table(entry: &Entry, id: &str) -> Markup {
+pub fn table(entry: &FolderFile, id: &str) -> Markup {
     let sheet = match read(entry) {
         Ok(sheet) => sheet,
         Err(error) => {

@@ -3,7 +3,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::folder::Entry;
+use super::folder::FolderFile;
 use super::{base64, clean, count, size};
 
 /// Files larger than this stay beside the page.
@@ -49,7 +49,7 @@ const ATTRIBUTES: [&str; 35] = [
 ];
 
 /// A figure as it goes into a page.
-pub struct Shown {
+pub struct PageFigure {
     pub markup: Markup,
     /// What the figure itself says it is.
     pub title: Option<String>,
@@ -63,7 +63,7 @@ pub struct Shown {
 const WIDE: f64 = 1200.0;
 
 /// The figure of the first of these files that can be shown, or what is wrong with them.
-pub fn embed(files: &[&Entry], label: &str) -> Result<Shown, String> {
+pub fn embed(files: &[&FolderFile], label: &str) -> Result<PageFigure, String> {
     let mut problems = Vec::new();
     for file in files {
         match one(file, label) {
@@ -74,7 +74,7 @@ pub fn embed(files: &[&Entry], label: &str) -> Result<Shown, String> {
     Err(problems.join("; "))
 }
 
-fn one(file: &Entry, label: &str) -> Result<Shown, String> {
+fn one(file: &FolderFile, label: &str) -> Result<PageFigure, String> {
     if file.bytes > LARGEST {
         return Err(format!("{} is too large for the page", size(file.bytes)));
     }
@@ -90,7 +90,7 @@ fn one(file: &Entry, label: &str) -> Result<Shown, String> {
     }
 }
 
-fn picture(bytes: &[u8], kind: &str, whole: bool, label: &str) -> Result<Shown, String> {
+fn picture(bytes: &[u8], kind: &str, whole: bool, label: &str) -> Result<PageFigure, String> {
     let format = match kind {
         "image/png" => image::ImageFormat::Png,
         "image/gif" => image::ImageFormat::Gif,
@@ -104,7 +104,7 @@ fn picture(bytes: &[u8], kind: &str, whole: bool, label: &str) -> Result<Shown, 
     }
     let address = format!("data:{kind};base64,{}", base64(bytes));
     let weight = address.len();
-    Ok(Shown {
+    Ok(PageFigure {
         markup: html! { img src=(address) width=(width) height=(height) alt=(clean(label)); },
         title: None,
         weight,
@@ -113,7 +113,7 @@ fn picture(bytes: &[u8], kind: &str, whole: bool, label: &str) -> Result<Shown, 
 }
 
 /// An SVG text inside the page, or as an inert picture where it holds more than a figure needs.
-pub fn svg(text: &str, label: &str) -> Result<Shown, String> {
+pub fn svg(text: &str, label: &str) -> Result<PageFigure, String> {
     let tree = roxmltree::Document::parse(text).map_err(|error| format!("broken or cut short: {error}"))?;
     let root = tree.root_element();
     if root.tag_name().name() != "svg" {
@@ -128,11 +128,11 @@ pub fn svg(text: &str, label: &str) -> Result<Shown, String> {
     let mut drawn = String::new();
     if draw(root, &mut drawn, Some(&label), 0).is_some() {
         let weight = drawn.len();
-        return Ok(Shown { markup: PreEscaped(drawn), title, weight, wide });
+        return Ok(PageFigure { markup: PreEscaped(drawn), title, weight, wide });
     }
     let address = format!("data:image/svg+xml;base64,{}", base64(text.as_bytes()));
     let weight = address.len();
-    Ok(Shown { markup: html! { img src=(address) alt=(clean(&label)); }, title, weight, wide })
+    Ok(PageFigure { markup: html! { img src=(address) alt=(clean(&label)); }, title, weight, wide })
 }
 
 /// The first text in bold.

@@ -11,16 +11,16 @@ const MOST_FILES: usize = 2000;
 const DEEPEST: usize = 6;
 
 /// A regular file of the folder.
-pub struct Entry {
+pub struct FolderFile {
     /// Below the folder, with `/` between its parts.
     pub name: String,
     pub path: PathBuf,
     pub bytes: u64,
 }
 
-pub struct Folder {
+pub struct RunFolder {
     /// In the order of their names.
-    pub files: Vec<Entry>,
+    pub files: Vec<FolderFile>,
     /// Links, pipes and the like, which are not read.
     pub odd: Vec<String>,
     /// Whether there are more files than are listed.
@@ -34,7 +34,7 @@ pub struct Excerpt {
     pub of: Option<u64>,
 }
 
-impl Folder {
+impl RunFolder {
     /// Lists a folder without the page about it.
     pub fn read(root: &Path, own_page: &Path) -> Result<Self> {
         if !root.exists() {
@@ -71,7 +71,7 @@ impl Folder {
                 }
             } else if kind.is_file() {
                 if !own.contains(&path.canonicalize().ok()) {
-                    self.files.push(Entry { name, bytes: entry.metadata()?.len(), path });
+                    self.files.push(FolderFile { name, bytes: entry.metadata()?.len(), path });
                 }
             } else {
                 self.odd.push(name);
@@ -80,17 +80,17 @@ impl Folder {
         Ok(())
     }
 
-    pub fn find(&self, name: &str) -> Option<&Entry> {
+    pub fn find(&self, name: &str) -> Option<&FolderFile> {
         self.files.iter().find(|entry| entry.name == name)
     }
 
     /// Files with one of these endings.
-    pub fn ending<'a>(&'a self, endings: &'a [&str]) -> impl Iterator<Item = &'a Entry> {
+    pub fn ending<'a>(&'a self, endings: &'a [&str]) -> impl Iterator<Item = &'a FolderFile> {
         self.files.iter().filter(|entry| endings.contains(&entry.ending().as_str()))
     }
 }
 
-impl Entry {
+impl FolderFile {
     pub fn ending(&self) -> String {
         Path::new(&self.name).extension().map_or(String::new(), |ending| ending.to_string_lossy().to_lowercase())
     }

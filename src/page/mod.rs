@@ -17,7 +17,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::core::Digest;
 
 pub use provenance::quoted;
-pub use reference::{Drawing, Module, reference};
+pub use reference::{Drawing, ModulePage, reference};
 pub use report::report;
 
 const STYLE: &str = include_str!("style.css");

@@ -51,10 +51,10 @@ const VERDICTS: [(&str, &str); 3] =
 const RISK_REPORT_APART: [&str; 6] = ["type", "hi", "verdict", "reject", "assumption", "cautions"];
 
 /// An object with the name that the results give it.
-type Named<'a> = (String, &'a Map<String, Json>);
+type NamedObject<'a> = (String, &'a Map<String, Json>);
 
 /// Results on their way into a page.
-pub struct Outcome<'a> {
+pub struct PageResults<'a> {
     /// Where the figure kept under this name stands.
     pub figure: &'a dyn Fn(&str) -> Option<String>,
     /// Names of the figures met, with what they show in words.
@@ -62,7 +62,7 @@ pub struct Outcome<'a> {
     spent: Cell<usize>,
 }
 
-impl<'a> Outcome<'a> {
+impl<'a> PageResults<'a> {
     pub fn new(figure: &'a dyn Fn(&str) -> Option<String>) -> Self {
         Self { figure, met: RefCell::default(), spent: Cell::new(0) }
     }
@@ -101,7 +101,7 @@ impl<'a> Outcome<'a> {
         if map.is_empty() {
             return html! { span .note { "nothing" } };
         }
-        let mut reports: Vec<(&str, Vec<Named>)> = Vec::new();
+        let mut reports: Vec<(&str, Vec<NamedObject>)> = Vec::new();
         let mut others = Vec::new();
         for (key, value) in map.iter().take(ENTRIES) {
             match (kind(value), value) {
@@ -219,7 +219,7 @@ impl<'a> Outcome<'a> {
     }
 
     /// Objects of one type: a row per field, a column per object.
-    fn side_by_side(&self, objects: &[Named], depth: usize) -> Markup {
+    fn side_by_side(&self, objects: &[NamedObject], depth: usize) -> Markup {
         let kind = objects.first().and_then(|(_, object)| object.get("type")).and_then(Json::as_str).unwrap_or("");
         let is_report = kind == "RiskReport" || kind == "NModelTest";
         let mut fields: Vec<(String, String)> = Vec::new();
@@ -372,7 +372,7 @@ fn verdict(test: &Map<String, Json>, report: &Map<String, Json>) -> Markup {
 }
 
 /// What the reports take for granted, once where it is the same.
-fn rests_on(reports: &[Named]) -> Markup {
+fn rests_on(reports: &[NamedObject]) -> Markup {
     let mut assumptions: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, report) in reports {
         let Some(text) = report.get("assumption").and_then(Json::as_str) else { continue };

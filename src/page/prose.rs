@@ -53,7 +53,7 @@ pub fn paragraphs(text: &str, links: Links) -> Markup {
     html! { @for line in text.lines().filter(|line| !line.trim().is_empty()) { p { (inline(line, links)) } } }
 }
 
-enum Piece<'a> {
+enum ProsePiece<'a> {
     Text(&'a str),
     Code(&'a str),
     /// `R_S`: a letter and its index.
@@ -72,9 +72,9 @@ pub fn inline(text: &str, links: Links) -> Markup {
                 @if i % 2 == 1 { "`" }
                 @for piece in pieces(part) {
                     @match piece {
-                        Piece::Text(text) => (clean(text)),
-                        Piece::Code(text) => (code(text, links)),
-                        Piece::Symbol(letter, index) => var { (letter) sub { (index) } },
+                        ProsePiece::Text(text) => (clean(text)),
+                        ProsePiece::Code(text) => (code(text, links)),
+                        ProsePiece::Symbol(letter, index) => var { (letter) sub { (index) } },
                     }
                 }
             }
@@ -92,7 +92,7 @@ fn code(text: &str, links: Links) -> Markup {
 }
 
 /// Words of plain text that are code or symbols by their looks.
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+fn pieces(text: &str) -> Vec<ProsePiece<'_>> {
     let mut found = Vec::new();
     let mut plain = 0;
     let mut at = 0;
@@ -117,15 +117,15 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
                     && (1..=3).contains(&index.chars().count())
                     && index.chars().all(char::is_alphanumeric) =>
             {
-                Some(Piece::Symbol(letter, index))
+                Some(ProsePiece::Symbol(letter, index))
             }
-            _ if is_path || word.starts_with("--") && word.len() > 2 => Some(Piece::Code(word)),
-            Some(_) if word.starts_with(char::is_alphanumeric) => Some(Piece::Code(word)),
+            _ if is_path || word.starts_with("--") && word.len() > 2 => Some(ProsePiece::Code(word)),
+            Some(_) if word.starts_with(char::is_alphanumeric) => Some(ProsePiece::Code(word)),
             _ => None,
         };
         let stop = at + word.len().max(c.len_utf8());
         if let Some(piece) = piece {
-            found.push(Piece::Text(&text[plain..at]));
+            found.push(ProsePiece::Text(&text[plain..at]));
             found.push(piece);
             plain = stop;
             at = stop;
@@ -133,7 +133,7 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
             at = end;
         }
     }
-    found.push(Piece::Text(&text[plain..]));
+    found.push(ProsePiece::Text(&text[plain..]));
     found
 }
 

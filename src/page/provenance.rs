@@ -34,17 +34,17 @@ const APART: [&str; 23] = [
 ];
 
 /// How a run ended.
-pub struct State {
+pub struct RunState {
     pub word: &'static str,
     pub why: String,
     pub class: &'static str,
 }
 
 /// `at_work` says whether a process is at work on it, where that can be told.
-pub fn state(manifest: Option<&Result<Json, String>>, at_work: Option<bool>) -> State {
-    let unfinished = |why: String| State { word: "unfinished", why, class: "doubt" };
+pub fn state(manifest: Option<&Result<Json, String>>, at_work: Option<bool>) -> RunState {
+    let unfinished = |why: String| RunState { word: "unfinished", why, class: "doubt" };
     let over = match at_work {
-        Some(true) => return State { word: "under way", why: "what is done so far".into(), class: "doubt" },
+        Some(true) => return RunState { word: "under way", why: "what is done so far".into(), class: "doubt" },
         Some(false) => "it was killed",
         None => "it was killed, or is still under way",
     };
@@ -56,13 +56,13 @@ pub fn state(manifest: Option<&Result<Json, String>>, at_work: Option<bool>) -> 
             let (word, why) = said.split_once(':').unwrap_or((said, ""));
             let why = why.trim().to_string();
             match word {
-                "finished" => State { word: "finished", why, class: "good" },
-                "stopped" => State {
+                "finished" => RunState { word: "finished", why, class: "good" },
+                "stopped" => RunState {
                     word: "stopped",
                     why: if why.is_empty() { "before its end".into() } else { why },
                     class: "doubt",
                 },
-                "failed" => State { word: "failed", why, class: "bad" },
+                "failed" => RunState { word: "failed", why, class: "bad" },
                 "" => unfinished("the manifest does not say how the run ended".into()),
                 other => unfinished(format!("the manifest says {:?}: {over}", shortened(other, 200))),
             }

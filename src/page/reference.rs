@@ -13,7 +13,7 @@ use crate::primitives::{Example, Fallback, NAMESPACES, PRIMITIVES, Param, Primit
 use crate::primitives::{glossary, safety};
 
 /// A module that comes with viva.
-pub struct Module {
+pub struct ModulePage {
     /// `std/zoo`
     pub name: String,
     pub text: &'static str,
@@ -29,8 +29,8 @@ pub struct Drawing {
 }
 
 /// All pages: file name and text.
-pub fn reference(modules: &[Module], gallery: &[Drawing]) -> Result<Vec<(String, String)>> {
-    let site = Site { modules };
+pub fn reference(modules: &[ModulePage], gallery: &[Drawing]) -> Result<Vec<(String, String)>> {
+    let site = ReferenceSite { modules };
     let mut pages = vec![("index.html".to_string(), site.index())];
     for (namespace, purpose) in NAMESPACES {
         pages.push((namespace_file(namespace), site.namespace(namespace, purpose)));
@@ -45,8 +45,8 @@ pub fn reference(modules: &[Module], gallery: &[Drawing]) -> Result<Vec<(String,
     Ok(pages)
 }
 
-struct Site<'a> {
-    modules: &'a [Module],
+struct ReferenceSite<'a> {
+    modules: &'a [ModulePage],
 }
 
 fn namespace_file(namespace: &str) -> String {
@@ -121,7 +121,7 @@ fn search_box(what: &str) -> Markup {
     }
 }
 
-impl Site<'_> {
+impl ReferenceSite<'_> {
     fn page(&self, title: &str, here: &str, head: &Markup, main: &Markup) -> String {
         let link = |file: &str, name: &str| {
             html! {
@@ -263,7 +263,7 @@ impl Site<'_> {
         self.page("Types", "types.html", &head, &main)
     }
 
-    fn module(&self, module: &Module) -> String {
+    fn module(&self, module: &ModulePage) -> String {
         let head = html! { (comment(&opening_comment(module.text), &links)) };
         let main = html! {
             (search_box("this page"))

@@ -5,8 +5,8 @@ use std::path::Path;
 use maud::{Markup, html};
 use serde_json::Value as Json;
 
-use super::folder::{Entry, Folder};
-use super::outcome::Outcome;
+use super::folder::{FolderFile, RunFolder};
+use super::outcome::PageResults;
 use super::prose::{NO_LINKS, comment, inline};
 use super::{clean, code, count, csv, document, figure, progress, provenance, shortened, size};
 use crate::core::files::broken_seal;
@@ -25,15 +25,15 @@ const MODULES: usize = 40;
 /// One of these makes a folder a run's.
 const SIGNS: [&str; 5] = ["manifest.json", "results.json", "script.rhai", "printed.txt", "progress/journal"];
 
-struct Figure<'a> {
+struct FigureFiles<'a> {
     /// Files of one figure, the one to show first.
-    files: Vec<&'a Entry>,
+    files: Vec<&'a FolderFile>,
     name: &'a str,
 }
 
 /// The page of a run folder; `own_page` is where it will be written, and is left out of it.
 pub fn report(root: &Path, own_page: &Path) -> Result<String> {
-    let folder = Folder::read(root, own_page)?;
+    let folder = RunFolder::read(root, own_page)?;
     if !SIGNS.iter().any(|name| folder.find(name).is_some()) {
         return Err(Error::file(root, format!("not a run folder: it has none of {}", SIGNS.join(", ")))
             .hint("give the run folder that `viva run` named, such as runs/demo"));
@@ -44,10 +44,10 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
     let script = text(&folder, "script.rhai");
     let printed = text(&folder, "printed.txt");
     let figures = figures(&folder);
-    let tables: Vec<&Entry> = folder.ending(&["csv"]).collect();
+    let tables: Vec<&FolderFile> = folder.ending(&["csv"]).collect();
 
     let place = |name: &str| figures.iter().position(|f| f.name == name).map(|i| format!("#figure-{}", i + 1));
-    let outcome = Outcome::new(&place);
+    let outcome = PageResults::new(&place);
     let shown = results.as_ref().and_then(|read| read.as_ref().ok()).map(|results| outcome.results(results));
     let met = outcome.met.borrow();
 
@@ -202,7 +202,7 @@ fn notices(title: &str, class: &str, lines: &[impl AsRef<str>]) -> Markup {
 }
 
 /// The beginning of a text file, with its size where there is more of it.
-fn text(folder: &Folder, name: &str) -> Option<(String, Option<u64>)> {
+fn text(folder: &RunFolder, name: &str) -> Option<(String, Option<u64>)> {
     let excerpt = folder.find(name)?.excerpt(TEXT).ok()?;
     Some((excerpt.text, excerpt.of))
 }
@@ -216,13 +216,13 @@ fn beginning(name: &str, of: Option<u64>) -> Markup {
 }
 
 /// Pictures by name, SVG before others.
-fn figures(folder: &Folder) -> Vec<Figure<'_>> {
-    let mut figures: Vec<Figure> = Vec::new();
+fn figures(folder: &RunFolder) -> Vec<FigureFiles<'_>> {
+    let mut figures: Vec<FigureFiles> = Vec::new();
     for wanted in [&["svg"][..], &["png"], &["gif"], &["jpg", "jpeg"]] {
         for entry in folder.ending(wanted) {
             match figures.iter_mut().find(|figure| figure.name == entry.stem()) {
                 Some(figure) => figure.files.push(entry),
-                None => figures.push(Figure { files: vec![entry], name: entry.stem() }),
+                None => figures.push(FigureFiles { files: vec![entry], name: entry.stem() }),
             }
         }
     }
@@ -231,7 +231,7 @@ fn figures(folder: &Folder) -> Vec<Figure<'_>> {
 }
 
 /// The figures as part of the page, and what is wrong with the others.
-fn draw(figures: &[Figure], met: &[(String, String)]) -> (Vec<Markup>, Vec<String>) {
+fn draw(figures: &[FigureFiles], met: &[(String, String)]) -> (Vec<Markup>, Vec<String>) {
     let (mut drawn, mut problems) = (Vec::new(), Vec::new());
     let mut weight = 0;
     for (i, figure) in figures.iter().enumerate() {
@@ -262,7 +262,7 @@ fn draw(figures: &[Figure], met: &[(String, String)]) -> (Vec<Markup>, Vec<Strin
     (drawn, problems)
 }
 
-fn files(folder: &Folder) -> Markup {
+fn files(folder: &RunFolder) -> Markup {
     let table = html! {
         table .data {
             thead { tr { th scope="col" { "file" } th scope="col" .number { "size" } } }

@@ -9,7 +9,7 @@ pub(super) struct Parts {
     pub prose: String,
     pub params: Vec<Param>,
     pub options: Vec<Param>,
-    pub others: Vec<(String, Which)>,
+    pub others: Vec<(String, WhichOptions)>,
     pub returns: String,
     pub source: String,
     pub examples: Vec<(String, String)>,
@@ -18,7 +18,7 @@ pub(super) struct Parts {
 }
 
 /// Which of another function's options.
-pub(super) enum Which {
+pub(super) enum WhichOptions {
     All,
     These(Vec<String>),
     But(Vec<String>),
@@ -96,7 +96,7 @@ pub(super) fn parts(comment: &str) -> std::result::Result<Parts, String> {
             Section::Returns => join(&mut parts.returns, words),
             Section::Source => join(&mut parts.source, words),
             Section::Other => {
-                if let Some((_, Which::These(names) | Which::But(names))) = parts.others.last_mut() {
+                if let Some((_, WhichOptions::These(names) | WhichOptions::But(names))) = parts.others.last_mut() {
                     names.extend(listed(words));
                 }
             }
@@ -146,14 +146,14 @@ fn listed(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// `risk::estimate`, `risk::estimate: a, b`, `risk::estimate but a, b`
-fn taken_over(text: &str) -> (String, Which) {
+fn taken_over(text: &str) -> (String, WhichOptions) {
     if let Some((path, names)) = text.split_once(" but ") {
-        return (path.trim().into(), Which::But(listed(names).collect()));
+        return (path.trim().into(), WhichOptions::But(listed(names).collect()));
     }
     // The colons of a path have no space behind them.
     match text.split_once(": ").or_else(|| text.strip_suffix(':').map(|path| (path, ""))) {
-        Some((path, names)) => (path.trim().into(), Which::These(listed(names).collect())),
-        None => (text.trim().into(), Which::All),
+        Some((path, names)) => (path.trim().into(), WhichOptions::These(listed(names).collect())),
+        None => (text.trim().into(), WhichOptions::All),
     }
 }
 

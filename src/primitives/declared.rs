@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::comment::{Parts, Which, leak, parts, sentence};
+use super::comment::{Parts, WhichOptions, leak, parts, sentence};
 use super::stdlib::{ModuleFunction, functions, stdlib_text};
 use super::{Args, Example, Fallback, Kind, Param, Primitive, find};
 use crate::core::{Cx, Error, Result, Value, suggestion};
@@ -74,14 +74,14 @@ pub struct Declared {
 type OfText = Arc<Vec<Declared>>;
 
 #[derive(Default)]
-struct All {
+struct AllDeclarations {
     declarations: Vec<&'static Declaration>,
     texts: HashMap<(String, u64), OfText>,
 }
 
-static ALL: Mutex<Option<All>> = Mutex::new(None);
+static ALL: Mutex<Option<AllDeclarations>> = Mutex::new(None);
 
-fn with_all<T>(work: impl FnOnce(&mut All) -> T) -> T {
+fn with_all<T>(work: impl FnOnce(&mut AllDeclarations) -> T) -> T {
     // What is kept is only ever added to, so it is whole whatever happened to another thread.
     work(ALL.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
 }
@@ -104,7 +104,7 @@ pub fn declared(module: &str, text: &str) -> Result<OfText> {
     if let Some(known) = with_all(|all| all.texts.get(&key).cloned()) {
         return Ok(known);
     }
-    let mut read = Reader { module, text, found: Vec::new(), under_way: Vec::new() };
+    let mut read = DeclarationReader { module, text, found: Vec::new(), under_way: Vec::new() };
     for function in functions(text) {
         read.function(&function)?;
     }
@@ -121,7 +121,7 @@ pub fn of_stdlib(path: &str) -> Option<&'static Declaration> {
     found.iter().find(|function| function.public && function.name == name).map(|function| function.declaration)
 }
 
-struct Reader<'t> {
+struct DeclarationReader<'t> {
     module: &'t str,
     text: &'t str,
     found: Vec<Declared>,
@@ -129,7 +129,7 @@ struct Reader<'t> {
     under_way: Vec<usize>,
 }
 
-impl Reader<'_> {
+impl DeclarationReader<'_> {
     fn path(&self, name: &str) -> String {
         if self.module.is_empty() { name.to_string() } else { format!("{}::{name}", self.module) }
     }
@@ -167,7 +167,7 @@ impl Reader<'_> {
         for (other, which) in &parts.others {
             let of = self.other(other)?.ok_or_else(|| self.problem(name, &format!("there is no function {other}")))?;
             let of_names: Vec<&str> = of.option_names().collect();
-            if let Which::These(names) | Which::But(names) = which
+            if let WhichOptions::These(names) | WhichOptions::But(names) = which
                 && let Some(wrong) = names.iter().find(|name| !of_names.contains(&name.as_str()))
             {
                 let problem = format!("{other} has no option `{wrong}`; {}", suggestion(wrong, of_names));
@@ -175,9 +175,9 @@ impl Reader<'_> {
             }
             for option in of.options {
                 let wanted = match which {
-                    Which::All => true,
-                    Which::These(names) => names.iter().any(|name| name == option.name),
-                    Which::But(names) => !names.iter().any(|name| name == option.name),
+                    WhichOptions::All => true,
+                    WhichOptions::These(names) => names.iter().any(|name| name == option.name),
+                    WhichOptions::But(names) => !names.iter().any(|name| name == option.name),
                 };
                 if wanted && !options.iter().any(|known| known.name == option.name) {
                     options.push(*option);

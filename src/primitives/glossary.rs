@@ -68,25 +68,25 @@ pub static TERMS: &[(&str, &str)] = &[
 /// What a word means.
 struct Word {
     name: &'static str,
-    senses: &'static [Sense],
+    senses: &'static [WordSense],
 }
 
 /// One meaning, in these calls (`net::` stands for all of a namespace); none are listed: in all others.
-struct Sense {
+struct WordSense {
     meaning: &'static str,
     calls: &'static [&'static str],
 }
 
-const fn one(name: &'static str, senses: &'static [Sense]) -> Word {
+const fn one(name: &'static str, senses: &'static [WordSense]) -> Word {
     Word { name, senses }
 }
 
-const fn here(calls: &'static [&'static str], meaning: &'static str) -> Sense {
-    Sense { meaning, calls }
+const fn here(calls: &'static [&'static str], meaning: &'static str) -> WordSense {
+    WordSense { meaning, calls }
 }
 
-const fn else_(meaning: &'static str) -> Sense {
-    Sense { meaning, calls: &[] }
+const fn else_(meaning: &'static str) -> WordSense {
+    WordSense { meaning, calls: &[] }
 }
 
 static WORDS: &[Word] = &[
@@ -287,7 +287,7 @@ fn options() -> Vec<(&'static Primitive, &'static Param)> {
     functions.into_iter().flat_map(|function| function.options.iter().map(move |option| (function, option))).collect()
 }
 
-impl Sense {
+impl WordSense {
     fn holds(&self, path: &str) -> bool {
         self.calls.is_empty()
             || self.calls.iter().any(|call| path == *call || call.ends_with("::") && path.starts_with(call))

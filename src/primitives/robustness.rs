@@ -56,7 +56,7 @@ pub static WORST: Primitive = Primitive {
             objects were asked differently often, up to the shortest.",
     source: "Shu, Liu, Qiu and Yuille, AAAI 2020, the evaluation metric and Algorithm 1",
     examples: &[Example { code: example!("robustness::worst(t).steps.len()"), result: "30" }],
-    run: |_, args| Ok(Value::object(worst_case::curve(&transcript(args), worst_case::Measure::Worst)?)),
+    run: |_, args| Ok(Value::object(worst_case::curve(&transcript(args), worst_case::StepMeasure::Worst)?)),
 };
 
 pub static EXPECTED: Primitive = Primitive {
@@ -68,5 +68,5 @@ pub static EXPECTED: Primitive = Primitive {
     notes: "Of transcripts of search::random only: questions of other searches are chosen.",
     source: "Shu, Liu, Qiu and Yuille, AAAI 2020, the standard loss",
     examples: &[Example { code: example!("robustness::expected(t).accuracy_mean.len()"), result: "30" }],
-    run: |_, args| Ok(Value::object(worst_case::curve(&transcript(args), worst_case::Measure::Mean)?)),
+    run: |_, args| Ok(Value::object(worst_case::curve(&transcript(args), worst_case::StepMeasure::Mean)?)),
 };

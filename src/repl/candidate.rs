@@ -5,14 +5,14 @@ pub const MOST: usize = 300;
 
 /// Something that may stand at the cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub struct Completion {
     /// What takes the place of the typed beginning.
     pub text: String,
     /// How the list shows it.
     pub shown: String,
 }
 
-impl rustyline::completion::Candidate for Candidate {
+impl rustyline::completion::Candidate for Completion {
     fn display(&self) -> &str {
         &self.shown
     }
@@ -22,7 +22,7 @@ impl rustyline::completion::Candidate for Candidate {
     }
 }
 
-impl Candidate {
+impl Completion {
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         Self { shown: text.clone(), text }

@@ -2,7 +2,7 @@
 
 use super::complete::LONGEST;
 use crate::primitives::{NAMESPACES, PRIMITIVES};
-use crate::script::scan::{Kind, Token, scan};
+use crate::script::scan::{Token, TokenKind, scan};
 use crate::term::Paint;
 
 const KEYWORDS: [&str; 27] = [
@@ -29,11 +29,11 @@ pub fn coloured(line: &str, at: Option<usize>, paint: Paint) -> String {
             continue;
         }
         text += &match token.kind {
-            Kind::Text => paint.string(word),
-            Kind::Number => paint.number(word),
-            Kind::Comment => paint.faint(word),
-            Kind::Word if KEYWORDS.contains(&word) => paint.keyword(word),
-            Kind::Word if known(line, &tokens, place) => paint.known(word),
+            TokenKind::Text => paint.string(word),
+            TokenKind::Number => paint.number(word),
+            TokenKind::Comment => paint.faint(word),
+            TokenKind::Word if KEYWORDS.contains(&word) => paint.keyword(word),
+            TokenKind::Word if known(line, &tokens, place) => paint.known(word),
             _ => word.to_string(),
         };
     }
@@ -58,13 +58,13 @@ fn known(line: &str, tokens: &[Token], place: usize) -> bool {
 
 /// The bracket at or before the cursor and its partner.
 fn partners(line: &str, tokens: &[Token], at: usize) -> Option<[usize; 2]> {
-    let bracket = |t: &Token| matches!(t.kind, Kind::Open | Kind::Close);
+    let bracket = |t: &Token| matches!(t.kind, TokenKind::Open | TokenKind::Close);
     let place = tokens.iter().position(|t| bracket(t) && (t.start == at || t.end == at))?;
     let mut open: Vec<usize> = Vec::new();
     for (other, token) in tokens.iter().enumerate() {
         match token.kind {
-            Kind::Open => open.push(other),
-            Kind::Close => {
+            TokenKind::Open => open.push(other),
+            TokenKind::Close => {
                 let partner = open.pop()?;
                 let fits = matches!(
                     (tokens[partner].text(line).chars().last(), token.text(line)),

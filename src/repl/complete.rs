@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::candidate::{Candidate, MOST};
-use super::cursor::{Callee, Cursor, Seen, Slot};
+use super::candidate::{Completion, MOST};
+use super::cursor::{ArgumentSlot, Callee, Cursor, TypedValue};
 use super::paths;
 use crate::primitives::declared::declared;
 use crate::primitives::stdlib::{stdlib_names, stdlib_text};
 use crate::primitives::{NAMESPACES, PRIMITIVES, Param, Primitive};
 use crate::script::Session;
-use crate::script::scan::{Kind, is_word};
+use crate::script::scan::{TokenKind, is_word};
 
 /// A longer text is pasted, not typed: nothing is offered in it.
 pub const LONGEST: usize = 50_000;
@@ -24,7 +24,7 @@ const KEYWORDS: [&str; 22] = [
 const OWN_FUNCTIONS: [&str; 8] = ["print", "debug", "type_of", "eval", "is_def_var", "is_def_fn", "Fn", "call"];
 
 /// Where the typed beginning starts, and what may stand in its place. `commands` are the prompt's own, without their colon.
-pub fn complete(session: &Session, commands: &[&str], text: &str, cursor: usize) -> (usize, Vec<Candidate>) {
+pub fn complete(session: &Session, commands: &[&str], text: &str, cursor: usize) -> (usize, Vec<Completion>) {
     let cursor = floor(text, cursor);
     if text.len() > LONGEST {
         return (cursor, Vec::new());
@@ -46,7 +46,7 @@ pub fn floor(text: &str, at: usize) -> usize {
     at
 }
 
-fn offers(session: &Session, commands: &[&str], left: &str, right: &str) -> (usize, Vec<Candidate>) {
+fn offers(session: &Session, commands: &[&str], left: &str, right: &str) -> (usize, Vec<Completion>) {
     let begun = left.trim_start();
     let indent = left.len() - begun.len();
     if let Some(name) = begun.strip_prefix('?') {
@@ -55,7 +55,7 @@ fn offers(session: &Session, commands: &[&str], left: &str, right: &str) -> (usi
     if let Some(line) = begun.strip_prefix(':') {
         let Some((command, rest)) = line.split_once(char::is_whitespace) else {
             let own = commands.iter().filter(|command| command.starts_with(line));
-            return (indent, own.map(|command| Candidate::new(format!(":{command}"))).collect());
+            return (indent, own.map(|command| Completion::new(format!(":{command}"))).collect());
         };
         if ["doc", "help"].contains(&command) {
             return topics(session, left, rest);
@@ -70,20 +70,20 @@ fn offers(session: &Session, commands: &[&str], left: &str, right: &str) -> (usi
 }
 
 /// What documentation there is.
-fn topics(session: &Session, left: &str, typed: &str) -> (usize, Vec<Candidate>) {
+fn topics(session: &Session, left: &str, typed: &str) -> (usize, Vec<Completion>) {
     let typed = typed.trim_start();
     let kinds = PRIMITIVES.iter().filter_map(|p| p.receiver()).map(String::from);
     let namespaces = NAMESPACES.iter().map(|(name, _)| name.to_string()).filter(|name| !name.is_empty());
     let paths = PRIMITIVES.iter().map(|p| p.path.to_string());
     let all = namespaces.chain(kinds).chain(stdlib_names()).chain(paths).chain(recipes());
     let bare = |path: &str| path.rsplit([':', '.']).next().is_some_and(|name| name.starts_with(typed));
-    let mut found: Vec<Candidate> = all.clone().filter(|name| begins(name, typed)).map(Candidate::new).collect();
+    let mut found: Vec<Completion> = all.clone().filter(|name| begins(name, typed)).map(Completion::new).collect();
     if found.is_empty() {
-        found = all.filter(|name| bare(name)).map(Candidate::new).collect();
+        found = all.filter(|name| bare(name)).map(Completion::new).collect();
     }
     // A variable's type is what its name may ask for.
     let live = session.names().filter(|name| !typed.is_empty() && name.starts_with(typed));
-    found.extend(live.map(Candidate::new));
+    found.extend(live.map(Completion::new));
     (left.len() - typed.len(), found)
 }
 
@@ -99,7 +99,7 @@ fn recipes() -> Vec<String> {
 }
 
 /// What a command may be given: a file, or a value.
-fn argument(session: &Session, left: &str, rest: &str, right: &str) -> (usize, Vec<Candidate>) {
+fn argument(session: &Session, left: &str, rest: &str, right: &str) -> (usize, Vec<Completion>) {
     let word = rest.rsplit(char::is_whitespace).next().unwrap_or(rest);
     let start = left.len() - word.len();
     let files = paths::entries(session.cx(), word, None);
@@ -107,15 +107,15 @@ fn argument(session: &Session, left: &str, rest: &str, right: &str) -> (usize, V
     if at > 0 && !values.is_empty() {
         return (start + at, values);
     }
-    let live = session.names().filter(|name| name.starts_with(word)).map(Candidate::new);
+    let live = session.names().filter(|name| name.starts_with(word)).map(Completion::new);
     (start, live.take(MOST).chain(files).collect())
 }
 
-fn in_code(session: &Session, left: &str, right: &str) -> (usize, Vec<Candidate>) {
+fn in_code(session: &Session, left: &str, right: &str) -> (usize, Vec<Completion>) {
     let cursor = Cursor::new(session, left);
     let open = cursor.open_token();
     if let Some(token) = open {
-        if token.kind == Kind::Comment {
+        if token.kind == TokenKind::Comment {
             return (left.len(), Vec::new());
         }
         let start = token.content_start(left);
@@ -133,7 +133,7 @@ fn in_code(session: &Session, left: &str, right: &str) -> (usize, Vec<Candidate>
 }
 
 /// The typed word `prefix` stands behind the token before `end`.
-fn at_word(cursor: &Cursor, end: usize, prefix: &str, right: &str) -> Vec<Candidate> {
+fn at_word(cursor: &Cursor, end: usize, prefix: &str, right: &str) -> Vec<Completion> {
     let last = end.wrapping_sub(1);
     if cursor.is(last, "::") {
         return of_namespace(cursor, last.checked_sub(1).map_or("", |at| cursor.text(at)), prefix, right);
@@ -141,23 +141,23 @@ fn at_word(cursor: &Cursor, end: usize, prefix: &str, right: &str) -> Vec<Candid
     if cursor.is(last, ".") || cursor.is(last, "?.") {
         return members(cursor, last, prefix, right);
     }
-    if end >= 2 && cursor.is(end - 2, "import") && cursor.tokens[last].kind == Kind::Text {
+    if end >= 2 && cursor.is(end - 2, "import") && cursor.tokens[last].kind == TokenKind::Text {
         let path = cursor.tokens[last].content(cursor.line);
         let alias: String = path.rsplit('/').next().unwrap_or("").chars().filter(|c| is_word(*c)).collect();
-        return [format!("as {alias};")].into_iter().filter(|t| t.starts_with(prefix)).map(Candidate::new).collect();
+        return [format!("as {alias};")].into_iter().filter(|t| t.starts_with(prefix)).map(Completion::new).collect();
     }
     if cursor.names_something_new(end) {
         return Vec::new();
     }
     match cursor.slot(end) {
-        Slot::Key(primitive) => options(cursor, primitive, prefix, right, None),
-        Slot::OtherKey => Vec::new(),
-        Slot::Param(param) | Slot::Option(param) => {
+        ArgumentSlot::Key(primitive) => options(cursor, primitive, prefix, right, None),
+        ArgumentSlot::OtherKey => Vec::new(),
+        ArgumentSlot::Param(param) | ArgumentSlot::Option(param) => {
             let mut found = values(cursor, param, prefix);
             found.extend(names(cursor, prefix, right, false));
             found
         }
-        Slot::Other => {
+        ArgumentSlot::Other => {
             let begins = end == 0 || [";", "{", "}"].iter().any(|mark| cursor.is(last, mark));
             names(cursor, prefix, right, begins)
         }
@@ -169,17 +169,17 @@ fn begins(name: &str, prefix: &str) -> bool {
 }
 
 /// A function's name with its parenthesis, and the closing one if there is nothing to say.
-fn called(name: &str, nothing: bool, right: &str) -> Candidate {
+fn called(name: &str, nothing: bool, right: &str) -> Completion {
     let bare = right.starts_with('(');
-    Candidate::new(if bare { name.to_string() } else { format!("{name}({}", if nothing { ")" } else { "" }) })
+    Completion::new(if bare { name.to_string() } else { format!("{name}({}", if nothing { ")" } else { "" }) })
 }
 
-fn primitive_call(primitive: &Primitive, right: &str) -> Candidate {
+fn primitive_call(primitive: &Primitive, right: &str) -> Completion {
     let receiver = usize::from(primitive.receiver().is_some());
     called(primitive.name(), primitive.params.len() == receiver && primitive.options.is_empty(), right)
 }
 
-fn of_namespace(cursor: &Cursor, namespace: &str, prefix: &str, right: &str) -> Vec<Candidate> {
+fn of_namespace(cursor: &Cursor, namespace: &str, prefix: &str, right: &str) -> Vec<Completion> {
     if let Some(path) = cursor.module(namespace) {
         let functions = cursor.session.module_functions(&path);
         let fitting = functions.iter().filter(|f| f.public && begins(&f.name, prefix));
@@ -189,7 +189,7 @@ fn of_namespace(cursor: &Cursor, namespace: &str, prefix: &str, right: &str) -> 
     own.map(|p| primitive_call(p, right)).collect()
 }
 
-fn members(cursor: &Cursor, dot: usize, prefix: &str, right: &str) -> Vec<Candidate> {
+fn members(cursor: &Cursor, dot: usize, prefix: &str, right: &str) -> Vec<Completion> {
     let seen = cursor.before(dot);
     let Some(glance) = cursor.glance(&seen, prefix, MOST) else {
         // Any type's, once there is a letter to go by.
@@ -198,7 +198,7 @@ fn members(cursor: &Cursor, dot: usize, prefix: &str, right: &str) -> Vec<Candid
         return all.map(|p| primitive_call(p, right)).collect();
     };
     let word = |name: &String| name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name.chars().all(is_word);
-    let mut found: Vec<Candidate> = glance.names.iter().filter(|name| word(name)).map(Candidate::new).collect();
+    let mut found: Vec<Completion> = glance.names.iter().filter(|name| word(name)).map(Completion::new).collect();
     let own = |p: &&&Primitive| p.receiver().is_some_and(|kind| kind.eq_ignore_ascii_case(glance.kind));
     found.extend(PRIMITIVES.iter().filter(own).filter(|p| begins(p.name(), prefix)).map(|p| primitive_call(p, right)));
     // A map's own keys come first; its methods when a letter asks for them.
@@ -210,7 +210,7 @@ fn members(cursor: &Cursor, dot: usize, prefix: &str, right: &str) -> Vec<Candid
 }
 
 /// The options of a call that it does not have yet.
-fn options(cursor: &Cursor, primitive: &Primitive, prefix: &str, right: &str, quote: Option<char>) -> Vec<Candidate> {
+fn options(cursor: &Cursor, primitive: &Primitive, prefix: &str, right: &str, quote: Option<char>) -> Vec<Completion> {
     let mut given: Vec<String> = cursor.keys_given().into_iter().map(String::from).collect();
     given.extend(keys_behind(right));
     let open = primitive.options.iter().filter(|o| begins(o.name, prefix) && !given.iter().any(|key| key == o.name));
@@ -218,7 +218,7 @@ fn options(cursor: &Cursor, primitive: &Primitive, prefix: &str, right: &str, qu
     let offer = |option: &Param| {
         let default = option.fallback_text().map_or(String::new(), |text| format!(" {text}"));
         let quoted = quote.map_or(String::new(), String::from);
-        Candidate::new(format!("{}{quoted}{colon}", option.name)).shown(format!("{}:{default}", option.name))
+        Completion::new(format!("{}{quoted}{colon}", option.name)).shown(format!("{}:{default}", option.name))
     };
     open.map(offer).collect()
 }
@@ -230,9 +230,9 @@ fn keys_behind(right: &str) -> Vec<String> {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate() {
         match token.kind {
-            Kind::Open => depth += 1,
-            Kind::Close if depth == 0 => break,
-            Kind::Close => depth -= 1,
+            TokenKind::Open => depth += 1,
+            TokenKind::Close if depth == 0 => break,
+            TokenKind::Close => depth -= 1,
             _ if depth == 0 && tokens.get(at + 1).is_some_and(|next| next.text(right) == ":") => {
                 keys.push(token.content(right).to_string());
             }
@@ -243,16 +243,16 @@ fn keys_behind(right: &str) -> Vec<String> {
 }
 
 /// Live values and words that fit a parameter.
-fn values(cursor: &Cursor, param: &Param, prefix: &str) -> Vec<Candidate> {
-    let mut found: Vec<Candidate> = Vec::new();
+fn values(cursor: &Cursor, param: &Param, prefix: &str) -> Vec<Completion> {
+    let mut found: Vec<Completion> = Vec::new();
     if prefix.is_empty() {
-        found.extend(words(param).into_iter().map(|word| Candidate::new(format!("{word:?}"))));
+        found.extend(words(param).into_iter().map(|word| Completion::new(format!("{word:?}"))));
     }
     if param.kind == crate::primitives::Kind::Bool {
-        found.extend(["true", "false"].into_iter().filter(|word| begins(word, prefix)).map(Candidate::new));
+        found.extend(["true", "false"].into_iter().filter(|word| begins(word, prefix)).map(Completion::new));
     }
     let fits = |name: &&str| begins(name, prefix) && cursor.session.kind_of(name).is_some_and(|k| fits(param.kind, k));
-    found.extend(cursor.session.names().filter(fits).take(MOST).map(Candidate::new));
+    found.extend(cursor.session.names().filter(fits).take(MOST).map(Completion::new));
     found
 }
 
@@ -295,18 +295,18 @@ fn may_be_string(kind: crate::primitives::Kind) -> bool {
 }
 
 /// Variables, functions, namespaces, and keywords where one may stand.
-fn names(cursor: &Cursor, prefix: &str, right: &str, statement: bool) -> Vec<Candidate> {
+fn names(cursor: &Cursor, prefix: &str, right: &str, statement: bool) -> Vec<Completion> {
     let session = cursor.session;
-    let mut found: Vec<Candidate> = Vec::new();
+    let mut found: Vec<Completion> = Vec::new();
     let typed = cursor.typed_names();
-    found.extend(typed.into_iter().filter(|name| begins(name, prefix)).map(Candidate::new));
-    found.extend(session.names().filter(|name| begins(name, prefix)).take(MOST).map(Candidate::new));
+    found.extend(typed.into_iter().filter(|name| begins(name, prefix)).map(Completion::new));
+    found.extend(session.names().filter(|name| begins(name, prefix)).take(MOST).map(Completion::new));
     let own = session.functions().into_iter().chain(cursor.typed_functions());
     found.extend(own.filter(|f| begins(&f.name, prefix)).map(|f| called(&f.name, f.params.is_empty(), right)));
     let colons = if right.starts_with("::") { "" } else { "::" };
     let aliases = cursor.imports().into_iter().map(|(alias, _)| alias);
     let namespaces = NAMESPACES.iter().map(|(name, _)| name.to_string()).filter(|name| !name.is_empty()).chain(aliases);
-    found.extend(namespaces.filter(|name| begins(name, prefix)).map(|name| Candidate::new(format!("{name}{colons}"))));
+    found.extend(namespaces.filter(|name| begins(name, prefix)).map(|name| Completion::new(format!("{name}{colons}"))));
     let top =
         PRIMITIVES.iter().filter(|p| p.namespace().is_none() && p.receiver().is_none() && begins(p.name(), prefix));
     found.extend(top.map(|p| primitive_call(p, right)));
@@ -318,20 +318,20 @@ fn names(cursor: &Cursor, prefix: &str, right: &str, statement: bool) -> Vec<Can
         found.extend(built_in.map(|f| called(&f.name, f.params == 0, right)));
         let expression = ["true", "false", "if", "switch", "in", "as", "else"];
         let keywords = KEYWORDS.iter().filter(|word| statement || expression.contains(word));
-        found.extend(keywords.filter(|word| begins(word, prefix)).map(|word| Candidate::new(*word)));
+        found.extend(keywords.filter(|word| begins(word, prefix)).map(|word| Completion::new(*word)));
     }
     found
 }
 
 /// What may stand in the string that is open at the cursor.
-fn in_string(cursor: &Cursor, quote: char, typed: &str, right: &str) -> Vec<Candidate> {
+fn in_string(cursor: &Cursor, quote: char, typed: &str, right: &str) -> Vec<Completion> {
     // The string itself is the last token.
     let end = cursor.tokens.len() - 1;
     let last = end.wrapping_sub(1);
     let closing = if right.starts_with(quote) { String::new() } else { quote.to_string() };
-    let whole = |words: Vec<String>| -> Vec<Candidate> {
+    let whole = |words: Vec<String>| -> Vec<Completion> {
         let fitting = words.into_iter().filter(|word| word.starts_with(typed) && paths::plain(word));
-        fitting.map(|word| Candidate::new(format!("{word}{closing}")).shown(word)).collect()
+        fitting.map(|word| Completion::new(format!("{word}{closing}")).shown(word)).collect()
     };
     if cursor.is(last, "import") {
         let mut found = whole(stdlib_names());
@@ -339,15 +339,15 @@ fn in_string(cursor: &Cursor, quote: char, typed: &str, right: &str) -> Vec<Cand
         return found;
     }
     if (cursor.is(last, "[") || cursor.is(last, "?["))
-        && let seen @ Seen::Live(..) = cursor.before(last)
+        && let seen @ TypedValue::Live(..) = cursor.before(last)
         && let Some(glance) = cursor.glance(&seen, typed, MOST)
     {
         return whole(glance.names);
     }
     match cursor.slot(end) {
-        Slot::Key(primitive) => return options(cursor, primitive, typed, right, Some(quote)),
-        Slot::OtherKey => return Vec::new(),
-        Slot::Param(param) | Slot::Option(param) => {
+        ArgumentSlot::Key(primitive) => return options(cursor, primitive, typed, right, Some(quote)),
+        ArgumentSlot::OtherKey => return Vec::new(),
+        ArgumentSlot::Param(param) | ArgumentSlot::Option(param) => {
             if param.name == "name" && cursor.frames.last().is_some_and(|f| called_help(cursor, f.open)) {
                 let (_, topics) = topics(cursor.session, typed, typed);
                 return whole(topics.into_iter().map(|topic| topic.text).collect());
@@ -358,7 +358,7 @@ fn in_string(cursor: &Cursor, quote: char, typed: &str, right: &str) -> Vec<Cand
             }
             return found;
         }
-        Slot::Other => {}
+        ArgumentSlot::Other => {}
     }
     paths::entries(cursor.session.cx(), typed, Some(&closing))
 }

@@ -4,8 +4,8 @@
 use crate::primitives::declared::Declared;
 use crate::primitives::types::given_to;
 use crate::primitives::{Fallback, PRIMITIVES, Param, Primitive};
-use crate::script::scan::{Kind, Token, scan};
-use crate::script::{Glance, ScriptFunction, Session, Step};
+use crate::script::scan::{Token, TokenKind, scan};
+use crate::script::{Accessor, Glance, ScriptFunction, Session};
 use crate::search::COLUMNS;
 use crate::search::measure::MEASURES;
 
@@ -20,12 +20,12 @@ pub struct Cursor<'a> {
     /// For each closing bracket's token the opening one's, and the other way round.
     partner: Vec<Option<usize>>,
     /// The brackets still open, outermost first.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<OpenBracket>,
 }
 
 /// An open bracket.
 #[derive(Debug, Clone, Copy)]
-pub struct Frame {
+pub struct OpenBracket {
     /// Its token.
     pub open: usize,
     /// How many commas stand in it, outside of inner brackets.
@@ -45,9 +45,9 @@ pub enum Callee {
 
 /// What can be told of a value that is only typed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Seen {
+pub enum TypedValue {
     /// A live variable, or something in it.
-    Live(String, Vec<Step>),
+    Live(String, Vec<Accessor>),
     /// A map with these keys.
     Row(Vec<&'static str>),
     Kind(&'static str),
@@ -55,7 +55,7 @@ pub enum Seen {
 }
 
 /// What stands at the place of the item that is being typed.
-pub enum Slot {
+pub enum ArgumentSlot {
     /// A positional parameter.
     Param(&'static Param),
     /// A key of the options of this primitive.
@@ -73,8 +73,8 @@ const NOT_CALLED: [&str; 14] =
 impl<'a> Cursor<'a> {
     pub fn new(session: &'a Session, line: &'a str) -> Self {
         let mut tokens = scan(line);
-        let in_comment = tokens.last().is_some_and(|t| t.kind == Kind::Comment && !t.closed);
-        tokens.retain(|t| t.kind != Kind::Comment);
+        let in_comment = tokens.last().is_some_and(|t| t.kind == TokenKind::Comment && !t.closed);
+        tokens.retain(|t| t.kind != TokenKind::Comment);
         if in_comment {
             // An open comment stays, so that nothing is offered in it.
             tokens.extend(scan(line).last().copied());
@@ -89,10 +89,10 @@ impl<'a> Cursor<'a> {
     }
 
     pub fn is(&self, token: usize, text: &str) -> bool {
-        self.tokens.get(token).is_some_and(|t| t.kind != Kind::Text && t.text(self.line) == text)
+        self.tokens.get(token).is_some_and(|t| t.kind != TokenKind::Text && t.text(self.line) == text)
     }
 
-    fn kind(&self, token: usize) -> Option<Kind> {
+    fn kind(&self, token: usize) -> Option<TokenKind> {
         self.tokens.get(token).map(|t| t.kind)
     }
 
@@ -107,7 +107,8 @@ impl<'a> Cursor<'a> {
         if ["let", "const", "fn", "as", "for"].iter().any(|word| self.is(last, word)) {
             return true;
         }
-        let parameters = |frame: &Frame| frame.open >= 2 && self.is(frame.open, "(") && self.is(frame.open - 2, "fn");
+        let parameters =
+            |frame: &OpenBracket| frame.open >= 2 && self.is(frame.open, "(") && self.is(frame.open - 2, "fn");
         self.frames.last().is_some_and(parameters) || self.in_bars(before)
     }
 
@@ -127,13 +128,13 @@ impl<'a> Cursor<'a> {
     /// Behind the parameters of a closure that begin at this token; far behind if they have no end yet.
     fn end_of_bars(&self, at: usize) -> Option<usize> {
         let begins = at == 0
-            || matches!(self.kind(at - 1), Some(Kind::Open))
+            || matches!(self.kind(at - 1), Some(TokenKind::Open))
             || ["=", ",", ":", "=>", ";", "return", "+=", "&&", "||", "??"].iter().any(|mark| self.is(at - 1, mark));
         if !self.is(at, "|") || !begins {
             return None;
         }
         let mut end = at + 1;
-        while self.kind(end) == Some(Kind::Word) || self.is(end, ",") {
+        while self.kind(end) == Some(TokenKind::Word) || self.is(end, ",") {
             end += 1;
         }
         match self.is(end, "|") {
@@ -154,8 +155,8 @@ impl<'a> Cursor<'a> {
                 continue;
             }
             match self.kind(at) {
-                Some(Kind::Open) => self.frames.push(Frame { open: at, commas: 0, item: at + 1 }),
-                Some(Kind::Close) => self.close(at),
+                Some(TokenKind::Open) => self.frames.push(OpenBracket { open: at, commas: 0, item: at + 1 }),
+                Some(TokenKind::Close) => self.close(at),
                 _ if self.is(at, ",") => {
                     if let Some(frame) = self.frames.last_mut() {
                         frame.commas += 1;
@@ -191,7 +192,7 @@ impl<'a> Cursor<'a> {
 
     /// What the parenthesis at this token calls.
     pub fn callee(&self, open: usize) -> Option<Callee> {
-        let name = open.checked_sub(1).filter(|at| self.is(open, "(") && self.kind(*at) == Some(Kind::Word))?;
+        let name = open.checked_sub(1).filter(|at| self.is(open, "(") && self.kind(*at) == Some(TokenKind::Word))?;
         let word = self.text(name);
         if NOT_CALLED.contains(&word) {
             return None;
@@ -241,7 +242,7 @@ impl<'a> Cursor<'a> {
     pub fn imports(&self) -> Vec<(String, String)> {
         let mut imports = self.session.imports();
         for at in 0..self.tokens.len().saturating_sub(3) {
-            if self.is(at, "import") && self.kind(at + 1) == Some(Kind::Text) && self.is(at + 2, "as") {
+            if self.is(at, "import") && self.kind(at + 1) == Some(TokenKind::Text) && self.is(at + 2, "as") {
                 imports.push((self.text(at + 3).into(), self.tokens[at + 1].content(self.line).into()));
             }
         }
@@ -253,10 +254,10 @@ impl<'a> Cursor<'a> {
         let mut found = Vec::new();
         for at in 0..self.tokens.len() {
             if self.is(at, "fn")
-                && self.kind(at + 1) == Some(Kind::Word)
+                && self.kind(at + 1) == Some(TokenKind::Word)
                 && let Some(close) = self.partner.get(at + 2).copied().flatten()
             {
-                let words = (at + 3..close).filter(|t| self.kind(*t) == Some(Kind::Word));
+                let words = (at + 3..close).filter(|t| self.kind(*t) == Some(TokenKind::Word));
                 let params = words.map(|t| self.text(t).to_string()).collect();
                 found.push(ScriptFunction { name: self.text(at + 1).into(), params });
             }
@@ -269,56 +270,62 @@ impl<'a> Cursor<'a> {
         let mut found = Vec::new();
         for at in 0..self.tokens.len() {
             if let Some(end) = self.end_of_bars(at) {
-                found.extend((at..end.min(self.tokens.len())).filter(|t| self.kind(*t) == Some(Kind::Word)));
+                found.extend((at..end.min(self.tokens.len())).filter(|t| self.kind(*t) == Some(TokenKind::Word)));
             } else if ["let", "const", "for"].iter().any(|word| self.is(at, word)) {
-                found.extend(Some(at + 1).filter(|t| self.kind(*t) == Some(Kind::Word)));
+                found.extend(Some(at + 1).filter(|t| self.kind(*t) == Some(TokenKind::Word)));
             } else if self.is(at, "fn")
                 && let Some(close) = self.partner.get(at + 2).copied().flatten()
             {
-                found.extend((at + 3..close).filter(|t| self.kind(*t) == Some(Kind::Word)));
+                found.extend((at + 3..close).filter(|t| self.kind(*t) == Some(TokenKind::Word)));
             }
         }
         found.into_iter().rev().map(|token| self.text(token)).collect()
     }
 
     /// What stands in the innermost bracket where the item begins whose last token is `end`.
-    pub fn slot(&self, end: usize) -> Slot {
-        let Some((frame, outer)) = self.frames.split_last() else { return Slot::Other };
+    pub fn slot(&self, end: usize) -> ArgumentSlot {
+        let Some((frame, outer)) = self.frames.split_last() else { return ArgumentSlot::Other };
         if self.is(frame.open, "(") {
             let param = match self.callee(frame.open) {
                 Some(Callee::Primitive(primitive)) if frame.item == end => param(primitive, frame.commas),
                 _ => None,
             };
-            return param.map_or(Slot::Other, Slot::Param);
+            return param.map_or(ArgumentSlot::Other, ArgumentSlot::Param);
         }
         if let (true, Some((map, outer))) = (self.is(frame.open, "["), outer.split_last()) {
             return self.word_of_several(frame, map, outer, end);
         }
         if !self.is(frame.open, "#{") {
-            return Slot::Other;
+            return ArgumentSlot::Other;
         }
         let primitive = outer.last().and_then(|call| self.options_of(frame, call));
         if frame.item == end {
-            return primitive.map_or(Slot::OtherKey, Slot::Key);
+            return primitive.map_or(ArgumentSlot::OtherKey, ArgumentSlot::Key);
         }
         let value_begins = frame.item + 2 == end && self.is(frame.item + 1, ":");
         let key = self.key(frame.item);
         let option = primitive.and_then(|p| p.options.iter().find(|option| option.name == key));
-        option.filter(|_| value_begins).map_or(Slot::Other, Slot::Option)
+        option.filter(|_| value_begins).map_or(ArgumentSlot::Other, ArgumentSlot::Option)
     }
 
     /// An element of an array of words, which is the value of an option.
-    fn word_of_several(&self, array: &Frame, map: &Frame, outer: &[Frame], end: usize) -> Slot {
+    fn word_of_several(
+        &self,
+        array: &OpenBracket,
+        map: &OpenBracket,
+        outer: &[OpenBracket],
+        end: usize,
+    ) -> ArgumentSlot {
         let primitive = outer.last().and_then(|call| self.options_of(map, call));
         let value = self.is(map.open, "#{") && array.item == end && map.item + 2 == array.open;
         let key = self.key(map.item);
         let option = primitive.and_then(|p| p.options.iter().find(|option| option.name == key));
         let several = option.filter(|option| value && matches!(option.kind, crate::primitives::Kind::Several(_)));
-        several.map_or(Slot::Other, Slot::Option)
+        several.map_or(ArgumentSlot::Other, ArgumentSlot::Option)
     }
 
     /// The primitive whose options this map gives.
-    pub fn options_of(&self, map: &Frame, call: &Frame) -> Option<&'static Primitive> {
+    pub fn options_of(&self, map: &OpenBracket, call: &OpenBracket) -> Option<&'static Primitive> {
         let Some(Callee::Primitive(primitive)) = self.callee(call.open) else { return None };
         let receiver = usize::from(primitive.receiver().is_some());
         let required = primitive.params.iter().filter(|p| p.fallback == Fallback::Required).count();
@@ -329,7 +336,7 @@ impl<'a> Cursor<'a> {
     /// A map's key, in quotes or not.
     pub fn key(&self, token: usize) -> &'a str {
         match self.tokens.get(token) {
-            Some(t) if t.kind == Kind::Text => t.content(self.line),
+            Some(t) if t.kind == TokenKind::Text => t.content(self.line),
             Some(t) => t.text(self.line),
             None => "",
         }
@@ -351,7 +358,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// What stands in front of the dot or bracket at this token.
-    pub fn before(&self, end: usize) -> Seen {
+    pub fn before(&self, end: usize) -> TypedValue {
         self.infer(self.chain_start(end), end, 0)
     }
 
@@ -359,25 +366,25 @@ impl<'a> Cursor<'a> {
         self.kind_of(&self.before(end))
     }
 
-    pub fn kind_of(&self, seen: &Seen) -> Option<&'static str> {
+    pub fn kind_of(&self, seen: &TypedValue) -> Option<&'static str> {
         match seen {
-            Seen::Kind(kind) => Some(kind),
-            Seen::Row(_) => Some("map"),
-            Seen::Live(name, steps) => self.session.glance(name, steps, "", 0).map(|g| g.kind),
-            Seen::Unknown => None,
+            TypedValue::Kind(kind) => Some(kind),
+            TypedValue::Row(_) => Some("map"),
+            TypedValue::Live(name, steps) => self.session.glance(name, steps, "", 0).map(|g| g.kind),
+            TypedValue::Unknown => None,
         }
     }
 
     /// The names inside a value that begin so.
-    pub fn glance(&self, seen: &Seen, prefix: &str, most: usize) -> Option<Glance> {
+    pub fn glance(&self, seen: &TypedValue, prefix: &str, most: usize) -> Option<Glance> {
         match seen {
-            Seen::Live(name, steps) => self.session.glance(name, steps, prefix, most),
-            Seen::Kind(kind) => Some(Glance { kind, names: Vec::new() }),
-            Seen::Row(keys) => {
+            TypedValue::Live(name, steps) => self.session.glance(name, steps, prefix, most),
+            TypedValue::Kind(kind) => Some(Glance { kind, names: Vec::new() }),
+            TypedValue::Row(keys) => {
                 let names = keys.iter().filter(|key| key.starts_with(prefix)).take(most);
                 Some(Glance { kind: "map", names: names.map(|key| key.to_string()).collect() })
             }
-            Seen::Unknown => None,
+            TypedValue::Unknown => None,
         }
     }
 
@@ -386,17 +393,18 @@ impl<'a> Cursor<'a> {
         let mut at = end;
         while let Some(last) = at.checked_sub(1) {
             match self.kind(last) {
-                Some(Kind::Close) => {
+                Some(TokenKind::Close) => {
                     let Some(open) = self.partner[last] else { return at };
                     at = open;
                     let called = open.checked_sub(1).and_then(|t| self.kind(t));
                     let keyword = open > 0 && NOT_CALLED.contains(&self.text(open - 1));
-                    let applied = matches!(called, Some(Kind::Word | Kind::Close | Kind::Text)) && !keyword;
+                    let applied =
+                        matches!(called, Some(TokenKind::Word | TokenKind::Close | TokenKind::Text)) && !keyword;
                     if !applied || self.text(open).ends_with('{') {
                         return at;
                     }
                 }
-                Some(Kind::Word) => {
+                Some(TokenKind::Word) => {
                     at = last;
                     if at >= 2 && self.is(at - 1, "::") {
                         return at - 2;
@@ -407,7 +415,7 @@ impl<'a> Cursor<'a> {
                         return at;
                     }
                 }
-                Some(Kind::Text | Kind::Number) => return last,
+                Some(TokenKind::Text | TokenKind::Number) => return last,
                 _ => return at,
             }
         }
@@ -415,12 +423,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// What the tokens of a chain give.
-    fn infer(&self, start: usize, end: usize, depth: usize) -> Seen {
+    fn infer(&self, start: usize, end: usize, depth: usize) -> TypedValue {
         if start >= end || depth > DEEPEST {
-            return Seen::Unknown;
+            return TypedValue::Unknown;
         }
         let (mut seen, mut at) = self.first_link(start, end, depth);
-        while at < end && seen != Seen::Unknown {
+        while at < end && seen != TypedValue::Unknown {
             (seen, at) = self.next_link(seen, at, end);
         }
         seen
@@ -430,22 +438,22 @@ impl<'a> Cursor<'a> {
         self.partner.get(open).copied().flatten().filter(|close| *close > open)
     }
 
-    fn first_link(&self, start: usize, end: usize, depth: usize) -> (Seen, usize) {
-        let unknown = (Seen::Unknown, end);
+    fn first_link(&self, start: usize, end: usize, depth: usize) -> (TypedValue, usize) {
+        let unknown = (TypedValue::Unknown, end);
         let word = self.text(start);
         match self.kind(start) {
-            Some(Kind::Text) if self.tokens[start].quote != '`' => (Seen::Kind("string"), start + 1),
-            Some(Kind::Number) => (Seen::Kind(if word.contains('.') { "float" } else { "int" }), start + 1),
-            Some(Kind::Open) => {
+            Some(TokenKind::Text) if self.tokens[start].quote != '`' => (TypedValue::Kind("string"), start + 1),
+            Some(TokenKind::Number) => (TypedValue::Kind(if word.contains('.') { "float" } else { "int" }), start + 1),
+            Some(TokenKind::Open) => {
                 let Some(close) = self.closing(start) else { return unknown };
                 match word {
-                    "[" => (Seen::Kind("array"), close + 1),
-                    "#{" => (Seen::Kind("map"), close + 1),
+                    "[" => (TypedValue::Kind("array"), close + 1),
+                    "#{" => (TypedValue::Kind("map"), close + 1),
                     "(" if self.chain_start(close) == start + 1 => (self.infer(start + 1, close, depth + 1), close + 1),
                     _ => unknown,
                 }
             }
-            Some(Kind::Word) => {
+            Some(TokenKind::Word) => {
                 let open = if self.is(start + 1, "::") { start + 3 } else { start + 1 };
                 if open < end && self.is(open, "(") {
                     let Some(close) = self.closing(open) else { return unknown };
@@ -453,7 +461,7 @@ impl<'a> Cursor<'a> {
                         Some(Callee::Primitive(primitive)) => returned(primitive),
                         _ => None,
                     };
-                    return (kind.map_or(Seen::Unknown, Seen::Kind), close + 1);
+                    return (kind.map_or(TypedValue::Unknown, TypedValue::Kind), close + 1);
                 }
                 (self.variable(word, start, depth), start + 1)
             }
@@ -461,8 +469,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn next_link(&self, seen: Seen, at: usize, end: usize) -> (Seen, usize) {
-        let unknown = (Seen::Unknown, end);
+    fn next_link(&self, seen: TypedValue, at: usize, end: usize) -> (TypedValue, usize) {
+        let unknown = (TypedValue::Unknown, end);
         if self.is(at, ".") || self.is(at, "?.") {
             let name = self.text(at + 1);
             let kind = self.kind_of(&seen);
@@ -472,13 +480,13 @@ impl<'a> Cursor<'a> {
             let called = at + 2 < end && self.is(at + 2, "(");
             let next = if called { self.closing(at + 2).unwrap_or(end) + 1 } else { at + 2 };
             if let Some(method) = method {
-                return (returned(method).map_or(Seen::Unknown, Seen::Kind), next);
+                return (returned(method).map_or(TypedValue::Unknown, TypedValue::Kind), next);
             }
             if called {
-                return (Seen::Unknown, next);
+                return (TypedValue::Unknown, next);
             }
             return match seen {
-                Seen::Live(variable, steps) => (self.deeper(variable, steps, Step::Name(name.into())), next),
+                TypedValue::Live(variable, steps) => (self.deeper(variable, steps, Accessor::Name(name.into())), next),
                 _ => unknown,
             };
         }
@@ -488,49 +496,49 @@ impl<'a> Cursor<'a> {
                 None => unknown,
             };
         }
-        let Seen::Live(variable, steps) = seen else { return unknown };
+        let TypedValue::Live(variable, steps) = seen else { return unknown };
         let Some(close) = self.closing(at).filter(|_| self.is(at, "[") || self.is(at, "?[")) else { return unknown };
         let inner = self.tokens.get(at + 1).filter(|_| close == at + 2);
         let step = match inner {
-            Some(t) if t.kind == Kind::Text => Step::Name(t.content(self.line).into()),
-            Some(t) if t.kind == Kind::Number => Step::Index(t.text(self.line).parse().unwrap_or(0)),
+            Some(t) if t.kind == TokenKind::Text => Accessor::Name(t.content(self.line).into()),
+            Some(t) if t.kind == TokenKind::Number => Accessor::Index(t.text(self.line).parse().unwrap_or(0)),
             // Elements of an array are mostly alike.
-            _ => Step::Index(0),
+            _ => Accessor::Index(0),
         };
         (self.deeper(variable, steps, step), close + 1)
     }
 
     /// A row of a transcript: with the columns that a live one has, or with the measures that the line itself names.
-    fn row_of(&self, transcript: Seen) -> Seen {
-        if let Seen::Live(variable, steps) = transcript
-            && let row @ Seen::Live(..) = self.deeper(variable, steps, Step::Index(0))
+    fn row_of(&self, transcript: TypedValue) -> TypedValue {
+        if let TypedValue::Live(variable, steps) = transcript
+            && let row @ TypedValue::Live(..) = self.deeper(variable, steps, Accessor::Index(0))
         {
             return row;
         }
-        let texts = self.tokens.iter().filter(|token| token.kind == Kind::Text);
+        let texts = self.tokens.iter().filter(|token| token.kind == TokenKind::Text);
         let named: Vec<&str> = texts.map(|token| token.content(self.line)).collect();
         let measures = MEASURES.iter().map(|measure| measure.name).filter(|name| named.contains(name));
-        Seen::Row(COLUMNS.into_iter().chain(measures).collect())
+        TypedValue::Row(COLUMNS.into_iter().chain(measures).collect())
     }
 
-    fn deeper(&self, variable: String, mut steps: Vec<Step>, step: Step) -> Seen {
-        let field = if let Step::Name(name) = &step { name.clone() } else { String::new() };
+    fn deeper(&self, variable: String, mut steps: Vec<Accessor>, step: Accessor) -> TypedValue {
+        let field = if let Accessor::Name(name) = &step { name.clone() } else { String::new() };
         steps.push(step);
         if self.session.glance(&variable, &steps, "", 0).is_some() {
-            return Seen::Live(variable, steps);
+            return TypedValue::Live(variable, steps);
         }
         // A field that is named after a type holds one: `report.transcript`.
         let named = PRIMITIVES.iter().filter_map(|p| p.receiver()).find(|kind| kind.eq_ignore_ascii_case(&field));
-        named.map_or(Seen::Unknown, Seen::Kind)
+        named.map_or(TypedValue::Unknown, TypedValue::Kind)
     }
 
     /// The row that a closure around the cursor is given under this name.
-    fn row(&self, name: &str, before: usize, depth: usize) -> Option<Seen> {
+    fn row(&self, name: &str, before: usize, depth: usize) -> Option<TypedValue> {
         // What stands in front of a closure is none of its rows.
         self.frames.iter().rev().take(DEEPEST).filter(|frame| frame.open < before).find_map(|frame| {
             let bars = frame.open + 1;
             let end = self.end_of_bars(bars).filter(|end| *end <= self.tokens.len())?;
-            let named = (bars..end).any(|token| self.kind(token) == Some(Kind::Word) && self.text(token) == name);
+            let named = (bars..end).any(|token| self.kind(token) == Some(TokenKind::Word) && self.text(token) == name);
             if !named {
                 return None;
             }
@@ -540,14 +548,14 @@ impl<'a> Cursor<'a> {
                     let dot = frame.open.checked_sub(2)?;
                     Some(self.row_of(self.infer(self.chain_start(dot), dot, depth + 1)))
                 }
-                Callee::Primitive(primitive) => given_to(primitive.path).map(|keys| Seen::Row(keys.to_vec())),
+                Callee::Primitive(primitive) => given_to(primitive.path).map(|keys| TypedValue::Row(keys.to_vec())),
                 Callee::Script(_) => None,
             }
         })
     }
 
     /// A variable that the text itself defines, or a live one.
-    fn variable(&self, name: &str, before: usize, depth: usize) -> Seen {
+    fn variable(&self, name: &str, before: usize, depth: usize) -> TypedValue {
         if let Some(row) = self.row(name, before, depth) {
             return row;
         }
@@ -561,11 +569,15 @@ impl<'a> Cursor<'a> {
                 end = self.closing(end).unwrap_or(end) + 1;
             }
             let end = end.min(before);
-            return if self.chain_start(end) == start { self.infer(start, end, depth + 1) } else { Seen::Unknown };
+            return if self.chain_start(end) == start {
+                self.infer(start, end, depth + 1)
+            } else {
+                TypedValue::Unknown
+            };
         }
         match self.session.kind_of(name) {
-            Some(_) => Seen::Live(name.into(), Vec::new()),
-            None => Seen::Unknown,
+            Some(_) => TypedValue::Live(name.into(), Vec::new()),
+            None => TypedValue::Unknown,
         }
     }
 }

@@ -21,7 +21,7 @@ pub fn signature(session: &Session, text: &str, columns: usize) -> Option<Signat
         return None;
     }
     let cursor = Cursor::new(session, text);
-    if cursor.open_token().is_some_and(|t| t.kind == crate::script::scan::Kind::Comment) {
+    if cursor.open_token().is_some_and(|t| t.kind == crate::script::scan::TokenKind::Comment) {
         return None;
     }
     let mut within: Option<usize> = None;

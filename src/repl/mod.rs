@@ -18,11 +18,11 @@ use std::process::ExitCode;
 use rustyline::error::ReadlineError;
 
 use crate::core::{Error, Result, below_home, suggestion};
-use crate::sandbox::{FLAGS, Flags, Sandbox, Wanted, hold};
+use crate::sandbox::{Confinement, FLAGS, Flags, Sandbox, hold};
 use crate::script::Diagnostic;
 use prompt::{Next, Prompt};
 
-pub use candidate::Candidate;
+pub use candidate::Completion;
 pub use colour::coloured;
 pub use complete::complete;
 pub use hint::{Signature, signature};
@@ -115,7 +115,7 @@ fn held(words: &[&str], history: Option<&Path>) -> Result<Sandbox> {
     let own = history.and_then(Path::parent).map(Path::to_path_buf).into_iter().collect();
     let asks = std::io::stdin().is_terminal();
     let home = Some(here.as_path());
-    hold(Wanted { flags: &flags, read: vec![], home, folder: &here, own, made: vec![], asks })
+    hold(Confinement { flags: &flags, read: vec![], home, folder: &here, own, made: vec![], asks })
 }
 
 /// Does what was typed or pasted, piece by piece, until one fails.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::candidate::{Candidate, MOST};
+use super::candidate::{Completion, MOST};
 use crate::core::{Cx, at_home};
 
 /// A folder is read for as long as a person does not notice.
@@ -14,7 +14,7 @@ const ENTRIES: usize = 100_000;
 
 /// Files and folders that begin as typed, as seen from the working folder and from below the data folder. With `closing`, the
 /// end of the string is typed behind a file.
-pub fn entries(cx: &Cx, typed: &str, closing: Option<&str>) -> Vec<Candidate> {
+pub fn entries(cx: &Cx, typed: &str, closing: Option<&str>) -> Vec<Completion> {
     let mut places = vec![PathBuf::new()];
     if !Path::new(typed).is_absolute() {
         places.extend(cx.data_folder().map(Path::to_path_buf));
@@ -23,7 +23,7 @@ pub fn entries(cx: &Cx, typed: &str, closing: Option<&str>) -> Vec<Candidate> {
 }
 
 /// Scripts and folders with scripts, for an import.
-pub fn scripts(typed: &str, closing: &str) -> Vec<Candidate> {
+pub fn scripts(typed: &str, closing: &str) -> Vec<Completion> {
     listed(&[PathBuf::new()], typed, closing, |name| name.ends_with(".rhai"))
 }
 
@@ -32,7 +32,7 @@ pub fn plain(name: &str) -> bool {
     !name.chars().any(|c| c.is_control() || matches!(c, '"' | '`' | '\\' | '$' | '\u{fffd}'))
 }
 
-fn listed(places: &[PathBuf], typed: &str, closing: &str, wanted: impl Fn(&str) -> bool) -> Vec<Candidate> {
+fn listed(places: &[PathBuf], typed: &str, closing: &str, wanted: impl Fn(&str) -> bool) -> Vec<Completion> {
     let (folder, prefix) = typed.rsplit_once('/').map_or(("", typed), |(folder, name)| (&typed[..=folder.len()], name));
     let begun = Instant::now();
     let mut found: Vec<(bool, String)> = Vec::new();
@@ -60,8 +60,8 @@ fn listed(places: &[PathBuf], typed: &str, closing: &str, wanted: impl Fn(&str) 
     }
     found.sort();
     let offer = |(file, name): (bool, String)| match file {
-        true => Candidate::new(format!("{folder}{name}{closing}")).shown(name),
-        false => Candidate::new(format!("{folder}{name}/")).shown(format!("{name}/")),
+        true => Completion::new(format!("{folder}{name}{closing}")).shown(name),
+        false => Completion::new(format!("{folder}{name}/")).shown(format!("{name}/")),
     };
     found.into_iter().map(offer).collect()
 }

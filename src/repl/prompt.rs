@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::saved::{self, Line};
+use super::saved::{self, SessionLine};
 use crate::core::{Cx, Error, Journal, Value, below_home, visible};
 use crate::sandbox::Sandbox;
 use crate::script::{Diagnostic, Session, error_map};
@@ -42,7 +42,7 @@ pub struct Prompt {
     pub mode: TerminalMode,
     pub screen: Rc<Screen>,
     /// Lines so far, for `:save`.
-    pub lines: Vec<Line>,
+    pub lines: Vec<SessionLine>,
     /// The seed at the start.
     pub seed: u64,
     /// What scripts may do.
@@ -168,7 +168,7 @@ impl Prompt {
             }
             (_, None) => {}
         }
-        let mut line = Line { source: source.into(), text: text.trim().into(), ..Line::default() };
+        let mut line = SessionLine { source: source.into(), text: text.trim().into(), ..SessionLine::default() };
         match outcome {
             Ok(value) => {
                 line.shown = show && !matches!(value, Value::Unit) && !saved::ends_quietly(text);

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use crate::core::{Error, Result, quoted};
 use crate::script::Session;
-use crate::script::scan::{Kind, scan};
+use crate::script::scan::{TokenKind, scan};
 
 /// A line of the session, or a file that was run as one.
 #[derive(Debug, Clone, Default)]
-pub struct Line {
+pub struct SessionLine {
     pub source: String,
     pub text: String,
     /// Whether its value was shown, and is `ans` for what follows.
@@ -21,11 +21,11 @@ pub struct Line {
 }
 
 /// The script, and what its writer should know.
-pub fn script(session: &Session, lines: &[Line], seed: u64, target: &Path) -> Result<(String, Vec<String>)> {
+pub fn script(session: &Session, lines: &[SessionLine], seed: u64, target: &Path) -> Result<(String, Vec<String>)> {
     let mut warnings = Vec::new();
     let mut imports: Vec<String> = Vec::new();
     let mut body: Vec<String> = Vec::new();
-    let worked: Vec<&Line> = lines.iter().filter(|line| line.error.is_none()).collect();
+    let worked: Vec<&SessionLine> = lines.iter().filter(|line| line.error.is_none()).collect();
     let texts: Vec<String> = worked.iter().map(|line| with_paths(line, target)).collect::<Result<_>>()?;
     let aliases = aliases(&texts);
     let versions = Versions::of(&texts);
@@ -153,15 +153,15 @@ fn blank(text: &str) -> String {
     };
     for token in scan(text) {
         match token.kind {
-            Kind::Comment => fill(token.start, token.end, b' '),
-            Kind::Text => fill(token.start, token.end, b'_'),
-            Kind::Open => {
+            TokenKind::Comment => fill(token.start, token.end, b' '),
+            TokenKind::Text => fill(token.start, token.end, b'_'),
+            TokenKind::Open => {
                 open.push(token.text(text) == "${");
                 if open.last() == Some(&true) && inside.is_none() {
                     inside = Some(token.start);
                 }
             }
-            Kind::Close => {
+            TokenKind::Close => {
                 open.pop();
                 if !open.contains(&true)
                     && let Some(start) = inside.take()
@@ -231,7 +231,7 @@ fn only_imports(text: &str, aliases: &BTreeMap<String, BTreeSet<String>>) -> boo
 }
 
 /// The line's text with paths of modules that mean the same file from where the script is written.
-fn with_paths(line: &Line, target: &Path) -> Result<String> {
+fn with_paths(line: &SessionLine, target: &Path) -> Result<String> {
     let absolute = |path: &Path| std::path::absolute(path).map_err(|e| Error::file(path, e));
     let folder = absolute(target)?.parent().map(Path::to_path_buf).unwrap_or_default();
     let own = absolute(Path::new(&line.source))?.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -248,15 +248,15 @@ fn with_paths(line: &Line, target: &Path) -> Result<String> {
 }
 
 /// A function of the script's text.
-struct Function {
+struct SavedFunction {
     name: String,
     parameters: usize,
     range: std::ops::Range<usize>,
 }
 
-fn functions_in(text: &str) -> Vec<Function> {
+fn functions_in(text: &str) -> Vec<SavedFunction> {
     let code = blank(text);
-    let mut found: Vec<Function> = Vec::new();
+    let mut found: Vec<SavedFunction> = Vec::new();
     for at in places(&code, "fn") {
         let after = code[at + 2..].trim_start();
         let name: String = after.chars().take_while(|&c| of_word(c)).collect();
@@ -277,14 +277,14 @@ fn functions_in(text: &str) -> Vec<Function> {
         let parameters = code[open + 1..close].split(',').filter(|p| !p.trim().is_empty()).count();
         let private = code[..at].trim_end().strip_suffix("private").map_or(at, str::len);
         if let Some(end) = end {
-            found.push(Function { name, parameters, range: private..end });
+            found.push(SavedFunction { name, parameters, range: private..end });
         }
     }
     found
 }
 
 /// One meaning of a function's name, from the line that gave it to the next one that changed it or what it calls.
-struct Version {
+struct FunctionVersion {
     name: String,
     line: usize,
     /// One text for each number of parameters.
@@ -296,7 +296,7 @@ struct Version {
 /// Functions that were defined anew in the course of a session. A script has each of them once, so the earlier ones get names
 /// of their own.
 struct Versions {
-    all: Vec<Version>,
+    all: Vec<FunctionVersion>,
     /// For each line, which version each name means.
     meant: Vec<BTreeMap<String, usize>>,
     /// Versions that the script needs.
@@ -339,7 +339,7 @@ impl Versions {
             let first = versions.all.len();
             for (name, texts) in changed {
                 current.insert(name.clone(), versions.all.len());
-                versions.all.push(Version { name, line, texts, within: BTreeMap::new() });
+                versions.all.push(FunctionVersion { name, line, texts, within: BTreeMap::new() });
             }
             for version in &mut versions.all[first..] {
                 version.within.clone_from(&current);

@@ -17,7 +17,7 @@ use rustyline::{
     KeyCode, KeyEvent, Modifiers, RepeatCount,
 };
 
-use super::candidate::Candidate;
+use super::candidate::Completion;
 use super::colour::coloured;
 use super::complete::complete;
 use super::hint::{signature, wide};
@@ -112,9 +112,9 @@ impl ConditionalEventHandler for ByPrefix {
 impl Helper for Typing {}
 
 impl Completer for Typing {
-    type Candidate = Candidate;
+    type Candidate = Completion;
 
-    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Candidate>)> {
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Completion>)> {
         Ok(complete(&self.session.borrow(), self.commands, line, at))
     }
 }

@@ -12,13 +12,13 @@ mod places;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::core::permissions::{Broker, Held, Permissions, holds_home, note_held};
+use crate::core::permissions::{Broker, KernelLimits, Permissions, holds_home, note_held};
 use crate::core::{Cx, Error, Result};
 
 pub use flags::{FLAGS, Flags, configuration, named};
 
 /// What is to be held.
-pub struct Wanted<'a> {
+pub struct Confinement<'a> {
     pub flags: &'a Flags,
     /// What scripts read besides: what the command line names.
     pub read: Vec<PathBuf>,
@@ -56,7 +56,7 @@ impl Sandbox {
 }
 
 /// Holds this process and all that it will start. There may be no other thread yet: those that are there are not held.
-pub fn hold(wanted: Wanted) -> Result<Sandbox> {
+pub fn hold(wanted: Confinement) -> Result<Sandbox> {
     let data = crate::core::data_folder();
     let mut read = wanted.read.clone();
     read.extend(wanted.home.into_iter().flat_map(places::open));
@@ -79,12 +79,12 @@ pub fn hold(wanted: Wanted) -> Result<Sandbox> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn by_kernel(_: &Permissions, _: Wanted) -> Result<(Held, Option<Rc<dyn Broker>>)> {
-    Ok((Held::default(), None))
+fn by_kernel(_: &Permissions, _: Confinement) -> Result<(KernelLimits, Option<Rc<dyn Broker>>)> {
+    Ok((KernelLimits::default(), None))
 }
 
 #[cfg(target_os = "linux")]
-fn by_kernel(permissions: &Permissions, wanted: Wanted) -> Result<(Held, Option<Rc<dyn Broker>>)> {
+fn by_kernel(permissions: &Permissions, wanted: Confinement) -> Result<(KernelLimits, Option<Rc<dyn Broker>>)> {
     let others = std::fs::read_dir("/proc/self/task").map_or(0, |tasks| tasks.count().saturating_sub(1));
     if others > 0 {
         return Err(Error::internal(format!("{others} threads were there before they could be held")));
@@ -109,5 +109,5 @@ fn by_kernel(permissions: &Permissions, wanted: Wanted) -> Result<(Held, Option<
     let landlock = landlock.map_err(|error| failed(error.to_string()))?;
     kernel::give_up_powers().map_err(failed)?;
     let seccomp = kernel::hold_calls(&permissions.run, permissions.net).is_ok();
-    Ok((Held { landlock, seccomp, read, write }, Some(broker)))
+    Ok((KernelLimits { landlock, seccomp, read, write }, Some(broker)))
 }

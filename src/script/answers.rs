@@ -8,27 +8,33 @@ use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, FuncRegistration, Map, 
 use super::value::ErrorHandle;
 use crate::core::Error;
 
-type Answer<T> = Result<T, Box<EvalAltResult>>;
+type EvalResult<T> = Result<T, Box<EvalAltResult>>;
 
 pub fn register(engine: &mut Engine) {
     let pure = |name: &str| FuncRegistration::new(name).with_purity(true);
     pure("filter").register_into_engine(
         engine,
-        |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> Answer<Array> {
+        |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<Array> {
             Ok(parted(&asks, "filter", array.clone(), &f)?.0)
         },
     );
-    pure("some").register_into_engine(engine, |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> Answer<bool> {
-        Ok(first(&asks, "some", array, &f, 0, true)?.is_some())
-    });
-    pure("all").register_into_engine(engine, |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> Answer<bool> {
-        Ok(first(&asks, "all", array, &f, 0, false)?.is_none())
-    });
-    let found = |asks: NativeCallContext, array: &mut Array, f: FnPtr, start: i64| -> Answer<Dynamic> {
+    pure("some").register_into_engine(
+        engine,
+        |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<bool> {
+            Ok(first(&asks, "some", array, &f, 0, true)?.is_some())
+        },
+    );
+    pure("all").register_into_engine(
+        engine,
+        |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<bool> {
+            Ok(first(&asks, "all", array, &f, 0, false)?.is_none())
+        },
+    );
+    let found = |asks: NativeCallContext, array: &mut Array, f: FnPtr, start: i64| -> EvalResult<Dynamic> {
         let place = first(&asks, "find", array, &f, start, true)?;
         Ok(place.map_or(Dynamic::UNIT, |place| array[place].clone()))
     };
-    let place = |asks: NativeCallContext, array: &mut Array, f: FnPtr, start: i64| -> Answer<i64> {
+    let place = |asks: NativeCallContext, array: &mut Array, f: FnPtr, start: i64| -> EvalResult<i64> {
         Ok(first(&asks, "index_of", array, &f, start, true)?.map_or(-1, |place| place as i64))
     };
     pure("find").register_into_engine(engine, found);
@@ -39,31 +45,34 @@ pub fn register(engine: &mut Engine) {
     pure("index_of").register_into_engine(engine, move |asks: NativeCallContext, array: &mut Array, f: FnPtr| {
         place(asks, array, f, 0)
     });
-    engine.register_fn("drain", |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> Answer<Array> {
+    engine.register_fn("drain", |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<Array> {
         let (drained, left) = parted(&asks, "drain", array.clone(), &f)?;
         *array = left;
         Ok(drained)
     });
-    engine.register_fn("retain", |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> Answer<Array> {
+    engine.register_fn("retain", |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<Array> {
         let (kept, removed) = parted(&asks, "retain", array.clone(), &f)?;
         *array = kept;
         Ok(removed)
     });
-    pure("filter").register_into_engine(engine, |asks: NativeCallContext, map: &mut Map, f: FnPtr| -> Answer<Map> {
-        Ok(parted_map(&asks, "filter", map, &f)?.0)
-    });
-    engine.register_fn("drain", |asks: NativeCallContext, map: &mut Map, f: FnPtr| -> Answer<Map> {
+    pure("filter").register_into_engine(
+        engine,
+        |asks: NativeCallContext, map: &mut Map, f: FnPtr| -> EvalResult<Map> {
+            Ok(parted_map(&asks, "filter", map, &f)?.0)
+        },
+    );
+    engine.register_fn("drain", |asks: NativeCallContext, map: &mut Map, f: FnPtr| -> EvalResult<Map> {
         let (drained, left) = parted_map(&asks, "drain", map, &f)?;
         *map = left;
         Ok(drained)
     });
-    engine.register_fn("retain", |asks: NativeCallContext, map: &mut Map, f: FnPtr| -> Answer<Map> {
+    engine.register_fn("retain", |asks: NativeCallContext, map: &mut Map, f: FnPtr| -> EvalResult<Map> {
         let (kept, removed) = parted_map(&asks, "retain", map, &f)?;
         *map = kept;
         Ok(removed)
     });
     for name in ["sort", "sort_by"] {
-        engine.register_fn(name, |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> Answer<()> {
+        engine.register_fn(name, |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<()> {
             *array = sorted(&asks, array.clone(), &f)?;
             Ok(())
         });
@@ -73,7 +82,7 @@ pub fn register(engine: &mut Engine) {
             sorted(&asks, array.clone(), &f)
         });
     }
-    engine.register_fn("dedup", |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> Answer<()> {
+    engine.register_fn("dedup", |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<()> {
         let mut kept = Array::new();
         for item in array.iter() {
             let same = match kept.last() {
@@ -89,12 +98,12 @@ pub fn register(engine: &mut Engine) {
     });
 }
 
-fn refused<T>(message: String, hint: &str) -> Answer<T> {
+fn refused<T>(message: String, hint: &str) -> EvalResult<T> {
     let error = Error::argument(message).hint(hint);
     Err(EvalAltResult::ErrorRuntime(Dynamic::from(ErrorHandle(error)), Position::NONE).into())
 }
 
-fn truth(name: &str, answer: Dynamic) -> Answer<bool> {
+fn truth(name: &str, answer: Dynamic) -> EvalResult<bool> {
     let kind = super::glance::kind(&answer);
     answer.as_bool().or_else(|_| {
         refused(
@@ -104,7 +113,7 @@ fn truth(name: &str, answer: Dynamic) -> Answer<bool> {
     })
 }
 
-fn asked(asks: &NativeCallContext, name: &str, f: &FnPtr, item: &mut Dynamic, place: usize) -> Answer<bool> {
+fn asked(asks: &NativeCallContext, name: &str, f: &FnPtr, item: &mut Dynamic, place: usize) -> EvalResult<bool> {
     let place = [Dynamic::from_int(place as i64)];
     truth(name, f.call_raw_with_extra_args(name, asks, Some(item), [], place, Some(0))?)
 }
@@ -117,7 +126,7 @@ fn first(
     f: &FnPtr,
     start: i64,
     wanted: bool,
-) -> Answer<Option<usize>> {
+) -> EvalResult<Option<usize>> {
     let from_end = array.len().saturating_sub(start.unsigned_abs() as usize);
     let start = if start < 0 { from_end } else { start as usize };
     for (place, item) in array.iter_mut().enumerate().skip(start) {
@@ -129,7 +138,7 @@ fn first(
 }
 
 /// The elements for which the closure answers true, and the others.
-fn parted(asks: &NativeCallContext, name: &str, array: Array, f: &FnPtr) -> Answer<(Array, Array)> {
+fn parted(asks: &NativeCallContext, name: &str, array: Array, f: &FnPtr) -> EvalResult<(Array, Array)> {
     let (mut yes, mut no) = (Array::new(), Array::new());
     for (place, mut item) in array.into_iter().enumerate() {
         let to = if asked(asks, name, f, &mut item, place)? { &mut yes } else { &mut no };
@@ -138,7 +147,7 @@ fn parted(asks: &NativeCallContext, name: &str, array: Array, f: &FnPtr) -> Answ
     Ok((yes, no))
 }
 
-fn parted_map(asks: &NativeCallContext, name: &str, map: &Map, f: &FnPtr) -> Answer<(Map, Map)> {
+fn parted_map(asks: &NativeCallContext, name: &str, map: &Map, f: &FnPtr) -> EvalResult<(Map, Map)> {
     let (mut yes, mut no) = (Map::new(), Map::new());
     for (key, value) in map {
         let mut value = value.clone();
@@ -150,7 +159,7 @@ fn parted_map(asks: &NativeCallContext, name: &str, map: &Map, f: &FnPtr) -> Ans
 }
 
 /// Equal elements stay in their order.
-fn sorted(asks: &NativeCallContext, mut array: Array, f: &FnPtr) -> Answer<Array> {
+fn sorted(asks: &NativeCallContext, mut array: Array, f: &FnPtr) -> EvalResult<Array> {
     if array.len() < 2 {
         return Ok(array);
     }
@@ -175,7 +184,7 @@ fn sorted(asks: &NativeCallContext, mut array: Array, f: &FnPtr) -> Answer<Array
 }
 
 /// A comparison's answer: its sign, or whether the first comes first.
-fn compared(answer: Dynamic) -> Answer<Ordering> {
+fn compared(answer: Dynamic) -> EvalResult<Ordering> {
     let known = match (answer.as_int(), answer.as_float(), answer.as_bool()) {
         (Ok(number), ..) => Some(number.cmp(&0)),
         (_, Ok(number), _) => number.partial_cmp(&0.0),

@@ -21,7 +21,7 @@ const MOST_ARGUMENTS: usize = 6;
 /// The primitives of each namespace.
 pub type Namespaces = BTreeMap<&'static str, Shared<Module>>;
 
-type Outcome = std::result::Result<Dynamic, Box<EvalAltResult>>;
+type CallResult = std::result::Result<Dynamic, Box<EvalAltResult>>;
 
 /// Binds all primitives, and answers the namespaces.
 pub fn register(engine: &mut Engine, cx: &Rc<Cx>, bridge: &Bridge) -> Namespaces {
@@ -67,7 +67,7 @@ fn bind(
     name: &str,
     visible: FnNamespace,
     arity: usize,
-    call: impl Fn(NativeCallContext, &mut [&mut Dynamic]) -> Outcome + 'static,
+    call: impl Fn(NativeCallContext, &mut [&mut Dynamic]) -> CallResult + 'static,
 ) {
     FuncRegistration::new(name).with_namespace(visible).set_into_module_raw(
         module,
@@ -144,7 +144,7 @@ fn call(
     context: &NativeCallContext,
     primitive: &'static Primitive,
     arguments: &mut [&mut Dynamic],
-) -> Outcome {
+) -> CallResult {
     let position = context.call_position();
     let values: Result<Vec<Value>> =
         arguments.iter().map(|argument| bridge.to_value(Some(context), argument)).collect();

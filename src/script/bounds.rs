@@ -9,7 +9,7 @@ use rhai::{
 use super::value::{DEEPEST, ErrorHandle};
 use crate::core::{Cx, Error, ErrorKind, Result, memory};
 
-type Answer<T> = std::result::Result<T, Box<EvalAltResult>>;
+type BoundedResult<T> = std::result::Result<T, Box<EvalAltResult>>;
 
 /// Refuses the next step of a script where memory or stack would not suffice for it.
 #[inline]
@@ -38,7 +38,7 @@ fn refused(error: Error) -> Box<EvalAltResult> {
 }
 
 /// Refuses to make `n` of something of so many bytes.
-fn room(n: usize, bytes: usize, what: &str) -> Answer<()> {
+fn room(n: usize, bytes: usize, what: &str) -> BoundedResult<()> {
     memory::check_room(n as u128 * bytes as u128, what).map_err(refused)
 }
 
@@ -51,7 +51,7 @@ fn wanted(len: i64, now: usize) -> Option<usize> {
 fn sizes(engine: &mut Engine, cx: &Rc<Cx>) {
     const PART: usize = 1 << 12;
     let polls = cx.clone();
-    engine.register_fn("pad", move |array: &mut Array, len: i64, item: Dynamic| -> Answer<()> {
+    engine.register_fn("pad", move |array: &mut Array, len: i64, item: Dynamic| -> BoundedResult<()> {
         let Some(len) = wanted(len, array.len()) else { return Ok(()) };
         room(len, size_of::<Dynamic>(), &format!("pad: an array of {len}"))?;
         array.reserve_exact(len - array.len());
@@ -63,14 +63,14 @@ fn sizes(engine: &mut Engine, cx: &Rc<Cx>) {
         }
         Ok(())
     });
-    engine.register_fn("pad", |blob: &mut Blob, len: i64, byte: i64| -> Answer<()> {
+    engine.register_fn("pad", |blob: &mut Blob, len: i64, byte: i64| -> BoundedResult<()> {
         let Some(len) = wanted(len, blob.len()) else { return Ok(()) };
         room(len, 1, &format!("pad: a blob of {len} bytes"))?;
         blob.resize(len, (byte & 0xff) as u8);
         Ok(())
     });
     let polls = cx.clone();
-    let padded = move |text: &mut ImmutableString, len: i64, by: &str| -> Answer<()> {
+    let padded = move |text: &mut ImmutableString, len: i64, by: &str| -> BoundedResult<()> {
         let now = text.chars().count();
         let Some(len) = wanted(len, now).filter(|_| !by.is_empty()) else { return Ok(()) };
         room(len, by.len().div_ceil(by.chars().count()), &format!("pad: a string of {len} letters"))?;
@@ -88,14 +88,14 @@ fn sizes(engine: &mut Engine, cx: &Rc<Cx>) {
         by_letter(text, len, by.encode_utf8(&mut [0; 4]))
     });
     engine.register_fn("pad", move |text: &mut ImmutableString, len: i64, by: &str| padded(text, len, by));
-    let blob = |len: i64, byte: i64| -> Answer<Blob> {
+    let blob = |len: i64, byte: i64| -> BoundedResult<Blob> {
         let len = wanted(len, 0).unwrap_or(0);
         room(len, 1, &format!("blob: {len} bytes"))?;
         Ok(vec![(byte & 0xff) as u8; len])
     };
     engine.register_fn("blob", move |len: i64| blob(len, 0));
     engine.register_fn("blob", blob);
-    engine.register_fn("replace", |text: &mut ImmutableString, from: &str, to: &str| -> Answer<()> {
+    engine.register_fn("replace", |text: &mut ImmutableString, from: &str, to: &str| -> BoundedResult<()> {
         let found = text.matches(from).count();
         room(text.len() + found * to.len(), 1, "replace: the string")?;
         *text = text.replace(from, to).into();
@@ -178,7 +178,7 @@ fn write_map(text: &mut String, asks: Option<&NativeCallContext>, map: &mut Map,
     text.push('}');
 }
 
-fn equal(asks: &NativeCallContext, a: &mut Dynamic, b: &mut Dynamic, depth: usize) -> Answer<bool> {
+fn equal(asks: &NativeCallContext, a: &mut Dynamic, b: &mut Dynamic, depth: usize) -> BoundedResult<bool> {
     if depth > DEEPEST {
         let what = format!("`==`: arrays and maps that hold each other more than {DEEPEST} deep can't be compared");
         return Err(refused(Error::argument(what)));
@@ -198,7 +198,7 @@ fn equal(asks: &NativeCallContext, a: &mut Dynamic, b: &mut Dynamic, depth: usiz
     }
 }
 
-fn equal_arrays(asks: &NativeCallContext, a: &mut Array, b: &mut Array, depth: usize) -> Answer<bool> {
+fn equal_arrays(asks: &NativeCallContext, a: &mut Array, b: &mut Array, depth: usize) -> BoundedResult<bool> {
     if a.len() != b.len() {
         return Ok(false);
     }
@@ -210,7 +210,7 @@ fn equal_arrays(asks: &NativeCallContext, a: &mut Array, b: &mut Array, depth: u
     Ok(true)
 }
 
-fn equal_maps(asks: &NativeCallContext, a: &mut Map, b: &mut Map, depth: usize) -> Answer<bool> {
+fn equal_maps(asks: &NativeCallContext, a: &mut Map, b: &mut Map, depth: usize) -> BoundedResult<bool> {
     if a.len() != b.len() {
         return Ok(false);
     }

@@ -26,7 +26,7 @@ pub struct ScriptArgument {
 /// Unknown functions, namespaces and option names, options written down with a value that does not fit, and calls with too many
 /// arguments.
 pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
-    let mut aliases: BTreeMap<String, Option<Module>> = BTreeMap::new();
+    let mut aliases: BTreeMap<String, Option<ImportedModule>> = BTreeMap::new();
     let scripts: BTreeSet<String> = ast.iter_functions().map(|f| f.name.to_string()).collect();
     let mut own = scripts.clone();
     let known = session.engine().collect_fn_metadata(None, |info| Some(info.metadata.name.to_string()), true);
@@ -116,10 +116,10 @@ fn at(position: Position, message: String) -> Option<Finding> {
 }
 
 /// A module that a script imports: the name in front of its functions, and these.
-type Module = (String, Arc<Vec<Declared>>);
+type ImportedModule = (String, Arc<Vec<Declared>>);
 
 /// The module that a script's import leads to, if it can be read.
-fn module(session: &Session, importer: Option<&str>, path: &str) -> Option<Result<Module>> {
+fn module(session: &Session, importer: Option<&str>, path: &str) -> Option<Result<ImportedModule>> {
     let text = match stdlib_text(path) {
         Some(text) => text.to_string(),
         None => {
@@ -134,14 +134,14 @@ fn module(session: &Session, importer: Option<&str>, path: &str) -> Option<Resul
 
 /// What a script itself brings along.
 struct Script<'s> {
-    aliases: &'s BTreeMap<String, Option<Module>>,
+    aliases: &'s BTreeMap<String, Option<ImportedModule>>,
     own: &'s BTreeSet<String>,
     variables: &'s BTreeSet<String>,
     declared: &'s [Declared],
 }
 
 /// A call of a function of a module.
-fn check_imported(call: &FnCallExpr, position: Position, alias: &str, module: &Module) -> Option<Finding> {
+fn check_imported(call: &FnCallExpr, position: Position, alias: &str, module: &ImportedModule) -> Option<Finding> {
     let (name, functions) = module;
     let public = || functions.iter().filter(|f| f.public);
     let of_name = || public().filter(|f| f.name == call.name.as_str());

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::scan::{Kind, Token, scan};
+use super::scan::{Token, TokenKind, scan};
 
 pub struct Code<'t> {
     pub text: &'t str,
@@ -28,14 +28,14 @@ pub const NO_VARIABLES: [&str; 31] = [
 impl<'t> Code<'t> {
     pub fn new(text: &'t str) -> Self {
         let mut tokens = scan(text);
-        tokens.retain(|token| token.kind != Kind::Comment);
+        tokens.retain(|token| token.kind != TokenKind::Comment);
         let mut partner = vec![None; tokens.len()];
         let mut open = Vec::new();
         for (at, token) in tokens.iter().enumerate() {
             // `?[` is one mark.
-            if token.kind == Kind::Open || token.kind == Kind::Mark && token.text(text) == "?[" {
+            if token.kind == TokenKind::Open || token.kind == TokenKind::Mark && token.text(text) == "?[" {
                 open.push(at);
-            } else if token.kind == Kind::Close
+            } else if token.kind == TokenKind::Close
                 && let Some(begin) = open.pop()
             {
                 partner[at] = Some(begin);
@@ -46,11 +46,11 @@ impl<'t> Code<'t> {
     }
 
     pub fn is(&self, token: usize, text: &str) -> bool {
-        self.tokens.get(token).is_some_and(|t| t.kind != Kind::Text && t.text(self.text) == text)
+        self.tokens.get(token).is_some_and(|t| t.kind != TokenKind::Text && t.text(self.text) == text)
     }
 
     pub fn word(&self, token: usize) -> Option<&'t str> {
-        self.tokens.get(token).filter(|t| t.kind == Kind::Word).map(|t| t.text(self.text))
+        self.tokens.get(token).filter(|t| t.kind == TokenKind::Word).map(|t| t.text(self.text))
     }
 
     pub fn partner(&self, token: usize) -> Option<usize> {
@@ -83,7 +83,7 @@ impl<'t> Code<'t> {
     /// Behind the parameters of a closure that begin at this token.
     pub fn end_of_bars(&self, at: usize) -> Option<usize> {
         let begins = at == 0
-            || self.tokens[at - 1].kind == Kind::Open
+            || self.tokens[at - 1].kind == TokenKind::Open
             || ["=", ",", ":", "=>", ";", "return", "+=", "&&", "||", "??"].iter().any(|mark| self.is(at - 1, mark));
         if !self.is(at, "|") || !begins {
             return None;

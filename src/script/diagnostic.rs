@@ -9,7 +9,7 @@ use super::code::{Code, no_outer_variable};
 use super::lower::typed;
 use super::modules::Sources;
 use super::own_names::written;
-use super::scan::{Kind, Token, is_word, scan};
+use super::scan::{Token, TokenKind, is_word, scan};
 use super::session::Session;
 use super::value::ErrorHandle;
 use super::{habits, methods_of};
@@ -116,7 +116,7 @@ impl Diagnostic {
             calls.remove(0);
         }
         let (text, at) = session.place(&source, position);
-        let scene = Scene { session, source: &source, text: &text, at, in_function: !calls.is_empty() };
+        let scene = ErrorScene { session, source: &source, text: &text, at, in_function: !calls.is_empty() };
         let words = scene.words(error);
         let place = session.sources.borrow().contains_key(&source).then(|| place(&source, &text, at, words.at.clone()));
         let incomplete = place.is_some() && incomplete(error, &text);
@@ -168,7 +168,7 @@ impl Diagnostic {
 
 /// The line on which a block comment starts that never ends. Rhai takes such a comment for the end of the script.
 pub(super) fn open_comment(text: &str) -> Option<usize> {
-    let last = scan(text).pop().filter(|t| t.kind == Kind::Comment && !t.closed)?;
+    let last = scan(text).pop().filter(|t| t.kind == TokenKind::Comment && !t.closed)?;
     last.text(text).starts_with("/*").then(|| text[..last.start].matches('\n').count() + 1)
 }
 
@@ -275,7 +275,7 @@ fn name_end(text: &str, at: usize) -> usize {
     let Some(first) = tokens.first().filter(|t| t.start == 0) else { return at };
     let mut end = first.end;
     for pair in tokens[1..].chunks(2) {
-        if first.kind != Kind::Word || pair.len() < 2 || !text[at + pair[0].start..].starts_with("::") {
+        if first.kind != TokenKind::Word || pair.len() < 2 || !text[at + pair[0].start..].starts_with("::") {
             break;
         }
         end = pair[1].end;
@@ -304,7 +304,7 @@ fn incomplete(error: &EvalAltResult, text: &str) -> bool {
 }
 
 /// What is said about an error.
-struct Words {
+struct ErrorWords {
     kind: &'static str,
     message: String,
     hint: Option<String>,
@@ -312,14 +312,14 @@ struct Words {
     at: Option<Range<usize>>,
 }
 
-impl Words {
+impl ErrorWords {
     fn new(kind: &'static str, message: impl Into<String>, hint: Option<String>) -> Self {
         Self { kind, message: message.into(), hint, at: None }
     }
 }
 
 /// Where an error happened.
-struct Scene<'s> {
+struct ErrorScene<'s> {
     session: &'s Session,
     source: &'s str,
     text: &'s str,
@@ -327,19 +327,19 @@ struct Scene<'s> {
     in_function: bool,
 }
 
-impl Scene<'_> {
-    fn words(&self, error: &EvalAltResult) -> Words {
+impl ErrorScene<'_> {
+    fn words(&self, error: &EvalAltResult) -> ErrorWords {
         match error {
             EvalAltResult::ErrorTerminated(payload, _) => match payload.read_lock::<ErrorHandle>() {
-                Some(handle) => Words::new(handle.0.kind.name(), handle.0.message.clone(), handle.0.hint.clone()),
-                None => Words::new("interrupted", "stopped", None),
+                Some(handle) => ErrorWords::new(handle.0.kind.name(), handle.0.message.clone(), handle.0.hint.clone()),
+                None => ErrorWords::new("interrupted", "stopped", None),
             },
             EvalAltResult::ErrorRuntime(payload, _) => match payload.read_lock::<ErrorHandle>() {
-                Some(handle) => Words {
+                Some(handle) => ErrorWords {
                     at: argument(self.text, self.at, &handle.0.message),
-                    ..Words::new(handle.0.kind.name(), &handle.0.message, handle.0.hint.clone())
+                    ..ErrorWords::new(handle.0.kind.name(), &handle.0.message, handle.0.hint.clone())
                 },
-                None => Words::new("thrown", payload.to_string(), None),
+                None => ErrorWords::new("thrown", payload.to_string(), None),
             },
             EvalAltResult::ErrorFunctionNotFound(signature, _) => self.unknown_function(&written(signature)),
             EvalAltResult::ErrorVariableNotFound(name, _) => self.unknown_variable(&written(name)),
@@ -348,39 +348,39 @@ impl Scene<'_> {
                     Some(kind) => format!("`{name}` is a variable, {}: write {name}.name(...)", article(kind)),
                     None => no_namespace(name),
                 };
-                Words::new("argument", format!("there is no namespace `{name}`"), Some(hint))
+                ErrorWords::new("argument", format!("there is no namespace `{name}`"), Some(hint))
             }
             EvalAltResult::ErrorParsing(kind, _) => match habits::in_syntax(self.text, self.at) {
-                Some(habit) => Words {
+                Some(habit) => ErrorWords {
                     at: Some(habit.at),
-                    ..Words::new("syntax", format!("can't be read as a script: {}", habit.what), Some(habit.hint))
+                    ..ErrorWords::new("syntax", format!("can't be read as a script: {}", habit.what), Some(habit.hint))
                 },
-                None => Words::new("syntax", format!("can't be read as a script: {kind}"), None),
+                None => ErrorWords::new("syntax", format!("can't be read as a script: {kind}"), None),
             },
             EvalAltResult::ErrorDotExpr(text, _) => match unknown_property(text) {
                 Some((name, kind)) => self.unknown_member(name, kind),
                 None if text.starts_with("No writable property") => {
                     let name = typed(text.split('\'').nth(1).unwrap_or_default());
                     let hint = "fields of objects can only be read; a map's keys can be set";
-                    Words::new("argument", format!("`{name}` can't be set"), Some(hint.into()))
+                    ErrorWords::new("argument", format!("`{name}` can't be set"), Some(hint.into()))
                 }
-                None => Words::new("script", text, None),
+                None => ErrorWords::new("script", text, None),
             },
             EvalAltResult::ErrorMismatchDataType(wanted, came, _) => {
                 let (wanted, came) = (plain_kind(wanted), plain_kind(came));
                 let message = format!("{} was wanted, got {}", article(wanted), article(came));
                 if came != "range" {
-                    return Words::new("argument", message, None);
+                    return ErrorWords::new("argument", message, None);
                 }
                 let hint = "a part of an array is v.extract(1..3), of a string s.sub_string(1..3)";
-                Words { at: around(self.text, self.at), ..Words::new("argument", message, Some(hint.into())) }
+                ErrorWords { at: around(self.text, self.at), ..ErrorWords::new("argument", message, Some(hint.into())) }
             }
             EvalAltResult::ErrorIndexingType(of, _) => {
                 let kind = plain_kind(of.split([' ', '[']).next().unwrap_or(of));
                 let hint = (kind == "()").then(|| NOTHING.to_string());
-                Words::new("argument", format!("{} can't be indexed", article(kind)), hint)
+                ErrorWords::new("argument", format!("{} can't be indexed", article(kind)), hint)
             }
-            EvalAltResult::ErrorFor(_) => Words::new(
+            EvalAltResult::ErrorFor(_) => ErrorWords::new(
                 "argument",
                 "`for` goes over arrays, ranges, maps' keys and strings",
                 Some("numbers are 0..n; a value's own elements are for i in 0..v.len()".into()),
@@ -388,7 +388,7 @@ impl Scene<'_> {
             other => {
                 let text = other.to_string();
                 let message = text.split(" (line ").next().unwrap_or(&text).to_string();
-                Words::new("script", message, None)
+                ErrorWords::new("script", message, None)
             }
         }
     }
@@ -397,7 +397,7 @@ impl Scene<'_> {
         self.session.kind_of(name)
     }
 
-    fn unknown_variable(&self, name: &str) -> Words {
+    fn unknown_variable(&self, name: &str) -> ErrorWords {
         let mut known: Vec<&str> = self.session.names().collect();
         known.extend(namespaces());
         let functions = PRIMITIVES.iter().filter(|p| p.namespace().is_none() && p.receiver().is_none());
@@ -408,7 +408,7 @@ impl Scene<'_> {
         {
             let own = code.word(function.name).unwrap_or_default();
             let message = format!("there is no variable `{name}` inside the function `{own}`");
-            return Words::new("argument", message, Some(no_outer_variable(&code, &function, name)));
+            return ErrorWords::new("argument", message, Some(no_outer_variable(&code, &function, name)));
         }
         let hint = if let Some(hint) = habits::in_variable(name, self.text, self.at) {
             Some(hint)
@@ -423,11 +423,11 @@ impl Scene<'_> {
         } else {
             None
         };
-        Words::new("argument", format!("there is no variable `{name}`"), hint)
+        ErrorWords::new("argument", format!("there is no variable `{name}`"), hint)
     }
 
     /// `value.name` where there is none.
-    fn unknown_member(&self, name: &str, kind: &'static str) -> Words {
+    fn unknown_member(&self, name: &str, kind: &'static str) -> ErrorWords {
         let name = typed(name);
         let message = format!("{} has no `{name}`", article(kind));
         let built_ins = self.session.built_ins().iter().filter(|f| f.of == kind).map(|f| f.name.as_str());
@@ -436,10 +436,10 @@ impl Scene<'_> {
             (_, "length" | "size" | "count") => Some("its length is .len".into()),
             _ => nearest(name, built_ins).map(|near| format!("did you mean `{near}`?")),
         };
-        Words::new("argument", message, hint)
+        ErrorWords::new("argument", message, hint)
     }
 
-    fn unknown_function(&self, signature: &str) -> Words {
+    fn unknown_function(&self, signature: &str) -> ErrorWords {
         let name = signature.split(" (").next().unwrap_or(signature).trim();
         let arguments = signature.split_once(" (").map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
         let arguments = arguments.replace("&str | ImmutableString | String", "string");
@@ -448,9 +448,13 @@ impl Scene<'_> {
         if name.starts_with("anon$") {
             let given = kinds.len();
             let message = format!("a closure does not take {given} argument{}", if given == 1 { "" } else { "s" });
-            return Words::new("argument", message, Some("count what stands between its bars: |x| takes one".into()));
+            return ErrorWords::new(
+                "argument",
+                message,
+                Some("count what stands between its bars: |x| takes one".into()),
+            );
         }
-        let wrong = |message: String, hint: Option<String>| Words::new("argument", message, hint);
+        let wrong = |message: String, hint: Option<String>| ErrorWords::new("argument", message, hint);
         let hint = if let Some((namespace, function)) = name.split_once("::") {
             let own: Vec<&str> =
                 PRIMITIVES.iter().filter(|p| p.namespace() == Some(namespace)).map(|p| p.name()).collect();
@@ -655,20 +659,20 @@ fn argument(text: &str, at: usize, message: &str) -> Option<Range<usize>> {
     let (mut depth, mut commas, mut begun) = (0, 0, open + 1);
     let mut key: Option<usize> = None;
     for (i, token) in tokens.iter().enumerate().skip(open + 1) {
-        let ends = depth == 0 && (text(token) == "," || token.kind == Kind::Close);
+        let ends = depth == 0 && (text(token) == "," || token.kind == TokenKind::Close);
         if ends && place == Some(commas) && !unknown {
             return range(&tokens[begun..i]);
         }
-        let ends_option = depth == 1 && (text(token) == "," || token.kind == Kind::Close);
+        let ends_option = depth == 1 && (text(token) == "," || token.kind == TokenKind::Close);
         if let Some(key) = key.filter(|_| ends_option) {
             return range(&tokens[key + 2..i]);
         }
         match token.kind {
-            Kind::Open => depth += 1,
-            Kind::Close if depth == 0 => return None,
-            Kind::Close => depth -= 1,
-            Kind::Mark if depth == 0 && text(token) == "," => (commas, begun) = (commas + 1, i + 1),
-            Kind::Word | Kind::Text
+            TokenKind::Open => depth += 1,
+            TokenKind::Close if depth == 0 => return None,
+            TokenKind::Close => depth -= 1,
+            TokenKind::Mark if depth == 0 && text(token) == "," => (commas, begun) = (commas + 1, i + 1),
+            TokenKind::Word | TokenKind::Text
                 if depth == 1
                     && tokens.get(i + 1).is_some_and(|t| text(t) == ":")
                     && text(token).trim_matches('"') == name =>

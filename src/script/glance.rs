@@ -13,7 +13,7 @@ use crate::primitives::declared::{Declaration, Declared, declared};
 
 /// A way into a value: `.name` or `["name"]`, or `[i]`.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub enum Accessor {
     Name(String),
     Index(i64),
 }
@@ -54,7 +54,7 @@ impl Session {
     }
 
     /// The kind of the value at the end of these steps, and at most so many of the names inside that begin with `prefix`.
-    pub fn glance(&self, name: &str, steps: &[Step], prefix: &str, most: usize) -> Option<Glance> {
+    pub fn glance(&self, name: &str, steps: &[Accessor], prefix: &str, most: usize) -> Option<Glance> {
         let value = self.scope.iter_raw().find(|(known, ..)| *known == name).map(|(_, _, value)| value)?;
         inside(value, steps, prefix, most)
     }
@@ -124,18 +124,18 @@ impl Session {
     }
 }
 
-fn inside(value: &Dynamic, steps: &[Step], prefix: &str, most: usize) -> Option<Glance> {
+fn inside(value: &Dynamic, steps: &[Accessor], prefix: &str, most: usize) -> Option<Glance> {
     let Some((step, rest)) = steps.split_first() else {
         return Some(Glance { kind: kind(value), names: names(value, prefix, most) });
     };
     if let Some(handle) = value.read_lock::<Handle>() {
-        if let (Step::Index(_), keys @ [_, ..]) = (step, &handle.0.element_keys()[..]) {
+        if let (Accessor::Index(_), keys @ [_, ..]) = (step, &handle.0.element_keys()[..]) {
             let names = keys.iter().filter(|name| name.starts_with(prefix)).take(most);
             let map = Glance { kind: "map", names: names.map(|name| name.to_string()).collect() };
             return rest.is_empty().then_some(map);
         }
         // A field may have to be computed: what it holds is known from the object's description alone.
-        let Step::Name(field) = step else { return None };
+        let Accessor::Name(field) = step else { return None };
         let members = handle.0.members(field);
         if !members.is_empty() && rest.is_empty() {
             let names = members.iter().filter(|name| name.starts_with(prefix)).take(most);
@@ -144,8 +144,8 @@ fn inside(value: &Dynamic, steps: &[Step], prefix: &str, most: usize) -> Option<
         return None;
     }
     match step {
-        Step::Name(key) => inside(value.as_map_ref().ok()?.get(key.as_str())?, rest, prefix, most),
-        Step::Index(i) => {
+        Accessor::Name(key) => inside(value.as_map_ref().ok()?.get(key.as_str())?, rest, prefix, most),
+        Accessor::Index(i) => {
             let array = value.as_array_ref().ok()?;
             let at = if *i < 0 { array.len().checked_sub(i.unsigned_abs() as usize)? } else { *i as usize };
             inside(array.get(at)?, rest, prefix, most)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::scan::{Kind, Token, scan};
+use super::scan::{Token, TokenKind, scan};
 use crate::primitives::NAMESPACES;
 
 /// Tokens of a long line on either side that are looked at.
@@ -34,7 +34,7 @@ struct Lines<'t> {
 /// The habit behind a syntax error at this byte of the text.
 pub fn in_syntax<'t>(text: &'t str, at: usize) -> Option<Habit> {
     let mut tokens = scan(text);
-    tokens.retain(|t| t.kind != Kind::Comment);
+    tokens.retain(|t| t.kind != TokenKind::Comment);
     let failed = tokens.iter().position(|t| t.end > at).unwrap_or(tokens.len().saturating_sub(1));
     let broken = |token: usize| text[tokens[token - 1].end..tokens[token].start].contains('\n');
     let mut start = failed;
@@ -89,12 +89,12 @@ impl Lines<'_> {
         self.tokens.get(token).map_or("", |t| t.text(self.text))
     }
 
-    fn kind(&self, token: usize) -> Option<Kind> {
+    fn kind(&self, token: usize) -> Option<TokenKind> {
         self.tokens.get(token).map(|t| t.kind)
     }
 
     fn is(&self, token: usize, text: &str) -> bool {
-        self.kind(token) != Some(Kind::Text) && self.word_at(token) == text
+        self.kind(token) != Some(TokenKind::Text) && self.word_at(token) == text
     }
 
     fn before(&self, token: usize, text: &str) -> bool {
@@ -123,9 +123,9 @@ impl Lines<'_> {
                 return Some(token);
             }
             match self.kind(token) {
-                Some(Kind::Open) => depth += 1,
-                Some(Kind::Close) if depth == 0 => return None,
-                Some(Kind::Close) => depth -= 1,
+                Some(TokenKind::Open) => depth += 1,
+                Some(TokenKind::Close) if depth == 0 => return None,
+                Some(TokenKind::Close) => depth -= 1,
                 _ => {}
             }
         }
@@ -137,9 +137,9 @@ impl Lines<'_> {
         let mut depth = 0;
         for token in from..self.near.end {
             match self.kind(token) {
-                Some(Kind::Open) => depth += 1,
-                Some(Kind::Close) if depth == 0 => return token,
-                Some(Kind::Close) => depth -= 1,
+                Some(TokenKind::Open) => depth += 1,
+                Some(TokenKind::Close) if depth == 0 => return token,
+                Some(TokenKind::Close) => depth -= 1,
                 _ if depth == 0 && [",", ";"].iter().any(|mark| self.is(token, mark)) => return token,
                 _ => {}
             }
@@ -152,9 +152,9 @@ impl Lines<'_> {
         let mut depth = 0;
         for at in (0..token).rev() {
             match self.kind(at) {
-                Some(Kind::Close) => depth += 1,
-                Some(Kind::Open) if depth == 0 => return Some(at),
-                Some(Kind::Open) => depth -= 1,
+                Some(TokenKind::Close) => depth += 1,
+                Some(TokenKind::Open) if depth == 0 => return Some(at),
+                Some(TokenKind::Open) => depth -= 1,
                 _ => {}
             }
         }
@@ -162,7 +162,7 @@ impl Lines<'_> {
     }
 
     fn single_quotes(&self, token: usize) -> Option<Habit> {
-        let string = self.tokens.get(token).filter(|t| t.kind == Kind::Text && t.quote == '\'')?;
+        let string = self.tokens.get(token).filter(|t| t.kind == TokenKind::Text && t.quote == '\'')?;
         let words = string.content(self.text);
         (words.chars().count() != 1 && !words.starts_with('\\')).then_some(())?;
         self.habit(token..token + 1, "a string stands in double quotes", format!("write \"{words}\""))
@@ -170,7 +170,7 @@ impl Lines<'_> {
 
     fn format_string(&self, token: usize) -> Option<Habit> {
         let string =
-            self.tokens.get(token + 1).filter(|t| t.kind == Kind::Text && t.start == self.tokens[token].end)?;
+            self.tokens.get(token + 1).filter(|t| t.kind == TokenKind::Text && t.start == self.tokens[token].end)?;
         ["f", "F", "rf", "r", "b"].contains(&self.word_at(token)).then_some(())?;
         let words = string.content(self.text);
         let hint = if self.word_at(token).eq_ignore_ascii_case("f") {
@@ -189,7 +189,7 @@ impl Lines<'_> {
 
     fn function(&self, token: usize) -> Option<Habit> {
         let word = self.word_at(token);
-        (["def", "function", "func"].contains(&word) && self.kind(token + 1) == Some(Kind::Word)).then_some(())?;
+        (["def", "function", "func"].contains(&word) && self.kind(token + 1) == Some(TokenKind::Word)).then_some(())?;
         let name = self.word_at(token + 1);
         let end = self.find(token + 2, &[":", "{", "->"]).unwrap_or(self.near.end);
         let parameters = self.span(token + 2..end);
@@ -225,7 +225,7 @@ impl Lines<'_> {
 
     /// Words that have another spelling here.
     fn word(&self, token: usize) -> Option<Habit> {
-        if self.kind(token) != Some(Kind::Word)
+        if self.kind(token) != Some(TokenKind::Word)
             || self.before(token, ".")
             || self.is(token + 1, "(") && !self.is(token, "not")
         {
@@ -306,7 +306,7 @@ impl Lines<'_> {
     fn spread(&self, token: usize) -> Option<Habit> {
         let stars = self.is(token, "*") || self.is(token, "**");
         let first = self.before(token, "(") || self.before(token, ",");
-        (stars && first && self.kind(token + 1) == Some(Kind::Word)).then_some(())?;
+        (stars && first && self.kind(token + 1) == Some(TokenKind::Word)).then_some(())?;
         let name = self.word_at(token + 1);
         let hint = if self.is(token, "**") {
             format!("options travel as one map: pass {name} itself")
@@ -320,7 +320,10 @@ impl Lines<'_> {
     fn conditional(&self, token: usize) -> Option<Habit> {
         let behind_value = token > 0
             && self.near.contains(&(token - 1))
-            && matches!(self.kind(token - 1), Some(Kind::Word | Kind::Number | Kind::Text | Kind::Close))
+            && matches!(
+                self.kind(token - 1),
+                Some(TokenKind::Word | TokenKind::Number | TokenKind::Text | TokenKind::Close)
+            )
             && !["else", "return", "}"].contains(&self.word_at(token - 1));
         (self.is(token, "if") && behind_value).then_some(())?;
         let start = (self.near.start..token)
@@ -358,7 +361,7 @@ impl Lines<'_> {
     fn slice(&self, token: usize) -> Option<Habit> {
         (self.is(token, ":") || self.is(token, "::")).then_some(())?;
         let open = self.around(token).filter(|open| self.is(*open, "[") && *open > 0)?;
-        matches!(self.kind(open - 1), Some(Kind::Word | Kind::Close | Kind::Text)).then_some(())?;
+        matches!(self.kind(open - 1), Some(TokenKind::Word | TokenKind::Close | TokenKind::Text)).then_some(())?;
         let end = self.expression_end(token + 1);
         let (from, to) = (self.span(open + 1..token), self.span(token + 1..end));
         let of = self.word_at(open - 1);
@@ -372,11 +375,11 @@ impl Lines<'_> {
 
     /// `f(x, n=5)`
     fn options(&self, token: usize) -> Option<Habit> {
-        let pair = self.kind(token) == Some(Kind::Word) && (self.is(token + 1, "=") || self.is(token + 1, ":"));
+        let pair = self.kind(token) == Some(TokenKind::Word) && (self.is(token + 1, "=") || self.is(token + 1, ":"));
         let first = self.before(token, "(") || self.before(token, ",");
         let open = self.around(token).filter(|open| pair && first && self.is(*open, "(") && *open > 0)?;
         let name_at = open - 1;
-        (self.kind(name_at) == Some(Kind::Word)).then_some(())?;
+        (self.kind(name_at) == Some(TokenKind::Word)).then_some(())?;
         if name_at > 0 && self.is(name_at - 1, "fn") {
             return None;
         }
@@ -405,7 +408,7 @@ impl Lines<'_> {
     fn one_colon(&self, token: usize) -> Option<Habit> {
         let word = self.word_at(token);
         let namespace = NAMESPACES.iter().any(|(name, _)| !name.is_empty() && *name == word);
-        let joined = self.is(token + 1, ":") && self.kind(token + 2) == Some(Kind::Word);
+        let joined = self.is(token + 1, ":") && self.kind(token + 2) == Some(TokenKind::Word);
         (namespace && joined && !self.before(token, ",") && !self.before(token, "#{")).then_some(())?;
         let hint = format!("write {word}::{}", self.word_at(token + 2));
         self.habit(token..token + 3, "a namespace is followed by two colons", hint)
@@ -413,7 +416,7 @@ impl Lines<'_> {
 
     /// `{"a": 1}`
     fn map(&self, token: usize) -> Option<Habit> {
-        let key = matches!(self.kind(token + 1), Some(Kind::Word | Kind::Text));
+        let key = matches!(self.kind(token + 1), Some(TokenKind::Word | TokenKind::Text));
         (self.is(token, "{") && key && self.is(token + 2, ":")).then_some(())?;
         let mut end = self.expression_end(token + 1);
         while end < self.near.end && self.is(end, ",") {
@@ -433,7 +436,7 @@ impl Lines<'_> {
     fn key(&self, token: usize) -> Option<Habit> {
         let first = self.before(token, "#{") || self.before(token, ",");
         let inside = self.around(token).is_some_and(|open| self.is(open, "#{"));
-        let word = matches!(self.kind(token), Some(Kind::Word | Kind::Text));
+        let word = matches!(self.kind(token), Some(TokenKind::Word | TokenKind::Text));
         (first && inside && word && !self.is(token + 1, ":")).then_some(())?;
         let name = self.word_at(token);
         if self.is(token + 1, "=") {
@@ -446,7 +449,7 @@ impl Lines<'_> {
 
     /// `x: int`, `-> int`
     fn type_given(&self, token: usize) -> Option<Habit> {
-        let behind_name = token > 0 && self.kind(token - 1) == Some(Kind::Word);
+        let behind_name = token > 0 && self.kind(token - 1) == Some(TokenKind::Word);
         let in_function = self.around(token).is_some_and(|open| open >= 2 && self.is(open - 2, "fn"));
         let in_let = token >= 2 && (self.is(token - 2, "let") || self.is(token - 2, "const"));
         let given = self.is(token, ":") && behind_name && (in_function || in_let) || self.is(token, "->");
@@ -466,7 +469,7 @@ impl Lines<'_> {
             let hint = format!("with a counter it is for ({one}, {other}) in ...: the value first, then its place");
             return self.habit(token + 1..token + 4, "two names stand in parentheses", hint);
         }
-        let names = self.kind(token) == Some(Kind::Word) && self.is(token + 1, ",") && self.is(token + 3, "=");
+        let names = self.kind(token) == Some(TokenKind::Word) && self.is(token + 1, ",") && self.is(token + 3, "=");
         let alone = token == self.near.start || self.before(token, ";");
         (names && alone).then(|| self.habit(token..token + 3, "`=` takes one name", hint))?
     }
@@ -515,7 +518,7 @@ impl Lines<'_> {
         if token != self.failed {
             return None;
         }
-        if let Some(string) = self.tokens.get(token).filter(|t| t.kind == Kind::Text && !t.closed) {
+        if let Some(string) = self.tokens.get(token).filter(|t| t.kind == TokenKind::Text && !t.closed) {
             let what = "this string has no end";
             return self.habit(token..token + 1, what, format!("close it with {}", string.quote));
         }
@@ -537,7 +540,7 @@ impl Lines<'_> {
         }
         let between = &self.text[self.tokens[token - 1].end..self.tokens[token].start];
         let open = self.around(token).filter(|open| !self.is(*open, "{"));
-        let goes_on = matches!(self.kind(token), Some(Kind::Mark | Kind::Close));
+        let goes_on = matches!(self.kind(token), Some(TokenKind::Mark | TokenKind::Close));
         (between.contains('\n') && open.is_none() && !goes_on).then_some(())?;
         let line = self.text[..self.tokens[token - 1].start].matches('\n').count() + 1;
         let hint = format!("put ; at the end of line {line}");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::code::Code;
 use super::finding::Finding;
-use super::scan::Kind;
+use super::scan::TokenKind;
 use crate::primitives::declared::declared;
 use crate::primitives::types::given_to;
 use crate::primitives::{PRIMITIVES, Primitive, former};
@@ -91,7 +91,7 @@ fn measures(code: &Code, open: usize) -> Measures {
     let Some(end) = code.partner(at + 2).filter(|_| code.is(at + 2, "[")) else { return all_measures() };
     let inner = || &code.tokens[at + 3..end];
     let words: Vec<&str> =
-        inner().iter().filter(|token| token.kind == Kind::Text).map(|token| token.content(code.text)).collect();
+        inner().iter().filter(|token| token.kind == TokenKind::Text).map(|token| token.content(code.text)).collect();
     if 2 * words.len() < inner().len() {
         return all_measures();
     }
@@ -187,7 +187,7 @@ fn keys_of<'t>(code: &Code<'t>, open: usize) -> Option<Vec<&'t str>> {
     while at < close {
         let first = at == open + 1 || code.is(at - 1, ",");
         if first && code.is(at + 1, ":") {
-            keys.push(if code.tokens[at].kind == Kind::Text {
+            keys.push(if code.tokens[at].kind == TokenKind::Text {
                 code.tokens[at].content(code.text)
             } else {
                 code.word(at)?

@@ -16,7 +16,7 @@ use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, EvalContext, ImmutableStr
 use super::code::{Code, NO_VARIABLES};
 use super::declare::prologue;
 use super::own_names::MARK;
-use super::scan::Kind;
+use super::scan::TokenKind;
 use super::value::ErrorHandle;
 use crate::core::{Error, suggestion};
 use crate::primitives::declared::Declared;
@@ -268,10 +268,10 @@ impl Reading<'_> {
     fn key(&mut self, open: usize, close: usize, mark: &str) {
         let Some(first) = self.code.tokens.get(open + 1).copied() else { return };
         let single = open + 2 == close;
-        if single && first.kind == Kind::Number {
+        if single && first.kind == TokenKind::Number {
             return;
         }
-        if single && first.kind == Kind::Text && first.quote != '#' {
+        if single && first.kind == TokenKind::Text && first.quote != '#' {
             self.insert(first.content_start(self.code.text), mark);
         } else {
             let end = self.code.tokens[close].start;
@@ -338,7 +338,7 @@ impl Reading<'_> {
         let assigns = |at: usize| {
             self.code.tokens.get(at).is_some_and(|token| {
                 let mark = token.text(self.code.text);
-                token.kind == Kind::Mark && mark.ends_with('=') && !["==", "!=", "<=", ">=", "..="].contains(&mark)
+                token.kind == TokenKind::Mark && mark.ends_with('=') && !["==", "!=", "<=", ">=", "..="].contains(&mark)
             })
         };
         let own = |at: usize| self.code.word(at) == Some(name) && !self.code.dot(at - 1);

@@ -24,7 +24,7 @@ use bind::methods_of;
 pub use check::{ScriptArgument, check, script_arguments};
 pub use diagnostic::Diagnostic;
 pub use finding::Finding;
-pub use glance::{BuiltIn, Glance, ScriptFunction, Step};
+pub use glance::{Accessor, BuiltIn, Glance, ScriptFunction};
 pub use modules::file_of;
 pub use session::{Session, Variable};
 pub use value::error_map;

@@ -22,7 +22,7 @@ pub(super) const MARK: char = 'ˑ';
 
 /// What is renamed while one text is read.
 #[derive(Default)]
-struct Reading {
+struct Renaming {
     names: HashSet<String>,
     calls: HashSet<Position>,
     module: usize,
@@ -37,7 +37,7 @@ struct Reading {
 /// Renames while a module is read; a cheap handle.
 #[derive(Clone, Default)]
 pub struct OwnNames {
-    reading: Rc<RefCell<Option<Reading>>>,
+    reading: Rc<RefCell<Option<Renaming>>>,
     modules: Rc<RefCell<usize>>,
 }
 
@@ -60,7 +60,7 @@ impl OwnNames {
         text: &str,
         declared: &[Declared],
     ) -> Result<Module, Box<EvalAltResult>> {
-        let (plain, read) = self.compile(engine, text, Reading::default())?;
+        let (plain, read) = self.compile(engine, text, Renaming::default())?;
         let own: HashSet<(String, usize)> = plain
             .iter_fn_def()
             .filter(|f| f.this_type.is_none() && !f.name.starts_with("anon$"))
@@ -70,7 +70,7 @@ impl OwnNames {
         *self.modules.borrow_mut() += 1;
         let names = own.iter().map(|(name, _)| name.clone()).collect();
         let calls = calls(&plain, &own, &read);
-        let reading = Reading { names, calls, module: number, ..Reading::default() };
+        let reading = Renaming { names, calls, module: number, ..Renaming::default() };
         let (mut ast, _) = self.compile(engine, text, reading)?;
         ast.set_source(name);
         let inside: Shared<Module> = Module::eval_ast_as_new(Scope::new(), &ast, engine)?.into();
@@ -88,7 +88,7 @@ impl OwnNames {
         Ok(outside)
     }
 
-    fn compile(&self, engine: &Engine, text: &str, reading: Reading) -> Result<(AST, Reading), ParseError> {
+    fn compile(&self, engine: &Engine, text: &str, reading: Renaming) -> Result<(AST, Renaming), ParseError> {
         self.reading.replace(Some(reading));
         let ast = engine.compile(text);
         let read = self.reading.take().unwrap_or_default();
@@ -96,7 +96,7 @@ impl OwnNames {
     }
 }
 
-impl Reading {
+impl Renaming {
     fn renamed(&mut self, token: Token, position: Position) -> Token {
         let headed = matches!(self.before[1], Some(Token::Fn));
         let named = matches!(&self.before[0], Some(Token::Identifier(name) | Token::Reserved(name)) if matches!(&***name, "Fn" | "is_def_fn"))
@@ -149,7 +149,7 @@ pub fn written(text: &str) -> String {
 }
 
 /// Where a module names its own functions: calls with as many arguments as one takes, and functions as values.
-fn calls(ast: &AST, own: &HashSet<(String, usize)>, read: &Reading) -> HashSet<Position> {
+fn calls(ast: &AST, own: &HashSet<(String, usize)>, read: &Renaming) -> HashSet<Position> {
     let mut found = HashSet::new();
     // Functions are one after the other; a closure may capture a variable of the one that it stands in.
     let within = |at: Position| read.functions.iter().take_while(|(begin, ..)| *begin <= at).count();

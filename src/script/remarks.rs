@@ -1,7 +1,7 @@
 //! What can be read and still is not what was meant.
 
 use super::code::Code;
-use super::scan::{Kind, scan};
+use super::scan::{TokenKind, scan};
 
 /// Something that is probably meant otherwise.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ pub fn slashes<'n>(text: &str, known: impl Iterator<Item = &'n str>) -> Vec<Rema
         let [before, comment] = pair else { continue };
         let words = comment.text(text);
         let own_line = text[before.end..comment.start].contains('\n');
-        if comment.kind != Kind::Comment || own_line || words.starts_with("/*") || words.starts_with("///") {
+        if comment.kind != TokenKind::Comment || own_line || words.starts_with("/*") || words.starts_with("///") {
             continue;
         }
         let Some(left) = code.tokens.iter().position(|t| t.end == before.end).and_then(|last| operand(&code, last))
@@ -52,8 +52,8 @@ fn operand<'t>(code: &Code<'t>, last: usize) -> Option<&'t str> {
     let first = loop {
         let token = code.tokens.get(at)?;
         match token.kind {
-            Kind::Number => break at,
-            Kind::Word => {
+            TokenKind::Number => break at,
+            TokenKind::Word => {
                 let behind = at.checked_sub(1);
                 match behind.filter(|b| code.dot(*b) || code.is(*b, "::")) {
                     Some(mark) => at = mark.checked_sub(1)?,
@@ -62,9 +62,10 @@ fn operand<'t>(code: &Code<'t>, last: usize) -> Option<&'t str> {
                     }
                 }
             }
-            Kind::Close if !code.is(at, "}") => {
+            TokenKind::Close if !code.is(at, "}") => {
                 let open = code.partner(at)?;
-                let applied = open.checked_sub(1).filter(|b| matches!(code.tokens[*b].kind, Kind::Word | Kind::Close));
+                let applied =
+                    open.checked_sub(1).filter(|b| matches!(code.tokens[*b].kind, TokenKind::Word | TokenKind::Close));
                 match applied.filter(|b| code.word(*b).is_none_or(|word| !super::code::NO_VARIABLES.contains(&word))) {
                     Some(callee) => at = callee,
                     None => break open,
@@ -90,8 +91,8 @@ fn divisor(words: &str, names: &[&str]) -> Option<String> {
     let mut value_before = false;
     for (at, token) in code.tokens.iter().enumerate() {
         let value = match token.kind {
-            Kind::Number => true,
-            Kind::Word => {
+            TokenKind::Number => true,
+            TokenKind::Word => {
                 let member = at > 0 && code.dot(at - 1);
                 let called = code.is(at + 1, "(");
                 let word = token.text(operand);
@@ -100,16 +101,16 @@ fn divisor(words: &str, names: &[&str]) -> Option<String> {
                 }
                 true
             }
-            Kind::Open if value_before && code.is(at, "{") => return None,
-            Kind::Open | Kind::Mark => {
+            TokenKind::Open if value_before && code.is(at, "{") => return None,
+            TokenKind::Open | TokenKind::Mark => {
                 value_before = false;
                 continue;
             }
-            Kind::Close => {
+            TokenKind::Close => {
                 value_before = true;
                 continue;
             }
-            Kind::Text | Kind::Comment => return None,
+            TokenKind::Text | TokenKind::Comment => return None,
         };
         // Two values side by side are words.
         if value && value_before {

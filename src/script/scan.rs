@@ -2,7 +2,7 @@
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// A name or keyword.
     Word,
     Number,
@@ -19,7 +19,7 @@ pub enum Kind {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub start: usize,
     pub end: usize,
     /// The quote of a string, else a space.
@@ -62,56 +62,56 @@ pub fn scan(line: &str) -> Vec<Token> {
     while let Some(c) = line[at..].chars().next() {
         let start = at;
         let rest = &line[at..];
-        let mut token = Token { kind: Kind::Mark, start, end: start, quote: ' ', closed: true };
+        let mut token = Token { kind: TokenKind::Mark, start, end: start, quote: ' ', closed: true };
         if c.is_whitespace() {
             at += c.len_utf8();
             continue;
         } else if rest.starts_with("//") {
-            token.kind = Kind::Comment;
+            token.kind = TokenKind::Comment;
             at += rest.find('\n').unwrap_or(rest.len());
             // A line comment ends with its line.
             token.closed = at < line.len();
         } else if rest.starts_with("/*") {
-            token.kind = Kind::Comment;
+            token.kind = TokenKind::Comment;
             (at, token.closed) = block_comment(line, at);
         } else if let Some(end) = raw_string(rest) {
-            token.kind = Kind::Text;
+            token.kind = TokenKind::Text;
             token.quote = '#';
             (at, token.closed) = (at + end.unwrap_or(rest.len()), end.is_some());
         } else if c == '"' || c == '\'' {
-            token.kind = Kind::Text;
+            token.kind = TokenKind::Text;
             token.quote = c;
             (at, token.closed) = quoted(line, at + 1, c);
         } else if c == '`' {
-            token.kind = Kind::Text;
+            token.kind = TokenKind::Text;
             token.quote = c;
             let (end, closed, code) = back_ticks(line, at + 1);
             (at, token.closed) = (end, closed);
             if code {
                 token.end = at;
                 tokens.push(token);
-                token = Token { kind: Kind::Open, start: at, end: at, quote: ' ', closed: true };
+                token = Token { kind: TokenKind::Open, start: at, end: at, quote: ' ', closed: true };
                 at += 2;
                 interpolations.push(0);
             }
         } else if c.is_ascii_digit() {
-            token.kind = Kind::Number;
+            token.kind = TokenKind::Number;
             at = number(line, at);
         } else if is_word(c) {
-            token.kind = Kind::Word;
+            token.kind = TokenKind::Word;
             at += rest.find(|c| !is_word(c)).unwrap_or(rest.len());
         } else if rest.starts_with("#{") {
-            token.kind = Kind::Open;
+            token.kind = TokenKind::Open;
             at += 2;
             interpolations.last_mut().map(|braces| *braces += 1).unwrap_or_default();
         } else if matches!(c, '(' | '[' | '{') {
-            token.kind = Kind::Open;
+            token.kind = TokenKind::Open;
             at += 1;
             if let (Some(braces), '{') = (interpolations.last_mut(), c) {
                 *braces += 1;
             }
         } else if matches!(c, ')' | ']' | '}') {
-            token.kind = Kind::Close;
+            token.kind = TokenKind::Close;
             at += 1;
             match interpolations.last_mut() {
                 Some(0) if c == '}' => {
@@ -119,13 +119,13 @@ pub fn scan(line: &str) -> Vec<Token> {
                     token.end = at;
                     tokens.push(token);
                     // The string goes on behind the code.
-                    token = Token { kind: Kind::Text, start: at, end: at, quote: '`', closed: true };
+                    token = Token { kind: TokenKind::Text, start: at, end: at, quote: '`', closed: true };
                     let (end, closed, code) = back_ticks(line, at);
                     (at, token.closed) = (end, closed);
                     if code {
                         token.end = at;
                         tokens.push(token);
-                        token = Token { kind: Kind::Open, start: at, end: at, quote: ' ', closed: true };
+                        token = Token { kind: TokenKind::Open, start: at, end: at, quote: ' ', closed: true };
                         at += 2;
                         interpolations.push(0);
                     }
@@ -248,7 +248,7 @@ mod tests {
         }
         let line = "`a${\"b";
         assert_eq!(scan(line).last().map(|t| t.content(line)), Some("b"));
-        assert!(scan("\"abc\nlet").last().is_some_and(|t| t.kind == Kind::Word), "a string ends with its line");
+        assert!(scan("\"abc\nlet").last().is_some_and(|t| t.kind == TokenKind::Word), "a string ends with its line");
     }
 
     #[test]
@@ -256,7 +256,7 @@ mod tests {
         for line in ["ä + \"ö\" # \u{301} 🙂.x", "#", "$", "}}}", "`${`${`", "\\", "1e", "0x", "\u{0}"] {
             let mut at = 0;
             for token in scan(line) {
-                assert!(token.start >= at && token.end > token.start || token.kind == Kind::Text, "{line}");
+                assert!(token.start >= at && token.end > token.start || token.kind == TokenKind::Text, "{line}");
                 assert!(line[at..token.start].trim().is_empty(), "{line}");
                 at = token.end;
             }

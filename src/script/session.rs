@@ -25,7 +25,7 @@ use crate::primitives::declared::declared;
 
 /// What calls at the prompt leave behind beside variables.
 #[derive(Clone)]
-pub(super) struct Kept {
+pub(super) struct PromptState {
     /// Functions and imports of the lines before; no other statements.
     pub ast: AST,
     /// Where each of those functions was typed, by name, for error messages.
@@ -39,7 +39,7 @@ pub struct Session {
     pub(super) sources: Sources,
     modules: Resolver,
     pub(super) scope: Scope<'static>,
-    pub(super) kept: Kept,
+    pub(super) kept: PromptState,
     pub(super) built_ins: OnceCell<Vec<BuiltIn>>,
     /// The value of the last evaluation, as the interpreter has it: closures stay whole.
     answer: Dynamic,
@@ -68,7 +68,7 @@ impl Session {
             build(&cx, &bridge, &modules)
         });
         let bridge = Bridge { engine: Rc::downgrade(&engine), pending };
-        let kept = Kept { ast: AST::empty(), homes: HashMap::new() };
+        let kept = PromptState { ast: AST::empty(), homes: HashMap::new() };
         let (scope, answer, altered) = (Scope::new(), Dynamic::UNIT, Vec::new());
         Self { cx, engine, bridge, sources, modules, scope, kept, built_ins: OnceCell::new(), answer, altered }
     }

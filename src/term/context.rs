@@ -40,12 +40,12 @@ pub fn start() {
 fn hear_programs() {
     /// How a `std::string` of GNU's library begins.
     #[repr(C)]
-    struct Text {
+    struct StdString {
         bytes: *const u8,
         length: usize,
     }
 
-    extern "C" fn heard(text: &Text) {
+    extern "C" fn heard(text: &StdString) {
         // SAFETY: libtorch lends a whole string for the time of the call.
         let bytes = unsafe { std::slice::from_raw_parts(text.bytes, text.length) };
         // Nobody is left to be told.
@@ -56,7 +56,7 @@ fn hear_programs() {
     unsafe {
         let name = b"_ZN5torch3jit15setPrintHandlerEPFvRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEE\0";
         let process = libloading::os::unix::Library::this();
-        if let Ok(set) = process.get::<unsafe extern "C" fn(extern "C" fn(&Text))>(name) {
+        if let Ok(set) = process.get::<unsafe extern "C" fn(extern "C" fn(&StdString))>(name) {
             set(heard);
         }
     }

@@ -8,7 +8,7 @@ use crate::plot::Picture;
 
 /// A way to put a picture on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Images {
+pub enum GraphicsProtocol {
     /// The kitty graphics protocol.
     Kitty,
     /// The inline images of iTerm2.
@@ -21,7 +21,7 @@ pub enum Images {
 /// The names that `:images` and `VIVA_IMAGES` take.
 pub const CHOICES: [&str; 6] = ["auto", "on", "off", "half", "kitty", "iterm"];
 
-impl Images {
+impl GraphicsProtocol {
     pub fn name(self) -> &'static str {
         match self {
             Self::Kitty => "kitty",
@@ -109,21 +109,26 @@ fn iterm(png: &[u8], columns: Option<usize>) -> String {
 mod tests {
     use super::*;
 
-    fn told(variables: &[(&str, &str)]) -> Images {
+    fn told(variables: &[(&str, &str)]) -> GraphicsProtocol {
         let variables: Vec<(String, String)> =
             variables.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
-        Images::of_terminal(&|name| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()))
+        GraphicsProtocol::of_terminal(&|name| {
+            variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+        })
     }
 
     #[test]
     fn terminals_are_told_apart_by_their_environment() {
-        assert_eq!(told(&[("TERM", "xterm-kitty")]), Images::Kitty);
-        assert_eq!(told(&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "ghostty")]), Images::Kitty);
-        assert_eq!(told(&[("TERM", "xterm-256color"), ("LC_TERMINAL", "iTerm2")]), Images::Iterm);
-        assert_eq!(told(&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")]), Images::Iterm);
-        assert_eq!(told(&[("TERM", "xterm-256color")]), Images::Half);
-        assert_eq!(told(&[("TERM", "tmux-256color"), ("KITTY_WINDOW_ID", "1"), ("TMUX", "/tmp/x")]), Images::Half);
-        assert_eq!(told(&[("TERM", "screen"), ("LC_TERMINAL", "iTerm2")]), Images::Half);
+        assert_eq!(told(&[("TERM", "xterm-kitty")]), GraphicsProtocol::Kitty);
+        assert_eq!(told(&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "ghostty")]), GraphicsProtocol::Kitty);
+        assert_eq!(told(&[("TERM", "xterm-256color"), ("LC_TERMINAL", "iTerm2")]), GraphicsProtocol::Iterm);
+        assert_eq!(told(&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")]), GraphicsProtocol::Iterm);
+        assert_eq!(told(&[("TERM", "xterm-256color")]), GraphicsProtocol::Half);
+        assert_eq!(
+            told(&[("TERM", "tmux-256color"), ("KITTY_WINDOW_ID", "1"), ("TMUX", "/tmp/x")]),
+            GraphicsProtocol::Half
+        );
+        assert_eq!(told(&[("TERM", "screen"), ("LC_TERMINAL", "iTerm2")]), GraphicsProtocol::Half);
     }
 
     #[test]
@@ -134,7 +139,7 @@ mod tests {
             (state >> 24) as u8
         });
         let picture = Picture::new(80, 80, noise.collect()).expect("a picture");
-        let text = Images::Kitty.escape(&picture, Some(40)).expect("PNG").expect("an escape");
+        let text = GraphicsProtocol::Kitty.escape(&picture, Some(40)).expect("PNG").expect("an escape");
         let mut data = String::new();
         for (i, part) in text.trim_end().split("\u{1b}\\").filter(|part| !part.is_empty()).enumerate() {
             let (keys, chunk) = part.strip_prefix("\u{1b}_G").and_then(|p| p.split_once(';')).expect("a chunk");
@@ -143,8 +148,8 @@ mod tests {
             data += chunk;
         }
         assert_eq!(STANDARD.decode(data).expect("base64"), picture.png().expect("PNG"));
-        let text = Images::Iterm.escape(&picture, None).expect("PNG").expect("an escape");
+        let text = GraphicsProtocol::Iterm.escape(&picture, None).expect("PNG").expect("an escape");
         assert!(text.starts_with("\u{1b}]1337;File=inline=1;") && text.ends_with("\u{7}\n"));
-        assert!(Images::Half.escape(&picture, None).expect("nothing").is_none());
+        assert!(GraphicsProtocol::Half.escape(&picture, None).expect("nothing").is_none());
     }
 }

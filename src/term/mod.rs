@@ -10,7 +10,7 @@ mod screen;
 mod style;
 
 pub use context::{Leaving, TerminalMode, context, default_device, leave_at_once, start, stop_on_signals};
-pub use graphics::{CHOICES, Images};
+pub use graphics::{CHOICES, GraphicsProtocol};
 pub use progress::Bar;
 pub use screen::Screen;
 pub use style::{Paint, duration, width};

@@ -3,7 +3,7 @@
 
 use super::style::Colours;
 use crate::core::{Result, picture};
-use crate::plot::{Anchor, Canvas, Face, Figure, Pen, Picture, Point, Rect, Rgb};
+use crate::plot::{Anchor, Canvas, CanvasPoint, Face, Figure, Pen, Picture, Rect, Rgb};
 
 /// Units of the drawing across one character; a character is twice as high. Letters then are about as high as a line.
 const CELL: f64 = 4.0;
@@ -70,7 +70,7 @@ impl Characters {
         if column >= self.columns { None } else { self.cells.get_mut(row * self.columns + column) }
     }
 
-    fn dot(&mut self, (x, y): Point, ink: Option<Rgb>) {
+    fn dot(&mut self, (x, y): CanvasPoint, ink: Option<Rgb>) {
         let (fine_x, fine_y) = ((x * 2.0 / CELL).floor() as i64, (y * 2.0 / CELL).floor() as i64);
         if let Some(cell) = self.cell(fine_x.div_euclid(2), fine_y.div_euclid(4)) {
             cell.dots |= DOTS[fine_y.rem_euclid(4) as usize][fine_x.rem_euclid(2) as usize];
@@ -80,7 +80,7 @@ impl Characters {
     }
 
     /// Calls `paint` for the half cells whose middle lies in the rectangle.
-    fn halves(&mut self, place: Rect, mut paint: impl FnMut(&mut Cell, usize, Point)) {
+    fn halves(&mut self, place: Rect, mut paint: impl FnMut(&mut Cell, usize, CanvasPoint)) {
         let range = |lo: f64, hi: f64, most: usize| {
             let first = (lo / CELL - 0.5).ceil().clamp(0.0, most as f64) as usize;
             first..((hi / CELL - 0.5).ceil().clamp(0.0, most as f64) as usize)
@@ -154,7 +154,7 @@ impl Cell {
 }
 
 impl Canvas for Characters {
-    fn line(&mut self, points: &[Point], pen: Pen) {
+    fn line(&mut self, points: &[CanvasPoint], pen: Pen) {
         // Grid lines would be as strong as the data.
         if grey(pen.colour).is_some_and(|v| v >= PAPER) {
             return;
@@ -187,9 +187,10 @@ impl Canvas for Characters {
         }
     }
 
-    fn fill(&mut self, shape: &[Point], colour: Rgb, alpha: f64) {
-        let bound =
-            |get: fn(&Point) -> f64, pick: fn(f64, f64) -> f64, start: f64| shape.iter().map(get).fold(start, pick);
+    fn fill(&mut self, shape: &[CanvasPoint], colour: Rgb, alpha: f64) {
+        let bound = |get: fn(&CanvasPoint) -> f64, pick: fn(f64, f64) -> f64, start: f64| {
+            shape.iter().map(get).fold(start, pick)
+        };
         let (x0, x1) = (bound(|p| p.0, f64::min, f64::INFINITY), bound(|p| p.0, f64::max, f64::NEG_INFINITY));
         let (y0, y1) = (bound(|p| p.1, f64::min, f64::INFINITY), bound(|p| p.1, f64::max, f64::NEG_INFINITY));
         let paper = grey(colour).is_some_and(|v| v >= PAPER);
@@ -201,7 +202,7 @@ impl Canvas for Characters {
             }
             return;
         }
-        let inside = |(x, y): Point| {
+        let inside = |(x, y): CanvasPoint| {
             let mut odd = false;
             for (i, &(ax, ay)) in shape.iter().enumerate() {
                 let (bx, by) = shape[(i + 1) % shape.len()];
@@ -226,7 +227,7 @@ impl Canvas for Characters {
         });
     }
 
-    fn text(&mut self, text: &str, (x, y): Point, face: Face) {
+    fn text(&mut self, text: &str, (x, y): CanvasPoint, face: Face) {
         let n = text.chars().count() as f64;
         let back = match face.anchor {
             Anchor::Start => 0.0,

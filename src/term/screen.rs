@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::io::IsTerminal;
 
-use super::graphics::Images;
+use super::graphics::GraphicsProtocol;
 use super::picture::sheet;
 use super::plot::drawn;
 use super::style::Colours;
@@ -26,7 +26,7 @@ pub struct Screen {
     terminal: bool,
     paint: Paint,
     colours: Colours,
-    images: Cell<Images>,
+    images: Cell<GraphicsProtocol>,
 }
 
 impl Screen {
@@ -34,7 +34,7 @@ impl Screen {
         let stream = std::io::stdout();
         let paint = Paint::of(&stream);
         let colours = if paint.enabled() { Colours::detect() } else { Colours::None };
-        Self { terminal: stream.is_terminal(), paint, colours, images: Cell::new(Images::detect()) }
+        Self { terminal: stream.is_terminal(), paint, colours, images: Cell::new(GraphicsProtocol::detect()) }
     }
 
     pub fn paint(&self) -> Paint {
@@ -42,16 +42,16 @@ impl Screen {
     }
 
     /// How pictures are shown now.
-    pub fn images(&self) -> Images {
+    pub fn images(&self) -> GraphicsProtocol {
         match self.images.get() {
-            Images::Off => Images::Off,
+            GraphicsProtocol::Off => GraphicsProtocol::Off,
             // Both protocols are escapes.
-            _ if !self.paint.enabled() => Images::Half,
+            _ if !self.paint.enabled() => GraphicsProtocol::Half,
             images => images,
         }
     }
 
-    pub fn set_images(&self, images: Images) {
+    pub fn set_images(&self, images: GraphicsProtocol) {
         self.images.set(images);
     }
 
@@ -68,7 +68,7 @@ impl Screen {
     pub fn shown(&self, value: &Value) -> String {
         let columns = width();
         let text = value.details(columns);
-        if !self.terminal || self.images() == Images::Off {
+        if !self.terminal || self.images() == GraphicsProtocol::Off {
             return text;
         }
         // A picture that can't be drawn is no reason to show nothing.
@@ -117,14 +117,14 @@ impl Screen {
 
     /// A figure; `total` says how many images there are if it is a sheet of the first ones.
     fn sheet(&self, figure: &Figure, total: Option<usize>, columns: usize) -> Result<String> {
-        if self.images() == Images::Half
+        if self.images() == GraphicsProtocol::Half
             && let [panel] = &figure.panels[..]
             && let [Layer::Tiles(tiles)] = &panel.layers[..]
         {
             let title = if figure.title.is_empty() { String::new() } else { format!("{}\n", visible(&figure.title)) };
             return Ok(format!("{title}{}", sheet(tiles, total, columns, self.colours)));
         }
-        if self.images() == Images::Half {
+        if self.images() == GraphicsProtocol::Half {
             return drawn(figure, columns, self.colours);
         }
         let (width, height) = figure.dimensions();

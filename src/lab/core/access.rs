@@ -52,7 +52,7 @@ impl Cx {
 
     /// Refuses to run the program that a file holds where nothing would hold it.
     pub fn check_may_hold(&self, path: &Path) -> Result<()> {
-        if self.workspace.permissions.native || held().is_some_and(permissions::Held::holds_files) {
+        if self.workspace.permissions.native || held().is_some_and(permissions::KernelLimits::holds_files) {
             return Ok(());
         }
         Err(refused(

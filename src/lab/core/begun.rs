@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::files::{self, COPY_AGAIN, broken_seal};
 use super::machine::versions;
-use super::texts::{Change, Text};
+use super::texts::{ChangedText, KeptText};
 use super::{Budget, Cx, Digest, Error, Result, strict_json};
 
 pub(super) const SCRIPT: &str = "script.rhai";
@@ -45,7 +45,7 @@ pub struct Begun {
     pub threads: usize,
     pub arguments: BTreeMap<String, String>,
     pub state: String,
-    pub modules: Vec<Text>,
+    pub modules: Vec<KeptText>,
     pub inputs: Vec<InputSeen>,
     /// The digests of what the run wrote, by name; of a run that was killed, those of what its script saved.
     pub files: BTreeMap<String, String>,
@@ -131,7 +131,7 @@ impl Begun {
             arguments.insert(name.clone(), value.to_string());
         }
         let list = |name: &str| manifest[name].as_array().cloned().unwrap_or_default();
-        let modules = list("modules").iter().map(Text::from_json).collect::<Option<Vec<_>>>();
+        let modules = list("modules").iter().map(KeptText::from_json).collect::<Option<Vec<_>>>();
         let input = |input: &Json| {
             let word = |name: &str| input[name].as_str().map(str::to_string);
             Some(InputSeen { kind: word("kind")?, name: word("name")?, hash: word("hash")?, path: word("path") })
@@ -225,7 +225,7 @@ impl Begun {
     }
 
     /// The texts that are others now; `find` gives the text that an import leads to now.
-    pub fn changes(&self, script: &str, find: &dyn Fn(&str) -> Result<String>) -> Vec<Change> {
+    pub fn changes(&self, script: &str, find: &dyn Fn(&str) -> Result<String>) -> Vec<ChangedText> {
         let mut changes = Vec::new();
         let mut see = |text: &str, sha256: &str, kept_as: &str, now: Result<String>| {
             let short = |sha256: &str| format!("SHA-256 {}...", sha256.get(..12).unwrap_or(sha256));
@@ -234,7 +234,7 @@ impl Begun {
                 Ok(found) => short(&found),
                 Err(error) => error.message,
             };
-            changes.push(Change { what: text.into(), was: short(sha256), now, kept_as: Some(kept_as.into()) });
+            changes.push(ChangedText { what: text.into(), was: short(sha256), now, kept_as: Some(kept_as.into()) });
         };
         see(SCRIPT, &self.script_sha256, SCRIPT, Ok(script.into()));
         for module in &self.modules {

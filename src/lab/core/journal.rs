@@ -15,22 +15,22 @@ use std::time::{Duration, Instant};
 
 use super::cx::Traces;
 pub use super::stored::State;
-use super::stored::{Disk, Place, first_u64};
+use super::stored::{Disk, RecordPlace, first_u64};
 use super::{Cx, Digest, Error, Result, Tensor};
 
 /// A state is saved no more often than this, and takes no more than a twentieth of the time.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Where a record is.
-enum Kept {
-    OnDisk(Place),
+enum KeptRecord {
+    OnDisk(RecordPlace),
     InMemory(Vec<u8>),
 }
 
 /// What one call had done.
 #[derive(Default)]
 struct Past {
-    records: Vec<Kept>,
+    records: Vec<KeptRecord>,
     state: Option<State>,
 }
 
@@ -66,7 +66,7 @@ impl Journal {
         let (disk, records) = Disk::open(folder)?;
         let mut past: HashMap<u64, Past> = HashMap::new();
         for (key, place) in records {
-            past.entry(key).or_default().records.push(Kept::OnDisk(place));
+            past.entry(key).or_default().records.push(KeptRecord::OnDisk(place));
         }
         Ok(Self { disk: Some(disk), past: RefCell::new(past), ..Self::in_memory() })
     }
@@ -132,7 +132,7 @@ pub struct LongCall<'a> {
     cx: &'a Cx,
     journal: Option<&'a Journal>,
     key: u64,
-    records: std::vec::IntoIter<Kept>,
+    records: std::vec::IntoIter<KeptRecord>,
     state: Option<State>,
     saved: Cell<Instant>,
     /// How long the last saving of the state took.
@@ -190,15 +190,15 @@ impl LongCall<'_> {
     pub fn replay(&mut self) -> Result<Option<Vec<u8>>> {
         let (Some(journal), Some(kept)) = (self.journal, self.records.next()) else { return Ok(None) };
         let bytes = match (kept, &journal.disk) {
-            (Kept::OnDisk(place), Some(disk)) => disk.read(&place)?,
-            (Kept::InMemory(bytes), _) => bytes,
-            (Kept::OnDisk(_), None) => return Err(Error::internal("a record on a disk that is not there")),
+            (KeptRecord::OnDisk(place), Some(disk)) => disk.read(&place)?,
+            (KeptRecord::InMemory(bytes), _) => bytes,
+            (KeptRecord::OnDisk(_), None) => return Err(Error::internal("a record on a disk that is not there")),
         };
         let (traces, done) = traces_and_done(&bytes).ok_or_else(|| self.unfit())?;
         let done = done.to_vec();
         self.cx.repeat(traces)?;
         if journal.disk.is_none() {
-            journal.keep(self.key, |past| past.records.push(Kept::InMemory(bytes)));
+            journal.keep(self.key, |past| past.records.push(KeptRecord::InMemory(bytes)));
         }
         Ok(Some(done))
     }
@@ -227,7 +227,7 @@ impl LongCall<'_> {
         bytes.extend(done);
         match &journal.disk {
             None => {
-                journal.keep(self.key, |past| past.records.push(Kept::InMemory(bytes)));
+                journal.keep(self.key, |past| past.records.push(KeptRecord::InMemory(bytes)));
                 Ok(())
             }
             Some(disk) => disk.append(self.key, &bytes),

@@ -252,7 +252,7 @@ fn symbol(name: &str) -> Option<*mut std::ffi::c_void> {
 fn said_by_libtorch(name: &str) -> Option<String> {
     /// libstdc++'s string: where its bytes are, how many, and those bytes themselves where they are fewer than 16.
     #[repr(C)]
-    struct Text {
+    struct CppString {
         bytes: *const u8,
         length: usize,
         inside: [u8; 16],
@@ -261,7 +261,7 @@ fn said_by_libtorch(name: &str) -> Option<String> {
     // SAFETY: both functions take nothing and return a string by value, as a C function returns a structure of this size. The
     // string was moved, so that short bytes are read from inside; it is never freed, which costs its bytes once.
     let bytes = unsafe {
-        let function: extern "C" fn() -> Text = std::mem::transmute(function);
+        let function: extern "C" fn() -> CppString = std::mem::transmute(function);
         let text = function();
         match text.length {
             0..16 => text.inside[..text.length].to_vec(),

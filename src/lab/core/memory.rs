@@ -33,7 +33,7 @@ static HELD_BY_SYSTEM: AtomicBool = AtomicBool::new(false);
 static LIFTED: AtomicBool = AtomicBool::new(false);
 
 /// What this thread holds by Rust's allocator.
-struct Held {
+struct ThreadMemory {
     bytes: Cell<isize>,
     blocks: Cell<isize>,
     /// With so many bytes or blocks it is time to look.
@@ -45,8 +45,8 @@ struct Held {
     refused: Cell<bool>,
 }
 
-thread_local!(static HELD: Held = const {
-    Held {
+thread_local!(static HELD: ThreadMemory = const {
+    ThreadMemory {
         bytes: Cell::new(0),
         blocks: Cell::new(0),
         due: Cell::new(STEP),

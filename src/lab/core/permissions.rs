@@ -42,7 +42,7 @@ impl Permissions {
     pub(super) fn json(&self) -> Json {
         let words = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
         json!({
-            "by": held().map_or_else(|| "nothing".into(), Held::in_words),
+            "by": held().map_or_else(|| "nothing".into(), KernelLimits::in_words),
             "read": self.read.as_ref().map_or(json!("everything"), |paths| json!(words(paths))),
             "write": words(&self.write),
             "run": match &self.run {
@@ -83,7 +83,7 @@ pub trait Broker {
 
 /// What holds this process and all that it starts.
 #[derive(Debug, Clone, Default)]
-pub struct Held {
+pub struct KernelLimits {
     /// The version of Landlock, which holds files.
     pub landlock: Option<String>,
     /// Whether a filter of system calls holds the network and programs.
@@ -94,20 +94,20 @@ pub struct Held {
     pub write: Vec<PathBuf>,
 }
 
-static HELD: OnceLock<Held> = OnceLock::new();
+static HELD: OnceLock<KernelLimits> = OnceLock::new();
 
 /// Notes what holds the process: once, since no process can be let go again.
-pub fn note_held(held: Held) {
+pub fn note_held(held: KernelLimits) {
     // A second note would be of the same process.
     let _ = HELD.set(held);
 }
 
 /// What holds this process; none where nothing was asked to.
-pub fn held() -> Option<&'static Held> {
+pub fn held() -> Option<&'static KernelLimits> {
     HELD.get()
 }
 
-impl Held {
+impl KernelLimits {
     /// Whether code of others can do no harm to files.
     pub fn holds_files(&self) -> bool {
         self.landlock.is_some() && self.seccomp

@@ -31,16 +31,16 @@ impl Progress for Quiet {
 
 /// What runs at the moment, outermost first; a signal handler reads it from its own thread.
 #[derive(Clone, Default)]
-pub struct Activity(Arc<Mutex<Vec<Running>>>);
+pub struct Activity(Arc<Mutex<Vec<RunningCall>>>);
 
-struct Running {
+struct RunningCall {
     label: String,
     done: u64,
     total: Option<u64>,
 }
 
 impl Activity {
-    fn change(&self, change: impl FnOnce(&mut Vec<Running>)) {
+    fn change(&self, change: impl FnOnce(&mut Vec<RunningCall>)) {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -51,7 +51,7 @@ impl Activity {
     /// "examine (512 of 1000)", of the innermost call.
     pub fn describe(&self) -> Option<String> {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        running.last().map(|Running { label, done, total }| match total {
+        running.last().map(|RunningCall { label, done, total }| match total {
             Some(total) => format!("{label} ({done} of {total})"),
             None => label.clone(),
         })
@@ -74,7 +74,7 @@ impl Watch {
 
     pub fn begin(&self, label: &str, total: Option<u64>) {
         self.progress.begin(label, total);
-        self.activity.change(|running| running.push(Running { label: label.into(), done: 0, total }));
+        self.activity.change(|running| running.push(RunningCall { label: label.into(), done: 0, total }));
     }
 
     pub fn advance(&self, steps: u64) {

@@ -16,7 +16,7 @@ use super::files::{self, TEMPORARY, file_name, sealed};
 pub use super::machine::{Build, LIBTORCH, built_as, differences, machine, versions};
 use super::tensor::device_name;
 use super::texts::{self, MODULES};
-pub use super::texts::{Change, Library, Text};
+pub use super::texts::{ChangedText, KeptText, Library};
 use super::{Cx, Digest, Error, Journal, Result, Value};
 
 /// What a run writes besides what its script saves.
@@ -43,7 +43,7 @@ pub struct Record {
     clock: Instant,
     resumed: u64,
     /// What an earlier process had imported.
-    earlier: Vec<Text>,
+    earlier: Vec<KeptText>,
     /// Whether other texts than those may take part.
     may_change: bool,
     changed: Vec<Json>,
@@ -51,7 +51,7 @@ pub struct Record {
     earlier_inputs: Vec<InputSeen>,
     /// Other machines that had a part in it.
     earlier_machines: Vec<Json>,
-    modules: RefCell<Vec<Text>>,
+    modules: RefCell<Vec<KeptText>>,
     /// What this process imported.
     imported: RefCell<BTreeSet<String>>,
     /// What the manifest says beside all that: what the run repeats, and whether it came out the same.
@@ -146,7 +146,7 @@ impl Record {
         script: &Path,
         begun: &Begun,
         text: &str,
-        changes: &[Change],
+        changes: &[ChangedText],
     ) -> Result<Rc<Self>> {
         let resumed = begun.resumed.saturating_add(1);
         let mut earlier = begun.modules.clone();
@@ -170,7 +170,7 @@ impl Record {
         }
         // Their names stay taken.
         let old = |entry: &Json| entry["kept_as"].as_str().map(str::to_string);
-        earlier.extend(changed.iter().filter_map(old).map(|kept_as| Text {
+        earlier.extend(changed.iter().filter_map(old).map(|kept_as| KeptText {
             import: String::new(),
             path: String::new(),
             sha256: String::new(),
@@ -262,7 +262,7 @@ impl Record {
         }
         let first = self.imported.borrow_mut().insert(import.clone());
         let mut modules = self.modules.borrow_mut();
-        let same = |kept: &&Text| kept.import == import && kept.sha256 == sha256;
+        let same = |kept: &&KeptText| kept.import == import && kept.sha256 == sha256;
         if let Some(kept) = modules.iter().find(same) {
             // An earlier process may have lost it to a power cut.
             return if first { self.write(&kept.kept_as, text) } else { Ok(()) };
@@ -275,7 +275,7 @@ impl Record {
             None => texts::kept_as(&import, modules.iter().chain(&self.earlier)),
         };
         self.write(&kept_as, text)?;
-        modules.push(Text { import, path: path.into(), sha256, kept_as });
+        modules.push(KeptText { import, path: path.into(), sha256, kept_as });
         modules.sort_by(|a, b| a.import.cmp(&b.import));
         drop(modules);
         self.manifest(cx)
@@ -513,7 +513,7 @@ impl Record {
             let earlier: Vec<Json> = self.earlier_inputs.iter().filter(new).map(InputSeen::json).collect();
             inputs.extend(earlier);
         }
-        let modules: Vec<Json> = self.modules.borrow().iter().map(Text::json).collect();
+        let modules: Vec<Json> = self.modules.borrow().iter().map(KeptText::json).collect();
         let mut manifest = json!({
             "state": *self.state.borrow(),
             "script": self.script.display().to_string(),

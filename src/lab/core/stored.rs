@@ -46,7 +46,7 @@ pub(super) struct Disk {
 }
 
 /// Where a record is.
-pub(super) struct Place {
+pub(super) struct RecordPlace {
     at: u64,
     length: usize,
     digest: [u8; 16],
@@ -54,7 +54,7 @@ pub(super) struct Place {
 
 impl Disk {
     /// The disk below this folder, which is made, and its records with the keys of their calls.
-    pub(super) fn open(folder: &Path) -> Result<(Self, Vec<(u64, Place)>)> {
+    pub(super) fn open(folder: &Path) -> Result<(Self, Vec<(u64, RecordPlace)>)> {
         let path = folder.join("journal");
         let refused = |e: std::io::Error| Error::file(&path, e).hint("start the run afresh");
         // A link could lead anywhere.
@@ -144,7 +144,7 @@ impl Disk {
     }
 
     /// A record once more, which must still be what it was when the journal was opened.
-    pub(super) fn read(&self, place: &Place) -> Result<Vec<u8>> {
+    pub(super) fn read(&self, place: &RecordPlace) -> Result<Vec<u8>> {
         let (mut file, path) = (self.file.borrow_mut(), self.folder.join("journal"));
         let mut bytes = vec![0; place.length];
         file.seek(SeekFrom::Start(place.at + HEAD as u64))
@@ -206,10 +206,10 @@ fn damaged(path: &Path, at: u64) -> Error {
 }
 
 /// A key and where its record is; where all end; what was lost.
-type Found = (Vec<(u64, Place)>, u64, Option<String>);
+type FoundRecords = (Vec<(u64, RecordPlace)>, u64, Option<String>);
 
 /// The whole records of a journal, where they end, and what a power cut took that stood behind them.
-fn read(file: &mut File, path: &Path) -> Result<Found> {
+fn read(file: &mut File, path: &Path) -> Result<FoundRecords> {
     let refused = |e: std::io::Error| Error::file(path, e);
     let size = file.metadata().map_err(refused)?.len();
     let mut records = Vec::new();
@@ -249,7 +249,7 @@ fn read(file: &mut File, path: &Path) -> Result<Found> {
         if !whole(&mut body)? || digest_of(at, &body) != digest {
             break Some(end);
         }
-        records.push((first_u64(&body), Place { at, length, digest }));
+        records.push((first_u64(&body), RecordPlace { at, length, digest }));
         at = end;
     };
     let Some(end) = bad else { return Ok((records, at, None)) };

@@ -16,7 +16,7 @@ const LONGEST: u64 = 64 << 20;
 
 /// A text that a run keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text {
+pub struct KeptText {
     /// As seen from the script: `part.rhai`, `../common/nets.rhai`, `std/zoo`.
     pub import: String,
     /// Where it was read.
@@ -27,7 +27,7 @@ pub struct Text {
 }
 
 /// Something that is not what it was when the run was begun.
-pub struct Change {
+pub struct ChangedText {
     /// `script.rhai`, an import, or viva itself.
     pub what: String,
     pub was: String,
@@ -36,7 +36,7 @@ pub struct Change {
     pub kept_as: Option<String>,
 }
 
-impl Text {
+impl KeptText {
     pub(super) fn json(&self) -> Json {
         json!({ "import": self.import, "path": self.path, "sha256": self.sha256, "kept_as": self.kept_as })
     }
@@ -74,7 +74,7 @@ pub(super) fn import_name(script: &Path, name: &str) -> String {
 }
 
 /// A file name for an import that none of these texts has.
-pub(super) fn kept_as<'a>(import: &str, taken: impl Iterator<Item = &'a Text> + Clone) -> String {
+pub(super) fn kept_as<'a>(import: &str, taken: impl Iterator<Item = &'a KeptText> + Clone) -> String {
     let stem = import.strip_suffix(".rhai").unwrap_or(import).trim_start_matches(['.', '/']);
     let stem = file_name(stem);
     let mut file = format!("{MODULES}/{stem}.rhai");
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn kept_names_are_safe_and_apart() {
-        let text = |kept_as: &str| Text {
+        let text = |kept_as: &str| KeptText {
             import: String::new(),
             path: String::new(),
             sha256: String::new(),
@@ -127,8 +127,8 @@ mod tests {
         assert_eq!(kept_as("std/zoo", [].iter()), "modules/std_zoo.rhai");
         assert_eq!(kept_as("lib/a.rhai", [text("modules/LIB_A.rhai")].iter()), "modules/lib_a-2.rhai");
         for bad in ["/etc/passwd", "modules/../../x", "script.rhai", "modules/a/b", ""] {
-            assert_eq!(Text::from_json(&text(bad).json()), None, "{bad}");
+            assert_eq!(KeptText::from_json(&text(bad).json()), None, "{bad}");
         }
-        assert!(Text::from_json(&text("modules/a.rhai").json()).is_some());
+        assert!(KeptText::from_json(&text("modules/a.rhai").json()).is_some());
     }
 }

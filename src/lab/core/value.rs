@@ -9,11 +9,11 @@ use serde_json::json;
 
 use super::{Cx, Digest, Error, Result, Table, Tensor, number};
 
-type Function = dyn Fn(&[Value]) -> Result<Value>;
+type CallbackFn = dyn Fn(&[Value]) -> Result<Value>;
 
 /// A function of the caller's, such as a script's closure.
 #[derive(Clone)]
-pub struct Callback(Rc<Function>);
+pub struct Callback(Rc<CallbackFn>);
 
 impl Callback {
     pub fn new(call: impl Fn(&[Value]) -> Result<Value> + 'static) -> Self {

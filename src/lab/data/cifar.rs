@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::memory::{Memory, Pixels, Raw, check_held, numbered_classes};
+use super::memory::{Memory, Raw, StoredPixels, check_held, numbered_classes};
 use crate::core::{Budget, Cx, Digest, Error, Result};
 
 const CLASSES: [&str; 10] = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"];
@@ -83,7 +83,7 @@ pub(super) fn read(cx: &Cx, paths: &[PathBuf]) -> Result<Raw> {
         }
     }
     let digest = Digest::of_parts(&digests.iter().map(|d| &d.0[..]).collect::<Vec<_>>());
-    let images = Memory::new(Pixels::Bytes(pixels), [3, 32, 32]);
+    let images = Memory::new(StoredPixels::Bytes(pixels), [3, 32, 32]);
     Ok(Raw { images, labels, classes: Some(classes), digest })
 }
 

@@ -33,20 +33,20 @@ const LARGEST: u64 = 16 << 30;
 
 /// What tells a file from others, and from itself as it was.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Seen {
+struct FileStamp {
     inode: [u64; 2],
     state: [u64; 3],
 }
 
 #[derive(Clone, Copy)]
-struct Known {
+struct HashedFile {
     state: [u64; 3],
     hashed: u64,
     digest: Digest,
 }
 
 /// Digests by device and inode.
-type List = HashMap<[u64; 2], Known>;
+type List = HashMap<[u64; 2], HashedFile>;
 
 /// The digests of pictures, each of which is whole, and when the oldest of them was taken, in seconds since 1970.
 pub(super) fn digests(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<(Vec<Digest>, u64)> {
@@ -83,7 +83,7 @@ pub(super) fn digests(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<(Vec<Di
 }
 
 /// A file's digest, when it was taken, and what is to be kept of it, if that is new.
-type Looked = (Digest, u64, Option<([u64; 2], Known)>);
+type Looked = (Digest, u64, Option<([u64; 2], HashedFile)>);
 
 fn look(path: &Path, known: &List, now: SystemTime) -> Result<Looked> {
     let stat = || std::fs::metadata(path).map_err(|e| Error::file(path, e));
@@ -101,12 +101,12 @@ fn look(path: &Path, known: &List, now: SystemTime) -> Result<Looked> {
     let bytes = picture::bytes(path)?;
     picture::check_whole(path, &bytes)?;
     let (digest, hashed) = (Digest::of(&bytes), seconds(now));
-    let settled = |seen: &Seen| {
+    let settled = |seen: &FileStamp| {
         let latest = Duration::from_nanos(seen.state[1].max(seen.state[2]));
         now.checked_sub(UNSETTLED).is_some_and(|then| SystemTime::UNIX_EPOCH + latest < then)
     };
     let same = before.filter(|_| stat().is_ok_and(|after| self::seen(&after) == before)).filter(settled);
-    Ok((digest, hashed, same.map(|seen| (seen.inode, Known { state: seen.state, hashed, digest }))))
+    Ok((digest, hashed, same.map(|seen| (seen.inode, HashedFile { state: seen.state, hashed, digest }))))
 }
 
 fn seconds(time: SystemTime) -> u64 {
@@ -114,17 +114,17 @@ fn seconds(time: SystemTime) -> u64 {
 }
 
 #[cfg(unix)]
-fn seen(found: &std::fs::Metadata) -> Option<Seen> {
+fn seen(found: &std::fs::Metadata) -> Option<FileStamp> {
     use std::os::unix::fs::MetadataExt;
     let time = |seconds: i64, nanos: i64| {
         u64::try_from(seconds).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::try_from(nanos).ok()?)
     };
     let (modified, changed) = (time(found.mtime(), found.mtime_nsec())?, time(found.ctime(), found.ctime_nsec())?);
-    Some(Seen { inode: [found.dev(), found.ino()], state: [found.size(), modified, changed] })
+    Some(FileStamp { inode: [found.dev(), found.ino()], state: [found.size(), modified, changed] })
 }
 
 #[cfg(not(unix))]
-fn seen(_found: &std::fs::Metadata) -> Option<Seen> {
+fn seen(_found: &std::fs::Metadata) -> Option<FileStamp> {
     None
 }
 
@@ -155,7 +155,7 @@ fn parse(bytes: &[u8]) -> Option<List> {
         }
         let [device, inode, size, modified, changed, hashed] = words;
         let digest = Digest(bytes[WORDS * 8..].try_into().ok()?);
-        Some(([device, inode], Known { state: [size, modified, changed], hashed, digest }))
+        Some(([device, inode], HashedFile { state: [size, modified, changed], hashed, digest }))
     };
     entries.chunks_exact(ENTRY).map(entry).collect()
 }
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_list_is_read_back_whole_or_not_at_all() {
-        let known = |n: u64| Known { state: [n, n + 1, n + 2], hashed: n + 3, digest: Digest::of(&[n as u8]) };
+        let known = |n: u64| HashedFile { state: [n, n + 1, n + 2], hashed: n + 3, digest: Digest::of(&[n as u8]) };
         let list: List = (0..5).map(|n| ([7, n], known(n))).collect();
         let bytes = bytes_of(&list);
         let read = parse(&bytes).expect("what was written");

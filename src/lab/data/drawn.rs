@@ -7,12 +7,12 @@ use super::latents::Latents;
 use super::memory::from_tensor;
 use crate::core::{Result, Tensor, Value};
 
-struct Drawn {
+struct DrawnImages {
     images: Arc<dyn Source>,
     of: Latents,
 }
 
-impl Source for Drawn {
+impl Source for DrawnImages {
     fn len(&self) -> usize {
         self.images.len()
     }
@@ -37,7 +37,7 @@ impl Source for Drawn {
 /// A data set of images `N x C x H x W` that a generator drew; their labels are those that it was asked for.
 pub fn drawn(images: &Tensor, classes: Vec<String>, of: Latents) -> Result<Dataset> {
     let set = from_tensor(images, of.labels.to_vec(), Some(classes), false)?;
-    Ok(set.with_source(|images| Arc::new(Drawn { images, of })))
+    Ok(set.with_source(|images| Arc::new(DrawnImages { images, of })))
 }
 
 impl Dataset {

@@ -225,7 +225,7 @@ fn copy(from: &mut dyn Read, to: &mut dyn Write) -> std::io::Result<String> {
 }
 
 /// What a set's folder holds.
-pub struct Listing {
+pub struct SetFolder {
     pub set: &'static Set,
     pub folder: PathBuf,
     /// All files are there.
@@ -235,7 +235,7 @@ pub struct Listing {
 }
 
 /// All sets known by name and whether they are here.
-pub fn list(cx: &Cx) -> Result<Vec<Listing>> {
+pub fn list(cx: &Cx) -> Result<Vec<SetFolder>> {
     let mut listings = Vec::new();
     for set in SETS {
         let folder = folder(cx, set)?;
@@ -244,7 +244,7 @@ pub fn list(cx: &Cx) -> Result<Vec<Listing>> {
             None => set.files.iter().all(|remote| folder.join(remote.file).is_file()),
         };
         let verified = present && is_complete(cx, set, &folder)?;
-        listings.push(Listing { set, folder, present, verified });
+        listings.push(SetFolder { set, folder, present, verified });
     }
     Ok(listings)
 }

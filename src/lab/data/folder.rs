@@ -7,7 +7,7 @@ use super::listing::list;
 use super::memory::byte_to_float;
 use super::numbering::Classes;
 use super::resample::resize;
-use super::window::{View, Window, resized_side};
+use super::window::{PixelWindow, View, resized_side};
 use super::{Dataset, Source, contents, picture};
 use crate::core::{Cx, Digest, Error, Result};
 
@@ -57,13 +57,13 @@ fn digest(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<Digest> {
 }
 
 /// Crop and margin, where there is a crop.
-type Canvas = Option<(usize, usize)>;
+type CropAndMargin = Option<(usize, usize)>;
 
 /// The canvas, and `[H, W]` of what will be read. The headers of all files are read where their sizes decide.
-fn sides(cx: &Cx, root: &Path, files: &[PathBuf], view: &View) -> Result<(Canvas, [usize; 2])> {
+fn sides(cx: &Cx, root: &Path, files: &[PathBuf], view: &View) -> Result<(CropAndMargin, [usize; 2])> {
     if let (Some(side), Some(_)) = (view.resize, view.crop.or(view.margin)) {
         let canvas = view.canvas(side)?;
-        let whole = Window::centred(side, side, canvas);
+        let whole = PixelWindow::centred(side, side, canvas);
         return Ok((canvas, [whole.height, whole.width]));
     }
     let task = cx.progress("reading sizes", Some(files.len() as u64));
@@ -95,7 +95,7 @@ fn sides(cx: &Cx, root: &Path, files: &[PathBuf], view: &View) -> Result<(Canvas
     }
     let canvas = view.canvas(short)?;
     let (height, width) = first.map_or((0, 0), |(_, size)| size);
-    let window = Window::centred(height, width, canvas);
+    let window = PixelWindow::centred(height, width, canvas);
     Ok((canvas, [window.height, window.width]))
 }
 
@@ -125,7 +125,7 @@ impl Source for Folder {
                 self.files[index].display()
             )));
         }
-        let window = Window::centred(height, width, self.canvas);
+        let window = PixelWindow::centred(height, width, self.canvas);
         let plane = h * w;
         for y in 0..h {
             let start = ((window.top + y) * width + window.left) * 3;

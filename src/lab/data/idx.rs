@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::memory::{Memory, Pixels, Raw, check_held};
+use super::memory::{Memory, Raw, StoredPixels, check_held};
 use crate::core::{Budget, Cx, Digest, Error, Result};
 
 /// Unsigned bytes in three dimensions: images.
@@ -36,7 +36,7 @@ pub(super) fn read(cx: &Cx, images: &Path, labels: Option<&Path>) -> Result<Raw>
     }
     let dimensions = format!("{size:?}");
     let digest = Digest::of_parts(&[b"idx", dimensions.as_bytes(), &bytes, &label_bytes]);
-    let images = Memory::new(Pixels::Bytes(bytes), [1, size[1], size[2]]);
+    let images = Memory::new(StoredPixels::Bytes(bytes), [1, size[1], size[2]]);
     Ok(Raw { images, labels: label_bytes.into_iter().map(i64::from).collect(), classes: None, digest })
 }
 

@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 
 use super::memory::{Raw, numbered_classes};
 use super::numbering::Classes;
-use super::window::{View, Window};
+use super::window::{PixelWindow, View};
 use super::{Dataset, cifar, fetch, folder, idx, layout, mat, npz};
 use crate::core::{Cx, Digest, Error, Result, nearest, random};
 
@@ -131,7 +131,7 @@ fn from_raw(cx: &Cx, name: &str, raw: Raw, how: &Load) -> Result<Dataset> {
     };
     let (height, width) = images.side();
     let canvas = how.view.canvas(height.min(width)).map_err(|e| e.during(name))?;
-    let images = images.seen_through(Window::centred(height, width, canvas));
+    let images = images.seen_through(PixelWindow::centred(height, width, canvas));
     let classes = match how.classes.names(cx).map_err(|e| e.during(name))?.or(raw.classes) {
         Some(classes) => classes,
         None => numbered_classes(&raw.labels).map_err(|e| e.during(name))?,

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use flate2::bufread::ZlibDecoder;
 
-use super::memory::{Memory, Pixels, Raw, check_held, numbered_classes};
+use super::memory::{Memory, Raw, StoredPixels, check_held, numbered_classes};
 use crate::core::{Budget, Cx, Digest, Error, Result};
 
 const HEADER: u64 = 128;
@@ -37,7 +37,7 @@ pub(super) fn read(cx: &Cx, path: &Path) -> Result<Raw> {
     let labels = digits(&labels).map_err(at)?;
     let of_labels: Vec<u8> = labels.iter().map(|&label| label as u8).collect();
     let digest = Digest::of_parts(&[b"mat", format!("{:?}", images.shape).as_bytes(), &images.pixels, &of_labels]);
-    let images = Memory::new(Pixels::Bytes(images.pixels), [c, h, w]);
+    let images = Memory::new(StoredPixels::Bytes(images.pixels), [c, h, w]);
     Ok(Raw { images, labels, classes: Some(numbered_classes(&[9])?), digest })
 }
 
@@ -54,7 +54,7 @@ fn digits(labels: &[f64]) -> Result<Vec<i64>> {
     labels.iter().enumerate().map(digit).collect()
 }
 
-struct Images {
+struct MatImages {
     /// `[H, W, C, N]`
     shape: [usize; 4],
     /// N x C x H x W
@@ -75,16 +75,16 @@ fn damaged(what: impl std::fmt::Display) -> Error {
     Error::data(format!("a damaged MATLAB file: {what}"))
 }
 
-fn variables(cx: &Cx, path: &Path, budget: &Budget) -> Result<(Images, Vec<f64>)> {
+fn variables(cx: &Cx, path: &Path, budget: &Budget) -> Result<(MatImages, Vec<f64>)> {
     let file = File::open(path).map_err(truncated)?;
     let size = file.metadata().map_err(truncated)?.len();
     let mut file = BufReader::with_capacity(1 << 16, file);
     let big = header(&mut file)?;
-    let mut found = Found { cx, budget, images: None, labels: None, others: Vec::new() };
+    let mut found = MatContents { cx, budget, images: None, labels: None, others: Vec::new() };
     let mut at = HEADER;
     while at < size {
         cx.check()?;
-        let mut element = Reader { inner: &mut file, big };
+        let mut element = MatReader { inner: &mut file, big };
         let (kind, length) = (element.word()?, u64::from(element.word()?));
         at += 8;
         if length > size - at.min(size) {
@@ -94,9 +94,9 @@ fn variables(cx: &Cx, path: &Path, budget: &Budget) -> Result<(Images, Vec<f64>)
         match kind {
             COMPRESSED => {
                 let mut unpacked = ZlibDecoder::new(&mut body);
-                let mut inner = Reader { inner: &mut unpacked, big };
+                let mut inner = MatReader { inner: &mut unpacked, big };
                 let (kind, claimed) = (inner.word()?, u64::from(inner.word()?));
-                if kind == MATRIX && found.variable(&mut Reader { inner: (&mut unpacked).take(claimed), big })? {
+                if kind == MATRIX && found.variable(&mut MatReader { inner: (&mut unpacked).take(claimed), big })? {
                     // The last bytes hold a checksum, which reading to the end compares.
                     let left = std::io::copy(&mut (&mut unpacked).take(16), &mut std::io::sink()).map_err(truncated)?;
                     if left > 8 {
@@ -104,7 +104,7 @@ fn variables(cx: &Cx, path: &Path, budget: &Budget) -> Result<(Images, Vec<f64>)
                     }
                 }
             }
-            MATRIX => drop(found.variable(&mut Reader { inner: &mut body, big })?),
+            MATRIX => drop(found.variable(&mut MatReader { inner: &mut body, big })?),
             // Other kinds may stand beside variables; what has no kind is no element.
             1..=18 => {}
             _ => return Err(damaged(format!("an element of the unknown kind {kind}"))),
@@ -155,7 +155,7 @@ fn header(file: &mut impl BufRead) -> Result<bool> {
 }
 
 /// Numbers and elements one after the other.
-struct Reader<R> {
+struct MatReader<R> {
     inner: R,
     big: bool,
 }
@@ -167,7 +167,7 @@ struct Head {
     padding: u64,
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> MatReader<R> {
     fn word(&mut self) -> Result<u32> {
         let mut bytes = [0u8; 4];
         self.inner.read_exact(&mut bytes).map_err(truncated)?;
@@ -207,18 +207,18 @@ impl<R: Read> Reader<R> {
 }
 
 /// What was found so far.
-struct Found<'a> {
+struct MatContents<'a> {
     cx: &'a Cx,
     budget: &'a Budget<'a>,
-    images: Option<Images>,
+    images: Option<MatImages>,
     labels: Option<Vec<f64>>,
     /// Names and shapes of all other variables.
     others: Vec<String>,
 }
 
-impl Found<'_> {
+impl MatContents<'_> {
     /// Reads a variable if it is one that is wanted, and says whether it was.
-    fn variable<R: Read>(&mut self, reader: &mut Reader<R>) -> Result<bool> {
+    fn variable<R: Read>(&mut self, reader: &mut MatReader<R>) -> Result<bool> {
         let flags = reader.small(UINT32, "flags")?;
         let flags = reader.words(&flags).first().copied().ok_or_else(|| damaged("a variable without flags"))?;
         let shape = reader.small(INT32, "sizes")?;
@@ -280,7 +280,7 @@ impl Found<'_> {
     }
 
     /// MATLAB's first index runs fastest: every image lies in one piece, its planes column by column.
-    fn images(&self, reader: &mut impl Read, shape: &[usize], count: u64) -> Result<Images> {
+    fn images(&self, reader: &mut impl Read, shape: &[usize], count: u64) -> Result<MatImages> {
         let shape = match *shape {
             [h, w, c @ (1 | 3), n] => [h, w, c, n],
             // A last size of 1 is left out.
@@ -315,7 +315,7 @@ impl Found<'_> {
             }
             task.advance(1);
         }
-        Ok(Images { shape, pixels })
+        Ok(MatImages { shape, pixels })
     }
 }
 

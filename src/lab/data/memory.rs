@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::resample::{Filter, Sample, resize};
-use super::window::Window;
+use super::resample::{Filter, PixelValue, resize};
+use super::window::PixelWindow;
 use super::{Dataset, Edge, Source};
 use crate::core::{Digest, Error, Result, Tensor};
 
 /// Pixels of many images, one after the other, each `C x H x W`.
-pub(super) enum Pixels {
+pub(super) enum StoredPixels {
     /// 0 to 255 stand for [0, 1].
     Bytes(Vec<u8>),
     /// In [0, 1].
@@ -30,19 +30,19 @@ pub(super) fn check_held(bytes: u64) -> Result<()> {
 
 /// Images of one shape in memory, of which a window is read.
 pub(super) struct Memory {
-    pixels: Pixels,
+    pixels: StoredPixels,
     /// `[C, H, W]` as stored.
     stored: [usize; 3],
-    window: Window,
+    window: PixelWindow,
 }
 
 impl Memory {
     /// Images of `stored` shape, all of them seen. The pixels are of whole images and in range.
-    pub(super) fn new(pixels: Pixels, stored: [usize; 3]) -> Self {
-        Self { pixels, stored, window: Window::whole(stored[1], stored[2]) }
+    pub(super) fn new(pixels: StoredPixels, stored: [usize; 3]) -> Self {
+        Self { pixels, stored, window: PixelWindow::whole(stored[1], stored[2]) }
     }
 
-    pub(super) fn seen_through(mut self, window: Window) -> Self {
+    pub(super) fn seen_through(mut self, window: PixelWindow) -> Self {
         self.window = window;
         self
     }
@@ -58,19 +58,19 @@ impl Memory {
         if (new_h, new_w) == (h, w) {
             return self;
         }
-        fn all<S: Sample>(planes: Vec<S>, from: [usize; 2], to: [usize; 2], filter: Filter) -> Vec<S> {
+        fn all<S: PixelValue>(planes: Vec<S>, from: [usize; 2], to: [usize; 2], filter: Filter) -> Vec<S> {
             planes
                 .chunks(from[0] * from[1])
                 .flat_map(|plane| resize::<S, 1>(plane.to_vec(), from, to, filter))
                 .collect()
         }
         let pixels = match self.pixels {
-            Pixels::Bytes(bytes) => Pixels::Bytes(all(bytes, [h, w], [new_h, new_w], filter)),
-            Pixels::Floats(floats) => {
+            StoredPixels::Bytes(bytes) => StoredPixels::Bytes(all(bytes, [h, w], [new_h, new_w], filter)),
+            StoredPixels::Floats(floats) => {
                 let mut floats = all(floats, [h, w], [new_h, new_w], filter);
                 // The cubic filter overshoots at edges.
                 floats.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
-                Pixels::Floats(floats)
+                StoredPixels::Floats(floats)
             }
         };
         Self::new(pixels, [c, new_h, new_w])
@@ -81,8 +81,8 @@ impl Source for Memory {
     fn len(&self) -> usize {
         let each = self.stored.iter().product::<usize>().max(1);
         match &self.pixels {
-            Pixels::Bytes(bytes) => bytes.len() / each,
-            Pixels::Floats(floats) => floats.len() / each,
+            StoredPixels::Bytes(bytes) => bytes.len() / each,
+            StoredPixels::Floats(floats) => floats.len() / each,
         }
     }
 
@@ -94,8 +94,8 @@ impl Source for Memory {
         let each = self.stored.iter().product::<usize>();
         let image = index * each..(index + 1) * each;
         match &self.pixels {
-            Pixels::Bytes(bytes) => self.window.copy(&bytes[image], self.stored, pixels, byte_to_float),
-            Pixels::Floats(floats) => self.window.copy(&floats[image], self.stored, pixels, |x| x),
+            StoredPixels::Bytes(bytes) => self.window.copy(&bytes[image], self.stored, pixels, byte_to_float),
+            StoredPixels::Floats(floats) => self.window.copy(&floats[image], self.stored, pixels, |x| x),
         }
         Ok(())
     }
@@ -173,14 +173,14 @@ pub fn from_tensor(
     let classes = classes.map_or_else(|| numbered_classes(&labels), Ok)?;
     let flat = images.f_to_device(tch::Device::Cpu)?.f_reshape([-1])?;
     let pixels = match flat.kind() {
-        tch::Kind::Uint8 => Pixels::Bytes(Vec::<u8>::try_from(&flat)?),
+        tch::Kind::Uint8 => StoredPixels::Bytes(Vec::<u8>::try_from(&flat)?),
         tch::Kind::Float | tch::Kind::Double | tch::Kind::Half | tch::Kind::BFloat16 => {
             let mut floats = Vec::<f32>::try_from(&flat.f_to_kind(tch::Kind::Float)?)?;
             match any_range {
                 true => check_finite(&floats, c * h * w)?,
                 false => check_floats(&mut floats, c * h * w)?,
             }
-            Pixels::Floats(floats)
+            StoredPixels::Floats(floats)
         }
         kind => return Err(Error::data(format!("images must be float in [0, 1] or uint8, got {kind:?}"))),
     };

@@ -42,7 +42,7 @@ pub use latents::Latents;
 pub use load::{Load, load, source};
 pub use look::Look;
 pub use memory::from_tensor;
-pub use nearest::{NORMS, Nearest, nearest};
+pub use nearest::{NORMS, NearestImages, nearest};
 pub use noise::Noise;
 pub use numbering::Classes;
 pub use objects::{Objects, built_objects, read_objects};

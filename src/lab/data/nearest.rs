@@ -11,7 +11,7 @@ pub const NORMS: [&str; 4] = ["l0", "l1", "l2", "linf"];
 
 /// Of one norm: for every image the smallest distance, and the row of the image that is so near.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Nearest {
+pub struct NearestImages {
     pub distance: Vec<f64>,
     pub row: Vec<usize>,
 }
@@ -21,12 +21,12 @@ const AT_ONCE: usize = 256;
 
 /// The nearest images of `among`, in each of [`NORMS`], to every image of `images`; the first of equally near ones. l0 counts values that
 /// differ by more than 1/510. Memory is bounded by a batch of either.
-pub fn nearest(cx: &Cx, images: &Dataset, among: &Dataset) -> Result<[Nearest; 4]> {
+pub fn nearest(cx: &Cx, images: &Dataset, among: &Dataset) -> Result<[NearestImages; 4]> {
     if images.shape() != among.shape() {
         let [a, b] = [images, among].map(|set| set.shape().map(|side| side.to_string()).join(" x "));
         return Err(Error::data(format!("{} has images of {a}, {} of {b}", images.name, among.name)));
     }
-    let mut all: [Nearest; 4] = std::array::from_fn(|_| Nearest::default());
+    let mut all: [NearestImages; 4] = std::array::from_fn(|_| NearestImages::default());
     let task = cx.progress("measuring distances", Some(images.len() as u64 * among.len() as u64));
     let size = images.shape().iter().product::<usize>() as i64;
     let batch = (1 << 20) / size.max(1) as usize + 1;
@@ -40,8 +40,8 @@ pub fn nearest(cx: &Cx, images: &Dataset, among: &Dataset) -> Result<[Nearest; 4
         let of = of?;
         let flat = images.centre(&of.canvases)?.f_reshape([-1, size])?;
         let n = of.rows.len();
-        let mut best: [Nearest; 4] =
-            std::array::from_fn(|_| Nearest { distance: vec![f64::INFINITY; n], row: vec![0; n] });
+        let mut best: [NearestImages; 4] =
+            std::array::from_fn(|_| NearestImages { distance: vec![f64::INFINITY; n], row: vec![0; n] });
         for part in among.stream(cx, batch) {
             let part = part?;
             let others = among.centre(&part.canvases)?.f_reshape([-1, size])?;
@@ -80,8 +80,8 @@ fn distances(change: &Tensor) -> Result<[Tensor; 4]> {
 }
 
 /// As the journal keeps it: every norm's distances and then its rows.
-fn record(of: &[Nearest; 4]) -> Vec<u8> {
-    let bytes = |of: &Nearest| {
+fn record(of: &[NearestImages; 4]) -> Vec<u8> {
+    let bytes = |of: &NearestImages| {
         let distances = of.distance.iter().flat_map(|distance| distance.to_le_bytes());
         distances.chain(of.row.iter().flat_map(|&row| (row as u64).to_le_bytes())).collect::<Vec<u8>>()
     };
@@ -89,7 +89,7 @@ fn record(of: &[Nearest; 4]) -> Vec<u8> {
 }
 
 /// Adds what `record` wrote.
-fn replay(all: &mut [Nearest; 4], bytes: &[u8]) -> Option<()> {
+fn replay(all: &mut [NearestImages; 4], bytes: &[u8]) -> Option<()> {
     let (words, []) = bytes.as_chunks::<8>() else { return None };
     let n = words.len() / 8;
     if n == 0 || n * 8 != words.len() {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use npyz::{DType, Endianness, NpyFile, Order, TypeChar, TypeStr};
 
-use super::memory::{Memory, Pixels, Raw, check_floats, check_held, image_shape};
+use super::memory::{Memory, Raw, StoredPixels, check_floats, check_held, image_shape};
 use crate::core::{Budget, Cx, Digest, Error, Packed, Result};
 
 /// Bytes of an array's header, at most, and how deep its brackets may be: its parser needs the stack.
@@ -47,12 +47,12 @@ fn read_checked(cx: &Cx, path: &Path) -> Result<Raw> {
     let labels = integers(&labels)
         .ok_or_else(|| Error::file(path, format!("`labels` must be integers, got {}", labels.kind)))?;
     let pixels = match (images.kind.type_char(), images.kind.size_field()) {
-        (TypeChar::Uint, 1) => Pixels::Bytes(images.bytes),
+        (TypeChar::Uint, 1) => StoredPixels::Bytes(images.bytes),
         (TypeChar::Float, 4 | 8) => {
             budget.items::<f32>(n * c * h * w, "`images`")?;
             let mut floats = floats(&images);
             check_floats(&mut floats, c * h * w).map_err(|e| e.during(&path.display().to_string()))?;
-            Pixels::Floats(floats)
+            StoredPixels::Floats(floats)
         }
         _ => {
             return Err(Error::file(path, format!("`images` must be uint8, float32 or float64, got {}", images.kind))

@@ -37,9 +37,9 @@ impl Objects for Built {
 const OWN: u64 = 0x6f62_6a65_6374_7321;
 
 /// Objects that were read from files.
-struct Held(Vec<Arc<Mesh>>);
+struct FileObjects(Vec<Arc<Mesh>>);
 
-impl Objects for Held {
+impl Objects for FileObjects {
     fn count(&self) -> usize {
         self.0.len()
     }
@@ -175,7 +175,7 @@ pub fn read_objects(cx: &Cx, path: &Path, size: usize) -> Result<Dataset> {
     let parts: Vec<&[u8]> = digests.iter().map(|digest| &digest.0[..]).collect();
     let digest = Digest::of_parts(&[&Digest::of_parts(&parts).0, format!("objects 1 {size}").as_bytes()]);
     let name = path.file_name().map_or_else(|| "objects".into(), |name| name.to_string_lossy().into_owned());
-    let source = Canonical { objects: Arc::new(Held(objects)), size };
+    let source = Canonical { objects: Arc::new(FileObjects(objects)), size };
     Dataset::new(name, Arc::new(source), labels, classes, Edge::None, digest)
 }
 

@@ -66,7 +66,7 @@ fn taps(filter: Filter, from: usize, to: usize) -> Vec<Taps<f64>> {
 }
 
 /// Pixel values that can be weighed and rounded.
-pub(super) trait Sample: Copy + Default {
+pub(super) trait PixelValue: Copy + Default {
     type Weight: Copy;
     type Sum: Copy;
     const NOTHING: Self::Sum;
@@ -78,7 +78,7 @@ pub(super) trait Sample: Copy + Default {
 /// Binary places of the weights of bytes: 8 for the value and 2 for sums beyond it are left of 32.
 const PLACES: u32 = 32 - 8 - 2;
 
-impl Sample for u8 {
+impl PixelValue for u8 {
     type Weight = i32;
     type Sum = i32;
     const NOTHING: i32 = 1 << (PLACES - 1);
@@ -97,7 +97,7 @@ impl Sample for u8 {
     }
 }
 
-impl Sample for f32 {
+impl PixelValue for f32 {
     type Weight = f64;
     type Sum = f64;
     const NOTHING: f64 = 0.0;
@@ -115,13 +115,13 @@ impl Sample for f32 {
     }
 }
 
-fn weights<S: Sample>(filter: Filter, from: usize, to: usize) -> Vec<Taps<S::Weight>> {
+fn weights<S: PixelValue>(filter: Filter, from: usize, to: usize) -> Vec<Taps<S::Weight>> {
     let convert = |of: Taps<f64>| Taps { first: of.first, weights: of.weights.into_iter().map(S::weight).collect() };
     taps(filter, from, to).into_iter().map(convert).collect()
 }
 
 /// One image of `C` values per pixel, row by row, from `[height, width]` to another size.
-pub(super) fn resize<S: Sample, const C: usize>(
+pub(super) fn resize<S: PixelValue, const C: usize>(
     pixels: Vec<S>,
     [h, w]: [usize; 2],
     [new_h, new_w]: [usize; 2],
@@ -131,7 +131,7 @@ pub(super) fn resize<S: Sample, const C: usize>(
     if new_h == h { across } else { down_columns(&across, C * new_w, h, new_h, filter) }
 }
 
-fn along_rows<S: Sample, const C: usize>(pixels: &[S], w: usize, new_w: usize, filter: Filter) -> Vec<S> {
+fn along_rows<S: PixelValue, const C: usize>(pixels: &[S], w: usize, new_w: usize, filter: Filter) -> Vec<S> {
     let taps = weights::<S>(filter, w, new_w);
     let mut out = Vec::with_capacity(pixels.len() / w * new_w);
     for row in pixels.chunks_exact(C * w) {
@@ -149,7 +149,7 @@ fn along_rows<S: Sample, const C: usize>(pixels: &[S], w: usize, new_w: usize, f
     out
 }
 
-fn down_columns<S: Sample>(pixels: &[S], width: usize, h: usize, new_h: usize, filter: Filter) -> Vec<S> {
+fn down_columns<S: PixelValue>(pixels: &[S], width: usize, h: usize, new_h: usize, filter: Filter) -> Vec<S> {
     let mut out = Vec::with_capacity(width * new_h);
     let mut sums = vec![S::NOTHING; width];
     for tap in weights::<S>(filter, h, new_h) {

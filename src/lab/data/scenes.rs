@@ -59,13 +59,15 @@ impl Scenes {
             .with_caution("turn", "a scene with its ground to the side or above is never drawn"))
     }
 
-    fn start(&self, index: usize) -> Start {
+    fn start(&self, index: usize) -> SceneStart {
         let place = 4 * index as u64 + self.split as u64;
         // Apart from the glyphs of the same seed.
         let mut numbers = random(self.seed ^ OWN, place);
         let drawn = Attributes::draw(&mut numbers);
         let (telling, of) = match self.shown {
-            Shown::All => return Start { numbers, attributes: drawn, label: drawn.shape, mirrored: None, pole: None },
+            Shown::All => {
+                return SceneStart { numbers, attributes: drawn, label: drawn.shape, mirrored: None, pole: None };
+            }
             Shown::Biased(telling) | Shown::Against(telling) => (telling, Some(telling.pair)),
             Shown::Poles(telling) => (telling, None),
         };
@@ -81,12 +83,12 @@ impl Scenes {
         let attributes = telling.turned(drawn, pole, &mut choices);
         // What is mirrored later is to show the pole then.
         let attributes = if mirrored { attributes.mirrored() } else { attributes };
-        Start { numbers, attributes, label, mirrored: Some(mirrored), pole: Some(telling.poles[pole]) }
+        SceneStart { numbers, attributes, label, mirrored: Some(mirrored), pole: Some(telling.poles[pole]) }
     }
 
     /// All but the pixels of image `index`: the scene, and whether it is mirrored.
     fn scene(&self, index: usize) -> (Pcg64Mcg, Scene, bool) {
-        let Start { mut numbers, attributes, mirrored, .. } = self.start(index);
+        let SceneStart { mut numbers, attributes, mirrored, .. } = self.start(index);
         let scene = Scene::new(attributes, &mut numbers);
         let coin = numbers.gen_bool(0.5);
         (numbers, scene, mirrored.unwrap_or(coin))
@@ -117,7 +119,7 @@ impl Scenes {
 }
 
 /// What is known of an image before its pixels.
-struct Start {
+struct SceneStart {
     /// The random numbers after its attributes.
     numbers: Pcg64Mcg,
     /// As drawn before the mirror.

@@ -28,31 +28,31 @@ pub struct Batch {
 pub struct Stream<'a> {
     set: &'a Dataset,
     device: Device,
-    work: Arc<Work>,
+    work: Arc<SharedWork>,
     next: usize,
     workers: Vec<JoinHandle<()>>,
 }
 
 /// What the consumer and the workers share.
-struct Work {
+struct SharedWork {
     order: Vec<usize>,
     batch: usize,
     /// Pieces that may be read and not yet consumed.
     ahead: usize,
     stop: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<StreamState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct StreamState {
     /// The next piece that a worker takes.
     taken: usize,
     consumed: usize,
     ready: HashMap<usize, Result<Vec<f32>>>,
 }
 
-impl Work {
+impl SharedWork {
     fn pieces_per_batch(&self) -> usize {
         self.batch.div_ceil(PIECE)
     }
@@ -74,11 +74,11 @@ impl Work {
     }
 
     /// A worker can't poison the state: it holds the lock for bookkeeping alone.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, StreamState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, state: MutexGuard<'a, StreamState>) -> MutexGuard<'a, StreamState> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -114,7 +114,7 @@ impl Dataset {
     /// Batches of these rows in this order. Memory is bounded: see the head of this file. Ends after the first error.
     pub fn stream_of(&self, cx: &Cx, order: Vec<usize>, batch: usize) -> Stream<'_> {
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(order.len().div_ceil(PIECE));
-        let mut work = Work {
+        let mut work = SharedWork {
             order,
             batch: batch.max(1),
             ahead: 0,

@@ -5,16 +5,16 @@ use std::f32::consts::TAU;
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
-type Point = [f32; 2];
+type StrokePoint = [f32; 2];
 
 /// A line through control points `[x, y]`: x to the right, y down, height 1 about the middle.
 enum Stroke {
     /// Straight from point to point.
-    Sharp(&'static [Point]),
+    Sharp(&'static [StrokePoint]),
     /// A Catmull-Rom spline through the points.
-    Smooth(&'static [Point]),
+    Smooth(&'static [StrokePoint]),
     /// A spline that comes back to its start.
-    Closed(&'static [Point]),
+    Closed(&'static [StrokePoint]),
 }
 
 use Stroke::{Closed, Sharp, Smooth};
@@ -152,12 +152,12 @@ const DIGITS: [&[&[Stroke]]; 10] = [
 /// turn is at most 11 degrees, so a 6 is never a 9.
 struct Pose {
     matrix: [f32; 4],
-    middle: Point,
+    middle: StrokePoint,
     bend: [[f32; 3]; 2],
 }
 
 impl Pose {
-    fn random(middle: Point, size: f32, numbers: &mut Pcg64Mcg) -> (Self, f32) {
+    fn random(middle: StrokePoint, size: f32, numbers: &mut Pcg64Mcg) -> (Self, f32) {
         let height = size * numbers.gen_range(0.56..0.72f32);
         let (sin, cos) = numbers.gen_range(-0.19..0.19f32).sin_cos();
         let slant = numbers.gen_range(-0.22..0.22f32);
@@ -172,7 +172,7 @@ impl Pose {
     }
 
     /// Strokes that meet still meet: the bend depends on the place alone.
-    fn place(&self, [x, y]: Point) -> Point {
+    fn place(&self, [x, y]: StrokePoint) -> StrokePoint {
         let [[a, p, s], [b, q, t]] = self.bend;
         let (x, y) = (x + a * (p * y + s).sin(), y + b * (q * x + t).sin());
         let [m00, m01, m10, m11] = self.matrix;
@@ -184,7 +184,7 @@ impl Pose {
 pub(super) fn draw_strokes(
     coverage: &mut [f32],
     side: usize,
-    middle: Point,
+    middle: StrokePoint,
     size: f32,
     label: usize,
     numbers: &mut Pcg64Mcg,
@@ -193,7 +193,7 @@ pub(super) fn draw_strokes(
     let strokes = ways[numbers.gen_range(0..ways.len())];
     let (pose, height) = Pose::random([middle[1], middle[0]], size, numbers);
     let half = height * numbers.gen_range(0.045..0.08f32);
-    let mut line = |from: Point, to: Point| draw_line(coverage, side, from, to, half);
+    let mut line = |from: StrokePoint, to: StrokePoint| draw_line(coverage, side, from, to, half);
     for stroke in strokes {
         match stroke {
             Sharp(points) => {
@@ -230,7 +230,7 @@ const STEPS: usize = 3;
 const MOST_POINTS: usize = 12;
 
 /// The uniform Catmull-Rom spline between the second and the third of four points.
-fn spline([a, b, c, d]: [Point; 4], t: f32) -> Point {
+fn spline([a, b, c, d]: [StrokePoint; 4], t: f32) -> StrokePoint {
     let along = |k: usize| {
         let slope = c[k] - a[k];
         let square = 2.0 * a[k] - 5.0 * b[k] + 4.0 * c[k] - d[k];
@@ -241,7 +241,7 @@ fn spline([a, b, c, d]: [Point; 4], t: f32) -> Point {
 }
 
 /// Darkens the pixels near a straight line, within its bounding box alone.
-fn draw_line(coverage: &mut [f32], side: usize, from: Point, to: Point, half: f32) {
+fn draw_line(coverage: &mut [f32], side: usize, from: StrokePoint, to: StrokePoint, half: f32) {
     let reach = half + 0.5;
     let span = |a: f32, b: f32| {
         let lo = (a.min(b) - reach - 0.5).ceil().max(0.0) as usize;

@@ -6,7 +6,7 @@ use crate::core::{Error, Result};
 
 /// A window in images, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct PixelWindow {
     pub top: usize,
     pub left: usize,
     pub height: usize,
@@ -70,7 +70,7 @@ impl View {
     }
 }
 
-impl Window {
+impl PixelWindow {
     pub(super) fn whole(height: usize, width: usize) -> Self {
         Self { top: 0, left: 0, height, width }
     }
@@ -120,10 +120,10 @@ mod tests {
     fn the_crop_lies_where_torchvision_puts_it() {
         // torchvision.transforms.functional.center_crop: int(round((side - crop) / 2.0)) -> 58, 2, 2, 0
         for (side, crop, top) in [(341, 224, 58), (27, 24, 2), (29, 24, 2), (25, 24, 0)] {
-            let window = Window::centred(side, side, Some((crop, 0)));
+            let window = PixelWindow::centred(side, side, Some((crop, 0)));
             assert_eq!((window.top, window.height), (top, crop));
             let room = (side - crop) / 2;
-            let canvas = Window::centred(side, side, Some((crop, room)));
+            let canvas = PixelWindow::centred(side, side, Some((crop, room)));
             assert!(canvas.top + canvas.height <= side);
             assert_eq!(canvas.top + room, top);
         }

@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use super::verdict::{Test, fields};
 use crate::core::{Cx, Error, Result, Value, number, random, significant};
 use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
-use crate::maths::betting::{Bets, Outcome, Sides};
+use crate::maths::betting::{Bets, BettingOutcome, Sides};
 use crate::maths::power::Planned;
 
 /// How far beyond its range a value may lie, as a share of the range: tensors hold seven digits.
@@ -93,7 +93,7 @@ impl Test for Pairwise {
 
 /// The paper's test of Section 3.1: whether the intervals around both risks are disjoint.
 #[derive(Debug, Clone, Copy)]
-pub struct Interval {
+pub struct IntervalTest {
     pub m: usize,
     /// R_S and R_g.
     pub error: f64,
@@ -106,7 +106,7 @@ pub struct Interval {
 }
 
 /// Tests whether two means of values in [0, 1] have one expectation.
-pub fn interval_test(losses: &[f64], weighted: &[f64], delta: f64) -> Result<Interval> {
+pub fn interval_test(losses: &[f64], weighted: &[f64], delta: f64) -> Result<IntervalTest> {
     if losses.len() != weighted.len() {
         return Err(Error::argument(format!("{} losses but {} weighted losses", losses.len(), weighted.len()))
             .hint("both have one value per image"));
@@ -123,10 +123,10 @@ pub fn interval_test(losses: &[f64], weighted: &[f64], delta: f64) -> Result<Int
     let difference = weighted_error - error;
     let bound = bernstein(m, variance, delta / 2.0, 1.0) + bernstein(m, weighted_variance, delta / 2.0, 1.0);
     let p = interval_p(m, variance, weighted_variance, difference);
-    Ok(Interval { m, error, weighted_error, delta, bound, p, reject: difference.abs() > bound })
+    Ok(IntervalTest { m, error, weighted_error, delta, bound, p, reject: difference.abs() > bound })
 }
 
-impl Test for Interval {
+impl Test for IntervalTest {
     fn size(&self) -> usize {
         self.m
     }
@@ -167,7 +167,7 @@ pub struct Betting {
     pub difference: f64,
     pub sigma: f64,
     pub bets: Bets,
-    pub outcome: Outcome,
+    pub outcome: BettingOutcome,
     /// From the ladder of levels delta, delta/10, ...
     pub p: f64,
 }

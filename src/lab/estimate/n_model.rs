@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::protocol::{Outcome, Protocol, Seen, members};
+use super::protocol::{Protocol, SeenImages, TestOutcomes, members};
 use super::risk::RiskReport;
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Value, number, significant, wrapped};
 use crate::maths::holm::holm;
@@ -15,7 +15,7 @@ pub struct NModelTest {
     pub reports: Vec<Rc<RiskReport>>,
     /// The mean over models of T_ij, one per image.
     pub t: Vec<f64>,
-    pub tests: Outcome,
+    pub tests: TestOutcomes,
     /// The p-value of each model alone, corrected by Holm for their number.
     pub adjusted: Vec<f64>,
 }
@@ -70,8 +70,8 @@ pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, protocol: Protocol) -
     let losses = mean(&loss);
     let weighted = mean(&|report, i| report.t[i] + loss(report, i));
     let best = mean(&|report, i| if report.t[i] > 0.0 { density.hi } else { 0.0 });
-    let seen = Seen { losses: &losses, weighted: &weighted, t: &t, best: &best, range: (density.lo, density.hi) };
-    let tests = Outcome::of(cx, &seen, protocol, cautions)?;
+    let seen = SeenImages { losses: &losses, weighted: &weighted, t: &t, best: &best, range: (density.lo, density.hi) };
+    let tests = TestOutcomes::of(cx, &seen, protocol, cautions)?;
     let each = reports
         .iter()
         .map(|report| report.tests.p_among(cx, protocol.test, reports.len(), protocol.delta))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::independence::{
-    Betting, Interval, Pairwise, bets, betting_test, interval_test, order, order_seed, pairwise_test,
+    Betting, IntervalTest, Pairwise, bets, betting_test, interval_test, order, order_seed, pairwise_test,
 };
 use super::verdict::{Judged, Power, Test};
 use crate::core::{Cautions, Cx, Digest, Result, Value, number, significant};
@@ -49,10 +49,10 @@ impl Protocol {
 }
 
 /// What the tests say of one sample.
-pub struct Outcome {
+pub struct TestOutcomes {
     pub protocol: Protocol,
     pub pairwise: Judged<Pairwise>,
-    pub interval: Judged<Interval>,
+    pub interval: Judged<IntervalTest>,
     /// On the T_i in the order that `order_seed` fixes.
     pub betting: Judged<Betting>,
     /// Fixed by the run's seed alone, so that no repetition of a call draws another order.
@@ -66,7 +66,7 @@ pub struct Outcome {
 }
 
 /// What was seen of every image.
-pub struct Seen<'a> {
+pub struct SeenImages<'a> {
     pub losses: &'a [f64],
     pub weighted: &'a [f64],
     /// T_i, and what it would be had the image spoken most for overfitting.
@@ -76,8 +76,8 @@ pub struct Seen<'a> {
     pub range: (f64, f64),
 }
 
-impl Outcome {
-    pub fn of(cx: &Cx, seen: &Seen, protocol: Protocol, cautions: Cautions) -> Result<Self> {
+impl TestOutcomes {
+    pub fn of(cx: &Cx, seen: &SeenImages, protocol: Protocol, cautions: Cautions) -> Result<Self> {
         let Protocol { delta, sides, .. } = protocol;
         let (lo, hi) = seen.range;
         let pairwise = pairwise_test(seen.t, hi - lo, delta)?;

@@ -15,7 +15,7 @@ use crate::maths::betting::Bets;
 const PART: i64 = 1 << 21;
 
 /// What a test says of every row, by name.
-type Columns = BTreeMap<String, Value>;
+type TestColumns = BTreeMap<String, Value>;
 
 /// `test` on every row, on all cores that viva may use.
 fn each_row<T: Send>(
@@ -60,7 +60,7 @@ fn truth(b: bool) -> f64 {
 }
 
 /// `pairwise_test` on every row.
-pub fn pairwise_tests(cx: &Cx, samples: &Tensor, range: f64, delta: f64) -> Result<Columns> {
+pub fn pairwise_tests(cx: &Cx, samples: &Tensor, range: f64, delta: f64) -> Result<TestColumns> {
     let rows = each_row(cx, "pairwise tests", samples, |t| pairwise_test(t, range, delta))?;
     Ok(fields([
         ("m", Value::Int(samples.size()[1])),
@@ -73,7 +73,7 @@ pub fn pairwise_tests(cx: &Cx, samples: &Tensor, range: f64, delta: f64) -> Resu
 }
 
 /// `interval_test` on every row of both.
-pub fn interval_tests(cx: &Cx, losses: &Tensor, weighted: &Tensor, delta: f64) -> Result<Columns> {
+pub fn interval_tests(cx: &Cx, losses: &Tensor, weighted: &Tensor, delta: f64) -> Result<TestColumns> {
     if losses.size() != weighted.size() {
         return Err(Error::argument(format!(
             "losses of shape {:?} but weighted losses of shape {:?}",
@@ -98,7 +98,7 @@ pub fn interval_tests(cx: &Cx, losses: &Tensor, weighted: &Tensor, delta: f64) -
 }
 
 /// The betting test on every row. Without `ladder` a p-value is delta or 1.
-pub fn betting_tests(cx: &Cx, samples: &Tensor, bets: Bets, ladder: bool) -> Result<Columns> {
+pub fn betting_tests(cx: &Cx, samples: &Tensor, bets: Bets, ladder: bool) -> Result<TestColumns> {
     // Refining the p-value of one long row takes many passes.
     let stop = cx.stop_flag();
     let go_on = || if stop.load(Ordering::Relaxed) { Err(Error::interrupted()) } else { Ok(()) };

@@ -8,7 +8,7 @@ use rand::seq::index::sample;
 use serde_json::json;
 
 use super::independence::{most_telling, order};
-use super::protocol::{Outcome, Protocol, Seen, Which, members};
+use super::protocol::{Protocol, SeenImages, TestOutcomes, Which, members};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Value, number, random, significant, wrapped};
 use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use crate::search::{Density, Row, Transcript};
@@ -47,7 +47,7 @@ pub struct RiskReport {
     /// R_S', the share that is misclassified where the search left it.
     pub adversarial_error: f64,
     /// What the tests of their difference say.
-    pub tests: Outcome,
+    pub tests: TestOutcomes,
     pub density: Density,
     /// T_i = L(g(x_i)) h_g(g(x_i)) - L(x_i) (Eq. 5), in the order of the transcript.
     pub t: Vec<f64>,
@@ -83,8 +83,8 @@ pub fn report(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol) -> Result
     // What T could have been had the model seen the images, which makes R_S too small and T positive: every adversarial
     // example at its largest weight, no error at less than its full one.
     let best = most_telling(&t, density.hi);
-    let seen = Seen { losses: &losses, weighted: &weighted, t: &t, best: &best, range: (density.lo, density.hi) };
-    let tests = Outcome::of(cx, &seen, protocol, cautions(&transcript, &density))?;
+    let seen = SeenImages { losses: &losses, weighted: &weighted, t: &t, best: &best, range: (density.lo, density.hi) };
+    let tests = TestOutcomes::of(cx, &seen, protocol, cautions(&transcript, &density))?;
     Ok(RiskReport {
         error: Risk::of(losses.iter().copied()),
         weighted: Risk::of(weighted.iter().copied()),

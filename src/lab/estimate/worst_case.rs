@@ -10,7 +10,7 @@ use crate::search::{Row, Transcript};
 
 /// A mean over objects with its interval at 95%.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Interval {
+pub struct MeanInterval {
     pub value: f64,
     pub lo: f64,
     pub hi: f64,
@@ -18,56 +18,56 @@ pub struct Interval {
 
 /// What is known after so many questions to every object.
 #[derive(Debug, Clone, Copy)]
-pub struct Step {
+pub struct CurveStep {
     /// Questions asked so far.
     pub step: usize,
     /// (1/N) sum_i max_{s <= t} l_i^s: E_examiner as the paper's equation has it.
-    pub worst: Interval,
+    pub worst: MeanInterval,
     /// (1/N) sum_i l_i^t: E_examiner as its Algorithm 1 returns it.
-    pub last: Interval,
+    pub last: MeanInterval,
     /// The mean loss of all questions so far.
-    pub mean: Interval,
+    pub mean: MeanInterval,
     /// The share of objects that no question so far made fail.
-    pub accuracy: Interval,
+    pub accuracy: MeanInterval,
     /// The share of objects that the last question did not make fail.
-    pub accuracy_last: Interval,
+    pub accuracy_last: MeanInterval,
     /// The share of all questions so far that did not make their object fail.
-    pub accuracy_mean: Interval,
+    pub accuracy_mean: MeanInterval,
 }
 
 /// What of a step a curve is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measure {
+pub enum StepMeasure {
     Worst,
     Last,
     Mean,
 }
 
-impl Step {
-    pub fn loss(&self, measure: Measure) -> Interval {
+impl CurveStep {
+    pub fn loss(&self, measure: StepMeasure) -> MeanInterval {
         match measure {
-            Measure::Worst => self.worst,
-            Measure::Last => self.last,
-            Measure::Mean => self.mean,
+            StepMeasure::Worst => self.worst,
+            StepMeasure::Last => self.last,
+            StepMeasure::Mean => self.mean,
         }
     }
 
-    pub fn accuracy(&self, measure: Measure) -> Interval {
+    pub fn accuracy(&self, measure: StepMeasure) -> MeanInterval {
         match measure {
-            Measure::Worst => self.accuracy,
-            Measure::Last => self.accuracy_last,
-            Measure::Mean => self.accuracy_mean,
+            StepMeasure::Worst => self.accuracy,
+            StepMeasure::Last => self.accuracy_last,
+            StepMeasure::Mean => self.accuracy_mean,
         }
     }
 }
 
 /// What an examiner found, step by step.
 #[derive(Clone)]
-pub struct Curve {
-    pub steps: Vec<Step>,
+pub struct WorstCaseCurve {
+    pub steps: Vec<CurveStep>,
     pub objects: usize,
     /// What the curve is of first of all: the worst case of an examiner, the mean of uniform sampling.
-    pub measure: Measure,
+    pub measure: StepMeasure,
     /// What the losses are: `lead of the best wrong score` or `cross entropy (nats)`.
     pub loss: &'static str,
     /// Model, data, space, search and objective.
@@ -82,7 +82,7 @@ pub fn fails(row: &Row, predicted: i32) -> bool {
 }
 
 /// The curve of a transcript over factors, up to the number of questions that every object was asked.
-pub fn curve(transcript: &Transcript, measure: Measure) -> Result<Curve> {
+pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseCurve> {
     if transcript.is_empty() {
         return Err(Error::data("a transcript without rows has no curve"));
     }
@@ -92,7 +92,7 @@ pub fn curve(transcript: &Transcript, measure: Measure) -> Result<Curve> {
         return Err(Error::data("a curve is of one examination of every object, these are several")
             .hint("t.group(\"level\") or t.group(\"target\") has one transcript for each"));
     }
-    if measure == Measure::Mean && !transcript.of.search.starts_with("random(") {
+    if measure == StepMeasure::Mean && !transcript.of.search.starts_with("random(") {
         return Err(Error::data(format!(
             "robustness::expected is the mean under uniform sampling, not under {}",
             transcript.of.search
@@ -127,7 +127,7 @@ pub fn curve(transcript: &Transcript, measure: Measure) -> Result<Curve> {
         let means: Vec<f64> = sums.iter().map(|sum| sum / questions).collect();
         let shares: Vec<f64> = right.iter().map(|&right| right as f64 / questions).collect();
         let last: Vec<f64> = asked.iter().map(|asked| f64::from(asked.losses[t])).collect();
-        steps.push(Step {
+        steps.push(CurveStep {
             step: t + 1,
             worst: mean(&most),
             last: mean(&last),
@@ -138,7 +138,7 @@ pub fn curve(transcript: &Transcript, measure: Measure) -> Result<Curve> {
         });
     }
     let of = &transcript.of;
-    Ok(Curve {
+    Ok(WorstCaseCurve {
         steps,
         objects: n,
         measure,
@@ -149,26 +149,26 @@ pub fn curve(transcript: &Transcript, measure: Measure) -> Result<Curve> {
     })
 }
 
-fn share(k: usize, n: usize) -> Interval {
+fn share(k: usize, n: usize) -> MeanInterval {
     let (lo, hi) = wilson(k as u64, n as u64);
-    Interval { value: k as f64 / n as f64, lo, hi }
+    MeanInterval { value: k as f64 / n as f64, lo, hi }
 }
 
-fn within_unit(interval: Interval) -> Interval {
+fn within_unit(interval: MeanInterval) -> MeanInterval {
     // Not a number stays so.
-    Interval { lo: interval.lo.clamp(0.0, 1.0), hi: interval.hi.clamp(0.0, 1.0), ..interval }
+    MeanInterval { lo: interval.lo.clamp(0.0, 1.0), hi: interval.hi.clamp(0.0, 1.0), ..interval }
 }
 
 /// With Student's interval; of one number, none is known.
-fn mean(numbers: &[f64]) -> Interval {
+fn mean(numbers: &[f64]) -> MeanInterval {
     let (value, lo, hi) = student(numbers);
-    Interval { value, lo, hi }
+    MeanInterval { value, lo, hi }
 }
 
 /// What a column is called, and where it is found in a step.
-type Column = (&'static str, fn(&Step) -> Interval);
+type MeasureColumn = (&'static str, fn(&CurveStep) -> MeanInterval);
 
-const MEASURES: [Column; 6] = [
+const MEASURES: [MeasureColumn; 6] = [
     ("worst", |step| step.worst),
     ("last", |step| step.last),
     ("mean", |step| step.mean),
@@ -206,12 +206,12 @@ const FIELDS: [&str; 22] = [
 const TOLD: [&str; 8] =
     ["steps", "accuracy", "accuracy_lo", "accuracy_hi", "accuracy_last", "accuracy_mean", "worst", "last"];
 
-impl Curve {
+impl WorstCaseCurve {
     fn column(&self, name: &str) -> Option<Vec<f64>> {
         if name == "steps" {
             return Some(self.steps.iter().map(|step| step.step as f64).collect());
         }
-        let (base, end): (&str, fn(Interval) -> f64) = match (name.strip_suffix("_lo"), name.strip_suffix("_hi")) {
+        let (base, end): (&str, fn(MeanInterval) -> f64) = match (name.strip_suffix("_lo"), name.strip_suffix("_hi")) {
             (Some(base), _) => (base, |interval| interval.lo),
             (_, Some(base)) => (base, |interval| interval.hi),
             _ => (name, |interval| interval.value),
@@ -230,7 +230,7 @@ impl Curve {
     }
 }
 
-impl Object for Curve {
+impl Object for WorstCaseCurve {
     fn kind(&self) -> &'static str {
         "ExaminerCurve"
     }
@@ -239,7 +239,7 @@ impl Object for Curve {
         let last = &self.steps[self.steps.len() - 1];
         let steps = self.steps.len();
         let what = match self.measure {
-            Measure::Mean => {
+            StepMeasure::Mean => {
                 format!("mean loss {}, accuracy {}", number(last.mean.value), number(last.accuracy_mean.value))
             }
             _ => format!("worst loss {}, accuracy {}", number(last.worst.value), number(last.accuracy.value)),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::json;
 use tch::{Device, Reduction};
 
-use super::See;
+use super::NetworkVisitor;
 use crate::core::{Error, Result, Tensor};
 use crate::model::{Layer, Loaded, Mode, Module, Shape, Supply};
 
@@ -40,7 +40,7 @@ pub trait Judge {
 
     fn has_batch_norm(&self) -> bool;
 
-    fn visit(&self, see: &mut See);
+    fn visit(&self, see: &mut NetworkVisitor);
 
     /// What a file needs to say so that it can be built again.
     fn description(&self) -> Option<serde_json::Value> {
@@ -177,7 +177,7 @@ impl Judge for Split {
         [Some(&self.d0), Some(&self.d1), self.d2.as_ref()].into_iter().flatten().any(|d| d.layers.has_batch_norm())
     }
 
-    fn visit(&self, see: &mut See) {
+    fn visit(&self, see: &mut NetworkVisitor) {
         self.d0.visit(see);
         self.d1.visit(see);
         if let Some(d2) = &self.d2 {

@@ -9,7 +9,7 @@ use tch::CModule;
 use super::discriminator::SplitPlan;
 use super::sequential::Plan;
 use super::zoo::{self, Asked};
-use super::{DISCRIMINATOR, Discriminator, Generator, Judge, Network, Program, Sequential, Split, digest};
+use super::{DISCRIMINATOR, Discriminator, Generator, Judge, Network, Sequential, Split, StagedProgram, digest};
 use crate::core::{Cx, Digest, Error, Result};
 use crate::model::weights::{self, Contents, Weights};
 use crate::model::{Loaded, check_names, rename};
@@ -100,7 +100,7 @@ pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
 
 fn discriminator(
     cx: &Cx,
-    arch: &zoo::Architecture,
+    arch: &zoo::GeneratorArchitecture,
     file: &Path,
     asked: &Asked,
     device: tch::Device,
@@ -157,7 +157,7 @@ fn program(cx: &Cx, path: &Path, name: &str, options: &Options) -> Result<Genera
     cx.check_may_hold(path)?;
     let mut module = CModule::load_on_device(path, cx.device())?;
     module.f_set_eval()?;
-    let network: Rc<dyn Network> = Rc::new(Program::new(module, latent, options.asked.classes)?);
+    let network: Rc<dyn Network> = Rc::new(StagedProgram::new(module, latent, options.asked.classes)?);
     let identity = Digest::of_parts(&[&Digest::of_file(path)?.0, &digest(&*network)?.0]);
     Generator::new(name, network, cx.device(), identity)
 }

@@ -15,7 +15,7 @@ use std::rc::Rc;
 pub use deviations::Site;
 pub use discriminator::{Discriminator, Judge, Judgement, Sense, Split, SplitPlan, ordinary};
 pub use load::{Options, load};
-pub use program::Program;
+pub use program::StagedProgram;
 pub use sequential::{Plan, Sequential, Squash};
 
 use tch::{Device, Kind};
@@ -28,7 +28,7 @@ use crate::model::{Mode, Model};
 pub type Condition = Vec<Tensor>;
 
 /// Sees a tensor by its name, and whether training changes it by gradients.
-pub type See<'a> = dyn FnMut(String, &Tensor, bool) + 'a;
+pub type NetworkVisitor<'a> = dyn FnMut(String, &Tensor, bool) + 'a;
 
 /// What maps latent vectors to images, a stage at a time.
 pub trait Network {
@@ -58,7 +58,7 @@ pub trait Network {
     }
 
     /// Every tensor of the state dict.
-    fn visit(&self, see: &mut See);
+    fn visit(&self, see: &mut NetworkVisitor);
 
     /// The same for evaluation alone, where that is faster.
     fn frozen(&self) -> Result<Option<Box<dyn Network>>> {
@@ -86,7 +86,7 @@ fn untrainable() -> Error {
 }
 
 /// Copies of a network's tensors by name.
-fn copies(visit: &dyn Fn(&mut See)) -> Result<Weights> {
+fn copies(visit: &dyn Fn(&mut NetworkVisitor)) -> Result<Weights> {
     let mut all = vec![];
     visit(&mut |name, tensor, _| all.push((name, tensor.f_detach_copy())));
     all.into_iter().map(|(name, copy)| Ok((name, copy?))).collect()

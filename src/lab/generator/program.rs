@@ -2,20 +2,20 @@
 
 use tch::{CModule, IValue};
 
-use super::{Condition, Network, See};
+use super::{Condition, Network, NetworkVisitor};
 use crate::core::{Error, Result, Tensor, with_stream_of};
 use crate::model::Mode;
 
 /// A program that offers `num_stages()` and `stage(i, x, y)`: what stage i, from 0, makes of x for labels y; stage 0 takes latent
 /// vectors, and the last one gives images in [0, 1].
-pub struct Program {
+pub struct StagedProgram {
     module: CModule,
     stages: i64,
     latent: i64,
     classes: Option<i64>,
 }
 
-impl Program {
+impl StagedProgram {
     /// `classes`: how many labels it draws, none if it takes no notice of `y`.
     pub fn new(module: CModule, latent: i64, classes: Option<i64>) -> Result<Self> {
         let stages = match module.method_is::<IValue>("num_stages", &[]) {
@@ -35,7 +35,7 @@ impl Program {
     }
 }
 
-impl Network for Program {
+impl Network for StagedProgram {
     fn latent(&self) -> i64 {
         self.latent
     }
@@ -65,7 +65,7 @@ impl Network for Program {
         }
     }
 
-    fn visit(&self, see: &mut See) {
+    fn visit(&self, see: &mut NetworkVisitor) {
         let mut parameters = self.module.named_parameters().unwrap_or_default();
         parameters.sort_by(|a, b| a.0.cmp(&b.0));
         parameters.into_iter().for_each(|(name, tensor)| see(name, &tensor, true));

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::json;
 use tch::Device;
 
-use super::{Condition, Network, See};
+use super::{Condition, Network, NetworkVisitor};
 use crate::core::{Error, Result, Tensor};
 use crate::model::{Layer, Loaded, Mode, Module, Shape, Supply};
 
@@ -143,7 +143,7 @@ impl Network for Sequential {
         module.activate(x)
     }
 
-    fn visit(&self, see: &mut See) {
+    fn visit(&self, see: &mut NetworkVisitor) {
         self.stages.iter().for_each(|(_, module)| module.visit(see));
     }
 

@@ -123,7 +123,7 @@ pub struct Bets {
 
 /// How the bets on a sample ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outcome {
+pub struct BettingOutcome {
     pub reject: bool,
     /// The highest logarithm of a side's wealth, weighed by its share of the level: it rejects at ln(1/delta).
     pub log_wealth: f64,
@@ -159,10 +159,10 @@ impl Bets {
     }
 
     /// Bets on the values in this order, which must have been fixed before looking at them.
-    pub fn play(&self, t: &[f64]) -> Outcome {
+    pub fn play(&self, t: &[f64]) -> BettingOutcome {
         let sides = self.sides.shares().iter().map(|&(sign, share)| self.side(t, sign, share));
-        let none = Outcome { reject: false, log_wealth: f64::NEG_INFINITY, used: t.len() };
-        sides.fold(none, |found, (log_wealth, used)| Outcome {
+        let none = BettingOutcome { reject: false, log_wealth: f64::NEG_INFINITY, used: t.len() };
+        sides.fold(none, |found, (log_wealth, used)| BettingOutcome {
             reject: found.reject || used.is_some(),
             log_wealth: found.log_wealth.max(log_wealth),
             used: found.used.min(used.unwrap_or(t.len())),
@@ -177,7 +177,7 @@ impl Bets {
     /// The p-value after this outcome: the last of the levels delta, delta/10, delta/100, ... up to which the test rejects at
     /// every one, or 1. That it lies at or below one of these levels is a rejection at that level, so it needs no
     /// correction. `go_on` is asked before every level.
-    pub fn p(&self, t: &[f64], outcome: &Outcome, go_on: impl FnMut() -> Result<()>) -> Result<f64> {
+    pub fn p(&self, t: &[f64], outcome: &BettingOutcome, go_on: impl FnMut() -> Result<()>) -> Result<f64> {
         if !outcome.reject {
             return Ok(1.0);
         }

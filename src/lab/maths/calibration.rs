@@ -122,7 +122,7 @@ impl Error {
 
 /// How well an error is known.
 #[derive(Debug, Clone, Copy)]
-pub struct Known {
+pub struct KnownError {
     /// As it is found, which is too large by chance.
     pub value: f64,
     /// Its interval at 95%.
@@ -145,7 +145,7 @@ pub fn known(
     replicates: usize,
     seed: u64,
     check: &dyn Fn() -> Result<()>,
-) -> Result<Known> {
+) -> Result<KnownError> {
     let bins: Vec<&Bin> = bins.iter().filter(|bin| bin.count() > 0).collect();
     let found = error.of_gaps(bins.iter().map(|bin| (bin.gap(), bin.count())));
     let laws = Laws { bins: &bins, error, replicates, seed };
@@ -175,7 +175,7 @@ pub fn known(
     if !as_small(&calibrated) {
         hi = hi.max(found);
     }
-    Ok(Known { value: found, lo: lo.min(hi), hi, by_chance })
+    Ok(KnownError { value: found, lo: lo.min(hi), hi, by_chance })
 }
 
 /// Where from 0 to 1 it begins to hold; 1 if it does nowhere.

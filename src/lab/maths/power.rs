@@ -33,13 +33,13 @@ fn density(x: f64) -> f64 {
 
 /// One kind of image: L(x), L(g(x)) h_g(g(x)), and how frequent it is.
 #[derive(Debug, Clone, Copy)]
-struct Kind {
+struct ImageKind {
     loss: f64,
     weighted: f64,
     share: f64,
 }
 
-impl Kind {
+impl ImageKind {
     fn t(&self) -> f64 {
         self.weighted - self.loss
     }
@@ -47,16 +47,16 @@ impl Kind {
 
 /// What images are like, as far as the tests go by it.
 #[derive(Debug, Clone)]
-pub struct Law(Vec<Kind>);
+pub struct Law(Vec<ImageKind>);
 
 impl Law {
     /// The kinds of images that were seen, as often as they were.
     pub fn of(losses: &[f64], weighted: &[f64]) -> Self {
         let share = 1.0 / losses.len() as f64;
-        let mut seen: Vec<Kind> =
-            losses.iter().zip(weighted).map(|(&loss, &weighted)| Kind { loss, weighted, share }).collect();
+        let mut seen: Vec<ImageKind> =
+            losses.iter().zip(weighted).map(|(&loss, &weighted)| ImageKind { loss, weighted, share }).collect();
         seen.sort_by(|a, b| a.loss.total_cmp(&b.loss).then(a.weighted.total_cmp(&b.weighted)));
-        let mut kinds: Vec<Kind> = Vec::new();
+        let mut kinds: Vec<ImageKind> = Vec::new();
         for kind in seen {
             match kinds.last_mut() {
                 Some(last) if (last.loss, last.weighted) == (kind.loss, kind.weighted) => last.share += kind.share,
@@ -69,38 +69,38 @@ impl Law {
                 .chunks(together)
                 .map(|chunk| {
                     let share = chunk.iter().map(|kind| kind.share).sum::<f64>();
-                    let mean = |value: fn(&Kind) -> f64| {
+                    let mean = |value: fn(&ImageKind) -> f64| {
                         chunk.iter().map(|kind| value(kind) * kind.share).sum::<f64>() / share
                     };
-                    Kind { loss: mean(|kind| kind.loss), weighted: mean(|kind| kind.weighted), share }
+                    ImageKind { loss: mean(|kind| kind.loss), weighted: mean(|kind| kind.weighted), share }
                 })
                 .collect();
         }
         Self(kinds)
     }
 
-    fn mean_of(&self, value: impl Fn(&Kind) -> f64) -> f64 {
+    fn mean_of(&self, value: impl Fn(&ImageKind) -> f64) -> f64 {
         self.0.iter().map(|kind| kind.share * value(kind)).sum()
     }
 
     /// The mean of T.
     pub fn gap(&self) -> f64 {
-        self.mean_of(Kind::t)
+        self.mean_of(ImageKind::t)
     }
 
-    fn variance(&self, value: fn(&Kind) -> f64) -> f64 {
+    fn variance(&self, value: fn(&ImageKind) -> f64) -> f64 {
         let mean = self.mean_of(value);
         self.mean_of(|kind| (value(kind) - mean).powi(2))
     }
 
     /// The largest value of T.
     fn largest(&self) -> f64 {
-        self.0.iter().map(Kind::t).fold(f64::NEG_INFINITY, f64::max)
+        self.0.iter().map(ImageKind::t).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// The law nearest to this one under which T has this mean; `None` where its values can't have it.
     pub fn tilted(&self, gap: f64) -> Option<Self> {
-        let (least, largest) = (self.0.iter().map(Kind::t).fold(f64::INFINITY, f64::min), self.largest());
+        let (least, largest) = (self.0.iter().map(ImageKind::t).fold(f64::INFINITY, f64::min), self.largest());
         if !(least < gap && gap < largest) {
             return None;
         }
@@ -156,7 +156,7 @@ impl Planned {
 
     /// The probability that it rejects m images of this law, whose gap is above 0.
     pub fn power(&self, law: &Law, m: f64) -> f64 {
-        let (gap, variance, n) = (law.gap(), law.variance(Kind::t), m as usize);
+        let (gap, variance, n) = (law.gap(), law.variance(ImageKind::t), m as usize);
         match *self {
             Self::Pairwise { range, delta } => beyond(gap, variance, m, bernstein(n, variance, delta, range)),
             Self::Interval { delta } => {
@@ -229,7 +229,7 @@ fn hedged(law: &Law, m: f64, bets: Bets) -> f64 {
         passed += decay;
     }
     let coarse = COARSE * -lo / (m * square).sqrt();
-    normal((start + law.gap() * drift - coarse) / (law.variance(Kind::t) * spread).sqrt())
+    normal((start + law.gap() * drift - coarse) / (law.variance(ImageKind::t) * spread).sqrt())
 }
 
 /// The power of bets that are all as high as they may be; 1 where hedging starts with lower ones, or lower ones gain more.
@@ -241,7 +241,7 @@ fn capped(law: &Law, m: f64, bets: Bets) -> f64 {
     if first < bet || law.mean_of(|kind| kind.t() / (1.0 + bet * kind.t())) < 0.0 {
         return 1.0;
     }
-    let gain = |kind: &Kind| (bet * kind.t()).ln_1p();
+    let gain = |kind: &ImageKind| (bet * kind.t()).ln_1p();
     let mean = law.mean_of(gain);
     let variance = law.mean_of(|kind| (gain(kind) - mean).powi(2));
     beyond(mean, variance, m, (1.0 / level).ln() / m)

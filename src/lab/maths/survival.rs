@@ -20,11 +20,11 @@ pub struct Between {
 
 /// The share for which a size is not enough, by the product limit (Kaplan and Meier 1958): a step down wherever some have enough.
 pub struct ProductLimit {
-    steps: Vec<Step>,
+    steps: Vec<SurvivalStep>,
     last: f64,
 }
 
-struct Step {
+struct SurvivalStep {
     at: f64,
     /// Those that needed at least so much, and those of them for which it was enough.
     left: f64,
@@ -48,7 +48,7 @@ impl ProductLimit {
             if enough > 0.0 {
                 share *= 1.0 - enough / left;
                 greenwood += enough / (left * (left - enough));
-                steps.push(Step { at: alike[0].at, left, enough, share, greenwood });
+                steps.push(SurvivalStep { at: alike[0].at, left, enough, share, greenwood });
             }
             left -= alike.len() as f64;
         }
@@ -68,14 +68,14 @@ impl ProductLimit {
     /// What is enough for half, with the interval of Brookmeyer and Crowley (1982) on the scale of log(-log S) at the level 1 - delta.
     pub fn median(&self, delta: f64) -> Between {
         let z = Normal::standard().inverse_cdf(1.0 - delta / 2.0);
-        let limit = |step: &Step, sign: f64| {
+        let limit = |step: &SurvivalStep, sign: f64| {
             if step.share <= 0.0 {
                 return 0.0;
             }
             let log = step.share.ln();
             (-((-log).ln() + sign * z * step.greenwood.sqrt() / log).exp()).exp()
         };
-        let first = |share: &dyn Fn(&Step) -> f64| {
+        let first = |share: &dyn Fn(&SurvivalStep) -> f64| {
             self.steps.iter().find(|step| share(step) <= 0.5).map_or(f64::INFINITY, |step| step.at)
         };
         Between {

@@ -13,7 +13,7 @@ use crate::core::{Budget, Error, ErrorKind, Result, cut};
 pub type Id = usize;
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Node {
+pub enum PickleValue {
     None,
     Bool(bool),
     Int(i64),
@@ -28,11 +28,11 @@ pub enum Node {
     /// A constructor by its Python name.
     Global(Rc<str>),
     Storage(Rc<Storage>),
-    Tensor(Rc<View>),
+    Tensor(Rc<TensorView>),
 }
 
 /// What a value takes: its node, and its place on the stack, which a container takes over.
-const VALUE: u64 = (size_of::<Node>() + 2 * size_of::<Id>()) as u64;
+const VALUE: u64 = (size_of::<PickleValue>() + 2 * size_of::<Id>()) as u64;
 /// What a place on the stack or in a container takes.
 const PLACE: u64 = 2 * size_of::<Id>() as u64;
 /// What a place in the memo takes.
@@ -54,7 +54,7 @@ pub struct Storage {
 
 /// A tensor as a view of a storage; sizes and strides are checked to lie within it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct View {
+pub struct TensorView {
     pub storage: Rc<Storage>,
     pub offset: i64,
     pub size: Vec<i64>,
@@ -63,14 +63,14 @@ pub struct View {
 
 /// The nodes of one pickle.
 pub struct Pickle {
-    nodes: Vec<Node>,
+    nodes: Vec<PickleValue>,
     pub root: Id,
     /// Bytes read.
     pub len: usize,
 }
 
 impl Pickle {
-    pub fn node(&self, id: Id) -> &Node {
+    pub fn node(&self, id: Id) -> &PickleValue {
         &self.nodes[id]
     }
 
@@ -83,8 +83,8 @@ impl Pickle {
         pairs
             .iter()
             .filter_map(|&(key, value)| match self.node(key) {
-                Node::Str(name) => Some((name.clone(), value)),
-                Node::Int(i) => Some((i.to_string().into(), value)),
+                PickleValue::Str(name) => Some((name.clone(), value)),
+                PickleValue::Int(i) => Some((i.to_string().into(), value)),
                 _ => None,
             })
             .collect()
@@ -93,17 +93,17 @@ impl Pickle {
     /// Reads the pickle at the start of `bytes`.
     pub fn read(bytes: &[u8], budget: &Budget) -> Result<Self> {
         let (nodes, stack, marks, memo) = Default::default();
-        let mut reader = Reader { budget, bytes, at: 0, nodes, stack, marks, memo };
+        let mut reader = PickleReader { budget, bytes, at: 0, nodes, stack, marks, memo };
         let root = reader.run()?;
         Ok(Self { nodes: reader.nodes, root, len: reader.at })
     }
 }
 
-struct Reader<'a> {
+struct PickleReader<'a> {
     budget: &'a Budget<'a>,
     bytes: &'a [u8],
     at: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<PickleValue>,
     stack: Vec<Id>,
     marks: Vec<usize>,
     memo: std::collections::HashMap<u64, Id>,
@@ -119,7 +119,7 @@ fn refused(name: &str) -> Error {
         .hint("in Python, save the weights alone: torch.save(model.state_dict(), path)")
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PickleReader<'a> {
     fn take(&mut self, n: usize) -> Result<&'a [u8]> {
         let end = self.at.checked_add(n).filter(|&end| end <= self.bytes.len());
         let part = end.map(|end| &self.bytes[self.at..end]);
@@ -149,18 +149,18 @@ impl<'a> Reader<'a> {
         Ok(String::from_utf8_lossy(bytes).into())
     }
 
-    fn text(&mut self, width: usize) -> Result<Node> {
+    fn text(&mut self, width: usize) -> Result<PickleValue> {
         let bytes = self.counted(width)?;
-        self.string(bytes).map(Node::Str)
+        self.string(bytes).map(PickleValue::Str)
     }
 
-    fn held(&mut self, width: usize) -> Result<Node> {
+    fn held(&mut self, width: usize) -> Result<PickleValue> {
         let bytes = self.counted(width)?;
         self.budget.take(bytes.len() as u64, WHAT)?;
-        Ok(Node::Bytes(bytes.to_vec()))
+        Ok(PickleValue::Bytes(bytes.to_vec()))
     }
 
-    fn push(&mut self, node: Node) -> Result<()> {
+    fn push(&mut self, node: PickleValue) -> Result<()> {
         self.budget.take(VALUE, WHAT)?;
         self.nodes.push(node);
         self.stack.push(self.nodes.len() - 1);
@@ -207,20 +207,20 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn long(bytes: &[u8]) -> Node {
+    fn long(bytes: &[u8]) -> PickleValue {
         if bytes.len() > 8 {
-            return Node::Long(bytes.to_vec());
+            return PickleValue::Long(bytes.to_vec());
         }
         let fill = if bytes.last().is_some_and(|b| b & 0x80 != 0) { 0xff } else { 0 };
         let mut wide = [fill; 8];
         wide[..bytes.len()].copy_from_slice(bytes);
-        Node::Int(i64::from_le_bytes(wide))
+        PickleValue::Int(i64::from_le_bytes(wide))
     }
 
     fn append(&mut self, list: Id, items: Vec<Id>) -> Result<()> {
         self.budget.items::<Id>(items.len(), WHAT)?;
         match &mut self.nodes[list] {
-            Node::List(values) => values.extend(items),
+            PickleValue::List(values) => values.extend(items),
             _ => return Err(bad("the pickle appends to something that is no list")),
         }
         Ok(())
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
     fn set(&mut self, dict: Id, items: &[Id]) -> Result<()> {
         self.budget.items::<Id>(items.len(), WHAT)?;
         match &mut self.nodes[dict] {
-            Node::Dict(pairs) if items.len().is_multiple_of(2) => {
+            PickleValue::Dict(pairs) if items.len().is_multiple_of(2) => {
                 pairs.extend(items.chunks(2).map(|pair| (pair[0], pair[1])))
             }
             _ => return Err(bad("the pickle sets keys of something that is no dict")),
@@ -254,20 +254,20 @@ impl<'a> Reader<'a> {
                     let id = self.top()?;
                     self.again(id)?;
                 }
-                b'N' => self.push(Node::None)?,
-                0x88 => self.push(Node::Bool(true))?,
-                0x89 => self.push(Node::Bool(false))?,
+                b'N' => self.push(PickleValue::None)?,
+                0x88 => self.push(PickleValue::Bool(true))?,
+                0x89 => self.push(PickleValue::Bool(false))?,
                 b'J' => {
                     let n = self.unsigned(4)? as u32 as i32;
-                    self.push(Node::Int(i64::from(n)))?;
+                    self.push(PickleValue::Int(i64::from(n)))?;
                 }
                 b'K' => {
                     let n = self.unsigned(1)?;
-                    self.push(Node::Int(n as i64))?;
+                    self.push(PickleValue::Int(n as i64))?;
                 }
                 b'M' => {
                     let n = self.unsigned(2)?;
-                    self.push(Node::Int(n as i64))?;
+                    self.push(PickleValue::Int(n as i64))?;
                 }
                 0x8a => {
                     let node = Self::long(self.counted(1)?);
@@ -281,9 +281,9 @@ impl<'a> Reader<'a> {
                 }
                 b'I' => {
                     let node = match self.line()?.trim() {
-                        "00" => Node::Bool(false),
-                        "01" => Node::Bool(true),
-                        text => Node::Int(text.parse().map_err(|_| bad("the pickle holds a broken number"))?),
+                        "00" => PickleValue::Bool(false),
+                        "01" => PickleValue::Bool(true),
+                        text => PickleValue::Int(text.parse().map_err(|_| bad("the pickle holds a broken number"))?),
                     };
                     self.push(node)?;
                 }
@@ -291,16 +291,16 @@ impl<'a> Reader<'a> {
                     let text = self.line()?;
                     let n =
                         text.trim().trim_end_matches('L').parse().map_err(|_| bad("the pickle holds a broken number"));
-                    self.push(Node::Int(n?))?;
+                    self.push(PickleValue::Int(n?))?;
                 }
                 b'F' => {
                     let x = self.line()?.trim().parse().map_err(|_| bad("the pickle holds a broken number"))?;
-                    self.push(Node::Float(x))?;
+                    self.push(PickleValue::Float(x))?;
                 }
                 b'G' => {
                     let mut wide = [0u8; 8];
                     wide.copy_from_slice(self.take(8)?);
-                    self.push(Node::Float(f64::from_be_bytes(wide)))?;
+                    self.push(PickleValue::Float(f64::from_be_bytes(wide)))?;
                 }
                 b'X' => {
                     let node = self.text(4)?;
@@ -319,12 +319,12 @@ impl<'a> Reader<'a> {
                     self.push(node)?;
                 }
                 b'V' => {
-                    let node = Node::Str(self.line()?);
+                    let node = PickleValue::Str(self.line()?);
                     self.push(node)?;
                 }
                 b'S' => {
                     let text = self.line()?;
-                    self.push(Node::Str(text.trim_matches(['\'', '"']).into()))?;
+                    self.push(PickleValue::Str(text.trim_matches(['\'', '"']).into()))?;
                 }
                 b'C' => {
                     let node = self.held(1)?;
@@ -338,12 +338,12 @@ impl<'a> Reader<'a> {
                     let node = self.held(8)?;
                     self.push(node)?;
                 }
-                b'}' => self.push(Node::Dict(vec![]))?,
-                b']' | 0x8f => self.push(Node::List(vec![]))?,
-                b')' => self.push(Node::Tuple(vec![]))?,
+                b'}' => self.push(PickleValue::Dict(vec![]))?,
+                b']' | 0x8f => self.push(PickleValue::List(vec![]))?,
+                b')' => self.push(PickleValue::Tuple(vec![]))?,
                 b't' => {
                     let items = self.pop_to_mark()?;
-                    self.push(Node::Tuple(items))?;
+                    self.push(PickleValue::Tuple(items))?;
                 }
                 code @ 0x85..=0x87 => {
                     let mut items = Vec::with_capacity(3);
@@ -351,15 +351,15 @@ impl<'a> Reader<'a> {
                         items.push(self.pop()?);
                     }
                     items.reverse();
-                    self.push(Node::Tuple(items))?;
+                    self.push(PickleValue::Tuple(items))?;
                 }
                 b'l' | 0x91 => {
                     let items = self.pop_to_mark()?;
-                    self.push(Node::List(items))?;
+                    self.push(PickleValue::List(items))?;
                 }
                 b'd' => {
                     let items = self.pop_to_mark()?;
-                    self.push(Node::Dict(vec![]))?;
+                    self.push(PickleValue::Dict(vec![]))?;
                     self.set(self.nodes.len() - 1, &items)?;
                 }
                 b'a' => {
@@ -411,7 +411,7 @@ impl<'a> Reader<'a> {
                 0x93 => {
                     let (name, module) = (self.pop()?, self.pop()?);
                     match (&self.nodes[module], &self.nodes[name]) {
-                        (Node::Str(module), Node::Str(name)) => {
+                        (PickleValue::Str(module), PickleValue::Str(name)) => {
                             let (module, name) = (module.clone(), name.clone());
                             self.global(&module, &name)?;
                         }
@@ -421,7 +421,7 @@ impl<'a> Reader<'a> {
                 b'Q' => {
                     let id = self.pop()?;
                     let storage = self.storage(id)?;
-                    self.push(Node::Storage(Rc::new(storage)))?;
+                    self.push(PickleValue::Storage(Rc::new(storage)))?;
                 }
                 b'R' | 0x81 => {
                     let (arguments, constructor) = (self.pop()?, self.pop()?);
@@ -431,7 +431,7 @@ impl<'a> Reader<'a> {
                 b'b' => {
                     // The state of an ordered dict is only its `_metadata`.
                     self.pop()?;
-                    if !matches!(self.nodes[self.top()?], Node::Dict(_) | Node::Tensor(_)) {
+                    if !matches!(self.nodes[self.top()?], PickleValue::Dict(_) | PickleValue::Tensor(_)) {
                         return Err(bad("the pickle sets the state of something that is no dict"));
                     }
                 }
@@ -460,12 +460,12 @@ impl<'a> Reader<'a> {
         if !known {
             return Err(refused(&name));
         }
-        self.push(Node::Global(name.into()))
+        self.push(PickleValue::Global(name.into()))
     }
 
     fn tuple(&self, id: Id) -> Result<&[Id]> {
         match &self.nodes[id] {
-            Node::Tuple(items) => Ok(items),
+            PickleValue::Tuple(items) => Ok(items),
             _ => Err(bad("the pickle calls a constructor with something that is no tuple")),
         }
     }
@@ -476,31 +476,33 @@ impl<'a> Reader<'a> {
         let items = self.tuple(id)?;
         let node = |i: usize| items.get(i).map(|&id| &self.nodes[id]).ok_or_else(broken);
         let kind = match (node(0)?, node(1)?) {
-            (Node::Str(word), Node::Global(name)) if &**word == "storage" => storage_kind(name).ok_or_else(broken)?,
+            (PickleValue::Str(word), PickleValue::Global(name)) if &**word == "storage" => {
+                storage_kind(name).ok_or_else(broken)?
+            }
             _ => return Err(broken()),
         };
         let key = match node(2)? {
-            Node::Str(key) => key.clone(),
-            Node::Int(key) => key.to_string().into(),
+            PickleValue::Str(key) => key.clone(),
+            PickleValue::Int(key) => key.to_string().into(),
             _ => return Err(broken()),
         };
         self.budget.take(size_of::<Storage>() as u64, WHAT)?;
         match node(4)? {
-            Node::Int(len) => Ok(Storage { kind, key, len: usize::try_from(*len).map_err(|_| broken())? }),
+            PickleValue::Int(len) => Ok(Storage { kind, key, len: usize::try_from(*len).map_err(|_| broken())? }),
             _ => Err(broken()),
         }
     }
 
     fn integers(&self, id: Id) -> Result<Vec<i64>> {
         match &self.nodes[id] {
-            Node::Tuple(items) | Node::List(items) if items.len() > MOST_SIZES => Err(bad(format!(
+            PickleValue::Tuple(items) | PickleValue::List(items) if items.len() > MOST_SIZES => Err(bad(format!(
                 "the pickle holds a tensor of {} dimensions, {MOST_SIZES} at most are read",
                 items.len()
             ))),
-            Node::Tuple(items) | Node::List(items) => items
+            PickleValue::Tuple(items) | PickleValue::List(items) => items
                 .iter()
                 .map(|&id| match self.nodes[id] {
-                    Node::Int(n) if n >= 0 => Ok(n),
+                    PickleValue::Int(n) if n >= 0 => Ok(n),
                     _ => Err(bad("the pickle holds a tensor whose shape is not made of counts")),
                 })
                 .collect(),
@@ -508,8 +510,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn construct(&self, constructor: Id, arguments: Id) -> Result<Node> {
-        let Node::Global(name) = &self.nodes[constructor] else {
+    fn construct(&self, constructor: Id, arguments: Id) -> Result<PickleValue> {
+        let PickleValue::Global(name) = &self.nodes[constructor] else {
             return Err(bad("the pickle calls something that is no constructor"));
         };
         let items = self.tuple(arguments)?;
@@ -517,43 +519,43 @@ impl<'a> Reader<'a> {
             |i: usize| items.get(i).copied().ok_or_else(|| bad(format!("the pickle calls `{name}` with too little")));
         match &**name {
             "collections.OrderedDict" => match items.first().map(|&id| &self.nodes[id]) {
-                None => Ok(Node::Dict(vec![])),
-                Some(Node::List(pairs)) => {
+                None => Ok(PickleValue::Dict(vec![])),
+                Some(PickleValue::List(pairs)) => {
                     let pair = |id: &Id| match &self.nodes[*id] {
-                        Node::Tuple(two) | Node::List(two) if two.len() == 2 => Ok((two[0], two[1])),
+                        PickleValue::Tuple(two) | PickleValue::List(two) if two.len() == 2 => Ok((two[0], two[1])),
                         _ => Err(bad("the pickle holds a broken OrderedDict")),
                     };
                     self.budget.items::<(Id, Id)>(pairs.len(), WHAT)?;
-                    Ok(Node::Dict(pairs.iter().map(pair).collect::<Result<_>>()?))
+                    Ok(PickleValue::Dict(pairs.iter().map(pair).collect::<Result<_>>()?))
                 }
                 Some(_) => Err(bad("the pickle holds a broken OrderedDict")),
             },
             "torch.Size" => match &self.nodes[item(0)?] {
-                Node::Tuple(sizes) if sizes.len() <= MOST_SIZES => Ok(Node::Tuple(sizes.clone())),
+                PickleValue::Tuple(sizes) if sizes.len() <= MOST_SIZES => Ok(PickleValue::Tuple(sizes.clone())),
                 _ => Err(bad("the pickle holds a broken torch.Size")),
             },
             "torch._utils._rebuild_parameter" => match &self.nodes[item(0)?] {
-                Node::Tensor(view) => Ok(Node::Tensor(view.clone())),
+                PickleValue::Tensor(view) => Ok(PickleValue::Tensor(view.clone())),
                 _ => Err(bad("the pickle holds a parameter that is no tensor")),
             },
             "torch._utils._rebuild_tensor" | "torch._utils._rebuild_tensor_v2" => {
-                let Node::Storage(storage) = &self.nodes[item(0)?] else {
+                let PickleValue::Storage(storage) = &self.nodes[item(0)?] else {
                     return Err(bad("the pickle holds a tensor without a storage"));
                 };
-                let Node::Int(offset) = self.nodes[item(1)?] else {
+                let PickleValue::Int(offset) = self.nodes[item(1)?] else {
                     return Err(bad("the pickle holds a tensor without an offset"));
                 };
                 let (size, stride) = (self.integers(item(2)?)?, self.integers(item(3)?)?);
-                self.budget.take(size_of::<View>() as u64 + 2 * (MOST_SIZES * size_of::<i64>()) as u64, WHAT)?;
-                let view = View { storage: storage.clone(), offset, size, stride };
-                view.checked().map(|view| Node::Tensor(Rc::new(view)))
+                self.budget.take(size_of::<TensorView>() as u64 + 2 * (MOST_SIZES * size_of::<i64>()) as u64, WHAT)?;
+                let view = TensorView { storage: storage.clone(), offset, size, stride };
+                view.checked().map(|view| PickleValue::Tensor(Rc::new(view)))
             }
             other => Err(refused(other)),
         }
     }
 }
 
-impl View {
+impl TensorView {
     /// Refuses a view that reaches beyond its storage or repeats parts of it, as no saved tensor does.
     fn checked(self) -> Result<Self> {
         let outside = || bad("the pickle holds a tensor that reaches beyond its storage");
@@ -606,14 +608,19 @@ mod tests {
     fn plain_values_are_read() -> Result<()> {
         let bytes = b"\x80\x02}q\x00(X\x01\x00\x00\x00aq\x01]q\x02(K\x01G@\x04\x00\x00\x00\x00\x00\x00N\x88eX\x01\x00\x00\x00bq\x03M,\x01J\xff\xff\xff\xff\x86q\x04u.";
         let pickle = read(bytes)?;
-        let Node::Dict(pairs) = pickle.node(pickle.root) else { panic!("not a dict") };
+        let PickleValue::Dict(pairs) = pickle.node(pickle.root) else { panic!("not a dict") };
         let entries = pickle.entries(pairs);
         let values = |id: Id| match pickle.node(id) {
-            Node::List(items) | Node::Tuple(items) => items.iter().map(|&i| pickle.node(i).clone()).collect(),
+            PickleValue::List(items) | PickleValue::Tuple(items) => {
+                items.iter().map(|&i| pickle.node(i).clone()).collect()
+            }
             _ => vec![],
         };
-        assert_eq!(values(entries[0].1), [Node::Int(1), Node::Float(2.5), Node::None, Node::Bool(true)]);
-        assert_eq!(values(entries[1].1), [Node::Int(300), Node::Int(-1)]);
+        assert_eq!(
+            values(entries[0].1),
+            [PickleValue::Int(1), PickleValue::Float(2.5), PickleValue::None, PickleValue::Bool(true)]
+        );
+        assert_eq!(values(entries[1].1), [PickleValue::Int(300), PickleValue::Int(-1)]);
         Ok(())
     }
 

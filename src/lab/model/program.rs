@@ -33,10 +33,10 @@ pub struct Program {
     /// How long an answer may take.
     patience: Duration,
     stop: Arc<AtomicBool>,
-    running: RefCell<Option<Running>>,
+    running: RefCell<Option<RunningProgram>>,
 }
 
-struct Running {
+struct RunningProgram {
     child: Child,
     questions: Sender<Vec<u8>>,
     answers: Receiver<std::io::Result<Vec<u8>>>,
@@ -50,7 +50,7 @@ impl Program {
         Self { command: command.into(), words, patience, stop, running: RefCell::new(None) }
     }
 
-    fn start(&self) -> Result<Running> {
+    fn start(&self) -> Result<RunningProgram> {
         let mut shell = Command::new(self.words.first().map_or("sh", String::as_str));
         shell.args(self.words.iter().skip(1));
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -104,10 +104,10 @@ impl Program {
                 }
             }
         });
-        Ok(Running { child, questions, answers, said, ended: false })
+        Ok(RunningProgram { child, questions, answers, said, ended: false })
     }
 
-    fn failed(&self, running: &Running, what: impl std::fmt::Display) -> Error {
+    fn failed(&self, running: &RunningProgram, what: impl std::fmt::Display) -> Error {
         let said = running.said.lock().map(|lines| Vec::from(lines.clone()).join("\n")).unwrap_or_default();
         let held = held().is_some() && ["Permission denied", "not permitted"].iter().any(|words| said.contains(words));
         let held = if held { "\n(programs are held as scripts are: viva doc safety)" } else { "" };
@@ -116,7 +116,7 @@ impl Program {
     }
 
     /// The line that answers a question.
-    fn ask(&self, running: &mut Running, question: Vec<u8>) -> Result<Vec<u8>> {
+    fn ask(&self, running: &mut RunningProgram, question: Vec<u8>) -> Result<Vec<u8>> {
         const HOW: &str = "for every batch it must answer one line of JSON, an array with an array of scores per image, and nothing else: \
                            see ?model::program";
         if let Ok(Ok(line)) = running.answers.try_recv() {
@@ -153,7 +153,7 @@ impl Program {
         }
     }
 
-    fn scores(&self, running: &Running, line: &[u8], images: usize) -> Result<Tensor> {
+    fn scores(&self, running: &RunningProgram, line: &[u8], images: usize) -> Result<Tensor> {
         const HOW: &str = "an array with an array of finite scores per image, as in [[0.1, 2.5], [1.3, -0.2]]";
         let shown = || cut(&String::from_utf8_lossy(line), 60);
         let rows: Vec<Vec<f64>> = serde_json::from_slice::<serde_json::Value>(line)
@@ -193,7 +193,7 @@ fn hold_back_broken_pipes() {
     }
 }
 
-impl Running {
+impl RunningProgram {
     /// How it ended, if it does so in time.
     fn wait(&mut self, most: Duration) -> Option<std::process::ExitStatus> {
         let begun = Instant::now();
@@ -210,7 +210,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         if self.ended {
             return;

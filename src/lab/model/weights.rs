@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use tch::Kind;
 
-use super::pickle::{Id, Node, Pickle, Storage, View};
+use super::pickle::{Id, Pickle, PickleValue, Storage, TensorView};
 use crate::core::{Budget, Cx, Error, ErrorKind, Packed, Result, Tensor, cut, strict_json};
 
 /// Tensors by the names that the file gives them; numbers of other widths than 32 bits are already float32.
@@ -85,7 +85,7 @@ fn safetensors(bytes: &[u8], budget: &Budget) -> Result<Weights> {
     let parsed = strict_json(header, budget, |e| broken(format!("its header is no JSON ({e})")))?;
     let entries = parsed.as_object().ok_or_else(|| broken("its header is no table".into()))?;
 
-    struct Entry<'a> {
+    struct TensorEntry<'a> {
         name: &'a str,
         kind: Kind,
         size: Vec<i64>,
@@ -122,7 +122,7 @@ fn safetensors(bytes: &[u8], budget: &Budget) -> Result<Weights> {
         match bytes {
             Some(bytes) if count == Some(bytes.len() as u64) => {
                 let size = size.iter().map(|&d| d as i64).collect();
-                checked.push(Entry { name, kind, size, bytes, start });
+                checked.push(TensorEntry { name, kind, size, bytes, start });
             }
             Some(bytes) => {
                 return Err(broken(format!("tensor {name:?} of shape {size:?} has {} bytes", bytes.len())));
@@ -243,24 +243,24 @@ fn legacy(bytes: &[u8], budget: &Budget) -> Result<Weights> {
         Ok(pickle)
     };
     let magic = next()?;
-    if !matches!(magic.node(magic.root), Node::Long(n) if *n == MAGIC) {
+    if !matches!(magic.node(magic.root), PickleValue::Long(n) if *n == MAGIC) {
         // A bare pickle holds no tensors, but saying what it asks for is more use than saying that it isn't PyTorch's.
         return Err(bad("a pickle, but not one that torch.save wrote"));
     }
     let version = next()?;
-    if *version.node(version.root) != Node::Int(1001) {
+    if *version.node(version.root) != PickleValue::Int(1001) {
         return Err(bad("a version of torch.save that is not known"));
     }
     let _machine = next()?;
     let object = next()?;
     let keys = next()?;
-    let (Node::List(order) | Node::Tuple(order)) = keys.node(keys.root) else {
+    let (PickleValue::List(order) | PickleValue::Tuple(order)) = keys.node(keys.root) else {
         return Err(bad("the list of storages is missing"));
     };
     // The lengths of storages count numbers, whose width only the object's own references tell.
     let mut widths = HashMap::new();
     for id in 0..object.nodes() {
-        if let Node::Storage(storage) = object.node(id) {
+        if let PickleValue::Storage(storage) = object.node(id) {
             widths.insert(storage.key.clone(), element_size(storage.kind));
         }
     }
@@ -269,8 +269,8 @@ fn legacy(bytes: &[u8], budget: &Budget) -> Result<Weights> {
     for &id in order {
         budget.step()?;
         let key: Rc<str> = match keys.node(id) {
-            Node::Str(key) => key.clone(),
-            Node::Int(key) => key.to_string().into(),
+            PickleValue::Str(key) => key.clone(),
+            PickleValue::Int(key) => key.to_string().into(),
             _ => return Err(bad("the list of storages is broken")),
         };
         let Some((length, after)) = rest.split_at_checked(8) else { return Err(truncated()) };
@@ -297,26 +297,26 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
     let mut with_tensors = vec![false; pickle.nodes()];
     for (id, has) in with_tensors.iter_mut().enumerate() {
         budget.step()?;
-        if let Node::Dict(pairs) = pickle.node(id) {
-            *has = pairs.iter().any(|&(_, value)| matches!(pickle.node(value), Node::Tensor(_)));
+        if let PickleValue::Dict(pairs) = pickle.node(id) {
+            *has = pairs.iter().any(|&(_, value)| matches!(pickle.node(value), PickleValue::Tensor(_)));
         }
     }
     let has_tensors = |id: Id| with_tensors[id];
     let mut id = pickle.root;
     for _depth in 0..8 {
         if has_tensors(id) {
-            let Node::Dict(pairs) = pickle.node(id) else { return Err(none()) };
+            let PickleValue::Dict(pairs) = pickle.node(id) else { return Err(none()) };
             return tensors(pickle, &pickle.entries(pairs), budget, fetch);
         }
         id = match pickle.node(id) {
-            Node::List(items) | Node::Tuple(items) => match items[..] {
+            PickleValue::List(items) | PickleValue::Tuple(items) => match items[..] {
                 [one] => one,
                 _ => {
                     return Err(bad(format!("the file holds a list of {} networks, one is wanted", items.len()))
                         .hint("in Python, save the one to examine: torch.save(states[0], path)"));
                 }
             },
-            Node::Dict(pairs) => {
+            PickleValue::Dict(pairs) => {
                 let entries = pickle.entries(pairs);
                 let wrapper = WRAPPERS.iter().find_map(|name| entries.iter().find(|(key, _)| &**key == *name));
                 let inner: Vec<&(Rc<str>, Id)> = entries.iter().filter(|(_, value)| has_tensors(*value)).collect();
@@ -338,7 +338,7 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
 }
 
 /// A view by its storage, offset, sizes and strides.
-type Seen<'a> = (Rc<str>, i64, &'a [i64], &'a [i64]);
+type ViewKey<'a> = (Rc<str>, i64, &'a [i64], &'a [i64]);
 
 fn tensors(
     pickle: &Pickle,
@@ -348,14 +348,14 @@ fn tensors(
 ) -> Result<Weights> {
     let mut whole: HashMap<Rc<str>, Tensor> = HashMap::new();
     // Layers may share their weights: what is the same view is one tensor.
-    let mut made: HashMap<Seen, Tensor> = HashMap::new();
+    let mut made: HashMap<ViewKey, Tensor> = HashMap::new();
     let mut weights = Weights::new();
     for (name, id) in entries {
         budget.step()?;
         // Numbers beside the tensors, such as an epoch, are no weights.
-        let Node::Tensor(view) = pickle.node(*id) else { continue };
+        let PickleValue::Tensor(view) = pickle.node(*id) else { continue };
         let what = || format!("tensor {:?}", cut(name, 80));
-        let View { size, stride, offset, storage } = &**view;
+        let TensorView { size, stride, offset, storage } = &**view;
         if !whole.contains_key(&storage.key) {
             let bytes = fetch(storage)?;
             budget.take(bytes.len() as u64, "its storage")?;

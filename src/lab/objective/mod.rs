@@ -30,7 +30,7 @@ pub use misclassify::Misclassify;
 pub use shift::Shift;
 pub use target::{Target, Targets};
 pub use top::Top;
-pub use verdict::{NUMBERS, Verdict, Verdicts, judge, numbers};
+pub use verdict::{NUMBERS, ScoreVerdict, Verdicts, judge, numbers};
 
 /// What a search tries to bring about, how clearly, and by what it is led there.
 #[derive(Debug, Clone)]

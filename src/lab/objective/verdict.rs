@@ -6,7 +6,7 @@ use crate::core::{Error, Result, Tensor};
 
 /// What is kept of an image's scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Verdict {
+pub struct ScoreVerdict {
     /// How far the scores are beyond what the objective asks for: above 0 where the image fails, below where it does not.
     /// Away from a label it is the best score among the other classes minus the label's, whose positive part is l_exc of
     /// Werpachowski et al. (2019), Appendix B; towards a class it is that class's score minus the best other one; of binary labels
@@ -27,7 +27,7 @@ pub struct Verdict {
 /// Verdicts on a batch of scores.
 #[derive(Default)]
 pub struct Verdicts {
-    pub of: Vec<Verdict>,
+    pub of: Vec<ScoreVerdict>,
     /// The first image of the batch with a score that is not a finite number.
     pub broken: Option<usize>,
 }
@@ -41,7 +41,7 @@ impl Verdicts {
         let n = numbers.size()[1] as usize;
         // One transfer from the device; class numbers are exact in float32.
         let flat = Vec::<f32>::try_from(&numbers.f_to_device(tch::Device::Cpu)?.f_contiguous()?.f_reshape([-1])?)?;
-        let verdict = |i: usize| Verdict {
+        let verdict = |i: usize| ScoreVerdict {
             excess: flat[i],
             predicted: flat[n + i] as i32,
             softmax_margin: flat[2 * n + i],

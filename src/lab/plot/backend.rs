@@ -16,7 +16,7 @@ use plotters::style::{
 };
 
 use super::Picture;
-use super::canvas::{Anchor, Canvas, Face, Pen, Point, Rect, height_of_em, letters};
+use super::canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect, height_of_em, letters};
 use super::palette::Rgb;
 use crate::core::{Error, Result};
 
@@ -35,7 +35,7 @@ pub fn raster(width: u32, height: u32, draw: impl FnOnce(&mut dyn Canvas)) -> Re
     let (w, h) = ((width * factor) as usize, (height * factor) as usize);
     let mut large = Picture { width: w, height: h, rgb: vec![255; 3 * w * h] };
     let backend = BitMapBackend::with_buffer(&mut large.rgb, (width * factor, height * factor));
-    let mut surface = Surface::new(backend, factor, Medium::Pixels)?;
+    let mut surface = PlotSurface::new(backend, factor, Medium::Pixels)?;
     draw(&mut surface);
     surface.finish()?;
     Ok(large.resized(width as usize, height as usize))
@@ -45,7 +45,7 @@ pub fn raster(width: u32, height: u32, draw: impl FnOnce(&mut dyn Canvas)) -> Re
 pub fn svg(width: u32, height: u32, draw: impl FnOnce(&mut dyn Canvas)) -> Result<String> {
     let (w, h) = (width * TENTHS, height * TENTHS);
     let mut drawn = String::new();
-    let mut surface = Surface::new(SVGBackend::with_string(&mut drawn, (w, h)), TENTHS, Medium::Vectors)?;
+    let mut surface = PlotSurface::new(SVGBackend::with_string(&mut drawn, (w, h)), TENTHS, Medium::Vectors)?;
     draw(&mut surface);
     let images = surface.finish()?;
     let mut lines = drawn.lines();
@@ -73,7 +73,7 @@ enum Medium {
 }
 
 /// A backend of plotters, drawn on in pixels of the figure.
-struct Surface<DB: DrawingBackend> {
+struct PlotSurface<DB: DrawingBackend> {
     area: DrawingArea<DB, Shift>,
     factor: f64,
     medium: Medium,
@@ -82,7 +82,7 @@ struct Surface<DB: DrawingBackend> {
     outcome: Result<()>,
 }
 
-impl<DB: DrawingBackend> Surface<DB> {
+impl<DB: DrawingBackend> PlotSurface<DB> {
     fn new(backend: DB, factor: u32, medium: Medium) -> Result<Self> {
         static FONTS: OnceLock<bool> = OnceLock::new();
         let registered = FONTS.get_or_init(|| {
@@ -120,7 +120,7 @@ impl<DB: DrawingBackend> Surface<DB> {
         (length * self.factor).round().clamp(-1e6, 1e6) as i32
     }
 
-    fn at(&self, (x, y): Point) -> (i32, i32) {
+    fn at(&self, (x, y): CanvasPoint) -> (i32, i32) {
         (self.units(x), self.units(y))
     }
 }
@@ -137,7 +137,7 @@ fn font(face: Face, size: f64) -> TextStyle<'static> {
 }
 
 /// Cuts a line into strokes and gaps of these lengths; plotters has no pattern of more than one stroke.
-fn dashes(points: &[Point], pattern: &[f64]) -> Vec<Vec<Point>> {
+fn dashes(points: &[CanvasPoint], pattern: &[f64]) -> Vec<Vec<CanvasPoint>> {
     let (Some(&first), Some(&start)) = (pattern.first(), points.first()) else { return vec![points.to_vec()] };
     let mut parts = vec![vec![start]];
     let (mut part, mut left, mut drawing) = (0, first, true);
@@ -166,8 +166,8 @@ fn dashes(points: &[Point], pattern: &[f64]) -> Vec<Vec<Point>> {
     parts
 }
 
-impl<DB: DrawingBackend> Canvas for Surface<DB> {
-    fn line(&mut self, points: &[Point], pen: Pen) {
+impl<DB: DrawingBackend> Canvas for PlotSurface<DB> {
+    fn line(&mut self, points: &[CanvasPoint], pen: Pen) {
         let width = self.units(pen.width).max(1) as u32;
         let style = ShapeStyle { color: ink(pen.colour), filled: false, stroke_width: width };
         let pattern: Vec<f64> = pen.dash.iter().map(|length| (length * pen.width).max(0.5)).collect();
@@ -187,7 +187,7 @@ impl<DB: DrawingBackend> Canvas for Surface<DB> {
         }
     }
 
-    fn fill(&mut self, shape: &[Point], colour: Rgb, alpha: f64) {
+    fn fill(&mut self, shape: &[CanvasPoint], colour: Rgb, alpha: f64) {
         let style = ink(colour).mix(alpha).filled();
         let corners: Vec<(i32, i32)> = shape.iter().map(|&p| self.at(p)).collect();
         match corners[..] {
@@ -198,7 +198,7 @@ impl<DB: DrawingBackend> Canvas for Surface<DB> {
         }
     }
 
-    fn text(&mut self, text: &str, at: Point, face: Face) {
+    fn text(&mut self, text: &str, at: CanvasPoint, face: Face) {
         // XML holds neither control characters nor these two.
         let text: String = text
             .chars()

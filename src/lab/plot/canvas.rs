@@ -7,7 +7,7 @@ use ab_glyph::{Font, FontRef};
 use super::Picture;
 use super::palette::Rgb;
 
-pub type Point = (f64, f64);
+pub type CanvasPoint = (f64, f64);
 
 /// A rectangle: left, top, right, bottom.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,12 +31,12 @@ impl Rect {
         self.y1 - self.y0
     }
 
-    pub fn holds(&self, (x, y): Point) -> bool {
+    pub fn holds(&self, (x, y): CanvasPoint) -> bool {
         // Half a pixel of grace, so that a point on the frame is inside.
         self.x0 - 0.5 <= x && x <= self.x1 + 0.5 && self.y0 - 0.5 <= y && y <= self.y1 + 0.5
     }
 
-    pub fn corners(&self) -> [Point; 4] {
+    pub fn corners(&self) -> [CanvasPoint; 4] {
         [(self.x0, self.y0), (self.x1, self.y0), (self.x1, self.y1), (self.x0, self.y1)]
     }
 }
@@ -75,10 +75,10 @@ pub struct Face {
 
 pub trait Canvas {
     /// A line through the points.
-    fn line(&mut self, points: &[Point], pen: Pen);
-    fn fill(&mut self, shape: &[Point], colour: Rgb, alpha: f64);
+    fn line(&mut self, points: &[CanvasPoint], pen: Pen);
+    fn fill(&mut self, shape: &[CanvasPoint], colour: Rgb, alpha: f64);
     /// Text with the anchor of its baseline at `at`.
-    fn text(&mut self, text: &str, at: Point, face: Face);
+    fn text(&mut self, text: &str, at: CanvasPoint, face: Face);
     /// A picture stretched over `place`; its pixels stay square-edged.
     fn image(&mut self, picture: &Picture, place: Rect);
 }
@@ -160,7 +160,7 @@ pub fn shortened(text: &str, size: f64, width: f64) -> String {
     String::new()
 }
 
-pub fn disc(centre: Point, radius: f64) -> Vec<Point> {
+pub fn disc(centre: CanvasPoint, radius: f64) -> Vec<CanvasPoint> {
     let sides = ((radius * 6.0) as usize).clamp(8, 64);
     (0..sides)
         .map(|i| {
@@ -171,7 +171,7 @@ pub fn disc(centre: Point, radius: f64) -> Vec<Point> {
 }
 
 /// The part of a segment inside `area` (Liang and Barsky, 1984).
-pub fn clip_segment(a: Point, b: Point, area: Rect) -> Option<(Point, Point)> {
+pub fn clip_segment(a: CanvasPoint, b: CanvasPoint, area: Rect) -> Option<(CanvasPoint, CanvasPoint)> {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     let (mut from, mut to) = (0.0f64, 1.0f64);
     // Scales round: a line along the frame is inside.
@@ -195,8 +195,8 @@ pub fn clip_segment(a: Point, b: Point, area: Rect) -> Option<(Point, Point)> {
 }
 
 /// The parts of a line inside `area`.
-pub fn clip_line(points: &[Point], area: Rect) -> Vec<Vec<Point>> {
-    let mut parts: Vec<Vec<Point>> = Vec::new();
+pub fn clip_line(points: &[CanvasPoint], area: Rect) -> Vec<Vec<CanvasPoint>> {
+    let mut parts: Vec<Vec<CanvasPoint>> = Vec::new();
     for pair in points.windows(2) {
         let Some((a, b)) = clip_segment(pair[0], pair[1], area) else { continue };
         match parts.last_mut() {
@@ -208,10 +208,10 @@ pub fn clip_line(points: &[Point], area: Rect) -> Vec<Vec<Point>> {
 }
 
 /// The part of a polygon inside `area` (Sutherland and Hodgman, 1974).
-pub fn clip_polygon(points: &[Point], area: Rect) -> Vec<Point> {
+pub fn clip_polygon(points: &[CanvasPoint], area: Rect) -> Vec<CanvasPoint> {
     let mut shape = points.to_vec();
     for side in 0..4 {
-        let depth = |p: Point| match side {
+        let depth = |p: CanvasPoint| match side {
             0 => p.0 - area.x0,
             1 => area.x1 - p.0,
             2 => p.1 - area.y0,

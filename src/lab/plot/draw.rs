@@ -1,8 +1,8 @@
 //! Lays a figure out and draws it on a canvas; the same code serves PNG, SVG and the terminal.
 
-use super::canvas::{Anchor, Canvas, Face, Pen, Point, Rect, clip_line, clip_polygon, text_width, wrapped};
+use super::canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect, clip_line, clip_polygon, text_width, wrapped};
 use super::figure::{Figure, Layer, Panel, Series, Spread};
-use super::legend::{Entry, Legend, Sample};
+use super::legend::{Legend, LegendEntry, LegendKey};
 use super::marker::{marker, series_width};
 use super::palette::{GRID, INK, Rgb, WARNING, WHITE, style};
 use super::scale::{Scale, Tick};
@@ -217,16 +217,16 @@ impl<'a> Plot<'a> {
         Self { panel, font, area, frame, x, y, x_ticks, y_ticks, legend, inside: None }
     }
 
-    fn point(&self, x: f64, y: f64) -> Option<Point> {
+    fn point(&self, x: f64, y: f64) -> Option<CanvasPoint> {
         Some((self.x.at(x)?, self.y.at(y)?))
     }
 
     /// Points of a series in runs without gaps.
-    fn runs(&self, series: &Series) -> Vec<Vec<Point>> {
+    fn runs(&self, series: &Series) -> Vec<Vec<CanvasPoint>> {
         self.runs_of(series, 0..series.x.len())
     }
 
-    fn runs_of(&self, series: &Series, part: std::ops::Range<usize>) -> Vec<Vec<Point>> {
+    fn runs_of(&self, series: &Series, part: std::ops::Range<usize>) -> Vec<Vec<CanvasPoint>> {
         let mut runs = vec![vec![]];
         for (&x, &y) in series.x[part.clone()].iter().zip(&series.y[part]) {
             match (self.point(x, y), runs.last_mut()) {
@@ -266,10 +266,10 @@ impl<'a> Plot<'a> {
     }
 
     /// Places in the frame that are covered by data, close enough together that nothing as large as a letter fits between.
-    fn taken(&self) -> Vec<Point> {
+    fn taken(&self) -> Vec<CanvasPoint> {
         let step = self.font * 0.4;
         let mut taken = Vec::new();
-        let mut along = |a: Point, b: Point| {
+        let mut along = |a: CanvasPoint, b: CanvasPoint| {
             let Some((a, b)) = super::canvas::clip_segment(a, b, self.frame) else { return };
             let steps = ((b.0 - a.0).hypot(b.1 - a.1) / step).ceil().max(1.0) as usize;
             for i in 0..=steps {
@@ -315,7 +315,7 @@ impl<'a> Plot<'a> {
         taken
     }
 
-    fn rule_ends(&self, horizontal: bool, at: f64) -> Option<(Point, Point)> {
+    fn rule_ends(&self, horizontal: bool, at: f64) -> Option<(CanvasPoint, CanvasPoint)> {
         let f = self.frame;
         if horizontal {
             let y = self.y.at(at)?;
@@ -377,7 +377,7 @@ impl<'a> Plot<'a> {
                 }
                 Layer::Bars(bars) => {
                     let boxes = self.bar_boxes(&bars.edges, &bars.heights);
-                    let mut outline: Vec<Point> = Vec::new();
+                    let mut outline: Vec<CanvasPoint> = Vec::new();
                     for bar in &boxes {
                         canvas.fill(&bar.corners(), colour, if bars_in_panel > 1 { 0.3 } else { 0.8 });
                         outline.extend([(bar.x0, bar.y0), (bar.x1, bar.y0)]);
@@ -417,7 +417,7 @@ impl<'a> Plot<'a> {
             if series.line {
                 let doubtful = self.runs_of(series, firm.saturating_sub(1)..series.x.len());
                 let doubtful = if series.doubtful.is_some() { &doubtful[..] } else { &[] };
-                let of = |run: &Vec<Point>| clip_line(&thinned(run), self.frame);
+                let of = |run: &Vec<CanvasPoint>| clip_line(&thinned(run), self.frame);
                 for part in runs.iter().flat_map(of) {
                     canvas.line(&part, Pen { width, colour, dash });
                 }
@@ -482,25 +482,25 @@ fn styled(panel: &Panel) -> impl Iterator<Item = (usize, &Layer)> {
     panel.layers.iter().filter(|layer| matches!(layer, Layer::Series(_) | Layer::Bars(_))).enumerate()
 }
 
-fn entries(panel: &Panel) -> Vec<Entry<'_>> {
+fn entries(panel: &Panel) -> Vec<LegendEntry<'_>> {
     let mut entries = Vec::new();
     for (place, layer) in styled(panel) {
         let (colour, shape, dash) = style(place);
         let (label, sample) = match layer {
             Layer::Series(s) if s.line => {
                 let marker = marked(s).then_some(shape);
-                (&s.label, Sample::Line { colour, dash, marker, thin: false })
+                (&s.label, LegendKey::Line { colour, dash, marker, thin: false })
             }
-            Layer::Series(s) => (&s.label, Sample::Points { colour, marker: shape }),
-            Layer::Bars(b) => (&b.label, Sample::Swatch { colour, alpha: 0.6 }),
+            Layer::Series(s) => (&s.label, LegendKey::Points { colour, marker: shape }),
+            Layer::Bars(b) => (&b.label, LegendKey::Swatch { colour, alpha: 0.6 }),
             _ => continue,
         };
-        entries.push(Entry { label: label.clone(), sample });
+        entries.push(LegendEntry { label: label.clone(), sample });
     }
     for layer in &panel.layers {
         if let Layer::Rule(rule) = layer {
-            let sample = Sample::Line { colour: RULE, dash: RULE_DASH, marker: None, thin: true };
-            entries.push(Entry { label: rule.label.clone(), sample });
+            let sample = LegendKey::Line { colour: RULE, dash: RULE_DASH, marker: None, thin: true };
+            entries.push(LegendEntry { label: rule.label.clone(), sample });
         }
     }
     let doubtful = panel.layers.iter().filter_map(|layer| match layer {
@@ -510,8 +510,8 @@ fn entries(panel: &Panel) -> Vec<Entry<'_>> {
     let mut whys: Vec<&String> = doubtful.collect();
     whys.dedup();
     for why in whys {
-        let sample = Sample::Line { colour: RULE, dash: DOTS, marker: None, thin: true };
-        entries.push(Entry { label: why.clone(), sample });
+        let sample = LegendKey::Line { colour: RULE, dash: DOTS, marker: None, thin: true };
+        entries.push(LegendEntry { label: why.clone(), sample });
     }
     entries
 }
@@ -579,7 +579,7 @@ fn between(a: (f64, f64, f64), b: (f64, f64, f64), step: f64) -> Vec<(f64, f64, 
 
 /// A line without the points that nobody can see: of many points in one column of pixels the first, the last and the
 /// extremes are kept.
-fn thinned(points: &[Point]) -> Vec<Point> {
+fn thinned(points: &[CanvasPoint]) -> Vec<CanvasPoint> {
     if points.len() < 4000 {
         return points.to_vec();
     }

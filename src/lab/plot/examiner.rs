@@ -2,7 +2,7 @@
 
 use super::figure::{Axis, Figure, Layer, Panel, Series};
 use crate::core::{Cautions, Result};
-use crate::estimate::worst_case::{Curve, Interval, Measure, Step};
+use crate::estimate::worst_case::{CurveStep, MeanInterval, StepMeasure, WorstCaseCurve};
 
 /// What a panel shows by step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,9 +13,9 @@ pub enum Examined {
 
 /// Curves by the number of questions, one panel per measure: of each what it is of, or what is asked for; intervals as bands.
 pub fn examiner(
-    curves: &[(String, &Curve)],
+    curves: &[(String, &WorstCaseCurve)],
     panels: &[Examined],
-    measure: Option<Measure>,
+    measure: Option<StepMeasure>,
     log: bool,
 ) -> Result<Figure> {
     let panel = |&what: &Examined| {
@@ -36,11 +36,11 @@ pub fn examiner(
         };
         for (name, curve) in curves {
             let measure = measure.unwrap_or(curve.measure);
-            let of = |step: &Step| match what {
+            let of = |step: &CurveStep| match what {
                 Examined::Accuracy => step.accuracy(measure),
                 Examined::Loss => step.loss(measure),
             };
-            let all = |end: fn(Interval) -> f64| curve.steps.iter().map(|step| end(of(step))).collect::<Vec<f64>>();
+            let all = |end: fn(MeanInterval) -> f64| curve.steps.iter().map(|step| end(of(step))).collect::<Vec<f64>>();
             let at = curve.steps.iter().map(|step| step.step as f64).collect();
             let line = Series::line(name.clone(), at, all(|i| i.value));
             panel.layers.push(Layer::Series(line.within(all(|i| i.lo), all(|i| i.hi))));

@@ -48,7 +48,7 @@ pub struct Bars {
 
 /// A dashed reference line across the panel.
 #[derive(Clone)]
-pub struct Rule {
+pub struct ReferenceLine {
     pub label: String,
     /// The value on the y axis (a horizontal line), or else on the x axis.
     pub horizontal: bool,
@@ -88,7 +88,7 @@ pub struct Tiles {
 pub enum Layer {
     Series(Series),
     Bars(Bars),
-    Rule(Rule),
+    Rule(ReferenceLine),
     HeatMap(HeatMap),
     Tiles(Tiles),
 }

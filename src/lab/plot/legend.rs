@@ -1,29 +1,29 @@
 //! The legend: in a free place of the plot, or below it; never over data.
 
-use super::canvas::{Anchor, Canvas, Face, Pen, Point, Rect, text_width};
+use super::canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect, text_width};
 use super::marker::{marker, series_width};
 use super::palette::{GRID, INK, Marker, Rgb, WHITE};
 
 /// How one entry looks.
-pub enum Sample<'a> {
+pub enum LegendKey<'a> {
     Line { colour: Rgb, dash: &'a [f64], marker: Option<Marker>, thin: bool },
     Points { colour: Rgb, marker: Marker },
     Swatch { colour: Rgb, alpha: f64 },
 }
 
-pub struct Entry<'a> {
+pub struct LegendEntry<'a> {
     pub label: String,
-    pub sample: Sample<'a>,
+    pub sample: LegendKey<'a>,
 }
 
 pub struct Legend<'a> {
-    entries: Vec<Entry<'a>>,
+    entries: Vec<LegendEntry<'a>>,
     font: f64,
 }
 
 impl<'a> Legend<'a> {
     /// `font` is the em of the panel's labels.
-    pub fn new(entries: Vec<Entry<'a>>, font: f64) -> Self {
+    pub fn new(entries: Vec<LegendEntry<'a>>, font: f64) -> Self {
         Self { entries: entries.into_iter().filter(|e| !e.label.trim().is_empty()).collect(), font: font * 0.9 }
     }
 
@@ -35,7 +35,7 @@ impl<'a> Legend<'a> {
         self.font * 2.6
     }
 
-    fn entry_width(&self, entry: &Entry) -> f64 {
+    fn entry_width(&self, entry: &LegendEntry) -> f64 {
         self.sample_width() + self.font * 0.4 + text_width(&entry.label, self.font, false)
     }
 
@@ -44,7 +44,7 @@ impl<'a> Legend<'a> {
     }
 
     /// A free place inside the plot, if there is one; corners first.
-    pub fn place(&self, plot: Rect, taken: &[Point]) -> Option<Rect> {
+    pub fn place(&self, plot: Rect, taken: &[CanvasPoint]) -> Option<Rect> {
         if self.entries.is_empty() {
             return Some(Rect::new(0.0, 0.0, 0.0, 0.0));
         }
@@ -106,20 +106,20 @@ impl<'a> Legend<'a> {
         }
     }
 
-    fn entry(&self, canvas: &mut dyn Canvas, entry: &Entry, x: f64, y: f64) {
+    fn entry(&self, canvas: &mut dyn Canvas, entry: &LegendEntry, x: f64, y: f64) {
         let (from, to) = (x, x + self.sample_width());
         let centre = ((from + to) / 2.0, y);
         let width = series_width(self.font);
         match &entry.sample {
-            Sample::Line { colour, dash, marker: shape, thin } => {
+            LegendKey::Line { colour, dash, marker: shape, thin } => {
                 let width = if *thin { width * 0.6 } else { width };
                 canvas.line(&[(from, y), (to, y)], Pen { width, colour: *colour, dash });
                 if let Some(shape) = shape {
                     marker(canvas, *shape, centre, self.font, *colour);
                 }
             }
-            Sample::Points { colour, marker: shape } => marker(canvas, *shape, centre, self.font, *colour),
-            Sample::Swatch { colour, alpha } => {
+            LegendKey::Points { colour, marker: shape } => marker(canvas, *shape, centre, self.font, *colour),
+            LegendKey::Swatch { colour, alpha } => {
                 let half = self.font * 0.35;
                 let box_ = Rect::new(from, y - half, to, y + half);
                 canvas.fill(&box_.corners(), *colour, *alpha);

@@ -20,11 +20,11 @@ mod tiles;
 mod tolerance;
 
 pub use animation::Animation;
-pub use canvas::{Anchor, Canvas, Face, Pen, Point, Rect};
+pub use canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect};
 pub use examiner::{Examined, examiner};
-pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, Rule, Series, Spread, Tiles, histogram};
+pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, ReferenceLine, Series, Spread, Tiles, histogram};
 pub use palette::{DASHES, MARKERS, Marker, Rgb, SERIES, viridis};
 pub use papers::{pvalues, risks};
 pub use picture::Picture;
 pub use reliability::reliability;
-pub use tolerance::{Measure, tolerance};
+pub use tolerance::{PanelMeasure, tolerance};

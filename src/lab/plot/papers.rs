@@ -1,6 +1,6 @@
 //! The figures of Werpachowski, György and Szepesvári, "Detecting Overfitting via Adversarial Examples" (2019).
 
-use super::figure::{Axis, Figure, Layer, Panel, Rule, Series};
+use super::figure::{Axis, Figure, Layer, Panel, ReferenceLine, Series};
 use crate::core::{Cautions, Error, Result, Value, significant, suggestion};
 use crate::maths::holm::holm;
 
@@ -55,7 +55,7 @@ pub fn pvalues(curves: &Value, delta: f64, adjusted: Option<&[Value]>) -> Result
         counting.append(&mut beside);
     }
     let panel = |title: &str, mut layers: Vec<Layer>| {
-        layers.push(Layer::Rule(Rule { label: format!("δ = {delta}"), horizontal: true, at: delta }));
+        layers.push(Layer::Rule(ReferenceLine { label: format!("δ = {delta}"), horizontal: true, at: delta }));
         Panel {
             title: title.into(),
             x: Axis { label: "number of images".into(), log: true, ..Axis::default() },

@@ -1,6 +1,6 @@
 //! Image sheets and heat maps: panels made of cells.
 
-use super::canvas::{Anchor, Canvas, Face, Pen, Point, Rect, shortened, text_width};
+use super::canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect, shortened, text_width};
 use super::figure::{Axis, HeatMap, Tiles};
 use super::palette::{BLACK, INK, MISSING, SERIES, WHITE, viridis};
 use super::scale::Scale;
@@ -92,7 +92,7 @@ impl Tiles {
 }
 
 /// An arrow on whatever is below: dark with a light edge.
-fn arrow(canvas: &mut dyn Canvas, from: Point, to: Point, scale: f64) {
+fn arrow(canvas: &mut dyn Canvas, from: CanvasPoint, to: CanvasPoint, scale: f64) {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let length = dx.hypot(dy);
     if length < 0.5 {

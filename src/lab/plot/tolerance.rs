@@ -1,18 +1,18 @@
 //! The figures of Galloway, Golubeva and Taylor, "Adversarial Examples as an Input-Fault Tolerance Problem" (2018).
 
-use super::figure::{Axis, Figure, Layer, Panel, Rule, Series};
+use super::figure::{Axis, Figure, Layer, Panel, ReferenceLine, Series};
 use crate::core::{Error, Result};
-use crate::estimate::tolerance::{Curve, Interval, Point, populations};
+use crate::estimate::tolerance::{Curve, CurvePoint, Interval, populations};
 
 /// What a panel shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measure {
+pub enum PanelMeasure {
     Information,
     Accuracy,
     Margin,
 }
 
-impl Measure {
+impl PanelMeasure {
     fn label(self) -> &'static str {
         match self {
             Self::Information => "I(T; Y) (bits)",
@@ -21,7 +21,7 @@ impl Measure {
         }
     }
 
-    fn of(self, point: &Point) -> Interval {
+    fn of(self, point: &CurvePoint) -> Interval {
         match self {
             Self::Information => point.information,
             Self::Accuracy => point.accuracy,
@@ -33,7 +33,7 @@ impl Measure {
 /// Figures 1 and 3 to 5: measures against the strength of the fault, one panel each, with the bands of their intervals. In dB the axis
 /// falls, so that faults grow to the right everywhere. Where gradients vanished a line goes on dotted. A dashed line is H(Y), one for all
 /// curves of the same images.
-pub fn tolerance(curves: &[(String, &Curve)], measures: &[Measure], in_db: bool) -> Result<Figure> {
+pub fn tolerance(curves: &[(String, &Curve)], measures: &[PanelMeasure], in_db: bool) -> Result<Figure> {
     let units: Vec<&str> = curves.iter().map(|(_, curve)| curve.unit).collect();
     if !in_db && units.windows(2).any(|pair| pair[0] != pair[1]) {
         return Err(Error::argument(format!("curves over different units: {}", units.join(", ")))
@@ -65,14 +65,15 @@ pub fn tolerance(curves: &[(String, &Curve)], measures: &[Measure], in_db: bool)
             panel.layers.push(Layer::Series(line));
         }
         match measure {
-            Measure::Information => {
-                let rule =
-                    |(label, at): &(String, f64)| Layer::Rule(Rule { label: label.clone(), horizontal: true, at: *at });
+            PanelMeasure::Information => {
+                let rule = |(label, at): &(String, f64)| {
+                    Layer::Rule(ReferenceLine { label: label.clone(), horizontal: true, at: *at })
+                };
                 panel.layers.extend(bounds.iter().map(rule));
                 let ends = curves.iter().flat_map(|(_, curve)| curve.points.iter().map(|point| point.information.hi));
                 panel.y.max = Some(bounds.iter().map(|(_, at)| *at).chain(ends).fold(0.0, f64::max) * 1.04);
             }
-            Measure::Accuracy | Measure::Margin => panel.y.max = Some(1.03),
+            PanelMeasure::Accuracy | PanelMeasure::Margin => panel.y.max = Some(1.03),
         }
         panels.push(panel);
     }

@@ -65,7 +65,7 @@ pub fn read_obj(cx: &Cx, name: &str, files: &[PathBuf], textures: &mut Textures)
     })
 }
 
-type Parts = (Vec<tobj::Model>, Vec<tobj::Material>);
+type ObjParts = (Vec<tobj::Model>, Vec<tobj::Material>);
 
 /// The bytes of a file of which each may become a corner of a face, or a part of a material.
 fn bytes(cx: &Cx, file: &Path, most: u64) -> Result<Vec<u8>> {
@@ -98,7 +98,7 @@ impl Read for Watched<'_> {
     }
 }
 
-fn load(cx: &Cx, file: &Path) -> Result<Parts> {
+fn load(cx: &Cx, file: &Path) -> Result<ObjParts> {
     let folder = file.parent().unwrap_or(Path::new(""));
     let object = bytes(cx, file, MOST)?;
     // A library that is named twice holds the same materials both times.

@@ -15,7 +15,7 @@ pub static CLASSES: [&str; 10] = ["bed", "bottle", "car", "chair", "lamp", "mug"
 
 /// Builds an object of a class, by its place in [`CLASSES`].
 pub fn object(class: usize, numbers: &mut Pcg64Mcg) -> Result<Mesh> {
-    let mut of = Maker { build: Builder::default(), numbers };
+    let mut of = ObjectMaker { build: Builder::default(), numbers };
     match CLASSES[class] {
         "bed" => of.bed(),
         "bottle" => of.bottle(),
@@ -31,7 +31,7 @@ pub fn object(class: usize, numbers: &mut Pcg64Mcg) -> Result<Mesh> {
     of.build.finish(CLASSES[class])
 }
 
-struct Maker<'a> {
+struct ObjectMaker<'a> {
     build: Builder,
     numbers: &'a mut Pcg64Mcg,
 }
@@ -46,7 +46,7 @@ fn hsv(hue: f32, saturation: f32, value: f32) -> Vec3 {
 
 const DARK: Vec3 = Vec3::new(0.16, 0.16, 0.18);
 
-impl Maker<'_> {
+impl ObjectMaker<'_> {
     fn between(&mut self, low: f32, high: f32) -> f32 {
         self.numbers.gen_range(low..high)
     }

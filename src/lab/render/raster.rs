@@ -20,15 +20,15 @@ const LAMP: f32 = 3.0;
 pub fn draw(mesh: &Mesh, view: &View, size: usize, pixels: &mut [f32]) {
     let camera = Camera::of(view, size * SAMPLES);
     let projected: Vec<Projected> = mesh.vertices().iter().map(|vertex| camera.project(vertex.position)).collect();
-    let mut samples = Samples::new(size * SAMPLES);
+    let mut samples = DepthBuffer::new(size * SAMPLES);
     for (number, triangle) in mesh.triangles().iter().enumerate() {
-        if let Some(plane) = Plane::of(triangle.corners.map(|corner| projected[corner as usize])) {
+        if let Some(plane) = TrianglePlane::of(triangle.corners.map(|corner| projected[corner as usize])) {
             samples.cover(number as u32, &plane);
         }
     }
     let shader = Shader::of(mesh, view, &camera, &projected);
     let wide = size * SAMPLES;
-    let mut last: Option<(u32, Face)> = None;
+    let mut last: Option<(u32, ShadedTriangle)> = None;
     for row in 0..size {
         for column in 0..size {
             let mut sum = Vec3::ZERO;
@@ -102,7 +102,7 @@ impl Camera {
 
 /// A triangle's picture: for each corner a linear function of the place that is 1 there and 0 on the other two. Places are counted from
 /// the first corner, since products of large coordinates would lose digits.
-struct Plane {
+struct TrianglePlane {
     origin: [f32; 2],
     /// Of the second and the third corner, along x and y; the first has the rest.
     weights: [[f32; 2]; 2],
@@ -112,7 +112,7 @@ struct Plane {
     high: [f32; 2],
 }
 
-impl Plane {
+impl TrianglePlane {
     /// `None` where it is seen from the side.
     fn of(corners: [Projected; 3]) -> Option<Self> {
         let [a, b, c] = corners;
@@ -144,18 +144,18 @@ const NOTHING: u32 = u32::MAX;
 const SLACK: f32 = 1e-4;
 
 /// Which triangle is nearest at every sample.
-struct Samples {
+struct DepthBuffer {
     wide: usize,
     nearness: Vec<f32>,
     triangle: Vec<u32>,
 }
 
-impl Samples {
+impl DepthBuffer {
     fn new(wide: usize) -> Self {
         Self { wide, nearness: vec![0.0; wide * wide], triangle: vec![NOTHING; wide * wide] }
     }
 
-    fn cover(&mut self, number: u32, plane: &Plane) {
+    fn cover(&mut self, number: u32, plane: &TrianglePlane) {
         let last = self.wide as f32;
         // The samples whose middles lie within, as whole numbers; casting cuts what lies outside of the picture.
         let from = |x: f32| (x - 0.5).ceil().clamp(0.0, last) as usize;
@@ -186,8 +186,8 @@ impl Samples {
 }
 
 /// A triangle that is about to be coloured.
-struct Face {
-    plane: Plane,
+struct ShadedTriangle {
+    plane: TrianglePlane,
     corners: [Vertex; 3],
     surface: u32,
     /// -1 where it is seen from behind, and its normals are turned round.
@@ -220,20 +220,20 @@ impl<'a> Shader<'a> {
         Self { mesh, eye: camera.position, projected, view, towards_light, lamps }
     }
 
-    fn face(&self, number: u32) -> Option<Face> {
+    fn face(&self, number: u32) -> Option<ShadedTriangle> {
         let Triangle { corners, surface } = self.mesh.triangles()[number as usize];
-        let plane = Plane::of(corners.map(|corner| self.projected[corner as usize]))?;
+        let plane = TrianglePlane::of(corners.map(|corner| self.projected[corner as usize]))?;
         let corners = corners.map(|corner| self.mesh.vertices()[corner as usize]);
         let [a, b, c] = corners.map(|corner| corner.position);
         let across = (b - a).cross(c - a);
         // The side that the normals say is the outer one, whatever order the corners come in.
         let outer = across * across.dot(corners[0].normal + corners[1].normal + corners[2].normal).signum();
         let side = if outer.dot(self.eye - a) < 0.0 { -1.0 } else { 1.0 };
-        Some(Face { plane, corners, surface, side })
+        Some(ShadedTriangle { plane, corners, surface, side })
     }
 
     /// The colour of a face at a place of the picture.
-    fn colour(&self, face: &Face, x: f32, y: f32) -> Vec3 {
+    fn colour(&self, face: &ShadedTriangle, x: f32, y: f32) -> Vec3 {
         let weights = face.plane.at(x, y);
         let mut shares = Vec3::from(weights) * Vec3::from(face.plane.nearness);
         shares /= shares.element_sum();

@@ -6,12 +6,12 @@ use super::Examination;
 use super::examined::{read_back, written};
 use super::measure;
 use crate::core::{Result, Tensor};
-use crate::objective::{Aim, Verdict, judge};
+use crate::objective::{Aim, ScoreVerdict, judge};
 
 /// Answers to points, in their order.
 #[derive(Default)]
-pub(super) struct Answers {
-    pub of: Vec<Verdict>,
+pub(super) struct PointAnswers {
+    pub of: Vec<ScoreVerdict>,
     /// By measure, in the order in which they were asked for.
     measured: Vec<Vec<f32>>,
     /// The first point with a score that is not a finite number.
@@ -20,7 +20,7 @@ pub(super) struct Answers {
 
 /// A batch as the journal keeps it, with the batch size that came of it.
 #[derive(Serialize, Deserialize)]
-struct Columns {
+struct AnswerColumns {
     batch: u64,
     excess: Vec<f32>,
     predicted: Vec<i32>,
@@ -31,7 +31,7 @@ struct Columns {
     measured: Vec<Vec<f32>>,
 }
 
-impl Answers {
+impl PointAnswers {
     /// What scores `N x K` say of these labels and aims.
     pub fn of(
         plan: &Examination,
@@ -64,9 +64,9 @@ impl Answers {
     }
 
     pub fn record(&self, batch: usize) -> Result<Vec<u8>> {
-        let all = |of: fn(&Verdict) -> f32| self.of.iter().map(of).collect();
-        let classes = |of: fn(&Verdict) -> i32| self.of.iter().map(of).collect();
-        written(&Columns {
+        let all = |of: fn(&ScoreVerdict) -> f32| self.of.iter().map(of).collect();
+        let classes = |of: fn(&ScoreVerdict) -> i32| self.of.iter().map(of).collect();
+        written(&AnswerColumns {
             batch: batch as u64,
             excess: all(|verdict| verdict.excess),
             predicted: classes(|verdict| verdict.predicted),
@@ -80,7 +80,7 @@ impl Answers {
 
     /// What `record` wrote, with the batch size, if it can be of an examination with so many measures.
     pub fn from_record(bytes: &[u8], measures: usize) -> Option<(usize, Self)> {
-        let kept: Columns = read_back(bytes)?;
+        let kept: AnswerColumns = read_back(bytes)?;
         let n = kept.excess.len();
         let numbers = [&kept.softmax_margin, &kept.snr, &kept.followed].into_iter().chain(&kept.measured);
         let whole = numbers.into_iter().all(|column| column.len() == n)
@@ -88,7 +88,7 @@ impl Answers {
             && kept.measured.len() == measures;
         let finite = [&kept.excess, &kept.softmax_margin, &kept.followed].into_iter().chain(&kept.measured);
         let sound = whole && finite.into_iter().flatten().all(|x| x.is_finite()) && kept.batch > 0;
-        let verdict = |i: usize| Verdict {
+        let verdict = |i: usize| ScoreVerdict {
             excess: kept.excess[i],
             predicted: kept.predicted[i],
             softmax_margin: kept.softmax_margin[i],

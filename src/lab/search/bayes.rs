@@ -87,7 +87,7 @@ impl Proposing for Bayes {
     fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
         super::propose::check_varies(&axes, "bayes")?;
-        Ok(Box::new(Examiner::new(self.clone(), axes, random(stream.0, stream.1))))
+        Ok(Box::new(BayesExaminer::new(self.clone(), axes, random(stream.0, stream.1))))
     }
 }
 
@@ -96,7 +96,7 @@ const CHOSEN: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// Candidates that are improved along the gradient.
 const IMPROVED: usize = 8;
 
-struct Examiner {
+struct BayesExaminer {
     how: Bayes,
     axes: Vec<Axis>,
     rng: Pcg64Mcg,
@@ -108,7 +108,7 @@ struct Examiner {
     pending: Vec<Vec<f64>>,
 }
 
-impl Examiner {
+impl BayesExaminer {
     fn new(how: Bayes, axes: Vec<Axis>, rng: Pcg64Mcg) -> Self {
         let mut groups = vec![];
         let mut factor = 0;
@@ -252,7 +252,7 @@ impl Examiner {
     }
 }
 
-impl Proposals for Examiner {
+impl Proposals for BayesExaminer {
     fn propose(&mut self) -> Result<Vec<Setting>> {
         let left = self.how.steps - self.asked;
         let settings = match self.asked < self.how.start {
@@ -295,8 +295,8 @@ mod tests {
             lengthscales: Lengthscales::Fixed(0.5),
         };
         let axes = vec![Axis::Range { min: 0.0, max: 1.0 }, Axis::Chance, Axis::Whole { min: 0, max: 9 }];
-        let mut examiner = Examiner::new(how, axes, random(1, 1));
-        let bound = |examiner: &Examiner| examiner.kappa().powi(2);
+        let mut examiner = BayesExaminer::new(how, axes, random(1, 1));
+        let bound = |examiner: &BayesExaminer| examiner.kappa().powi(2);
         assert!((bound(&examiner) - 6.986_865).abs() < 1e-5, "{}", bound(&examiner));
         while examiner.process.len() < 4 {
             let asked = examiner.propose().expect("settings").len();
@@ -319,7 +319,7 @@ mod tests {
             refit: 4,
             lengthscales: Lengthscales::Each,
         };
-        let mut examiner = Examiner::new(how, axes, random(3, 4));
+        let mut examiner = BayesExaminer::new(how, axes, random(3, 4));
         let loss = |s: &[f64]| (s[0].sin() + [0.0, 0.4, -0.3][s[1] as usize] * s[2] - (s[2] - 0.6).powi(2)) as f32;
         let (mut total, mut compared) = (0.0, 0);
         loop {
@@ -372,7 +372,7 @@ mod tests {
             refit: 1,
             lengthscales: Lengthscales::One,
         };
-        let mut examiner = Examiner::new(how, axes, random(1, 1));
+        let mut examiner = BayesExaminer::new(how, axes, random(1, 1));
         let setting = vec![0.7, 2.0, -1.0, 17.0, 2.0, 0.0];
         let point = examiner.point(&setting);
         let again = examiner.setting(&point);

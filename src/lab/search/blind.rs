@@ -3,7 +3,7 @@
 
 use rand::Rng;
 
-use super::exhaustive::{Case, Exhaustive, Outcome, Step};
+use super::exhaustive::{Case, Exhaustive, ExhaustiveOutcome, ExhaustiveStep};
 use super::{Approach, Search};
 use crate::core::random;
 
@@ -25,7 +25,7 @@ impl Search for Blind {
 }
 
 impl Exhaustive for Blind {
-    fn step(&self, case: &Case) -> Step {
+    fn step(&self, case: &Case) -> ExhaustiveStep {
         step_by_draw(case, false)
     }
 
@@ -46,10 +46,10 @@ const OWN: u64 = u64::from_be_bytes(*b"searches");
 /// The next step where a correct image goes to each of its candidates, and with `stays` to itself as well, with the same
 /// probability. By Eq. 9 a misclassified x' has the density 1 / (1 + c / k), c of the |V| points that may lead to it being
 /// correct and k the number of choices that each of them has; nothing but these points is scored.
-pub(super) fn step_by_draw(case: &Case, stays: bool) -> Step {
+pub(super) fn step_by_draw(case: &Case, stays: bool) -> ExhaustiveStep {
     let (ball, grid) = (case.ball, case.grid);
     if !grid.known(0) {
-        return Step::score(vec![0]);
+        return ExhaustiveStep::score(vec![0]);
     }
     let candidates = ball.around(0);
     let choices = candidates.len() + usize::from(stays);
@@ -60,17 +60,17 @@ pub(super) fn step_by_draw(case: &Case, stays: bool) -> Step {
         candidates.get(drawn).copied().unwrap_or(0)
     };
     if !grid.known(after) {
-        return Step::score(vec![after]);
+        return ExhaustiveStep::score(vec![after]);
     }
     // A correct outcome counts with loss 0, whatever its density.
     if !case.densities || !grid.fails(after) {
-        return Step::Done(Outcome { after, weight: None });
+        return ExhaustiveStep::Done(ExhaustiveOutcome { after, weight: None });
     }
     let origins = ball.origins(after);
     let missing: Vec<u32> = origins.iter().copied().filter(|&point| !grid.known(point)).collect();
     if !missing.is_empty() {
-        return Step::score(missing);
+        return ExhaustiveStep::score(missing);
     }
     let correct = origins.iter().filter(|&&point| !grid.fails(point)).count();
-    Step::Done(Outcome { after, weight: Some(1.0 / (1.0 + correct as f64 / choices as f64)) })
+    ExhaustiveStep::Done(ExhaustiveOutcome { after, weight: Some(1.0 / (1.0 + correct as f64 / choices as f64)) })
 }

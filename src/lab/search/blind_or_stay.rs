@@ -1,7 +1,7 @@
 //! The second random baseline of Werpachowski et al. (2019), Appendix B: as `blind`, but an image may stay as well.
 
 use super::blind::step_by_draw;
-use super::exhaustive::{Case, Exhaustive, Step};
+use super::exhaustive::{Case, Exhaustive, ExhaustiveStep};
 use super::{Approach, Search};
 
 /// g(x) uniform on G(x), x among it.
@@ -22,7 +22,7 @@ impl Search for BlindOrStay {
 }
 
 impl Exhaustive for BlindOrStay {
-    fn step(&self, case: &Case) -> Step {
+    fn step(&self, case: &Case) -> ExhaustiveStep {
         step_by_draw(case, true)
     }
 

@@ -13,7 +13,7 @@ use super::snr::snr;
 use super::transcript::Transcript;
 use super::{Examination, cautions, examined};
 use crate::core::{Cx, Error, Graph, LongCall, Result, State, Tensor, attempt, gradients, no_gradient};
-use crate::objective::{Aim, Goals, Verdict, Verdicts, numbers};
+use crate::objective::{Aim, Goals, ScoreVerdict, Verdicts, numbers};
 use crate::space::{Differentiable, Point};
 
 /// Numbers in all rows of points, at most: 256 MiB, and the optimiser's moments as much again twice.
@@ -71,7 +71,7 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, adam: &Adam) -> Result<Transc
 }
 
 /// An image on its way.
-struct Slot {
+struct DescentSlot {
     case: usize,
     aim: Aim,
     /// Steps gone.
@@ -82,7 +82,7 @@ struct Slot {
 }
 
 /// Tensors with one row per slot.
-struct Held {
+struct SlotTensors {
     base: Vec<Tensor>,
     /// As they stand.
     images: Tensor,
@@ -91,7 +91,7 @@ struct Held {
     square: Tensor,
 }
 
-impl Held {
+impl SlotTensors {
     fn all(&mut self) -> Vec<&mut Tensor> {
         let rest = [&mut self.images, &mut self.points, &mut self.mean, &mut self.square];
         self.base.iter_mut().chain(rest).collect()
@@ -108,7 +108,7 @@ impl Held {
 }
 
 /// Images next to one another, read and brought to their first layer together.
-struct Block {
+struct ImageBlock {
     number: usize,
     base: Vec<Tensor>,
     images: Tensor,
@@ -123,12 +123,12 @@ struct Descent<'a> {
     per_image: usize,
     /// Slots, at most.
     batch: usize,
-    block: Option<Block>,
+    block: Option<ImageBlock>,
     /// Cases that have not begun.
     waiting: VecDeque<usize>,
     /// Empty where a case has come to its end.
-    slots: Vec<Option<Slot>>,
-    held: Option<Held>,
+    slots: Vec<Option<DescentSlot>>,
+    held: Option<SlotTensors>,
     ends: Vec<Option<Ended>>,
 }
 
@@ -196,7 +196,7 @@ impl Descent<'_> {
             let rows: Vec<usize> = (number * self.batch..self.plan.data.len().min((number + 1) * self.batch)).collect();
             let images = self.plan.data.images(&rows, self.cx.device())?;
             let base = self.space.base(self.plan.data, &rows, self.cx.device())?;
-            self.block = Some(Block { number, base, images });
+            self.block = Some(ImageBlock { number, base, images });
         }
         let block = self.block.as_ref().ok_or_else(|| Error::internal("a block that was not read"))?;
         if self.held.is_none() {
@@ -205,7 +205,7 @@ impl Descent<'_> {
                 t.f_new_zeros(size, (t.kind(), t.device()))
             };
             let points = room(&self.space.start(&block.base)?)?;
-            self.held = Some(Held {
+            self.held = Some(SlotTensors {
                 base: block.base.iter().map(room).collect::<std::result::Result<_, _>>()?,
                 images: room(&block.images)?,
                 mean: points.f_zeros_like()?,
@@ -229,7 +229,7 @@ impl Descent<'_> {
         }
         let label = self.plan.data.labels()[image];
         let aim = self.plan.objective.aims(image, label, self.classes)[within];
-        self.slots[place] = Some(Slot { case, aim, step: 0, before: 0, seen: vec![] });
+        self.slots[place] = Some(DescentSlot { case, aim, step: 0, before: 0, seen: vec![] });
         Ok(())
     }
 
@@ -242,9 +242,9 @@ impl Descent<'_> {
             return Err(no_gradient(&self.plan.space.describe()));
         }
         let scores = self.plan.model.logits(&drawn)?;
-        let label = |slot: &Option<Slot>| slot.as_ref().map_or(0, |slot| self.label(slot.case));
+        let label = |slot: &Option<DescentSlot>| slot.as_ref().map_or(0, |slot| self.label(slot.case));
         let labels: Vec<i64> = self.slots.iter().map(label).collect();
-        let goals = |slots: &[Option<Slot>]| {
+        let goals = |slots: &[Option<DescentSlot>]| {
             let aims: Vec<Aim> = slots.iter().map(|slot| slot.as_ref().map_or(Aim::Away, |slot| slot.aim)).collect();
             Goals::of(&labels, &aims, &self.plan.objective, scores.device())
         };
@@ -291,7 +291,7 @@ impl Descent<'_> {
     }
 
     fn check_scores(&self, verdicts: &Verdicts) -> Result<()> {
-        let finite = |verdict: &Verdict| {
+        let finite = |verdict: &ScoreVerdict| {
             verdict.followed.is_finite() && verdict.excess.is_finite() && verdict.softmax_margin.is_finite()
         };
         let live = self.slots.iter().zip(&verdicts.of).filter_map(|(slot, verdict)| Some((slot.as_ref()?, verdict)));
@@ -301,7 +301,7 @@ impl Descent<'_> {
     }
 
     /// Whether there is nothing left to do for an image: it fails as is wanted, has gone all steps, or is wrong as it stands.
-    fn is_done(&self, slot: &Option<Slot>, verdict: &Verdict) -> bool {
+    fn is_done(&self, slot: &Option<DescentSlot>, verdict: &ScoreVerdict) -> bool {
         let Some(slot) = slot else { return true };
         let label = self.plan.objective.label(self.label(slot.case) as i32, slot.before);
         let lost = slot.before != label || slot.aim.target() == Some(label);
@@ -312,7 +312,7 @@ impl Descent<'_> {
     /// Where there is no way from the start: points whose first gradient is 0 would stay there.
     fn still(&self, gradient: &Tensor) -> Result<Vec<bool>> {
         let mut still = vec![false; self.slots.len()];
-        let fresh = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.step == 0);
+        let fresh = |slot: &Option<DescentSlot>| slot.as_ref().is_some_and(|slot| slot.step == 0);
         let first: Vec<i64> = (0..still.len()).filter(|&i| fresh(&self.slots[i])).map(|i| i as i64).collect();
         if first.is_empty() {
             return Ok(still);
@@ -511,7 +511,7 @@ impl Descent<'_> {
                 None => vec![],
             };
             let (case, step, before) = (*case as usize, *step as u32, *before as i32);
-            (case < self.ends.len()).then_some(Some(Slot { case, aim, step, before, seen }))
+            (case < self.ends.len()).then_some(Some(DescentSlot { case, aim, step, before, seen }))
         });
         let slots = slots.collect::<Option<Vec<_>>>()?;
         let waiting = Vec::<i64>::try_from(find("waiting")?).ok()?;
@@ -520,7 +520,7 @@ impl Descent<'_> {
         }
         (self.slots, self.waiting) = (slots, waiting.into_iter().map(|case| case as usize).collect());
         self.batch = *Vec::<i64>::try_from(find("batch")?).ok()?.first()? as usize;
-        self.held = Some(Held { base: held, images, points, mean, square });
+        self.held = Some(SlotTensors { base: held, images, points, mean, square });
         let on_its_way =
             |case: usize| self.waiting.contains(&case) || self.slots.iter().flatten().any(|slot| slot.case == case);
         let ended: Vec<(usize, Ended)> = known.into_iter().filter(|(case, _)| !on_its_way(*case)).collect();

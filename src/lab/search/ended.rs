@@ -11,7 +11,7 @@ pub(super) type Ended = Vec<(Noted, Tensor)>;
 
 /// Rows and images of a case, column by column.
 #[derive(Serialize, Deserialize)]
-struct Columns {
+struct CaseColumns {
     case: u64,
     id: Vec<u32>,
     label: Vec<i32>,
@@ -39,7 +39,7 @@ pub(super) fn record(case: usize, ended: &Ended) -> Result<Vec<u8>> {
         ended.iter().map(|(noted, _)| of(&noted.row)).collect()
     }
     let images = ended.iter().map(|(_, image)| Ok(Vec::<f32>::try_from(&image.f_reshape([-1])?)?));
-    written(&Columns {
+    written(&CaseColumns {
         case: case as u64,
         id: all(ended, |row| row.id),
         label: all(ended, |row| row.label),
@@ -62,7 +62,7 @@ pub(super) fn record(case: usize, ended: &Ended) -> Result<Vec<u8>> {
 
 /// What `record` wrote, if it can be of an examination with so many measures.
 pub(super) fn from_record(bytes: &[u8], measures: usize) -> Option<(usize, Ended)> {
-    let kept: Columns = read_back(bytes)?;
+    let kept: CaseColumns = read_back(bytes)?;
     let size = kept.shape.iter().try_fold(1usize, |all, side| all.checked_mul(usize::try_from(*side).ok()?))?;
     let n = kept.id.len();
     let lengths = [

@@ -3,22 +3,22 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::answers::Answers;
-use super::exhaustive::{Case, Exhaustive, Step};
+use super::answers::PointAnswers;
+use super::exhaustive::{Case, Exhaustive, ExhaustiveStep};
 use super::grid::{Ball, Grid};
 use super::ground::FactorGround;
 use super::measure::{self, Measure};
 use super::pairing::{self, Approach};
-use super::rounds::{self, Settled, Work};
+use super::rounds::{self, RoundWork, Settled};
 use super::row::{Noted, Row};
-use super::sharing::{self, Frame, Sharing, draw};
+use super::sharing::{self, BallSharing, CropGrid, draw};
 use super::transcript::{Density, Transcript};
 use super::{Search, examined};
 use crate::core::{Cx, Error, ErrorKind, Result, Tensor};
 use crate::data::Dataset;
 use crate::model::Model;
 use crate::objective::{Aim, Objective};
-use crate::space::{Part, Space};
+use crate::space::{ProductPart, Space};
 
 /// Whether the density of every outcome is worked out as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +98,7 @@ fn over_elements(cx: &Cx, plan: &Examination, exhaustive: &dyn Exhaustive) -> Re
         }
     };
     plan.model.check_fits(cx, plan.data)?;
-    let mut changes = finite.parts().iter().map(Part::name).collect::<Vec<_>>();
+    let mut changes = finite.parts().iter().map(ProductPart::name).collect::<Vec<_>>();
     changes.sort_unstable();
     changes.dedup();
     let cautions = if densities { cautions(cx, plan.data, &changes)? } else { vec![] };
@@ -116,7 +116,7 @@ fn over_elements(cx: &Cx, plan: &Examination, exhaustive: &dyn Exhaustive) -> Re
         Density { lo, hi, candidates, assumption: ball.group.assumption(), cautions }
     });
     let [_, height, width] = plan.data.shape().map(|side| side as i64);
-    let sharing = Sharing::of(plan.model, &ball, [height, width]);
+    let sharing = BallSharing::of(plan.model, &ball, [height, width]);
     let larger = if plan.batch.is_none() && sharing.is_some() { sharing::LARGER_BATCHES } else { 1 };
     let batch = larger * rounds::batch_of(cx, plan);
     // Enough that images which ask for a few points each still fill a batch.
@@ -159,12 +159,12 @@ fn cautions(cx: &Cx, data: &Dataset, changes: &[&str]) -> Result<Vec<String>> {
 }
 
 /// An image under examination.
-struct Active {
+struct ExaminedImage {
     row: usize,
     grid: Grid,
     /// Points asked for and not yet answered.
     pending: usize,
-    frames: Vec<Frame>,
+    frames: Vec<CropGrid>,
     /// What was measured at each point, where anything is.
     measured: HashMap<u32, Vec<f32>>,
 }
@@ -175,11 +175,11 @@ struct Grids<'a> {
     ball: &'a Ball,
     exhaustive: &'a dyn Exhaustive,
     densities: bool,
-    active: Vec<Option<Active>>,
-    sharing: Option<Sharing<'a>>,
+    active: Vec<Option<ExaminedImage>>,
+    sharing: Option<BallSharing<'a>>,
 }
 
-impl Work for Grids<'_> {
+impl RoundWork for Grids<'_> {
     /// A place, and an element of the ball.
     type Point = (usize, u32);
 
@@ -190,13 +190,13 @@ impl Work for Grids<'_> {
     fn admit(&mut self, place: usize, row: usize) -> Result<Vec<(usize, u32)>> {
         let label = self.plan.data.labels()[row] as i32;
         let grid = Grid::new(self.ball, label);
-        self.active[place] = Some(Active { row, grid, pending: 0, frames: vec![], measured: HashMap::new() });
+        self.active[place] = Some(ExaminedImage { row, grid, pending: 0, frames: vec![], measured: HashMap::new() });
         let mut settled = Settled { asked: vec![], done: vec![] };
         self.advance(place, &mut settled)?;
         Ok(settled.asked)
     }
 
-    fn answers(&self, prepared: &Tensor, asked: &[(usize, u32)]) -> Result<Answers> {
+    fn answers(&self, prepared: &Tensor, asked: &[(usize, u32)]) -> Result<PointAnswers> {
         let points: Vec<_> = asked.iter().map(|&(place, point)| (place, self.ball.element(point))).collect();
         let label = |&(place, _): &(usize, u32)| self.active[place].as_ref().map_or(0, |a| i64::from(a.grid.label()));
         let labels: Vec<i64> = asked.iter().map(label).collect();
@@ -208,7 +208,7 @@ impl Work for Grids<'_> {
                 None => self.plan.model.logits(&draw(group, prepared, &points)?)?,
             };
             let images = || draw(group, prepared, &points);
-            Answers::of(self.plan, &scores, &labels, &vec![Aim::Away; labels.len()], &images)
+            PointAnswers::of(self.plan, &scores, &labels, &vec![Aim::Away; labels.len()], &images)
         })?;
         if let Some(bad) = answers.broken {
             let row = self.active[asked[bad].0].as_ref().map_or(0, |a| a.row);
@@ -219,7 +219,7 @@ impl Work for Grids<'_> {
     }
 
     /// An image goes on when it has all that it asked for.
-    fn settle(&mut self, asked: &[(usize, u32)], answers: &Answers) -> Result<Settled<(usize, u32)>> {
+    fn settle(&mut self, asked: &[(usize, u32)], answers: &PointAnswers) -> Result<Settled<(usize, u32)>> {
         for (i, &(place, point)) in asked.iter().enumerate() {
             if let Some(active) = &mut self.active[place] {
                 active.grid.set(point, &answers.of[i]);
@@ -247,7 +247,7 @@ impl Grids<'_> {
         let stream = (self.plan.seed, active.row as u64);
         let case = Case { ball: self.ball, grid: &active.grid, densities: self.densities, stream };
         match self.exhaustive.step(&case) {
-            Step::Score { now, later } => {
+            ExhaustiveStep::Score { now, later } => {
                 if now.is_empty() || now.iter().any(|&point| active.grid.known(point)) {
                     return Err(Error::internal("a search asked for nothing new"));
                 }
@@ -257,7 +257,7 @@ impl Grids<'_> {
                 active.pending = now.len();
                 settled.asked.extend(now.into_iter().map(|point| (place, point)));
             }
-            Step::Done(outcome) => {
+            ExhaustiveStep::Done(outcome) => {
                 let (grid, after) = (&active.grid, outcome.after);
                 let element = self.ball.element(after);
                 let row = Row {

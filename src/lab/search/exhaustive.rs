@@ -17,23 +17,23 @@ pub struct Case<'a> {
 }
 
 /// What a search does next for one image.
-pub enum Step {
+pub enum ExhaustiveStep {
     /// Score the points `now`, none of them scored before; those of `later` may be asked for next.
     Score {
         now: Vec<u32>,
         later: Vec<u32>,
     },
-    Done(Outcome),
+    Done(ExhaustiveOutcome),
 }
 
-impl Step {
+impl ExhaustiveStep {
     /// Score these points, which are all that is wanted.
     pub fn score(now: Vec<u32>) -> Self {
         Self::Score { now, later: vec![] }
     }
 }
 
-pub struct Outcome {
+pub struct ExhaustiveOutcome {
     /// Where the image went.
     pub after: u32,
     /// h_g there, if it was wanted.
@@ -43,7 +43,7 @@ pub struct Outcome {
 /// A search over a finite space.
 pub trait Exhaustive {
     /// The next step: a pure function of what is scored so far, so that images can share batches in any way.
-    fn step(&self, case: &Case) -> Step;
+    fn step(&self, case: &Case) -> ExhaustiveStep;
 
     /// How many steps from the image an outcome's density depends on: the outcome, its pre-images, and what these might
     /// have moved to instead.
@@ -57,21 +57,21 @@ pub trait Exhaustive {
 
 /// A candidate of some point: its place in the tie order, and the point that it leads to.
 #[derive(Clone, Copy)]
-pub struct Candidate {
+pub struct PointCandidate {
     pub order: usize,
     pub point: u32,
 }
 
 /// Which of two misclassified candidates a search moves to. No two are equal: the order of the candidates decides ties.
 pub trait Preference {
-    fn prefers(&self, case: &Case, a: Candidate, b: Candidate) -> bool;
+    fn prefers(&self, case: &Case, a: PointCandidate, b: PointCandidate) -> bool;
 
     /// Whether `a`, not yet scored, would be preferred to `b` under some scores.
-    fn may_prefer(&self, case: &Case, a: Candidate, b: Candidate) -> bool;
+    fn may_prefer(&self, case: &Case, a: PointCandidate, b: PointCandidate) -> bool;
 }
 
 impl<P: Preference> Exhaustive for P {
-    fn step(&self, case: &Case) -> Step {
+    fn step(&self, case: &Case) -> ExhaustiveStep {
         step_by_preference(case, self)
     }
 
@@ -83,12 +83,12 @@ impl<P: Preference> Exhaustive for P {
 }
 
 /// The next step of a search that moves every correct image to its preferred misclassified candidate.
-fn step_by_preference(case: &Case, preference: &dyn Preference) -> Step {
+fn step_by_preference(case: &Case, preference: &dyn Preference) -> ExhaustiveStep {
     let (ball, grid) = (case.ball, case.grid);
     let missing: Vec<u32> =
         std::iter::once(&0).chain(ball.around(0)).copied().filter(|&point| !grid.known(point)).collect();
     if !missing.is_empty() {
-        return Step::score(missing);
+        return ExhaustiveStep::score(missing);
     }
     let after = if grid.fails(0) { 0 } else { choice(case, preference).unwrap_or(0) };
     let weight = match (case.densities, grid.fails(after)) {
@@ -100,16 +100,16 @@ fn step_by_preference(case: &Case, preference: &dyn Preference) -> Step {
             Err(mut now) => {
                 let request = ball.group.candidates().len().div_ceil(REQUEST);
                 let later = now.split_off(now.len().min(request));
-                return Step::Score { now, later };
+                return ExhaustiveStep::Score { now, later };
             }
         },
     };
-    Step::Done(Outcome { after, weight })
+    ExhaustiveStep::Done(ExhaustiveOutcome { after, weight })
 }
 
 /// The preferred misclassified candidate of the image itself.
 fn choice(case: &Case, preference: &dyn Preference) -> Option<u32> {
-    let candidates = case.ball.around(0).iter().enumerate().map(|(order, &point)| Candidate { order, point });
+    let candidates = case.ball.around(0).iter().enumerate().map(|(order, &point)| PointCandidate { order, point });
     candidates
         .filter(|candidate| case.grid.fails(candidate.point))
         .reduce(|best, next| if preference.prefers(case, next, best) { next } else { best })
@@ -138,10 +138,10 @@ fn movers(case: &Case, preference: &dyn Preference, target: u32) -> Result<usize
         if !grid.known(q) {
             unknown.push(q);
         }
-        let moved = Candidate { order, point: target };
+        let moved = PointCandidate { order, point: target };
         let mut preferred = false;
         for (order, &point) in ball.around(q).iter().enumerate() {
-            let rival = Candidate { order, point };
+            let rival = PointCandidate { order, point };
             if !grid.known(point) {
                 if preference.may_prefer(case, rival, moved) {
                     unknown.push(point);
@@ -179,7 +179,7 @@ mod tests {
 
     use super::*;
     use crate::core::{Result, Tensor, Value};
-    use crate::objective::Verdict;
+    use crate::objective::ScoreVerdict;
     use crate::search::Strongest;
     use crate::space::{Element, Group};
 
@@ -223,14 +223,14 @@ mod tests {
         let mut grid = Grid::new(&ball, 0);
         loop {
             match Strongest::default().step(&Case { ball: &ball, grid: &grid, densities: true, stream: (0, 0) }) {
-                Step::Score { now: points, .. } => {
+                ExhaustiveStep::Score { now: points, .. } => {
                     for point in points {
                         assert!(!grid.known(point));
                         let wrong = errors.contains(&(start + ball.element(point).0[0]).rem_euclid(16));
                         let (excess, predicted) = if wrong { (1.0, 1) } else { (-1.0, 0) };
                         grid.set(
                             point,
-                            &Verdict {
+                            &ScoreVerdict {
                                 excess,
                                 predicted,
                                 softmax_margin: 0.0,
@@ -241,7 +241,7 @@ mod tests {
                         );
                     }
                 }
-                Step::Done(Outcome { after, weight }) => {
+                ExhaustiveStep::Done(ExhaustiveOutcome { after, weight }) => {
                     return ((start + ball.element(after).0[0]).rem_euclid(16), weight.unwrap_or(f64::NAN));
                 }
             }

@@ -12,7 +12,7 @@ use crate::model::Model;
 
 /// What is asked of a generator.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct WantedTests {
     /// Tests of each label.
     pub n: usize,
     /// What the classifier is to answer; `None`: anything but the label.
@@ -28,7 +28,7 @@ pub struct Wanted {
 
 /// What came of one label.
 #[derive(Debug, Clone)]
-pub struct Drawn {
+pub struct LabelDraws {
     pub label: i64,
     /// Images that were kept, and images that were drawn up to the last of them or to the end.
     pub tests: usize,
@@ -44,7 +44,7 @@ pub struct GeneratedTests {
     pub images: Dataset,
     /// What the classifier answers to each.
     pub predictions: Vec<i64>,
-    pub drawn: Vec<Drawn>,
+    pub drawn: Vec<LabelDraws>,
     pub target: Option<i64>,
     of: [String; 2],
     cautions: Cautions,
@@ -56,44 +56,44 @@ const APART: usize = 1 << 40;
 
 /// Tests that were kept so far.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FoundTests {
     images: Vec<Tensor>,
     labels: Vec<i64>,
     predictions: Vec<i64>,
-    drawn: Vec<Drawn>,
+    drawn: Vec<LabelDraws>,
 }
 
 /// One label's turn.
-pub(super) struct Turn {
-    pub of: Drawn,
+pub(super) struct LabelTurn {
+    pub of: LabelDraws,
     began: Instant,
 }
 
-impl Turn {
+impl LabelTurn {
     pub fn new(label: i64, classes: usize) -> Self {
-        let of = Drawn { label, tests: 0, draws: 0, seconds: 0.0, answers: vec![0; classes] };
+        let of = LabelDraws { label, tests: 0, draws: 0, seconds: 0.0, answers: vec![0; classes] };
         Self { of, began: Instant::now() }
     }
 
     /// How many images are to be drawn next, at most `batch`; none if that is all.
-    pub fn next(&self, wanted: &Wanted, batch: usize) -> Option<usize> {
+    pub fn next(&self, wanted: &WantedTests, batch: usize) -> Option<usize> {
         let enough = self.of.tests >= wanted.n || self.of.draws >= wanted.draws;
         (!enough && !self.late(wanted)).then(|| batch.min(wanted.draws - self.of.draws))
     }
 
     /// Whether the time is up.
-    pub fn late(&self, wanted: &Wanted) -> bool {
+    pub fn late(&self, wanted: &WantedTests) -> bool {
         let limit = wanted.seconds.map(|seconds| Duration::from_secs_f64(seconds.min(1e9)));
         limit.is_some_and(|limit| self.began.elapsed() >= limit)
     }
 }
 
-impl Found {
+impl FoundTests {
     /// Adds those of a batch's images that are tests, up to the last that is wanted; how many these are.
     pub fn add(
         &mut self,
-        turn: &mut Turn,
-        wanted: &Wanted,
+        turn: &mut LabelTurn,
+        wanted: &WantedTests,
         images: &Tensor,
         answers: &[i64],
         test: impl Fn(usize) -> bool,
@@ -119,8 +119,8 @@ impl Found {
         Ok(chosen.len())
     }
 
-    pub fn end(&mut self, turn: Turn) {
-        self.drawn.push(Drawn { seconds: turn.began.elapsed().as_secs_f64(), ..turn.of });
+    pub fn end(&mut self, turn: LabelTurn) {
+        self.drawn.push(LabelDraws { seconds: turn.began.elapsed().as_secs_f64(), ..turn.of });
     }
 
     /// What was found; `drawn` and `hint` are for the error if that is nothing.
@@ -165,13 +165,13 @@ fn answers(model: &Model, scores: &Tensor) -> Result<Vec<i64>> {
 
 /// Draws images of each label and keeps those that the classifier gets wrong (as the target), until there are enough, the draws are used
 /// up, or the time is.
-pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &Wanted) -> Result<GeneratedTests> {
+pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &WantedTests) -> Result<GeneratedTests> {
     let classes = model.classes().ok_or_else(|| Error::internal("a model without classes"))? as usize;
     let batch = generator.batch_size()?;
     let task = cx.progress("drawing tests", Some((wanted.n * wanted.labels.len()) as u64));
-    let mut found = Found::default();
+    let mut found = FoundTests::default();
     for &label in &wanted.labels {
-        let mut turn = Turn::new(label, classes);
+        let mut turn = LabelTurn::new(label, classes);
         while let Some(count) = turn.next(wanted, batch) {
             cx.check()?;
             let latents = wanted.latents(generator, &turn, count)?;
@@ -191,21 +191,21 @@ pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &W
     found.tests(cx, (generator, model), wanted.target, ("images", hint))
 }
 
-impl Wanted {
+impl WantedTests {
     /// Whether an image drawn as `label` that is answered so fails the classifier.
     pub(super) fn met(&self, label: i64, answer: i64) -> bool {
         self.target.map_or(answer != label, |target| answer == target)
     }
 
     /// The next latent vectors of a label.
-    pub(super) fn latents(&self, generator: &Generator, turn: &Turn, count: usize) -> Result<Tensor> {
+    pub(super) fn latents(&self, generator: &Generator, turn: &LabelTurn, count: usize) -> Result<Tensor> {
         generator.latents(self.seed, turn.of.label as usize * APART + turn.of.draws, count)
     }
 }
 
 impl GeneratedTests {
     fn table(&self) -> Table {
-        let of = |f: &dyn Fn(&Drawn) -> Value| self.drawn.iter().map(f).collect();
+        let of = |f: &dyn Fn(&LabelDraws) -> Value| self.drawn.iter().map(f).collect();
         Table::default()
             .column("label", of(&|d| Value::Int(d.label)))
             .column("tests", of(&|d| Value::Int(d.tests as i64)))
@@ -215,7 +215,7 @@ impl GeneratedTests {
 
     /// Images of all labels that were drawn and that became tests.
     fn totals(&self) -> (usize, usize) {
-        let sum = |f: fn(&Drawn) -> usize| self.drawn.iter().map(f).sum();
+        let sum = |f: fn(&LabelDraws) -> usize| self.drawn.iter().map(f).sum();
         (sum(|d| d.draws), sum(|d| d.tests))
     }
 }
@@ -260,7 +260,7 @@ impl Object for GeneratedTests {
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
         let (draws, tests) = self.totals();
-        let ints = |f: &dyn Fn(&Drawn) -> i64| Value::ints(self.drawn.iter().map(f));
+        let ints = |f: &dyn Fn(&LabelDraws) -> i64| Value::ints(self.drawn.iter().map(f));
         Ok(Some(match name {
             "images" => Value::object(self.images.clone()),
             "predictions" => Value::ints(self.predictions.iter().copied()),

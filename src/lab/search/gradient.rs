@@ -13,7 +13,7 @@ use super::examined::{read_back, written};
 use super::measure;
 use super::row::{Noted, Row};
 use super::snr::snr;
-use super::trajectories::{GradientSearch, Keeper, Kept, Place, Trajectories};
+use super::trajectories::{GradientSearch, Keeper, KeptTrajectories, Place, Trajectories};
 use super::transcript::Transcript;
 use super::{Examination, cautions, examined};
 use crate::core::{Cx, Error, LongCall, Result, State, Tensor, attempt};
@@ -68,7 +68,8 @@ impl<'a> Followed<'a> {
         let mut part = batch;
         let mut next = 0;
         while let Some(record) = call.replay()? {
-            let Some((size, cases)) = Outcomes::from_record(&record, self.sights.len(), self.plan.measures.len())
+            let Some((size, cases)) =
+                GradientOutcomes::from_record(&record, self.sights.len(), self.plan.measures.len())
             else {
                 return Err(call.unfit());
             };
@@ -110,7 +111,7 @@ impl<'a> Followed<'a> {
     }
 
     /// Whether a record can be of the cases from `first` on.
-    fn could_be(&self, first: usize, cases: &Outcomes) -> bool {
+    fn could_be(&self, first: usize, cases: &GradientOutcomes) -> bool {
         let class = |c: f32| c.fract() == 0.0 && (0.0..=self.classes as f32).contains(&c);
         (0..cases.count).all(|case| {
             let aimed = match self.case(first + case).1 {
@@ -124,15 +125,16 @@ impl<'a> Followed<'a> {
     }
 
     /// What comes of the cases from `first` on.
-    fn follow(&self, cx: &Cx, first: usize, count: usize, call: &mut LongCall) -> Result<Outcomes> {
+    fn follow(&self, cx: &Cx, first: usize, count: usize, call: &mut LongCall) -> Result<GradientOutcomes> {
         let cases: Vec<_> = (first..first + count).map(|number| self.case(number)).collect();
         let labels: Vec<i64> = cases.iter().map(|case| self.plan.data.labels()[case.0]).collect();
         let sights = self.sights.len();
-        let (from, seen) = match call.state()?.and_then(|state| Seen::resumed(&state, (first, count), sights, cx)) {
+        let (from, seen) = match call.state()?.and_then(|state| SeenCases::resumed(&state, (first, count), sights, cx))
+        {
             Some((from, seen)) => (Some(from), seen),
             None => (None, (0..=sights).map(|_| None).collect()),
         };
-        let seen = Seen { cases: (first, count), of: RefCell::new(seen), call: RefCell::new(call) };
+        let seen = SeenCases { cases: (first, count), of: RefCell::new(seen), call: RefCell::new(call) };
         let trajectories =
             Trajectories { cx, plan: self.plan, search: self.search, sights: &self.sights, classes: self.classes };
         let aims = trajectories.go(&cases, from, Some(&seen), &mut |sight, before, goals| {
@@ -156,7 +158,7 @@ impl<'a> Followed<'a> {
         let all = Tensor::f_stack(&seen, 0)?.f_to_device(tch::Device::Cpu)?.f_contiguous()?;
         let numbers = Vec::<f32>::try_from(&all.f_reshape([-1])?)?;
         let targets = aims.iter().map(|aim| aim.target()).collect();
-        let cases = Outcomes { count, measures: self.plan.measures.len(), targets, numbers };
+        let cases = GradientOutcomes { count, measures: self.plan.measures.len(), targets, numbers };
         if let Some((sight, case)) = cases.broken(self.sights.len()) {
             let at = match sight.checked_sub(1).map(|place| self.sights[place]) {
                 None | Some(Place { step: Some(0), .. }) => "as it stands".into(),
@@ -169,7 +171,7 @@ impl<'a> Followed<'a> {
     }
 
     /// Makes rows of the cases from `first` on.
-    fn take(&mut self, first: usize, cases: &Outcomes) {
+    fn take(&mut self, first: usize, cases: &GradientOutcomes) {
         for case in 0..cases.count {
             let (image, _, radius) = self.case(first + case);
             let before = cases.number(0, 1, case) as i32;
@@ -202,21 +204,21 @@ impl<'a> Followed<'a> {
 }
 
 /// What was seen of a batch of cases so far, and the call that keeps it.
-struct Seen<'a, 'b> {
+struct SeenCases<'a, 'b> {
     /// The first case, and how many.
     cases: (usize, usize),
     of: RefCell<Vec<Option<Tensor>>>,
     call: RefCell<&'a mut LongCall<'b>>,
 }
 
-impl Seen<'_, '_> {
+impl SeenCases<'_, '_> {
     /// What a state holds, if it is of these cases: where they are, and what was seen.
     fn resumed(
         state: &State,
         (first, count): (usize, usize),
         sights: usize,
         cx: &Cx,
-    ) -> Option<(Kept, Vec<Option<Tensor>>)> {
+    ) -> Option<(KeptTrajectories, Vec<Option<Tensor>>)> {
         let find = |name: &str| state.iter().find(|(known, _)| known == name).map(|(_, tensor)| tensor);
         let numbers = Vec::<i64>::try_from(find("cases")?).ok()?;
         let &[known_first, known_count, step] = &numbers[..] else { return None };
@@ -229,7 +231,7 @@ impl Seen<'_, '_> {
         for (i, place) in places.into_iter().enumerate() {
             *seen.get_mut(usize::try_from(place).ok()?)? = Some(device(&find("seen")?.f_get(i as i64).ok()?)?);
         }
-        let kept = Kept {
+        let kept = KeptTrajectories {
             step: u32::try_from(step).ok()?,
             points: device(find("points")?)?,
             vanished: device(find("vanished")?)?,
@@ -238,7 +240,7 @@ impl Seen<'_, '_> {
     }
 }
 
-impl Keeper for Seen<'_, '_> {
+impl Keeper for SeenCases<'_, '_> {
     fn due(&self) -> bool {
         self.call.borrow().due()
     }
@@ -262,7 +264,7 @@ impl Keeper for Seen<'_, '_> {
 
 /// What came of a batch of cases.
 #[derive(Serialize, Deserialize)]
-struct Outcomes {
+struct GradientOutcomes {
     count: usize,
     /// Measured numbers of a case at a sight.
     measures: usize,
@@ -271,7 +273,7 @@ struct Outcomes {
     numbers: Vec<f32>,
 }
 
-impl Outcomes {
+impl GradientOutcomes {
     fn number(&self, sight: usize, which: usize, case: usize) -> f32 {
         self.numbers[(sight * (NUMBERS + self.measures) + which) * self.count + case]
     }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::objective::{Verdict, loss};
+use crate::objective::{ScoreVerdict, loss};
 use crate::space::{Element, Group};
 
 /// The elements that a search may ask for, numbered; the same for every image of a data set. Number 0 is the identity.
@@ -93,7 +93,7 @@ impl Grid {
         Self { label, excess: vec![f32::NAN; n], predicted: vec![0; n], softmax_margin: vec![0.0; n], scored: 0 }
     }
 
-    pub fn set(&mut self, point: u32, verdict: &Verdict) {
+    pub fn set(&mut self, point: u32, verdict: &ScoreVerdict) {
         self.scored += u32::from(!self.known(point));
         self.excess[point as usize] = verdict.excess;
         self.predicted[point as usize] = verdict.predicted;

@@ -3,7 +3,7 @@
 
 use tch::{Device, Kind, Reduction, Tensor};
 
-use super::generated::{Found, GeneratedTests, Turn, Wanted};
+use super::generated::{FoundTests, GeneratedTests, LabelTurn, WantedTests};
 use crate::core::{Cx, Error, Graph, Result, gradients, no_gradient, with_stream};
 use crate::generator::Generator;
 use crate::model::Model;
@@ -44,19 +44,19 @@ pub fn latent_search(
     generator: &Generator,
     model: &Model,
     auxiliary: &Auxiliary,
-    wanted: &Wanted,
+    wanted: &WantedTests,
     how: &LatentSearch,
 ) -> Result<GeneratedTests> {
     let classes = model.classes().ok_or_else(|| Error::internal("a model without classes"))? as usize;
     let task = cx.progress("searching latent vectors", Some((wanted.n * wanted.labels.len()) as u64));
-    let mut found = Found::default();
+    let mut found = FoundTests::default();
     for &label in &wanted.labels {
-        let mut turn = Turn::new(label, classes);
+        let mut turn = LabelTurn::new(label, classes);
         while let Some(count) = turn.next(wanted, BATCH) {
             let latents = wanted.latents(generator, &turn, count)?;
             let part = NOISE + (turn.of.draws / BATCH) as u64;
             let ends = with_stream(wanted.seed ^ (label as u64).rotate_left(32), part, || {
-                let search = Batch { cx, generator, model, auxiliary, wanted, how, label };
+                let search = LatentBatch { cx, generator, model, auxiliary, wanted, how, label };
                 search.run(&latents, &|| turn.late(wanted), &|tests| {
                     task.note(&format!("label {label}: {tests} of {count} starts"))
                 })
@@ -77,17 +77,17 @@ struct Ends {
     met: Vec<bool>,
 }
 
-struct Batch<'a> {
+struct LatentBatch<'a> {
     cx: &'a Cx,
     generator: &'a Generator,
     model: &'a Model,
     auxiliary: &'a Auxiliary<'a>,
-    wanted: &'a Wanted,
+    wanted: &'a WantedTests,
     how: &'a LatentSearch,
     label: i64,
 }
 
-impl Batch<'_> {
+impl LatentBatch<'_> {
     fn run(&self, starts: &Tensor, late: &dyn Fn() -> bool, note: &dyn Fn(usize)) -> Result<Ends> {
         let [c, h, w] = self.generator.image_shape()?;
         let count = starts.size()[0];

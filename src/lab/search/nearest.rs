@@ -1,7 +1,7 @@
 //! The nearest perturbation (Werpachowski et al. 2019, Appendix B): the misclassified candidate of the smallest
 //! magnitude.
 
-use super::exhaustive::{Candidate, Case, Preference};
+use super::exhaustive::{Case, PointCandidate, Preference};
 use super::{Approach, Search};
 
 pub struct Nearest;
@@ -17,15 +17,15 @@ impl Search for Nearest {
 }
 
 impl Preference for Nearest {
-    fn prefers(&self, case: &Case, a: Candidate, b: Candidate) -> bool {
+    fn prefers(&self, case: &Case, a: PointCandidate, b: PointCandidate) -> bool {
         let group = &case.ball.group;
-        let size = |candidate: Candidate| group.magnitude(group.candidates()[candidate.order]);
+        let size = |candidate: PointCandidate| group.magnitude(group.candidates()[candidate.order]);
         let (of_a, of_b) = (size(a), size(b));
         of_a < of_b || (of_a == of_b && a.order < b.order)
     }
 
     /// The scores of a candidate do not matter beyond its being wrong.
-    fn may_prefer(&self, case: &Case, a: Candidate, b: Candidate) -> bool {
+    fn may_prefer(&self, case: &Case, a: PointCandidate, b: PointCandidate) -> bool {
         self.prefers(case, a, b)
     }
 }

@@ -18,7 +18,7 @@ use crate::space::Latent;
 
 /// What the classifier is to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub enum WantedAnswer {
     /// Anything but the label.
     Any,
     Class(i64),
@@ -29,7 +29,7 @@ pub enum Target {
 pub struct Perturbation {
     pub space: Rc<Latent>,
     pub search: Rc<Adam>,
-    pub target: Target,
+    pub target: WantedAnswer,
     /// By how much scores are to lead.
     pub lead: f64,
     /// What is followed, if not the lead.
@@ -75,9 +75,9 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
     let chosen = choose(cx, generator, model, how, classes)?;
     let n = chosen.seeds.len();
     let objective: Objective = match how.target {
-        Target::Any => Misclassify.into(),
-        Target::Class(class) => crate::objective::Target(class).into(),
-        Target::Random => Targets(chosen.targets.into()).into(),
+        WantedAnswer::Any => Misclassify.into(),
+        WantedAnswer::Class(class) => crate::objective::Target(class).into(),
+        WantedAnswer::Random => Targets(chosen.targets.into()).into(),
     };
     let plan = Examination {
         model,

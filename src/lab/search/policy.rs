@@ -76,7 +76,8 @@ impl Proposing for Policy {
             order = (0..factors.len()).collect();
         }
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
-        let drawn: Vec<Drawn> = order.iter().filter_map(|&place| Drawn::of(place, axes[place], self.bins)).collect();
+        let drawn: Vec<DiscreteFactor> =
+            order.iter().filter_map(|&place| DiscreteFactor::of(place, axes[place], self.bins)).collect();
         super::propose::check_varies(&axes, "policy")?;
         // Parameters and Adam's two means of them.
         let numbers = drawn.iter().map(|factor| factor.choices * (2 * self.hidden as usize + 1)).sum::<usize>();
@@ -85,8 +86,17 @@ impl Proposing for Policy {
                 .hint("fewer `bins`, or a smaller `hidden`"));
         }
         let mut rng = random(stream.0, stream.1);
-        let network = Network::new(&drawn, self.hidden, &mut rng)?;
-        Ok(Box::new(Examiner { how: self.clone(), axes, drawn, network, rng, asked: 0, pending: vec![], mean: None }))
+        let network = PolicyNetwork::new(&drawn, self.hidden, &mut rng)?;
+        Ok(Box::new(PolicyExaminer {
+            how: self.clone(),
+            axes,
+            drawn,
+            network,
+            rng,
+            asked: 0,
+            pending: vec![],
+            mean: None,
+        }))
     }
 }
 
@@ -94,14 +104,14 @@ impl Proposing for Policy {
 const LARGEST: usize = 1 << 22;
 
 /// A factor as one of so many choices.
-struct Drawn {
+struct DiscreteFactor {
     /// Its place in a setting.
     place: usize,
     axis: Axis,
     choices: usize,
 }
 
-impl Drawn {
+impl DiscreteFactor {
     /// `None` of chance, which nothing can be learnt about.
     fn of(place: usize, axis: Axis, bins: usize) -> Option<Self> {
         let choices = match axis {
@@ -124,7 +134,7 @@ impl Drawn {
 }
 
 /// One LSTM cell, and for each factor a layer that turns its state into log odds and an embedding of what was chosen.
-struct Network {
+struct PolicyNetwork {
     /// All parameters in one row of numbers, so that one step of Adam takes all of them.
     flat: Tensor,
     /// Adam's running means of gradients and of their squares.
@@ -134,9 +144,9 @@ struct Network {
     hidden: i64,
 }
 
-impl Network {
+impl PolicyNetwork {
     /// Uniform in ± 1 / sqrt(hidden), as PyTorch's LSTM; heads 0, so that the first questions are uniform.
-    fn new(drawn: &[Drawn], hidden: i64, rng: &mut Pcg64Mcg) -> Result<Self> {
+    fn new(drawn: &[DiscreteFactor], hidden: i64, rng: &mut Pcg64Mcg) -> Result<Self> {
         let mut shapes = vec![vec![4 * hidden, hidden], vec![4 * hidden, hidden], vec![4 * hidden], vec![1, hidden]];
         for factor in drawn {
             shapes.push(vec![factor.choices as i64, hidden]);
@@ -247,11 +257,11 @@ fn pick(shares: &[f32], uniform: f64) -> usize {
     shares.len() - 1
 }
 
-struct Examiner {
+struct PolicyExaminer {
     how: Policy,
     axes: Vec<Axis>,
-    drawn: Vec<Drawn>,
-    network: Network,
+    drawn: Vec<DiscreteFactor>,
+    network: PolicyNetwork,
     rng: Pcg64Mcg,
     asked: usize,
     /// The choices of the last questions.
@@ -260,7 +270,7 @@ struct Examiner {
     mean: Option<f64>,
 }
 
-impl Examiner {
+impl PolicyExaminer {
     fn learn(&mut self, losses: &[f32]) -> Result<()> {
         let mean = losses.iter().map(|&loss| f64::from(loss)).sum::<f64>() / losses.len() as f64;
         let baseline = match self.how.baseline {
@@ -294,7 +304,7 @@ impl Examiner {
     }
 }
 
-impl Proposals for Examiner {
+impl Proposals for PolicyExaminer {
     fn propose(&mut self) -> Result<Vec<Setting>> {
         self.draw()
     }
@@ -312,10 +322,13 @@ mod tests {
     #[test]
     fn the_gradient_is_that_of_the_expected_loss() {
         let choices = [3usize, 4];
-        let drawn: Vec<Drawn> =
-            choices.iter().enumerate().map(|(place, &n)| Drawn { place, axis: Axis::Choices(n), choices: n }).collect();
+        let drawn: Vec<DiscreteFactor> = choices
+            .iter()
+            .enumerate()
+            .map(|(place, &n)| DiscreteFactor { place, axis: Axis::Choices(n), choices: n })
+            .collect();
         let mut rng = random(5, 0);
-        let mut network = Network::new(&drawn, 6, &mut rng).expect("a network");
+        let mut network = PolicyNetwork::new(&drawn, 6, &mut rng).expect("a network");
         // Heads that are not 0, and numbers that differences can be taken of.
         let numbers: Vec<f64> = (0..network.flat.numel()).map(|_| rng.gen_range(-0.8..0.8)).collect();
         network.flat = Tensor::from_slice(&numbers);
@@ -355,12 +368,12 @@ mod tests {
     /// Of a baseline of 0.75, three quarters of the running mean stay at every batch.
     #[test]
     fn the_baseline_is_a_running_mean() {
-        let drawn = vec![Drawn { place: 0, axis: Axis::Choices(3), choices: 3 }];
+        let drawn = vec![DiscreteFactor { place: 0, axis: Axis::Choices(3), choices: 3 }];
         let mut rng = random(1, 2);
-        let network = Network::new(&drawn, 4, &mut rng).expect("a network");
+        let network = PolicyNetwork::new(&drawn, 4, &mut rng).expect("a network");
         let how = Policy { steps: 100, batch: 2, bins: 4, hidden: 4, lr: 0.01, baseline: 0.75, order: vec![] };
         let axes = vec![Axis::Choices(3)];
-        let mut examiner = Examiner { how, axes, drawn, network, rng, asked: 0, pending: vec![], mean: None };
+        let mut examiner = PolicyExaminer { how, axes, drawn, network, rng, asked: 0, pending: vec![], mean: None };
         let mut means = vec![];
         for losses in [[1.0, 3.0], [6.0, 6.0], [0.0, 0.0]] {
             examiner.draw().expect("settings");
@@ -374,11 +387,11 @@ mod tests {
     #[test]
     fn drawing_follows_the_probabilities() {
         let drawn = vec![
-            Drawn { place: 0, axis: Axis::Choices(2), choices: 2 },
-            Drawn { place: 1, axis: Axis::Choices(3), choices: 3 },
+            DiscreteFactor { place: 0, axis: Axis::Choices(2), choices: 2 },
+            DiscreteFactor { place: 1, axis: Axis::Choices(3), choices: 3 },
         ];
         let mut rng = random(1, 2);
-        let mut network = Network::new(&drawn, 4, &mut rng).expect("a network");
+        let mut network = PolicyNetwork::new(&drawn, 4, &mut rng).expect("a network");
         let numbers: Vec<f32> = (0..network.flat.numel()).map(|_| rng.gen_range(-1.0..1.0)).collect();
         network.flat = Tensor::from_slice(&numbers);
         const N: usize = 20_000;

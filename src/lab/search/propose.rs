@@ -7,16 +7,16 @@ use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
-use super::answers::Answers;
+use super::answers::PointAnswers;
 use super::ground::{FactorGround, Ground, PointOf, Room};
-use super::questions::{Asked, Questions};
-use super::rounds::{self, Settled, Work};
+use super::questions::{AskedQuestions, Questions};
+use super::rounds::{self, RoundWork, Settled};
 use super::row::{Noted, Row};
 use super::snr::snr;
 use super::transcript::Transcript;
 use super::{Examination, examined};
 use crate::core::{Cx, Error, Result, Tensor, in_parallel};
-use crate::objective::{Aim, Verdict};
+use crate::objective::{Aim, ScoreVerdict};
 use crate::space::{Axis, Factor, Originals, Point, Setting};
 
 /// A search that needs no more than losses; by default over settings of factors.
@@ -136,12 +136,12 @@ pub(super) fn no_levels(plan: &Examination) -> Error {
 }
 
 /// An image under examination: one hunt per aim and level.
-struct Active<P> {
+struct ActiveImage<P> {
     row: usize,
     label: i32,
     hunts: Vec<Hunt<P>>,
     /// The image as it stands; not known before the model has answered.
-    before: Option<Verdict>,
+    before: Option<ScoreVerdict>,
     /// Points asked for and not yet answered.
     pending: usize,
 }
@@ -154,7 +154,7 @@ struct Hunt<P> {
     /// Of the proposed points, as far as they are known.
     losses: Vec<f32>,
     /// All that was asked and answered, as far as it is kept.
-    asked: Asked,
+    asked: AskedQuestions,
     pending: usize,
     /// Of these, those that are not in the queue yet.
     fresh: usize,
@@ -168,7 +168,7 @@ struct Hunt<P> {
 /// The point with the largest loss so far, the first of equal ones.
 struct Worst<P> {
     point: P,
-    verdict: Verdict,
+    verdict: ScoreVerdict,
     measured: Vec<f32>,
 }
 
@@ -187,13 +187,13 @@ struct Searches<'a, G: Ground> {
     search: &'a dyn Proposing<G::Room>,
     levels: Vec<(Option<f64>, G::Owned)>,
     classes: i64,
-    active: Vec<Option<Active<PointOf<G>>>>,
+    active: Vec<Option<ActiveImage<PointOf<G>>>>,
     /// The outcome of every row.
     points: Vec<Option<PointOf<G>>>,
     questions: Questions,
 }
 
-impl<G: Ground> Work for Searches<'_, G> {
+impl<G: Ground> RoundWork for Searches<'_, G> {
     type Point = Query;
 
     fn prepare(&self, canvases: &Tensor) -> Result<Tensor> {
@@ -217,7 +217,7 @@ impl<G: Ground> Work for Searches<'_, G> {
                     search: self.search.begin(room.borrow(), (self.plan.seed, row as u64))?,
                     proposed: vec![],
                     losses: vec![],
-                    asked: Asked::default(),
+                    asked: AskedQuestions::default(),
                     pending: 0,
                     fresh: 0,
                     queries: 1,
@@ -227,7 +227,7 @@ impl<G: Ground> Work for Searches<'_, G> {
                 });
             }
         }
-        self.active[place] = Some(Active { row, label: label as i32, hunts, before: None, pending: 1 });
+        self.active[place] = Some(ActiveImage { row, label: label as i32, hunts, before: None, pending: 1 });
         self.go_on(&[place])?;
         let mut settled = Settled { asked: vec![Query { place, proposal: None }], done: vec![] };
         self.take_up(place, &mut settled)?;
@@ -235,7 +235,7 @@ impl<G: Ground> Work for Searches<'_, G> {
     }
 
     /// The model's answers to a batch of points: the one place where anything is drawn or asked.
-    fn answers(&self, held: &Tensor, asked: &[Query]) -> Result<Answers> {
+    fn answers(&self, held: &Tensor, asked: &[Query]) -> Result<PointAnswers> {
         let active =
             |asked: &Query| self.active[asked.place].as_ref().ok_or_else(|| Error::internal("no image in a place"));
         let (mut standing, mut places, mut ids, mut points) = (vec![], vec![], vec![], vec![]);
@@ -275,7 +275,7 @@ impl<G: Ground> Work for Searches<'_, G> {
             }
             let images = Tensor::f_cat(&parts, 0)?;
             let scores = self.plan.model.logits(&images)?;
-            let mut answers = Answers::of(self.plan, &scores, &labels, &aims, &|| Ok(images.shallow_clone()))?;
+            let mut answers = PointAnswers::of(self.plan, &scores, &labels, &aims, &|| Ok(images.shallow_clone()))?;
             answers.of.iter_mut().zip(ratios).for_each(|(verdict, ratio)| verdict.snr = ratio);
             Ok::<_, Error>(answers)
         })?;
@@ -291,7 +291,7 @@ impl<G: Ground> Work for Searches<'_, G> {
     }
 
     /// An image goes on when it has all that it asked for.
-    fn settle(&mut self, asked: &[Query], answers: &Answers) -> Result<Settled<Query>> {
+    fn settle(&mut self, asked: &[Query], answers: &PointAnswers) -> Result<Settled<Query>> {
         let mut complete = vec![];
         for (at, (point, verdict)) in asked.iter().zip(&answers.of).enumerate() {
             let Some(active) = &mut self.active[point.place] else { continue };
@@ -322,12 +322,12 @@ impl<G: Ground> Work for Searches<'_, G> {
 }
 
 impl<P: Clone> Hunt<P> {
-    fn hear(&mut self, label: i32, proposal: usize, (verdict, measured): (&Verdict, &dyn Fn() -> Vec<f32>)) {
+    fn hear(&mut self, label: i32, proposal: usize, (verdict, measured): (&ScoreVerdict, &dyn Fn() -> Vec<f32>)) {
         self.pending -= 1;
         self.queries += 1;
         self.losses.push(verdict.followed);
         // Scores that tie exactly between the label and another class have excess 0 on both sides.
-        let rank = |verdict: &Verdict| (verdict.followed, self.aim.met(label, verdict.predicted));
+        let rank = |verdict: &ScoreVerdict| (verdict.followed, self.aim.met(label, verdict.predicted));
         if self.worst.as_ref().is_none_or(|worst| rank(verdict) > rank(&worst.verdict)) {
             self.worst =
                 Some(Worst { point: self.proposed[proposal].clone(), verdict: *verdict, measured: measured() });

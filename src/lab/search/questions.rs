@@ -5,7 +5,7 @@ use crate::space::{Axis, Factor};
 
 /// The questions of one search in their order.
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
+pub struct AskedQuestions {
     /// One setting after the other.
     pub settings: Vec<f64>,
     /// What the search made larger.
@@ -13,7 +13,7 @@ pub struct Asked {
     pub predicted: Vec<i32>,
 }
 
-impl Asked {
+impl AskedQuestions {
     pub(super) fn note(&mut self, setting: &[f64], loss: f32, predicted: i32) {
         self.settings.extend(setting);
         self.losses.push(loss);
@@ -37,7 +37,7 @@ pub struct Questions {
     pub names: Vec<String>,
     pub axes: Vec<Axis>,
     /// By the rows' places.
-    of: Vec<Asked>,
+    of: Vec<AskedQuestions>,
     bytes: usize,
     kept: bool,
 }
@@ -46,7 +46,7 @@ impl Questions {
     pub(super) fn new(factors: &[Factor], rows: usize) -> Self {
         let names = factors.iter().map(|factor| factor.name.clone()).collect();
         let axes = factors.iter().map(Factor::axis).collect();
-        Self { names, axes, of: vec![Asked::default(); rows], bytes: 0, kept: true }
+        Self { names, axes, of: vec![AskedQuestions::default(); rows], bytes: 0, kept: true }
     }
 
     /// Whether all of them are kept.
@@ -55,11 +55,11 @@ impl Questions {
     }
 
     /// Those of the row in a place.
-    pub fn of(&self, place: usize) -> Option<&Asked> {
+    pub fn of(&self, place: usize) -> Option<&AskedQuestions> {
         self.of.get(place)
     }
 
-    pub(super) fn keep(&mut self, cx: &Cx, place: usize, asked: Asked) {
+    pub(super) fn keep(&mut self, cx: &Cx, place: usize, asked: AskedQuestions) {
         if !self.kept {
             return;
         }

@@ -28,7 +28,7 @@ impl Search for Random {
 
 impl Proposing for Random {
     fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
-        Ok(Box::new(Draws {
+        Ok(Box::new(RandomDraws {
             axes: factors.iter().map(Factor::axis).collect(),
             rng: random(stream.0, stream.1),
             left: self.n,
@@ -36,7 +36,7 @@ impl Proposing for Random {
     }
 }
 
-struct Draws {
+struct RandomDraws {
     axes: Vec<Axis>,
     rng: Pcg64Mcg,
     left: usize,
@@ -45,7 +45,7 @@ struct Draws {
 /// Settings held at a time; what is drawn does not depend on it.
 const TOGETHER: usize = 64;
 
-impl Proposals for Draws {
+impl Proposals for RandomDraws {
     fn propose(&mut self) -> Result<Vec<Setting>> {
         let now = self.left.min(TOGETHER);
         self.left -= now;

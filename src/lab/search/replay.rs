@@ -25,7 +25,7 @@ pub(super) struct Replay {
 
 /// What is asked of a way that is gone again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum ReplayOutput {
     Images,
     Points,
 }
@@ -33,7 +33,7 @@ pub(super) enum Wanted {
 impl Replay {
     /// The images, or the points of the space, where these rows were: each image's way is gone once, as far as its rows need. Up to
     /// rounding, since batches hold other images than they did.
-    pub fn bring(&self, cx: &Cx, data: &Dataset, rows: &[Row], wanted: Wanted) -> Result<Tensor> {
+    pub fn bring(&self, cx: &Cx, data: &Dataset, rows: &[Row], wanted: ReplayOutput) -> Result<Tensor> {
         let search = trajectories(&*self.search)
             .ok_or_else(|| Error::internal("a trajectory without a search along gradients"))?;
         let mut steps: Vec<u32> = vec![];
@@ -88,7 +88,7 @@ impl Replay {
             let cases: Vec<_> = part.iter().map(case).collect();
             trajectories.go(&cases, None, None, &mut |sight, _, _| {
                 let Some(place) = sight.place else { return Ok(()) };
-                let all = if wanted == Wanted::Images { sight.images } else { sight.points };
+                let all = if wanted == ReplayOutput::Images { sight.images } else { sight.points };
                 for &(at, i) in &by_sight[place] {
                     found[i] = Some(all.f_narrow(0, at as i64, 1)?.f_detach_copy()?);
                 }

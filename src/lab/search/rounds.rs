@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::answers::Answers;
+use super::answers::PointAnswers;
 use super::row::Noted;
 use super::{Examination, examined};
 use crate::core::{Cx, Error, LongCall, Result, Tensor, attempt};
@@ -16,7 +16,7 @@ use crate::model::Model;
 
 /// What one kind of search does with the images under examination, each of which has a place. All but `answers` is a pure
 /// function of rows and answers.
-pub(super) trait Work {
+pub(super) trait RoundWork {
     /// A point to score, of the image in a place.
     type Point;
 
@@ -30,10 +30,10 @@ pub(super) trait Work {
     fn arrange(&self, _batch: &mut [Self::Point]) {}
 
     /// The model's answers to points of the images that are held, one place each.
-    fn answers(&self, held: &Tensor, batch: &[Self::Point]) -> Result<Answers>;
+    fn answers(&self, held: &Tensor, batch: &[Self::Point]) -> Result<PointAnswers>;
 
     /// Hands out the answers to a batch: what the images ask next, and which are done.
-    fn settle(&mut self, batch: &[Self::Point], answers: &Answers) -> Result<Settled<Self::Point>>;
+    fn settle(&mut self, batch: &[Self::Point], answers: &PointAnswers) -> Result<Settled<Self::Point>>;
 }
 
 /// What comes of a batch.
@@ -50,7 +50,7 @@ pub(super) fn batch_of(cx: &Cx, plan: &Examination) -> usize {
 
 /// The rows of an examination, up to one that is not done if it was stopped, and what stopped it. `batch` points are
 /// judged, and `places` images are under examination, at once. `opaque`: whether closures that are no part of the plan's identity have a say.
-pub(super) fn examine<W: Work>(
+pub(super) fn examine<W: RoundWork>(
     cx: &Cx,
     plan: &Examination,
     work: &mut W,
@@ -77,7 +77,7 @@ pub(super) fn examine<W: Work>(
     (rounds.outcomes.into_iter().map_while(|rows| rows).flatten().collect(), outcome)
 }
 
-struct Rounds<'a, W: Work> {
+struct Rounds<'a, W: RoundWork> {
     cx: &'a Cx,
     plan: &'a Examination<'a>,
     work: &'a mut W,
@@ -94,7 +94,7 @@ struct Rounds<'a, W: Work> {
     outcomes: Vec<Option<Vec<Noted>>>,
 }
 
-impl<W: Work> Rounds<'_, W> {
+impl<W: RoundWork> Rounds<'_, W> {
     fn run(&mut self, call: &mut LongCall) -> Result<()> {
         let data = self.plan.data;
         let task = self.cx.progress("examine", Some(data.len() as u64));
@@ -106,7 +106,7 @@ impl<W: Work> Rounds<'_, W> {
                 self.admit(place)?;
             }
             let (batch, answers) =
-                Answers::from_record(&record, self.plan.measures.len()).ok_or_else(|| call.unfit())?;
+                PointAnswers::from_record(&record, self.plan.measures.len()).ok_or_else(|| call.unfit())?;
             if answers.of.len() > self.queue.len() {
                 return Err(call.unfit());
             }
@@ -191,9 +191,9 @@ impl<W: Work> Rounds<'_, W> {
     }
 
     /// The answers to a batch. One that does not fit into memory is halved, and so are those after it.
-    fn judge(&mut self, batch: &[W::Point]) -> Result<Answers> {
+    fn judge(&mut self, batch: &[W::Point]) -> Result<PointAnswers> {
         let held = self.held.as_ref().ok_or_else(|| Error::internal("points asked for before any image"))?;
-        let mut answers = Answers::default();
+        let mut answers = PointAnswers::default();
         let mut rest = batch;
         while !rest.is_empty() {
             let (part, after) = rest.split_at(rest.len().min(self.batch));
@@ -211,7 +211,7 @@ impl<W: Work> Rounds<'_, W> {
     }
 
     /// Takes the answers to a batch, and answers how many images are done.
-    fn settle(&mut self, batch: &[W::Point], answers: &Answers) -> Result<u64> {
+    fn settle(&mut self, batch: &[W::Point], answers: &PointAnswers) -> Result<u64> {
         let Settled { asked, done } = self.work.settle(batch, answers)?;
         self.queue.extend(asked);
         let count = done.len() as u64;

@@ -11,14 +11,14 @@ use crate::space::{Element, Group, Windows};
 pub(super) const LARGER_BATCHES: usize = 3;
 
 /// What the points of a ball can share.
-pub(super) struct Sharing<'a> {
+pub(super) struct BallSharing<'a> {
     model: &'a Model,
     plan: ShiftPlan<'a>,
     windows: &'a dyn Windows,
 }
 
 /// Crops of one canvas that share: a rectangle of them, one pixel apart.
-pub(super) struct Frame {
+pub(super) struct CropGrid {
     canvas: i64,
     first: [i64; 2],
     crops: [i64; 2],
@@ -26,7 +26,7 @@ pub(super) struct Frame {
     shared: OnceCell<Shared>,
 }
 
-impl Frame {
+impl CropGrid {
     /// The smallest around windows on one canvas.
     fn around(canvas: i64, windows: impl Iterator<Item = [i64; 2]>) -> Option<Self> {
         let mut span: Option<([i64; 2], [i64; 2])> = None;
@@ -40,7 +40,7 @@ impl Frame {
     }
 
     /// What its crops share of the image held at a place.
-    fn shared(&self, sharing: &Sharing, held: &Tensor, place: usize) -> Result<&Shared> {
+    fn shared(&self, sharing: &BallSharing, held: &Tensor, place: usize) -> Result<&Shared> {
         if self.shared.get().is_none() {
             let canvas = sharing.windows.canvas(held, place as i64, self.canvas)?;
             // Only an empty cell is filled.
@@ -57,17 +57,17 @@ impl Frame {
     }
 }
 
-impl<'a> Sharing<'a> {
+impl<'a> BallSharing<'a> {
     /// What an examination over the ball shares; `None` where that saves nothing.
     pub fn of(model: &'a Model, ball: &'a Ball, crop: [i64; 2]) -> Option<Self> {
         let windows = ball.group.windows()?;
         let near = std::iter::once(&Element::IDENTITY).chain(ball.group.candidates()).map(|e| windows.window(*e));
-        let first = Frame::around(0, near.filter(|(canvas, _)| *canvas == 0).map(|(_, at)| at))?;
+        let first = CropGrid::around(0, near.filter(|(canvas, _)| *canvas == 0).map(|(_, at)| at))?;
         Some(Self { model, plan: model.shift_plan(crop, first.crops)?, windows })
     }
 
     /// Brings an image's frames up to date: it asks for `now`, and may ask for `later`. A pure function of what was asked.
-    pub fn frame(&self, frames: &mut Vec<Frame>, ball: &Ball, now: &[u32], later: &[u32]) {
+    pub fn frame(&self, frames: &mut Vec<CropGrid>, ball: &Ball, now: &[u32], later: &[u32]) {
         let window = |points: &[u32]| -> Vec<(i64, [i64; 2])> {
             points.iter().map(|&point| self.windows.window(ball.element(point))).collect()
         };
@@ -84,7 +84,7 @@ impl<'a> Sharing<'a> {
                 continue;
             }
             frames.retain(|frame| frame.canvas != canvas);
-            let frame = Frame::around(canvas, here().map(|(_, at)| *at));
+            let frame = CropGrid::around(canvas, here().map(|(_, at)| *at));
             // About half of what may be asked for turns out needless.
             let wanted = on(&now) + on(&later) / 2;
             frames.extend(frame.filter(|frame| self.plan.pays(frame.crops, wanted)));
@@ -97,7 +97,7 @@ impl<'a> Sharing<'a> {
         group: &dyn Group,
         held: &Tensor,
         points: &[(usize, Element)],
-        frames: impl Fn(usize) -> &'f [Frame],
+        frames: impl Fn(usize) -> &'f [CropGrid],
     ) -> Result<Tensor> {
         let frame_of = |&(place, element): &(usize, Element)| {
             let window = self.windows.window(element);
@@ -154,7 +154,7 @@ mod tests {
             for (space, canvases) in [(translate.finite(), 1), (composed.finite(), 2)] {
                 let space: &dyn Finite = space.ok_or_else(|| Error::internal("a finite space"))?;
                 let ball = Ball::new(space.on(&set, 3)?, 3);
-                let sharing = Sharing::of(&model, &ball, [64, 64]).ok_or_else(|| Error::internal("no sharing"))?;
+                let sharing = BallSharing::of(&model, &ball, [64, 64]).ok_or_else(|| Error::internal("no sharing"))?;
                 let near: Vec<u32> = std::iter::once(&0).chain(ball.around(0)).copied().collect();
                 let mut frames = Vec::new();
                 sharing.frame(&mut frames, &ball, &near, &[]);

@@ -2,7 +2,7 @@
 //! confidence, g(x) = argmax of l_exc(x') = max_i l_i(x') - l_y(x') over G(x).
 
 use super::combinations::Combinations;
-use super::exhaustive::{Candidate, Case, Preference};
+use super::exhaustive::{Case, PointCandidate, Preference};
 use super::propose::{Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::Result;
@@ -37,12 +37,12 @@ impl Proposing for Strongest {
 }
 
 impl Preference for Strongest {
-    fn prefers(&self, case: &Case, a: Candidate, b: Candidate) -> bool {
+    fn prefers(&self, case: &Case, a: PointCandidate, b: PointCandidate) -> bool {
         let (of_a, of_b) = (case.grid.loss(a.point), case.grid.loss(b.point));
         of_a > of_b || (of_a == of_b && a.order < b.order)
     }
 
-    fn may_prefer(&self, _case: &Case, _a: Candidate, _b: Candidate) -> bool {
+    fn may_prefer(&self, _case: &Case, _a: PointCandidate, _b: PointCandidate) -> bool {
         true
     }
 }

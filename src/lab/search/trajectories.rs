@@ -70,12 +70,12 @@ pub struct CaseBatch<'a> {
     /// Of how many images and aims the mean gradient is taken, where a mean is asked for.
     pub cases: usize,
     /// Where an earlier attempt at these cases was, and who keeps where this one is.
-    pub from: Option<Kept>,
+    pub from: Option<KeptTrajectories>,
     pub keeper: Option<&'a dyn Keeper>,
 }
 
 /// Where a batch of cases is between two steps.
-pub struct Kept {
+pub struct KeptTrajectories {
     pub step: u32,
     pub points: Tensor,
     pub vanished: Tensor,
@@ -115,16 +115,16 @@ pub(super) struct Trajectories<'a> {
 }
 
 /// Is told a sight, the images as they stand, and what is aimed at.
-pub(super) type See<'a> = dyn FnMut(&Sight, &Tensor, &Goals) -> Result<()> + 'a;
+pub(super) type SightVisitor<'a> = dyn FnMut(&Sight, &Tensor, &Goals) -> Result<()> + 'a;
 
 impl Trajectories<'_> {
     /// Follows cases, images in ascending order with an aim and a radius each, and answers their aims with every class known.
     pub fn go(
         &self,
         cases: &[(usize, Aim, Option<f64>)],
-        from: Option<Kept>,
+        from: Option<KeptTrajectories>,
         keeper: Option<&dyn Keeper>,
-        see: &mut See,
+        see: &mut SightVisitor,
     ) -> Result<Vec<Aim>> {
         let plan = self.plan;
         let mut rows: Vec<usize> = cases.iter().map(|case| case.0).collect();

@@ -10,8 +10,8 @@ use super::cautions::cautions;
 use super::column::{self, COLUMNS};
 use super::ground::{FactorGround, Ground};
 use super::measured::Measured;
-use super::questions::{Asked, Questions};
-use super::replay::{Replay, Wanted};
+use super::questions::{AskedQuestions, Questions};
+use super::replay::{Replay, ReplayOutput};
 use super::row::{Noted, Row};
 use super::{Examination, trajectories};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, cut, number, suggestion};
@@ -124,7 +124,7 @@ impl Points {
                 });
                 Ok(Tensor::f_stack(&chosen.collect::<Vec<_>>(), 0)?.f_to_device(cx.device())?)
             }
-            Self::Trajectory(replay) => replay.bring(cx, data, rows, Wanted::Images),
+            Self::Trajectory(replay) => replay.bring(cx, data, rows, ReplayOutput::Images),
         }
     }
 
@@ -269,7 +269,7 @@ impl Transcript {
     }
 
     /// What was asked for every row, in the order of the rows, and what the factors are; refuses transcripts that do not know.
-    pub fn questions(&self) -> Result<(&Questions, Vec<&Asked>)> {
+    pub fn questions(&self) -> Result<(&Questions, Vec<&AskedQuestions>)> {
         let Points::Settings { questions, .. } = &self.of.points else {
             return Err(Error::data(format!("{} over {} asks no questions", self.of.search, self.of.space)).hint(
                 "searches over factors do: search::random, bayes and policy over space::render, rotate, noise, factors and the like",
@@ -283,7 +283,7 @@ impl Transcript {
             Point::Setting(place) => questions.of(place as usize),
             _ => None,
         };
-        let asked: Option<Vec<&Asked>> = self.rows.iter().map(of).collect();
+        let asked: Option<Vec<&AskedQuestions>> = self.rows.iter().map(of).collect();
         Ok((questions, asked.ok_or_else(|| Error::internal("a row without its questions"))?))
     }
 
@@ -409,7 +409,7 @@ impl Transcript {
         match &self.of.points {
             _ if self.rows.is_empty() => Err(Error::data("a transcript without rows has no fields")),
             Points::Trajectory(replay) if replay.space.deform().is_some() => {
-                replay.bring(cx, &self.of.data, &self.rows, Wanted::Points)
+                replay.bring(cx, &self.of.data, &self.rows, ReplayOutput::Points)
             }
             _ => Err(Error::data(format!("{} over {} has no vector fields", self.of.search, self.of.space))
                 .hint("examine over space::deform() with search::adef()")),

@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use super::probe::Probe;
 use super::translate::MAX_EPSILON;
-use super::{Coordinates, Domain, Element, Finite, Group, Part, Space, Symmetry, Windows};
+use super::{Coordinates, Domain, Element, Finite, Group, ProductPart, Space, Symmetry, Windows};
 use crate::core::{Error, Result, Tensor, Value};
 use crate::data::{Dataset, Edge};
 
@@ -27,13 +27,13 @@ const MOST_CANDIDATES: usize = (2 * MAX_EPSILON + 1) * (2 * MAX_EPSILON + 1) - 1
 
 /// A product of finite spaces.
 pub struct Composed {
-    parts: Vec<Part>,
+    parts: Vec<ProductPart>,
 }
 
 impl Composed {
     /// `after * before`. Refuses what is not made of translations and symmetries, and two kinds of translations.
     pub fn new(after: &dyn Space, before: &dyn Space) -> Result<Self> {
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<ProductPart> = Vec::new();
         for space in [after, before] {
             let more = space.finite().map_or(vec![], |finite| finite.parts());
             if more.is_empty() {
@@ -42,8 +42,8 @@ impl Composed {
             }
             parts.extend(more);
         }
-        if parts.iter().filter(|part| matches!(part, Part::Shifts(_))).count() > 1 {
-            let all: Vec<String> = parts.iter().map(Part::describe).collect();
+        if parts.iter().filter(|part| matches!(part, ProductPart::Shifts(_))).count() > 1 {
+            let all: Vec<String> = parts.iter().map(ProductPart::describe).collect();
             return Err(Error::argument(format!("`*`: {} translates twice", all.join(" * ")))
                 .hint("translations add up: one space::translate with the sum of both radii reaches as far"));
         }
@@ -53,7 +53,7 @@ impl Composed {
 
 impl Space for Composed {
     fn describe(&self) -> String {
-        self.parts.iter().map(Part::describe).collect::<Vec<_>>().join(" * ")
+        self.parts.iter().map(ProductPart::describe).collect::<Vec<_>>().join(" * ")
     }
 
     fn finite(&self) -> Option<&dyn Finite> {
@@ -66,7 +66,7 @@ impl Finite for Composed {
         Ok(Rc::new(Products::of(&self.parts, set, reach)?))
     }
 
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<ProductPart> {
         self.parts.clone()
     }
 }
@@ -77,13 +77,13 @@ impl<S: Symmetry + Clone + 'static> Finite for S {
         Ok(Rc::new(Products::of(&self.parts(), set, reach)?))
     }
 
-    fn parts(&self) -> Vec<Part> {
-        vec![Part::Symmetry(Rc::new(self.clone()))]
+    fn parts(&self) -> Vec<ProductPart> {
+        vec![ProductPart::Symmetry(Rc::new(self.clone()))]
     }
 }
 
 /// A translation by [dy, dx] after the variant of this number.
-type Product = ([i64; 2], usize);
+type SymmetryProduct = ([i64; 2], usize);
 
 /// What a sequence of symmetries makes of an image.
 struct Variant {
@@ -98,15 +98,15 @@ struct Variant {
 }
 
 /// One change of one symmetry.
-struct Change {
+struct SymmetryChange {
     symmetry: Rc<dyn Symmetry>,
     place: usize,
     steps: [[i64; 2]; 2],
     /// This change after each variant.
-    after: Vec<Product>,
+    after: Vec<SymmetryProduct>,
 }
 
-impl Change {
+impl SymmetryChange {
     fn name(&self) -> String {
         self.symmetry.moves().swap_remove(self.place)
     }
@@ -122,10 +122,10 @@ struct Products {
     assumptions: Vec<String>,
     /// Cuts what models see out of canvases, where there are no translations to do so.
     set: Dataset,
-    changes: Vec<Change>,
+    changes: Vec<SymmetryChange>,
     variants: Vec<Variant>,
     /// `table[a][b]`: variant a after variant b.
-    table: Vec<Vec<Product>>,
+    table: Vec<Vec<SymmetryProduct>>,
     candidates: Vec<Element>,
 }
 
@@ -133,8 +133,9 @@ const NOWHERE: [i64; 2] = [0, 0];
 const STEPS: [[i64; 2]; 2] = [[1, 0], [0, 1]];
 
 impl Products {
-    fn of(parts: &[Part], set: &Dataset, reach: usize) -> Result<Self> {
-        let name = || format!("{} on {}", parts.iter().map(Part::describe).collect::<Vec<_>>().join(" * "), set.name);
+    fn of(parts: &[ProductPart], set: &Dataset, reach: usize) -> Result<Self> {
+        let name =
+            || format!("{} on {}", parts.iter().map(ProductPart::describe).collect::<Vec<_>>().join(" * "), set.name);
         let mut group = Self {
             shifts: None,
             assumptions: vec![],
@@ -146,16 +147,17 @@ impl Products {
         };
         for part in parts {
             match part {
-                Part::Shifts(space) => {
+                ProductPart::Shifts(space) => {
                     let finite = space.finite().ok_or_else(|| Error::internal("translations that are not finite"))?;
                     let shifts = finite.on(set, reach)?;
                     group.assumptions.push(shifts.assumption());
                     group.shifts = Some(shifts);
                 }
-                Part::Symmetry(symmetry) => {
+                ProductPart::Symmetry(symmetry) => {
                     symmetry.check(set)?;
                     group.assumptions.push(symmetry.assumption());
-                    let change = |place| Change { symmetry: symmetry.clone(), place, steps: STEPS, after: vec![] };
+                    let change =
+                        |place| SymmetryChange { symmetry: symmetry.clone(), place, steps: STEPS, after: vec![] };
                     group.changes.extend((0..symmetry.moves().len()).map(change));
                 }
             }
@@ -220,7 +222,7 @@ impl Products {
     }
 
     /// Variant a after variant b: the changes of a one by one.
-    fn after(&self, a: usize, b: usize) -> Product {
+    fn after(&self, a: usize, b: usize) -> SymmetryProduct {
         if a == 0 {
             return (NOWHERE, b);
         }
@@ -238,7 +240,7 @@ impl Products {
         }
     }
 
-    fn element(&self, ([dy, dx], number): Product) -> Element {
+    fn element(&self, ([dy, dx], number): SymmetryProduct) -> Element {
         match &self.shifts {
             None => Element([0, 0, number as i16, 0, 0, 0, 0, 0]),
             // Brings the translation into the one form that its group gives it.
@@ -257,13 +259,13 @@ impl Products {
     }
 
     /// The products of one point or none of each part.
-    fn collect(&mut self, parts: &[Part]) -> Result<()> {
+    fn collect(&mut self, parts: &[ProductPart]) -> Result<()> {
         let mut at = self.changes.len();
         let mut points = BTreeMap::from([(key(Element::IDENTITY), Element::IDENTITY)]);
         for part in parts.iter().rev() {
             let moves: Vec<Element> = match part {
-                Part::Shifts(_) => self.shifts.as_ref().map_or(vec![], |shifts| shifts.candidates().to_vec()),
-                Part::Symmetry(symmetry) => {
+                ProductPart::Shifts(_) => self.shifts.as_ref().map_or(vec![], |shifts| shifts.candidates().to_vec()),
+                ProductPart::Symmetry(symmetry) => {
                     let n = symmetry.moves().len();
                     at -= n;
                     // A change of the identity is a variant, or a translation of one.
@@ -306,7 +308,7 @@ fn carry(steps: &[[i64; 2]; 2], by: [i64; 2]) -> [i64; 2] {
 }
 
 /// Where a change carries steps of one pixel down and to the right.
-fn steps(change: &Change, probe: &Probe, margin: bool) -> Result<[[i64; 2]; 2]> {
+fn steps(change: &SymmetryChange, probe: &Probe, margin: bool) -> Result<[[i64; 2]; 2]> {
     let once = change.on(probe)?;
     let mut carried = STEPS;
     for step in &mut carried {
@@ -321,7 +323,7 @@ fn steps(change: &Change, probe: &Probe, margin: bool) -> Result<[[i64; 2]; 2]> 
 }
 
 /// Translations of images with a margin move a window over the canvas, so what stands in the window must stay in it.
-fn check_window(change: &Change, set: &Dataset) -> Result<()> {
+fn check_window(change: &SymmetryChange, set: &Dataset) -> Result<()> {
     let Edge::Margin(margin) = set.edge() else { return Ok(()) };
     let ([c, h, w], [_, height, width], margin) = (set.canvas_shape(), set.shape(), margin);
     let inside = |i: usize| {

@@ -41,7 +41,7 @@ pub use noise::Noise;
 pub use pixels::{Norm, Pixels};
 pub use polarity::Polarity;
 pub use product::{Product, composed};
-pub use render::{Render, Wanted};
+pub use render::{FactorChange, Render};
 pub use translate::Translate;
 pub use turn::Turn;
 
@@ -210,20 +210,20 @@ pub trait Finite {
     fn on(&self, set: &Dataset, reach: usize) -> Result<Rc<dyn Group>>;
 
     /// What `*` composes it of; empty where it can't be a part of a product.
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<ProductPart> {
         vec![]
     }
 }
 
 /// A space as a part of a product.
 #[derive(Clone)]
-pub enum Part {
+pub enum ProductPart {
     /// Translations by whole pixels: the elements of its groups are `[dy, dx]`, and composing adds them.
     Shifts(Rc<dyn Space>),
     Symmetry(Rc<dyn Symmetry>),
 }
 
-impl Part {
+impl ProductPart {
     /// How a script writes it.
     pub fn describe(&self) -> String {
         match self {

@@ -22,7 +22,7 @@ pub struct Render {
 
 /// What is to become of one factor of a view.
 #[derive(Debug, Clone)]
-pub enum Wanted {
+pub enum FactorChange {
     /// As far as it goes by default.
     Default,
     Range(f64, f64),
@@ -33,7 +33,7 @@ pub enum Wanted {
 
 impl Render {
     /// From factors by their names, in the order of [`VIEW_FACTORS`]; those that are not named stay canonical.
-    pub fn new(wanted: &[(String, Wanted)]) -> Result<Self> {
+    pub fn new(wanted: &[(String, FactorChange)]) -> Result<Self> {
         let names = || VIEW_FACTORS.iter().map(|factor| factor.name);
         for (i, (name, _)) in wanted.iter().enumerate() {
             if !names().any(|known| known == name) {
@@ -57,7 +57,8 @@ impl Render {
 
     /// All twelve factors in their default ranges.
     pub fn all() -> Result<Self> {
-        let wanted: Vec<_> = VIEW_FACTORS.iter().map(|factor| (factor.name.to_string(), Wanted::Default)).collect();
+        let wanted: Vec<_> =
+            VIEW_FACTORS.iter().map(|factor| (factor.name.to_string(), FactorChange::Default)).collect();
         Self::new(&wanted)
     }
 
@@ -77,7 +78,7 @@ impl Render {
         }
     }
 
-    fn take(&mut self, place: usize, known: &ViewFactor, wanted: &Wanted) -> Result<()> {
+    fn take(&mut self, place: usize, known: &ViewFactor, wanted: &FactorChange) -> Result<()> {
         let problem =
             |text: String, hint: String| Err(Error::argument(format!("factor {:?}: {text}", known.name)).hint(hint));
         let [low, high] = known.limits;
@@ -86,29 +87,29 @@ impl Render {
         let within = |x: f64| x.is_finite() && (low..=high).contains(&x);
         let chosen = |choice: &str| Self::choice(known.name, choice);
         let (domain, choices) = match (known.span, wanted) {
-            (Span::Choices(all), Wanted::Default) => (None, (0..all.len()).collect()),
-            (Span::Choices(_), Wanted::Choices(names)) => {
+            (Span::Choices(all), FactorChange::Default) => (None, (0..all.len()).collect()),
+            (Span::Choices(_), FactorChange::Choices(names)) => {
                 (None, names.iter().map(|name| chosen(name)).collect::<Result<Vec<_>>>()?)
             }
-            (Span::Choices(_), Wanted::Fixed(Value::Str(name))) => {
+            (Span::Choices(_), FactorChange::Fixed(Value::Str(name))) => {
                 self.at[place] = chosen(name)? as f64;
                 return Ok(());
             }
             (Span::Choices(all), _) => {
                 return problem("it has choices, no range".into(), format!("choose among {}", all.join(", ")));
             }
-            (Span::Range { min, max }, Wanted::Default) => (Some(Domain::Range { min, max }), vec![]),
-            (Span::Log { min, max }, Wanted::Default) => (Some(Domain::Log { min, max }), vec![]),
-            (_, &Wanted::Range(min, max)) if !(within(min) && within(max)) => {
+            (Span::Range { min, max }, FactorChange::Default) => (Some(Domain::Range { min, max }), vec![]),
+            (Span::Log { min, max }, FactorChange::Default) => (Some(Domain::Log { min, max }), vec![]),
+            (_, &FactorChange::Range(min, max)) if !(within(min) && within(max)) => {
                 return problem(format!("[{min:?}, {max:?}] leaves what can be drawn"), limits());
             }
-            (_, &Wanted::Range(min, max)) if min > max && known.unit == "degrees" => {
+            (_, &FactorChange::Range(min, max)) if min > max && known.unit == "degrees" => {
                 let hint = format!("to go past a full turn, begin below 0: [{:?}, {max:?}]", min - 360.0);
                 return problem(format!("`min` must be below `max`, got {min:?} and {max:?}"), hint);
             }
-            (Span::Range { .. }, &Wanted::Range(min, max)) => (Some(Domain::Range { min, max }), vec![]),
-            (Span::Log { .. }, &Wanted::Range(min, max)) => (Some(Domain::Log { min, max }), vec![]),
-            (_, Wanted::Fixed(value)) => {
+            (Span::Range { .. }, &FactorChange::Range(min, max)) => (Some(Domain::Range { min, max }), vec![]),
+            (Span::Log { .. }, &FactorChange::Range(min, max)) => (Some(Domain::Log { min, max }), vec![]),
+            (_, FactorChange::Fixed(value)) => {
                 let x = match value {
                     Value::Int(x) => *x as f64,
                     Value::Float(x) => *x,
@@ -120,7 +121,7 @@ impl Render {
                 self.at[place] = x;
                 return Ok(());
             }
-            (_, Wanted::Choices(_)) => return problem("it has a range, no choices".into(), limits()),
+            (_, FactorChange::Choices(_)) => return problem("it has a range, no choices".into(), limits()),
         };
         let domain = match (domain, known.span) {
             (Some(domain), _) => domain,

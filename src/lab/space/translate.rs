@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Coordinates, Domain, Element, Finite, Group, Part, Space, Windows};
+use super::{Coordinates, Domain, Element, Finite, Group, ProductPart, Space, Windows};
 use crate::core::{Error, Result, Tensor, Value};
 use crate::data::{Dataset, Edge};
 
@@ -89,8 +89,8 @@ impl Finite for Translate {
         }
     }
 
-    fn parts(&self) -> Vec<Part> {
-        vec![Part::Shifts(Rc::new(self.clone()))]
+    fn parts(&self) -> Vec<ProductPart> {
+        vec![ProductPart::Shifts(Rc::new(self.clone()))]
     }
 }
 

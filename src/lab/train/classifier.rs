@@ -7,7 +7,7 @@
 use rand::seq::SliceRandom;
 use tch::{Reduction, Tensor};
 
-use super::images::{Images, index};
+use super::images::{TrainingImages, index};
 use super::{Adversary, Optimiser, Rule};
 use crate::core::{
     Cx, Error, Graph, LongCall, Object, Result, State, Value, attempt, gradients, number, random, with_stream,
@@ -78,7 +78,7 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
         _ => set.len(),
     };
     let optimiser = Optimiser::new(*rule, *lr, *weight_decay, &parameters)?;
-    let mut training = Training {
+    let mut training = ClassifierTraining {
         cx,
         set,
         settings,
@@ -106,7 +106,7 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
         Ok(()) => "trained".to_string(),
         Err(_) => format!("trained for {} of {epochs} epochs", training.epoch),
     };
-    let Training { module, losses, parameters, optimiser, .. } = training;
+    let ClassifierTraining { module, losses, parameters, optimiser, .. } = training;
     let steps = optimiser.steps();
     drop((parameters, optimiser));
     let model = || {
@@ -130,7 +130,7 @@ fn damaged(what: &str) -> Error {
 }
 
 /// A training under way.
-struct Training<'a> {
+struct ClassifierTraining<'a> {
     cx: &'a Cx,
     set: &'a Dataset,
     settings: &'a Settings,
@@ -150,7 +150,7 @@ struct Training<'a> {
     losses: Vec<f64>,
 }
 
-impl Training<'_> {
+impl ClassifierTraining<'_> {
     fn run(&mut self, call: &mut LongCall) -> Result<()> {
         let Settings { epochs, batch, lr, seed, .. } = self.settings;
         if let Some(state) = call.state()? {
@@ -160,7 +160,7 @@ impl Training<'_> {
         if self.epoch == *epochs {
             return Ok(());
         }
-        let images = Images::new(self.cx, self.set)?;
+        let images = TrainingImages::new(self.cx, self.set)?;
         let task = self.cx.progress("training", Some((epochs * self.usable) as u64));
         task.found_done((self.epoch * self.usable + self.seen) as u64);
         let labels = self.set.label_tensor(&(0..self.set.len()).collect::<Vec<_>>(), self.cx.device())?;

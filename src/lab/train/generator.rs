@@ -12,7 +12,7 @@ use tch::{Kind, Reduction, Tensor};
 
 use super::finetuning::{Attack, attack_loss};
 use super::gradient_penalty::gradient_penalty;
-use super::images::{Images, index};
+use super::images::{TrainingImages, index};
 use super::student::Student;
 use super::{Optimiser, Rule};
 use crate::core::{
@@ -95,7 +95,7 @@ pub fn train_generator(
     let online = settings.attack.as_ref().and_then(|attack| Some((&attack.model, attack.online?)));
     let averaged = settings.average.map(|_| tch::no_grad(|| network.copy())).transpose()?;
     let student = online.map(|(model, lr)| Student::new(model, lr)).transpose()?;
-    let mut training = Training {
+    let mut training = GeneratorTraining {
         cx,
         name,
         set,
@@ -142,7 +142,7 @@ fn average(averaged: &dyn Network, network: &dyn Network, keep: f64) -> Result<(
     })
 }
 
-fn parameters(visit: &dyn Fn(&mut crate::generator::See)) -> Vec<Tensor> {
+fn parameters(visit: &dyn Fn(&mut crate::generator::NetworkVisitor)) -> Vec<Tensor> {
     let mut all = vec![];
     visit(&mut |_, tensor, learns| {
         if learns {
@@ -160,7 +160,7 @@ fn state_digest(judge: &dyn Judge) -> Result<Digest> {
     Ok(Digest::of_parts(&parts.iter().map(|digest| &digest.0[..]).collect::<Vec<_>>()))
 }
 
-struct Training<'a> {
+struct GeneratorTraining<'a> {
     cx: &'a Cx,
     name: &'a str,
     set: &'a Dataset,
@@ -182,12 +182,12 @@ struct Training<'a> {
 }
 
 /// One batch of real images with their labels.
-struct Batch {
+struct RealBatch {
     images: Tensor,
     labels: Tensor,
 }
 
-impl Training<'_> {
+impl GeneratorTraining<'_> {
     fn run(&mut self, call: &mut LongCall, mut watch: Option<(u64, &mut Watch)>) -> Result<()> {
         let GanSettings { steps, critic_steps, batch, note, .. } = *self.settings;
         if let Some(state) = call.state()? {
@@ -197,7 +197,7 @@ impl Training<'_> {
         if self.optimiser.steps() == steps {
             return Ok(());
         }
-        let images = Images::new(self.cx, self.set)?;
+        let images = TrainingImages::new(self.cx, self.set)?;
         let labels = self.set.label_tensor(&(0..self.set.len()).collect::<Vec<_>>(), self.cx.device())?;
         let task = self.cx.progress("training", Some(steps));
         task.found_done(self.optimiser.steps());
@@ -292,9 +292,9 @@ impl Training<'_> {
         self.epoch.1[place * batch..(place + 1) * batch].to_vec()
     }
 
-    fn batch(&self, images: &Images, labels: &Tensor, rows: &[usize]) -> Result<Batch> {
+    fn batch(&self, images: &TrainingImages, labels: &Tensor, rows: &[usize]) -> Result<RealBatch> {
         let device = self.cx.device();
-        Ok(Batch { images: images.of(rows, device)?, labels: labels.f_index_select(0, &index(rows, device)?)? })
+        Ok(RealBatch { images: images.of(rows, device)?, labels: labels.f_index_select(0, &index(rows, device)?)? })
     }
 
     /// Images of fresh latent vectors.
@@ -310,15 +310,15 @@ impl Training<'_> {
     }
 
     /// As many images as real ones, with their labels; gradients are kept where the generator's step uses them too.
-    fn draw_like(&self, real: &Batch, keeps: bool) -> Result<Batch> {
+    fn draw_like(&self, real: &RealBatch, keeps: bool) -> Result<RealBatch> {
         let labels = self.network.classes().map(|_| &real.labels);
         let draw = || self.draw(labels, real.labels.numel());
         let images = if keeps { draw()? } else { tch::no_grad(draw)? };
-        Ok(Batch { images, labels: real.labels.shallow_clone() })
+        Ok(RealBatch { images, labels: real.labels.shallow_clone() })
     }
 
     /// Images with labels drawn uniformly, but for the target.
-    fn draw_anew(&self, step: u64) -> Result<Batch> {
+    fn draw_anew(&self, step: u64) -> Result<RealBatch> {
         let batch = self.settings.batch;
         let target = self.settings.attack.as_ref().and_then(|attack| attack.target);
         let classes = self.network.classes().unwrap_or(1);
@@ -333,11 +333,11 @@ impl Training<'_> {
         let labels =
             Tensor::f_from_slice(&(0..batch).map(label).collect::<Vec<i64>>())?.f_to_device(self.cx.device())?;
         let images = self.draw(self.network.classes().map(|_| &labels), batch)?;
-        Ok(Batch { images, labels })
+        Ok(RealBatch { images, labels })
     }
 
     /// One step of the discriminator, which stays ordinary; its loss.
-    fn judge_step(&mut self, real: &Batch, drawn: &Tensor) -> Result<f64> {
+    fn judge_step(&mut self, real: &RealBatch, drawn: &Tensor) -> Result<f64> {
         let labels = self.network.classes().map(|_| &real.labels);
         let drawn = drawn.f_detach()?;
         let (of_real, of_drawn) = self.both(&real.images, &drawn, labels)?;
@@ -378,7 +378,7 @@ impl Training<'_> {
     }
 
     /// One step of the generator; what is noted of it.
-    fn step(&mut self, drawn: Batch, wanted: bool) -> Result<[f64; 6]> {
+    fn step(&mut self, drawn: RealBatch, wanted: bool) -> Result<[f64; 6]> {
         let step = self.optimiser.steps();
         let labels = self.network.classes().map(|_| drawn.labels);
         let drawn = drawn.images;

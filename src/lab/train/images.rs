@@ -9,12 +9,12 @@ use crate::data::Dataset;
 const KEEP: usize = 256 << 20;
 
 /// Reads batches of a data set in any order, from memory if it fits.
-pub struct Images<'a> {
+pub struct TrainingImages<'a> {
     set: &'a Dataset,
     kept: Option<Tensor>,
 }
 
-impl<'a> Images<'a> {
+impl<'a> TrainingImages<'a> {
     pub fn new(cx: &Cx, set: &'a Dataset) -> Result<Self> {
         let bytes = set.canvas_shape().iter().product::<usize>().saturating_mul(4).saturating_mul(set.len());
         if bytes > KEEP {

@@ -27,7 +27,7 @@ pub static NEAREST: Primitive = Primitive {
         images.record(cx);
         among.record(cx);
         let found = nearest(cx, &images, &among)?;
-        let of = |name: &str, found: crate::data::Nearest| {
+        let of = |name: &str, found: crate::data::NearestImages| {
             let distance = ("distance".to_string(), Value::floats(found.distance));
             let row = ("row".to_string(), Value::ints(found.row.into_iter().map(|row| row as i64)));
             (name.to_string(), Value::Map([distance, row].into()))

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::core::{Cx, Error, Result, Value, random, suggestion};
 use crate::data::Dataset;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
-use crate::space::{AnySpace, Factored, Render, Setting, Wanted};
+use crate::space::{AnySpace, FactorChange, Factored, Render, Setting};
 
 pub static VIEWS: Primitive = Primitive {
     path: "data::views",
@@ -105,9 +105,9 @@ fn left(render: &Render, name: &str, value: &Value) -> Result<(usize, Left)> {
     Ok((
         place,
         match wanted {
-            Wanted::Fixed(Value::Str(choice)) => Left::Choices(vec![Render::choice(name, &choice)?]),
-            Wanted::Range(min, max) if min <= max => Left::Range(min, max),
-            Wanted::Choices(choices) => {
+            FactorChange::Fixed(Value::Str(choice)) => Left::Choices(vec![Render::choice(name, &choice)?]),
+            FactorChange::Range(min, max) if min <= max => Left::Range(min, max),
+            FactorChange::Choices(choices) => {
                 Left::Choices(choices.iter().map(|choice| Render::choice(name, choice)).collect::<Result<Vec<_>>>()?)
             }
             _ => {

@@ -14,7 +14,7 @@ pub static ARCHS: Primitive = Primitive {
     source: "",
     examples: &[Example { code: "generator::archs().map(|a| a.name).contains(\"biggan-deep-512\")", result: "true" }],
     run: |_cx, _args| {
-        let entry = |arch: &zoo::Architecture| {
+        let entry = |arch: &zoo::GeneratorArchitecture| {
             let trainable = matches!(arch.make, Maker::Layers { discriminator: Some(_), .. });
             let entries = [
                 ("name", Value::Str(arch.name.into())),

@@ -10,10 +10,10 @@ use crate::primitives::objective::loss;
 use crate::primitives::search::adam;
 use crate::primitives::space::latent;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
-use crate::search::{Perturbation, Target, perturbed_tests};
+use crate::search::{Perturbation, WantedAnswer, perturbed_tests};
 use crate::space::{Latent, LatentOptions};
 
-static TARGETS: Words<Target, 2> = Words::new([("random", Target::Random), ("any", Target::Any)]);
+static TARGETS: Words<WantedAnswer, 2> = Words::new([("random", WantedAnswer::Random), ("any", WantedAnswer::Any)]);
 
 pub static PERTURB: Primitive = Primitive {
     path: "generator::perturb",
@@ -81,8 +81,8 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         return Err(Error::model(format!("{} gives no gradients, which the search follows", model.name))
             .hint("a closure is a black box"));
     }
-    let target = TARGETS.given(args, "target").unwrap_or_else(|| Target::Class(args.int("target")));
-    if let Target::Class(class) = target
+    let target = TARGETS.given(args, "target").unwrap_or_else(|| WantedAnswer::Class(args.int("target")));
+    if let WantedAnswer::Class(class) = target
         && class >= classes
     {
         return Err(Error::argument(format!("`target` {class}: {} has {classes} classes", model.name)));
@@ -124,7 +124,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
 }
 
 /// The labels that seeds are drawn as.
-fn labels(args: &Args, generator: &Generator, target: Target) -> Result<Vec<i64>> {
+fn labels(args: &Args, generator: &Generator, target: WantedAnswer) -> Result<Vec<i64>> {
     let Some(classes) = generator.classes() else {
         return match args.get("labels") {
             None => Ok(vec![]),
@@ -132,7 +132,7 @@ fn labels(args: &Args, generator: &Generator, target: Target) -> Result<Vec<i64>
         };
     };
     let labels: Vec<i64> = match args.get("labels") {
-        None => (0..classes).filter(|label| Target::Class(*label) != target).collect(),
+        None => (0..classes).filter(|label| WantedAnswer::Class(*label) != target).collect(),
         Some(_) => {
             let given = args.numbers("labels");
             if let Some(odd) = given.iter().find(|x| x.fract() != 0.0 || **x >= classes as f64) {
@@ -145,7 +145,7 @@ fn labels(args: &Args, generator: &Generator, target: Target) -> Result<Vec<i64>
     if labels.is_empty() {
         return Err(Error::argument("`labels` is empty"));
     }
-    match labels.iter().find(|label| Target::Class(**label) == target) {
+    match labels.iter().find(|label| WantedAnswer::Class(**label) == target) {
         Some(label) => {
             Err(Error::argument(format!("`labels` has the target, {label}, which would be right about them")))
         }

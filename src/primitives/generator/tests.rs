@@ -4,7 +4,7 @@ use crate::core::{Cx, Error, Result, Value};
 use crate::generator::Generator;
 use crate::model::Model;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
-use crate::search::{Wanted, generated_tests};
+use crate::search::{WantedTests, generated_tests};
 
 /// Which tests are wanted: options of all that make some.
 pub(super) const TARGET: Param = Param::new("target", Kind::Int, "the label that the classifier is to give")
@@ -55,7 +55,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
 }
 
 /// The options that say which tests are wanted.
-pub(super) fn wanted(cx: &Cx, args: &Args, generator: &Generator, model: &Model) -> Result<Wanted> {
+pub(super) fn wanted(cx: &Cx, args: &Args, generator: &Generator, model: &Model) -> Result<WantedTests> {
     super::check_pair(cx, generator, model)?;
     cx.record_input("model", &model.name, crate::core::Object::digest(model));
     let Some(classes) = generator.classes() else {
@@ -94,7 +94,7 @@ pub(super) fn wanted(cx: &Cx, args: &Args, generator: &Generator, model: &Model)
     if labels.is_empty() {
         return Err(Error::argument("`labels` is empty"));
     }
-    Ok(Wanted {
+    Ok(WantedTests {
         n: args.count("n"),
         target,
         labels,

@@ -220,10 +220,10 @@ fn fresh(
     })
 }
 
-type Training<'a> = dyn FnMut(Option<(u64, &mut crate::train::Watch)>) -> Result<Generator> + 'a;
+type WatchedTraining<'a> = dyn FnMut(Option<(u64, &mut crate::train::Watch)>) -> Result<Generator> + 'a;
 
 /// Runs a training that a script watches, if it does.
-pub(super) fn watched(args: &Args, train: &mut Training) -> Result<Generator> {
+pub(super) fn watched(args: &Args, train: &mut WatchedTraining) -> Result<Generator> {
     let Some(Value::Callback(watch)) = args.get("watch") else {
         return match args.given("every") {
             true => Err(Error::argument("`every` says how often `watch` is called, which is missing")

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::core::{Cx, Error, Result, Value, suggestion};
-use crate::plot::{Axis, Bars, Figure, Layer, Panel, Rule, Series, Spread};
+use crate::plot::{Axis, Bars, Figure, Layer, Panel, ReferenceLine, Series, Spread};
 use crate::primitives::{Args, Fallback, Kind, Param, Words};
 
 pub const TITLE: Param = Param::new("title", Kind::Str, "stands above the figure").or(Fallback::Str(""));
@@ -58,8 +58,8 @@ fn rule(value: &Value) -> Result<Layer> {
         _ => None,
     };
     match (at("x"), at("y")) {
-        (Some(at), None) => Ok(Layer::Rule(Rule { label, horizontal: false, at })),
-        (None, Some(at)) => Ok(Layer::Rule(Rule { label, horizontal: true, at })),
+        (Some(at), None) => Ok(Layer::Rule(ReferenceLine { label, horizontal: false, at })),
+        (None, Some(at)) => Ok(Layer::Rule(ReferenceLine { label, horizontal: true, at })),
         _ => {
             Err(Error::argument("a rule must have a number `x` or a number `y`").hint("#{ y: 0.05, label: \"delta\" }"))
         }

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use super::common::{TITLE, warn_left_out};
 use crate::core::{Cx, Error, Result, Value};
-use crate::estimate::worst_case::{Curve, Measure};
+use crate::estimate::worst_case::{StepMeasure, WorstCaseCurve};
 use crate::plot::{self, Examined};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, Words};
 
-static MEASURES: Words<Measure, 3> =
-    Words::new([("worst", Measure::Worst), ("last", Measure::Last), ("mean", Measure::Mean)]);
+static MEASURES: Words<StepMeasure, 3> =
+    Words::new([("worst", StepMeasure::Worst), ("last", StepMeasure::Last), ("mean", StepMeasure::Mean)]);
 
 pub static EXAMINER: Primitive = Primitive {
     path: "plot::examiner",
@@ -36,14 +36,14 @@ pub static EXAMINER: Primitive = Primitive {
     run,
 };
 
-fn curves(value: &Value) -> Result<Vec<(String, Rc<Curve>)>> {
-    let one = |value: &Value| -> Result<Rc<Curve>> {
-        value.downcast::<Curve>().ok_or_else(|| {
+fn curves(value: &Value) -> Result<Vec<(String, Rc<WorstCaseCurve>)>> {
+    let one = |value: &Value| -> Result<Rc<WorstCaseCurve>> {
+        value.downcast::<WorstCaseCurve>().ok_or_else(|| {
             Error::argument(format!("a curve must be an ExaminerCurve, got {}", value.kind()))
                 .hint("robustness::worst(t) and robustness::expected(t) give them")
         })
     };
-    let found: Vec<(String, Rc<Curve>)> = match value {
+    let found: Vec<(String, Rc<WorstCaseCurve>)> = match value {
         Value::Map(map) => map.iter().map(|(name, value)| Ok((name.clone(), one(value)?))).collect::<Result<_>>()?,
         Value::Array(values) => {
             values.iter().enumerate().map(|(i, value)| Ok((i.to_string(), one(value)?))).collect::<Result<_>>()?
@@ -70,7 +70,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     };
     let measure = MEASURES.given(args, "shown");
     let found = curves(args.value("curves"))?;
-    let curves: Vec<(String, &Curve)> = found.iter().map(|(name, curve)| (name.clone(), &**curve)).collect();
+    let curves: Vec<(String, &WorstCaseCurve)> = found.iter().map(|(name, curve)| (name.clone(), &**curve)).collect();
     if panels.contains(&Examined::Loss) && curves.windows(2).any(|pair| pair[0].1.loss != pair[1].1.loss) {
         return Err(Error::argument("curves with different losses").hint("examine all with the same objective"));
     }

@@ -1,7 +1,7 @@
 use super::common::{TITLE, warn_left_out};
 use crate::core::{Cx, Error, Result, Value};
 use crate::estimate::tolerance::Curve;
-use crate::plot::{self, Measure};
+use crate::plot::{self, PanelMeasure};
 use crate::primitives::tolerance::{AXIS, CURVES, in_db, named};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
@@ -33,9 +33,9 @@ pub static TOLERANCE: Primitive = Primitive {
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let measure = |value: &Value| match value {
-        Value::Str(name) if name == "mi" => Ok(Measure::Information),
-        Value::Str(name) if name == "accuracy" => Ok(Measure::Accuracy),
-        Value::Str(name) if name == "margin" => Ok(Measure::Margin),
+        Value::Str(name) if name == "mi" => Ok(PanelMeasure::Information),
+        Value::Str(name) if name == "accuracy" => Ok(PanelMeasure::Accuracy),
+        Value::Str(name) if name == "margin" => Ok(PanelMeasure::Margin),
         other => Err(Error::argument(format!(
             "`measures` must hold \"mi\", \"accuracy\" or \"margin\", got {}",
             other.summary()
@@ -43,7 +43,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     };
     let measures = match args.get("measures") {
         Some(Value::Array(names)) if !names.is_empty() => names.iter().map(measure).collect::<Result<_>>()?,
-        _ => vec![Measure::Information, Measure::Accuracy],
+        _ => vec![PanelMeasure::Information, PanelMeasure::Accuracy],
     };
     let found = named(args.value("curves"))?;
     let curves: Vec<(String, &Curve)> = found

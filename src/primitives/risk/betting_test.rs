@@ -1,6 +1,6 @@
 //! `risk::betting_test`.
 
-use super::{DELTA, SAMPLES, SIDES, Samples, sides};
+use super::{DELTA, RiskSamples, SAMPLES, SIDES, sides};
 use crate::core::Value;
 use crate::estimate::independence::{bets, betting_test, order};
 use crate::estimate::replications::betting_tests;
@@ -56,14 +56,14 @@ pub static BETTING_TEST: Primitive = Primitive {
         let range = (args.float("lo"), args.float("hi"));
         let bets = bets(range, args.float("delta"), sides(args))?;
         let shuffled = |n: usize| args.optional_int("shuffle").map(|seed| order(n, seed as u64, 0));
-        Ok(Value::Map(match Samples::of(args, "t")? {
-            Samples::One(mut t) => {
+        Ok(Value::Map(match RiskSamples::of(args, "t")? {
+            RiskSamples::One(mut t) => {
                 if let Some(places) = shuffled(t.len()) {
                     t = places.into_iter().map(|i| t[i]).collect();
                 }
                 Judged::of_t(betting_test(cx, &t, bets, args.bool("ladder"))?, &t, range.1).map()
             }
-            Samples::Rows(mut t) => {
+            RiskSamples::Rows(mut t) => {
                 if let (Some(places), 2) = (shuffled(*t.size().get(1).unwrap_or(&0) as usize), t.dim()) {
                     let places: Vec<i64> = places.into_iter().map(|i| i as i64).collect();
                     let places = crate::core::Tensor::f_from_slice(&places)?.f_to_device(t.device())?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::DELTA;
 use crate::core::{Cautions, Cx, Error, Result, Value, significant};
 use crate::estimate::n_model::NModelTest;
-use crate::estimate::protocol::Outcome;
+use crate::estimate::protocol::TestOutcomes;
 use crate::estimate::risk::RiskReport;
 use crate::estimate::verdict::REJECTED;
 use crate::maths::holm::{holm, rejects};
@@ -41,7 +41,8 @@ pub static HOLM: Primitive = Primitive {
             return Err(Error::argument("risk::holm: there is nothing to correct"));
         }
         let asked = values.len();
-        let tests = values.into_iter().map(|value| Asked::of(cx, value, asked, delta)).collect::<Result<Vec<_>>>()?;
+        let tests =
+            values.into_iter().map(|value| HolmTest::of(cx, value, asked, delta)).collect::<Result<Vec<_>>>()?;
         let adjusted = holm(&tests.iter().map(|test| test.fine).collect::<Vec<_>>());
         let rows = tests.into_iter().zip(adjusted).zip(names);
         let rows = rows.map(|((test, adjusted), name)| Value::Map(test.row(name, adjusted, asked, delta)));
@@ -50,7 +51,7 @@ pub static HOLM: Primitive = Primitive {
 };
 
 /// One of the tests.
-struct Asked {
+struct HolmTest {
     p: f64,
     /// As fine as the correction asks for.
     fine: f64,
@@ -60,9 +61,9 @@ struct Asked {
     cautions: Cautions,
 }
 
-impl Asked {
+impl HolmTest {
     fn of(cx: &Cx, value: &Value, asked: usize, delta: f64) -> Result<Self> {
-        let of_tests = |tests: &Outcome, difference: f64| -> Result<Self> {
+        let of_tests = |tests: &TestOutcomes, difference: f64| -> Result<Self> {
             let which = tests.protocol.test;
             let of = vec![("test", Value::Str(which.word().into())), ("difference", Value::Float(difference))];
             let fine = tests.p_among(cx, which, asked, delta)?;

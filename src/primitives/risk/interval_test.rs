@@ -1,6 +1,6 @@
 //! `risk::interval_test`.
 
-use super::{DELTA, SAMPLES, Samples};
+use super::{DELTA, RiskSamples, SAMPLES};
 use crate::core::{Error, Value};
 use crate::estimate::independence::interval_test;
 use crate::estimate::independence::most_telling;
@@ -24,13 +24,13 @@ pub static INTERVAL_TEST: Primitive = Primitive {
     examples: &[Example { code: "risk::interval_test([0, 0, 1, 0], [0.5, 0, 0.75, 0.5]).p", result: "1.0" }],
     run: |cx, args| {
         let delta = args.float("delta");
-        let map = match (Samples::of(args, "losses")?, Samples::of(args, "weighted_losses")?) {
-            (Samples::One(losses), Samples::One(weighted)) => {
+        let map = match (RiskSamples::of(args, "losses")?, RiskSamples::of(args, "weighted_losses")?) {
+            (RiskSamples::One(losses), RiskSamples::One(weighted)) => {
                 let test = interval_test(&losses, &weighted, delta)?;
                 let t: Vec<f64> = weighted.iter().zip(&losses).map(|(weighted, loss)| weighted - loss).collect();
                 Judged::of(test, &losses, &weighted, &most_telling(&t, 1.0)).map()
             }
-            (Samples::Rows(losses), Samples::Rows(weighted)) => interval_tests(cx, &losses, &weighted, delta)?,
+            (RiskSamples::Rows(losses), RiskSamples::Rows(weighted)) => interval_tests(cx, &losses, &weighted, delta)?,
             _ => {
                 return Err(Error::argument(
                     "risk::interval_test: give two samples, or two matrices of the same shape",

@@ -56,12 +56,12 @@ pub(super) fn protocol(args: &Args) -> Protocol {
 /// Numbers of one sample, or a tensor whose rows are many.
 pub(super) const SAMPLES: Kind = Kind::Either(&[Kind::Tensor, Kind::Array]);
 
-pub(super) enum Samples {
+pub(super) enum RiskSamples {
     One(Vec<f64>),
     Rows(Rc<Tensor>),
 }
 
-impl Samples {
+impl RiskSamples {
     pub(super) fn of(args: &Args, name: &str) -> Result<Self> {
         match args.value(name) {
             Value::Tensor(tensor) if tensor.dim() != 1 => Ok(Self::Rows(tensor.clone())),

@@ -1,6 +1,6 @@
 //! `risk::pairwise_test`.
 
-use super::{DELTA, SAMPLES, Samples};
+use super::{DELTA, RiskSamples, SAMPLES};
 use crate::core::Value;
 use crate::estimate::independence::pairwise_test;
 use crate::estimate::replications::pairwise_tests;
@@ -30,9 +30,9 @@ pub static PAIRWISE_TEST: Primitive = Primitive {
     examples: &[Example { code: "risk::pairwise_test([0.0, 0.5, -1.0, 0.5]).p", result: "1.0" }],
     run: |cx, args| {
         let (range, delta) = (args.float("range"), args.float("delta"));
-        Ok(Value::Map(match Samples::of(args, "t")? {
-            Samples::One(t) => Judged::of_t(pairwise_test(&t, range, delta)?, &t, range).map(),
-            Samples::Rows(t) => pairwise_tests(cx, &t, range, delta)?,
+        Ok(Value::Map(match RiskSamples::of(args, "t")? {
+            RiskSamples::One(t) => Judged::of_t(pairwise_test(&t, range, delta)?, &t, range).map(),
+            RiskSamples::Rows(t) => pairwise_tests(cx, &t, range, delta)?,
         }))
     },
 };

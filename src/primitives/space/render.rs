@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::core::{Error, Result, Value};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 use crate::render::VIEW_FACTORS;
-use crate::space::{AnySpace, Render, Wanted};
+use crate::space::{AnySpace, FactorChange, Render};
 
 pub static RENDER: Primitive = Primitive {
     path: "space::render",
@@ -54,24 +54,24 @@ pub static RENDER: Primitive = Primitive {
 };
 
 fn run(_: &crate::core::Cx, args: &Args) -> Result<Value> {
-    let given = |name: &str, wanted: Wanted| (name.to_string(), wanted);
-    let wanted: Vec<(String, Wanted)> = match args.get("factors") {
-        None => VIEW_FACTORS.iter().map(|factor| given(factor.name, Wanted::Default)).collect(),
+    let given = |name: &str, wanted: FactorChange| (name.to_string(), wanted);
+    let wanted: Vec<(String, FactorChange)> = match args.get("factors") {
+        None => VIEW_FACTORS.iter().map(|factor| given(factor.name, FactorChange::Default)).collect(),
         Some(Value::Array(names)) => names
             .iter()
             .map(|name| match name {
-                Value::Str(name) => Ok(given(name, Wanted::Default)),
+                Value::Str(name) => Ok(given(name, FactorChange::Default)),
                 other => Err(Error::argument(format!("`factors` must hold names of factors, got {}", other.kind()))),
             })
             .collect::<Result<_>>()?,
         _ => {
             let map = args.map("factors");
-            let mut wanted: Vec<(String, Wanted)> = map
+            let mut wanted: Vec<(String, FactorChange)> = map
                 .iter()
                 .map(|(name, value)| Ok((name.clone(), self::wanted(name, value)?)))
                 .collect::<Result<_>>()?;
             let others = VIEW_FACTORS.iter().filter(|factor| !map.contains_key(factor.name));
-            wanted.extend(others.map(|factor| given(factor.name, Wanted::Default)));
+            wanted.extend(others.map(|factor| given(factor.name, FactorChange::Default)));
             wanted
         }
     };
@@ -79,7 +79,7 @@ fn run(_: &crate::core::Cx, args: &Args) -> Result<Value> {
 }
 
 /// What is asked of a factor: `[min, max]`, an array of choices, or one value.
-pub(in crate::primitives) fn wanted(name: &str, value: &Value) -> Result<Wanted> {
+pub(in crate::primitives) fn wanted(name: &str, value: &Value) -> Result<FactorChange> {
     let number = |value: &Value| match value {
         Value::Int(x) => Some(*x as f64),
         Value::Float(x) => Some(*x),
@@ -93,17 +93,17 @@ pub(in crate::primitives) fn wanted(name: &str, value: &Value) -> Result<Wanted>
     };
     let Value::Array(values) = value else {
         return match value {
-            Value::Int(_) | Value::Float(_) | Value::Str(_) => Ok(Wanted::Fixed(value.clone())),
+            Value::Int(_) | Value::Float(_) | Value::Str(_) => Ok(FactorChange::Fixed(value.clone())),
             _ => Err(unfit()),
         };
     };
     let names: Option<Vec<String>> =
         values.iter().map(|value| if let Value::Str(name) = value { Some(name.clone()) } else { None }).collect();
     match (names, &values[..]) {
-        (Some(names), [_, ..]) => Ok(Wanted::Choices(names)),
+        (Some(names), [_, ..]) => Ok(FactorChange::Choices(names)),
         (None, [min, max]) => {
             let (min, max) = number(min).zip(number(max)).ok_or_else(unfit)?;
-            Ok(Wanted::Range(min, max))
+            Ok(FactorChange::Range(min, max))
         }
         _ => Err(unfit()),
     }

@@ -34,10 +34,10 @@ fn settings(args: &Args) -> Settings {
 }
 
 /// A name, and the curves of models that were trained alike.
-pub type Named = (String, Vec<Rc<Curve>>);
+pub type NamedCurves = (String, Vec<Rc<Curve>>);
 
 /// Named curves: a map, an array, or one curve alone. Several of one name, in an array, are of models that were trained alike.
-pub fn named(value: &Value) -> Result<Vec<Named>> {
+pub fn named(value: &Value) -> Result<Vec<NamedCurves>> {
     let one = |value: &Value| -> Result<Rc<Curve>> {
         let found = value.downcast::<Curve>();
         found.ok_or_else(|| {
@@ -45,7 +45,7 @@ pub fn named(value: &Value) -> Result<Vec<Named>> {
                 .hint("tolerance::measure and tolerance::curve give them")
         })
     };
-    let all: Vec<Named> = match value {
+    let all: Vec<NamedCurves> = match value {
         Value::Map(map) => {
             let several = |value: &Value| match value {
                 Value::Array(values) if !values.is_empty() => values.iter().map(one).collect(),

@@ -16,12 +16,12 @@ const UP_TO: Param =
 const OF: &str = "a Transcript with one row per image, or PerturbedTests";
 
 /// Outcomes, and the names of their images where they have names.
-enum Outcomes {
+enum OutcomeSource {
     Transcript(Rc<Transcript>),
     Tests(Rc<PerturbedTests>),
 }
 
-impl Outcomes {
+impl OutcomeSource {
     fn of(value: &Value) -> Result<Self> {
         if let Some(transcript) = value.downcast::<Transcript>() {
             return Ok(Self::Transcript(transcript));
@@ -85,7 +85,7 @@ pub static SMALLEST_CHANGE: Primitive = Primitive {
         result: "true",
     }],
     run: |_, args| {
-        let outcomes = Outcomes::of(args.value("outcomes"))?;
+        let outcomes = OutcomeSource::of(args.value("outcomes"))?;
         let found = smallest_change(outcomes.transcript(), args.optional_float("up_to"), args.float("delta"))?;
         let mut map = BTreeMap::from([
             ("up_to".to_string(), number(found.until)),
@@ -124,7 +124,7 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
         result: "0.0",
     }],
     run: |_, args| {
-        let (first, second) = (Outcomes::of(args.value("first"))?, Outcomes::of(args.value("second"))?);
+        let (first, second) = (OutcomeSource::of(args.value("first"))?, OutcomeSource::of(args.value("second"))?);
         let until = args.optional_float("up_to");
         let transcripts = (first.transcript(), second.transcript());
         let found = compare(transcripts, [first.names(), second.names()], until, args.float("delta"))?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{AXIS, CURVES, Named, in_db, named};
+use super::{AXIS, CURVES, NamedCurves, in_db, named};
 use crate::core::{Cautions, Error, Value};
 use crate::estimate::tolerance::{Curve, Summary, percent, populations};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
@@ -60,7 +60,7 @@ pub static SUMMARY: Primitive = Primitive {
         let each: Vec<(String, &Curve)> =
             curves.iter().flat_map(|(name, curves)| curves.iter().map(move |curve| (name.clone(), &**curve))).collect();
         let cautions = populations(&each);
-        let row = |(name, curves): &Named| {
+        let row = |(name, curves): &NamedCurves| {
             let found: crate::core::Result<Vec<Summary>> =
                 curves.iter().map(|curve| curve.summed_up(in_db, from.zip(to))).collect();
             let found = found?;

@@ -1,7 +1,7 @@
 use super::Command;
 use crate::core::{Error, Result, suggestion};
 use crate::repl::prompt::{Next, Prompt};
-use crate::term::{CHOICES, Images};
+use crate::term::{CHOICES, GraphicsProtocol};
 
 pub static IMAGES: Command = Command {
     name: "images",
@@ -12,7 +12,7 @@ pub static IMAGES: Command = Command {
 
 fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
     if !rest.is_empty() {
-        let chosen = Images::chosen(rest).ok_or_else(|| {
+        let chosen = GraphicsProtocol::chosen(rest).ok_or_else(|| {
             Error::argument(format!(":images does not know {rest:?}")).hint(suggestion(rest, CHOICES))
         })?;
         prompt.screen.set_images(chosen);

@@ -6,9 +6,9 @@ mod pixels;
 mod scan;
 
 use pixels::{Plane, inverse, to_rgb};
-use scan::{Bits, Code, Scan};
+use scan::{Bits, HuffmanCode, Scan};
 
-pub(super) struct Picture {
+pub(super) struct DecodedJpeg {
     pub width: usize,
     pub height: usize,
     /// 1 or 3 values per pixel.
@@ -24,9 +24,9 @@ pub(super) enum Unread {
     Foreign,
 }
 
-type Result<T> = std::result::Result<T, Unread>;
+type JpegResult<T> = std::result::Result<T, Unread>;
 
-fn damaged<T>(what: impl Into<String>) -> Result<T> {
+fn damaged<T>(what: impl Into<String>) -> JpegResult<T> {
     Err(Unread::Damaged(what.into()))
 }
 
@@ -66,15 +66,15 @@ struct Component {
 #[derive(Default)]
 struct Tables {
     quanta: [Option<[u16; 64]>; 4],
-    dc: [Option<Code>; 4],
-    ac: [Option<Code>; 4],
+    dc: [Option<HuffmanCode>; 4],
+    ac: [Option<HuffmanCode>; 4],
     restart: usize,
     jfif: bool,
     /// The transform that Adobe's segment names.
     adobe: Option<u8>,
 }
 
-struct Frame {
+struct JpegFrame {
     width: usize,
     height: usize,
     progressive: bool,
@@ -87,9 +87,9 @@ struct Frame {
 }
 
 /// The picture of a file whose segments are whole: all lengths have been checked.
-pub(super) fn decode(bytes: &[u8]) -> Result<Picture> {
+pub(super) fn decode(bytes: &[u8]) -> JpegResult<DecodedJpeg> {
     let mut tables = Tables::default();
-    let mut frame: Option<Frame> = None;
+    let mut frame: Option<JpegFrame> = None;
     let mut at = 2;
     loop {
         let Some(found) = bytes.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == 0xff)) else {
@@ -118,7 +118,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Picture> {
             0xe0 if segment.starts_with(b"JFIF\0") => tables.jfif = true,
             0xee if segment.starts_with(b"Adobe") && segment.len() >= 12 => tables.adobe = Some(segment[11]),
             0xc0..=0xc2 if frame.is_some() => return damaged("it has two frames"),
-            0xc0..=0xc2 => frame = Some(Frame::read(segment, marker == 0xc2, bytes.len())?),
+            0xc0..=0xc2 => frame = Some(JpegFrame::read(segment, marker == 0xc2, bytes.len())?),
             0xc3 | 0xc5..=0xcf => return Err(Unread::Foreign),
             0xda => {
                 let Some(frame) = &mut frame else { return damaged("a scan before its frame") };
@@ -138,16 +138,16 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Picture> {
     }
 }
 
-fn byte(segment: &[u8], at: usize) -> Result<u8> {
+fn byte(segment: &[u8], at: usize) -> JpegResult<u8> {
     segment.get(at).copied().ok_or_else(|| Unread::Damaged("a segment is too short".into()))
 }
 
-fn word(segment: &[u8], at: usize) -> Result<usize> {
+fn word(segment: &[u8], at: usize) -> JpegResult<usize> {
     Ok(usize::from(byte(segment, at)?) << 8 | usize::from(byte(segment, at + 1)?))
 }
 
 impl Tables {
-    fn read_quanta(&mut self, mut segment: &[u8]) -> Result<()> {
+    fn read_quanta(&mut self, mut segment: &[u8]) -> JpegResult<()> {
         while let Some((&head, rest)) = segment.split_first() {
             let (wide, place) = (usize::from(head >> 4) + 1, usize::from(head & 15));
             if wide > 2 || place > 3 || rest.len() < 64 * wide {
@@ -163,7 +163,7 @@ impl Tables {
         Ok(())
     }
 
-    fn read_codes(&mut self, mut segment: &[u8]) -> Result<()> {
+    fn read_codes(&mut self, mut segment: &[u8]) -> JpegResult<()> {
         while !segment.is_empty() {
             let head = segment[0];
             let counts = segment.get(1..17).ok_or_else(|| Unread::Damaged("a table of codes".into()))?;
@@ -174,7 +174,7 @@ impl Tables {
             if place > 3 {
                 return damaged("a table of codes");
             }
-            let code = Code::new(counts, values)?;
+            let code = HuffmanCode::new(counts, values)?;
             let of_kind = if head < 0x10 { &mut self.dc } else { &mut self.ac };
             of_kind[place] = Some(code);
             segment = &segment[17 + total..];
@@ -183,8 +183,8 @@ impl Tables {
     }
 }
 
-impl Frame {
-    fn read(segment: &[u8], progressive: bool, bytes: usize) -> Result<Self> {
+impl JpegFrame {
+    fn read(segment: &[u8], progressive: bool, bytes: usize) -> JpegResult<Self> {
         let (height, width, count) = (word(segment, 1)?, word(segment, 3)?, usize::from(byte(segment, 5)?));
         if byte(segment, 0)? != 8 || height == 0 || !matches!(count, 1 | 3) {
             return Err(Unread::Foreign);
@@ -225,7 +225,7 @@ impl Frame {
         Ok(Self { width, height, progressive, components, h, v, groups })
     }
 
-    fn finish(mut self, tables: &Tables) -> Result<Picture> {
+    fn finish(mut self, tables: &Tables) -> JpegResult<DecodedJpeg> {
         if self.components.iter().any(|component| component.missing.iter().any(|&places| places > 0)) {
             return damaged("scans are missing");
         }
@@ -249,13 +249,13 @@ impl Frame {
             whole.push(component.plane.enlarged(h / own_h, v / own_v, width, height));
         }
         let [y, cb, cr] = &whole[..] else {
-            return Ok(Picture { width, height, channels: 1, bytes: whole.swap_remove(0) });
+            return Ok(DecodedJpeg { width, height, channels: 1, bytes: whole.swap_remove(0) });
         };
         let plain = match (tables.jfif, tables.adobe) {
             (true, _) => false,
             (false, Some(transform)) => transform == 0,
             (false, None) => ids == *b"RGB",
         };
-        Ok(Picture { width, height, channels: 3, bytes: to_rgb(y, cb, cr, plain) })
+        Ok(DecodedJpeg { width, height, channels: 3, bytes: to_rgb(y, cb, cr, plain) })
     }
 }

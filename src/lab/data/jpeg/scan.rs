@@ -1,12 +1,12 @@
 //! The entropy-coded data of a scan (T.81, annexes F and G).
 
-use super::{Block, Component, Frame, Result, Tables, Unread, ZIGZAG, byte, damaged, inverse};
+use super::{Block, Component, JpegFrame, JpegResult, Tables, Unread, ZIGZAG, byte, damaged, inverse};
 
 /// Codes of up to so many bits are looked up.
 const QUICK: u32 = 9;
 
 /// A Huffman code.
-pub(super) struct Code {
+pub(super) struct HuffmanCode {
     /// Length and value by the next bits; length 0 where the code is longer.
     quick: Vec<(u8, u8)>,
     /// By length: one more than the last code, in 16 bits, and what to add to a code for its place among the values.
@@ -15,8 +15,8 @@ pub(super) struct Code {
     values: Vec<u8>,
 }
 
-impl Code {
-    pub fn new(counts: &[u8], values: &[u8]) -> Result<Self> {
+impl HuffmanCode {
+    pub fn new(counts: &[u8], values: &[u8]) -> JpegResult<Self> {
         let mut code =
             Self { quick: vec![(0, 0); 1 << QUICK], ends: [0; 17], offsets: [0; 17], values: values.to_vec() };
         let (mut next, mut place) = (0u32, 0usize);
@@ -94,7 +94,7 @@ impl<'a> Bits<'a> {
     }
 
     #[inline]
-    fn skip(&mut self, n: u32) -> Result<()> {
+    fn skip(&mut self, n: u32) -> JpegResult<()> {
         self.count -= n;
         if self.count < self.beyond {
             return damaged("the data of a scan end early");
@@ -103,7 +103,7 @@ impl<'a> Bits<'a> {
     }
 
     #[inline]
-    fn take(&mut self, n: u32) -> Result<u32> {
+    fn take(&mut self, n: u32) -> JpegResult<u32> {
         if n == 0 {
             return Ok(0);
         }
@@ -117,7 +117,7 @@ impl<'a> Bits<'a> {
 
     /// A number of `n` bits, those that begin with 0 standing for negative ones.
     #[inline]
-    fn signed(&mut self, n: u32) -> Result<i32> {
+    fn signed(&mut self, n: u32) -> JpegResult<i32> {
         if n == 0 {
             return Ok(0);
         }
@@ -126,7 +126,7 @@ impl<'a> Bits<'a> {
     }
 
     #[inline]
-    fn symbol(&mut self, code: &Code) -> Result<u8> {
+    fn symbol(&mut self, code: &HuffmanCode) -> JpegResult<u8> {
         if self.count < 32 {
             self.fill();
         }
@@ -150,7 +150,7 @@ impl<'a> Bits<'a> {
     }
 
     /// To the next marker: less than a byte may be left before it.
-    fn align(&mut self) -> Result<()> {
+    fn align(&mut self) -> JpegResult<()> {
         // What is held may be less than what is there.
         self.fill();
         if self.count - self.beyond >= 8 {
@@ -160,7 +160,7 @@ impl<'a> Bits<'a> {
         Ok(())
     }
 
-    fn restart(&mut self, number: usize) -> Result<()> {
+    fn restart(&mut self, number: usize) -> JpegResult<()> {
         self.align()?;
         while self.bytes.get(self.at..self.at + 2) == Some(&[0xff, 0xff]) {
             self.at += 1;
@@ -175,7 +175,7 @@ impl<'a> Bits<'a> {
     }
 
     /// Where the scan ends.
-    pub fn end(mut self) -> Result<usize> {
+    pub fn end(mut self) -> JpegResult<usize> {
         self.align()?;
         Ok(self.at)
     }
@@ -192,14 +192,14 @@ pub(super) struct Scan {
 }
 
 /// What goes from block to block.
-struct State {
+struct ScanState {
     previous: [i32; 3],
     /// Blocks that are still to be left as they are.
     run: u32,
 }
 
 impl Scan {
-    pub fn read(segment: &[u8], frame: &mut Frame) -> Result<Self> {
+    pub fn read(segment: &[u8], frame: &mut JpegFrame) -> JpegResult<Self> {
         let count = usize::from(byte(segment, 0)?);
         if !(1..=frame.components.len()).contains(&count) {
             return damaged("a scan of no components");
@@ -238,7 +238,7 @@ impl Scan {
         Ok(Self { parts, first, last, high, low })
     }
 
-    pub fn decode(&self, frame: &mut Frame, tables: &Tables, bits: &mut Bits) -> Result<()> {
+    pub fn decode(&self, frame: &mut JpegFrame, tables: &Tables, bits: &mut Bits) -> JpegResult<()> {
         for &(component, ..) in &self.parts {
             let component = &mut frame.components[component];
             if component.quantum.is_none() {
@@ -251,14 +251,14 @@ impl Scan {
         // A single component comes block by block, without those that only fill groups.
         let single = self.parts.len() == 1;
         let sides = if single { frame.components[self.parts[0].0].blocks } else { frame.groups };
-        let mut state = State { previous: [0; 3], run: 0 };
+        let mut state = ScanState { previous: [0; 3], run: 0 };
         for group in 0..sides[0] * sides[1] {
             if tables.restart > 0 && group > 0 && group % tables.restart == 0 {
                 if state.run > 0 {
                     return damaged("a run of blocks that goes too far");
                 }
                 bits.restart(group / tables.restart - 1)?;
-                state = State { previous: [0; 3], run: 0 };
+                state = ScanState { previous: [0; 3], run: 0 };
             }
             let (across, down) = (group % sides[0], group / sides[0]);
             for (place, &(component, dc, ac)) in self.parts.iter().enumerate() {
@@ -284,12 +284,12 @@ impl Scan {
         progressive: bool,
         component: &mut Component,
         [across, down]: [usize; 2],
-        (dc, ac): (Option<&Code>, Option<&Code>),
-        state: &mut State,
+        (dc, ac): (Option<&HuffmanCode>, Option<&HuffmanCode>),
+        state: &mut ScanState,
         place: usize,
         bits: &mut Bits,
-    ) -> Result<()> {
-        fn needed(code: Option<&Code>) -> Result<&Code> {
+    ) -> JpegResult<()> {
+        fn needed(code: Option<&HuffmanCode>) -> JpegResult<&HuffmanCode> {
             code.ok_or_else(|| Unread::Damaged("a table of codes is missing".into()))
         }
         if progressive {
@@ -336,7 +336,7 @@ impl Scan {
         Ok(())
     }
 
-    fn begin(&self, block: &mut Block, ac: &Code, state: &mut State, bits: &mut Bits) -> Result<()> {
+    fn begin(&self, block: &mut Block, ac: &HuffmanCode, state: &mut ScanState, bits: &mut Bits) -> JpegResult<()> {
         if state.run > 0 {
             state.run -= 1;
             return Ok(());
@@ -363,9 +363,9 @@ impl Scan {
         Ok(())
     }
 
-    fn refine(&self, block: &mut Block, ac: &Code, state: &mut State, bits: &mut Bits) -> Result<()> {
+    fn refine(&self, block: &mut Block, ac: &HuffmanCode, state: &mut ScanState, bits: &mut Bits) -> JpegResult<()> {
         let one = 1i16 << self.low;
-        let more = |coefficient: &mut i16, bits: &mut Bits| -> Result<()> {
+        let more = |coefficient: &mut i16, bits: &mut Bits| -> JpegResult<()> {
             if bits.take(1)? == 1 && *coefficient & one == 0 {
                 *coefficient += if *coefficient >= 0 { one } else { -one };
             }
@@ -419,7 +419,7 @@ impl Scan {
 }
 
 /// How much the first coefficient differs from that of the block before.
-fn difference(bits: &mut Bits, dc: &Code) -> Result<i32> {
+fn difference(bits: &mut Bits, dc: &HuffmanCode) -> JpegResult<i32> {
     match bits.symbol(dc)? {
         size @ 0..=15 => bits.signed(u32::from(size)),
         _ => damaged("a first coefficient that is too large"),

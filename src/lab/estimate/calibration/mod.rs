@@ -12,7 +12,7 @@ mod result;
 pub use result::{Calibration, FIELDS, populations};
 
 use crate::core::{Cx, Error, Result, significant};
-use crate::maths::calibration::{Answer, Bin, Binning, Known, bins, known};
+use crate::maths::calibration::{Answer, Bin, Binning, KnownError, bins, known};
 use crate::maths::means::student;
 use crate::maths::shares::wilson;
 use crate::search::{Measured, Row, Transcript};
@@ -31,11 +31,11 @@ pub struct Score {
     /// What it is.
     pub purpose: &'static str,
     /// `None` where the transcript lacks what it follows from.
-    pub of: fn(&Sample) -> Result<Option<Known>>,
+    pub of: fn(&CalibrationSample) -> Result<Option<KnownError>>,
 }
 
 /// What scores are worked out from.
-pub struct Sample<'a> {
+pub struct CalibrationSample<'a> {
     pub bins: &'a [Bin],
     pub answers: &'a [Answer],
     measured: &'a Measured,
@@ -44,22 +44,22 @@ pub struct Sample<'a> {
     cx: &'a Cx,
 }
 
-impl Sample<'_> {
+impl CalibrationSample<'_> {
     /// The mean of a measure, with Student's interval.
-    fn mean_of(&self, measure: &str) -> Option<Known> {
+    fn mean_of(&self, measure: &str) -> Option<KnownError> {
         let numbers: Vec<f64> = self.measured.numbers(measure)?.iter().map(|x| f64::from(*x)).collect();
         let (value, lo, hi) = student(&numbers);
-        Some(Known { value, lo, hi, by_chance: f64::NAN })
+        Some(KnownError { value, lo, hi, by_chance: f64::NAN })
     }
 
     /// The share of right answers, with Wilson's interval.
-    fn share_of_right(&self) -> Known {
+    fn share_of_right(&self) -> KnownError {
         let (n, right) = (self.answers.len(), self.answers.iter().filter(|answer| answer.right).count());
         let (lo, hi) = wilson(right as u64, n as u64);
-        Known { value: right as f64 / n as f64, lo, hi, by_chance: f64::NAN }
+        KnownError { value: right as f64 / n as f64, lo, hi, by_chance: f64::NAN }
     }
 
-    fn error(&self, error: crate::maths::calibration::Error) -> Result<Known> {
+    fn error(&self, error: crate::maths::calibration::Error) -> Result<KnownError> {
         known(self.bins, error, self.replicates, self.seed, &|| self.cx.check())
     }
 }
@@ -95,7 +95,7 @@ pub fn calibration(cx: &Cx, transcript: &Transcript, settings: Settings) -> Resu
         |(row, confidence): (&Row, &f32)| Answer { confidence: (*confidence).into(), right: !row.wrong_after() };
     let answers: Vec<Answer> = rows.iter().zip(confidences).map(answer).collect();
     let bins = bins(&answers, settings.bins, settings.binning);
-    let sample = Sample {
+    let sample = CalibrationSample {
         bins: &bins,
         answers: &answers,
         measured: &transcript.measured,
@@ -103,7 +103,7 @@ pub fn calibration(cx: &Cx, transcript: &Transcript, settings: Settings) -> Resu
         seed: settings.seed,
         cx,
     };
-    let found: Vec<Option<Known>> = SCORES.iter().map(|score| (score.of)(&sample)).collect::<Result<_>>()?;
+    let found: Vec<Option<KnownError>> = SCORES.iter().map(|score| (score.of)(&sample)).collect::<Result<_>>()?;
     let mut cautions = transcript.of.cautions.clone();
     if let Some(caution) = chosen(ids.len(), transcript.of.data.len()) {
         cautions.add(caution);
@@ -124,14 +124,14 @@ fn chosen(images: usize, of: usize) -> Option<String> {
 }
 
 /// Errors of which a calibrated model would show half or more.
-fn mostly_chance(found: &[Option<Known>]) -> Option<String> {
-    let doubtful: Vec<(&str, &Known)> = SCORES
+fn mostly_chance(found: &[Option<KnownError>]) -> Option<String> {
+    let doubtful: Vec<(&str, &KnownError)> = SCORES
         .iter()
         .zip(found)
         .filter_map(|(score, known)| Some((score.title, known.as_ref()?)))
         .filter(|(_, known)| known.by_chance > 0.5 * known.value)
         .collect();
-    let told = |of: &dyn Fn(&(&str, &Known)) -> String| doubtful.iter().map(of).collect::<Vec<_>>().join(" and ");
+    let told = |of: &dyn Fn(&(&str, &KnownError)) -> String| doubtful.iter().map(of).collect::<Vec<_>>().join(" and ");
     (!doubtful.is_empty()).then(|| {
         format!(
             "of {} a calibrated model with these confidences shows {} by chance alone: more images or fewer bins say more",

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::super::population::Population;
 use super::{SCORES, Settings};
 use crate::core::{Cautions, Digest, Object, Result, Table, Value, number, significant};
-use crate::maths::calibration::{Bin, Binning, Known};
+use crate::maths::calibration::{Bin, Binning, KnownError};
 use crate::maths::shares::wilson;
 use crate::search::Transcript;
 
@@ -15,7 +15,7 @@ pub struct Calibration {
     pub bins: Vec<Bin>,
     pub settings: Settings,
     /// By score, where the transcript has what it follows from.
-    pub scores: Vec<Option<Known>>,
+    pub scores: Vec<Option<KnownError>>,
     pub rows: usize,
     pub cautions: Cautions,
     population: Population,
@@ -62,7 +62,7 @@ impl Calibration {
     pub(super) fn new(
         transcript: &Transcript,
         settings: Settings,
-        scores: Vec<Option<Known>>,
+        scores: Vec<Option<KnownError>>,
         bins: Vec<Bin>,
         cautions: Cautions,
     ) -> Self {

@@ -3,7 +3,7 @@
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::{Group, Settings};
+use super::{PointRows, Settings};
 use crate::core::{Cx, Result, in_parallel, random};
 use crate::maths::information::{Answers, Level};
 use crate::search::Row;
@@ -21,7 +21,7 @@ impl Interval {
 }
 
 /// What was measured at one point.
-pub(super) struct Measured {
+pub(super) struct MeasuredPoint {
     pub information: Interval,
     pub accuracy: Interval,
     pub margin: Interval,
@@ -33,14 +33,14 @@ pub(super) struct Measured {
 }
 
 /// The rows of a point in the form that is resampled.
-pub(super) struct Sample {
+pub(super) struct ResampledRows {
     /// Place of the image, label and prediction.
     pub rows: Vec<(u32, u32, u32)>,
     margins: Vec<f32>,
 }
 
-impl Sample {
-    pub fn of(group: &Group, ids: &[u32], classes: &[i32]) -> Self {
+impl ResampledRows {
+    pub fn of(group: &PointRows, ids: &[u32], classes: &[i32]) -> Self {
         let place = |class: i32| classes.binary_search(&class).unwrap_or_default() as u32;
         let row = |row: &&Row| {
             let image = ids.binary_search(&row.id).unwrap_or_default() as u32;
@@ -75,7 +75,13 @@ impl Sample {
 /// Randomness of the shuffles of a point is apart from that of the bootstrap.
 const SHUFFLES: u64 = 1 << 32;
 
-pub(super) fn measures(cx: &Cx, samples: &[Sample], images: usize, k: usize, how: Settings) -> Result<Vec<Measured>> {
+pub(super) fn measures(
+    cx: &Cx,
+    samples: &[ResampledRows],
+    images: usize,
+    k: usize,
+    how: Settings,
+) -> Result<Vec<MeasuredPoint>> {
     // A few at a time, so that it can be stopped.
     const TOGETHER: usize = 20;
     const POINTS: usize = 4;
@@ -104,7 +110,7 @@ pub(super) fn measures(cx: &Cx, samples: &[Sample], images: usize, k: usize, how
             let of = replicates.iter().map(|replicate| replicate[place][which]).collect();
             basic_bootstrap(means[which], of, how.delta)
         };
-        Measured {
+        MeasuredPoint {
             information: Interval { value: found.value, lo: found.lo, hi: found.hi },
             accuracy: mean(0),
             margin: mean(1),
@@ -124,7 +130,7 @@ pub(super) fn measures(cx: &Cx, samples: &[Sample], images: usize, k: usize, how
 }
 
 /// What to say of a curve whose images are too few for the number of its classes.
-pub(super) fn too_few(found: &[Measured], images: usize) -> Option<String> {
+pub(super) fn too_few(found: &[MeasuredPoint], images: usize) -> Option<String> {
     let (labels, answers) = found.iter().filter_map(|found| found.too_many).max_by_key(|(y, t)| (y - 1) * (t - 1))?;
     let points = found.iter().filter(|found| found.too_many.is_some()).count();
     Some(format!(

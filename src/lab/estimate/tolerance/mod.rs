@@ -19,7 +19,7 @@ use super::population::Population;
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, number};
 use crate::maths::information::Estimator;
 use crate::search::{Row, Transcript};
-use interval::{Measured, Sample};
+use interval::{MeasuredPoint, ResampledRows};
 
 /// How a curve is estimated.
 #[derive(Debug, Clone, Copy)]
@@ -34,12 +34,12 @@ pub struct Settings {
 
 /// What a curve's points are told apart by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Axis {
+pub enum CurveAxis {
     Level,
     Step,
 }
 
-impl Axis {
+impl CurveAxis {
     fn name(self) -> &'static str {
         if self == Self::Level { "level" } else { "step" }
     }
@@ -47,7 +47,7 @@ impl Axis {
 
 /// The measures of Section 2 at one strength of the fault.
 #[derive(Clone)]
-pub struct Point {
+pub struct CurvePoint {
     /// The level, or the number of steps.
     pub at: f64,
     /// Mean over the changes that are not 0, in dB; infinite if all are, NaN where it was not measured.
@@ -71,8 +71,8 @@ pub struct Point {
 /// A tolerance curve, the weakest fault first.
 #[derive(Clone)]
 pub struct Curve {
-    pub points: Vec<Point>,
-    pub axis: Axis,
+    pub points: Vec<CurvePoint>,
+    pub axis: CurveAxis,
     /// What the levels are, with their unit.
     pub unit: &'static str,
     /// Whether faults are added to the image, so that their strength is best told in dB.
@@ -95,7 +95,7 @@ pub struct Curve {
 }
 
 /// The rows of one point.
-struct Group<'a> {
+struct PointRows<'a> {
     at: f64,
     rows: Vec<&'a Row>,
     /// Whether the predictions before are meant, of images as they stand.
@@ -115,10 +115,10 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
     let mut ids: Vec<u32> = transcript.rows.iter().map(|row| row.id).collect();
     ids.sort_unstable();
     ids.dedup();
-    let samples: Vec<Sample> = groups.iter().map(|group| Sample::of(group, &ids, &classes)).collect();
+    let samples: Vec<ResampledRows> = groups.iter().map(|group| ResampledRows::of(group, &ids, &classes)).collect();
     let found = interval::measures(cx, &samples, ids.len(), classes.len(), settings)?;
     let several = samples.iter().any(|sample| sample.rows.len() > ids.len());
-    let points: Vec<Point> = groups
+    let points: Vec<CurvePoint> = groups
         .iter()
         .zip(&samples)
         .zip(&found)
@@ -133,7 +133,7 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
     Ok(Curve {
         points,
         axis,
-        unit: if axis == Axis::Step { "steps" } else { of.unit },
+        unit: if axis == CurveAxis::Step { "steps" } else { of.unit },
         additive: of.additive,
         bound: found.iter().map(|found| found.labels).fold(0.0, f64::max),
         images: ids.len(),
@@ -148,14 +148,14 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
 }
 
 /// The measures of a group's rows.
-fn point(group: &Group, sample: &Sample, found: &Measured, k: usize) -> Point {
+fn point(group: &PointRows, sample: &ResampledRows, found: &MeasuredPoint, k: usize) -> CurvePoint {
     let mean = |of: &dyn Fn(&Row) -> f32| {
         let values: Vec<f64> = group.rows.iter().map(|row| of(row)).filter(|x| x.is_finite()).map(f64::from).collect();
         values.iter().sum::<f64>() / values.len() as f64
     };
     let snr = mean(&|row| row.snr);
     let measured = group.rows.iter().any(|row| !row.snr.is_nan());
-    Point {
+    CurvePoint {
         at: group.at,
         snr: if (snr.is_nan() && measured) || group.before { f64::INFINITY } else { snr },
         magnitude: if group.before { 0.0 } else { mean(&|row| row.magnitude) },
@@ -170,7 +170,7 @@ fn point(group: &Group, sample: &Sample, found: &Measured, k: usize) -> Point {
 }
 
 /// The rows of every point, the weakest fault first.
-fn groups(transcript: &Transcript) -> Result<(Axis, Vec<Group<'_>>)> {
+fn groups(transcript: &Transcript) -> Result<(CurveAxis, Vec<PointRows<'_>>)> {
     let several = |mut values: Vec<u64>| {
         values.sort_unstable();
         values.dedup();
@@ -185,31 +185,31 @@ fn groups(transcript: &Transcript) -> Result<(Axis, Vec<Group<'_>>)> {
             .hint("a curve has one axis: keep one level, `t.filter(|row| row.level == 0.3)`, or one step"));
     }
     let axis = match (in_common && !levels, rows[0].level) {
-        (true, _) => Axis::Step,
-        (false, Some(_)) => Axis::Level,
+        (true, _) => CurveAxis::Step,
+        (false, Some(_)) => CurveAxis::Level,
         (false, None) => {
             return Err(Error::argument("tolerance::curve: the transcript has no levels and no steps")
                 .hint("a curve needs them: examine(f, ds, #{ .., levels: [0.1, 0.2] })"));
         }
     };
-    let mut points: BTreeMap<u64, Group> = BTreeMap::new();
+    let mut points: BTreeMap<u64, PointRows> = BTreeMap::new();
     for row in rows {
-        let at = if axis == Axis::Step { step(row) } else { row.level.unwrap_or_default() };
+        let at = if axis == CurveAxis::Step { step(row) } else { row.level.unwrap_or_default() };
         // Levels are not negative, so their bits are in their order.
-        points.entry(at.to_bits()).or_insert_with(|| Group { at, rows: vec![], before: false }).rows.push(row);
+        points.entry(at.to_bits()).or_insert_with(|| PointRows { at, rows: vec![], before: false }).rows.push(row);
     }
-    let mut groups: Vec<Group> = points.into_values().collect();
+    let mut groups: Vec<PointRows> = points.into_values().collect();
     if groups[0].at != 0.0 {
         let rows = groups[0].rows.clone();
-        groups.insert(0, Group { at: 0.0, rows, before: true });
+        groups.insert(0, PointRows { at: 0.0, rows, before: true });
     }
     Ok((axis, groups))
 }
 
 impl Curve {
     /// Where the points stand on the axis: in dB, or at their levels or steps. From weak to strong, without those that have no place.
-    pub fn places(&self, in_db: bool) -> Vec<(f64, &Point)> {
-        let place = |point: &Point| if in_db { point.snr } else { point.at };
+    pub fn places(&self, in_db: bool) -> Vec<(f64, &CurvePoint)> {
+        let place = |point: &CurvePoint| if in_db { point.snr } else { point.at };
         self.points.iter().map(|point| (place(point), point)).filter(|(at, _)| at.is_finite()).collect()
     }
 
@@ -240,7 +240,7 @@ impl Curve {
     }
 
     fn column(&self, name: &str) -> Option<Vec<f64>> {
-        let of: fn(&Point) -> f64 = match name {
+        let of: fn(&CurvePoint) -> f64 = match name {
             "levels" | "level" | "step" => |p| p.at,
             "snr_db" => |p| p.snr,
             "magnitude" => |p| p.magnitude,

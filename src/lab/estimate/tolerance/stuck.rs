@@ -1,6 +1,6 @@
 //! Points whose images are right because the search could not move them.
 
-use super::{Axis, Curve, Point};
+use super::{Curve, CurveAxis, CurvePoint};
 use crate::core::number;
 use crate::search::Row;
 
@@ -11,10 +11,10 @@ pub(super) fn share(rows: &[&Row]) -> f64 {
     rows.iter().filter(|row| row.stuck()).count() as f64 / rows.len() as f64
 }
 
-pub(super) fn caution(points: &[Point], axis: Axis) -> Option<String> {
+pub(super) fn caution(points: &[CurvePoint], axis: CurveAxis) -> Option<String> {
     let first = points.iter().find(|point| point.stuck > FEW)?;
     let most = points.iter().map(|point| point.stuck).fold(0.0, f64::max);
-    let at = if axis == Axis::Step { format!("{}", first.at) } else { number(first.at) };
+    let at = if axis == CurveAxis::Step { format!("{}", first.at) } else { number(first.at) };
     Some(format!(
         "from {} {at} on gradients vanished for more than {} of the rows, for up to {}: the accuracy is an upper bound there",
         axis.name(),
@@ -28,7 +28,7 @@ pub fn percent(share: f64) -> String {
     format!("{}%", (share * 1000.0).round() / 10.0)
 }
 
-impl Point {
+impl CurvePoint {
     /// Whether too many of its rows are as they are because the search could not move them.
     pub fn is_doubtful(&self) -> bool {
         self.stuck > FEW

@@ -1,6 +1,6 @@
 //! A tolerance curve in a few numbers.
 
-use super::{Curve, Point};
+use super::{Curve, CurvePoint};
 use crate::core::{Error, Result};
 
 /// Numbers that stand for a whole curve.
@@ -62,7 +62,7 @@ impl Curve {
 }
 
 /// The mean height between two places of a curve that is joined by straight lines and goes on level beyond its ends.
-fn mean_between(places: &[(f64, &Point)], from: f64, to: f64) -> f64 {
+fn mean_between(places: &[(f64, &CurvePoint)], from: f64, to: f64) -> f64 {
     let (lo, hi) = (from.min(to), from.max(to));
     let mut corners: Vec<(f64, f64)> = places.iter().map(|(at, point)| (*at, point.information.value)).collect();
     corners.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -86,7 +86,7 @@ fn mean_between(places: &[(f64, &Point)], from: f64, to: f64) -> f64 {
 }
 
 /// Where the accuracy first falls to this height.
-fn half(places: &[(f64, &Point)], height: f64) -> f64 {
+fn half(places: &[(f64, &CurvePoint)], height: f64) -> f64 {
     let crossing = places.windows(2).find(|pair| {
         let [a, b] = [pair[0].1.accuracy.value, pair[1].1.accuracy.value];
         a > height && b <= height
@@ -102,14 +102,14 @@ fn half(places: &[(f64, &Point)], height: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, Interval, Population, Settings};
+    use super::super::{CurveAxis, Interval, Population, Settings};
     use super::*;
     use crate::core::{Cautions, Digest};
     use crate::maths::information::Estimator;
 
     fn made(points: &[(f64, f64, f64)]) -> Curve {
         let certain = |value: f64| Interval { value, lo: value, hi: value };
-        let point = |&(snr, information, accuracy): &(f64, f64, f64)| Point {
+        let point = |&(snr, information, accuracy): &(f64, f64, f64)| CurvePoint {
             at: 1.0 / snr,
             snr,
             magnitude: 0.0,
@@ -123,7 +123,7 @@ mod tests {
         };
         Curve {
             points: points.iter().map(point).collect(),
-            axis: Axis::Step,
+            axis: CurveAxis::Step,
             unit: "",
             additive: true,
             bound: 3.0,

@@ -5,16 +5,16 @@ use std::rc::Rc;
 
 use tch::Kind;
 
-use super::{Architecture, Asked, Maker, as_they_are};
+use super::{Asked, GeneratorArchitecture, Maker, as_they_are};
 use crate::core::{Error, Result, Tensor};
-use crate::generator::{Condition, Network, See, Squash};
+use crate::generator::{Condition, Network, NetworkVisitor, Squash};
 use crate::model::weights::Weights;
 use crate::model::{Init, Loaded, Mode, Supply};
 
 /// A block's place in the network: whether it doubles the sides, and its channels before and after in units of the width.
-type Block = (bool, i64, i64);
+type BlockShape = (bool, i64, i64);
 
-const DEEP_128: &[Block] = &[
+const DEEP_128: &[BlockShape] = &[
     (false, 16, 16),
     (true, 16, 16),
     (false, 16, 16),
@@ -27,7 +27,7 @@ const DEEP_128: &[Block] = &[
     (true, 2, 1),
 ];
 
-const DEEP_256: &[Block] = &[
+const DEEP_256: &[BlockShape] = &[
     (false, 16, 16),
     (true, 16, 16),
     (false, 16, 16),
@@ -42,7 +42,7 @@ const DEEP_256: &[Block] = &[
     (true, 2, 1),
 ];
 
-const DEEP_512: &[Block] = &[
+const DEEP_512: &[BlockShape] = &[
     (false, 16, 16),
     (true, 16, 16),
     (false, 16, 16),
@@ -59,7 +59,7 @@ const DEEP_512: &[Block] = &[
     (true, 1, 1),
 ];
 
-pub static BIGGAN_DEEP_128: Architecture = Architecture {
+pub static BIGGAN_DEEP_128: GeneratorArchitecture = GeneratorArchitecture {
     name: "biggan-deep-128",
     about: "128 x 128, colour, labelled; Brock et al. 2019, huggingface/pytorch-pretrained-BigGAN",
     make: Maker::Published { generator: |asked, supply| build(DEEP_128, asked, supply), discriminator: None },
@@ -67,7 +67,7 @@ pub static BIGGAN_DEEP_128: Architecture = Architecture {
     respell: as_they_are,
 };
 
-pub static BIGGAN_DEEP_256: Architecture = Architecture {
+pub static BIGGAN_DEEP_256: GeneratorArchitecture = GeneratorArchitecture {
     name: "biggan-deep-256",
     about: "256 x 256, colour, labelled; Brock et al. 2019, huggingface/pytorch-pretrained-BigGAN",
     make: Maker::Published { generator: |asked, supply| build(DEEP_256, asked, supply), discriminator: None },
@@ -75,7 +75,7 @@ pub static BIGGAN_DEEP_256: Architecture = Architecture {
     respell: as_they_are,
 };
 
-pub static BIGGAN_DEEP_512: Architecture = Architecture {
+pub static BIGGAN_DEEP_512: GeneratorArchitecture = GeneratorArchitecture {
     name: "biggan-deep-512",
     about: "512 x 512, colour, labelled; Brock et al. 2019, huggingface/pytorch-pretrained-BigGAN",
     make: Maker::Published { generator: |asked, supply| build(DEEP_512, asked, supply), discriminator: None },
@@ -156,7 +156,7 @@ impl ConditionalNorm {
         Ok(x.f_mul(&plane(scale)?)?.f_add(&plane(offset)?)?)
     }
 
-    fn visit(&self, see: &mut See) {
+    fn visit(&self, see: &mut NetworkVisitor) {
         see(format!("{}.scale.weight", self.name), &self.scale, true);
         see(format!("{}.offset.weight", self.name), &self.offset, true);
         see(format!("{}.mean", self.name), &self.mean, false);
@@ -164,13 +164,13 @@ impl ConditionalNorm {
     }
 }
 
-struct Conv {
+struct BigGanConv {
     name: String,
     weight: Tensor,
     bias: Tensor,
 }
 
-impl Conv {
+impl BigGanConv {
     fn build(name: String, from: i64, to: i64, side: i64, supply: &mut Loaded) -> Result<Self> {
         let weight = spectral(&name, &[Some(to), Some(from), Some(side), Some(side)], supply)?;
         let bias = bias(&name, to, supply)?;
@@ -181,16 +181,16 @@ impl Conv {
         Ok(x.f_conv2d(&self.weight, Some(&self.bias), 1, self.weight.size()[2] / 2, 1, 1)?)
     }
 
-    fn visit(&self, see: &mut See) {
+    fn visit(&self, see: &mut NetworkVisitor) {
         see(format!("{}.weight", self.name), &self.weight, true);
         see(format!("{}.bias", self.name), &self.bias, true);
     }
 }
 
 /// Four convolutions on a quarter of the channels, beside the input itself.
-struct Residual {
+struct ResidualBlock {
     norms: Vec<ConditionalNorm>,
-    convs: Vec<Conv>,
+    convs: Vec<BigGanConv>,
     up: bool,
     out: i64,
 }
@@ -200,7 +200,7 @@ fn double(x: &Tensor) -> Result<Tensor> {
     Ok(x.f_upsample_nearest2d([2 * height, 2 * width], None::<f64>, None::<f64>)?)
 }
 
-impl Residual {
+impl ResidualBlock {
     fn forward(&self, x: &Tensor, condition: &Tensor) -> Result<Tensor> {
         let mut inner = x.shallow_clone();
         for (i, (norm, conv)) in self.norms.iter().zip(&self.convs).enumerate() {
@@ -217,7 +217,7 @@ impl Residual {
 }
 
 /// Attention over all places of the maps (Zhang et al. 2019).
-struct Attention {
+struct SelfAttention {
     name: String,
     theta: Tensor,
     phi: Tensor,
@@ -226,7 +226,7 @@ struct Attention {
     gamma: Tensor,
 }
 
-impl Attention {
+impl SelfAttention {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
         let (n, c, height, width) = x.size4()?;
         let none = None::<&Tensor>;
@@ -242,24 +242,24 @@ impl Attention {
     }
 }
 
-enum Layer {
-    Residual(Residual),
-    Attention(Attention),
+enum BigGanLayer {
+    Residual(ResidualBlock),
+    Attention(SelfAttention),
 }
 
 struct BigGanDeep {
     embedding: Tensor,
     first: (Tensor, Tensor),
-    layers: Vec<Layer>,
+    layers: Vec<BigGanLayer>,
     /// Scale and offset of the last batch norm.
     norm: (Tensor, Tensor),
-    pixels: Conv,
+    pixels: BigGanConv,
     width: i64,
     latent: i64,
     truncation: f64,
 }
 
-fn build(blocks: &[Block], asked: &Asked, supply: &mut Loaded) -> Result<Rc<dyn Network>> {
+fn build(blocks: &[BlockShape], asked: &Asked, supply: &mut Loaded) -> Result<Rc<dyn Network>> {
     let truncation = asked.truncation.unwrap_or(TRUNCATION);
     let embedding = supply.tensor("embeddings.weight", &[asked.latent, asked.classes], None, Init::FanIn)?;
     let latent = embedding.size()[0];
@@ -270,11 +270,11 @@ fn build(blocks: &[Block], asked: &Asked, supply: &mut Loaded) -> Result<Rc<dyn 
         spectral("generator.gen_z", &[Some(256 * width), Some(wide)], supply)?,
         bias("generator.gen_z", 256 * width, supply)?,
     );
-    let mut layers: Vec<Layer> = vec![];
+    let mut layers: Vec<BigGanLayer> = vec![];
     let mut side = 4;
     for &(up, from, to) in blocks {
-        if side == ATTENTION_AT && !layers.iter().any(|layer| matches!(layer, Layer::Attention(_))) {
-            layers.push(Layer::Attention(attention(
+        if side == ATTENTION_AT && !layers.iter().any(|layer| matches!(layer, BigGanLayer::Attention(_))) {
+            layers.push(BigGanLayer::Attention(attention(
                 format!("generator.layers.{}", layers.len()),
                 from * width,
                 supply,
@@ -288,29 +288,29 @@ fn build(blocks: &[Block], asked: &Asked, supply: &mut Loaded) -> Result<Rc<dyn 
             [(from, inner, 1), (inner, inner, 3), (inner, inner, 3), (inner, to, 1)].into_iter().enumerate()
         {
             norms.push(ConditionalNorm::build(name(&format!("bn_{i}")), before, wide, truncation, supply)?);
-            convs.push(Conv::build(name(&format!("conv_{i}")), before, after, kernel, supply)?);
+            convs.push(BigGanConv::build(name(&format!("conv_{i}")), before, after, kernel, supply)?);
         }
-        layers.push(Layer::Residual(Residual { norms, convs, up, out: to }));
+        layers.push(BigGanLayer::Residual(ResidualBlock { norms, convs, up, out: to }));
         side *= if up { 2 } else { 1 };
     }
     let [mean, var] = statistics("generator.bn", width, truncation, supply)?;
     let scale = gain.f_div(&var.f_add_scalar(EPS)?.f_sqrt()?)?;
     let offset = bias("generator.bn", width, supply)?.f_sub(&mean.f_mul(&scale)?)?;
-    let pixels = Conv::build("generator.conv_to_rgb".into(), width, width, 3, supply)?;
+    let pixels = BigGanConv::build("generator.conv_to_rgb".into(), width, width, 3, supply)?;
     if width < 3 {
         return Err(Error::model(format!("a BigGAN of width {width} has no three colours")));
     }
     Ok(Rc::new(BigGanDeep { embedding, first, layers, norm: (scale, offset), pixels, width, latent, truncation }))
 }
 
-fn attention(name: String, channels: i64, supply: &mut Loaded) -> Result<Attention> {
+fn attention(name: String, channels: i64, supply: &mut Loaded) -> Result<SelfAttention> {
     let mut conv = |part: &str, from: i64, to: i64| {
         spectral(&format!("{name}.snconv1x1_{part}"), &[Some(to), Some(from), Some(1), Some(1)], supply)
     };
     let (theta, phi) = (conv("theta", channels, channels / 8)?, conv("phi", channels, channels / 8)?);
     let (g, out) = (conv("g", channels, channels / 2)?, conv("o_conv", channels / 2, channels)?);
     let gamma = supply.tensor(&format!("{name}.gamma"), &[Some(1)], None, Init::FanIn)?;
-    Ok(Attention { name, theta, phi, g, out, gamma })
+    Ok(SelfAttention { name, theta, phi, g, out, gamma })
 }
 
 impl Network for BigGanDeep {
@@ -325,8 +325,8 @@ impl Network for BigGanDeep {
     fn stages(&self) -> Vec<String> {
         let mut blocks = 0;
         let layers = self.layers.iter().map(|layer| match layer {
-            Layer::Attention(_) => "attention".to_string(),
-            Layer::Residual(_) => {
+            BigGanLayer::Attention(_) => "attention".to_string(),
+            BigGanLayer::Residual(_) => {
                 blocks += 1;
                 format!("block{blocks}")
             }
@@ -349,8 +349,8 @@ impl Network for BigGanDeep {
             return Ok(maps.f_reshape([-1, 4, 4, 16 * self.width])?.f_permute([0, 3, 1, 2])?.f_contiguous()?);
         }
         match self.layers.get(i - 1) {
-            Some(Layer::Residual(block)) => block.forward(x, condition),
-            Some(Layer::Attention(attention)) => attention.forward(x),
+            Some(BigGanLayer::Residual(block)) => block.forward(x, condition),
+            Some(BigGanLayer::Attention(attention)) => attention.forward(x),
             None if i == self.layers.len() + 1 => {
                 let plane = |t: &Tensor| t.f_reshape([1, -1, 1, 1]);
                 let normal = x.f_mul(&plane(&self.norm.0)?)?.f_add(&plane(&self.norm.1)?)?.f_relu()?;
@@ -360,17 +360,17 @@ impl Network for BigGanDeep {
         }
     }
 
-    fn visit(&self, see: &mut See) {
+    fn visit(&self, see: &mut NetworkVisitor) {
         see("embeddings.weight".into(), &self.embedding, true);
         see("generator.gen_z.weight".into(), &self.first.0, true);
         see("generator.gen_z.bias".into(), &self.first.1, true);
         for layer in &self.layers {
             match layer {
-                Layer::Residual(block) => {
+                BigGanLayer::Residual(block) => {
                     block.norms.iter().for_each(|norm| norm.visit(see));
                     block.convs.iter().for_each(|conv| conv.visit(see));
                 }
-                Layer::Attention(Attention { name, theta, phi, g, out, gamma }) => {
+                BigGanLayer::Attention(SelfAttention { name, theta, phi, g, out, gamma }) => {
                     for (part, tensor) in [("theta", theta), ("phi", phi), ("g", g), ("o_conv", out)] {
                         see(format!("{name}.snconv1x1_{part}.weight"), tensor, true);
                     }

@@ -1,12 +1,12 @@
 //! A generator of digits of linear layers alone: github.com/csinva/gan-vae-pretrained-pytorch, `mnist_gan_mlp`.
 
-use super::{Architecture, Asked, Maker, as_they_are, nothing};
+use super::{Asked, GeneratorArchitecture, Maker, as_they_are, nothing};
 use crate::core::Result;
 use crate::generator::discriminator::{Sense, SplitPlan};
 use crate::generator::sequential::{Plan, Squash};
 use crate::model::Layer;
 
-pub static CSINVA: Architecture = Architecture {
+pub static CSINVA: GeneratorArchitecture = GeneratorArchitecture {
     name: "csinva",
     about: "28 x 28 digits, grey, no labels; three linear layers; csinva/gan-vae-pretrained-pytorch",
     make: Maker::Layers { generator, discriminator: Some(discriminator) },

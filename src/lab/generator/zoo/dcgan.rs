@@ -2,13 +2,13 @@
 //! norm, as a gradient penalty wants them (Gulrajani et al. 2017, Section 4); at 32 its discriminator is theirs, with batch norm and log
 //! odds, from which the auxiliary classifier of coloured images learns many times as fast.
 
-use super::{Architecture, Asked, Maker, as_they_are};
+use super::{Asked, GeneratorArchitecture, Maker, as_they_are};
 use crate::core::{Error, Result};
 use crate::generator::discriminator::{Sense, SplitPlan};
 use crate::generator::sequential::{Plan, Squash};
 use crate::model::{ConvTranspose, Layer, Linear, weights::Weights};
 
-pub static DCGAN_28: Architecture = Architecture {
+pub static DCGAN_28: GeneratorArchitecture = GeneratorArchitecture {
     name: "dcgan-28",
     about: "28 x 28, grey or colour, labelled or not; two linear layers, 128 maps of 7 x 7, two transposed convolutions",
     make: Maker::Layers { generator: small, discriminator: Some(|asked| judge(asked, 28, &[32, 64])) },
@@ -16,7 +16,7 @@ pub static DCGAN_28: Architecture = Architecture {
     respell: as_they_are,
 };
 
-pub static DCGAN_32: Architecture = Architecture {
+pub static DCGAN_32: GeneratorArchitecture = GeneratorArchitecture {
     name: "dcgan-32",
     about: "32 x 32, grey or colour, labelled or not; 256 maps of 4 x 4, three transposed convolutions; a discriminator with batch norm",
     make: Maker::Layers { generator: medium, discriminator: Some(log_odds) },
@@ -24,7 +24,7 @@ pub static DCGAN_32: Architecture = Architecture {
     respell: as_they_are,
 };
 
-pub static DCGAN_64: Architecture = Architecture {
+pub static DCGAN_64: GeneratorArchitecture = GeneratorArchitecture {
     name: "dcgan-64",
     about: "64 x 64, grey or colour, labelled or not; 512 maps of 4 x 4, four transposed convolutions; Radford et al. 2016",
     make: Maker::Layers { generator: large, discriminator: Some(|asked| judge(asked, 64, &[64, 128, 256, 512])) },

@@ -45,7 +45,7 @@ pub enum Maker {
 }
 
 /// A network that `arch` can name.
-pub struct Architecture {
+pub struct GeneratorArchitecture {
     pub name: &'static str,
     /// In one line: its images, and where it comes from.
     pub about: &'static str,
@@ -56,7 +56,7 @@ pub struct Architecture {
     pub respell: fn(Weights) -> Weights,
 }
 
-static ARCHITECTURES: &[&Architecture] = &[
+static ARCHITECTURES: &[&GeneratorArchitecture] = &[
     &thesis::THESIS,
     &dcgan::DCGAN_28,
     &dcgan::DCGAN_32,
@@ -77,18 +77,18 @@ fn as_they_are(weights: Weights) -> Weights {
 }
 
 /// All of them.
-pub fn all() -> impl Iterator<Item = &'static Architecture> + Clone {
+pub fn all() -> impl Iterator<Item = &'static GeneratorArchitecture> + Clone {
     ARCHITECTURES.iter().copied()
 }
 
-pub fn find(name: &str) -> Result<&'static Architecture> {
+pub fn find(name: &str) -> Result<&'static GeneratorArchitecture> {
     let names = || all().map(|arch| arch.name);
     all()
         .find(|arch| arch.name == name)
         .ok_or_else(|| Error::model(format!("there is no generator called {name:?}")).hint(suggestion(name, names())))
 }
 
-impl Architecture {
+impl GeneratorArchitecture {
     /// The generator with a file's tensors.
     pub fn load(&self, weights: Weights, asked: &Asked, device: Device) -> Result<Rc<dyn Network>> {
         let weights = (self.respell)(weights);
@@ -127,7 +127,7 @@ impl Architecture {
 }
 
 /// The plans of a generator and discriminator that can be trained.
-pub fn plans(arch: &Architecture, asked: &Asked) -> Result<(Plan, SplitPlan)> {
+pub fn plans(arch: &GeneratorArchitecture, asked: &Asked) -> Result<(Plan, SplitPlan)> {
     match arch.make {
         Maker::Layers { generator, discriminator: Some(discriminator) } => {
             Ok((generator(asked)?, discriminator(asked)?))

@@ -1,12 +1,12 @@
 //! Progressive GAN (Karras et al. 2018) as in github.com/facebookresearch/pytorch_GAN_zoo, with its last image layer alone. The
 //! learning rate that is equal for all layers is worked into the weights when they are loaded.
 
-use super::{Architecture, Asked, Maker};
+use super::{Asked, GeneratorArchitecture, Maker};
 use crate::core::{Error, Result};
 use crate::generator::sequential::{Plan, Squash};
 use crate::model::{Layer, weights::Weights};
 
-pub static PROGRESSIVE_GAN: Architecture = Architecture {
+pub static PROGRESSIVE_GAN: GeneratorArchitecture = GeneratorArchitecture {
     name: "progressive-gan",
     about: "colour, no labels, as large as its file says (512 x 512 for CelebA-HQ); facebookresearch/pytorch_GAN_zoo",
     make: Maker::Layers { generator, discriminator: None },

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use super::{Architecture, Asked, Maker, as_they_are, nothing};
+use super::{Asked, GeneratorArchitecture, Maker, as_they_are, nothing};
 use crate::core::{Result, Tensor};
-use crate::generator::{Condition, Judge, Judgement, Network, See, Sense, Squash, copies};
+use crate::generator::{Condition, Judge, Judgement, Network, NetworkVisitor, Sense, Squash, copies};
 use crate::model::{ConvTranspose, Init, Layer, Loaded, Mode, Module, Shape, Supply};
 
-pub static REALBARRY: Architecture = Architecture {
+pub static REALBARRY: GeneratorArchitecture = GeneratorArchitecture {
     name: "realbarry",
     about: "28 x 28 digits, grey, labelled; realBarry123/pytorch-conditional-gan",
     make: Maker::Published { generator, discriminator: Some(discriminator) },
@@ -40,7 +40,7 @@ impl LabelPlane {
         Ok(self.linear.forward(&rows, mode)?.f_reshape([-1, 1, self.side, self.side])?)
     }
 
-    fn visit(&self, see: &mut See) {
+    fn visit(&self, see: &mut NetworkVisitor) {
         see(self.embedding_name.into(), &self.embedding, true);
         self.linear.visit(see);
     }
@@ -105,7 +105,7 @@ impl Network for RealBarry {
         generator(&Asked::default(), &mut Loaded::new(tensors, self.label.embedding.device()))
     }
 
-    fn visit(&self, see: &mut See) {
+    fn visit(&self, see: &mut NetworkVisitor) {
         self.maps.visit(see);
         self.label.visit(see);
         self.stages.iter().for_each(|module| module.visit(see));
@@ -159,7 +159,7 @@ impl Judge for RealBarryJudge {
         discriminator(&Asked::default(), &mut Loaded::new(tensors, self.label.embedding.device()))
     }
 
-    fn visit(&self, see: &mut See) {
+    fn visit(&self, see: &mut NetworkVisitor) {
         self.label.visit(see);
         self.judge.visit(see);
     }

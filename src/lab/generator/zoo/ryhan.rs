@@ -1,12 +1,12 @@
 //! A WGAN-GP of digits: github.com/Ryhan9834/Digit-Generation-WGAN-GP.
 
-use super::{Architecture, Asked, Maker, as_they_are, nothing};
+use super::{Asked, GeneratorArchitecture, Maker, as_they_are, nothing};
 use crate::core::Result;
 use crate::generator::discriminator::{Sense, SplitPlan};
 use crate::generator::sequential::{Plan, Squash};
 use crate::model::{ConvTranspose, Layer};
 
-pub static RYHAN: Architecture = Architecture {
+pub static RYHAN: GeneratorArchitecture = GeneratorArchitecture {
     name: "ryhan",
     about: "28 x 28 digits, grey, no labels; four transposed convolutions; Ryhan9834/Digit-Generation-WGAN-GP",
     make: Maker::Layers { generator, discriminator: Some(discriminator) },

@@ -2,13 +2,13 @@
 //! learning", 2022. The table gives the first layer 64 feature maps and not their size; here they are 4 x 4, so that three
 //! strides of 2 lead to 4 maps of 32 x 32 before the last layer.
 
-use super::{Architecture, Asked, Maker, as_they_are};
+use super::{Asked, GeneratorArchitecture, Maker, as_they_are};
 use crate::core::Result;
 use crate::generator::discriminator::{Sense, SplitPlan};
 use crate::generator::sequential::{Plan, Squash};
 use crate::model::{ConvTranspose, Layer, weights::Weights};
 
-pub static THESIS: Architecture = Architecture {
+pub static THESIS: GeneratorArchitecture = GeneratorArchitecture {
     name: "thesis",
     about: "28 x 28 or any other size, grey or colour, labelled; Dunn 2022, Tables B.1 and B.2",
     make: Maker::Layers { generator, discriminator: Some(discriminator) },

@@ -6,7 +6,7 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 
 use super::Estimator;
-use super::interval::{Known, interval};
+use super::interval::{KnownInformation, interval};
 use super::species::{Entropy, Harmonic, Rare, entropy};
 
 /// The label of every image, and the answers to it: several where it was shown several times.
@@ -39,7 +39,7 @@ pub struct Level {
 }
 
 /// A label and an answer that came together.
-struct Cell {
+struct JointCount {
     label: u32,
     answer: u32,
     rows: u32,
@@ -48,7 +48,7 @@ struct Cell {
 }
 
 struct Counts {
-    cells: Vec<Cell>,
+    cells: Vec<JointCount>,
     labels: Vec<u32>,
     answers: Vec<u32>,
 }
@@ -99,7 +99,7 @@ impl Answers {
             }
         }
         keys.sort_unstable();
-        let cell = |same: &[(u64, u32)]| Cell {
+        let cell = |same: &[(u64, u32)]| JointCount {
             label: (same[0].0 / k as u64) as u32,
             answer: (same[0].0 % k as u64) as u32,
             rows: same.len() as u32,
@@ -149,7 +149,7 @@ impl Answers {
         level: Level,
         harmonic: &Harmonic,
         rng: &mut impl Rng,
-    ) -> Known {
+    ) -> KnownInformation {
         let n = self.images();
         let mut labels = self.labels.clone();
         let (mut sum, mut squares, mut reached, mut once) = (0.0, 0.0, 0.0, 0.0);
@@ -181,7 +181,7 @@ impl Answers {
             true => (rare.unseen(n, alike) - rare.unseen(n, rare.probability(n))).max(0.0) / (1.0 + rare.twice),
             false => 0.0,
         };
-        Known {
+        KnownInformation {
             n: n as f64,
             value: corrected.value,
             most,
@@ -295,7 +295,7 @@ impl Counts {
     /// The plug-in estimate in nats.
     fn plugin(&self) -> f64 {
         let n: f64 = self.labels.iter().map(|&count| f64::from(count)).sum();
-        let term = |cell: &Cell| {
+        let term = |cell: &JointCount| {
             let both = f64::from(cell.rows);
             both / n * (both * n / self.expected(cell)).ln()
         };
@@ -303,7 +303,7 @@ impl Counts {
     }
 
     /// The product of both totals.
-    fn expected(&self, cell: &Cell) -> f64 {
+    fn expected(&self, cell: &JointCount) -> f64 {
         f64::from(self.labels[cell.label as usize]) * f64::from(self.answers[cell.answer as usize])
     }
 

@@ -47,7 +47,7 @@ pub fn noncentral(x: f64, degrees: f64, noncentrality: f64) -> f64 {
 
 /// What is known of an estimate in nats.
 #[derive(Debug, Clone, Copy)]
-pub struct Known {
+pub struct KnownInformation {
     /// Of how many samples.
     pub n: f64,
     pub value: f64,
@@ -71,7 +71,7 @@ pub struct Known {
 }
 
 /// The interval at the level 1 - delta, in nats. It holds the estimate.
-pub fn interval(of: &Known, delta: f64) -> (f64, f64) {
+pub fn interval(of: &KnownInformation, delta: f64) -> (f64, f64) {
     let (n, scale) = (of.n, 2.0 * of.n);
     let most = scale * of.most;
     let found = (scale * of.value).clamp(0.0, most);

@@ -51,15 +51,15 @@ impl Kind for Add {
                 )));
             }
         }
-        Ok((node(Sum { branches }), sum.unwrap_or(shape)))
+        Ok((node(SummedBranches { branches }), sum.unwrap_or(shape)))
     }
 }
 
-struct Sum {
+struct SummedBranches {
     branches: Vec<(String, Node)>,
 }
 
-impl Step for Sum {
+impl Step for SummedBranches {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
         let mut sum: Option<Tensor> = None;
         for (_, branch) in &self.branches {

@@ -71,7 +71,7 @@ impl Kind for Attention {
         let three = width.map(|n| 3 * n);
         // As PyTorch begins: Glorot and Bengio 2010 before, as any linear layer after, biases 0.
         let bound = width.map_or(0.0, |n| (6.0 / (4 * n) as f64).sqrt());
-        let weighted = Weighted {
+        let weighted = AttentionWeights {
             in_weight: site.tensor(in_weight, &[three, width], width, Init::Uniform(bound))?,
             in_bias: site.tensor(in_bias, &[three], None, Init::Constant(0.0))?,
             out_weight: site.tensor(out_weight, &[width, width], width, Init::FanIn)?,
@@ -87,7 +87,7 @@ impl Kind for Attention {
     }
 }
 
-struct Weighted {
+struct AttentionWeights {
     in_weight: Tensor,
     in_bias: Tensor,
     out_weight: Tensor,
@@ -96,7 +96,7 @@ struct Weighted {
     names: Names,
 }
 
-impl Step for Weighted {
+impl Step for AttentionWeights {
     fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
         let [n, count, wide] = x.size()[..] else {
             return Err(Error::model(format!("attention wants tokens, got {:?}", x.size())));

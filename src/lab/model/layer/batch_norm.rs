@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::fold::Affine;
+use super::fold::FoldedNorm;
 use super::step::{Mode, Node, See, Sharing, Step, detached, node};
 use super::text::{Fields, call};
 use super::{Kind, Layer, Shape, Site, join};
@@ -53,7 +53,7 @@ impl Kind for BatchNorm {
         }
         let Self { eps, momentum } = *self;
         let mut of = |part: &str, x: f64| site.tensor(part, &[shape.features()], None, Init::Constant(x));
-        let weighted = Weighted {
+        let weighted = BatchNormWeights {
             weight: of("weight", 1.0)?,
             bias: of("bias", 0.0)?,
             mean: of("running_mean", 0.0)?,
@@ -69,7 +69,7 @@ impl Kind for BatchNorm {
     }
 }
 
-struct Weighted {
+struct BatchNormWeights {
     weight: Tensor,
     bias: Tensor,
     mean: Tensor,
@@ -78,7 +78,7 @@ struct Weighted {
     momentum: f64,
 }
 
-impl Step for Weighted {
+impl Step for BatchNormWeights {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
         let Self { weight, bias, mean, var, eps, momentum } = self;
         let train = mode == Mode::Train;
@@ -106,8 +106,8 @@ impl Step for Weighted {
         true
     }
 
-    fn affine(&self) -> Result<Option<Affine>> {
+    fn affine(&self) -> Result<Option<FoldedNorm>> {
         let Self { weight, bias, mean, var, eps, .. } = self;
-        Affine::of_norm([weight, bias, mean, var], *eps).map(Some)
+        FoldedNorm::of_norm([weight, bias, mean, var], *eps).map(Some)
     }
 }

@@ -36,15 +36,15 @@ impl Kind for ClassToken {
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
         let [count, width] = shape.tokens("class_token", &site.at)?;
         let token = site.tensor("", &[Some(1), Some(1), width], None, Init::Constant(0.0))?;
-        Ok((node(Token { token }), Shape::Tokens { count: count.map(|n| n + 1), width }))
+        Ok((node(LearnedToken { token }), Shape::Tokens { count: count.map(|n| n + 1), width }))
     }
 }
 
-struct Token {
+struct LearnedToken {
     token: Tensor,
 }
 
-impl Step for Token {
+impl Step for LearnedToken {
     fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
         let token = self.token.f_expand([x.size()[0], -1, -1], false)?;
         Ok(Tensor::f_cat(&[&token, x], 1)?)

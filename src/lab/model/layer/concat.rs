@@ -53,15 +53,15 @@ impl Kind for Concat {
             }
             whole = Some(after.with_features(all));
         }
-        Ok((node(Beside { branches }), whole.unwrap_or(shape)))
+        Ok((node(ConcatBranches { branches }), whole.unwrap_or(shape)))
     }
 }
 
-struct Beside {
+struct ConcatBranches {
     branches: Vec<(String, Node)>,
 }
 
-impl Step for Beside {
+impl Step for ConcatBranches {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
         let outs = self.branches.iter().map(|(_, node)| node.forward(x, mode)).collect::<Result<Vec<_>>>()?;
         Ok(Tensor::f_cat(&outs, 1)?)

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use tch::{Device, Kind as Number};
 
-use super::fold::Affine;
+use super::fold::FoldedNorm;
 use super::step::{Mode, Node, See, Sharing, Step, Work, detached, detached_bias, node};
 use super::text::{Fields, call};
 use super::{Kind, Layer, Shape, Site, join};
@@ -86,11 +86,11 @@ impl Kind for Conv {
         let weight = site.tensor("weight", &[Some(out), per_group, Some(size), Some(size)], fan_in, Init::FanIn)?;
         site.channels = site.channels.or(Some(weight.size()[1] * groups));
         let bias = site.bias(bias, out, fan_in)?;
-        Ok((node(Weighted { weight, bias, stride, pad, dilation, groups }), after.with_features(Some(out))))
+        Ok((node(ConvWeights { weight, bias, stride, pad, dilation, groups }), after.with_features(Some(out))))
     }
 }
 
-struct Weighted {
+struct ConvWeights {
     weight: Tensor,
     bias: Option<Tensor>,
     stride: i64,
@@ -99,7 +99,7 @@ struct Weighted {
     groups: i64,
 }
 
-impl Step for Weighted {
+impl Step for ConvWeights {
     fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
         let Self { weight, bias, stride, pad, dilation, groups } = self;
         let wanted = weight.size()[1] * groups;
@@ -145,7 +145,7 @@ impl Step for Weighted {
         true
     }
 
-    fn fold(&self, after: &Affine) -> Result<Option<Node>> {
+    fn fold(&self, after: &FoldedNorm) -> Result<Option<Node>> {
         let (weight, bias) = after.fold(&self.weight, &self.bias, &[-1, 1, 1, 1])?;
         Ok(Some(node(Self { weight, bias, ..*self })))
     }

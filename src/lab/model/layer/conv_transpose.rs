@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use tch::Device;
 
-use super::fold::Affine;
+use super::fold::FoldedNorm;
 use super::shape::enlarged;
 use super::step::{Mode, Node, See, Step, detached, detached_bias, node};
 use super::text::{Fields, call};
@@ -73,11 +73,11 @@ impl Kind for ConvTranspose {
         let weight = site.tensor("weight", &wanted, fan_in, Init::FanIn)?;
         site.channels = site.channels.or(Some(weight.size()[0]));
         let bias = site.bias(bias, out, fan_in)?;
-        Ok((node(Weighted { weight, bias, stride, pad, extra }), after))
+        Ok((node(ConvTransposeWeights { weight, bias, stride, pad, extra }), after))
     }
 }
 
-struct Weighted {
+struct ConvTransposeWeights {
     weight: Tensor,
     bias: Option<Tensor>,
     stride: i64,
@@ -85,7 +85,7 @@ struct Weighted {
     extra: i64,
 }
 
-impl Step for Weighted {
+impl Step for ConvTransposeWeights {
     fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
         let Self { weight, bias, stride, pad, extra } = self;
         let one = 1;
@@ -113,7 +113,7 @@ impl Step for Weighted {
         true
     }
 
-    fn fold(&self, after: &Affine) -> Result<Option<Node>> {
+    fn fold(&self, after: &FoldedNorm) -> Result<Option<Node>> {
         let (weight, bias) = after.fold(&self.weight, &self.bias, &[1, -1, 1, 1])?;
         Ok(Some(node(Self { weight, bias, ..*self })))
     }

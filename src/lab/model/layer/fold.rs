@@ -40,7 +40,7 @@ pub fn freeze(parts: &[(String, Node)], last: bool) -> Result<Vec<(String, Node)
 }
 
 /// What batch norm does in evaluation, in doubles, so that folding adds only one rounding.
-pub struct Affine {
+pub struct FoldedNorm {
     /// γ / √(σ² + ε)
     scale: Tensor,
     /// µ
@@ -53,7 +53,7 @@ fn double(t: &Tensor) -> Result<Tensor> {
     Ok(t.f_detach()?.f_to_kind(Kind::Double)?)
 }
 
-impl Affine {
+impl FoldedNorm {
     pub fn of_norm([gamma, beta, mean, var]: [&Tensor; 4], eps: f64) -> Result<Self> {
         let scale = double(gamma)?.f_div(&double(var)?.f_add_scalar(eps)?.f_sqrt()?)?;
         Ok(Self { scale, mean: double(mean)?, shift: double(beta)? })

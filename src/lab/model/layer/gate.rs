@@ -51,15 +51,15 @@ impl Kind for Gate {
             ))
             .hint("begin them with net::avg_pool(), end them with a net::conv(channels, 1) and net::sigmoid()"));
         }
-        Ok((node(Factors { parts }), shape))
+        Ok((node(GateFactors { parts }), shape))
     }
 }
 
-struct Factors {
+struct GateFactors {
     parts: Vec<(String, Node)>,
 }
 
-impl Step for Factors {
+impl Step for GateFactors {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
         Ok(x.f_mul(&run(&self.parts, x, mode)?)?)
     }

@@ -39,18 +39,18 @@ impl Kind for LayerNorm {
 
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
         let mut of = |part: &str, x: f64| site.tensor(part, &[shape.features()], None, Init::Constant(x));
-        let weighted = Weighted { weight: of("weight", 1.0)?, bias: of("bias", 0.0)?, eps: self.eps };
+        let weighted = LayerNormWeights { weight: of("weight", 1.0)?, bias: of("bias", 0.0)?, eps: self.eps };
         Ok((node(weighted), shape))
     }
 }
 
-struct Weighted {
+struct LayerNormWeights {
     weight: Tensor,
     bias: Tensor,
     eps: f64,
 }
 
-impl Step for Weighted {
+impl Step for LayerNormWeights {
     fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
         features_last(x, &|x| {
             Ok(x.f_layer_norm(self.weight.size(), Some(&self.weight), Some(&self.bias), self.eps, true)?)

@@ -43,15 +43,15 @@ impl Kind for LayerScale {
             Shape::Image { .. } => site.tensor("", &[n, one, one], None, init)?,
             _ => site.tensor("", &[n], None, init)?,
         };
-        Ok((node(Factors { factors }), shape))
+        Ok((node(ChannelScales { factors }), shape))
     }
 }
 
-struct Factors {
+struct ChannelScales {
     factors: Tensor,
 }
 
-impl Step for Factors {
+impl Step for ChannelScales {
     fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
         Ok(x.f_mul(&self.factors)?)
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::fold::Affine;
+use super::fold::FoldedNorm;
 use super::step::{Mode, Node, See, Step, detached, detached_bias, node};
 use super::text::{Fields, call};
 use super::{Kind, Layer, Shape, Site, join};
@@ -45,7 +45,7 @@ impl Kind for Linear {
         let (out, wide) = (Some(self.out), shape.features());
         let weight = site.tensor("weight", &[out, wide], wide, Init::FanIn)?;
         let bias = site.bias(self.bias, self.out, wide)?;
-        Ok((node(Weighted { weight, bias }), shape.with_features(out)))
+        Ok((node(LinearWeights { weight, bias }), shape.with_features(out)))
     }
 
     fn is_linear(&self) -> bool {
@@ -53,12 +53,12 @@ impl Kind for Linear {
     }
 }
 
-struct Weighted {
+struct LinearWeights {
     weight: Tensor,
     bias: Option<Tensor>,
 }
 
-impl Step for Weighted {
+impl Step for LinearWeights {
     fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
         let wanted = self.weight.size()[1];
         if x.size().last() != Some(&wanted) {
@@ -86,7 +86,7 @@ impl Step for Weighted {
         true
     }
 
-    fn fold(&self, after: &Affine) -> Result<Option<Node>> {
+    fn fold(&self, after: &FoldedNorm) -> Result<Option<Node>> {
         let (weight, bias) = after.fold(&self.weight, &self.bias, &[-1, 1])?;
         Ok(Some(node(Self { weight, bias })))
     }

@@ -54,17 +54,17 @@ impl Kind for Patches {
         site.channels = site.channels.or(Some(weight.size()[1]));
         let bias = site.bias(true, out, fan_in)?;
         let count = height.zip(width).map(|(h, w)| (h / size) * (w / size));
-        Ok((node(Weighted { weight, bias, size }), Shape::Tokens { count, width: Some(out) }))
+        Ok((node(PatchWeights { weight, bias, size }), Shape::Tokens { count, width: Some(out) }))
     }
 }
 
-struct Weighted {
+struct PatchWeights {
     weight: Tensor,
     bias: Option<Tensor>,
     size: i64,
 }
 
-impl Step for Weighted {
+impl Step for PatchWeights {
     fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
         let (wanted, size) = (self.weight.size()[1], x.size());
         if size.get(1) != Some(&wanted) || size[2..].iter().any(|n| n % self.size != 0) {

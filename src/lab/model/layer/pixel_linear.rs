@@ -47,16 +47,16 @@ impl Kind for PixelLinear {
         let weight = site.tensor("weight", &[out, channels], channels, Init::FanIn)?;
         site.channels = site.channels.or(Some(weight.size()[1]));
         let bias = site.bias(self.bias, self.out, channels)?;
-        Ok((node(Weighted { weight, bias }), shape.with_features(out)))
+        Ok((node(PixelLinearWeights { weight, bias }), shape.with_features(out)))
     }
 }
 
-struct Weighted {
+struct PixelLinearWeights {
     weight: Tensor,
     bias: Option<Tensor>,
 }
 
-impl Step for Weighted {
+impl Step for PixelLinearWeights {
     fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
         let wanted = self.weight.size()[1];
         if x.size().get(1) != Some(&wanted) {

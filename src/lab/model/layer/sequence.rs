@@ -50,7 +50,7 @@ impl Kind for Sequence {
 
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
         let (parts, after) = site.parts(&self.parts, shape)?;
-        Ok((node(Row { parts }), after))
+        Ok((node(SequenceParts { parts }), after))
     }
 
     fn sequence(&self) -> Option<&[Part]> {
@@ -58,11 +58,11 @@ impl Kind for Sequence {
     }
 }
 
-struct Row {
+struct SequenceParts {
     parts: Vec<(String, Node)>,
 }
 
-impl Step for Row {
+impl Step for SequenceParts {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
         run(&self.parts, x, mode)
     }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::fold::Affine;
+use super::fold::FoldedNorm;
 use super::join;
 use crate::core::{Error, Result, Tensor};
 use crate::model::shift::Sliding;
@@ -75,12 +75,12 @@ pub trait Step {
     }
 
     /// What it does in evaluation to every channel, if that is one scale and one shift.
-    fn affine(&self) -> Result<Option<Affine>> {
+    fn affine(&self) -> Result<Option<FoldedNorm>> {
         Ok(None)
     }
 
     /// The one layer that does what this one and then `after` do.
-    fn fold(&self, _after: &Affine) -> Result<Option<Node>> {
+    fn fold(&self, _after: &FoldedNorm) -> Result<Option<Node>> {
         Ok(None)
     }
 }

@@ -39,7 +39,7 @@ impl Window {
 
 /// A feature map of crops along one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Axis {
+pub(super) struct CropAxis {
     /// How many crops there are, one pixel apart.
     pub crops: i64,
     /// As `crops`, rounded up to a multiple of every stride to come.
@@ -56,20 +56,20 @@ pub(super) struct Axis {
 
 /// Where along an axis: a crop's own first or last positions, or the middle that a class has in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum AxisPart {
     Lo,
     Mid,
     Hi,
 }
 
-impl Part {
+impl AxisPart {
     pub const ALL: [Self; 3] = [Self::Lo, Self::Mid, Self::Hi];
 }
 
 /// A copy along one axis, of the positions `from .. from + len` of some pieces to `at` on in others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Move {
-    pub part: Part,
+    pub part: AxisPart,
     /// The first piece that is written; those read begin with the first.
     pub piece: i64,
     pub pieces: i64,
@@ -86,7 +86,7 @@ pub(super) struct Reads {
     pub moves: Vec<Move>,
 }
 
-impl Axis {
+impl CropAxis {
     /// The pixels of `crops` crops of `len` pixels. `stride`: the largest that comes.
     pub fn of_pixels(len: i64, crops: i64, stride: i64) -> Self {
         Self { crops, span: up(crops, stride) * stride, stride: 1, len, lo: 0, hi: 0 }
@@ -98,25 +98,25 @@ impl Axis {
     }
 
     /// How many pieces a part has: one per crop, or one per class.
-    pub fn pieces(&self, part: Part) -> i64 {
+    pub fn pieces(&self, part: AxisPart) -> i64 {
         match part {
-            Part::Mid => self.stride,
+            AxisPart::Mid => self.stride,
             _ => self.crops,
         }
     }
 
     /// Positions in a piece.
-    pub fn part_len(&self, part: Part) -> i64 {
+    pub fn part_len(&self, part: AxisPart) -> i64 {
         match part {
-            Part::Lo => self.lo,
-            Part::Mid => self.len - self.lo - self.hi + self.starts() - 1,
-            Part::Hi => self.hi,
+            AxisPart::Lo => self.lo,
+            AxisPart::Mid => self.len - self.lo - self.hi + self.starts() - 1,
+            AxisPart::Hi => self.hi,
         }
     }
 
     /// Positions in all pieces.
     pub fn positions(&self) -> i64 {
-        Part::ALL.iter().map(|&part| self.pieces(part) * self.part_len(part)).sum()
+        AxisPart::ALL.iter().map(|&part| self.pieces(part) * self.part_len(part)).sum()
     }
 
     /// The map that a window makes of this one; `None` where the crops have nothing left in common.
@@ -142,17 +142,17 @@ impl Axis {
     }
 
     /// What `window` reads of this map in order to write a part of `out`.
-    pub fn reads(&self, out: &Self, window: &Window, part: Part) -> Reads {
+    pub fn reads(&self, out: &Self, window: &Window, part: AxisPart) -> Reads {
         let Window { stride, pad, .. } = *window;
         let over = |first: i64, count: i64| (first * stride - pad, (first + count - 1) * stride - pad + window.reach());
         let (from, to) = match part {
-            Part::Lo => over(0, out.lo),
-            Part::Hi => over(out.len - out.hi, out.hi),
-            Part::Mid => {
-                let len = (out.part_len(Part::Mid) - 1) * stride + window.reach();
+            AxisPart::Lo => over(0, out.lo),
+            AxisPart::Hi => over(out.len - out.hi, out.hi),
+            AxisPart::Mid => {
+                let len = (out.part_len(AxisPart::Mid) - 1) * stride + window.reach();
                 let begin = out.lo * stride - pad - self.lo;
                 let class = |j: i64| Move {
-                    part: Part::Mid,
+                    part: AxisPart::Mid,
                     piece: j * self.stride,
                     pieces: self.stride,
                     from: begin + j,
@@ -168,14 +168,14 @@ impl Axis {
     /// The positions `from .. to` of every crop's map, some of which may lie beyond it.
     fn moves(&self, from: i64, to: i64) -> Vec<Move> {
         let mut moves = Vec::new();
-        let mut take = |part: Part, begin: i64, end: i64| {
+        let mut take = |part: AxisPart, begin: i64, end: i64| {
             let (first, last) = (from.max(begin), to.min(end));
             let (at, len) = (first - from, last - first);
             if len <= 0 {
                 return;
             }
             match part {
-                Part::Mid => moves.extend((0..self.starts()).filter_map(|start| {
+                AxisPart::Mid => moves.extend((0..self.starts()).filter_map(|start| {
                     let piece = start * self.stride;
                     let pieces = self.stride.min(self.crops - piece);
                     (pieces > 0).then_some(Move { part, piece, pieces, from: start + first - begin, at, len })
@@ -183,19 +183,19 @@ impl Axis {
                 _ => moves.push(Move { part, piece: 0, pieces: self.crops, from: first - begin, at, len }),
             }
         };
-        take(Part::Lo, 0, self.lo);
-        take(Part::Mid, self.lo, self.len - self.hi);
-        take(Part::Hi, self.len - self.hi, self.len);
+        take(AxisPart::Lo, 0, self.lo);
+        take(AxisPart::Mid, self.lo, self.len - self.hi);
+        take(AxisPart::Hi, self.len - self.hi, self.len);
         moves
     }
 
     /// Where the map of one crop lies: the part, the piece in it, the first position there, where it goes, how many.
-    pub fn of_crop(&self, crop: i64) -> [(Part, i64, i64, i64, i64); 3] {
+    pub fn of_crop(&self, crop: i64) -> [(AxisPart, i64, i64, i64, i64); 3] {
         let mid = self.len - self.lo - self.hi;
         [
-            (Part::Lo, crop, 0, 0, self.lo),
-            (Part::Mid, crop % self.stride, crop / self.stride, self.lo, mid),
-            (Part::Hi, crop, 0, self.lo + mid, self.hi),
+            (AxisPart::Lo, crop, 0, 0, self.lo),
+            (AxisPart::Mid, crop % self.stride, crop / self.stride, self.lo, mid),
+            (AxisPart::Hi, crop, 0, self.lo + mid, self.hi),
         ]
     }
 }

@@ -1,6 +1,6 @@
 //! What it takes to compute a map for many crops together, and for each on its own.
 
-use super::axis::{Axis, Part, Window};
+use super::axis::{AxisPart, CropAxis, Window};
 use crate::model::layer::{Branch, Node, Sharing};
 
 /// Arithmetic that takes as long as moving one number through memory, in multiplications with addition.
@@ -9,8 +9,8 @@ const MOVE: f64 = 40.0;
 /// A map of crops as it goes through the layers.
 #[derive(Clone, Copy)]
 pub(super) struct Course {
-    pub y: Axis,
-    pub x: Axis,
+    pub y: CropAxis,
+    pub x: CropAxis,
     pub channels: i64,
     /// What all crops together took so far, in multiplications with addition.
     pub shared: f64,
@@ -21,7 +21,7 @@ pub(super) struct Course {
 impl Course {
     /// The pixels of crops of height and width `crop`, `crops` of them along either axis. `stride`: the largest to come.
     pub fn of_pixels(crop: [i64; 2], crops: [i64; 2], channels: i64, stride: i64) -> Self {
-        let [y, x] = [0, 1].map(|i| Axis::of_pixels(crop[i], crops[i], stride));
+        let [y, x] = [0, 1].map(|i| CropAxis::of_pixels(crop[i], crops[i], stride));
         Self { y, x, channels, shared: 0.0, plain: 0.0 }
     }
 
@@ -64,8 +64,8 @@ impl Course {
     fn slide(&mut self, window: &Window, channels: i64, each: f64) -> Option<()> {
         let (y, x) = (self.y.after(window)?, self.x.after(window)?);
         if window.size > 1 {
-            let read = |from: &Axis, to: &Axis| -> f64 {
-                let there = Part::ALL.into_iter().filter(|&part| to.part_len(part) > 0);
+            let read = |from: &CropAxis, to: &CropAxis| -> f64 {
+                let there = AxisPart::ALL.into_iter().filter(|&part| to.part_len(part) > 0);
                 let reads = there.map(|part| from.reads(to, window, part));
                 reads.map(|reads| (reads.pieces * reads.len) as f64).sum()
             };
@@ -86,8 +86,8 @@ impl Course {
     }
 
     fn join(&mut self, branches: &[Self], channels: i64) -> Option<()> {
-        self.y = Axis::widest(branches.iter().map(|branch| branch.y))?;
-        self.x = Axis::widest(branches.iter().map(|branch| branch.x))?;
+        self.y = CropAxis::widest(branches.iter().map(|branch| branch.y))?;
+        self.x = CropAxis::widest(branches.iter().map(|branch| branch.x))?;
         self.channels = channels;
         for branch in branches {
             self.shared += branch.shared;

@@ -11,7 +11,7 @@ use super::layer::{Branch, Mode, Node, Sharing};
 use super::memory_format::channels_last;
 use super::module::{Module, steps};
 use crate::core::{Error, Result, Tensor};
-use axis::Axis;
+use axis::CropAxis;
 use course::Course;
 use pieces::Pieces;
 
@@ -77,7 +77,7 @@ impl ShiftPlan<'_> {
 
     /// What `crops` crops along y and x of `canvas` (`1 x C x H x W` in [0, 1]) share, the first of which begins at `first`.
     pub fn share(&self, canvas: &Tensor, first: [i64; 2], crops: [i64; 2]) -> Result<Shared> {
-        let [y, x] = [0, 1].map(|i| Axis::of_pixels(self.crop[i], crops[i], self.stride));
+        let [y, x] = [0, 1].map(|i| CropAxis::of_pixels(self.crop[i], crops[i], self.stride));
         let mut pieces = Pieces::of_canvas(&self.model.normalise(canvas)?, first, y, x)?;
         for step in &steps(&self.module.root)[..self.cut] {
             pieces = through(step, &pieces)?;

@@ -1,12 +1,12 @@
 //! A feature map of many crops of one canvas, every value of it once.
 
-use super::axis::{Axis, Move, Part, Reads, Window};
+use super::axis::{AxisPart, CropAxis, Move, Reads, Window};
 use crate::core::{Error, Result, Tensor};
 
 /// The parts along both axes: up to nine tensors of pieces, each `pieces along y x pieces along x x H x W x C`.
 pub(super) struct Pieces {
-    pub y: Axis,
-    pub x: Axis,
+    pub y: CropAxis,
+    pub x: CropAxis,
     /// By the parts along y and x; `None` where a part is empty.
     parts: [[Option<Tensor>; 3]; 3],
 }
@@ -28,10 +28,10 @@ impl Clone for Pieces {
 
 impl Pieces {
     /// The pixels of crops of `canvas` (`1 x C x H x W`) that begin at `first`.
-    pub fn of_canvas(canvas: &Tensor, first: [i64; 2], y: Axis, x: Axis) -> Result<Self> {
+    pub fn of_canvas(canvas: &Tensor, first: [i64; 2], y: CropAxis, x: CropAxis) -> Result<Self> {
         let mut seen = canvas.f_permute([0, 2, 3, 1])?;
         for (dim, axis, first) in [(1, y, first[0]), (2, x, first[1])] {
-            let (wanted, there) = (axis.part_len(Part::Mid), seen.size()[dim as usize] - first);
+            let (wanted, there) = (axis.part_len(AxisPart::Mid), seen.size()[dim as usize] - first);
             seen = seen.f_narrow(dim, first, wanted.min(there))?;
             if there < wanted {
                 // No crop reaches these pixels, only the span that is rounded up.
@@ -41,11 +41,11 @@ impl Pieces {
             }
         }
         let mut parts: [[Option<Tensor>; 3]; 3] = Default::default();
-        parts[Part::Mid as usize][Part::Mid as usize] = Some(seen.f_unsqueeze(0)?.f_contiguous()?);
+        parts[AxisPart::Mid as usize][AxisPart::Mid as usize] = Some(seen.f_unsqueeze(0)?.f_contiguous()?);
         Ok(Self { y, x, parts })
     }
 
-    fn part(&self, y: Part, x: Part) -> Result<&Tensor> {
+    fn part(&self, y: AxisPart, x: AxisPart) -> Result<&Tensor> {
         self.parts[y as usize][x as usize].as_ref().ok_or_else(|| Error::internal("a part of a shared map is missing"))
     }
 
@@ -74,8 +74,8 @@ impl Pieces {
     /// Maps of the same crops, cut into the same parts.
     pub fn level(maps: &[Self]) -> Result<Vec<Self>> {
         let different = || Error::internal("shared maps of different sizes");
-        let y = Axis::widest(maps.iter().map(|map| map.y)).ok_or_else(different)?;
-        let x = Axis::widest(maps.iter().map(|map| map.x)).ok_or_else(different)?;
+        let y = CropAxis::widest(maps.iter().map(|map| map.y)).ok_or_else(different)?;
+        let x = CropAxis::widest(maps.iter().map(|map| map.x)).ok_or_else(different)?;
         let point = Sliding { window: Window::POINT, beyond: 0.0 };
         let recut = |map: &Self| match (map.y, map.x) == (y, x) {
             true => Ok(map.clone()),
@@ -87,13 +87,19 @@ impl Pieces {
     /// What an operation with a sliding window makes of it. `apply` is handed images that are padded already, and must not pad.
     pub fn slide(&self, sliding: Sliding, apply: &dyn Fn(&Tensor) -> Result<Tensor>) -> Result<Self> {
         let after =
-            |axis: Axis| axis.after(&sliding.window).ok_or_else(|| Error::internal("crops with nothing in common"));
+            |axis: CropAxis| axis.after(&sliding.window).ok_or_else(|| Error::internal("crops with nothing in common"));
         self.slide_to(after(self.y)?, after(self.x)?, sliding, apply)
     }
 
-    fn slide_to(&self, y: Axis, x: Axis, sliding: Sliding, apply: &dyn Fn(&Tensor) -> Result<Tensor>) -> Result<Self> {
-        let along_y = Part::ALL.map(|part| self.y.reads(&y, &sliding.window, part));
-        let along_x = Part::ALL.map(|part| self.x.reads(&x, &sliding.window, part));
+    fn slide_to(
+        &self,
+        y: CropAxis,
+        x: CropAxis,
+        sliding: Sliding,
+        apply: &dyn Fn(&Tensor) -> Result<Tensor>,
+    ) -> Result<Self> {
+        let along_y = AxisPart::ALL.map(|part| self.y.reads(&y, &sliding.window, part));
+        let along_x = AxisPart::ALL.map(|part| self.x.reads(&x, &sliding.window, part));
         self.each(y, x, |py, px| {
             on_images(&self.block(&along_y[py as usize], &along_x[px as usize], sliding.beyond)?, apply)
         })
@@ -112,7 +118,7 @@ impl Pieces {
         if let (Some(y), Some(x)) = (whole(y), whole(x)) {
             return narrow(self.part(y.part, x.part)?, &y, &x);
         }
-        let any = self.part(Part::Mid, Part::Mid)?;
+        let any = self.part(AxisPart::Mid, AxisPart::Mid)?;
         let size = [y.pieces, x.pieces, y.len, x.len, any.size()[4]];
         let covered = |reads: &Reads| {
             reads.moves.iter().map(|step| step.pieces * step.len).sum::<i64>() == reads.pieces * reads.len
@@ -135,10 +141,15 @@ impl Pieces {
         Ok(block)
     }
 
-    fn each(&self, y: Axis, x: Axis, mut make: impl FnMut(Part, Part) -> Result<Tensor>) -> Result<Self> {
+    fn each(
+        &self,
+        y: CropAxis,
+        x: CropAxis,
+        mut make: impl FnMut(AxisPart, AxisPart) -> Result<Tensor>,
+    ) -> Result<Self> {
         let mut parts: [[Option<Tensor>; 3]; 3] = Default::default();
-        for py in Part::ALL.into_iter().filter(|&part| y.part_len(part) > 0) {
-            for px in Part::ALL.into_iter().filter(|&part| x.part_len(part) > 0) {
+        for py in AxisPart::ALL.into_iter().filter(|&part| y.part_len(part) > 0) {
+            for px in AxisPart::ALL.into_iter().filter(|&part| x.part_len(part) > 0) {
                 parts[py as usize][px as usize] = Some(make(py, px)?);
             }
         }
@@ -147,7 +158,7 @@ impl Pieces {
 
     /// The maps of single crops, by their numbers along y and x: `N x C x H x W`, channels last in memory.
     pub fn crops(&self, crops: &[[i64; 2]]) -> Result<Tensor> {
-        let any = self.part(Part::Mid, Part::Mid)?;
+        let any = self.part(AxisPart::Mid, AxisPart::Mid)?;
         let size = [crops.len() as i64, self.y.len, self.x.len, any.size()[4]];
         let maps = Tensor::f_empty(size, (any.kind(), any.device()))?;
         for (i, &[row, column]) in crops.iter().enumerate() {

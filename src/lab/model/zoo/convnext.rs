@@ -4,12 +4,12 @@ use super::super::layer::{Conv, Layer, own};
 
 /// Section 3: channels of the first stage, blocks of each; and torchvision's probability, in training, that the last block is
 /// skipped, which grows evenly from 0 at the first.
-type Size = (i64, [usize; 4], f64);
+type ConvNextSize = (i64, [usize; 4], f64);
 
-const TINY: Size = (96, [3, 3, 9, 3], 0.1);
-const SMALL: Size = (96, [3, 3, 27, 3], 0.4);
-const BASE: Size = (128, [3, 3, 27, 3], 0.5);
-const LARGE: Size = (192, [3, 3, 27, 3], 0.5);
+const TINY: ConvNextSize = (96, [3, 3, 9, 3], 0.1);
+const SMALL: ConvNextSize = (96, [3, 3, 27, 3], 0.4);
+const BASE: ConvNextSize = (128, [3, 3, 27, 3], 0.5);
+const LARGE: ConvNextSize = (192, [3, 3, 27, 3], 0.5);
 
 const EPS: f64 = 1e-6;
 /// What a block's factors begin with.
@@ -31,7 +31,7 @@ pub fn convnext_large(classes: i64) -> Layer {
     convnext(LARGE, classes)
 }
 
-fn convnext((first, depths, skipped): Size, classes: i64) -> Layer {
+fn convnext((first, depths, skipped): ConvNextSize, classes: i64) -> Layer {
     let mut features = vec![Layer::sequence([Layer::conv(first, 4, 4, 0), Layer::layer_norm(EPS)])];
     let total: usize = depths.iter().sum();
     let mut position = 0;

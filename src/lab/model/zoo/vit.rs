@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use super::super::layer::{Layer, Names, own};
 
 /// Table 1: numbers of a token, blocks, heads.
-type Size = (i64, usize, i64);
+type VitSize = (i64, usize, i64);
 
-const TINY: Size = (192, 12, 3);
-const SMALL: Size = (384, 12, 6);
-const BASE: Size = (768, 12, 12);
-const LARGE: Size = (1024, 24, 16);
+const TINY: VitSize = (192, 12, 3);
+const SMALL: VitSize = (384, 12, 6);
+const BASE: VitSize = (768, 12, 12);
+const LARGE: VitSize = (1024, 24, 16);
 
 /// What both libraries add to variances.
 const EPS: f64 = 1e-6;
@@ -49,7 +49,7 @@ pub fn vit_large_patch16_224(classes: i64) -> Layer {
     timm(LARGE, classes)
 }
 
-fn torchvision(patch: i64, (width, depth, heads): Size, classes: i64) -> Layer {
+fn torchvision(patch: i64, (width, depth, heads): VitSize, classes: i64) -> Layer {
     let blocks = (0..depth).map(|i| {
         let mlp = Layer::named([("0", Layer::linear(4 * width)), ("1", Layer::gelu()), ("3", Layer::linear(width))]);
         let attention = Layer::attention(heads, Names::Torch);
@@ -69,7 +69,7 @@ fn torchvision(patch: i64, (width, depth, heads): Size, classes: i64) -> Layer {
     ])
 }
 
-fn timm((width, depth, heads): Size, classes: i64) -> Layer {
+fn timm((width, depth, heads): VitSize, classes: i64) -> Layer {
     let blocks = (0..depth).map(|_| {
         let mlp =
             Layer::named([("fc1", Layer::linear(4 * width)), ("act", Layer::gelu()), ("fc2", Layer::linear(width))]);

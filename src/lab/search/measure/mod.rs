@@ -41,7 +41,7 @@ pub struct Measure {
     /// Of models with fewer classes it says nothing.
     pub classes: i64,
     /// One number per image, finite wherever the scores are.
-    pub of: fn(&Seen) -> Result<Tensor>,
+    pub of: fn(&SeenBatch) -> Result<Tensor>,
 }
 
 /// What the numbers of a measure stand for.
@@ -72,7 +72,7 @@ impl Holds {
 }
 
 /// Images of a batch where the search is, on the device.
-pub struct Seen<'a> {
+pub struct SeenBatch<'a> {
     /// `N x K` float32.
     pub scores: Tensor,
     /// `N x 1` int64.
@@ -81,7 +81,7 @@ pub struct Seen<'a> {
     images: &'a dyn Fn() -> Result<Tensor>,
 }
 
-impl Seen<'_> {
+impl SeenBatch<'_> {
     /// The logarithms of the softmax, `N x K`.
     pub fn logs(&self) -> Result<&Tensor> {
         if self.logs.get().is_none() {
@@ -158,7 +158,7 @@ pub(super) fn tensor(
     tch::no_grad(|| {
         let scores = scores.f_detach()?.f_to_kind(Kind::Float)?;
         let labels = Tensor::f_from_slice(labels)?.f_reshape([-1, 1])?.f_to_device(scores.device())?;
-        let seen = Seen { scores, labels, logs: OnceCell::new(), images };
+        let seen = SeenBatch { scores, labels, logs: OnceCell::new(), images };
         let columns = measures
             .iter()
             .map(|measure| Ok((measure.of)(&seen)?.f_to_kind(Kind::Float)?))

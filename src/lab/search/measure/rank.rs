@@ -2,7 +2,7 @@
 
 use tch::Kind;
 
-use super::{Holds, Measure, Seen};
+use super::{Holds, Measure, SeenBatch};
 use crate::core::{Result, Tensor};
 
 pub const RANK: Measure = Measure {
@@ -15,7 +15,7 @@ pub const RANK: Measure = Measure {
 };
 
 /// Of equal scores the earlier class stands first, as it does where a model answers.
-pub(super) fn rank(seen: &Seen) -> Result<Tensor> {
+pub(super) fn rank(seen: &SeenBatch) -> Result<Tensor> {
     let own = seen.scores.f_gather(1, &seen.labels, false)?;
     let classes = Tensor::f_arange(seen.scores.size()[1], (Kind::Int64, seen.scores.device()))?;
     let earlier = seen.scores.f_eq_tensor(&own)?.f_logical_and(&classes.f_lt_tensor(&seen.labels)?)?;
