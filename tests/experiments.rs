@@ -268,9 +268,7 @@ fn the_examiner_s_experiments_run() {
     assert_eq!(of_ranges, [0.05, 0.1, 0.2, 0.4, 0.7, 1.0]);
     assert!((0..6).all(|i| (0.0..=1.0).contains(&number(&shares[i]["examiner"]))), "{shares}");
     assert_eq!(
-        rows("sheets", "table", &[&both[..], &["--shown", "4", "--network", "alexnet"]].concat())
-            .as_array()
-            .map(Vec::len),
+        rows("sheets", "table", &[&both[..], &["--shown", "4", "--arch", "alexnet"]].concat()).as_array().map(Vec::len),
         Some(3),
         "one row for each search: none was asked 100 questions"
     );

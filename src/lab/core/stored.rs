@@ -52,6 +52,18 @@ pub(super) struct RecordPlace {
     digest: [u8; 16],
 }
 
+/// Takes hold of a file for this process alone. What a process that is just being started has inherited, it holds for a moment.
+fn locked(file: &File) -> std::result::Result<(), std::fs::TryLockError> {
+    const TRIES: u32 = 20;
+    for _ in 1..TRIES {
+        match file.try_lock() {
+            Err(std::fs::TryLockError::WouldBlock) => std::thread::sleep(std::time::Duration::from_millis(10)),
+            told => return told,
+        }
+    }
+    file.try_lock()
+}
+
 impl Disk {
     /// The disk below this folder, which is made, and its records with the keys of their calls.
     pub(super) fn open(folder: &Path) -> Result<(Self, Vec<(u64, RecordPlace)>)> {
@@ -71,7 +83,7 @@ impl Disk {
         }
         .map_err(refused)?;
         files::refuse_other_names(&file).map_err(refused)?;
-        match file.try_lock() {
+        match locked(&file) {
             Ok(()) => {}
             Err(std::fs::TryLockError::WouldBlock) => {
                 return Err(Error::file(folder, "another viva is at work on this run")
