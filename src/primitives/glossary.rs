@@ -31,7 +31,7 @@ pub static FIVE: [(&str, &str); 5] = [
     (
         "estimate",
         "what the outcomes say: numbers and curves that functions of a namespace make of a transcript, which `examine` gives, or \
-         of what was made of one. `risk::`, `robustness::`, `tolerance::`, `info::`",
+         of what was made of one. `risk::`, `robustness::`, `calibration::`, `tolerance::`, `info::`",
     ),
 ];
 
