@@ -269,7 +269,7 @@ fn latent_search_finds_what_the_auxiliary_classifier_still_reads() {
         let how = #{ n: 3, labels: [2, 7], auxiliary: c, lambda1: 0.1, lambda2: 10, lr: 20, draws: 64, steps: 60, seed: 3 };
         let found = generator::latent_search(g, f, how);
         let none = generator::latent_search(g, f, how + #{ steps: 0, draws: 640 });
-        let noisy = generator::latent_search(g, f, how + #{ noise: 0.2 });
+        let noisy = generator::latent_search(g, f, how + #{ noise_radius: 0.2 });
         let towards = generator::latent_search(g, f, how + #{ target: 1, draws: 640, labels: [2] });
         #{
             wrong: f.accuracy(found.images) == 0,
