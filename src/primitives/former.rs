@@ -74,6 +74,8 @@ static NAMED: &[FormerOption] = &[
 static WORDS: &[FormerWord] = &[
     FormerWord(&["risk::estimate", "overfitting::compare"], "search", "random", "blind"),
     FormerWord(&["risk::estimate", "overfitting::compare"], "search", "random2", "blind_or_stay"),
+    FormerWord(&["examiner::examined"], "loss", "margin", "lead"),
+    FormerWord(&["examiner::examined"], "loss", "cross-entropy", "cross_entropy"),
 ];
 
 /// Spellings of other lands, of any name.
