@@ -183,6 +183,14 @@ fn objectives_are_led_by_the_loss_that_they_say() {
 fn what_can_not_be_followed_is_refused() {
     for (call, words) in [
         ("objective::misclassify().loss(\"ce\")", "cross_entropy"),
+        (
+            "tolerance::curve(examine(f, ds, #{ space: space::noise(), search: search::sweep(), levels: [0.1], objective: objective::top(2) }))",
+            "is of what the model predicts",
+        ),
+        (
+            "calibration::measure(examine(f, ds, #{ space: space::rotate(5), search: search::random(#{ questions: 2 }), objective: objective::top(2), measures: [\"confidence\"] }))",
+            "is of what the model predicts",
+        ),
         ("objective::misclassify().cross_entropy()", ".loss(\"cross_entropy\")"),
         (
             "examine(f, ds, #{ space: ball, search: search::bim(), objective: objective::labels([1]).loss(\"dlr\") })",

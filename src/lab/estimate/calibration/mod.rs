@@ -80,6 +80,7 @@ pub fn calibration(cx: &Cx, transcript: &Transcript, settings: Settings) -> Resu
     if rows.is_empty() {
         return Err(Error::data("a transcript without rows has no calibration"));
     }
+    transcript.check_predictions("calibration::measure")?;
     let mut ids: Vec<u32> = rows.iter().map(|row| row.id).collect();
     ids.sort_unstable();
     ids.dedup();

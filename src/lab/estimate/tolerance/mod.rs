@@ -108,6 +108,7 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
     if transcript.is_empty() {
         return Err(Error::data("a transcript without rows has no curve"));
     }
+    transcript.check_predictions("tolerance::curve")?;
     let (axis, groups) = groups(transcript)?;
     let mut classes: Vec<i32> = transcript.rows.iter().flat_map(|row| [row.label, row.before, row.after]).collect();
     classes.sort_unstable();
