@@ -30,6 +30,21 @@ pub fn visible_letters(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.char_indices().map(|(at, letter)| if ends(at) { letter } else { picture(letter) }).collect())
 }
 
+/// The same in a text of JSON, in which such letters are part of strings: escaped, so that what is read back is the same.
+pub fn visible_json(text: &str) -> Cow<'_, str> {
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        match obeyed(letter) {
+            true => shown += &format!("\\u{:04x}", letter as u32),
+            false => shown.push(letter),
+        }
+    }
+    Cow::Owned(shown)
+}
+
 /// What stands for a letter that a terminal would obey, where there is room for one.
 pub fn picture(letter: char) -> char {
     match letter {
@@ -65,5 +80,13 @@ mod tests {
         ] {
             assert_eq!(visible(text), shown);
         }
+    }
+    #[test]
+    fn json_shows_it_and_reads_back() {
+        let value = serde_json::json!({ "a\u{9b}2J": "x\u{7f}\u{202e}\u{1b}[31m\ny" });
+        let text = serde_json::to_string_pretty(&value).expect("JSON");
+        let shown = visible_json(&text);
+        assert!(!shown.contains(obeyed));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).expect("JSON"), value);
     }
 }

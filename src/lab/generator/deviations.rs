@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use tch::Kind;
@@ -89,7 +89,7 @@ impl Generator {
             if KNOWN.with_borrow(|known| known.contains_key(&key)) {
                 continue;
             }
-            match read(&key) {
+            match file(&key).and_then(|path| read(&path, &key)) {
                 Some(kept) => KNOWN.with_borrow_mut(|known| drop(known.insert(key, kept.to_device(self.device())))),
                 None => missing.push(*site),
             }
@@ -98,10 +98,13 @@ impl Generator {
             let began = Instant::now();
             let measured = tch::no_grad(|| self.measure(cx, &missing, samples))?;
             for (site, deviation) in missing.iter().zip(measured) {
-                if began.elapsed() > QUICK {
-                    keep(&key(site), &deviation);
+                let key = key(site);
+                if began.elapsed() > QUICK
+                    && let Some(path) = file(&key)
+                {
+                    keep(&path, &key, &deviation);
                 }
-                KNOWN.with_borrow_mut(|known| known.insert(key(site), deviation));
+                KNOWN.with_borrow_mut(|known| known.insert(key, deviation));
             }
         }
         let one = |site: &Site| match site.layer {
@@ -174,21 +177,54 @@ fn file(key: &Digest) -> Option<PathBuf> {
     Some(below_home("XDG_CACHE_HOME", ".cache")?.join(format!("deviations-{}.safetensors", key.hex())))
 }
 
-fn read(key: &Digest) -> Option<Tensor> {
-    let path = file(key).filter(|path| path.exists())?;
-    let found = Tensor::read_safetensors(path).ok()?;
-    found.into_iter().find(|(name, _)| name == "deviations").map(|(_, tensor)| tensor)
+/// The tensor of that file, and the one with the digest of key and tensor: a damaged file is measured anew.
+const NAMES: [&str; 2] = ["deviations", "viva.sha256"];
+
+fn seal(key: &Digest, deviations: &Tensor) -> Result<Tensor> {
+    let digest = Digest::of_parts(&[&key.0, &Digest::of_tensor(deviations)?.0]);
+    Ok(Tensor::f_from_slice(&digest.0)?)
+}
+
+fn read(path: &Path, key: &Digest) -> Option<Tensor> {
+    let found = Tensor::read_safetensors(path.exists().then_some(path)?).ok()?;
+    let [deviations, sealed] =
+        NAMES.map(|wanted| found.iter().find(|(name, _)| name == wanted).map(|(_, tensor)| tensor));
+    let deviations = deviations?;
+    let whole = seal(key, deviations).ok()?.f_equal(sealed?).ok()?;
+    whole.then(|| deviations.shallow_clone())
 }
 
 /// Only saves time, so what goes wrong is left alone.
-fn keep(key: &Digest, deviations: &Tensor) {
-    let Some(path) = file(key) else { return };
+fn keep(path: &Path, key: &Digest, deviations: &Tensor) {
     let Some(folder) = path.parent() else { return };
     let Ok(dense) = deviations.f_to_device(tch::Device::Cpu).and_then(|t| t.f_contiguous()) else { return };
-    let part = path.with_extension(format!("{}.part", std::process::id()));
+    let Ok(sealed) = seal(key, &dense) else { return };
     let _ = std::fs::create_dir_all(folder);
-    let written = Tensor::write_safetensors(&[("deviations", &dense)], &part).is_ok();
-    if !written || std::fs::rename(&part, &path).is_err() {
-        let _ = std::fs::remove_file(&part);
+    let Ok(part) = tempfile::NamedTempFile::new_in(folder) else { return };
+    let tensors = [(NAMES[0], &dense), (NAMES[1], &sealed)];
+    if Tensor::write_safetensors(&tensors, part.path()).is_ok() {
+        let _ = part.persist(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_file_is_not_read() {
+        let home = tempfile::tempdir().expect("a folder");
+        let path = home.path().join("cache/deviations");
+        let key = Digest::of(b"a site");
+        let deviations = Tensor::from_slice(&[0.5f32, 2.25, 1.0]);
+        assert!(read(&path, &key).is_none());
+        keep(&path, &key, &deviations);
+        assert!(read(&path, &key).expect("what was kept").equal(&deviations));
+        assert!(read(&path, &Digest::of(b"another site")).is_none());
+        let mut bytes = std::fs::read(&path).expect("a file");
+        let at = bytes.windows(4).position(|four| four == 2.25f32.to_le_bytes()).expect("the number");
+        bytes[at] ^= 1;
+        std::fs::write(&path, bytes).expect("written");
+        assert!(read(&path, &key).is_none());
     }
 }
