@@ -31,6 +31,7 @@ viva run SCRIPT [--name value ...]    run a script; --help after it lists the sc
      --seed N             the run's seed (default 0)
      --device D           cpu, cuda, cuda:1 (default: cuda where there is one)
      --threads N          CPU threads (default: all cores)
+     --fast               on a GPU: TF32, and sums in any order (default: single precision, the same bytes in every run)
      --memory SIZE        how much memory may be used, such as 8GB; of every command (default: three quarters of the machine's)
      --allow-read[=PATH]  also let the script read below PATH, or everything
      --allow-write[=PATH] also let it write below PATH, or everywhere

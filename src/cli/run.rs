@@ -11,6 +11,7 @@ use crate::BUILD;
 use crate::core::record::{Begun, ChangedText, Record, nothing_begun, opening_comment};
 use crate::core::{
     Cx, Error, Journal, Value, at_home, data_folder, device_name, resolve_device, set_threads, suggestion, visible,
+    visible_json,
 };
 use crate::page::quoted;
 use crate::primitives::stdlib::stdlib_text;
@@ -18,7 +19,8 @@ use crate::sandbox::{Confinement, FLAGS, Sandbox, hold, named};
 use crate::script::{ScriptArgument, Session, file_of, script_arguments};
 use crate::term::{context, default_device, stop_on_signals};
 
-const OWN: [&str; 10] = ["out", "resume", "changed", "verify", "seed", "device", "threads", "memory", "json", "help"];
+const OWN: [&str; 11] =
+    ["out", "resume", "changed", "verify", "seed", "device", "threads", "fast", "memory", "json", "help"];
 
 pub fn main(words: &[String]) -> CommandOutcome {
     let mut options = parse(words)?;
@@ -112,10 +114,7 @@ pub fn main(words: &[String]) -> CommandOutcome {
     // Where even this can't be written, what was written before is still there.
     let kept = record.fail(&cx, &reason).unwrap_or_else(|_| Begun::read(record.folder()).is_ok());
     if !kept {
-        eprintln!(
-            "nothing had been done that could be gone on with: what was begun in {} is removed",
-            record.folder().display()
-        );
+        eprintln!("nothing to go on with was done yet: {} is removed", record.folder().display());
     } else if repeat.is_none() {
         let word = |path: &Path| quoted(&path.display().to_string());
         let named = options.named.iter().map(|path| format!("--allow-read={}", path.display()));
@@ -330,7 +329,7 @@ fn as_begun(options: &mut RunOptions, begun: &Begun) -> Result<(), Error> {
 
 fn report(options: &RunOptions, record: &Record, result: &Value, width: usize) {
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&result.json()).unwrap_or_default());
+        println!("{}", visible_json(&serde_json::to_string_pretty(&result.json()).unwrap_or_default()));
         return;
     }
     if !matches!(result, Value::Unit) {

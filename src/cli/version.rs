@@ -3,7 +3,7 @@
 use super::CommandOutcome;
 use crate::BUILD;
 use crate::core::record::LIBTORCH;
-use crate::core::{Error, cuda_available};
+use crate::core::{Error, cuda_available, cuda_failure, numerics};
 
 pub fn main(words: &[String]) -> CommandOutcome {
     if !words.is_empty() {
@@ -14,8 +14,11 @@ pub fn main(words: &[String]) -> CommandOutcome {
     println!("devices   cpu, {} threads", tch::get_num_threads());
     if cuda_available() {
         for device in 0..tch::Cuda::device_count() {
-            println!("          cuda:{device}");
+            println!("          cuda:{device}, {}", numerics());
         }
+    }
+    if let Some(why) = cuda_failure() {
+        println!("          no cuda: {why}");
     }
     Ok(())
 }

@@ -347,10 +347,22 @@ impl Primitive {
         format!("{name}({})", parts.join(", "))
     }
 
+    /// What was learned here is known to later draws by this call, and not by its bits.
+    fn made(&self, args: &Args, value: Value) -> Result<Value> {
+        let Value::Object(object) = &value else { return Ok(value) };
+        let learned = args.seeded.is_some() || args.given.values().any(Value::is_made);
+        if !learned || object.made_by().is_some() {
+            return Ok(value);
+        }
+        let (given, seed) = (args.digest(self.options)?, args.seeded.unwrap_or_default().to_le_bytes());
+        let call = Digest::of_parts(&[b"made by", former::first_path(self.path).as_bytes(), &given.0, &seed]);
+        Ok(object.as_made_by(call).map_or(value, Value::Object))
+    }
+
     /// Checks the arguments, then works. A panic below is caught and reported as a mistake in viva.
     pub fn call(&self, cx: &Cx, arguments: Vec<Value>) -> Result<Value> {
         let args = self.check(cx, arguments)?;
-        match std::panic::catch_unwind(AssertUnwindSafe(|| (self.run)(cx, &args))) {
+        match std::panic::catch_unwind(AssertUnwindSafe(|| self.made(&args, (self.run)(cx, &args)?))) {
             Ok(result) => result.map_err(|error| {
                 let named = error.message.starts_with(self.path) || error.is_interrupted();
                 if named || error.kind == crate::core::ErrorKind::Callback { error } else { error.during(self.path) }

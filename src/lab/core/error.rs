@@ -147,6 +147,16 @@ impl From<tch::TchError> for Error {
             Some(cause) if !line.contains(cause) => format!("{line} {cause}"),
             _ => line,
         };
+        if text.contains("deterministic implementation") {
+            return Self::new(ErrorKind::Device, line)
+                .hint("a GPU has no way of doing this with the same result in every run; `--fast` allows others, the CPU has one");
+        }
+        if text.contains("to be on the same device") {
+            return Self::new(ErrorKind::Device, line).hint(
+                "what works together must lie on one device; `:vars` shows where each lies, and what is made or loaded \
+                 after device(..) lies there",
+            );
+        }
         // As libtorch names the file that a program asked for: <path>.
         let named = line.split_once('<').and_then(|(_, rest)| Some(rest.split_once('>')?.0));
         match named.and_then(|path| way_out(Path::new(path), &line)) {

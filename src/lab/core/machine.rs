@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::tensor::cuda_available;
+use super::device::{cuda_available, numerics};
 
 /// What a program that stands on this library was built from, and how.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +63,7 @@ pub fn machine() -> &'static Json {
         add("cores", std::thread::available_parallelism().ok().map(|n| n.to_string()));
         if cuda_available() {
             add("gpu", gpu());
+            add("gpu_numerics", Some(numerics().into()));
         }
         add("cpu_capability", said_by_libtorch("get_cpu_capability"));
         add("viva_build", Some(build()));
@@ -79,6 +80,7 @@ pub fn differences(there: &Json, here: &Json) -> Vec<[String; 3]> {
     let differing = [
         ("processor", "processor"),
         ("gpu", "GPU"),
+        ("gpu_numerics", "numerics of the GPU"),
         ("os", "operating system"),
         ("cpu_capability", "instructions used"),
         ("viva_build", "build of viva"),

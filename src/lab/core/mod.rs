@@ -6,6 +6,7 @@ mod budget;
 mod caution;
 mod control;
 mod cx;
+mod device;
 mod digest;
 mod draws;
 mod error;
@@ -36,6 +37,7 @@ mod workspace;
 pub use budget::Budget;
 pub use caution::Cautions;
 pub use cx::{Cx, Task};
+pub use device::{cuda_available, cuda_failure, device_name, numerics, resolve_device, set_fast};
 pub use digest::Digest;
 pub use draws::Draws;
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
@@ -50,9 +52,9 @@ pub use packed::Packed;
 pub use progress::{Activity, Progress, Quiet};
 pub use table::Table;
 pub use tensor::{
-    Tensor, attempt, cuda_available, device_name, failed_call, in_parallel, in_stream, normal_within_two_deviations,
-    random, resolve_device, set_threads, settle_kernels, tune_allocator, with_stream, with_stream_of,
+    Tensor, attempt, failed_call, in_parallel, in_stream, normal_within_two_deviations, random, set_threads,
+    settle_kernels, tune_allocator, with_stream, with_stream_of,
 };
 pub use value::{Callback, Object, Value};
-pub use visible::{picture, visible, visible_letters};
+pub use visible::{picture, visible, visible_json, visible_letters};
 pub use workspace::data_folder;

@@ -12,9 +12,9 @@ use serde_json::{Value as Json, json};
 
 pub use super::begun::{Begun, InputSeen, damaged_files, files_of, nothing_begun};
 use super::begun::{PROGRESS, SCRIPT};
+use super::device::device_name;
 use super::files::{self, TEMPORARY, file_name, sealed};
 pub use super::machine::{Build, LIBTORCH, built_as, differences, machine, versions};
-use super::tensor::device_name;
 use super::texts::{self, MODULES};
 pub use super::texts::{ChangedText, KeptText, Library};
 use super::{Cx, Digest, Error, Journal, Result, Value};

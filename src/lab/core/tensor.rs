@@ -1,4 +1,4 @@
-//! What the rest of the crate needs of libtorch beside its operations: devices, threads, memory and random streams.
+//! What the rest of the crate needs of libtorch beside its operations: threads, memory and random streams.
 
 pub use tch::Tensor;
 
@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use tch::Device;
 
-use super::{Error, ErrorKind, Result};
+use super::{Error, Result};
 
 /// A generator of random numbers for one stream. Streams made from the same seed and different parts are independent.
 pub fn random(seed: u64, part: u64) -> Pcg64Mcg {
@@ -91,6 +91,7 @@ pub fn tune_allocator() {
 pub fn settle_kernels() {
     static SETTLED: std::sync::Once = std::sync::Once::new();
     SETTLED.call_once(|| {
+        super::cuda_available();
         // MKL_CBWR_AUTO of mkl_types.h: the best kernels that this processor has.
         const BEST_FOR_THE_PROCESSOR: i32 = 2;
         if std::env::var_os("MKL_CBWR").is_none_or(|mode| mode.is_empty()) {
@@ -146,53 +147,4 @@ pub fn in_parallel<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
     };
     drop(held);
     Ok(pool.install(work))
-}
-
-/// Whether a CUDA device can be used. Where a driver is present, libtorch's CUDA library is opened first: the binary is
-/// linked with the CPU part alone, so that it starts everywhere.
-pub fn cuda_available() -> bool {
-    static OPENED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-    let opened = *OPENED.get_or_init(|| {
-        let driver = std::path::Path::new("/dev/nvidiactl").exists() || std::path::Path::new("/dev/dxg").exists();
-        if !driver {
-            return false;
-        }
-        // SAFETY: libtorch_cuda's initialisers register its kernels and have no other precondition; the library stays open.
-        match unsafe {
-            libloading::os::unix::Library::open(Some("libtorch_cuda.so"), libc::RTLD_NOW | libc::RTLD_GLOBAL)
-        } {
-            Ok(library) => {
-                std::mem::forget(library);
-                true
-            }
-            Err(_) => false,
-        }
-    });
-    opened && tch::Cuda::is_available()
-}
-
-/// The name that `resolve_device` takes.
-pub fn device_name(device: Device) -> String {
-    match device {
-        Device::Cuda(number) => format!("cuda:{number}"),
-        other => format!("{other:?}").to_lowercase(),
-    }
-}
-
-/// A device by the name that scripts use: `"cpu"`, `"cuda"`, `"cuda:1"`.
-pub fn resolve_device(name: &str) -> Result<Device> {
-    let missing = |what: &str| {
-        Err(Error::new(ErrorKind::Device, format!("device {name:?}: {what}"))
-            .hint("`viva version` lists the devices of this machine; \"cpu\" always works"))
-    };
-    match name {
-        "cpu" => Ok(Device::Cpu),
-        "cuda" if cuda_available() => Ok(Device::Cuda(0)),
-        "cuda" => missing("no CUDA device here"),
-        _ => match name.strip_prefix("cuda:").and_then(|n| n.parse::<usize>().ok()) {
-            Some(n) if cuda_available() && (n as i64) < tch::Cuda::device_count() => Ok(Device::Cuda(n)),
-            Some(_) => missing("no such CUDA device here"),
-            None => missing("not a device name; use \"cpu\", \"cuda\" or \"cuda:1\""),
-        },
-    }
 }

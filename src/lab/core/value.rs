@@ -83,9 +83,20 @@ pub trait Object: Any {
         None
     }
 
-    /// The identity that seeds and manifests use.
+    /// What it is, for journals and manifests.
     fn digest(&self) -> Digest {
         Digest::of(format!("{}:{}", self.kind(), self.summary()).as_bytes())
+    }
+
+    /// The call that made it, of what was learned here: what random numbers go by, since what is learned on another device or processor has
+    /// other bits.
+    fn made_by(&self) -> Option<Digest> {
+        None
+    }
+
+    /// The same, made by a call; `None` of what goes by its digest.
+    fn as_made_by(&self, _call: Digest) -> Option<Rc<dyn Object>> {
+        None
     }
 
     fn json(&self) -> serde_json::Value {
@@ -211,11 +222,21 @@ impl Value {
         }
     }
 
+    /// Whether a call that is known made it, or what it holds.
+    pub fn is_made(&self) -> bool {
+        match self {
+            Self::Object(object) => object.made_by().is_some(),
+            Self::Array(values) => values.iter().any(Self::is_made),
+            Self::Map(map) => map.values().any(Self::is_made),
+            _ => false,
+        }
+    }
+
     /// The identity of a value, for seeds.
     pub fn digest(&self) -> Result<Digest> {
         Ok(match self {
             Self::Tensor(tensor) => Digest::of_tensor(tensor)?,
-            Self::Object(object) => object.digest(),
+            Self::Object(object) => object.made_by().unwrap_or_else(|| object.digest()),
             // A closure's text can't be told from here; its place in the call is what counts.
             Self::Callback(_) => Digest::of(b"closure"),
             Self::Array(values) => {

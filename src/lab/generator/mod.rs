@@ -106,6 +106,7 @@ pub struct Generator {
     shapes: OnceCell<Vec<Vec<i64>>>,
     device: Device,
     digest: Digest,
+    made_by: Option<Digest>,
     history: History,
     /// The classifier that learned beside it.
     classifier: Option<Model>,
@@ -134,6 +135,7 @@ impl Generator {
             shapes,
             device,
             digest,
+            made_by: None,
             history: History::default(),
             classifier: None,
         })
@@ -390,5 +392,15 @@ impl Object for Generator {
 
     fn digest(&self) -> Digest {
         self.digest
+    }
+
+    fn made_by(&self) -> Option<Digest> {
+        self.made_by
+    }
+
+    fn as_made_by(&self, call: Digest) -> Option<Rc<dyn Object>> {
+        let beside = Digest::of_parts(&[&call.0, b"classifier"]);
+        let classifier = self.classifier.clone().map(|classifier| classifier.made_by_call(beside));
+        Some(Rc::new(Self { made_by: Some(call), classifier, ..self.clone() }))
     }
 }

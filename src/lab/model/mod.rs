@@ -140,6 +140,7 @@ pub struct Model {
     /// the model works in [0, 1].
     normalisation: Option<Rc<Normalisation>>,
     digest: Digest,
+    made_by: Option<Digest>,
     /// Mean training loss of each epoch, of a model trained here.
     history: Vec<f64>,
     /// What was noticed of its answers.
@@ -157,6 +158,7 @@ impl Model {
             classes: OnceCell::new(),
             normalisation: None,
             digest,
+            made_by: None,
             history: vec![],
             cautions: Rc::default(),
             probed: Rc::default(),
@@ -167,6 +169,11 @@ impl Model {
     pub fn of_module(name: impl Into<String>, module: Module) -> Result<Self> {
         let (digest, classes, input) = (module.digest()?, module.classes, module.input);
         Ok(Self::new(name, Box::new(Layers::new(module)?), digest).with_classes(classes).with_input(input))
+    }
+
+    /// What random numbers go by.
+    pub fn made_by_call(self, call: Digest) -> Self {
+        Self { made_by: Some(call), ..self }
     }
 
     pub fn with_history(mut self, losses: Vec<f64>) -> Self {
@@ -204,7 +211,8 @@ impl Model {
         };
         self.normalisation =
             Some(Rc::new(Normalisation { mean: of(mean)?, std: of(std)?, numbers: [mean.to_vec(), std.to_vec()] }));
-        self.digest = Digest::of_parts(&[&self.digest.0, format!("{mean:?}{std:?}").as_bytes()]);
+        let with = |digest: Digest| Digest::of_parts(&[&digest.0, format!("{mean:?}{std:?}").as_bytes()]);
+        (self.digest, self.made_by) = (with(self.digest), self.made_by.map(with));
         Ok(self)
     }
 
@@ -397,5 +405,13 @@ impl Object for Model {
 
     fn digest(&self) -> Digest {
         self.digest
+    }
+
+    fn made_by(&self) -> Option<Digest> {
+        self.made_by
+    }
+
+    fn as_made_by(&self, call: Digest) -> Option<Rc<dyn Object>> {
+        Some(Rc::new(self.clone().made_by_call(call)))
     }
 }

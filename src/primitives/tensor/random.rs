@@ -1,7 +1,7 @@
 //! Random numbers in bulk.
 
 use rand::seq::SliceRandom;
-use tch::Kind as Precision;
+use tch::{Device, Kind as Precision};
 
 use super::create::{SHAPE_OF, shape};
 use crate::core::{Cx, Digest, Error, Result, Tensor, Value, random, with_stream};
@@ -15,7 +15,8 @@ const PART: i64 = 1 << 22;
 
 const SEEDS: &str = "One `seed` gives other numbers for another shape, and the same ones for the same call.";
 
-/// A tensor of this shape filled part by part; `draw` gets how many numbers are wanted.
+/// A tensor of this shape filled part by part; `draw` gets how many numbers are wanted, and draws them on the CPU, so that every device
+/// has the same ones.
 fn fill(cx: &Cx, args: &Args, shape: &[i64], draw: impl Fn(i64) -> Result<Tensor>) -> Result<Value> {
     // Calls with one seed and different shapes must not begin with the same numbers.
     let seed = Digest::of_parts(&[&args.seed().to_le_bytes(), format!("{shape:?}").as_bytes()]).as_u64();
@@ -23,7 +24,8 @@ fn fill(cx: &Cx, args: &Args, shape: &[i64], draw: impl Fn(i64) -> Result<Tensor
     let mut parts = Vec::new();
     for start in (0..total).step_by(PART as usize) {
         cx.check()?;
-        parts.push(with_stream(seed, start as u64, || draw(PART.min(total - start)))?);
+        let part = with_stream(seed, start as u64, || draw(PART.min(total - start)))?;
+        parts.push(part.f_to_device(cx.device())?);
     }
     let flat = match parts.len() {
         0 => Tensor::f_zeros([0], (Precision::Float, cx.device()))?,
@@ -59,10 +61,9 @@ pub static NORMAL: Primitive = Primitive {
         let shape = shape(args)?;
         let (mean, sigma) = (args.float("mean"), args.float("sigma"));
         let bounds = (args.optional_float("lo"), args.optional_float("hi"));
-        let device = cx.device();
         if bounds == (None, None) {
             return fill(cx, args, &shape, |n| {
-                let standard = Tensor::f_randn([n], (Precision::Float, device))?;
+                let standard = Tensor::f_randn([n], (Precision::Float, Device::Cpu))?;
                 Ok(standard.f_mul_scalar(sigma)?.f_add_scalar(mean)?)
             });
         }
@@ -77,7 +78,8 @@ pub static NORMAL: Primitive = Primitive {
             .hint("move `mean`, or the bounds"));
         }
         fill(cx, args, &shape, |n| {
-            let uniform = Tensor::f_rand([n], (Precision::Double, device))?.f_mul_scalar(hi - lo)?.f_add_scalar(lo)?;
+            let uniform =
+                Tensor::f_rand([n], (Precision::Double, Device::Cpu))?.f_mul_scalar(hi - lo)?.f_add_scalar(lo)?;
             let numbers = uniform.f_special_ndtri()?.f_mul_scalar(sigma)?.f_add_scalar(mean)?;
             let clamped = numbers
                 .f_clamp(bounds.0.unwrap_or(f64::NEG_INFINITY), bounds.1.unwrap_or(f64::INFINITY))?
@@ -108,9 +110,8 @@ pub static UNIFORM: Primitive = Primitive {
         if lo > hi {
             return Err(Error::argument(format!("tensor::uniform: `lo` is {lo}, above `hi`, {hi}")));
         }
-        let device = cx.device();
         fill(cx, args, &shape(args)?, |n| {
-            Ok(Tensor::f_rand([n], (Precision::Float, device))?.f_mul_scalar(hi - lo)?.f_add_scalar(lo)?)
+            Ok(Tensor::f_rand([n], (Precision::Float, Device::Cpu))?.f_mul_scalar(hi - lo)?.f_add_scalar(lo)?)
         })
     },
 };

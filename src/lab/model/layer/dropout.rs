@@ -1,6 +1,7 @@
 //! In training, sets numbers to 0 with probability `p`, and scales the others up.
 
 use serde_json::{Value as Json, json};
+use tch::Device;
 
 use super::step::{Mode, Node, Sharing, Step, node};
 use super::text::{Fields, call};
@@ -42,7 +43,13 @@ impl Step for Dropout {
             return Ok(x.shallow_clone());
         }
         debug_assert!(in_stream(), "a layer draws outside of every stream");
-        Ok(x.f_dropout(self.p, true)?)
+        if x.device() == Device::Cpu || self.p >= 1.0 {
+            return Ok(x.f_dropout(self.p, true)?);
+        }
+        // As libtorch draws on the CPU: in the order of memory.
+        let mut kept = Tensor::f_empty_strided(x.size(), x.stride(), (x.kind(), Device::Cpu))?;
+        let kept = kept.f_bernoulli_float_(1.0 - self.p)?.f_div_scalar(1.0 - self.p)?;
+        Ok(x.f_mul(&kept.f_to_device(x.device())?)?)
     }
 
     fn sharing(&self) -> Sharing<'_> {

@@ -1,6 +1,7 @@
 //! In training, sets all that comes of an image to 0 with probability `p`, and scales the others up (Huang et al. 2016).
 
 use serde_json::{Value as Json, json};
+use tch::Device;
 
 use super::step::{Mode, Node, Sharing, Step, node};
 use super::text::{Fields, call};
@@ -48,8 +49,9 @@ impl Step for StochasticDepth {
         debug_assert!(in_stream(), "a layer draws outside of every stream");
         let mut size = vec![1; x.dim()];
         size[0] = x.size()[0];
-        let kept = Tensor::f_empty(size, (x.kind(), x.device()))?.f_bernoulli_float_(1.0 - self.p)?;
-        Ok(x.f_mul(&kept.f_div_scalar(1.0 - self.p)?)?)
+        // On the CPU, so that every device drops the same ones.
+        let kept = Tensor::f_empty(size, (x.kind(), Device::Cpu))?.f_bernoulli_float_(1.0 - self.p)?;
+        Ok(x.f_mul(&kept.f_div_scalar(1.0 - self.p)?.f_to_device(x.device())?)?)
     }
 
     fn sharing(&self) -> Sharing<'_> {

@@ -1,0 +1,165 @@
+//! Which devices there are, and how numbers are worked out on them.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tch::Device;
+
+use super::{Error, ErrorKind, Result};
+
+/// Whether CUDA can be used, or why it can't.
+enum Cuda {
+    Usable,
+    /// Neither a driver nor a reason to expect one.
+    NoDriver,
+    /// What the loader, or libtorch, says.
+    Failed(String),
+}
+
+/// Opens libtorch's CUDA library where a driver is present, as the binary is linked with the CPU part alone so that it starts everywhere, and
+/// settles how numbers are worked out there. libtorch looks for CUDA once, so this comes before its first operation.
+fn cuda() -> &'static Cuda {
+    static CUDA: OnceLock<Cuda> = OnceLock::new();
+    CUDA.get_or_init(|| {
+        let driver = ["/dev/nvidiactl", "/dev/dxg"].iter().any(|file| std::path::Path::new(file).exists());
+        if !driver {
+            return Cuda::NoDriver;
+        }
+        // cuBLAS reads it once; with another workspace its sums are not the same in every run.
+        const WORKSPACE: &str = "CUBLAS_WORKSPACE_CONFIG";
+        if !fast() && std::env::var_os(WORKSPACE).is_none() {
+            // SAFETY: the process has one thread of its own yet, and libtorch none that reads the environment.
+            unsafe { std::env::set_var(WORKSPACE, ":4096:8") };
+        }
+        // SAFETY: libtorch_cuda's initialisers register its kernels and have no other precondition; the library stays open.
+        match unsafe {
+            libloading::os::unix::Library::open(Some("libtorch_cuda.so"), libc::RTLD_NOW | libc::RTLD_GLOBAL)
+        } {
+            Ok(library) => std::mem::forget(library),
+            Err(error) => return Cuda::Failed(loader_said(&error)),
+        }
+        if !tch::Cuda::is_available() {
+            return Cuda::Failed("libtorch finds no usable GPU; `nvidia-smi` tells what the driver says".into());
+        }
+        match settle_numerics() {
+            Some(()) => Cuda::Usable,
+            None => Cuda::Failed("this libtorch has no switches for TF32 and determinism".into()),
+        }
+    })
+}
+
+/// An error of `libloading` holds the loader's own words as its cause.
+fn loader_said(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// Whether a CUDA device can be used.
+pub fn cuda_available() -> bool {
+    matches!(cuda(), Cuda::Usable)
+}
+
+/// Why a machine with a GPU's driver has no CUDA device here; `None` where it has one, or no driver.
+pub fn cuda_failure() -> Option<&'static str> {
+    match cuda() {
+        Cuda::Failed(why) => Some(why),
+        Cuda::Usable | Cuda::NoDriver => None,
+    }
+}
+
+static FAST: AtomicBool = AtomicBool::new(false);
+
+/// Has a GPU work as fast as it can, with sums in any order and convolutions in TF32, of which a number has 10 bits; said once, before
+/// anything else. The CPU works as ever.
+pub fn set_fast() {
+    FAST.store(true, Ordering::Relaxed);
+}
+
+fn fast() -> bool {
+    FAST.load(Ordering::Relaxed)
+}
+
+/// How numbers are worked out on GPUs.
+pub fn numerics() -> &'static str {
+    match fast() {
+        false => "single precision, deterministic algorithms",
+        true => "TF32 and algorithms that add up in any order (--fast)",
+    }
+}
+
+/// Has libtorch work as `numerics` says; `None` where it lacks a switch for it.
+fn settle_numerics() -> Option<()> {
+    context::set("setAllowTF32CuDNN", fast())?;
+    context::set("setAllowTF32CuBLAS", fast())?;
+    context::set("setDeterministicCuDNN", !fast())?;
+    context::set("setBenchmarkCuDNN", fast())?;
+    // Tensors that are not written yet would be filled first.
+    context::set("setDeterministicFillUninitializedMemory", false)?;
+    context::set_deterministic(!fast())
+}
+
+/// Settings of libtorch's global context, which tch has no functions for.
+mod context {
+    use std::ffi::c_void;
+
+    use libloading::os::unix::{Library, Symbol};
+
+    fn symbol<T>(mangled: &str) -> Option<Symbol<T>> {
+        // SAFETY: libtorch_cpu, which the binary is linked with, exports these functions with these types; it stays open.
+        unsafe { Library::this().get::<T>(mangled.as_bytes()).ok() }
+    }
+
+    fn global() -> Option<*mut c_void> {
+        let global = symbol::<unsafe extern "C" fn() -> *mut c_void>("_ZN2at13globalContextEv")?;
+        // SAFETY: `at::globalContext()` takes nothing and answers a reference that lives as long as the process.
+        Some(unsafe { global() })
+    }
+
+    /// `at::globalContext().NAME(value)`, of a setter of one truth value.
+    pub fn set(name: &str, value: bool) -> Option<()> {
+        let mangled = format!("_ZN2at7Context{}{name}Eb", name.len());
+        let setter = symbol::<unsafe extern "C" fn(*mut c_void, bool)>(&mangled)?;
+        // SAFETY: a member function takes its object first.
+        unsafe { setter(global()?, value) };
+        Some(())
+    }
+
+    /// `at::globalContext().setDeterministicAlgorithms(value, false)`: what has no such algorithm is an error.
+    pub fn set_deterministic(value: bool) -> Option<()> {
+        let name = "_ZN2at7Context26setDeterministicAlgorithmsEbb";
+        let setter = symbol::<unsafe extern "C" fn(*mut c_void, bool, bool)>(name)?;
+        // SAFETY: as above.
+        unsafe { setter(global()?, value, false) };
+        Some(())
+    }
+}
+
+/// The name that `resolve_device` takes.
+pub fn device_name(device: Device) -> String {
+    match device {
+        Device::Cuda(number) => format!("cuda:{number}"),
+        other => format!("{other:?}").to_lowercase(),
+    }
+}
+
+/// A device by the name that scripts use: `"cpu"`, `"cuda"`, `"cuda:1"`.
+pub fn resolve_device(name: &str) -> Result<Device> {
+    let missing = |what: &str| {
+        let why = cuda_failure().map_or(String::new(), |why| format!(": {why}"));
+        Err(Error::new(ErrorKind::Device, format!("device {name:?}: {what}{why}"))
+            .hint("`viva version` lists the devices of this machine; \"cpu\" always works"))
+    };
+    match name {
+        "cpu" => Ok(Device::Cpu),
+        "cuda" if cuda_available() => Ok(Device::Cuda(0)),
+        "cuda" => missing("no CUDA device here"),
+        _ => match name.strip_prefix("cuda:").and_then(|n| n.parse::<usize>().ok()) {
+            Some(n) if cuda_available() && (n as i64) < tch::Cuda::device_count() => Ok(Device::Cuda(n)),
+            Some(_) => missing("no such CUDA device here"),
+            None => Err(Error::new(
+                ErrorKind::Device,
+                format!("device {name:?}: not a device name; use \"cpu\", \"cuda\" or \"cuda:1\""),
+            )
+            .hint("`viva version` lists the devices of this machine; \"cpu\" always works")),
+        },
+    }
+}
