@@ -4,14 +4,24 @@ use std::process::ExitCode;
 
 use viva::core::{Error, memory};
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod waiting;
+
 #[global_allocator]
 static ALLOCATOR: memory::Counted = memory::Counted;
 
 /// Without arguments, or with `--no-init` and flags of permissions alone, the prompt; else the command line.
 fn main() -> ExitCode {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    waiting::give_back();
     viva::core::record::built_as(viva::BUILD);
     viva::term::start();
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
+    let asked = words.len();
+    words.retain(|word| word != "--fast");
+    if words.len() < asked {
+        viva::core::set_fast();
+    }
     match take_memory(&mut words) {
         Ok(asked) => memory::set_budget(asked),
         Err(error) => {
