@@ -11,8 +11,9 @@ PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-
 demo: build
 	cargo run --quiet -- run scripts/overfitting/demo.rhai
 
+# Tests run beside each other, one on each core: more threads in each would only wait for one another.
 test: build
-	cargo test --quiet --no-fail-fast
+	OMP_NUM_THREADS=1 cargo test --quiet --no-fail-fast
 
 build: libtorch
 	cargo build

@@ -113,7 +113,7 @@ fn a_failed_run_writes_nothing() {
 
 #[test]
 fn wrong_words_on_the_command_line_are_explained() {
-    let folder = folder_with("// What it does.\nlet e = arg(\"epsilon\", 5);\narg(\"fast\", false)");
+    let folder = folder_with("// What it does.\nlet e = arg(\"epsilon\", 5);\narg(\"quick\", false)");
     for (words, said) in [
         (&["run"][..], "needs a script"),
         (&["run", "none.rhai"], "none.rhai"),
@@ -134,7 +134,7 @@ fn wrong_words_on_the_command_line_are_explained() {
     }
     let help = out(&viva(folder.path(), &["run", "script.rhai", "--help"]));
     assert!(
-        help.contains("What it does.") && help.contains("--epsilon  default 5") && help.contains("--fast"),
+        help.contains("What it does.") && help.contains("--epsilon  default 5") && help.contains("--quick"),
         "{help}"
     );
     assert_eq!(out(&viva(folder.path(), &["check", "script.rhai"])), "script.rhai: nothing found\n");

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -12,23 +11,19 @@ fn folder() -> PathBuf {
 
 fn viva() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
-    // Threads that wait soon give way to whatever else runs on the machine.
-    command.env("GOMP_SPINCOUNT", "30000");
+    // The lessons run beside each other, one on each core.
+    command.env("OMP_NUM_THREADS", "1");
     command
 }
 
-/// One lesson at a time: each uses both cores.
-static CORES: Mutex<()> = Mutex::new(());
-
 /// The results of a lesson, after a look at its run folder for the figures and tables it should leave.
 fn run(lesson: &str, kept: &[&str]) -> Value {
-    let _alone = CORES.lock().unwrap_or_else(PoisonError::into_inner);
     let home = tempfile::tempdir().expect("a temporary folder");
     let out = home.path().join("run");
     let output = viva()
         .arg("run")
         .arg(folder().join(lesson).with_extension("rhai"))
-        .args(["--json", "--threads", "2", "--device", "cpu", "--out"])
+        .args(["--json", "--device", "cpu", "--out"])
         .arg(&out)
         .output()
         .expect("viva starts");
@@ -176,7 +171,6 @@ fn tolerance() {
 
 #[test]
 fn lessons_paste_into_the_prompt() {
-    let _alone = CORES.lock().unwrap_or_else(PoisonError::into_inner);
     let home = tempfile::tempdir().expect("a temporary folder");
     for lesson in ["first_classifier", "own_space"] {
         let text = std::fs::File::open(folder().join(lesson).with_extension("rhai")).expect("a lesson");
