@@ -147,3 +147,28 @@ fn check_fails_on_a_misspelt_name() {
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).contains("script.rhai:2:") && err(&output).contains("zeros"), "{}", err(&output));
 }
+
+/// libgomp reads how long its threads wait for work from the environment, as it is loaded.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn threads_give_way_soon_unless_told_otherwise_and_the_environment_is_whole() {
+    let folder = folder_with(
+        "let f = model::program(\"echo spins $GOMP_SPINCOUNT, old $OLDPWD >&2; exit 1\", #{ classes: 10 });\n\
+         f.accuracy(data::glyphs(#{ n: 2, size: 16, seed: 1 }))",
+    );
+    let said = |name: &str, value: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
+        command.env_remove("GOMP_SPINCOUNT").env_remove("OMP_WAIT_POLICY").env("OLDPWD", "/elsewhere").env(name, value);
+        err(&command
+            .current_dir(folder.path())
+            .args(["run", "script.rhai", "--allow-run"])
+            .output()
+            .expect("viva starts"))
+    };
+    for (name, value, spins) in
+        [("OTHER", "1", "30000"), ("GOMP_SPINCOUNT", "7", "7"), ("OMP_WAIT_POLICY", "passive", "")]
+    {
+        let said = said(name, value);
+        assert!(said.contains(&format!("spins {spins}, old /elsewhere")), "{name}: {said}");
+    }
+}

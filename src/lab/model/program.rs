@@ -41,6 +41,8 @@ struct RunningProgram {
     questions: Sender<Vec<u8>>,
     answers: Receiver<std::io::Result<Vec<u8>>>,
     said: Arc<Mutex<VecDeque<String>>>,
+    /// Hears what it says until its standard error ends.
+    listener: std::thread::JoinHandle<()>,
     /// Whether it was seen to have ended, so that its number may be another's.
     ended: bool,
 }
@@ -88,7 +90,7 @@ impl Program {
             }
         });
         let heard = said.clone();
-        std::thread::spawn(move || {
+        let listener = std::thread::spawn(move || {
             let mut errors = BufReader::new(errors);
             loop {
                 let mut line = vec![];
@@ -104,7 +106,7 @@ impl Program {
                 }
             }
         });
-        Ok(RunningProgram { child, questions, answers, said, ended: false })
+        Ok(RunningProgram { child, questions, answers, said, listener, ended: false })
     }
 
     fn failed(&self, running: &RunningProgram, what: impl std::fmt::Display) -> Error {
@@ -194,13 +196,16 @@ fn hold_back_broken_pipes() {
 }
 
 impl RunningProgram {
-    /// How it ended, if it does so in time.
+    /// How it ended, if it does so in time, with all that it said heard unless something that it started goes on talking.
     fn wait(&mut self, most: Duration) -> Option<std::process::ExitStatus> {
         let begun = Instant::now();
         loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => {
                     self.ended = true;
+                    while !self.listener.is_finished() && begun.elapsed() < most {
+                        std::thread::sleep(GLANCE);
+                    }
                     return Some(status);
                 }
                 Ok(None) if begun.elapsed() < most => std::thread::sleep(GLANCE),
