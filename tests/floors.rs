@@ -18,7 +18,7 @@ const FLOORS: [&[&str]; 10] = [
     &["primitives"],
     &["term", "sandbox", "script", "page"],
     &["repl", "cli"],
-    &["main.rs"],
+    &["main.rs", "waiting.rs"],
 ];
 
 /// What stands below the interpreter.
