@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 
-use super::compare::{self, ComparedFile};
+use super::compare::{self, ComparedFile, Comparison, Rounding};
 use super::run_options::RunOptions;
 use super::{CommandFailure, CommandOutcome};
 use crate::core::record::{Begun, Library, Record, differences, machine, nothing_begun, versions};
-use crate::core::{Cx, Digest, Error, Result, device_name, visible};
+use crate::core::{Cx, Digest, Error, Result, device_name, numerics, significant, visible};
 
 /// A run that is repeated.
 pub struct Repeat {
@@ -19,6 +19,8 @@ pub struct Repeat {
     library: Library,
     /// What is not as the folder says, by what it is called.
     differs: BTreeMap<String, [String; 2]>,
+    /// The device of the repetition.
+    device_now: String,
 }
 
 /// Where the command line names a run folder in place of a script: what it keeps, and options as the run had them.
@@ -63,7 +65,7 @@ pub fn repeating(options: &mut RunOptions) -> Result<Option<Repeat>> {
     differ("threads".into(), begun.threads.to_string(), options.threads.get_or_insert(begun.threads).to_string());
     options.named.push(std::path::absolute(&folder).unwrap_or_else(|_| folder.clone()));
     options.script = Some(begun.script.clone());
-    Ok(Some(Repeat { folder, begun, script, library, differs }))
+    Ok(Some(Repeat { folder, begun, script, library, differs, device_now: String::new() }))
 }
 
 impl Repeat {
@@ -83,7 +85,8 @@ impl Repeat {
                 self.differs.insert(what.into(), [there, here]);
             }
         };
-        differ("device", self.begun.device.clone(), device_name(cx.device()));
+        self.device_now = device_name(cx.device());
+        differ("device", self.begun.device.clone(), self.device_now.clone());
         let word = |value: &Json| match value {
             Json::String(text) => text.clone(),
             Json::Null => "unknown".into(),
@@ -127,17 +130,46 @@ impl Repeat {
         }
     }
 
+    /// What may lie between two runs of the same calls: nothing where device, threads, processor and libraries are the same.
+    fn rounding(&self) -> Option<Rounding> {
+        const ROUNDS_OTHERWISE: [&str; 10] = [
+            "device",
+            "threads",
+            "processor",
+            "GPU",
+            "numerics of the GPU",
+            "instructions used",
+            "build of libtorch",
+            "build of viva",
+            "environment variables",
+            "libtorch",
+        ];
+        let differs = ROUNDS_OTHERWISE.iter().any(|what| self.differs.contains_key(*what));
+        let on_gpu = |device: &str| device.starts_with("cuda");
+        let there = on_gpu(&self.begun.device)
+            && self.begun.machine["gpu_numerics"].as_str().is_some_and(|how| how.contains("TF32"));
+        let here = on_gpu(&self.device_now) && numerics().contains("TF32");
+        (differs || there || here).then_some(if there || here { Rounding::TF32 } else { Rounding::SINGLE })
+    }
+
     /// Compares the results with those that the folder brought and says so on the screen and in the manifest.
     pub fn verify(&self, cx: &Cx, record: &Record, quiet: bool) -> CommandOutcome {
         let say = |text: String| match visible(&text) {
             text if quiet => eprintln!("{text}"),
             text => println!("{text}"),
         };
-        let compared = compare::folders(&self.folder, record.folder())?;
-        let other: Vec<&ComparedFile> = compared.iter().filter(|file| file.difference.is_some()).collect();
+        let rounding = self.rounding();
+        let compared = compare::folders(&self.folder, record.folder(), rounding)?;
+        let is = |kind: fn(&Comparison) -> bool| compared.iter().filter(|file| kind(&file.comparison)).count();
+        let other = is(|comparison| matches!(comparison, Comparison::Different(_)));
+        let rounded = is(|comparison| matches!(comparison, Comparison::Rounded(_)));
         say(format!("compared with {}:", self.folder.display()));
         for file in &compared {
-            say(format!("  {}: {}", file.name, file.difference.as_deref().unwrap_or("equal")));
+            say(match &file.comparison {
+                Comparison::Equal => format!("  {}: equal", file.name),
+                Comparison::Rounded(how) => format!("  {}: equal up to rounding ({how})", file.name),
+                Comparison::Different(how) => format!("  {}: {how}", file.name),
+            });
         }
         let damaged = self.begun.damaged_files(&self.folder);
         for file in &damaged {
@@ -152,24 +184,36 @@ impl Repeat {
         if self.differs.is_empty() {
             say("  device, threads, processor, libtorch and viva are the same".into());
         }
-        let files: Vec<Json> = compared
-            .iter()
-            .map(|file| json!({ "file": file.name, "equal": file.difference.is_none(), "difference": file.difference }))
-            .collect();
-        record.note(cx, "verified", json!({ "equal": other.is_empty(), "files": files, "damaged": damaged }))?;
-        if other.is_empty() && !damaged.is_empty() {
-            let told = format!("{}: the results are equal, but {}", self.folder.display(), damaged.join(", "));
+        let word = |file: &ComparedFile| match &file.comparison {
+            Comparison::Equal => json!({ "file": file.name, "equal": true, "difference": null }),
+            Comparison::Rounded(how) => {
+                json!({ "file": file.name, "equal": false, "rounded": how, "difference": null })
+            }
+            Comparison::Different(how) => json!({ "file": file.name, "equal": false, "difference": how }),
+        };
+        let files: Vec<Json> = compared.iter().map(word).collect();
+        let verdict = json!({
+            "equal": other + rounded == 0, "equal_up_to_rounding": other == 0,
+            "rounding": rounding.map(Rounding::share), "files": files, "damaged": damaged,
+        });
+        record.note(cx, "verified", verdict)?;
+        let equal = match rounding.filter(|_| rounded > 0) {
+            None => "equal".to_string(),
+            Some(rounding) => format!("equal up to rounding of at most {}", significant(rounding.share(), 2)),
+        };
+        if other == 0 && !damaged.is_empty() {
+            let told = format!("{}: the results are {equal}, but {}", self.folder.display(), damaged.join(", "));
             return Err(CommandFailure::Plain(Error::data(told).hint("copy the folder again, whole")));
         }
-        if other.is_empty() {
-            say(format!("the results are equal ({} compared)", count(compared.len())));
+        if other == 0 {
+            say(format!("the results are {equal} ({} compared)", count(compared.len())));
             return Ok(());
         }
         Err(CommandFailure::Plain(Error::data(format!(
             "the repetition in {} does not give what {} holds: {} of {} differ",
             record.folder().display(),
             self.folder.display(),
-            other.len(),
+            other,
             count(compared.len()),
         ))))
     }

@@ -169,9 +169,15 @@ fn differing(repeats: &Json) -> Markup {
 fn compared(verified: &Json) -> Markup {
     let files = verified["files"].as_array().map_or(&[][..], Vec::as_slice);
     let other: Vec<&Json> = files.iter().filter(|file| file["equal"] != Json::Bool(true)).collect();
+    let yes = |name: &str| verified[name] == Json::Bool(true);
     html! {
-        @if verified["equal"] == Json::Bool(true) { "the results are equal" } @else { strong .problem { "the results differ" } }
-        @for file in other.iter().take(50) { br; (plain(&file["file"])) ": " (plain(&file["difference"])) }
+        @if yes("equal") { "the results are equal" }
+        @else if yes("equal_up_to_rounding") { "the results are equal up to rounding" }
+        @else { strong .problem { "the results differ" } }
+        @for file in other.iter().take(50) {
+            br; (plain(&file["file"])) ": "
+            @match file["rounded"].as_str() { Some(how) => { (how) } None => { (plain(&file["difference"])) } }
+        }
     }
 }
 

@@ -211,6 +211,20 @@ fn a_copied_run_folder_repeats_its_run_and_says_where_it_comes_out_otherwise() {
     well(&away, &["report", "otherwise"]);
     let page = std::fs::read_to_string(away.join("otherwise/report.html")).unwrap();
     assert!(page.contains("the results differ") && page.contains("1.25 there, 1.5 here"));
+    // What other threads may round otherwise is no other result; with the same ones it is.
+    std::fs::write(&results, text.replace("\"x\": 1.5", "\"x\": 1.50001")).unwrap();
+    let said = badly(&away, &["run", "there", "--verify", "--threads", "2", "--out", "rounded"]);
+    assert!(
+        said.contains("results.json: equal up to rounding (1 of ") && said.contains("threads: 1 there, 2 here"),
+        "{said}"
+    );
+    assert!(said.contains("equal up to rounding of at most 6.1e-5, but results.json: damaged"), "{said}");
+    let verified = &json(&away.join("rounded/manifest.json"))["verified"];
+    assert!(verified["equal"] == false && verified["equal_up_to_rounding"] == true, "{verified}");
+    well(&away, &["report", "rounded"]);
+    let page = std::fs::read_to_string(away.join("rounded/report.html")).unwrap();
+    assert!(page.contains("the results are equal up to rounding"));
+    assert!(badly(&away, &["run", "there", "--verify", "--out", "strict"]).contains("1 of 5 files differ"));
     std::fs::write(&results, text).unwrap();
     super::run_in(&away, &made.replace("SEED", "2")).unwrap();
     let said = badly(&away, &["run", "there", "--verify", "--n", "4", "--out", "more"]);
