@@ -10,52 +10,7 @@ use viva::core::{Cx, Error, ErrorKind, Journal, Quiet, Result, Tensor, random};
 use viva::model::{Model, Network};
 use viva::script::Session;
 
-/// Training with dropout and batch norm and of linear classifiers, answers to a data set, examinations, and draws that closures make.
-const EVERYTHING: &str = r#"
-    let train = data::glyphs(#{ n: 60, size: 16, seed: 1 });
-    let layers = [net::conv(4, 3, #{ pad: 1 }), net::batch_norm(), net::relu(), net::flatten(), net::dropout(0.3), net::linear(10)];
-    let f = model::train(train, #{ arch: layers, epochs: 3, batch: 16, lr: 0.01 });
-    let noisy = model::from(|x| f.logits(x) + 0.01 * data::noise(#{ n: 1, shape: [1, 1, 10] }).images().sum(), #{ classes: 10 });
-    let t = examine(f, train, #{ space: space::translate(1), search: search::strongest(), batch: 64 });
-    let u = examine(noisy, train.take(10), #{ space: space::translate(1), search: search::nearest(), batch: 64 });
-    let light = space::factors([#{ name: "gain", min: 0.2, max: 1.0 }], |z, s| z * s.gain);
-    let v = examine(f, train.take(12), #{ space: light, search: search::random(#{ questions: 9 }), batch: 16 });
-    let r = risk::report(t);
-    let few = train.take(12);
-    let noise = examine(f, few, #{ space: space::noise(), search: search::sweep(), levels: [0.1, 1], batch: 8 });
-    let worst = examine(f, few, #{ space: space::affine(), search: search::random(#{ questions: 3 }), objective: objective::least_likely(), batch: 8 });
-    let free = #{ space: space::pixels("l2"), search: search::bim(#{ steps: 3 }), objective: objective::each_wrong(), at_steps: "all", batch: 25 };
-    let walked = examine(f, few, free);
-    let bent = examine(f, few, #{ space: space::deform(), search: search::adef(#{ steps: 3 }), levels: [0.5, 2], batch: 5 });
-    let points = tensor::normal([7, 30, 5]);
-    let linear = model::train_linear(points, (points.pick(0, 2) > 0).where(1, -1), #{ batch: 8, steps: 50 });
-    let g = generator::train(train, #{ steps: 4, batch: 8, note: 1, critic_steps: 2 });
-    let h = generator::finetune(g, f, train, #{ steps: 3, batch: 8, note: 1, rate: 0.5, target: 3, online: 0.01, average: 0.9 });
-    let hard = model::train(train.join(few), #{ from: f, epochs: 2, batch: 16, adversarial: #{ radius: 0.1, steps: 2 } });
-    let lit = generator::perturb(h, f, #{ n: 5, draws: 300, steps: 6, batch: 3, layers: 0..3, samples: 20 });
-    let down = examine(f, few, #{ space: space::pixels("linf", #{ bounds: [0, 1] }), search: search::adam(#{ lr: 0.05, steps: 5 }), batch: 5, at_steps: [2, 4], objective: objective::each_wrong() });
-    let gp = examine(f, few, #{ space: light, search: search::bayes(#{ questions: 6, candidates: 40 }), batch: 5 });
-    let learnt = examine(f, few, #{ space: space::rotate(30), search: search::policy(#{ questions: 10, batch: 4, hidden: 8 }), objective: objective::misclassify().loss("cross_entropy"), batch: 7 });
-    let objects = data::objects(["mug", "lamp"], #{ n: 4, size: 16, seed: 1 });
-    let seer = model::train(data::views(objects, #{ n: 5, seed: 1 }), #{ arch: [net::flatten(), net::linear(2)], epochs: 2 });
-    let seen = examine(seer, objects, #{ space: space::render(), search: search::policy(#{ questions: 20 }), batch: 6 });
-    let ball = space::pixels("linf", #{ radius: 0.1, bounds: [0, 1] });
-    let squares = examine(f, few, #{ space: ball, search: search::square(#{ questions: 9 }), batch: 5 });
-    let begun = examine(f, few, #{ space: ball, search: search::bim(#{ steps: 3, start: "random" }), at_steps: "all", batch: 5 });
-    let anew = examine(f, few, #{ space: ball, search: search::bim(#{ steps: 2, start: "random", restarts: 2 }), batch: 7 });
-    let moved = examine(f, few, #{ space: space::translate(1), search: search::random(#{ questions: 5 }), batch: 7 });
-    let all = measures().map(|measure| measure.name);
-    let measured = [
-        examine(f, few, #{ space: space::translate(1), search: search::strongest(), measures: all, batch: 64 }),
-        examine(noisy, few, #{ space: space::noise(), search: search::sweep(), levels: [0.1, 1], measures: ["nll", "top5"], batch: 8 }),
-        examine(f, few, free + #{ measures: all }),
-        examine(f, few, #{ space: space::pixels("linf", #{ bounds: [0, 1] }), search: search::adam(#{ lr: 0.05, steps: 5 }), batch: 5, at_steps: [2, 4], measures: ["entropy", "rank"] }),
-    ];
-    let led = ["dlr", "margin", "confidence"].map(|loss| examine(f, few, #{ space: ball, search: search::bim(#{ steps: 2 }), objective: objective::shift(1).loss(loss) }));
-    let top = examine(f, few, #{ space: space::rotate(20), search: search::random(#{ questions: 4 }), objective: objective::top(2).loss("cross_entropy"), batch: 9 });
-    let near = few.nearest(train);
-    #{ measured: measured, led: led, top: top, squares: squares, square_images: squares.images(), begun: begun, anew: anew, moved: moved, gp: gp, asked: gp.questions("gain"), learnt: robustness::worst(learnt), seen: seen, seen_images: seen.images(), g: [g.hash, h.hash, h.classifier.hash, hard.hash], near: near, features: f.features(few),  noted: h.history, tests: generator::tests(h, f, #{ n: 1, draws: 300 }), lit: lit, lit_images: down.images(), down: down, linear: linear, noise: noise, worst: worst, walked: walked, bent: bent, curve: tolerance::curve(noise), v: v, f: f.hash, losses: f.losses, accuracy: f.accuracy(train), r: r, t: t, u: u, last: data::noise(#{ n: 1, shape: [1, 1, 10] }).images() }
-"#;
+const EVERYTHING: &str = include_str!("everything.rhai");
 
 /// The results as JSON, or what stopped the attempt; `polls` says when it is stopped.
 fn attempt(journal: Option<&Path>, polls: Option<u64>) -> std::result::Result<String, String> {

@@ -1,0 +1,146 @@
+//! What runs on a GPU, on a stand-in for one: the same results as on the CPU, and a host that does not wait. `tests/fakecuda/README.md`
+//! says what the stand-in shows.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#![allow(clippy::unwrap_used)]
+
+#[path = "device/inside.rs"]
+mod inside;
+#[path = "device/stand_in.rs"]
+mod stand_in;
+#[path = "device/waits.rs"]
+mod waits;
+
+use std::path::Path;
+use std::process::Command;
+
+use inside::ask;
+use serde_json::Value as Json;
+use stand_in::{StandIn, said, well};
+
+/// `viva` with these words in a folder, before it is given a device.
+fn viva(folder: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
+    command.current_dir(folder).args(words).env("XDG_CACHE_HOME", folder.join("cache")).env("OMP_NUM_THREADS", "1");
+    command
+}
+
+const TRAIN: &str = "
+    let train = data::glyphs(#{ n: 40, size: 16, seed: 1 });
+    let layers = [net::conv(4, 3, #{ pad: 1 }), net::relu(), net::max_pool(2), net::flatten(), net::linear(10)];
+    let trained = || model::train(train, #{ arch: layers, epochs: 2, batch: 10, seed: 1 });
+";
+
+/// The results of a script as one line of JSON.
+fn results(command: &mut Command) -> String {
+    said(&well(command.arg("--json")).stdout)
+}
+
+#[test]
+fn a_device_can_be_chosen_after_work_on_the_cpu_began() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), format!("{TRAIN}{text}")).unwrap();
+    write(
+        "late.rhai",
+        "let first = trained.call().losses; device(\"cuda\"); let f = trained.call(); [f.losses, f.logits(train)]",
+    );
+    write("early.rhai", "let f = trained.call(); [f.losses, f.logits(train)]");
+    let run = |script: &str, device: &str| {
+        let mut command = viva(folder.path(), &["run", script, "--device", device, "--out", &format!("{script}.run")]);
+        stand_in.give_late(&mut command, &stand_in.folder);
+        results(&mut command)
+    };
+    assert_eq!(run("late.rhai", "cpu"), run("early.rhai", "cuda"));
+}
+
+#[test]
+fn a_library_that_cannot_be_opened_says_why() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("libtorch_cuda.so"), "no library").unwrap();
+    let with = |words: &[&str]| {
+        let mut command = viva(folder.path(), words);
+        stand_in.give_late(&mut command, folder.path());
+        command.output().unwrap()
+    };
+    let version = with(&["version"]);
+    let told = said(&version.stdout);
+    assert!(version.status.success() && told.contains("no cuda: ") && told.contains("file too short"), "{told}");
+    let refused = with(&["-e", "device(\"cuda\")"]);
+    let told = said(&refused.stderr);
+    assert!(
+        !refused.status.success() && told.contains("no CUDA device here: ") && told.contains("file too short"),
+        "{told}"
+    );
+}
+
+#[test]
+fn examples_of_the_reference_give_on_a_device_what_they_say() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let answer = ask(stand_in, "examples", "cuda", &[]);
+    let wrong: Vec<&str> = answer["wrong"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(answer["run"].as_u64().unwrap() > 100);
+}
+
+/// Where two results differ by more than rounding, with what they are there.
+fn apart(a: &Json, b: &Json, path: &str, found: &mut Vec<String>) {
+    match (a, b) {
+        (Json::Object(x), Json::Object(y)) if x.keys().eq(y.keys()) => {
+            x.iter().zip(y.values()).for_each(|((key, x), y)| apart(x, y, &format!("{path}/{key}"), found));
+        }
+        (Json::Array(x), Json::Array(y)) if x.len() == y.len() => {
+            x.iter().zip(y).enumerate().for_each(|(i, (x, y))| apart(x, y, &format!("{path}/{i}"), found));
+        }
+        (Json::Number(x), Json::Number(y)) => {
+            let (x, y) = (x.as_f64().unwrap(), y.as_f64().unwrap());
+            // Single precision on sums of hundreds; in what a generator draws each of its steps makes the difference grow.
+            let drawn = ["/lit", "/noted", "/tests"].iter().any(|part| path.starts_with(part));
+            let (relative, absolute) = if drawn { (0.1, 1e-2) } else { (1e-3, 1e-5) };
+            if (x - y).abs() > absolute + relative * x.abs().max(y.abs()) {
+                found.push(format!("{path}: {x} {y}"));
+            }
+        }
+        _ if a != b => found.push(format!("{path}: {a} {b}")),
+        _ => {}
+    }
+}
+
+/// A digest, or what names one, is of all bits; the intervals of a curve are drawn by it.
+fn of_all_bits(path: &str) -> bool {
+    path.starts_with("/g/")
+        || path.starts_with("/curve/")
+        || ["/hash", "/space"].iter().any(|end| path.split(':').next().is_some_and(|path| path.ends_with(end)))
+}
+
+#[test]
+fn everything_comes_to_the_same_on_a_device() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let (cpu, cuda) = (ask(stand_in, "everything", "cpu", &[]), ask(stand_in, "everything", "cuda", &[]));
+    let mut found = vec![];
+    apart(&cpu, &cuda, "", &mut found);
+    found.retain(|found| !of_all_bits(found));
+    assert!(found.is_empty(), "{} differences, such as\n{}", found.len(), found[..found.len().min(20)].join("\n"));
+    let rough = ask(stand_in, "everything", "cuda", &[("FAKECUDA_TF32", "1"), ("FAKECUDA_JITTER", "1")]);
+    assert!(rough == cuda, "neither TF32 nor sums in any order are used unless --fast asks for them");
+}
+
+#[test]
+fn fast_uses_what_makes_a_gpu_fast() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("s.rhai"), format!("{TRAIN} trained.call().hash")).unwrap();
+    let run = |words: &[&str], setting: &str| {
+        let out = tempfile::tempdir_in(folder.path()).unwrap();
+        let out = out.path().join("run");
+        let mut command = viva(folder.path(), &["run", "s.rhai", "--device", "cuda", "--out", out.to_str().unwrap()]);
+        stand_in.give(&mut command);
+        results(command.args(words).env(setting, "1"))
+    };
+    let exact = run(&[], "FAKECUDA_NONE");
+    for setting in ["FAKECUDA_TF32", "FAKECUDA_JITTER"] {
+        assert_eq!(run(&[], setting), exact, "{setting}");
+        assert_ne!(run(&["--fast"], setting), exact, "{setting}");
+    }
+    assert_eq!(run(&["--fast"], "FAKECUDA_NONE"), exact);
+}

@@ -1,0 +1,78 @@
+//! What is done in a process of its own, on a device that the process is given.
+
+use std::path::Path;
+use std::process::Command;
+use std::rc::Rc;
+
+use serde_json::{Value as Json, json};
+use viva::core::{Cx, resolve_device};
+use viva::primitives::PRIMITIVES;
+use viva::script::Session;
+
+use super::stand_in::{StandIn, well};
+use super::waits;
+
+/// Names what the process is to do, its device, and the file for what comes of it.
+const TASK: &str = "VIVA_DEVICE_TASK";
+const DEVICE: &str = "VIVA_DEVICE";
+const ANSWER: &str = "VIVA_DEVICE_ANSWER";
+
+/// What a task comes to on a device; `settings` are further variables of the environment.
+pub fn ask(stand_in: &StandIn, task: &str, device: &str, settings: &[(&str, &str)]) -> Json {
+    let folder = tempfile::tempdir().unwrap();
+    let answer = folder.path().join("answer");
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "inside::does_a_task", "--ignored", "--nocapture"]).env("OMP_NUM_THREADS", "1");
+    command.envs([(TASK, task), (DEVICE, device)]).env(ANSWER, &answer).envs(settings.iter().copied());
+    stand_in.give(&mut command);
+    well(&mut command);
+    serde_json::from_slice(&std::fs::read(answer).unwrap()).unwrap()
+}
+
+#[test]
+#[ignore = "the other tests run it, in processes of its own"]
+fn does_a_task() {
+    let Ok(task) = std::env::var(TASK) else { return };
+    let device = std::env::var(DEVICE).unwrap();
+    let answer = match task.split_once(' ') {
+        None if task == "everything" => everything(&device),
+        None if task == "examples" => examples(&device),
+        None if task == "waits" => waits::of_all(&device),
+        Some(("waits", words)) => waits::of_one(&device, words),
+        _ => panic!("no task {task:?}"),
+    };
+    std::fs::write(std::env::var(ANSWER).unwrap(), answer.to_string()).unwrap();
+}
+
+/// A session whose calls work on the device, in a folder.
+pub fn session(device: &str, folder: &Path) -> Session {
+    let mut cx = Cx::default();
+    cx.set_folder(folder.to_path_buf());
+    cx.set_output(Box::new(|_| {}));
+    cx.set_device(resolve_device(device).unwrap());
+    Session::new(Rc::new(cx))
+}
+
+fn everything(device: &str) -> Json {
+    let folder = tempfile::tempdir().unwrap();
+    let value = session(device, folder.path()).run(Path::new("script.rhai"), include_str!("../everything.rhai"));
+    value.unwrap_or_else(|error| panic!("{}", error.render(false))).json()
+}
+
+/// What examples of the reference answered otherwise than they say.
+fn examples(device: &str) -> Json {
+    let mut wrong = vec![];
+    let mut run = 0;
+    for primitive in PRIMITIVES {
+        for example in primitive.examples {
+            let folder = tempfile::tempdir().unwrap();
+            match session(device, folder.path()).evaluate("example", example.code) {
+                Ok(value) if example.result.is_empty() || value.summary() == example.result => {}
+                Ok(value) => wrong.push(format!("{}: {}, not {}", example.code, value.summary(), example.result)),
+                Err(error) => wrong.push(format!("{}: {}", example.code, error.render(false))),
+            }
+            run += 1;
+        }
+    }
+    json!({ "run": run, "wrong": wrong })
+}
