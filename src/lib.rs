@@ -1,6 +1,6 @@
 //! `viva` (from *viva voce*, the oral exam): a lab for examining deep image classifiers.
 //!
-//! What it examines with is a package of its own below it, [`viva_lab`]: `core maths data model generator render space search objective
+//! What it examines with is a package of its own below it, [`viva_lab`]: `core optimiser maths data model generator render space search objective
 //! train estimate plot`, which knows nothing of scripts. On it stand
 //!
 //! | folder | what for |
@@ -11,7 +11,9 @@
 //!
 //! An arrow between folders may only point up this table.
 
-pub use viva_lab::{core, data, estimate, generator, maths, model, objective, plot, render, search, space, train};
+pub use viva_lab::{
+    core, data, estimate, generator, maths, model, objective, optimiser, plot, render, search, space, train,
+};
 
 pub mod cli;
 pub mod page;

@@ -10,7 +10,7 @@ use syn::visit::{self, Visit};
 /// Cargo keeps from importing what stands on it.
 const FLOORS: [&[&str]; 10] = [
     &["core"],
-    &["maths"],
+    &["optimiser", "maths"],
     &["render", "data", "model", "generator"],
     &["space"],
     &["objective", "search", "train"],

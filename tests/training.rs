@@ -6,7 +6,8 @@ use tch::Device;
 use viva::core::{Cx, Digest, Object, Result, Tensor, Value, with_stream};
 use viva::data::{Dataset, Edge, Source};
 use viva::model::{Inputs, Layer, Mode, Model, Module, Options, load, zoo};
-use viva::train::{Optimiser, Rule, Settings, train};
+use viva::optimiser::{Optimiser, Rule};
+use viva::train::{Settings, train};
 
 /// Stripes: class 0 horizontal, class 1 vertical, class 2 none, at a phase and contrast of their own.
 struct Stripes {

@@ -3,7 +3,7 @@
 //! | folder | what for |
 //! | --- | --- |
 //! | [`core`] | values, tensors, errors, the context of a run and its record |
-//! | [`maths`] | formulas on plain numbers: bounds and tests |
+//! | [`optimiser`], [`maths`] | how gradients become steps; formulas on plain numbers: bounds and tests |
 //! | [`data`], [`model`], [`generator`], [`render`] | what is shown, what is examined, what draws images and objects |
 //! | [`space`] | what may change in an input |
 //! | [`search`], [`objective`], [`train`] | how a failing change is looked for; what counts as failing; how models learn |
@@ -18,6 +18,7 @@ pub mod generator;
 pub mod maths;
 pub mod model;
 pub mod objective;
+pub mod optimiser;
 pub mod plot;
 pub mod render;
 pub mod search;

@@ -1,6 +1,8 @@
 //! Gaussian process regression on points of a unit cube (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006),
 //! and where its upper confidence bound is largest (Srinivas, Krause, Kakade and Seeger, ICML 2010).
 
+use crate::optimiser::Climb;
+
 /// How alike two points are, by their distance in lengthscales; 1 for a point and itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
@@ -220,7 +222,7 @@ impl GaussianProcess {
         const STEPS: i32 = 30;
         let (mut best, mut most) = (from.to_vec(), f64::NEG_INFINITY);
         let mut at = from.to_vec();
-        let (mut first, mut second) = (vec![0.0; free], vec![0.0; free]);
+        let mut climbs = vec![Climb::default(); free];
         for step in 1..=STEPS {
             let (value, gradient) = self.bound(&at, kappa);
             if value > most {
@@ -228,11 +230,8 @@ impl GaussianProcess {
                 best.clone_from(&at);
             }
             let rate = 0.05 * (1.0 - f64::from(step - 1) / f64::from(STEPS));
-            for j in 0..free {
-                first[j] = 0.9 * first[j] + 0.1 * gradient[j];
-                second[j] = 0.99 * second[j] + 0.01 * gradient[j] * gradient[j];
-                let (m, v) = (first[j] / (1.0 - 0.9f64.powi(step)), second[j] / (1.0 - 0.99f64.powi(step)));
-                at[j] = (at[j] + rate * m / (v.sqrt() + 1e-9)).clamp(0.0, 1.0);
+            for ((x, climb), slope) in at.iter_mut().zip(&mut climbs).zip(gradient) {
+                *x = (*x + climb.step(rate, slope, step)).clamp(0.0, 1.0);
             }
         }
         (best, most)

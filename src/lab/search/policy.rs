@@ -8,6 +8,7 @@ use tch::{Device, Kind};
 use super::propose::{Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::{Error, Graph, Result, Tensor, gradients, random, suggestion};
+use crate::optimiser::AdamSteps;
 use crate::space::{Axis, Factor, Setting};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -227,20 +228,11 @@ impl PolicyNetwork {
         Ok(gradients("the policy", &loss, &[&flat], Graph::Free)?.remove(0))
     }
 
-    /// A step of Adam (Kingma and Ba 2015).
     fn step(&mut self, gradient: &Tensor, lr: f64) -> Result<()> {
-        const BETAS: [f64; 2] = [0.9, 0.999];
         self.steps += 1;
-        tch::no_grad(|| {
-            let [first, second] = &self.moments;
-            let first = first.f_mul_scalar(BETAS[0])?.f_add(&gradient.f_mul_scalar(1.0 - BETAS[0])?)?;
-            let second = second.f_mul_scalar(BETAS[1])?.f_add(&gradient.f_square()?.f_mul_scalar(1.0 - BETAS[1])?)?;
-            let [c1, c2] = BETAS.map(|beta| 1.0 - beta.powi(self.steps));
-            let root = second.f_div_scalar(c2)?.f_sqrt()?.f_add_scalar(1e-8)?;
-            self.flat = self.flat.f_sub(&first.f_mul_scalar(lr / c1)?.f_div(&root)?)?;
-            self.moments = [first, second];
-            Ok(())
-        })
+        let steps = AdamSteps { lr, betas: (0.9, 0.999), eps: 1e-8 };
+        let [mean, square] = &mut self.moments;
+        tch::no_grad(|| steps.step_as_written(&mut self.flat, gradient, [mean, square], self.steps))
     }
 }
 

@@ -133,6 +133,17 @@ pub trait Differentiable {
     /// The nearest points that are allowed; `radii`, `N`, is of the ball around each image.
     fn keep(&self, base: &[Tensor], points: &Tensor, radii: Option<&Tensor>) -> Result<Tensor>;
 
+    /// A step of projected gradient ascent: this long in a direction of length 1, and back to the nearest points that are allowed.
+    fn stepped(
+        &self,
+        base: &[Tensor],
+        points: &Tensor,
+        (direction, length): (&Tensor, f64),
+        radii: Option<&Tensor>,
+    ) -> Result<Tensor> {
+        self.keep(base, &points.f_detach()?.f_add(&direction.f_mul_scalar(length)?)?, radii)
+    }
+
     /// How large the change of each image is, `N`.
     fn magnitude(&self, base: &[Tensor], points: &Tensor) -> Result<Tensor>;
 }

@@ -81,6 +81,14 @@ impl Pixels {
         }
     }
 
+    /// Where changes drawn from the ball of radius 1 lead in balls of these radii, `N`, and within bounds.
+    pub fn changed(&self, base: &[Tensor], drawn: &Tensor, radii: &Tensor) -> Result<Tensor> {
+        let images = images(base)?;
+        let drawn = drawn.f_to_kind(images.kind())?.f_to_device(images.device())?;
+        let change = drawn.f_mul(&radii.f_reshape([-1, 1, 1, 1])?)?;
+        self.keep(base, &images.f_add(&change)?, Some(radii))
+    }
+
     /// The norm of every image of a batch, `N x 1 x 1 x 1`.
     fn measure(&self, change: &Tensor) -> Result<Tensor> {
         let flat = change.f_flatten(1, -1)?;
@@ -138,9 +146,7 @@ impl Differentiable for Pixels {
         let size = [&[1], &images.size()[1..]].concat();
         let one = |&(seed, part): &(u64, u64)| with_stream(seed, part, || self.norm.uniform(&size));
         let drawn = Tensor::f_cat(&streams.iter().map(one).collect::<Result<Vec<_>>>()?, 0)?;
-        let change =
-            drawn.f_to_kind(images.kind())?.f_to_device(images.device())?.f_mul(&radii.f_reshape([-1, 1, 1, 1])?)?;
-        Ok(Some(self.keep(base, &images.f_add(&change)?, Some(radii))?))
+        Ok(Some(self.changed(base, &drawn, radii)?))
     }
 
     fn draw(&self, _base: &[Tensor], points: &Tensor) -> Result<Tensor> {

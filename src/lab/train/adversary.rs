@@ -33,17 +33,14 @@ impl Adversary {
         let radii = Tensor::f_full([n], self.epsilon, (images.kind(), images.device()))?;
         let mut points = space.start(&base)?;
         if self.random {
-            let change = self.norm.uniform(&images.size())?.f_mul_scalar(self.epsilon)?;
-            let change = change.f_to_kind(images.kind())?.f_to_device(images.device())?;
-            points = space.keep(&base, &points.f_add(&change)?, Some(&radii))?;
+            points = space.changed(&base, &self.norm.uniform(&images.size())?, &radii)?;
         }
         for _ in 0..self.steps {
             let leaf = points.f_detach()?.f_set_requires_grad(true)?;
             let loss = scores(&leaf)?.f_cross_entropy_loss(labels, None::<&Tensor>, Reduction::Sum, -100, 0.0)?;
             let gradients = gradients("the network in training", &loss, &[&leaf], Graph::Free)?;
             let (direction, _) = self.norm.steepest(&gradients[0])?;
-            let moved = leaf.f_detach()?.f_add(&direction.f_mul_scalar(self.step)?)?;
-            points = space.keep(&base, &moved, Some(&radii))?;
+            points = space.stepped(&base, &leaf, (&direction, self.step), Some(&radii))?;
         }
         Ok(points.f_detach()?)
     }

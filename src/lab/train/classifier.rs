@@ -7,13 +7,14 @@
 use rand::seq::SliceRandom;
 use tch::{Reduction, Tensor};
 
+use super::Adversary;
 use super::images::{TrainingImages, index};
-use super::{Adversary, Optimiser, Rule};
 use crate::core::{
     Cx, Error, Graph, LongCall, Object, Result, State, Value, attempt, gradients, number, random, with_stream,
 };
 use crate::data::Dataset;
 use crate::model::{Layer, Mode, Model, Module, Start};
+use crate::optimiser::{Optimiser, Rule};
 
 /// Part of the stream that orders epochs; steps use the small parts.
 const ORDER: u64 = 1 << 61;

@@ -14,7 +14,6 @@ use super::finetuning::{Attack, attack_loss};
 use super::gradient_penalty::gradient_penalty;
 use super::images::{TrainingImages, index};
 use super::student::Student;
-use super::{Optimiser, Rule};
 use crate::core::{
     Cx, Digest, Error, Graph, LongCall, Object, Result, State, Value, gradients, number, random, with_stream,
 };
@@ -23,6 +22,7 @@ use crate::generator::{
     Discriminator, Generator, History, Judge, Judgement, Network, Sense, digest, latents_in_stream, ordinary,
 };
 use crate::model::Mode;
+use crate::optimiser::{Optimiser, Rule};
 
 /// Parts of the stream that order epochs, and that draw labels; steps use the small parts.
 const ORDER: u64 = 1 << 61;

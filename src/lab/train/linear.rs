@@ -9,11 +9,12 @@ use std::ops::Range;
 use rand::seq::SliceRandom;
 
 use crate::core::{Cx, Digest, Error, LongCall, Result, Tensor, number, random};
+use crate::optimiser::Squares;
 
 /// Rows are filled up to a multiple of this many numbers, which are added up side by side.
 const LANES: usize = 16;
 
-/// Keeps the step finite where gradients vanish; under the root, as TensorFlow has it.
+/// Keeps the step finite where gradients vanish.
 const SQUARE_FLOOR: f32 = 1e-10;
 
 /// Multiplications between two looks at the stop flag; a fraction of a second.
@@ -248,15 +249,12 @@ impl<'a> Fit<'a> {
         for ((g, &p), &w) in self.gradient.iter_mut().zip(&self.problem.penalty).zip(&self.weights) {
             *g += 2.0 * p * w;
         }
-        let (lr, decay) = (self.settings.lr as f32, self.settings.decay as f32);
-        let change = |w: &mut f32, square: &mut f32, g: f32| {
-            *square = decay * *square + (1.0 - decay) * g * g;
-            *w -= lr * g / (*square + SQUARE_FLOOR).sqrt();
-        };
+        let LinearSettings { lr, decay, .. } = *self.settings;
+        let rule = Squares { lr: lr as f32, alpha: decay as f32, eps: SQUARE_FLOOR };
         for ((w, square), &g) in self.weights.iter_mut().zip(&mut self.squares).zip(&self.gradient) {
-            change(w, square, g);
+            rule.step(w, g, square);
         }
-        change(&mut self.bias, &mut self.bias_square, bias_gradient);
+        rule.step(&mut self.bias, bias_gradient, &mut self.bias_square);
     }
 }
 

@@ -7,7 +7,6 @@ mod generator;
 mod gradient_penalty;
 mod images;
 mod linear;
-mod optimiser;
 mod student;
 
 pub use adversary::Adversary;
@@ -16,4 +15,3 @@ pub use finetuning::{Amalgamation, Attack, attack_loss, squashed};
 pub use generator::{GanSettings, Watch, train_generator};
 pub use gradient_penalty::gradient_penalty;
 pub use linear::{Linear, LinearSettings, train_linear};
-pub use optimiser::{Optimiser, Rule};

@@ -2,9 +2,9 @@
 
 use tch::{Reduction, Tensor};
 
-use super::{Optimiser, Rule};
 use crate::core::{Graph, Result, gradients};
 use crate::model::{Mode, Model, Module};
+use crate::optimiser::{Optimiser, Rule};
 
 /// The classifier under test, where it learns from what is drawn to fail it.
 pub(super) struct Student {

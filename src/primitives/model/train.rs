@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use crate::core::{Error, Result, Value};
 use crate::data::Dataset;
 use crate::model::{Arch, Model, Start, zoo};
+use crate::optimiser::Rule;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words, former};
 use crate::space::Norm;
-use crate::train::{Adversary, Rule, Settings, train};
+use crate::train::{Adversary, Settings, train};
 
 static OPTIMISERS: Words<fn(f64) -> (Rule, f64), 3> = Words::new([
     ("adam", |_| (Rule::ADAM, 0.001)),

@@ -1,6 +1,7 @@
-//! Optimisers whose state can be seen and saved, so that a stopped training goes on exactly where it was.
+//! The optimiser of a network's parameters, whose state can be seen and saved, so that a stopped training goes on exactly where it was.
 //! Formulas are those of PyTorch 2 (`torch.optim`), which the tests compare with.
 
+use super::{AdamSteps, rms_prop};
 use crate::core::{Error, Result, Tensor};
 
 /// How a gradient g becomes a change of a parameter w. All computations are in the parameter's own precision.
@@ -8,11 +9,10 @@ use crate::core::{Error, Result, Tensor};
 pub enum Rule {
     /// b ← momentum · b + g (the first b is g); w ← w - lr · b. Without momentum b is g.
     Sgd { momentum: f64 },
-    /// v ← alpha · v + (1 - alpha) g²; w ← w - lr · g / (√v + eps). PyTorch's form: TensorFlow puts eps under the root and
-    /// begins with v = 1. Tieleman and Hinton 2012.
+    /// v ← alpha · v + (1 - alpha) g²; w ← w - lr · g / (√v + eps).
     RmsProp { alpha: f64, eps: f64 },
     /// m ← beta1 · m + (1 - beta1) g; v ← beta2 · v + (1 - beta2) g²;
-    /// w ← w - lr · (m / (1 - beta1^t)) / (√(v / (1 - beta2^t)) + eps). Kingma and Ba 2015.
+    /// w ← w - lr · (m / (1 - beta1^t)) / (√(v / (1 - beta2^t)) + eps).
     Adam { beta1: f64, beta2: f64, eps: f64 },
 }
 
@@ -29,26 +29,6 @@ impl Rule {
             Self::Adam { .. } => &["mean", "square"],
         }
     }
-}
-
-/// Numbers that go through all operations of a step before the next ones: they stay in the processor's cache.
-const BLOCK: i64 = 1 << 17;
-
-/// Calls `step` with parts of tensors of one size, which share their memory.
-fn in_blocks(tensors: [&Tensor; 4], step: impl Fn([Tensor; 4]) -> Result<()>) -> Result<()> {
-    let whole = || tensors.map(Tensor::shallow_clone);
-    let flat = tensors.iter().all(|tensor| tensor.is_contiguous());
-    if !flat || tensors[0].device() != tch::Device::Cpu || tensors[0].numel() as i64 <= 2 * BLOCK {
-        return step(whole());
-    }
-    let flat = whole().map(|tensor| tensor.f_view([-1]));
-    let [w, g, m, v] = flat;
-    let parts = [w?, g?, m?, v?].map(|tensor| tensor.f_split(BLOCK, 0));
-    let [w, g, m, v] = parts;
-    for (((w, g), m), v) in w?.into_iter().zip(g?).zip(m?).zip(v?) {
-        step([w, g, m, v])?;
-    }
-    Ok(())
 }
 
 /// Gradient descent with a state that can be read, saved and restored.
@@ -93,23 +73,9 @@ impl Optimiser {
                         let _ = w.f_sub_(&b.f_mul_scalar(lr)?)?;
                     }
                     (Rule::Sgd { .. }, _) => drop(w.f_sub_(&g.f_mul_scalar(lr)?)?),
-                    (Rule::RmsProp { alpha, eps }, [v]) => {
-                        let _ = v.f_mul_scalar_(alpha)?.f_add_(&g.f_square()?.f_mul_scalar(1.0 - alpha)?)?;
-                        let _ = w.f_sub_(&g.f_div(&v.f_sqrt()?.f_add_scalar(eps)?)?.f_mul_scalar(lr)?)?;
-                    }
+                    (Rule::RmsProp { alpha, eps }, [v]) => rms_prop::step(&mut w, &g, v, lr, alpha, eps)?,
                     (Rule::Adam { beta1, beta2, eps }, [m, v]) => {
-                        // What m is divided by, lr and its sign included.
-                        let factor = -(1.0 - beta1.powi(t)) / lr;
-                        let scale = factor / (1.0 - beta2.powi(t)).sqrt();
-                        in_blocks([&w, &g, m, v], |[mut w, g, mut m, mut v]| {
-                            let _ = m.f_lerp_(&g, 1.0 - beta1)?;
-                            let _ = v.f_lerp_(&g.f_square()?, 1.0 - beta2)?;
-                            if lr > 0.0 {
-                                let divisor = v.f_sqrt()?.f_mul_scalar_(scale)?.f_add_scalar_(factor * eps)?;
-                                let _ = w.f_addcdiv_(&m, &divisor)?;
-                            }
-                            Ok(())
-                        })?;
+                        AdamSteps { lr, betas: (beta1, beta2), eps }.step([&w, &g, m, v], t)?;
                     }
                     _ => return Err(Error::internal("an optimiser lost its moments")),
                 }
