@@ -61,6 +61,15 @@ pub enum Edge {
 }
 
 impl Edge {
+    /// How digests know it, which stays when it gets a better name.
+    fn identity(self) -> String {
+        match self {
+            Self::Wrap => "Wrap".into(),
+            Self::Margin(pixels) => format!("Margin({pixels})"),
+            Self::None => "None".into(),
+        }
+    }
+
     pub fn name(self) -> String {
         match self {
             Self::Wrap => "wrap".into(),
@@ -71,7 +80,7 @@ impl Edge {
 }
 
 /// A change made to every image as it is read; part of the data set's identity.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Preprocessing {
     /// NTSC weights 0.299, 0.587, 0.114.
     Grey,
@@ -91,10 +100,15 @@ pub struct PixelScale {
     digest: Digest,
 }
 
-/// Stands in the identity of data sets, so its digest must do.
-impl std::fmt::Debug for PixelScale {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PixelScale({})", self.digest.hex())
+impl Preprocessing {
+    /// How digests know it, which stays when types get better names.
+    fn identity(&self) -> String {
+        match self {
+            Self::Grey => "Grey".into(),
+            Self::Centre => "Centre".into(),
+            Self::Standardise => "Standardise".into(),
+            Self::Scale(scale) => format!("Scale(PixelScale({}))", scale.digest.hex()),
+        }
     }
 }
 
@@ -197,7 +211,8 @@ impl Dataset {
     fn identified(mut self) -> Self {
         let rows: Vec<u8> = self.rows.iter().flat_map(|row| row.to_le_bytes()).collect();
         let labels: Vec<u8> = self.labels.iter().flat_map(|label| label.to_le_bytes()).collect();
-        let kind = format!("{:?} {:?} {}", self.edge, self.preprocessing, self.classes.join("\n"));
+        let changes: Vec<String> = self.preprocessing.iter().map(Preprocessing::identity).collect();
+        let kind = format!("{} [{}] {}", self.edge.identity(), changes.join(", "), self.classes.join("\n"));
         self.digest = Digest::of_parts(&[&self.of_source.0, &rows, &labels, kind.as_bytes()]);
         self
     }

@@ -24,7 +24,10 @@ impl Noise {
         if self.shape.iter().any(|&side| side == 0 || side > 4096) || !self.sigma.is_finite() {
             return Err(Error::argument(format!("noise can't have shape {:?} and sigma {}", self.shape, self.sigma)));
         }
-        let digest = Digest::of(format!("noise 1 {self:?}").as_bytes());
+        // These words stay when fields get better names.
+        let Self { n, shape, sigma, seed } = self;
+        let about = format!("noise 1 Noise {{ n: {n}, shape: {shape:?}, sigma: {sigma:?}, seed: {seed} }}");
+        let digest = Digest::of(about.as_bytes());
         Dataset::new("noise", Arc::new(self), vec![0; self.n], vec!["noise".into()], Edge::Wrap, digest)
     }
 }

@@ -45,10 +45,11 @@ impl Scenes {
             _ => SHAPES.map(String::from).to_vec(),
         };
         let Self { n, size, torus, split, seed, shown } = self;
-        let chosen = if shown == Shown::All { String::new() } else { format!(" {shown:?}") };
+        let chosen = if shown == Shown::All { String::new() } else { format!(" {}", shown.identity()) };
         // The number counts changes of the drawing itself.
         let about = format!(
-            "scenes 1 Scenes {{ n: {n}, size: {size}, torus: {torus}, split: {split:?}, seed: {seed} }}{chosen}"
+            "scenes 1 Scenes {{ n: {n}, size: {size}, torus: {torus}, split: {}, seed: {seed} }}{chosen}",
+            split.identity()
         );
         let digest = Digest::of(about.as_bytes());
         let set = Dataset::new("scenes", Arc::new(self), labels, classes, edge, digest)?;

@@ -63,6 +63,19 @@ impl Telling {
     }
 }
 
+impl Shown {
+    /// How digests know it, which stays when types and fields get better names.
+    pub(super) fn identity(self) -> String {
+        let (how, Telling { name, poles, pair }) = match self {
+            Self::All => return "All".into(),
+            Self::Biased(telling) => ("Biased", telling),
+            Self::Against(telling) => ("Against", telling),
+            Self::Poles(telling) => ("Poles", telling),
+        };
+        format!("{how}(Telling {{ name: {name:?}, poles: {poles:?}, pair: {pair:?} }})")
+    }
+}
+
 /// Which scenes are drawn, and what their labels say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Shown {
@@ -75,4 +88,17 @@ pub enum Shown {
     Against(Telling),
     /// Any shape at both poles of an attribute, labelled by the pole.
     Poles(Telling),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_know_scenes_by_words_that_stay() {
+        assert_eq!(
+            Shown::Poles(TELLING[0]).identity(),
+            "Poles(Telling { name: \"ground\", poles: [\"snow\", \"grass\"], pair: [0, 1] })"
+        );
+    }
 }

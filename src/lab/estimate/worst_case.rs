@@ -43,6 +43,17 @@ pub enum StepMeasure {
     Mean,
 }
 
+impl StepMeasure {
+    /// How digests know it, which stays when it gets a better name.
+    fn identity(self) -> &'static str {
+        match self {
+            Self::Worst => "Worst",
+            Self::Last => "Last",
+            Self::Mean => "Mean",
+        }
+    }
+}
+
 impl CurveStep {
     pub fn loss(&self, measure: StepMeasure) -> MeanInterval {
         match measure {
@@ -276,7 +287,7 @@ impl Object for WorstCaseCurve {
     }
 
     fn digest(&self) -> Digest {
-        Digest::of_parts(&[&self.digest.0, format!("{:?}", self.measure).as_bytes()])
+        Digest::of_parts(&[&self.digest.0, self.measure.identity().as_bytes()])
     }
 
     fn json(&self) -> serde_json::Value {

@@ -80,7 +80,9 @@ impl Generator {
     /// Section 5.1.3. Of a latent vector it is 1, whatever the truncation.
     pub fn deviations(&self, cx: &Cx, sites: &[Site], samples: usize) -> Result<Vec<Tensor>> {
         let key = |site: &Site| {
-            let about = format!("deviations 1 {site:?} {samples} {:?} {:?}", self.device(), self.kind());
+            let Site { layer, before_activation } = site;
+            let site = format!("Site {{ layer: {layer}, before_activation: {before_activation} }}");
+            let about = format!("deviations 1 {site} {samples} {:?} {:?}", self.device(), self.kind());
             Digest::of_parts(&[&self.digest.0, about.as_bytes()])
         };
         let mut missing = vec![];

@@ -27,6 +27,16 @@ pub enum Binning {
     Mass,
 }
 
+impl Binning {
+    /// How digests know it, which stays when it gets a better name.
+    pub fn identity(self) -> &'static str {
+        match self {
+            Self::Width => "Width",
+            Self::Mass => "Mass",
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Bin {
     /// Where it begins and ends.

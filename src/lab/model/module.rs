@@ -19,6 +19,16 @@ pub enum Start {
     UnitNorm,
 }
 
+impl Start {
+    /// How digests know it, which stays when it gets a better name.
+    pub fn identity(self) -> &'static str {
+        match self {
+            Self::Pytorch => "Pytorch",
+            Self::UnitNorm => "UnitNorm",
+        }
+    }
+}
+
 /// A network: its description, its tensors by PyTorch's names, and how to run it forward.
 pub struct Module {
     pub layers: Layer,

@@ -20,6 +20,17 @@ impl Rule {
     pub const ADAM: Self = Self::Adam { beta1: 0.9, beta2: 0.999, eps: 1e-8 };
     pub const RMS_PROP: Self = Self::RmsProp { alpha: 0.99, eps: 1e-8 };
 
+    /// How digests know it, which stays when types and fields get better names.
+    pub fn identity(self) -> String {
+        match self {
+            Self::Sgd { momentum } => format!("Sgd {{ momentum: {momentum:?} }}"),
+            Self::RmsProp { alpha, eps } => format!("RmsProp {{ alpha: {alpha:?}, eps: {eps:?} }}"),
+            Self::Adam { beta1, beta2, eps } => {
+                format!("Adam {{ beta1: {beta1:?}, beta2: {beta2:?}, eps: {eps:?} }}")
+            }
+        }
+    }
+
     /// The names of the moments that each parameter has.
     fn slots(self) -> &'static [&'static str] {
         match self {
@@ -107,5 +118,17 @@ impl Optimiser {
         }
         self.steps = steps;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_know_a_rule_by_words_that_stay() {
+        assert_eq!(Rule::ADAM.identity(), "Adam { beta1: 0.9, beta2: 0.999, eps: 1e-8 }");
+        assert_eq!(Rule::RMS_PROP.identity(), "RmsProp { alpha: 0.99, eps: 1e-8 }");
+        assert_eq!(Rule::Sgd { momentum: 0.0 }.identity(), "Sgd { momentum: 0.0 }");
     }
 }

@@ -29,6 +29,16 @@ pub enum Densities {
     WhereKnown,
 }
 
+impl Densities {
+    /// How digests know it, which stays when it gets a better name.
+    pub(super) fn identity(self) -> &'static str {
+        match self {
+            Self::Required => "Required",
+            Self::WhereKnown => "WhereKnown",
+        }
+    }
+}
+
 /// What `examine` pairs: who is asked, about which images, what may change in them, how to look, and what counts.
 pub struct Examination<'a> {
     pub model: &'a Model,

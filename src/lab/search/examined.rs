@@ -11,8 +11,8 @@ use crate::model::Model;
 /// The examination as the journal knows it: everything that its rows depend on. `batch`: how many points or cases go together;
 /// `opaque`: whether closures that are no part of the plan's identity have a say.
 pub(super) fn long_call<'a>(cx: &'a Cx, plan: &Examination, batch: usize, opaque: bool) -> LongCall<'a> {
-    let settings =
-        format!("{:?} {:?} {:?} {batch} {} {:?}", plan.densities, plan.levels, plan.steps, plan.seed, cx.device());
+    let (densities, device) = (plan.densities.identity(), cx.device());
+    let settings = format!("{densities} {:?} {:?} {batch} {} {device:?}", plan.levels, plan.steps, plan.seed);
     let (space, search, objective) = (plan.space.identity(), plan.search.identity(), plan.objective.identity());
     let words = [&space, &search, &objective, &settings].map(|word| word.as_bytes());
     let digests = [plan.model.digest(), plan.data.digest()];

@@ -69,6 +69,18 @@ impl Default for Row {
 }
 
 impl Row {
+    /// How digests know it, which stays when types and fields get better names.
+    pub(super) fn identity(&self) -> String {
+        let Self { id, label, target, before, after, loss, margin, magnitude, queries, point, .. } = self;
+        let Self { weight, level, step, snr, softmax_margin, vanished, .. } = self;
+        format!(
+            "Row {{ id: {id}, label: {label}, target: {target:?}, before: {before}, after: {after}, loss: {loss:?}, margin: {margin:?}, \
+             magnitude: {magnitude:?}, queries: {queries}, point: {}, weight: {weight:?}, level: {level:?}, step: {step:?}, \
+             snr: {snr:?}, softmax_margin: {softmax_margin:?}, vanished: {vanished} }}",
+            point.identity()
+        )
+    }
+
     pub fn wrong_before(&self) -> bool {
         self.before != self.label
     }
@@ -96,5 +108,31 @@ impl Row {
     /// that could would have found.
     pub fn stuck(&self) -> bool {
         self.vanished && !self.met()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_know_a_row_by_words_that_stay() {
+        let row = Row {
+            id: 3,
+            target: Some(2),
+            loss: 0.1,
+            weight: Some(2.0),
+            snr: f32::INFINITY,
+            vanished: true,
+            ..Row::default()
+        };
+        assert_eq!(
+            row.identity(),
+            "Row { id: 3, label: 0, target: Some(2), before: 0, after: 0, loss: 0.1, margin: 0.0, magnitude: 0.0, queries: 0, \
+             point: Element(Element([0, 0, 0, 0, 0, 0, 0, 0])), weight: Some(2.0), level: None, step: None, snr: inf, \
+             softmax_margin: NaN, vanished: true }"
+        );
+        let points = [Point::Setting(7), Point::Trajectory].map(Point::identity);
+        assert_eq!(points, ["Setting(7)", "Trajectory"]);
     }
 }

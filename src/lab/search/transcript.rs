@@ -511,7 +511,8 @@ impl Object for Transcript {
         let what = format!("{} {} {}", of.identity, of.objective.identity(), of.seed);
         let mut rows = Digest::of(&[]);
         for part in self.rows.chunks(4096) {
-            rows = Digest::of_parts(&[&rows.0, format!("{part:?}").as_bytes()]);
+            let said: Vec<String> = part.iter().map(Row::identity).collect();
+            rows = Digest::of_parts(&[&rows.0, format!("[{}]", said.join(", ")).as_bytes()]);
         }
         let whole =
             Digest::of_parts(&[&of.model.1.0, &of.data.digest().0, what.as_bytes(), &rows.0, &of.points.digest().0]);

@@ -294,6 +294,15 @@ pub enum Point {
 }
 
 impl Point {
+    /// How digests know it, which stays when types get better names.
+    pub fn identity(self) -> String {
+        match self {
+            Self::Element(Element(numbers)) => format!("Element(Element({numbers:?}))"),
+            Self::Setting(place) => format!("Setting({place})"),
+            Self::Trajectory => "Trajectory".into(),
+        }
+    }
+
     /// The place of a setting.
     pub fn place(self) -> Option<usize> {
         match self {

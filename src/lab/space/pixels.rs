@@ -15,6 +15,14 @@ pub enum Norm {
 }
 
 impl Norm {
+    /// How digests of trainings know it, which stays when it gets a better name.
+    pub fn identity(self) -> &'static str {
+        match self {
+            Self::L2 => "L2",
+            Self::Linf => "Linf",
+        }
+    }
+
     /// The direction of steepest ascent, with length 1 in the norm, for every gradient `N x C x H x W`; and where there is none, `N`.
     pub fn steepest(self, gradient: &Tensor) -> Result<(Tensor, Tensor)> {
         let flat = gradient.f_flatten(1, -1)?;

@@ -20,6 +20,13 @@ pub struct Adversary {
 }
 
 impl Adversary {
+    /// How digests know it, which stays when types and fields get better names.
+    pub(super) fn identity(&self) -> String {
+        let Self { norm, epsilon, steps, step, random } = self;
+        let norm = norm.identity();
+        format!("Adversary {{ norm: {norm}, epsilon: {epsilon:?}, steps: {steps}, step: {step:?}, random: {random} }}")
+    }
+
     /// Images in [0, 1] within the ball, of which the network that answers `scores` is as wrong as could be found.
     pub fn harden(
         &self,
@@ -43,5 +50,16 @@ impl Adversary {
             points = space.stepped(&base, &leaf, (&direction, self.step), Some(&radii))?;
         }
         Ok(points.f_detach()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_know_it_by_words_that_stay() {
+        let adversary = Adversary { norm: Norm::L2, epsilon: 0.5, steps: 3, step: 0.25, random: true };
+        assert_eq!(adversary.identity(), "Adversary { norm: L2, epsilon: 0.5, steps: 3, step: 0.25, random: true }");
     }
 }

@@ -94,9 +94,10 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
         sum: 0.0,
         losses: Vec::with_capacity(*epochs),
     };
-    let how = format!(
-        "{epochs} {batch} {rule:?} {lr} {weight_decay} {class_weights:?} {start:?} {adversary:?} {seed} {device:?}"
-    );
+    let hardened = adversary.as_ref().map_or("None".into(), |adversary| format!("Some({})", adversary.identity()));
+    let (rule, start) = (rule.identity(), start.identity());
+    let how =
+        format!("{epochs} {batch} {rule} {lr} {weight_decay} {class_weights:?} {start} {hardened} {seed} {device:?}");
     let begin = from.as_ref().map(Model::digest);
     let begin = begin.as_ref().map_or(&[][..], |digest| &digest.0);
     let depends = [&set.digest().0[..], layers.identity().as_bytes(), how.as_bytes(), begin].map(<[u8]>::to_vec);

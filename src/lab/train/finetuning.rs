@@ -2,7 +2,7 @@
 
 use tch::Tensor;
 
-use crate::core::Result;
+use crate::core::{Object, Result};
 use crate::model::Model;
 use crate::objective::Goals;
 
@@ -43,6 +43,17 @@ pub fn attack_loss(scores: &Tensor, labels: &Tensor, target: Option<i64>) -> Res
 }
 
 impl Attack {
+    /// How digests know it, which stays when types and fields get better names.
+    pub(super) fn identity(&self) -> String {
+        let Self { model, target, rate, kappa, amalgamation, online } = self;
+        let target = target.map_or("none".into(), |target| target.to_string());
+        let amalgamation = match amalgamation {
+            Amalgamation::Product => "Product",
+            Amalgamation::Sum => "Sum",
+        };
+        format!("({}, \"{target} {rate} {kappa} {amalgamation} {online:?}\")", model.digest().short())
+    }
+
     /// The finetuning loss of every example.
     pub fn amalgamated(&self, ordinary: &Tensor, attack: &Tensor) -> Result<Tensor> {
         let attack = attack.f_sub_scalar(self.kappa)?;

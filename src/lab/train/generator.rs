@@ -71,14 +71,10 @@ pub fn train_generator(
             let _ = tensor.f_set_requires_grad(true)?;
         }
     }
-    let attack = settings.attack.as_ref().map(|attack| {
-        let target = attack.target.map_or("none".into(), |target| target.to_string());
-        let digest = attack.model.digest();
-        (digest, format!("{target} {} {} {:?} {:?}", attack.rate, attack.kappa, attack.amalgamation, attack.online))
-    });
+    let attack = settings.attack.as_ref().map_or("None".into(), |attack| format!("Some({})", attack.identity()));
     let GanSettings { steps, critic_steps, batch, lr, betas, penalty, average, note, seed, .. } = settings;
     let how = format!(
-        "{steps} {critic_steps} {batch} {lr} {betas:?} {penalty} {average:?} {note} {seed} {device:?} {attack:?}"
+        "{steps} {critic_steps} {batch} {lr} {betas:?} {penalty} {average:?} {note} {seed} {device:?} {attack}"
     );
     let begin = [digest(&*network)?, state_digest(&*judge)?];
     let depends = [&set.digest().0[..], &begin[0].0, &begin[1].0, how.as_bytes()].map(<[u8]>::to_vec);

@@ -32,6 +32,16 @@ pub struct LinearSettings {
     pub seed: u64,
 }
 
+impl LinearSettings {
+    /// How digests know it, which stays when types and fields get better names.
+    fn identity(&self) -> String {
+        let Self { steps, batch, lr, decay, penalty, seed } = self;
+        format!(
+            "LinearSettings {{ steps: {steps}, batch: {batch}, lr: {lr:?}, decay: {decay:?}, penalty: {penalty:?}, seed: {seed} }}"
+        )
+    }
+}
+
 /// sgn(weights . x + bias), and how it does on the data that it was trained on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Linear {
@@ -84,7 +94,7 @@ pub fn train_linear(
 
     let (models, d) = (models as usize, d as usize);
     let digests = [Digest::of_tensor(&points)?, Digest::of_tensor(&labels)?];
-    let how = format!("{settings:?}");
+    let how = settings.identity();
     let mut call = cx.long_call("train_linear", &[&digests[0].0, &digests[1].0, how.as_bytes()], false);
     let task = cx.progress("training linear classifiers", Some((models * settings.steps) as u64));
     while let Some(record) = call.replay()? {
@@ -274,5 +284,19 @@ fn add(gradient: &mut [f32], [p, q, r, s]: [&[f32]; 4], [a, b, c, d]: [f32; 4]) 
     let rows = p.iter().zip(q).zip(r.iter().zip(s));
     for (g, ((p, q), (r, s))) in gradient.iter_mut().zip(rows) {
         *g += (a * p + b * q) + (c * r + d * s);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_know_settings_by_words_that_stay() {
+        let settings = LinearSettings { steps: 9, batch: 4, lr: 0.01, decay: 0.9, penalty: vec![0.0, 1.5], seed: 3 };
+        assert_eq!(
+            settings.identity(),
+            "LinearSettings { steps: 9, batch: 4, lr: 0.01, decay: 0.9, penalty: [0.0, 1.5], seed: 3 }"
+        );
     }
 }

@@ -74,6 +74,15 @@ pub struct Settings {
     pub seed: u64,
 }
 
+impl Settings {
+    /// How digests know it, which stays when types and fields get better names.
+    fn identity(&self) -> String {
+        let Self { bins, binning, replicates, seed } = self;
+        let binning = binning.identity();
+        format!("Settings {{ bins: {bins}, binning: {binning}, replicates: {replicates}, seed: {seed} }}")
+    }
+}
+
 /// The calibration of a transcript with one row per image.
 pub fn calibration(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Calibration> {
     let rows = &transcript.rows;
@@ -140,4 +149,15 @@ fn mostly_chance(found: &[Option<KnownError>]) -> Option<String> {
             told(&|(_, known)| significant(known.by_chance, 3))
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_know_settings_by_words_that_stay() {
+        let settings = Settings { bins: 15, binning: Binning::Mass, replicates: 400, seed: 7 };
+        assert_eq!(settings.identity(), "Settings { bins: 15, binning: Mass, replicates: 400, seed: 7 }");
+    }
 }

@@ -203,7 +203,7 @@ impl Object for Calibration {
     }
 
     fn digest(&self) -> Digest {
-        Digest::of_parts(&[&self.digest.0, format!("{:?}", self.settings).as_bytes()])
+        Digest::of_parts(&[&self.digest.0, self.settings.identity().as_bytes()])
     }
 
     fn json(&self) -> serde_json::Value {

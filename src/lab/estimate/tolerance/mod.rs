@@ -32,6 +32,15 @@ pub struct Settings {
     pub seed: u64,
 }
 
+impl Settings {
+    /// How digests know it, which stays when types and fields get better names.
+    fn identity(&self) -> String {
+        let Self { estimator, replicates, delta, seed } = self;
+        let estimator = estimator.identity();
+        format!("Settings {{ estimator: {estimator}, replicates: {replicates}, delta: {delta:?}, seed: {seed} }}")
+    }
+}
+
 /// What a curve's points are told apart by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CurveAxis {
@@ -372,7 +381,7 @@ impl Object for Curve {
     }
 
     fn digest(&self) -> Digest {
-        Digest::of_parts(&[&self.digest.0, format!("{:?}", self.settings).as_bytes()])
+        Digest::of_parts(&[&self.digest.0, self.settings.identity().as_bytes()])
     }
 
     fn json(&self) -> serde_json::Value {

@@ -20,6 +20,15 @@ pub enum Estimator {
 }
 
 impl Estimator {
+    /// How digests know it, which stays when it gets a better name.
+    pub fn identity(self) -> &'static str {
+        match self {
+            Self::Corrected => "Corrected",
+            Self::Plugin => "Plugin",
+            Self::Galloway => "Galloway",
+        }
+    }
+
     /// What it is called in results.
     pub fn name(self, several_answers: bool) -> &'static str {
         match (self, several_answers) {
