@@ -516,3 +516,109 @@ fn published_data_sets_are_found_by_name_and_by_folder() -> Outcome {
     assert!(message(part("svhn", "valid")).contains("known: train, test, extra"));
     Ok(())
 }
+
+// Shards
+
+fn png(shade: u8) -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(vec![]);
+    let picture = image::RgbImage::from_pixel(6, 4, image::Rgb([shade, 10, 200]));
+    picture.write_to(&mut bytes, image::ImageFormat::Png).expect("a picture");
+    bytes.into_inner()
+}
+
+fn shard(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut tar = tar::Builder::new(vec![]);
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, name, *bytes).expect("an entry");
+    }
+    tar.into_inner().expect("a shard")
+}
+
+#[test]
+fn shards_are_read_in_order_and_hash_alike_however_they_are_divided() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let pictures: Vec<Vec<u8>> = [0, 60, 120, 180].map(png).to_vec();
+    let one = shard(&[
+        ("a/000.png", &pictures[0]),
+        ("a/000.cls", b"2"),
+        ("a/000.txt", b"a caption"),
+        ("a/001.json", b"{\"label\": 0}"),
+        ("a/001.PNG", &pictures[1]),
+        ("note.json", b"{\"of\": \"this shard\"}"),
+    ]);
+    let two = shard(&[("002.png", &pictures[2]), ("002.cls", b"1\n"), ("003.cls", b"2"), ("003.png", &pictures[3])]);
+    std::fs::create_dir(folder.path().join("shards"))?;
+    std::fs::write(folder.path().join("shards/s-09.tar"), one)?;
+    std::fs::write(folder.path().join("shards/s-10.tar"), two)?;
+    let all: Vec<(String, &[u8])> = pictures
+        .iter()
+        .zip(["2", "0", "1", "2"])
+        .enumerate()
+        .flat_map(|(i, (picture, label))| {
+            [(format!("x{i}.png"), &picture[..]), (format!("x{i}.cls"), label.as_bytes())]
+        })
+        .collect();
+    let all: Vec<(&str, &[u8])> = all.iter().map(|(name, bytes)| (&**name, *bytes)).collect();
+    std::fs::write(at("all.tar"), shard(&all))?;
+    let cx = Cx::default();
+    let sets: Vec<Dataset> = [at("shards"), at("shards/s-{09..10}.tar"), at("all.tar")]
+        .iter()
+        .map(|path| load(&cx, path, &Load::default()))
+        .collect::<Result<_>>()?;
+    for set in &sets {
+        assert_eq!((set.labels(), set.classes()), (&[2i64, 0, 1, 2][..], &["0", "1", "2"].map(String::from)[..]));
+        assert_eq!((set.digest(), set.shape()), (sets[0].digest(), [3, 4, 6]));
+        for (row, shade) in [0, 60, 120, 180].into_iter().enumerate() {
+            assert_eq!(byte(pixels(set, row)?[0]), shade);
+        }
+    }
+    assert!(sets[0].summary().contains("a sample without a picture is left out"), "{}", sets[0].summary());
+    let some = load(&cx, &at("shards"), &Load { limit: Some(2), shuffle: Some(3), ..Load::default() })?;
+    assert!(some.len() == 2 && some.digest() != sets[0].digest());
+    let labels = [(0, 2), (60, 0), (120, 1), (180, 2)];
+    for row in 0..2 {
+        assert!(labels.contains(&(byte(pixels(&some, row)?[0]), some.labels()[row])), "labels go with their pictures");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_shard_that_is_not_whole_or_not_clear_is_refused() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("s.tar").display().to_string();
+    let picture = png(7);
+    let whole = shard(&[("0.png", &picture), ("0.cls", b"0"), ("1.png", &picture), ("1.cls", b"1")]);
+    let cx = Cx::default();
+    let said = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).expect("a shard");
+        message(load(&cx, &path, &Load::default()))
+    };
+    assert_eq!(said(&whole), "no error");
+    // Wherever it is cut, between two files too.
+    for cut in (0..whole.len() - 512).step_by(256) {
+        let said = said(&whole[..cut]);
+        assert!(said.contains("s.tar") && said != "no error", "cut to {cut}: {said}");
+    }
+    let mut changed = whole.clone();
+    changed[512 + 40] ^= 1;
+    for (bytes, words) in [
+        (changed, "damaged"),
+        (shard(&[("0.png", &picture)]), "without a label"),
+        (shard(&[("0.png", &picture), ("0.cls", b"cat")]), "not the number of a class"),
+        (shard(&[("0.png", &picture), ("0.cls", b"-1")]), "not the number of a class"),
+        (shard(&[("0.png", &picture), ("0.jpg", &picture), ("0.cls", b"1")]), "two pictures"),
+        (shard(&[("0.png", &picture), ("0.cls", b"1"), ("1.cls", b"1"), ("0.json", b"{}")]), "two places"),
+        (shard(&[("0.txt", b"words")]), "no pictures"),
+        (shard(&[("0.png", b"none"), ("0.cls", b"1")]), "0.png"),
+    ] {
+        let said = said(&bytes);
+        assert!(said.contains(words) && said.contains("s.tar"), "{words}: {said}");
+    }
+    let gone = folder.path().join("s-{0..1}.tar").display().to_string();
+    assert!(message(load(&cx, &gone, &Load::default())).contains("s-0.tar"));
+    Ok(())
+}

@@ -1,6 +1,6 @@
 //! `data::load`: what a name or a path stands for, and how its images are seen.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rand::seq::SliceRandom;
@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use super::memory::{Raw, numbered_classes};
 use super::numbering::Classes;
 use super::window::{PixelWindow, View};
-use super::{Dataset, cifar, fetch, folder, idx, layout, mat, npz};
+use super::{Dataset, cifar, fetch, folder, idx, layout, mat, npz, webdataset};
 use crate::core::{Cx, Digest, Error, Result, nearest, random};
 
 /// How to load a data set.
@@ -68,6 +68,11 @@ fn load_known(cx: &Cx, known: &fetch::Set, how: &Load) -> Result<Dataset> {
 }
 
 fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
+    let choose = |n: usize| chosen(n, how);
+    if let Some(shards) = webdataset::shards(cx, what, how.split.as_deref())? {
+        let name = Path::new(what).file_stem().and_then(|name| name.to_str()).unwrap_or("data");
+        return webdataset::load(cx, name, shards, &how.view, &how.classes, &choose);
+    }
     let mut path = cx.find(what).map_err(|error| match nearest(what, fetch::names()) {
         Some(name) => error.hint(format!("did you mean `{name}`?")),
         None => {
@@ -92,7 +97,6 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         return from_raw(cx, &format!("{name} {split}"), raw, how);
     }
     if path.is_dir() {
-        let choose = |n: usize| chosen(n, how);
         return folder::load(cx, &name, &path, &how.view, &how.classes, &choose);
     }
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
@@ -104,8 +108,9 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         }
         "mat" => mat::read(cx, &path)?,
         _ => {
-            return Err(Error::file(&path, "not a data set that can be read")
-                .hint("known: IDX files, CIFAR's .bin files, SVHN's .mat files, .npz files and image folders"));
+            return Err(Error::file(&path, "not a data set that can be read").hint(
+                "known: IDX files, CIFAR's .bin files, SVHN's .mat files, .npz files, .tar shards and image folders",
+            ));
         }
     };
     from_raw(cx, &name, raw, how)

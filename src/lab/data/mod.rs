@@ -26,6 +26,7 @@ mod numbering;
 mod object;
 mod objects;
 pub mod picture;
+mod pictures;
 mod resample;
 mod scenes;
 mod scenes_faults;
@@ -33,6 +34,7 @@ pub mod sheet;
 mod stream;
 mod strokes;
 mod views;
+mod webdataset;
 mod window;
 
 pub use dataset::{Dataset, Edge, PixelScale, Preprocessing, Source};

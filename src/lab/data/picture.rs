@@ -30,13 +30,17 @@ pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
 
 /// The first picture of a file.
 pub fn read(path: &Path) -> Result<DynamicImage> {
-    let bytes = bytes(path)?;
-    let format = check_whole(path, &bytes)?;
-    let others = || image::load_from_memory_with_format(&bytes, format).map_err(|e| unreadable(path, &e.to_string()));
+    decode(path, &bytes(path)?)
+}
+
+/// The picture that these bytes are; `path` is where an error says that they lie.
+pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<DynamicImage> {
+    let format = check_whole(path, bytes)?;
+    let others = || image::load_from_memory_with_format(bytes, format).map_err(|e| unreadable(path, &e.to_string()));
     if format != ImageFormat::Jpeg {
         return others();
     }
-    match jpeg::decode(&bytes) {
+    match jpeg::decode(bytes) {
         Ok(picture) => {
             let (width, height) = (picture.width as u32, picture.height as u32);
             let held = match picture.channels {
@@ -47,7 +51,7 @@ pub fn read(path: &Path) -> Result<DynamicImage> {
         }
         Err(Unread::Damaged(what)) => Err(damaged(path, &what)),
         Err(Unread::Foreign) => {
-            let header = ImageReader::with_format(Cursor::new(&bytes), format);
+            let header = ImageReader::with_format(Cursor::new(bytes), format);
             let (width, height) = header.into_dimensions().map_err(|e| unreadable(path, &e.to_string()))?;
             check_pixels(path, [width.into(), height.into()], 8, bytes.len() as u64, jpeg::MOST_PER_BYTE as u64)?;
             others()

@@ -63,6 +63,12 @@ pub static LOAD: Primitive = Primitive {
             `cifar-10-batches-bin`, with `split`; a `.npz` with the arrays `images` (N x C x H x W or N x H x W; uint8, or float in [0, 1]) and `labels`, a folder \
             with one folder of .png, .jpg or .gif files per class, or a folder with `classes.csv` (columns `index`, `file`, and `name` if \
             there are names) or `labels.json` (`{ \"file\": label }`).\n\n\
+            Shards in the manner of WebDataset: a `.tar` file, a folder of them, or several by a range of numbers, \"val-{0000..0049}.tar\". \
+            The files of a sample stand together and are called alike up to the first dot: a .jpg, .png or .gif and its class number, in a .cls \
+            file or as `label` of a .json file. Rows are in the order of the shards' names and of what stands in each; the hash is of pictures \
+            and labels, however they are divided. Every picture is read once when this is called, and again when it is used. A shard \
+            without its end mark, a picture without a label and a sample in two places are refused; samples without a picture are counted in \
+            `ds.numbered`.\n\n\
             Class folders that are called by whole numbers have these numbers. Where all names are or begin with WordNet ids of \
             ImageNet-1k, such as n01440764_tench, classes have ImageNet's numbers from 0 to 999, and so have the files of a folder whose \
             names begin so. Other names are numbered in alphabetical order. `ds.numbered` and the summary say which. `classes` names the \

@@ -1,0 +1,327 @@
+//! Shards in the manner of WebDataset: tar files in which the files of a sample stand together and differ in their endings. `0007.jpg`
+//! and `0007.cls` are a picture and its label. An index of where pictures lie is made first, so that any can be read by itself.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use super::memory::numbered_classes;
+use super::numbering::Classes;
+use super::pictures::{Labelled, PictureFiles, Pictures};
+use super::window::View;
+use super::{Dataset, picture};
+use crate::core::{Cx, Digest, Error, Result, in_parallel};
+
+/// Endings of pictures, as a sample's file has them after the first dot of its name.
+const PICTURES: [&str; 4] = ["jpg", "jpeg", "png", "gif"];
+
+/// Endings of files that tell of a label.
+const LABEL: &str = "cls";
+const RECORD: &str = "json";
+
+/// Labels and records are short.
+const LONGEST_TEXT: u64 = 1 << 20;
+const LARGEST_PICTURE: u64 = 1 << 30;
+
+/// Blocks of a tar file (POSIX.1-1988, ustar).
+const BLOCK: u64 = 512;
+
+/// Shards of one set, at most.
+const MOST_SHARDS: usize = 1_000_000;
+
+/// The shards that a path stands for, if it stands for any: a `.tar` file, a folder of such files and no pictures, or several by a
+/// range of numbers as in `train-{0000..0099}.tar`. `split`: a folder in that folder.
+pub(super) fn shards(cx: &Cx, what: &str, split: Option<&str>) -> Result<Option<Vec<PathBuf>>> {
+    if let Some(names) = range_of_numbers(what)? {
+        return names.iter().map(|name| cx.find(name)).collect::<Result<Vec<_>>>().map(Some);
+    }
+    let Ok(mut path) = cx.find(what) else { return Ok(None) };
+    if let Some(split) = split {
+        path = path.join(split);
+    }
+    let is_tar = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tar"));
+    if path.is_file() {
+        return Ok(is_tar(&path).then(|| vec![path]));
+    }
+    let Ok(entries) = std::fs::read_dir(&path) else { return Ok(None) };
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| is_tar(path)).collect();
+    found.sort();
+    Ok((!found.is_empty()).then_some(found))
+}
+
+/// `a{08..11}b` as a08b, a09b, a10b, a11b.
+fn range_of_numbers(what: &str) -> Result<Option<Vec<String>>> {
+    let Some((before, (inside, after))) =
+        what.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+    else {
+        return Ok(None);
+    };
+    let Some((first, last)) = inside.split_once("..") else { return Ok(None) };
+    let (Ok(from), Ok(to)) = (first.parse::<usize>(), last.parse::<usize>()) else { return Ok(None) };
+    if after.contains('{') || from > to || to - from >= MOST_SHARDS {
+        return Err(Error::argument(format!(
+            "{what}: wanted is one range of numbers that grow, such as {{0000..0099}}"
+        )));
+    }
+    let width = if first.starts_with('0') { first.len() } else { 0 };
+    Ok(Some((from..=to).map(|number| format!("{before}{number:0width$}{after}")).collect()))
+}
+
+/// A picture of a shard.
+struct StoredPicture {
+    /// Which of the shards.
+    shard: usize,
+    at: u64,
+    size: u64,
+    /// As the shard calls it.
+    name: PathBuf,
+}
+
+struct Shards {
+    paths: Vec<PathBuf>,
+    pictures: Vec<StoredPicture>,
+}
+
+/// What a shard holds, in its order.
+struct Index {
+    pictures: Vec<StoredPicture>,
+    labels: Vec<i64>,
+    digests: Vec<Digest>,
+    /// Samples without a picture.
+    without: usize,
+}
+
+/// The data set of shards, in the order of their names and of what stands in each. Its hash is of the pictures and labels in this order,
+/// so that it is the same however they are divided.
+pub(super) fn load(
+    cx: &Cx,
+    name: &str,
+    paths: Vec<PathBuf>,
+    view: &View,
+    classes: &Classes,
+    choose: &dyn Fn(usize) -> Option<Vec<usize>>,
+) -> Result<Dataset> {
+    let task = cx.progress("reading shards", Some(paths.len() as u64));
+    let mut all = Index { pictures: vec![], labels: vec![], digests: vec![], without: 0 };
+    let numbered: Vec<(usize, &PathBuf)> = paths.iter().enumerate().collect();
+    let stop = cx.stop_flag();
+    for part in numbered.chunks(rayon::current_num_threads().max(1)) {
+        cx.check()?;
+        let read = |&(shard, path): &(usize, &PathBuf)| index(shard, path, &stop);
+        let found = in_parallel(|| part.par_iter().map(read).collect::<Result<Vec<_>>>())?;
+        cx.check()?;
+        for shard in found? {
+            all.pictures.extend(shard.pictures);
+            all.labels.extend(shard.labels);
+            all.digests.extend(shard.digests);
+            all.without += shard.without;
+        }
+        task.advance(part.len() as u64);
+    }
+    if all.pictures.is_empty() {
+        return Err(Error::file(&paths[0], "no pictures").hint(WANTED));
+    }
+    let known = match classes.names(cx).map_err(|e| e.during(name))? {
+        Some(names) => names,
+        None => numbered_classes(&all.labels).map_err(|e| e.during(name))?,
+    };
+    let rows = choose(all.pictures.len()).unwrap_or_else(|| (0..all.pictures.len()).collect());
+    let line = |&row: &usize| format!("{} {}\n", all.labels[row], all.digests[row].hex());
+    let digest = Digest::of(rows.iter().map(line).collect::<String>().as_bytes());
+    let labels = rows.iter().map(|&row| all.labels[row]).collect();
+    let mut pictures: Vec<Option<StoredPicture>> = all.pictures.into_iter().map(Some).collect();
+    let pictures = rows.iter().filter_map(|&row| pictures[row].take()).collect();
+    let numbered = match all.without {
+        0 => "by their labels".to_string(),
+        1 => "by their labels; a sample without a picture is left out".to_string(),
+        n => format!("by their labels; {n} samples without a picture are left out"),
+    };
+    let of = Labelled { labels, classes: known, numbered };
+    Pictures::load(cx, name, Shards { paths, pictures }, of, view, digest)
+}
+
+const WANTED: &str = "a sample is a picture (.jpg, .jpeg, .png or .gif) and its class number in a .cls file or as \"label\" of a .json \
+                      file, under one name";
+
+/// The files of one sample.
+#[derive(Default)]
+struct Sample {
+    picture: Option<(StoredPicture, Digest)>,
+    label: Option<i64>,
+}
+
+fn index(shard: usize, path: &Path, stop: &AtomicBool) -> Result<Index> {
+    let failed = |e: std::io::Error| Error::file(path, format!("not a tar file that can be read: {e}"));
+    let mut archive = tar::Archive::new(File::open(path).map_err(|e| Error::file(path, e))?);
+    let mut found = Index { pictures: vec![], labels: vec![], digests: vec![], without: 0 };
+    let mut end = 0;
+    // Samples stand together, so one that comes back is another of the same name, or a shard that was put together wrongly.
+    let (mut key, mut sample) = (String::new(), Sample::default());
+    let mut seen: BTreeMap<String, ()> = BTreeMap::new();
+    for entry in archive.entries_with_seek().map_err(failed)? {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::interrupted());
+        }
+        let mut entry = entry.map_err(failed)?;
+        let (at, size) = (entry.raw_file_position(), entry.size());
+        end = at + size.div_ceil(BLOCK) * BLOCK;
+        if !entry.header().entry_type().is_file() {
+            continue;
+        }
+        let name = entry.path().map_err(failed)?.into_owned();
+        let inside = || path.join(&name);
+        let Some((stem, ending)) = name.to_str().and_then(sample_and_ending) else { continue };
+        if stem != key {
+            finish(path, &key, std::mem::take(&mut sample), &mut found)?;
+            if seen.insert(stem.to_string(), ()).is_some() {
+                return Err(Error::file(&inside(), "its sample stands in two places of the shard").hint(
+                    "the files of a sample stand together, as `tar --sort=name` and WebDataset's writers put them",
+                ));
+            }
+            key = stem.to_string();
+        }
+        let ending = ending.to_ascii_lowercase();
+        let most = if PICTURES.contains(&&*ending) { LARGEST_PICTURE } else { LONGEST_TEXT };
+        let mut read = || -> Result<Vec<u8>> {
+            if size > most {
+                return Err(Error::file(&inside(), format!("{size} bytes are too many for it")));
+            }
+            let mut bytes = vec![];
+            entry.read_to_end(&mut bytes).map_err(|e| Error::file(&inside(), e))?;
+            match bytes.len() as u64 == size {
+                true => Ok(bytes),
+                false => Err(Error::file(path, "the shard is cut short").hint("fetch it once more")),
+            }
+        };
+        if PICTURES.contains(&&*ending) {
+            let bytes = read()?;
+            picture::check_whole(&inside(), &bytes)?;
+            let digest = Digest::of(&bytes);
+            if let Some((other, _)) = &sample.picture {
+                let told = format!("a sample with two pictures, this one and {}", other.name.display());
+                return Err(Error::file(&inside(), told).hint(WANTED));
+            }
+            sample.picture = Some((StoredPicture { shard, at, size, name }, digest));
+        } else if ending == LABEL || (ending == RECORD && sample.label.is_none()) {
+            let told = label(&read()?, ending == RECORD);
+            let refused = || Error::file(&inside(), "not the number of a class").hint("classes count from 0");
+            match told {
+                Some(Some(label)) => sample.label = Some(label),
+                Some(None) => {}
+                None => return Err(refused()),
+            }
+        }
+    }
+    finish(path, &key, sample, &mut found)?;
+    check_end(path, end)?;
+    Ok(found)
+}
+
+/// The part of a name up to the first dot behind the folders, and the ending behind this.
+fn sample_and_ending(name: &str) -> Option<(&str, &str)> {
+    let file = name.rfind('/').map_or(0, |slash| slash + 1);
+    let dot = file + name[file..].find('.')?;
+    (dot > file).then(|| (&name[..dot], &name[dot + 1..]))
+}
+
+/// A label of a `.cls` file, or of a record that has one; `None` where it is no number of a class.
+fn label(text: &[u8], record: bool) -> Option<Option<i64>> {
+    if !record {
+        let label: i64 = std::str::from_utf8(text).ok()?.trim().parse().ok()?;
+        return (label >= 0).then_some(Some(label));
+    }
+    let Ok(serde_json::Value::Object(fields)) = serde_json::from_slice(text) else { return Some(None) };
+    match fields.get("label") {
+        None => Some(None),
+        Some(label) => label.as_i64().filter(|label| *label >= 0).map(Some),
+    }
+}
+
+fn finish(path: &Path, key: &str, sample: Sample, found: &mut Index) -> Result<()> {
+    match (sample.picture, sample.label) {
+        (Some((picture, digest)), Some(label)) => {
+            found.pictures.push(picture);
+            found.digests.push(digest);
+            found.labels.push(label);
+        }
+        (Some((picture, _)), None) => {
+            let lies = path.join(picture.name);
+            return Err(Error::file(&lies, "a picture without a label").hint(WANTED));
+        }
+        (None, _) => found.without += usize::from(!key.is_empty()),
+    }
+    Ok(())
+}
+
+/// A shard ends in blocks of zeros; one that was cut between two files would hold fewer samples without a word.
+fn check_end(path: &Path, end: u64) -> Result<()> {
+    let failed = |e| Error::file(path, e);
+    let mut file = File::open(path).map_err(failed)?;
+    file.seek(SeekFrom::Start(end)).map_err(failed)?;
+    let mut block = vec![];
+    file.take(BLOCK).read_to_end(&mut block).map_err(failed)?;
+    match block.len() as u64 == BLOCK && block.iter().all(|byte| *byte == 0) {
+        true => Ok(()),
+        false => Err(Error::file(path, "the shard is cut short: its end mark is missing").hint("fetch it once more")),
+    }
+}
+
+impl PictureFiles for Shards {
+    fn len(&self) -> usize {
+        self.pictures.len()
+    }
+
+    fn name(&self, index: usize) -> &Path {
+        &self.pictures[index].name
+    }
+
+    fn path(&self, index: usize) -> PathBuf {
+        self.paths[self.pictures[index].shard].join(self.name(index))
+    }
+
+    fn bytes(&self, index: usize) -> Result<Vec<u8>> {
+        let StoredPicture { shard, at, size, .. } = self.pictures[index];
+        let path = &self.paths[shard];
+        let failed = |e| Error::file(path, e);
+        let mut file = File::open(path).map_err(failed)?;
+        file.seek(SeekFrom::Start(at)).map_err(failed)?;
+        let mut bytes = vec![0; size as usize];
+        file.read_exact(&mut bytes).map_err(failed)?;
+        Ok(bytes)
+    }
+
+    fn dimensions(&self, index: usize) -> Result<(u32, u32)> {
+        let bytes = self.bytes(index)?;
+        let reader = image::ImageReader::new(std::io::Cursor::new(bytes)).with_guessed_format();
+        let dimensions = reader.map_err(image::ImageError::from).and_then(image::ImageReader::into_dimensions);
+        dimensions.map_err(|e| Error::file(&self.path(index), e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_ranges_are_read_as_webdataset_reads_them() {
+        assert_eq!(sample_and_ending("a/b.c/0007.seg.png"), Some(("a/b.c/0007", "seg.png")));
+        assert_eq!(sample_and_ending("x.jpg"), Some(("x", "jpg")));
+        assert_eq!((sample_and_ending("a.b/x"), sample_and_ending("a/.hidden")), (None, None));
+        let names = range_of_numbers("v-{08..11}.tar").expect("a range").expect("some");
+        assert_eq!(names, ["v-08.tar", "v-09.tar", "v-10.tar", "v-11.tar"]);
+        assert_eq!(range_of_numbers("v-{9..10}").expect("a range"), Some(vec!["v-9".into(), "v-10".into()]));
+        assert!(range_of_numbers("v-{2..1}.tar").is_err() && range_of_numbers("v.tar").expect("none").is_none());
+    }
+
+    #[test]
+    fn labels_are_numbers_of_classes() {
+        assert_eq!(label(b" 12\n", false), Some(Some(12)));
+        assert_eq!((label(b"cat", false), label(b"-1", false)), (None, None));
+        assert_eq!(label(b"{\"label\": 3, \"caption\": \"x\"}", true), Some(Some(3)));
+        assert_eq!((label(b"{\"caption\": \"x\"}", true), label(b"{\"label\": \"x\"}", true)), (Some(None), None));
+    }
+}
