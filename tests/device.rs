@@ -126,6 +126,23 @@ fn everything_comes_to_the_same_on_a_device() {
 }
 
 #[test]
+fn a_training_that_diverges_on_a_device_names_the_step() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let (cpu, cuda) = (ask(stand_in, "diverging", "cpu", &[]), ask(stand_in, "diverging", "cuda", &[]));
+    assert_eq!(cpu, cuda);
+    assert!(cuda[0].as_str().unwrap().contains("in epoch 0, step "), "{cuda}");
+    assert!(cuda[1].as_str().unwrap().contains("diverged: "), "{cuda}");
+}
+
+#[test]
+fn a_training_that_is_stopped_on_a_device_goes_on_to_the_same_bytes() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let found = ask(stand_in, "stopped", "cuda", &[]);
+    assert_eq!(found["whole"], found["resumed"]);
+    assert!(found["stops"].as_u64().unwrap() > 3, "{found}");
+}
+
+#[test]
 fn fast_uses_what_makes_a_gpu_fast() {
     let Some(stand_in) = StandIn::get() else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::rc::Rc;
 
 use serde_json::{Value as Json, json};
-use viva::core::{Cx, resolve_device};
+use viva::core::{Cx, Journal, resolve_device};
 use viva::primitives::PRIMITIVES;
 use viva::script::Session;
 
@@ -37,6 +37,8 @@ fn does_a_task() {
     let answer = match task.split_once(' ') {
         None if task == "everything" => everything(&device),
         None if task == "examples" => examples(&device),
+        None if task == "diverging" => diverging(&device),
+        None if task == "stopped" => stopped(&device),
         None if task == "waits" => waits::of_all(&device),
         Some(("waits", words)) => waits::of_one(&device, words),
         _ => panic!("no task {task:?}"),
@@ -57,6 +59,51 @@ fn everything(device: &str) -> Json {
     let folder = tempfile::tempdir().unwrap();
     let value = session(device, folder.path()).run(Path::new("script.rhai"), include_str!("../everything.rhai"));
     value.unwrap_or_else(|error| panic!("{}", error.render(false))).json()
+}
+
+const GLYPHS: &str = "
+    let ds = data::glyphs(#{ n: 200, size: 28, seed: 1, position: \"centred\", margin: 0 });
+    let linear = [net::conv(4, 3), net::flatten(), net::linear(20), net::linear(10)];
+    let layers = [net::conv(4, 3), net::relu(), net::max_pool(4), net::flatten(), net::dropout(0.2), net::linear(10)];
+";
+
+/// What trainings say that diverge in the middle of an epoch, or between two notes.
+fn diverging(device: &str) -> Json {
+    let said = |text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let outcome = session(device, folder.path()).evaluate("diverging", &format!("{GLYPHS}{text}"));
+        outcome.err().map_or("a training that did not diverge".into(), |error| error.message)
+    };
+    json!([
+        said("model::train(ds, #{ arch: linear, optimiser: \"sgd\", lr: 100000, batch: 4, epochs: 3, seed: 1 })"),
+        said("generator::train(ds, #{ steps: 30, batch: 4, lr: 1000, note: 100, seed: 1 })"),
+    ])
+}
+
+/// Trainings that are stopped again and again and go on, beside those that nobody stops.
+fn stopped(device: &str) -> Json {
+    let text = "[model::train(ds, #{ arch: layers, batch: 4, epochs: 2, seed: 1 }), \
+                generator::train(ds, #{ steps: 6, batch: 4, note: 4, seed: 1 })].map(|made| [made.hash, made])";
+    let text = format!("{GLYPHS}{text}");
+    let folder = tempfile::tempdir().unwrap();
+    let attempt = |journal: bool, polls: Option<u64>| {
+        let mut cx = Cx::default();
+        if journal {
+            cx.set_journal(Journal::open(folder.path()).unwrap());
+        }
+        cx.set_device(resolve_device(device).unwrap());
+        cx.stop_after(polls);
+        Session::new(Rc::new(cx)).run(Path::new("script.rhai"), &text).map(|value| value.json())
+    };
+    let mut stops = 0;
+    let resumed = loop {
+        match attempt(true, Some(9 + 12 * stops)) {
+            Ok(value) => break value,
+            Err(error) => assert!(error.is_interruption(), "{}", error.render(false)),
+        }
+        stops += 1;
+    };
+    json!({ "whole": attempt(false, None).unwrap_or_else(|error| panic!("{}", error.render(false))), "resumed": resumed, "stops": stops })
 }
 
 /// What examples of the reference answered otherwise than they say.

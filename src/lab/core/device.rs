@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tch::Device;
+use tch::{Device, Kind, Tensor};
 
 use super::{Error, ErrorKind, Result};
 
@@ -131,6 +131,37 @@ mod context {
         unsafe { setter(global()?, value, false) };
         Some(())
     }
+}
+
+/// What is larger than this goes to a GPU by memory that is read page by page: memory that the GPU reads by itself is kept for good.
+const PINNED: usize = 64 << 20;
+
+/// A tensor on a device. On its way from the CPU to a GPU the host does not wait for what the GPU still has to do.
+pub fn on_device(tensor: &Tensor, device: Device) -> Result<Tensor> {
+    let small = tensor.numel() * tensor.kind().elt_size_in_bytes() <= PINNED;
+    if small && tensor.device() == Device::Cpu && matches!(device, Device::Cuda(_)) {
+        // Where the system gives no such memory, the usual way is as good but for the wait.
+        if let Ok(pinned) = tensor.f_internal_pin_memory(device) {
+            return Ok(pinned.f_to_device_(device, tensor.kind(), true, false)?);
+        }
+    }
+    Ok(tensor.f_to_device(device)?)
+}
+
+/// Tensors of one number each as numbers, in one transfer: of a GPU the host waits once.
+pub fn numbers_of(tensors: &[Tensor]) -> Result<Vec<f64>> {
+    if tensors.iter().all(|tensor| tensor.device() == Device::Cpu) {
+        return Ok(tensors.iter().map(|tensor| tensor.f_double_value(&[])).collect::<std::result::Result<_, _>>()?);
+    }
+    let doubles = tensors.iter().map(|tensor| tensor.f_detach()?.f_to_kind(Kind::Double));
+    let doubles = doubles.collect::<std::result::Result<Vec<_>, _>>()?;
+    Ok(Vec::try_from(&Tensor::f_stack(&doubles, 0)?.f_to_device(Device::Cpu)?)?)
+}
+
+/// Whether all numbers of these tensors are finite, as a tensor of one number on their device.
+pub fn all_finite<'t>(tensors: impl Iterator<Item = &'t Tensor>) -> Result<Tensor> {
+    let flags = tensors.map(|tensor| tensor.f_isfinite()?.f_all()).collect::<std::result::Result<Vec<_>, _>>()?;
+    Ok(Tensor::f_stack(&flags, 0)?.f_all()?)
 }
 
 /// The name that `resolve_device` takes.

@@ -37,7 +37,9 @@ mod workspace;
 pub use budget::Budget;
 pub use caution::Cautions;
 pub use cx::{Cx, Task};
-pub use device::{cuda_available, cuda_failure, device_name, numerics, resolve_device, set_fast};
+pub use device::{
+    all_finite, cuda_available, cuda_failure, device_name, numbers_of, numerics, on_device, resolve_device, set_fast,
+};
 pub use digest::Digest;
 pub use draws::Draws;
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};

@@ -9,7 +9,7 @@ use tch::Device;
 use super::latents::Latents;
 use super::numbering::MAX_CLASSES;
 use super::objects::Objects;
-use crate::core::{Cx, Digest, Error, Result, Tensor, Value};
+use crate::core::{Cx, Digest, Error, Result, Tensor, Value, on_device};
 
 /// Floats that are read at once, at most: 2 GiB.
 const LARGEST_READ: usize = 1 << 29;
@@ -340,7 +340,7 @@ impl Dataset {
             let mean = sum.f_div_scalar(reference.len() as f64)?;
             for part in reference.stream_of(cx, (0..reference.len()).collect(), 256) {
                 cx.check()?;
-                let pixels = part?.canvases.f_to_device(device)?.f_to_kind(tch::Kind::Double)?;
+                let pixels = on_device(&part?.canvases, device)?.f_to_kind(tch::Kind::Double)?;
                 let total = |x: Tensor| x.f_sum_dim_intlist([0i64].as_slice(), false, tch::Kind::Double);
                 if pass == 0 {
                     task.advance(pixels.size()[0] as u64);
@@ -494,7 +494,7 @@ impl Dataset {
     pub(super) fn tensor(&self, pixels: &[f32], n: usize, device: Device) -> Result<Tensor> {
         let [c, h, w] = self.canvas_shape();
         let flat = Tensor::f_from_slice(pixels)?;
-        Ok(flat.f_reshape([n as i64, c as i64, h as i64, w as i64])?.f_to_device(device)?)
+        on_device(&flat.f_reshape([n as i64, c as i64, h as i64, w as i64])?, device)
     }
 
     /// The images of these rows as models see them.
@@ -515,7 +515,7 @@ impl Dataset {
     pub fn label_tensor(&self, rows: &[usize], device: Device) -> Result<Tensor> {
         self.check_rows(rows)?;
         let labels: Vec<i64> = rows.iter().map(|&row| self.labels[row]).collect();
-        Ok(Tensor::f_from_slice(&labels)?.f_to_device(device)?)
+        on_device(&Tensor::f_from_slice(&labels)?, device)
     }
 
     /// How many images each class has.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tch::Kind;
 
 use super::{Condition, Generator};
-use crate::core::{Cx, Digest, Error, Result, Tensor, below_home};
+use crate::core::{Cx, Digest, Error, Result, Tensor, below_home, on_device};
 
 /// A place between stages: the latent vectors, or what a stage gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl Generator {
             let n = batch.min(samples - first);
             let latents = self.latents(SEED, first, n)?.f_to_kind(self.kind())?;
             let labels = (first..first + n).map(|i| i as i64 % self.classes().unwrap_or(1)).collect::<Vec<_>>();
-            let labels = Tensor::f_from_slice(&labels)?.f_to_device(self.device())?;
+            let labels = on_device(&Tensor::f_from_slice(&labels)?, self.device())?;
             let condition = self.condition(&latents, Some(&labels))?;
             let mut x = latents;
             for layer in 1..=last {

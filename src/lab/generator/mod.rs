@@ -20,7 +20,9 @@ pub use sequential::{Plan, Sequential, Squash};
 
 use tch::{Device, Kind};
 
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, normal_within_two_deviations, with_stream};
+use crate::core::{
+    Cx, Digest, Error, Object, Result, Table, Tensor, Value, normal_within_two_deviations, on_device, with_stream,
+};
 use crate::model::weights::{self, Weights};
 use crate::model::{Mode, Model};
 
@@ -272,7 +274,7 @@ pub fn latents(network: &dyn Network, seed: u64, first: usize, count: usize, dev
     } else {
         Tensor::f_cat(&parts, 0)?
     };
-    Ok(all.f_narrow(0, (first % BLOCK) as i64, count as i64)?.f_to_device(device)?)
+    on_device(&all.f_narrow(0, (first % BLOCK) as i64, count as i64)?, device)
 }
 
 /// `n` latent vectors from the stream that is open.
@@ -282,7 +284,7 @@ pub fn latents_in_stream(network: &dyn Network, n: usize, device: Device) -> Res
         None => Tensor::f_randn(size, (Kind::Float, Device::Cpu))?,
         Some(truncation) => normal_within_two_deviations(&size)?.f_mul_scalar(truncation)?.f_to_kind(Kind::Float)?,
     };
-    Ok(drawn.f_to_device(device)?)
+    on_device(&drawn, device)
 }
 
 /// Part of the stream that latent vectors are drawn from; steps of training use the small parts.

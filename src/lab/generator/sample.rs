@@ -3,7 +3,7 @@
 use tch::Device;
 
 use super::Generator;
-use crate::core::{Cx, Object, Result, Tensor};
+use crate::core::{Cx, Object, Result, Tensor, on_device};
 use crate::data::{Dataset, Latents, drawn};
 
 impl Generator {
@@ -27,7 +27,7 @@ impl Generator {
 
     /// Images of latent vectors with one label each, without gradients.
     pub fn images_of(&self, latents: &Tensor, labels: Option<&[i64]>) -> Result<Tensor> {
-        let labels = labels.map(|labels| Tensor::f_from_slice(labels)?.f_to_device(self.device())).transpose()?;
+        let labels = labels.map(|labels| on_device(&Tensor::f_from_slice(labels)?, self.device())).transpose()?;
         tch::no_grad(|| self.images(&latents.f_to_kind(self.kind())?, labels.as_ref()))
     }
 

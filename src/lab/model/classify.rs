@@ -1,7 +1,7 @@
 //! What a model answers to many images: scores, labels and how often it is right, in batches.
 
 use super::Model;
-use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, attempt, number};
+use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, attempt, number, on_device};
 use crate::data::Dataset;
 
 /// Images to classify.
@@ -38,7 +38,7 @@ impl Model {
             Inputs::Images(images) if self.wants_probe(total) => {
                 let [c, h, w] = shape.map(|side| side as i64);
                 let few = |n: usize| images.f_reshape([-1, c, h, w])?.f_narrow(0, 0, n as i64);
-                let few = |n: usize| Ok(few(n)?.f_to_device(cx.device())?.f_to_kind(tch::Kind::Float)?);
+                let few = |n: usize| Ok(on_device(&few(n)?, cx.device())?.f_to_kind(tch::Kind::Float)?);
                 self.probe(cx, LongCall::unrecorded(cx), total, &few)?;
             }
             Inputs::Images(_) => {}
@@ -96,7 +96,7 @@ impl Model {
             Inputs::Images(images) => {
                 let [c, h, w] = shape.map(|side| side as i64);
                 let images = images.f_reshape([-1, c, h, w])?;
-                classify(&images.f_to_device(cx.device())?.f_to_kind(tch::Kind::Float)?)?;
+                classify(&on_device(&images, cx.device())?.f_to_kind(tch::Kind::Float)?)?;
             }
         }
         Ok(())
@@ -118,7 +118,7 @@ impl Model {
             Inputs::Images(images) if images.dim() == 3 => 1,
             Inputs::Images(images) => images.size()[0],
         };
-        Ok(Tensor::f_from_slice(&all)?.f_reshape([images, -1])?.f_to_device(cx.device())?)
+        on_device(&Tensor::f_from_slice(&all)?.f_reshape([images, -1])?, cx.device())
     }
 
     /// The labels of the highest scores, int64; of equal ones the first. Scores that are not a number are refused.

@@ -31,7 +31,7 @@ pub use shift::{Shared, ShiftPlan};
 pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
 
 use crate::core::{
-    Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, no_gradient, with_stream_of,
+    Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, no_gradient, on_device, with_stream_of,
 };
 
 /// What maps a batch of images to scores.
@@ -207,7 +207,7 @@ impl Model {
     pub fn with_normalisation(mut self, mean: &[f64], std: &[f64], device: Device) -> Result<Self> {
         let shape = [1, -1, 1, 1];
         let of = |numbers: &[f64]| -> Result<Tensor> {
-            Ok(Tensor::f_from_slice(numbers)?.f_to_kind(tch::Kind::Float)?.f_reshape(shape)?.f_to_device(device)?)
+            on_device(&Tensor::f_from_slice(numbers)?.f_to_kind(tch::Kind::Float)?.f_reshape(shape)?, device)
         };
         self.normalisation =
             Some(Rc::new(Normalisation { mean: of(mean)?, std: of(std)?, numbers: [mean.to_vec(), std.to_vec()] }));

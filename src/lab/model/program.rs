@@ -16,7 +16,7 @@ use tch::{Device, Kind};
 
 use super::Network;
 use crate::core::permissions::held;
-use crate::core::{Error, Result, Tensor, cut};
+use crate::core::{Error, Result, Tensor, cut, on_device};
 
 /// Bytes of an answer, at most: 256 MiB.
 const LONGEST: u64 = 256 << 20;
@@ -246,7 +246,7 @@ impl Network for Program {
         let scores = self.scores(&running, &line, count)?;
         // One that failed is not asked again: the next question starts it anew.
         self.running.replace(Some(running));
-        Ok(scores.f_to_device(images.device())?)
+        on_device(&scores, images.device())
     }
 
     fn differentiable(&self) -> bool {

@@ -3,7 +3,7 @@
 use tch::Device;
 
 use super::{Aim, Way};
-use crate::core::{Result, Tensor};
+use crate::core::{Result, Tensor, on_device};
 
 pub struct Classes {
     /// The class that is left or aimed at, `N x 1`.
@@ -20,9 +20,9 @@ impl Classes {
         let classes: Vec<i64> = labels.iter().zip(aims).map(|(&y, aim)| aim.target().map_or(y, i64::from)).collect();
         let signs: Vec<f32> = aims.iter().map(|aim| if aim.target().is_some() { 1.0 } else { -1.0 }).collect();
         let column = |numbers: &[i64]| -> Result<Tensor> {
-            Ok(Tensor::f_from_slice(numbers)?.f_reshape([-1, 1])?.f_to_device(device)?)
+            on_device(&Tensor::f_from_slice(numbers)?.f_reshape([-1, 1])?, device)
         };
-        let sign = Tensor::f_from_slice(&signs)?.f_to_device(device)?;
+        let sign = on_device(&Tensor::f_from_slice(&signs)?, device)?;
         Ok(Self { class: column(&classes)?, sign, own: column(labels)? })
     }
 }

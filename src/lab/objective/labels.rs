@@ -4,7 +4,7 @@ use tch::{Device, Kind};
 
 use super::failure::{Failure, Unfit};
 use super::{Aim, Loss, Way};
-use crate::core::{Result, Tensor};
+use crate::core::{Result, Tensor, on_device};
 
 /// Binary labels by the places of their scores, each of them once.
 #[derive(Debug)]
@@ -41,8 +41,8 @@ impl Failure for Labels {
 
     fn way(&self, _: &[i64], _: &[Aim], device: Device) -> Result<Box<dyn Way>> {
         let signs = [vec![1f32; self.positive.len()], vec![-1.0; self.negative.len()]].concat();
-        let places = Tensor::f_from_slice(&self.places())?.f_to_device(device)?;
-        Ok(Box::new(Signs { places, sign: Tensor::f_from_slice(&signs)?.f_to_device(device)? }))
+        let places = on_device(&Tensor::f_from_slice(&self.places())?, device)?;
+        Ok(Box::new(Signs { places, sign: on_device(&Tensor::f_from_slice(&signs)?, device)? }))
     }
 
     fn losses(&self) -> &'static [Loss] {

@@ -4,7 +4,7 @@ use tch::Device;
 
 use super::failure::{Failure, Unfit};
 use super::{Aim, Loss, Way};
-use crate::core::{Result, Tensor};
+use crate::core::{Result, Tensor, on_device};
 
 /// Not among so many.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl Failure for Top {
     }
 
     fn way(&self, labels: &[i64], _: &[Aim], device: Device) -> Result<Box<dyn Way>> {
-        let label = Tensor::f_from_slice(labels)?.f_reshape([-1, 1])?.f_to_device(device)?;
+        let label = on_device(&Tensor::f_from_slice(labels)?.f_reshape([-1, 1])?, device)?;
         Ok(Box::new(Highest { k: self.0, label }))
     }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::ground::{Ground, Room, chosen};
-use crate::core::{Cx, Error, Result, Tensor};
+use crate::core::{Cx, Error, Result, Tensor, on_device};
 use crate::data::Dataset;
 use crate::space::{self, Bounds, Differentiable, Factor, Norm, Space};
 
@@ -91,7 +91,7 @@ impl PixelGround {
     fn apply(&self, originals: &Tensor, changes: &[&PixelChange]) -> Result<Tensor> {
         let flat: Vec<f32> = changes.iter().flat_map(|change| change.iter().copied()).collect();
         let size = originals.size();
-        let changes = Tensor::f_from_slice(&flat)?.f_reshape(&size)?.f_to_device(originals.device())?;
+        let changes = on_device(&Tensor::f_from_slice(&flat)?.f_reshape(&size)?, originals.device())?;
         let space = self.differentiable()?;
         let base = [originals.shallow_clone()];
         space.keep(&base, &originals.f_add(&changes)?, None)

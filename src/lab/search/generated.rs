@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tch::Device;
 
-use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, number};
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, on_device};
 use crate::data::{Dataset, from_tensor};
 use crate::generator::Generator;
 use crate::model::Model;
@@ -113,7 +113,7 @@ impl FoundTests {
             }
         }
         if !chosen.is_empty() {
-            let chosen = Tensor::f_from_slice(&chosen)?.f_to_device(images.device())?;
+            let chosen = on_device(&Tensor::f_from_slice(&chosen)?, images.device())?;
             self.images.push(images.f_index_select(0, &chosen)?.f_to_device(Device::Cpu)?);
         }
         Ok(chosen.len())

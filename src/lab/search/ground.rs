@@ -7,7 +7,7 @@ use std::rc::Rc;
 use tch::Device;
 
 use super::Examination;
-use crate::core::{Cx, Error, Result, Tensor, Value};
+use crate::core::{Cx, Error, Result, Tensor, Value, on_device};
 use crate::data::Dataset;
 use crate::space::{Coordinates, Element, Factor, Factored, Group, Originals, Setting, Space, factor};
 
@@ -179,5 +179,5 @@ impl Ground for FactorGround {
 /// Some rows of a tensor.
 pub(super) fn chosen(images: &Tensor, rows: &[i64]) -> Result<Tensor> {
     let device: Device = images.device();
-    Ok(images.f_index_select(0, &Tensor::f_from_slice(rows)?.f_to_device(device)?)?)
+    Ok(images.f_index_select(0, &on_device(&Tensor::f_from_slice(rows)?, device)?)?)
 }

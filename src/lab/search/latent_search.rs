@@ -4,7 +4,7 @@
 use tch::{Device, Kind, Reduction, Tensor};
 
 use super::generated::{FoundTests, GeneratedTests, LabelTurn, WantedTests};
-use crate::core::{Cx, Error, Graph, Result, gradients, no_gradient, with_stream};
+use crate::core::{Cx, Error, Graph, Result, gradients, no_gradient, on_device, with_stream};
 use crate::generator::Generator;
 use crate::model::Model;
 use crate::space::Norm;
@@ -137,7 +137,7 @@ impl LatentBatch<'_> {
             let of = format!("{} on images of {}", self.model.name, self.generator.name);
             let gradients = gradients(&of, &loss, &leaves, Graph::Free)?;
             let variance = noise_variance(t);
-            let shake = Tensor::f_randn(leaf.size(), (Kind::Float, Device::Cpu))?.f_to_device(leaf.device())?;
+            let shake = on_device(&Tensor::f_randn(leaf.size(), (Kind::Float, Device::Cpu))?, leaf.device())?;
             let along = gradients[0].f_add(&shake.f_mul_scalar(variance.sqrt())?)?;
             z = leaf.f_detach()?.f_sub(&along.f_mul_scalar(self.how.lr)?)?;
             if let (Some(noise), Some(gradient)) = (&noise, gradients.get(1)) {
@@ -148,7 +148,7 @@ impl LatentBatch<'_> {
             if ended.contains(&true) {
                 let stay: Vec<i64> = (0..left.len() as i64).filter(|&i| !ended[i as usize]).collect();
                 left = stay.iter().map(|&i| left[i as usize]).collect();
-                let stay = Tensor::f_from_slice(&stay)?.f_to_device(z.device())?;
+                let stay = on_device(&Tensor::f_from_slice(&stay)?, z.device())?;
                 (z, start) = (z.f_index_select(0, &stay)?, start.f_index_select(0, &stay)?);
                 u = u.map(|u| u.f_index_select(0, &stay)).transpose()?;
                 note(ends.met.iter().filter(|met| **met).count());

@@ -9,7 +9,7 @@ use tch::{Device, Kind};
 
 use super::measure::Measure;
 use super::{Adam, Densities, Examination, Transcript};
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, random};
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, on_device, random};
 use crate::data::{Dataset, from_tensor};
 use crate::generator::Generator;
 use crate::model::{Inputs, Model};
@@ -171,7 +171,7 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
             }
         }
         if !rows.is_empty() {
-            let rows = Tensor::f_from_slice(&rows)?.f_to_device(z.device())?;
+            let rows = on_device(&Tensor::f_from_slice(&rows)?, z.device())?;
             images.push(pictures.f_index_select(0, &rows)?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?);
             latents.push(z.f_index_select(0, &rows)?.f_to_device(Device::Cpu)?);
         }

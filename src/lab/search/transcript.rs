@@ -14,7 +14,9 @@ use super::questions::{AskedQuestions, Questions};
 use super::replay::{Replay, ReplayOutput};
 use super::row::{Noted, Row};
 use super::{Examination, trajectories};
-use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, cut, number, suggestion};
+use crate::core::{
+    Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, cut, number, on_device, suggestion,
+};
 use crate::data::Dataset;
 use crate::objective::Objective;
 use crate::space::{Element, Group, Point};
@@ -122,7 +124,7 @@ impl Points {
                     Point::Setting(place) => images.get(place as usize),
                     _ => None,
                 });
-                Ok(Tensor::f_stack(&chosen.collect::<Vec<_>>(), 0)?.f_to_device(cx.device())?)
+                on_device(&Tensor::f_stack(&chosen.collect::<Vec<_>>(), 0)?, cx.device())
             }
             Self::Trajectory(replay) => replay.bring(cx, data, rows, ReplayOutput::Images),
         }

@@ -5,7 +5,7 @@ use tch::Kind;
 
 use super::Space;
 use super::factor::{Domain, Factor, Factored, Originals};
-use crate::core::{Cx, Error, Result, Tensor};
+use crate::core::{Cx, Error, Result, Tensor, on_device};
 
 /// What stands beyond the border.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -183,7 +183,7 @@ impl Factored for Affine {
             sources.extend([cos, sin, centre[0] + cos * y0 + sin * x0, -sin, cos, centre[1] - sin * y0 + cos * x0]);
         }
         let device = images.device();
-        let sources = Tensor::f_from_slice(&sources)?.f_reshape([-1, 6, 1, 1])?.f_to_device(device)?;
+        let sources = on_device(&Tensor::f_from_slice(&sources)?.f_reshape([-1, 6, 1, 1])?, device)?;
         let part = |place: i64| sources.f_select(1, place);
         let line = |n: i64, size: [i64; 3]| -> Result<Tensor> {
             Ok(Tensor::f_arange(n, (Kind::Double, device))?.f_reshape(size)?)

@@ -16,7 +16,7 @@ use std::rc::Rc;
 use super::probe::Probe;
 use super::translate::MAX_EPSILON;
 use super::{Coordinates, Domain, Element, Finite, Group, ProductPart, Space, Symmetry, Windows};
-use crate::core::{Error, Result, Tensor, Value};
+use crate::core::{Error, Result, Tensor, Value, on_device};
 use crate::data::{Dataset, Edge};
 
 /// Different images that symmetries alone may make of one: each is kept for every image under examination.
@@ -440,7 +440,7 @@ impl Group for Products {
             rows.iter().zip(elements).map(|(row, element)| row * n + i64::from(element.0[2])).collect();
         match &self.shifts {
             Some(shifts) => shifts.draw(&all, &rows, elements),
-            None => Ok(all.f_index_select(0, &Tensor::f_from_slice(&rows)?.f_to_device(prepared.device())?)?),
+            None => Ok(all.f_index_select(0, &on_device(&Tensor::f_from_slice(&rows)?, prepared.device())?)?),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rand::Rng;
 
-use crate::core::{Cx, Error, Result, Tensor, Value};
+use crate::core::{Cx, Error, Result, Tensor, Value, on_device};
 use crate::data::Dataset;
 
 /// One number per factor: the factor's value, or the place of its choice in the list.
@@ -259,7 +259,7 @@ pub struct Originals<'a> {
 impl Originals<'_> {
     /// The originals themselves, one after the other.
     pub fn chosen(&self) -> Result<Tensor> {
-        let rows = Tensor::f_from_slice(self.rows)?.f_to_device(self.images.device())?;
+        let rows = on_device(&Tensor::f_from_slice(self.rows)?, self.images.device())?;
         Ok(self.images.f_index_select(0, &rows)?)
     }
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Space;
 use super::factor::{self, Factor, Factored, Originals};
-use crate::core::{Callback, Cx, Error, Result, Tensor, Value, number};
+use crate::core::{Callback, Cx, Error, Result, Tensor, Value, number, on_device};
 
 /// How far beyond [0, 1] a pixel may lie by rounding; it is moved to the bound.
 const ROUNDING: f64 = 1e-4;
@@ -90,7 +90,7 @@ impl Factored for Factors {
             if image.size() != shape {
                 return Err(self.wrong(format!("a tensor {:?}", image.size()), setting).hint(wanted()));
             }
-            drawn.push(image.f_to_kind(tch::Kind::Float)?.f_to_device(images.device())?.f_detach()?);
+            drawn.push(on_device(&image.f_to_kind(tch::Kind::Float)?, images.device())?.f_detach()?);
         }
         self.checked(Tensor::f_stack(&drawn, 0)?, settings)
     }

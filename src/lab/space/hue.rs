@@ -2,7 +2,7 @@
 
 use super::Space;
 use super::factor::{Domain, Factor, Factored, Originals};
-use crate::core::{Cx, Error, Result, Tensor};
+use crate::core::{Cx, Error, Result, Tensor, on_device};
 use crate::data::Dataset;
 
 /// Every colour turned by the same angle.
@@ -71,7 +71,7 @@ impl Factored for Hue {
     fn draw(&self, _cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor> {
         let images = of.chosen()?;
         let turns: Vec<f64> = settings.iter().map(|setting| setting.first().copied().unwrap_or(0.0) / 360.0).collect();
-        let turns = Tensor::f_from_slice(&turns)?.f_to_kind(images.kind())?.f_to_device(images.device())?;
+        let turns = on_device(&Tensor::f_from_slice(&turns)?.f_to_kind(images.kind())?, images.device())?;
         turned(&images, &turns.f_reshape([-1, 1, 1])?)
     }
 }

@@ -4,7 +4,7 @@
 use tch::Device;
 
 use super::{Differentiable, Norm, Space};
-use crate::core::{Cx, Error, Object, Result, Tensor};
+use crate::core::{Cx, Error, Object, Result, Tensor, on_device};
 use crate::data::Dataset;
 use crate::generator::{Generator, Site};
 
@@ -152,8 +152,8 @@ impl Differentiable for Latent {
     fn base(&self, data: &Dataset, rows: &[usize], device: Device) -> Result<Vec<Tensor>> {
         let of = data.latents(rows).ok_or_else(|| Error::internal("images without latent vectors"))?;
         let latents = Tensor::f_from_slice(&of.values)?.f_reshape([rows.len() as i64, of.width as i64])?;
-        let latents = latents.f_to_device(device)?.f_to_kind(self.generator.kind())?;
-        let labels = Tensor::f_from_slice(&of.labels)?.f_to_device(device)?;
+        let latents = on_device(&latents, device)?.f_to_kind(self.generator.kind())?;
+        let labels = on_device(&Tensor::f_from_slice(&of.labels)?, device)?;
         tch::no_grad(|| {
             let condition = self.generator.condition(&latents, Some(&labels))?;
             let first = self.sites[0];

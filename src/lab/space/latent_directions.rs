@@ -5,7 +5,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::factor::{Domain, Factor, Factored, Originals};
 use super::{Differentiable, Latent, Space};
-use crate::core::{Cx, Error, Result, Tensor, random};
+use crate::core::{Cx, Error, Result, Tensor, on_device, random};
 use crate::data::Dataset;
 
 /// p = sum of c_j d_j, with the d_j random, of length 1 and at right angles: the c_j are the factors.
@@ -115,7 +115,7 @@ impl Factored for LatentDirections {
         let base = self.of.base(of.data, of.ids, of.images.device())?;
         let first = base.first().ok_or_else(|| Error::internal("no activations"))?;
         let numbers = Tensor::f_from_slice(&settings.concat())?.f_reshape([settings.len() as i64, -1])?;
-        let points = numbers.f_matmul(&self.directions)?.f_to_device(first.device())?.f_to_kind(first.kind())?;
+        let points = on_device(&numbers.f_matmul(&self.directions)?, first.device())?.f_to_kind(first.kind())?;
         Ok(self.of.draw(&base, &points)?.f_to_kind(of.images.kind())?)
     }
 }

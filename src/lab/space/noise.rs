@@ -4,7 +4,7 @@ use tch::Kind;
 
 use super::factor::{Domain, Factor, Factored, Originals};
 use super::{Bounds, Space};
-use crate::core::{Cx, Error, Result, Tensor, with_stream};
+use crate::core::{Cx, Error, Result, Tensor, on_device, with_stream};
 
 /// x + sigma n, n standard normal and independent for every pixel and channel. Nothing is cut off unless `bounds` says so.
 pub struct Noise {
@@ -83,7 +83,7 @@ impl Factored for Noise {
             Ok(noise.f_mul_scalar(sigma)?)
         };
         let noise = Tensor::f_stack(&settings.iter().map(noise).collect::<Result<Vec<_>>>()?, 0)?;
-        let noisy = of.chosen()?.f_add(&noise.f_to_device(images.device())?)?;
+        let noisy = of.chosen()?.f_add(&on_device(&noise, images.device())?)?;
         self.bounds.map_or_else(|| Ok(noisy.shallow_clone()), |bounds| bounds.clamp(&noisy))
     }
 }

@@ -3,7 +3,7 @@
 use tch::{Device, Kind};
 
 use super::{Bounds, Differentiable, Space, images};
-use crate::core::{Error, Result, Tensor, with_stream};
+use crate::core::{Error, Result, Tensor, on_device, with_stream};
 
 /// How the size of a perturbation is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Pixels {
     /// Where changes drawn from the ball of radius 1 lead in balls of these radii, `N`, and within bounds.
     pub fn changed(&self, base: &[Tensor], drawn: &Tensor, radii: &Tensor) -> Result<Tensor> {
         let images = images(base)?;
-        let drawn = drawn.f_to_kind(images.kind())?.f_to_device(images.device())?;
+        let drawn = on_device(&drawn.f_to_kind(images.kind())?, images.device())?;
         let change = drawn.f_mul(&radii.f_reshape([-1, 1, 1, 1])?)?;
         self.keep(base, &images.f_add(&change)?, Some(radii))
     }

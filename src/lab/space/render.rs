@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::Space;
 use super::factor::{self, Domain, Factor, Factored, Originals};
-use crate::core::{Cx, Error, Result, Tensor, Value, in_parallel, number, suggestion};
+use crate::core::{Cx, Error, Result, Tensor, Value, in_parallel, number, on_device, suggestion};
 use crate::data::Dataset;
 use crate::render::{Span, VIEW_FACTORS, View, ViewFactor, draw};
 
@@ -248,6 +248,6 @@ impl Factored for Render {
         })?;
         let side = size as i64;
         let images = Tensor::f_from_slice(&pixels)?.f_reshape([settings.len() as i64, 3, side, side])?;
-        Ok(images.f_to_device(of.images.device())?)
+        on_device(&images, of.images.device())
     }
 }

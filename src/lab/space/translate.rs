@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Coordinates, Domain, Element, Finite, Group, ProductPart, Space, Windows};
-use crate::core::{Error, Result, Tensor, Value};
+use crate::core::{Error, Result, Tensor, Value, on_device};
 use crate::data::{Dataset, Edge};
 
 /// The largest eps that is accepted: 4,224 translations per image, and 16,641 scored for a density.
@@ -189,7 +189,7 @@ impl Group for Translations {
         let start = |axis: usize| -> Vec<i64> { elements.iter().map(|&e| self.start(e)[axis]).collect() };
         // One transfer for the three lists of indices.
         let lists = [rows.to_vec(), start(0), start(1)].concat();
-        let index = Tensor::f_from_slice(&lists)?.f_reshape([3, rows.len() as i64])?.f_to_device(device)?;
+        let index = on_device(&Tensor::f_from_slice(&lists)?.f_reshape([3, rows.len() as i64])?, device)?;
         let windows = prepared.f_unfold(2, h, 1)?.f_unfold(3, w, 1)?;
         let [row, y, x] = [0, 1, 2].map(|i| index.f_get(i));
         Ok(windows.f_index(&[Some(row?), None, Some(y?), Some(x?)])?)

@@ -9,8 +9,10 @@ use tch::{Reduction, Tensor};
 
 use super::Adversary;
 use super::images::{TrainingImages, index};
+use super::unread::Unread;
 use crate::core::{
-    Cx, Error, Graph, LongCall, Object, Result, State, Value, attempt, gradients, number, random, with_stream,
+    Cx, Error, Graph, LongCall, Object, Result, State, Value, all_finite, attempt, gradients, number, on_device,
+    random, with_stream,
 };
 use crate::data::Dataset;
 use crate::model::{Layer, Mode, Model, Module, Start};
@@ -61,7 +63,7 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
                 module.classes
             )));
         }
-        Some(weights) => Some(Tensor::f_from_slice(weights)?.f_to_kind(tch::Kind::Float)?.f_to_device(device)?),
+        Some(weights) => Some(on_device(&Tensor::f_from_slice(weights)?.f_to_kind(tch::Kind::Float)?, device)?),
     };
     module.set_trainable(true)?;
     let parameters = module.parameters();
@@ -92,6 +94,7 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
         epoch: 0,
         seen: 0,
         sum: 0.0,
+        unread: Unread::on(device),
         losses: Vec::with_capacity(*epochs),
     };
     let hardened = adversary.as_ref().map_or("None".into(), |adversary| format!("Some({})", adversary.identity()));
@@ -146,10 +149,17 @@ struct ClassifierTraining<'a> {
     /// Images that go through the network at once: a batch, or less where memory is short.
     part: usize,
     epoch: usize,
-    /// Images of this epoch that were seen, and the sum of their losses.
+    /// Images of this epoch that were seen, and the sum of their losses as far as these were read.
     seen: usize,
     sum: f64,
+    unread: Unread<Step>,
     losses: Vec<f64>,
+}
+
+/// A step whose loss is not read yet: its number, and its images.
+struct Step {
+    number: u64,
+    images: usize,
 }
 
 impl ClassifierTraining<'_> {
@@ -176,9 +186,10 @@ impl ClassifierTraining<'_> {
                 let labels = labels.f_index_select(0, &index(rows, self.cx.device())?)?;
                 let loss = self.step(batch, &labels)?;
                 self.seen += rows.len();
-                self.sum += loss * rows.len() as f64;
                 task.advance(rows.len() as u64);
-                task.note(&format!("epoch {}/{epochs}, loss {loss:.4}", self.epoch + 1));
+                if let Some(loss) = loss {
+                    task.note(&format!("epoch {}/{epochs}, loss {loss:.4}", self.epoch + 1));
+                }
                 if call.due() { self.save(call) } else { Ok(()) }
             });
             if let Err(error) = outcome {
@@ -187,19 +198,19 @@ impl ClassifierTraining<'_> {
                 }
                 return Err(error);
             }
+            self.read()?;
             self.losses.push(self.sum / self.usable as f64);
             (self.epoch, self.seen, self.sum) = (self.epoch + 1, 0, 0.0);
         }
-        let finite = |w: &Tensor| Ok(w.f_isfinite()?.f_all()?.f_int64_value(&[])? != 0);
-        if self.parameters.iter().map(finite).collect::<Result<Vec<_>>>()?.contains(&false) {
+        if all_finite(self.parameters.iter())?.f_int64_value(&[])? == 0 {
             return Err(Error::model("the last step of training made weights that are not finite")
                 .hint(format!("the learning rate is too high: try lr: {}", number(lr / 10.0))));
         }
         self.save(call)
     }
 
-    /// One step on one batch; its mean loss.
-    fn step(&mut self, images: &Tensor, labels: &Tensor) -> Result<f64> {
+    /// One step on one batch; its mean loss, if it is time to read it.
+    fn step(&mut self, images: &Tensor, labels: &Tensor) -> Result<Option<f64>> {
         let (loss, gradients) = loop {
             match attempt(|| self.gradients(images, labels)) {
                 Err(error) if error.is_out_of_memory() && self.part > 1 => {
@@ -216,16 +227,24 @@ impl ClassifierTraining<'_> {
                 outcome => break outcome?,
             }
         };
-        if !loss.is_finite() {
-            return Err(Error::model(format!(
-                "the loss became {loss} in epoch {}, step {}",
-                self.epoch,
-                self.optimiser.steps()
-            ))
-            .hint(format!("the learning rate is too high: try lr: {}", number(self.settings.lr / 10.0))));
-        }
+        let step = Step { number: self.optimiser.steps(), images: labels.numel() };
+        let last = if self.unread.add(step, loss) { self.read()? } else { None };
         self.optimiser.step(&self.parameters, &gradients)?;
-        Ok(loss)
+        Ok(last)
+    }
+
+    /// Adds up the losses that are not read yet; the last of them.
+    fn read(&mut self) -> Result<Option<f64>> {
+        let mut last = None;
+        for (Step { number: step, images }, loss) in self.unread.take()? {
+            if !loss.is_finite() {
+                return Err(Error::model(format!("the loss became {loss} in epoch {}, step {step}", self.epoch))
+                    .hint(format!("the learning rate is too high: try lr: {}", number(self.settings.lr / 10.0))));
+            }
+            self.sum += loss * images as f64;
+            last = Some(loss);
+        }
+        Ok(last)
     }
 
     fn scores(&self, images: &Tensor, mode: Mode) -> Result<Tensor> {
@@ -236,7 +255,7 @@ impl ClassifierTraining<'_> {
     }
 
     /// The mean loss of a batch and its gradients.
-    fn gradients(&self, images: &Tensor, labels: &Tensor) -> Result<(f64, Vec<Tensor>)> {
+    fn gradients(&self, images: &Tensor, labels: &Tensor) -> Result<(Tensor, Vec<Tensor>)> {
         let loss = |images: &Tensor, labels: &Tensor, reduction| -> Result<Tensor> {
             let images = match &self.settings.adversary {
                 Some(adversary) => adversary.harden(images, labels, &|images| self.scores(images, Mode::Evaluate))?,
@@ -250,7 +269,7 @@ impl ClassifierTraining<'_> {
             let n = labels.size()[0];
             if n <= self.part as i64 {
                 let loss = loss(images, labels, Reduction::Mean)?;
-                return Ok((loss.f_double_value(&[])?, differentiate(loss)?));
+                return Ok((loss.f_detach()?, differentiate(loss)?));
             }
             let (mut total, mut sum): (f64, Vec<Tensor>) = (0.0, vec![]);
             for start in (0..n).step_by(self.part) {
@@ -274,12 +293,13 @@ impl ClassifierTraining<'_> {
             for gradient in &mut sum {
                 let _ = gradient.f_div_scalar_(weight)?;
             }
-            Ok((total / weight, sum))
+            Ok((on_device(&Tensor::from(total / weight), images.device())?, sum))
         })
     }
 
     /// Everything that later steps depend on.
-    fn save(&self, call: &mut LongCall) -> Result<()> {
+    fn save(&mut self, call: &mut LongCall) -> Result<()> {
+        self.read()?;
         let (steps, moments) = self.optimiser.state();
         let counts = [self.epoch as f64, self.seen as f64, self.sum, steps as f64, self.part as f64];
         let mut state = vec![

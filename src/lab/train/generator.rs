@@ -14,8 +14,10 @@ use super::finetuning::{Attack, attack_loss};
 use super::gradient_penalty::gradient_penalty;
 use super::images::{TrainingImages, index};
 use super::student::Student;
+use super::unread::Unread;
 use crate::core::{
-    Cx, Digest, Error, Graph, LongCall, Object, Result, State, Value, gradients, number, random, with_stream,
+    Cx, Digest, Error, Graph, LongCall, Object, Result, State, Value, all_finite, gradients, number, on_device, random,
+    with_stream,
 };
 use crate::data::Dataset;
 use crate::generator::{
@@ -107,6 +109,7 @@ pub fn train_generator(
         epoch: (u64::MAX, vec![]),
         history: NOTED.map(|_| vec![]),
         good: (0, vec![]),
+        unread: Unread::on(device),
     };
     let outcome = training.run(&mut call, watch);
     match outcome {
@@ -175,6 +178,8 @@ struct GeneratorTraining<'a> {
     history: [Vec<f64>; 6],
     /// The last step at which all numbers were finite, and the state then.
     good: (u64, State),
+    /// Of every step the generator's loss and the critic's last one.
+    unread: Unread<u64>,
 }
 
 /// One batch of real images with their labels.
@@ -205,7 +210,7 @@ impl GeneratorTraining<'_> {
                 return Err(stopped);
             }
             let noted = step.is_multiple_of(note) || step + 1 == steps;
-            let (mut critic, mut last) = (f64::NAN, None);
+            let (mut critic, mut last) = (None, None);
             for turn in 0..critic_steps {
                 let number = step * critic_steps + turn;
                 let rows = self.rows(number);
@@ -214,12 +219,12 @@ impl GeneratorTraining<'_> {
                 let drawn = with_stream(self.settings.seed, 2 * number + 1, || {
                     let keeps = turn + 1 == critic_steps && !self.avoids_a_label();
                     let drawn = self.draw_like(&real, keeps)?;
-                    critic = self.judge_step(&real, &drawn.images)?;
+                    critic = Some(self.judge_step(&real, &drawn.images)?);
                     Ok::<_, Error>(drawn)
                 })?;
                 last = Some(drawn);
             }
-            let mut said = with_stream(self.settings.seed, 2 * step, || {
+            let (mut said, loss) = with_stream(self.settings.seed, 2 * step, || {
                 let drawn = match last.take() {
                     Some(drawn) if !self.avoids_a_label() => drawn,
                     _ => self.draw_anew(step)?,
@@ -227,12 +232,16 @@ impl GeneratorTraining<'_> {
                 self.step(drawn, noted)
             })?;
             task.advance(1);
-            said[2] = critic;
-            if let Some(bad) = [said[1], critic].into_iter().find(|loss| !loss.is_finite()) {
-                return Err(self.diverged(step, &format!("a loss became {bad}"))?);
-            }
             let keeps = call.due();
-            if (noted || keeps || step + 1 == steps) && !self.finite()? {
+            let shown = watch.as_ref().is_some_and(|(every, _)| (step + 1).is_multiple_of(*every));
+            let mut due = self.unread.add(step, loss);
+            if let Some(critic) = critic {
+                due = self.unread.add(step, critic);
+            }
+            if due || noted || keeps || shown {
+                (said[1], said[2]) = self.read()?;
+            }
+            if (noted || keeps) && !self.finite()? {
                 return Err(self.diverged(step, "weights became infinite")?);
             }
             if noted {
@@ -249,9 +258,7 @@ impl GeneratorTraining<'_> {
                 }
                 task.note(&format!("{line}, {rate:.0} images/s"));
             }
-            if let Some((every, see)) = &mut watch
-                && (step + 1).is_multiple_of(*every)
-            {
+            if let (true, Some((_, see))) = (shown, &mut watch) {
                 see(&self.finished()?, step + 1)?;
             }
             if keeps {
@@ -263,16 +270,22 @@ impl GeneratorTraining<'_> {
 
     /// Whether every weight is a number that steps can go on from.
     fn finite(&self) -> Result<bool> {
-        let finite = |tensor: &Tensor| Ok(tensor.f_isfinite()?.f_all()?.f_int64_value(&[])? != 0);
         let student = self.student.iter().flat_map(|student| &student.parameters);
-        let all = self
-            .parameters
-            .iter()
-            .chain(&self.judge_parameters)
-            .chain(student)
-            .map(finite)
-            .collect::<Result<Vec<bool>>>()?;
-        Ok(!all.contains(&false))
+        let all = self.parameters.iter().chain(&self.judge_parameters).chain(student);
+        Ok(all_finite(all)?.f_int64_value(&[])? != 0)
+    }
+
+    /// Looks at the losses that are not read yet; the last one of the generator and of the critic, which may have none.
+    fn read(&mut self) -> Result<(f64, f64)> {
+        let losses = self.unread.take()?;
+        if let Some((step, bad)) = losses.iter().find(|(_, loss)| !loss.is_finite()) {
+            return Err(self.diverged(*step, &format!("a loss became {bad}"))?);
+        }
+        Ok(match losses[..] {
+            [.., (step, generator), (same, critic)] if step == same => (generator, critic),
+            [.., (_, generator)] => (generator, f64::NAN),
+            [] => (f64::NAN, f64::NAN),
+        })
     }
 
     /// Rows of batch number `number`: one epoch after the other, without the rest that fills no batch.
@@ -326,14 +339,13 @@ impl GeneratorTraining<'_> {
             }
             _ => rng.gen_range(0..classes),
         };
-        let labels =
-            Tensor::f_from_slice(&(0..batch).map(label).collect::<Vec<i64>>())?.f_to_device(self.cx.device())?;
+        let labels = on_device(&Tensor::f_from_slice(&(0..batch).map(label).collect::<Vec<i64>>())?, self.cx.device())?;
         let images = self.draw(self.network.classes().map(|_| &labels), batch)?;
         Ok(RealBatch { images, labels })
     }
 
     /// One step of the discriminator, which stays ordinary; its loss.
-    fn judge_step(&mut self, real: &RealBatch, drawn: &Tensor) -> Result<f64> {
+    fn judge_step(&mut self, real: &RealBatch, drawn: &Tensor) -> Result<Tensor> {
         let labels = self.network.classes().map(|_| &real.labels);
         let drawn = drawn.f_detach()?;
         let (of_real, of_drawn) = self.both(&real.images, &drawn, labels)?;
@@ -355,7 +367,7 @@ impl GeneratorTraining<'_> {
         }
         let gradients = gradients("the discriminator", &loss, &self.judge_parameters, Graph::Free)?;
         self.judge_optimiser.step(&self.judge_parameters, &gradients)?;
-        Ok(loss.f_double_value(&[])?)
+        Ok(loss.f_detach()?)
     }
 
     /// What the discriminator says of real and of drawn images: in one go, unless its batch norm must not see them together.
@@ -373,8 +385,8 @@ impl GeneratorTraining<'_> {
         Ok((part(0)?, part(n)?))
     }
 
-    /// One step of the generator; what is noted of it.
-    fn step(&mut self, drawn: RealBatch, wanted: bool) -> Result<[f64; 6]> {
+    /// One step of the generator: what is noted of it where that is wanted, and its loss.
+    fn step(&mut self, drawn: RealBatch, wanted: bool) -> Result<([f64; 6], Tensor)> {
         let step = self.optimiser.steps();
         let labels = self.network.classes().map(|_| drawn.labels);
         let drawn = drawn.images;
@@ -411,12 +423,11 @@ impl GeneratorTraining<'_> {
             let t = step as f64;
             average(&**averaged, &*self.network, most.min((1.0 + t) / (10.0 + t)))?;
         }
-        noted[1] = loss.f_double_value(&[])?;
         if let (true, Some(scores), Some(labels)) = (wanted, &judgement.classes, &labels) {
             let right = scores.f_argmax(1, false)?.f_eq_tensor(labels)?.f_to_kind(Kind::Double)?;
             noted[3] = right.f_mean(Kind::Double)?.f_double_value(&[])?;
         }
-        Ok(noted)
+        Ok((noted, loss.f_detach()?))
     }
 
     /// The cosine of the angle between the gradients of two losses (Figure 4.1).
@@ -512,7 +523,8 @@ impl GeneratorTraining<'_> {
         })
     }
 
-    fn save(&self, call: &mut LongCall) -> Result<()> {
+    fn save(&mut self, call: &mut LongCall) -> Result<()> {
+        self.read()?;
         call.replace(&self.state()?)
     }
 

@@ -2,7 +2,7 @@
 
 use tch::{Device, Tensor};
 
-use crate::core::{Graph, Result, gradients};
+use crate::core::{Graph, Result, gradients, on_device};
 use crate::generator::Judge;
 use crate::model::Mode;
 
@@ -12,7 +12,7 @@ const FLOOR: f64 = 1e-12;
 /// E[(|grad d(x~)| - 1)^2] with x~ uniform on the segments between real and drawn images (Gulrajani et al. 2017).
 pub fn gradient_penalty(judge: &dyn Judge, real: &Tensor, drawn: &Tensor, labels: Option<&Tensor>) -> Result<Tensor> {
     let n = real.size()[0];
-    let share = Tensor::f_rand([n, 1, 1, 1], (real.kind(), Device::Cpu))?.f_to_device(real.device())?;
+    let share = on_device(&Tensor::f_rand([n, 1, 1, 1], (real.kind(), Device::Cpu))?, real.device())?;
     let between = drawn.f_add(&share.f_mul(&real.f_sub(drawn)?)?)?.f_detach()?.f_set_requires_grad(true)?;
     let said = judge.judge(&between, labels, Mode::Train)?.real;
     let gradients = gradients("the discriminator", &said.f_sum(said.kind())?, &[&between], Graph::Extend)?;

@@ -2,7 +2,7 @@
 
 use tch::{Device, Tensor};
 
-use crate::core::{Cx, Result};
+use crate::core::{Cx, Result, on_device};
 use crate::data::Dataset;
 
 /// Data sets up to this many bytes of floats are read once and kept.
@@ -67,5 +67,5 @@ impl<'a> TrainingImages<'a> {
 /// Rows as a tensor that picks them.
 pub fn index(rows: &[usize], device: Device) -> Result<Tensor> {
     let rows: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
-    Ok(Tensor::f_from_slice(&rows)?.f_to_device(device)?)
+    on_device(&Tensor::f_from_slice(&rows)?, device)
 }

@@ -8,6 +8,7 @@ mod gradient_penalty;
 mod images;
 mod linear;
 mod student;
+mod unread;
 
 pub use adversary::Adversary;
 pub use classifier::{Settings, train};

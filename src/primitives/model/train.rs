@@ -65,7 +65,8 @@ pub static TRAIN: Primitive = Primitive {
     ],
     returns: "Model, whose `losses` are the mean loss of each epoch",
     notes: "Adam with 0.9, 0.999 and 1e-8; RMSProp with 0.99 and 1e-8 outside the root; as in PyTorch. The same seed gives \
-            the same bytes on the CPU with the same number of threads, on the same kind of processor. With batch norm, a last batch of one image is left out. class_weights: \"inverse\" gives class c of K the \
+            the same bytes on the CPU with the same number of threads, on the same kind of processor. On a GPU losses are read every 32 steps and at the end of an epoch, \
+            so that one that is not finite is noticed up to 31 steps later. With batch norm, a last batch of one image is left out. class_weights: \"inverse\" gives class c of K the \
             factor N / (K n_c), and a class without images 0. init: \"unit-norm\" draws filters from a normal distribution cut off at two \
             standard deviations and sets biases to 0; with sgd, lr 0.01, batch 128, 50 epochs and weight_decay 0.01 or 0 it is the \
             training of Galloway, Golubeva and Taylor 2018, Appendix C. adversarial: every batch is moved by projected gradient descent on the \

@@ -6,7 +6,7 @@ use tch::Device;
 use super::step::{Mode, Node, Sharing, Step, node};
 use super::text::{Fields, call};
 use super::{Kind, Layer, Shape, Site};
-use crate::core::{Result, Tensor, in_stream};
+use crate::core::{Result, Tensor, in_stream, on_device};
 
 #[derive(Clone)]
 pub struct Dropout {
@@ -49,7 +49,7 @@ impl Step for Dropout {
         // As libtorch draws on the CPU: in the order of memory.
         let mut kept = Tensor::f_empty_strided(x.size(), x.stride(), (x.kind(), Device::Cpu))?;
         let kept = kept.f_bernoulli_float_(1.0 - self.p)?.f_div_scalar(1.0 - self.p)?;
-        Ok(x.f_mul(&kept.f_to_device(x.device())?)?)
+        Ok(x.f_mul(&on_device(&kept, x.device())?)?)
     }
 
     fn sharing(&self) -> Sharing<'_> {

@@ -6,7 +6,7 @@ use tch::Device;
 use super::step::{Mode, Node, Sharing, Step, node};
 use super::text::{Fields, call};
 use super::{Kind, Layer, Shape, Site};
-use crate::core::{Result, Tensor, in_stream};
+use crate::core::{Result, Tensor, in_stream, on_device};
 
 #[derive(Clone)]
 pub struct StochasticDepth {
@@ -51,7 +51,7 @@ impl Step for StochasticDepth {
         size[0] = x.size()[0];
         // On the CPU, so that every device drops the same ones.
         let kept = Tensor::f_empty(size, (x.kind(), Device::Cpu))?.f_bernoulli_float_(1.0 - self.p)?;
-        Ok(x.f_mul(&kept.f_div_scalar(1.0 - self.p)?.f_to_device(x.device())?)?)
+        Ok(x.f_mul(&on_device(&kept.f_div_scalar(1.0 - self.p)?, x.device())?)?)
     }
 
     fn sharing(&self) -> Sharing<'_> {

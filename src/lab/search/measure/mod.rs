@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 
 use tch::{Device, Kind};
 
-use crate::core::{Error, Result, Tensor, Value, suggestion};
+use crate::core::{Error, Result, Tensor, Value, on_device, suggestion};
 use crate::objective::Objective;
 
 /// All measures, in the order in which they are told.
@@ -157,7 +157,7 @@ pub(super) fn tensor(
     enough(measures, scores.size2()?.1)?;
     tch::no_grad(|| {
         let scores = scores.f_detach()?.f_to_kind(Kind::Float)?;
-        let labels = Tensor::f_from_slice(labels)?.f_reshape([-1, 1])?.f_to_device(scores.device())?;
+        let labels = on_device(&Tensor::f_from_slice(labels)?.f_reshape([-1, 1])?, scores.device())?;
         let seen = SeenBatch { scores, labels, logs: OnceCell::new(), images };
         let columns = measures
             .iter()
