@@ -8,13 +8,13 @@ use serde_json::{Value as Json, json};
 use super::compare::{self, ComparedFile, Comparison, Rounding};
 use super::run_options::RunOptions;
 use super::{CommandFailure, CommandOutcome};
-use crate::core::record::{Begun, Library, Record, differences, machine, nothing_begun, versions};
+use crate::core::record::{Library, Manifest, Record, differences, machine, nothing_begun, versions};
 use crate::core::{Cx, Digest, Error, Result, device_name, numerics, significant, visible};
 
 /// A run that is repeated.
 pub struct Repeat {
     folder: PathBuf,
-    begun: Begun,
+    begun: Manifest,
     pub script: String,
     library: Library,
     /// What is not as the folder says, by what it is called.
@@ -33,7 +33,7 @@ pub fn repeating(options: &mut RunOptions) -> Result<Option<Repeat>> {
         }
         return Ok(None);
     };
-    let begun = Begun::read(&folder).map_err(|error| match nothing_begun(&folder) {
+    let begun = Manifest::read(&folder).map_err(|error| match nothing_begun(&folder) {
         true => error.hint("give the path of a .rhai script, or a run folder to repeat its run"),
         false => error,
     })?;
@@ -61,8 +61,12 @@ pub fn repeating(options: &mut RunOptions) -> Result<Option<Repeat>> {
     for (name, value) in options.arguments.iter().filter(|(name, _)| !begun.arguments.contains_key(*name)) {
         differ(format!("argument {name}"), "not given".into(), value.clone());
     }
-    differ("seed".into(), begun.seed.to_string(), options.seed.get_or_insert(begun.seed).to_string());
-    differ("threads".into(), begun.threads.to_string(), options.threads.get_or_insert(begun.threads).to_string());
+    differ("seed".into(), begun.begun.seed.to_string(), options.seed.get_or_insert(begun.begun.seed).to_string());
+    differ(
+        "threads".into(),
+        begun.begun.threads.to_string(),
+        options.threads.get_or_insert(begun.begun.threads).to_string(),
+    );
     options.named.push(std::path::absolute(&folder).unwrap_or_else(|_| folder.clone()));
     options.script = Some(begun.script.clone());
     Ok(Some(Repeat { folder, begun, script, library, differs, device_now: String::new() }))
@@ -75,7 +79,7 @@ impl Repeat {
 
     /// The device that the run had.
     pub fn device(&self) -> &str {
-        &self.begun.device
+        &self.begun.begun.device
     }
 
     /// What differs between then and now, beside the results.
@@ -86,7 +90,7 @@ impl Repeat {
             }
         };
         self.device_now = device_name(cx.device());
-        differ("device", self.begun.device.clone(), self.device_now.clone());
+        differ("device", self.begun.begun.device.clone(), self.device_now.clone());
         let word = |value: &Json| match value {
             Json::String(text) => text.clone(),
             Json::Null => "unknown".into(),
@@ -146,7 +150,7 @@ impl Repeat {
         ];
         let differs = ROUNDS_OTHERWISE.iter().any(|what| self.differs.contains_key(*what));
         let on_gpu = |device: &str| device.starts_with("cuda");
-        let there = on_gpu(&self.begun.device)
+        let there = on_gpu(&self.begun.begun.device)
             && self.begun.machine["gpu_numerics"].as_str().is_some_and(|how| how.contains("TF32"));
         let here = on_gpu(&self.device_now) && numerics().contains("TF32");
         (differs || there || here).then_some(if there || here { Rounding::TF32 } else { Rounding::SINGLE })

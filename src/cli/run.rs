@@ -8,7 +8,7 @@ use super::repeat::{Repeat, repeating};
 use super::run_options::RunOptions;
 use super::{CommandFailure, CommandOutcome, read_script};
 use crate::BUILD;
-use crate::core::record::{Begun, ChangedText, Record, nothing_begun, opening_comment};
+use crate::core::record::{ChangedText, Manifest, Record, nothing_begun, opening_comment};
 use crate::core::{
     Cx, Error, Journal, Value, at_home, data_folder, device_name, resolve_device, set_threads, suggestion, visible,
     visible_json,
@@ -112,7 +112,7 @@ pub fn main(words: &[String]) -> CommandOutcome {
         }
     };
     // Where even this can't be written, what was written before is still there.
-    let kept = record.fail(&cx, &reason).unwrap_or_else(|_| Begun::read(record.folder()).is_ok());
+    let kept = record.fail(&cx, &reason).unwrap_or_else(|_| Manifest::read(record.folder()).is_ok());
     if !kept {
         eprintln!("nothing to go on with was done yet: {} is removed", record.folder().display());
     } else if repeat.is_none() {
@@ -131,7 +131,7 @@ pub fn main(words: &[String]) -> CommandOutcome {
 }
 
 /// Says what an earlier process of this run had computed from something else.
-fn warn_of_changes(begun: &Begun, cx: &Cx) {
+fn warn_of_changes(begun: &Manifest, cx: &Cx) {
     begun.other_inputs(cx, "this run, before it was interrupted,").into_iter().for_each(|told| cx.warn(told));
     if let Some(left_over) = cx.journal().map(Journal::left_over).filter(|&n| n > 0) {
         cx.warn(format!(
@@ -201,7 +201,7 @@ fn held(options: &RunOptions, script: &Path, repeats: bool, folder: &Path) -> Re
 }
 
 /// What `--resume` goes on with: nothing, and the run is begun in that folder, where a kill came before there was anything.
-fn going_on(options: &mut RunOptions) -> Result<Option<Begun>, CommandFailure> {
+fn going_on(options: &mut RunOptions) -> Result<Option<Manifest>, CommandFailure> {
     let Some(folder) = options.resume.clone() else {
         if options.changed {
             return Err(Error::argument("viva run: --changed belongs to --resume DIR").into());
@@ -227,7 +227,7 @@ fn going_on(options: &mut RunOptions) -> Result<Option<Begun>, CommandFailure> {
         options.out = Some(folder);
         return Ok(None);
     }
-    let begun = Begun::read(&folder)?;
+    let begun = Manifest::read(&folder)?;
     if begun.tidy_if_finished(&folder) {
         eprintln!("{}: this run is finished; its results are in results.json", folder.display());
         let script = PathBuf::from(options.script.as_ref().unwrap_or(&begun.script));
@@ -244,7 +244,7 @@ fn going_on(options: &mut RunOptions) -> Result<Option<Begun>, CommandFailure> {
 }
 
 /// What is not as it was when the run was begun.
-fn found_changes(begun: &Begun, script: &Path, text: &str) -> Vec<ChangedText> {
+fn found_changes(begun: &Manifest, script: &Path, text: &str) -> Vec<ChangedText> {
     let find = |import: &str| match stdlib_text(import) {
         Some(text) => Ok(text.to_string()),
         None if import.starts_with("std/") => Err(Error::argument("no module of this viva")),
@@ -265,7 +265,7 @@ fn found_changes(begun: &Begun, script: &Path, text: &str) -> Vec<ChangedText> {
 /// The changes since; refused unless they are wanted.
 fn changes(
     options: &RunOptions,
-    begun: &Begun,
+    begun: &Manifest,
     folder: &Path,
     script: &Path,
     text: &str,
@@ -293,36 +293,36 @@ fn changed(what: &str, then: String) -> Result<(), Error> {
 }
 
 /// Refuses another device than the run was begun on. To ask for devices starts threads, so it is asked once they are held.
-fn same_device(options: &RunOptions, begun: Option<&Begun>) -> Result<(), Error> {
+fn same_device(options: &RunOptions, begun: Option<&Manifest>) -> Result<(), Error> {
     match (&options.device, begun) {
-        (Some(device), Some(begun)) if device_name(resolve_device(device)?) != begun.device => {
-            changed("--device", begun.device.clone())
+        (Some(device), Some(begun)) if device_name(resolve_device(device)?) != begun.begun.device => {
+            changed("--device", begun.begun.device.clone())
         }
         _ => Ok(()),
     }
 }
 
 /// A run that goes on does so as it was begun.
-fn as_begun(options: &mut RunOptions, begun: &Begun) -> Result<(), Error> {
+fn as_begun(options: &mut RunOptions, begun: &Manifest) -> Result<(), Error> {
     // Another script asks for other things, and what was kept for this one would be thrown away.
     let name = |path: &str| Path::new(path).file_name().map(ToOwned::to_owned);
     if let Some(script) = options.script.as_deref().filter(|script| name(script) != name(&begun.script)) {
         return Err(Error::argument(format!("viva run: the folder holds a run of {}, not of {script}", begun.script))
             .hint("leave the script out, or give another --out for this one"));
     }
-    if options.seed.is_some_and(|seed| seed != begun.seed) {
-        return changed("--seed", begun.seed.to_string());
+    if options.seed.is_some_and(|seed| seed != begun.begun.seed) {
+        return changed("--seed", begun.begun.seed.to_string());
     }
-    if options.threads.is_some_and(|threads| threads != begun.threads) {
-        return changed("--threads", begun.threads.to_string());
+    if options.threads.is_some_and(|threads| threads != begun.begun.threads) {
+        return changed("--threads", begun.begun.threads.to_string());
     }
     if let Some((name, _)) = options.arguments.iter().find(|(name, value)| begun.arguments.get(*name) != Some(value)) {
         return changed(&format!("--{name}"), begun.arguments.get(name).cloned().unwrap_or("left out".into()));
     }
     options.arguments = begun.arguments.clone();
-    options.seed = Some(begun.seed);
-    options.threads = Some(begun.threads);
-    options.device.get_or_insert_with(|| begun.device.clone());
+    options.seed = Some(begun.begun.seed);
+    options.threads = Some(begun.begun.threads);
+    options.device.get_or_insert_with(|| begun.begun.device.clone());
     options.script.get_or_insert_with(|| begun.script.clone());
     Ok(())
 }

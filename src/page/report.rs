@@ -10,7 +10,7 @@ use super::outcome::PageResults;
 use super::prose::{NO_LINKS, comment, inline};
 use super::{clean, code, count, csv, document, figure, progress, provenance, shortened, size};
 use crate::core::files::broken_seal;
-use crate::core::record::{damaged_files, files_of, opening_comment};
+use crate::core::record::{damaged_files, opening_comment};
 use crate::core::{Error, Journal, Result};
 
 /// What is read of the files of a run, in bytes, and how many tables and figures a page holds.
@@ -70,7 +70,9 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
             broken_seal(&text).map(|problem| format!("{name}: {problem}"))
         })
         .collect();
-    damaged.extend(damaged_files(&files_of(known), root));
+    let digest = |(name, digest): (&String, &Json)| Some((name.clone(), digest.as_str()?.to_string()));
+    let digests = known["files"].as_object().into_iter().flatten().filter_map(digest).collect();
+    damaged.extend(damaged_files(&digests, root));
     let (drawn, undrawn) = draw(&figures, &met);
     problems.extend(undrawn);
     let warnings: Vec<&str> = known["warnings"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();

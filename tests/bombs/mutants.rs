@@ -11,7 +11,7 @@ use std::rc::Rc;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use viva::core::record::Begun;
+use viva::core::record::Manifest;
 use viva::core::{Budget, Cx, Digest, Journal, Object, Result, Value, strict_json};
 use viva::data::{Load, load, picture};
 use viva::model::weights::{Contents, parse};
@@ -252,7 +252,7 @@ const TARGETS: [Target; 19] = [
             desk.put("run/manifest.json", bytes);
             let budget = Budget::unwatched(bytes.len() as u64, Budget::PLAIN);
             let json = strict_json(bytes, &budget, viva::core::Error::data).map(|json| json.to_string().len());
-            let begun = Begun::read(&desk.folder.join("run"))?;
+            let begun = Manifest::read(&desk.folder.join("run"))?;
             Ok(format!("{} {:?} {:?} {json:?}", begun.script, begun.arguments, begun.inputs))
         },
     },

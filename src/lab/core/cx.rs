@@ -14,9 +14,10 @@ use super::draws::{Draws, Streams};
 use super::origins::{Input, Origins};
 use super::permissions::{Broker, Permissions};
 use super::progress::{Activity, Progress, Quiet, Watch};
-use super::record::{Library, Record};
+use super::record::Record;
 use super::said::{Display, Said};
 use super::tally::Tallies;
+use super::texts::Library;
 use super::workspace::Workspace;
 use super::{Digest, Error, Journal, Result, Value, settle_kernels, visible};
 

@@ -145,7 +145,7 @@ pub fn refuse_links(root: &Path, below: &Path, whole: bool) -> Result<()> {
 const SEAL: &str = ",\n  \"sha256\": \"";
 
 /// A JSON object with a last entry more: the SHA-256 of the text before it.
-pub fn sealed(object: &serde_json::Value) -> String {
+pub fn sealed(object: &impl serde::Serialize) -> String {
     let text = serde_json::to_string_pretty(object).unwrap_or_default();
     let text = text.strip_suffix("\n}").unwrap_or(&text);
     format!("{text}{SEAL}{}\"\n}}\n", Digest::of(text.as_bytes()).hex())

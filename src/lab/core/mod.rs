@@ -1,7 +1,6 @@
 //! Values, tensors, errors, the context of a run and its record: what every other floor stands on.
 
 mod access;
-mod begun;
 mod budget;
 mod caution;
 mod control;
@@ -17,6 +16,7 @@ mod journal;
 mod json;
 mod long;
 mod machine;
+mod manifest;
 pub mod memory;
 mod number;
 mod origins;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Digest;
-use super::record::Library;
+use super::texts::Library;
 
 /// A model or data set that a run's results were computed from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,21 +6,20 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
-pub use super::begun::{Begun, InputSeen, damaged_files, files_of, nothing_begun};
-use super::begun::{PROGRESS, SCRIPT};
-use super::device::device_name;
 use super::files::{self, TEMPORARY, file_name, sealed};
 pub use super::machine::{Build, LIBTORCH, built_as, differences, machine, versions};
-use super::texts::{self, MODULES};
+pub use super::manifest::{InputSeen, Manifest, Setting, damaged_files, nothing_begun};
+use super::manifest::{MANIFEST, PROGRESS, SCRIPT};
+use super::texts::{self, MODULES, ReplacedText};
 pub use super::texts::{ChangedText, KeptText, Library};
 use super::{Cx, Digest, Error, Journal, Result, Value};
 
 /// What a run writes besides what its script saves.
-const RESERVED: [&str; 7] = ["results.json", "report.md", "manifest.json", SCRIPT, PRINTED, PROGRESS, MODULES];
+const RESERVED: [&str; 7] = ["results.json", "report.md", MANIFEST, SCRIPT, PRINTED, PROGRESS, MODULES];
 
 const PRINTED: &str = "printed.txt";
 
@@ -37,26 +36,16 @@ pub struct Record {
     made: Vec<PathBuf>,
     script: PathBuf,
     text: String,
-    /// Seed, device and threads before the script's first line.
-    begun: Json,
-    started: u64,
     clock: Instant,
-    resumed: u64,
     /// What an earlier process had imported.
     earlier: Vec<KeptText>,
     /// Whether other texts than those may take part.
     may_change: bool,
-    changed: Vec<Json>,
     /// What earlier processes read, until the run is finished.
     earlier_inputs: Vec<InputSeen>,
-    /// Other machines that had a part in it.
-    earlier_machines: Vec<Json>,
-    modules: RefCell<Vec<KeptText>>,
     /// What this process imported.
     imported: RefCell<BTreeSet<String>>,
-    /// What the manifest says beside all that: what the run repeats, and whether it came out the same.
-    notes: RefCell<serde_json::Map<String, Json>>,
-    state: RefCell<String>,
+    manifest: RefCell<Manifest>,
     printed: RefCell<Option<File>>,
     told: Cell<Instant>,
     /// How long it took to tell.
@@ -77,7 +66,7 @@ impl Record {
         let own = |name: &String| match name.as_str() {
             PROGRESS => journal || empty(),
             SCRIPT => journal,
-            "manifest.json" => journal && unbegun,
+            MANIFEST => journal && unbegun,
             name => name.starts_with(TEMPORARY),
         };
         if !names.iter().all(own) {
@@ -89,8 +78,7 @@ impl Record {
             return Err(Error::file(&folder, "the run folder is not empty").hint(hint));
         }
         sweep(&folder, 0);
-        let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-        let record = Rc::new(Self { made, started, ..Self::new(cx, folder, script, text) });
+        let record = Rc::new(Self { made, ..Self::new(cx, folder, script, text) });
         match record.open(cx) {
             Ok(()) => Ok(record),
             // What lies there is another's, who began at the same moment.
@@ -119,19 +107,12 @@ impl Record {
             made: vec![],
             script: script.to_path_buf(),
             text: text.to_string(),
-            begun: settings(cx),
-            started: 0,
             clock: Instant::now(),
-            resumed: 0,
             earlier: vec![],
             may_change: true,
-            changed: vec![],
             earlier_inputs: vec![],
-            earlier_machines: vec![],
-            modules: RefCell::default(),
             imported: RefCell::default(),
-            notes: RefCell::default(),
-            state: RefCell::new("running".into()),
+            manifest: RefCell::new(Manifest::of_new(cx, script, text)),
             printed: RefCell::default(),
             told: Cell::new(Instant::now()),
             cost: Cell::default(),
@@ -144,7 +125,7 @@ impl Record {
         cx: &mut Cx,
         folder: PathBuf,
         script: &Path,
-        begun: &Begun,
+        begun: &Manifest,
         text: &str,
         changes: &[ChangedText],
     ) -> Result<Rc<Self>> {
@@ -164,13 +145,11 @@ impl Record {
                 before.as_ref().map_or(Ok(()), |text| write(&folder, &name, text))?;
                 kept_as = before.map(|_| name);
             }
-            changed.push(json!({
-                "what": change.what, "was": change.was, "now": change.now, "kept_as": kept_as, "before_resume": resumed,
-            }));
+            changed.push(ReplacedText { change: ChangedText { kept_as, ..change.clone() }, before_resume: resumed });
         }
         // Their names stay taken.
-        let old = |entry: &Json| entry["kept_as"].as_str().map(str::to_string);
-        earlier.extend(changed.iter().filter_map(old).map(|kept_as| KeptText {
+        let old = changed.iter().filter_map(|replaced| replaced.change.kept_as.clone());
+        earlier.extend(old.map(|kept_as| KeptText {
             import: String::new(),
             path: String::new(),
             sha256: String::new(),
@@ -192,24 +171,19 @@ impl Record {
                 told.join(", ")
             ));
         }
+        let mut record = Self::new(cx, folder, script, text);
+        let manifest = record.manifest.get_mut();
+        // What was imported may be imported again; until then it took part.
+        let kept = |old: &&KeptText| changes.iter().all(|change| change.what != old.import);
+        manifest.modules = begun.modules.iter().filter(kept).cloned().collect();
+        (manifest.started_unix, manifest.resumed) = (begun.started_unix, resumed);
+        (manifest.changed, manifest.earlier_machines) = (changed, earlier_machines);
+        let inputs = begun.inputs.iter().cloned();
         let record = Rc::new(Self {
-            started: begun.started,
-            resumed,
-            earlier_machines,
-            // What was imported may be imported again; until then it took part.
-            modules: RefCell::new(
-                begun
-                    .modules
-                    .iter()
-                    .filter(|old| changes.iter().all(|change| change.what != old.import))
-                    .cloned()
-                    .collect(),
-            ),
             earlier,
             may_change: !changes.is_empty(),
-            changed,
-            earlier_inputs: begun.inputs.clone(),
-            ..Self::new(cx, folder, script, text)
+            earlier_inputs: inputs.map(|input| InputSeen { contents_verified_unix: None, ..input }).collect(),
+            ..record
         });
         record.open(cx)?;
         sweep(&record.folder, 0);
@@ -228,7 +202,7 @@ impl Record {
         }
         cx.set_journal(journal);
         self.write_texts()?;
-        self.manifest(cx)?;
+        self.write_manifest(cx)?;
         cx.set_record(self.clone());
         Ok(())
     }
@@ -251,6 +225,11 @@ impl Record {
 
     /// Keeps the text of a module that is imported.
     pub(super) fn keep_module(&self, cx: &Cx, name: &str, path: &str, text: &str) -> Result<()> {
+        if self.keep_text(name, path, text)? { self.write_manifest(cx) } else { Ok(()) }
+    }
+
+    /// Says whether the manifest is to tell of it.
+    fn keep_text(&self, name: &str, path: &str, text: &str) -> Result<bool> {
         let import = texts::import_name(&self.script, name);
         let sha256 = Digest::of(text.as_bytes()).hex();
         if let Some(before) = self.earlier.iter().find(|before| before.import == import && before.sha256 != sha256)
@@ -261,11 +240,11 @@ impl Record {
             ));
         }
         let first = self.imported.borrow_mut().insert(import.clone());
-        let mut modules = self.modules.borrow_mut();
+        let modules = &mut self.manifest.borrow_mut().modules;
         let same = |kept: &&KeptText| kept.import == import && kept.sha256 == sha256;
         if let Some(kept) = modules.iter().find(same) {
             // An earlier process may have lost it to a power cut.
-            return if first { self.write(&kept.kept_as, text) } else { Ok(()) };
+            return if first { self.write(&kept.kept_as, text).map(|()| false) } else { Ok(false) };
         }
         modules.retain(|kept| kept.import != import);
         // One file may be imported under two names.
@@ -277,8 +256,7 @@ impl Record {
         self.write(&kept_as, text)?;
         modules.push(KeptText { import, path: path.into(), sha256, kept_as });
         modules.sort_by(|a, b| a.import.cmp(&b.import));
-        drop(modules);
-        self.manifest(cx)
+        Ok(true)
     }
 
     /// Adds what was printed to the file of it, which a kill leaves as it is.
@@ -297,13 +275,13 @@ impl Record {
 
     /// Writes down how far everything is, if that is due.
     pub(super) fn tell_when_due(&self, cx: &Cx) {
-        if self.told.get().elapsed() < PAUSE.max(self.cost.get() * 20) || *self.state.borrow() != "running" {
+        if self.told.get().elapsed() < PAUSE.max(self.cost.get() * 20) || !self.is_running() {
             return;
         }
         let begun = Instant::now();
         let (manifest, calls) = cx.take_news();
         // What can't be written now is written later, or said at the end.
-        let _ = if manifest { self.manifest(cx) } else { Ok(()) };
+        let _ = if manifest { self.write_manifest(cx) } else { Ok(()) };
         let _ = calls.map(|calls| self.write(CALLS, &sealed(&calls)));
         self.cost.set(begun.elapsed());
         self.told.set(Instant::now());
@@ -311,8 +289,8 @@ impl Record {
 
     /// Adds to what the manifest says.
     pub fn note(&self, cx: &Cx, name: &str, what: Json) -> Result<()> {
-        self.notes.borrow_mut().insert(name.into(), what);
-        self.manifest(cx)
+        self.manifest.borrow_mut().notes.insert(name.into(), what);
+        self.write_manifest(cx)
     }
 
     /// Writes the result as JSON, its tables and figures under their names, a report, and the manifest.
@@ -322,7 +300,7 @@ impl Record {
         self.write("results.json", &text)?;
         let mut kept = Vec::new();
         self.keep(cx, "result", result, &mut kept)?;
-        let left = if self.changed.is_empty() { vec![] } else { self.left_over(cx) };
+        let left = if self.manifest.borrow().changed.is_empty() { vec![] } else { self.left_over(cx) };
         if !left.is_empty() {
             cx.warn(format!(
                 "texts were changed while the run was interrupted, and the run as it is now did not write {}: what the \
@@ -348,7 +326,7 @@ impl Record {
         }
         self.write("report.md", &report)?;
         // Another script may import less.
-        self.modules.borrow_mut().retain(|kept| self.imported.borrow().contains(&kept.import));
+        self.manifest.borrow_mut().modules.retain(|kept| self.imported.borrow().contains(&kept.import));
         self.end(cx, "finished")?;
         // A finished run is not resumed.
         let _ = std::fs::remove_dir_all(self.folder.join(PROGRESS));
@@ -378,12 +356,11 @@ impl Record {
     /// Leaves a manifest that says why the run ended, if it did anything; else nothing, not even the folder. Says whether
     /// the folder is still there.
     pub fn fail(&self, cx: &Cx, reason: &str) -> Result<bool> {
-        let own = |name: &std::ffi::OsStr| {
-            ["manifest.json", SCRIPT, PRINTED, PROGRESS, MODULES].iter().any(|own| name == *own)
-        };
+        let own =
+            |name: &std::ffi::OsStr| [MANIFEST, SCRIPT, PRINTED, PROGRESS, MODULES].iter().any(|own| name == *own);
         let saved = std::fs::read_dir(&self.folder)
             .is_ok_and(|entries| entries.flatten().any(|entry| !own(&entry.file_name())));
-        if saved || self.resumed > 0 || cx.journal().is_some_and(|journal| !journal.is_empty()) {
+        if saved || self.manifest.borrow().resumed > 0 || cx.journal().is_some_and(|journal| !journal.is_empty()) {
             if let (_, Some(calls)) = cx.take_news() {
                 self.write(CALLS, &sealed(&calls))?;
             }
@@ -395,7 +372,7 @@ impl Record {
 
     /// Writes what is known at the end.
     fn end(&self, cx: &Cx, state: &str) -> Result<()> {
-        state.clone_into(&mut self.state.borrow_mut());
+        state.clone_into(&mut self.manifest.borrow_mut().state);
         self.write_texts()?;
         let printed = cx.printed();
         if printed.is_empty() {
@@ -406,12 +383,11 @@ impl Record {
         }
         // The manifest must not tell of files that a power cut may still take.
         let files = self.files(cx);
-        let modules = self.modules.borrow();
-        let names = files.keys().map(String::as_str).chain(modules.iter().map(|kept| kept.kept_as.as_str()));
+        let kept: Vec<String> = self.manifest.borrow().modules.iter().map(|kept| kept.kept_as.clone()).collect();
+        let names = files.keys().chain(&kept).map(String::as_str);
         let paths: Vec<PathBuf> = names.chain([SCRIPT]).map(|name| self.folder.join(name)).collect();
-        drop(modules);
         files::sync(paths.iter().map(PathBuf::as_path))?;
-        self.manifest(cx)?;
+        self.write_manifest(cx)?;
         files::sync_folder(&self.folder)
     }
 
@@ -472,17 +448,16 @@ impl Record {
     }
 
     /// The digests of what the script saved in this folder, and of what is written at the end, if it is.
-    fn files(&self, cx: &Cx) -> BTreeMap<String, Json> {
+    fn files(&self, cx: &Cx) -> BTreeMap<String, String> {
         let home = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
-        let below = |(path, digest): (PathBuf, String)| {
-            Some((path.strip_prefix(&home).ok()?.display().to_string(), digest.into()))
-        };
-        let mut files: BTreeMap<String, Json> = cx.written().into_iter().filter_map(below).collect();
-        if *self.state.borrow() != "running" {
+        let below =
+            |(path, digest): (PathBuf, String)| Some((path.strip_prefix(&home).ok()?.display().to_string(), digest));
+        let mut files: BTreeMap<String, String> = cx.written().into_iter().filter_map(below).collect();
+        if !self.is_running() {
             for name in ["results.json", "report.md", PRINTED] {
                 // There is none of a run that failed or printed nothing.
                 let digest = Digest::of_file(&self.folder.join(name)).ok();
-                files.extend(digest.map(|digest| (name.to_string(), digest.hex().into())));
+                files.extend(digest.map(|digest| (name.to_string(), digest.hex())));
             }
         }
         files
@@ -492,58 +467,27 @@ impl Record {
         self.write(SCRIPT, &self.text)
     }
 
-    fn manifest(&self, cx: &Cx) -> Result<()> {
-        let mut inputs: Vec<Json> = cx
-            .inputs()
-            .into_iter()
-            .map(|(input, path)| {
-                let mut told = json!({ "kind": input.kind, "name": input.name, "hash": input.digest.hex() });
-                if let Some(path) = path {
-                    told["path"] = path.display().to_string().into();
-                    if let Some(seconds) = cx.hashed(&path) {
-                        told["contents_verified_unix"] = seconds.into();
-                    }
-                }
-                told
-            })
-            .collect();
-        if *self.state.borrow() != "finished" {
+    fn is_running(&self) -> bool {
+        self.manifest.borrow().state == "running"
+    }
+
+    fn write_manifest(&self, cx: &Cx) -> Result<()> {
+        let files = self.files(cx);
+        let mut manifest = self.manifest.borrow_mut();
+        manifest.inputs = InputSeen::all(cx);
+        if manifest.state != "finished" {
             // Whoever goes on with it compares with what every process read.
-            let new = |input: &&InputSeen| inputs.iter().all(|known| known["hash"] != input.hash.as_str());
-            let earlier: Vec<Json> = self.earlier_inputs.iter().filter(new).map(InputSeen::json).collect();
-            inputs.extend(earlier);
+            let new = |input: &&InputSeen| manifest.inputs.iter().all(|known| known.hash != input.hash);
+            let earlier: Vec<InputSeen> = self.earlier_inputs.iter().filter(new).cloned().collect();
+            manifest.inputs.extend(earlier);
         }
-        let modules: Vec<Json> = self.modules.borrow().iter().map(KeptText::json).collect();
-        let mut manifest = json!({
-            "state": *self.state.borrow(),
-            "script": self.script.display().to_string(),
-            "script_sha256": Digest::of(self.text.as_bytes()).hex(),
-            "modules": modules,
-            "arguments": cx.arguments(),
-            "seed": cx.seed(),
-            "device": device_name(cx.device()),
-            "threads": tch::get_num_threads(),
-            "begun": self.begun,
-            "versions": versions(),
-            "machine": machine(),
-            "held": cx.permissions().json(),
-            "inputs": inputs,
-            "files": self.files(cx),
-            "warnings": cx.warnings(),
-            "started_unix": self.started,
-            "resumed": self.resumed,
-            "seconds": self.clock.elapsed().as_secs_f64(),
-        });
-        if !self.changed.is_empty() {
-            manifest["changed"] = json!(self.changed);
-        }
-        if !self.earlier_machines.is_empty() {
-            manifest["earlier_machines"] = json!(self.earlier_machines);
-        }
-        for (name, note) in self.notes.borrow().iter() {
-            manifest[name] = note.clone();
-        }
-        files::write_synced(&self.folder.join("manifest.json"), sealed(&manifest).as_bytes())
+        manifest.now = Setting::of(cx);
+        manifest.arguments.clone_from(cx.arguments());
+        manifest.held = cx.permissions().json();
+        manifest.files = files;
+        manifest.warnings = cx.warnings();
+        manifest.seconds = self.clock.elapsed().as_secs_f64();
+        manifest.write(&self.folder)
     }
 }
 
@@ -552,11 +496,6 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
     files::refuse_links(folder, Path::new(name), false)?;
     let path = folder.join(name);
     files::write_whole(&path, |temporary| std::fs::write(temporary, text).map_err(|e| Error::file(&path, e)))
-}
-
-/// What a script may change for what comes after.
-fn settings(cx: &Cx) -> serde_json::Value {
-    json!({ "seed": cx.seed(), "device": device_name(cx.device()), "threads": tch::get_num_threads() })
 }
 
 /// Removes what a killed process was writing.

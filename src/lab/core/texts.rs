@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::files::{self, COPY_AGAIN, file_name};
 use super::{Digest, Error, Result};
@@ -15,7 +15,7 @@ pub(super) const MODULES: &str = "modules";
 const LONGEST: u64 = 64 << 20;
 
 /// A text that a run keeps.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptText {
     /// As seen from the script: `part.rhai`, `../common/nets.rhai`, `std/zoo`.
     pub import: String,
@@ -27,6 +27,7 @@ pub struct KeptText {
 }
 
 /// Something that is not what it was when the run was begun.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ChangedText {
     /// `script.rhai`, an import, or viva itself.
     pub what: String,
@@ -36,18 +37,20 @@ pub struct ChangedText {
     pub kept_as: Option<String>,
 }
 
-impl KeptText {
-    pub(super) fn json(&self) -> Json {
-        json!({ "import": self.import, "path": self.path, "sha256": self.sha256, "kept_as": self.kept_as })
-    }
+/// A change that a run went on in spite of.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ReplacedText {
+    #[serde(flatten)]
+    pub change: ChangedText,
+    /// Before which of the times that the run was resumed.
+    pub before_resume: u64,
+}
 
-    /// As a manifest tells; none where it names anything but a file in the folder of modules.
-    pub(super) fn from_json(json: &Json) -> Option<Self> {
-        let word = |name: &str| json[name].as_str().map(str::to_string);
-        let text =
-            Self { import: word("import")?, path: word("path")?, sha256: word("sha256")?, kept_as: word("kept_as")? };
-        let parts: Vec<Component> = Path::new(&text.kept_as).components().collect();
-        matches!(parts[..], [Component::Normal(folder), Component::Normal(_)] if folder == MODULES).then_some(text)
+impl KeptText {
+    /// Whether it names a file in the folder of modules, and nothing else.
+    pub(super) fn is_in_its_folder(&self) -> bool {
+        let parts: Vec<Component> = Path::new(&self.kept_as).components().collect();
+        matches!(parts[..], [Component::Normal(folder), Component::Normal(_)] if folder == MODULES)
     }
 
     /// The text as the folder keeps it.
@@ -127,8 +130,8 @@ mod tests {
         assert_eq!(kept_as("std/zoo", [].iter()), "modules/std_zoo.rhai");
         assert_eq!(kept_as("lib/a.rhai", [text("modules/LIB_A.rhai")].iter()), "modules/lib_a-2.rhai");
         for bad in ["/etc/passwd", "modules/../../x", "script.rhai", "modules/a/b", ""] {
-            assert_eq!(KeptText::from_json(&text(bad).json()), None, "{bad}");
+            assert!(!text(bad).is_in_its_folder(), "{bad}");
         }
-        assert!(KeptText::from_json(&text("modules/a.rhai").json()).is_some());
+        assert!(text("modules/a.rhai").is_in_its_folder());
     }
 }

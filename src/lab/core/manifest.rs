@@ -1,14 +1,21 @@
-//! What a run folder tells of how its run was begun.
+//! The manifest of a run folder: what it says of its run, and what a later process makes of that.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use serde_json::Value as Json;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value as Json};
 
-use super::files::{self, COPY_AGAIN, broken_seal};
-use super::machine::versions;
-use super::texts::{ChangedText, KeptText};
+use super::device::device_name;
+use super::files::{self, COPY_AGAIN, broken_seal, sealed};
+use super::machine::{machine, versions};
+use super::origins::Input;
+use super::texts::{ChangedText, KeptText, ReplacedText};
 use super::{Budget, Cx, Digest, Error, Result, strict_json};
+
+pub(super) const MANIFEST: &str = "manifest.json";
 
 pub(super) const SCRIPT: &str = "script.rhai";
 /// The folder of what long calls have done, until the run is finished.
@@ -17,63 +24,112 @@ pub(super) const PROGRESS: &str = "progress";
 /// No manifest has more bytes.
 const LARGEST: u64 = 64 << 20;
 
+/// What a run's folder tells of it: how it was begun, what took part, how far it came. What lacks a field
+/// without a default is refused.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Manifest {
+    /// `running`, `finished`, or why it ended.
+    pub state: String,
+    pub script: String,
+    pub(super) script_sha256: String,
+    #[serde(default)]
+    pub modules: Vec<KeptText>,
+    #[serde(default, deserialize_with = "arguments")]
+    pub arguments: BTreeMap<String, String>,
+    /// As they are now, which a script may have changed.
+    #[serde(flatten)]
+    pub(super) now: Setting,
+    /// As they were before the script's first line.
+    pub begun: Setting,
+    /// viva, libtorch and the revision.
+    #[serde(default)]
+    pub versions: Json,
+    #[serde(default)]
+    pub machine: Json,
+    /// What the run may touch, and what sees to that.
+    #[serde(default)]
+    pub(super) held: Json,
+    #[serde(default)]
+    pub inputs: Vec<InputSeen>,
+    /// The digests of what the run wrote, by name; of a run that was killed, those of what its script saved.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) warnings: Vec<String>,
+    pub(super) started_unix: u64,
+    /// How often.
+    #[serde(default)]
+    pub(super) resumed: u64,
+    #[serde(default)]
+    pub(super) seconds: f64,
+    /// Texts that were replaced by others while the run was interrupted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) changed: Vec<ReplacedText>,
+    /// Where earlier processes of the run were, if not all at one place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) earlier_machines: Vec<Json>,
+    /// What the run repeats, and whether it came out the same.
+    #[serde(flatten)]
+    pub(super) notes: Map<String, Json>,
+}
+
+/// What random numbers and rounding depend on beside the texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    pub seed: u64,
+    pub device: String,
+    pub threads: usize,
+}
+
+impl Setting {
+    pub(super) fn of(cx: &Cx) -> Self {
+        Self { seed: cx.seed(), device: device_name(cx.device()), threads: tch::get_num_threads().max(0) as usize }
+    }
+}
+
 /// A model or data set that a run read or made.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct InputSeen {
     pub kind: String,
     pub name: String,
     pub hash: String,
     /// Where it was read; none of what the script itself made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// When the process that says so last read what it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) contents_verified_unix: Option<u64>,
 }
 
 impl InputSeen {
-    pub(super) fn json(&self) -> Json {
-        let mut told = serde_json::json!({ "kind": self.kind, "name": self.name, "hash": self.hash });
-        if let Some(path) = &self.path {
-            told["path"] = path.as_str().into();
-        }
-        told
+    /// All that went into what is computed, in order.
+    pub(super) fn all(cx: &Cx) -> Vec<Self> {
+        let seen = |(input, path): (Input, Option<PathBuf>)| Self {
+            kind: input.kind.into(),
+            name: input.name,
+            hash: input.digest.hex(),
+            contents_verified_unix: path.as_deref().and_then(|path| cx.hashed(path)),
+            path: path.map(|path| path.display().to_string()),
+        };
+        cx.inputs().into_iter().map(seen).collect()
     }
 }
 
-/// What a run's manifest tells about how it was started.
-pub struct Begun {
-    pub script: String,
-    pub seed: u64,
-    pub device: String,
-    pub threads: usize,
-    pub arguments: BTreeMap<String, String>,
-    pub state: String,
-    pub modules: Vec<KeptText>,
-    pub inputs: Vec<InputSeen>,
-    /// The digests of what the run wrote, by name; of a run that was killed, those of what its script saved.
-    pub files: BTreeMap<String, String>,
-    /// viva, libtorch and the revision, as the manifest has them.
-    pub versions: Json,
-    pub machine: Json,
-    script_sha256: String,
-    /// Where earlier processes of the run were, if not all at one place.
-    pub(super) earlier_machines: Vec<Json>,
-    /// Texts that were replaced by others while the run was interrupted.
-    pub(super) changed: Vec<Json>,
-    pub(super) started: u64,
-    pub(super) resumed: u64,
+fn arguments<'de, D: Deserializer<'de>>(told: D) -> std::result::Result<BTreeMap<String, String>, D::Error> {
+    let argument = |(name, value): (String, Json)| match value {
+        Json::String(text) => Ok((name, text)),
+        _ => Err(D::Error::custom(format!("its argument {name} is no string"))),
+    };
+    Map::deserialize(told)?.into_iter().map(argument).collect()
 }
 
 /// Whether no run was begun in a folder so far: a kill before the manifest is written leaves no more than that.
 pub fn nothing_begun(folder: &Path) -> bool {
     // A power cut may leave a name without its bytes.
-    match std::fs::symlink_metadata(folder.join("manifest.json")) {
+    match std::fs::symlink_metadata(folder.join(MANIFEST)) {
         Ok(manifest) => manifest.is_file() && manifest.len() == 0,
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     }
-}
-
-/// The digests of files by name that a manifest tells.
-pub fn files_of(manifest: &Json) -> BTreeMap<String, String> {
-    let told = manifest["files"].as_object().into_iter().flatten();
-    told.filter_map(|(name, digest)| Some((name.clone(), digest.as_str()?.to_string()))).collect()
 }
 
 /// Those that are not in a folder as it is told.
@@ -97,10 +153,36 @@ pub fn damaged_files(files: &BTreeMap<String, String>, folder: &Path) -> Vec<Str
     files.iter().filter_map(look).collect()
 }
 
-impl Begun {
+impl Manifest {
+    /// Of a run that begins now, before anything else is known.
+    pub(super) fn of_new(cx: &Cx, script: &Path, text: &str) -> Self {
+        let begun = Setting::of(cx);
+        Self {
+            state: "running".into(),
+            script: script.display().to_string(),
+            script_sha256: Digest::of(text.as_bytes()).hex(),
+            modules: vec![],
+            arguments: BTreeMap::new(),
+            now: begun.clone(),
+            begun,
+            versions: versions(),
+            machine: machine().clone(),
+            held: Json::Null,
+            inputs: vec![],
+            files: BTreeMap::new(),
+            warnings: vec![],
+            started_unix: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs()),
+            resumed: 0,
+            seconds: 0.0,
+            changed: vec![],
+            earlier_machines: vec![],
+            notes: Map::new(),
+        }
+    }
+
     /// Reads the manifest of a run.
     pub fn read(folder: &Path) -> Result<Self> {
-        let path = folder.join("manifest.json");
+        let path = folder.join(MANIFEST);
         let no_run =
             |problem: String| Error::file(&path, problem).hint("give the folder that an earlier `viva run` wrote to");
         let bytes =
@@ -108,52 +190,24 @@ impl Begun {
         let damaged = |problem: String| Error::file(&path, problem).hint(COPY_AGAIN);
         let text = String::from_utf8(bytes).map_err(|_| damaged("not a manifest, or a damaged one".into()))?;
         let budget = Budget::unwatched(text.len() as u64, Budget::PLAIN);
-        let manifest =
-            strict_json(text.as_bytes(), &budget, |e| damaged(format!("not a manifest, or a damaged one: {e}")))
-                .map_err(|e| e.at(&path))?;
+        let told = strict_json(text.as_bytes(), &budget, |e| damaged(format!("not a manifest, or a damaged one: {e}")))
+            .map_err(|e| e.at(&path))?;
         if let Some(problem) = broken_seal(&text) {
             return Err(damaged(problem.into()));
         }
-        let words =
-            |name: &str| manifest[name].as_str().map(str::to_string).ok_or_else(|| no_run(format!("it has no {name}")));
-        let number = |name: &str| manifest[name].as_u64().ok_or_else(|| no_run(format!("it has no {name}")));
-        let begun = &manifest["begun"];
-        let (seed, threads) = (begun["seed"].as_u64(), begun["threads"].as_u64());
-        let (Some(seed), Some(threads), Some(device)) = (seed, threads, begun["device"].as_str()) else {
-            return Err(no_run("it does not say how the run was begun".into()));
-        };
-        if !(1..=256).contains(&threads) {
-            return Err(no_run(format!("it tells of {threads} threads")));
+        let manifest: Self = serde_json::from_value(told).map_err(|e| no_run(format!("no manifest of a run: {e}")))?;
+        if !(1..=256).contains(&manifest.begun.threads) {
+            return Err(no_run(format!("it tells of {} threads", manifest.begun.threads)));
         }
-        let mut arguments = BTreeMap::new();
-        for (name, value) in manifest["arguments"].as_object().into_iter().flatten() {
-            let value = value.as_str().ok_or_else(|| no_run(format!("its argument {name} is no string")))?;
-            arguments.insert(name.clone(), value.to_string());
+        if !manifest.modules.iter().all(KeptText::is_in_its_folder) {
+            return Err(no_run("what it says of the modules can't be read".into()));
         }
-        let list = |name: &str| manifest[name].as_array().cloned().unwrap_or_default();
-        let modules = list("modules").iter().map(KeptText::from_json).collect::<Option<Vec<_>>>();
-        let input = |input: &Json| {
-            let word = |name: &str| input[name].as_str().map(str::to_string);
-            Some(InputSeen { kind: word("kind")?, name: word("name")?, hash: word("hash")?, path: word("path") })
-        };
-        Ok(Self {
-            script: words("script")?,
-            seed,
-            device: device.into(),
-            threads: threads as usize,
-            arguments,
-            script_sha256: words("script_sha256")?,
-            state: words("state")?,
-            modules: modules.ok_or_else(|| no_run("what it says of the modules can't be read".into()))?,
-            files: files_of(&manifest),
-            inputs: list("inputs").iter().filter_map(input).collect(),
-            versions: manifest["versions"].clone(),
-            machine: manifest["machine"].clone(),
-            earlier_machines: list("earlier_machines"),
-            changed: list("changed"),
-            started: number("started_unix")?,
-            resumed: number("resumed").unwrap_or(0),
-        })
+        Ok(manifest)
+    }
+
+    /// Writes it down, whole and on the disk itself.
+    pub(super) fn write(&self, folder: &Path) -> Result<()> {
+        files::write_synced(&folder.join(MANIFEST), sealed(self).as_bytes())
     }
 
     /// The revision of viva that began the run.
@@ -168,8 +222,7 @@ impl Begun {
             return Ok(());
         }
         let problem = format!("the run was begun with {}, this is {here}", self.versions);
-        Err(Error::file(&folder.join("manifest.json"), problem)
-            .hint("go on with the version that began it, or start afresh"))
+        Err(Error::file(&folder.join(MANIFEST), problem).hint("go on with the version that began it, or start afresh"))
     }
 
     pub fn is_finished(&self) -> bool {
