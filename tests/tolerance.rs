@@ -9,11 +9,11 @@ use std::rc::Rc;
 use tch::{Device, Kind};
 use viva::core::{Cx, Digest, Journal, Quiet, Result, Tensor, Value};
 use viva::model::{Layer, Model, Module, Network};
-use viva::objective::{Aim, Misclassify};
+use viva::objective::{Aim, Goals, Misclassify};
 use viva::script::Session;
 use viva::search::{
-    Adef, Bim, BimStart, Candidates, CaseBatch, Densities, Examination, Gradient, GradientSearch, Place, Schedule,
-    Sight, examine,
+    Adef, AimedImage, Bim, BimStart, Candidates, Cases, Course, Densities, Examination, Gradient, GradientSearch,
+    Place, Schedule, Sight, examine,
 };
 use viva::space::{About, Affine, Bounds, Deform, Factored, Fill, Norm, Pixels, Space};
 
@@ -82,26 +82,19 @@ fn follow(
     (labels, aims): (&[i64], &[Aim]),
     sights: &[Place],
 ) -> Vec<Followed> {
-    let cx = Cx::default();
-    let batch = CaseBatch {
-        cx: &cx,
-        model,
+    let case = |row: usize| AimedImage { row, label: labels[row], aim: aims[row], radius: None };
+    let cases = Cases {
+        of: (0..labels.len()).map(case).collect(),
         space,
-        images,
-        base: &[images.shallow_clone()],
-        labels,
-        aims,
-        objective: &Misclassify.into(),
-        radii: None,
-        streams: vec![],
+        images: images.shallow_clone(),
+        base: vec![images.shallow_clone()],
         sights,
-        cases: labels.len(),
-        from: None,
-        keeper: None,
+        seed: 0,
+        all: labels.len(),
     };
     let mut seen = vec![];
     let flat = |t: &Tensor| t.to_kind(Kind::Double).reshape([-1]);
-    let mut see = |sight: &Sight| -> Result<()> {
+    let mut see = |sight: &Sight, _: &Cases, _: &Goals| -> Result<()> {
         if sight.place.is_some() {
             seen.push(Followed {
                 points: sight.points.detach().copy(),
@@ -113,7 +106,8 @@ fn follow(
         }
         Ok(())
     };
-    search.follow(&batch, &mut see).unwrap();
+    let objective = Misclassify.into();
+    Course::begin(model, search, &objective, cases).unwrap().go(&Cx::default(), &mut see).unwrap();
     seen
 }
 
@@ -361,33 +355,26 @@ fn steps_along_the_mean_gradient_shrink_with_the_number_of_cases() {
         restarts: 1,
     };
     let space = Pixels::new(Norm::L2, None, None).unwrap();
-    let cx = Cx::default();
+    let objective = Misclassify.into();
     for (cases, vanished) in [(1usize, false), (100_000, false), (10_000_000, true)] {
         let mean = length / cases as f64;
         let wanted = 0.1 * mean / mean.max(1e-6);
         let sights = [Place { level: None, step: Some(1) }];
-        let batch = CaseBatch {
-            cx: &cx,
-            model: &model,
+        let batch = Cases {
+            of: vec![AimedImage { row: 0, label: 0, aim: Aim::Away, radius: None }],
             space: &space,
-            images: &image,
-            base: &[image.shallow_clone()],
-            labels: &[0],
-            aims: &[Aim::Away],
-            objective: &Misclassify.into(),
-            radii: None,
-            streams: vec![],
+            images: image.shallow_clone(),
+            base: vec![image.shallow_clone()],
             sights: &sights,
-            cases,
-            from: None,
-            keeper: None,
+            seed: 0,
+            all: cases,
         };
         let mut found = (0.0, false);
-        let mut see = |sight: &Sight| -> Result<()> {
+        let mut see = |sight: &Sight, _: &Cases, _: &Goals| -> Result<()> {
             found = (sight.magnitude.double_value(&[0]), sight.vanished.int64_value(&[0]) != 0);
             Ok(())
         };
-        search.follow(&batch, &mut see).unwrap();
+        Course::begin(&model, &search, &objective, batch).unwrap().go(&Cx::default(), &mut see).unwrap();
         assert!((found.0 - wanted).abs() < 1e-12, "{cases}: {} and {wanted}", found.0);
         assert_eq!(found.1, vanished, "{cases}");
     }

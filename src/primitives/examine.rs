@@ -5,7 +5,7 @@ use crate::data::Dataset;
 use crate::model::Model;
 use crate::objective::{Misclassify, Objective};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
-use crate::search::{AnySearch, Densities, Examination, GradientSearch, Search, measure, trajectories};
+use crate::search::{AnySearch, Densities, Examination, GradientSearch, Search, gradient_search, measure};
 use crate::space::AnySpace;
 
 pub(super) const BATCH: Param = Param::new("batch", Kind::Int, "images per call of the model")
@@ -42,7 +42,7 @@ pub(super) fn levels(args: &Args) -> Result<Vec<f64>> {
 
 /// The steps of a search that the option asks for.
 pub(super) fn steps(args: &Args, search: &dyn Search) -> Result<Vec<u32>> {
-    let all = || match trajectories(search).and_then(GradientSearch::length) {
+    let all = || match gradient_search(search).and_then(GradientSearch::length) {
         Some(last) => Ok((0..=last).collect()),
         None => Err(Error::argument(format!("examine: {} has no `at_steps` in common", search.describe()))
             .hint("search::bim has; the others have `levels`")),

@@ -3,7 +3,7 @@
 
 use tch::Device;
 
-use crate::core::{Result, Tensor};
+use crate::core::{Result, Tensor, on_device};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AdamSteps {
@@ -58,14 +58,14 @@ impl AdamSteps {
         })
     }
 
-    /// The same where each row has gone so many steps by itself; rows without a number don't matter any more.
-    pub fn step_rows(&self, tensors: [&Tensor; 4], gone: &[Option<u32>]) -> Result<()> {
+    /// The same where each row has gone so many steps by itself.
+    pub fn step_rows(&self, tensors: [&Tensor; 4], gone: &[u32]) -> Result<()> {
         let points = tensors[0];
         let shape: Vec<i64> = std::iter::once(-1).chain(vec![1; points.dim() - 1]).collect();
         let column = |which: usize| -> Result<Tensor> {
-            let values: Vec<f64> = gone.iter().map(|gone| self.divisor(gone.unwrap_or(0) as i32 + 1)[which]).collect();
+            let values: Vec<f64> = gone.iter().map(|gone| self.divisor(*gone as i32 + 1)[which]).collect();
             let values = Tensor::f_from_slice(&values)?.f_to_kind(points.kind())?;
-            Ok(values.f_to_device(points.device())?.f_reshape(&shape)?)
+            Ok(on_device(&values, points.device())?.f_reshape(&shape)?)
         };
         let (scales, floors) = (column(0)?, column(1)?);
         let (rows, width) = (gone.len() as i64, points.size()[1..].iter().product::<i64>());
@@ -133,7 +133,7 @@ mod tests {
             by_hand -= 0.05 * (m / (1.0 - 0.9f64.powi(t))) / ((v / (1.0 - 0.99f64.powi(t))).sqrt() + 1e-9);
             let twice = |w: &Tensor| w * 2.0;
             rule.step([&w, &twice(&w), &mean, &square], t)?;
-            rule.step_rows([&rows, &twice(&rows), &row_mean, &row_square], &[Some(t as u32 - 1)])?;
+            rule.step_rows([&rows, &twice(&rows), &row_mean, &row_square], &[t as u32 - 1])?;
             let g = twice(&written);
             rule.step_as_written(&mut written, &g, [&mut written_mean, &mut written_square], t)?;
             climbed += climb.step(0.05, -2.0 * climbed, t);

@@ -1,8 +1,9 @@
 //! Adam (Kingma and Ba 2015) on the points of a space, for each image until it first fails, within a ball that begins small and grows:
 //! the procedure of Dunn's thesis, Sections 5.1.3 and 5.2.4.
 
-use super::{Approach, Search};
-use crate::core::{Result, Tensor};
+use super::gradient::{Ask, Cases, GradientSearch, Look, Pace, Place, Told, Walk, Wanted};
+use super::{Approach, Examination, Search};
+use crate::core::{Error, Result, Tensor, on_device};
 use crate::optimiser::AdamSteps;
 
 /// The radius of the ball that points stay in: `first`, and after every step `factor` times as large and larger by `increment`.
@@ -31,20 +32,6 @@ pub struct Adam {
     pub bound: Option<Bound>,
 }
 
-impl Adam {
-    /// Changes rows of points in place, each of which has gone so many steps; rows without a number don't matter any more.
-    pub(super) fn step(
-        &self,
-        points: &Tensor,
-        gradient: &Tensor,
-        [mean, square]: [&Tensor; 2],
-        gone: &[Option<u32>],
-    ) -> Result<()> {
-        let steps = AdamSteps { lr: self.lr, betas: self.betas, eps: 1e-8 };
-        steps.step_rows([points, gradient, mean, square], gone)
-    }
-}
-
 impl Search for Adam {
     fn describe(&self) -> String {
         self.said("first_radius", "growth")
@@ -55,7 +42,72 @@ impl Search for Adam {
     }
 
     fn approaches(&self) -> Vec<Approach<'_>> {
-        vec![Approach::Descent(self)]
+        vec![Approach::Gradients(self)]
+    }
+}
+
+impl GradientSearch for Adam {
+    fn check(&self, plan: &Examination, _classes: i64) -> Result<()> {
+        if !plan.levels.is_empty() {
+            let search = self.describe();
+            return Err(Error::argument(format!(
+                "examine: {search} has no `levels`: it finds how far each image has to go"
+            ))
+            .hint("`magnitude` of the rows tells"));
+        }
+        match plan.steps.iter().find(|step| **step > self.steps) {
+            Some(step) => Err(Error::argument(format!("examine: `steps` asks for step {step} of {}", self.steps))),
+            None => Ok(()),
+        }
+    }
+
+    fn pace(&self) -> Pace {
+        Pace::Alone(self.steps)
+    }
+
+    fn sights(&self, plan: &Examination) -> Vec<Place> {
+        match plan.steps.is_empty() {
+            true => vec![Place { level: None, step: None }],
+            false => plan.steps.iter().map(|&step| Place { level: None, step: Some(step) }).collect(),
+        }
+    }
+
+    fn stuck(&self) -> (&'static str, &'static str) {
+        ("search::adam", "")
+    }
+
+    /// Points and their two moments.
+    fn begin(&self, cases: &Cases) -> Result<Vec<Tensor>> {
+        let points = cases.differentiable()?.start(&cases.base)?;
+        let moments = [points.f_zeros_like()?, points.f_zeros_like()?];
+        Ok(std::iter::once(points).chain(moments).collect())
+    }
+
+    fn ask(&self, _cases: &Cases, walk: &Walk) -> Result<Option<Ask>> {
+        Ok(Some(Ask { points: walk.points().shallow_clone(), rows: None, graph: true }))
+    }
+
+    fn look(&self, _cases: &Cases, _walk: &Walk, _told: &Told) -> Result<Look> {
+        Ok(Look { mark: None, wanted: Some(Wanted::Shortfall) })
+    }
+
+    fn step(&self, cases: &Cases, walk: &mut Walk, told: &Told) -> Result<()> {
+        let Some(gradient) = &told.gradient else { return Ok(()) };
+        let (space, points) = (cases.differentiable()?, walk.points().f_detach()?);
+        let steps = AdamSteps { lr: self.lr, betas: self.betas, eps: 1e-8 };
+        steps.step_rows([&points, &gradient.of, &walk.tensors[1], &walk.tensors[2]], &walk.turns)?;
+        let ball = |gone: &u32| {
+            let grown = self.bound.map_or(f64::INFINITY, |bound| bound.after(gone + 1));
+            grown.min(space.within().unwrap_or(f64::INFINITY))
+        };
+        let radii: Vec<f64> = walk.turns.iter().map(ball).collect();
+        let radii = match radii.iter().any(|radius| radius.is_finite()) {
+            true => Some(on_device(&Tensor::f_from_slice(&radii)?.f_to_kind(points.kind())?, points.device())?),
+            false => None,
+        };
+        walk.tensors[0] = space.keep(&cases.base, &points, radii.as_ref())?;
+        walk.turns.iter_mut().for_each(|gone| *gone += 1);
+        Ok(())
     }
 }
 

@@ -6,9 +6,9 @@
 
 use tch::Kind;
 
-use super::trajectories::{CaseBatch, GradientSearch, Place, Sight};
+use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, ToldGradient, Walk, Wanted};
 use super::{Approach, Examination, Need, Search};
-use crate::core::{Error, Graph, Result, Tensor, gradients};
+use crate::core::{Error, Result, Tensor, on_device};
 use crate::objective::Objective;
 use crate::space::Deform;
 
@@ -35,8 +35,19 @@ pub struct Adef {
 const BOUNDARY: f64 = 1e-6;
 const PROGRESS: f64 = 1e-10;
 
-/// Of so many images the gradients towards all labels are taken in one pass.
-const FEW: i64 = 16;
+/// Places among what is remembered of a batch. Fields come first. `BOUNDS` to `VANISHED` have a column per sight: the bound on the T-norm,
+/// whether it is not reached yet, the field and the steps where it was, and whether no candidate gave a field.
+const NORMS: usize = 1;
+const BOUNDS: usize = 2;
+const OPEN: usize = 3;
+const ENDS: usize = 4;
+const GONE: usize = 5;
+const VANISHED: usize = 6;
+/// Known once the images were scored as they stand: the label that the model gives them, the one that is aimed at or -1, and those that
+/// they may go to.
+const OWN: usize = 7;
+const TARGET: usize = 8;
+const CANDIDATES: usize = 9;
 
 impl Search for Adef {
     fn describe(&self) -> String {
@@ -50,7 +61,7 @@ impl Search for Adef {
     }
 
     fn approaches(&self) -> Vec<Approach<'_>> {
-        vec![Approach::Trajectories(self)]
+        vec![Approach::Gradients(self)]
     }
 }
 
@@ -103,27 +114,141 @@ impl GradientSearch for Adef {
         }
     }
 
-    fn level_by_level(&self) -> bool {
-        false
+    fn begin(&self, cases: &Cases) -> Result<Vec<Tensor>> {
+        let (n, sights, device) = (cases.of.len() as i64, cases.sights.len() as i64, cases.images.device());
+        let fields = Deform::none(&cases.images)?;
+        let norms = Tensor::f_zeros([n], (Kind::Double, device))?;
+        let bounds = on_device(&Tensor::f_from_slice(&bounds(cases))?, device)?.f_repeat([n, 1])?;
+        let open = Tensor::f_ones([n, sights], (Kind::Bool, device))?;
+        let ends = fields.f_unsqueeze(1)?.f_repeat([1, sights, 1, 1, 1])?;
+        let gone = Tensor::f_zeros([n, sights], (Kind::Int64, device))?;
+        let vanished = open.f_zeros_like()?;
+        Ok(vec![fields, norms, bounds, open, ends, gone, vanished])
     }
 
-    fn follow(&self, cases: &CaseBatch, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()> {
-        let space = cases.space.deform().ok_or_else(|| Error::internal("a space without deformations"))?;
-        let bounds: Vec<f64> =
-            cases.sights.iter().map(|place| place.level.or(space.within()).unwrap_or(f64::INFINITY)).collect();
-        let images = cases.images;
-        let (n, device) = (images.size()[0], images.device());
-        let standing = tch::no_grad(|| cases.model.logits(images))?;
-        let none = Deform::none(images)?;
-        see(&Sight {
-            place: None,
-            images,
-            scores: &standing,
-            points: &none,
-            magnitude: &Tensor::f_zeros([n], (Kind::Float, device))?,
-            steps: &Tensor::f_zeros([n], (Kind::Int64, device))?,
-            vanished: &Tensor::f_zeros([n], (Kind::Bool, device))?,
-        })?;
+    fn ask(&self, cases: &Cases, walk: &Walk) -> Result<Option<Ask>> {
+        let fields = walk.points();
+        Ok(match self.leg(cases, walk.turn()) {
+            Some(Leg::Standing) => Some(Ask { points: fields.shallow_clone(), rows: None, graph: false }),
+            Some(Leg::Step(_)) => {
+                let rows = walk.tensors[OPEN].f_any_dim(1, false)?.f_nonzero()?.f_reshape([-1])?;
+                Some(Ask { points: fields.f_index_select(0, &rows)?, rows: Some(rows), graph: true })
+            }
+            Some(Leg::End { sight, .. }) => Some(Ask { points: end(walk, sight)?, rows: None, graph: false }),
+            None => None,
+        })
+    }
+
+    fn look(&self, cases: &Cases, walk: &Walk, told: &Told) -> Result<Look> {
+        let (place, sight) = match self.leg(cases, walk.turn()) {
+            Some(Leg::Standing) => (None, 0),
+            Some(Leg::End { further: false, .. }) if self.short(walk, told)?.is_some() => return Ok(Look::default()),
+            Some(Leg::End { sight, .. }) => (Some(sight), sight as i64),
+            Some(Leg::Step(_)) => {
+                let towards = rows(&walk.tensors[CANDIDATES], told)?;
+                let wanted = any(&arrived(walk, told)?.f_logical_not()?)?.then_some(Wanted::Gaps(towards));
+                return Ok(Look { mark: None, wanted });
+            }
+            None => return Ok(Look::default()),
+        };
+        let of = |part: usize| walk.tensors[part].f_select(1, sight);
+        Ok(Look { mark: Some(Mark { places: vec![place], steps: of(GONE)?, vanished: of(VANISHED)? }), wanted: None })
+    }
+
+    fn step(&self, cases: &Cases, walk: &mut Walk, told: &Told) -> Result<()> {
+        let turn = walk.turn();
+        let mut next = turn + 1;
+        match self.leg(cases, turn) {
+            Some(Leg::Standing) => self.order(cases, walk, told.scores)?,
+            Some(Leg::Step(step)) => {
+                self.deform(cases, walk, step, told)?;
+                next = if any(&walk.tensors[OPEN])? { next } else { self.steps + 1 };
+            }
+            Some(Leg::End { further: false, sight }) => match self.short(walk, told)? {
+                Some(short) => {
+                    let fields = end(walk, sight)?;
+                    // A little less than the bound, which rounding must not exceed.
+                    let room = Deform::t_norm(&fields)?.f_reciprocal()?;
+                    let room = room.f_mul_scalar(bounds(cases)[sight] * (1.0 - 1e-6))?;
+                    let factor = room.f_clamp(1.0, self.overshoot)?;
+                    let factor = factor.f_where_scalarother(&short, 1.0)?.f_reshape([-1, 1, 1, 1])?;
+                    walk.tensors[ENDS].f_select(1, sight as i64)?.f_copy_(&fields.f_mul(&factor)?)?;
+                }
+                None => next += 1,
+            },
+            Some(Leg::End { .. }) | None => {}
+        }
+        if turn <= self.steps && next > self.steps {
+            // Images that are still on their way at the last step end there.
+            close(walk, &walk.tensors[OPEN].shallow_clone(), self.steps)?;
+        }
+        walk.turn_to(next);
+        Ok(())
+    }
+}
+
+/// What a batch is at.
+enum Leg {
+    /// The images as they stand.
+    Standing,
+    Step(u32),
+    /// Where the images ended at a sight; and `further`, where those that do not fail were taken.
+    End {
+        sight: usize,
+        further: bool,
+    },
+}
+
+/// On the T-norm, one per sight.
+fn bounds(cases: &Cases) -> Vec<f64> {
+    let within = cases.space.deform().and_then(Deform::within);
+    cases.sights.iter().map(|place| place.level.or(within).unwrap_or(f64::INFINITY)).collect()
+}
+
+/// The host waits for the device here.
+fn any(t: &Tensor) -> Result<bool> {
+    Ok(t.f_any()?.f_int64_value(&[])? != 0)
+}
+
+/// Of what is remembered of all images, that of those which were asked about.
+fn rows(all: &Tensor, told: &Told) -> Result<Tensor> {
+    Ok(told.rows.map_or_else(|| Ok(all.shallow_clone()), |rows| all.f_index_select(0, rows))?)
+}
+
+/// The fields where images ended at a sight.
+fn end(walk: &Walk, sight: usize) -> Result<Tensor> {
+    Ok(walk.tensors[ENDS].f_select(1, sight as i64)?.f_contiguous()?)
+}
+
+/// Images end at sights, `N x S` truths, after so many steps, where their fields are now.
+fn close(walk: &mut Walk, ends: &Tensor, gone: u32) -> Result<()> {
+    let here = walk.points().f_unsqueeze(1)?;
+    walk.tensors[ENDS] = here.f_where_self(&ends.f_reshape([ends.size()[0], -1, 1, 1, 1])?, &walk.tensors[ENDS])?;
+    walk.tensors[GONE] = walk.tensors[GONE].f_masked_fill(ends, i64::from(gone))?;
+    walk.tensors[OPEN] = walk.tensors[OPEN].f_logical_and(&ends.f_logical_not()?)?;
+    Ok(())
+}
+
+/// Whether images are where the objective wants them.
+fn arrived(walk: &Walk, told: &Told) -> Result<Tensor> {
+    let labels = told.scores.f_argmax(1, false)?;
+    let (own, target) = (rows(&walk.tensors[OWN], told)?, rows(&walk.tensors[TARGET], told)?);
+    Ok(labels.f_eq_tensor(&target)?.f_logical_or(&labels.f_ne_tensor(&own)?.f_logical_and(&target.f_lt(0)?)?)?)
+}
+
+impl Adef {
+    /// What follows after so many.
+    fn leg(&self, cases: &Cases, turn: u32) -> Option<Leg> {
+        let Some(ended) = turn.checked_sub(self.steps + 1) else {
+            return Some(if turn == 0 { Leg::Standing } else { Leg::Step(turn) });
+        };
+        let sight = ended as usize / 2;
+        (sight < cases.sights.len()).then_some(Leg::End { sight, further: ended % 2 == 1 })
+    }
+
+    /// The labels of the images as they stand, and those that they may go to.
+    fn order(&self, cases: &Cases, walk: &mut Walk, standing: &Tensor) -> Result<()> {
+        let index = |all: &[i64]| on_device(&Tensor::f_from_slice(all)?, standing.device());
         // Of equal scores the first class, as everywhere.
         let order = standing.f_argsort_stable(true, 1, true)?;
         let places: Vec<i64> = match &self.candidates {
@@ -133,264 +258,94 @@ impl GradientSearch for Adef {
                 places.iter().filter(|place| **place > 0).map(|&place| place as i64).collect()
             }
         };
-        let candidates = order.f_index_select(1, &Tensor::f_from_slice(&places)?.f_to_device(device)?)?;
-        let own: Vec<i64> = Vec::try_from(&order.f_select(1, 0)?.f_to_device(tch::Device::Cpu)?)?;
-        let mut deformations =
-            Deformations { adef: self, cases, bounds, own, candidates, ends: vec![], steps: vec![], vanished: vec![] };
-        deformations.ends = (0..deformations.bounds.len()).map(|_| Ok(none.f_detach_copy()?)).collect::<Result<_>>()?;
-        deformations.steps = vec![vec![0; n as usize]; deformations.bounds.len()];
-        deformations.vanished = vec![vec![false; n as usize]; deformations.bounds.len()];
-        deformations.go()?;
-        deformations.show(see)
-    }
-}
-
-/// A batch of images on their ways.
-struct Deformations<'a> {
-    adef: &'a Adef,
-    cases: &'a CaseBatch<'a>,
-    /// On the T-norm, one per sight.
-    bounds: Vec<f64>,
-    /// The labels that the model gives the images as they stand.
-    own: Vec<i64>,
-    /// `B x K`.
-    candidates: Tensor,
-    /// By sight: the fields of all images where they ended, and after how many steps.
-    ends: Vec<Tensor>,
-    steps: Vec<Vec<i64>>,
-    vanished: Vec<Vec<bool>>,
-}
-
-/// What one step would do to the images that are still on their deformations.
-struct Proposed {
-    fields: Tensor,
-    /// Infinite where no candidate gives a field.
-    norms: Vec<f64>,
-}
-
-fn index(places: &[usize], device: tch::Device) -> Result<Tensor> {
-    let places: Vec<i64> = places.iter().map(|&place| place as i64).collect();
-    Ok(Tensor::f_from_slice(&places)?.f_to_device(device)?)
-}
-
-impl Deformations<'_> {
-    /// Takes every image as far as it goes, and keeps where it was when its norm reached each bound.
-    fn go(&mut self) -> Result<()> {
-        let device = self.cases.images.device();
-        let largest = self.bounds.iter().copied().fold(0.0, f64::max);
-        let mut active: Vec<usize> = (0..self.own.len()).collect();
-        let mut fields = Deform::none(self.cases.images)?;
-        let mut norms = vec![0.0; active.len()];
-        let mut open = vec![vec![true; active.len()]; self.bounds.len()];
-        for step in 1..=self.adef.steps {
-            self.cases.cx.check()?;
-            let chosen = index(&active, device)?;
-            let images = self.cases.images.f_index_select(0, &chosen)?;
-            let here = tch::no_grad(|| Deform::deform(&images, &fields))?;
-            let leaf = here.f_detach()?.f_set_requires_grad(true)?;
-            let scores = self.cases.model.logits(&leaf)?;
-            let labels: Vec<i64> = Vec::try_from(&scores.f_argmax(1, false)?.f_to_device(tch::Device::Cpu)?)?;
-            let going: Vec<usize> = (0..active.len()).filter(|&i| !self.arrived(active[i], labels[i])).collect();
-            let proposed = match going.is_empty() {
-                true => Proposed { fields: fields.shallow_clone(), norms: vec![] },
-                false => self.step(&leaf, &scores, &fields, &active)?,
-            };
-            // Images that have arrived, found no way, or make no progress, end here for all bounds that are still open.
-            let mut still = vec![];
-            let mut goes_on = vec![false; active.len()];
-            for &i in &going {
-                let norm = proposed.norms[i];
-                let case = active[i];
-                if norm.is_infinite() {
-                    (0..open.len()).filter(|&bound| open[bound][i]).for_each(|bound| self.vanished[bound][case] = true);
-                } else if norm < largest && (norm - norms[i]).abs() > PROGRESS {
-                    still.push(i);
-                    goes_on[i] = true;
-                }
-            }
-            for (bound, open) in open.iter_mut().enumerate() {
-                let ends: Vec<usize> = (0..active.len())
-                    .filter(|i| open[*i] && (!goes_on[*i] || proposed.norms[*i] >= self.bounds[bound]))
-                    .collect();
-                if !ends.is_empty() {
-                    let to = ends.iter().map(|&i| active[i]).collect::<Vec<_>>();
-                    let from = fields.f_index_select(0, &index(&ends, device)?)?;
-                    let _ = self.ends[bound].f_index_copy_(0, &index(&to, device)?, &from)?;
-                }
-                ends.iter().for_each(|&i| {
-                    open[i] = false;
-                    self.steps[bound][active[i]] = i64::from(step) - 1;
-                });
-                *open = still.iter().map(|&i| open[i]).collect();
-            }
-            fields = proposed.fields.f_index_select(0, &index(&still, device)?)?;
-            norms = still.iter().map(|&i| proposed.norms[i]).collect();
-            active = still.iter().map(|&i| active[i]).collect();
-            if active.is_empty() {
-                break;
-            }
-        }
-        for (bound, open) in open.iter().enumerate() {
-            let ends: Vec<usize> = (0..active.len()).filter(|i| open[*i]).collect();
-            if ends.is_empty() {
-                continue;
-            }
-            let to: Vec<usize> = ends.iter().map(|&i| active[i]).collect();
-            let from = fields.f_index_select(0, &index(&ends, device)?)?;
-            let _ = self.ends[bound].f_index_copy_(0, &index(&to, device)?, &from)?;
-            to.iter().for_each(|&case| self.steps[bound][case] = i64::from(self.adef.steps));
-        }
+        let targets: Vec<i64> = cases.of.iter().map(|case| case.aim.target().map_or(-1, i64::from)).collect();
+        let target = index(&targets)?;
+        let candidates = match targets.contains(&-1) {
+            true => order.f_index_select(1, &index(&places)?)?,
+            false => target.f_unsqueeze(1)?,
+        };
+        walk.tensors.extend([order.f_select(1, 0)?.f_contiguous()?, target, candidates]);
         Ok(())
     }
 
-    /// Whether an image with this label now is where the objective wants it.
-    fn arrived(&self, case: usize, label: i64) -> bool {
-        match self.cases.aims[case].target() {
-            Some(target) => label == i64::from(target),
-            None => label != self.own[case],
+    /// Which images are to be taken a little further, if any: those that do not fail or lie on a boundary.
+    fn short(&self, walk: &Walk, told: &Told) -> Result<Option<Tensor>> {
+        if self.overshoot <= 1.0 {
+            return Ok(None);
         }
+        let (top, _) = told.scores.f_topk(2, 1, true, true)?;
+        let close = top.f_select(1, 0)?.f_sub(&top.f_select(1, 1)?)?.f_le(BOUNDARY)?;
+        let short = arrived(walk, told)?.f_logical_not()?.f_logical_or(&close)?;
+        Ok(any(&short)?.then_some(short))
     }
 
-    /// The candidate fields with the smallest T-norm, the first of equal ones.
-    fn step(&self, leaf: &Tensor, scores: &Tensor, fields: &Tensor, active: &[usize]) -> Result<Proposed> {
-        let current = scores.f_detach()?.f_argmax(1, true)?;
-        let towards = self.towards(active, leaf.device())?;
-        let (gaps, gradients) = match leaf.size()[0] {
-            few if few <= FEW => self.together(&leaf.f_detach()?, &towards, &current)?,
-            _ => one_by_one(&self.cases.model.name, leaf, scores, &towards, &current)?,
+    /// Takes the images that are on their way a step on. Those that have arrived, found no way, or make no progress, end for all bounds
+    /// that are still open; the others for the bounds that the step would go beyond.
+    fn deform(&self, cases: &Cases, walk: &mut Walk, step: u32, told: &Told) -> Result<()> {
+        let asked = told.rows.ok_or_else(|| Error::internal("a step of no images"))?;
+        let largest = bounds(cases).into_iter().fold(0.0, f64::max);
+        let mut fields = walk.points().shallow_clone();
+        let mut norms = walk.tensors[NORMS].f_full_like(f64::INFINITY)?;
+        if let Some(ToldGradient { of, gaps: Some(gaps) }) = &told.gradient {
+            let (proposed, least) = self.propose(told.images, &rows(&fields, told)?, gaps, of)?;
+            fields = fields.f_index_copy(0, asked, &proposed)?;
+            norms = norms.f_index_copy(0, asked, &least)?;
+        }
+        let open = walk.tensors[OPEN].shallow_clone();
+        let going = open.f_any_dim(1, false)?.f_index_copy(0, asked, &arrived(walk, told)?.f_logical_not()?)?;
+        let lost = going.f_logical_and(&norms.f_isinf()?)?.f_unsqueeze(1)?;
+        walk.tensors[VANISHED] = walk.tensors[VANISHED].f_logical_or(&open.f_logical_and(&lost)?)?;
+        let progress = norms.f_sub(&walk.tensors[NORMS])?.f_abs()?.f_gt(PROGRESS)?;
+        let goes_on = going.f_logical_and(&norms.f_lt(largest)?)?.f_logical_and(&progress)?.f_unsqueeze(1)?;
+        let beyond = norms.f_unsqueeze(1)?.f_ge_tensor(&walk.tensors[BOUNDS])?;
+        close(walk, &open.f_logical_and(&goes_on.f_logical_not()?.f_logical_or(&beyond)?)?, step - 1)?;
+        (walk.tensors[0], walk.tensors[NORMS]) = (fields, norms);
+        Ok(())
+    }
+
+    /// The candidate fields with the smallest T-norm, the first of equal ones, and these norms, infinite where no candidate gives a field.
+    fn propose(&self, images: &Tensor, fields: &Tensor, gaps: &Tensor, gradients: &Tensor) -> Result<(Tensor, Tensor)> {
+        let (slope_x, slope_y) = slopes(images)?;
+        let (k, n, _, height, width) = gradients.size5()?;
+        let along = |slope: &Tensor| -> Result<Tensor> {
+            Ok(gradients.f_mul(slope)?.f_sum_dim_intlist([2i64].as_slice(), false, images.kind())?)
         };
-        tch::no_grad(|| {
-            let (slope_x, slope_y) = slopes(&leaf.f_detach()?)?;
-            let (k, n, _, height, width) = gradients.size5()?;
-            let along = |slope: &Tensor| -> Result<Tensor> {
-                Ok(gradients.f_mul(slope)?.f_sum_dim_intlist([2i64].as_slice(), false, leaf.kind())?)
-            };
-            let alpha = self.smooth(&Tensor::f_stack(&[along(&slope_x)?, along(&slope_y)?], 2)?)?;
-            let squares = alpha.f_square()?.f_sum_dim_intlist([2i64, 3, 4].as_slice(), true, leaf.kind())?;
-            let share = gaps.f_reshape([k, n, 1, 1, 1])?.f_neg()?.f_div(&squares)?;
-            let steps = self.smooth(&alpha)?.f_mul_(&share)?;
-            // Planes of horizontal and vertical displacements, where fields have both at every pixel.
-            let totals = steps.f_add(&fields.f_permute([0, 3, 1, 2])?)?;
-            let norms = totals.f_square()?.f_sum_dim_intlist([2i64].as_slice(), false, leaf.kind())?;
-            let norms = norms.f_amax([2, 3], false)?.f_sqrt()?;
-            // No slope anywhere: 0 / 0.
-            let norms = norms.f_nan_to_num(f64::INFINITY, f64::INFINITY, f64::INFINITY)?;
-            let (least, which) = norms.f_min_dim(0, false)?;
-            let chosen = which.f_mul_scalar(n)?.f_add(&Tensor::f_arange(n, (Kind::Int64, leaf.device()))?)?;
-            let fields = totals.f_reshape([k * n, 2, height, width])?.f_index_select(0, &chosen)?;
-            let fields = fields.f_permute([0, 2, 3, 1])?.f_contiguous()?;
-            let norms = Vec::<f64>::try_from(&least.f_to_kind(Kind::Double)?.f_to_device(tch::Device::Cpu)?)?;
-            Ok(Proposed { fields, norms })
-        })
+        let blur = match self.sigma == 0.0 {
+            true => None,
+            false => Some((self.banded(height, images)?, self.banded(width, images)?)),
+        };
+        let smooth = |planes: &Tensor| -> Result<Tensor> {
+            let Some((rows, columns)) = &blur else { return Ok(planes.shallow_clone()) };
+            Ok(rows.f_matmul(&planes.f_matmul(columns)?)?)
+        };
+        let alpha = smooth(&Tensor::f_stack(&[along(&slope_x)?, along(&slope_y)?], 2)?)?;
+        let squares = alpha.f_square()?.f_sum_dim_intlist([2i64, 3, 4].as_slice(), true, images.kind())?;
+        let share = gaps.f_reshape([k, n, 1, 1, 1])?.f_neg()?.f_div(&squares)?;
+        let steps = smooth(&alpha)?.f_mul_(&share)?;
+        // Planes of horizontal and vertical displacements, where fields have both at every pixel.
+        let totals = steps.f_add(&fields.f_permute([0, 3, 1, 2])?)?;
+        let norms = totals.f_square()?.f_sum_dim_intlist([2i64].as_slice(), false, images.kind())?;
+        let norms = norms.f_amax([2, 3], false)?.f_sqrt()?;
+        // No slope anywhere: 0 / 0.
+        let norms = norms.f_nan_to_num(f64::INFINITY, f64::INFINITY, f64::INFINITY)?;
+        let (least, which) = norms.f_min_dim(0, false)?;
+        let chosen = which.f_mul_scalar(n)?.f_add(&Tensor::f_arange(n, (Kind::Int64, images.device()))?)?;
+        let fields = totals.f_reshape([k * n, 2, height, width])?.f_index_select(0, &chosen)?;
+        Ok((fields.f_permute([0, 2, 3, 1])?.f_contiguous()?, least.f_to_kind(Kind::Double)?))
     }
 
-    /// The gaps `K x N` between the scores of the labels to go to and the current ones, and their gradients `K x N x C x H x W`, from
-    /// one pass with a copy of the images per label: what is fastest for a few images.
-    fn together(&self, images: &Tensor, towards: &Tensor, current: &Tensor) -> Result<(Tensor, Tensor)> {
-        let (n, c, height, width) = images.size4()?;
-        let k = towards.size()[1];
-        let copies = images.f_unsqueeze(0)?.f_expand([k, n, c, height, width], false)?;
-        let leaf = copies.f_reshape([k * n, c, height, width])?.f_detach_copy()?.f_set_requires_grad(true)?;
-        let scores = self.cases.model.logits(&leaf)?;
-        let towards = towards.f_transpose(0, 1)?.f_reshape([k * n, 1])?;
-        let current = current.f_unsqueeze(0)?.f_expand([k, n, 1], false)?.f_reshape([k * n, 1])?;
-        let gaps = scores.f_gather(1, &towards, false)?.f_sub(&scores.f_gather(1, &current, false)?)?;
-        let name = &self.cases.model.name;
-        let gradient = gradients(name, &gaps.f_sum(scores.kind())?, &[&leaf], Graph::Free)?;
-        Ok((gaps.f_detach()?.f_reshape([k, n])?, gradient[0].f_reshape([k, n, c, height, width])?))
-    }
-
-    /// The labels that each image may go to, `N x K`.
-    fn towards(&self, active: &[usize], device: tch::Device) -> Result<Tensor> {
-        let targets: Option<Vec<i64>> =
-            active.iter().map(|&case| self.cases.aims[case].target().map(i64::from)).collect();
-        match targets {
-            Some(targets) => Ok(Tensor::f_from_slice(&targets)?.f_reshape([-1, 1])?.f_to_device(device)?),
-            None => Ok(self.candidates.f_index_select(0, &index(active, device)?)?),
-        }
-    }
-
-    /// Planes `... x H x W` under a normalised Gaussian with zeros around them: as products with banded matrices, which are many
-    /// times faster than convolutions of single planes.
-    fn smooth(&self, planes: &Tensor) -> Result<Tensor> {
-        let sigma = self.adef.sigma;
-        if sigma == 0.0 {
-            return Ok(planes.shallow_clone());
-        }
+    /// A normalised Gaussian with zeros around planes of this many rows or columns: a product with a banded matrix, which is many times
+    /// faster than convolutions of single planes.
+    fn banded(&self, side: i64, like: &Tensor) -> Result<Tensor> {
+        let sigma = self.sigma;
         let reach = (4.0 * sigma + 0.5) as i64;
         let weight = |distance: i64| (-0.5 * (distance as f64 / sigma).powi(2)).exp();
         let sum: f64 = (-reach..=reach).map(weight).sum();
-        let banded = |side: i64| -> Result<Tensor> {
-            let entry = |from: i64, to: i64| if (from - to).abs() > reach { 0.0 } else { weight(from - to) / sum };
-            let entries: Vec<f64> = (0..side).flat_map(|from| (0..side).map(move |to| entry(from, to))).collect();
-            let matrix = Tensor::f_from_slice(&entries)?.f_reshape([side, side])?;
-            Ok(matrix.f_to_kind(planes.kind())?.f_to_device(planes.device())?)
-        };
-        let size = planes.size();
-        let (height, width) = (size[size.len() - 2], size[size.len() - 1]);
-        Ok(banded(height)?.f_matmul(&planes.f_matmul(&banded(width)?)?)?)
+        let entry = |from: i64, to: i64| if (from - to).abs() > reach { 0.0 } else { weight(from - to) / sum };
+        let entries: Vec<f64> = (0..side).flat_map(|from| (0..side).map(move |to| entry(from, to))).collect();
+        let matrix = Tensor::f_from_slice(&entries)?.f_reshape([side, side])?;
+        on_device(&matrix.f_to_kind(like.kind())?, like.device())
     }
-
-    /// Shows where the images ended at each bound, those that do not fail taken a little further.
-    fn show(&self, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()> {
-        let (images, device) = (self.cases.images, self.cases.images.device());
-        for (place, fields) in self.ends.iter().enumerate() {
-            self.cases.cx.check()?;
-            tch::no_grad(|| -> Result<()> {
-                let mut fields = fields.shallow_clone();
-                let mut norms = Deform::t_norm(&fields)?;
-                let mut deformed = Deform::deform(images, &fields)?;
-                let mut scores = self.cases.model.logits(&deformed)?;
-                let (top, _) = scores.f_topk(2, 1, true, true)?;
-                let labels: Vec<i64> = Vec::try_from(&scores.f_argmax(1, false)?.f_to_device(tch::Device::Cpu)?)?;
-                let short: Vec<bool> =
-                    labels.iter().enumerate().map(|(case, &label)| !self.arrived(case, label)).collect();
-                let close = top.f_select(1, 0)?.f_sub(&top.f_select(1, 1)?)?.f_le(BOUNDARY)?;
-                let short = Tensor::f_from_slice(&short)?.f_to_device(device)?.f_logical_or(&close)?;
-                if self.adef.overshoot > 1.0 && short.f_any()?.f_int64_value(&[])? != 0 {
-                    // A little less than the bound, which rounding must not exceed.
-                    let room = norms.f_reciprocal()?.f_mul_scalar(self.bounds[place] * (1.0 - 1e-6))?;
-                    let factor = room.f_clamp(1.0, self.adef.overshoot)?;
-                    let factor = factor.f_where_scalarother(&short, 1.0)?.f_reshape([-1, 1, 1, 1])?;
-                    fields = fields.f_mul(&factor)?;
-                    norms = Deform::t_norm(&fields)?;
-                    deformed = Deform::deform(images, &fields)?;
-                    scores = self.cases.model.logits(&deformed)?;
-                }
-                see(&Sight {
-                    place: Some(place),
-                    images: &deformed,
-                    scores: &scores,
-                    points: &fields,
-                    magnitude: &norms,
-                    steps: &Tensor::f_from_slice(&self.steps[place])?.f_to_device(device)?,
-                    vanished: &Tensor::f_from_slice(&self.vanished[place])?.f_to_device(device)?,
-                })
-            })?;
-        }
-        Ok(())
-    }
-}
-
-/// As `together`, from one pass forward and one back per label.
-fn one_by_one(
-    name: &str,
-    leaf: &Tensor,
-    scores: &Tensor,
-    towards: &Tensor,
-    current: &Tensor,
-) -> Result<(Tensor, Tensor)> {
-    let count = towards.size()[1];
-    let base = scores.f_gather(1, current, false)?;
-    let (mut gaps, mut found) = (vec![], vec![]);
-    for k in 0..count {
-        let gap = scores.f_gather(1, &towards.f_narrow(1, k, 1)?, false)?.f_sub(&base)?.f_squeeze_dim(1)?;
-        let graph = if k + 1 < count { Graph::Keep } else { Graph::Free };
-        let gradient = gradients(name, &gap.f_sum(scores.kind())?, &[leaf], graph)?;
-        found.push(gradient[0].shallow_clone());
-        gaps.push(gap.f_detach()?);
-    }
-    Ok((Tensor::f_stack(&gaps, 0)?, Tensor::f_stack(&found, 0)?))
 }
 
 /// How images change along columns and along rows: half the difference of the neighbours, at the border the difference to the one

@@ -2,11 +2,12 @@
 //! steps of a given size along the gradient of the cross entropy, with no ball, or projected back into one after each step
 //! (then it is projected gradient descent, with a random start that of Madry et al. 2018).
 
-use super::trajectories::{CaseBatch, GradientSearch, Keeper, Place, Sight};
+use tch::{Device, Kind};
+
+use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk, Wanted};
 use super::{Approach, Examination, Search};
-use crate::core::{Error, ErrorKind, Graph, Result, Tensor, gradients, no_gradient};
-use crate::objective::Goals;
-use crate::space::{Differentiable, Norm};
+use crate::core::{Error, ErrorKind, Result, Tensor, on_device};
+use crate::space::Norm;
 
 /// How large the steps are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,7 +94,7 @@ impl Search for Bim {
     }
 
     fn approaches(&self) -> Vec<Approach<'_>> {
-        vec![Approach::Trajectories(self)]
+        vec![Approach::Gradients(self)]
     }
 }
 
@@ -125,8 +126,8 @@ impl GradientSearch for Bim {
                 .hint("`within: 8.0 / 255` of space::pixels, or `levels` of examine, says how far pixels may change"));
             }
             // One draw tells whether the space has any.
-            let base = space.base(plan.data, &[0], tch::Device::Cpu)?;
-            if space.scatter(&base, &Tensor::f_ones([1], (tch::Kind::Float, tch::Device::Cpu))?, &[(0, 0)])?.is_none() {
+            let base = space.base(plan.data, &[0], Device::Cpu)?;
+            if space.scatter(&base, &Tensor::f_ones([1], (Kind::Float, Device::Cpu))?, &[(0, 0)])?.is_none() {
                 return Err(Error::new(
                     ErrorKind::Pairing,
                     format!("{} begins at random, which {} has no way of", self.describe(), plan.space.describe()),
@@ -168,215 +169,149 @@ impl GradientSearch for Bim {
         true
     }
 
-    fn follow(&self, cases: &CaseBatch, see: &mut dyn FnMut(&Sight) -> Result<()>) -> Result<()> {
-        let space = cases.space.differentiable().ok_or_else(|| Error::internal("a space without gradients"))?;
-        let images = cases.images;
-        let (device, kind, n) = (images.device(), images.kind(), images.size()[0]);
-        let none = || Tensor::f_zeros([n], (tch::Kind::Bool, device));
-        let radii = match (&cases.radii, space.within()) {
-            (Some(radii), _) => Some(Tensor::f_from_slice(radii)?),
-            (None, Some(radius)) => Some(Tensor::f_full([n], radius, (tch::Kind::Double, tch::Device::Cpu))?),
-            (None, None) => None,
-        };
-        let radii = match radii {
-            Some(radii) => Some(radii.f_to_kind(kind)?.f_to_device(device)?),
-            None => None,
-        };
-        let kept = match &cases.from {
-            Some(from) => Some((from.step, from.points.shallow_clone(), from.vanished.f_to_kind(tch::Kind::Bool)?)),
-            None => None,
-        };
-        if self.start == BimStart::Image {
-            let from = kept.map_or_else(|| Ok::<_, Error>((0, space.start(cases.base)?, none()?)), Ok)?;
-            return self.go(cases, space, radii.as_ref(), from, cases.keeper, see);
+    /// Of scores that are far apart, a softmax is 0 or 1 in float32, and so is flat.
+    fn stuck(&self) -> (&'static str, &'static str) {
+        let hint =
+            "; search::adam, and an objective with .loss(\"dlr\"), follow the scores themselves, not their softmax";
+        ("the search", hint)
+    }
+
+    /// Points, where the gradient has vanished on the way, and the radius where there is a ball; and of the best of several ways its end,
+    /// whether its gradient vanished, and how far it is beyond the objective.
+    fn begin(&self, cases: &Cases) -> Result<Vec<Tensor>> {
+        let space = cases.differentiable()?;
+        let (n, device) = (cases.of.len() as i64, cases.images.device());
+        let mut all = vec![space.start(&cases.base)?, Tensor::f_zeros([n], (Kind::Bool, device))?];
+        let radii: Option<Vec<f64>> = cases.of.iter().map(|case| case.radius.or(space.within())).collect();
+        if let Some(radii) = radii {
+            all.push(on_device(&Tensor::f_from_slice(&radii)?.f_to_kind(cases.images.kind())?, device)?);
         }
-        let radii = radii.ok_or_else(|| Error::internal("a random start without a ball"))?;
-        if kept.is_none() {
-            self.look_first(cases, space, see)?;
-        }
-        let scattered = |restart: u32| -> Result<(u32, Tensor, Tensor)> {
-            let part = |&(seed, row): &(u64, u64)| (seed ^ u64::from(restart).rotate_left(32), row);
-            let streams: Vec<(u64, u64)> = cases.streams.iter().map(part).collect();
-            let points = space.scatter(cases.base, &radii, &streams)?;
-            Ok((0, points.ok_or_else(|| Error::internal("a space that draws no points"))?, none()?))
+        Ok(all)
+    }
+
+    fn ask(&self, cases: &Cases, walk: &Walk) -> Result<Option<Ask>> {
+        let Some(leg) = self.leg(cases, walk.turn()) else { return Ok(None) };
+        let graph = matches!(leg, Leg::Way { step, .. } if step < last(cases));
+        Ok(Some(Ask { points: walk.points().shallow_clone(), rows: None, graph }))
+    }
+
+    fn look(&self, cases: &Cases, walk: &Walk, _told: &Told) -> Result<Look> {
+        let at = |step: u32| {
+            let here = cases.sights.iter().enumerate().filter(move |(_, sight)| sight.step == Some(step));
+            here.map(|(place, _)| Some(place))
         };
-        if self.restarts == 1 {
-            let from = kept.map_or_else(|| scattered(0), Ok)?;
-            return self.go(cases, space, Some(&radii), from, cases.keeper, see);
+        let (places, step): (Vec<Option<usize>>, u32) = match self.leg(cases, walk.turn()) {
+            Some(Leg::Standing) => (vec![None], 0),
+            Some(Leg::Way { step, .. }) => {
+                let standing = (self.start == BimStart::Image && step == 0).then_some(None);
+                let noted = self.ways() == 1;
+                (standing.into_iter().chain(at(step).filter(|_| noted)).collect(), step)
+            }
+            Some(Leg::Best) => (at(last(cases)).collect(), last(cases)),
+            None => (vec![], 0),
+        };
+        let wanted = matches!(self.leg(cases, walk.turn()), Some(Leg::Way { step, .. }) if step < last(cases));
+        let wanted = wanted.then_some(Wanted::Gain);
+        if places.is_empty() {
+            return Ok(Look { mark: None, wanted });
         }
-        let goals = Goals::of(cases.labels, cases.aims, cases.objective, device)?;
-        let mut best: Option<Best> = None;
-        for restart in 0..self.restarts {
-            self.go(cases, space, Some(&radii), scattered(restart)?, None, &mut |sight| {
-                tch::no_grad(|| match &mut best {
-                    None => {
-                        best = Some(Best::of(sight, &goals)?);
-                        Ok(())
+        let on = (Kind::Int64, cases.images.device());
+        let steps = Tensor::f_full([cases.of.len() as i64], i64::from(step), on)?;
+        Ok(Look { mark: Some(Mark { places, steps, vanished: walk.tensors[1].shallow_clone() }), wanted })
+    }
+
+    fn step(&self, cases: &Cases, walk: &mut Walk, told: &Told) -> Result<()> {
+        let space = cases.differentiable()?;
+        let leg = self.leg(cases, walk.turn());
+        let ball = cases.of.iter().all(|case| case.radius.or(space.within()).is_some());
+        let radii = ball.then(|| walk.tensors[2].shallow_clone());
+        match (leg, &told.gradient) {
+            (Some(Leg::Standing), _) => self.scatter(cases, walk, 0)?,
+            // Minus the log probability grows away from the label.
+            (Some(Leg::Way { step, .. }), Some(gradient)) => {
+                let (direction, none) = self.direction(&gradient.of, space.norm(), cases.all)?;
+                let step = (&direction, self.size(space.norm(), step));
+                let stepped = space.stepped(&cases.base, walk.points(), step, radii.as_ref())?;
+                walk.tensors[1] = walk.tensors[1].f_logical_or(&none)?;
+                walk.tensors[0] = stepped;
+            }
+            (Some(Leg::Way { way, .. }), None) if self.ways() > 1 => {
+                self.end(walk, 2 + usize::from(ball), told)?;
+                match way + 1 < self.ways() {
+                    true => self.scatter(cases, walk, way + 1)?,
+                    false => {
+                        for part in 0..2 {
+                            walk.tensors[part] = walk.tensors[2 + usize::from(ball) + part].shallow_clone();
+                        }
                     }
-                    Some(best) => best.hear(sight, &goals),
-                })
-            })?;
+                }
+            }
+            _ => {}
         }
-        best.map_or(Ok(()), |best| see(&best.sight()))
-    }
-}
-
-/// Where the best of several ways ended, case by case.
-struct Best {
-    place: Option<usize>,
-    excess: Tensor,
-    images: Tensor,
-    scores: Tensor,
-    points: Tensor,
-    magnitude: Tensor,
-    steps: Tensor,
-    vanished: Tensor,
-}
-
-impl Best {
-    fn of(sight: &Sight, goals: &Goals) -> Result<Self> {
-        Ok(Self {
-            place: sight.place,
-            excess: goals.excess(sight.scores)?,
-            images: sight.images.f_detach_copy()?,
-            scores: sight.scores.f_detach_copy()?,
-            points: sight.points.f_detach_copy()?,
-            magnitude: sight.magnitude.f_detach_copy()?,
-            steps: sight.steps.f_detach_copy()?,
-            vanished: sight.vanished.f_detach_copy()?,
-        })
-    }
-
-    /// Takes over the cases that went farther; a score that is not finite is not lost among others.
-    fn hear(&mut self, sight: &Sight, goals: &Goals) -> Result<()> {
-        let found = Self::of(sight, goals)?;
-        let better =
-            found.excess.f_gt_tensor(&self.excess)?.f_logical_or(&found.excess.f_isfinite()?.f_logical_not()?)?;
-        let choose = |new: &Tensor, old: &Tensor| -> Result<Tensor> {
-            let mut shape = vec![1; new.dim()];
-            shape[0] = -1;
-            Ok(new.f_where_self(&better.f_reshape(&shape)?, old)?)
-        };
-        *self = Self {
-            place: found.place,
-            excess: choose(&found.excess, &self.excess)?,
-            images: choose(&found.images, &self.images)?,
-            scores: choose(&found.scores, &self.scores)?,
-            points: choose(&found.points, &self.points)?,
-            magnitude: choose(&found.magnitude, &self.magnitude)?,
-            steps: choose(&found.steps, &self.steps)?,
-            vanished: choose(&found.vanished, &self.vanished)?,
-        };
+        walk.turn_to(walk.turn() + 1);
         Ok(())
     }
+}
 
-    fn sight(&self) -> Sight<'_> {
-        Sight {
-            place: self.place,
-            images: &self.images,
-            scores: &self.scores,
-            points: &self.points,
-            magnitude: &self.magnitude,
-            steps: &self.steps,
-            vanished: &self.vanished,
-        }
-    }
+/// What a batch is at.
+enum Leg {
+    /// The images as they stand, where the ways begin elsewhere.
+    Standing,
+    Way {
+        way: u32,
+        step: u32,
+    },
+    /// Where the best of several ways ended, case by case.
+    Best,
+}
+
+/// The last step that anybody looks at.
+fn last(cases: &Cases) -> u32 {
+    cases.sights.iter().filter_map(|place| place.step).max().unwrap_or(0)
 }
 
 impl Bim {
-    /// The images as they stand, where the way begins elsewhere.
-    fn look_first(
-        &self,
-        cases: &CaseBatch,
-        space: &dyn Differentiable,
-        see: &mut dyn FnMut(&Sight) -> Result<()>,
-    ) -> Result<()> {
-        let (n, device) = (cases.images.size()[0], cases.images.device());
-        tch::no_grad(|| {
-            let points = space.start(cases.base)?;
-            let images = space.draw(cases.base, &points)?;
-            see(&Sight {
-                place: None,
-                images: &images,
-                scores: &cases.model.logits(&images)?,
-                points: &points,
-                magnitude: &space.magnitude(cases.base, &points)?,
-                steps: &Tensor::f_zeros([n], (tch::Kind::Int64, device))?,
-                vanished: &Tensor::f_zeros([n], (tch::Kind::Bool, device))?,
-            })
-        })
+    fn ways(&self) -> u32 {
+        if self.start == BimStart::Image { 1 } else { self.restarts }
     }
 
-    /// Goes on from a step, points and where the gradient has vanished so far.
-    fn go(
-        &self,
-        cases: &CaseBatch,
-        space: &dyn Differentiable,
-        radii: Option<&Tensor>,
-        (first, mut points, mut vanished): (u32, Tensor, Tensor),
-        keeper: Option<&dyn Keeper>,
-        see: &mut dyn FnMut(&Sight) -> Result<()>,
-    ) -> Result<()> {
-        let (device, n) = (cases.images.device(), cases.images.size()[0]);
-        let keep = |step: u32, points: &Tensor, vanished: &Tensor| {
-            keeper.map_or(Ok(()), |keeper| keeper.keep(step, points, vanished))
+    /// Which leg follows after so many.
+    fn leg(&self, cases: &Cases, turn: u32) -> Option<Leg> {
+        let Some(turn) = turn.checked_sub(u32::from(self.start == BimStart::Random)) else {
+            return Some(Leg::Standing);
         };
-        let goals = Goals::of(cases.labels, cases.aims, cases.objective, device)?;
-        let last = cases.sights.iter().filter_map(|place| place.step).max().unwrap_or(0);
-        // Sights come in the order of their steps.
-        let mut ahead = cases.sights.iter().enumerate().filter_map(|(place, sight)| Some((place, sight.step?)));
-        let mut next = ahead.by_ref().find(|(_, step)| *step >= first);
-        for i in first..=last {
-            if i > first && keeper.is_some_and(Keeper::due) {
-                keep(i, &points, &vanished)?;
-            }
-            if let Err(stopped) = cases.cx.check() {
-                if i > first {
-                    keep(i, &points, &vanished)?;
-                }
-                return Err(stopped);
-            }
-            let leaf = points.f_detach()?.f_set_requires_grad(i < last)?;
-            let drawn = space.draw(cases.base, &leaf)?;
-            if i < last && !drawn.requires_grad() {
-                return Err(no_gradient(&cases.space.describe()));
-            }
-            let scores = cases.model.logits(&drawn)?;
-            let place = next.filter(|(_, step)| *step == i).map(|(place, _)| place);
-            if place.is_some() {
-                next = ahead.next();
-            }
-            if (i == 0 && self.start == BimStart::Image) || place.is_some() {
-                tch::no_grad(|| -> Result<()> {
-                    let magnitude = space.magnitude(cases.base, &leaf)?;
-                    let steps = Tensor::f_full([n], i64::from(i), (tch::Kind::Int64, device))?;
-                    let (images, scores) = (drawn.f_detach()?, scores.f_detach()?);
-                    let standing = i == 0 && self.start == BimStart::Image;
-                    for place in standing.then_some(None).into_iter().chain(place.map(Some)) {
-                        see(&Sight {
-                            place,
-                            images: &images,
-                            scores: &scores,
-                            points: &leaf,
-                            magnitude: &magnitude,
-                            steps: &steps,
-                            vanished: &vanished,
-                        })?;
-                    }
-                    Ok(())
-                })?;
-            }
-            if i == last {
-                break;
-            }
-            // Minus the log probability grows away from the label.
-            let gradients = gradients(&cases.model.name, &goals.gain(&scores)?, &[&leaf], Graph::Free)?;
-            points = tch::no_grad(|| -> Result<Tensor> {
-                let (direction, none) = self.direction(&gradients[0], space.norm(), cases.cases)?;
-                vanished = vanished.f_logical_or(&none)?;
-                let stepped = leaf.f_detach()?.f_add(&direction.f_mul_scalar(self.size(space.norm(), i))?)?;
-                space.keep(cases.base, &stepped, radii)
-            })?;
+        let (way, step) = (turn / (last(cases) + 1), turn % (last(cases) + 1));
+        match way < self.ways() {
+            true => Some(Leg::Way { way, step }),
+            false => (self.ways() > 1 && (way, step) == (self.ways(), 0)).then_some(Leg::Best),
+        }
+    }
+
+    /// Begins a way anywhere in the balls.
+    fn scatter(&self, cases: &Cases, walk: &mut Walk, way: u32) -> Result<()> {
+        let radii = walk.tensors.get(2).ok_or_else(|| Error::internal("a random start without a ball"))?;
+        let seed = cases.seed ^ u64::from(way).rotate_left(32);
+        let streams: Vec<(u64, u64)> = cases.of.iter().map(|case| (seed, case.row as u64)).collect();
+        let points = cases.differentiable()?.scatter(&cases.base, radii, &streams)?;
+        walk.tensors[0] = points.ok_or_else(|| Error::internal("a space that draws no points"))?;
+        walk.tensors[1] = walk.tensors[1].f_zeros_like()?;
+        Ok(())
+    }
+
+    /// Keeps the ends of a way, from a place among the tensors on, that went farther than those before; a score that is not finite is
+    /// not lost among others.
+    fn end(&self, walk: &mut Walk, best: usize, told: &Told) -> Result<()> {
+        let found = [walk.points(), &walk.tensors[1], &told.goals.excess(told.scores)?].map(Tensor::shallow_clone);
+        if walk.tensors.len() == best {
+            walk.tensors.extend(found);
+            return Ok(());
+        }
+        let excess = &found[2];
+        let better =
+            excess.f_gt_tensor(&walk.tensors[best + 2])?.f_logical_or(&excess.f_isfinite()?.f_logical_not()?)?;
+        for (old, new) in walk.tensors[best..].iter_mut().zip(&found) {
+            let shape: Vec<i64> = std::iter::once(-1).chain(vec![1; new.dim() - 1]).collect();
+            *old = new.f_where_self(&better.f_reshape(&shape)?, old)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Approach, Examination, Row, trajectories};
+use super::{Examination, Row, gradient_search};
 use crate::core::Cautions;
 
 /// What is noticed of the model, the data, and how both agree.
@@ -25,17 +25,10 @@ pub(super) fn stuck<'a>(plan: &Examination, rows: impl IntoIterator<Item = &'a R
     let mut images: Vec<u32> = last.keys().map(|(id, ..)| *id).collect();
     images.dedup();
     let of = if images.len() == last.len() { "images" } else { "cases" };
-    // Of scores that are far apart, a softmax is 0 or 1 in float32, and so is flat.
-    let flat = trajectories(&*plan.search).is_some() && plan.space.deform().is_none();
-    let hint = if flat {
-        "; search::adam, and an objective with .loss(\"dlr\"), follow the scores themselves, not their softmax"
-    } else {
-        ""
-    };
+    let (search, hint) = gradient_search(&*plan.search)?.stuck();
     Some(format!(
-        "the gradient of {stuck} of {} {of} vanished: {} could not move them on, which says nothing of what {} bears{hint}",
+        "the gradient of {stuck} of {} {of} vanished: {search} could not move them on, which says nothing of what {} bears{hint}",
         last.len(),
-        if matches!(plan.search.approaches()[..], [Approach::Descent(_)]) { "search::adam" } else { "the search" },
         plan.model.name
     ))
 }

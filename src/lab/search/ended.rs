@@ -1,110 +1,212 @@
-//! Cases of a descent that came to their end, or to a step that was asked for, and how the journal keeps them.
+//! Cases of a search along gradients that came to their ends: what was noted of them, the rows that it makes, and how the journal keeps
+//! it.
 
 use serde::{Deserialize, Serialize};
+use tch::{Device, Kind};
 
+use super::course::Sight;
 use super::examined::{read_back, written};
+use super::gradient::{AimedImage, GradientSearch, Place};
+use super::measure;
 use super::row::{Noted, Row};
+use super::snr::snr;
+use super::{Examination, examined};
 use crate::core::{Result, Tensor};
+use crate::objective;
+use crate::space::Point;
 
-/// The rows of one case, each with its image.
-pub(super) type Ended = Vec<(Noted, Tensor)>;
+/// The numbers that are kept of a case at a sight: first those of its verdict. What is measured comes after them.
+pub(super) const EXCESS: usize = 0;
+pub(super) const PREDICTED: usize = 1;
+const SOFTMAX_MARGIN: usize = 2;
+pub(super) const FINITE: usize = 4;
+const FOLLOWED: usize = 5;
+const SNR: usize = objective::NUMBERS;
+const MAGNITUDE: usize = SNR + 1;
+const STEPS: usize = SNR + 2;
+const VANISHED: usize = SNR + 3;
+const NUMBERS: usize = SNR + 4;
 
-/// Rows and images of a case, column by column.
+/// A case at its end, or on its way there.
+#[derive(Default)]
+pub(super) struct Ended {
+    /// The prediction as it stands.
+    pub before: i32,
+    pub target: Option<i32>,
+    /// By sight, as far as it was seen: all numbers.
+    numbers: Vec<f32>,
+    /// Where images are kept, one `C x H x W` for every number of steps that it was seen after.
+    images: Vec<Tensor>,
+}
+
+/// How many numbers are kept of a case at a sight.
+pub(super) fn width(plan: &Examination) -> usize {
+    NUMBERS + plan.measures.len()
+}
+
+/// All numbers of cases with these labels at a sight, `width x N` on the device. `verdicts` are the first of them, `standing` the images as
+/// they stand.
+pub(super) fn look(
+    plan: &Examination,
+    verdicts: Tensor,
+    sight: &Sight,
+    standing: &Tensor,
+    labels: &[i64],
+) -> Result<Tensor> {
+    let standing = standing.f_to_kind(sight.images.kind())?;
+    let more = [
+        snr(&standing, &sight.images.f_sub(&standing)?)?.f_to_kind(Kind::Float)?,
+        sight.magnitude.f_to_kind(Kind::Float)?,
+        sight.steps.f_to_kind(Kind::Float)?,
+        sight.vanished.f_to_kind(Kind::Float)?,
+    ];
+    let measured = measure::tensor(&plan.measures, sight.scores, labels, &|| Ok(sight.images.shallow_clone()))?;
+    let all: Vec<Tensor> = [verdicts, Tensor::f_stack(&more, 0)?].into_iter().chain(measured).collect();
+    Ok(Tensor::f_cat(&all, 0)?)
+}
+
+/// Numbers on a device, in one transfer.
+pub(super) fn floats(t: &Tensor) -> Result<Vec<f32>> {
+    Ok(Vec::try_from(&t.f_to_device(Device::Cpu)?.f_contiguous()?.f_reshape([-1])?)?)
+}
+
+/// Refuses numbers of the image in a row that say that its scores are not finite, or what was measured of them.
+pub(super) fn check(plan: &Examination, row: usize, numbers: &[f32], at: Option<&Place>) -> Result<()> {
+    let measured = numbers.get(NUMBERS..).unwrap_or_default();
+    if numbers[FINITE] != 0.0 && measured.iter().all(|x| x.is_finite()) {
+        return Ok(());
+    }
+    let at = match at {
+        None | Some(Place { step: Some(0), .. }) => "as it stands".into(),
+        Some(Place { step: Some(step), .. }) => format!("after {step} steps"),
+        Some(_) => "on its way".to_string(),
+    };
+    Err(examined::not_finite(plan, row, &at, examined::TOO_LARGE))
+}
+
+impl Ended {
+    /// Notes what was seen at the next sight.
+    pub fn note(&mut self, numbers: &[f32], image: Option<&Tensor>) {
+        let known = self.numbers.len().checked_sub(numbers.len()).map(|last| self.numbers[last + STEPS]);
+        if known != Some(numbers[STEPS]) {
+            self.images.extend(image.map(Tensor::shallow_clone));
+        }
+        self.numbers.extend(numbers);
+    }
+
+    /// How many sights it was seen at.
+    pub fn seen(&self, width: usize) -> usize {
+        self.numbers.len() / width
+    }
+
+    pub fn keeps_images(&self) -> bool {
+        !self.images.is_empty()
+    }
+
+    /// Whether its numbers can be those of scores.
+    pub fn is_sound(&self, width: usize, classes: i64) -> bool {
+        let class = |c: f32| c.fract() == 0.0 && (0.0..=classes as f32).contains(&c);
+        let sound = |at: &[f32]| class(at[PREDICTED]) && at[EXCESS].is_finite();
+        class(self.before as f32) && self.numbers.chunks(width).all(sound)
+    }
+
+    /// Its rows in the order of the sights, each with its image where these are kept.
+    pub fn rows<'a>(
+        &'a self,
+        plan: &'a Examination,
+        search: &'a dyn GradientSearch,
+        sights: &'a [Place],
+        case: &AimedImage,
+    ) -> impl Iterator<Item = (Noted, Option<Tensor>)> + 'a {
+        let AimedImage { row: id, label, radius, .. } = *case;
+        let (mut kept, mut gone) = (self.images.iter(), None);
+        let mut here: Option<&Tensor> = None;
+        self.numbers.chunks(width(plan)).zip(sights).map(move |(at, sight)| {
+            if gone.replace(at[STEPS]) != Some(at[STEPS]) {
+                here = kept.next();
+            }
+            let steps = at[STEPS] as u32;
+            let row = Row {
+                id: id as u32,
+                label: plan.objective.label(label as i32, self.before),
+                target: self.target,
+                before: self.before,
+                after: at[PREDICTED] as i32,
+                loss: plan.objective.loss(at[FOLLOWED]),
+                margin: -at[EXCESS],
+                magnitude: at[MAGNITUDE],
+                queries: search.queries(steps),
+                point: Point::Trajectory,
+                weight: None,
+                level: radius.or(sight.level),
+                step: Some(sight.step.unwrap_or(steps)),
+                snr: at[SNR],
+                softmax_margin: at[SOFTMAX_MARGIN],
+                vanished: at[VANISHED] != 0.0,
+            };
+            (Noted { row, measured: at[NUMBERS..].to_vec() }, here.map(Tensor::shallow_clone))
+        })
+    }
+}
+
+/// Cases as a record of the journal, column by column.
 #[derive(Serialize, Deserialize)]
-struct CaseColumns {
-    case: u64,
-    id: Vec<u32>,
-    label: Vec<i32>,
-    target: Vec<Option<i32>>,
+struct EndedColumns {
+    /// The batch size that came of it.
+    batch: u64,
+    cases: Vec<u64>,
     before: Vec<i32>,
-    after: Vec<i32>,
-    loss: Vec<f32>,
-    margin: Vec<f32>,
-    magnitude: Vec<f32>,
-    queries: Vec<u32>,
-    step: Vec<u32>,
-    snr: Vec<f32>,
-    softmax_margin: Vec<f32>,
-    vanished: Vec<bool>,
-    /// By row.
-    measured: Vec<Vec<f32>>,
+    targets: Vec<Option<i32>>,
+    /// At how many sights each was seen, and how many images are kept.
+    seen: Vec<u32>,
+    images: Vec<u32>,
+    numbers: Vec<f32>,
     /// The size of an image, and the numbers of all.
     shape: Vec<i64>,
     pixels: Vec<f32>,
 }
 
-/// One case, or one on its way, as a record.
-pub(super) fn record(case: usize, ended: &Ended) -> Result<Vec<u8>> {
-    fn all<T>(ended: &Ended, of: impl Fn(&Row) -> T) -> Vec<T> {
-        ended.iter().map(|(noted, _)| of(&noted.row)).collect()
-    }
-    let images = ended.iter().map(|(_, image)| Ok(Vec::<f32>::try_from(&image.f_reshape([-1])?)?));
-    written(&CaseColumns {
-        case: case as u64,
-        id: all(ended, |row| row.id),
-        label: all(ended, |row| row.label),
-        target: all(ended, |row| row.target),
-        before: all(ended, |row| row.before),
-        after: all(ended, |row| row.after),
-        loss: all(ended, |row| row.loss),
-        margin: all(ended, |row| row.margin),
-        magnitude: all(ended, |row| row.magnitude),
-        queries: all(ended, |row| row.queries),
-        step: all(ended, |row| row.step.unwrap_or_default()),
-        snr: all(ended, |row| row.snr),
-        softmax_margin: all(ended, |row| row.softmax_margin),
-        vanished: all(ended, |row| row.vanished),
-        measured: ended.iter().map(|(noted, _)| noted.measured.clone()).collect(),
-        shape: ended.first().map_or(vec![], |(_, image)| image.size()),
-        pixels: images.collect::<Result<Vec<_>>>()?.concat(),
+/// Cases by their numbers as a record, with the batch size that came of it; `width` numbers at a sight.
+pub(super) fn record(batch: usize, width: usize, ended: &[(usize, &Ended)]) -> Result<Vec<u8>> {
+    let all = || ended.iter().map(|(_, ended)| *ended);
+    let images = || all().flat_map(|ended| &ended.images);
+    let pixels = images().map(|image| Ok(Vec::<f32>::try_from(&image.f_reshape([-1])?)?));
+    written(&EndedColumns {
+        batch: batch as u64,
+        cases: ended.iter().map(|(case, _)| *case as u64).collect(),
+        before: all().map(|ended| ended.before).collect(),
+        targets: all().map(|ended| ended.target).collect(),
+        seen: all().map(|ended| ended.seen(width) as u32).collect(),
+        images: all().map(|ended| ended.images.len() as u32).collect(),
+        numbers: all().flat_map(|ended| &ended.numbers).copied().collect(),
+        shape: images().next().map_or(vec![], Tensor::size),
+        pixels: pixels.collect::<Result<Vec<_>>>()?.concat(),
     })
 }
 
-/// What `record` wrote, if it can be of an examination with so many measures.
-pub(super) fn from_record(bytes: &[u8], measures: usize) -> Option<(usize, Ended)> {
-    let kept: CaseColumns = read_back(bytes)?;
+/// What `record` wrote.
+pub(super) fn from_record(bytes: &[u8], width: usize) -> Option<(usize, Vec<(usize, Ended)>)> {
+    let kept: EndedColumns = read_back(bytes)?;
     let size = kept.shape.iter().try_fold(1usize, |all, side| all.checked_mul(usize::try_from(*side).ok()?))?;
-    let n = kept.id.len();
-    let lengths = [
-        kept.label.len(),
-        kept.target.len(),
-        kept.before.len(),
-        kept.after.len(),
-        kept.loss.len(),
-        kept.margin.len(),
-        kept.magnitude.len(),
-        kept.queries.len(),
-        kept.step.len(),
-        kept.snr.len(),
-        kept.softmax_margin.len(),
-        kept.vanished.len(),
-        kept.measured.len(),
-    ];
+    let sum = |of: &[u32]| of.iter().try_fold(0usize, |sum, n| sum.checked_add(*n as usize));
+    let n = kept.cases.len();
+    let lengths = [kept.before.len(), kept.targets.len(), kept.seen.len(), kept.images.len()];
     let whole = lengths.iter().all(|length| *length == n)
-        && kept.measured.iter().all(|row| row.len() == measures)
-        && kept.pixels.len() == n.checked_mul(size)?;
-    if !whole || n > 0 && size == 0 {
+        && kept.numbers.len() == sum(&kept.seen)?.checked_mul(width)?
+        && kept.pixels.len() == sum(&kept.images)?.checked_mul(size)?
+        && kept.batch > 0;
+    if !whole || size == 0 {
         return None;
     }
-    let case = |i: usize| {
-        let row = Row {
-            id: kept.id[i],
-            label: kept.label[i],
-            target: kept.target[i],
-            before: kept.before[i],
-            after: kept.after[i],
-            loss: kept.loss[i],
-            margin: kept.margin[i],
-            magnitude: kept.magnitude[i],
-            queries: kept.queries[i],
-            step: Some(kept.step[i]),
-            snr: kept.snr[i],
-            softmax_margin: kept.softmax_margin[i],
-            vanished: kept.vanished[i],
-            ..Row::default()
-        };
-        let image = Tensor::f_from_slice(&kept.pixels[i * size..][..size]).ok()?.f_reshape(&kept.shape).ok()?;
-        Some((Noted { row, measured: kept.measured[i].clone() }, image))
+    let (mut numbers, mut pixels) = (&kept.numbers[..], &kept.pixels[..]);
+    let mut case = |i: usize| {
+        let (own, rest) = numbers.split_at(kept.seen[i] as usize * width);
+        let (images, others) = pixels.split_at(kept.images[i] as usize * size);
+        (numbers, pixels) = (rest, others);
+        let image = |pixels| Tensor::f_from_slice(pixels).ok()?.f_reshape(&kept.shape).ok();
+        let images = images.chunks(size).map(image).collect::<Option<_>>()?;
+        let ended = Ended { before: kept.before[i], target: kept.targets[i], numbers: own.to_vec(), images };
+        Some((usize::try_from(kept.cases[i]).ok()?, ended))
     };
-    Some((kept.case as usize, (0..n).map(case).collect::<Option<_>>()?))
+    Some((usize::try_from(kept.batch).ok()?, (0..n).map(&mut case).collect::<Option<_>>()?))
 }

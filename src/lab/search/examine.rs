@@ -67,7 +67,7 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let way = pairing::way(plan)?;
     plan.space.check(plan.data)?;
     super::scale::check(cx, plan)?;
-    let along = matches!(way, Approach::Trajectories(_) | Approach::Descent(_));
+    let along = matches!(way, Approach::Gradients(_));
     if !plan.steps.is_empty() && !along {
         let search = plan.search.describe();
         return Err(Error::argument(format!("examine: `steps` belongs to searches along gradients, not to {search}"))
@@ -85,8 +85,7 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
             super::propose::examine(cx, plan, settings, search)
         }
         Approach::Changes(search) => super::over_pixels::examine(cx, plan, search),
-        Approach::Trajectories(search) => super::gradient::examine(cx, plan, search),
-        Approach::Descent(adam) => super::descent::examine(cx, plan, adam),
+        Approach::Gradients(search) => super::along::examine(cx, plan, search),
     }
 }
 

@@ -1,306 +1,203 @@
-//! Searches along gradients: each takes a batch of images step by step through a space, and notes predictions and signal-to-noise
-//! ratio on the way, so that one trajectory gives a whole curve (Galloway, Golubeva and Taylor 2018, Section 2).
+//! Searches along gradients, as state machines: each says what it wants to know of a batch of cases, is told, and takes the cases a step
+//! on. Models, journals and clocks are none of its business; `along.rs` has them.
 //!
-//! A case is one image with one aim, and with one radius where the space's balls are searched. Outcomes fill batches in the order of
-//! the data, and what comes of a batch is what the journal keeps.
+//! A case is one image with one aim, and with one radius where the space's balls are searched. One trajectory gives a whole curve, since
+//! cases are looked at on their way (Galloway, Golubeva and Taylor 2018, Section 2).
 
-use std::cell::RefCell;
+use super::{Examination, Need};
+use crate::core::{Error, Result, Tensor};
+use crate::objective::{Aim, Goals, Objective};
+use crate::space::{Differentiable, Space};
 
-use serde::{Deserialize, Serialize};
-use tch::Kind;
-
-use super::examined::{read_back, written};
-use super::measure;
-use super::row::{Noted, Row};
-use super::snr::snr;
-use super::trajectories::{GradientSearch, Keeper, KeptTrajectories, Place, Trajectories};
-use super::transcript::Transcript;
-use super::{Examination, cautions, examined};
-use crate::core::{Cx, Error, LongCall, Result, State, Tensor, attempt};
-use crate::objective::{self, Aim, numbers};
-use crate::space::Point;
-
-/// Numbers that are kept of a case at a sight: those of its verdict, snr, magnitude, steps and whether its gradient vanished. What is measured
-/// comes after them.
-const NUMBERS: usize = objective::NUMBERS + 4;
-
-pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) -> Result<Transcript> {
-    examined::check_differentiable(plan)?;
-    plan.model.check_fits(cx, plan.data)?;
-    let classes = plan.model.classes().unwrap_or_default();
-    plan.objective.check(classes, plan.data.len())?;
-    search.check(plan, classes)?;
-    let mut followed = Followed::new(plan, search, classes);
-    let outcome = followed.run(cx, examined::batch_with_gradients(cx, plan));
-    let rows = followed.rows;
-    if let Some(caution) = cautions::stuck(plan, rows.iter().map(|noted| &noted.row)) {
-        cx.warn(format!("examine: {caution}; column `vanished` says of which"));
-    }
-    Transcript::of_course(plan, rows).answer(cx, outcome)
+/// When cases end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// Those of a batch together, when the search asks nothing more. What is seen of them stays on the device until then.
+    Together,
+    /// Each by itself, when it fails as is wanted or was taken on so often; another takes its place. What a case comes to depends on the
+    /// others by rounding alone. Its images are kept, since finding them again would take as long as finding them.
+    Alone(u32),
 }
 
-/// The cases of an examination, and what came of them.
-struct Followed<'a> {
-    plan: &'a Examination<'a>,
-    search: &'a dyn GradientSearch,
-    classes: i64,
-    sights: Vec<Place>,
-    /// Levels that make cases of their own.
-    radii: Vec<f64>,
-    rows: Vec<Noted>,
+/// A search that needs gradients.
+pub trait GradientSearch {
+    /// What points must be.
+    fn need(&self) -> Need {
+        Need::Gradients
+    }
+
+    /// Whether it can look for that.
+    fn looks_for(&self, _objective: &Objective) -> bool {
+        true
+    }
+
+    /// Refuses what it can't do, before work starts.
+    fn check(&self, plan: &Examination, classes: i64) -> Result<()>;
+
+    fn pace(&self) -> Pace {
+        Pace::Together
+    }
+
+    /// How many steps it goes, the same for every case; `None` if each case ends by itself.
+    fn length(&self) -> Option<u32> {
+        None
+    }
+
+    /// Points that were scored for a case that has gone so many steps.
+    fn queries(&self, step: u32) -> u32 {
+        step + 1
+    }
+
+    /// Where a case is looked at, in order.
+    fn sights(&self, plan: &Examination) -> Vec<Place>;
+
+    /// Whether each level is a case of its own; if not, one case is looked at for every level.
+    fn level_by_level(&self) -> bool {
+        false
+    }
+
+    /// What could not move images whose gradient vanished, and what to try.
+    fn stuck(&self) -> (&'static str, &'static str) {
+        ("the search", "")
+    }
+
+    /// Where cases begin: their points, and what else is remembered of each, one row per case in every tensor.
+    fn begin(&self, cases: &Cases) -> Result<Vec<Tensor>>;
+
+    /// What it wants to know next; nothing when all cases have come to their ends.
+    fn ask(&self, cases: &Cases, walk: &Walk) -> Result<Option<Ask>>;
+
+    /// What the points that it asked about count as, now that it is told their scores, and which gradient it wants there. Cases that end
+    /// each by itself are looked at when their time comes.
+    fn look(&self, cases: &Cases, walk: &Walk, told: &Told) -> Result<Look>;
+
+    /// Takes the cases on, told the gradient as well.
+    fn step(&self, cases: &Cases, walk: &mut Walk, told: &Told) -> Result<()>;
 }
 
-impl<'a> Followed<'a> {
-    fn new(plan: &'a Examination, search: &'a dyn GradientSearch, classes: i64) -> Self {
-        let radii = if search.level_by_level() { plan.levels.clone() } else { vec![] };
-        Self { plan, search, classes, sights: search.sights(plan), radii, rows: vec![] }
+/// What belongs to one look at a case.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    pub level: Option<f64>,
+    /// After so many steps; where it is not fixed beforehand, the sight tells.
+    pub step: Option<u32>,
+}
+
+/// An image with what is to become of it.
+#[derive(Debug, Clone, Copy)]
+pub struct AimedImage {
+    /// Its row in the data.
+    pub row: usize,
+    pub label: i64,
+    /// Its class is known once the image was scored as it stands.
+    pub aim: Aim,
+    /// Of the ball that it stays in, where levels are balls.
+    pub radius: Option<f64>,
+}
+
+/// A batch of cases.
+pub struct Cases<'a> {
+    pub of: Vec<AimedImage>,
+    pub space: &'a dyn Space,
+    /// `B x C x H x W`, as they stand.
+    pub images: Tensor,
+    /// What the points of a differentiable space are changes of.
+    pub base: Vec<Tensor>,
+    pub sights: &'a [Place],
+    /// What cases are drawn by, each from a stream of its row.
+    pub seed: u64,
+    /// Of how many images and aims the mean gradient is taken, where a mean is asked for.
+    pub all: usize,
+}
+
+impl<'a> Cases<'a> {
+    /// The space as points that gradients flow to.
+    pub fn differentiable(&self) -> Result<&'a dyn Differentiable> {
+        self.space.differentiable().ok_or_else(|| Error::internal("a space without gradients"))
     }
 
-    fn cases_per_image(&self) -> usize {
-        self.plan.objective.aims_per_image(self.classes) * self.radii.len().max(1)
+    pub fn labels(&self) -> Vec<i64> {
+        self.of.iter().map(|case| case.label).collect()
     }
 
-    fn run(&mut self, cx: &Cx, batch: usize) -> Result<()> {
-        let plan = self.plan;
-        let mut call = examined::long_call(cx, plan, batch, false);
-        let total = plan.data.len() * self.cases_per_image();
-        let task = cx.progress("examine", Some(total as u64));
-        let mut part = batch;
-        let mut next = 0;
-        while let Some(record) = call.replay()? {
-            let Some((size, cases)) =
-                GradientOutcomes::from_record(&record, self.sights.len(), self.plan.measures.len())
-            else {
-                return Err(call.unfit());
-            };
-            if next + cases.count > total || cases.count > batch || !self.could_be(next, &cases) {
-                return Err(call.unfit());
-            }
-            part = size;
-            self.take(next, &cases);
-            task.found_done(cases.count as u64);
-            next += cases.count;
-        }
-        if next > 0 && next < total {
-            cx.say(&format!("examine: going on after {next} of {total} cases"));
-        }
-        while next < total {
-            cx.check()?;
-            let count = part.min(total - next);
-            let cases = match attempt(|| self.follow(cx, next, count, &mut call)) {
-                Err(error) if error.is_out_of_memory() && count > 1 => {
-                    part = examined::halved(cx, count);
-                    continue;
-                }
-                outcome => outcome?,
-            };
-            call.append(&cases.record(part)?)?;
-            self.take(next, &cases);
-            task.advance(count as u64);
-            next += count;
-        }
-        Ok(())
-    }
-
-    /// Image, aim and radius of a case.
-    fn case(&self, number: usize) -> (usize, Aim, Option<f64>) {
-        let (image, within) = (number / self.cases_per_image(), number % self.cases_per_image());
-        let levels = self.radii.len().max(1);
-        let aims = self.plan.objective.aims(image, self.plan.data.labels()[image], self.classes);
-        (image, aims[within / levels], self.radii.get(within % levels).copied())
-    }
-
-    /// Whether a record can be of the cases from `first` on.
-    fn could_be(&self, first: usize, cases: &GradientOutcomes) -> bool {
-        let class = |c: f32| c.fract() == 0.0 && (0.0..=self.classes as f32).contains(&c);
-        (0..cases.count).all(|case| {
-            let aimed = match self.case(first + case).1 {
-                Aim::Away => cases.targets[case].is_none(),
-                Aim::To(target) | Aim::Labels(target) => cases.targets[case] == Some(target),
-                Aim::ToLeast => cases.targets[case].is_some_and(|target| i64::from(target) < self.classes),
-            };
-            let sound = |sight| class(cases.number(sight, 1, case)) && cases.number(sight, 0, case).is_finite();
-            aimed && (0..=self.sights.len()).all(sound)
-        })
-    }
-
-    /// What comes of the cases from `first` on.
-    fn follow(&self, cx: &Cx, first: usize, count: usize, call: &mut LongCall) -> Result<GradientOutcomes> {
-        let cases: Vec<_> = (first..first + count).map(|number| self.case(number)).collect();
-        let labels: Vec<i64> = cases.iter().map(|case| self.plan.data.labels()[case.0]).collect();
-        let sights = self.sights.len();
-        let (from, seen) = match call.state()?.and_then(|state| SeenCases::resumed(&state, (first, count), sights, cx))
-        {
-            Some((from, seen)) => (Some(from), seen),
-            None => (None, (0..=sights).map(|_| None).collect()),
-        };
-        let seen = SeenCases { cases: (first, count), of: RefCell::new(seen), call: RefCell::new(call) };
-        let trajectories =
-            Trajectories { cx, plan: self.plan, search: self.search, sights: &self.sights, classes: self.classes };
-        let aims = trajectories.go(&cases, from, Some(&seen), &mut |sight, before, goals| {
-            let numbers = numbers(sight.scores, goals)?;
-            let more = [
-                snr(before, &sight.images.f_sub(before)?)?.f_to_kind(Kind::Float)?,
-                sight.magnitude.f_to_kind(Kind::Float)?,
-                sight.steps.f_to_kind(Kind::Float)?,
-                sight.vanished.f_to_kind(Kind::Float)?,
-            ];
-            let measured =
-                measure::tensor(&self.plan.measures, sight.scores, &labels, &|| Ok(sight.images.shallow_clone()))?;
-            let place = sight.place.map_or(0, |place| place + 1);
-            let all: Vec<Tensor> = [numbers, Tensor::f_stack(&more, 0)?].into_iter().chain(measured).collect();
-            seen.of.borrow_mut()[place] = Some(Tensor::f_cat(&all, 0)?);
-            Ok(())
-        })?;
-        let seen: Option<Vec<Tensor>> = seen.of.into_inner().into_iter().collect();
-        let seen = seen.ok_or_else(|| Error::internal("a search along gradients left a sight out"))?;
-        // One transfer from the device for the whole trajectory.
-        let all = Tensor::f_stack(&seen, 0)?.f_to_device(tch::Device::Cpu)?.f_contiguous()?;
-        let numbers = Vec::<f32>::try_from(&all.f_reshape([-1])?)?;
-        let targets = aims.iter().map(|aim| aim.target()).collect();
-        let cases = GradientOutcomes { count, measures: self.plan.measures.len(), targets, numbers };
-        if let Some((sight, case)) = cases.broken(self.sights.len()) {
-            let at = match sight.checked_sub(1).map(|place| self.sights[place]) {
-                None | Some(Place { step: Some(0), .. }) => "as it stands".into(),
-                Some(Place { step: Some(step), .. }) => format!("after {step} steps"),
-                Some(_) => "on its way".to_string(),
-            };
-            return Err(examined::not_finite(self.plan, self.case(first + case).0, &at, examined::TOO_LARGE));
-        }
-        Ok(cases)
-    }
-
-    /// Makes rows of the cases from `first` on.
-    fn take(&mut self, first: usize, cases: &GradientOutcomes) {
-        for case in 0..cases.count {
-            let (image, _, radius) = self.case(first + case);
-            let before = cases.number(0, 1, case) as i32;
-            for (place, sight) in self.sights.iter().enumerate() {
-                let number = |which| cases.number(place + 1, which, case);
-                let step = number(8) as u32;
-                let row = Row {
-                    id: image as u32,
-                    label: self.plan.objective.label(self.plan.data.labels()[image] as i32, before),
-                    target: cases.targets[case],
-                    before,
-                    after: number(1) as i32,
-                    loss: self.plan.objective.loss(number(5)),
-                    margin: -number(0),
-                    magnitude: number(7),
-                    queries: self.search.queries(step),
-                    point: Point::Trajectory,
-                    weight: None,
-                    level: radius.or(sight.level),
-                    step: Some(step),
-                    snr: number(6),
-                    softmax_margin: number(2),
-                    vanished: number(9) != 0.0,
-                };
-                let measured = (NUMBERS..NUMBERS + cases.measures).map(number).collect();
-                self.rows.push(Noted { row, measured });
-            }
-        }
+    pub fn goals(&self, objective: &Objective) -> Result<Goals> {
+        let aims: Vec<Aim> = self.of.iter().map(|case| case.aim).collect();
+        Goals::of(&self.labels(), &aims, objective, self.images.device())
     }
 }
 
-/// What was seen of a batch of cases so far, and the call that keeps it.
-struct SeenCases<'a, 'b> {
-    /// The first case, and how many.
-    cases: (usize, usize),
-    of: RefCell<Vec<Option<Tensor>>>,
-    call: RefCell<&'a mut LongCall<'b>>,
+/// Where a batch of cases is between two steps: all that its search remembers.
+pub struct Walk {
+    /// The points, and what `begin` put beside them.
+    pub tensors: Vec<Tensor>,
+    /// How often each case was taken on.
+    pub turns: Vec<u32>,
 }
 
-impl SeenCases<'_, '_> {
-    /// What a state holds, if it is of these cases: where they are, and what was seen.
-    fn resumed(
-        state: &State,
-        (first, count): (usize, usize),
-        sights: usize,
-        cx: &Cx,
-    ) -> Option<(KeptTrajectories, Vec<Option<Tensor>>)> {
-        let find = |name: &str| state.iter().find(|(known, _)| known == name).map(|(_, tensor)| tensor);
-        let numbers = Vec::<i64>::try_from(find("cases")?).ok()?;
-        let &[known_first, known_count, step] = &numbers[..] else { return None };
-        if (known_first, known_count) != (first as i64, count as i64) {
-            return None;
-        }
-        let places = Vec::<i64>::try_from(find("places")?).ok()?;
-        let device = |tensor: &Tensor| tensor.f_to_device(cx.device()).ok();
-        let mut seen: Vec<Option<Tensor>> = (0..=sights).map(|_| None).collect();
-        for (i, place) in places.into_iter().enumerate() {
-            *seen.get_mut(usize::try_from(place).ok()?)? = Some(device(&find("seen")?.f_get(i as i64).ok()?)?);
-        }
-        let kept = KeptTrajectories {
-            step: u32::try_from(step).ok()?,
-            points: device(find("points")?)?,
-            vanished: device(find("vanished")?)?,
-        };
-        Some((kept, seen))
+impl Walk {
+    pub fn points(&self) -> &Tensor {
+        &self.tensors[0]
+    }
+
+    /// How often cases that end together were taken on.
+    pub fn turn(&self) -> u32 {
+        self.turns.first().copied().unwrap_or(0)
+    }
+
+    pub fn turn_to(&mut self, turn: u32) {
+        self.turns.fill(turn);
     }
 }
 
-impl Keeper for SeenCases<'_, '_> {
-    fn due(&self) -> bool {
-        self.call.borrow().due()
-    }
-
-    fn keep(&self, step: u32, points: &Tensor, vanished: &Tensor) -> Result<()> {
-        let of = self.of.borrow();
-        let known: Vec<(i64, &Tensor)> =
-            of.iter().enumerate().filter_map(|(place, seen)| Some((place as i64, seen.as_ref()?))).collect();
-        let places: Vec<i64> = known.iter().map(|(place, _)| *place).collect();
-        let seen: Vec<&Tensor> = known.iter().map(|(_, seen)| *seen).collect();
-        let cases = [self.cases.0 as i64, self.cases.1 as i64, i64::from(step)];
-        self.call.borrow_mut().replace(&[
-            ("cases".into(), Tensor::f_from_slice(&cases)?),
-            ("places".into(), Tensor::f_from_slice(&places)?),
-            ("seen".into(), Tensor::f_stack(&seen, 0)?),
-            ("points".into(), points.shallow_clone()),
-            ("vanished".into(), vanished.f_to_kind(Kind::Float)?),
-        ])
-    }
+/// Points to score.
+pub struct Ask {
+    pub points: Tensor,
+    /// Whose points these are, where they are not of all cases in their order.
+    pub rows: Option<Tensor>,
+    /// Whether their gradient may be wanted.
+    pub graph: bool,
 }
 
-/// What came of a batch of cases.
-#[derive(Serialize, Deserialize)]
-struct GradientOutcomes {
-    count: usize,
-    /// Measured numbers of a case at a sight.
-    measures: usize,
-    targets: Vec<Option<i32>>,
-    /// By sight, with the images as they stand first, number and case.
-    numbers: Vec<f32>,
+/// What is to become of points that were scored.
+#[derive(Default)]
+pub struct Look {
+    pub mark: Option<Mark>,
+    pub wanted: Option<Wanted>,
 }
 
-impl GradientOutcomes {
-    fn number(&self, sight: usize, which: usize, case: usize) -> f32 {
-        self.numbers[(sight * (NUMBERS + self.measures) + which) * self.count + case]
-    }
+/// Points that are noted.
+pub struct Mark {
+    /// Which of the sights they are; `None`: the images as they stand.
+    pub places: Vec<Option<usize>>,
+    /// How many steps each case has gone.
+    pub steps: Tensor,
+    /// Where the gradient was 0 at some step, or below the floor of a mean.
+    pub vanished: Tensor,
+}
 
-    /// The first sight and case whose scores are not finite, or of which something is measured that is not.
-    fn broken(&self, sights: usize) -> Option<(usize, usize)> {
-        let measured = NUMBERS..NUMBERS + self.measures;
-        let bad = |sight: usize, case: usize| {
-            self.number(sight, 4, case) == 0.0
-                || measured.clone().any(|which| !self.number(sight, which, case).is_finite())
-        };
-        (0..=sights).find_map(|sight| (0..self.count).find(|&case| bad(sight, case)).map(|case| (sight, case)))
-    }
+/// A gradient.
+pub enum Wanted {
+    /// Of [`Goals::gain`], at the points.
+    Gain,
+    /// Of [`Goals::shortfall`], at the points.
+    Shortfall,
+    /// Of the gaps between the scores of these labels, `N x K`, and the highest ones, at the images.
+    Gaps(Tensor),
+}
 
-    fn record(&self, part: usize) -> Result<Vec<u8>> {
-        written(&(part as u64, self))
-    }
+/// What a search is told of the points that it asked about.
+pub struct Told<'a> {
+    pub rows: Option<&'a Tensor>,
+    pub images: &'a Tensor,
+    pub scores: &'a Tensor,
+    pub goals: &'a Goals,
+    pub gradient: Option<ToldGradient>,
+}
 
-    /// What `record` wrote, with the batch size that came of it.
-    fn from_record(bytes: &[u8], sights: usize, measures: usize) -> Option<(usize, Self)> {
-        let (part, kept): (u64, Self) = read_back(bytes)?;
-        let numbers = kept.count.checked_mul((sights + 1) * (NUMBERS + measures))?;
-        let whole = kept.count > 0
-            && kept.measures == measures
-            && kept.targets.len() == kept.count
-            && kept.numbers.len() == numbers
-            && kept.targets.iter().flatten().all(|target| *target >= 0);
-        (whole && part > 0).then_some((part as usize, kept))
-    }
+/// A gradient that was wanted.
+pub struct ToldGradient {
+    /// As large as points, or of gaps `K x N x C x H x W`.
+    pub of: Tensor,
+    /// `K x N`, where gaps were wanted.
+    pub gaps: Option<Tensor>,
 }

@@ -2,6 +2,7 @@
 
 mod adam;
 mod adef;
+mod along;
 mod answers;
 mod ball;
 mod bayes;
@@ -11,7 +12,7 @@ mod blind_or_stay;
 mod cautions;
 mod column;
 mod combinations;
-mod descent;
+mod course;
 mod ended;
 mod examine;
 mod examined;
@@ -40,7 +41,6 @@ mod snr;
 mod square;
 mod strongest;
 mod sweep;
-mod trajectories;
 mod transcript;
 
 use std::rc::Rc;
@@ -55,15 +55,17 @@ pub use bim::{Bim, BimStart, Gradient, Schedule};
 pub use blind::Blind;
 pub use blind_or_stay::BlindOrStay;
 pub use column::COLUMNS;
+pub use course::{Course, Sight};
 pub use examine::{Densities, Examination, examine};
 pub use exhaustive::{Case, Exhaustive, ExhaustiveOutcome, ExhaustiveStep};
 pub use generated::{GeneratedTests, LabelDraws, WantedTests, generated_tests};
+pub use gradient::{AimedImage, Ask, Cases, GradientSearch, Look, Mark, Pace, Place, Told, ToldGradient, Walk, Wanted};
 pub use grid::{Ball, Grid};
 pub use ground::Room;
 pub use latent_search::{Auxiliary, LatentSearch, latent_search};
 pub use measured::Measured;
 pub use nearest::Nearest;
-pub use pairing::{Approach, Need, SEARCHES, SPACES, trajectories};
+pub use pairing::{Approach, Need, SEARCHES, SPACES, gradient_search};
 pub use perturbed::{Perturbation, PerturbedTests, WantedAnswer, perturbed_tests};
 pub use policy::Policy;
 pub use propose::{Proposals, Proposing};
@@ -74,7 +76,6 @@ pub use snr::snr;
 pub use square::Square;
 pub use strongest::Strongest;
 pub use sweep::Sweep;
-pub use trajectories::{CaseBatch, GradientSearch, Keeper, KeptTrajectories, Place, Sight};
 pub use transcript::{Density, Transcript};
 
 /// A way to look.

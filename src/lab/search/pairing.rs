@@ -1,10 +1,9 @@
 //! Which searches go over which spaces. A search says what it needs of points, a space what its points are; whether they fit follows.
 
-use super::adam::Adam;
 use super::ball::PixelBall;
 use super::exhaustive::Exhaustive;
+use super::gradient::GradientSearch;
 use super::propose::Proposing;
-use super::trajectories::GradientSearch;
 use super::{Examination, Search};
 use crate::core::{Error, ErrorKind, Result};
 use crate::objective::Objective;
@@ -18,10 +17,8 @@ pub enum Approach<'a> {
     Settings(&'a dyn Proposing),
     /// By losses, over changes of single pixels.
     Changes(&'a dyn Proposing<PixelBall>),
-    /// Along gradients, a batch of images at a time.
-    Trajectories(&'a dyn GradientSearch),
-    /// Down each image's own gradient until it fails.
-    Descent(&'a Adam),
+    /// Along gradients.
+    Gradients(&'a dyn GradientSearch),
 }
 
 /// What points must be for a search to go over them.
@@ -63,8 +60,7 @@ impl Approach<'_> {
             Self::Elements(_) => Need::Elements,
             Self::Settings(_) => Need::Settings,
             Self::Changes(_) => Need::Changes,
-            Self::Trajectories(search) => search.need(),
-            Self::Descent(_) => Need::Gradients,
+            Self::Gradients(search) => search.need(),
         }
     }
 
@@ -72,8 +68,8 @@ impl Approach<'_> {
     fn looks_for(&self, objective: &Objective) -> bool {
         match self {
             Self::Elements(_) => objective.plain(),
-            Self::Settings(_) | Self::Changes(_) | Self::Descent(_) => true,
-            Self::Trajectories(search) => search.looks_for(objective),
+            Self::Settings(_) | Self::Changes(_) => true,
+            Self::Gradients(search) => search.looks_for(objective),
         }
     }
 }
@@ -156,9 +152,9 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
 }
 
 /// The search along gradients that a search is, if it is one.
-pub fn trajectories(search: &dyn Search) -> Option<&dyn GradientSearch> {
+pub fn gradient_search(search: &dyn Search) -> Option<&dyn GradientSearch> {
     search.approaches().into_iter().find_map(|way| match way {
-        Approach::Trajectories(search) => Some(search),
+        Approach::Gradients(search) => Some(search),
         _ => None,
     })
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use tch::{Device, Kind};
 
 use super::measure::Measure;
-use super::{Adam, Densities, Examination, Transcript};
+use super::{Densities, Examination, Search, Transcript};
 use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, on_device, random};
 use crate::data::{Dataset, from_tensor};
 use crate::generator::Generator;
@@ -28,7 +28,7 @@ pub enum WantedAnswer {
 
 pub struct Perturbation {
     pub space: Rc<Latent>,
-    pub search: Rc<Adam>,
+    pub search: Rc<dyn Search>,
     pub target: WantedAnswer,
     /// By how much scores are to lead.
     pub lead: f64,

@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
+use super::course::Course;
 use super::examined::batch_with_gradients;
+use super::gradient::{AimedImage, Cases, Place};
 use super::row::Row;
-use super::trajectories::{Place, Trajectories};
-use super::{Densities, Examination, Search, trajectories};
+use super::{Densities, Examination, Search, gradient_search};
 use crate::core::{Cx, Error, Result, Tensor};
 use crate::data::Dataset;
 use crate::model::Model;
@@ -34,7 +35,7 @@ impl Replay {
     /// The images, or the points of the space, where these rows were: each image's way is gone once, as far as its rows need. Up to
     /// rounding, since batches hold other images than they did.
     pub fn bring(&self, cx: &Cx, data: &Dataset, rows: &[Row], wanted: ReplayOutput) -> Result<Tensor> {
-        let search = trajectories(&*self.search)
+        let search = gradient_search(&*self.search)
             .ok_or_else(|| Error::internal("a trajectory without a search along gradients"))?;
         let mut steps: Vec<u32> = vec![];
         if search.length().is_some() {
@@ -64,7 +65,7 @@ impl Replay {
             sights.iter().position(fits).ok_or_else(|| Error::internal("a row that the search never passed"))
         };
         let classes = self.model.classes().unwrap_or_default();
-        let trajectories = Trajectories { cx, plan: &plan, search, sights: &sights, classes };
+        let all = data.len() * self.objective.aims_per_image(classes);
         let radius = |row: &Row| row.level.filter(|_| search.level_by_level());
         // Rows by case, and cases by image.
         let key = |row: &Row| (row.id, row.target, radius(row).map(f64::to_bits));
@@ -83,10 +84,11 @@ impl Replay {
             }
             let case = |run: &&[usize]| {
                 let row = &rows[run[0]];
-                (row.id as usize, row.target.map_or(Aim::Away, Aim::To), radius(row))
+                let (row, aim, radius) = (row.id as usize, row.target.map_or(Aim::Away, Aim::To), radius(row));
+                AimedImage { row, label: data.labels()[row], aim, radius }
             };
-            let cases: Vec<_> = part.iter().map(case).collect();
-            trajectories.go(&cases, None, None, &mut |sight, _, _| {
+            let cases = Cases::read(cx, &plan, &sights, all, part.iter().map(case).collect())?;
+            Course::begin(&self.model, search, &self.objective, cases)?.go(cx, &mut |sight, _, _| {
                 let Some(place) = sight.place else { return Ok(()) };
                 let all = if wanted == ReplayOutput::Images { sight.images } else { sight.points };
                 for &(at, i) in &by_sight[place] {

@@ -13,7 +13,7 @@ use super::measured::Measured;
 use super::questions::{AskedQuestions, Questions};
 use super::replay::{Replay, ReplayOutput};
 use super::row::{Noted, Row};
-use super::{Examination, trajectories};
+use super::{Examination, gradient_search};
 use crate::core::{
     Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, cut, number, on_device, suggestion,
 };
@@ -208,7 +208,7 @@ impl Transcript {
             density,
             unit: plan.space.unit(),
             additive: plan.space.additive(),
-            steps_in_common: trajectories(&*plan.search).is_some_and(|search| search.length().is_some()),
+            steps_in_common: gradient_search(&*plan.search).is_some_and(|search| search.length().is_some()),
             cautions: cautions(plan, &rows),
             points,
         };

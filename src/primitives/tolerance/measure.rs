@@ -9,7 +9,7 @@ use crate::objective::{Misclassify, Objective};
 use crate::primitives::examine::{BATCH, LEVELS, STEPS, levels, steps};
 use crate::primitives::info::ESTIMATOR;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
-use crate::search::{AnySearch, Densities, Examination, GradientSearch, examine, trajectories};
+use crate::search::{AnySearch, Densities, Examination, GradientSearch, examine, gradient_search};
 use crate::space::AnySpace;
 
 pub static MEASURE: Primitive = Primitive {
@@ -49,7 +49,7 @@ pub static MEASURE: Primitive = Primitive {
         let search = search.map_or_else(|| std::rc::Rc::new(crate::search::Sweep) as _, |search| search.0.clone());
         let levels = levels(args)?;
         let mut steps = steps(args, &*search)?;
-        if let Some(last) = trajectories(&*search).and_then(GradientSearch::length)
+        if let Some(last) = gradient_search(&*search).and_then(GradientSearch::length)
             && levels.is_empty()
             && !args.given("at_steps")
         {
