@@ -180,6 +180,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::bayes::BAYES,
     &search::policy::POLICY,
     &search::sweep::SWEEP,
+    &search::apgd::APGD,
     &search::bim::BIM,
     &search::adef::ADEF,
     &search::adam::ADAM,

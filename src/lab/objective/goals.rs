@@ -83,9 +83,14 @@ impl Goals {
         }
     }
 
-    /// The sum over images of what a search along gradients makes larger: what the objective says, or else the cross entropy.
+    /// What a search along gradients makes larger, image by image: what the objective says, or else the cross entropy.
+    pub fn gains(&self, scores: &Tensor) -> Result<Tensor> {
+        self.followed(scores, self.loss.unwrap_or(Loss::CrossEntropy))
+    }
+
+    /// The sum of [`Goals::gains`].
     pub fn gain(&self, scores: &Tensor) -> Result<Tensor> {
-        Ok(self.followed(scores, self.loss.unwrap_or(Loss::CrossEntropy))?.f_sum(scores.kind())?)
+        Ok(self.gains(scores)?.f_sum(scores.kind())?)
     }
 
     /// The sum over images of what a search that stops when the objective is met makes smaller: minus what the objective says, or else

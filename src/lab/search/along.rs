@@ -332,7 +332,7 @@ impl<'a> Along<'a> {
             // Where there is no way from the start: points whose first gradient is 0 would stay there.
             let fresh = |place: &usize| slots.of[*place].is_some() && course.walk.turns[*place] == 0;
             let fresh: Vec<usize> = (0..count).filter(fresh).collect();
-            if let (Some(gradient), false) = (&gradient, fresh.is_empty()) {
+            if let (Some(gradient), false) = (&gradient, fresh.is_empty() || self.search.sets_out_elsewhere()) {
                 let rows = gradient.of.f_index_select(0, &index(&fresh, &gradient.of)?)?;
                 let none = rows.f_flatten(1, -1)?.f_abs()?.f_amax([1], false)?.f_eq(0.0)?;
                 let none = Vec::<bool>::try_from(&none.f_to_device(tch::Device::Cpu)?)?;
@@ -365,7 +365,10 @@ impl<'a> Along<'a> {
                     magnitude: &course.magnitude(&base, &points)?,
                     points: &points,
                     steps: &on_device(&Tensor::f_from_slice(&steps)?, on)?,
-                    vanished: &on_device(&Tensor::f_from_slice(&vanished)?, on)?,
+                    vanished: &match self.search.flat(&course.walk)? {
+                        Some(flat) => of(&flat)?.f_logical_or(&on_device(&Tensor::f_from_slice(&vanished)?, on)?)?,
+                        None => on_device(&Tensor::f_from_slice(&vanished)?, on)?,
+                    },
                 };
                 let verdicts = verdicts.f_index_select(1, &rows)?;
                 let all = ended::look(plan, verdicts, &sight, &of(&course.cases.images)?, &labels)?;

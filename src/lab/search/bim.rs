@@ -2,11 +2,13 @@
 //! steps of a given size along the gradient of the cross entropy, with no ball, or projected back into one after each step
 //! (then it is projected gradient descent, with a random start that of Madry et al. 2018).
 
-use tch::{Device, Kind};
+use tch::Kind;
 
-use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk, Wanted};
+use super::gradient::{
+    Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk, Wanted, check_balls, check_random_start,
+};
 use super::{Approach, Examination, Search};
-use crate::core::{Error, ErrorKind, Result, Tensor, on_device};
+use crate::core::{Error, Result, Tensor, on_device};
 use crate::space::Norm;
 
 /// How large the steps are.
@@ -100,40 +102,13 @@ impl Search for Bim {
 
 impl GradientSearch for Bim {
     fn check(&self, plan: &Examination, _classes: i64) -> Result<()> {
-        let space = plan.space.differentiable().ok_or_else(|| Error::internal("a space without gradients"))?;
+        let space = check_balls(plan)?;
         if let Some(step) = plan.steps.iter().find(|step| **step > self.steps) {
             return Err(Error::argument(format!("examine: `steps` asks for step {step} of {}", self.steps))
                 .hint(format!("steps count from 0, the image as it stands, to {}", self.steps)));
         }
-        if plan.levels.first().is_some_and(|level| *level <= 0.0) {
-            return Err(Error::argument("examine: a level is the radius of a ball and must be larger than 0")
-                .hint("step 0 is the image as it stands: `steps: \"all\"` has it"));
-        }
-        if let (Some(within), Some(level)) =
-            (space.within(), plan.levels.last().filter(|level| Some(**level) > space.within()))
-        {
-            return Err(Error::argument(format!(
-                "examine: level {level} is beyond the radius of {}, {within}",
-                plan.space.describe()
-            )));
-        }
         if self.start == BimStart::Random {
-            if plan.levels.is_empty() && space.within().is_none() {
-                return Err(Error::argument(format!(
-                    "examine: {} has no ball to begin in at random",
-                    plan.space.describe()
-                ))
-                .hint("`within: 8.0 / 255` of space::pixels, or `levels` of examine, says how far pixels may change"));
-            }
-            // One draw tells whether the space has any.
-            let base = space.base(plan.data, &[0], Device::Cpu)?;
-            if space.scatter(&base, &Tensor::f_ones([1], (Kind::Float, Device::Cpu))?, &[(0, 0)])?.is_none() {
-                return Err(Error::new(
-                    ErrorKind::Pairing,
-                    format!("{} begins at random, which {} has no way of", self.describe(), plan.space.describe()),
-                )
-                .hint("space::pixels has; elsewhere leave `start` out"));
-            }
+            check_random_start(plan, space)?;
         }
         if self.restarts > 1 && plan.steps.len() > 1 {
             return Err(Error::argument("examine: search::bim with `restarts` tells of one step alone")

@@ -5,7 +5,7 @@
 //! cases are looked at on their way (Galloway, Golubeva and Taylor 2018, Section 2).
 
 use super::{Examination, Need};
-use crate::core::{Error, Result, Tensor};
+use crate::core::{Error, ErrorKind, Result, Tensor};
 use crate::objective::{Aim, Goals, Objective};
 use crate::space::{Differentiable, Space};
 
@@ -54,6 +54,16 @@ pub trait GradientSearch {
     /// Whether each level is a case of its own; if not, one case is looked at for every level.
     fn level_by_level(&self) -> bool {
         false
+    }
+
+    /// Whether cases set out elsewhere than where images stand, so that a gradient of 0 there ends nothing.
+    fn sets_out_elsewhere(&self) -> bool {
+        false
+    }
+
+    /// Of cases that end each by itself, where all gradients were 0, if the search looks itself.
+    fn flat(&self, _walk: &Walk) -> Result<Option<Tensor>> {
+        Ok(None)
     }
 
     /// What could not move images whose gradient vanished, and what to try.
@@ -200,4 +210,39 @@ pub struct ToldGradient {
     pub of: Tensor,
     /// `K x N`, where gaps were wanted.
     pub gaps: Option<Tensor>,
+}
+
+/// The space of an examination whose levels, if there are any, are radii of its balls.
+pub(super) fn check_balls<'a>(plan: &'a Examination) -> Result<&'a dyn Differentiable> {
+    let space = plan.space.differentiable().ok_or_else(|| Error::internal("a space without gradients"))?;
+    if plan.levels.first().is_some_and(|level| *level <= 0.0) {
+        return Err(Error::argument("examine: a level is the radius of a ball and must be larger than 0")
+            .hint("how the images stand is known of every row: `before`"));
+    }
+    match (space.within(), plan.levels.last()) {
+        (Some(within), Some(level)) if *level > within => Err(Error::argument(format!(
+            "examine: level {level} is beyond the radius of {}, {within}",
+            plan.space.describe()
+        ))),
+        _ => Ok(space),
+    }
+}
+
+/// Refuses to begin at random where there is no ball to begin in, or no way of drawing from it.
+pub(super) fn check_random_start(plan: &Examination, space: &dyn Differentiable) -> Result<()> {
+    if plan.levels.is_empty() && space.within().is_none() {
+        return Err(Error::argument(format!("examine: {} has no ball to begin in at random", plan.space.describe()))
+            .hint("`within: 8.0 / 255` of space::pixels, or `levels` of examine, says how far pixels may change"));
+    }
+    // One draw tells whether the space has any.
+    let on = (tch::Kind::Float, tch::Device::Cpu);
+    let base = space.base(plan.data, &[0], on.1)?;
+    match space.scatter(&base, &Tensor::f_ones([1], on)?, &[(0, 0)])? {
+        Some(_) => Ok(()),
+        None => {
+            let (search, space) = (plan.search.describe(), plan.space.describe());
+            Err(Error::new(ErrorKind::Pairing, format!("{search} begins at random, which {space} has no way of"))
+                .hint("space::pixels has; elsewhere `start: \"image\"` begins at the image"))
+        }
+    }
 }

@@ -4,6 +4,7 @@ mod adam;
 mod adef;
 mod along;
 mod answers;
+mod apgd;
 mod ball;
 mod bayes;
 mod bim;
@@ -49,6 +50,7 @@ use crate::core::{Digest, Object};
 
 pub use adam::{Adam, Bound};
 pub use adef::{Adef, Candidates};
+pub use apgd::{Apgd, checkpoints};
 pub use ball::{PixelBall, PixelChange, PixelSource};
 pub use bayes::{Bayes, Explore, Lengthscales};
 pub use bim::{Bim, BimStart, Gradient, Schedule};

@@ -93,7 +93,7 @@ pub const SPACES: [(&str, &[Need]); 14] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 12] = [
+pub const SEARCHES: [(&str, &[Need]); 13] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
     ("blind", &[Need::Elements]),
@@ -104,6 +104,7 @@ pub const SEARCHES: [(&str, &[Need]); 12] = [
     ("policy", &[Need::Settings]),
     ("square", &[Need::Changes]),
     ("bim", &[Need::Gradients]),
+    ("apgd", &[Need::Gradients]),
     ("adam", &[Need::Gradients]),
     ("adef", &[Need::Fields]),
 ];
@@ -145,7 +146,7 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
             format!("{search} over {space} does not look for objective::{}", plan.objective.describe()),
         )
         .hint(
-            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, adam; adef goes to where \
+            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, apgd, adam; adef goes to where \
              another class has the highest score, exhaustive ones with densities to any wrong label",
         )),
     }

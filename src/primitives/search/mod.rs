@@ -2,6 +2,7 @@
 
 pub mod adam;
 pub mod adef;
+pub mod apgd;
 pub mod bayes;
 pub mod bim;
 pub mod blind;

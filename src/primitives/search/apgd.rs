@@ -1,0 +1,57 @@
+//! `search::apgd`.
+
+use std::rc::Rc;
+
+use crate::core::{Error, Value};
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive, Words};
+use crate::search::{AnySearch, Apgd, BimStart};
+
+static STARTS: Words<BimStart, 2> = Words::new([("random", BimStart::Random), ("image", BimStart::Image)]);
+
+pub static APGD: Primitive = Primitive {
+    path: "search::apgd",
+    purpose: "Auto-PGD: projected gradient ascent with momentum that finds its own step sizes.",
+    params: &[],
+    options: &[
+        Param::new("steps", Kind::Int, "of one way").range(1.0, 1e6).or(Fallback::Int(100)),
+        Param::new(
+            "start",
+            STARTS.kind(),
+            "anywhere in the ball, drawn evenly for each image by itself, or at the image",
+        )
+        .or(Fallback::Str("random")),
+        Param::new("restarts", Kind::Int, "how many random starts").range(1.0, 1e4).or(Fallback::Int(1)),
+    ],
+    returns: "a Search",
+    notes: "It needs a ball: `radius` of the space, or `levels` of examine, each of which is searched by itself. Steps begin at twice the radius and are \
+            halved, at checkpoints that follow from `steps`, where fewer than three in four of them raised the loss or the best point is no \
+            better than at the checkpoint before; the search then goes on from the best point. An image that fails ends there and makes room for the \
+            next, so `steps` of a row tells how often it was scored. One that does not fail is where its loss was highest.\n\n\
+            What is followed is the objective's loss: the cross entropy, or what `.loss(\"dlr\")` and others say. The difference of logits \
+            ratio (\"dlr\") does not change with the scale of logits, by which the cross entropy's gradient vanishes. AutoAttack's APGD-CE and \
+            APGD-T are this with `objective::misclassify()` and with `objective::each_wrong().loss(\"dlr\")`.\n\n\
+            `vanished` is true of an image whose gradient was 0 wherever it was looked at.",
+    source: "Croce and Hein 2020, Reliable evaluation of adversarial robustness with an ensemble of diverse parameter-free attacks, Algorithm 1 and Section 3",
+    examples: &[
+        Example { code: "search::apgd()", result: "search apgd(#{ steps: 100 })" },
+        Example {
+            code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
+                   let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+                   let how = #{ space: space::pixels(\"linf\", #{ radius: 0.2, bounds: [0, 1] }), search: search::apgd(#{ steps: 20 }) };\n\
+                   examine(f, ds, how).filter(|row| row.after == row.label).len()",
+            result: "0",
+        },
+    ],
+    run: |_, args| {
+        let (steps, start, restarts) =
+            (args.count("steps") as u32, STARTS.of(args, "start"), args.count("restarts") as u32);
+        if start == BimStart::Image && restarts > 1 {
+            return Err(Error::argument(format!("search::apgd: {restarts} restarts at the image would go one way"))
+                .hint("`start: \"random\"` begins elsewhere each time"));
+        }
+        if restarts.checked_mul(steps + 1).is_none_or(|turns| turns == u32::MAX) {
+            return Err(Error::argument("search::apgd: more steps and restarts than can be counted"));
+        }
+        Ok(Value::object(AnySearch(Rc::new(Apgd { steps, start, restarts }))))
+    },
+};
