@@ -65,7 +65,7 @@ const BUDGETS: &[Budget] = &[
         script: "generator::perturb(g, f, #{ n: 4, samples: 20, layers: 0..3, steps: SIZE, seed: 1, draws: 100 })",
         sizes: [4, 12],
         steps: Some(1.0),
-        waits: 4.0,
+        waits: 1.0,
     },
     Budget {
         name: "search::bim, a step",
@@ -79,14 +79,14 @@ const BUDGETS: &[Budget] = &[
         script: "examine(f, glyphs, #{ space: space::pixels(\"l2\"), search: search::adam(#{ steps: SIZE, lr: 0.0001 }), batch: 64, seed: 1 })",
         sizes: [4, 12],
         steps: Some(1.0),
-        waits: 3.63,
+        waits: 1.25,
     },
     Budget {
         name: "search::adef, a step",
         script: "examine(f, glyphs, #{ space: space::deform(), search: search::adef(#{ steps: SIZE }), levels: [0.001], batch: 64, seed: 1 })",
         sizes: [1, 3],
         steps: Some(1.0),
-        waits: 9.0,
+        waits: 3.0,
     },
     Budget {
         name: "search::nearest, a batch",
