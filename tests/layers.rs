@@ -212,3 +212,36 @@ fn layers_that_do_not_fit_are_refused_with_what_was_wanted() {
         assert!(said.contains(wanted), "{text}: {said}");
     }
 }
+
+/// Files hold them.
+#[test]
+fn saved_forms_stay() {
+    for (layer, saved) in [
+        (Layer::relu(), r#"["relu"]"#),
+        (Layer::conv_bare(32, 3, 2, 1), r#"["conv",32,3,2,1,1,1,false]"#),
+        (Layer::pad([0, -1, 2, 0], 1.5), r#"["pad",0,-1,2,0,1.5]"#),
+        (Layer::reshape([4, 2, 2]), r#"["reshape",4,2,2]"#),
+        (Layer::attention(3, Names::Timm), r#"["attention",3,"timm"]"#),
+        (Layer::normalize(vec![0.5], vec![0.25]), r#"["normalize",[0.5],[0.25]]"#),
+        (
+            Layer::sequence([Layer::relu(), Layer::linear(3)]),
+            r#"["sequence",[["0",["relu"]],["1",["linear",3,true]]]]"#,
+        ),
+    ] {
+        assert_eq!(layer.to_json().to_string(), saved);
+        assert_eq!(Layer::from_json(&serde_json::from_str(saved).expect("JSON")), Some(layer));
+    }
+    for wrong in [
+        r#"["relu", 1]"#,
+        r#"["conv", 0, 3, 1, 0, 1, 1, true]"#,
+        r#"["conv", 3, 3, 1, 0, 1, 1]"#,
+        r#"["conv", 2000000, 3, 1, 0, 1, 1, true]"#,
+        r#"["add", []]"#,
+        r#"["reshape", 1, 0, 1]"#,
+        r#"["nothing"]"#,
+        "[]",
+        "{}",
+    ] {
+        assert_eq!(Layer::from_json(&serde_json::from_str(wrong).expect("JSON")), None, "{wrong}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use tch::{Device, Reduction};
 
 use super::NetworkVisitor;
@@ -10,11 +10,13 @@ use crate::core::{Error, Result, Tensor};
 use crate::model::{Layer, Loaded, Mode, Module, Shape, Supply};
 
 /// What a discriminator's numbers mean, and so which losses belong to them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sense {
     /// A Wasserstein critic: higher is more real (Arjovsky et al. 2017; Gulrajani et al. 2017).
+    #[serde(rename = "critic")]
     Critic,
     /// The log odds that an image is real (Goodfellow et al. 2014).
+    #[serde(rename = "log odds")]
     LogOdds,
 }
 
@@ -98,8 +100,8 @@ pub struct Split {
     input: [i64; 3],
 }
 
-/// What a [`Split`] is made of.
-#[derive(Debug, Clone, PartialEq)]
+/// What a [`Split`] is made of, as files say it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SplitPlan {
     /// Gives flat numbers of images.
     pub d0: Layer,
@@ -117,17 +119,7 @@ impl SplitPlan {
     }
 
     pub fn from_json(json: &serde_json::Value) -> Option<Self> {
-        let layer = |key: &str| Layer::from_json(&json[key]);
-        let input: Vec<i64> =
-            json["input"].as_array()?.iter().map(|n| n.as_i64().filter(|n| *n >= 1)).collect::<Option<_>>()?;
-        Some(Self {
-            d0: layer("d0")?,
-            d1: layer("d1")?,
-            d2: layer("d2"),
-            classes: json["classes"].as_i64().filter(|n| *n >= 1),
-            sense: if json["sense"].as_str()? == "critic" { Sense::Critic } else { Sense::LogOdds },
-            input: input.try_into().ok()?,
-        })
+        Self::deserialize(json).ok().filter(|plan| plan.input.iter().chain(&plan.classes).all(|n| *n >= 1))
     }
 }
 
@@ -148,6 +140,19 @@ impl Split {
             None => None,
         };
         Ok(Self { d0, d1, d2, classes: plan.classes, sense: plan.sense, input: plan.input })
+    }
+}
+
+impl Split {
+    fn plan(&self) -> SplitPlan {
+        SplitPlan {
+            d0: self.d0.layers.clone(),
+            d1: self.d1.layers.clone(),
+            d2: self.d2.as_ref().map(|d2| d2.layers.clone()),
+            classes: self.classes,
+            sense: self.sense,
+            input: self.input,
+        }
     }
 }
 
@@ -186,27 +191,12 @@ impl Judge for Split {
     }
 
     fn copy(&self) -> Result<Rc<dyn Judge>> {
-        let plan = SplitPlan {
-            d0: self.d0.layers.clone(),
-            d1: self.d1.layers.clone(),
-            d2: self.d2.as_ref().map(|d2| d2.layers.clone()),
-            classes: self.classes,
-            sense: self.sense,
-            input: self.input,
-        };
         let tensors = super::copies(&|see| self.visit(see))?;
         let device = tensors.values().next().map_or(Device::Cpu, Tensor::device);
-        Ok(Rc::new(Self::build(&plan, device, &mut Loaded::new(tensors, device))?))
+        Ok(Rc::new(Self::build(&self.plan(), device, &mut Loaded::new(tensors, device))?))
     }
 
     fn description(&self) -> Option<serde_json::Value> {
-        Some(json!({
-            "d0": self.d0.layers.to_json(),
-            "d1": self.d1.layers.to_json(),
-            "d2": self.d2.as_ref().map(|d2| d2.layers.to_json()),
-            "classes": self.classes,
-            "sense": if self.sense == Sense::Critic { "critic" } else { "log odds" },
-            "input": self.input,
-        }))
+        serde_json::to_value(self.plan()).ok()
     }
 }

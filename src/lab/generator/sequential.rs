@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use tch::Device;
 
 use super::{Condition, Network, NetworkVisitor};
@@ -10,7 +10,8 @@ use crate::core::{Error, Result, Tensor};
 use crate::model::{Layer, Loaded, Mode, Module, Shape, Supply};
 
 /// What the last stage makes of numbers so that they are pixels in [0, 1].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Squash {
     /// 1 / (1 + exp(-x))
     Sigmoid,
@@ -25,10 +26,6 @@ pub enum Squash {
 impl Squash {
     const NAMES: [(&'static str, Self); 4] =
         [("sigmoid", Self::Sigmoid), ("tanh", Self::Tanh), ("halve", Self::Halve), ("cut", Self::Cut)];
-
-    fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, squash)| *squash == self).map_or("", |(name, _)| name)
-    }
 
     pub fn find(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, squash)| *squash)
@@ -52,8 +49,8 @@ pub struct Sequential {
     squash: Squash,
 }
 
-/// What a [`Sequential`] is made of.
-#[derive(Debug, Clone, PartialEq)]
+/// What a [`Sequential`] is made of, as files say it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub latent: i64,
     /// The label goes in with the latent vector as so many numbers, 1 at the label and 0 elsewhere.
@@ -68,15 +65,8 @@ impl Plan {
     }
 
     pub fn from_json(json: &serde_json::Value) -> Option<Self> {
-        let positive = |key: &str| json[key].as_i64().filter(|n| (1..=1 << 20).contains(n));
-        let stage =
-            |stage: &serde_json::Value| Some((stage.get(0)?.as_str()?.to_string(), Layer::from_json(stage.get(1)?)?));
-        Some(Self {
-            latent: positive("latent")?,
-            classes: positive("classes"),
-            stages: json["stages"].as_array()?.iter().map(stage).collect::<Option<_>>()?,
-            squash: Squash::find(json["squash"].as_str()?)?,
-        })
+        let fits = |n: i64| (1..=1 << 20).contains(&n);
+        Self::deserialize(json).ok().filter(|plan| fits(plan.latent) && plan.classes.is_none_or(fits))
     }
 }
 
@@ -99,6 +89,13 @@ impl Sequential {
             ))
             .hint("end with net::conv_transpose(1, 4, #{ stride: 2, pad: 1 }), or net::reshape(1, 28, 28)")),
         }
+    }
+}
+
+impl Sequential {
+    fn plan(&self) -> Plan {
+        let stages = self.stages.iter().map(|(name, module)| (name.clone(), module.layers.clone())).collect();
+        Plan { latent: self.latent, classes: self.classes, stages, squash: self.squash }
     }
 }
 
@@ -154,20 +151,12 @@ impl Network for Sequential {
     }
 
     fn copy(&self) -> Result<Rc<dyn Network>> {
-        let stages = self.stages.iter().map(|(name, module)| (name.clone(), module.layers.clone())).collect();
-        let plan = Plan { latent: self.latent, classes: self.classes, stages, squash: self.squash };
         let tensors = super::copies(&|see| self.visit(see))?;
         let device = tensors.values().next().map_or(Device::Cpu, Tensor::device);
-        Ok(Rc::new(Self::build(&plan, device, &mut Loaded::new(tensors, device))?))
+        Ok(Rc::new(Self::build(&self.plan(), device, &mut Loaded::new(tensors, device))?))
     }
 
     fn description(&self) -> Option<serde_json::Value> {
-        let stage = |(name, module): &(String, Module)| json!([name, module.layers.to_json()]);
-        Some(json!({
-            "latent": self.latent,
-            "classes": self.classes,
-            "stages": self.stages.iter().map(stage).collect::<Vec<_>>(),
-            "squash": self.squash.name(),
-        }))
+        serde_json::to_value(self.plan()).ok()
     }
 }

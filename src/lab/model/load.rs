@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use tch::CModule;
 
 use super::layer::Layer;
@@ -137,24 +137,27 @@ fn of_zoo(arch: &zoo::Architecture, weights: Weights, classes: Option<i64>) -> (
     ((arch.layers)(classes.or(found).unwrap_or(arch.classes)), weights)
 }
 
+/// What a model saved here says about itself, beside its tensors.
+#[derive(Serialize, Deserialize)]
+struct SavedModel {
+    layers: Layer,
+    input: Option<[i64; 3]>,
+    mean: Option<Vec<f64>>,
+    std: Option<Vec<f64>>,
+}
+
 /// Takes what a model saved here says about itself, where the caller did not say it. Answers its layers, if those that the caller
 /// names take their place.
 fn describe_self(cx: &Cx, path: &Path, options: &mut Options) -> Result<Option<Layer>> {
     let Some(text) = weights::about(cx, path, "viva")? else { return Ok(None) };
-    let Ok(about) = serde_json::from_str::<serde_json::Value>(&text) else { return Ok(None) };
-    let Some(layers) = Layer::from_json(&about["layers"]) else { return Ok(None) };
-    let numbers = |key: &str| -> Option<Vec<f64>> { about[key].as_array()?.iter().map(|x| x.as_f64()).collect() };
-    match (&options.mean, &options.std, numbers("mean"), numbers("std")) {
+    let Ok(SavedModel { layers, input, mean, std }) = serde_json::from_str(&text) else { return Ok(None) };
+    match (&options.mean, &options.std, mean, std) {
         (None, None, mean, std) => (options.mean, options.std) = (mean, std),
         (Some(_), None, Some(_), Some(std)) => return Err(half("mean", "std", &std)),
         (None, Some(_), Some(mean), Some(_)) => return Err(half("std", "mean", &mean)),
         _ => {}
     }
-    if options.input.is_none()
-        && let Some([c, h, w]) = numbers("input").as_deref()
-    {
-        options.input = Some([*c as i64, *h as i64, *w as i64]);
-    }
+    options.input = options.input.or(input);
     if options.arch.is_some() {
         return Ok(Some(layers));
     }
@@ -188,7 +191,8 @@ impl Model {
     /// What a saved model says about itself, so that it can be loaded without `arch`.
     pub(super) fn description(&self, module: &Module) -> Result<String> {
         let numbers = self.normalisation.as_ref().map(|n| &n.numbers);
-        let (mean, std) = (numbers.map(|[mean, _]| mean), numbers.map(|[_, std]| std));
-        Ok(json!({ "layers": module.layers.to_json(), "input": self.input, "mean": mean, "std": std }).to_string())
+        let (mean, std) = numbers.cloned().map(<(_, _)>::from).unzip();
+        let about = SavedModel { layers: module.layers.clone(), input: self.input, mean, std };
+        serde_json::to_string(&about).map_err(|e| Error::internal(format!("a model that can't be written down: {e}")))
     }
 }

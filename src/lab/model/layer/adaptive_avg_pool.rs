@@ -1,14 +1,16 @@
 //! Average pooling to one height and width, whatever comes in.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Step, node};
-use super::text::{Fields, call};
+use super::text::{call, counts};
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct AdaptiveAvgPool {
+    #[serde(deserialize_with = "counts")]
     size: [i64; 2],
 }
 
@@ -17,10 +19,6 @@ impl Layer {
     pub fn adaptive_avg_pool(size: [i64; 2]) -> Self {
         AdaptiveAvgPool { size }.into()
     }
-}
-
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::adaptive_avg_pool([fields.count(1)?, fields.count(2)?]))
 }
 
 impl Kind for AdaptiveAvgPool {
@@ -36,10 +34,6 @@ impl Kind for AdaptiveAvgPool {
             [1, 1] => self.script(),
             [h, w] => format!("adaptive_avg_pool({h}, {w})"),
         }
-    }
-
-    fn json(&self) -> Json {
-        json!(["adaptive_avg_pool", self.size[0], self.size[1]])
     }
 
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {

@@ -1,14 +1,16 @@
 //! The sum of what several branches give.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::fold::freeze_each;
 use super::step::{Mode, Node, See, Sharing, Step, node, visit_parts};
-use super::text::{Fields, array, call, list};
+use super::text::{array, call, some};
 use super::{Kind, Layer, Part, Shape, Site};
 use crate::core::{Error, Result, Tensor};
 
+#[derive(Serialize, Deserialize)]
 pub struct Add {
+    #[serde(deserialize_with = "some")]
     branches: Vec<Part>,
 }
 
@@ -18,17 +20,9 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    fields.parts(1).filter(|branches| !branches.is_empty()).map(Layer::add)
-}
-
 impl Kind for Add {
     fn script(&self) -> String {
         call("add", &[&array(&self.branches, "")], &[])
-    }
-
-    fn json(&self) -> Json {
-        json!(["add", list(&self.branches)])
     }
 
     fn parts(&self) -> Vec<&Part> {

@@ -1,20 +1,23 @@
 //! Self-attention: every token becomes a mean over all, weighted by how well they answer it (Vaswani et al. 2017, Section 3.2).
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, See, Step, detached, node};
-use super::text::{Fields, call};
+use super::text::{call, count};
 use super::{Kind, Layer, Shape, Site, join};
 use crate::core::{Error, Result, Tensor};
 use crate::model::supply::Init;
 
+#[derive(Serialize, Deserialize)]
 pub struct Attention {
+    #[serde(deserialize_with = "count")]
     heads: i64,
     names: Names,
 }
 
 /// What the tensors are called: weight and bias of the layer before, which makes queries, keys and values, and of the one after.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Names {
     /// As `torch.nn.MultiheadAttention`.
     Torch,
@@ -44,20 +47,10 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    let word = fields.0.get(2)?.as_str()?;
-    let (_, names) = Names::WORDS.into_iter().find(|(known, _)| *known == word)?;
-    Some(Layer::attention(fields.count(1)?, names))
-}
-
 impl Kind for Attention {
     fn script(&self) -> String {
         let word = format!("{:?}", self.names.word());
         call("attention", &[&self.heads], &[("names", &word, self.names != Names::Torch)])
-    }
-
-    fn json(&self) -> Json {
-        json!(["attention", self.heads, self.names.word()])
     }
 
     fn tensors(&self) -> Vec<&'static str> {

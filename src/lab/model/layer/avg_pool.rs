@@ -1,25 +1,23 @@
 //! The mean of every window; zeros of the padding count.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Sharing, Step, node};
-use super::text::{Fields, call};
-use super::{Kind, Layer, Shape, Site};
+use super::text::{call, count, size};
+use super::{Kind, Shape, Site};
 use crate::core::{Result, Tensor};
 use crate::model::shift::{Sliding, Window};
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct AvgPool {
+    #[serde(deserialize_with = "count")]
     pub size: i64,
+    #[serde(deserialize_with = "count")]
     pub stride: i64,
+    #[serde(deserialize_with = "size")]
     pub pad: i64,
     /// Whether a last window that sticks out counts too.
     pub ceil: bool,
-}
-
-pub fn read(fields: &Fields) -> Option<Layer> {
-    let (size, stride) = (fields.count(1)?, fields.count(2)?);
-    Some(AvgPool { size, stride, pad: fields.size(3)?, ceil: fields.flag(4)? }.into())
 }
 
 impl AvgPool {
@@ -33,10 +31,6 @@ impl Kind for AvgPool {
     fn script(&self) -> String {
         let Self { size, stride, pad, ceil } = self;
         call("avg_pool", &[size], &[("stride", stride, stride != size), ("pad", pad, *pad != 0), ("ceil", ceil, *ceil)])
-    }
-
-    fn json(&self) -> Json {
-        json!(["avg_pool", self.size, self.stride, self.pad, self.ceil])
     }
 
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {

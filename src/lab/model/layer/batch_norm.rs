@@ -1,14 +1,15 @@
 //! Gives every channel mean 0 and variance 1 over the batch, then a learned scale and shift (Ioffe and Szegedy 2015).
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::fold::FoldedNorm;
 use super::step::{Mode, Node, See, Sharing, Step, detached, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site, join};
 use crate::core::{Error, Result, Tensor};
 use crate::model::supply::Init;
 
+#[derive(Serialize, Deserialize)]
 pub struct BatchNorm {
     eps: f64,
     momentum: f64,
@@ -25,18 +26,10 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::batch_norm_with(fields.float(1)?, fields.float(2)?))
-}
-
 impl Kind for BatchNorm {
     fn script(&self) -> String {
         let Self { eps, momentum } = self;
         call("batch_norm", &[], &[("eps", eps, *eps != 1e-5), ("momentum", momentum, *momentum != 0.1)])
-    }
-
-    fn json(&self) -> Json {
-        json!(["batch_norm", self.eps, self.momentum])
     }
 
     fn tensors(&self) -> Vec<&'static str> {

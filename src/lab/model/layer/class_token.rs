@@ -1,32 +1,25 @@
 //! Puts a learned token before the others, the same one for every image, which gathers what scores are made of.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, See, Step, detached, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 use crate::model::supply::Init;
 
-pub struct ClassToken;
+#[derive(Serialize, Deserialize)]
+pub struct ClassToken {}
 
 impl Layer {
     pub fn class_token() -> Self {
-        ClassToken.into()
+        ClassToken {}.into()
     }
-}
-
-pub fn read(_: &Fields) -> Option<Layer> {
-    Some(Layer::class_token())
 }
 
 impl Kind for ClassToken {
     fn script(&self) -> String {
         call("class_token", &[], &[])
-    }
-
-    fn json(&self) -> Json {
-        json!(["class_token"])
     }
 
     fn tensors(&self) -> Vec<&'static str> {

@@ -1,13 +1,14 @@
 //! The channels of every branch, side by side.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::fold::freeze_each;
 use super::step::{Mode, Node, See, Sharing, Step, node, visit_parts};
-use super::text::{Fields, array, call, identities, list};
+use super::text::{array, call, identities};
 use super::{Kind, Layer, Part, Shape, Site};
 use crate::core::{Error, Result, Tensor};
 
+#[derive(Serialize, Deserialize)]
 pub struct Concat {
     branches: Vec<Part>,
 }
@@ -18,10 +19,6 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    fields.parts(1).map(Layer::concat)
-}
-
 impl Kind for Concat {
     fn script(&self) -> String {
         call("concat", &[&array(&self.branches, "")], &[])
@@ -29,10 +26,6 @@ impl Kind for Concat {
 
     fn identity(&self) -> String {
         format!("concat[{}]", identities(&self.branches))
-    }
-
-    fn json(&self) -> Json {
-        json!(["concat", list(&self.branches)])
     }
 
     fn parts(&self) -> Vec<&Part> {

@@ -1,23 +1,30 @@
 //! A convolution of images with square kernels.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 use tch::{Device, Kind as Number};
 
 use super::fold::FoldedNorm;
 use super::step::{Mode, Node, See, Sharing, Step, Work, detached, detached_bias, node};
-use super::text::{Fields, call};
+use super::text::{call, count, size};
 use super::{Kind, Layer, Shape, Site, join};
 use crate::core::{Error, Result, Tensor};
 use crate::model::memory_format::kernel_channels_last;
 use crate::model::shift::{Sliding, Window};
 use crate::model::supply::Init;
 
+#[derive(Serialize, Deserialize)]
 pub struct Conv {
+    #[serde(deserialize_with = "count")]
     pub out: i64,
+    #[serde(deserialize_with = "count")]
     pub size: i64,
+    #[serde(deserialize_with = "count")]
     pub stride: i64,
+    #[serde(deserialize_with = "size")]
     pub pad: i64,
+    #[serde(deserialize_with = "count")]
     pub dilation: i64,
+    #[serde(deserialize_with = "count")]
     pub groups: i64,
     pub bias: bool,
 }
@@ -38,19 +45,6 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    let conv = Conv {
-        out: fields.count(1)?,
-        size: fields.count(2)?,
-        stride: fields.count(3)?,
-        pad: fields.size(4)?,
-        dilation: fields.count(5)?,
-        groups: fields.count(6)?,
-        bias: fields.flag(7)?,
-    };
-    Some(conv.into())
-}
-
 impl Kind for Conv {
     fn script(&self) -> String {
         let Self { out, size, stride, pad, dilation, groups, bias } = self;
@@ -62,11 +56,6 @@ impl Kind for Conv {
             ("bias", bias, !bias),
         ];
         call("conv", &[out, size], &options)
-    }
-
-    fn json(&self) -> Json {
-        let Self { out, size, stride, pad, dilation, groups, bias } = self;
-        json!(["conv", out, size, stride, pad, dilation, groups, bias])
     }
 
     fn tensors(&self) -> Vec<&'static str> {

@@ -1,36 +1,30 @@
 //! The way back of a convolution: every pixel is spread by the kernel.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 use tch::Device;
 
 use super::fold::FoldedNorm;
 use super::shape::enlarged;
 use super::step::{Mode, Node, See, Step, detached, detached_bias, node};
-use super::text::{Fields, call};
-use super::{Kind, Layer, Shape, Site, join};
+use super::text::{call, count, size};
+use super::{Kind, Shape, Site, join};
 use crate::core::{Error, Result, Tensor};
 use crate::model::supply::Init;
 
+#[derive(Serialize, Deserialize)]
 pub struct ConvTranspose {
+    #[serde(deserialize_with = "count")]
     pub out: i64,
+    #[serde(deserialize_with = "count")]
     pub size: i64,
+    #[serde(deserialize_with = "count")]
     pub stride: i64,
+    #[serde(deserialize_with = "size")]
     pub pad: i64,
     /// Pixels added at the right and bottom.
+    #[serde(deserialize_with = "size")]
     pub extra: i64,
     pub bias: bool,
-}
-
-pub fn read(fields: &Fields) -> Option<Layer> {
-    let conv = ConvTranspose {
-        out: fields.count(1)?,
-        size: fields.count(2)?,
-        stride: fields.count(3)?,
-        pad: fields.size(4)?,
-        extra: fields.size(5)?,
-        bias: fields.flag(6)?,
-    };
-    Some(conv.into())
 }
 
 impl Kind for ConvTranspose {
@@ -43,11 +37,6 @@ impl Kind for ConvTranspose {
             ("bias", bias, !bias),
         ];
         call("conv_transpose", &[out, size], &options)
-    }
-
-    fn json(&self) -> Json {
-        let Self { out, size, stride, pad, extra, bias } = self;
-        json!(["conv_transpose", out, size, stride, pad, extra, bias])
     }
 
     fn tensors(&self) -> Vec<&'static str> {

@@ -1,14 +1,14 @@
 //! In training, sets numbers to 0 with probability `p`, and scales the others up.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 use tch::Device;
 
 use super::step::{Mode, Node, Sharing, Step, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor, in_stream, on_device};
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Dropout {
     p: f64,
 }
@@ -19,17 +19,9 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::dropout(fields.float(1)?))
-}
-
 impl Kind for Dropout {
     fn script(&self) -> String {
         call("dropout", &[&self.p], &[])
-    }
-
-    fn json(&self) -> Json {
-        json!(["dropout", self.p])
     }
 
     fn build(&self, _: &mut Site, shape: Shape) -> Result<(Node, Shape)> {

@@ -1,22 +1,19 @@
 //! The first token of every image as flat numbers.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Step, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 
-pub struct FirstToken;
+#[derive(Serialize, Deserialize)]
+pub struct FirstToken {}
 
 impl Layer {
     pub fn first_token() -> Self {
-        FirstToken.into()
+        FirstToken {}.into()
     }
-}
-
-pub fn read(_: &Fields) -> Option<Layer> {
-    Some(Layer::first_token())
 }
 
 impl Kind for FirstToken {
@@ -24,13 +21,9 @@ impl Kind for FirstToken {
         call("first_token", &[], &[])
     }
 
-    fn json(&self) -> Json {
-        json!(["first_token"])
-    }
-
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
         let [_, width] = shape.tokens("first_token", &site.at)?;
-        Ok((node(FirstToken), Shape::Flat(width)))
+        Ok((node(FirstToken {}), Shape::Flat(width)))
     }
 }
 

@@ -1,31 +1,24 @@
 //! All numbers of an image in one row.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Step, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 
-pub struct Flatten;
+#[derive(Serialize, Deserialize)]
+pub struct Flatten {}
 
 impl Layer {
     pub fn flatten() -> Self {
-        Flatten.into()
+        Flatten {}.into()
     }
-}
-
-pub fn read(_: &Fields) -> Option<Layer> {
-    Some(Layer::flatten())
 }
 
 impl Kind for Flatten {
     fn script(&self) -> String {
         call("flatten", &[], &[])
-    }
-
-    fn json(&self) -> Json {
-        json!(["flatten"])
     }
 
     fn build(&self, _: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
@@ -34,7 +27,7 @@ impl Kind for Flatten {
             Shape::Tokens { count, width } => count.zip(width).map(|(t, w)| t * w),
             Shape::Flat(n) => n,
         };
-        Ok((node(Flatten), Shape::Flat(all)))
+        Ok((node(Flatten {}), Shape::Flat(all)))
     }
 }
 

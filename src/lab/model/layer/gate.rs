@@ -1,13 +1,14 @@
 //! `x` times what the parts give of it, one factor per channel: squeeze and excitation (Hu et al. 2018).
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::fold::freeze;
 use super::step::{Mode, Node, See, Step, node, run, visit_parts};
-use super::text::{Fields, array, call, identities, list};
+use super::text::{array, call, identities};
 use super::{Kind, Layer, Part, Shape, Site};
 use crate::core::{Error, Result, Tensor};
 
+#[derive(Serialize, Deserialize)]
 pub struct Gate {
     parts: Vec<Part>,
 }
@@ -18,10 +19,6 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    fields.parts(1).map(Layer::gate)
-}
-
 impl Kind for Gate {
     fn script(&self) -> String {
         call("gate", &[&array(&self.parts, "")], &[])
@@ -29,10 +26,6 @@ impl Kind for Gate {
 
     fn identity(&self) -> String {
         format!("gate[{}]", identities(&self.parts))
-    }
-
-    fn json(&self) -> Json {
-        json!(["gate", list(&self.parts)])
     }
 
     fn parts(&self) -> Vec<&Part> {

@@ -1,22 +1,19 @@
 //! `x` times the normal distribution function of `x` (Hendrycks and Gimpel 2016).
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Sharing, Step, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 
-pub struct Gelu;
+#[derive(Serialize, Deserialize)]
+pub struct Gelu {}
 
 impl Layer {
     pub fn gelu() -> Self {
-        Gelu.into()
+        Gelu {}.into()
     }
-}
-
-pub fn read(_: &Fields) -> Option<Layer> {
-    Some(Layer::gelu())
 }
 
 impl Kind for Gelu {
@@ -24,12 +21,8 @@ impl Kind for Gelu {
         call("gelu", &[], &[])
     }
 
-    fn json(&self) -> Json {
-        json!(["gelu"])
-    }
-
     fn build(&self, _: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
-        Ok((node(Gelu), shape))
+        Ok((node(Gelu {}), shape))
     }
 }
 

@@ -1,14 +1,15 @@
 //! Gives the channels of every pixel, or the numbers of every token, mean 0 and variance 1, then a learned scale and shift
 //! (Ba, Kiros and Hinton 2016).
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, See, Sharing, Step, detached, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site, join};
 use crate::core::{Result, Tensor};
 use crate::model::supply::Init;
 
+#[derive(Serialize, Deserialize)]
 pub struct LayerNorm {
     eps: f64,
 }
@@ -20,17 +21,9 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::layer_norm(fields.float(1)?))
-}
-
 impl Kind for LayerNorm {
     fn script(&self) -> String {
         call("layer_norm", &[], &[("eps", &self.eps, self.eps != 1e-5)])
-    }
-
-    fn json(&self) -> Json {
-        json!(["layer_norm", self.eps])
     }
 
     fn tensors(&self) -> Vec<&'static str> {

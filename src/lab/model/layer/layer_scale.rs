@@ -1,13 +1,14 @@
 //! Every channel times a factor of its own that is learned (Touvron et al. 2021, "Going deeper with image transformers").
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, See, Sharing, Step, detached, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 use crate::model::supply::Init;
 
+#[derive(Serialize, Deserialize)]
 pub struct LayerScale {
     start: f64,
 }
@@ -19,17 +20,9 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::layer_scale(fields.float(1)?))
-}
-
 impl Kind for LayerScale {
     fn script(&self) -> String {
         call("layer_scale", &[], &[("start", &self.start, self.start != 1e-6)])
-    }
-
-    fn json(&self) -> Json {
-        json!(["layer_scale", self.start])
     }
 
     fn tensors(&self) -> Vec<&'static str> {

@@ -1,12 +1,13 @@
 //! A rectifier that lets a share of negative numbers through.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Sharing, Step, detached, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 
+#[derive(Serialize, Deserialize)]
 pub struct LeakyRelu {
     slope: f64,
 }
@@ -17,17 +18,9 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::leaky_relu(fields.float(1)?))
-}
-
 impl Kind for LeakyRelu {
     fn script(&self) -> String {
         call("leaky_relu", &[&self.slope], &[])
-    }
-
-    fn json(&self) -> Json {
-        json!(["leaky_relu", self.slope])
     }
 
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {

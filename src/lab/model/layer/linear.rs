@@ -1,15 +1,17 @@
 //! Every output is a weighted sum of all inputs, or of the numbers of its token.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::fold::FoldedNorm;
 use super::step::{Mode, Node, See, Step, detached, detached_bias, node};
-use super::text::{Fields, call};
+use super::text::{call, count};
 use super::{Kind, Layer, Shape, Site, join};
 use crate::core::{Error, Result, Tensor};
 use crate::model::supply::Init;
 
+#[derive(Serialize, Deserialize)]
 pub struct Linear {
+    #[serde(deserialize_with = "count")]
     pub out: i64,
     pub bias: bool,
 }
@@ -20,17 +22,9 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Linear { out: fields.count(1)?, bias: fields.flag(2)? }.into())
-}
-
 impl Kind for Linear {
     fn script(&self) -> String {
         call("linear", &[&self.out], &[("bias", &self.bias, !self.bias)])
-    }
-
-    fn json(&self) -> Json {
-        json!(["linear", self.out, self.bias])
     }
 
     fn tensors(&self) -> Vec<&'static str> {

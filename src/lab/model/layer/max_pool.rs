@@ -1,17 +1,20 @@
 //! The largest number of every window.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Sharing, Step, node};
-use super::text::{Fields, call};
+use super::text::{call, count, size};
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 use crate::model::shift::{Sliding, Window};
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct MaxPool {
+    #[serde(deserialize_with = "count")]
     pub size: i64,
+    #[serde(deserialize_with = "count")]
     pub stride: i64,
+    #[serde(deserialize_with = "size")]
     pub pad: i64,
     /// Whether a last window that sticks out counts too.
     pub ceil: bool,
@@ -21,11 +24,6 @@ impl Layer {
     pub fn max_pool(size: i64, stride: i64) -> Self {
         MaxPool { size, stride, pad: 0, ceil: false }.into()
     }
-}
-
-pub fn read(fields: &Fields) -> Option<Layer> {
-    let (size, stride) = (fields.count(1)?, fields.count(2)?);
-    Some(MaxPool { size, stride, pad: fields.size(3)?, ceil: fields.flag(4)? }.into())
 }
 
 impl MaxPool {
@@ -39,10 +37,6 @@ impl Kind for MaxPool {
     fn script(&self) -> String {
         let Self { size, stride, pad, ceil } = self;
         call("max_pool", &[size], &[("stride", stride, stride != size), ("pad", pad, *pad != 0), ("ceil", ceil, *ceil)])
-    }
-
-    fn json(&self) -> Json {
-        json!(["max_pool", self.size, self.stride, self.pad, self.ceil])
     }
 
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {

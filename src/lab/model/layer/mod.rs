@@ -47,6 +47,9 @@ mod text;
 
 use std::rc::Rc;
 
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value as Json;
 
 pub use attention::Names;
@@ -60,57 +63,73 @@ pub use site::Site;
 pub use step::{Branch, Mode, Node, Sharing};
 
 use crate::core::{Digest, Object, Result};
-use text::Fields;
+use text::{Word, Written};
 
-/// What reads the JSON of a kind of layer.
-type Read = fn(&Fields) -> Option<Layer>;
+/// Lists every kind of layer by the word that its JSON begins with.
+macro_rules! kinds {
+    ($($word:literal => $kind:ty,)*) => {
+        $(impl Word for $kind {
+            const WORD: &'static str = $word;
+        })*
 
-/// Every kind of layer by the word that its JSON begins with.
-static KINDS: &[(&str, Read)] = &[
-    ("adaptive_avg_pool", adaptive_avg_pool::read),
-    ("add", add::read),
-    ("attention", attention::read),
-    ("avg_pool", avg_pool::read),
-    ("batch_norm", batch_norm::read),
-    ("class_token", class_token::read),
-    ("concat", concat::read),
-    ("conv", conv::read),
-    ("conv_transpose", conv_transpose::read),
-    ("dropout", dropout::read),
-    ("first_token", first_token::read),
-    ("flatten", flatten::read),
-    ("gate", gate::read),
-    ("gelu", gelu::read),
-    ("layer_norm", layer_norm::read),
-    ("layer_scale", layer_scale::read),
-    ("leaky_relu", leaky_relu::read),
-    ("linear", linear::read),
-    ("max_pool", max_pool::read),
-    ("normalize", normalize::read),
-    ("pad", pad::read),
-    ("patches", patches::read),
-    ("pixel_linear", pixel_linear::read),
-    ("pixel_norm", pixel_norm::read),
-    ("positions", positions::read),
-    ("relu", relu::read),
-    ("relu6", relu6::read),
-    ("reshape", reshape::read),
-    ("residual", residual::read),
-    ("resize", resize::read),
-    ("sequence", sequence::read),
-    ("sigmoid", sigmoid::read),
-    ("silu", silu::read),
-    ("stochastic_depth", stochastic_depth::read),
-    ("subsample", subsample::read),
-    ("tanh", tanh::read),
-    ("upsample", upsample::read),
-];
+        const WORDS: &[&str] = &[$($word),*];
+
+        /// A layer of the kind that a word stands for, from its parameters.
+        fn read<'de, A: SeqAccess<'de>>(word: &str, parameters: A) -> std::result::Result<Layer, A::Error> {
+            let parameters = SeqAccessDeserializer::new(parameters);
+            match word {
+                $($word => <$kind>::deserialize(parameters).map(Layer::from),)*
+                other => Err(A::Error::unknown_variant(other, WORDS)),
+            }
+        }
+    };
+}
+
+kinds! {
+    "adaptive_avg_pool" => adaptive_avg_pool::AdaptiveAvgPool,
+    "add" => add::Add,
+    "attention" => attention::Attention,
+    "avg_pool" => avg_pool::AvgPool,
+    "batch_norm" => batch_norm::BatchNorm,
+    "class_token" => class_token::ClassToken,
+    "concat" => concat::Concat,
+    "conv" => conv::Conv,
+    "conv_transpose" => conv_transpose::ConvTranspose,
+    "dropout" => dropout::Dropout,
+    "first_token" => first_token::FirstToken,
+    "flatten" => flatten::Flatten,
+    "gate" => gate::Gate,
+    "gelu" => gelu::Gelu,
+    "layer_norm" => layer_norm::LayerNorm,
+    "layer_scale" => layer_scale::LayerScale,
+    "leaky_relu" => leaky_relu::LeakyRelu,
+    "linear" => linear::Linear,
+    "max_pool" => max_pool::MaxPool,
+    "normalize" => normalize::Normalize,
+    "pad" => pad::Pad,
+    "patches" => patches::Patches,
+    "pixel_linear" => pixel_linear::PixelLinear,
+    "pixel_norm" => pixel_norm::PixelNorm,
+    "positions" => positions::Positions,
+    "relu" => relu::Relu,
+    "relu6" => relu6::Relu6,
+    "reshape" => reshape::Reshape,
+    "residual" => residual::Residual,
+    "resize" => resize::Resize,
+    "sequence" => sequence::Sequence,
+    "sigmoid" => sigmoid::Sigmoid,
+    "silu" => silu::Silu,
+    "stochastic_depth" => stochastic_depth::StochasticDepth,
+    "subsample" => subsample::Subsample,
+    "tanh" => tanh::Tanh,
+    "upsample" => upsample::Upsample,
+}
 
 /// A part of a container. One named `""` adds nothing to the names of the tensors inside.
 pub type Part = (String, Layer);
 
 /// A kind of layer as it is written down, without tensors.
-pub trait Kind: 'static {
+pub trait Kind: Written + 'static {
     /// As a script writes it: `net::conv(32, 3, #{ pad: 1 })`.
     fn script(&self) -> String;
 
@@ -118,9 +137,6 @@ pub trait Kind: 'static {
     fn identity(&self) -> String {
         self.script()
     }
-
-    /// Its word in `KINDS` and its parameters.
-    fn json(&self) -> Json;
 
     /// The names of its own tensors, in order; `""` is called as the layer itself.
     fn tensors(&self) -> Vec<&'static str> {
@@ -158,6 +174,33 @@ pub struct Layer(Rc<dyn Kind>);
 impl<K: Kind> From<K> for Layer {
     fn from(kind: K) -> Self {
         Self(Rc::new(kind))
+    }
+}
+
+impl Serialize for Layer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Layer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_seq(LayerVisitor)
+    }
+}
+
+struct LayerVisitor;
+
+impl<'de> Visitor<'de> for LayerVisitor {
+    type Value = Layer;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a layer: its word and its parameters")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut layer: A) -> std::result::Result<Layer, A::Error> {
+        let word: String = layer.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        read(&word, layer)
     }
 }
 
@@ -204,14 +247,12 @@ impl Layer {
     }
 
     pub fn from_json(json: &Json) -> Option<Self> {
-        let word = json.get(0)?.as_str()?;
-        let (_, read) = KINDS.iter().find(|(known, _)| *known == word)?;
-        read(&Fields(json))
+        Self::deserialize(json).ok()
     }
 
     /// The words that the JSON of layers begins with, one for every kind.
     pub fn words() -> impl Iterator<Item = &'static str> {
-        KINDS.iter().map(|(word, _)| *word)
+        WORDS.iter().copied()
     }
 
     /// The layer with its tensors, and what comes out when `shape` goes in.

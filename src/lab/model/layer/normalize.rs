@@ -1,13 +1,14 @@
 //! Subtracts a mean and divides by a deviation, one number per channel or one for all.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 use tch::Kind as Number;
 
 use super::step::{Mode, Node, Sharing, Step, detached, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Error, Result, Tensor};
 
+#[derive(Serialize, Deserialize)]
 pub struct Normalize {
     mean: Vec<f64>,
     std: Vec<f64>,
@@ -19,17 +20,9 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::normalize(fields.numbers(1)?, fields.numbers(2)?))
-}
-
 impl Kind for Normalize {
     fn script(&self) -> String {
         call("normalize", &[&format!("{:?}", self.mean), &format!("{:?}", self.std)], &[])
-    }
-
-    fn json(&self) -> Json {
-        json!(["normalize", self.mean, self.std])
     }
 
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {

@@ -1,41 +1,45 @@
 //! A border of one value: left, right, top, bottom; negative numbers cut off.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Step, node};
-use super::text::{Fields, call};
+use super::text::{bounded, call};
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Error, Result, Tensor};
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Pad {
-    sides: [i64; 4],
+    #[serde(deserialize_with = "bounded")]
+    left: i64,
+    #[serde(deserialize_with = "bounded")]
+    right: i64,
+    #[serde(deserialize_with = "bounded")]
+    top: i64,
+    #[serde(deserialize_with = "bounded")]
+    bottom: i64,
     value: f64,
 }
 
 impl Layer {
     /// Left, right, top, bottom.
-    pub fn pad(sides: [i64; 4], value: f64) -> Self {
-        Pad { sides, value }.into()
+    pub fn pad([left, right, top, bottom]: [i64; 4], value: f64) -> Self {
+        Pad { left, right, top, bottom, value }.into()
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::pad([fields.int(1)?, fields.int(2)?, fields.int(3)?, fields.int(4)?], fields.float(5)?))
+impl Pad {
+    fn sides(&self) -> [i64; 4] {
+        [self.left, self.right, self.top, self.bottom]
+    }
 }
 
 impl Kind for Pad {
     fn script(&self) -> String {
-        call("pad", &[&format!("{:?}", self.sides)], &[("value", &self.value, self.value != 0.0)])
-    }
-
-    fn json(&self) -> Json {
-        let [left, right, top, bottom] = self.sides;
-        json!(["pad", left, right, top, bottom, self.value])
+        call("pad", &[&format!("{:?}", self.sides())], &[("value", &self.value, self.value != 0.0)])
     }
 
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
-        let [left, right, top, bottom] = self.sides;
+        let Self { left, right, top, bottom, .. } = *self;
         let [height, width] = shape.sides("pad", &site.at)?;
         let (height, width) = (height.map(|h| h + top + bottom), width.map(|w| w + left + right));
         if height.is_some_and(|h| h < 1) || width.is_some_and(|w| w < 1) {
@@ -47,6 +51,6 @@ impl Kind for Pad {
 
 impl Step for Pad {
     fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
-        Ok(x.f_pad(self.sides, "constant", self.value)?)
+        Ok(x.f_pad(self.sides(), "constant", self.value)?)
     }
 }

@@ -1,16 +1,19 @@
 //! Cuts images into squares and makes a token of each, row by row (Dosovitskiy et al. 2021): a convolution that steps by its size.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, See, Step, detached, detached_bias, node};
-use super::text::{Fields, call};
+use super::text::{call, count};
 use super::{Kind, Layer, Shape, Site, join};
 use crate::core::{Error, Result, Tensor};
 use crate::model::memory_format::kernel_channels_last;
 use crate::model::supply::Init;
 
+#[derive(Serialize, Deserialize)]
 pub struct Patches {
+    #[serde(deserialize_with = "count")]
     out: i64,
+    #[serde(deserialize_with = "count")]
     size: i64,
 }
 
@@ -21,17 +24,9 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::patches(fields.count(1)?, fields.count(2)?))
-}
-
 impl Kind for Patches {
     fn script(&self) -> String {
         call("patches", &[&self.out, &self.size], &[])
-    }
-
-    fn json(&self) -> Json {
-        json!(["patches", self.out, self.size])
     }
 
     fn tensors(&self) -> Vec<&'static str> {

@@ -1,15 +1,17 @@
 //! A linear layer at every pixel by itself: a convolution of single pixels with the weights of a linear layer.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::layer_norm::features_last;
 use super::step::{Mode, Node, See, Sharing, Step, Work, detached, detached_bias, node};
-use super::text::{Fields, call};
+use super::text::{call, count};
 use super::{Kind, Layer, Shape, Site, join};
 use crate::core::{Error, Result, Tensor};
 use crate::model::supply::Init;
 
+#[derive(Serialize, Deserialize)]
 pub struct PixelLinear {
+    #[serde(deserialize_with = "count")]
     out: i64,
     bias: bool,
 }
@@ -24,17 +26,9 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::pixel_linear_with(fields.count(1)?, fields.flag(2)?))
-}
-
 impl Kind for PixelLinear {
     fn script(&self) -> String {
         call("pixel_linear", &[&self.out], &[("bias", &self.bias, !self.bias)])
-    }
-
-    fn json(&self) -> Json {
-        json!(["pixel_linear", self.out, self.bias])
     }
 
     fn tensors(&self) -> Vec<&'static str> {

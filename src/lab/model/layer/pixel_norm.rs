@@ -1,22 +1,19 @@
 //! Divides every pixel's channels, or flat numbers, by their root mean square (Karras et al. 2018).
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Step, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 
-pub struct PixelNorm;
+#[derive(Serialize, Deserialize)]
+pub struct PixelNorm {}
 
 impl Layer {
     pub fn pixel_norm() -> Self {
-        PixelNorm.into()
+        PixelNorm {}.into()
     }
-}
-
-pub fn read(_: &Fields) -> Option<Layer> {
-    Some(Layer::pixel_norm())
 }
 
 impl Kind for PixelNorm {
@@ -24,12 +21,8 @@ impl Kind for PixelNorm {
         call("pixel_norm", &[], &[])
     }
 
-    fn json(&self) -> Json {
-        json!(["pixel_norm"])
-    }
-
     fn build(&self, _: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
-        Ok((node(PixelNorm), shape))
+        Ok((node(PixelNorm {}), shape))
     }
 }
 

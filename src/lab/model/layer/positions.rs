@@ -1,35 +1,28 @@
 //! Adds to every token what was learned for its place.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, See, Step, detached, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Error, Result, Tensor};
 use crate::model::supply::Init;
 
-pub struct Positions;
+#[derive(Serialize, Deserialize)]
+pub struct Positions {}
 
 /// The deviation of fresh ones (Dosovitskiy et al. 2021).
 const DEVIATION: f64 = 0.02;
 
 impl Layer {
     pub fn positions() -> Self {
-        Positions.into()
+        Positions {}.into()
     }
-}
-
-pub fn read(_: &Fields) -> Option<Layer> {
-    Some(Layer::positions())
 }
 
 impl Kind for Positions {
     fn script(&self) -> String {
         call("positions", &[], &[])
-    }
-
-    fn json(&self) -> Json {
-        json!(["positions"])
     }
 
     fn tensors(&self) -> Vec<&'static str> {

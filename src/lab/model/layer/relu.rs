@@ -1,22 +1,19 @@
 //! The rectifier, and the same on a tensor that nothing else reads.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Sharing, Step, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 
-pub struct Relu;
+#[derive(Serialize, Deserialize)]
+pub struct Relu {}
 
 impl Layer {
     pub fn relu() -> Self {
-        Relu.into()
+        Relu {}.into()
     }
-}
-
-pub fn read(_: &Fields) -> Option<Layer> {
-    Some(Layer::relu())
 }
 
 impl Kind for Relu {
@@ -24,12 +21,8 @@ impl Kind for Relu {
         call("relu", &[], &[])
     }
 
-    fn json(&self) -> Json {
-        json!(["relu"])
-    }
-
     fn build(&self, _: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
-        Ok((node(Relu), shape))
+        Ok((node(Relu {}), shape))
     }
 }
 

@@ -1,22 +1,19 @@
 //! Cut to 0 ... 6.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Sharing, Step, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 
-pub struct Relu6;
+#[derive(Serialize, Deserialize)]
+pub struct Relu6 {}
 
 impl Layer {
     pub fn relu6() -> Self {
-        Relu6.into()
+        Relu6 {}.into()
     }
-}
-
-pub fn read(_: &Fields) -> Option<Layer> {
-    Some(Layer::relu6())
 }
 
 impl Kind for Relu6 {
@@ -24,12 +21,8 @@ impl Kind for Relu6 {
         call("relu6", &[], &[])
     }
 
-    fn json(&self) -> Json {
-        json!(["relu6"])
-    }
-
     fn build(&self, _: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
-        Ok((node(Relu6), shape))
+        Ok((node(Relu6 {}), shape))
     }
 }
 

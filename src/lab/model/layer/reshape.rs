@@ -1,14 +1,16 @@
 //! Flat numbers as channels of this height and width.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Step, node};
-use super::text::{Fields, call};
+use super::text::{call, counts};
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Error, Result, Tensor};
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Reshape {
+    #[serde(deserialize_with = "counts")]
     size: [i64; 3],
 }
 
@@ -19,19 +21,10 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::reshape([fields.count(1)?, fields.count(2)?, fields.count(3)?]))
-}
-
 impl Kind for Reshape {
     fn script(&self) -> String {
         let [c, h, w] = &self.size;
         call("reshape", &[c, h, w], &[])
-    }
-
-    fn json(&self) -> Json {
-        let [c, h, w] = self.size;
-        json!(["reshape", c, h, w])
     }
 
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {

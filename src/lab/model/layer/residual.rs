@@ -1,13 +1,14 @@
 //! `body(x) + shortcut(x)`, or `+ x` without a shortcut (He et al. 2016).
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::fold::freeze;
 use super::step::{Mode, Node, See, Sharing, Step, node, run, visit_parts};
-use super::text::{Fields, array, call, identities, list};
+use super::text::{array, call, identities};
 use super::{Kind, Layer, Part, Shape, Site};
 use crate::core::{Error, Result, Tensor};
 
+#[derive(Serialize, Deserialize)]
 pub struct Residual {
     body: Vec<Part>,
     shortcut: Vec<Part>,
@@ -17,10 +18,6 @@ impl Layer {
     pub fn residual(body: Vec<Part>, shortcut: Vec<Part>) -> Self {
         Residual { body, shortcut }.into()
     }
-}
-
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::residual(fields.parts(1)?, fields.parts(2)?))
 }
 
 impl Kind for Residual {
@@ -35,10 +32,6 @@ impl Kind for Residual {
             true => format!("residual[{}]", identities(&self.body)),
             false => format!("residual[{} | {}]", identities(&self.body), identities(&self.shortcut)),
         }
-    }
-
-    fn json(&self) -> Json {
-        json!(["residual", list(&self.body), list(&self.shortcut)])
     }
 
     fn parts(&self) -> Vec<&Part> {

@@ -1,14 +1,16 @@
 //! Images of another size: bilinear, `align_corners=False`.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Step, node};
-use super::text::{Fields, call};
+use super::text::{call, counts};
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Resize {
+    #[serde(deserialize_with = "counts")]
     size: [i64; 2],
 }
 
@@ -19,17 +21,9 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::resize([fields.count(1)?, fields.count(2)?]))
-}
-
 impl Kind for Resize {
     fn script(&self) -> String {
         call("resize", &[&self.size[0], &self.size[1]], &[])
-    }
-
-    fn json(&self) -> Json {
-        json!(["resize", self.size[0], self.size[1]])
     }
 
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {

@@ -1,13 +1,14 @@
 //! Layers one after the other.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::fold::freeze;
 use super::step::{Mode, Node, See, Sharing, Step, node, run, visit_parts};
-use super::text::{Fields, array, identities, list};
+use super::text::{array, identities};
 use super::{Kind, Layer, Part, Shape, Site, own};
 use crate::core::{Result, Tensor};
 
+#[derive(Serialize, Deserialize)]
 pub struct Sequence {
     parts: Vec<Part>,
 }
@@ -27,10 +28,6 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::of_parts(fields.parts(1)?))
-}
-
 impl Kind for Sequence {
     fn script(&self) -> String {
         array(&self.parts, "")
@@ -38,10 +35,6 @@ impl Kind for Sequence {
 
     fn identity(&self) -> String {
         format!("[{}]", identities(&self.parts))
-    }
-
-    fn json(&self) -> Json {
-        json!(["sequence", list(&self.parts)])
     }
 
     fn parts(&self) -> Vec<&Part> {

@@ -1,22 +1,19 @@
 //! The logistic function.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Sharing, Step, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 
-pub struct Sigmoid;
+#[derive(Serialize, Deserialize)]
+pub struct Sigmoid {}
 
 impl Layer {
     pub fn sigmoid() -> Self {
-        Sigmoid.into()
+        Sigmoid {}.into()
     }
-}
-
-pub fn read(_: &Fields) -> Option<Layer> {
-    Some(Layer::sigmoid())
 }
 
 impl Kind for Sigmoid {
@@ -24,12 +21,8 @@ impl Kind for Sigmoid {
         call("sigmoid", &[], &[])
     }
 
-    fn json(&self) -> Json {
-        json!(["sigmoid"])
-    }
-
     fn build(&self, _: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
-        Ok((node(Sigmoid), shape))
+        Ok((node(Sigmoid {}), shape))
     }
 }
 

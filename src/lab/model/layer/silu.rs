@@ -1,22 +1,19 @@
 //! `x * sigmoid(x)`, also called swish.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Sharing, Step, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 
-pub struct Silu;
+#[derive(Serialize, Deserialize)]
+pub struct Silu {}
 
 impl Layer {
     pub fn silu() -> Self {
-        Silu.into()
+        Silu {}.into()
     }
-}
-
-pub fn read(_: &Fields) -> Option<Layer> {
-    Some(Layer::silu())
 }
 
 impl Kind for Silu {
@@ -24,12 +21,8 @@ impl Kind for Silu {
         call("silu", &[], &[])
     }
 
-    fn json(&self) -> Json {
-        json!(["silu"])
-    }
-
     fn build(&self, _: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
-        Ok((node(Silu), shape))
+        Ok((node(Silu {}), shape))
     }
 }
 

@@ -1,14 +1,14 @@
 //! In training, sets all that comes of an image to 0 with probability `p`, and scales the others up (Huang et al. 2016).
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 use tch::Device;
 
 use super::step::{Mode, Node, Sharing, Step, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor, in_stream, on_device};
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct StochasticDepth {
     p: f64,
 }
@@ -19,10 +19,6 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::stochastic_depth(fields.float(1)?))
-}
-
 impl Kind for StochasticDepth {
     fn script(&self) -> String {
         call("stochastic_depth", &[&self.p], &[])
@@ -30,10 +26,6 @@ impl Kind for StochasticDepth {
 
     fn identity(&self) -> String {
         format!("stochastic_depth({})", self.p)
-    }
-
-    fn json(&self) -> Json {
-        json!(["stochastic_depth", self.p])
     }
 
     fn build(&self, _: &mut Site, shape: Shape) -> Result<(Node, Shape)> {

@@ -1,16 +1,18 @@
 //! Every `stride`-th pixel, with channels of zeros before and after up to `channels`: the shortcut without parameters
 //! (option A) of He et al. 2016.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Step, node};
-use super::text::{Fields, call};
+use super::text::{call, count};
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Error, Result, Tensor};
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Subsample {
+    #[serde(deserialize_with = "count")]
     stride: i64,
+    #[serde(deserialize_with = "count")]
     channels: i64,
 }
 
@@ -20,10 +22,6 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::subsample(fields.count(1)?, fields.count(2)?))
-}
-
 impl Kind for Subsample {
     fn script(&self) -> String {
         call("subsample", &[&self.stride, &self.channels], &[])
@@ -31,10 +29,6 @@ impl Kind for Subsample {
 
     fn identity(&self) -> String {
         format!("subsample({}, {})", self.stride, self.channels)
-    }
-
-    fn json(&self) -> Json {
-        json!(["subsample", self.stride, self.channels])
     }
 
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {

@@ -1,22 +1,19 @@
 //! The hyperbolic tangent.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::step::{Mode, Node, Sharing, Step, node};
-use super::text::{Fields, call};
+use super::text::call;
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 
-pub struct Tanh;
+#[derive(Serialize, Deserialize)]
+pub struct Tanh {}
 
 impl Layer {
     pub fn tanh() -> Self {
-        Tanh.into()
+        Tanh {}.into()
     }
-}
-
-pub fn read(_: &Fields) -> Option<Layer> {
-    Some(Layer::tanh())
 }
 
 impl Kind for Tanh {
@@ -24,12 +21,8 @@ impl Kind for Tanh {
         call("tanh", &[], &[])
     }
 
-    fn json(&self) -> Json {
-        json!(["tanh"])
-    }
-
     fn build(&self, _: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
-        Ok((node(Tanh), shape))
+        Ok((node(Tanh {}), shape))
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::fmt::Display;
 
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value as Json;
 
-use super::{Layer, Part};
+use super::Part;
 
 /// `net::conv(32, 3, #{ pad: 1 })`; an option is said where its flag is set.
 pub fn call(name: &str, arguments: &[&dyn Display], options: &[(&str, &dyn Display, bool)]) -> String {
@@ -31,41 +33,59 @@ pub fn identities(parts: &[Part]) -> String {
     parts.iter().map(|(name, layer)| format!("{name}: {}", layer.identity())).collect::<Vec<_>>().join(", ")
 }
 
-/// Parts as JSON.
-pub fn list(parts: &[Part]) -> Json {
-    parts.iter().map(|(name, layer)| serde_json::json!([name, layer.to_json()])).collect()
+/// The word that the JSON of a kind of layer begins with.
+pub trait Word {
+    const WORD: &'static str;
 }
 
-/// A layer's JSON: its word, and its parameters from 1 on.
-pub struct Fields<'a>(pub &'a Json);
+/// What is written down of a layer, for [`Layer::from_json`] to read.
+pub trait Written {
+    /// The word of its kind, and its parameters.
+    fn json(&self) -> Json;
+}
 
-impl Fields<'_> {
-    pub fn int(&self, i: usize) -> Option<i64> {
-        self.0.get(i)?.as_i64().filter(|n| n.abs() <= 1 << 20)
+impl<K: Word + Serialize> Written for K {
+    fn json(&self) -> Json {
+        let mut written = vec![K::WORD.into()];
+        match serde_json::to_value(self) {
+            Ok(Json::Object(fields)) => written.extend(fields.into_iter().map(|(_, value)| value)),
+            Ok(Json::Array(numbers)) => written.extend(numbers),
+            other => unreachable!("the parameters of a layer are {other:?}"),
+        }
+        written.into()
     }
+}
 
-    pub fn count(&self, i: usize) -> Option<i64> {
-        self.int(i).filter(|&n| n >= 1)
-    }
+/// A whole number that nothing which is computed from it overflows with.
+pub fn bounded<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+    within(i64::deserialize(from)?, -LARGEST)
+}
 
-    pub fn size(&self, i: usize) -> Option<i64> {
-        self.int(i).filter(|&n| n >= 0)
-    }
+pub fn size<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+    within(i64::deserialize(from)?, 0)
+}
 
-    pub fn float(&self, i: usize) -> Option<f64> {
-        self.0.get(i)?.as_f64()
-    }
+pub fn count<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+    within(i64::deserialize(from)?, 1)
+}
 
-    pub fn flag(&self, i: usize) -> Option<bool> {
-        self.0.get(i)?.as_bool()
-    }
+pub fn counts<'de, D: Deserializer<'de>, N: Deserialize<'de> + AsRef<[i64]>>(from: D) -> Result<N, D::Error> {
+    let counts = N::deserialize(from)?;
+    counts.as_ref().iter().try_for_each(|&n| within(n, 1).map(drop))?;
+    Ok(counts)
+}
 
-    pub fn numbers(&self, i: usize) -> Option<Vec<f64>> {
-        self.0.get(i)?.as_array()?.iter().map(Json::as_f64).collect()
-    }
+/// At least one part.
+pub fn some<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Part>, D::Error> {
+    let parts = Vec::deserialize(from)?;
+    if parts.is_empty() { Err(D::Error::invalid_length(0, &"one or more")) } else { Ok(parts) }
+}
 
-    pub fn parts(&self, i: usize) -> Option<Vec<Part>> {
-        let part = |part: &Json| Some((part.get(0)?.as_str()?.to_string(), Layer::from_json(part.get(1)?)?));
-        self.0.get(i)?.as_array()?.iter().map(part).collect()
+const LARGEST: i64 = 1 << 20;
+
+fn within<E: Error>(n: i64, least: i64) -> Result<i64, E> {
+    match (least..=LARGEST).contains(&n) {
+        true => Ok(n),
+        false => Err(E::invalid_value(Unexpected::Signed(n), &format!("{least} to {LARGEST}").as_str())),
     }
 }

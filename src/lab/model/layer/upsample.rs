@@ -1,15 +1,16 @@
 //! Every pixel repeated so many times in both directions.
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::shape::enlarged;
 use super::step::{Mode, Node, Step, node};
-use super::text::{Fields, call};
+use super::text::{call, count};
 use super::{Kind, Layer, Shape, Site};
 use crate::core::{Result, Tensor};
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Upsample {
+    #[serde(deserialize_with = "count")]
     factor: i64,
 }
 
@@ -19,17 +20,9 @@ impl Layer {
     }
 }
 
-pub fn read(fields: &Fields) -> Option<Layer> {
-    Some(Layer::upsample(fields.count(1)?))
-}
-
 impl Kind for Upsample {
     fn script(&self) -> String {
         call("upsample", &[&self.factor], &[])
-    }
-
-    fn json(&self) -> Json {
-        json!(["upsample", self.factor])
     }
 
     fn build(&self, site: &mut Site, shape: Shape) -> Result<(Node, Shape)> {
