@@ -158,6 +158,15 @@ pub fn numbers_of(tensors: &[Tensor]) -> Result<Vec<f64>> {
     Ok(Vec::try_from(&Tensor::f_stack(&doubles, 0)?.f_to_device(Device::Cpu)?)?)
 }
 
+/// Columns of as many whole numbers or truths each, in one transfer.
+pub fn whole_columns<const M: usize>(columns: [Tensor; M]) -> Result<[Vec<i64>; M]> {
+    let whole = columns.iter().map(|column| column.f_to_kind(Kind::Int64)?.f_reshape([-1]));
+    let whole = whole.collect::<std::result::Result<Vec<_>, _>>()?;
+    let flat = Vec::<i64>::try_from(&Tensor::f_cat(&whole, 0)?.f_to_device(Device::Cpu)?)?;
+    let n = flat.len() / M;
+    Ok(std::array::from_fn(|i| flat[i * n..][..n].to_vec()))
+}
+
 /// Whether all numbers of these tensors are finite, as a tensor of one number on their device.
 pub fn all_finite<'t>(tensors: impl Iterator<Item = &'t Tensor>) -> Result<Tensor> {
     let flags = tensors.map(|tensor| tensor.f_isfinite()?.f_all()).collect::<std::result::Result<Vec<_>, _>>()?;

@@ -39,6 +39,7 @@ pub use caution::Cautions;
 pub use cx::{Cx, Task};
 pub use device::{
     all_finite, cuda_available, cuda_failure, device_name, numbers_of, numerics, on_device, resolve_device, set_fast,
+    whole_columns,
 };
 pub use digest::Digest;
 pub use draws::Draws;

@@ -1,7 +1,7 @@
 //! What a model answers to many images: scores, labels and how often it is right, in batches.
 
 use super::Model;
-use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, attempt, number, on_device};
+use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, attempt, number, on_device, whole_columns};
 use crate::data::Dataset;
 
 /// Images to classify.
@@ -125,17 +125,15 @@ impl Model {
     pub fn predictions(&self, cx: &Cx, inputs: &Inputs) -> Result<Vec<i64>> {
         let mut all: Vec<i64> = Vec::new();
         let answer = |scores: &Tensor, done: usize| {
-            let nan = scores.f_isnan()?.f_any_dim(1, false)?;
-            if nan.f_any()?.f_int64_value(&[])? != 0 {
-                let first = nan.f_to_kind(tch::Kind::Int64)?.f_argmax(0, false)?.f_int64_value(&[])?;
+            let [labels, nan] = whole_columns([scores.f_argmax(1, false)?, scores.f_isnan()?.f_any_dim(1, false)?])?;
+            if let Some(first) = nan.iter().position(|nan| *nan != 0) {
                 return Err(Error::model(format!(
                     "{} answered a score that is not a number (NaN) for image {}",
                     self.name,
-                    done as i64 + first
+                    done + first
                 ))
                 .hint("its weights may have diverged in training; `logits` shows the raw scores"));
             }
-            let labels = Vec::<i64>::try_from(&scores.f_argmax(1, false)?)?;
             Ok(labels.iter().flat_map(|label| label.to_le_bytes()).collect())
         };
         self.each_batch(cx, "predict", inputs, &answer, &mut |labels| {

@@ -38,9 +38,14 @@ pub const NUMBERS: usize = 6;
 impl Verdicts {
     /// Verdicts from the numbers of scores, `6 x N`.
     pub fn of_numbers(numbers: &Tensor) -> Result<Self> {
-        let n = numbers.size()[1] as usize;
-        // One transfer from the device; class numbers are exact in float32.
+        // One transfer from the device.
         let flat = Vec::<f32>::try_from(&numbers.f_to_device(tch::Device::Cpu)?.f_contiguous()?.f_reshape([-1])?)?;
+        Ok(Self::of_flat(&flat))
+    }
+
+    /// The same of numbers that are no longer on the device, row by row; class numbers are exact in float32.
+    pub fn of_flat(flat: &[f32]) -> Self {
+        let n = flat.len() / NUMBERS;
         let verdict = |i: usize| ScoreVerdict {
             excess: flat[i],
             predicted: flat[n + i] as i32,
@@ -50,7 +55,7 @@ impl Verdicts {
             followed: flat[5 * n + i],
         };
         let broken = flat[4 * n..5 * n].iter().position(|&finite| finite == 0.0);
-        Ok(Self { of: (0..n).map(verdict).collect(), broken })
+        Self { of: (0..n).map(verdict).collect(), broken }
     }
 }
 

@@ -1,12 +1,13 @@
 //! What a model answers to a batch of points: the verdict on each, and what was measured there. The journal keeps it by columns.
 
 use serde::{Deserialize, Serialize};
+use tch::{Device, Kind};
 
 use super::Examination;
 use super::examined::{read_back, written};
 use super::measure;
 use crate::core::{Result, Tensor};
-use crate::objective::{Aim, ScoreVerdict, judge};
+use crate::objective::{Aim, Goals, NUMBERS, ScoreVerdict, Verdicts, numbers};
 
 /// Answers to points, in their order.
 #[derive(Default)]
@@ -32,22 +33,34 @@ struct AnswerColumns {
 }
 
 impl PointAnswers {
-    /// What scores `N x K` say of these labels and aims.
+    /// What scores `N x K` say of these labels and aims; `snr`: what was done to the last of the images, where that is known.
     pub fn of(
         plan: &Examination,
         scores: &Tensor,
-        labels: &[i64],
-        aims: &[Aim],
+        (labels, aims): (&[i64], &[Aim]),
+        snr: Option<&Tensor>,
         images: &dyn Fn() -> Result<Tensor>,
     ) -> Result<Self> {
-        let verdicts = judge(scores, labels, aims, &plan.objective)?;
-        let mut answers = Self { of: verdicts.of, measured: vec![], broken: verdicts.broken };
-        if answers.broken.is_none() {
-            answers.measured = measure::columns(&plan.measures, scores, labels, images)?;
-            answers.broken =
-                answers.measured.iter().filter_map(|column| column.iter().position(|x| !x.is_finite())).min();
+        let n = labels.len();
+        let goals = Goals::of(labels, aims, &plan.objective, scores.device())?;
+        // One transfer from the device.
+        let mut parts = vec![numbers(scores, &goals)?.f_reshape([-1])?];
+        parts
+            .extend(measure::tensor(&plan.measures, scores, labels, images)?.map(|of| of.f_reshape([-1])).transpose()?);
+        parts.extend(snr.map(|snr| snr.f_to_kind(Kind::Float)).transpose()?);
+        let flat = Vec::<f32>::try_from(&Tensor::f_cat(&parts, 0)?.f_to_device(Device::Cpu)?)?;
+        let (judged, rest) = flat.split_at(NUMBERS * n);
+        let (measured, ratios) = rest.split_at(plan.measures.len() * n);
+        let Verdicts { mut of, broken } = Verdicts::of_flat(judged);
+        if snr.is_some() {
+            let (standing, drawn) = of.split_at_mut(n - ratios.len());
+            standing.iter_mut().for_each(|verdict| verdict.snr = f32::INFINITY);
+            drawn.iter_mut().zip(ratios).for_each(|(verdict, ratio)| verdict.snr = *ratio);
         }
-        Ok(answers)
+        let measured: Vec<Vec<f32>> = measured.chunks(n.max(1)).map(<[f32]>::to_vec).collect();
+        let unmeasured = || measured.iter().filter_map(|column| column.iter().position(|x| !x.is_finite())).min();
+        let broken = broken.or_else(unmeasured);
+        Ok(Self { of, measured, broken })
     }
 
     /// What was measured at one of the points.

@@ -217,7 +217,7 @@ impl RoundWork for Grids<'_> {
                 None => self.plan.model.logits(&draw(group, prepared, &points)?)?,
             };
             let images = || draw(group, prepared, &points);
-            PointAnswers::of(self.plan, &scores, &labels, &vec![Aim::Away; labels.len()], &images)
+            PointAnswers::of(self.plan, &scores, (&labels, &vec![Aim::Away; labels.len()]), None, &images)
         })?;
         if let Some(bad) = answers.broken {
             let row = self.active[asked[bad].0].as_ref().map_or(0, |a| a.row);

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tch::Device;
 
-use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, on_device};
+use crate::core::{
+    Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, on_device, whole_columns,
+};
 use crate::data::{Dataset, from_tensor};
 use crate::generator::Generator;
 use crate::model::Model;
@@ -156,11 +158,12 @@ impl FoundTests {
 
 /// The class of every image's highest score; a score that is not a number is an error.
 fn answers(model: &Model, scores: &Tensor) -> Result<Vec<i64>> {
-    if scores.f_isnan()?.f_any()?.f_int64_value(&[])? != 0 {
+    let [classes, nan] = whole_columns([scores.f_argmax(1, false)?, scores.f_isnan()?.f_any_dim(1, false)?])?;
+    if nan.contains(&1) {
         return Err(Error::model(format!("{} answered a score that is not a number (NaN)", model.name))
             .hint("its weights may have diverged in training, or the generator's"));
     }
-    Ok(Vec::try_from(&scores.f_argmax(1, false)?.f_to_device(Device::Cpu)?)?)
+    Ok(classes)
 }
 
 /// Draws images of each label and keeps those that the classifier gets wrong (as the target), until there are enough, the draws are used

@@ -4,7 +4,7 @@
 use tch::{Device, Kind, Reduction, Tensor};
 
 use super::generated::{FoundTests, GeneratedTests, LabelTurn, WantedTests};
-use crate::core::{Cx, Error, Graph, Result, gradients, no_gradient, on_device, with_stream};
+use crate::core::{Cx, Error, Graph, Result, gradients, no_gradient, on_device, whole_columns, with_stream};
 use crate::generator::Generator;
 use crate::model::Model;
 use crate::space::Norm;
@@ -113,21 +113,24 @@ impl LatentBatch<'_> {
                 _ => drawn.shallow_clone(),
             };
             let (scores, read) = (self.model.logits(&seen)?, (self.auxiliary)(&drawn, &labels)?);
-            let classes = |scores: &Tensor| -> Result<Vec<i64>> {
-                Ok(Vec::try_from(&scores.f_argmax(1, false)?.f_to_device(Device::Cpu)?)?)
-            };
-            let (found, kept) = (classes(&scores)?, classes(&read)?);
             // A step that is too long can take a start to infinity, which is then given up.
             let sound =
                 scores.f_isfinite()?.f_all_dim(1, false)?.f_logical_and(&read.f_isfinite()?.f_all_dim(1, false)?)?;
-            let sound = Vec::<bool>::try_from(&sound.f_to_device(Device::Cpu)?)?;
+            let [found, kept, sound] = whole_columns([scores.f_argmax(1, false)?, read.f_argmax(1, false)?, sound])?;
+            let sound: Vec<bool> = sound.iter().map(|sound| *sound == 1).collect();
             let met = |i: usize| sound[i] && self.wanted.met(self.label, found[i]) && kept[i] == self.label;
             let last = t == self.how.steps || late();
             let ended: Vec<bool> = (0..left.len()).map(|i| met(i) || !sound[i] || last).collect();
-            for (i, &row) in left.iter().enumerate().filter(|(i, _)| ended[*i]) {
-                let image = seen.f_detach()?.f_get(i as i64)?.f_to_device(Device::Cpu)?;
-                ends.images.f_get(row)?.f_copy_(&image)?;
-                (ends.answers[row as usize], ends.met[row as usize]) = (found[i], met(i));
+            let over: Vec<usize> = (0..left.len()).filter(|i| ended[*i]).collect();
+            if !over.is_empty() {
+                let places = over.iter().map(|&i| i as i64).collect::<Vec<_>>();
+                let places = on_device(&Tensor::f_from_slice(&places)?, seen.device())?;
+                let images = seen.f_detach()?.f_index_select(0, &places)?.f_to_device(Device::Cpu)?;
+                for (place, &i) in over.iter().enumerate() {
+                    let row = left[i];
+                    ends.images.f_get(row)?.f_copy_(&images.f_get(place as i64)?)?;
+                    (ends.answers[row as usize], ends.met[row as usize]) = (found[i], met(i));
+                }
             }
             if ended.iter().all(|ended| *ended) {
                 break;

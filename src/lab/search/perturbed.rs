@@ -9,7 +9,7 @@ use tch::{Device, Kind};
 
 use super::measure::Measure;
 use super::{Densities, Examination, Search, Transcript};
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, on_device, random};
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, on_device, random, whole_columns};
 use crate::data::{Dataset, from_tensor};
 use crate::generator::Generator;
 use crate::model::{Inputs, Model};
@@ -136,10 +136,11 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
         let pictures = generator.images_of(&z, Some(&of))?;
         let answer = |model: &Model| -> Result<Vec<i64>> {
             let scores = tch::no_grad(|| model.logits(&pictures))?;
-            if scores.f_isnan()?.f_any()?.f_int64_value(&[])? != 0 {
+            let [classes, nan] = whole_columns([scores.f_argmax(1, false)?, scores.f_isnan()?.f_any_dim(1, false)?])?;
+            if nan.contains(&1) {
                 return Err(Error::model(format!("{} answered a score that is not a number (NaN)", model.name)));
             }
-            Ok(Vec::try_from(&scores.f_argmax(1, false)?.f_to_device(Device::Cpu)?)?)
+            Ok(classes)
         };
         let read = answer(model)?;
         // Where nothing says what an image shows, the classifier is taken to be right to begin with.

@@ -260,24 +260,21 @@ impl<G: Ground> RoundWork for Searches<'_, G> {
         if !standing.is_empty() {
             parts.push(self.ground.standing(held, &standing)?);
         }
-        let mut ratios = vec![f32::INFINITY; standing.len()];
         let answers = tch::no_grad(|| {
+            // An image as it stands has nothing to be told from.
+            let mut ratios = Tensor::f_zeros([0], (tch::Kind::Float, held.device()))?;
             if !places.is_empty() {
                 let drawn = {
                     let of = Originals { data: self.plan.data, ids: &ids, images: held, rows: &places };
                     self.ground.draw(self.cx, &of, &points)?
                 };
                 let before = self.ground.standing(held, &places)?;
-                let snr =
-                    snr(&before, &drawn.f_sub(&before)?)?.f_to_kind(tch::Kind::Float)?.f_to_device(tch::Device::Cpu)?;
-                ratios.extend(Vec::<f32>::try_from(&snr)?);
+                ratios = snr(&before, &drawn.f_sub(&before)?)?;
                 parts.push(drawn);
             }
             let images = Tensor::f_cat(&parts, 0)?;
             let scores = self.plan.model.logits(&images)?;
-            let mut answers = PointAnswers::of(self.plan, &scores, &labels, &aims, &|| Ok(images.shallow_clone()))?;
-            answers.of.iter_mut().zip(ratios).for_each(|(verdict, ratio)| verdict.snr = ratio);
-            Ok::<_, Error>(answers)
+            PointAnswers::of(self.plan, &scores, (&labels, &aims), Some(&ratios), &|| Ok(images.shallow_clone()))
         })?;
         if let Some(bad) = answers.broken {
             let active = active(&asked[bad])?;

@@ -12,7 +12,7 @@ mod top5;
 
 use std::cell::OnceCell;
 
-use tch::{Device, Kind};
+use tch::Kind;
 
 use crate::core::{Error, Result, Tensor, Value, on_device, suggestion};
 use crate::objective::Objective;
@@ -165,16 +165,4 @@ pub(super) fn tensor(
             .collect::<Result<Vec<_>>>()?;
         Ok(Some(Tensor::f_stack(&columns, 0)?))
     })
-}
-
-/// The same as numbers, by measure and then by image.
-pub(super) fn columns(
-    measures: &[&Measure],
-    scores: &Tensor,
-    labels: &[i64],
-    images: &dyn Fn() -> Result<Tensor>,
-) -> Result<Vec<Vec<f32>>> {
-    let Some(all) = tensor(measures, scores, labels, images)? else { return Ok(vec![]) };
-    let flat = Vec::<f32>::try_from(&all.f_to_device(Device::Cpu)?.f_contiguous()?.f_reshape([-1])?)?;
-    Ok(flat.chunks(labels.len().max(1)).map(<[f32]>::to_vec).collect())
 }
