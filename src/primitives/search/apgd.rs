@@ -26,7 +26,7 @@ pub static APGD: Primitive = Primitive {
     notes: "It needs a ball: `radius` of the space, or `levels` of examine, each of which is searched by itself. Steps begin at twice the radius and are \
             halved, at checkpoints that follow from `steps`, where fewer than three in four of them raised the loss or the best point is no \
             better than at the checkpoint before; the search then goes on from the best point. An image that fails ends there and makes room for the \
-            next, so `steps` of a row tells how often it was scored. One that does not fail is where its loss was highest.\n\n\
+            next, so `step` of a row tells how often it was scored. One that does not fail is where its loss was highest.\n\n\
             What is followed is the objective's loss: the cross entropy, or what `.loss(\"dlr\")` and others say. The difference of logits \
             ratio (\"dlr\") does not change with the scale of logits, by which the cross entropy's gradient vanishes. AutoAttack's APGD-CE and \
             APGD-T are this with `objective::misclassify()` and with `objective::each_wrong().loss(\"dlr\")`.\n\n\

@@ -1,0 +1,153 @@
+//! Auto-PGD against the algorithm as its paper states it, and what it finds where other gradients vanish.
+#![allow(clippy::unwrap_used)]
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::rc::Rc;
+
+use tch::Tensor;
+use viva::core::{Cx, Digest, Result, Value};
+use viva::model::{Model, Network};
+use viva::script::Session;
+
+/// Two classes and two pixels, hilly, and never wrong: z = (0, h), h = 6 + sin(9a) + sin(7b) / 2 + sin(15 a b) / 2. Notes what it is asked.
+struct Hills(Rc<RefCell<Vec<[f64; 2]>>>);
+
+fn h([a, b]: [f64; 2]) -> f64 {
+    6.0 + (9.0 * a).sin() + (7.0 * b).sin() / 2.0 + (15.0 * a * b).sin() / 2.0
+}
+
+impl Network for Hills {
+    fn forward(&self, images: &Tensor) -> Result<Tensor> {
+        let flat = images.flatten(1, -1);
+        let (a, b) = (flat.select(1, 0), flat.select(1, 1));
+        for row in Vec::<Vec<f32>>::try_from(&flat.detach()).unwrap() {
+            self.0.borrow_mut().push([row[0].into(), row[1].into()]);
+        }
+        let height: Tensor = (&a * 9.0).sin() + (&b * 7.0).sin() / 2.0 + (&a * &b * 15.0).sin() / 2.0 + 6.0;
+        Ok(Tensor::stack(&[height.zeros_like(), height], 1))
+    }
+}
+
+/// The direction in which the cross entropy of class 1 grows: down the hill.
+fn down([a, b]: [f64; 2]) -> [f64; 2] {
+    let both = (15.0 * a * b).cos() * 7.5;
+    [-(9.0 * (9.0 * a).cos() + both * b), -(3.5 * (7.0 * b).cos() + both * a)]
+}
+
+/// Croce and Hein 2020, Algorithm 1, in linf around x within [0, 1]: all points that are scored after x itself.
+fn algorithm(x: [f64; 2], radius: f64, steps: usize) -> Vec<[f64; 2]> {
+    let keep = |z: [f64; 2]| [0, 1].map(|i| z[i].clamp(x[i] - radius, x[i] + radius).clamp(0.0, 1.0));
+    let mut checks = vec![0.0, 0.22f64];
+    while checks[checks.len() - 1] < 1.0 {
+        let [before, last] = [checks[checks.len() - 2], checks[checks.len() - 1]];
+        checks.push(last + (last - before - 0.03).max(0.06));
+    }
+    let checks: Vec<usize> = checks.iter().map(|p| (p * steps as f64 - 1e-9).ceil() as usize).collect();
+    let (mut points, mut size) = (vec![x], 2.0 * radius);
+    let (mut now, mut before, mut best) = (x, x, x);
+    let (mut checked, mut halved, mut rises) = (h(x), false, 0);
+    for k in 0..steps {
+        let place = checks.iter().position(|check| *check == k).filter(|place| *place > 0);
+        if let Some(place) = place {
+            let seldom = (rises as f64) < 0.75 * (k - checks[place - 1]) as f64;
+            let halve = seldom || (!halved && h(best) >= checked);
+            (checked, halved, rises) = (h(best), halve, 0);
+            if halve {
+                size /= 2.0;
+                now = best;
+            }
+        }
+        let slope = down(now);
+        let stepped = keep([0, 1].map(|i| now[i] + size * slope[i].signum()));
+        let next = match k {
+            0 => stepped,
+            _ => keep([0, 1].map(|i| now[i] + 0.75 * (stepped[i] - now[i]) + 0.25 * (now[i] - before[i]))),
+        };
+        rises += usize::from(h(next) < h(points[points.len() - 1]));
+        points.push(next);
+        if h(next) < h(best) {
+            best = next;
+        }
+        (before, now) = (now, next);
+    }
+    points.push(best);
+    points
+}
+
+#[test]
+fn every_point_is_the_one_that_the_algorithm_names() {
+    for (x, radius, steps) in [([0.5, 0.5], 0.3, 40), ([0.9, 0.1], 0.2, 100), ([0.3, 0.6], 0.05, 7)] {
+        let asked = Rc::new(RefCell::new(vec![]));
+        let mut session = Session::new(Rc::new(Cx::default()));
+        let model = Model::new("hills", Box::new(Hills(asked.clone())), Digest::of(b"hills")).with_classes(2);
+        session.set("f", Value::object(model));
+        let text = format!(
+            "let ds = data::from(tensor::from([{:?}, {:?}]).reshape([1, 1, 1, 2]), [1]);\n\
+             let how = #{{ space: space::pixels(\"linf\", #{{ radius: {radius}, bounds: [0, 1] }}), \
+             search: search::apgd(#{{ steps: {steps}, start: \"image\" }}) }};\n\
+             let t = examine(f, ds, how); [t.column(\"step\")[0], t.images().values()]",
+            x[0], x[1]
+        );
+        let ended = session.run(Path::new("script.rhai"), &text).unwrap_or_else(|e| panic!("{}", e.render(false)));
+        let asked = asked.borrow();
+        // As it stands, looked at by examine and again as the beginning of the way.
+        let wanted = algorithm(x, radius, steps);
+        let found = &asked[asked.len() - wanted.len()..];
+        for (i, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
+            let far = (0..2).map(|k| (found[k] - wanted[k]).abs()).fold(0.0, f64::max);
+            assert!(far < 2e-5, "point {i} of {steps}: {found:?}, wanted {wanted:?}; ended {}", ended.summary());
+        }
+        assert!(h(found[found.len() - 1]) < h(x), "it went down");
+    }
+}
+
+fn truths(script: &str) {
+    let given = r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(24), net::relu(), net::linear(10)], epochs: 60, lr: 0.01, seed: 1 });
+        let ball = space::pixels("linf", #{ radius: 0.05, bounds: [0, 1] });
+    "#;
+    let mut session = Session::new(Rc::new(Cx::default()));
+    let folder = tempfile::tempdir().unwrap();
+    std::env::set_current_dir(folder.path()).unwrap();
+    let value = session.run(Path::new("script.rhai"), &format!("{given}\n{script}"));
+    let Value::Map(map) = value.unwrap_or_else(|error| panic!("{}", error.render(false))) else { panic!("a map") };
+    for (name, value) in &map {
+        assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
+    }
+}
+
+#[test]
+fn it_finds_more_than_bim_and_says_so_where_gradients_vanish() {
+    truths(
+        r#"
+        let right = |t| t.filter(|row| row.after == row.label).len();
+        let look = |f, search, objective| examine(f, ds, #{ space: ball, search: search, objective: objective, seed: 1 });
+        let bim = look.call(f, search::bim(#{ steps: 40, step: 0.005 }), objective::misclassify());
+        let apgd = look.call(f, search::apgd(#{ steps: 40 }), objective::misclassify());
+        let ratio = look.call(f, search::apgd(#{ steps: 40 }), objective::misclassify().loss("dlr"));
+        // Scores 300 times as far apart: the same answers, and a softmax that is flat in float32.
+        f.save("plain.safetensors");
+        let sharp = model::load("plain.safetensors", #{ std: [1.0 / 300] });
+        let blind = look.call(sharp, search::apgd(#{ steps: 40 }), objective::misclassify());
+        let clear = look.call(sharp, search::apgd(#{ steps: 40 }), objective::misclassify().loss("dlr"));
+        let curve = tolerance::curve(examine(f, ds, #{ space: space::pixels("linf", #{ bounds: [0, 1] }),
+            search: search::apgd(#{ steps: 20 }), levels: [0.005, 0.02, 0.05], seed: 1 }));
+        let alone = examine(f, ds, #{ space: ball, search: search::apgd(#{ steps: 40, restarts: 2 }), seed: 1, batch: 1 });
+        let together = examine(f, ds, #{ space: ball, search: search::apgd(#{ steps: 40, restarts: 2 }), seed: 1, batch: 64 });
+        #{
+            bounded: apgd.filter(|row| row.magnitude > 0.05 + 1e-6).len() == 0,
+            within: apgd.images().min() >= 0.0 && apgd.images().max() <= 1.0,
+            no_worse: right.call(apgd) <= right.call(bim) && right.call(ratio) <= right.call(bim) + 1,
+            much_the_same_scaled: abs(right.call(clear) - right.call(ratio)) <= 6,
+            flat_is_said: right.call(blind) > right.call(clear) + 10 && `${blind}`.contains("vanished")
+                && blind.filter(|row| row.vanished).len() >= right.call(blind) - 2,
+            not_flat: clear.filter(|row| row.vanished).len() == 0,
+            falls: curve.accuracy[0] >= curve.accuracy[1] && curve.accuracy[1] > curve.accuracy[2],
+            alone_or_together: right.call(alone) == right.call(together) && right.call(alone) <= right.call(apgd),
+            stops_early: apgd.filter(|row| row.before == row.label && row.after != row.label && row.step > 35).len() == 0,
+        }
+        "#,
+    );
+}
