@@ -10,8 +10,9 @@ mod stand_in;
 #[path = "device/waits.rs"]
 mod waits;
 
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use inside::ask;
 use serde_json::Value as Json;
@@ -140,6 +141,43 @@ fn a_training_that_is_stopped_on_a_device_goes_on_to_the_same_bytes() {
     let found = ask(stand_in, "stopped", "cuda", &[]);
     assert_eq!(found["whole"], found["resumed"]);
     assert!(found["stops"].as_u64().unwrap() > 3, "{found}");
+}
+
+/// Lines typed at the prompt.
+const TYPED: &str = "\
+let here = tensor::zeros([2]);
+device(\"cuda\");
+let there = tensor::zeros([1024, 1024]);
+let both = [there, here];
+let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
+:vars
+:time -n 5 there + 1
+";
+
+#[test]
+fn the_prompt_says_what_lies_on_a_device_and_waits_for_it_before_it_reads_the_clock() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = viva(folder.path(), &["--no-init", &format!("--allow-write={}", folder.path().display())]);
+    stand_in.give(command.env("FAKECUDA_REPORT", folder.path().join("report")));
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(format!("device(\"cpu\");\n{TYPED}").as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let told = said(&output.stdout);
+    let line = |name: &str| {
+        let found = told.lines().find(|line| line.starts_with(name));
+        found.unwrap_or_else(|| panic!("{told}{}", said(&output.stderr)))
+    };
+    assert!(line("there ").contains(" cuda:0 ") && line("f ").contains(" cuda:0 "), "{told}");
+    assert!(line("here ").contains(" cpu ") && line("both ").contains(" cpu, cuda:0 "), "{told}");
+    assert!(line("cuda:0 has ").contains(" of 16.0 GiB in use"), "{told}");
+    let paths = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let report = paths.into_iter().find(|path| path.file_stem().is_some_and(|stem| stem == "report")).unwrap();
+    let report = std::fs::read_to_string(report).unwrap();
+    let waits = report.lines().filter_map(|line| line.strip_prefix("event\twait for the device\t"));
+    let waits: usize = waits.map(|line| line.split('\t').next().unwrap().parse::<usize>().unwrap()).sum();
+    assert_eq!(waits, 12, "before and after each of five times, and of one before them");
 }
 
 #[test]

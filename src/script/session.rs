@@ -1,7 +1,7 @@
 //! One interpreter with its variables: what a batch run uses once and the prompt uses line by line.
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
@@ -16,11 +16,11 @@ use super::lower::{self, lowered};
 use super::modules::{Resolver, Sources};
 use super::own_names::written;
 use super::remarks::slashes;
-use super::value::{Bridge, ErrorHandle, Pending};
+use super::value::{Bridge, ErrorHandle, Pending, devices};
 use super::{answers, arithmetic, bind, bounds, declare};
 use crate::BUILD;
 use crate::core::record::built_as;
-use crate::core::{Cx, Journal, Value};
+use crate::core::{Cx, Journal, Value, wait_for};
 use crate::primitives::declared::declared;
 
 /// What calls at the prompt leave behind beside variables.
@@ -55,6 +55,8 @@ pub struct Variable {
     pub summary: String,
     /// What its tensors hold in memory.
     pub bytes: Option<usize>,
+    /// Where they lie, and those of models and generators.
+    pub devices: BTreeSet<String>,
 }
 
 impl Session {
@@ -195,8 +197,12 @@ impl Session {
         let mut warm = false;
         loop {
             let mut scope = self.scope.clone();
+            // A GPU works on after the call that asked for the work has returned.
+            let finish = || wait_for(cx.device()).map_err(|error| Box::new(Diagnostic::plain(&error)));
+            finish()?;
             let start = Instant::now();
             let outcome = self.engine.eval_ast_with_scope::<Dynamic>(&mut scope, &program);
+            finish()?;
             let took = start.elapsed();
             self.cx.restore(draws.clone());
             for (shared, value) in &captured {
@@ -339,7 +345,7 @@ impl Session {
     pub fn listing(&self) -> Vec<Variable> {
         let newest_first = self.scope.iter_raw().map(|(name, constant, value)| {
             let (kind, summary, bytes) = self.bridge.outline(value);
-            Variable { name: name.to_string(), constant, kind, summary, bytes }
+            Variable { name: name.to_string(), constant, kind, summary, bytes, devices: devices(value) }
         });
         let mut variables: Vec<Variable> = newest_first.collect();
         variables.reverse();

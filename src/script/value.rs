@@ -1,13 +1,14 @@
 //! Between the interpreter's values and the core's.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::{Rc, Weak};
 
 use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString, Map, NativeCallContext};
 
 use super::own_names::written;
-use crate::core::{Callback, Error, ErrorKind, Object, Result, Tensor, Value, cut, quoted};
+use crate::core::{Callback, Error, ErrorKind, Object, Result, Tensor, Value, cut, device_name, quoted};
 
 /// An object as the interpreter holds it.
 #[derive(Clone)]
@@ -192,6 +193,28 @@ fn bytes(dynamic: &Dynamic, depth: usize) -> usize {
         return array.iter().map(|v| bytes(v, depth + 1)).sum();
     }
     dynamic.read_lock::<Map>().map_or(0, |map| map.values().map(|v| bytes(v, depth + 1)).sum())
+}
+
+/// Where the tensors inside lie, and those of models and generators.
+pub fn devices(dynamic: &Dynamic) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    add_devices(dynamic, 0, &mut found);
+    found
+}
+
+fn add_devices(dynamic: &Dynamic, depth: usize, found: &mut BTreeSet<String>) {
+    if depth > DEEPEST {
+        return;
+    }
+    if let Some(handle) = dynamic.read_lock::<TensorHandle>() {
+        found.insert(device_name(handle.0.device()));
+    } else if let Some(handle) = dynamic.read_lock::<Handle>() {
+        found.extend(handle.0.device().map(device_name));
+    } else if let Some(array) = dynamic.read_lock::<Array>() {
+        array.iter().for_each(|v| add_devices(v, depth + 1, found));
+    } else if let Some(map) = dynamic.read_lock::<Map>() {
+        map.values().for_each(|v| add_devices(v, depth + 1, found));
+    }
 }
 
 /// A number that changes when the value is changed or replaced by another; objects count as the same only if they are one, and of

@@ -133,6 +133,37 @@ mod context {
     }
 }
 
+/// Waits until a device has done all that it was asked.
+pub fn wait_for(device: Device) -> Result<()> {
+    match device {
+        Device::Cuda(number) => super::attempt(|| {
+            tch::Cuda::synchronize(number as i64);
+            Ok(())
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// How many bytes of a GPU's memory are in use, by whoever, and how many it has; `None` where nothing tells.
+pub fn memory_in_use(device: Device) -> Option<(usize, usize)> {
+    use libloading::os::unix::Library;
+    let Device::Cuda(number) = device else { return None };
+    let number = i32::try_from(number).ok()?;
+    let (mut before, mut free, mut total) = (0i32, 0usize, 0usize);
+    // SAFETY: functions of CUDA's runtime, which libtorch_cuda brings along, with the types of its documentation; 0 says that all went well.
+    let well = unsafe {
+        let process = Library::this();
+        let current = process.get::<unsafe extern "C" fn(*mut i32) -> i32>(b"cudaGetDevice\0").ok()?;
+        let set = process.get::<unsafe extern "C" fn(i32) -> i32>(b"cudaSetDevice\0").ok()?;
+        let memory = process.get::<unsafe extern "C" fn(*mut usize, *mut usize) -> i32>(b"cudaMemGetInfo\0").ok()?;
+        current(&mut before) == 0 && set(number) == 0 && {
+            let told = memory(&mut free, &mut total);
+            set(before) == 0 && told == 0
+        }
+    };
+    well.then(|| (total.saturating_sub(free), total))
+}
+
 /// What is larger than this goes to a GPU by memory that is read page by page: memory that the GPU reads by itself is kept for good.
 const PINNED: usize = 64 << 20;
 

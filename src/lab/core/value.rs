@@ -83,6 +83,11 @@ pub trait Object: Any {
         None
     }
 
+    /// Where its tensors lie, if it has any.
+    fn device(&self) -> Option<tch::Device> {
+        None
+    }
+
     /// What it is, for journals and manifests.
     fn digest(&self) -> Digest {
         Digest::of(format!("{}:{}", self.kind(), self.summary()).as_bytes())

@@ -396,6 +396,10 @@ impl Object for Generator {
         self.digest
     }
 
+    fn device(&self) -> Option<Device> {
+        Some(self.device)
+    }
+
     fn made_by(&self) -> Option<Digest> {
         self.made_by
     }

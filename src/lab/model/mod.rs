@@ -411,6 +411,11 @@ impl Object for Model {
         self.made_by
     }
 
+    fn device(&self) -> Option<Device> {
+        let (_, first) = self.network.module()?.state().into_iter().next()?;
+        Some(first.device())
+    }
+
     fn as_made_by(&self, call: Digest) -> Option<Rc<dyn Object>> {
         Some(Rc::new(self.clone().made_by_call(call)))
     }

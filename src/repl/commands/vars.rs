@@ -1,12 +1,12 @@
 use super::Command;
-use crate::core::{Result, Table, Value, visible};
+use crate::core::{Result, Table, Value, cuda_available, device_name, memory_in_use, visible};
 use crate::repl::prompt::{Next, Prompt};
 use crate::term::width;
 
 pub static VARS: Command = Command {
     name: "vars",
     arguments: "",
-    help: "Lists the variables: what they are, and the memory of tensors.",
+    help: "Lists the variables: what they are, the memory of tensors, and with a GPU on which device they lie.",
     run,
 };
 
@@ -18,17 +18,28 @@ fn run(prompt: &mut Prompt, _rest: &str) -> Result<Next> {
     }
     let text = |s: String| Value::Str(s);
     let mut names = Vec::new();
-    let (mut kinds, mut memory, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut kinds, mut memory, mut devices, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for variable in variables {
         names.push(text(variable.name));
         kinds.push(text(if variable.constant { format!("const {}", variable.kind) } else { variable.kind.into() }));
         memory.push(text(variable.bytes.map(bytes).unwrap_or_default()));
+        devices.push(text(variable.devices.into_iter().collect::<Vec<_>>().join(", ")));
         values.push(text(variable.summary));
     }
     let table = Table::default().column("name", names).column("kind", kinds);
     let with_memory = memory.iter().any(|cell| !matches!(cell, Value::Str(text) if text.is_empty()));
     let table = if with_memory { table.column("memory", memory) } else { table };
+    let table = if cuda_available() { table.column("device", devices) } else { table };
     println!("{}", visible(&table.column("value", values).text(width(), usize::MAX)));
+    let device = prompt.session.borrow().cx().device();
+    if let Some((used, total)) = memory_in_use(device) {
+        println!(
+            "{} has {} of {} in use, by everything that runs there",
+            device_name(device),
+            bytes(used),
+            bytes(total)
+        );
+    }
     Ok(Next::Line)
 }
 
