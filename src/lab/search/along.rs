@@ -7,17 +7,15 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
-
-use super::course::{Course, Sight};
-use super::ended::{self, EXCESS, Ended, PREDICTED, floats, from_record, record};
-use super::examined::{read_back, written};
+use super::case_log::{self, CaseLog, from_record, record};
+use super::course::{Course, read};
 use super::gradient::{AimedImage, Cases, GradientSearch, Pace, Place, Walk};
 use super::row::Noted;
+use super::slots::Slots;
 use super::transcript::Transcript;
 use super::{Examination, cautions, examined};
-use crate::core::{Cx, Error, LongCall, Result, State, Tensor, attempt, on_device};
-use crate::objective::{Aim, numbers};
+use crate::core::{Cx, Error, LongCall, Result, State, Tensor, attempt};
+use crate::objective::Aim;
 use crate::space::Point;
 
 /// Numbers in all rows of points of cases that end each by itself, at most: 256 MiB, and an optimiser's moments as much again twice.
@@ -35,8 +33,8 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) 
     let outcome = along.run();
     let (mut rows, mut images): (Vec<Noted>, Vec<Tensor>) = (vec![], vec![]);
     // Those after one that is under way still would be a choice of those that come to an end early.
-    for (case, ended) in std::mem::take(&mut along.ends).into_iter().map_while(|ended| ended).enumerate() {
-        for (mut noted, kept) in ended.rows(plan, search, &sights, &along.case(case)) {
+    for (case, log) in std::mem::take(&mut along.ends).into_iter().map_while(|log| log).enumerate() {
+        for (mut noted, kept) in log.rows(plan, search, &sights, &along.case(case)) {
             if let Some(kept) = kept {
                 noted.row.point = Point::Setting(images.len() as u32);
                 images.push(kept);
@@ -57,34 +55,8 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) 
 /// Images next to one another, read and brought to their first layer together.
 struct ImageBlock {
     number: usize,
-    base: Vec<Tensor>,
     images: Tensor,
-}
-
-/// A case under way.
-struct Slot {
-    case: usize,
-    /// As far as it is known.
-    ended: Ended,
-}
-
-struct Slots<'a> {
-    course: Course<'a>,
-    /// Empty where a case has come to its end.
-    of: Vec<Option<Slot>>,
-    /// Of cases that end together, by sight, the images as they stand first: what was noted, on the device.
-    looks: Vec<Option<Tensor>>,
-}
-
-/// What a state tells of slots beside tensors.
-#[derive(Serialize, Deserialize)]
-struct KeptSlots {
-    cases: Vec<Option<u64>>,
-    turns: Vec<u32>,
-    targets: Vec<Option<i32>>,
-    waiting: Vec<u64>,
-    /// The cases as far as they are known.
-    ended: Vec<u8>,
+    base: Vec<Tensor>,
 }
 
 struct Along<'a> {
@@ -102,7 +74,7 @@ struct Along<'a> {
     /// Cases that have not begun.
     waiting: VecDeque<usize>,
     slots: Option<Slots<'a>>,
-    ends: Vec<Option<Ended>>,
+    ends: Vec<Option<CaseLog>>,
 }
 
 impl<'a> Along<'a> {
@@ -158,11 +130,14 @@ impl<'a> Along<'a> {
                     if ended.is_empty() {
                         continue;
                     }
-                    let all: Vec<(usize, &Ended)> = ended.iter().map(|slot| (slot.case, &slot.ended)).collect();
-                    call.append(&record(self.batch, ended::width(self.plan), &all)?)?;
+                    let width = case_log::width(self.plan);
+                    call.append(&record(self.batch, width, &ended.iter().collect::<Vec<_>>())?)?;
                     task.advance(ended.len() as u64);
                     done += ended.len();
-                    ended.into_iter().for_each(|slot| self.ends[slot.case] = Some(slot.ended));
+                    for log in ended {
+                        let case = log.case;
+                        self.ends[case] = Some(log);
+                    }
                 }
             }
         }
@@ -175,19 +150,22 @@ impl<'a> Along<'a> {
     }
 
     /// Fills the slots and takes their cases on; those that came to their ends, whose slots are free.
-    fn advance(&mut self) -> Result<Vec<Slot>> {
-        match self.search.pace() {
-            Pace::Together => {
-                if self.slots.is_none() {
-                    self.begin()?;
-                }
-                self.together()
-            }
-            Pace::Alone(most) => {
-                self.refill()?;
-                self.alone(most)
-            }
+    fn advance(&mut self) -> Result<Vec<CaseLog>> {
+        let pace = self.search.pace();
+        match pace {
+            Pace::Together if self.slots.is_none() => self.begin()?,
+            Pace::Together => {}
+            Pace::Alone(_) => self.refill()?,
         }
+        let slots = self.slots.as_mut().ok_or_else(no_slots)?;
+        let ended = match pace {
+            Pace::Together => slots.together(self.plan)?,
+            Pace::Alone(most) => slots.alone(self.plan, most)?,
+        };
+        if slots.of.iter().all(Option::is_none) && pace == Pace::Together {
+            self.slots = None;
+        }
+        Ok(ended)
     }
 
     /// Puts the next cases in slots.
@@ -197,8 +175,7 @@ impl<'a> Along<'a> {
         let cases = Cases::read(self.cx, self.plan, self.sights, self.all(), of)?;
         let course = Course::begin(self.plan.model, self.search, &self.plan.objective, cases)?;
         self.waiting.drain(..numbers.len());
-        let of = numbers.into_iter().map(|case| Some(Slot { case, ended: Ended::default() })).collect();
-        self.slots = Some(Slots { course, of, looks: (0..=self.sights.len()).map(|_| None).collect() });
+        self.slots = Some(Slots::new(course, numbers.into_iter().map(|case| Some(CaseLog::of(case))).collect()));
         Ok(())
     }
 
@@ -215,19 +192,19 @@ impl<'a> Along<'a> {
                 continue;
             }
             let Some(&case) = self.waiting.front() else { break };
-            let one = self.read(case)?;
             if self.slots.is_none() {
-                let count = self.size();
-                let course = self.read(case)?.room(count)?;
-                self.slots = Some(Slots { course, of: (0..count).map(|_| None).collect(), looks: vec![] });
+                let (count, mut course) = (self.size(), self.read(case)?);
+                course.select(&vec![0; count])?;
+                self.slots = Some(Slots::new(course, (0..count).map(|_| None).collect()));
             }
-            let slots = self.slots.as_mut().ok_or_else(|| Error::internal("cases without slots"))?;
+            let one = self.read(case)?;
+            let slots = self.slots.as_mut().ok_or_else(no_slots)?;
             slots.course.put(place, one)?;
-            slots.of[place] = Some(Slot { case, ended: Ended::default() });
+            slots.of[place] = Some(CaseLog::of(case));
             self.waiting.pop_front();
             changed = true;
         }
-        let slots = self.slots.as_mut().ok_or_else(|| Error::internal("cases without slots"))?;
+        let slots = self.slots.as_mut().ok_or_else(no_slots)?;
         let live: Vec<usize> = (0..slots.of.len()).filter(|&place| slots.of[place].is_some()).collect();
         // Copying costs about as much as a few rows that are computed in vain.
         if live.len() + slots.of.len().div_ceil(8) <= slots.of.len() {
@@ -240,160 +217,24 @@ impl<'a> Along<'a> {
 
     /// One case at its beginning.
     fn read(&mut self, case: usize) -> Result<Course<'a>> {
-        let (plan, device) = (self.plan, self.cx.device());
+        let plan = self.plan;
         let case = self.case(case);
         let number = case.row / self.batch;
         if self.block.as_ref().is_none_or(|block| block.number != number) {
             let rows: Vec<usize> = (number * self.batch..plan.data.len().min((number + 1) * self.batch)).collect();
-            let images = plan.data.images(&rows, device)?;
-            let base = match plan.space.differentiable() {
-                Some(space) => space.base(plan.data, &rows, device)?,
-                None => vec![],
-            };
-            self.block = Some(ImageBlock { number, base, images });
+            let (images, base) = read(self.cx, plan, &rows)?;
+            self.block = Some(ImageBlock { number, images, base });
         }
         let block = self.block.as_ref().ok_or_else(|| Error::internal("a block that was not read"))?;
         let row = |t: &Tensor| t.f_narrow(0, (case.row % self.batch) as i64, 1);
-        let images = row(&block.images)?;
         let base = block.base.iter().map(row).collect::<std::result::Result<_, _>>()?;
-        let cases = Cases { of: vec![case], ..self.cases(images, base) };
+        let cases = self.cases(vec![case], row(&block.images)?, base);
         Course::begin(plan.model, self.search, &plan.objective, cases)
     }
 
-    /// No cases yet, with these tensors.
-    fn cases(&self, images: Tensor, base: Vec<Tensor>) -> Cases<'a> {
+    fn cases(&self, of: Vec<AimedImage>, images: Tensor, base: Vec<Tensor>) -> Cases<'a> {
         let (space, sights, seed) = (&*self.plan.space, self.sights, self.plan.seed);
-        Cases { of: vec![], space, images, base, sights, seed, all: self.all() }
-    }
-
-    /// Takes on cases that end together. The host learns what was seen of them when they have.
-    fn together(&mut self) -> Result<Vec<Slot>> {
-        let (plan, sights) = (self.plan, self.sights);
-        let slots = self.slots.as_mut().ok_or_else(|| Error::internal("cases without slots"))?;
-        let mut seen: Vec<(usize, Tensor)> = vec![];
-        let going = slots.course.advance(&mut |sight, cases, goals| {
-            let all = ended::look(plan, numbers(sight.scores, goals)?, sight, &cases.images, &cases.labels())?;
-            seen.push((sight.place.map_or(0, |place| place + 1), all));
-            Ok(())
-        })?;
-        seen.into_iter().for_each(|(place, all)| slots.looks[place] = Some(all));
-        if going {
-            return Ok(vec![]);
-        }
-        let looks: Option<Vec<&Tensor>> = slots.looks.iter().map(Option::as_ref).collect();
-        let looks = looks.ok_or_else(|| Error::internal("a search along gradients left a sight out"))?;
-        // One transfer from the device for the whole way: by sight, case and number.
-        let seen = floats(&Tensor::f_stack(&looks, 0)?.f_transpose(1, 2)?)?;
-        let (width, count) = (ended::width(plan), slots.of.len());
-        let number = |sight: usize, case: usize| &seen[(sight * count + case) * width..][..width];
-        let cases = &slots.course.cases.of;
-        for sight in 0..=sights.len() {
-            let place = sight.checked_sub(1).map(|place| &sights[place]);
-            for (at, case) in cases.iter().enumerate() {
-                ended::check(plan, case.row, number(sight, at), place)?;
-            }
-        }
-        let mut all: Vec<Slot> = slots.of.drain(..).flatten().collect();
-        for (at, slot) in all.iter_mut().enumerate() {
-            (slot.ended.before, slot.ended.target) = (number(0, at)[PREDICTED] as i32, cases[at].aim.target());
-            (1..=sights.len()).for_each(|sight| slot.ended.note(number(sight, at), None));
-        }
-        self.slots = None;
-        Ok(all)
-    }
-
-    /// Looks at cases that end each by itself, and takes on those that are not done.
-    fn alone(&mut self, most: u32) -> Result<Vec<Slot>> {
-        let plan = self.plan;
-        let width = ended::width(plan);
-        let slots = self.slots.as_mut().ok_or_else(|| Error::internal("cases without slots"))?;
-        let course = &mut slots.course;
-        let scored = course.score()?.ok_or_else(|| Error::internal("a search that asks nothing of its cases"))?;
-        let verdicts = tch::no_grad(|| numbers(&scored.scores, &course.goals))?;
-        let (all, count) = (floats(&verdicts)?, slots.of.len());
-        let mut done = vec![true; count];
-        for (place, slot) in slots.of.iter_mut().enumerate() {
-            let Some(slot) = slot else { continue };
-            let own: Vec<f32> = all.iter().skip(place).step_by(count).copied().collect();
-            let (turn, case, predicted) = (course.walk.turns[place], course.cases.of[place], own[PREDICTED] as i32);
-            ended::check(plan, case.row, &own, Some(&Place { level: None, step: Some(turn) }))?;
-            if turn == 0 {
-                (slot.ended.before, slot.ended.target) = (predicted, case.aim.target());
-            }
-            // It fails as is wanted, has gone all steps, or is wrong as it stands.
-            let label = plan.objective.label(case.label as i32, slot.ended.before);
-            let lost = slot.ended.before != label || case.aim.target() == Some(label);
-            done[place] = lost || case.aim.met(label, predicted) && own[EXCESS] >= 0.0 || turn == most;
-        }
-        let (mut gradient, mut still) = (None, vec![false; count]);
-        if done.contains(&false) {
-            let wanted = tch::no_grad(|| course.look(&scored))?.wanted;
-            gradient = wanted.map(|wanted| course.gradient(&scored, &wanted)).transpose()?;
-            // Where there is no way from the start: points whose first gradient is 0 would stay there.
-            let fresh = |place: &usize| slots.of[*place].is_some() && course.walk.turns[*place] == 0;
-            let fresh: Vec<usize> = (0..count).filter(fresh).collect();
-            if let (Some(gradient), false) = (&gradient, fresh.is_empty() || self.search.sets_out_elsewhere()) {
-                let rows = gradient.of.f_index_select(0, &index(&fresh, &gradient.of)?)?;
-                let none = rows.f_flatten(1, -1)?.f_abs()?.f_amax([1], false)?.f_eq(0.0)?;
-                let none = Vec::<bool>::try_from(&none.f_to_device(tch::Device::Cpu)?)?;
-                fresh.into_iter().zip(none).for_each(|(place, none)| still[place] = none);
-            }
-            done.iter_mut().zip(&still).for_each(|(done, still)| *done |= still);
-        }
-        tch::no_grad(|| {
-            let turns = &course.walk.turns;
-            let noted = |place: &usize| {
-                let Some(slot) = &slots.of[*place] else { return false };
-                let next = self.sights.get(slot.ended.seen(width));
-                done[*place] || next.is_some_and(|sight| sight.step == Some(turns[*place]))
-            };
-            let places: Vec<usize> = (0..count).filter(noted).collect();
-            let mut ended = vec![];
-            if !places.is_empty() {
-                let rows = index(&places, &scored.drawn)?;
-                let of = |t: &Tensor| t.f_index_select(0, &rows);
-                let base = course.cases.base.iter().map(of).collect::<std::result::Result<Vec<_>, _>>()?;
-                let points = of(course.walk.points())?;
-                let on = rows.device();
-                let steps: Vec<i64> = places.iter().map(|&place| turns[place].into()).collect();
-                let vanished: Vec<bool> = places.iter().map(|&place| still[place]).collect();
-                let labels: Vec<i64> = places.iter().map(|&place| course.cases.of[place].label).collect();
-                let sight = Sight {
-                    place: None,
-                    images: &of(&scored.drawn)?.f_detach()?,
-                    scores: &of(&scored.scores)?,
-                    magnitude: &course.magnitude(&base, &points)?,
-                    points: &points,
-                    steps: &on_device(&Tensor::f_from_slice(&steps)?, on)?,
-                    vanished: &match self.search.flat(&course.walk)? {
-                        Some(flat) => of(&flat)?.f_logical_or(&on_device(&Tensor::f_from_slice(&vanished)?, on)?)?,
-                        None => on_device(&Tensor::f_from_slice(&vanished)?, on)?,
-                    },
-                };
-                let verdicts = verdicts.f_index_select(1, &rows)?;
-                let all = ended::look(plan, verdicts, &sight, &of(&course.cases.images)?, &labels)?;
-                let all = floats(&all.f_transpose(0, 1)?)?;
-                let images = sight.images.f_to_kind(tch::Kind::Float)?.f_to_device(tch::Device::Cpu)?;
-                for (at, &place) in places.iter().enumerate() {
-                    let Some(mut slot) = slots.of[place].take() else { continue };
-                    let (own, image) = (&all[at * width..][..width], images.f_get(at as i64)?.f_detach_copy()?);
-                    if !done[place] {
-                        slot.ended.note(own, Some(&image));
-                        slots.of[place] = Some(slot);
-                        continue;
-                    }
-                    // There it stays at all later sights.
-                    while slot.ended.seen(width) < self.sights.len() {
-                        slot.ended.note(own, Some(&image));
-                    }
-                    ended.push(slot);
-                }
-            }
-            if gradient.is_some() {
-                course.step(&scored, gradient)?;
-            }
-            Ok(ended)
-        })
+        Cases { of, space, images, base, sights, seed, all: self.all() }
     }
 
     /// Goes on with half of the slots; the cases in the others begin again.
@@ -401,141 +242,128 @@ impl<'a> Along<'a> {
         let half = examined::halved(self.cx, self.size());
         (self.batch, self.block) = (half, None);
         let Some(slots) = &mut self.slots else { return Ok(()) };
-        for slot in slots.of.drain(half..).flatten().rev() {
-            self.waiting.push_front(slot.case);
+        for log in slots.of.drain(half..).flatten().rev() {
+            self.waiting.push_front(log.case);
         }
-        let rows: Vec<usize> = (0..half).collect();
-        slots.course.select(&rows)?;
-        for look in slots.looks.iter_mut().flatten() {
-            *look = look.f_narrow(1, 0, half as i64)?.f_contiguous()?;
-        }
-        slots.course.aim()
+        slots.cut(half)
     }
 
     fn save(&self, call: &mut LongCall) -> Result<()> {
         let Some(slots) = &self.slots else { return Ok(()) };
-        let live: Vec<(usize, &Ended)> = slots.of.iter().flatten().map(|slot| (slot.case, &slot.ended)).collect();
-        let kept = KeptSlots {
-            cases: slots.of.iter().map(|slot| slot.as_ref().map(|slot| slot.case as u64)).collect(),
-            turns: slots.course.walk.turns.clone(),
-            targets: slots.course.cases.of.iter().map(|case| case.aim.target()).collect(),
-            waiting: self.waiting.iter().map(|&case| case as u64).collect(),
-            ended: record(self.batch, ended::width(self.plan), &live)?,
-        };
-        let mut state: State = vec![("slots".into(), Tensor::f_from_slice(&written(&kept)?)?)];
-        let mut keep = |name: String, tensor: &Tensor| state.push((name, tensor.shallow_clone()));
-        let Cases { images, base, .. } = &slots.course.cases;
-        keep("images".into(), images);
-        base.iter().enumerate().for_each(|(i, tensor)| keep(format!("base.{i}"), tensor));
-        slots.course.walk.tensors.iter().enumerate().for_each(|(i, tensor)| keep(format!("walk.{i}"), tensor));
-        for (i, look) in slots.looks.iter().enumerate() {
-            look.iter().for_each(|look| keep(format!("look.{i}"), look));
+        let Slots { course, of, looks } = slots;
+        let logs = record(self.batch, case_log::width(self.plan), &of.iter().flatten().collect::<Vec<_>>())?;
+        let live: Vec<bool> = of.iter().map(Option::is_some).collect();
+        let turns: Vec<i64> = course.walk.turns.iter().map(|&turn| turn.into()).collect();
+        let targets: Vec<i64> = course.cases.of.iter().map(|case| case.aim.target().map_or(-1, i64::from)).collect();
+        let waiting: Vec<i64> = self.waiting.iter().map(|&case| case as i64).collect();
+        let mut state: State = vec![
+            ("logs".into(), Tensor::f_from_slice(&logs)?),
+            ("live".into(), Tensor::f_from_slice(&live)?),
+            ("turns".into(), Tensor::f_from_slice(&turns)?),
+            ("targets".into(), Tensor::f_from_slice(&targets)?),
+            ("waiting".into(), Tensor::f_from_slice(&waiting)?),
+            ("images".into(), course.cases.images.shallow_clone()),
+        ];
+        let mut keep = |of: &str, i: usize, tensor: &Tensor| state.push((format!("{of}.{i}"), tensor.shallow_clone()));
+        course.cases.base.iter().enumerate().for_each(|(i, tensor)| keep("base", i, tensor));
+        course.walk.tensors.iter().enumerate().for_each(|(i, tensor)| keep("walk", i, tensor));
+        for (i, look) in looks.iter().enumerate() {
+            look.iter().for_each(|look| keep("look", i, look));
         }
         call.replace(&state)
     }
 
     fn restore(&mut self, call: &mut LongCall) -> Result<()> {
-        let (width, begun) = (ended::width(self.plan), self.batch);
-        let mut known: Vec<Option<Ended>> = self.ends.iter().map(|_| None).collect();
+        let (width, begun) = (case_log::width(self.plan), self.batch);
+        let mut known: Vec<Option<CaseLog>> = self.ends.iter().map(|_| None).collect();
         while let Some(bytes) = call.replay()? {
-            let (batch, cases) = from_record(&bytes, width).ok_or_else(|| call.unfit())?;
-            for (case, ended) in cases {
-                if batch > begun || !self.could_be(case, &ended) || ended.seen(width) != self.sights.len() {
+            let (batch, logs) = from_record(&bytes, width).ok_or_else(|| call.unfit())?;
+            for log in logs {
+                if batch > begun || !self.could_be(&log) || log.seen(width) != self.sights.len() {
                     return Err(call.unfit());
                 }
-                known[case] = Some(ended);
+                let case = log.case;
+                known[case] = Some(log);
             }
             self.batch = batch;
         }
-        let resumed = match known.iter().all(Option::is_some) {
-            true => None,
-            false => call.state()?.and_then(|state| self.resumed(&state, &known)),
-        };
-        match (resumed, self.search.pace()) {
-            (Some((slots, waiting, batch)), _) => {
+        if known.iter().any(Option::is_none) {
+            let resumed = call.state()?.and_then(|state| self.resumed(&state, &known));
+            if let Some((slots, waiting, batch)) = resumed {
                 // Cases that came to their ends after the state was saved go there again, so that the others go on beside them.
-                slots.of.iter().flatten().for_each(|slot| known[slot.case] = None);
+                slots.of.iter().flatten().for_each(|log| known[log.case] = None);
                 waiting.iter().for_each(|&case| known[case] = None);
-                (self.slots, self.waiting, self.batch) = (Some(slots), waiting, batch);
+                (self.slots, self.batch) = (Some(slots), batch);
+                (self.waiting, self.ends) = (waiting, known);
+                return Ok(());
             }
-            (None, Pace::Alone(_)) if known.iter().any(Option::is_none) => {
+            if self.search.pace() != Pace::Together {
                 // Without a state, or where records of what it takes to be done are torn off, all begins again, which comes to the same.
                 self.batch = begun;
                 return Ok(());
             }
-            (None, _) => self.waiting.retain(|&case| known[case].is_none()),
         }
+        self.waiting.retain(|&case| known[case].is_none());
         self.ends = known;
         Ok(())
     }
 
     /// Whether a record can be of a case.
-    fn could_be(&self, case: usize, ended: &Ended) -> bool {
-        if case >= self.ends.len() {
+    fn could_be(&self, log: &CaseLog) -> bool {
+        if log.case >= self.ends.len() {
             return false;
         }
-        let aimed = match self.case(case).aim {
-            Aim::Away => ended.target.is_none(),
-            Aim::To(target) | Aim::Labels(target) => ended.target == Some(target),
-            Aim::ToLeast => ended.target.is_some_and(|target| (0..self.classes).contains(&target.into())),
+        let aimed = match self.case(log.case).aim {
+            Aim::Away => log.target.is_none(),
+            Aim::To(target) | Aim::Labels(target) => log.target == Some(target),
+            Aim::ToLeast => log.target.is_some_and(|target| (0..self.classes).contains(&target.into())),
         };
-        let images = ended.keeps_images() == (self.search.pace() != Pace::Together);
-        aimed && images && ended.is_sound(ended::width(self.plan), self.classes)
+        let images = log.keeps_images() == (self.search.pace() != Pace::Together);
+        aimed && images && log.is_sound(case_log::width(self.plan), self.classes)
     }
 
-    /// Slots, cases that wait, and the batch size, as a state holds them, if it is of these cases and goes on from what is known.
-    fn resumed(&self, state: &State, known: &[Option<Ended>]) -> Option<(Slots<'a>, VecDeque<usize>, usize)> {
+    /// Slots, cases that wait, and the batch size, as a state holds them, if it goes on from what is known.
+    fn resumed(&self, state: &State, known: &[Option<CaseLog>]) -> Option<(Slots<'a>, VecDeque<usize>, usize)> {
         let find = |name: &str| state.iter().find(|(known, _)| known == name).map(|(_, tensor)| tensor);
-        let here = |name: String| find(&name)?.f_to_device(self.cx.device()).ok();
-        let all = |of: &str| (0..).map_while(|i| here(format!("{of}.{i}"))).collect::<Vec<Tensor>>();
-        let kept: KeptSlots = read_back(&Vec::<u8>::try_from(find("slots")?).ok()?)?;
-        let (batch, ended) = from_record(&kept.ended, ended::width(self.plan))?;
-        let (mut ended, total) = (ended.into_iter(), self.ends.len());
-        let mut on_their_way = vec![false; total];
-        let mut of = vec![];
-        for case in &kept.cases {
-            of.push(match case {
-                Some(case) => {
-                    let (case, ended) = ended.next().filter(|(known, _)| *known as u64 == *case)?;
-                    *on_their_way.get_mut(case)? = true;
-                    Some(Slot { case, ended })
-                }
-                None => None,
-            });
-        }
-        let together = self.search.pace() == Pace::Together;
-        if together && of.iter().flatten().any(|slot| known[slot.case].is_some()) {
-            return None;
-        }
-        let waiting: VecDeque<usize> = kept.waiting.iter().map(|&case| case as usize).collect();
-        for &case in &waiting {
+        let numbers = |name: &str| Vec::<i64>::try_from(find(name)?).ok();
+        let here = |name: &str| find(name)?.f_to_device(self.cx.device()).ok();
+        let all = |of: &str| (0..).map_while(|i| here(&format!("{of}.{i}"))).collect::<Vec<Tensor>>();
+        let logs = Vec::<u8>::try_from(find("logs")?).ok()?;
+        let (batch, logs) = from_record(&logs, case_log::width(self.plan))?;
+        let waiting: VecDeque<usize> = numbers("waiting")?.into_iter().map(|case| case as usize).collect();
+        let mut on_their_way = vec![false; known.len()];
+        for case in waiting.iter().copied().chain(logs.iter().map(|log| log.case)) {
             *on_their_way.get_mut(case)? = true;
         }
-        if (0..total).any(|case| known[case].is_none() && !on_their_way[case]) {
+        // Of cases that end together the state may be of a batch that has ended since.
+        let over = |log: &CaseLog| self.search.pace() == Pace::Together && known[log.case].is_some();
+        let lost = |case: usize| known[case].is_none() && !on_their_way[case];
+        if logs.iter().any(over) || (0..known.len()).any(lost) {
             return None;
         }
+        let mut logs = logs.into_iter();
+        let live = Vec::<bool>::try_from(find("live")?).ok()?;
+        let of: Vec<Option<CaseLog>> = live.into_iter().map(|live| if live { logs.next() } else { None }).collect();
         let none = AimedImage { row: 0, label: 0, aim: Aim::Away, radius: None };
-        let case = |(slot, target): (&Option<Slot>, &Option<i32>)| {
-            let case = slot.as_ref().map_or(none, |slot| self.case(slot.case));
-            match (case.aim, target) {
-                (Aim::ToLeast, Some(target)) => AimedImage { aim: Aim::To(*target), ..case },
-                _ => case,
-            }
+        let case = |(log, target): (&Option<CaseLog>, i64)| {
+            let case = log.as_ref().map_or(none, |log| self.case(log.case));
+            let known = case.aim == Aim::ToLeast && target >= 0;
+            AimedImage { aim: if known { Aim::To(target as i32) } else { case.aim }, ..case }
         };
-        let cases = of.iter().zip(&kept.targets).map(case).collect();
-        let cases = Cases { of: cases, ..self.cases(here("images".into())?, all("base")) };
-        let walk = Walk { tensors: all("walk"), turns: kept.turns };
+        let cases = of.iter().zip(numbers("targets")?).map(case).collect();
+        let cases = self.cases(cases, here("images")?, all("base"));
+        let turns = numbers("turns")?.into_iter().map(|turn| turn as u32).collect();
+        let walk = Walk { tensors: all("walk"), turns };
         let lengths = [cases.images.size()[0] as usize, cases.of.len(), walk.turns.len()];
-        if batch == 0 || walk.tensors.is_empty() || lengths.iter().any(|length| *length != of.len()) {
+        if walk.tensors.is_empty() || lengths.iter().any(|length| *length != of.len()) {
             return None;
         }
-        let looks = (0..=self.sights.len()).map(|i| here(format!("look.{i}"))).collect();
         let course = Course::at(self.plan.model, self.search, &self.plan.objective, cases, walk).ok()?;
+        let looks = (0..=self.sights.len()).map(|i| here(&format!("look.{i}"))).collect();
         Some((Slots { course, of, looks }, waiting, batch))
     }
 }
 
-fn index(places: &[usize], like: &Tensor) -> Result<Tensor> {
-    let places: Vec<i64> = places.iter().map(|&place| place as i64).collect();
-    on_device(&Tensor::f_from_slice(&places)?, like.device())
+fn no_slots() -> Error {
+    Error::internal("cases without slots")
 }

@@ -171,22 +171,17 @@ impl GradientSearch for Bim {
     }
 
     fn look(&self, cases: &Cases, walk: &Walk, _told: &Told) -> Result<Look> {
-        let at = |step: u32| {
-            let here = cases.sights.iter().enumerate().filter(move |(_, sight)| sight.step == Some(step));
-            here.map(|(place, _)| Some(place))
+        let leg = self.leg(cases, walk.turn());
+        let (step, standing, noted) = match leg {
+            None => return Ok(Look::default()),
+            Some(Leg::Standing) => (0, true, false),
+            Some(Leg::Way { step, .. }) => (step, self.start == BimStart::Image && step == 0, self.ways() == 1),
+            Some(Leg::Best) => (last(cases), false, true),
         };
-        let (places, step): (Vec<Option<usize>>, u32) = match self.leg(cases, walk.turn()) {
-            Some(Leg::Standing) => (vec![None], 0),
-            Some(Leg::Way { step, .. }) => {
-                let standing = (self.start == BimStart::Image && step == 0).then_some(None);
-                let noted = self.ways() == 1;
-                (standing.into_iter().chain(at(step).filter(|_| noted)).collect(), step)
-            }
-            Some(Leg::Best) => (at(last(cases)).collect(), last(cases)),
-            None => (vec![], 0),
-        };
-        let wanted = matches!(self.leg(cases, walk.turn()), Some(Leg::Way { step, .. }) if step < last(cases));
-        let wanted = wanted.then_some(Wanted::Gain);
+        let here = cases.sights.iter().enumerate().filter(|(_, sight)| noted && sight.step == Some(step));
+        let places: Vec<Option<usize>> =
+            standing.then_some(None).into_iter().chain(here.map(|(place, _)| Some(place))).collect();
+        let wanted = matches!(leg, Some(Leg::Way { .. }) if step < last(cases)).then_some(Wanted::Gain);
         if places.is_empty() {
             return Ok(Look { mark: None, wanted });
         }

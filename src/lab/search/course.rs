@@ -13,10 +13,10 @@ const FEW: i64 = 16;
 /// A batch of cases and where they are.
 pub struct Course<'a> {
     model: &'a Model,
-    search: &'a dyn GradientSearch,
+    pub(super) search: &'a dyn GradientSearch,
     objective: &'a Objective,
-    pub cases: Cases<'a>,
-    pub walk: Walk,
+    pub(super) cases: Cases<'a>,
+    pub(super) walk: Walk,
     pub(super) goals: Goals,
 }
 
@@ -48,6 +48,15 @@ pub(super) struct Scored {
 /// Is shown a batch at a sight.
 pub type Visitor<'v> = dyn FnMut(&Sight, &Cases, &Goals) -> Result<()> + 'v;
 
+/// Images of the data, and what points are changes of.
+pub(super) fn read(cx: &Cx, plan: &Examination, rows: &[usize]) -> Result<(Tensor, Vec<Tensor>)> {
+    let base = match plan.space.differentiable() {
+        Some(space) => space.base(plan.data, rows, cx.device())?,
+        None => vec![],
+    };
+    Ok((plan.data.images(rows, cx.device())?, base))
+}
+
 impl<'a> Cases<'a> {
     /// Images in ascending order, read from the data. `all`: of how many a mean is.
     pub(super) fn read(
@@ -66,13 +75,10 @@ impl<'a> Cases<'a> {
             at
         });
         let place = on_device(&Tensor::f_from_slice(&place.collect::<Vec<_>>())?, cx.device())?;
-        let base = match plan.space.differentiable() {
-            Some(space) => space.base(plan.data, &rows, cx.device())?,
-            None => vec![],
-        };
-        let images = plan.data.images(&rows, cx.device())?.f_index_select(0, &place)?;
-        let base = base.iter().map(|t| Ok(t.f_index_select(0, &place)?)).collect::<Result<_>>()?;
-        Ok(Self { of, space: &*plan.space, images, base, sights, seed: plan.seed, all })
+        let at_place = |t: &Tensor| t.f_index_select(0, &place);
+        let (images, base) = read(cx, plan, &rows)?;
+        let base = base.iter().map(at_place).collect::<std::result::Result<_, _>>()?;
+        Ok(Self { of, space: &*plan.space, images: at_place(&images)?, base, sights, seed: plan.seed, all })
     }
 }
 
@@ -225,18 +231,7 @@ impl<'a> Course<'a> {
         cases.chain(&mut self.walk.tensors).collect()
     }
 
-    /// Room for so many cases like these, none of which has come in. What is put in and taken out counts when `aim` is called.
-    pub(super) fn room(mut self, count: usize) -> Result<Self> {
-        for tensor in self.tensors() {
-            let size = [&[count as i64], &tensor.size()[1..]].concat();
-            *tensor = tensor.f_new_zeros(size, (tensor.kind(), tensor.device()))?;
-        }
-        self.cases.of = vec![AimedImage { row: 0, label: 0, aim: Aim::Away, radius: None }; count];
-        self.walk.turns = vec![0; count];
-        Ok(self)
-    }
-
-    /// Puts one case in a place.
+    /// Puts one case in a place. What is put in and taken out counts when `aim` is called.
     pub(super) fn put(&mut self, place: usize, mut one: Self) -> Result<()> {
         for (into, from) in self.tensors().into_iter().zip(one.tensors()) {
             into.f_narrow(0, place as i64, 1)?.f_copy_(from)?;
@@ -246,7 +241,7 @@ impl<'a> Course<'a> {
         Ok(())
     }
 
-    /// Goes on with some of the cases.
+    /// Goes on with some of the cases, or with several like them.
     pub(super) fn select(&mut self, rows: &[usize]) -> Result<()> {
         let index = Tensor::f_from_slice(&rows.iter().map(|&row| row as i64).collect::<Vec<_>>())?;
         let index = on_device(&index, self.cases.images.device())?;

@@ -1,5 +1,4 @@
-//! Cases of a search along gradients that came to their ends: what was noted of them, the rows that it makes, and how the journal keeps
-//! it.
+//! What was noted of a case of a search along gradients, the rows that it makes at its end, and how the journal keeps it.
 
 use serde::{Deserialize, Serialize};
 use tch::{Device, Kind};
@@ -27,9 +26,10 @@ const STEPS: usize = SNR + 2;
 const VANISHED: usize = SNR + 3;
 const NUMBERS: usize = SNR + 4;
 
-/// A case at its end, or on its way there.
+/// What is known of a case so far.
 #[derive(Default)]
-pub(super) struct Ended {
+pub(super) struct CaseLog {
+    pub case: usize,
     /// The prediction as it stands.
     pub before: i32,
     pub target: Option<i32>,
@@ -84,7 +84,12 @@ pub(super) fn check(plan: &Examination, row: usize, numbers: &[f32], at: Option<
     Err(examined::not_finite(plan, row, &at, examined::TOO_LARGE))
 }
 
-impl Ended {
+impl CaseLog {
+    /// Of a case that begins.
+    pub fn of(case: usize) -> Self {
+        Self { case, ..Self::default() }
+    }
+
     /// Notes what was seen at the next sight.
     pub fn note(&mut self, numbers: &[f32], image: Option<&Tensor>) {
         let known = self.numbers.len().checked_sub(numbers.len()).map(|last| self.numbers[last + STEPS]);
@@ -151,7 +156,7 @@ impl Ended {
 
 /// Cases as a record of the journal, column by column.
 #[derive(Serialize, Deserialize)]
-struct EndedColumns {
+struct LogColumns {
     /// The batch size that came of it.
     batch: u64,
     cases: Vec<u64>,
@@ -166,27 +171,26 @@ struct EndedColumns {
     pixels: Vec<f32>,
 }
 
-/// Cases by their numbers as a record, with the batch size that came of it; `width` numbers at a sight.
-pub(super) fn record(batch: usize, width: usize, ended: &[(usize, &Ended)]) -> Result<Vec<u8>> {
-    let all = || ended.iter().map(|(_, ended)| *ended);
-    let images = || all().flat_map(|ended| &ended.images);
+/// Cases as a record, with the batch size that came of it; `width` numbers at a sight.
+pub(super) fn record(batch: usize, width: usize, logs: &[&CaseLog]) -> Result<Vec<u8>> {
+    let images = || logs.iter().flat_map(|log| &log.images);
     let pixels = images().map(|image| Ok(Vec::<f32>::try_from(&image.f_reshape([-1])?)?));
-    written(&EndedColumns {
+    written(&LogColumns {
         batch: batch as u64,
-        cases: ended.iter().map(|(case, _)| *case as u64).collect(),
-        before: all().map(|ended| ended.before).collect(),
-        targets: all().map(|ended| ended.target).collect(),
-        seen: all().map(|ended| ended.seen(width) as u32).collect(),
-        images: all().map(|ended| ended.images.len() as u32).collect(),
-        numbers: all().flat_map(|ended| &ended.numbers).copied().collect(),
+        cases: logs.iter().map(|log| log.case as u64).collect(),
+        before: logs.iter().map(|log| log.before).collect(),
+        targets: logs.iter().map(|log| log.target).collect(),
+        seen: logs.iter().map(|log| log.seen(width) as u32).collect(),
+        images: logs.iter().map(|log| log.images.len() as u32).collect(),
+        numbers: logs.iter().flat_map(|log| &log.numbers).copied().collect(),
         shape: images().next().map_or(vec![], Tensor::size),
         pixels: pixels.collect::<Result<Vec<_>>>()?.concat(),
     })
 }
 
 /// What `record` wrote.
-pub(super) fn from_record(bytes: &[u8], width: usize) -> Option<(usize, Vec<(usize, Ended)>)> {
-    let kept: EndedColumns = read_back(bytes)?;
+pub(super) fn from_record(bytes: &[u8], width: usize) -> Option<(usize, Vec<CaseLog>)> {
+    let kept: LogColumns = read_back(bytes)?;
     let size = kept.shape.iter().try_fold(1usize, |all, side| all.checked_mul(usize::try_from(*side).ok()?))?;
     let sum = |of: &[u32]| of.iter().try_fold(0usize, |sum, n| sum.checked_add(*n as usize));
     let n = kept.cases.len();
@@ -199,14 +203,18 @@ pub(super) fn from_record(bytes: &[u8], width: usize) -> Option<(usize, Vec<(usi
         return None;
     }
     let (mut numbers, mut pixels) = (&kept.numbers[..], &kept.pixels[..]);
-    let mut case = |i: usize| {
+    let log = |i: usize| {
         let (own, rest) = numbers.split_at(kept.seen[i] as usize * width);
         let (images, others) = pixels.split_at(kept.images[i] as usize * size);
         (numbers, pixels) = (rest, others);
         let image = |pixels| Tensor::f_from_slice(pixels).ok()?.f_reshape(&kept.shape).ok();
-        let images = images.chunks(size).map(image).collect::<Option<_>>()?;
-        let ended = Ended { before: kept.before[i], target: kept.targets[i], numbers: own.to_vec(), images };
-        Some((usize::try_from(kept.cases[i]).ok()?, ended))
+        Some(CaseLog {
+            case: usize::try_from(kept.cases[i]).ok()?,
+            before: kept.before[i],
+            target: kept.targets[i],
+            numbers: own.to_vec(),
+            images: images.chunks(size).map(image).collect::<Option<_>>()?,
+        })
     };
-    Some((usize::try_from(kept.batch).ok()?, (0..n).map(&mut case).collect::<Option<_>>()?))
+    Some((usize::try_from(kept.batch).ok()?, (0..n).map(log).collect::<Option<_>>()?))
 }
