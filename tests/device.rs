@@ -28,7 +28,7 @@ fn viva(folder: &Path, words: &[&str]) -> Command {
 const TRAIN: &str = "
     let train = data::glyphs(#{ n: 40, size: 16, seed: 1 });
     let layers = [net::conv(4, 3, #{ pad: 1 }), net::relu(), net::max_pool(2), net::flatten(), net::linear(10)];
-    let trained = || model::train(train, #{ arch: layers, epochs: 2, batch: 10, seed: 1 });
+    let trained = || model::train(train, #{ arch: layers, optimiser: \"sgd\", lr: 1, epochs: 4, batch: 10, seed: 1 });
 ";
 
 /// The results of a script as one line of JSON.
