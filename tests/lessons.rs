@@ -41,12 +41,13 @@ fn number(value: &Value) -> f64 {
 }
 
 /// The tests below, by lesson.
-const TESTED: [&str; 8] = [
+const TESTED: [&str; 9] = [
     "adversarial_examiner",
     "centred_digits",
     "first_classifier",
     "generated_tests",
     "importance_weights",
+    "masked",
     "own_space",
     "p_values",
     "tolerance",
@@ -119,6 +120,17 @@ fn importance_weights() {
     // "Only about right": the deviation of the difference is 0.26 / 20.
     let (before, after, weighted) = (number(&hand["before"]), number(&hand["after"]), number(&hand["weighted"]));
     assert!(after > before + 50.0 && (weighted - before).abs() < 25.0 && weighted != before, "{hand}");
+}
+
+#[test]
+fn masked() {
+    let found = run("masked", &[]);
+    let of = |row: usize, name: &str| number(&found["rows"][row][name]);
+    assert!(of(0, "as_it_stands") > 0.6 && of(1, "as_it_stands") > 0.5, "{found}");
+    // One attack calls the masked network tolerant; its gradients say why, and every search together is not taken in.
+    assert!(of(1, "bim") > of(0, "bim") + 0.15 && of(1, "never_moved") > 0.5 && of(0, "never_moved") == 0.0, "{found}");
+    assert!((of(1, "every_search") - of(0, "every_search")).abs() < 0.15, "{found}");
+    assert!(of(1, "every_search") < of(1, "bim") - 0.15, "{found}");
 }
 
 #[test]

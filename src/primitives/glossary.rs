@@ -238,6 +238,7 @@ static WORDS: &[Word] = &[
     one("rate", &[else_("mu: how often a step of finetuning uses both objectives")]),
     one("repeats", &[else_("how many samples are drawn of each kind")]),
     one("replicates", &[else_("how often a bootstrap draws, or labels are shuffled, for an interval")]),
+    one("restarts", &[else_("how many random starts; the end that is farthest beyond the objective counts")]),
     one("search", &[else_("how a failing change is looked for")]),
     one(
         "seconds",
@@ -252,7 +253,10 @@ static WORDS: &[Word] = &[
     one("split", &[else_("which part of a data set: no image is in two of them")]),
     one(
         "start",
-        &[here(&["search::bim"], "where a search sets out"), here(&["net::layer_scale"], "what fresh factors are")],
+        &[
+            here(&["search::bim", "search::apgd"], "where a search sets out"),
+            here(&["net::layer_scale"], "what fresh factors are"),
+        ],
     ),
     one("steps", &[else_("how many a training or a search along gradients makes, at most")]),
     one(
