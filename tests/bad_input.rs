@@ -105,7 +105,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "examine(f, torus, #{ space: space::pixels(\"l2\"), search: search::bayes() })",
         "pairing",
-        &["goes over settings of factors", "square, bim, adam"],
+        &["goes over settings of factors", "square, bim,"],
     ),
     (
         "examine(f, torus, #{ space: space::translate(1), search: search::nearest(), objective: objective::misclassify().loss(\"cross_entropy\") })",

@@ -31,7 +31,7 @@ fn refused(call: &str, words: &str) {
 }
 
 /// A script that makes one of each.
-const MADE: [(&str, &str); 26] = [
+const MADE: [(&str, &str); 27] = [
     ("translate", "space::translate(1)"),
     ("flip", "space::flip()"),
     ("turn", "space::turn()"),
@@ -43,7 +43,7 @@ const MADE: [(&str, &str); 26] = [
     ("render", "space::render(#{ factors: [\"azimuth\"] })"),
     ("factors", "space::factors([#{ name: \"a\", choices: [0.5, 0.7] }], |z, s| z * s.a)"),
     ("latent with `directions`", "space::latent(g, #{ layers: 0..1, samples: 20, radius: 1, directions: 2 })"),
-    ("latent", "space::latent(g, #{ layers: 0..1, samples: 20 })"),
+    ("latent", "space::latent(g, #{ layers: 0..1, samples: 20, radius: 1 })"),
     ("pixels", "space::pixels(\"linf\", #{ radius: 0.1 })"),
     ("deform", "space::deform()"),
     ("strongest", "search::strongest(#{ grid: 2 })"),
@@ -56,6 +56,7 @@ const MADE: [(&str, &str); 26] = [
     ("policy", "search::policy(#{ questions: 2, batch: 2 })"),
     ("square", "search::square(#{ questions: 2 })"),
     ("bim", "search::bim(#{ steps: 1 })"),
+    ("apgd", "search::apgd(#{ steps: 1, start: \"image\" })"),
     ("adam", "search::adam(#{ steps: 1 })"),
     ("adef", "search::adef(#{ steps: 1 })"),
 ];
