@@ -169,6 +169,55 @@ fn a_batch_that_does_not_fit_into_memory_is_halved_until_it_does() {
     assert_eq!(halved.json(), given.json());
 }
 
+/// As `Small`, but room for ten images at first, and after so many calls for four.
+struct Shrinking(std::cell::Cell<u32>);
+
+impl Network for Shrinking {
+    fn forward(&self, images: &Tensor) -> Result<Tensor> {
+        let left = self.0.get();
+        self.0.set(left.saturating_sub(1));
+        if images.size()[0] > if left > 0 { 10 } else { 4 } {
+            return Err(Error::new(ErrorKind::Memory, "can't allocate memory"));
+        }
+        Ok(images.f_flatten(1, -1)?.f_slice(1, 100, 110, 1)?)
+    }
+}
+
+#[test]
+fn cases_on_their_way_go_on_in_batches_of_half_the_size() {
+    for (space, search) in [
+        ("pixels(\"l2\")", "bim(#{ steps: 6 }), at_steps: [0, 2, 6]"),
+        (
+            "pixels(\"linf\", #{ radius: 0.1 })",
+            "bim(#{ steps: 4, start: \"random\", restarts: 3 }), objective: objective::least_likely()",
+        ),
+        ("pixels(\"l2\")", "adam(#{ lr: 0.003, steps: 9 }), at_steps: [0, 2, 9], objective: objective::shift(1)"),
+        ("pixels(\"linf\", #{ radius: 0.1 })", "apgd(#{ steps: 5, restarts: 2 })"),
+        ("deform()", "adef(#{ steps: 5, candidates: [1] }), levels: [0.2, 1.0]"),
+    ] {
+        let examined = |calls: u32, batch: usize| {
+            let cx = Rc::new(Cx::default());
+            let mut session = Session::new(cx.clone());
+            let network = Box::new(Shrinking(std::cell::Cell::new(calls)));
+            let model = Model::new("shrinking", network, viva::core::Digest::of(b"shrinking")).with_classes(10);
+            session.set("f", viva::core::Value::object(model));
+            let text = format!(
+                "examine(f, data::glyphs(#{{ n: 23, size: 16, seed: 1 }}), #{{ space: space::{space}, search: search::{search}, batch: {batch}, seed: 1 }})"
+            );
+            let value = session.run(Path::new("script.rhai"), &text).unwrap_or_else(|e| panic!("{}", e.render(false)));
+            (value.json(), cx.warnings().join("\n"))
+        };
+        let (whole, warned) = examined(u32::MAX, 3);
+        assert!(!warned.contains("out of memory"), "{search}: {warned}");
+        for calls in [0, 1, 3, 4] {
+            let (halved, warned) = examined(calls, 20);
+            assert!(warned.contains("out of memory with a batch of 20; going on with 10"), "{search}: {warned}");
+            assert!(warned.contains("out of memory with a batch of 10; going on with 5"), "{search}: {warned}");
+            assert!(halved == whole, "{search}, memory shrinks after {calls} calls:\n{halved}\n{whole}");
+        }
+    }
+}
+
 const SCRIPT: &str = r#"
 let train = data::glyphs(#{ n: 250, size: 16, seed: 1 });
 let layers = [net::conv(8, 3, #{ pad: 1 }), net::batch_norm(), net::relu(), net::max_pool(4), net::flatten(), net::dropout(0.2), net::linear(10)];

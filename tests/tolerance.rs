@@ -9,11 +9,11 @@ use std::rc::Rc;
 use tch::{Device, Kind};
 use viva::core::{Cx, Digest, Journal, Quiet, Result, Tensor, Value};
 use viva::model::{Layer, Model, Module, Network};
-use viva::objective::{Aim, Goals, Misclassify};
+use viva::objective::{Aim, Goals, Misclassify, Objective};
 use viva::script::Session;
 use viva::search::{
-    Adef, AimedImage, Bim, BimStart, Candidates, Cases, Course, Densities, Examination, Gradient, GradientSearch,
-    Place, Schedule, Sight, examine,
+    Adam, Adef, AimedImage, Apgd, Bim, BimStart, Candidates, Cases, Course, Densities, Examination, Gradient,
+    GradientSearch, Place, Schedule, Search, Sight, examine,
 };
 use viva::space::{About, Affine, Bounds, Deform, Factored, Fill, Norm, Pixels, Space};
 
@@ -616,44 +616,53 @@ fn a_long_trajectory_goes_on_where_it_was_stopped() {
         Model::new("counted", Box::new(Counted(asked.clone(), weights.reshape([2, 16]))), Digest::of(b"counted"));
     let pixels = Tensor::from_slice(&(0..96).map(|i| (i * 29 % 31) as f32 / 31.0).collect::<Vec<_>>());
     let data = viva::data::from_tensor(&pixels.reshape([6, 1, 4, 4]), vec![0, 1, 0, 1, 0, 1], None, false).unwrap();
-    let attempt = |journal: Option<&Path>, polls: Option<u64>| {
-        let mut cx = Cx::new(Box::new(Quiet));
-        if let Some(folder) = journal {
-            cx.set_journal(Journal::open(folder).unwrap());
-        }
-        cx.stop_after(polls);
-        let plan = Examination {
-            model: &model,
-            data: &data,
-            space: Rc::new(Pixels::new(Norm::L2, None, None).unwrap()),
-            search: Rc::new(Bim {
-                steps: 60,
-                step: None,
-                schedule: Schedule::Constant,
-                gradient: Gradient::Own,
-                start: BimStart::Image,
-                restarts: 1,
-            }),
-            objective: Misclassify.into(),
-            levels: vec![],
-            steps: vec![0, 20, 45, 60],
-            densities: Densities::WhereKnown,
-            measures: vec![],
-            batch: None,
-            seed: 0,
-        };
-        asked.set(0);
-        examine(&cx, &plan).map(|transcript| format!("{:?}", transcript.rows))
+    let ball = || Rc::new(Pixels::new(Norm::L2, Some(0.5), None).unwrap());
+    let bim = |steps, start, restarts| {
+        let (step, schedule, gradient) = (None, Schedule::Constant, Gradient::Own);
+        Rc::new(Bim { steps, step, schedule, gradient, start, restarts })
     };
-    let whole = attempt(None, None).unwrap();
-    let once = asked.get();
-    let folder = tempfile::tempdir().unwrap();
-    assert!(attempt(Some(folder.path()), Some(40)).is_err_and(|error| error.is_interrupted()));
-    let before = asked.get();
-    assert!((20..60).contains(&before), "{before}");
-    assert_eq!(attempt(Some(folder.path()), None).unwrap(), whole);
-    // One more question to learn the number of classes.
-    assert!(asked.get() <= once - before + 2, "{} asked again, {before} before, {once} in all", asked.get());
+    let ways: [(Rc<dyn Space>, Rc<dyn Search>, Vec<u32>); 4] = [
+        (Rc::new(Pixels::new(Norm::L2, None, None).unwrap()), bim(60, BimStart::Image, 1), vec![0, 20, 45, 60]),
+        (ball(), bim(20, BimStart::Random, 3), vec![]),
+        (ball(), Rc::new(Adam { steps: 60, lr: 0.01, betas: (0.9, 0.999), bound: None }), vec![0, 20, 45, 60]),
+        (ball(), Rc::new(Apgd { steps: 60, start: BimStart::Image, restarts: 1 }), vec![]),
+    ];
+    for (space, search, steps) in ways {
+        let attempt = |journal: Option<&Path>, polls: Option<u64>| {
+            let mut cx = Cx::new(Box::new(Quiet));
+            if let Some(folder) = journal {
+                cx.set_journal(Journal::open(folder).unwrap());
+            }
+            cx.stop_after(polls);
+            let plan = Examination {
+                model: &model,
+                data: &data,
+                space: space.clone(),
+                search: search.clone(),
+                // Further than any of them comes.
+                objective: Objective { lead: 1e3, ..Misclassify.into() },
+                levels: vec![],
+                steps: steps.clone(),
+                densities: Densities::WhereKnown,
+                measures: vec![],
+                batch: None,
+                seed: 0,
+            };
+            asked.set(0);
+            examine(&cx, &plan).map(|transcript| format!("{:?}", transcript.rows))
+        };
+        let name = search.describe();
+        let whole = attempt(None, None).unwrap();
+        let once = asked.get();
+        let folder = tempfile::tempdir().unwrap();
+        assert!(attempt(Some(folder.path()), Some(40)).is_err_and(|error| error.is_interrupted()), "{name}");
+        let before = asked.get();
+        assert!((20..60).contains(&before), "{name}: {before}");
+        assert_eq!(attempt(Some(folder.path()), None).unwrap(), whole, "{name}");
+        // One more question to learn the number of classes.
+        let again = asked.get();
+        assert!(again <= once - before + 2, "{name}: {again} asked again, {before} before, {once} in all");
+    }
 }
 
 #[test]
