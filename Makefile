@@ -30,14 +30,18 @@ else
 libtorch: $(LIBTORCH_DIR)/.complete
 endif
 
-# With a GPU the rest of CUDA comes along; without one only what the CPU part is linked with. macOS and arm64 wheels need
+# With a GPU's driver the rest of CUDA comes along; without one only what the CPU part is linked with. macOS and arm64 wheels need
 # nothing beside torch.
+WHEELS := $(if $(wildcard /dev/nvidiactl /dev/dxg),cuda,cpu)
+# What was fetched before there was a GPU lacks CUDA, and is fetched anew.
+ifeq ($(WHEELS)$(wildcard $(LIBTORCH_DIR)/nvidia_cudnn_cu13-*),cuda)
+.PHONY: $(LIBTORCH_DIR)/.complete
+endif
 $(LIBTORCH_DIR)/.complete:
 	@$(PYTHON) -m pip --version >/dev/null 2>&1 || { echo "make: $(PYTHON) has no pip; install it (Debian: apt-get install python3-pip)"; exit 1; }
 	@echo "fetching libtorch into $(LIBTORCH_DIR)"
 	rm -rf $(LIBTORCH_DIR)
-	@if [ -e /dev/nvidiactl ]; then wheels=cuda; else wheels=cpu; fi; \
-	$(PIP) --target $(LIBTORCH_DIR) --requirement .ci/libtorch-$$wheels.txt
+	$(PIP) --target $(LIBTORCH_DIR) --requirement .ci/libtorch-$(WHEELS).txt
 	@touch $@
 
 clean:
