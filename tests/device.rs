@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use inside::ask;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use stand_in::{StandIn, said, well};
 
 /// `viva` with these words in a folder, before it is given a device.
@@ -141,6 +141,41 @@ fn a_training_that_is_stopped_on_a_device_goes_on_to_the_same_bytes() {
     let found = ask(stand_in, "stopped", "cuda", &[]);
     assert_eq!(found["whole"], found["resumed"]);
     assert!(found["stops"].as_u64().unwrap() > 3, "{found}");
+}
+
+/// What was made on the CPU is taken along, and back.
+const MOVED: &str = "
+    let ds = data::glyphs(#{ n: 20, size: 28, seed: 1 });
+    let layers = [net::normalize([0.5], [0.5]), net::conv(4, 3), net::batch_norm(), net::relu(), net::max_pool(4), net::flatten(), net::linear(10)];
+    let f = model::train(ds, #{ arch: layers, epochs: 2, batch: 10, seed: 1 });
+    let g = generator::train(ds, #{ steps: 1, batch: 8, seed: 1 });
+    let near = |a, b| (a - b).abs().max() < 0.00001;
+    let of_f = f.logits(ds);
+    let of_g = g.sample(#{ n: 4, seed: 1 }).images();
+    device(\"cuda\");
+    let refused = \"\";
+    try { f.logits(ds) } catch (e) { refused = e.hint }
+    let there = f.to(\"cuda\");
+    let drawn = g.to(\"cuda\");
+    let went = [there.hash == f.hash, near.call(there.logits(ds).to(\"cpu\"), of_f), drawn.hash == g.hash];
+    let sampled = near.call(drawn.sample(#{ n: 4, seed: 1 }).images().to(\"cpu\"), of_g);
+    let trained = model::train(ds, #{ from: f, epochs: 1, seed: 1 }).logits(ds).shape;
+    let tuned = generator::finetune(g, there, ds, #{ steps: 1, batch: 8, seed: 1 }).sample(#{ n: 2, seed: 1 }).len();
+    device(\"cpu\");
+    [refused, went, sampled, trained, tuned, near.call(there.to(\"cpu\").logits(ds), of_f)]
+";
+
+#[test]
+fn models_generators_and_tensors_go_to_another_device_and_back() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("s.rhai"), MOVED).unwrap();
+    let mut command = viva(folder.path(), &["run", "s.rhai", "--device", "cpu", "--out", "run"]);
+    stand_in.give(&mut command);
+    let found: Json = serde_json::from_str(&results(&mut command)).unwrap();
+    assert!(found[0].as_str().unwrap().contains("f.to(\"cuda\")"), "{found}");
+    let wanted = json!([[true, true, true], true, [20, 10], 2, true]);
+    assert_eq!(found.as_array().unwrap()[1..], wanted.as_array().unwrap()[..], "{found}");
 }
 
 /// Lines typed at the prompt.

@@ -29,7 +29,7 @@ mod comment;
 mod primitive;
 mod words;
 
-pub use primitive::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+pub use primitive::{Args, DEVICE_NAME, Example, Fallback, Kind, Param, Primitive, SEED};
 pub use words::Words;
 
 /// The registry, in the order of the reference pages.
@@ -49,6 +49,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &tensor::random::UNIFORM,
     &tensor::random::PERMUTATION,
     &tensor::shape::SHAPE,
+    &tensor::device::TO,
     &tensor::shape::LEN,
     &tensor::shape::RESHAPE,
     &tensor::shape::TRANSPOSE,
@@ -106,6 +107,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &generator::fid::FID,
     &generator::inception_score::INCEPTION_SCORE,
     &generator::sample::SAMPLE,
+    &generator::device::TO,
     &generator::images::IMAGES,
     &model::load::LOAD,
     &model::layers::LAYERS,
@@ -120,6 +122,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &model::accuracy::ACCURACY,
     &model::accuracy::ERROR,
     &model::features::FEATURES,
+    &model::device::TO,
     &net::conv::CONV,
     &net::conv_transpose::CONV_TRANSPOSE,
     &net::linear::LINEAR,

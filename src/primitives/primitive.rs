@@ -259,6 +259,9 @@ impl Param {
 }
 
 /// The seed option that every call with randomness offers.
+/// Of methods that take what they are called on to a device.
+pub const DEVICE_NAME: Param = Param::new("device", Kind::Str, "\"cpu\", \"cuda\" or \"cuda:1\"");
+
 pub const SEED: Param =
     Param::new("seed", Kind::Int, "fixes this call's random numbers whatever the run's seed and the calls before it")
         .or(Fallback::Absent("from the run's seed, this call's arguments and how often it was made"));

@@ -153,8 +153,8 @@ impl From<tch::TchError> for Error {
         }
         if text.contains("to be on the same device") {
             return Self::new(ErrorKind::Device, line).hint(
-                "what works together must lie on one device; `:vars` shows where each lies, and what is made or loaded \
-                 after device(..) lies there",
+                "what works together must lie on one device; `:vars` shows where each lies, `f.to(\"cuda\")` takes it there, \
+                 and what is made or loaded after device(..) lies there",
             );
         }
         // As libtorch names the file that a program asked for: <path>.

@@ -49,8 +49,8 @@ pub trait Judge {
         None
     }
 
-    /// The same on tensors of its own, which can be trained.
-    fn copy(&self) -> Result<Rc<dyn Judge>> {
+    /// The same on tensors of its own on a device, which can be trained.
+    fn copy(&self, _device: Device) -> Result<Rc<dyn Judge>> {
         Err(super::untrainable())
     }
 }
@@ -190,9 +190,8 @@ impl Judge for Split {
         }
     }
 
-    fn copy(&self) -> Result<Rc<dyn Judge>> {
-        let tensors = super::copies(&|see| self.visit(see))?;
-        let device = tensors.values().next().map_or(Device::Cpu, Tensor::device);
+    fn copy(&self, device: Device) -> Result<Rc<dyn Judge>> {
+        let tensors = super::copies(&|see| self.visit(see), device)?;
         Ok(Rc::new(Self::build(&self.plan(), device, &mut Loaded::new(tensors, device))?))
     }
 

@@ -77,8 +77,8 @@ pub trait Network {
         None
     }
 
-    /// The same network on tensors of its own, which can be trained.
-    fn copy(&self) -> Result<Rc<dyn Network>> {
+    /// The same network on tensors of its own on a device, which can be trained.
+    fn copy(&self, _device: Device) -> Result<Rc<dyn Network>> {
         Err(untrainable())
     }
 }
@@ -87,11 +87,11 @@ fn untrainable() -> Error {
     Error::model("this network can't be trained here: it is known from its published weights alone")
 }
 
-/// Copies of a network's tensors by name.
-fn copies(visit: &dyn Fn(&mut NetworkVisitor)) -> Result<Weights> {
+/// Copies of a network's tensors by name, on a device.
+fn copies(visit: &dyn Fn(&mut NetworkVisitor), device: Device) -> Result<Weights> {
     let mut all = vec![];
     visit(&mut |name, tensor, _| all.push((name, tensor.f_detach_copy())));
-    all.into_iter().map(|(name, copy)| Ok((name, copy?))).collect()
+    all.into_iter().map(|(name, copy)| Ok((name, on_device(&copy?, device)?))).collect()
 }
 
 /// Latent vectors are drawn so many at a time, whatever the batches they are used in.
@@ -159,6 +159,26 @@ impl Generator {
 
     pub fn with_classifier(self, classifier: Option<Model>) -> Self {
         Self { classifier, ..self }
+    }
+
+    /// The same generator with its tensors on a device.
+    pub fn to(&self, device: Device) -> Result<Self> {
+        if device == self.device {
+            return Ok(self.clone());
+        }
+        let fixed = |error: Error| {
+            Error::model(format!("{} stays on the device that it was loaded on: {}", self.name, error.message))
+                .hint("choose the device first, device(..), and load it again")
+        };
+        tch::no_grad(|| {
+            let network = self.network.copy(device).map_err(fixed)?;
+            let judge =
+                self.discriminator.as_ref().map(|of| Ok::<_, Error>(Discriminator::new(of.judge().copy(device)?)));
+            let classifier = self.classifier.as_ref().map(|of| of.to(device)).transpose()?;
+            let moved = Self::new(self.name.clone(), network, device, self.digest)?;
+            let moved = moved.with_discriminator(judge.transpose().map_err(fixed)?).with_history(self.history.clone());
+            Ok(Self { made_by: self.made_by, ..moved.with_classifier(classifier) })
+        })
     }
 
     pub fn network(&self) -> &Rc<dyn Network> {

@@ -150,9 +150,8 @@ impl Network for Sequential {
         Ok(Some(Box::new(Self { latent: self.latent, classes: self.classes, stages, squash: self.squash })))
     }
 
-    fn copy(&self) -> Result<Rc<dyn Network>> {
-        let tensors = super::copies(&|see| self.visit(see))?;
-        let device = tensors.values().next().map_or(Device::Cpu, Tensor::device);
+    fn copy(&self, device: Device) -> Result<Rc<dyn Network>> {
+        let tensors = super::copies(&|see| self.visit(see), device)?;
         Ok(Rc::new(Self::build(&self.plan(), device, &mut Loaded::new(tensors, device))?))
     }
 

@@ -1,5 +1,9 @@
 //! Several yes-or-no classifiers as one model.
 
+use std::rc::Rc;
+
+use tch::Device;
+
 use super::{Model, Network};
 use crate::core::{Digest, Error, Object, Result, Tensor};
 
@@ -24,6 +28,10 @@ impl Network for Binary {
 
     fn opaque(&self) -> bool {
         self.0.iter().any(Model::opaque)
+    }
+
+    fn on(&self, device: Device) -> Result<Option<Rc<dyn Network>>> {
+        Ok(Some(Rc::new(Self(self.0.iter().map(|model| model.to(device)).collect::<Result<_>>()?))))
     }
 }
 

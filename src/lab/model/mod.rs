@@ -58,6 +58,11 @@ pub trait Network {
     fn frozen(&self) -> Option<&Module> {
         None
     }
+
+    /// The same on another device; `None` where it answers wherever images lie.
+    fn on(&self, _device: Device) -> Result<Option<Rc<dyn Network>>> {
+        Ok(None)
+    }
 }
 
 /// A network of layers, which can be saved.
@@ -86,6 +91,10 @@ impl Network for Layers {
     fn frozen(&self) -> Option<&Module> {
         Some(&self.frozen)
     }
+
+    fn on(&self, device: Device) -> Result<Option<Rc<dyn Network>>> {
+        Ok(Some(Rc::new(Self::new(self.module.copy_on(device)?)?)))
+    }
 }
 
 /// A TorchScript program with its weights, which libtorch runs.
@@ -94,6 +103,11 @@ pub struct TorchScript(pub tch::CModule);
 impl Network for TorchScript {
     fn forward(&self, images: &Tensor) -> Result<Tensor> {
         with_stream_of(images, || Ok(self.0.forward_ts(&[images])?))
+    }
+
+    fn on(&self, _device: Device) -> Result<Option<Rc<dyn Network>>> {
+        Err(Error::model("a TorchScript program stays on the device that it was loaded on")
+            .hint("choose the device first, device(..), and load it again"))
     }
 }
 
@@ -214,6 +228,20 @@ impl Model {
         let with = |digest: Digest| Digest::of_parts(&[&digest.0, format!("{mean:?}{std:?}").as_bytes()]);
         (self.digest, self.made_by) = (with(self.digest), self.made_by.map(with));
         Ok(self)
+    }
+
+    /// The same model with its tensors on a device; its digest and all that was noticed of it stay.
+    pub fn to(&self, device: Device) -> Result<Self> {
+        if self.module().is_some_and(|module| module.device() == device) {
+            return Ok(self.clone());
+        }
+        let network = self.network.on(device)?.unwrap_or_else(|| self.network.clone());
+        let moved = |Normalisation { mean, std, numbers }: &Normalisation| -> Result<Rc<Normalisation>> {
+            let (mean, std) = (on_device(mean, device)?, on_device(std, device)?);
+            Ok(Rc::new(Normalisation { mean, std, numbers: numbers.clone() }))
+        };
+        let normalisation = self.normalisation.as_deref().map(moved).transpose()?;
+        Ok(Self { network, normalisation, ..self.clone() })
     }
 
     /// The layers and tensors, of a model that is made of them.
@@ -412,8 +440,7 @@ impl Object for Model {
     }
 
     fn device(&self) -> Option<Device> {
-        let (_, first) = self.network.module()?.state().into_iter().next()?;
-        Some(first.device())
+        self.network.module().map(Module::device)
     }
 
     fn as_made_by(&self, call: Digest) -> Option<Rc<dyn Object>> {

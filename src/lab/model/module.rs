@@ -7,7 +7,7 @@ use super::layer::{Layer, Mode, Node, Shape, Sharing, Site, join};
 use super::memory_format::channels_last;
 use super::supply::{Fresh, Loaded, Supply, UnitNorm, check_names};
 use super::weights::Weights;
-use crate::core::{Digest, Error, Result, Tensor};
+use crate::core::{Digest, Error, Result, Tensor, on_device};
 
 /// How the weights of a fresh network are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -101,10 +101,19 @@ impl Module {
 
     /// The same network on tensors of its own.
     pub fn copy(&self) -> Result<Self> {
-        let (mut weights, mut device) = (Weights::new(), Device::Cpu);
+        self.copy_on(self.device())
+    }
+
+    /// Where its tensors lie; one without any lies anywhere.
+    pub fn device(&self) -> Device {
+        self.state().first().map_or(Device::Cpu, |(_, tensor)| tensor.device())
+    }
+
+    /// The same network on tensors of its own, on a device.
+    pub fn copy_on(&self, device: Device) -> Result<Self> {
+        let mut weights = Weights::new();
         for (name, tensor) in self.state() {
-            device = tensor.device();
-            weights.insert(name, tensor.f_detach_copy()?);
+            weights.insert(name, on_device(&tensor.f_detach_copy()?, device)?);
         }
         Self::build(&self.layers, self.input, device, &mut Loaded::new(weights, device))
     }

@@ -91,7 +91,7 @@ pub fn train_generator(
     let own = parameters(&|see| network.visit(see));
     let judges = parameters(&|see| judge.visit(see));
     let online = settings.attack.as_ref().and_then(|attack| Some((&attack.model, attack.online?)));
-    let averaged = settings.average.map(|_| tch::no_grad(|| network.copy())).transpose()?;
+    let averaged = settings.average.map(|_| tch::no_grad(|| network.copy(device))).transpose()?;
     let student = online.map(|(model, lr)| Student::new(model, lr)).transpose()?;
     let mut training = GeneratorTraining {
         cx,
@@ -445,7 +445,8 @@ impl GeneratorTraining<'_> {
     /// The generator as it is now, on its own tensors.
     fn finished(&self) -> Result<Generator> {
         let network = self.averaged.as_ref().unwrap_or(&self.network);
-        let (network, judge) = tch::no_grad(|| Ok::<_, Error>((network.copy()?, self.judge.copy()?)))?;
+        let device = self.cx.device();
+        let (network, judge) = tch::no_grad(|| Ok::<_, Error>((network.copy(device)?, self.judge.copy(device)?)))?;
         let columns = NOTED.into_iter().zip(&self.history);
         let columns = columns.filter(|(_, values)| values.iter().any(|value| value.is_finite()));
         let history = History { columns: columns.map(|(name, values)| (name, values.clone())).collect() };

@@ -141,7 +141,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     };
     let name = format!("{} finetuned", generator.name);
     let finetuned = super::train::watched(args, &mut |watch| {
-        let start = (generator.network().copy()?, discriminator.judge().copy()?);
+        let start = (generator.network().copy(cx.device())?, discriminator.judge().copy(cx.device())?);
         train_generator(cx, &name, start, &set, &settings, watch)
     })?;
     Ok(Value::object(finetuned))

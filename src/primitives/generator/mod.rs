@@ -1,6 +1,7 @@
 //! Generators as scripts see them.
 
 pub mod archs;
+pub mod device;
 pub mod fid;
 pub mod finetune;
 pub mod images;

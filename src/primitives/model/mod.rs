@@ -3,6 +3,7 @@
 pub mod accuracy;
 pub mod archs;
 pub mod binary;
+pub mod device;
 pub mod features;
 pub mod from;
 pub mod layers;

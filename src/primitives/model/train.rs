@@ -119,7 +119,10 @@ pub static TRAIN: Primitive = Primitive {
         }
         let settings = Settings {
             layers,
-            from: from.as_ref().map(|model| (**model).clone()),
+            from: match &from {
+                Some(model) if model.module().is_some() => Some(model.to(cx.device())?),
+                other => other.as_ref().map(|model| (**model).clone()),
+            },
             adversary,
             epochs: args.count("epochs"),
             batch: args.count("batch"),

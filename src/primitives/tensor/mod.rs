@@ -3,6 +3,7 @@
 pub mod choice;
 pub mod choose;
 pub mod create;
+pub mod device;
 pub mod elementwise;
 pub mod random;
 pub mod reduce;

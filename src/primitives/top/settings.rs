@@ -29,7 +29,8 @@ pub static DEVICE: Primitive = Primitive {
     params: &[Param::new("name", Kind::Str, "\"cpu\", \"cuda\" or \"cuda:1\"")],
     options: &[],
     returns: "()",
-    notes: "Models that were loaded before stay where they are: set the device first.",
+    notes: "What was made, loaded or trained before stays where it lies: set the device first, or take it along by `.to`. What a call is \
+            given must lie on one device; a data set is read to wherever it is used.",
     source: "",
     examples: &[Example { code: "device(\"cpu\")", result: "()" }],
     run: device,

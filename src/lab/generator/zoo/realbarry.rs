@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use tch::Device;
+
 use super::{Asked, GeneratorArchitecture, Maker, as_they_are, nothing};
 use crate::core::{Result, Tensor};
 use crate::generator::{Condition, Judge, Judgement, Network, NetworkVisitor, Sense, Squash, copies};
@@ -100,9 +102,9 @@ impl Network for RealBarry {
         }
     }
 
-    fn copy(&self) -> Result<Rc<dyn Network>> {
-        let tensors = copies(&|see| self.visit(see))?;
-        generator(&Asked::default(), &mut Loaded::new(tensors, self.label.embedding.device()))
+    fn copy(&self, device: Device) -> Result<Rc<dyn Network>> {
+        let tensors = copies(&|see| self.visit(see), device)?;
+        generator(&Asked::default(), &mut Loaded::new(tensors, device))
     }
 
     fn visit(&self, see: &mut NetworkVisitor) {
@@ -154,9 +156,9 @@ impl Judge for RealBarryJudge {
         false
     }
 
-    fn copy(&self) -> Result<Rc<dyn Judge>> {
-        let tensors = copies(&|see| self.visit(see))?;
-        discriminator(&Asked::default(), &mut Loaded::new(tensors, self.label.embedding.device()))
+    fn copy(&self, device: Device) -> Result<Rc<dyn Judge>> {
+        let tensors = copies(&|see| self.visit(see), device)?;
+        discriminator(&Asked::default(), &mut Loaded::new(tensors, device))
     }
 
     fn visit(&self, see: &mut NetworkVisitor) {
