@@ -12,8 +12,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
+use crate::core::broker::{Access, Broker};
 use crate::core::files::write_whole;
-use crate::core::permissions::{Access, Broker, is_own, resolve};
+use crate::core::permissions::{is_own, resolve};
 use crate::core::{Error, ErrorKind, Result};
 
 /// Of a path in a request.

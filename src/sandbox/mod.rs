@@ -12,7 +12,8 @@ mod places;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::core::permissions::{Broker, KernelLimits, Permissions, holds_home, note_held};
+use crate::core::broker::Broker;
+use crate::core::permissions::{KernelLimits, Permissions, holds_home, note_held};
 use crate::core::{Cx, Error, Result};
 
 pub use flags::{FLAGS, Flags, configuration, named};

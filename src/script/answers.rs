@@ -104,10 +104,10 @@ fn refused<T>(message: String, hint: &str) -> EvalResult<T> {
 }
 
 fn truth(name: &str, answer: Dynamic) -> EvalResult<bool> {
-    let kind = super::glance::kind(&answer);
+    let kind = super::kinds::kind(&answer);
     answer.as_bool().or_else(|_| {
         refused(
-            format!("{name}: the closure must answer true or false, got {}", super::diagnostic::article(kind)),
+            format!("{name}: the closure must answer true or false, got {}", super::kinds::article(kind)),
             "compare: x > 0",
         )
     })

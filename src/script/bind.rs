@@ -9,8 +9,8 @@ use rhai::{
     Dynamic, Engine, EvalAltResult, FnNamespace, FuncRegistration, Module, NativeCallContext, Position, Shared,
 };
 
-use super::diagnostic::article;
-use super::lower::{ASKED, typed};
+use super::kinds::article;
+use super::marks::{ASKED, typed};
 use super::value::{Bridge, ErrorHandle, Handle, Pending, TensorHandle, text, to_dynamic};
 use crate::core::{Cx, Error, ErrorKind, Result, Value, memory};
 use crate::primitives::{PRIMITIVES, Primitive, former};

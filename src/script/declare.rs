@@ -5,7 +5,7 @@ use std::any::TypeId;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, Map, NativeCallContext};
 
 use super::bind::to_rhai;
-use super::glance::kind;
+use super::kinds::{article, kind};
 use super::own_names::MARK;
 use super::value::{Bridge, to_dynamic};
 use crate::core::{Error, Result};
@@ -87,8 +87,7 @@ fn options(declaration: &Declaration, bridge: &Bridge, context: &NativeCallConte
         Some(map) => map.clone(),
         None if given.is_unit() => Map::new(),
         None => {
-            let wrong =
-                format!("{path}: `options` must be a map, got {} {}", super::diagnostic::article(kind(given)), given);
+            let wrong = format!("{path}: `options` must be a map, got {} {}", article(kind(given)), given);
             return Err(Error::argument(wrong).hint(format!("call it as {}", function.signature())));
         }
     };

@@ -4,11 +4,12 @@ use std::any::TypeId;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use rhai::{Dynamic, Expr, FnPtr, ImmutableString, Map, Stmt};
+use rhai::{Dynamic, Expr, Stmt};
 
+use super::kinds::{kind, kind_of_type};
 use super::modules::module_name;
-use super::session::Session;
-use super::value::{ErrorHandle, Handle, TensorHandle};
+use super::session::{BuiltIn, Session};
+use super::value::Handle;
 use crate::primitives::declared::{Declaration, Declared, declared};
 
 /// A way into a value: `.name` or `["name"]`, or `[i]`.
@@ -31,15 +32,6 @@ pub struct Glance {
 pub struct ScriptFunction {
     pub name: String,
     pub params: Vec<String>,
-}
-
-/// A function of the interpreter's own.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BuiltIn {
-    pub name: String,
-    /// The kind of its first parameter; empty if it has none.
-    pub of: &'static str,
-    pub params: usize,
 }
 
 impl Session {
@@ -167,36 +159,4 @@ fn names(value: &Dynamic, prefix: &str, most: usize) -> Vec<String> {
         }
         None => Vec::new(),
     }
-}
-
-pub(super) fn kind(value: &Dynamic) -> &'static str {
-    if let Some(handle) = value.read_lock::<Handle>() {
-        return handle.0.kind();
-    }
-    // A shared value names what it holds only while it is read.
-    let of = value.type_id();
-    match kind_of_type(&of) {
-        "" => value.type_name(),
-        known => known,
-    }
-}
-
-fn kind_of_type(of: &TypeId) -> &'static str {
-    let known = [
-        (TypeId::of::<()>(), "()"),
-        (TypeId::of::<bool>(), "bool"),
-        (TypeId::of::<i64>(), "int"),
-        (TypeId::of::<f64>(), "float"),
-        (TypeId::of::<ImmutableString>(), "string"),
-        (TypeId::of::<String>(), "string"),
-        (TypeId::of::<char>(), "string"),
-        (TypeId::of::<rhai::Array>(), "array"),
-        (TypeId::of::<Map>(), "map"),
-        (TypeId::of::<TensorHandle>(), "tensor"),
-        (TypeId::of::<FnPtr>(), "closure"),
-        (TypeId::of::<ErrorHandle>(), "error"),
-        (TypeId::of::<std::ops::Range<i64>>(), "range"),
-        (TypeId::of::<std::ops::RangeInclusive<i64>>(), "range"),
-    ];
-    known.iter().find(|(id, _)| id == of).map_or("", |(_, name)| name)
 }

@@ -15,6 +15,7 @@ use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, EvalContext, ImmutableStr
 
 use super::code::{Code, NO_VARIABLES};
 use super::declare::prologue;
+use super::marks::{ASKED, WRITTEN};
 use super::own_names::MARK;
 use super::scan::TokenKind;
 use super::value::ErrorHandle;
@@ -46,10 +47,6 @@ const PLAIN: [&str; 5] = ["extract", "get", "keys", "values", "chars"];
 
 /// Methods of ours whose names arrays or strings have for methods that change them.
 pub const ALSO_CHANGING: [&str; 3] = ["sort", "split", "clear"];
-
-/// Before a key that is written, and before one that need not be there: letters that no one types.
-const WRITTEN: &str = "ːˑ";
-pub const ASKED: &str = "ˀˑ";
 
 /// More arguments than any method of an array takes.
 const MOST_ARGUMENTS: usize = 6;
@@ -120,11 +117,6 @@ fn behind_a_question_mark(engine: &mut Engine) {
     engine.register_get(format!("{ASKED}end"), |range: &mut Range<i64>| range.end);
     engine.register_get(format!("{ASKED}start"), |range: &mut RangeInclusive<i64>| *range.start());
     engine.register_get(format!("{ASKED}end"), |range: &mut RangeInclusive<i64>| *range.end());
-}
-
-/// A name or key as it was typed.
-pub fn typed(name: &str) -> &str {
-    name.strip_prefix(WRITTEN).or_else(|| name.strip_prefix(ASKED)).unwrap_or(name)
 }
 
 /// A key that a map does not have.

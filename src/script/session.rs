@@ -11,7 +11,6 @@ use rhai::{AST, Dynamic, Engine, EvalAltResult, Expr, OptimizationLevel, Positio
 
 use super::declare::is_prologue;
 use super::diagnostic::{Diagnostic, byte};
-use super::glance::BuiltIn;
 use super::lower::{self, lowered};
 use super::modules::{Resolver, Sources};
 use super::own_names::written;
@@ -57,6 +56,15 @@ pub struct Variable {
     pub bytes: Option<usize>,
     /// Where they lie, and those of models and generators.
     pub devices: BTreeSet<String>,
+}
+
+/// A function of the interpreter's own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BuiltIn {
+    pub name: String,
+    /// The kind of its first parameter; empty if it has none.
+    pub of: &'static str,
+    pub params: usize,
 }
 
 impl Session {

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::permissions::{self, Access, Programs, below, held, is_own, resolve};
+use super::broker::Access;
+use super::permissions::{self, Programs, below, held, is_own, resolve};
 use super::{Cx, Error, ErrorKind, Result, at_home, files};
 
 fn whole(path: &Path) -> Result<PathBuf> {

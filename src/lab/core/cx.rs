@@ -9,10 +9,11 @@ use std::sync::atomic::AtomicBool;
 
 use tch::Device;
 
+use super::broker::Broker;
 use super::control::Control;
 use super::draws::{Draws, Streams};
 use super::origins::{Input, Origins};
-use super::permissions::{Broker, Permissions};
+use super::permissions::Permissions;
 use super::progress::{Activity, Progress, Quiet, Watch};
 use super::record::Record;
 use super::said::{Display, Said};

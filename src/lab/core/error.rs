@@ -140,7 +140,7 @@ impl From<tch::TchError> for Error {
         .iter()
         .any(|words| text.contains(words))
         {
-            return Self::new(ErrorKind::Memory, line).hint(super::memory::hint());
+            return Self::new(ErrorKind::Memory, line).hint(super::memory_budget::hint());
         }
         // What went wrong in a TorchScript program stands below its source.
         let line = match text.lines().find_map(|line| line.trim().strip_prefix("RuntimeError: ")) {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use tch::Kind;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::{Result, Table, Tensor, Value, number};
+use super::lines::{aligned, columns_of, cut, elided, quoted};
+use super::{Result, Table, Tensor, Value};
 
 /// Rows of a table or a matrix that are shown: the first and the last ones.
 const ROWS: usize = 40;
@@ -18,63 +18,6 @@ const IN_FULL: usize = 4;
 
 /// Deeper values are shown in one line.
 const DEEPEST: usize = 6;
-
-/// Columns that a text takes in a terminal.
-pub fn columns_of(text: &str) -> usize {
-    UnicodeWidthStr::width(text)
-}
-
-/// The text, cut to so many columns with a mark where something is missing.
-pub fn cut(text: &str, width: usize) -> String {
-    if columns_of(text) <= width {
-        return text.into();
-    }
-    let mut used = 1;
-    let mut kept = String::new();
-    for c in text.chars() {
-        used += c.width().unwrap_or(0);
-        if used > width {
-            break;
-        }
-        kept.push(c);
-    }
-    kept + "…"
-}
-
-/// Lines broken between words so that none is wider than `width`; of an indented line the rest stands a little deeper.
-pub fn wrapped(text: &str, width: usize) -> String {
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        let margin = line.len() - line.trim_start().len();
-        let mut open = String::new();
-        let hanging = if margin == 0 { String::new() } else { " ".repeat((margin + 2).min(width / 3)) };
-        for word in line.split_inclusive(' ') {
-            let here = columns_of(&open);
-            if here > margin && here + columns_of(word.trim_end()) > width && !open.trim().is_empty() {
-                lines.push(open.trim_end().to_string());
-                open.clone_from(&hanging);
-            }
-            open += word;
-        }
-        lines.push(open.trim_end().to_string());
-    }
-    lines.join("\n")
-}
-
-/// Numbers as text with the same number of decimals, unless one of them needs an exponent.
-pub(super) fn aligned(values: &[f64]) -> Vec<String> {
-    let texts: Vec<String> = values.iter().map(|&x| number(x)).collect();
-    if texts.iter().any(|text| text.contains('e')) {
-        return texts;
-    }
-    let decimals =
-        texts.iter().filter_map(|text| text.split_once('.').map(|(_, after)| after.len())).max().unwrap_or(0);
-    values
-        .iter()
-        .zip(texts)
-        .map(|(&x, text)| if x.is_finite() && decimals > 0 { format!("{x:.decimals$}") } else { text })
-        .collect()
-}
 
 pub(super) fn of(value: &Value, width: usize) -> String {
     match value {
@@ -111,12 +54,6 @@ fn line(value: &Value) -> String {
         }
         other => other.summary(),
     }
-}
-
-/// A string as a script writes it.
-pub fn quoted(text: &str) -> String {
-    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
-    format!("\"{}\"", escaped.replace('\r', "\\r").replace('\u{1b}', "\\x1b"))
 }
 
 fn indented(text: &str, by: usize) -> String {
@@ -168,11 +105,6 @@ fn array(whole: &Value, values: &[Value], width: usize, depth: usize) -> String 
         lines.extend(parts.map(|part| format!("{:wide$}  {part}", "")));
     }
     lines.join("\n")
-}
-
-/// Whether the element in place `i` of `n` is left out when only `shown` of them are.
-pub(super) fn elided(i: usize, n: usize, shown: usize) -> bool {
-    n > shown && i >= shown / 2 && i < n - (shown - shown / 2)
 }
 
 fn same_keys(values: &[Value]) -> bool {
@@ -389,12 +321,5 @@ mod tests {
         assert_eq!(of(&tensor, 80), "tensor float [2 x 2], -3.0 to 1.0, 1 NaN\n[[ 1.00,   NaN]\n [ 0.25, -3.00]]");
         let large = Value::tensor(Tensor::zeros([100, 100], (Kind::Float, tch::Device::Cpu)));
         assert_eq!(of(&large, 80), large.summary());
-    }
-
-    #[test]
-    fn words_are_not_broken() {
-        assert_eq!(wrapped("one two three", 8), "one two\nthree");
-        assert_eq!(wrapped("  a: long words here", 12), "  a: long\n    words\n    here");
-        assert_eq!(cut("a long line", 6), "a lon…");
     }
 }

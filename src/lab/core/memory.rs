@@ -4,8 +4,9 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use super::memory_budget::{self, budget, hint, told};
 use super::{Error, ErrorKind, Result};
 
 /// How much more a thread holds before it is asked how much the process does.
@@ -23,8 +24,6 @@ const EXPECTED: usize = 1 << 20;
 /// How many more blocks a thread may take that was told of too many, so that it can put its values in order.
 const GRACE: isize = 1 << 16;
 
-/// 0: none.
-static BUDGET: AtomicU64 = AtomicU64::new(0);
 /// How large the stack is that scripts run on; 0: as it was.
 static STACK: AtomicUsize = AtomicUsize::new(0);
 /// Whether the system refuses what is beyond the budget.
@@ -172,7 +171,7 @@ fn look(times: u64) -> Result<()> {
         )
         .hint("keep numbers in a tensor (tensor::from), rows in a table, and let go of what is no longer needed"));
     }
-    let (Some(used), budget @ 1..) = (used(), BUDGET.load(Ordering::Relaxed)) else { return Ok(()) };
+    let (Some(used), budget @ 1..) = (used(), budget()) else { return Ok(()) };
     // One step may make twice of all that the script holds: `s += s`.
     if used + bytes > budget {
         LIFTED.store(false, Ordering::Relaxed);
@@ -188,7 +187,7 @@ fn look(times: u64) -> Result<()> {
 
 /// Refuses to make something of so many bytes that there is no room for.
 pub fn check_room(bytes: u128, what: &str) -> Result<()> {
-    let budget = BUDGET.load(Ordering::Relaxed);
+    let budget = budget();
     let used = used().unwrap_or(0);
     // Without a budget, what no machine has.
     let left = if budget == 0 { 1 << 46 } else { budget.saturating_sub(used) };
@@ -200,27 +199,6 @@ pub fn check_room(bytes: u128, what: &str) -> Result<()> {
 
 fn beyond(what: String) -> Error {
     Error::new(ErrorKind::Memory, format!("out of memory: {what}")).hint(hint())
-}
-
-/// What to try where memory did not suffice.
-pub fn hint() -> String {
-    match BUDGET.load(Ordering::Relaxed) {
-        0 => "use a smaller `batch`, or fewer or smaller images".into(),
-        budget => format!(
-            "the budget is {}: `viva --memory SIZE` sets another; use a smaller `batch`, fewer or smaller images, and let go of \
-             what is no longer needed",
-            told(budget)
-        ),
-    }
-}
-
-/// "1.5 GB"
-fn told(bytes: u64) -> String {
-    match bytes as f64 {
-        b if b >= 1e9 => format!("{:.1} GB", b / 1e9),
-        b if b >= 1e6 => format!("{:.0} MB", b / 1e6),
-        b => format!("{:.0} kB", b / 1e3),
-    }
 }
 
 /// Bytes from "8GB", "500MB" or "1.5GB".
@@ -246,7 +224,7 @@ pub fn parse_size(text: &str) -> Result<u64> {
 /// Sets the budget of the process: what is asked for, or most of what the machine has. The system holds it from `on_stack` on.
 pub fn set_budget(asked: Option<u64>) {
     let Some(budget) = asked.or_else(|| limits::machine().map(|bytes| bytes / 4 * 3)) else { return };
-    BUDGET.store(budget, Ordering::Relaxed);
+    memory_budget::set(budget);
 }
 
 /// How large a stack scripts get: what the machine can promise without having it.
@@ -261,7 +239,7 @@ pub fn stack_size() -> usize {
 pub fn on_stack<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     let has_room = limits::has_room(bytes);
     STACK.store(if has_room { bytes } else { 0 }, Ordering::Relaxed);
-    hold(BUDGET.load(Ordering::Relaxed));
+    hold(budget());
     if !has_room {
         let here = 0u8;
         let left = stacker::remaining_stack().unwrap_or(1 << 20);

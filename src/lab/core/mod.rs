@@ -1,6 +1,7 @@
 //! Values, tensors, errors, the context of a run and its record: what every other floor stands on.
 
 mod access;
+pub mod broker;
 mod budget;
 mod caution;
 mod control;
@@ -14,10 +15,12 @@ mod gradient;
 mod home;
 mod journal;
 mod json;
+mod lines;
 mod long;
 mod machine;
 mod manifest;
 pub mod memory;
+mod memory_budget;
 mod number;
 mod origins;
 mod packed;
@@ -48,7 +51,7 @@ pub use gradient::{Graph, gradients, no_gradient};
 pub use home::{at_home, below_home};
 pub use journal::{Journal, LongCall, State};
 pub use json::strict_json;
-pub use long::{columns_of, cut, quoted, wrapped};
+pub use lines::{columns_of, cut, quoted, wrapped};
 pub use number::{number, significant};
 pub use origins::Input;
 pub use packed::Packed;

@@ -5,8 +5,6 @@ use std::sync::OnceLock;
 
 use serde_json::{Value as Json, json};
 
-use super::Result;
-
 /// Which programs scripts may start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Programs {
@@ -53,32 +51,6 @@ impl Permissions {
             "net": self.net,
         })
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    Read,
-    Write,
-}
-
-impl Access {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-}
-
-/// A process beside this one that is not held: it asks the person at the terminal, and writes what was allowed after this one
-/// could no longer be given more.
-pub trait Broker {
-    /// Asks, unless that was answered before.
-    fn may(&self, access: Access, path: &Path) -> Result<bool>;
-    /// Writes a file whole or not at all, if that is allowed.
-    fn write(&self, target: &Path, bytes: &[u8]) -> Result<()>;
-    /// Removes the folders that were made for the run, as far as they are empty.
-    fn remove_made(&self);
 }
 
 /// What holds this process and all that it starts.

@@ -1,7 +1,7 @@
 //! Named columns of values: what prints as an aligned table and saves as CSV.
 
 use super::Value;
-use super::long::{aligned, columns_of, cut, elided};
+use super::lines::{aligned, columns_of, cut, elided};
 
 #[derive(Clone, Default)]
 pub struct Table {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::permissions::{Broker, Permissions, can_write, resolve};
+use super::broker::Broker;
+use super::permissions::{Permissions, can_write, resolve};
 use super::{Digest, Error, Result, below_home, files};
 
 pub(super) struct Workspace {

@@ -8,46 +8,11 @@ use tch::Device;
 
 use super::latents::Latents;
 use super::numbering::MAX_CLASSES;
-use super::objects::Objects;
+use super::{Objects, Source};
 use crate::core::{Cx, Digest, Error, Result, Tensor, Value, on_device};
 
 /// Floats that are read at once, at most: 2 GiB.
 const LARGEST_READ: usize = 1 << 29;
-
-/// Where images come from. Reading is called from worker threads, so a source holds paths and bytes, no tensors.
-pub trait Source: Send + Sync {
-    fn len(&self) -> usize;
-
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// `[C, H, W]` of what `read` gives: the canvas, its margin included.
-    fn shape(&self) -> [usize; 3];
-
-    /// Writes image `index` as `C x H x W` finite floats in [0, 1]; the source makes sure of both.
-    fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()>;
-
-    /// How many sources it is put together of, one inside the other.
-    fn depth(&self) -> usize {
-        0
-    }
-
-    /// What image `index` was drawn to show, by name, where that is known.
-    fn attributes(&self, _index: usize) -> Vec<(&'static str, Value)> {
-        vec![]
-    }
-
-    /// What a generator drew the images of, where one did.
-    fn latents(&self) -> Option<&Latents> {
-        None
-    }
-
-    /// The objects that images show, image by image, where each shows one.
-    fn objects(&self) -> Option<&Arc<dyn Objects>> {
-        None
-    }
-}
 
 /// What a translation meets at the border of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

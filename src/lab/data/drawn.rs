@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::dataset::{Dataset, Source};
 use super::latents::Latents;
 use super::memory::from_tensor;
+use super::{Dataset, Source};
 use crate::core::{Result, Tensor, Value};
 
 struct DrawnImages {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::dataset::{Dataset, Edge, Source};
+use super::{Dataset, Edge, Source};
 use crate::core::{Digest, Error, Result, Value};
 
 /// Joined sets hold at most so many images, and lie at most so deep in one another.

@@ -5,16 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::sheet::{Sheet, bytes};
-use super::{Dataset, Edge, Source};
+use super::{Dataset, Edge, Objects, Source};
 use crate::core::{Budget, Cx, Digest, Error, Result, Value, random};
 use crate::render::{CLASSES, Mesh, Textures, View, draw, object, read_obj};
-
-/// Objects by their numbers, each the same whenever it is asked for.
-pub trait Objects: Send + Sync {
-    fn count(&self) -> usize;
-
-    fn object(&self, index: usize) -> Result<Arc<Mesh>>;
-}
 
 /// Objects that the program builds by itself when they are looked at.
 struct Built {

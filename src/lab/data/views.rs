@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::objects::Objects;
+use super::Objects;
 use super::{Dataset, Edge, Source};
 use crate::core::{Digest, Error, Result, Value};
 use crate::render::{Span, VIEW_FACTORS, View, draw};

@@ -13,6 +13,7 @@ mod shift;
 mod target;
 mod top;
 mod verdict;
+mod way;
 
 use std::rc::Rc;
 
@@ -22,7 +23,7 @@ pub use aim::Aim;
 pub use classes::Classes;
 pub use each_wrong::EachWrong;
 pub use failure::{Failure, Unfit};
-pub use goals::{Goals, Way};
+pub use goals::Goals;
 pub use labels::Labels;
 pub use least_likely::LeastLikely;
 pub use loss::Loss;
@@ -31,6 +32,7 @@ pub use shift::Shift;
 pub use target::{Target, Targets};
 pub use top::Top;
 pub use verdict::{NUMBERS, ScoreVerdict, Verdicts, judge, numbers};
+pub use way::Way;
 
 /// What a search tries to bring about, how clearly, and by what it is led there.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 
 use rand_pcg::Pcg64Mcg;
 
-use super::propose::{Proposals, Proposing};
+use super::proposals::{Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::{Result, random};
 use crate::maths::gaussian_process::{Candidates, GaussianProcess, Kernel};
@@ -86,7 +86,7 @@ impl Bayes {
 impl Proposing for Bayes {
     fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
-        super::propose::check_varies(&axes, "bayes")?;
+        super::proposals::check_varies(&axes, "bayes")?;
         Ok(Box::new(BayesExaminer::new(self.clone(), axes, random(stream.0, stream.1))))
     }
 }

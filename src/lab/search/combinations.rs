@@ -1,6 +1,6 @@
 //! Every combination of choices, one after the other: exhaustive search where each factor has finitely many values.
 
-use super::propose::Proposals;
+use super::proposals::Proposals;
 use crate::core::{Error, ErrorKind, Result};
 use crate::space::{Domain, Factor, Setting};
 

@@ -1,63 +1,22 @@
 //! The verb of the lab: pairs a model, a data set, a space, a search and an objective.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
 use super::answers::PointAnswers;
 use super::exhaustive::{Case, Exhaustive, ExhaustiveStep};
 use super::grid::{Ball, Grid};
 use super::ground::FactorGround;
-use super::measure::{self, Measure};
+use super::measure::{self};
 use super::pairing::{self, Approach};
 use super::rounds::{self, RoundWork, Settled};
 use super::row::{Noted, Row};
 use super::sharing::{self, BallSharing, CropGrid, draw};
 use super::transcript::{Density, Transcript};
-use super::{Search, examined};
+use super::{Densities, Examination, examined};
 use crate::core::{Cx, Error, ErrorKind, Result, Tensor};
 use crate::data::Dataset;
-use crate::model::Model;
-use crate::objective::{Aim, Objective};
-use crate::space::{ProductPart, Space};
-
-/// Whether the density of every outcome is worked out as well.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Densities {
-    /// Refuse data that do not hold what it needs.
-    Required,
-    /// Where the data hold what it needs; a warning says where they do not.
-    WhereKnown,
-}
-
-impl Densities {
-    /// How digests know it, which stays when it gets a better name.
-    pub(super) fn identity(self) -> &'static str {
-        match self {
-            Self::Required => "Required",
-            Self::WhereKnown => "WhereKnown",
-        }
-    }
-}
-
-/// What `examine` pairs: who is asked, about which images, what may change in them, how to look, and what counts.
-pub struct Examination<'a> {
-    pub model: &'a Model,
-    pub data: &'a Dataset,
-    pub space: Rc<dyn Space>,
-    pub search: Rc<dyn Search>,
-    pub objective: Objective,
-    /// How strong changes may be, in the space's unit, ascending; every image is examined at each. None: as strong as the
-    /// space allows.
-    pub levels: Vec<f64>,
-    /// After which steps a search along gradients notes where it is, ascending; none: after the last.
-    pub steps: Vec<u32>,
-    pub densities: Densities,
-    /// What is measured of every row beside what each holds.
-    pub measures: Vec<&'static Measure>,
-    /// Images per call of the model; by default `Model::batch_size`.
-    pub batch: Option<usize>,
-    pub seed: u64,
-}
+use crate::objective::Aim;
+use crate::space::ProductPart;
 
 /// Examines every image of the data set. One row per image in the data set's order, and of each one per aim, level and step.
 pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {

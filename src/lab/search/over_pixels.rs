@@ -3,7 +3,8 @@
 use tch::Kind;
 
 use super::ball::{PixelBall, PixelChange, PixelGround};
-use super::propose::{Findings, Proposing, find};
+use super::proposals::Proposing;
+use super::propose::{Findings, find};
 use super::transcript::Transcript;
 use super::{Examination, rounds};
 use crate::core::{Cx, Result, memory};

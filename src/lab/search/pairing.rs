@@ -3,11 +3,10 @@
 use super::ball::PixelBall;
 use super::exhaustive::Exhaustive;
 use super::gradient::GradientSearch;
-use super::propose::Proposing;
-use super::{Examination, Search};
+use super::proposals::Proposing;
+use super::{Examination, Need, Search};
 use crate::core::{Error, ErrorKind, Result};
 use crate::objective::Objective;
-use crate::space::Space;
 
 /// How a search goes about it.
 pub enum Approach<'a> {
@@ -19,39 +18,6 @@ pub enum Approach<'a> {
     Changes(&'a dyn Proposing<PixelBall>),
     /// Along gradients.
     Gradients(&'a dyn GradientSearch),
-}
-
-/// What points must be for a search to go over them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
-    Elements,
-    Settings,
-    Changes,
-    Gradients,
-    Fields,
-}
-
-impl Need {
-    fn words(self) -> &'static str {
-        match self {
-            Self::Elements => "points that can be gone through one by one",
-            Self::Settings => "settings of factors",
-            Self::Changes => "pixels that change one by one",
-            Self::Gradients => "points that gradients flow to",
-            Self::Fields => "fields that deform images",
-        }
-    }
-
-    /// Whether the points of a space are that.
-    pub fn met_by(self, space: &dyn Space) -> bool {
-        match self {
-            Self::Elements => space.finite().is_some(),
-            Self::Settings => space.factored().is_some() || space.finite().is_some(),
-            Self::Changes => space.differentiable().is_some() && space.additive(),
-            Self::Gradients => space.differentiable().is_some(),
-            Self::Fields => space.deform().is_some(),
-        }
-    }
 }
 
 impl Approach<'_> {

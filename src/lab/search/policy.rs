@@ -5,7 +5,7 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use tch::{Device, Kind};
 
-use super::propose::{Proposals, Proposing};
+use super::proposals::{Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::{Error, Graph, Result, Tensor, gradients, random, suggestion};
 use crate::optimiser::AdamSteps;
@@ -79,7 +79,7 @@ impl Proposing for Policy {
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
         let drawn: Vec<DiscreteFactor> =
             order.iter().filter_map(|&place| DiscreteFactor::of(place, axes[place], self.bins)).collect();
-        super::propose::check_varies(&axes, "policy")?;
+        super::proposals::check_varies(&axes, "policy")?;
         // Parameters and Adam's two means of them.
         let numbers = drawn.iter().map(|factor| factor.choices * (2 * self.hidden as usize + 1)).sum::<usize>();
         if numbers > LARGEST {

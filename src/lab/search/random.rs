@@ -2,7 +2,7 @@
 
 use rand_pcg::Pcg64Mcg;
 
-use super::propose::{Proposals, Proposing};
+use super::proposals::{Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::{Result, random};
 use crate::space::{Axis, Factor, Setting};

@@ -9,7 +9,7 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
 use super::ball::{PixelBall, PixelChange};
-use super::propose::{Proposals, Proposing};
+use super::proposals::{Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::{Error, Result, random};
 use crate::space::{Bounds, Norm};

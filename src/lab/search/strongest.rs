@@ -3,7 +3,7 @@
 
 use super::combinations::Combinations;
 use super::exhaustive::{Case, PointCandidate, Preference};
-use super::propose::{Proposals, Proposing};
+use super::proposals::{Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::Result;
 use crate::space::Factor;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fold::FoldedNorm;
+use super::folded_norm::FoldedNorm;
 use super::step::{Mode, Node, See, Sharing, Step, detached, node};
 use super::text::call;
 use super::{Kind, Layer, Shape, Site, join};

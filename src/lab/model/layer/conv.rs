@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tch::{Device, Kind as Number};
 
-use super::fold::FoldedNorm;
+use super::folded_norm::FoldedNorm;
 use super::step::{Mode, Node, See, Sharing, Step, Work, detached, detached_bias, node};
 use super::text::{call, count, size};
 use super::{Kind, Layer, Shape, Site, join};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tch::Device;
 
-use super::fold::FoldedNorm;
+use super::folded_norm::FoldedNorm;
 use super::shape::enlarged;
 use super::step::{Mode, Node, See, Step, detached, detached_bias, node};
 use super::text::{call, count, size};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fold::FoldedNorm;
+use super::folded_norm::FoldedNorm;
 use super::step::{Mode, Node, See, Step, detached, detached_bias, node};
 use super::text::{call, count};
 use super::{Kind, Layer, Shape, Site, join};

@@ -40,6 +40,7 @@ mod tanh;
 mod upsample;
 
 pub mod fold;
+mod folded_norm;
 mod shape;
 mod site;
 mod step;

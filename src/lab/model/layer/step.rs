@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::fold::FoldedNorm;
+use super::folded_norm::FoldedNorm;
 use super::join;
 use crate::core::{Error, Result, Tensor};
 use crate::model::shift::Sliding;

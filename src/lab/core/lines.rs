@@ -1,0 +1,85 @@
+//! Text in lines of so many columns.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::number;
+
+/// Columns that a text takes in a terminal.
+pub fn columns_of(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// The text, cut to so many columns with a mark where something is missing.
+pub fn cut(text: &str, width: usize) -> String {
+    if columns_of(text) <= width {
+        return text.into();
+    }
+    let mut used = 1;
+    let mut kept = String::new();
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > width {
+            break;
+        }
+        kept.push(c);
+    }
+    kept + "…"
+}
+
+/// Lines broken between words so that none is wider than `width`; of an indented line the rest stands a little deeper.
+pub fn wrapped(text: &str, width: usize) -> String {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let margin = line.len() - line.trim_start().len();
+        let mut open = String::new();
+        let hanging = if margin == 0 { String::new() } else { " ".repeat((margin + 2).min(width / 3)) };
+        for word in line.split_inclusive(' ') {
+            let here = columns_of(&open);
+            if here > margin && here + columns_of(word.trim_end()) > width && !open.trim().is_empty() {
+                lines.push(open.trim_end().to_string());
+                open.clone_from(&hanging);
+            }
+            open += word;
+        }
+        lines.push(open.trim_end().to_string());
+    }
+    lines.join("\n")
+}
+
+/// Numbers as text with the same number of decimals, unless one of them needs an exponent.
+pub(super) fn aligned(values: &[f64]) -> Vec<String> {
+    let texts: Vec<String> = values.iter().map(|&x| number(x)).collect();
+    if texts.iter().any(|text| text.contains('e')) {
+        return texts;
+    }
+    let decimals =
+        texts.iter().filter_map(|text| text.split_once('.').map(|(_, after)| after.len())).max().unwrap_or(0);
+    values
+        .iter()
+        .zip(texts)
+        .map(|(&x, text)| if x.is_finite() && decimals > 0 { format!("{x:.decimals$}") } else { text })
+        .collect()
+}
+
+/// A string as a script writes it.
+pub fn quoted(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
+    format!("\"{}\"", escaped.replace('\r', "\\r").replace('\u{1b}', "\\x1b"))
+}
+
+/// Whether the element in place `i` of `n` is left out when only `shown` of them are.
+pub(super) fn elided(i: usize, n: usize, shown: usize) -> bool {
+    n > shown && i >= shown / 2 && i < n - (shown - shown / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_not_broken() {
+        assert_eq!(wrapped("one two three", 8), "one two\nthree");
+        assert_eq!(wrapped("  a: long words here", 12), "  a: long\n    words\n    here");
+        assert_eq!(cut("a long line", 6), "a lon…");
+    }
+}

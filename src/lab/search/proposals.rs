@@ -1,0 +1,42 @@
+//! Searches that learn from losses alone, as the Adversarial Examiner's protocol has them (Shu, Liu, Qiu and Yuille, AAAI 2020,
+//! Algorithm 1): each image has a search of its own, which proposes points and hears how far each of them fails.
+
+use super::ground::Room;
+use crate::core::{Error, Result};
+use crate::space::{Axis, Factor, Setting};
+
+/// A search that needs no more than losses; by default over settings of factors.
+pub trait Proposing<R: Room + ?Sized = [Factor]> {
+    /// The search of one image with its own random stream, the call's seed and the image's row; or why there is nothing in this room for
+    /// it.
+    fn begin(&self, room: &R, stream: (u64, u64)) -> Result<Box<dyn Proposals<R::Point>>>;
+}
+
+/// Refuses factors that leave nothing to choose.
+pub(super) fn check_varies(axes: &[Axis], search: &str) -> Result<()> {
+    match axes.iter().any(|axis| axis.varies()) {
+        true => Ok(()),
+        false => {
+            Err(Error::argument(format!("search::{search}: no factor can be chosen: each is chance, or has one value"))
+                .hint("search::random draws from any factors"))
+        }
+    }
+}
+
+/// The search of one image under way: a pure function of its stream and of what it was told.
+pub trait Proposals<P = Setting>: Send {
+    /// Points to try next, none when it is done. They are scored together where that is faster.
+    fn propose(&mut self) -> Result<Vec<P>>;
+
+    /// Whether it is done as soon as the image fails.
+    fn ends_at_failure(&self) -> bool {
+        false
+    }
+
+    /// How far the points of the last proposal fail, in their order: the loss that the objective says, by default the
+    /// best other score minus the label's, which is above 0 where the image is misclassified and tells apart points that do not fail
+    /// as well.
+    fn update(&mut self, _losses: &[f32]) -> Result<()> {
+        Ok(())
+    }
+}
