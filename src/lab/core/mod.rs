@@ -1,6 +1,7 @@
 //! Values, tensors, errors, the context of a run and its record: what every other floor stands on.
 
 mod access;
+mod attempt;
 pub mod broker;
 mod budget;
 mod caution;
@@ -37,6 +38,7 @@ mod value;
 mod visible;
 mod workspace;
 
+pub use attempt::{attempt, failed_call};
 pub use budget::Budget;
 pub use caution::Cautions;
 pub use cx::{Cx, Task};
@@ -58,8 +60,8 @@ pub use packed::Packed;
 pub use progress::{Activity, Progress, Quiet};
 pub use table::Table;
 pub use tensor::{
-    Tensor, attempt, failed_call, in_parallel, in_stream, normal_within_two_deviations, random, set_threads,
-    settle_kernels, tune_allocator, with_stream, with_stream_of,
+    Tensor, in_parallel, in_stream, normal_within_two_deviations, random, set_threads, settle_kernels, tune_allocator,
+    with_stream, with_stream_of,
 };
 pub use value::{Callback, Object, Value};
 pub use visible::{picture, visible, visible_json, visible_letters};
