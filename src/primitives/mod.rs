@@ -25,11 +25,15 @@ pub mod types;
 
 pub mod plot;
 
+mod args;
 mod comment;
+mod param;
 mod primitive;
 mod words;
 
-pub use primitive::{Args, DEVICE_NAME, Example, Fallback, Kind, Param, Primitive, SEED};
+pub use args::Args;
+pub use param::{DEVICE_NAME, Fallback, Kind, Param, SEED};
+pub use primitive::{Example, Primitive};
 pub use words::Words;
 
 /// The registry, in the order of the reference pages.

@@ -119,7 +119,7 @@ fn method(
     ));
     if let Some(hint) = former::function(&format!("{}.{name}", value.kind())) {
         error = error.hint(hint);
-    } else if let Some(hint) = super::habits::in_function(name, &[value.kind()]) {
+    } else if let Some(hint) = super::borrowed_names::in_function(name, &[value.kind()]) {
         error = error.hint(hint);
     } else if value.kind() == "array" && owners.contains(&"Tensor") {
         error = error.hint(format!("tensor::from(values).{name}(...) takes an array of numbers"));

@@ -220,7 +220,7 @@ fn check_call(call: &FnCallExpr, position: Position, script: &Script) -> Option<
     if script.own.contains(name) || script.variables.contains(name) || is_keyword(name) {
         return None;
     }
-    if let Some(hint) = super::habits::in_function(name, &[]) {
+    if let Some(hint) = super::borrowed_names::in_function(name, &[]) {
         return at(position, format!("there is no function `{name}`; {hint}"));
     }
     let near = nearest(name, script.own.iter().map(String::as_str))

@@ -13,7 +13,7 @@ use super::own_names::written;
 use super::scan::{Token, TokenKind, scan};
 use super::session::Session;
 use super::value::ErrorHandle;
-use super::{habits, methods_of};
+use super::{borrowed_names, habits, methods_of};
 use crate::core::{nearest, suggestion};
 use crate::primitives::stdlib::{functions, stdlib_names};
 use crate::primitives::{NAMESPACES, PRIMITIVES, declared, find, former};
@@ -192,7 +192,7 @@ impl ErrorScene<'_> {
             let message = format!("there is no variable `{name}` inside the function `{own}`");
             return ErrorWords::new("argument", message, Some(no_outer_variable(&code, &function, name)));
         }
-        let hint = if let Some(hint) = habits::in_variable(name, self.text, self.at) {
+        let hint = if let Some(hint) = borrowed_names::in_variable(name, self.text, self.at) {
             Some(hint)
         } else if namespaces().any(|n| n == name) {
             Some(format!("`{name}` is a namespace: its functions are called as {name}::..."))
@@ -269,7 +269,7 @@ impl ErrorScene<'_> {
             return wrong(format!("`{name}` can't be applied to {arguments}"), for_operator(name, &kinds));
         } else if let Some(now) = self.is_method().then(|| former_method(name)).flatten() {
             Some(now)
-        } else if let Some(hint) = habits::in_function(name, &kinds) {
+        } else if let Some(hint) = borrowed_names::in_function(name, &kinds) {
             Some(hint)
         } else if let Some(own) = self.session.functions().into_iter().find(|f| f.name == name) {
             Some(format!("call it as {name}({})", own.params.join(", ")))

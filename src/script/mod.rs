@@ -3,6 +3,7 @@
 mod answers;
 mod arithmetic;
 mod bind;
+mod borrowed_names;
 mod bounds;
 mod check;
 mod code;

@@ -4,6 +4,7 @@
 //! or SVG behind it.
 
 mod animation;
+mod axes;
 mod backend;
 mod canvas;
 mod draw;
