@@ -136,6 +136,18 @@ fn a_training_that_diverges_on_a_device_names_the_step() {
 }
 
 #[test]
+fn a_generator_whose_batch_does_not_fit_is_trained_in_parts() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let peak = |task: &str| ask(stand_in, task, "cuda", &[])["peak"].as_u64().unwrap();
+    let limit = u64::midpoint(peak("small"), peak("large")).to_string();
+    let found = ask(stand_in, "large", "cuda", &[("FAKECUDA_MEMORY", &limit)]);
+    let told = found["warnings"].to_string();
+    assert!(told.contains("out of memory with 64 images at once; each batch goes on in parts of 32"), "{found}");
+    let noted = |column: &str| found["history"][column].as_array().unwrap().iter().all(Json::is_f64);
+    assert!(noted("generator") && noted("critic"), "{found}");
+}
+
+#[test]
 fn a_training_that_is_stopped_on_a_device_goes_on_to_the_same_bytes() {
     let Some(stand_in) = StandIn::get() else { return };
     let found = ask(stand_in, "stopped", "cuda", &[]);

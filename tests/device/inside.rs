@@ -39,6 +39,8 @@ fn does_a_task() {
         None if task == "examples" => examples(&device),
         None if task == "diverging" => diverging(&device),
         None if task == "stopped" => stopped(&device),
+        None if task == "small" => drawing(&device, 8),
+        None if task == "large" => drawing(&device, 64),
         None if task == "waits" => waits::of_all(&device),
         Some(("waits", words)) => waits::of_one(&device, words),
         _ => panic!("no task {task:?}"),
@@ -104,6 +106,22 @@ fn stopped(device: &str) -> Json {
         stops += 1;
     };
     json!({ "whole": attempt(false, None).unwrap_or_else(|error| panic!("{}", error.render(false))), "resumed": resumed, "stops": stops })
+}
+
+/// What a generator's training noted, what it warned of, and the most memory that it took.
+fn drawing(device: &str, batch: usize) -> Json {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(device, folder.path());
+    let text = format!(
+        "generator::train(data::glyphs(#{{ n: 64, seed: 1 }}), #{{ arch: \"dcgan-32\", steps: 2, batch: {batch}, note: 1, seed: 1 }}).history"
+    );
+    let history = session.evaluate("drawing", &text).unwrap_or_else(|error| panic!("{}", error.render(false)));
+    // SAFETY: the stand-in's function, with this type.
+    let peak = unsafe {
+        let process = libloading::os::unix::Library::this();
+        process.get::<unsafe extern "C" fn() -> u64>(b"fakecuda_peak\0").unwrap()()
+    };
+    json!({ "history": history.json(), "warnings": session.cx().warnings(), "peak": peak })
 }
 
 /// What examples of the reference answered otherwise than they say.

@@ -16,8 +16,8 @@ use super::images::{TrainingImages, index};
 use super::student::Student;
 use super::unread::Unread;
 use crate::core::{
-    Cx, Digest, Error, Graph, LongCall, Object, Result, State, Value, all_finite, gradients, number, on_device, random,
-    with_stream,
+    Cx, Digest, Error, Graph, LongCall, Object, Result, State, Value, all_finite, attempt, gradients, number,
+    on_device, random, with_stream,
 };
 use crate::data::Dataset;
 use crate::generator::{
@@ -110,6 +110,7 @@ pub fn train_generator(
         history: NOTED.map(|_| vec![]),
         good: (0, vec![]),
         unread: Unread::on(device),
+        part: *batch,
     };
     let outcome = training.run(&mut call, watch);
     match outcome {
@@ -180,12 +181,59 @@ struct GeneratorTraining<'a> {
     good: (u64, State),
     /// Of every step the generator's loss and the critic's last one.
     unread: Unread<u64>,
+    /// Images that go through the networks at once: a batch, or less where memory is short.
+    part: usize,
 }
 
 /// One batch of real images with their labels.
 struct RealBatch {
     images: Tensor,
     labels: Tensor,
+}
+
+impl RealBatch {
+    fn part(&self, start: usize, size: usize) -> Result<Self> {
+        let of = |tensor: &Tensor| tensor.f_narrow(0, start as i64, size as i64);
+        Ok(Self { images: of(&self.images)?, labels: of(&self.labels)? })
+    }
+}
+
+/// A loss and its gradients, as sums over parts of a batch.
+#[derive(Default)]
+struct Summed {
+    loss: Option<Tensor>,
+    gradients: Vec<Tensor>,
+}
+
+impl Summed {
+    fn add(&mut self, loss: &Tensor, gradients: Vec<Tensor>) -> Result<()> {
+        let loss = loss.f_detach()?;
+        self.loss = Some(match &self.loss {
+            Some(sum) => sum.f_add(&loss)?,
+            None => loss,
+        });
+        if self.gradients.is_empty() {
+            self.gradients = gradients;
+            return Ok(());
+        }
+        for (sum, gradient) in self.gradients.iter_mut().zip(&gradients) {
+            let _ = sum.f_add_(gradient)?;
+        }
+        Ok(())
+    }
+
+    fn taken(self) -> Result<(Tensor, Vec<Tensor>)> {
+        let loss = self.loss.ok_or_else(|| Error::internal("a step on no images"))?;
+        Ok((loss, self.gradients))
+    }
+}
+
+/// What a step of the generator goes by, and the images that it learned from.
+struct Learnt {
+    noted: [f64; 6],
+    loss: Tensor,
+    gradients: Vec<Tensor>,
+    drawn: RealBatch,
 }
 
 impl GeneratorTraining<'_> {
@@ -216,20 +264,19 @@ impl GeneratorTraining<'_> {
                 let rows = self.rows(number);
                 let real = self.batch(&images, &labels, &rows)?;
                 // Generator steps use the even parts of the stream, discriminator steps the odd ones.
-                let drawn = with_stream(self.settings.seed, 2 * number + 1, || {
-                    let keeps = turn + 1 == critic_steps && !self.avoids_a_label();
-                    let drawn = self.draw_like(&real, keeps)?;
-                    critic = Some(self.judge_step(&real, &drawn.images)?);
-                    Ok::<_, Error>(drawn)
+                let keeps = turn + 1 == critic_steps && !self.avoids_a_label();
+                let (loss, gradients, drawn) = self.within_memory(|training| {
+                    with_stream(training.settings.seed, 2 * number + 1, || training.judged(&real, keeps))
                 })?;
-                last = Some(drawn);
+                self.judge_optimiser.step(&self.judge_parameters, &gradients)?;
+                (critic, last) = (Some(loss), drawn);
             }
+            // What learns beside the generator goes on in the stream of its step.
             let (mut said, loss) = with_stream(self.settings.seed, 2 * step, || {
-                let drawn = match last.take() {
-                    Some(drawn) if !self.avoids_a_label() => drawn,
-                    _ => self.draw_anew(step)?,
-                };
-                self.step(drawn, noted)
+                let learnt = self.within_memory(|training| {
+                    with_stream(training.settings.seed, 2 * step, || training.learnt(step, last.take(), noted))
+                })?;
+                self.step(learnt)
             })?;
             task.advance(1);
             let keeps = call.due();
@@ -326,9 +373,8 @@ impl GeneratorTraining<'_> {
         Ok(RealBatch { images, labels: real.labels.shallow_clone() })
     }
 
-    /// Images with labels drawn uniformly, but for the target.
-    fn draw_anew(&self, step: u64) -> Result<RealBatch> {
-        let batch = self.settings.batch;
+    /// `n` images of a batch, from number `first` on, with labels drawn uniformly, but for the target.
+    fn draw_anew(&self, step: u64, first: usize, n: usize) -> Result<RealBatch> {
         let target = self.settings.attack.as_ref().and_then(|attack| attack.target);
         let classes = self.network.classes().unwrap_or(1);
         let mut rng = random(self.settings.seed, LABELS + step);
@@ -339,13 +385,53 @@ impl GeneratorTraining<'_> {
             }
             _ => rng.gen_range(0..classes),
         };
-        let labels = on_device(&Tensor::f_from_slice(&(0..batch).map(label).collect::<Vec<i64>>())?, self.cx.device())?;
-        let images = self.draw(self.network.classes().map(|_| &labels), batch)?;
+        let labels: Vec<i64> = (0..first + n).map(label).skip(first).collect();
+        let labels = on_device(&Tensor::f_from_slice(&labels)?, self.cx.device())?;
+        let images = self.draw(self.network.classes().map(|_| &labels), n)?;
         Ok(RealBatch { images, labels })
     }
 
-    /// One step of the discriminator, which stays ordinary; its loss.
-    fn judge_step(&mut self, real: &RealBatch, drawn: &Tensor) -> Result<Tensor> {
+    /// Work on a batch; where there is too little memory for it, once more in parts of half the size.
+    fn within_memory<T>(&mut self, mut work: impl FnMut(&Self) -> Result<T>) -> Result<T> {
+        loop {
+            match attempt(|| work(self)) {
+                Err(error) if error.is_out_of_memory() && self.part > 1 => {
+                    let part = self.part.min(self.set.len()).div_ceil(2);
+                    self.cx.warn(format!(
+                        "training: out of memory with {} images at once; each batch goes on in parts of {part}, whose gradients are \
+                         added up; batch norm sees the parts alone",
+                        self.part.min(self.set.len())
+                    ));
+                    self.part = part;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// The discriminator's loss on a batch, its gradients, and what the generator drew, where its own step goes on with that.
+    fn judged(&self, real: &RealBatch, keeps: bool) -> Result<(Tensor, Vec<Tensor>, Option<RealBatch>)> {
+        let differentiate = |loss: &Tensor| gradients("the discriminator", loss, &self.judge_parameters, Graph::Free);
+        let n = real.labels.numel();
+        if n <= self.part {
+            let drawn = self.draw_like(real, keeps)?;
+            let loss = self.judge_loss(real, &drawn.images)?;
+            return Ok((loss.f_detach()?, differentiate(&loss)?, Some(drawn)));
+        }
+        let mut summed = Summed::default();
+        for start in (0..n).step_by(self.part) {
+            let size = self.part.min(n - start);
+            let part = real.part(start, size)?;
+            let drawn = self.draw_like(&part, false)?;
+            let loss = self.judge_loss(&part, &drawn.images)?.f_mul_scalar(size as f64 / n as f64)?;
+            summed.add(&loss, differentiate(&loss)?)?;
+        }
+        let (loss, gradients) = summed.taken()?;
+        Ok((loss, gradients, None))
+    }
+
+    /// What the discriminator, which stays ordinary, makes smaller.
+    fn judge_loss(&self, real: &RealBatch, drawn: &Tensor) -> Result<Tensor> {
         let labels = self.network.classes().map(|_| &real.labels);
         let drawn = drawn.f_detach()?;
         let (of_real, of_drawn) = self.both(&real.images, &drawn, labels)?;
@@ -365,9 +451,7 @@ impl GeneratorTraining<'_> {
             loss =
                 loss.f_add(&scores.f_cross_entropy_loss(&real.labels, None::<&Tensor>, Reduction::Mean, -100, 0.0)?)?;
         }
-        let gradients = gradients("the discriminator", &loss, &self.judge_parameters, Graph::Free)?;
-        self.judge_optimiser.step(&self.judge_parameters, &gradients)?;
-        Ok(loss.f_detach()?)
+        Ok(loss)
     }
 
     /// What the discriminator says of real and of drawn images: in one go, unless its batch norm must not see them together.
@@ -385,23 +469,56 @@ impl GeneratorTraining<'_> {
         Ok((part(0)?, part(n)?))
     }
 
-    /// One step of the generator: what is noted of it where that is wanted, and its loss.
-    fn step(&mut self, drawn: RealBatch, wanted: bool) -> Result<([f64; 6], Tensor)> {
-        let step = self.optimiser.steps();
-        let labels = self.network.classes().map(|_| drawn.labels);
-        let drawn = drawn.images;
-        let judgement = self.judge.judge(&drawn, labels.as_ref(), Mode::Train)?;
-        let ordinary = ordinary(&judgement, self.judge.sense(), labels.as_ref())?;
+    /// What the generator learns from images that were drawn for it, or else are drawn now. In parts what is noted is the mean over
+    /// them.
+    fn learnt(&self, step: u64, drawn: Option<RealBatch>, wanted: bool) -> Result<Learnt> {
+        let differentiate =
+            |loss: &Tensor| gradients("the discriminator and the generator", loss, &self.parameters, Graph::Free);
+        if self.settings.batch <= self.part {
+            let drawn = match drawn {
+                Some(drawn) if !self.avoids_a_label() => drawn,
+                _ => self.draw_anew(step, 0, self.settings.batch)?,
+            };
+            let (noted, loss) = self.generator_loss(step, &drawn, wanted)?;
+            return Ok(Learnt { noted, loss: loss.f_detach()?, gradients: differentiate(&loss)?, drawn });
+        }
+        // The graph of a whole batch goes before there is another.
+        drop(drawn);
+        let n = self.settings.batch;
+        let (mut summed, mut mean, mut all) = (Summed::default(), [0.0; 6], vec![]);
+        for start in (0..n).step_by(self.part) {
+            let size = self.part.min(n - start);
+            let drawn = self.draw_anew(step, start, size)?;
+            let share = size as f64 / n as f64;
+            let (noted, loss) = self.generator_loss(step, &drawn, wanted)?;
+            let loss = loss.f_mul_scalar(share)?;
+            summed.add(&loss, differentiate(&loss)?)?;
+            mean.iter_mut().zip(noted).for_each(|(mean, noted)| *mean += share * noted);
+            all.push(RealBatch { images: drawn.images.f_detach()?, labels: drawn.labels });
+        }
+        let joined = |of: fn(&RealBatch) -> &Tensor| Tensor::f_cat(&all.iter().map(of).collect::<Vec<_>>(), 0);
+        let drawn = RealBatch { images: joined(|batch| &batch.images)?, labels: joined(|batch| &batch.labels)? };
+        let (loss, gradients) = summed.taken()?;
+        mean[0] = (step + 1) as f64;
+        Ok(Learnt { noted: mean, loss, gradients, drawn })
+    }
+
+    /// What the generator makes smaller, and what is noted of it where that is wanted.
+    fn generator_loss(&self, step: u64, drawn: &RealBatch, wanted: bool) -> Result<([f64; 6], Tensor)> {
+        let labels = self.network.classes().map(|_| &drawn.labels);
+        let drawn = &drawn.images;
+        let judgement = self.judge.judge(drawn, labels, Mode::Train)?;
+        let ordinary = ordinary(&judgement, self.judge.sense(), labels)?;
         let kind = drawn.kind();
         let mut noted = [f64::NAN; 6];
         noted[0] = (step + 1) as f64;
         let mut losses = ordinary.shallow_clone();
-        if let (Some(attack), Some(labels)) = (&self.settings.attack, &labels) {
+        if let (Some(attack), Some(labels)) = (&self.settings.attack, labels) {
             let finetunes = random(self.settings.seed, step).gen_bool(attack.rate);
             if finetunes || wanted {
                 let scores = match &self.student {
-                    Some(student) => student.module.forward(&attack.model.normalise(&drawn)?, Mode::Evaluate)?,
-                    None => attack.model.logits(&drawn)?,
+                    Some(student) => student.module.forward(&attack.model.normalise(drawn)?, Mode::Evaluate)?,
+                    None => attack.model.logits(drawn)?,
                 };
                 let attacked = attack_loss(&scores, labels, attack.target)?;
                 if wanted {
@@ -413,21 +530,28 @@ impl GeneratorTraining<'_> {
                 }
             }
         }
-        let loss = losses.f_mean(kind)?;
-        let gradients = gradients("the discriminator and the generator", &loss, &self.parameters, Graph::Free)?;
+        if let (true, Some(scores), Some(labels)) = (wanted, &judgement.classes, labels) {
+            let right = scores.f_argmax(1, false)?.f_eq_tensor(labels)?.f_to_kind(Kind::Double)?;
+            noted[3] = right.f_mean(Kind::Double)?.f_double_value(&[])?;
+        }
+        Ok((noted, losses.f_mean(kind)?))
+    }
+
+    /// One step of the generator: what is noted of it, and its loss.
+    fn step(&mut self, learnt: Learnt) -> Result<([f64; 6], Tensor)> {
+        let step = self.optimiser.steps();
+        let Learnt { noted, loss, gradients, drawn } = learnt;
         self.optimiser.step(&self.parameters, &gradients)?;
-        if let (Some(attack), Some(student), Some(labels)) = (&self.settings.attack, &mut self.student, &labels) {
-            student.step(&attack.model, &drawn, labels)?;
+        if let (Some(attack), Some(student), Some(_)) =
+            (&self.settings.attack, &mut self.student, self.network.classes())
+        {
+            student.step(&attack.model, &drawn.images, &drawn.labels)?;
         }
         if let (Some(averaged), Some(most)) = (&self.averaged, self.settings.average) {
             let t = step as f64;
             average(&**averaged, &*self.network, most.min((1.0 + t) / (10.0 + t)))?;
         }
-        if let (true, Some(scores), Some(labels)) = (wanted, &judgement.classes, &labels) {
-            let right = scores.f_argmax(1, false)?.f_eq_tensor(labels)?.f_to_kind(Kind::Double)?;
-            noted[3] = right.f_mean(Kind::Double)?.f_double_value(&[])?;
-        }
-        Ok((noted, loss.f_detach()?))
+        Ok((noted, loss))
     }
 
     /// The cosine of the angle between the gradients of two losses (Figure 4.1).
@@ -473,7 +597,7 @@ impl GeneratorTraining<'_> {
 
     /// Everything that later steps depend on.
     fn state(&self) -> Result<State> {
-        let steps = [self.optimiser.steps() as f64, self.judge_optimiser.steps() as f64];
+        let steps = [self.optimiser.steps() as f64, self.judge_optimiser.steps() as f64, self.part as f64];
         let mut state = vec![("steps".to_string(), Tensor::f_from_slice(&steps)?)];
         for (name, column) in NOTED.iter().zip(&self.history) {
             state.push((format!("history.{name}"), Tensor::f_from_slice(column)?));
@@ -532,10 +656,12 @@ impl GeneratorTraining<'_> {
     fn restore(&mut self, state: &State) -> Result<()> {
         let steps = Vec::<f64>::try_from(find(state, "steps")?).map_err(|_| damaged("other steps"))?;
         let most = self.settings.steps as f64;
-        let [steps, judge_steps] = steps[..] else { return Err(damaged("other steps")) };
-        if !(0.0..=most).contains(&steps) || judge_steps != steps * self.settings.critic_steps as f64 {
+        let [steps, judge_steps, part] = steps[..] else { return Err(damaged("other steps")) };
+        let fits = (1.0..=self.settings.batch as f64).contains(&part) && part.fract() == 0.0;
+        if !fits || !(0.0..=most).contains(&steps) || judge_steps != steps * self.settings.critic_steps as f64 {
             return Err(damaged("steps that it can't have"));
         }
+        self.part = part as usize;
         self.put_back(state)?;
         let moments = |part: &str| -> Vec<(String, Tensor)> {
             let of = |(name, t): &(String, Tensor)| Some((name.strip_prefix(part)?.to_string(), t.shallow_clone()));

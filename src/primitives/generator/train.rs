@@ -67,7 +67,8 @@ pub static TRAIN: Primitive = Primitive {
             numbers pixels (\"sigmoid\", \"tanh\", \"halve\": (x + 1) / 2 cut off, \"cut\"); a linear layer each for d and c follows. \
             \"thesis\" has the networks of Tables B.1 and B.2, weights normal as He et al. 2015, and the numbers of Table B.3. A stopped training \
             goes on to the same weights. A loss that is not finite stops it, and the last good state is kept as a partial result; on a \
-            GPU, where losses are read every 16 steps and where they are noted, that may be up to 15 steps later.",
+            GPU, where losses are read every 16 steps and where they are noted, that may be up to 15 steps later. Where memory is short, batches go on in \
+            parts whose gradients are added up, as a warning says; the generator's step then draws images of its own.",
     source: "Dunn 2022, Section 4.2 and Appendix B.1; Gulrajani et al. 2017; Odena et al. 2017",
     examples: &[
         Example {
