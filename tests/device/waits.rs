@@ -97,13 +97,6 @@ const BUDGETS: &[Budget] = &[
         waits: 1.25,
     },
     Budget {
-        name: "search::apgd, a step",
-        script: "examine(f, glyphs, #{ space: space::pixels(\"linf\", #{ radius: 0.0001 }), search: search::apgd(#{ steps: SIZE }), batch: 64, seed: 1 })",
-        sizes: [4, 12],
-        steps: Some(1.0),
-        waits: 1.25,
-    },
-    Budget {
         name: "search::adef, a step",
         script: "examine(f, glyphs, #{ space: space::deform(), search: search::adef(#{ steps: SIZE }), levels: [0.001], batch: 64, seed: 1 })",
         sizes: [1, 3],
