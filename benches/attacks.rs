@@ -121,9 +121,9 @@ fn main() {
     let pixels =
         |more: &[(&str, Value)]| call(&cx, "space::pixels", vec![text("linf"), map(&[&[bounds()], more].concat())]);
     let bim = || call(&cx, "search::bim", vec![map(&[("steps", Value::Int(STEPS)), ("step", Value::Float(0.01))])]);
-    let attack = || map(&[("space", pixels(&[("within", Value::Float(0.3))])), ("search", bim())]);
+    let attack = || map(&[("space", pixels(&[("radius", Value::Float(0.3))])), ("search", bim())]);
     let levels = Value::ints((1..=10).map(|level| level * STEPS / 10));
-    let curve = || map(&[("space", pixels(&[])), ("search", bim()), ("steps", levels.clone())]);
+    let curve = || map(&[("space", pixels(&[])), ("search", bim()), ("at_steps", levels.clone())]);
     let adef = || map(&[("space", call(&cx, "space::deform", vec![])), ("search", call(&cx, "search::adef", vec![]))]);
 
     let (mut own, mut curves, mut bent) = (vec![], vec![], vec![]);

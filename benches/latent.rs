@@ -102,7 +102,7 @@ fn main() {
         let adam = [
             ("lr", Value::Float(0.004)),
             ("steps", Value::Int(steps)),
-            ("bound", Value::Float(0.1)),
+            ("first_radius", Value::Float(0.1)),
             ("increment", Value::Float(if lead > 0.0 { 0.001 } else { 0.02 })),
         ];
         let search = call(&cx, "search::adam", vec![map(&adam)]);

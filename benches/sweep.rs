@@ -114,7 +114,7 @@ fn network(data: &Path, folder: &Path, arch: &str, count: i64, threads: i64) {
             ("crop", Value::Int(224)),
             ("margin", Value::Int(margin)),
             ("limit", Value::Int(count)),
-            ("seed", Value::Int(1)),
+            ("shuffle", Value::Int(1)),
         ];
         call(&cx, "data::load", vec![text("data/imagenet_sample"), map(&options)])
     };
@@ -163,7 +163,7 @@ fn network(data: &Path, folder: &Path, arch: &str, count: i64, threads: i64) {
                 (count * side * side) as f64
             }
             _ => {
-                let options = map(&[("epsilon", Value::Int(EPSILON))]);
+                let options = map(&[("radius", Value::Int(EPSILON))]);
                 let Value::Object(report) = call(&cx, "risk::estimate", vec![value.clone(), set.clone(), options])
                 else {
                     panic!("a report")
