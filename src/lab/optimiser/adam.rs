@@ -105,6 +105,7 @@ pub struct Climb {
 
 impl Climb {
     /// What is added to the coordinate at step t.
+    #[inline]
     pub fn step(&mut self, lr: f64, slope: f64, t: i32) -> f64 {
         // In double precision 0.1 is not 1 - 0.9.
         self.mean = 0.9 * self.mean + 0.1 * slope;
