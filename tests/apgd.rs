@@ -35,9 +35,21 @@ fn down([a, b]: [f64; 2]) -> [f64; 2] {
     [-(9.0 * (9.0 * a).cos() + both * b), -(3.5 * (7.0 * b).cos() + both * a)]
 }
 
-/// Croce and Hein 2020, Algorithm 1, in linf around x within [0, 1]: all points that are scored after x itself.
-fn algorithm(x: [f64; 2], radius: f64, steps: usize) -> Vec<[f64; 2]> {
-    let keep = |z: [f64; 2]| [0, 1].map(|i| z[i].clamp(x[i] - radius, x[i] + radius).clamp(0.0, 1.0));
+/// Croce and Hein 2020, Algorithm 1, around x within [0, 1]: all points that are scored after x itself.
+fn algorithm(norm: &str, x: [f64; 2], radius: f64, steps: usize) -> Vec<[f64; 2]> {
+    let length = |v: [f64; 2]| v[0].hypot(v[1]);
+    let keep = |z: [f64; 2]| {
+        let change = [z[0] - x[0], z[1] - x[1]];
+        let kept = match norm {
+            "linf" => change.map(|d| d.clamp(-radius, radius)),
+            _ => change.map(|d| d * (radius / length(change).max(1e-300)).min(1.0)),
+        };
+        [0, 1].map(|i| (x[i] + kept[i]).clamp(0.0, 1.0))
+    };
+    let steepest = |slope: [f64; 2]| match norm {
+        "linf" => slope.map(f64::signum),
+        _ => slope.map(|d| d / length(slope)),
+    };
     let mut checks = vec![0.0, 0.22f64];
     while checks[checks.len() - 1] < 1.0 {
         let [before, last] = [checks[checks.len() - 2], checks[checks.len() - 1]];
@@ -58,8 +70,8 @@ fn algorithm(x: [f64; 2], radius: f64, steps: usize) -> Vec<[f64; 2]> {
                 now = best;
             }
         }
-        let slope = down(now);
-        let stepped = keep([0, 1].map(|i| now[i] + size * slope[i].signum()));
+        let slope = steepest(down(now));
+        let stepped = keep([0, 1].map(|i| now[i] + size * slope[i]));
         let next = match k {
             0 => stepped,
             _ => keep([0, 1].map(|i| now[i] + 0.75 * (stepped[i] - now[i]) + 0.25 * (now[i] - before[i]))),
@@ -77,14 +89,20 @@ fn algorithm(x: [f64; 2], radius: f64, steps: usize) -> Vec<[f64; 2]> {
 
 #[test]
 fn every_point_is_the_one_that_the_algorithm_names() {
-    for (x, radius, steps) in [([0.5, 0.5], 0.3, 40), ([0.9, 0.1], 0.2, 100), ([0.3, 0.6], 0.05, 7)] {
+    for (norm, x, radius, steps) in [
+        ("linf", [0.5, 0.5], 0.3, 40),
+        ("linf", [0.9, 0.1], 0.2, 100),
+        ("linf", [0.3, 0.6], 0.05, 7),
+        ("l2", [0.5, 0.5], 0.3, 40),
+        ("l2", [0.9, 0.1], 0.2, 100),
+    ] {
         let asked = Rc::new(RefCell::new(vec![]));
         let mut session = Session::new(Rc::new(Cx::default()));
         let model = Model::new("hills", Box::new(Hills(asked.clone())), Digest::of(b"hills")).with_classes(2);
         session.set("f", Value::object(model));
         let text = format!(
             "let ds = data::from(tensor::from([{:?}, {:?}]).reshape([1, 1, 1, 2]), [1]);\n\
-             let how = #{{ space: space::pixels(\"linf\", #{{ radius: {radius}, bounds: [0, 1] }}), \
+             let how = #{{ space: space::pixels({norm:?}, #{{ radius: {radius}, bounds: [0, 1] }}), \
              search: search::apgd(#{{ steps: {steps}, start: \"image\" }}) }};\n\
              let t = examine(f, ds, how); [t.column(\"step\")[0], t.images().values()]",
             x[0], x[1]
@@ -92,11 +110,15 @@ fn every_point_is_the_one_that_the_algorithm_names() {
         let ended = session.run(Path::new("script.rhai"), &text).unwrap_or_else(|e| panic!("{}", e.render(false)));
         let asked = asked.borrow();
         // As it stands, looked at by examine and again as the beginning of the way.
-        let wanted = algorithm(x, radius, steps);
+        let wanted = algorithm(norm, x, radius, steps);
         let found = &asked[asked.len() - wanted.len()..];
         for (i, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
             let far = (0..2).map(|k| (found[k] - wanted[k]).abs()).fold(0.0, f64::max);
-            assert!(far < 2e-5, "point {i} of {steps}: {found:?}, wanted {wanted:?}; ended {}", ended.summary());
+            assert!(
+                far < 2e-5,
+                "{norm}, point {i} of {steps}: {found:?}, wanted {wanted:?}; ended {}",
+                ended.summary()
+            );
         }
         assert!(h(found[found.len() - 1]) < h(x), "it went down");
     }

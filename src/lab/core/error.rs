@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::lines::cut_inside;
 use super::permissions::way_out;
 
 /// What an error is about. Scripts read it as `e.kind` after `catch (e)`.
@@ -90,12 +91,14 @@ impl Error {
         Self::new(ErrorKind::Interrupted, "stopped")
     }
 
-    /// A file that can't be read or isn't what it should be.
+    /// A file that can't be read or isn't what it should be. What files say can be of any length, and is shown in part.
     pub fn file(path: &Path, problem: impl std::fmt::Display) -> Self {
         let problem = problem.to_string();
         let hint = way_out(path, &problem);
         let kind = if hint.is_some() { ErrorKind::Permission } else { ErrorKind::File };
-        Self { hint, ..Self::new(kind, format!("{}: {problem}", path.display())) }
+        let [path, problem] =
+            [(path.display().to_string(), 400), (problem, 1600)].map(|(said, most)| cut_inside(&said, most));
+        Self { hint, ..Self::new(kind, format!("{path}: {problem}")) }
     }
 
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

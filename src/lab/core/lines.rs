@@ -26,6 +26,17 @@ pub fn cut(text: &str, width: usize) -> String {
     kept + "…"
 }
 
+/// The text, with so many letters at most: where it has more, a mark stands for those in the middle.
+pub(super) fn cut_inside(text: &str, letters: usize) -> String {
+    let all: Vec<char> = text.chars().collect();
+    if all.len() <= letters {
+        return text.into();
+    }
+    let before = letters / 2;
+    let after = all.len() - (letters - 1 - before);
+    all[..before].iter().chain(&['…']).chain(&all[after..]).collect()
+}
+
 /// Lines broken between words so that none is wider than `width`; of an indented line the rest stands a little deeper.
 pub fn wrapped(text: &str, width: usize) -> String {
     let mut lines = Vec::new();
@@ -81,5 +92,6 @@ mod tests {
         assert_eq!(wrapped("one two three", 8), "one two\nthree");
         assert_eq!(wrapped("  a: long words here", 12), "  a: long\n    words\n    here");
         assert_eq!(cut("a long line", 6), "a lon…");
+        assert_eq!((cut_inside("abcdefgh", 5), cut_inside("abcde", 5)), ("ab…gh".into(), "abcde".into()));
     }
 }
