@@ -12,8 +12,12 @@ demo: build
 	cargo run --quiet -- run scripts/overfitting/demo.rhai
 
 # Tests run beside each other, one on each core: more threads in each would only wait for one another.
+# Those that need real images and models come after them where there are some; campaigns (`many_...`) run for hours and by name.
 test: build
 	OMP_NUM_THREADS=1 cargo test --quiet --no-fail-fast
+ifdef VIVA_DATA
+	OMP_NUM_THREADS=1 cargo test --quiet --no-fail-fast --tests -- --ignored --skip many_
+endif
 
 build: libtorch
 	cargo build

@@ -302,7 +302,7 @@ fn a_failing_image_ends_the_stream_with_an_error() -> Outcome {
 // Files
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn mnist_is_what_an_independent_reader_sees() -> Outcome {
     // b = gzip.open("t10k-images-idx3-ubyte.gz").read()[16:]; sum(b), [sum(b[i*784:(i+1)*784]) for i in (0, 1, 2,
     // 9999)]
@@ -335,7 +335,7 @@ fn mnist_is_what_an_independent_reader_sees() -> Outcome {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn cifar_records_are_read() -> Outcome {
     let set = load(&Cx::default(), "data/cifar10/cifar10_lossless_subset.bin", &Load::default())?;
     // c = open("cifar10_lossless_subset.bin", "rb").read(); [c[k] for k in (1, 1025, 2049)] -> 155, 156, 149
@@ -375,7 +375,7 @@ fn resizing_is_pillows() -> Outcome {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn image_folders_are_cropped_with_a_margin() -> Outcome {
     let cx = Cx::default();
     let view = View { resize: Some(256), crop: Some(224), ..View::default() };

@@ -127,7 +127,7 @@ fn composed_spaces_are_set_side_by_side() {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn a_few_images_have_no_power_and_the_report_says_so() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
@@ -141,7 +141,7 @@ fn a_few_images_have_no_power_and_the_report_says_so() {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn the_worst_translations_are_shown_with_both_labels() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
@@ -281,7 +281,7 @@ fn the_examiner_s_experiments_run() {
 
 /// The meshes that come with their textures, and a car with its wheels on.
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn objects_are_read_from_files() {
     let output = Command::new(env!("CARGO_BIN_EXE_viva"))
         .args(["-e", "let ds = data::objects(\"data/meshes_kaykit\", #{ size: 32 }); let car = ds.only([5])[0]; [ds.len(), ds.classes.len(), car.class, car.attributes.triangles]"])

@@ -43,7 +43,7 @@ fn near(found: &Tensor, wanted: &Tensor) {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn digits_of_linear_layers() {
     let folder = "mnist_csinva/gan_mlp";
     let judge = format!("{folder}_D_300.safetensors");
@@ -59,7 +59,7 @@ fn digits_of_linear_layers() {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn digits_of_a_wasserstein_generator() {
     let folder = "mnist_wgangp_ryhan";
     let judge = format!("{folder}/critic.safetensors");
@@ -72,7 +72,7 @@ fn digits_of_a_wasserstein_generator() {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn digits_with_labels() {
     let folder = "mnist_cgan_realbarry";
     let judge = format!("{folder}/netD.safetensors");
@@ -92,7 +92,7 @@ fn digits_with_labels() {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn progressive_gan() {
     let folder = "progressive_gan_reference/progressive_gan";
     let g = generator("progressive-gan", &format!("{folder}.narrow.safetensors"), None, Asked::default());
@@ -105,7 +105,7 @@ fn progressive_gan() {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn biggan_deep_stage_by_stage() {
     for (arch, attention) in [("biggan-deep-128", 8), ("biggan-deep-512", 8)] {
         let folder = format!("biggan_deep_reference/{arch}");

@@ -191,7 +191,7 @@ fn check(cx: &Cx, path: &str, options: &Options, images: &Tensor) -> Result<Mode
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn mnist_networks_reproduce_their_golden_logits() -> Result<()> {
     let folder = data();
     let (cx, images) = (Cx::default(), mnist(&folder, 16));
@@ -223,7 +223,7 @@ fn mnist_networks_reproduce_their_golden_logits() -> Result<()> {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn cifar_networks_reproduce_their_golden_logits() -> Result<()> {
     let folder = data();
     let (cx, images) = (Cx::default(), cifar(&folder));
@@ -267,7 +267,7 @@ fn cifar_networks_reproduce_their_golden_logits() -> Result<()> {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn svhn_networks_reproduce_their_golden_logits() -> Result<()> {
     let cx = Cx::default();
     for name in ["no_weight_decay", "weight_decay_1e-2"] {
@@ -282,7 +282,7 @@ fn svhn_networks_reproduce_their_golden_logits() -> Result<()> {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn squeezenet_reproduces_both_its_golden_sets() -> Result<()> {
     let (cx, folder) = (Cx::default(), "models/imagenet_squeezenet1_1");
     let path = format!("{folder}/squeezenet1_1.safetensors");
@@ -300,7 +300,7 @@ fn squeezenet_reproduces_both_its_golden_sets() -> Result<()> {
 
 /// Correct answers among the 10,000 MNIST test images, as the NOTICE beside the weights counted them with PyTorch.
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn mnist_accuracies_are_the_published_ones() -> Result<()> {
     let folder = data();
     let cx = Cx::default();

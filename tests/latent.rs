@@ -436,7 +436,7 @@ fn a_dead_classifier_is_told_apart_from_a_strong_one() {
 /// BigGAN-deep's stages take the latent vector as the condition of every batch norm, and the first one takes nothing else: a change of
 /// the vector goes to all of them (Dunn's thesis, Section 5.1.3: p_0 is added to z).
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn a_changed_latent_vector_changes_the_conditions_of_all_stages() {
     let folder = std::path::PathBuf::from(std::env::var_os("VIVA_DATA").unwrap()).join("models/biggan_deep_reference");
     let asked = viva::generator::zoo::Asked { truncation: Some(0.4), ..Default::default() };

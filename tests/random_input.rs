@@ -371,10 +371,10 @@ fn random_input_breaks_nothing() {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// `VIVA_SEED=7 cargo test --test random_input -- --ignored`
+/// `VIVA_SEED=7 cargo test --test random_input many -- --ignored`
 #[test]
 #[ignore = "a hundred thousand inputs take minutes"]
-fn much_random_input_breaks_nothing() {
+fn many_random_inputs_break_nothing() {
     let wrong = tried(said("VIVA_SEED", 2), said("VIVA_INPUTS", 100_000));
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -118,7 +118,7 @@ fn apart(a: &Tensor, b: &Tensor) -> f64 {
 /// tests/golden/bim_reference.py with torchattacks 3.5.1 and foolbox 3.3.4 (and a plain loop for the schedule), 4 images, radii
 /// 0.05 and 0.5, which the attacks reach.
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn basic_iterative_attacks_go_where_torchattacks_and_foolbox_go() {
     let wanted = golden("bim.safetensors");
     let (model, images) = (lenet(), find(&wanted, "images"));
@@ -203,7 +203,7 @@ fn a_deformation_worked_out_by_hand() {
 /// The first 200 test images of MNIST; tests/golden/adef_port.py, one image at a time in NumPy and SciPy, deforms all of them
 /// successfully, with a mean T-norm of 1.447 in double precision.
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn deformations_are_those_of_a_plain_port() {
     let wanted = golden("adef.safetensors");
     let cx = Cx::default();

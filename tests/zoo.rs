@@ -54,7 +54,7 @@ fn accuracy(session: &mut Session, file: &str, options: &str) -> f64 {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn published_networks_load_by_their_recipe_and_know_mnist() {
     let mut session = session("data::load(\"mnist\", #{ limit: 1000 })");
     for (file, options, least) in MNIST {
@@ -64,7 +64,7 @@ fn published_networks_load_by_their_recipe_and_know_mnist() {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn published_networks_load_by_their_recipe_and_know_cifar10() {
     let mut session = session("data::load(\"data/cifar10/cifar10_lossless_subset.bin\")");
     for (file, options, published) in CIFAR {
@@ -91,7 +91,7 @@ fn golden(file: &str) -> weights::Weights {
 
 /// The NOTICE counted 49.5% of the 200 photographs with PyTorch and Pillow.
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn a_mobilenet_of_tensorflow_loads_by_its_recipe() {
     let mut session =
         session("data::load(\"data/imagenet_sample\", #{ resize: 146, crop: 128 }).relabel(|row| row.label + 1)");
@@ -111,7 +111,7 @@ fn a_mobilenet_of_tensorflow_loads_by_its_recipe() {
 }
 
 #[test]
-#[cfg_attr(not(viva_data), ignore = "needs VIVA_DATA")]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn the_svhn_networks_load_by_their_recipe() {
     let mut session = session("()");
     for name in ["no_weight_decay", "weight_decay_1e-2"] {
