@@ -455,6 +455,59 @@ fn networks_of_tokens_answer_what_torchvision_and_timm_answer() -> Result<()> {
     answers_as_kept("zoo_tokens", 64, &["vit_b_16", "vit_b_32", "convnext_tiny", "vit_tiny_patch16_224"])
 }
 
+/// The names of timm 1.0.31 and of the authors' checkpoints, whose factors of channels have one side; 182 tensors each.
+#[test]
+fn convnext_is_read_under_the_names_of_others() -> Result<()> {
+    let (cx, folder) = (Cx::default(), tempfile::tempdir().expect("a folder"));
+    let network = zoo::find("convnext_tiny")?;
+    let weights = formula_weights(&(network.layers)(10), [3, 64, 64])?;
+    let kept = format!("{}/tests/golden/zoo_tokens.safetensors", env!("CARGO_MANIFEST_DIR"));
+    let golden = tensors(PathBuf::from(kept))?;
+    let timm = |name: &str| -> String {
+        let parts: Vec<&str> = name.split('.').collect();
+        let last = parts[parts.len() - 1];
+        match parts[..] {
+            ["features", "0", part, _] => format!("stem.{part}.{last}"),
+            ["features", stage @ ("2" | "4" | "6"), part, _] => {
+                format!("stages.{}.downsample.{part}.{last}", stage.parse::<usize>().unwrap() / 2)
+            }
+            ["features", stage, block, "layer_scale"] => {
+                format!("stages.{}.blocks.{block}.gamma", stage.parse::<usize>().unwrap() / 2)
+            }
+            ["features", stage, block, "block", layer, _] => {
+                let layer = match layer {
+                    "0" => "conv_dw",
+                    "2" => "norm",
+                    "3" => "mlp.fc1",
+                    _ => "mlp.fc2",
+                };
+                format!("stages.{}.blocks.{block}.{layer}.{last}", stage.parse::<usize>().unwrap() / 2)
+            }
+            ["classifier", "0", _] => format!("head.norm.{last}"),
+            _ => format!("head.fc.{last}"),
+        }
+    };
+    let authors = |name: &str| -> String {
+        let mut name = timm(name).replace("stem.", "downsample_layers.0.").replace("head.norm", "norm");
+        for stage in 1..4 {
+            name = name.replace(&format!("stages.{stage}.downsample"), &format!("downsample_layers.{stage}"));
+        }
+        let name = name.replace("head.fc", "head").replace(".blocks", "").replace("conv_dw", "dwconv");
+        name.replace("mlp.fc1", "pwconv1").replace("mlp.fc2", "pwconv2")
+    };
+    for (file, names) in [("timm", &timm as &dyn Fn(&str) -> String), ("authors", &authors)] {
+        let renamed: Vec<(String, Tensor)> = weights
+            .iter()
+            .map(|(name, t)| (names(name), if name.ends_with("layer_scale") { t.flatten(0, -1) } else { t.copy() }))
+            .collect();
+        let path = folder.path().join(format!("{file}.safetensors"));
+        weights::write_safetensors(&path, &renamed, &[])?;
+        let model = load(&cx, &path, Options { input: Some([3, 64, 64]), ..Options::default() })?;
+        agrees(file, &model.logits(&formula(0, &[2, 3, 64, 64]))?, &golden["convnext_tiny"]);
+    }
+    Ok(())
+}
+
 /// A refused file says which tensor, which shape, and which network its names belong to.
 #[test]
 fn weights_of_another_network_are_refused_by_name() -> Result<()> {

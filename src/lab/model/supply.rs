@@ -171,9 +171,14 @@ impl Supply for Loaded {
                 .hint("is `arch` the network that the file was saved from?"));
         };
         self.used.insert(name.to_string());
-        let found = tensor.size();
+        let mut found = tensor.size();
+        if found.len() < size.len() && size[found.len()..].iter().all(|side| *side == Some(1)) {
+            // The same numbers: factors of channels, which others keep without the sides of an image.
+            found.resize(size.len(), 1);
+        }
         let fits = found.len() == size.len() && found.iter().zip(size).all(|(f, w)| w.is_none_or(|w| w == *f));
         if !fits {
+            let found = tensor.size();
             let wanted: Vec<String> = size.iter().map(|n| n.map_or("?".into(), |n| n.to_string())).collect();
             let given: Vec<String> = found.iter().map(i64::to_string).collect();
             return Err(Error::model(format!(
@@ -187,7 +192,7 @@ impl Supply for Loaded {
         if !matches!(tensor.kind(), Kind::Float | Kind::Double) {
             return Err(Error::model(format!("tensor {name} holds {:?}, not floats", tensor.kind())));
         }
-        Ok(tensor.f_to_device(self.device)?)
+        Ok(tensor.f_to_device(self.device)?.f_reshape(&found)?)
     }
 }
 

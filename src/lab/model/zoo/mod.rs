@@ -29,12 +29,15 @@ pub struct Architecture {
     pub head: &'static str,
     /// `[C, H, W]` that it was published for.
     pub input: [i64; 3],
-    /// Other names of tensors in published files, by the name here.
-    pub spelling: fn() -> BTreeMap<String, String>,
+    /// Names of tensors in files that others publish, each with the name here.
+    pub spellings: fn() -> Vec<Spelling>,
 }
 
-fn no_other() -> BTreeMap<String, String> {
-    BTreeMap::new()
+/// The name here of every tensor of a file.
+pub type Spelling = BTreeMap<String, String>;
+
+fn no_other() -> Vec<Spelling> {
+    vec![]
 }
 
 const IMAGENET: [i64; 3] = [3, 224, 224];
@@ -42,10 +45,22 @@ const CIFAR: [i64; 3] = [3, 32, 32];
 
 static ARCHITECTURES: &[Architecture] = &[
     entry("alexnet", alexnet::alexnet, "classifier.6.weight"),
-    entry("convnext_tiny", convnext::convnext_tiny, "classifier.2.weight"),
-    entry("convnext_small", convnext::convnext_small, "classifier.2.weight"),
-    entry("convnext_base", convnext::convnext_base, "classifier.2.weight"),
-    entry("convnext_large", convnext::convnext_large, "classifier.2.weight"),
+    Architecture {
+        spellings: convnext::of_tiny,
+        ..entry("convnext_tiny", convnext::convnext_tiny, "classifier.2.weight")
+    },
+    Architecture {
+        spellings: convnext::of_small,
+        ..entry("convnext_small", convnext::convnext_small, "classifier.2.weight")
+    },
+    Architecture {
+        spellings: convnext::of_base,
+        ..entry("convnext_base", convnext::convnext_base, "classifier.2.weight")
+    },
+    Architecture {
+        spellings: convnext::of_large,
+        ..entry("convnext_large", convnext::convnext_large, "classifier.2.weight")
+    },
     entry("efficientnet_b0", efficientnet::efficientnet_b0, "classifier.1.weight"),
     entry("mobilenet_v2", mobilenet::mobilenet_v2, "classifier.1.weight"),
     entry("resnet18", resnet::resnet18, "fc.weight"),
@@ -55,7 +70,7 @@ static ARCHITECTURES: &[Architecture] = &[
     entry("resnet152", resnet::resnet152, "fc.weight"),
     entry("squeezenet1_0", squeezenet::squeezenet1_0, "classifier.1.weight"),
     Architecture {
-        spelling: squeezenet::gluon,
+        spellings: squeezenet::gluon,
         ..entry("squeezenet1_1", squeezenet::squeezenet1_1, "classifier.1.weight")
     },
     entry("vgg11", vgg::vgg11, "classifier.6.weight"),
@@ -66,10 +81,10 @@ static ARCHITECTURES: &[Architecture] = &[
     entry("vgg16_bn", vgg::vgg16_bn, "classifier.6.weight"),
     entry("vgg19", vgg::vgg19, "classifier.6.weight"),
     entry("vgg19_bn", vgg::vgg19_bn, "classifier.6.weight"),
-    Architecture { spelling: vit::older_base, ..entry("vit_b_16", vit::vit_b_16, "heads.head.weight") },
-    Architecture { spelling: vit::older_base, ..entry("vit_b_32", vit::vit_b_32, "heads.head.weight") },
-    Architecture { spelling: vit::older_large, ..entry("vit_l_16", vit::vit_l_16, "heads.head.weight") },
-    Architecture { spelling: vit::older_large, ..entry("vit_l_32", vit::vit_l_32, "heads.head.weight") },
+    Architecture { spellings: vit::older_base, ..entry("vit_b_16", vit::vit_b_16, "heads.head.weight") },
+    Architecture { spellings: vit::older_base, ..entry("vit_b_32", vit::vit_b_32, "heads.head.weight") },
+    Architecture { spellings: vit::older_large, ..entry("vit_l_16", vit::vit_l_16, "heads.head.weight") },
+    Architecture { spellings: vit::older_large, ..entry("vit_l_32", vit::vit_l_32, "heads.head.weight") },
     entry("vit_tiny_patch16_224", vit::vit_tiny_patch16_224, "head.weight"),
     entry("vit_small_patch16_224", vit::vit_small_patch16_224, "head.weight"),
     entry("vit_base_patch16_224", vit::vit_base_patch16_224, "head.weight"),
@@ -85,11 +100,11 @@ static ARCHITECTURES: &[Architecture] = &[
 ];
 
 const fn entry(name: &'static str, layers: fn(i64) -> Layer, head: &'static str) -> Architecture {
-    Architecture { name, layers, classes: 1000, head, input: IMAGENET, spelling: no_other }
+    Architecture { name, layers, classes: 1000, head, input: IMAGENET, spellings: no_other }
 }
 
 const fn cifar(name: &'static str, layers: fn(i64) -> Layer, head: &'static str) -> Architecture {
-    Architecture { name, layers, classes: 10, head, input: CIFAR, spelling: no_other }
+    Architecture { name, layers, classes: 10, head, input: CIFAR, spellings: no_other }
 }
 
 /// The names that `arch` takes.
@@ -115,8 +130,7 @@ pub fn recognise(weights: &Weights) -> Option<&'static Architecture> {
         if wanted.iter().map(String::as_str).eq(names.iter().copied()) {
             return true;
         }
-        let spelling = (arch.spelling)();
-        !spelling.is_empty() && names.len() == spelling.len() && names.iter().all(|name| spelling.contains_key(*name))
+        (arch.spellings)().iter().any(|spelling| spelling.keys().eq(names.iter().copied()))
     };
     let found: Vec<&Architecture> = ARCHITECTURES.iter().filter(called).collect();
     match found[..] {
@@ -135,7 +149,8 @@ impl Architecture {
 
     /// Gives the tensors of a published file the names they have here.
     pub fn respell(&self, weights: Weights) -> Weights {
-        let spelling = (self.spelling)();
+        let known = |spelling: &Spelling| weights.keys().filter(|name| spelling.contains_key(*name)).count();
+        let Some(spelling) = (self.spellings)().into_iter().max_by_key(known) else { return weights };
         weights.into_iter().map(|(name, t)| (spelling.get(&name).cloned().unwrap_or(name), t)).collect()
     }
 }

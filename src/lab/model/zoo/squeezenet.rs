@@ -1,7 +1,7 @@
 //! SqueezeNet: Iandola et al. 2016 (arXiv 1602.07360), and version 1.1 with the changes of its authors' later release, with
 //! torchvision's names.
 
-use std::collections::BTreeMap;
+use super::Spelling;
 
 use super::super::layer::{Layer, MaxPool, own};
 
@@ -71,17 +71,17 @@ fn fire(squeeze: i64, expand: i64) -> Layer {
 }
 
 /// The names of MXNet Gluon's export, which the ONNX model zoo and its descendants carry: convolutions counted through.
-pub fn gluon() -> BTreeMap<String, String> {
+pub fn gluon() -> Vec<Spelling> {
     let mut convs = vec!["features.0".to_string()];
     for at in FIRES {
         convs.extend(["squeeze", "expand1x1", "expand3x3"].map(|part| format!("features.{at}.{part}")));
     }
     convs.push("classifier.1".into());
-    let mut spelling = BTreeMap::new();
+    let mut spelling = Spelling::new();
     for (i, name) in convs.iter().enumerate() {
         for part in ["weight", "bias"] {
             spelling.insert(format!("squeezenet0_conv{i}_{part}"), format!("{name}.{part}"));
         }
     }
-    spelling
+    vec![spelling]
 }

@@ -2,7 +2,7 @@
 //! (`vit_b_16`) and of timm (`vit_base_patch16_224`). The tiny and small ones are those of Touvron et al. 2021, "Training
 //! data-efficient image transformers" (arXiv 2012.12877).
 
-use std::collections::BTreeMap;
+use super::Spelling;
 
 use super::super::layer::{Layer, Names, own};
 
@@ -96,15 +96,15 @@ fn block([mix, think]: [(&str, &str); 2], attention: Layer, mlp: Layer) -> Layer
 }
 
 /// The names in files of torchvision's first release of them, which are the ones it still offers.
-fn older(layers: Layer) -> BTreeMap<String, String> {
+fn older(layers: Layer) -> Vec<Spelling> {
     let then = |name: &String| name.replace(".mlp.0.", ".mlp.linear_1.").replace(".mlp.3.", ".mlp.linear_2.");
-    layers.tensor_names().into_iter().map(|name| (then(&name), name)).collect()
+    vec![layers.tensor_names().into_iter().map(|name| (then(&name), name)).collect()]
 }
 
-pub fn older_base() -> BTreeMap<String, String> {
+pub fn older_base() -> Vec<Spelling> {
     older(vit_b_16(1))
 }
 
-pub fn older_large() -> BTreeMap<String, String> {
+pub fn older_large() -> Vec<Spelling> {
     older(vit_l_16(1))
 }
