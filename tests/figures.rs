@@ -129,11 +129,22 @@ fn png_has_the_stated_size_and_ink() {
     assert_eq!(figure.render_rgb(77, 33).map(|(rgb, w, h)| (rgb.len(), w, h)).expect("drawn"), (77 * 33 * 3, 77, 33));
 }
 
+/// One page, at 96 pixels to an inch; labels stay text, and the letters that are used come along.
+#[test]
+fn a_pdf_has_its_size_and_brings_its_font_along() {
+    let pdf = line(&[0.5, 1.0]).titled("a title").sized(400, 200).pdf().expect("a PDF");
+    let text = String::from_utf8_lossy(&pdf);
+    assert!(text.contains("/MediaBox[0 0 300 150]"), "{text}");
+    assert!(text.contains("DejaVuSans-Bold") && text.contains("/FontFile") && text.contains("/ToUnicode"), "{text}");
+    assert!(!text.contains("/Subtype/Image"), "nothing of it is pixels");
+}
+
 #[test]
 fn same_data_same_bytes() {
     let draw = || line(&(0..5000).map(|i| (f64::from(i) * 0.37).sin()).collect::<Vec<_>>()).titled("a title");
     assert_eq!(draw().svg().expect("an SVG"), draw().svg().expect("an SVG"));
     assert_eq!(draw().png().expect("a PNG"), draw().png().expect("a PNG"));
+    assert_eq!(draw().pdf().expect("a PDF"), draw().pdf().expect("a PDF"));
     assert_eq!(draw().digest(), draw().digest());
     assert_ne!(draw().digest(), draw().titled("another").digest());
 }
@@ -461,12 +472,13 @@ fn saving_picks_the_format_by_the_ending() {
     let mut cx = Cx::default();
     cx.set_folder(folder.path().into());
     let value = Value::object(line(&[1.0, 2.0]));
-    for ending in ["png", "svg", "json"] {
+    for ending in ["png", "svg", "pdf", "json"] {
         value.save(&cx, &format!("figure.{ending}")).expect("saved");
     }
     let read = |name: &str| std::fs::read(folder.path().join(name)).expect("a file");
     assert_eq!(read("figure.png")[..8], *b"\x89PNG\r\n\x1a\n");
     assert!(read("figure.svg").starts_with(b"<svg"));
+    assert!(read("figure.pdf").starts_with(b"%PDF-"));
     assert!(serde_json::from_slice::<serde_json::Value>(&read("figure.json")).is_ok());
     assert!(value.save(&cx, "figure.gif").is_err());
 }

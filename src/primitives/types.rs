@@ -390,7 +390,7 @@ pub static TYPES: &[Type] = &[
     },
     Type {
         name: "Figure",
-        purpose: "A picture of outcomes with every number that it shows. Saved as `.svg`, `.png` or `.json`.",
+        purpose: "A picture of outcomes with every number that it shows. Saved as `.svg`, `.png`, `.pdf` or `.json`.",
         fields: &[
             field("title", "a string", "what stands above it"),
             field("width", "an int", "its width in pixels"),

@@ -97,40 +97,14 @@ fn units_per_em(bold: bool) -> f64 {
     f64::from(font(bold).units_per_em().unwrap_or(2048.0))
 }
 
-/// From the lowest to the highest point of the font, for an em of one.
-pub fn height_of_em(bold: bool) -> f64 {
-    f64::from(font(bold).height_unscaled()) / units_per_em(bold)
-}
-
-/// One letter of a text, for an em of one.
-pub struct Letter {
-    pub sign: char,
-    /// Where it starts on the baseline.
-    pub place: f64,
-    /// From there to its ink.
-    pub bearing: f64,
-}
-
-/// The letters of a text and its whole width, for an em of one.
-pub fn letters(text: &str, bold: bool) -> (Vec<Letter>, f64) {
-    let (font, em) = (font(bold), units_per_em(bold));
-    let mut place = 0.0;
-    let mut previous = None;
-    let mut all = Vec::new();
-    for sign in text.chars() {
-        let glyph = font.glyph_id(sign);
-        if let Some(previous) = previous {
-            place += f64::from(font.kern_unscaled(previous, glyph)) / em;
-        }
-        all.push(Letter { sign, place, bearing: f64::from(font.h_side_bearing_unscaled(glyph)) / em });
-        place += f64::from(font.h_advance_unscaled(glyph)) / em;
+pub fn text_width(text: &str, size: f64, bold: bool) -> f64 {
+    let font = font(bold);
+    let (mut units, mut previous) = (0.0, None);
+    for glyph in text.chars().map(|sign| font.glyph_id(sign)) {
+        units += previous.map_or(0.0, |previous| font.kern_unscaled(previous, glyph)) + font.h_advance_unscaled(glyph);
         previous = Some(glyph);
     }
-    (all, place)
-}
-
-pub fn text_width(text: &str, size: f64, bold: bool) -> f64 {
-    letters(text, bold).1 * size
+    f64::from(units) / units_per_em(bold) * size
 }
 
 /// The text on as many lines as it needs to stay within `width`; a single long word stays whole.

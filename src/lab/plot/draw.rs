@@ -1,10 +1,10 @@
-//! Lays a figure out and draws it on a canvas; the same code serves PNG, SVG and the terminal.
+//! Lays a figure out and draws it on a canvas; the same code serves SVG and the terminal.
 
 use super::axes::Plot;
 use super::canvas::{Anchor, Canvas, Face, Rect, wrapped};
 use super::figure::{Figure, Layer, Panel};
 use super::palette::{INK, WARNING};
-use super::{Picture, backend};
+use super::{Picture, backend, rendering};
 use crate::core::{Cautions, Result};
 
 impl Figure {
@@ -45,8 +45,17 @@ impl Figure {
     /// The figure as an SVG file.
     pub fn svg(&self) -> Result<String> {
         let (w, h) = self.dimensions();
+        self.vectors(w, h)
+    }
+
+    /// The figure as a PDF file, as wide as its pixels are at 96 to an inch.
+    pub fn pdf(&self) -> Result<Vec<u8>> {
+        rendering::page(&self.svg()?)
+    }
+
+    fn vectors(&self, width: u32, height: u32) -> Result<String> {
         let figure = self.clone().checked()?;
-        backend::svg(w, h, |canvas| draw(&figure, canvas, f64::from(w), f64::from(h)))
+        backend::svg(width, height, |canvas| draw(&figure, canvas, f64::from(width), f64::from(height)))
     }
 
     /// The figure as a PNG file.
@@ -68,8 +77,7 @@ impl Figure {
     }
 
     pub(super) fn raster(&self, width: u32, height: u32) -> Result<Picture> {
-        let figure = self.clone().checked()?;
-        backend::raster(width, height, |canvas| draw(&figure, canvas, f64::from(width), f64::from(height)))
+        rendering::pixels(&self.vectors(width, height)?, width, height)
     }
 }
 

@@ -497,7 +497,7 @@ impl Object for Figure {
     }
 
     fn formats(&self) -> &'static [&'static str] {
-        &["svg", "png"]
+        &["svg", "png", "pdf"]
     }
 
     fn kept_as(&self) -> &'static [&'static str] {
@@ -505,7 +505,11 @@ impl Object for Figure {
     }
 
     fn write(&self, _cx: &Cx, path: &Path, ending: &str) -> Result<()> {
-        let bytes = if ending == "svg" { self.svg()?.into_bytes() } else { self.png()? };
+        let bytes = match ending {
+            "svg" => self.svg()?.into_bytes(),
+            "pdf" => self.pdf()?,
+            _ => self.png()?,
+        };
         std::fs::write(path, bytes).map_err(|e| Error::file(path, e))
     }
 }

@@ -1,7 +1,7 @@
 //! Figures: pictures of outcomes for a paper, kept together with every number they show.
 //!
-//! A [`Figure`] is data; [`render`](Figure::render_rgb) lays it out once and draws it on a [`canvas`]: plotters, with pixels
-//! or SVG behind it.
+//! A [`Figure`] is data; it is laid out once and drawn on a [`canvas`]: SVG by plotters, of which PNG and PDF are made, or the
+//! terminal's letters.
 
 mod animation;
 mod axes;
@@ -16,6 +16,7 @@ mod palette;
 mod papers;
 mod picture;
 mod reliability;
+mod rendering;
 mod scale;
 mod tiles;
 mod tolerance;

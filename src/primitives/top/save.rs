@@ -14,7 +14,7 @@ pub static SAVE: Primitive = Primitive {
     ],
     options: &[],
     returns: "()",
-    notes: "Every value can be written as .json and .txt; tables also as .csv, figures as .svg and .png, tensors as .npy and \
+    notes: "Every value can be written as .json and .txt; tables also as .csv, figures as .svg, .png and .pdf, tensors as .npy and \
             .safetensors, models as .safetensors. A file is written whole or not at all. Also `value.save(path)`.",
     source: "",
     examples: &[Example {
