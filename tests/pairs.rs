@@ -31,7 +31,7 @@ fn refused(call: &str, words: &str) {
 }
 
 /// A script that makes one of each.
-const MADE: [(&str, &str); 27] = [
+const MADE: [(&str, &str); 28] = [
     ("translate", "space::translate(1)"),
     ("flip", "space::flip()"),
     ("turn", "space::turn()"),
@@ -57,6 +57,7 @@ const MADE: [(&str, &str); 27] = [
     ("square", "search::square(#{ questions: 2 })"),
     ("bim", "search::bim(#{ steps: 1 })"),
     ("apgd", "search::apgd(#{ steps: 1, start: \"image\" })"),
+    ("fmn", "search::fmn(#{ steps: 1 })"),
     ("adam", "search::adam(#{ steps: 1 })"),
     ("adef", "search::adef(#{ steps: 1 })"),
 ];

@@ -258,6 +258,7 @@ static WORDS: &[Word] = &[
             here(&["net::layer_scale"], "what fresh factors are"),
         ],
     ),
+    one("step", &[else_("the length of a step, or of the first one, in units of pixel values")]),
     one("steps", &[else_("how many a training or a search along gradients makes, at most")]),
     one(
         "stride",

@@ -188,6 +188,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::policy::POLICY,
     &search::sweep::SWEEP,
     &search::apgd::APGD,
+    &search::fmn::FMN,
     &search::bim::BIM,
     &search::adef::ADEF,
     &search::adam::ADAM,

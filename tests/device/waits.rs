@@ -83,6 +83,13 @@ const BUDGETS: &[Budget] = &[
         waits: 0.0,
     },
     Budget {
+        name: "search::fmn, a step",
+        script: "examine(f, glyphs, #{ space: space::pixels(\"l2\"), search: search::fmn(#{ steps: SIZE }), batch: 64, seed: 1 })",
+        sizes: [4, 12],
+        steps: Some(1.0),
+        waits: 0.0,
+    },
+    Budget {
         name: "search::apgd, a step",
         script: "examine(f, glyphs, #{ space: space::pixels(\"linf\", #{ radius: 0.001, bounds: [0, 1] }), search: search::apgd(#{ steps: SIZE }), batch: 64, seed: 1 })",
         sizes: [40, 80],

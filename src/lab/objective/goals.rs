@@ -61,14 +61,19 @@ impl Goals {
         Ok(self.gains(scores)?.f_sum(scores.kind())?)
     }
 
-    /// The sum over images of what a search that stops when the objective is met makes smaller: minus what the objective says, or else
-    /// max_{c != t} f_c - f_t, or f_y - max_{c != y} f_c (Carlini and Wagner 2017; Dunn's thesis, Section 5.1.3).
-    pub fn shortfall(&self, scores: &Tensor) -> Result<Tensor> {
+    /// What a search that stops when the objective is met makes smaller, image by image: minus what the objective says, or else
+    /// max_{c != t} f_c - f_t, or f_y - max_{c != y} f_c (Carlini and Wagner 2017; Dunn's thesis, Section 5.1.3): `N`.
+    pub fn shortfalls(&self, scores: &Tensor) -> Result<Tensor> {
         let climbed = match self.loss {
             None | Some(Loss::Lead) => self.way.climb(scores, self.lead)?,
             Some(loss) => self.followed(scores, loss)?,
         };
-        Ok(climbed.f_sum(scores.kind())?.f_neg()?)
+        Ok(climbed.f_neg()?)
+    }
+
+    /// The sum of [`Goals::shortfalls`].
+    pub fn shortfall(&self, scores: &Tensor) -> Result<Tensor> {
+        Ok(self.shortfalls(scores)?.f_sum(scores.kind())?)
     }
 
     /// The class with the highest score, or what stands for it.

@@ -59,7 +59,7 @@ pub const SPACES: [(&str, &[Need]); 14] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 13] = [
+pub const SEARCHES: [(&str, &[Need]); 14] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
     ("blind", &[Need::Elements]),
@@ -71,6 +71,7 @@ pub const SEARCHES: [(&str, &[Need]); 13] = [
     ("square", &[Need::Changes]),
     ("bim", &[Need::Gradients]),
     ("apgd", &[Need::Gradients]),
+    ("fmn", &[Need::Gradients]),
     ("adam", &[Need::Gradients]),
     ("adef", &[Need::Fields]),
 ];
@@ -112,8 +113,8 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
             format!("{search} over {space} does not look for objective::{}", plan.objective.describe()),
         )
         .hint(
-            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, apgd, adam; adef goes to where \
-             another class has the highest score, exhaustive ones with densities to any wrong label",
+            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, apgd, adam; fmn by a lead, \
+             \"margin\" or \"dlr\"; adef goes to where another class has the highest score, exhaustive ones with densities to any wrong label",
         )),
     }
 }

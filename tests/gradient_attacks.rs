@@ -1,4 +1,4 @@
-//! Auto-PGD against the algorithm as its paper states it, and what it finds where other gradients vanish.
+//! Auto-PGD and fast minimum-norm against the algorithms as their papers state them, and what they find.
 #![allow(clippy::unwrap_used)]
 
 use std::cell::RefCell;
@@ -10,11 +10,19 @@ use viva::core::{Cx, Digest, Result, Value};
 use viva::model::{Model, Network};
 use viva::script::Session;
 
-/// Two classes and two pixels, hilly, and never wrong: z = (0, h), h = 6 + sin(9a) + sin(7b) / 2 + sin(15 a b) / 2. Notes what it is asked.
-struct Hills(Rc<RefCell<Vec<[f64; 2]>>>);
+/// Two classes and two pixels, hilly: z = (0, h), h = lift + sin(9a) + sin(7b) / 2 + sin(15 a b) / 2. Notes what it is asked.
+struct Hills {
+    asked: Rc<RefCell<Vec<[f64; 2]>>>,
+    lift: f64,
+}
 
-fn h([a, b]: [f64; 2]) -> f64 {
-    6.0 + (9.0 * a).sin() + (7.0 * b).sin() / 2.0 + (15.0 * a * b).sin() / 2.0
+/// Never wrong.
+const HIGH: f64 = 6.0;
+/// With a valley on either side of 0.4 and of 1.
+const LOW: f64 = 1.2;
+
+fn h(lift: f64, [a, b]: [f64; 2]) -> f64 {
+    lift + (9.0 * a).sin() + (7.0 * b).sin() / 2.0 + (15.0 * a * b).sin() / 2.0
 }
 
 impl Network for Hills {
@@ -22,9 +30,9 @@ impl Network for Hills {
         let flat = images.flatten(1, -1);
         let (a, b) = (flat.select(1, 0), flat.select(1, 1));
         for row in Vec::<Vec<f32>>::try_from(&flat.detach()).unwrap() {
-            self.0.borrow_mut().push([row[0].into(), row[1].into()]);
+            self.asked.borrow_mut().push([row[0].into(), row[1].into()]);
         }
-        let height: Tensor = (&a * 9.0).sin() + (&b * 7.0).sin() / 2.0 + (&a * &b * 15.0).sin() / 2.0 + 6.0;
+        let height: Tensor = (&a * 9.0).sin() + (&b * 7.0).sin() / 2.0 + (&a * &b * 15.0).sin() / 2.0 + self.lift;
         Ok(Tensor::stack(&[height.zeros_like(), height], 1))
     }
 }
@@ -58,13 +66,13 @@ fn algorithm(norm: &str, x: [f64; 2], radius: f64, steps: usize) -> Vec<[f64; 2]
     let checks: Vec<usize> = checks.iter().map(|p| (p * steps as f64 - 1e-9).ceil() as usize).collect();
     let (mut points, mut size) = (vec![x], 2.0 * radius);
     let (mut now, mut before, mut best) = (x, x, x);
-    let (mut checked, mut halved, mut rises) = (h(x), false, 0);
+    let (mut checked, mut halved, mut rises) = (h(HIGH, x), false, 0);
     for k in 0..steps {
         let place = checks.iter().position(|check| *check == k).filter(|place| *place > 0);
         if let Some(place) = place {
             let seldom = (rises as f64) < 0.75 * (k - checks[place - 1]) as f64;
-            let halve = seldom || (!halved && h(best) >= checked);
-            (checked, halved, rises) = (h(best), halve, 0);
+            let halve = seldom || (!halved && h(HIGH, best) >= checked);
+            (checked, halved, rises) = (h(HIGH, best), halve, 0);
             if halve {
                 size /= 2.0;
                 now = best;
@@ -76,15 +84,96 @@ fn algorithm(norm: &str, x: [f64; 2], radius: f64, steps: usize) -> Vec<[f64; 2]
             0 => stepped,
             _ => keep([0, 1].map(|i| now[i] + 0.75 * (stepped[i] - now[i]) + 0.25 * (now[i] - before[i]))),
         };
-        rises += usize::from(h(next) < h(points[points.len() - 1]));
+        rises += usize::from(h(HIGH, next) < h(HIGH, points[points.len() - 1]));
         points.push(next);
-        if h(next) < h(best) {
+        if h(HIGH, next) < h(HIGH, best) {
             best = next;
         }
         (before, now) = (now, next);
     }
     points.push(best);
     points
+}
+
+/// A session whose `f` is the hills, and what these are asked.
+fn hills(lift: f64) -> (Session, Rc<RefCell<Vec<[f64; 2]>>>) {
+    let asked = Rc::new(RefCell::new(vec![]));
+    let mut session = Session::new(Rc::new(Cx::default()));
+    let model =
+        Model::new("hills", Box::new(Hills { asked: asked.clone(), lift }), Digest::of(b"hills")).with_classes(2);
+    session.set("f", Value::object(model));
+    (session, asked)
+}
+
+/// Pintor et al. 2021, Algorithm 1, on the hills around x within [0, 1], less what of a gradient leads out of them: all points whose
+/// gradient is asked for, and the nearest that fails.
+fn minimum_norm(norm: &str, x: [f64; 2], steps: usize) -> (Vec<[f64; 2]>, Option<f64>) {
+    let length = |v: [f64; 2]| v[0].hypot(v[1]);
+    let size = |v: [f64; 2]| if norm == "linf" { v[0].abs().max(v[1].abs()) } else { length(v) };
+    let dual = |v: [f64; 2]| if norm == "linf" { v[0].abs() + v[1].abs() } else { length(v) };
+    let cosine = |k: usize| (1.0 + (std::f64::consts::PI * k as f64 / steps as f64).cos()) / 2.0;
+    let (mut points, mut now) = (vec![], x);
+    let (mut radius, mut nearest) = (f64::INFINITY, None::<f64>);
+    for k in 0..steps {
+        points.push(now);
+        let (step, gamma) = (0.01 + 0.99 * cosine(k), 0.001 + 0.049 * cosine(k));
+        let change = [now[0] - x[0], now[1] - x[1]];
+        let uphill = down(now).map(|slope| -slope);
+        let out = |i: usize, step: f64| (now[i] - step * uphill[i] / length(uphill)).clamp(0.0, 1.0) == now[i];
+        let uphill = [0, 1].map(|i| if out(i, step) { 0.0 } else { uphill[i] });
+        if h(LOW, now) < 0.0 {
+            nearest = Some(nearest.map_or(size(change), |known| known.min(size(change))));
+            radius = (radius * (1.0 - gamma)).min(nearest.unwrap());
+        } else if nearest.is_some() {
+            radius *= 1.0 + gamma;
+        } else {
+            radius = size(change) + h(LOW, now).abs() / dual(uphill);
+        }
+        let next = [0, 1].map(|i| now[i] - step * uphill[i] / length(uphill) - x[i]);
+        let kept = match norm {
+            "linf" => next.map(|d| d.clamp(-radius, radius)),
+            _ => next.map(|d| d * (radius / length(next)).min(1.0)),
+        };
+        now = [0, 1].map(|i| (x[i] + kept[i]).clamp(0.0, 1.0));
+    }
+    (points, nearest)
+}
+
+#[test]
+fn every_point_of_fmn_is_the_one_that_the_algorithm_names() {
+    for (norm, x, steps) in [
+        ("l2", [0.35, 0.5], 40),
+        ("l2", [0.7, 0.4], 60),
+        ("l2", [0.95, 0.1], 40),
+        ("linf", [0.35, 0.5], 40),
+        ("linf", [0.3, 0.6], 60),
+    ] {
+        let (mut session, asked) = hills(LOW);
+        let text = format!(
+            "let ds = data::from(tensor::from([{:?}, {:?}]).reshape([1, 1, 1, 2]), [1]);\n\
+             let how = #{{ space: space::pixels({norm:?}, #{{ bounds: [0, 1] }}), search: search::fmn(#{{ steps: {steps} }}) }};\n\
+             let t = examine(f, ds, how); [t.column(\"magnitude\")[0], t.column(\"after\")[0]]",
+            x[0], x[1]
+        );
+        let ended = session.run(Path::new("script.rhai"), &text).unwrap_or_else(|e| panic!("{}", e.render(false)));
+        let (wanted, nearest) = minimum_norm(norm, x, steps);
+        let asked = asked.borrow();
+        // The nearest point is looked at last.
+        let found = &asked[asked.len() - 1 - wanted.len()..];
+        for (i, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
+            let far = (0..2).map(|k| (found[k] - wanted[k]).abs()).fold(0.0, f64::max);
+            assert!(far < 2e-5, "{norm}, point {i} of {steps}: {found:?}, wanted {wanted:?}");
+        }
+        let Value::Array(ended) = &ended else { panic!("{}", ended.summary()) };
+        let (Value::Float(magnitude), Value::Int(after)) = (&ended[0], &ended[1]) else { panic!("two numbers") };
+        // Without a point that fails it stays as it stands.
+        assert_eq!(*after == 0, nearest.is_some(), "{norm} from {x:?}");
+        assert!(
+            (magnitude - nearest.unwrap_or(0.0)).abs() < 2e-5,
+            "{norm} from {x:?}: {magnitude}, wanted {nearest:?}"
+        );
+        assert_eq!(nearest.is_some(), x != [0.95, 0.1], "both are tried");
+    }
 }
 
 #[test]
@@ -96,10 +185,7 @@ fn every_point_is_the_one_that_the_algorithm_names() {
         ("l2", [0.5, 0.5], 0.3, 40),
         ("l2", [0.9, 0.1], 0.2, 100),
     ] {
-        let asked = Rc::new(RefCell::new(vec![]));
-        let mut session = Session::new(Rc::new(Cx::default()));
-        let model = Model::new("hills", Box::new(Hills(asked.clone())), Digest::of(b"hills")).with_classes(2);
-        session.set("f", Value::object(model));
+        let (mut session, asked) = hills(HIGH);
         let text = format!(
             "let ds = data::from(tensor::from([{:?}, {:?}]).reshape([1, 1, 1, 2]), [1]);\n\
              let how = #{{ space: space::pixels({norm:?}, #{{ radius: {radius}, bounds: [0, 1] }}), \
@@ -120,7 +206,7 @@ fn every_point_is_the_one_that_the_algorithm_names() {
                 ended.summary()
             );
         }
-        assert!(h(found[found.len() - 1]) < h(x), "it went down");
+        assert!(h(HIGH, found[found.len() - 1]) < h(HIGH, x), "it went down");
     }
 }
 
@@ -138,6 +224,37 @@ fn truths(script: &str) {
     for (name, value) in &map {
         assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
     }
+}
+
+/// One way gives the curve: at a level fail those whose distance is no larger.
+#[test]
+fn fmn_finds_distances_and_with_them_every_level() {
+    truths(
+        r#"
+        let near = |norm, options| examine(f, ds, #{ space: space::pixels(norm, #{ bounds: [0, 1] }), search: search::fmn(), seed: 1 } + options);
+        let t = near.call("l2", #{});
+        let levels = [0.1, 0.3, 0.6, 1.0, 3.0];
+        let at = near.call("l2", #{ levels: levels });
+        let alone = near.call("l2", #{ batch: 1 });
+        let linf = near.call("linf", #{});
+        let apgd = examine(f, ds, #{ space: ball, search: search::apgd(#{ steps: 40, restarts: 2 }), seed: 1 });
+        let failed = |t| t.filter(|row| row.after != row.label);
+        let counts = levels.map(|level| failed.call(t).filter(|row| row.magnitude <= level).len());
+        let found = levels.map(|level| failed.call(at).filter(|row| row.level == level).len());
+        let far = 0.0;
+        for i in 0..ds.len() { far = max(far, abs(t.column("magnitude")[i] - alone.column("magnitude")[i])); }
+        let distance = ((t.images() - ds.images()) * (t.images() - ds.images())).reshape([60, 256]).sum(1).sqrt();
+        let told = (distance - tensor::from(t.column("magnitude"))).abs().max();
+        #{
+            all_fail: failed.call(t).len() == ds.len(),
+            levels_follow: counts == found && counts[0] < counts[4],
+            within: t.images().min() >= 0.0 && t.images().max() <= 1.0,
+            alone_or_together: far < 1e-3,
+            measured: told < 1e-4,
+            as_good_as_apgd: failed.call(linf).filter(|row| row.magnitude <= 0.05).len() + 1 >= failed.call(apgd).len(),
+        }
+        "#,
+    );
 }
 
 #[test]
