@@ -144,6 +144,45 @@ fn intervals_hold_the_error_where_what_is_found_is_too_large() {
     }
 }
 
+/// A case: answers, confidence and how many are right, by bin; the error, its mean by chance and its interval.
+type Enumerated<'a> = (&'a [(u64, f64, u64)], Error, [f64; 4]);
+
+/// tests/golden/calibration_laws.py enumerates what is drawn here. Shares of 2.5% of 4000 draws are known to a tenth, ends of intervals
+/// to a fiftieth of their distance; as much comes on top where many answers are drawn from a normal law or Poisson's.
+#[test]
+fn intervals_are_those_of_enumerated_laws() {
+    let expected = Error::Expected;
+    let cases: [Enumerated; 9] = [
+        (&[(20, 0.8, 10)], expected, [0.3, 0.069824, 0.071958, 0.528042]),
+        (&[(20, 0.5, 11)], expected, [0.05, 0.088099, 0.0, 0.268780]),
+        (&[(24, 0.6, 22)], expected, [0.316667, 0.080579, 0.130025, 0.473848]),
+        (&[(400, 0.7, 220)], expected, [0.15, 0.018268, 0.100525, 0.200221]),
+        (&[(400, 0.7, 280)], expected, [0.0, 0.018268, 0.0, 0.024467]),
+        (&[(300, 0.99, 290)], expected, [0.023333, 0.004458, 0.006098, 0.050445]),
+        (&[(300, 0.02, 14)], Error::Maximum, [0.026667, 0.006360, 0.005745, 0.057060]),
+        (&[(200, 0.9, 150), (100, 0.5, 60)], expected, [0.133333, 0.024501, 0.082408, 0.187604]),
+        (&[(200, 0.9, 150), (100, 0.5, 60)], Error::Maximum, [0.15, 0.043331, 0.048014, 0.242706]),
+    ];
+    for (counts, error, [value, by_chance, lo, hi]) in cases {
+        let bins: Vec<Bin> = counts.iter().map(|&(n, said, right)| bin(n, said, right)).collect();
+        let found = known(&bins, error, 4000, 3, &|| Ok(())).expect("works");
+        let what = format!("{counts:?}, {error:?}: {found:?}");
+        assert!((found.value - value).abs() < 1e-6, "{what}");
+        assert!((found.by_chance / by_chance - 1.0).abs() < 0.05, "{what}");
+        let near = 0.05 * (hi - lo);
+        assert!((found.lo - lo).abs() < near && (found.hi - hi).abs() < near, "{what}, not {lo} to {hi}");
+    }
+    // So small an error in so many bins goes with no law: it is known no better than it is found.
+    let alike: Vec<Bin> = (0..20).map(|_| bin(100, 0.501, 50)).collect();
+    let found = known(&alike, expected, 400, 3, &|| Ok(())).expect("works");
+    assert!((found.value - 0.001).abs() < 1e-9 && found.lo == 0.0, "{found:?}");
+    assert!((found.hi - found.value).abs() < 1e-9, "{found:?}");
+}
+
+fn bin(n: u64, confidence: f64, right: u64) -> Bin {
+    Bin { lo: 0.0, hi: 1.0, confidences: vec![confidence; n as usize], right }
+}
+
 #[test]
 fn bins_hold_every_answer_once() {
     let answers = answers(57, 9, |c| c);

@@ -4,7 +4,8 @@ use rand::Rng;
 use viva::core::random;
 use viva::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use viva::maths::betting::{Bets, Gambler, Sides, normal_quantile};
-use viva::maths::shares::fisher;
+use viva::maths::means::student;
+use viva::maths::shares::{fisher, wilson};
 
 /// The largest l = ln(3/delta) at which `excess` is not negative.
 fn bisect(excess: impl Fn(f64) -> f64) -> f64 {
@@ -250,4 +251,37 @@ fn fisher_is_the_tail_of_the_hypergeometric_law() {
         assert!((p / expected - 1.0).abs() < 1e-9, "{k1} of {n1}, {k2} of {n2}: {p} {expected}");
     }
     assert_eq!(fisher(5, 4, 1, 4), None);
+}
+
+#[test]
+fn shares_and_means_are_known_as_scipy_says() {
+    // scipy.stats.binomtest(k, n).proportion_ci(method="wilson"), SciPy 1.18.
+    let golden = [
+        ((0, 10), (0.0, 0.27753279986288926)),
+        ((10, 10), (0.7224672001371109, 1.0)),
+        ((1, 10), (0.017876213095072896, 0.4041500267952385)),
+        ((7, 10), (0.39677814746114526, 0.892208732593699)),
+        ((499, 1000), (0.468073488750724, 0.529934164766247)),
+        ((1, 1), (0.20654931437723745, 1.0)),
+        // No answer, nothing known.
+        ((0, 0), (0.0, 1.0)),
+    ];
+    for ((k, n), (lo, hi)) in golden {
+        let found = wilson(k, n);
+        assert!((found.0 - lo).abs() < 1e-12 && (found.1 - hi).abs() < 1e-12, "{k} of {n}: {found:?}");
+    }
+    // scipy.stats.t.interval(0.95, n - 1, mean, sem).
+    let golden: [(&[f64], [f64; 3]); 4] = [
+        (&[1.0, 2.0, 4.0], [2.3333333333333335, -1.461249700263426, 6.1279163669300925]),
+        (&[0.25, 0.5], [0.375, -1.2132755920218368, 1.9632755920218368]),
+        (&[3.0; 4], [3.0; 3]),
+        (&[0.1, 0.7, 0.2, 0.9, 0.4, 0.4], [0.45, 0.13342508032404965, 0.7665749196759503]),
+    ];
+    for (numbers, wanted) in golden {
+        let (mean, lo, hi) = student(numbers);
+        let near = [mean, lo, hi].iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-9);
+        assert!(near, "{numbers:?}: {mean}, {lo} to {hi}");
+    }
+    let (mean, lo, hi) = student(&[0.7]);
+    assert!(mean == 0.7 && lo.is_nan() && hi.is_nan());
 }
