@@ -24,5 +24,6 @@ def entropy(counts):
     return seen + mpf(once) / n * (1 - a) ** (1 - n) * (-log(a) - known)
 
 
-for counts in [[2, 2], [1, 1, 1, 1], [7, 3, 1], [50, 30, 12, 2, 1, 1, 1], [900, 90, 6, 2, 1, 1], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]]:
-    print(f"(&{counts}, {mp.nstr(entropy(counts), 17)}),")
+if __name__ == "__main__":
+    for counts in [[2, 2], [1, 1, 1, 1], [7, 3, 1], [50, 30, 12, 2, 1, 1, 1], [900, 90, 6, 2, 1, 1], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]]:
+        print(f"(&{counts}, {mp.nstr(entropy(counts), 17)}),")

@@ -327,3 +327,136 @@ impl Estimator {
         self.entropy(counts.labels.iter().map(|&count| u64::from(count))) - given.iter().map(conditional).sum::<f64>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use statrs::distribution::{ContinuousCDF, Normal};
+
+    use super::*;
+    use crate::core::random;
+
+    fn rows(n: u32, label: impl Fn(u32) -> u32, answer: impl Fn(u32) -> u32) -> Vec<(u32, u32, u32)> {
+        (0..n).map(|i| (i, label(i), answer(i))).collect()
+    }
+
+    /// What is known after so many shuffles.
+    fn known(rows: &[(u32, u32, u32)], shuffles: usize) -> KnownInformation {
+        let all = Answers::of(rows.to_vec(), 8);
+        let counts = all.counts(&all.labels);
+        let harmonic = Harmonic::up_to(all.answers.len());
+        let corrected = all.corrected(&counts, &all.labels, &harmonic, true);
+        let level = Level { delta: 0.05, shuffles };
+        all.known(&counts, corrected, counts.plugin(), 1.0, level, &harmonic, &mut random(4, 0))
+    }
+
+    /// tests/golden/information.py, which leaves out image after image and takes Pearson's sum over all cells: value, variance, excess,
+    /// contingency, unseen, whether images are few.
+    #[test]
+    fn what_is_known_of_a_sample_is_what_leaving_out_says() {
+        let several = (0..14).flat_map(|i| (0..1 + i % 3).map(move |j| (i, j)));
+        let several = several.map(|(i, j)| (i, i % 3, if (i + j) % 3 > 0 { i % 3 } else { (i + 2 * j) % 4 }));
+        let golden = [
+            (
+                rows(40, |i| i % 4, |i| if i * 7 % 10 < 4 { i % 4 } else { (i * i + 1) % 5 }),
+                [0.35965331754665497, 0.013141863405153846, 4.498799263145017, 0.85, 0.0],
+                false,
+            ),
+            (
+                rows(18, |i| i % 6, |i| if i * 3 % 7 < 4 { i % 6 } else { (i * i + 2) % 7 }),
+                [1.1381731123589898, 0.20528386979096874, 4.800583938789449, 3.0555555555555567, 0.06117339966196362],
+                true,
+            ),
+            (
+                several.collect(),
+                [0.41359677878155043, 0.02989006372436604, 3.721787583125316, 0.9880555555555554, 0.0],
+                false,
+            ),
+            (
+                SEVEN.to_vec(),
+                [0.33009338085319273, 0.7262341114243559, 2.8464135588037127, 0.8888888888888887, 0.07895865913841223],
+                false,
+            ),
+        ];
+        for (rows, wanted, few) in golden {
+            let of = known(&rows, 3);
+            let found = [of.value, of.variance, of.excess, of.contingency, of.unseen];
+            let near = found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-9);
+            assert!(near && of.few == few && of.n == f64::from(rows[rows.len() - 1].0 + 1), "{of:?}, not {wanted:?}");
+            assert_eq!(Answers::of(rows, 8).too_few().is_some(), few);
+        }
+    }
+
+    const SEVEN: [(u32, u32, u32); 7] = [(0, 0, 0), (1, 0, 0), (2, 1, 1), (3, 1, 0), (4, 2, 2), (5, 2, 1), (6, 1, 1)];
+
+    /// Of all 5040 orders of seven labels (tests/golden/information.py): mean and deviation of the estimate, the share that reach what was
+    /// found, and cells seen once beside those that are seen once on average.
+    #[test]
+    fn shuffled_labels_come_to_what_all_their_orders_say() {
+        let (several, shuffles) = (
+            [
+                (0, 0, 0),
+                (0, 0, 1),
+                (1, 0, 0),
+                (2, 1, 1),
+                (3, 1, 1),
+                (3, 1, 2),
+                (3, 1, 2),
+                (4, 2, 2),
+                (5, 2, 0),
+                (6, 1, 1),
+            ],
+            4000,
+        );
+        let golden: [(&[(u32, u32, u32)], [f64; 4]); 2] = [
+            (&SEVEN, [-0.1741002800262527, 0.5879072096322726, 0.4857142857142857, 0.695364238410596]),
+            (&several, [0.03208097219669747, 0.25121530825783117, 0.29523809523809524, 0.8571428571428571]),
+        ];
+        for (rows, [mean, spread, reached, sparse]) in golden {
+            let of = known(rows, shuffles);
+            // Four standard errors.
+            assert!((of.shuffled.0 - mean).abs() < 4.0 * spread / (shuffles as f64).sqrt(), "{of:?}");
+            assert!((of.shuffled.1 / spread - 1.0).abs() < 0.05 && (of.sparse / sparse - 1.0).abs() < 0.05, "{of:?}");
+            assert!((of.chance - reached).abs() < 0.03, "{of:?}, not {reached}");
+        }
+        // Where no order reaches it, the chance is the tail of a normal law so far out; its logarithm goes with the square of the deviation.
+        let right = rows(36, |i| i % 3, |i| if i % 9 > 0 { i % 3 } else { 0 });
+        let of = known(&right, shuffles);
+        assert!((of.chance.ln() / -355.42 - 1.0).abs() < 0.1, "{}", of.chance.ln());
+        // Far from 0 as well, where it is how far the estimate lies above the mean of what was shuffled that counts.
+        let sparse = rows(18, |i| i % 6, |i| if i * 3 % 7 < 4 { i % 6 } else { (i * i + 2) % 7 });
+        let of = known(&sparse, 40);
+        let above = (of.value - of.shuffled.0) / of.shuffled.1;
+        let tail = Normal::standard().sf(above);
+        assert!(of.shuffled.0 < -0.2 && tail < 1.0 / 41.0, "{of:?}");
+        assert!((of.chance / tail - 1.0).abs() < 1e-9, "{of:?}, not {tail}");
+        // Where all orders come to the same, each reaches it.
+        assert_eq!(known(&rows(9, |i| i % 3, |_| 1), 20).chance, 1.0);
+    }
+
+    #[test]
+    fn what_is_known_in_nats_is_said_in_bits() {
+        let rows = rows(40, |i| i % 4, |i| if i * 7 % 10 < 4 { i % 4 } else { (i * i + 1) % 5 });
+        let level = Level { delta: 0.05, shuffles: 30 };
+        let found = Answers::of(rows.clone(), 8).estimate(Estimator::Corrected, level, &mut random(4, 0));
+        // Four labels of ten images each: Chao and others' entropy of these is ln 4 at most.
+        let known = KnownInformation { most: 4f64.ln(), ..known(&rows, 30) };
+        let (lo, hi) = interval(&known, 0.05);
+        assert!(lo > 0.05 && hi < 1.0, "{lo} to {hi}");
+        assert!((found.lo * LN_2 - lo).abs() < 1e-12 && (found.hi * LN_2 - hi).abs() < 1e-12, "{found:?}");
+        assert!((found.value * LN_2 - known.value).abs() < 1e-12, "{found:?}");
+    }
+
+    /// Chao's number of classes (1984) where f1 were seen once and f2 twice: f1 (f1 - 1) / (2 (f2 + 1)) more than were seen.
+    #[test]
+    fn the_ceiling_is_of_as_many_classes_as_there_seem_to_be() {
+        for (counts, classes) in [
+            (vec![1, 1, 1, 2, 5], 6.5f64),
+            (vec![1, 1, 1, 1, 9], 11.0),
+            (vec![4, 4], 2.0),
+            (vec![1, 2, 2], 3.0),
+            (vec![], 1.0),
+        ] {
+            assert!((ceiling(counts.iter().copied()) - classes.ln()).abs() < 1e-12, "{counts:?}");
+        }
+    }
+}

@@ -131,4 +131,58 @@ mod tests {
             assert!((found - wanted).abs() < 1e-9, "{x}, {degrees}, {noncentrality}: {found}, not {wanted}");
         }
     }
+
+    /// tests/golden/information.py, with SciPy's noncentral chi-square and Brent's root.
+    #[test]
+    fn intervals_are_those_of_the_hypotheses_that_are_not_rejected() {
+        // n, value, most, excess, contingency, variance, shuffled labels' mean and deviation, chance, sparse, unseen.
+        let of = |x: [f64; 11], few: bool| KnownInformation {
+            n: x[0],
+            value: x[1],
+            most: x[2],
+            excess: x[3],
+            contingency: x[4],
+            variance: x[5],
+            shuffled: (x[6], x[7]),
+            chance: x[8],
+            sparse: x[9],
+            unseen: x[10],
+            few,
+        };
+        let golden = [
+            ([200.0, 0.01, 1.6, 16.0, 0.05, 0.0003, 0.0, 0.014, 0.3, 0.1, 0.0], false, (0.0, 0.043028155671417136)),
+            (
+                [200.0, 0.12, 1.6, 16.0, 0.3, 0.0016, 0.001, 0.014, 0.002, 0.1, 0.001],
+                false,
+                (0.05815290631533623, 0.20577040193988527),
+            ),
+            (
+                [200.0, 1.2, 1.6, 20.0, 3.0, 0.0042, 0.001, 0.014, 0.001, 0.0, 0.0],
+                false,
+                (1.0690223692932228, 1.3303742747120095),
+            ),
+            (
+                [60.0, 0.9, 1.9, 40.0, 3.0, 0.02, 0.1, 0.3, 0.01, 0.8, 0.02],
+                true,
+                (0.22792007091712846, 1.4923213669349626),
+            ),
+            (
+                [60.0, 0.4, 1.9, 40.0, 1.0, 0.02, -0.02, 0.2, 0.01, 0.9, 0.01],
+                false,
+                (0.06670104395956741, 0.7971627507467482),
+            ),
+            ([60.0, -0.01, 1.9, 0.0, 0.0, 0.001, -0.02, 0.03, 0.6, 0.3, 0.0], false, (0.0, 0.12773305952480798)),
+        ];
+        for (known, few, (lo, hi)) in golden {
+            let found = interval(&of(known, few), 0.05);
+            assert!(
+                (found.0 - lo).abs() < 1e-7 && (found.1 - hi).abs() < 1e-7,
+                "{known:?}: {found:?}, not {lo} to {hi}"
+            );
+        }
+        // So near the most that there can be, nothing above it is excluded.
+        let near = of([500.0, 1.58, 1.6, 10.0, 3.9, 0.00001, -0.001, 0.01, 0.001, 0.5, 0.0], false);
+        let found = interval(&near, 0.1);
+        assert!((found.0 - 1.5504893750130313).abs() < 1e-7 && found.1 == 1.6, "{found:?}");
+    }
 }
