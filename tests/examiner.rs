@@ -292,6 +292,107 @@ fn curves_are_what_the_questions_say() {
     assert_eq!(kinds.iter().map(name).collect::<Vec<_>>(), ["a", "b"]);
 }
 
+/// Whole numbers come in parts of whole numbers, each as likely as it holds some of them; ranges in the logarithm in parts of equal ratios.
+#[test]
+fn marginals_of_whole_and_logarithmic_factors_are_what_counting_says() {
+    let Value::Array(parts) = evaluate(&format!(
+        "{LIGHT}
+         let moved = examine(f, ds, #{{ space: space::translate(3, #{{ fill: 0.0 }}), search: search::random(#{{ questions: 40 }}), seed: 3 }});
+         let gain = space::factors([#{{ name: \"gain\", min: 0.01, max: 1, log: true }}], |z, s| z * s.gain);
+         let scaled = examine(f, ds, #{{ space: gain, search: search::random(#{{ questions: 30 }}), seed: 3 }});
+         [moved.questions(\"dx\"), moved.questions(\"loss\"), robustness::marginal(moved, \"dx\", #{{ bins: 3 }}), robustness::marginal(moved, \"dx\", #{{ bins: 50 }}),
+          scaled.questions(\"gain\"), scaled.questions(\"wrong\"), robustness::marginal(scaled, \"gain\", #{{ bins: 4 }})]"
+    )) else {
+        panic!("an array")
+    };
+    let tensor = |i: usize| -> Vec<f64> {
+        let Value::Tensor(tensor) = &parts[i] else { panic!("a tensor") };
+        Vec::try_from(tensor.reshape([-1])).expect("numbers")
+    };
+    let number = |bin: &Value, name: &str| match bin {
+        Value::Map(bin) => match bin[name] {
+            Value::Float(x) => x,
+            Value::Int(i) => i as f64,
+            _ => f64::NAN,
+        },
+        _ => panic!("a map"),
+    };
+    let bins = |i: usize| -> &Vec<Value> { if let Value::Array(bins) = &parts[i] { bins } else { panic!("an array") } };
+    let (dx, loss) = (tensor(0), tensor(1));
+    // Seven numbers in three parts, and one by one.
+    let thirds = [(-3.0, -1.0, 3.0 / 7.0), (0.0, 1.0, 2.0 / 7.0), (2.0, 3.0, 2.0 / 7.0)];
+    let ones: Vec<(f64, f64, f64)> = (-3..=3).map(|x| (f64::from(x), f64::from(x), 1.0 / 7.0)).collect();
+    for (found, wanted) in [(bins(2), &thirds[..]), (bins(3), &ones)] {
+        assert_eq!(found.len(), wanted.len());
+        for (bin, (from, to, uniform)) in found.iter().zip(wanted) {
+            assert_eq!((number(bin, "from"), number(bin, "to")), (*from, *to));
+            assert!((number(bin, "uniform") - uniform).abs() < 1e-12);
+            let inside: Vec<usize> = (0..80).filter(|&i| (*from..=*to).contains(&dx[i])).collect();
+            assert_eq!(number(bin, "questions"), inside.len() as f64);
+            assert!((number(bin, "share") - inside.len() as f64 / 80.0).abs() < 1e-12);
+            let mean = inside.iter().map(|&i| loss[i]).sum::<f64>() / inside.len() as f64;
+            assert!((number(bin, "loss") - mean).abs() < 1e-6 || inside.is_empty());
+        }
+    }
+    // Two decades in four parts.
+    let (gain, wrong) = (tensor(4), tensor(5));
+    for (k, bin) in bins(6).iter().enumerate() {
+        let [from, to] = [k, k + 1].map(|k| 0.01 * 10f64.powf(k as f64 / 2.0));
+        assert!((number(bin, "from") / from - 1.0).abs() < 1e-9 && (number(bin, "to") / to - 1.0).abs() < 1e-9);
+        assert!((number(bin, "uniform") - 0.25).abs() < 1e-12);
+        let inside: Vec<usize> = (0..60).filter(|&i| from <= gain[i] && gain[i] < to).collect();
+        assert_eq!(number(bin, "questions"), inside.len() as f64);
+        let share = inside.iter().map(|&i| wrong[i]).sum::<f64>() / inside.len() as f64;
+        assert!((number(bin, "wrong") - share).abs() < 1e-12 || inside.is_empty());
+    }
+}
+
+/// Under a target, a wrong answer that is not the target is no failure: neither in the curve nor in the marginals.
+#[test]
+fn aimed_at_a_class_other_wrong_answers_do_not_count() {
+    // Class 0 above 0.5, class 1 in between, class 2 below 0.25.
+    let Value::Array(parts) = evaluate(
+        r#"
+        let f = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([3 * m, m + 1, 1.5 - m], 1) }, #{ classes: 3 });
+        let ds = data::from(tensor::zeros([1, 1, 16, 16]) + 0.8, [0], #{ classes: ["bright", "grey", "dark"] });
+        let dim = space::factors([#{ name: "light", min: 0, max: 1 }], |z, s| z * s.light);
+        let t = examine(f, ds, #{ space: dim, search: search::random(#{ questions: 60 }), objective: objective::target(2), seed: 3 });
+        let w = robustness::worst(t);
+        [t.questions("light"), w.accuracy, w.accuracy_last, robustness::expected(t).accuracy_mean, robustness::marginal(t, "light", #{ bins: 1 })[0].wrong,
+         `${w}`, `${robustness::expected(t)}`]"#,
+    ) else {
+        panic!("an array")
+    };
+    let Value::Tensor(light) = &parts[0] else { panic!("a tensor") };
+    let light: Vec<f64> = Vec::try_from(light.reshape([-1])).expect("numbers");
+    let hit: Vec<bool> = light.iter().map(|light| 0.8 * light < 0.25).collect();
+    let other = light.iter().filter(|light| (0.25..0.5).contains(&(0.8 * *light))).count();
+    let hits = hit.iter().filter(|&&hit| hit).count();
+    assert!(other > 5 && hits > 5 && !hit[0], "{other} {hits}");
+    let floats = |i: usize| -> Vec<f64> {
+        let Value::Array(values) = &parts[i] else { panic!("an array") };
+        values.iter().map(|value| if let Value::Float(x) = value { *x } else { panic!("a number") }).collect()
+    };
+    for t in 0..60 {
+        let so_far = hit[..=t].iter().filter(|&&hit| hit).count();
+        assert_eq!(floats(1)[t], f64::from(u8::from(so_far == 0)));
+        assert_eq!(floats(2)[t], f64::from(u8::from(!hit[t])));
+        assert!((floats(3)[t] - (1.0 - so_far as f64 / (t + 1) as f64)).abs() < 1e-9);
+    }
+    let Value::Float(wrong) = parts[4] else { panic!("a number") };
+    assert!((wrong - hits as f64 / 60.0).abs() < 1e-12);
+    // A margin of target 2 is the best other score minus its own, so the loss is 1.5 - m less the larger of 3 m and m + 1.
+    let losses: Vec<f64> =
+        light.iter().map(|light| 0.8 * light).map(|m| 1.5 - m - f64::max(3.0 * m, m + 1.0)).collect();
+    let (worst, mean) = (losses.iter().copied().fold(f64::NEG_INFINITY, f64::max), losses.iter().sum::<f64>() / 60.0);
+    for (part, loss, accuracy) in [(5, worst, 0.0), (6, mean, 1.0 - hits as f64 / 60.0)] {
+        let Value::Str(said) = &parts[part] else { panic!("text") };
+        let words: Vec<f64> = said.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();
+        assert!((words[0] - loss).abs() < 1e-3 && (words[1] - accuracy).abs() < 1e-3, "{said}: not {loss}, {accuracy}");
+        assert!(said.ends_with("after 60 questions to each of 1 objects by random"), "{said}");
+    }
+}
+
 /// Cross entropy as the loss: -ln softmax(f)_y.
 #[test]
 fn cross_entropy_is_what_is_made_larger() {

@@ -5,7 +5,7 @@ use rand::Rng;
 use rand::distributions::{Distribution, WeightedIndex};
 use viva::core::random;
 use viva::estimate::independence::{bets, interval_test, most_telling, pairwise_test};
-use viva::estimate::verdict::Power;
+use viva::estimate::verdict::{Power, about};
 use viva::maths::betting::Sides;
 use viva::maths::holm::holm;
 use viva::maths::power::{ENOUGH, Law, Planned};
@@ -190,4 +190,35 @@ fn holm_is_that_of_another_program() {
         let found = holm(p);
         assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-12), "{p:?}: {found:?}, not {wanted:?}");
     }
+}
+
+/// What a report says of the images that it takes, two digits each; gaps beyond what such images can show are named apart.
+#[test]
+fn numbers_of_images_are_said_as_far_as_they_are_known() {
+    let said = [0, 9, 99, 100, 104, 105, 1_234, 12_345, 995_000, 1_250_000, 44_999_999].map(about);
+    let wanted = ["0", "9", "99", "100", "100", "110", "1,200", "12,000", "1,000,000", "1,300,000", "45,000,000"];
+    assert_eq!(said, wanted);
+    let sentence = |gap, needed| {
+        let power = Power { gap, needed, positive: 3, largest: 0.1, against_largest: 0.9 };
+        power.sentence(500)
+    };
+    assert_eq!(
+        sentence(Some(0.0312), [Some(123_456), Some(9_870), Some(720)]),
+        "500 images show a gap R_g - R_S of 0.031 with 80% power; gaps of 0.001, 0.005 and 0.02 need about 120,000, 9,900 and 720"
+    );
+    assert_eq!(
+        sentence(Some(0.0312), [Some(5_000), Some(900), None]),
+        "500 images show a gap R_g - R_S of 0.031 with 80% power; gaps of 0.001 and 0.005 need about 5,000 and 900; \
+         one of 0.02 is more than such images can show"
+    );
+    assert_eq!(
+        sentence(None, [Some(5_000), None, None]),
+        "images like these 500 do not tell which gap would have been seen; one of 0.001 needs about 5,000; \
+         one of 0.005 and 0.02 is more than such images can show"
+    );
+    assert_eq!(
+        sentence(None, [None; 3]),
+        "images like these 500 do not tell which gap would have been seen; gaps of 0.001, 0.005 and 0.02 are more than such \
+         images can show"
+    );
 }

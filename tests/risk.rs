@@ -8,12 +8,13 @@ use std::rc::Rc;
 use rand::Rng;
 use tch::Tensor;
 use toys::{Linear, call, gaussian, integers, labels, model, noise, options, run, set};
-use viva::core::{Cx, ErrorKind, Object, Result, Value, number, random};
+use viva::core::{Cx, ErrorKind, Object, Result, Value, number, random, significant};
 use viva::data::{Dataset, Edge};
 use viva::estimate::independence::pairwise_test;
 use viva::estimate::protocol::{Protocol, Which};
 use viva::estimate::risk::{RiskReport, report as report_on};
 use viva::estimate::verdict::Verdict;
+use viva::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use viva::maths::betting::Sides;
 use viva::model::{Model, Network};
 use viva::search::{Nearest, Row, Strongest, Transcript};
@@ -162,7 +163,15 @@ fn verdicts() {
     let quiet = report(Rc::new(by_hand(&rows)), 0.05).unwrap();
     let pairwise = &quiet.tests.pairwise;
     assert_eq!((pairwise.verdict(), pairwise.reject), (Verdict::NotRejected, false));
-    assert!(pairwise.text().starts_with("not rejected at 0.05"));
+    assert!(pairwise.text().starts_with("not rejected at 0.05: 2000 images show a gap"), "{}", pairwise.text());
+    let wanted = |bound| format!("|T| would have to exceed {}", significant(bound, 4));
+    assert!(pairwise.text().contains(&wanted(pairwise.bound)), "{}", pairwise.text());
+    let interval = &quiet.tests.interval;
+    assert!(interval.text().contains(&wanted(interval.bound)), "{}", interval.text());
+    let betting = &quiet.tests.betting;
+    let most = significant(betting.outcome.log_wealth.exp(), 3);
+    let wanted = format!("a stake of 1 grew to {most} at most and would have to reach 20");
+    assert!(betting.text().contains(&wanted), "{}", betting.text());
     for report in [rejected, quiet] {
         assert_eq!(report.tests.pairwise.reject, report.tests.pairwise.p < 0.05);
     }
@@ -541,6 +550,46 @@ fn a_report_says_of_every_test_what_it_can() {
     assert_eq!((none.tests.pairwise.verdict(), none.tests.betting.verdict()), (Verdict::NoPower, Verdict::NoPower));
 }
 
+/// Whichever test counts, it has its own p-value, which is what the others among several reports are corrected with.
+#[test]
+fn every_test_answers_with_its_own_p() {
+    let transcript = Rc::new(adversarial(2000, 16));
+    let of = |test| {
+        let protocol = Protocol { test, delta: 0.05, sides: Sides::Two };
+        report_on(&Cx::default(), Rc::clone(&transcript), protocol).unwrap()
+    };
+    let (losses, weighted): (Vec<f64>, Vec<f64>) = transcript
+        .rows
+        .iter()
+        .map(|row| {
+            let loss = |wrong: bool| f64::from(u8::from(wrong));
+            (loss(row.wrong_before()), loss(row.wrong_after()) * row.weight.unwrap())
+        })
+        .unzip();
+    let t: Vec<f64> = weighted.iter().zip(&losses).map(|(weighted, loss)| weighted - loss).collect();
+    let [on_losses, on_weighted, on_t] = [&losses, &weighted, &t].map(|x| mean_variance(x.iter().copied()));
+    let range = of(Which::Betting).density.hi - of(Which::Betting).density.lo;
+    let pairwise = pairwise_p(2000, on_t.1, on_t.0, range);
+    let interval = interval_p(2000, on_losses.1, on_weighted.1, on_weighted.0 - on_losses.0);
+    // Far from each other and from 1, so that none passes for another.
+    assert!(pairwise < 1e-3 && interval < 0.5 && interval > 10.0 * pairwise, "{pairwise} {interval}");
+    for (test, wanted) in [(Which::Pairwise, pairwise), (Which::Interval, interval)] {
+        let report = of(test);
+        assert!((report.tests.p() / wanted - 1.0).abs() < 1e-9, "{test:?}: {}, not {wanted}", report.tests.p());
+        assert_eq!(report.tests.p_of(test), report.tests.p());
+        assert_eq!(report.tests.p_among(&Cx::default(), test, 3, 0.05).unwrap(), report.tests.p());
+        assert_eq!(field(&report, "p"), report.tests.p());
+        assert_eq!(field(&report, "delta"), 0.05);
+        let marked =
+            report.details(200).lines().find(|line| line.ends_with("the test that counts")).unwrap().to_string();
+        assert!(marked.contains(&format!("p, {} test", test.word())), "{marked}");
+        assert!(marked.contains(&significant(wanted, 4)), "{marked}");
+        assert!(report.tests.could_see().starts_with("2000 images show a gap R_g - R_S of 0.0"));
+    }
+    let betting = of(Which::Betting).tests;
+    assert_eq!((betting.p_of(Which::Betting), betting.p_of(Which::Pairwise)), (betting.betting.p, betting.pairwise.p));
+}
+
 #[test]
 fn the_curve_has_both_tests() {
     let report = report(Rc::new(adversarial(2000, 4)), 0.05).unwrap();
@@ -550,6 +599,14 @@ fn the_curve_has_both_tests() {
     for i in 0..8 {
         let (lo, p, hi) = (number(i, "betting_p_lo"), number(i, "betting_p"), number(i, "betting_p_hi"));
         assert!(lo <= p && p <= hi && hi <= 1.0, "{lo} {p} {hi}");
+    }
+    // Of all images, the risk with its bound at 97.5%.
+    for (name, risk) in [("error", report.error), ("weighted_error", report.weighted)] {
+        let reach = bernstein(2000, risk.variance, 0.025, 1.0);
+        let ends = [number(7, &format!("{name}_lo")), number(7, name), number(7, &format!("{name}_hi"))];
+        let wanted = [(risk.mean - reach).max(0.0), risk.mean, risk.mean + reach];
+        let near = ends.iter().zip(wanted).all(|(end, wanted)| (end - wanted).abs() < 1e-12);
+        assert!(near, "{name}: {ends:?}, not {wanted:?}");
     }
     // 500 images: T = 0.02 is five standard errors for the betting test, and far below what Eq. 7 asks for.
     assert!(number(1, "betting_p_hi") <= 0.05 && number(1, "pairwise_p_lo") > 0.2, "{:?}", points[1]);

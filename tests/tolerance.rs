@@ -8,12 +8,13 @@ use std::rc::Rc;
 
 use tch::{Device, Kind};
 use viva::core::{Cx, Digest, Journal, Quiet, Result, Tensor, Value};
+use viva::estimate::compare;
 use viva::model::{Layer, Model, Module, Network};
 use viva::objective::{Aim, Goals, Misclassify, Objective};
 use viva::script::Session;
 use viva::search::{
     Adam, Adef, AimedImage, Apgd, Bim, BimStart, Candidates, Cases, Course, Densities, Examination, Gradient,
-    GradientSearch, Place, Schedule, Search, Sight, examine,
+    GradientSearch, Place, Row, Schedule, Search, Sight, Transcript, examine,
 };
 use viva::space::{About, Affine, Bounds, Deform, Factored, Fill, Norm, Pixels, Space};
 
@@ -693,4 +694,89 @@ fn pixels_are_scaled_by_their_own_deviation() {
          let spread = ratio.transpose()[5];\n\
          [abs(spread.max() - deviation) < 1e-5, abs(spread.min() - deviation) < 1e-5]";
     assert_eq!(run(script).summary(), "[true, true]");
+}
+
+/// Rows made by hand, of images with these ids: how far each went, and whether that was enough.
+fn changed(space: &str, sizes: &[(u32, f32, bool)]) -> Transcript {
+    let made = run(&format!(
+        "let f = model::from(|x| x.reshape([x.len(), 4]), #{{ classes: 4 }});
+         let ds = data::from(tensor::zeros([2, 1, 2, 2]) + 0.5, [0, 0]);
+         examine(f, ds, #{{ space: {space}, search: search::sweep(), levels: [0] }})"
+    ));
+    let mut made = made.downcast::<Transcript>().expect("a transcript").as_ref().clone();
+    made.rows = sizes
+        .iter()
+        .map(|&(id, magnitude, enough)| Row { id, magnitude, after: enough.into(), ..Row::default() })
+        .collect();
+    made
+}
+
+/// Which of two models took more is known where both had enough, or where the one that did had it no later than the other was tried.
+#[test]
+fn two_models_are_compared_image_by_image() {
+    let first = [
+        (1, 1.0, true),
+        (2, 2.0, true),
+        (3, 1.5, true),
+        (4, 1.0, true),
+        (5, 1.25, true),
+        (6, 2.0, true),
+        (7, 3.0, false),
+        (8, 3.0, false),
+        (9, 2.0, false),
+        (10, 1.0, true),
+    ];
+    let second = [
+        (1, 2.0, true),   // the second took more
+        (2, 1.0, true),   // the first
+        (3, 1.5, true),   // both the same
+        (4, 3.0, false),  // the second, however much it would take
+        (5, 1.25, false), // the second: so much was not enough for it
+        (6, 1.5, false),  // not known: it was not tried as far
+        (7, 2.0, true),   // the first
+        (8, 3.0, false),  // not known
+        (9, 2.5, true),   // not known: the first was not tried as far
+        (11, 1.0, true),
+        (12, 1.0, true),
+    ];
+    let noise = "space::noise()";
+    let (a, b) = (changed(noise, &first), changed(noise, &second));
+    let found = compare((&a, &b), [None, None], None, 0.05).expect("compares");
+    assert_eq!((found.seeds, found.left_out), (9, [1, 2]));
+    assert_eq!((found.larger, found.decided, found.only), (3, 6, [3, 2]));
+    // The product limit by hand, over the nine: what is left after 1, 1.25, 1.5 and 2, times how long it lasts, up to the 3 that were tried.
+    let [one, other] = [
+        1.0 + 0.25 * 7.0 / 9.0 + 0.25 * 6.0 / 9.0 + 0.5 * 5.0 / 9.0 + 1.0 * 3.0 / 9.0,
+        1.0 + 0.5 * 8.0 / 9.0
+            + 0.5 * (8.0 / 9.0) * (6.0 / 7.0)
+            + 0.5 * (8.0 / 9.0) * (6.0 / 7.0) * (3.0 / 5.0)
+            + 0.5 * (8.0 / 9.0) * (6.0 / 7.0) * (3.0 / 5.0) * (2.0 / 3.0),
+    ];
+    assert_eq!(found.until, 3.0);
+    let near = |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-9, "{found}, not {wanted}");
+    near(found.means[0], one);
+    near(found.means[1], other);
+    near(found.larger_by.value, other - one);
+    assert!(found.larger_by.lo < found.larger_by.value && found.larger_by.value < found.larger_by.hi);
+    let back = compare((&b, &a), [None, None], None, 0.05).expect("compares");
+    assert_eq!((back.larger, back.decided, back.only, back.left_out), (2, 6, [2, 3], [2, 1]));
+
+    // Less than was tried may be asked for, more not, unless all had enough.
+    near(compare((&a, &b), [None, None], Some(1.0), 0.05).expect("compares").means[0], 1.0);
+    let refused = |pair: (&Transcript, &Transcript), until: Option<f64>, words: &str| {
+        let said = compare(pair, [None, None], until, 0.05).err().expect("refused").to_string();
+        assert!(said.contains(words), "{said}");
+    };
+    refused((&a, &b), Some(3.5), "nothing is known of changes up to 3.5");
+    let all = changed(noise, &[(1, 1.0, true), (2, 2.0, true)]);
+    let found = compare((&all, &all), [None, None], Some(5.0), 0.05).expect("compares");
+    assert_eq!((found.means, found.larger, found.decided, found.until), ([1.5, 1.5], 0, 2, 5.0));
+    assert!(found.larger_by.value == 0.0 && found.larger_by.lo.is_nan());
+    let more = changed(noise, &[(1, 1.25, true), (2, 2.5, true)]);
+    let found = compare((&all, &more), [None, None], None, 0.05).expect("compares");
+    assert_eq!((found.larger, found.decided, found.means, found.until), (2, 2, [1.5, 1.875], 2.5));
+    let said = compare((&a, &b), [Some(&[0; 20]), None], None, 0.05).err().expect("refused").to_string();
+    assert!(said.contains("different kinds"), "{said}");
+    refused((&a, &changed("space::noise(0.5)", &second)), None, "different spaces");
+    refused((&a, &changed(noise, &[(1, 1.0, true), (1, 2.0, true)])), None, "several rows for one image");
 }

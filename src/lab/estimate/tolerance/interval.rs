@@ -156,3 +156,26 @@ fn basic_bootstrap(value: f64, mut replicates: Vec<f64>, delta: f64) -> Interval
     let end = |q: f64| (2.0 * value - quantile(q)).clamp(0.0, 1.0);
     Interval { value, lo: end(1.0 - delta / 2.0), hi: end(delta / 2.0) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2 v - numpy.quantile(replicates, 1 - delta / 2) and 2 v - numpy.quantile(replicates, delta / 2), NumPy 2.4.
+    #[test]
+    fn an_interval_is_as_far_from_its_estimate_as_replicates_are() {
+        let replicates: Vec<f64> = (0..101).map(|i| 0.4 + 0.002 * f64::from((i * 37) % 101)).collect();
+        for (delta, lo, hi) in [(0.05, 0.465, 0.655), (0.1, 0.47, 0.65), (0.03, 0.463, 0.657)] {
+            let found = basic_bootstrap(0.53, replicates.clone(), delta);
+            assert!((found.lo - lo).abs() < 1e-12 && (found.hi - hi).abs() < 1e-12, "{delta}: {found:?}");
+            assert_eq!(found.value, 0.53);
+        }
+        // Replicates of unlike distances, in any order; what is no number does not count.
+        let found = basic_bootstrap(0.5, vec![0.9, 0.1, f64::NAN, 0.3, 0.55, 0.5], 0.2);
+        assert!((found.lo - 0.24).abs() < 1e-12 && (found.hi - 0.82).abs() < 1e-12, "{found:?}");
+        // Shares stay within 0 and 1.
+        let found = basic_bootstrap(0.95, vec![0.8, 0.85, 0.9, 0.95, 1.0], 0.05);
+        assert!((found.lo - 0.905).abs() < 1e-12 && found.hi == 1.0, "{found:?}");
+        assert!(basic_bootstrap(0.5, vec![], 0.05).lo.is_nan());
+    }
+}
