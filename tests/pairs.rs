@@ -38,6 +38,7 @@ const MADE: [(&str, &str); 28] = [
     ("polarity", "space::polarity()"),
     ("rotate", "space::rotate(10)"),
     ("affine", "space::affine()"),
+    ("corruptions", "space::corruptions(#{ kinds: [\"contrast\", \"shot_noise\"] })"),
     ("hue", "space::hue(60)"),
     ("noise", "space::noise()"),
     ("render", "space::render(#{ factors: [\"azimuth\"] })"),
@@ -84,6 +85,7 @@ fn what_fits_is_examined_and_what_does_not_is_refused() {
         let (model, data) = match space {
             "render" => ("seen", "views"),
             "hue" => ("seen", "coloured"),
+            "corruptions" => ("large", "wide"),
             "latent" | "latent with `directions`" => ("f", "drawn"),
             _ => ("f", "ds"),
         };
@@ -95,7 +97,7 @@ fn what_fits_is_examined_and_what_does_not_is_refused() {
             );
         }
     }
-    let views = "let coloured = data::glyphs(#{ n: 2, size: 16, channels: 3, seed: 1 }); let seen = model::train(data::glyphs(#{ n: 20, size: 16, channels: 3, seed: 1 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });";
+    let views = "let wide = data::glyphs(#{ n: 2, size: 32, channels: 3, seed: 1 }); let large = model::train(wide, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 }); let coloured = data::glyphs(#{ n: 2, size: 16, channels: 3, seed: 1 }); let seen = model::train(data::glyphs(#{ n: 20, size: 16, channels: 3, seed: 1 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });";
     let Value::Array(said) = value(&format!("{GIVEN}\n{views}\nlet said = [];\n{pairs}said")) else {
         panic!("no list")
     };

@@ -167,6 +167,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &top::measures::MEASURES_LISTED,
     &space::translate::TRANSLATE,
     &space::flip::FLIP,
+    &space::corruptions::CORRUPTIONS,
     &space::hue::HUE,
     &space::turn::TURN,
     &space::polarity::POLARITY,

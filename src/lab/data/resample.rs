@@ -10,6 +10,8 @@ pub enum Filter {
     Bilinear,
     /// Keys' cubic with a = -1/2.
     Bicubic,
+    /// The mean.
+    Box,
 }
 
 impl Filter {
@@ -17,6 +19,7 @@ impl Filter {
         match self {
             Self::Bilinear => "bilinear",
             Self::Bicubic => "bicubic",
+            Self::Box => "box",
         }
     }
 
@@ -24,6 +27,7 @@ impl Filter {
         match self {
             Self::Bilinear => 1.0,
             Self::Bicubic => 2.0,
+            Self::Box => 0.5,
         }
     }
 
@@ -34,7 +38,8 @@ impl Filter {
             Self::Bilinear if x < 1.0 => 1.0 - x,
             Self::Bicubic if x < 1.0 => ((A + 2.0) * x - (A + 3.0)) * x * x + 1.0,
             Self::Bicubic if x < 2.0 => (((x - 5.0) * x + 8.0) * x - 4.0) * A,
-            Self::Bilinear | Self::Bicubic => 0.0,
+            Self::Box if distance > -0.5 && distance <= 0.5 => 1.0,
+            Self::Bilinear | Self::Bicubic | Self::Box => 0.0,
         }
     }
 }
@@ -66,7 +71,7 @@ fn taps(filter: Filter, from: usize, to: usize) -> Vec<Taps<f64>> {
 }
 
 /// Pixel values that can be weighed and rounded.
-pub(super) trait PixelValue: Copy + Default {
+pub(crate) trait PixelValue: Copy + Default {
     type Weight: Copy;
     type Sum: Copy;
     const NOTHING: Self::Sum;
@@ -121,7 +126,7 @@ fn weights<S: PixelValue>(filter: Filter, from: usize, to: usize) -> Vec<Taps<S:
 }
 
 /// One image of `C` values per pixel, row by row, from `[height, width]` to another size.
-pub(super) fn resize<S: PixelValue, const C: usize>(
+pub(crate) fn resize<S: PixelValue, const C: usize>(
     pixels: Vec<S>,
     [h, w]: [usize; 2],
     [new_h, new_w]: [usize; 2],

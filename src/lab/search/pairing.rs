@@ -41,13 +41,14 @@ impl Approach<'_> {
 }
 
 /// The kinds of spaces, as scripts call them, and what their points are.
-pub const SPACES: [(&str, &[Need]); 14] = [
+pub const SPACES: [(&str, &[Need]); 15] = [
     ("translate", &[Need::Elements, Need::Settings]),
     ("flip", &[Need::Elements, Need::Settings]),
     ("turn", &[Need::Elements, Need::Settings]),
     ("polarity", &[Need::Elements, Need::Settings]),
     ("rotate", &[Need::Settings]),
     ("affine", &[Need::Settings]),
+    ("corruptions", &[Need::Settings]),
     ("hue", &[Need::Settings]),
     ("noise", &[Need::Settings]),
     ("render", &[Need::Settings]),

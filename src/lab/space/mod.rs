@@ -4,6 +4,7 @@
 mod affine;
 mod compose;
 mod coordinates;
+mod corruptions;
 mod deform;
 pub mod factor;
 mod factors;
@@ -30,6 +31,7 @@ use crate::data::Dataset;
 pub use affine::{About, Affine, Fill};
 pub use compose::Composed;
 pub use coordinates::Coordinates;
+pub use corruptions::{CORRUPTIONS, Corruptions, Scale};
 pub use deform::Deform;
 pub use factor::{Axis, Domain, Factor, Factored, Originals, Setting};
 pub use factors::Factors;

@@ -1,6 +1,7 @@
 //! `space::`: what may change in an input.
 
 pub mod affine;
+pub mod corruptions;
 pub mod deform;
 pub mod factors;
 pub mod flip;

@@ -2,8 +2,11 @@
 //! transform (`jidctint.c`), its smooth enlargement of halved colours (`jdsample.c`) and its table of colours (`jdcolor.c`). Damaged data
 //! is an error, where libjpeg goes on with grey. Format: ITU-T T.81.
 
+mod lossy;
 mod pixels;
 mod scan;
+
+pub(crate) use lossy::compressed;
 
 use pixels::{Plane, inverse, to_rgb};
 use scan::{Bits, HuffmanCode, Scan};
