@@ -132,6 +132,50 @@ fn points_are_uniform_and_the_closure_is_called_once_for_each() {
     assert!(counts.iter().all(|&n| (1200..1470).contains(&n)), "{counts:?}");
 }
 
+/// A level is the share of the way from where images stay as they are to the ends of every factor, of a product's parts as well.
+#[test]
+fn faults_of_ones_own_and_products_have_levels() {
+    let script = r#"
+        let ds = data::from(tensor::zeros([30, 1, 8, 8]) + 0.5, tensor::zeros([30]).values(), #{ classes: ["dim", "bright"] });
+        let f = model::from(|x| {
+            let light = x.reshape([x.len, -1]).mean(1).reshape([-1, 1]);
+            (light - 0.8).matmul(tensor::from([[-1, 1]]))
+        }, #{ classes: 2 });
+        let own = space::factors([
+            #{ name: "light", min: 0.2, max: 2.0, log: true, identity: 1 },
+            #{ name: "lift", min: -0.1, max: 0.4, identity: 0 },
+            #{ name: "ink", choices: ["a", "b"] },
+        ], |z, s| (z * s.light + s.lift).clamp(0, 1));
+        let both = space::noise(0.2) * space::rotate(40) * own;
+        let look = |space, options| examine(f, ds, #{ space: space, search: search::random(#{ questions: 20 }), seed: 3 } + options);
+        let levels = [0, 0.25, 1];
+        let at = look.call(own, #{ levels: levels });
+        let whole = look.call(own, #{});
+        let product = look.call(both, #{ levels: levels });
+        let points = |t, level| t.filter(|row| row.level == level).column("point");
+        let all = |list, holds| list.filter(|p| !holds.call(p)).len() == 0;
+        let refused = |text, asked| { let said = ""; try { asked.call() } catch (e) { said = e.message } said.contains(text) };
+        #{
+            nothing_at_0: all.call(points.call(at, 0.0), |p| p.light == 1.0 && p.lift == 0.0),
+            a_quarter: all.call(points.call(at, 0.25), |p| p.light >= 0.2 ** 0.25 && p.light <= 2.0 ** 0.25 && p.lift >= -0.025 && p.lift <= 0.1),
+            goes_there: points.call(at, 0.25).filter(|p| p.lift > 0.05).len() > 3,
+            choices_are_free: points.call(at, 0.25).filter(|p| p.ink == "a").len() in 1..30,
+            the_whole_at_1: points.call(at, 1.0) == whole.column("point"),
+            magnitudes: at.filter(|row| row.magnitude > row.level).len() == 0 && at.filter(|row| row.level == 1.0 && row.magnitude > 0.5).len() > 0,
+            falls: tolerance::curve(at).accuracy[0] == 1.0 && tolerance::curve(at).accuracy[2] < 0.5,
+            product: all.call(points.call(product, 0.25), |p| p.sigma == 0.05 && abs(p.angle) <= 10.0 && p.lift <= 0.1),
+            beyond: refused.call("no share of its limits", || look.call(own, #{ levels: [1.5] })),
+            product_beyond: refused.call("no share of its limits", || look.call(both, #{ levels: [1.5] })),
+            unknown: refused.call("has no `identity`", || look.call(space::factors([#{ name: "light", min: 0, max: 1 }], |z, s| z * s.light), #{ levels: [0.5] })),
+            outside: refused.call("not among its values", || space::factors([#{ name: "light", min: 0, max: 1, identity: 2 }], |z, s| z)),
+        }
+    "#;
+    let Value::Map(said) = value(script) else { panic!("a map") };
+    for (name, value) in &said {
+        assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
+    }
+}
+
 #[test]
 fn strongest_goes_through_all_choices() {
     let script = "let grid = space::factors([#{ name: \"a\", choices: [0.2, 1.0, 0.4] }, #{ name: \"b\", choices: [\"x\", \"y\"] },
@@ -212,7 +256,7 @@ fn a_search_that_learns_hears_its_own_losses() {
     let plan = Examination {
         model: &f,
         data: &data,
-        space: Rc::new(Factors::new(vec![light], darken).unwrap()),
+        space: Rc::new(Factors::new(vec![light], vec![None], darken).unwrap()),
         search: Rc::new(Climb(told.clone())),
         objective: Misclassify.into(),
         levels: vec![],

@@ -269,16 +269,17 @@ impl Scored {
 /// The gaps `K x N` between the scores of the labels to go to and the current ones, and their gradients `K x N x C x H x W`, from
 /// one pass with a copy of the images per label: what is fastest for a few images.
 fn together(model: &Model, images: &Tensor, towards: &Tensor, current: &Tensor) -> Result<ToldGradient> {
-    let (n, c, height, width) = images.size4()?;
-    let k = towards.size()[1];
-    let copies = images.f_unsqueeze(0)?.f_expand([k, n, c, height, width], false)?;
-    let leaf = copies.f_reshape([k * n, c, height, width])?.f_detach_copy()?.f_set_requires_grad(true)?;
+    let (n, k) = (images.size()[0], towards.size()[1]);
+    // Inputs of any shape: `K` copies of the batch, one after another.
+    let shape = |first: &[i64]| [first, &images.size()[1..]].concat();
+    let copies = images.f_unsqueeze(0)?.f_expand(shape(&[k, n]), false)?;
+    let leaf = copies.f_reshape(shape(&[k * n]))?.f_detach_copy()?.f_set_requires_grad(true)?;
     let scores = model.logits(&leaf)?;
     let towards = towards.f_transpose(0, 1)?.f_reshape([k * n, 1])?;
     let current = current.f_unsqueeze(0)?.f_expand([k, n, 1], false)?.f_reshape([k * n, 1])?;
     let gaps = scores.f_gather(1, &towards, false)?.f_sub(&scores.f_gather(1, &current, false)?)?;
     let gradient = gradients(&model.name, &gaps.f_sum(scores.kind())?, &[&leaf], Graph::Free)?;
-    let of = gradient[0].f_reshape([k, n, c, height, width])?;
+    let of = gradient[0].f_reshape(shape(&[k, n]))?;
     Ok(ToldGradient { of, gaps: Some(gaps.f_detach()?.f_reshape([k, n])?) })
 }
 

@@ -95,7 +95,7 @@ pub(super) fn find<G: Ground>(
 pub(super) fn no_levels(plan: &Examination) -> Error {
     let space = plan.space.describe();
     Error::argument(format!("examine: {space} has no `levels`"))
-        .hint("space::noise, rotate, translate with a fill, affine, pixels and deform have")
+        .hint("space::noise, rotate, translate with a fill, affine, hue, corruptions, pixels and deform have, space::factors whose factors have an `identity`, and products of these but corruptions, pixels and deform")
 }
 
 /// An image under examination: one hunt per aim and level.

@@ -153,6 +153,11 @@ impl Factored for Affine {
         }))
     }
 
+    fn at_share(&self, share: f64) -> Option<Vec<Factor>> {
+        let shift = share * self.shift;
+        Some(self.limited(self.rotate * share, if self.whole { shift.floor() } else { shift }))
+    }
+
     fn magnitude(&self, setting: &[f64]) -> Option<f64> {
         let [dy, dx, angle] = self.parts(setting).map(f64::abs);
         let share = |x: f64, limit: f64| if limit > 0.0 { x / limit } else { 0.0 };

@@ -90,6 +90,57 @@ impl Axis {
     }
 }
 
+impl Domain {
+    /// A share, from 0 to 1, of the way from a number that changes nothing to the ends; choices and chance stay free.
+    pub fn scaled(&self, still: f64, share: f64) -> Self {
+        let towards = |end: f64| if share == 1.0 { end } else { still + share * (end - still) };
+        match *self {
+            Self::Range { min, max } => Self::Range { min: towards(min), max: towards(max) },
+            Self::Log { min, max } => {
+                let towards = |end: f64| if share == 1.0 { end } else { still * (end / still).powf(share) };
+                Self::Log { min: towards(min), max: towards(max) }
+            }
+            // The way's last whole number that is not beyond.
+            Self::Whole { min, max } => {
+                Self::Whole { min: towards(min.into()).ceil() as i32, max: towards(max.into()).floor() as i32 }
+            }
+            Self::Chance | Self::Choices(_) => self.clone(),
+        }
+    }
+
+    /// How far a number is on the way from one that changes nothing to the end on its side, from 0 to 1; of choices and chance 0.
+    pub fn share_from(&self, still: f64, x: f64) -> f64 {
+        let (min, max, still, x) = match *self {
+            Self::Range { min, max } => (min, max, still, x),
+            Self::Log { min, max } => (min.ln(), max.ln(), still.ln(), x.ln()),
+            Self::Whole { min, max } => (min.into(), max.into(), still, x),
+            Self::Chance | Self::Choices(_) => return 0.0,
+        };
+        let end = if x < still { min } else { max };
+        if x == still { 0.0 } else { (x - still) / (end - still) }
+    }
+
+    /// Whether it holds this number.
+    pub fn holds(&self, x: f64) -> bool {
+        match *self {
+            Self::Range { min, max } | Self::Log { min, max } => (min..=max).contains(&x),
+            Self::Whole { min, max } => (f64::from(min)..=f64::from(max)).contains(&x) && x.fract() == 0.0,
+            Self::Chance | Self::Choices(_) => false,
+        }
+    }
+}
+
+/// A level of spaces whose levels are shares of their limits.
+pub fn check_share(space: &str, level: f64) -> Result<()> {
+    match (0.0..=1.0).contains(&level) {
+        true => Ok(()),
+        false => Err(Error::argument(format!(
+            "{space}: level {} is no share of its limits, from 0 to 1",
+            crate::core::number(level)
+        ))),
+    }
+}
+
 /// A named degree of freedom of a space.
 #[derive(Clone)]
 pub struct Factor {
@@ -223,6 +274,12 @@ pub trait Factored {
     /// The factors where changes are as strong as `level` allows, if the space has levels; refuses a level beyond its limit.
     fn at(&self, _level: f64) -> Result<Option<Vec<Factor>>> {
         Ok(None)
+    }
+
+    /// The factors where changes are as strong as this share of the space's limits, from 0, which leaves images as they are, to 1; what
+    /// parts of a product have in common. `None` where that is not known.
+    fn at_share(&self, _share: f64) -> Option<Vec<Factor>> {
+        None
     }
 
     /// How large a change is, in the unit of the levels; `None` where changes have no common one.

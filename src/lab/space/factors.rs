@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::Space;
-use super::factor::{self, Factor, Factored, Originals};
+use super::factor::{self, Domain, Factor, Factored, Originals};
 use crate::core::{Callback, Cx, Error, Result, Tensor, Value, number, on_device};
 
 /// How far beyond [0, 1] a pixel may lie by rounding; it is moved to the bound.
@@ -12,13 +12,38 @@ const ROUNDING: f64 = 1e-4;
 /// Factors and the closure `|z, s| image` that applies them, called once per image that is drawn.
 pub struct Factors {
     factors: Rc<[Factor]>,
+    /// For each factor the number that leaves images as they are, where the script says one.
+    still: Rc<[Option<f64>]>,
     apply: Callback,
 }
 
 impl Factors {
-    pub fn new(factors: Vec<Factor>, apply: Callback) -> Result<Self> {
+    /// `still`: for each factor the number that leaves images as they are, if it is known; levels need it of all that are not choices.
+    pub fn new(factors: Vec<Factor>, still: Vec<Option<f64>>, apply: Callback) -> Result<Self> {
         factor::check(&factors)?;
-        Ok(Self { factors: factors.into(), apply })
+        for (factor, still) in factors.iter().zip(&still) {
+            if let Some(x) = still.filter(|x| !factor.domain.holds(*x)) {
+                return Err(Error::argument(format!(
+                    "factor {:?}: `identity` {} is not among its values",
+                    factor.name,
+                    number(x)
+                ))
+                .hint("the number from `min` to `max` at which images stay as they are; a list of choices has none"));
+            }
+        }
+        Ok(Self { factors: factors.into(), still: still.into(), apply })
+    }
+
+    /// The factors that levels can't scale.
+    fn without_identity(&self) -> impl Iterator<Item = &Factor> {
+        let of = |(factor, still): (&'_ Factor, &Option<f64>)| {
+            still.is_none() && !matches!(factor.domain, Domain::Choices(_))
+        };
+        self.factors
+            .iter()
+            .zip(self.still.iter())
+            .filter(move |(factor, still)| of((*factor, *still)))
+            .map(|(factor, _)| factor)
     }
 
     fn wrong(&self, what: String, setting: &[f64]) -> Error {
@@ -51,8 +76,16 @@ impl Factors {
 
 impl Space for Factors {
     fn describe(&self) -> String {
-        let factors: Vec<String> = self.factors.iter().map(Factor::describe).collect();
+        let said = |(factor, still): (&Factor, &Option<f64>)| match still {
+            Some(still) => format!("{}, identity: {still:?} }}", factor.describe().trim_end_matches(" }")),
+            None => factor.describe(),
+        };
+        let factors: Vec<String> = self.factors.iter().zip(self.still.iter()).map(said).collect();
         format!("factors([{}], closure)", factors.join(", "))
+    }
+
+    fn unit(&self) -> &'static str {
+        "share of the limits"
     }
 
     fn factored(&self) -> Option<&dyn Factored> {
@@ -63,6 +96,40 @@ impl Space for Factors {
 impl Factored for Factors {
     fn factors(&self) -> &[Factor] {
         &self.factors
+    }
+
+    /// A level is the share of the way from `identity` to the ends of every factor.
+    fn at(&self, level: f64) -> Result<Option<Vec<Factor>>> {
+        if let Some(factor) = self.without_identity().next() {
+            return Err(Error::argument(format!("space::factors has no `levels`: factor {:?} has no `identity`", factor.name))
+                .hint("`identity: 0` in a factor's map says at which value images stay as they are; a level is the share of the way from there to `min` and `max`"));
+        }
+        factor::check_share("space::factors", level)?;
+        Ok(self.at_share(level))
+    }
+
+    fn at_share(&self, share: f64) -> Option<Vec<Factor>> {
+        if self.without_identity().next().is_some() {
+            return None;
+        }
+        let scaled = |(factor, still): (&Factor, &Option<f64>)| Factor {
+            name: factor.name.clone(),
+            domain: factor.domain.scaled(still.unwrap_or_default(), share),
+        };
+        Some(self.factors.iter().zip(self.still.iter()).map(scaled).collect())
+    }
+
+    /// The largest share among the factors.
+    fn magnitude(&self, setting: &[f64]) -> Option<f64> {
+        if self.without_identity().next().is_some() {
+            return None;
+        }
+        let shares = self.factors.iter().zip(self.still.iter()).zip(setting);
+        Some(
+            shares
+                .map(|((factor, still), x)| factor.domain.share_from(still.unwrap_or_default(), *x))
+                .fold(0.0, f64::max),
+        )
     }
 
     fn opaque(&self) -> bool {

@@ -64,6 +64,10 @@ impl Factored for Hue {
         Ok(Some(factors(level).into()))
     }
 
+    fn at_share(&self, share: f64) -> Option<Vec<Factor>> {
+        Some(factors(share * self.degrees).into())
+    }
+
     fn magnitude(&self, setting: &[f64]) -> Option<f64> {
         setting.first().map(|degrees| degrees.abs())
     }

@@ -65,6 +65,10 @@ impl Factored for Noise {
         Ok(Some(factors(level).into()))
     }
 
+    fn at_share(&self, share: f64) -> Option<Vec<Factor>> {
+        Some(factors(share * self.sigma).into())
+    }
+
     fn magnitude(&self, setting: &[f64]) -> Option<f64> {
         setting.first().copied()
     }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::factor::{Factor, Factored, Originals};
+use super::factor::{self, Factor, Factored, Originals};
 use super::{Bounds, Composed, Space};
 use crate::core::{Cx, Error, Result, Tensor};
 use crate::data::Dataset;
@@ -62,6 +62,10 @@ impl Space for Product {
         format!("{} * {}", self.parts[1].identity(), self.parts[0].identity())
     }
 
+    fn unit(&self) -> &'static str {
+        "share of the limits"
+    }
+
     fn bounds(&self) -> Option<Bounds> {
         self.parts[0].bounds()
     }
@@ -82,6 +86,18 @@ impl Space for Product {
 impl Factored for Product {
     fn factors(&self) -> &[Factor] {
         &self.factors
+    }
+
+    /// A level is a share of the limits of both parts.
+    fn at(&self, level: f64) -> Result<Option<Vec<Factor>>> {
+        factor::check_share(&self.describe(), level)?;
+        Ok(self.at_share(level))
+    }
+
+    fn at_share(&self, share: f64) -> Option<Vec<Factor>> {
+        let [before, after] = [self.part(0).ok()?.at_share(share)?, self.part(1).ok()?.at_share(share)?];
+        let domains = before.into_iter().chain(after).map(|factor| factor.domain);
+        Some(self.factors.iter().zip(domains).map(|(of, domain)| Factor { name: of.name.clone(), domain }).collect())
     }
 
     fn takes_any_range(&self) -> bool {

@@ -14,7 +14,7 @@ pub static FACTORS: Primitive = Primitive {
         Param::new(
             "factors",
             Kind::Array,
-            "maps `#{ name, min, max }` for any number in between (with `log: true` even in its logarithm), or `#{ name, choices }` for a list of numbers, strings or bools",
+            "maps `#{ name, min, max }` for any number in between (with `log: true` even in its logarithm), or `#{ name, choices }` for a list of numbers, strings or bools; `identity` is the number at which images stay as they are",
         ),
         Param::new(
             "apply",
@@ -28,14 +28,24 @@ pub static FACTORS: Primitive = Primitive {
             whole tensors, not on pixels. What it answers must follow from the image and the factors alone, and have the \
             image's shape. Pixels that are not finite or lie outside [0, 1] are refused (within 0.0001 they are moved to the \
             bound): end with `.clamp(0, 1)` where cutting off is meant. In a transcript `point` is a map from factor to value, \
-            `magnitude` 0 and `weight` unknown. search::random works on any factors, search::strongest where all have \
-            choices. The closure's text is not part of the space's identity. A run that is resumed does not call it again \
+            `magnitude` 0 (but see below) and `weight` unknown. search::random works on any factors, search::strongest where all have \
+            choices. Where every factor that has no choices has an `identity`, the space has levels, and so tolerance curves: a level, from 0 \
+            to 1, is the share of the way from there to `min` and `max` (of their logarithms, with `log`) that factors may go, and \
+            `magnitude` the largest share that one went; choices are free at every level. The closure's text is not part of the space's identity. A run that is resumed does not call it again \
             for what was scored before: variables that it changes elsewhere are not restored.",
     source: "",
     examples: &[
         Example {
             code: "space::factors([#{ name: \"light\", min: 0.5, max: 1 }], |z, s| z * s.light)",
             result: "space factors([#{ name: \"light\", min: 0.5, max: 1.0 }], closure)",
+        },
+        Example {
+            code: "let ds = data::glyphs(#{ n: 10, size: 16, seed: 1 });\n\
+                   let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+                   let dim = space::factors([#{ name: \"light\", min: 0, max: 1, identity: 1 }], |z, s| z * s.light);\n\
+                   let how = #{ space: dim, search: search::random(#{ questions: 5 }), levels: [0, 0.5, 1], seed: 1 };\n\
+                   examine(f, ds, how).filter(|row| row.magnitude > row.level).len()",
+            result: "0",
         },
         Example {
             code: "let ds = data::glyphs(#{ n: 10, size: 16, seed: 1 });\n\
@@ -48,14 +58,16 @@ pub static FACTORS: Primitive = Primitive {
         },
     ],
     run: |_, args| {
-        let factors: Result<Vec<Factor>> = args.array("factors").iter().enumerate().map(factor).collect();
-        Ok(Value::object(AnySpace(Rc::new(Factors::new(factors?, args.callback("apply"))?))))
+        let factors: Result<Vec<(Factor, Option<f64>)>> =
+            args.array("factors").iter().enumerate().map(factor).collect();
+        let (factors, still) = factors?.into_iter().unzip();
+        Ok(Value::object(AnySpace(Rc::new(Factors::new(factors, still, args.callback("apply"))?))))
     },
 };
 
-const KEYS: [&str; 5] = ["name", "min", "max", "log", "choices"];
+const KEYS: [&str; 6] = ["name", "min", "max", "log", "choices", "identity"];
 
-fn factor((i, value): (usize, &Value)) -> Result<Factor> {
+fn factor((i, value): (usize, &Value)) -> Result<(Factor, Option<f64>)> {
     const HOW: &str = "#{ name: \"angle\", min: -30, max: 30 } or #{ name: \"ink\", choices: [\"dark\", \"light\"] }";
     let problem = |text: String| Error::argument(format!("factor {i}: {text}")).hint(format!("write {HOW}"));
     let Value::Map(map) = value else {
@@ -80,7 +92,8 @@ fn factor((i, value): (usize, &Value)) -> Result<Factor> {
         }
         _ => return Err(problem(format!("{name:?} needs `min` and `max`, or `choices`"))),
     };
-    Ok(Factor { name: name.clone(), domain })
+    let still = map.contains_key("identity").then(|| number(map, "identity", &problem)).transpose()?;
+    Ok((Factor { name: name.clone(), domain }, still))
 }
 
 fn number(map: &BTreeMap<String, Value>, key: &str, problem: &dyn Fn(String) -> Error) -> Result<f64> {

@@ -223,13 +223,14 @@ mod tests {
         for arch in ARCHITECTURES {
             let weights = file(&(arch.layers)(7), arch.input)?;
             assert_eq!(recognise(&weights).map(|found| found.name), Some(arch.name));
-            let spelling = (arch.spelling)();
-            if spelling.values().any(|name| !weights.contains_key(name)) || spelling.is_empty() {
-                continue;
+            for spelling in (arch.spellings)() {
+                if spelling.values().any(|name| !weights.contains_key(name)) {
+                    continue;
+                }
+                let published = |(there, here): (&String, &String)| (there.clone(), weights[here].shallow_clone());
+                let published = spelling.iter().map(published).collect();
+                assert_eq!(recognise(&published).map(|found| found.name), Some(arch.name));
             }
-            let published = |(there, here): (&String, &String)| (there.clone(), weights[here].shallow_clone());
-            let published = spelling.iter().map(published).collect();
-            assert_eq!(recognise(&published).map(|found| found.name), Some(arch.name));
         }
         Ok(())
     }
