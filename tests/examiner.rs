@@ -88,6 +88,29 @@ fn lengthscales_go_where_the_likelihood_is_largest() {
     }
 }
 
+/// Where the likelihood has several peaks, the highest of those that the starts lead to is taken, whichever comes first.
+#[test]
+fn a_fit_ends_at_the_best_of_its_starts() {
+    let observed = |length: f64| {
+        let mut process = GaussianProcess::new(Kernel::SquaredExponential, vec![0], vec![length], 0.02);
+        for i in 0..14 {
+            let x = f64::from(i) / 13.0;
+            process.observe(&[x], x + 0.3 * (11.0 * std::f64::consts::PI * x).sin());
+        }
+        process
+    };
+    let ends = |own: f64, starts: &[f64]| {
+        let mut process = observed(own);
+        process.fit(None, starts);
+        process.likelihood(process.lengthscales()).0
+    };
+    let (short, long) = (ends(0.05, &[]), ends(3.0, &[]));
+    assert!((short - long).abs() > 0.5, "{short} and {long}: one peak alone");
+    for (own, start) in [(0.05, 3.0), (3.0, 0.05)] {
+        assert!((ends(own, &[start]) - short.max(long)).abs() < 1e-6, "{short} {long}: {}", ends(own, &[start]));
+    }
+}
+
 /// With a prior, the lengthscale goes where likelihood times the prior's density is largest: as a grid over its logarithm finds it.
 #[test]
 fn a_prior_pulls_lengthscales_to_its_mode() {

@@ -175,6 +175,38 @@ fn betting_golden_numbers() {
     }
 }
 
+/// Among several tests p is the last of the levels delta / 1, delta / 2, ... delta / tests and then delta / 10, delta / 100, ... that is rejected,
+/// with every one before it.
+#[test]
+fn p_among_tests_goes_down_the_levels_that_holm_asks_for() {
+    let go = || Ok(());
+    let mut found = std::collections::BTreeSet::new();
+    for n in (20..400).step_by(5) {
+        let t: Vec<f64> = (1..=n)
+            .map(|i| {
+                if i % 4 == 0 {
+                    0.5
+                } else if i % 20 == 1 {
+                    -0.75
+                } else {
+                    0.0
+                }
+            })
+            .collect();
+        for tests in [1, 2, 3, 20] {
+            let mut levels: Vec<f64> = (1..=tests).map(|j| 0.05 / j as f64).collect();
+            levels
+                .extend([0.005, 5e-4, 5e-5, 5e-6, 5e-7, 5e-8].into_iter().filter(|level| *level < 0.05 / tests as f64));
+            let rejected = levels.iter().take_while(|level| bets(**level, Sides::Two).rejects(&t));
+            let wanted = rejected.last().copied().unwrap_or(1.0);
+            let p = bets(0.05, Sides::Two).p_among(&t, tests, go).expect("a p-value");
+            assert!((p / wanted - 1.0).abs() < 1e-12, "{n} values, {tests} tests: {p}, not {wanted}");
+            found.insert((wanted * 1e12) as u64);
+        }
+    }
+    assert!(found.len() > 12, "{found:?}");
+}
+
 #[test]
 fn the_quantile_is_exact_far_out() {
     // Python's mpmath at 40 digits.

@@ -6,7 +6,7 @@ use rand::distributions::{Distribution, WeightedIndex};
 use viva::core::random;
 use viva::estimate::independence::{bets, interval_test, most_telling, pairwise_test};
 use viva::estimate::verdict::{Power, about};
-use viva::maths::betting::Sides;
+use viva::maths::betting::{Sides, normal_quantile};
 use viva::maths::holm::holm;
 use viva::maths::power::{ENOUGH, Law, Planned};
 
@@ -190,6 +190,107 @@ fn holm_is_that_of_another_program() {
         let found = holm(p);
         assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-12), "{p:?}: {found:?}, not {wanted:?}");
     }
+}
+
+/// Losses and weighted losses of images, each with how many there are.
+fn made(kinds: &[(f64, f64, usize)]) -> Law {
+    let (mut losses, mut weighted) = (vec![], vec![]);
+    for &(loss, weight, n) in kinds {
+        losses.extend(vec![loss; n]);
+        weighted.extend(vec![weight; n]);
+    }
+    Law::of(&losses, &weighted)
+}
+
+/// tests/golden/power.py: the same formulas by SciPy, the integrals of the betting test on a grid 1000 times as fine, which leaves 0.00005; all other
+/// numbers are exact. Betting on two sides and on one, Eq. 7, Section 3.1.
+#[test]
+fn powers_are_those_of_their_formulas() {
+    let range = (-8.0 / 9.0, 0.5);
+    let betting = |sides| Planned::Betting(bets(range, DELTA, sides).unwrap());
+    let pairwise = Planned::Pairwise { range: range.1 - range.0, delta: DELTA };
+    let tests = [betting(Sides::Two), betting(Sides::One), pairwise, Planned::Interval { delta: DELTA }];
+    let few = made(&[(0.0, 0.0, 880), (0.0, 0.5, 60), (0.0, 0.25, 20), (1.0, 0.5, 20), (1.0, 1.0, 20)]);
+    let half = made(&[(0.0, 0.0, 300), (0.0, 0.5, 200), (1.0, 0.5, 180), (1.0, 0.2, 20), (1.0, 1.0, 300)]);
+    let gain = made(&[(0.0, 0.5, 30), (0.0, 0.1, 10)]);
+    let powers = [
+        // Few images, where the highest bets that there may be are what holds the betting test back.
+        (&few, 20.0, [0.000000, 0.000044, 0.000000, 0.000000]),
+        (&few, 60.0, [0.009692, 0.039608, 0.000000, 0.000000]),
+        // Below 228.7 images the first of two-sided bets would be above the highest.
+        (&few, 227.0, [0.456451, 0.607923, 0.000000, 0.000000]),
+        (&few, 233.0, [0.499902, 0.624307, 0.000000, 0.000000]),
+        (&few, 300.0, [0.667957, 0.773776, 0.000000, 0.000000]),
+        (&few, 1000.0, [0.999268, 0.999766, 0.132810, 0.000000]),
+        (&few, 5000.0, [1.000000, 1.000000, 1.000000, 0.867020]),
+        (&gain, 20.0, [0.999819, 0.999993, 0.000000, 0.000000]),
+        (&gain, 60.0, [1.000000, 1.000000, 0.989593, 0.000000]),
+    ];
+    // The highest bets lose on average where lower ones gain; and both gain.
+    let [lost, gained] = [0.1, 0.2].map(|gap| half.tilted(gap).unwrap());
+    let more = [
+        (&lost, 43.0, [0.252669, 0.367469, 0.000000, 0.000000]),
+        (&gained, 37.0, [0.822713, 0.903480, 0.000000, 0.000000]),
+    ];
+    for (law, m, wanted) in powers.into_iter().chain(more) {
+        for (test, wanted) in tests.iter().zip(wanted) {
+            let found = test.power(law, m);
+            let near = if matches!(test, Planned::Betting(_)) { 5e-5 } else { 1e-6 };
+            assert!((found - wanted).abs() < near, "{test:?} of {m}: {found}, not {wanted}");
+        }
+    }
+    // The gap that 2000 images show, and how many show one of 0.01.
+    let planned = [
+        (&few, [0.009329341812, 0.008357746671, 0.020189871538, 0.043477899324], [1762.16, 1446.30, 5447.41, 24252.73]),
+        (
+            &half,
+            [0.021267064305, 0.018992484051, 0.035399130065, 0.080938834605],
+            [8783.72, 7001.80, 17904.75, 97231.92],
+        ),
+    ];
+    for (law, gaps, images) in planned {
+        for ((test, gap), images) in tests.iter().zip(gaps).zip(images) {
+            let near = if matches!(test, Planned::Betting(_)) { 1e-3 } else { 1e-6 };
+            let found = test.noticed(law, 2000.0).unwrap();
+            assert!((found / gap - 1.0).abs() < near, "{test:?}: {found}, not {gap}");
+            let needed = test.needed(&law.tilted(0.01).unwrap()).unwrap() as f64;
+            // A number of images is found to 1e-4.
+            assert!((needed / images - 1.0).abs() < near + 2e-4, "{test:?}: {needed}, not {images}");
+        }
+    }
+}
+
+/// Images of more kinds than are told apart count with their neighbours: their mean stays, and so does what they show.
+#[test]
+fn many_kinds_of_images_are_put_together() {
+    let n = 3600;
+    let weighted: Vec<f64> = (0..n).map(|i| 0.4 * f64::from(i * 7 % n) / f64::from(n)).collect();
+    let losses: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i % 3 == 0)) * 0.5).collect();
+    let law = Law::of(&losses, &weighted);
+    let t: Vec<f64> = weighted.iter().zip(&losses).map(|(weighted, loss)| weighted - loss).collect();
+    let mean = t.iter().sum::<f64>() / f64::from(n);
+    assert!((law.gap() - mean).abs() < 1e-12, "{}, not {mean}", law.gap());
+    let gap = 0.02;
+    let tilted = law.tilted(gap).unwrap();
+    assert!((tilted.gap() - gap).abs() < 1e-9);
+    // Tilted image by image, for Eq. 7 alone.
+    let moments = |tilt: f64| {
+        let total: f64 = t.iter().map(|t| (tilt * t).exp()).sum();
+        let moment = |k: i32| t.iter().map(|t| t.powi(k) * (tilt * t).exp()).sum::<f64>() / total;
+        (moment(1), moment(2) - moment(1).powi(2))
+    };
+    let (mut lo, mut hi) = (-100.0, 100.0);
+    for _ in 0..80 {
+        let middle = 0.5 * (lo + hi);
+        if moments(middle).0 < gap { lo = middle } else { hi = middle }
+    }
+    let (m, variance) = (3600.0, moments(lo).1);
+    let test = Planned::Pairwise { range: 1.0, delta: DELTA };
+    let l = (3.0 / DELTA).ln() / m;
+    let beyond = (gap - (2.0 * variance * l).sqrt() - 3.0 * l) / (variance / m).sqrt();
+    // Neighbours differ by less than 0.002 in T, so their variance hardly changes.
+    let found = normal_quantile(test.power(&tilted, m));
+    assert!((found - beyond).abs() < 1e-3, "{found}, not {beyond}");
 }
 
 /// What a report says of the images that it takes, two digits each; gaps beyond what such images can show are named apart.

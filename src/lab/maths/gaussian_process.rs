@@ -476,3 +476,51 @@ fn climb(goal: &impl Fn(&[f64]) -> (f64, Vec<f64>), start: Vec<f64>) -> (f64, Ve
     }
     best
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The gradient that the bound is climbed along is the bound's, by central differences, where coordinates share lengthscales.
+    #[test]
+    fn the_gradient_of_the_bound_is_that_of_differences() {
+        for kernel in [Kernel::Matern52, Kernel::SquaredExponential] {
+            let mut process = GaussianProcess::new(kernel, vec![0, 1, 1], vec![0.4, 0.9], 1e-3);
+            for i in 0..15 {
+                let at = [0.37, 0.71, 0.13].map(|step: f64| (step * f64::from(i + 1)).fract());
+                process.observe(&at, (4.0 * at[0]).sin() + at[1] * at[2] - 0.3 * at[2]);
+            }
+            for (at, kappa) in [([0.2, 0.6, 0.4], 2.0), ([0.9, 0.1, 0.75], 0.5), ([0.45, 0.5, 0.05], 0.0)] {
+                let (value, gradient) = process.bound(&at, kappa);
+                let (mean, deviation) = process.posterior(&at);
+                let wanted = (mean + kappa * deviation - process.mean) / process.deviation;
+                assert!((value - wanted).abs() < 1e-9, "{kernel:?}: {value}, not {wanted}");
+                for (j, slope) in gradient.iter().enumerate() {
+                    let beside = |step: f64| {
+                        let mut moved = at;
+                        moved[j] += step;
+                        process.bound_at(&moved, kappa)
+                    };
+                    let wanted = (beside(1e-5) - beside(-1e-5)) / 2e-5;
+                    assert!(
+                        (slope - wanted).abs() < 1e-6 * wanted.abs().max(1.0),
+                        "{kernel:?} {j}: {slope}, not {wanted}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_are_numbered_row_by_row() {
+        let all = (1..200).flat_map(|i| (0..i).map(move |j| (i, j)));
+        for (number, pair) in all.enumerate() {
+            assert_eq!(pair_of(number), pair, "{number}");
+        }
+        // Far out, where the root is rounded.
+        for i in [1_000_003usize, 94_906_267] {
+            let first = i * (i - 1) / 2;
+            assert_eq!([first - 1, first, first + i - 1].map(pair_of), [(i - 1, i - 2), (i, 0), (i, i - 1)]);
+        }
+    }
+}
