@@ -98,10 +98,15 @@ impl GradientSearch for Fmn {
         Ok(match self.leg(cases, walk.turn()) {
             Some(Leg::Step(_)) => Some(Ask { points: walk.points().shallow_clone(), rows: None, graph: true }),
             Some(Leg::End(sight)) => {
-                let within = cases.sights[sight].level.unwrap_or(f64::MAX);
-                let reached = walk.tensors[DISTANCE].f_le(within)?;
-                let start = cases.differentiable()?.start(&cases.base)?;
-                let points = walk.tensors[BEST].f_where_self(&column(&reached, &start)?, &start)?;
+                let level = cases.sights[sight].level;
+                let distance = &walk.tensors[DISTANCE];
+                let reached = level.map_or_else(|| distance.f_isfinite(), |level| distance.f_le(level))?;
+                // Where nothing fails, how far it went all the same bounds from below how far it has to go.
+                let other = match level {
+                    Some(_) => cases.differentiable()?.start(&cases.base)?,
+                    None => walk.points().shallow_clone(),
+                };
+                let points = walk.tensors[BEST].f_where_self(&column(&reached, &other)?, &other)?;
                 Some(Ask { points, rows: None, graph: false })
             }
             None => None,

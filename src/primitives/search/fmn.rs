@@ -30,9 +30,9 @@ pub static FMN: Primitive = Primitive {
     returns: "a Search",
     notes: "The ball of an image shrinks, at least to the nearest failing point, while the image fails, and grows while it does not; before the \
             first success it reaches as far as the scores would meet if they were linear. `magnitude` of a row is how far the nearest failing \
-            point is, in the norm of the space. With `levels`, one way gives all of them: at a level the image is at its nearest failing \
-            point if that lies within, and as it stands if not. So is an image of which no failing point was found, with magnitude 0, which \
-            does not tell that there is none.\n\n\
+            point is, in the norm of the space; where none was found the row is where the search ended, and does not tell that there is none. \
+            With `levels`, one way gives all of them: at a level the image is at its nearest failing point if that lies within, and as it \
+            stands if not.\n\n\
             It follows the gap between scores, or the objective's `lead`, `margin` or `dlr`.",
     source: "Pintor, Roli, Brendel and Biggio 2021, Fast minimum-norm adversarial attacks through adaptive norm constraints (arXiv 2102.12827), Algorithm 1",
     examples: &[
