@@ -346,3 +346,61 @@ fn impossible_pairs_name_what_works() {
         &["no densities", "space::translate"],
     );
 }
+
+/// Whatever draws its points, a translation moves content by what its factors say: down by `dy`, to the right by `dx`.
+#[test]
+fn points_of_a_group_move_content_by_their_factors() {
+    let script = r#"
+        let first = [1.0];
+        for i in 1..256 { first.push(0.0) }
+        let corner = tensor::from(first);
+        let look = |x, corner| { let p = (x.reshape([x.len(), 256]) * corner).sum(1).reshape([-1, 1]); tensor::concat([p, 0.0 * p + 0.5, tensor::zeros([x.len(), 8]) - 9], 1) };
+        let f = model::from(|x| look.call(x, corner), #{ classes: 10 });
+        let ds = data::glyphs(#{ n: 1, size: 16, position: "torus", seed: 1 }).relabel(|row| 0);
+        let t = examine(f, ds, #{ space: space::translate(2), search: search::random(#{ questions: 60 }), seed: 2 });
+        [t.questions("dy"), t.questions("dx"), t.questions("loss"), ds.images()]"#;
+    let Value::Array(parts) = value(script) else { panic!("an array") };
+    let tensor = |i: usize| -> Vec<f64> {
+        let Value::Tensor(tensor) = &parts[i] else { panic!("a tensor") };
+        Vec::try_from(tensor.reshape([-1])).unwrap()
+    };
+    let (dy, dx, loss, image) = (tensor(0), tensor(1), tensor(2), tensor(3));
+    let mut seen = std::collections::BTreeSet::new();
+    for ((dy, dx), loss) in dy.iter().zip(&dx).zip(&loss) {
+        let [dy, dx] = [dy, dx].map(|x| *x as i64);
+        // What comes to the upper left corner.
+        let pixel = image[((-dy).rem_euclid(16) * 16 + (-dx).rem_euclid(16)) as usize];
+        assert!((loss - (0.5 - pixel)).abs() < 1e-6, "{dy} {dx}: {loss}, not {}", 0.5 - pixel);
+        seen.insert((dy, dx, (pixel * 100.0) as i64));
+    }
+    let pixels: std::collections::BTreeSet<i64> = seen.iter().map(|seen| seen.2).collect();
+    assert!(pixels.len() > 5, "the places look alike: {pixels:?}");
+    assert!(seen.len() > 15 && seen.iter().any(|&(dy, dx, _)| dy == -2 || dx == 2), "{seen:?}");
+}
+
+/// Pixels that a closure answers lie in [0, 1], or within rounding of it, where they are moved; no other way out of it passes.
+#[test]
+fn pixels_beyond_what_rounding_does_are_refused() {
+    let script = |answer: &str| {
+        format!(
+            "let f = model::from(|x| x.reshape([x.len(), 4]), #{{ classes: 4 }});
+             let ds = data::from(tensor::zeros([1, 1, 2, 2]) + 0.5, [0], #{{ classes: [\"a\", \"b\", \"c\", \"d\"] }});
+             let space = space::factors([#{{ name: \"by\", min: 0, max: 1 }}], |z, s| {answer});
+             let t = examine(f, ds, #{{ space: space, search: search::random(#{{ questions: 2 }}) }});
+             let x = t.images(\"after\");
+             [x.min(), x.max()]"
+        )
+    };
+    for (answer, wanted) in [("z + 0.50005", [1.0, 1.0]), ("z - 0.50005", [0.0, 0.0]), ("z + 0.25", [0.75, 0.75])] {
+        let Value::Array(ends) = value(&script(answer)) else { panic!("an array") };
+        for (end, wanted) in ends.iter().zip(wanted) {
+            let Value::Float(end) = end else { panic!("a number") };
+            assert!((end - wanted).abs() < 1e-9, "{answer}: {end}");
+        }
+    }
+    let half = "tensor::from([0.0, 0.0, 0.0, 1.0]).reshape([1, 2, 2])";
+    for answer in ["z + 0.51", "z - 0.51", "z / 0", "(z - 0.5) / 0", &format!("z + {half}"), &format!("z - {half}")] {
+        let said = run(&script(answer)).err().unwrap_or_else(|| panic!("{answer} passes")).render(false);
+        assert!(said.contains("the closure of space::factors answered"), "{answer}: {said}");
+    }
+}

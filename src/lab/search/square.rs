@@ -275,16 +275,17 @@ mod tests {
     use super::*;
     use crate::search::ball::PixelSource;
 
-    struct Grey;
+    /// Images of so many grey pixels.
+    struct Grey(usize);
 
     impl PixelSource for Grey {
         fn pixels(&self, _row: usize) -> Result<PixelChange> {
-            Ok(PixelChange::from(vec![0.5; 360]))
+            Ok(PixelChange::from(vec![0.5; self.0]))
         }
     }
 
     fn walk(norm: Norm, n: usize) -> Box<dyn Proposals<PixelChange>> {
-        let room = PixelBall::new([3, 12, 10], norm, 0.5, Rc::new(Grey));
+        let room = PixelBall::new([3, 12, 10], norm, 0.5, Rc::new(Grey(360)));
         Square { n, share: 0.8 }.begin(&room, (3, 4)).expect("room enough")
     }
 
@@ -314,6 +315,82 @@ mod tests {
             }
             assert!(walk.propose().expect("the end").is_empty());
         }
+    }
+
+    /// Where the pattern of a square lies bright and dark, from its upper left corner: rows of the upper half against the others, or columns.
+    fn halves(values: &[f32], side: usize) -> Option<bool> {
+        let upper = side / 2;
+        let split = |along: fn(usize, usize) -> usize| {
+            let sign = values[0].signum();
+            (0..side * side).all(|i| values[i] * if along(i, side) < upper { sign } else { -sign } > 0.0)
+        };
+        match (split(|i, side| i / side), split(|i, side| i % side)) {
+            (true, false) => Some(false),
+            (false, true) => Some(true),
+            _ => None,
+        }
+    }
+
+    /// The first change in l2: tiles a fifth of the image wide in the middle of it, each with one bright and one dark half, of one size.
+    #[test]
+    fn an_l2_walk_begins_with_tiles_of_two_halves() {
+        let (channels, height, width, side) = (2, 17, 22, 3);
+        let room = PixelBall::new([channels, height, width], Norm::L2, 0.5, Rc::new(Grey(channels * height * width)));
+        let mut walk = Square { n: 100, share: 0.1 }.begin(&room, (3, 4)).expect("room enough");
+        let change = walk.propose().expect("a change").remove(0);
+        // 17 = 1 + 5 x 3 + 1 rows, 22 = 0 + 7 x 3 + 1 columns.
+        let (top, left, rows, columns) = (1, 0, 5, 7);
+        let mut turned = [0, 0];
+        let mut tiles = vec![];
+        for channel in 0..channels {
+            let at = |y: usize, x: usize| change[(channel * height + y) * width + x];
+            for y in 0..height {
+                for x in 0..width {
+                    let within = (top..top + rows * side).contains(&y) && (left..left + columns * side).contains(&x);
+                    assert_eq!(at(y, x) != 0.0, within, "channel {channel}, row {y}, column {x}");
+                }
+            }
+            for tile in 0..rows * columns {
+                let (y, x) = (top + tile / columns * side, left + tile % columns * side);
+                let values: Vec<f32> = (0..side * side).map(|i| at(y + i / side, x + i % side)).collect();
+                let halves = halves(&values, side).unwrap_or_else(|| panic!("no halves: {values:?}"));
+                turned[usize::from(halves)] += 1;
+                tiles.push(squares(values.iter().copied()));
+            }
+        }
+        assert!(turned[0] > 10 && turned[1] > 10, "{turned:?}");
+        let size = 0.25 / tiles.len() as f64;
+        assert!(tiles.iter().all(|tile| (tile / size - 1.0).abs() < 1e-4), "{tiles:?}, not {size}");
+    }
+
+    /// Every later one empties one square and fills another, of the same odd side, with what both held: the rest of the change stays.
+    #[test]
+    fn an_l2_walk_moves_what_one_square_holds_to_another() {
+        let (height, width) = (12, 10);
+        let mut walk = walk(Norm::L2, 4000);
+        let best = walk.propose().expect("a change").remove(0);
+        walk.update(&[1.0]).expect("heard");
+        let mut kept_in_both = 0;
+        for asked in 1..200 {
+            let proposed = walk.propose().expect("a change").remove(0);
+            walk.update(&[0.0]).expect("heard");
+            let near = |i: usize| (best[i] - proposed[i]).abs() < 1e-4 * best[i].abs() + 1e-7;
+            let changed: Vec<usize> = (0..360).filter(|&i| !near(i)).collect();
+            let emptied = (0..360).filter(|&i| proposed[i] == 0.0 && best[i] != 0.0).count();
+            // 0.8 of the image, which is all that its smaller side has room for, and half of it from the fifth question on.
+            let step = (asked - 1) * 10_000 / 4000;
+            let share = 0.8 * 0.5f64.powi([10, 50, 200, 500].iter().filter(|&&at| step > at).count() as i32);
+            let side = (((share * 120.0).sqrt().round() as usize).clamp(1, 10) | 1).clamp(3, 9);
+            let area = 3 * side * side;
+            assert!(changed.len() <= 2 * area && changed.len() >= area / 2, "{asked}: {} beside {area}", changed.len());
+            assert!(emptied <= area, "{asked}: {emptied} of {area} are empty");
+            let (rows, columns): (Vec<usize>, Vec<usize>) =
+                changed.iter().map(|i| (i / width % height, i % width)).unzip();
+            let span = |of: &[usize]| of.iter().max().zip(of.iter().min()).map_or(0, |(most, least)| most - least + 1);
+            assert!(span(&rows) >= side && span(&columns) >= side, "{asked}: side {side}");
+            kept_in_both += usize::from(emptied > 0);
+        }
+        assert!(kept_in_both > 150, "{kept_in_both}");
     }
 
     /// Values of the authors' `eta_rectangles(3, 5)` (github.com/max-andr/square-attack), by hand: rectangles 1 x 1, 3 x 3 and 3 x 5.
