@@ -4,7 +4,8 @@
 
 use npyz::npz::NpzArchive;
 use rayon::prelude::*;
-use viva::space::{CORRUPTIONS, Corruptions, Scale};
+use viva::core::Cx;
+use viva::space::{CORRUPTIONS, Corruptions, Frost, Scale};
 
 type Golden = NpzArchive<std::io::BufReader<std::fs::File>>;
 
@@ -21,11 +22,32 @@ fn array<T: npyz::Deserialize>(golden: &mut Golden, name: &str) -> Option<(Vec<T
 
 const SCALES: [(&str, Scale); 2] = [("imagenet", Scale::ImageNet), ("cifar", Scale::Cifar)];
 
+/// Pictures in place of the photographs of frost: a formula that the golden file's script has as well.
+fn frost() -> std::path::PathBuf {
+    static FOLDER: std::sync::LazyLock<std::path::PathBuf> = std::sync::LazyLock::new(|| {
+        let folder = std::env::temp_dir().join(format!("viva-frost-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        for (i, name) in ["frost1.png", "frost2.png", "frost3.png", "frost4.jpg", "frost5.jpg"].into_iter().enumerate()
+        {
+            let i = i as u32;
+            let pixel = |x: u32, y: u32| {
+                image::Rgb([0, 1, 2].map(|c| ((x * (7 + i) + y * (3 + 2 * i) + c * 50 + x * y / 9) % 256) as u8))
+            };
+            image::RgbImage::from_fn(231, 187, pixel)
+                .save_with_format(folder.join(name), image::ImageFormat::Png)
+                .unwrap();
+        }
+        folder
+    });
+    FOLDER.clone()
+}
+
 /// As it was drawn for the golden file.
 const DRAW: f64 = 7.0;
 
 fn space(kind: &str, scale: Scale) -> Corruptions {
-    Corruptions::new(&[kind.into()], [1, 5], Some(scale)).unwrap()
+    let frost = (kind == "frost").then(|| Frost::read(&Cx::default(), "frost", &frost()).unwrap());
+    Corruptions::new(&[kind.into()], [1, 5], Some(scale), frost).unwrap()
 }
 
 /// Numpy's exponential differs from libm's in the last digit on some processors, so that the weights of a blur may sum to a last digit more
@@ -102,9 +124,24 @@ fn what_the_reference_does_not_do_is_refused() {
     refused(&examined(&format!("{}.centre()", of(32, 3)), "", ""), "[0, 1]");
     refused(&examined(&of(32, 3), "", ", levels: [0, 1]"), "a level is a severity");
     refused(&examined(&of(32, 3), "#{ severities: [1, 2] }", ", levels: [3]"), "from 1 to 2");
+    refused("space::corruptions(#{ kinds: [\"frost\"] })", "needs its photographs");
+    refused("space::corruptions(#{ frost: \"src\" })", "frost1.png");
     refused("space::corruptions(#{ severities: [1, 3] })", "one after the other");
     refused("space::corruptions(#{ severities: [0, 1] })", "from 1 to 5");
     refused("space::corruptions(#{ severities: [] })", "empty");
     refused("space::corruptions(#{ kinds: [] })", "empty");
     refused("space::corruptions(#{ kinds: [\"contrast\", \"contrast\"] })", "twice");
+}
+
+#[test]
+fn results_without_frost_or_of_other_frost_say_so() {
+    let said = |options: &str| {
+        let mut session = viva::script::Session::new(std::rc::Rc::new(Cx::default()));
+        let data = "data::scenes(#{ n: 3, size: 32, seed: 1 })";
+        session.evaluate("test", &examined(data, options, ", levels: [3]")).unwrap().summary()
+    };
+    assert!(said("").contains("14 of 15 common corruptions: frost needs its photographs"), "{}", said(""));
+    let other = format!("#{{ frost: {:?} }}", frost().to_str().unwrap());
+    assert!(said(&other).contains("not that of the published photographs"), "{}", said(&other));
+    assert!(!said("#{ kinds: [\"contrast\", \"fog\"] }").contains("frost"));
 }

@@ -135,6 +135,15 @@ def corrupt(scale, name, picture, severity, stream=None):
         np.random.default_rng = default_rng
 
 
+def frost(number):
+    """In place of the published photographs, as OpenCV reads them: blue, green, red."""
+    y, x, c = np.mgrid[0:187, 0:231, 0:3]
+    return ((x * (7 + number) + y * (3 + 2 * number) + c * 50 + x * y // 9) % 256).astype(np.uint8)[..., ::-1].copy()
+
+
+cv2.imread = lambda name: frost(int(name[-5]) - 1)
+
+
 def picture(height, width, seed):
     """Slopes, edges, fine patterns, and patches of black, white, grey and full colours."""
     y, x = np.mgrid[0:height, 0:width]

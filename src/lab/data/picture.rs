@@ -20,7 +20,7 @@ const MOST_PIXELS: u64 = 1 << 28;
 const GIF: u64 = 1 << 12;
 
 /// The bytes of a file that is to be a picture.
-pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
     let size = std::fs::metadata(path).map_err(|e| Error::file(path, e))?.len();
     if size > LARGEST {
         return Err(Error::file(path, format!("{size} bytes are too many for a picture")));
@@ -34,7 +34,7 @@ pub fn read(path: &Path) -> Result<DynamicImage> {
 }
 
 /// The picture that these bytes are; `path` is where an error says that they lie.
-pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<DynamicImage> {
+pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<DynamicImage> {
     let format = check_whole(path, bytes)?;
     let others = || image::load_from_memory_with_format(bytes, format).map_err(|e| unreadable(path, &e.to_string()));
     if format != ImageFormat::Jpeg {

@@ -8,6 +8,7 @@ use crate::core::Cautions;
 /// What is noticed of the model, the data, and how both agree.
 pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     let mut cautions = plan.model.cautions();
+    cautions.extend(&plan.space.cautions());
     agreement(plan, rows).into_iter().chain(stuck(plan, rows)).for_each(|caution| cautions.add(caution));
     cautions
 }

@@ -25,13 +25,13 @@ use std::rc::Rc;
 
 use tch::Device;
 
-use crate::core::{Digest, Error, Object, Result, Tensor, Value, number};
+use crate::core::{Cautions, Digest, Error, Object, Result, Tensor, Value, number};
 use crate::data::Dataset;
 
 pub use affine::{About, Affine, Fill};
 pub use compose::Composed;
 pub use coordinates::Coordinates;
-pub use corruptions::{CORRUPTIONS, Corruptions, Scale};
+pub use corruptions::{CORRUPTIONS, Corruptions, Frost, Scale};
 pub use deform::Deform;
 pub use factor::{Axis, Domain, Factor, Factored, Originals, Setting};
 pub use factors::Factors;
@@ -85,6 +85,11 @@ pub trait Space {
     /// The space as points that gradients flow to, if they do: what searches along gradients need.
     fn differentiable(&self) -> Option<&dyn Differentiable> {
         None
+    }
+
+    /// What must be said beside results of it: where it is not what its name says.
+    fn cautions(&self) -> Cautions {
+        Cautions::default()
     }
 
     /// Refuses data whose images it can't change.
@@ -383,7 +388,7 @@ impl Object for AnySpace {
     }
 
     fn summary(&self) -> String {
-        format!("space {}", self.0.describe())
+        format!("space {}{}", self.0.describe(), self.0.cautions().ending())
     }
 
     fn digest(&self) -> Digest {

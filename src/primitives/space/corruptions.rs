@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::core::{Error, Result, Value};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, Words};
-use crate::space::{AnySpace, CORRUPTIONS as KINDS, Corruptions, Scale};
+use crate::space::{AnySpace, CORRUPTIONS as KINDS, Corruptions, Frost, Scale};
 
 static BENCHMARKS: Words<Option<Scale>, 3> =
     Words::new([("side", None), ("imagenet", Some(Scale::ImageNet)), ("cifar", Some(Scale::Cifar))]);
@@ -24,11 +24,15 @@ pub static CORRUPTIONS: Primitive = Primitive {
              latter at that size and the former at any other",
         )
         .or(Fallback::Str("side")),
+        Param::new("frost", Kind::Path, "the folder with the photographs of frost, which viva does not have: frost1.png and so on")
+            .or(Fallback::Absent("none, and then no frost: 14 of the 15")),
     ],
     returns: "a Space of factors kind, severity and draw; its `levels` are severities",
     notes: "Images need 3 channels and 32 x 32 pixels at least, in [0, 1]. As in the reference, images are worked on in bytes: they are rounded to \
             whole multiples of 1/255 before, and cut off to those below after. Grey images are refused, as the reference answers colours for them. \
-            The last four kinds, from speckle_noise on, are no part of the benchmark.\n\n\
+            The last four kinds, from speckle_noise on, are no part of the benchmark. Frost needs its photographs, which are \
+            somebody else's: the folder `frost` of the Python package imagecorruptions. Without it the space has the other 14, and its \
+            results say so; of other photographs as well.\n\n\
             What chance there is follows from the number `draw` alone, the same at every severity and on every device; it has the \
             reference's distribution, not its numbers. Given the same numbers the images are equal to the reference's, with its flaws: \
             glass_blur copies pixels where it means to swap them. Where no drop of spatter falls the image stays as it is, while the reference \
@@ -50,7 +54,7 @@ pub static CORRUPTIONS: Primitive = Primitive {
             result: "[1.0, 5.0, 1.0, 5.0, 1.0, 5.0, 1.0, 5.0]",
         },
     ],
-    run: |_, args| {
+    run: |cx, args| {
         let name = |value: &Value| if let Value::Str(name) = value { Some(name.clone()) } else { None };
         let kinds: Vec<String> = match args.get("kinds") {
             None => vec![],
@@ -59,7 +63,9 @@ pub static CORRUPTIONS: Primitive = Primitive {
             }
             _ => args.array("kinds").iter().filter_map(name).collect(),
         };
-        Ok(Value::object(AnySpace(Rc::new(Corruptions::new(&kinds, severities(args)?, BENCHMARKS.of(args, "benchmark"))?))))
+        let frost = |name| Frost::read(cx, name, &cx.find(name)?);
+        let frost = args.optional_str("frost").map(frost).transpose()?;
+        Ok(Value::object(AnySpace(Rc::new(Corruptions::new(&kinds, severities(args)?, BENCHMARKS.of(args, "benchmark"), frost)?))))
     },
 };
 

@@ -7,6 +7,7 @@ mod colour;
 mod digital;
 mod draws;
 mod filters;
+mod frost;
 mod noise;
 mod picture;
 mod spatter;
@@ -19,9 +20,10 @@ use tch::Device;
 
 use super::Space;
 use super::factor::{Domain, Factor, Factored, Originals};
-use crate::core::{Cx, Error, Result, Tensor, Value, in_parallel, number, on_device, suggestion};
+use crate::core::{Cautions, Cx, Error, Result, Tensor, Value, in_parallel, number, on_device, suggestion};
 use crate::data::Dataset;
 use draws::Draws;
+pub use frost::Frost;
 use picture::Picture;
 
 /// Whose numbers say how strong a severity is.
@@ -58,15 +60,16 @@ struct Kind {
     name: &'static str,
     /// Its part of the random streams.
     stream: u64,
-    change: Change,
+    /// None of the one that needs photographs.
+    change: Option<Change>,
 }
 
 const fn kind(name: &'static str, stream: u64, change: Change) -> Kind {
-    Kind { name, stream, change }
+    Kind { name, stream, change: Some(change) }
 }
 
 /// Those of the benchmark, then those that are kept for validation.
-const KINDS: [Kind; 18] = [
+const KINDS: [Kind; 19] = [
     kind("gaussian_noise", 0, noise::gaussian),
     kind("shot_noise", 1, noise::shot),
     kind("impulse_noise", 2, noise::impulse),
@@ -75,6 +78,7 @@ const KINDS: [Kind; 18] = [
     kind("motion_blur", 5, blur::by_motion),
     kind("zoom_blur", 6, blur::by_zoom),
     kind("snow", 7, weather::snow),
+    Kind { name: FROST, stream: 8, change: None },
     kind("fog", 9, weather::fog),
     kind("brightness", 10, colour::brightness),
     kind("contrast", 11, colour::contrast),
@@ -87,8 +91,11 @@ const KINDS: [Kind; 18] = [
     kind("saturate", 18, colour::saturate),
 ];
 
+/// What needs photographs.
+const FROST: &str = "frost";
+
 /// How many of them are the benchmark's.
-const COMMON: usize = 14;
+const COMMON: usize = 15;
 
 /// The names of all kinds, those of the benchmark first.
 pub const CORRUPTIONS: [&str; KINDS.len()] = {
@@ -115,12 +122,13 @@ pub struct Corruptions {
 struct Recipe {
     kinds: Vec<&'static Kind>,
     scale: Option<Scale>,
+    frost: Option<Frost>,
 }
 
 impl Corruptions {
-    /// Of these kinds, none being those of the benchmark, at severities from the one to the other; where no scale is given, images of
-    /// 32 x 32 pixels have that of CIFAR-10-C.
-    pub fn new(kinds: &[String], severities: [i32; 2], scale: Option<Scale>) -> Result<Self> {
+    /// Of these kinds, none being those of the benchmark, frost only where it is given, at severities from the one to the other; where no
+    /// scale is given, images of 32 x 32 pixels have that of CIFAR-10-C.
+    pub fn new(kinds: &[String], severities: [i32; 2], scale: Option<Scale>, frost: Option<Frost>) -> Result<Self> {
         let known = |name: &String| {
             KINDS
                 .iter()
@@ -128,16 +136,26 @@ impl Corruptions {
                 .ok_or_else(|| Error::argument(format!("no corruption {name:?}")).hint(suggestion(name, CORRUPTIONS)))
         };
         let kinds: Vec<&Kind> = match kinds {
-            [] => KINDS[..COMMON].iter().collect(),
+            [] => KINDS[..COMMON].iter().filter(|kind| kind.name != FROST || frost.is_some()).collect(),
             names => names.iter().map(known).collect::<Result<_>>()?,
         };
+        let icy = kinds.iter().any(|kind| kind.name == FROST);
+        match (&frost, icy) {
+            (None, true) => {
+                return Err(Error::argument("the corruption frost needs its photographs, which viva does not have").hint(
+                    "frost: \"DIR\", the folder `frost` of the Python package imagecorruptions, in which frost1.png and the others lie",
+                ));
+            }
+            (Some(_), false) => return Err(Error::argument("`frost` is given, but frost is not among `kinds`")),
+            _ => {}
+        }
         let [least, largest] = severities;
         if !(1 <= least && least <= largest && largest <= 5) {
             return Err(Error::argument(format!("severities go from 1 to 5, got {least} to {largest}")));
         }
         let factors = factors(&kinds, severities);
         super::factor::check(&factors)?;
-        Ok(Self { recipe: Recipe { kinds, scale }, severities, factors })
+        Ok(Self { recipe: Recipe { kinds, scale, frost }, severities, factors })
     }
 
     /// A picture of `[height, width]`, red, green and blue of each pixel row by row, as a setting leaves it.
@@ -147,14 +165,21 @@ impl Corruptions {
 }
 
 impl Recipe {
+    fn scale(&self, size: [usize; 2]) -> Scale {
+        self.scale.unwrap_or(if size == [LEAST_SIDE; 2] { Scale::Cifar } else { Scale::ImageNet })
+    }
+
     fn corrupted(&self, bytes: Vec<u8>, [height, width]: [usize; 2], setting: &[f64]) -> Result<Vec<u8>> {
         let &[kind, severity, draw] = setting else { return Err(Error::internal("corruptions have three factors")) };
         let kind = self.kinds.get(kind as usize).ok_or_else(|| Error::internal("no such corruption"))?;
-        let small = [height, width] == [LEAST_SIDE; 2];
-        let scale = self.scale.unwrap_or(if small { Scale::Cifar } else { Scale::ImageNet });
-        let strength = Strength { scale, severity: (severity as usize).clamp(1, 5) };
-        let picture = Picture { height, width, bytes };
-        Ok((kind.change)(&picture, strength, &mut Draws::new(draw as u64, kind.stream)).bytes)
+        let strength = Strength { scale: self.scale([height, width]), severity: (severity as usize).clamp(1, 5) };
+        let (picture, mut draws) = (Picture { height, width, bytes }, Draws::new(draw as u64, kind.stream));
+        let corrupted = match (kind.change, &self.frost) {
+            (Some(change), _) => change(&picture, strength, &mut draws),
+            (None, Some(photographs)) => frost::frost(&picture, strength, &mut draws, photographs),
+            (None, None) => return Err(Error::internal("frost without photographs")),
+        };
+        Ok(corrupted.bytes)
     }
 }
 
@@ -167,8 +192,9 @@ fn factors(kinds: &[&Kind], [min, max]: [i32; 2]) -> Vec<Factor> {
     ]
 }
 
-impl Space for Corruptions {
-    fn describe(&self) -> String {
+impl Corruptions {
+    /// How it is written where the photographs of frost have this name.
+    fn said(&self, frost: impl Fn(&Frost) -> String) -> String {
         let kinds: Vec<String> = self.recipe.kinds.iter().map(|kind| format!("{:?}", kind.name)).collect();
         let severities: Vec<String> = (self.severities[0]..=self.severities[1]).map(|s| s.to_string()).collect();
         let scale = match self.recipe.scale {
@@ -177,7 +203,32 @@ impl Space for Corruptions {
             Some(Scale::Cifar) => "cifar",
         };
         let (kinds, severities) = (kinds.join(", "), severities.join(", "));
-        format!("corruptions(#{{ kinds: [{kinds}], severities: [{severities}], benchmark: {scale:?} }})")
+        let frost = self
+            .recipe
+            .frost
+            .as_ref()
+            .map_or(String::new(), |photographs| format!(", frost: {:?}", frost(photographs)));
+        format!("corruptions(#{{ kinds: [{kinds}], severities: [{severities}], benchmark: {scale:?}{frost} }})")
+    }
+}
+
+impl Space for Corruptions {
+    fn describe(&self) -> String {
+        self.said(|frost| frost.name.clone())
+    }
+
+    fn identity(&self) -> String {
+        self.said(|frost| frost.digest.hex())
+    }
+
+    fn cautions(&self) -> Cautions {
+        let all_but_one = KINDS[..COMMON].iter().filter(|kind| kind.name != FROST).map(|kind| kind.name);
+        let lacks_frost = self.recipe.kinds.iter().map(|kind| kind.name).eq(all_but_one);
+        let missing =
+            lacks_frost.then(|| format!("{} of {COMMON} common corruptions: frost needs its photographs", COMMON - 1));
+        let other = self.recipe.frost.as_ref().filter(|frost| !frost.published);
+        let other = other.map(|_| "frost is not that of the published photographs".to_string());
+        missing.into_iter().chain(other).collect()
     }
 
     fn unit(&self) -> &'static str {
@@ -203,6 +254,10 @@ impl Space for Corruptions {
             return problem(format!(
                 "the numbers of CIFAR-10-C are for images of 32 x 32 pixels, not {height} x {width}"
             ));
+        }
+        let size = [height, width];
+        if self.recipe.frost.as_ref().is_some_and(|frost| !frost.cover(self.recipe.scale(size), size)) {
+            return problem("the photographs of frost are too small for these images".into());
         }
         Ok(())
     }
