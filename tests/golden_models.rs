@@ -463,16 +463,17 @@ fn convnext_is_read_under_the_names_of_others() -> Result<()> {
     let weights = formula_weights(&(network.layers)(10), [3, 64, 64])?;
     let kept = format!("{}/tests/golden/zoo_tokens.safetensors", env!("CARGO_MANIFEST_DIR"));
     let golden = tensors(PathBuf::from(kept))?;
+    let half = |stage: &str| stage.parse::<usize>().expect("a number") / 2;
     let timm = |name: &str| -> String {
         let parts: Vec<&str> = name.split('.').collect();
         let last = parts[parts.len() - 1];
         match parts[..] {
             ["features", "0", part, _] => format!("stem.{part}.{last}"),
             ["features", stage @ ("2" | "4" | "6"), part, _] => {
-                format!("stages.{}.downsample.{part}.{last}", stage.parse::<usize>().unwrap() / 2)
+                format!("stages.{}.downsample.{part}.{last}", half(stage))
             }
             ["features", stage, block, "layer_scale"] => {
-                format!("stages.{}.blocks.{block}.gamma", stage.parse::<usize>().unwrap() / 2)
+                format!("stages.{}.blocks.{block}.gamma", half(stage))
             }
             ["features", stage, block, "block", layer, _] => {
                 let layer = match layer {
@@ -481,7 +482,7 @@ fn convnext_is_read_under_the_names_of_others() -> Result<()> {
                     "3" => "mlp.fc1",
                     _ => "mlp.fc2",
                 };
-                format!("stages.{}.blocks.{block}.{layer}.{last}", stage.parse::<usize>().unwrap() / 2)
+                format!("stages.{}.blocks.{block}.{layer}.{last}", half(stage))
             }
             ["classifier", "0", _] => format!("head.norm.{last}"),
             _ => format!("head.fc.{last}"),
