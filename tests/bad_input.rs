@@ -26,6 +26,9 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("risk::estimate(f, torus, #{ radios: 5 })", "argument", &["did you mean `radius`?"]),
     ("risk::estimate(f, torus, #{ radius: 8 })", "argument", &["16 pixels", "fits is 7"]),
     ("risk::estimate(f, margin, #{ radius: 3 })", "argument", &["margin has 6", "fits is 2"]),
+    // What stood in the crop is no more what the window shows once it moves.
+    ("risk::estimate(f, margin.centre(), #{ radius: 1 })", "data", &["centred or standardised", "unmoved crop"]),
+    ("risk::estimate(f, margin.standardise(), #{ radius: 1 })", "data", &["centred or standardised", "unmoved crop"]),
     (
         "risk::estimate(f, data::from(torus.images(), torus.labels), #{ radius: 1 })",
         "data",
@@ -41,6 +44,21 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("examine(f, torus, #{})", "argument", &["space"]),
     ("examine(f, torus, #{ space: space::translate(2), search: objective::misclassify() })", "argument", &["a Search"]),
     ("space::translate(0)", "argument", &["from 1"]),
+    (
+        "examine(f, torus, #{ space: space::pixels(\"l2\"), search: search::bim(), at_steps: [3, 1] })",
+        "argument",
+        &["must ascend, got 3 before 1"],
+    ),
+    (
+        "examine(f, torus, #{ space: space::pixels(\"l2\"), search: search::bim(), at_steps: [1, 1] })",
+        "argument",
+        &["must ascend, got 1 before 1"],
+    ),
+    (
+        "examine(f, torus, #{ space: space::pixels(\"l2\"), search: search::bim(#{ schedule: \"galloway\", step: 0.2 }) })",
+        "argument",
+        &["at most 0.1", "got a first one of 0.2"],
+    ),
     ("data::objects([])", "argument", &["no classes"]),
     ("data::objects([\"lmap\"])", "argument", &["did you mean `lamp`"]),
     ("data::objects([\"lamp\", \"lamp\"])", "argument", &["twice"]),
