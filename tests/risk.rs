@@ -586,6 +586,10 @@ fn every_test_answers_with_its_own_p() {
         assert!(marked.contains(&significant(wanted, 4)), "{marked}");
         assert!(report.tests.could_see().starts_with("2000 images show a gap R_g - R_S of 0.0"));
     }
+    // Half of the level for each of both risks.
+    let bound = [on_losses.1, on_weighted.1].map(|variance| bernstein(2000, variance, 0.025, 1.0)).iter().sum::<f64>();
+    let found = of(Which::Interval).tests.interval.bound;
+    assert!((found - bound).abs() < 1e-12, "{found}, not {bound}");
     let betting = of(Which::Betting).tests;
     assert_eq!((betting.p_of(Which::Betting), betting.p_of(Which::Pairwise)), (betting.betting.p, betting.pairwise.p));
 }
