@@ -210,6 +210,28 @@ fn every_point_is_the_one_that_the_algorithm_names() {
     }
 }
 
+#[test]
+fn each_way_of_apgd_begins_elsewhere_and_the_worst_of_all_is_the_end() {
+    let (mut session, asked) = hills(HIGH);
+    let text = "let ds = data::from(tensor::from([0.5, 0.5]).reshape([1, 1, 1, 2]), [1]);\n\
+                let how = #{ space: space::pixels(\"linf\", #{ radius: 0.3, bounds: [0, 1] }), \
+                search: search::apgd(#{ steps: 5, restarts: 3 }), seed: 4 };\n\
+                examine(f, ds, how).images().values()";
+    let ended = session.run(Path::new("script.rhai"), text).unwrap_or_else(|e| panic!("{}", e.render(false)));
+    let Value::Array(ended) = &ended else { panic!("{}", ended.summary()) };
+    let [Value::Float(a), Value::Float(b)] = ended[..] else { panic!("two pixels") };
+    let asked = asked.borrow();
+    // The image as it stands, three ways of a start and five steps, and the worst point again.
+    let ways: Vec<&[[f64; 2]]> = asked[asked.len() - 19..asked.len() - 1].chunks(6).collect();
+    let far = |x: [f64; 2], y: [f64; 2]| (x[0] - y[0]).abs().max((x[1] - y[1]).abs());
+    for (one, other) in [(0, 1), (0, 2), (1, 2)] {
+        assert!(far(ways[one][0], ways[other][0]) > 0.02, "ways begin at {:?} and {:?}", ways[one][0], ways[other][0]);
+    }
+    assert!(ways.concat().iter().all(|&at| far(at, [0.5, 0.5]) < 0.3 + 1e-6));
+    let least = ways.concat().into_iter().map(|at| h(HIGH, at)).fold(f64::INFINITY, f64::min);
+    assert!((h(HIGH, [a, b]) - least).abs() < 1e-5, "ended at {a}, {b}, the worst is {least}");
+}
+
 fn truths(script: &str) {
     let given = r#"
         let ds = data::glyphs(#{ n: 60, size: 16, position: "centred", margin: 0, seed: 1 });

@@ -56,7 +56,7 @@ impl GradientSearch for Adam {
             .hint("`magnitude` of the rows tells"));
         }
         match plan.steps.iter().find(|step| **step > self.steps) {
-            Some(step) => Err(Error::argument(format!("examine: `steps` asks for step {step} of {}", self.steps))),
+            Some(step) => Err(Error::argument(format!("examine: `at_steps` asks for step {step} of {}", self.steps))),
             None => Ok(()),
         }
     }

@@ -77,7 +77,7 @@ impl GradientSearch for Adef {
 
     fn check(&self, plan: &Examination, classes: i64) -> Result<()> {
         if !plan.steps.is_empty() {
-            return Err(Error::argument("examine: adef stops each image by itself and has no `steps` in common")
+            return Err(Error::argument("examine: adef stops each image by itself and has no `at_steps` in common")
                 .hint("`levels` are bounds on the T-norm; one trajectory gives them all"));
         }
         if let Candidates::Places(places) = &self.candidates

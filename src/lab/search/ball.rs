@@ -126,7 +126,7 @@ impl Ground for PixelGround {
                     "examine: {} has no radius to search within",
                     self.space.describe()
                 ))
-                .hint("`within: 8.0 / 255` of space::pixels, or `levels` of examine, says how far pixels may change"));
+                .hint("`radius: 8.0 / 255` of space::pixels, or `levels` of examine, says how far pixels may change"));
             }
         };
         let originals = self.originals.clone();

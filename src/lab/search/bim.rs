@@ -104,7 +104,7 @@ impl GradientSearch for Bim {
     fn check(&self, plan: &Examination, _classes: i64) -> Result<()> {
         let space = check_balls(plan)?;
         if let Some(step) = plan.steps.iter().find(|step| **step > self.steps) {
-            return Err(Error::argument(format!("examine: `steps` asks for step {step} of {}", self.steps))
+            return Err(Error::argument(format!("examine: `at_steps` asks for step {step} of {}", self.steps))
                 .hint(format!("steps count from 0, the image as it stands, to {}", self.steps)));
         }
         if self.start == BimStart::Random {

@@ -29,8 +29,10 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let along = matches!(way, Approach::Gradients(_));
     if !plan.steps.is_empty() && !along {
         let search = plan.search.describe();
-        return Err(Error::argument(format!("examine: `steps` belongs to searches along gradients, not to {search}"))
-            .hint("search::bim and adam note their way at the `steps` that you name"));
+        return Err(Error::argument(format!(
+            "examine: `at_steps` belongs to searches along gradients, not to {search}"
+        ))
+        .hint("search::bim and adam note their way at the `at_steps` that you name"));
     }
     if plan.densities == Densities::Required && !matches!(way, Approach::Elements(_)) {
         let (search, space) = (plan.search.describe(), plan.space.describe());
@@ -111,7 +113,9 @@ fn check_levels(levels: &[f64]) -> Result<()> {
 
 fn check_steps(steps: &[u32]) -> Result<()> {
     match steps.windows(2).find(|pair| pair[0] >= pair[1]) {
-        Some(pair) => Err(Error::argument(format!("examine: `steps` must ascend, got {} before {}", pair[0], pair[1]))),
+        Some(pair) => {
+            Err(Error::argument(format!("examine: `at_steps` must ascend, got {} before {}", pair[0], pair[1])))
+        }
         None => Ok(()),
     }
 }

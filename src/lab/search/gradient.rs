@@ -232,7 +232,7 @@ pub(super) fn check_balls<'a>(plan: &'a Examination) -> Result<&'a dyn Different
 pub(super) fn check_random_start(plan: &Examination, space: &dyn Differentiable) -> Result<()> {
     if plan.levels.is_empty() && space.within().is_none() {
         return Err(Error::argument(format!("examine: {} has no ball to begin in at random", plan.space.describe()))
-            .hint("`within: 8.0 / 255` of space::pixels, or `levels` of examine, says how far pixels may change"));
+            .hint("`radius: 8.0 / 255` of space::pixels, or `levels` of examine, says how far pixels may change"));
     }
     // One draw tells whether the space has any.
     let on = (tch::Kind::Float, tch::Device::Cpu);

@@ -27,7 +27,7 @@ pub(super) fn check(cx: &Cx, plan: &Examination) -> Result<()> {
     let pixels: f64 = plan.data.shape().iter().map(|side| *side as f64).product();
     // From one corner of what pixels may be to the opposite one.
     let farthest = if space.norm() == Norm::Linf { width } else { width * pixels.sqrt() };
-    let radii = space.within().map(|radius| ("within", radius)).into_iter();
+    let radii = space.within().map(|radius| ("radius", radius)).into_iter();
     for (what, radius) in radii.chain(plan.levels.last().map(|level| ("levels", *level))) {
         if radius > farthest * (1.0 + SLACK) {
             let of = format!("{}: `{what}` {} holds every image", plan.space.describe(), number(radius));
