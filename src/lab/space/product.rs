@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::factor::{self, Factor, Factored, Originals};
 use super::{Bounds, Composed, Space};
-use crate::core::{Cx, Error, Result, Tensor};
+use crate::core::{Cautions, Cx, Error, Result, Tensor};
 use crate::data::Dataset;
 
 /// `a * b`, of finite spaces or of spaces with factors.
@@ -76,6 +76,10 @@ impl Space for Product {
 
     fn needs_originals(&self) -> bool {
         self.parts[0].needs_originals()
+    }
+
+    fn cautions(&self) -> Cautions {
+        self.parts.iter().flat_map(|part| part.cautions().iter().map(String::from).collect::<Vec<_>>()).collect()
     }
 
     fn check(&self, data: &Dataset) -> Result<()> {

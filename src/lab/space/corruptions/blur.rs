@@ -140,13 +140,18 @@ pub(super) fn by_zoom(picture: &Picture, strength: Strength, _: &mut Draws) -> P
 
 /// The middle of an image, as large as the image; that of CIFAR-10-C takes its height for both sides.
 pub(super) fn clipped_zoom(image: &Values, factor: f64, scale: Scale) -> Values {
-    let sides = [image.height, image.width];
-    let inner = sides.map(|side| (side as f64 / factor).ceil() as usize);
-    let first = [(sides[0] - inner[0]) / 2, (sides[1] - inner[1]) / 2];
-    let large = zoomed(&image.part(first, inner), factor);
+    let (large, sides) = (middle_zoomed(image, factor), [image.height, image.width]);
     let from = match scale {
         Scale::ImageNet => [0, 0],
         Scale::Cifar => [(large.height - sides[0]) / 2, (large.width - sides[1]) / 2],
     };
     large.part(from, sides)
+}
+
+/// The middle of an image, at least as large as the image.
+pub(super) fn middle_zoomed(image: &Values, factor: f64) -> Values {
+    let sides = [image.height, image.width];
+    let inner = sides.map(|side| (side as f64 / factor).ceil() as usize);
+    let first = [(sides[0] - inner[0]) / 2, (sides[1] - inner[1]) / 2];
+    zoomed(&image.part(first, inner), factor)
 }

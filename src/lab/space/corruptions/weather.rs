@@ -1,6 +1,6 @@
 //! Fog, snow, and drops on the glass.
 
-use super::blur::{clipped_zoom, from_quantum};
+use super::blur::{clipped_zoom, from_quantum, middle_zoomed};
 use super::draws::Draws;
 use super::filters::{Beyond, Values, gaussian, motion};
 use super::picture::{Picture, cut, unit};
@@ -78,12 +78,16 @@ pub(super) fn snow(picture: &Picture, strength: Strength, draws: &mut Draws) -> 
         ],
     );
     let flakes = layer(picture, mean, deviation, draws);
-    let flakes = clipped_zoom(&flakes, zoom, strength.scale).map(|x| if x < least { 0.0 } else { x.clamp(0.0, 1.0) });
+    let settled = |flakes: Values| flakes.map(|x| if x < least { 0.0 } else { x.clamp(0.0, 1.0) });
     let angle = draws.between(-135.0, -45.0);
     let flakes = match strength.scale {
-        Scale::ImageNet => motion(&flakes, radius, sigma, angle).map(|x| (x * 255.0).round_ties_even() / 255.0),
+        // What lies beyond the lower and right border is cut off after it has moved.
+        Scale::ImageNet => motion(&settled(middle_zoomed(&flakes, zoom)), radius, sigma, angle)
+            .part([0, 0], [picture.height, picture.width])
+            .map(|x| (x * 255.0).round_ties_even() / 255.0),
         Scale::Cifar => {
-            motion(&flakes.map(|x| f64::from(cut(x)) * 257.0), radius, sigma, angle).map(|x| unit(from_quantum(x)))
+            let flakes = settled(clipped_zoom(&flakes, zoom, strength.scale)).map(|x| f64::from(cut(x)) * 257.0);
+            motion(&flakes, radius, sigma, angle).map(|x| unit(from_quantum(x)))
         }
     };
     let (kept, rest) = (kept as f32, (1.0 - kept) as f32);
