@@ -25,7 +25,7 @@ const SCALES: [(&str, Scale); 2] = [("imagenet", Scale::ImageNet), ("cifar", Sca
 /// Pictures in place of the photographs of frost: a formula that the golden file's script has as well.
 fn frost() -> std::path::PathBuf {
     static FOLDER: std::sync::LazyLock<std::path::PathBuf> = std::sync::LazyLock::new(|| {
-        let folder = std::env::temp_dir().join(format!("viva-frost-{}", std::process::id()));
+        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("frost");
         std::fs::create_dir_all(&folder).unwrap();
         for (i, name) in ["frost1.png", "frost2.png", "frost3.png", "frost4.jpg", "frost5.jpg"].into_iter().enumerate()
         {
