@@ -112,7 +112,7 @@ impl GradientSearch for Bim {
         }
         if self.restarts > 1 && plan.steps.len() > 1 {
             return Err(Error::argument("examine: search::bim with `restarts` tells of one step alone")
-                .hint("leave `steps` out for the last, or `restarts` for a whole curve"));
+                .hint("leave `at_steps` out for the last, or `restarts` for a whole curve"));
         }
         if let (Schedule::Galloway, Some(step)) = (self.schedule, self.step.filter(|step| *step > 0.1)) {
             return Err(Error::argument(format!(
