@@ -164,6 +164,19 @@ fn faults_of_ones_own_and_products_have_levels() {
             magnitudes: at.filter(|row| row.magnitude > row.level).len() == 0 && at.filter(|row| row.level == 1.0 && row.magnitude > 0.5).len() > 0,
             falls: tolerance::curve(at).accuracy[0] == 1.0 && tolerance::curve(at).accuracy[2] < 0.5,
             product: all.call(points.call(product, 0.25), |p| p.sigma == 0.05 && abs(p.angle) <= 10.0 && p.lift <= 0.1),
+            product_magnitudes: product.filter(|row| row.magnitude > row.level + 1e-6).len() == 0
+                && product.filter(|row| row.level == 1.0 && row.magnitude == 1.0).len() == 30,
+            sweep_leaves_the_identity: examine(f, ds, #{ space: space::factors([#{ name: "light", min: 0, max: 1, identity: 1 }], |z, s| z * s.light),
+                search: search::sweep(), levels: [0.5] })[0].point.light == 0.5,
+            choices_are_said: `${at}`.contains("choices free") && !`${look.call(space::noise(0.1), #{ levels: [0.1] })}`.contains("choices free"),
+            choices_alone: refused.call("has no `identity`", || look.call(space::factors([#{ name: "ink", choices: ["a", "b"] }], |z, s| z), #{ levels: [0.5] })),
+            not_the_identity: refused.call("away from the one that it was given", || look.call(
+                space::factors([#{ name: "light", min: 0, max: 1, identity: 0 }], |z, s| z * s.light), #{ levels: [0.5] })),
+            no_sizes: refused.call("how large changes of", || tolerance::smallest_change(
+                look.call(space::factors([#{ name: "light", min: 1.5, max: 2 }], |z, s| (z * s.light).clamp(0, 1)), #{}))),
+            whole_pixels: examine(f, data::from(tensor::zeros([2, 1, 64, 64]), [0, 0], #{ classes: ["dim", "bright"] }), #{ space: space::noise(0.1) * space::translate(22, #{ fill: 0 }), search: search::sweep(), levels: [15.0 / 22] })[0].point.dx == 15.0,
+            far_apart: look.call(space::factors([#{ name: "x", min: 1e-300, max: 1e300, log: true, identity: 1e-300 }],
+                |z, s| if s.x < 1e301 { z } else { z - 9 }), #{ levels: [0.5] }).len() == 30,
             beyond: refused.call("no share of its limits", || look.call(own, #{ levels: [1.5] })),
             product_beyond: refused.call("no share of its limits", || look.call(both, #{ levels: [1.5] })),
             unknown: refused.call("has no `identity`", || look.call(space::factors([#{ name: "light", min: 0, max: 1 }], |z, s| z * s.light), #{ levels: [0.5] })),
@@ -252,11 +265,11 @@ fn a_search_that_learns_hears_its_own_losses() {
         let Value::Float(light) = s["light"] else { panic!("a number") };
         Ok(Value::tensor(z.as_ref() * light))
     });
-    let light = Factor { name: "light".into(), domain: Domain::Range { min: 0.0, max: 1.0 } };
+    let light = Factor { name: "light".into(), domain: Domain::Range { min: 0.0, max: 1.0 }, still: None };
     let plan = Examination {
         model: &f,
         data: &data,
-        space: Rc::new(Factors::new(vec![light], vec![None], darken).unwrap()),
+        space: Rc::new(Factors::new(vec![light], darken).unwrap()),
         search: Rc::new(Climb(told.clone())),
         objective: Misclassify.into(),
         levels: vec![],

@@ -129,6 +129,21 @@ fn png_has_the_stated_size_and_ink() {
     assert_eq!(figure.render_rgb(77, 33).map(|(rgb, w, h)| (rgb.len(), w, h)).expect("drawn"), (77 * 33 * 3, 77, 33));
 }
 
+/// Of a map with more cells than pixels none is left out: the pixels show means.
+#[test]
+fn a_png_leaves_no_cell_of_a_wide_map_out() {
+    let mut row = vec![0.0; 4000];
+    [501, 1501, 2501, 3501].into_iter().for_each(|column| row[column] = 1.0);
+    let cells = Value::Array(vec![Value::Array(row.into_iter().map(Value::Float).collect()); 4]);
+    let (rgb, width, height) = pixels(&figure("plot::heatmap", vec![cells]).sized(900, 400));
+    // Along a line through the map: how often its colour changes by much and comes back.
+    let line: Vec<i32> = (0..width).map(|x| i32::from(rgb[3 * (height / 2 * width + x) as usize])).collect();
+    let ground = line[(width / 4) as usize];
+    let apart = |x: &usize| (line[*x] - ground).abs() > 5 && (line[*x - 1] - ground).abs() <= 5;
+    let seen = (width as usize / 8..width as usize * 3 / 4).filter(apart).count();
+    assert!(seen >= 3, "{seen} of the hot columns are seen: {line:?}");
+}
+
 /// One page, at 96 pixels to an inch; labels stay text, and the letters that are used come along.
 #[test]
 fn a_pdf_has_its_size_and_brings_its_font_along() {

@@ -54,6 +54,10 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<Vec<(Name, 
                 return Err(Error::argument("tolerance: the transcript has several rows for one image and target")
                     .hint("keep one step and one level: `t.filter(|row| row.step == 100)`"));
             }
+            if row.fooled() && row.magnitude == 0.0 {
+                return Err(Error::argument(format!("tolerance: how large changes of {} are is not known", transcript.of.space))
+                    .hint("pixels, deform, noise, affine, hue, factors with an `identity` and products of these say how large"));
+            }
             let name = names.map_or(Some(row.id as usize), |names| names.get(row.id as usize).copied());
             let name = name.ok_or_else(|| Error::internal("a seed without a place"))?;
             Ok(((name, names.map_or(row.target, |_| None)), Size { at: row.magnitude.into(), enough: row.fooled() }))

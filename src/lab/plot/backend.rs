@@ -24,11 +24,11 @@ const FAMILY: &str = "DejaVu Sans, Bitstream Vera Sans, Verdana, Geneva, sans-se
 const TENTHS: u32 = 10;
 
 /// A drawing of this width and height in pixels as an SVG file. Text stays text, so that it can be searched and edited.
-pub fn svg(width: u32, height: u32, draw: impl FnOnce(&mut dyn Canvas)) -> Result<String> {
+pub fn svg(width: u32, height: u32, pictures: Pictures, draw: impl FnOnce(&mut dyn Canvas)) -> Result<String> {
     let (w, h) = (width * TENTHS, height * TENTHS);
     let mut drawn = String::new();
     let area = SVGBackend::with_string(&mut drawn, (w, h)).into_drawing_area();
-    let mut surface = SvgSurface { area, images: String::new(), outcome: Ok(()) };
+    let mut surface = SvgSurface { area, pictures, images: String::new(), outcome: Ok(()) };
     draw(&mut surface);
     let images = surface.finish()?;
     let mut lines = drawn.lines();
@@ -49,9 +49,18 @@ pub fn svg(width: u32, height: u32, draw: impl FnOnce(&mut dyn Canvas)) -> Resul
     Ok(file)
 }
 
+/// How pictures are kept in an SVG.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pictures {
+    Whole,
+    /// With no more pixels than their places, by means: of larger ones pixels that are made of the SVG would show some and leave out others.
+    Fitting,
+}
+
 /// Drawn on in pixels of the figure.
 struct SvgSurface<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
+    pictures: Pictures,
     /// SVG elements; they lie under everything else, as in all figures that have images.
     images: String,
     outcome: Result<()>,
@@ -170,8 +179,12 @@ impl Canvas for SvgSurface<'_> {
     fn image(&mut self, picture: &Picture, place: Rect) {
         let ((x, y), (right, bottom)) = (at((place.x0, place.y0)), at((place.x1, place.y1)));
         let (w, h) = ((right - x).max(1), (bottom - y).max(1));
+        let [across, down] = [w, h].map(|side| (side as u32).div_ceil(TENTHS) as usize);
+        let fits = picture.width <= across && picture.height <= down;
+        let fitting = (self.pictures == Pictures::Fitting && !fits)
+            .then(|| picture.resized(picture.width.min(across), picture.height.min(down)));
         // A picture that can't be encoded has no pixels to show.
-        let Ok(png) = picture.png() else { return };
+        let Ok(png) = fitting.as_ref().unwrap_or(picture).png() else { return };
         // Writing to a String can't fail.
         let _ = writeln!(
             self.images,

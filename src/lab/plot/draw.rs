@@ -1,6 +1,7 @@
 //! Lays a figure out and draws it on a canvas; the same code serves SVG and the terminal.
 
 use super::axes::Plot;
+use super::backend::Pictures;
 use super::canvas::{Anchor, Canvas, Face, Rect, wrapped};
 use super::figure::{Figure, Layer, Panel};
 use super::palette::{INK, WARNING};
@@ -45,7 +46,7 @@ impl Figure {
     /// The figure as an SVG file.
     pub fn svg(&self) -> Result<String> {
         let (w, h) = self.dimensions();
-        self.vectors(w, h)
+        self.vectors(w, h, Pictures::Whole)
     }
 
     /// The figure as a PDF file, as wide as its pixels are at 96 to an inch.
@@ -53,9 +54,9 @@ impl Figure {
         rendering::page(&self.svg()?)
     }
 
-    fn vectors(&self, width: u32, height: u32) -> Result<String> {
+    fn vectors(&self, width: u32, height: u32, pictures: Pictures) -> Result<String> {
         let figure = self.clone().checked()?;
-        backend::svg(width, height, |canvas| draw(&figure, canvas, f64::from(width), f64::from(height)))
+        backend::svg(width, height, pictures, |canvas| draw(&figure, canvas, f64::from(width), f64::from(height)))
     }
 
     /// The figure as a PNG file.
@@ -77,7 +78,7 @@ impl Figure {
     }
 
     pub(super) fn raster(&self, width: u32, height: u32) -> Result<Picture> {
-        rendering::pixels(&self.vectors(width, height)?, width, height)
+        rendering::pixels(&self.vectors(width, height, Pictures::Fitting)?, width, height)
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Fmn {
 
 const LAST_GAMMA: f64 = 1e-3;
 const LAST_STEP: f64 = 1e-2;
+/// The least ball before the first success, in lengths of a step: where scores are equal as the image stands.
+const BEYOND: f64 = 1e-3;
 
 /// Places among what is remembered of each case, after the points: the radius of its ball, the nearest point that fails and how far it
 /// is, infinite where none is known, and whether a gradient of 0 stood in the way.
@@ -101,7 +103,7 @@ impl GradientSearch for Fmn {
                 let level = cases.sights[sight].level;
                 let distance = &walk.tensors[DISTANCE];
                 let reached = level.map_or_else(|| distance.f_isfinite(), |level| distance.f_le(level))?;
-                // Where nothing fails, how far it went all the same bounds from below how far it has to go.
+                // Where nothing fails, how far it went counts as not far enough.
                 let other = match level {
                     Some(_) => cases.differentiable()?.start(&cases.base)?,
                     None => walk.points().shallow_clone(),
@@ -134,11 +136,15 @@ impl GradientSearch for Fmn {
             let gamma = self.annealed(step, self.gamma, LAST_GAMMA);
             let length = self.annealed(step, self.step, self.step * LAST_STEP);
 
-            let fails = told.goals.excess(told.scores)?.f_gt(0.0)?;
+            let excess = told.goals.excess(told.scores)?;
+            let fails = excess.f_gt(0.0)?;
             let here = space.magnitude(&cases.base, &points)?.f_to_kind(kind)?;
             let nearer = fails.f_logical_and(&here.f_le_tensor(&walk.tensors[DISTANCE])?)?;
-            let best = points.f_where_self(&column(&nearer, &points)?, &walk.tensors[BEST])?;
-            let distance = here.f_where_self(&nearer, &walk.tensors[DISTANCE])?;
+            // A score that is not finite is kept, and refused where the case is looked at.
+            let broken = excess.f_isfinite()?.f_logical_not()?;
+            let kept = nearer.f_logical_or(&broken)?;
+            let best = points.f_where_self(&column(&kept, &points)?, &walk.tensors[BEST])?;
+            let distance = here.f_where_self(&nearer, &walk.tensors[DISTANCE])?.f_masked_fill(&broken, 0.0)?;
 
             // What bounds would take back leads nowhere, and beside it the ball would cut the rest of a step to nothing.
             let (unit, _) = Norm::L2.steepest(&gradient.of)?;
@@ -151,7 +157,9 @@ impl GradientSearch for Fmn {
             let slope = gradient.f_mul(&direction)?.f_flatten(1, -1)?;
             let slope = slope.f_sum_dim_intlist([1i64].as_slice(), false, kind)?;
             let gap = told.goals.shortfalls(told.scores)?.f_to_kind(kind)?.f_abs()?;
-            let meet = here.f_add(&gap.f_div(&slope)?)?.f_masked_fill(&none, f64::INFINITY)?;
+            // A little beyond, where one of them is ahead.
+            let meet = here.f_add(&gap.f_div(&slope)?)?.f_mul_scalar(1.0 + gamma)?.f_clamp_min(BEYOND * length)?;
+            let meet = meet.f_masked_fill(&none, f64::INFINITY)?;
             let radius = &walk.tensors[RADIUS];
             let smaller = radius.f_mul_scalar(1.0 - gamma)?.f_minimum(&distance)?;
             let larger = radius.f_mul_scalar(1.0 + gamma)?.f_where_self(&distance.f_isfinite()?, &meet)?;

@@ -70,7 +70,7 @@ impl Affine {
 
     fn limited(&self, rotate: f64, shift: f64) -> Vec<Factor> {
         let mut factors = vec![];
-        let mut factor = |name: &str, domain| factors.push(Factor { name: name.into(), domain });
+        let mut factor = |name: &str, domain| factors.push(Factor { name: name.into(), domain, still: None });
         if self.shift > 0.0 {
             for name in ["dy", "dx"] {
                 factor(
@@ -155,7 +155,14 @@ impl Factored for Affine {
 
     fn at_share(&self, share: f64) -> Option<Vec<Factor>> {
         let shift = share * self.shift;
-        Some(self.limited(self.rotate * share, if self.whole { shift.floor() } else { shift }))
+        // A share of pixels may fall short of a whole one by rounding.
+        Some(self.limited(self.rotate * share, if self.whole { (shift + 1e-9).floor() } else { shift }))
+    }
+
+    fn share(&self, setting: &[f64]) -> Option<f64> {
+        let [dy, dx, angle] = self.parts(setting).map(f64::abs);
+        let share = |x: f64, limit: f64| if limit > 0.0 { x / limit } else { 0.0 };
+        Some(share(dy.max(dx), self.shift).max(share(angle, self.rotate)))
     }
 
     fn magnitude(&self, setting: &[f64]) -> Option<f64> {

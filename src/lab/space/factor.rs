@@ -90,6 +90,9 @@ impl Axis {
     }
 }
 
+/// What a share of whole numbers may fall short by.
+const ROUNDING: f64 = 1e-9;
+
 impl Domain {
     /// A share, from 0 to 1, of the way from a number that changes nothing to the ends; choices and chance stay free.
     pub fn scaled(&self, still: f64, share: f64) -> Self {
@@ -97,13 +100,18 @@ impl Domain {
         match *self {
             Self::Range { min, max } => Self::Range { min: towards(min), max: towards(max) },
             Self::Log { min, max } => {
-                let towards = |end: f64| if share == 1.0 { end } else { still * (end / still).powf(share) };
+                // Of differences, as the quotient of the ends may be too large for a number.
+                let between = |end: f64| {
+                    (still.ln() + share * (end.ln() - still.ln())).exp().clamp(still.min(end), still.max(end))
+                };
+                let towards = |end: f64| if share == 1.0 { end } else { between(end) };
                 Self::Log { min: towards(min), max: towards(max) }
             }
             // The way's last whole number that is not beyond.
-            Self::Whole { min, max } => {
-                Self::Whole { min: towards(min.into()).ceil() as i32, max: towards(max.into()).floor() as i32 }
-            }
+            Self::Whole { min, max } => Self::Whole {
+                min: (towards(min.into()) - ROUNDING).ceil() as i32,
+                max: (towards(max.into()) + ROUNDING).floor() as i32,
+            },
             Self::Chance | Self::Choices(_) => self.clone(),
         }
     }
@@ -146,6 +154,8 @@ pub fn check_share(space: &str, level: f64) -> Result<()> {
 pub struct Factor {
     pub name: String,
     pub domain: Domain,
+    /// The number that leaves images as they are, where that is known.
+    pub still: Option<f64>,
 }
 
 /// What `t.questions(..)` gives beside factors.
@@ -167,9 +177,11 @@ impl Factor {
         }
     }
 
-    /// Its upper end; where it has none, a draw.
+    /// Its upper end, or the lower one where the upper leaves images as they are; where it has none, a draw.
     pub fn largest(&self, rng: &mut impl Rng) -> f64 {
         match &self.domain {
+            Domain::Range { min, max } | Domain::Log { min, max } if self.still == Some(*max) => *min,
+            Domain::Whole { min, max } if self.still == Some(f64::from(*max)) => f64::from(*min),
             Domain::Range { max, .. } | Domain::Log { max, .. } => *max,
             Domain::Whole { max, .. } => f64::from(*max),
             Domain::Chance | Domain::Choices(_) => self.draw(rng),
@@ -196,7 +208,8 @@ impl Factor {
                 format!("choices: [{}]", choices.iter().map(word).collect::<Vec<_>>().join(", "))
             }
         };
-        format!("#{{ name: {:?}, {domain} }}", self.name)
+        let still = self.still.map_or(String::new(), |still| format!(", identity: {still:?}"));
+        format!("#{{ name: {:?}, {domain}{still} }}", self.name)
     }
 
     fn check(&self) -> Result<()> {
@@ -276,9 +289,14 @@ pub trait Factored {
         Ok(None)
     }
 
-    /// The factors where changes are as strong as this share of the space's limits, from 0, which leaves images as they are, to 1; what
-    /// parts of a product have in common. `None` where that is not known.
+    /// The factors where changes are as strong as this share of the space's limits, from 0 to 1; what parts of a product have in common.
+    /// `None` where that is not known.
     fn at_share(&self, _share: f64) -> Option<Vec<Factor>> {
+        None
+    }
+
+    /// How large a change is as a share of the space's limits; `None` where that is not known.
+    fn share(&self, _setting: &[f64]) -> Option<f64> {
         None
     }
 

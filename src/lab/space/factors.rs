@@ -1,10 +1,11 @@
 //! A space that a script writes down: named factors, and a closure that draws an image at a setting of them.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use super::Space;
 use super::factor::{self, Domain, Factor, Factored, Originals};
-use crate::core::{Callback, Cx, Error, Result, Tensor, Value, number, on_device};
+use crate::core::{Callback, Cautions, Cx, Error, Result, Tensor, Value, number, on_device};
 
 /// How far beyond [0, 1] a pixel may lie by rounding; it is moved to the bound.
 const ROUNDING: f64 = 1e-4;
@@ -12,38 +13,54 @@ const ROUNDING: f64 = 1e-4;
 /// Factors and the closure `|z, s| image` that applies them, called once per image that is drawn.
 pub struct Factors {
     factors: Rc<[Factor]>,
-    /// For each factor the number that leaves images as they are, where the script says one.
-    still: Rc<[Option<f64>]>,
+    /// Whether it was seen that images stay as they are where the factors say so.
+    tried: Cell<bool>,
     apply: Callback,
 }
 
 impl Factors {
-    /// `still`: for each factor the number that leaves images as they are, if it is known; levels need it of all that are not choices.
-    pub fn new(factors: Vec<Factor>, still: Vec<Option<f64>>, apply: Callback) -> Result<Self> {
+    pub fn new(factors: Vec<Factor>, apply: Callback) -> Result<Self> {
         factor::check(&factors)?;
-        for (factor, still) in factors.iter().zip(&still) {
-            if let Some(x) = still.filter(|x| !factor.domain.holds(*x)) {
+        for factor in &factors {
+            if let Some(x) = factor.still.filter(|x| !factor.domain.holds(*x)) {
+                let name = &factor.name;
                 return Err(Error::argument(format!(
-                    "factor {:?}: `identity` {} is not among its values",
-                    factor.name,
+                    "factor {name:?}: `identity` {} is not among its values",
                     number(x)
                 ))
                 .hint("the number from `min` to `max` at which images stay as they are; a list of choices has none"));
             }
         }
-        Ok(Self { factors: factors.into(), still: still.into(), apply })
+        Ok(Self { factors: factors.into(), tried: Cell::new(false), apply })
     }
 
-    /// The factors that levels can't scale.
-    fn without_identity(&self) -> impl Iterator<Item = &Factor> {
-        let of = |(factor, still): (&'_ Factor, &Option<f64>)| {
-            still.is_none() && !matches!(factor.domain, Domain::Choices(_))
-        };
-        self.factors
-            .iter()
-            .zip(self.still.iter())
-            .filter(move |(factor, still)| of((*factor, *still)))
-            .map(|(factor, _)| factor)
+    fn has_choices(&self) -> bool {
+        self.factors.iter().any(|factor| matches!(factor.domain, Domain::Choices(_)))
+    }
+
+    /// Whether levels can scale it: every factor that has no choices says where images stay as they are, and one does.
+    fn can_be_scaled(&self) -> bool {
+        let said = |factor: &Factor| factor.still.is_some() || matches!(factor.domain, Domain::Choices(_));
+        self.factors.iter().all(said) && self.factors.iter().any(|factor| factor.still.is_some())
+    }
+
+    /// Refuses numbers at which images are said to stay as they are and do not.
+    fn try_identity(&self, z: &Tensor) -> Result<()> {
+        if self.tried.replace(true) || !self.can_be_scaled() || self.has_choices() {
+            return Ok(());
+        }
+        let still: Vec<f64> = self.factors.iter().filter_map(|factor| factor.still).collect();
+        let answer = self.apply.call(&[Value::tensor(z.f_detach_copy()?), factor::value(&self.factors, &still)])?;
+        let Value::Tensor(image) = answer else { return Ok(()) };
+        if image.size() == z.size() {
+            let far = image.f_sub(z)?.f_abs()?.f_max()?.f_double_value(&[])?;
+            if far > ROUNDING {
+                return Err(self
+                    .wrong(format!("an image that is {} away from the one that it was given", number(far)), &still)
+                    .hint("`identity` of a factor is the value at which images stay as they are, from which levels are counted"));
+            }
+        }
+        Ok(())
     }
 
     fn wrong(&self, what: String, setting: &[f64]) -> Error {
@@ -76,12 +93,15 @@ impl Factors {
 
 impl Space for Factors {
     fn describe(&self) -> String {
-        let said = |(factor, still): (&Factor, &Option<f64>)| match still {
-            Some(still) => format!("{}, identity: {still:?} }}", factor.describe().trim_end_matches(" }")),
-            None => factor.describe(),
-        };
-        let factors: Vec<String> = self.factors.iter().zip(self.still.iter()).map(said).collect();
+        let factors: Vec<String> = self.factors.iter().map(Factor::describe).collect();
         format!("factors([{}], closure)", factors.join(", "))
+    }
+
+    fn cautions(&self) -> Cautions {
+        let free = self.can_be_scaled() && self.has_choices();
+        free.then_some("levels leave choices free, so that level 0 is not the images as they stand")
+            .into_iter()
+            .collect()
     }
 
     fn unit(&self) -> &'static str {
@@ -100,8 +120,10 @@ impl Factored for Factors {
 
     /// A level is the share of the way from `identity` to the ends of every factor.
     fn at(&self, level: f64) -> Result<Option<Vec<Factor>>> {
-        if let Some(factor) = self.without_identity().next() {
-            return Err(Error::argument(format!("space::factors has no `levels`: factor {:?} has no `identity`", factor.name))
+        if !self.can_be_scaled() {
+            let without = self.factors.iter().find(|factor| factor.still.is_none());
+            let name = without.map_or("", |factor| &factor.name);
+            return Err(Error::argument(format!("space::factors has no `levels`: factor {name:?} has no `identity`"))
                 .hint("`identity: 0` in a factor's map says at which value images stay as they are; a level is the share of the way from there to `min` and `max`"));
         }
         factor::check_share("space::factors", level)?;
@@ -109,27 +131,22 @@ impl Factored for Factors {
     }
 
     fn at_share(&self, share: f64) -> Option<Vec<Factor>> {
-        if self.without_identity().next().is_some() {
-            return None;
-        }
-        let scaled = |(factor, still): (&Factor, &Option<f64>)| Factor {
+        let scaled = |factor: &Factor| Factor {
             name: factor.name.clone(),
-            domain: factor.domain.scaled(still.unwrap_or_default(), share),
+            domain: factor.domain.scaled(factor.still.unwrap_or_default(), share),
+            still: factor.still,
         };
-        Some(self.factors.iter().zip(self.still.iter()).map(scaled).collect())
+        self.can_be_scaled().then(|| self.factors.iter().map(scaled).collect())
     }
 
     /// The largest share among the factors.
     fn magnitude(&self, setting: &[f64]) -> Option<f64> {
-        if self.without_identity().next().is_some() {
-            return None;
-        }
-        let shares = self.factors.iter().zip(self.still.iter()).zip(setting);
-        Some(
-            shares
-                .map(|((factor, still), x)| factor.domain.share_from(still.unwrap_or_default(), *x))
-                .fold(0.0, f64::max),
-        )
+        self.share(setting)
+    }
+
+    fn share(&self, setting: &[f64]) -> Option<f64> {
+        let share = |(factor, x): (&Factor, &f64)| factor.domain.share_from(factor.still.unwrap_or_default(), *x);
+        self.can_be_scaled().then(|| self.factors.iter().zip(setting).map(share).fold(0.0, f64::max))
     }
 
     fn opaque(&self) -> bool {
@@ -138,6 +155,9 @@ impl Factored for Factors {
 
     fn draw(&self, cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor> {
         let images = of.images;
+        if let Some(&row) = of.rows.first() {
+            self.try_identity(&images.f_get(row)?)?;
+        }
         let shape = &images.size()[1..];
         let mut drawn = Vec::with_capacity(settings.len());
         let mut held: Option<(i64, Value)> = None;

@@ -22,7 +22,7 @@ impl Hue {
 }
 
 fn factors(degrees: f64) -> [Factor; 1] {
-    [Factor { name: "hue".into(), domain: Domain::Range { min: -degrees, max: degrees } }]
+    [Factor { name: "hue".into(), domain: Domain::Range { min: -degrees, max: degrees }, still: None }]
 }
 
 impl Space for Hue {
@@ -66,6 +66,10 @@ impl Factored for Hue {
 
     fn at_share(&self, share: f64) -> Option<Vec<Factor>> {
         Some(factors(share * self.degrees).into())
+    }
+
+    fn share(&self, setting: &[f64]) -> Option<f64> {
+        Some(self.magnitude(setting)? / self.degrees)
     }
 
     fn magnitude(&self, setting: &[f64]) -> Option<f64> {

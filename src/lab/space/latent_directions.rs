@@ -58,7 +58,11 @@ impl LatentDirections {
         let count = self.directions.size()[0];
         let reach = within / (count as f64).sqrt();
         (1..=count)
-            .map(|k| Factor { name: format!("direction {k}"), domain: Domain::Range { min: -reach, max: reach } })
+            .map(|k| Factor {
+                name: format!("direction {k}"),
+                domain: Domain::Range { min: -reach, max: reach },
+                still: None,
+            })
             .collect()
     }
 }

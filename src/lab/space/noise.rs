@@ -25,8 +25,8 @@ impl Noise {
 
 fn factors(sigma: f64) -> [Factor; 2] {
     [
-        Factor { name: "sigma".into(), domain: Domain::Range { min: sigma, max: sigma } },
-        Factor { name: "draw".into(), domain: Domain::Chance },
+        Factor { name: "sigma".into(), domain: Domain::Range { min: sigma, max: sigma }, still: None },
+        Factor { name: "draw".into(), domain: Domain::Chance, still: None },
     ]
 }
 
@@ -67,6 +67,10 @@ impl Factored for Noise {
 
     fn at_share(&self, share: f64) -> Option<Vec<Factor>> {
         Some(factors(share * self.sigma).into())
+    }
+
+    fn share(&self, setting: &[f64]) -> Option<f64> {
+        Some(if self.sigma > 0.0 { self.magnitude(setting)? / self.sigma } else { 0.0 })
     }
 
     fn magnitude(&self, setting: &[f64]) -> Option<f64> {

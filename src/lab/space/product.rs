@@ -42,7 +42,11 @@ impl Product {
                 let taken = |name: &str, factors: &[Factor]| factors.iter().any(|known| known.name == name);
                 let numbered = (2..).map(|k| format!("{} {k}", factor.name));
                 let name = std::iter::once(factor.name.clone()).chain(numbered).find(|name| !taken(name, &factors));
-                factors.push(Factor { name: name.unwrap_or_default(), domain: factor.domain.clone() });
+                factors.push(Factor {
+                    name: name.unwrap_or_default(),
+                    domain: factor.domain.clone(),
+                    still: factor.still,
+                });
             }
         }
         Ok(Self { parts, factors, first })
@@ -100,8 +104,18 @@ impl Factored for Product {
 
     fn at_share(&self, share: f64) -> Option<Vec<Factor>> {
         let [before, after] = [self.part(0).ok()?.at_share(share)?, self.part(1).ok()?.at_share(share)?];
-        let domains = before.into_iter().chain(after).map(|factor| factor.domain);
-        Some(self.factors.iter().zip(domains).map(|(of, domain)| Factor { name: of.name.clone(), domain }).collect())
+        let parts = before.into_iter().chain(after);
+        Some(self.factors.iter().zip(parts).map(|(of, part)| Factor { name: of.name.clone(), ..part }).collect())
+    }
+
+    /// The larger share of both parts.
+    fn magnitude(&self, setting: &[f64]) -> Option<f64> {
+        self.share(setting)
+    }
+
+    fn share(&self, setting: &[f64]) -> Option<f64> {
+        let (before, after) = setting.split_at(self.first);
+        Some(self.part(0).ok()?.share(before)?.max(self.part(1).ok()?.share(after)?))
     }
 
     fn takes_any_range(&self) -> bool {

@@ -130,7 +130,7 @@ impl Render {
             }
             (None, _) => return Err(Error::internal("a factor without a domain")),
         };
-        let factor = Factor { name: known.name.into(), domain };
+        let factor = Factor { name: known.name.into(), domain, still: None };
         factor::check(std::slice::from_ref(&factor))?;
         self.factors.push(factor);
         self.places.push(place);
@@ -227,7 +227,7 @@ impl Factored for Render {
                 }
                 other => other.clone(),
             };
-            Factor { name: factor.name.clone(), domain }
+            Factor { name: factor.name.clone(), domain, still: None }
         };
         Ok(Some(self.factors.iter().zip(&self.places).zip(&self.choices).map(shrunk).collect()))
     }

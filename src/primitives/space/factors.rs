@@ -58,16 +58,14 @@ pub static FACTORS: Primitive = Primitive {
         },
     ],
     run: |_, args| {
-        let factors: Result<Vec<(Factor, Option<f64>)>> =
-            args.array("factors").iter().enumerate().map(factor).collect();
-        let (factors, still) = factors?.into_iter().unzip();
-        Ok(Value::object(AnySpace(Rc::new(Factors::new(factors, still, args.callback("apply"))?))))
+        let factors: Result<Vec<Factor>> = args.array("factors").iter().enumerate().map(factor).collect();
+        Ok(Value::object(AnySpace(Rc::new(Factors::new(factors?, args.callback("apply"))?))))
     },
 };
 
 const KEYS: [&str; 6] = ["name", "min", "max", "log", "choices", "identity"];
 
-fn factor((i, value): (usize, &Value)) -> Result<(Factor, Option<f64>)> {
+fn factor((i, value): (usize, &Value)) -> Result<Factor> {
     const HOW: &str = "#{ name: \"angle\", min: -30, max: 30 } or #{ name: \"ink\", choices: [\"dark\", \"light\"] }";
     let problem = |text: String| Error::argument(format!("factor {i}: {text}")).hint(format!("write {HOW}"));
     let Value::Map(map) = value else {
@@ -93,7 +91,7 @@ fn factor((i, value): (usize, &Value)) -> Result<(Factor, Option<f64>)> {
         _ => return Err(problem(format!("{name:?} needs `min` and `max`, or `choices`"))),
     };
     let still = map.contains_key("identity").then(|| number(map, "identity", &problem)).transpose()?;
-    Ok((Factor { name: name.clone(), domain }, still))
+    Ok(Factor { name: name.clone(), domain, still })
 }
 
 fn number(map: &BTreeMap<String, Value>, key: &str, problem: &dyn Fn(String) -> Error) -> Result<f64> {
