@@ -172,6 +172,10 @@ fn faults_of_ones_own_and_products_have_levels() {
             choices_alone: refused.call("has no `identity`", || look.call(space::factors([#{ name: "ink", choices: ["a", "b"] }], |z, s| z), #{ levels: [0.5] })),
             not_the_identity: refused.call("away from the one that it was given", || look.call(
                 space::factors([#{ name: "light", min: 0, max: 1, identity: 0 }], |z, s| z * s.light), #{ levels: [0.5] })),
+            not_the_second_time_either: refused.call("away from the one that it was given", || {
+                let wrong = space::factors([#{ name: "light", min: 0, max: 1, identity: 0 }], |z, s| z * s.light);
+                try { look.call(wrong, #{ levels: [0.5] }) } catch (e) { look.call(wrong, #{ levels: [0.5] }) }
+            }),
             no_sizes: refused.call("how large changes of", || tolerance::smallest_change(
                 look.call(space::factors([#{ name: "light", min: 1.5, max: 2 }], |z, s| (z * s.light).clamp(0, 1)), #{}))),
             whole_pixels: examine(f, data::from(tensor::zeros([2, 1, 64, 64]), [0, 0], #{ classes: ["dim", "bright"] }), #{ space: space::noise(0.1) * space::translate(22, #{ fill: 0 }), search: search::sweep(), levels: [15.0 / 22] })[0].point.dx == 15.0,

@@ -504,6 +504,14 @@ fn convnext_is_read_under_the_names_of_others() -> Result<()> {
         let path = folder.path().join(format!("{file}.safetensors"));
         weights::write_safetensors(&path, &renamed, &[])?;
         let model = load(&cx, &path, Options { input: Some([3, 64, 64]), ..Options::default() })?;
+        // One tensor under both of its names is not a choice that a reader makes.
+        let first = weights.iter().next().map(|(name, t)| (name.clone(), t.copy()));
+        let twice: Vec<(String, Tensor)> = first.into_iter().chain(renamed).collect();
+        let path = folder.path().join(format!("{file}-twice.safetensors"));
+        weights::write_safetensors(&path, &twice, &[])?;
+        let named = Options { arch: Some(Arch::Named("convnext_tiny".into())), ..Options::default() };
+        let error = load(&cx, &path, named).map(|_| ()).expect_err("two of one");
+        assert!(error.message.contains("no layer uses"), "{error}");
         agrees(file, &model.logits(&formula(0, &[2, 3, 64, 64]))?, &golden["convnext_tiny"]);
     }
     Ok(())

@@ -248,6 +248,32 @@ fn truths(script: &str) {
     }
 }
 
+/// z = (0, log(a - 0.3)): no number where the first pixel is darker, to where the way down leads.
+struct Cliff;
+
+impl Network for Cliff {
+    fn forward(&self, images: &Tensor) -> Result<Tensor> {
+        let height: Tensor = (images.flatten(1, -1).select(1, 0) - 0.3).log() + 9.0;
+        Ok(Tensor::stack(&[height.zeros_like(), height], 1))
+    }
+}
+
+#[test]
+fn scores_that_are_no_numbers_on_the_way_are_refused() {
+    for levels in ["", ", levels: [0.01, 0.5]"] {
+        let mut session = Session::new(Rc::new(Cx::default()));
+        let model = Model::new("cliff", Box::new(Cliff), Digest::of(b"cliff")).with_classes(2);
+        session.set("f", Value::object(model));
+        let text = format!(
+            "let ds = data::from(tensor::from([0.5, 0.5]).reshape([1, 1, 1, 2]), [1]);\n\
+             examine(f, ds, #{{ space: space::pixels(\"l2\", #{{ bounds: [0, 1] }}), search: search::fmn(){levels} }})"
+        );
+        let refused = session.run(Path::new("script.rhai"), &text);
+        let said = refused.map(|value| value.summary()).map_err(|error| error.render(false));
+        assert!(said.as_ref().is_err_and(|said| said.contains("not finite")), "{said:?}");
+    }
+}
+
 /// One way gives the curve: at a level fail those whose distance is no larger.
 #[test]
 fn fmn_finds_distances_and_with_them_every_level() {

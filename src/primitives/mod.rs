@@ -250,6 +250,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &plot::tolerance::TOLERANCE,
     &plot::examiner::EXAMINER,
     &plot::figure::TITLE,
+    &plot::figure::CAUTION,
     &plot::figure::LABELS,
     &plot::figure::LOG_X,
     &plot::figure::LOG_Y,

@@ -50,8 +50,7 @@ pub fn page(svg: &str) -> Result<Vec<u8>> {
     let mut document = Document::new();
     let mut page = document.start_page_with(PageSettings::from_wh(width, height).ok_or_else(broken)?);
     let mut surface = page.surface();
-    let size = resvg::usvg::Size::from_wh(width, height).ok_or_else(broken)?;
-    let size = krilla::geom::Size::from_wh(size.width(), size.height()).ok_or_else(broken)?;
+    let size = krilla::geom::Size::from_wh(width, height).ok_or_else(broken)?;
     surface.draw_svg(&tree, size, SvgSettings::default()).ok_or_else(broken)?;
     surface.finish();
     page.finish();

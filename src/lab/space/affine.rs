@@ -167,12 +167,11 @@ impl Factored for Affine {
 
     fn magnitude(&self, setting: &[f64]) -> Option<f64> {
         let [dy, dx, angle] = self.parts(setting).map(f64::abs);
-        let share = |x: f64, limit: f64| if limit > 0.0 { x / limit } else { 0.0 };
-        Some(match (self.rotate > 0.0, self.shift > 0.0) {
-            (true, true) => share(angle, self.rotate).max(share(dy.max(dx), self.shift)),
-            (true, false) => angle,
-            _ => dy.max(dx),
-        })
+        match (self.rotate > 0.0, self.shift > 0.0) {
+            (true, true) => self.share(setting),
+            (true, false) => Some(angle),
+            _ => Some(dy.max(dx)),
+        }
     }
 
     fn takes_any_range(&self) -> bool {

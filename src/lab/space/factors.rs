@@ -46,19 +46,22 @@ impl Factors {
 
     /// Refuses numbers at which images are said to stay as they are and do not.
     fn try_identity(&self, z: &Tensor) -> Result<()> {
-        if self.tried.replace(true) || !self.can_be_scaled() || self.has_choices() {
+        if self.tried.get() || !self.can_be_scaled() || self.has_choices() {
             return Ok(());
         }
         let still: Vec<f64> = self.factors.iter().filter_map(|factor| factor.still).collect();
         let answer = self.apply.call(&[Value::tensor(z.f_detach_copy()?), factor::value(&self.factors, &still)])?;
+        // Answers of another kind or size are refused as such where points are drawn.
         let Value::Tensor(image) = answer else { return Ok(()) };
         if image.size() == z.size() {
+            let image = on_device(&image.f_to_kind(tch::Kind::Float)?, z.device())?;
             let far = image.f_sub(z)?.f_abs()?.f_max()?.f_double_value(&[])?;
-            if far > ROUNDING {
+            if far.is_nan() || far > ROUNDING {
                 return Err(self
                     .wrong(format!("an image that is {} away from the one that it was given", number(far)), &still)
                     .hint("`identity` of a factor is the value at which images stay as they are, from which levels are counted"));
             }
+            self.tried.set(true);
         }
         Ok(())
     }

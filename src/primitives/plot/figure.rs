@@ -33,6 +33,23 @@ pub static TITLE: Primitive = Primitive {
     run: |_, args| Ok(Value::object(figure(args).titled(args.str("title")))),
 };
 
+pub static CAUTION: Primitive = Primitive {
+    path: "Figure.caution",
+    purpose: "The same figure with this said below it, where it may not mean what it seems to.",
+    params: &[FIGURE, Param::new("caution", Kind::Str, "a sentence without a full stop")],
+    options: &[],
+    returns: "Figure",
+    notes: "Figures of results that have `cautions` carry them by themselves; this is for figures that a script makes of numbers.",
+    source: "",
+    examples: &[Example {
+        code: "plot::line([1, 2], [3, 4]).caution(\"two points are few\")",
+        result: "figure: 1 line; caution: two points are few",
+    }],
+    run: |_, args| {
+        Ok(Value::object(Figure::clone(&figure(args)).cautioned(&[args.str("caution")].into_iter().collect())))
+    },
+};
+
 pub static LABELS: Primitive = Primitive {
     path: "Figure.labels",
     purpose: "The same figure with these labels at the axes of every panel.",

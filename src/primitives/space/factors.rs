@@ -31,7 +31,8 @@ pub static FACTORS: Primitive = Primitive {
             `magnitude` 0 (but see below) and `weight` unknown. search::random works on any factors, search::strongest where all have \
             choices. Where every factor that has no choices has an `identity`, the space has levels, and so tolerance curves: a level, from 0 \
             to 1, is the share of the way from there to `min` and `max` (of their logarithms, with `log`) that factors may go, and \
-            `magnitude` the largest share that one went; choices are free at every level. The closure's text is not part of the space's identity. A run that is resumed does not call it again \
+            `magnitude` the largest share that one went; choices are free at every level, which the results say. Without choices the identity \
+            is tried on the first image. The closure's text is not part of the space's identity. A run that is resumed does not call it again \
             for what was scored before: variables that it changes elsewhere are not restored.",
     source: "",
     examples: &[

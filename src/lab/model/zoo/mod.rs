@@ -151,7 +151,10 @@ impl Architecture {
     pub fn respell(&self, weights: Weights) -> Weights {
         let known = |spelling: &Spelling| weights.keys().filter(|name| spelling.contains_key(*name)).count();
         let Some(spelling) = (self.spellings)().into_iter().max_by_key(known) else { return weights };
-        weights.into_iter().map(|(name, t)| (spelling.get(&name).cloned().unwrap_or(name), t)).collect()
+        // Of two spellings of one tensor neither is lost: the other is found to belong to no layer.
+        let here = |name: &String| spelling.get(name).filter(|ours| !weights.contains_key(*ours)).cloned();
+        let names: Vec<String> = weights.keys().map(|name| here(name).unwrap_or(name.clone())).collect();
+        names.into_iter().zip(weights.into_values()).collect()
     }
 }
 
