@@ -7,10 +7,11 @@
 //! | [`data`], [`model`], [`generator`], [`render`] | what is shown, what is examined, what draws images and objects |
 //! | [`space`] | what may change in an input |
 //! | [`search`], [`objective`], [`train`] | how a failing change is looked for; what counts as failing; how models learn |
-//! | [`estimate`], [`plot`] | outcomes to numbers and to pictures |
+//! | [`estimate`], [`audit`], [`plot`] | outcomes to numbers, whether they are what they seem to be, and to pictures |
 //!
 //! An arrow between folders may only point up this table.
 
+pub mod audit;
 pub mod core;
 pub mod data;
 pub mod estimate;

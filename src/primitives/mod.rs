@@ -227,6 +227,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &robustness::MARGINAL,
     &calibration::measure::MEASURE,
     &tolerance::measure::MEASURE,
+    &tolerance::audit::AUDIT,
     &tolerance::curve::CURVE,
     &tolerance::summary::SUMMARY,
     &tolerance::given_prediction::GIVEN_PREDICTION,

@@ -345,6 +345,36 @@ pub static TYPES: &[Type] = &[
         elements: "",
     },
     Type {
+        name: "Audit",
+        purpose: "What an attack left right, and whether that says anything of the model.",
+        fields: &[
+            field(
+                "verdict",
+                "a string",
+                "that of the check that speaks most against the attack: \"holds\", \"doubtful\" or \"fails\"",
+            ),
+            field("accuracy", "a float", "the share of all images that the attack left right, an upper bound"),
+            field(
+                "least",
+                "a float",
+                "the share that is right after all that was tried in the same ball, an upper bound too",
+            ),
+            field("standing", "a float", "the share that is right as it stands"),
+            field("images", "an int", "how many images were shown"),
+            field(
+                "checks",
+                "an array of maps",
+                "`check, verdict, tried, against, accuracy, says` of every check; `accuracy` is () where nothing was attacked",
+            ),
+            field(
+                "cautions",
+                "an array of strings",
+                "why it may not mean what it seems to; empty where nothing was noticed",
+            ),
+        ],
+        elements: "",
+    },
+    Type {
         name: "ToleranceCurve",
         purpose: "What a model's predictions tell of the labels, and how often they are right, as a fault grows.",
         fields: &[

@@ -10,6 +10,7 @@ mod module;
 mod pickle;
 mod probe;
 mod program;
+mod scaled;
 mod shift;
 mod supply;
 pub mod weights;

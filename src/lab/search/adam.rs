@@ -1,8 +1,10 @@
 //! Adam (Kingma and Ba 2015) on the points of a space, for each image until it first fails, within a ball that begins small and grows:
 //! the procedure of Dunn's thesis, Sections 5.1.3 and 5.2.4.
 
+use std::rc::Rc;
+
 use super::gradient::{Ask, Cases, GradientSearch, Look, Pace, Place, Told, Walk, Wanted};
-use super::{Approach, Examination, Search};
+use super::{Approach, Examination, Search, Variation};
 use crate::core::{Error, Result, Tensor, on_device};
 use crate::optimiser::AdamSteps;
 
@@ -24,6 +26,7 @@ impl Bound {
     }
 }
 
+#[derive(Clone, Copy)]
 pub struct Adam {
     /// At most.
     pub steps: u32,
@@ -43,6 +46,21 @@ impl Search for Adam {
 
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![Approach::Gradients(self)]
+    }
+
+    fn varied(&self, how: Variation) -> Option<Rc<dyn Search>> {
+        match how {
+            Variation::Longer(times) => Some(Rc::new(Self { steps: self.steps.saturating_mul(times), ..*self })),
+            Variation::Restarted(_) => None,
+            Variation::Farther(times, _) => {
+                let wider = |Bound { first, factor, increment }: Bound| Bound {
+                    first: first * times,
+                    factor,
+                    increment: increment * times,
+                };
+                Some(Rc::new(Self { lr: self.lr * times, bound: self.bound.map(wider), ..*self }))
+            }
+        }
     }
 }
 

@@ -1,15 +1,18 @@
 //! Auto-PGD (Croce and Hein 2020, Algorithm 1): projected gradient ascent with momentum, whose steps are halved where they do not help and
 //! begin again where the loss was highest. It needs no step size from its user.
 
+use std::rc::Rc;
+
 use tch::{Device, Kind};
 
 use super::gradient::{
     Ask, Cases, GradientSearch, Look, Pace, Place, Told, Walk, Wanted, check_balls, check_random_start,
 };
-use super::{Approach, BimStart, Examination, Search};
+use super::{Approach, BimStart, Examination, Search, Variation};
 use crate::core::{Error, Result, Tensor, on_device};
 use crate::space::Differentiable;
 
+#[derive(Clone, Copy)]
 pub struct Apgd {
     /// Of one way.
     pub steps: u32,
@@ -112,6 +115,15 @@ impl Search for Apgd {
 
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![Approach::Gradients(self)]
+    }
+
+    fn varied(&self, how: Variation) -> Option<Rc<dyn Search>> {
+        Some(Rc::new(match how {
+            Variation::Longer(times) => Self { steps: self.steps.saturating_mul(times), ..*self },
+            Variation::Restarted(ways) => Self { start: BimStart::Random, restarts: ways, ..*self },
+            // Its steps follow from the ball.
+            Variation::Farther(..) => *self,
+        }))
     }
 }
 

@@ -2,12 +2,14 @@
 //! steps of a given size along the gradient of the cross entropy, with no ball, or projected back into one after each step
 //! (then it is projected gradient descent, with a random start that of Madry et al. 2018).
 
+use std::rc::Rc;
+
 use tch::Kind;
 
 use super::gradient::{
     Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk, Wanted, check_balls, check_random_start,
 };
-use super::{Approach, Examination, Search};
+use super::{Approach, Examination, Search, Variation};
 use crate::core::{Error, Result, Tensor, on_device};
 use crate::space::Norm;
 
@@ -41,6 +43,7 @@ pub enum BimStart {
 
 /// x <- x + eps_i g / |g|_2 in l2, x + eps_i sign(g) in linf, g the gradient of the cross entropy of the label, or minus that
 /// of the target.
+#[derive(Clone, Copy)]
 pub struct Bim {
     pub steps: u32,
     /// The first step's size, in the space's norm; by default that of the schedule.
@@ -97,6 +100,15 @@ impl Search for Bim {
 
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![Approach::Gradients(self)]
+    }
+
+    fn varied(&self, how: Variation) -> Option<Rc<dyn Search>> {
+        Some(Rc::new(match how {
+            Variation::Longer(times) => Self { steps: self.steps.saturating_mul(times), ..*self },
+            Variation::Restarted(ways) => Self { start: BimStart::Random, restarts: ways, ..*self },
+            Variation::Farther(..) if self.schedule == Schedule::Galloway => return None,
+            Variation::Farther(times, norm) => Self { step: Some(self.size(norm, 0) * times), ..*self },
+        }))
     }
 }
 

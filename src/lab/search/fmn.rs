@@ -3,15 +3,17 @@
 //! accuracy at every level.
 
 use std::f64::consts::PI;
+use std::rc::Rc;
 
 use tch::Kind;
 
 use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk, Wanted, check_balls};
-use super::{Approach, Examination, Search};
+use super::{Approach, Examination, Search, Variation};
 use crate::core::{Error, Result, Tensor};
 use crate::objective::{Loss, Objective};
 use crate::space::Norm;
 
+#[derive(Clone, Copy)]
 pub struct Fmn {
     pub steps: u32,
     /// The first step's length, Euclidean; it falls along a cosine to a hundredth.
@@ -60,6 +62,15 @@ impl Search for Fmn {
 
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![Approach::Gradients(self)]
+    }
+
+    fn varied(&self, how: Variation) -> Option<Rc<dyn Search>> {
+        match how {
+            Variation::Longer(times) => Some(Rc::new(Self { steps: self.steps.saturating_mul(times), ..*self })),
+            Variation::Restarted(_) => None,
+            // Its ball is as large as it finds.
+            Variation::Farther(..) => Some(Rc::new(*self)),
+        }
     }
 }
 

@@ -48,6 +48,7 @@ mod square;
 mod strongest;
 mod sweep;
 mod transcript;
+mod variation;
 
 use std::rc::Rc;
 
@@ -87,6 +88,7 @@ pub use square::Square;
 pub use strongest::Strongest;
 pub use sweep::Sweep;
 pub use transcript::{Density, Transcript};
+pub use variation::Variation;
 
 /// A way to look.
 pub trait Search {
@@ -100,6 +102,11 @@ pub trait Search {
 
     /// How it goes about it, the first that fits counts.
     fn approaches(&self) -> Vec<Approach<'_>>;
+
+    /// The same search in another measure; `None` where it has none of that kind.
+    fn varied(&self, _how: Variation) -> Option<Rc<dyn Search>> {
+        None
+    }
 }
 
 /// A search as a value of scripts.

@@ -5,20 +5,41 @@
 //! Sizes of squares follow the authors' schedule for any number of questions. As in their code, a change is what is left of it once pixels
 //! are within their bounds.
 
+use std::rc::Rc;
+
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
 use super::ball::{PixelBall, PixelChange};
 use super::proposals::{Proposals, Proposing};
-use super::{Approach, Search};
+use super::{Approach, Search, Variation};
 use crate::core::{Error, Result, random};
 use crate::space::{Bounds, Norm};
 
+#[derive(Clone, Copy)]
 pub struct Square {
     /// Questions per image, at most.
     pub n: usize,
     /// The share of the pixels that the first squares cover.
     pub share: f64,
+}
+
+impl Square {
+    /// What the first squares cover, where nothing else is said.
+    pub const SHARE: f64 = 0.8;
+
+    pub fn asking(questions: usize) -> Self {
+        Self { n: questions, share: Self::SHARE }
+    }
+
+    /// Refuses images, `C x H x W`, among whose pixels it can't move squares.
+    pub fn check(norm: Norm, [_, h, w]: [usize; 3]) -> Result<()> {
+        if norm == Norm::L2 && h.min(w) < SMALLEST {
+            return Err(Error::argument(format!("search::square: in l2 images of {h} x {w} pixels are too small"))
+                .hint(format!("it moves squares among images of {SMALLEST} pixels or more; linf takes any")));
+        }
+        Ok(())
+    }
 }
 
 /// In l2, squares are at least 3 pixels wide and the first tiles a fifth of the image.
@@ -36,15 +57,20 @@ impl Search for Square {
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![Approach::Changes(self)]
     }
+
+    fn varied(&self, how: Variation) -> Option<Rc<dyn Search>> {
+        match how {
+            Variation::Longer(times) => Some(Rc::new(Self { n: self.n.saturating_mul(times as usize), ..*self })),
+            Variation::Restarted(_) => None,
+            // Its squares are as high as the ball.
+            Variation::Farther(..) => Some(Rc::new(*self)),
+        }
+    }
 }
 
 impl Proposing<PixelBall> for Square {
     fn begin(&self, room: &PixelBall, stream: (u64, u64)) -> Result<Box<dyn Proposals<PixelChange>>> {
-        let [_, h, w] = room.shape;
-        if room.norm == Norm::L2 && h.min(w) < SMALLEST {
-            return Err(Error::argument(format!("search::square: in l2 images of {h} x {w} pixels are too small"))
-                .hint(format!("it moves squares among images of {SMALLEST} pixels or more; linf takes any")));
-        }
+        Square::check(room.norm, room.shape)?;
         Ok(Box::new(Walk {
             original: room.pixels(stream.1 as usize)?,
             ball: Limits { shape: room.shape, norm: room.norm, radius: room.radius, bounds: room.bounds },

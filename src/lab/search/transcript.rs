@@ -265,7 +265,7 @@ impl Transcript {
     }
 
     /// Chosen rows with what was measured of them.
-    fn select(&self, rows: &[usize]) -> Self {
+    pub fn select(&self, rows: &[usize]) -> Self {
         let chosen = rows.iter().filter_map(|row| self.rows.get(*row).copied()).collect();
         Self { rows: chosen, measured: self.measured.select(rows), of: self.of.clone() }
     }

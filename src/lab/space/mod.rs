@@ -87,6 +87,11 @@ pub trait Space {
         None
     }
 
+    /// The same space in a ball of this radius around each image; `None` where it has none.
+    fn ball(&self, _radius: f64) -> Option<Rc<dyn Space>> {
+        None
+    }
+
     /// What must be said beside results of it: where it is not what its name says.
     fn cautions(&self) -> Cautions {
         Cautions::default()

@@ -1,5 +1,7 @@
 //! Every pixel by itself: the space of perturbations that basic iterative methods search.
 
+use std::rc::Rc;
+
 use tch::{Device, Kind};
 
 use super::{Bounds, Differentiable, Space, images};
@@ -131,6 +133,10 @@ impl Space for Pixels {
 
     fn differentiable(&self) -> Option<&dyn Differentiable> {
         Some(self)
+    }
+
+    fn ball(&self, radius: f64) -> Option<Rc<dyn Space>> {
+        Some(Rc::new(Self::new(self.norm, Some(radius), self.bounds).ok()?))
     }
 }
 

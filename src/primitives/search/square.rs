@@ -16,7 +16,7 @@ pub static SQUARE: Primitive = Primitive {
             .or(Fallback::Int(1000)),
         Param::new("share", Kind::Float, "of the pixels, that the first squares cover")
             .range(1e-4, 1.0)
-            .or(Fallback::Float(0.8)),
+            .or(Fallback::Float(Square::SHARE)),
     ],
     returns: "a Search",
     notes: "Over space::pixels in linf or l2, with `radius` or `levels` as the radius. It starts from vertical stripes (linf) or a grid of \

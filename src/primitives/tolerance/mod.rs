@@ -1,5 +1,6 @@
 //! `tolerance::`: how a model's predictions degrade as a fault of its input grows.
 
+pub mod audit;
 pub mod curve;
 pub mod given_prediction;
 pub mod measure;

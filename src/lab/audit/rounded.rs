@@ -1,0 +1,43 @@
+//! Images that fail, as a file with 8 bits per channel would hold them.
+
+use super::Check;
+use super::attack::Attacked;
+use super::finding::{Finding, Verdict, images};
+use crate::core::{Cx, Result};
+use crate::model::Inputs;
+use crate::search::Row;
+
+pub struct Rounded;
+
+/// Images that are rounded, at most.
+const MOST: usize = 256;
+
+impl Check for Rounded {
+    fn name(&self) -> &'static str {
+        "failing images rounded to 8 bits"
+    }
+
+    fn run(&self, cx: &Cx, of: &mut Attacked) -> Result<Finding> {
+        let Some(bounds) = of.attack.space.bounds().filter(|bounds| bounds.within_unit()) else {
+            return Ok(Finding::not_asked("pixels are not kept within [0, 1]: `bounds: [0, 1]` of the space does"));
+        };
+        let Some(transcript) = &of.transcript else { return Ok(Finding::not_asked("nothing was attacked")) };
+        let mut last = None;
+        let one_each = |row: &Row| row.wrong_after() && last.replace(row.id) != Some(row.id);
+        let places: Vec<usize> =
+            transcript.rows.iter().map(one_each).enumerate().filter(|row| row.1).map(|row| row.0).take(MOST).collect();
+        if places.is_empty() {
+            return Ok(Finding::not_asked("no image fails"));
+        }
+        let failing = transcript.select(&places);
+        let changed = failing.images(cx, true)?;
+        let rounded = bounds.clamp(&changed.f_mul_scalar(255.0)?.f_round()?.f_div_scalar(255.0)?)?;
+        let answers = of.attack.model.predictions(cx, &Inputs::Images(&rounded))?;
+        let right = answers.iter().zip(&failing.rows).filter(|(answer, row)| **answer == i64::from(row.label)).count();
+        let says = match right {
+            0 => "all of them fail as files, too".into(),
+            n => format!("{} right again: they fail by less than a file can hold", images(n)),
+        };
+        Ok(Finding::new(Verdict::against(right, of.images()), (right, failing.len()), says))
+    }
+}
