@@ -318,6 +318,31 @@ fn curves_are_what_the_questions_say() {
 }
 
 /// Whole numbers come in parts of whole numbers, each as likely as it holds some of them; ranges in the logarithm in parts of equal ratios.
+/// A panel for each measure, of what is asked for: the worst, the last or the mean of the questions so far.
+#[test]
+fn figures_show_the_measures_that_are_asked_for() {
+    for shown in ["worst", "last", "mean"] {
+        let accuracy = if shown == "worst" { "accuracy".into() } else { format!("accuracy_{shown}") };
+        let Value::Array(parts) = evaluate(&format!(
+            "{LIGHT} let t = examine(f, ds, #{{ space: dim, search: search::random(#{{ questions: 12 }}), seed: 3 }});
+             let w = robustness::worst(t);
+             [plot::examiner(w, #{{ measures: [\"accuracy\", \"loss\"], shown: \"{shown}\" }}), w.{accuracy}, w.{shown}]"
+        )) else {
+            panic!("an array")
+        };
+        let figure = parts[0].json();
+        for (panel, values) in parts[1..].iter().enumerate() {
+            let Value::Array(values) = values else { panic!("an array") };
+            let drawn = &figure["panels"][panel]["layers"][0]["y"];
+            assert_eq!(values.len(), 12);
+            for (i, value) in values.iter().enumerate() {
+                let Value::Float(value) = value else { panic!("a float") };
+                assert_eq!(drawn[i].as_f64(), Some(*value), "{shown} {panel} {i}");
+            }
+        }
+    }
+}
+
 #[test]
 fn marginals_of_whole_and_logarithmic_factors_are_what_counting_says() {
     let Value::Array(parts) = evaluate(&format!(

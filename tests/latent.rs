@@ -360,6 +360,31 @@ fn recipes_say_what_the_tests_say_that_they_are_made_of() {
 }
 
 #[test]
+fn seeds_that_are_left_out_are_counted_and_directions_are_as_long_as_they_say() {
+    let mut session = Session::new(Rc::new(Cx::default()));
+    let found = session.evaluate(
+        "test",
+        r#"
+        let ds = data::glyphs(#{ n: 40, size: 28, seed: 1 });
+        let g = generator::train(ds, #{ steps: 1, batch: 8, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+        let t = generator::perturb(g, f, #{ n: 3, samples: 50, layers: 0..3, steps: 5, seed: 1 });
+        let s = space::latent(g, #{ layers: 0..2, samples: 50, radius: 4, directions: 4, seed: 3 });
+        let e = examine(f, g.sample(#{ n: 5, seed: 1 }), #{ space: s, search: search::random(#{ questions: 5 }) });
+        let apart = 0.0;
+        for i in 0..5 {
+            let square = 0.0;
+            for name in e[i].point.keys() { square += e[i].point[name] * e[i].point[name]; }
+            apart = max(apart, abs(sqrt(square) - e[i].magnitude));
+        }
+        [t.misread > 0, t.rejected == 0, t.drawn == t.misread + t.transcript.len(), apart < 1e-5]
+        "#,
+    );
+    let Ok(Value::Array(truths)) = found else { panic!("an array") };
+    assert!(truths.iter().all(|truth| matches!(truth, Value::Bool(true))), "{truths:?}");
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_what_to_do() {
     let mut session = subject(60, 28, 1);
     let mut fails = |line: &str| session.evaluate("line", line).map(|v| v.summary()).expect_err(line).render(false);

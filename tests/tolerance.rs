@@ -398,6 +398,21 @@ fn a_curve_has_the_numbers_of_its_transcript() {
 
 /// "all-tgt" ends where every image is taken for each wrong class once: log2(10 / 9) = 0.1520 bits on ten equally frequent labels,
 /// "one-tgt" at H(Y).
+/// Of six images two of each label, classes 0, 1, 1, 1, 0 and 2 are answered.
+#[test]
+fn labels_given_a_prediction_are_counted() {
+    let found = run(r#"
+        let x = tensor::from([0.1, 0.3, 0.3, 0.3, 0.1, 0.5]).reshape([6, 1, 1, 1]);
+        let ds = data::from(x, [0, 0, 1, 1, 2, 2], #{ classes: ["a", "b", "c"] });
+        let f = model::from(|x| tensor::concat([0.1, 0.3, 0.5].map(|at| (x.reshape([x.len(), 1]) - at).abs() * -1.0), 1), #{ classes: 3 });
+        tolerance::given_prediction(tolerance::measure(f, ds, #{ space: space::noise(), levels: [0] }), 0)
+    "#);
+    let Value::Tensor(shares) = found else { panic!("a tensor") };
+    let shares: Vec<f64> = Vec::try_from(shares.reshape([-1]).to_kind(tch::Kind::Double)).expect("numbers");
+    let counted = [0.5, 0.0, 0.5, 1.0 / 3.0, 2.0 / 3.0, 0.0, 0.0, 0.0, 1.0];
+    assert!(shares.iter().zip(counted).all(|(a, b)| (a - b).abs() < 1e-6), "{shares:?}");
+}
+
 #[test]
 fn targeted_attacks_end_at_their_saturation_values() {
     let script = "let ds = data::glyphs(#{ n: 400, size: 16, seed: 1 });\n\

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::attack::Attacked;
 use super::finding::{Finding, Verdict};
-use crate::core::{Cautions, Digest, Object, Result, Table, Value, number};
+use crate::core::{Cautions, Digest, Object, Result, Table, Value};
 use crate::estimate::tolerance::percent;
 
 /// What an attack left right, and whether that says anything of the model.
@@ -140,7 +140,7 @@ impl Object for Audit {
         let share = |name: &str, share: f64| format!("  {name:<widest$}  {}", percent(share));
         let lines = [
             format!("audit of {}: {}", self.title(), self.verdict().name()),
-            format!("  {} images of {}, {}", number(self.images as f64), self.of[1], self.of[4]),
+            format!("  {} images of {}, {}", self.images, self.of[1], self.of[4]),
             share("right as they stand", self.standing),
             share("where the attack left them", self.accuracy),
             share("after all that was tried", self.least),

@@ -19,13 +19,24 @@ pub static FROM: Primitive = Primitive {
             .or(Fallback::Bool(false)),
     ],
     returns: "a `Dataset` with edge `none`",
-    notes: "Pixels are copied. NaN is refused, and so are values outside [0, 1] unless `any_range` is set.",
+    notes: "Pixels are copied. NaN is refused, and so are values outside [0, 1] unless `any_range` is set.\n\n\
+            Rows of a table are images of 1 x 1 x columns, signals in time of channels x 1 x samples: every search over space::pixels goes over \
+            them, with `any_range` in units of their own.",
     source: "",
-    examples: &[Example {
-        code: "let images = tensor::zeros([4, 1, 28, 28]);\n\
+    examples: &[
+        Example {
+            code: "let images = tensor::zeros([4, 1, 28, 28]);\n\
                data::from(images, [0, 1, 1, 0], #{ classes: [\"cat\", \"dog\"] })",
-        result: "data from: 4 images 1 x 28 x 28, 2 classes, edge none",
-    }],
+            result: "data from: 4 images 1 x 28 x 28, 2 classes, edge none",
+        },
+        Example {
+            code: "let table = tensor::from([[0.2, 40.0, 1.5], [0.9, 12.0, 0.1], [0.4, 35.0, 1.1], [0.8, 15.0, 0.3]]).reshape([4, 1, 1, 3]);\n\
+               let ds = data::from(table, [0, 1, 0, 1], #{ any_range: true });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(2)], epochs: 50, seed: 1 });\n\
+               examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::fmn() }).len()",
+            result: "4",
+        },
+    ],
     run,
 };
 

@@ -52,7 +52,7 @@ pub static AUDIT: Primitive = Primitive {
                    space: space::pixels(\"linf\", #{ radius: 0.1, bounds: [0, 1] }), search: search::apgd(#{ steps: 20 }), questions: 100\n\
                });\n\
                [a.verdict, a.least <= a.accuracy]",
-        result: "[\"holds\", true]",
+        result: "[holds, true]",
     }],
     run: |cx, args| {
         let attack = Attack {
