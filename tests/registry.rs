@@ -197,7 +197,7 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 14] = [
+const VALUES: [&str; 15] = [
     "robustness::worst(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) }))",
     "data::glyphs(#{ n: 3 })",
@@ -211,6 +211,9 @@ const VALUES: [&str; 14] = [
      tolerance::measure(f, data::glyphs(#{ n: 3 }), #{ space: space::noise(), levels: [1] })",
     "calibration::measure(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::noise(), search: search::sweep(), levels: [0], measures: [\"confidence\"] }))",
+    "let f = model::train(data::glyphs(#{ n: 9 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
+     let c = tolerance::measure(f, data::glyphs(#{ n: 3 }), #{ space: space::noise(), levels: [1] });
+     tolerance::difference(c, c)",
     "let ds = data::glyphs(#{ n: 9, seed: 1 });
      let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 50, seed: 1 });
      tolerance::audit(f, ds, #{ space: space::pixels(\"linf\", #{ radius: 0.1 }), search: search::square(), questions: 1 })",

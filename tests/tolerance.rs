@@ -414,6 +414,41 @@ fn labels_given_a_prediction_are_counted() {
 }
 
 #[test]
+fn differences_are_of_one_set_of_images_at_levels_in_common() {
+    let setup = "let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 40, lr: 0.01, seed: 2 });
+                 let curve = |f, ds, levels| tolerance::measure(f, ds, #{ space: space::noise(), levels: levels, seed: 1 });";
+    let found = run(&format!(
+        "{TRAINED} let weak = f; {setup}
+         let a = curve.call(weak, ds, [0.1, 1, 5]);
+         let b = curve.call(f, ds, [0.1, 2, 5]);
+         let d = tolerance::difference(a, b, #{{ replicates: 100, seed: 1 }});
+         let none = tolerance::difference(a, b, #{{ replicates: 0 }});
+         [d.levels == [0.0, 0.1, 5.0], abs(d.mi[1] - (b.mi[1] - a.mi[1])) < 1e-12, abs(d.accuracy[2] - (b.accuracy[3] - a.accuracy[3])) < 1e-12,
+          d.cautions.filter(|c| c.contains(\"2 points that one curve alone has\")).len() == 1,
+          d.mi_lo[1] <= d.mi[1] && d.mi[1] <= d.mi_hi[1], none.area == d.area && none.area_lo == (),
+          plot::difference(d).panels == 2]"
+    ));
+    let Value::Array(truths) = found else { panic!("an array") };
+    assert!(truths.iter().all(|truth| matches!(truth, Value::Bool(true))), "{truths:?}");
+    let refused = |script: &str, words: &str| {
+        let said = fails(&format!("{TRAINED} {setup} {script}"));
+        assert!(said.contains(words), "{said}");
+    };
+    refused(
+        "tolerance::difference(curve.call(f, ds, [1]), curve.call(f, ds.take(50), [1]))",
+        "different images: 60 and 50",
+    );
+    refused(
+        "tolerance::difference(curve.call(f, ds, [1]), tolerance::measure(f, ds, #{ space: space::rotate(20), search: search::random(#{ questions: 2 }), levels: [1] }))",
+        "different axes",
+    );
+    refused(
+        "tolerance::difference(curve.call(f, ds, [1]), tolerance::measure(f, ds, #{ space: space::noise(), levels: [1], estimator: \"plugin\" }))",
+        "different estimates",
+    );
+}
+
+#[test]
 fn targeted_attacks_end_at_their_saturation_values() {
     let script = "let ds = data::glyphs(#{ n: 400, size: 16, seed: 1 });\n\
          let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 15, seed: 1 });\n\

@@ -375,6 +375,33 @@ pub static TYPES: &[Type] = &[
         elements: "",
     },
     Type {
+        name: "ToleranceDifference",
+        purpose: "By how much one model's tolerance curve lies above another's, on the same images.",
+        fields: &[
+            field("levels", "an array of floats", "levels or steps that both curves have"),
+            field("mi", "an array of floats", "the difference of I(T; Y) at each, in bits"),
+            field("mi_lo", "an array of floats", "lower ends of its intervals"),
+            field("mi_hi", "an array of floats", "upper ends"),
+            field("accuracy", "an array of floats", "the difference of accuracy at each"),
+            field("accuracy_lo", "an array of floats", "lower ends of its intervals"),
+            field("accuracy_hi", "an array of floats", "upper ends"),
+            field("area", "a float", "the mean of `mi` over the axis, in bits"),
+            field("area_lo", "a float, or () without replicates", "lower end of its interval"),
+            field("area_hi", "a float, or () without replicates", "upper end"),
+            field("accuracy_area", "a float", "the mean of `accuracy` over the axis"),
+            field("accuracy_area_lo", "a float, or () without replicates", "lower end of its interval"),
+            field("accuracy_area_hi", "a float, or () without replicates", "upper end"),
+            field("unit", "a string", "what the levels are"),
+            field("images", "an int", "how many images both curves are of"),
+            field(
+                "cautions",
+                "an array of strings",
+                "why it may not mean what it seems to; empty where nothing was noticed",
+            ),
+        ],
+        elements: "",
+    },
+    Type {
         name: "ToleranceCurve",
         purpose: "What a model's predictions tell of the labels, and how often they are right, as a fault grows.",
         fields: &[

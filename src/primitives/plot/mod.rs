@@ -2,6 +2,7 @@
 
 pub mod animation;
 mod common;
+pub mod difference;
 pub mod examiner;
 pub mod figure;
 pub mod grid;

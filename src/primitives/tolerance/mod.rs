@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod curve;
+pub mod difference;
 pub mod given_prediction;
 pub mod measure;
 pub mod smallest_change;

@@ -33,6 +33,7 @@ pub(super) struct MeasuredPoint {
 }
 
 /// The rows of a point in the form that is resampled.
+#[derive(Clone)]
 pub(super) struct ResampledRows {
     /// Place of the image, label and prediction.
     pub rows: Vec<(u32, u32, u32)>,
@@ -50,6 +51,11 @@ impl ResampledRows {
             rows: group.rows.iter().map(row).collect(),
             margins: group.rows.iter().map(|row| row.softmax_margin).collect(),
         }
+    }
+
+    #[cfg(test)]
+    pub fn of_answers(rows: Vec<(u32, u32, u32)>) -> Self {
+        Self { margins: vec![0.0; rows.len()], rows }
     }
 
     /// How often each label (row) comes with each prediction (column).
@@ -148,13 +154,15 @@ fn basic_bootstrap(value: f64, mut replicates: Vec<f64>, delta: f64) -> Interval
         return Interval { value, ..Interval::NOWHERE };
     }
     replicates.sort_by(f64::total_cmp);
-    let quantile = |q: f64| {
-        let at = q * (replicates.len() - 1) as f64;
-        let (below, above) = (replicates[at.floor() as usize], replicates[at.ceil() as usize]);
-        below + (above - below) * at.fract()
-    };
-    let end = |q: f64| (2.0 * value - quantile(q)).clamp(0.0, 1.0);
+    let end = |q: f64| (2.0 * value - quantile(&replicates, q)).clamp(0.0, 1.0);
     Interval { value, lo: end(1.0 - delta / 2.0), hi: end(delta / 2.0) }
+}
+
+/// Of sorted numbers, in a straight line between two of them.
+pub(super) fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let at = q * (sorted.len() - 1) as f64;
+    let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
+    below + (above - below) * at.fract()
 }
 
 #[cfg(test)]

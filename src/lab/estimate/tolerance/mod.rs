@@ -1,11 +1,13 @@
 //! Input-fault tolerance (Galloway, Golubeva and Taylor, "Adversarial Examples as an Input-Fault Tolerance Problem", 2018): how much a
 //! model's predictions tell of the labels, and how often they are right, as a fault grows.
 
+mod difference;
 mod interval;
 mod population;
 mod stuck;
 mod summary;
 
+pub use difference::{Difference, Resampling, difference};
 pub use interval::Interval;
 pub use population::populations;
 pub use stuck::percent;
@@ -100,6 +102,8 @@ pub struct Curve {
     pub population: Population,
     /// Model, data, space, search and objective, for those who read the results later.
     of: [String; 5],
+    /// The rows of every point, for those who compare curves image by image.
+    samples: Vec<ResampledRows>,
     digest: Digest,
 }
 
@@ -153,6 +157,7 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
         cautions,
         population: Population::of(transcript),
         of: [of.model.0.clone(), of.data.name.clone(), of.space.clone(), of.search.clone(), of.objective.describe()],
+        samples,
         digest: transcript.digest(),
     })
 }

@@ -1,0 +1,503 @@
+//! How much more tolerant one model is than another, on the same images: a paired bootstrap, in which what both find hard counts for neither.
+
+use rand::Rng;
+use rayon::prelude::*;
+use serde_json::json;
+
+use super::interval::{Interval, ResampledRows, quantile};
+use super::{Curve, CurveAxis, percent};
+use crate::core::{
+    Cautions, Cx, Digest, Error, Object, Result, Table, Value, in_parallel, number, random, significant,
+};
+
+/// How intervals are found.
+#[derive(Debug, Clone, Copy)]
+pub struct Resampling {
+    /// Samples of the bootstrap.
+    pub replicates: usize,
+    /// Intervals hold what they are of with probability 1 - delta, each by itself.
+    pub delta: f64,
+    pub seed: u64,
+}
+
+/// By how much the second of two curves lies above the first.
+pub struct Difference {
+    /// Levels or steps that both curves have.
+    pub at: Vec<f64>,
+    /// Of I(T; Y), in bits, and of the accuracy at each.
+    pub information: Vec<Interval>,
+    pub accuracy: Vec<Interval>,
+    /// Of their means over the axis, from the first to the last of `at`.
+    pub area: Interval,
+    pub accuracy_area: Interval,
+    pub unit: &'static str,
+    pub images: usize,
+    pub cautions: Cautions,
+    axis: CurveAxis,
+    resampling: Resampling,
+    /// What both are of: the models, the data, spaces, searches.
+    names: [String; 2],
+    data: String,
+    digest: Digest,
+}
+
+/// The rows of one point with their cells numbered, so that counts take no more room than cells that are seen.
+struct NumberedRows<'a> {
+    rows: &'a ResampledRows,
+    cells: Vec<u32>,
+    /// The label and the answer of each cell.
+    of_cell: Vec<(u32, u32)>,
+    classes: usize,
+}
+
+impl<'a> NumberedRows<'a> {
+    fn of(rows: &'a ResampledRows, classes: usize) -> Self {
+        let mut of_cell: Vec<(u32, u32)> = rows.rows.iter().map(|&(_, label, answer)| (label, answer)).collect();
+        of_cell.sort_unstable();
+        of_cell.dedup();
+        let place =
+            |&(_, label, answer): &(u32, u32, u32)| of_cell.binary_search(&(label, answer)).unwrap_or_default() as u32;
+        Self { cells: rows.rows.iter().map(place).collect(), rows, of_cell, classes }
+    }
+
+    /// I(T; Y) of the shares in bits, and the accuracy, where image i counts `weights[i]` times.
+    fn measured(&self, weights: &[u32]) -> [f64; 2] {
+        let mut counts = vec![0u64; self.of_cell.len()];
+        for (&(image, ..), &cell) in self.rows.rows.iter().zip(&self.cells) {
+            counts[cell as usize] += u64::from(weights[image as usize]);
+        }
+        let (mut labels, mut answers) = (vec![0u64; self.classes], vec![0u64; self.classes]);
+        let (mut right, mut total) = (0u64, 0u64);
+        for (&(label, answer), &count) in self.of_cell.iter().zip(&counts) {
+            labels[label as usize] += count;
+            answers[answer as usize] += count;
+            right += if label == answer { count } else { 0 };
+            total += count;
+        }
+        let surprise = |counts: &[u64]| -> f64 {
+            let seen = counts.iter().filter(|count| **count > 0).map(|count| *count as f64 / total as f64);
+            seen.map(|p| -p * p.log2()).sum()
+        };
+        let information = surprise(&labels) + surprise(&answers) - surprise(&counts);
+        [information, right as f64 / total as f64]
+    }
+}
+
+/// The mean height of straight lines between points, of one point its own.
+fn mean_height(at: &[f64], heights: &[f64]) -> f64 {
+    let (Some(first), Some(last)) = (at.first(), at.last()) else { return f64::NAN };
+    if first == last {
+        return heights[0];
+    }
+    let parts = at.windows(2).zip(heights.windows(2));
+    parts.map(|(x, y)| (x[1] - x[0]) * (y[0] + y[1]) / 2.0).sum::<f64>() / (last - first)
+}
+
+fn check_alike(first: &Curve, second: &Curve) -> Result<()> {
+    let refused = |what: &str, a: &str, b: &str, hint: &str| {
+        Err(Error::argument(format!("tolerance::difference: the curves are over different {what}: {a} and {b}"))
+            .hint(hint))
+    };
+    if first.population != second.population {
+        let (a, b) = (first.images.to_string(), second.images.to_string());
+        return refused(
+            "images",
+            &a,
+            &b,
+            "differences are worked out image by image: examine both models on one data set",
+        );
+    }
+    if first.unit != second.unit || first.axis != second.axis {
+        return refused("axes", first.unit, second.unit, "differences are taken at levels, or steps, that both have");
+    }
+    match first.settings.estimator == second.settings.estimator {
+        true => Ok(()),
+        false => refused("estimates of I(T; Y)", first.estimator, second.estimator, "give both the same `estimator`"),
+    }
+}
+
+/// Second minus first, at the levels that both have. Values are those of the curves; an interval is as wide as the difference of
+/// the plug-in estimates varies over samples of the images, drawn for both alike.
+pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling) -> Result<Difference> {
+    check_alike(first, second)?;
+    let place = |curve: &Curve, at: f64| curve.points.iter().position(|point| point.at == at);
+    let pairs: Vec<[usize; 2]> =
+        (0..first.points.len()).filter_map(|i| Some([i, place(second, first.points[i].at)?])).collect();
+    if pairs.is_empty() {
+        return Err(Error::argument("tolerance::difference: the curves have no level in common")
+            .hint("examine both at the same `levels`"));
+    }
+    let at: Vec<f64> = pairs.iter().map(|pair| first.points[pair[0]].at).collect();
+    let of = |curve: &Curve, which: usize| -> Vec<Vec<f64>> {
+        let mut both = vec![vec![], vec![]];
+        for pair in &pairs {
+            both[0].push(curve.points[pair[which]].information.value);
+            both[1].push(curve.points[pair[which]].accuracy.value);
+        }
+        both
+    };
+    let (values_first, values_second) = (of(first, 0), of(second, 1));
+    let [a, b] = [(first, 0), (second, 1)].map(|(curve, which): (&Curve, usize)| {
+        let classes = curve.classes.len();
+        pairs.iter().map(|pair| NumberedRows::of(&curve.samples[pair[which]], classes)).collect::<Vec<_>>()
+    });
+    let drawn = replicates(cx, (&a, &b), first.images, resampling)?;
+    let interval = |value: f64, measure: usize, height: &dyn Fn(&[f64]) -> f64| {
+        spread(value, drawn.iter().map(|replicate| height(&replicate[measure])).collect(), resampling.delta)
+    };
+    let gaps = |measure: usize| -> Vec<f64> {
+        values_second[measure].iter().zip(&values_first[measure]).map(|(b, a)| b - a).collect()
+    };
+    let each = |measure: usize| -> Vec<Interval> {
+        let gaps = gaps(measure);
+        (0..gaps.len()).map(|i| interval(gaps[i], measure, &|replicate| replicate[i])).collect()
+    };
+    let area =
+        |measure: usize| interval(mean_height(&at, &gaps(measure)), measure, &|replicate| mean_height(&at, replicate));
+    Ok(Difference {
+        information: each(0),
+        accuracy: each(1),
+        area: area(0),
+        accuracy_area: area(1),
+        unit: first.unit,
+        images: first.images,
+        cautions: cautions(first, second, &pairs),
+        axis: first.axis,
+        resampling,
+        names: [first.of[0].clone(), second.of[0].clone()],
+        data: first.of[1].clone(),
+        digest: Digest::of_parts(&[&first.digest().0, &second.digest().0, format!("{resampling:?}").as_bytes()]),
+        at,
+    })
+}
+
+/// Of each sample, by measure, the differences at all points.
+fn replicates(
+    cx: &Cx,
+    (first, second): (&[NumberedRows], &[NumberedRows]),
+    images: usize,
+    resampling: Resampling,
+) -> Result<Vec<[Vec<f64>; 2]>> {
+    // A few at a time, so that it can be stopped.
+    const TOGETHER: usize = 20;
+    let task = cx.progress("paired bootstrap", Some(resampling.replicates as u64));
+    let mut drawn = vec![];
+    for from in (0..resampling.replicates).step_by(TOGETHER) {
+        cx.check()?;
+        let to = (from + TOGETHER).min(resampling.replicates);
+        let one = |replicate: usize| -> [Vec<f64>; 2] {
+            let mut rng = random(resampling.seed, replicate as u64);
+            let mut weights = vec![0u32; images];
+            (0..images).for_each(|_| weights[rng.gen_range(0..images)] += 1);
+            let gaps: Vec<[f64; 2]> = first
+                .iter()
+                .zip(second)
+                .map(|(a, b)| {
+                    let (a, b) = (a.measured(&weights), b.measured(&weights));
+                    [b[0] - a[0], b[1] - a[1]]
+                })
+                .collect();
+            [0, 1].map(|measure| gaps.iter().map(|gap| gap[measure]).collect())
+        };
+        drawn.extend(in_parallel(|| (from..to).into_par_iter().map(one).collect::<Vec<_>>())?);
+        task.advance((to - from) as u64);
+    }
+    Ok(drawn)
+}
+
+/// As far on either side as replicates are from their mean: what samples of a sample add to I(T; Y) shifts all of them, and the values
+/// are corrected for it already.
+fn spread(value: f64, mut replicates: Vec<f64>, delta: f64) -> Interval {
+    if value.is_nan() || replicates.is_empty() {
+        return Interval { value, ..Interval::NOWHERE };
+    }
+    let mean = replicates.iter().sum::<f64>() / replicates.len() as f64;
+    replicates.sort_by(f64::total_cmp);
+    let end = |q: f64| value - (quantile(&replicates, q) - mean);
+    Interval { value, lo: end(1.0 - delta / 2.0), hi: end(delta / 2.0) }
+}
+
+/// Those of both curves, by model, and what makes a difference doubtful.
+fn cautions(first: &Curve, second: &Curve, pairs: &[[usize; 2]]) -> Cautions {
+    let names = [first, second].map(|curve| curve.of[0].as_str());
+    let mut all = Cautions::of_each([(names[0], &first.cautions), (names[1], &second.cautions)].into_iter());
+    for (which, what) in [(2, "faults"), (3, "searches"), (4, "objectives")] {
+        if first.of[which] != second.of[which] {
+            all.add(format!("the curves are of different {what}: {} and {}", first.of[which], second.of[which]));
+        }
+    }
+    let doubtful =
+        pairs.iter().filter(|[a, b]| first.points[*a].is_doubtful() || second.points[*b].is_doubtful()).count();
+    if doubtful > 0 {
+        all.add(format!(
+            "at {doubtful} of {} points gradients vanished: the difference there is of searches, not of models",
+            pairs.len()
+        ));
+    }
+    let left = first.points.len() + second.points.len() - 2 * pairs.len();
+    if left > 0 {
+        all.add(format!("{left} points that one curve alone has are left out"));
+    }
+    all
+}
+
+const COLUMNS: [&str; 7] = ["levels", "mi", "mi_lo", "mi_hi", "accuracy", "accuracy_lo", "accuracy_hi"];
+
+const FIELDS: [&str; 16] = [
+    "levels",
+    "mi",
+    "mi_lo",
+    "mi_hi",
+    "accuracy",
+    "accuracy_lo",
+    "accuracy_hi",
+    "area",
+    "area_lo",
+    "area_hi",
+    "accuracy_area",
+    "accuracy_area_lo",
+    "accuracy_area_hi",
+    "unit",
+    "images",
+    "cautions",
+];
+
+impl Difference {
+    /// The name of either model.
+    pub fn names(&self) -> [&str; 2] {
+        [&self.names[0], &self.names[1]]
+    }
+
+    fn column(&self, name: &str) -> Option<Vec<f64>> {
+        let all = |of: &[Interval], end: fn(&Interval) -> f64| of.iter().map(end).collect();
+        Some(match name {
+            "levels" => self.at.clone(),
+            "mi" => all(&self.information, |i| i.value),
+            "mi_lo" => all(&self.information, |i| i.lo),
+            "mi_hi" => all(&self.information, |i| i.hi),
+            "accuracy" => all(&self.accuracy, |i| i.value),
+            "accuracy_lo" => all(&self.accuracy, |i| i.lo),
+            "accuracy_hi" => all(&self.accuracy, |i| i.hi),
+            _ => return None,
+        })
+    }
+
+    fn mean(&self, name: &str) -> Option<f64> {
+        Some(match name {
+            "area" => self.area.value,
+            "area_lo" => self.area.lo,
+            "area_hi" => self.area.hi,
+            "accuracy_area" => self.accuracy_area.value,
+            "accuracy_area_lo" => self.accuracy_area.lo,
+            "accuracy_area_hi" => self.accuracy_area.hi,
+            _ => return None,
+        })
+    }
+
+    fn rows(&self) -> Table {
+        let known = |x: f64| if x.is_nan() { Value::Unit } else { Value::Float(x) };
+        let first = if self.axis == CurveAxis::Step { "step" } else { "level" };
+        COLUMNS.iter().fold(Table::default(), |table, name| {
+            let cell = |x: f64| if first == "step" && *name == "levels" { Value::Int(x as i64) } else { known(x) };
+            let values = self.column(name).unwrap_or_default().into_iter().map(cell).collect();
+            table.column(if *name == "levels" { first } else { name }, values)
+        })
+    }
+
+    fn headline(&self) -> String {
+        let told = |interval: Interval, unit: &str| {
+            let short = |x: f64| significant(x, 3);
+            let ends = match interval.lo.is_nan() {
+                true => String::new(),
+                false => format!(" ({} to {})", short(interval.lo), short(interval.hi)),
+            };
+            format!("{}{unit}{ends}", short(interval.value))
+        };
+        let ends = [self.at.first(), self.at.last()].map(|at| {
+            at.map_or(String::new(), |at| if self.axis == CurveAxis::Step { at.to_string() } else { number(*at) })
+        });
+        format!(
+            "{} less {} on {} images, in the mean from {} to {}: I(T; Y) {}, accuracy {}",
+            self.names[1],
+            self.names[0],
+            self.images,
+            ends[0],
+            ends[1],
+            told(self.area, " bits"),
+            told(self.accuracy_area, "")
+        )
+    }
+}
+
+impl Object for Difference {
+    fn kind(&self) -> &'static str {
+        "ToleranceDifference"
+    }
+
+    fn summary(&self) -> String {
+        format!("{}{}", self.headline(), self.cautions.ending())
+    }
+
+    fn details(&self, width: usize) -> String {
+        const SHOWN: usize = 24;
+        let how = format!(
+            "{}; intervals at {} each by a paired bootstrap over images, {} samples",
+            self.unit,
+            percent(1.0 - self.resampling.delta),
+            self.resampling.replicates
+        );
+        let lines: Vec<String> = [self.headline(), how].into_iter().chain(self.cautions.lines()).collect();
+        format!("{}\n{}", lines.join("\n"), self.rows().text(width, SHOWN))
+    }
+
+    fn fields(&self) -> &'static [&'static str] {
+        &FIELDS
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>> {
+        let known = |x: f64| if x.is_nan() { Value::Unit } else { Value::Float(x) };
+        Ok(Some(match name {
+            "unit" => Value::Str(self.unit.into()),
+            "images" => Value::Int(self.images as i64),
+            "cautions" => self.cautions.value(),
+            other => match (self.column(other), self.mean(other)) {
+                (Some(values), _) => Value::floats(values),
+                (None, Some(mean)) => known(mean),
+                (None, None) => return Ok(None),
+            },
+        }))
+    }
+
+    fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let mut map = serde_json::Map::new();
+        map.insert("first".into(), json!(self.names[0]));
+        map.insert("second".into(), json!(self.names[1]));
+        map.insert("data".into(), json!(self.data));
+        for name in FIELDS {
+            if let Ok(Some(value)) = self.field(name) {
+                map.insert(name.into(), value.json());
+            }
+        }
+        serde_json::Value::Object(map)
+    }
+
+    fn table(&self) -> Option<Table> {
+        Some(self.cautions.beside(self.rows()))
+    }
+
+    fn kept_as(&self) -> &'static [&'static str] {
+        &["json", "csv"]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CurvePoint, Population, Settings};
+    use super::*;
+    use crate::maths::information::{Answers, Estimator, Level};
+
+    const CLASSES: usize = 4;
+
+    /// A curve of one point with these answers.
+    fn curve(rows: &[(u32, u32, u32)]) -> Curve {
+        let level = Level { delta: 0.05, shuffles: 0 };
+        let found = Answers::of(rows.to_vec(), CLASSES).estimate(Estimator::Corrected, level, &mut random(1, 1));
+        let right = rows.iter().filter(|row| row.1 == row.2).count() as f64 / rows.len() as f64;
+        let point = CurvePoint {
+            at: 1.0,
+            snr: 0.0,
+            magnitude: 0.0,
+            information: Interval { value: found.value, ..Interval::NOWHERE },
+            accuracy: Interval { value: right, ..Interval::NOWHERE },
+            margin: Interval::NOWHERE,
+            entropy: 0.0,
+            rows: rows.len(),
+            stuck: 0.0,
+            counts: vec![],
+        };
+        Curve {
+            points: vec![point],
+            axis: CurveAxis::Level,
+            unit: "",
+            additive: true,
+            bound: 2.0,
+            images: rows.len(),
+            classes: (0..CLASSES as i32).collect(),
+            settings: Settings { estimator: Estimator::Corrected, replicates: 0, delta: 0.05, seed: 0 },
+            estimator: "",
+            cautions: Cautions::default(),
+            population: Population::none(),
+            of: Default::default(),
+            samples: vec![ResampledRows::of_answers(rows.to_vec())],
+            digest: Digest::of(b""),
+        }
+    }
+
+    /// Half of the images are hard. Models are right by chance on each alike, `share` by hard and easy, and else answer the next class.
+    fn answered(share: [f64; 2], hard: &[bool], rng: &mut impl Rng) -> Vec<(u32, u32, u32)> {
+        let one = |(i, hard): (usize, &bool)| {
+            let label = i as u32 % CLASSES as u32;
+            let right = rng.gen_bool(share[usize::from(!*hard)]);
+            (i as u32, label, if right { label } else { (label + 1) % CLASSES as u32 })
+        };
+        hard.iter().enumerate().map(one).collect()
+    }
+
+    /// With evenly spread labels and one wrong answer for each: H(T) = 2 bits, H(T | Y) that of being right.
+    fn truth(share: [f64; 2]) -> [f64; 2] {
+        let p = (share[0] + share[1]) / 2.0;
+        [2.0 + p * p.log2() + (1.0 - p) * (1.0 - p).log2(), p]
+    }
+
+    /// Of 400 experiments on 240 images: four standard deviations of a share of 0.95 are 0.044.
+    #[test]
+    fn intervals_hold_the_difference_as_often_as_they_say() {
+        let (first, second) = ([0.55, 0.95], [0.7, 0.98]);
+        let wanted: Vec<f64> = truth(second).iter().zip(truth(first)).map(|(b, a)| b - a).collect();
+        let mut held = [0; 2];
+        const EXPERIMENTS: u64 = 400;
+        for experiment in 0..EXPERIMENTS {
+            let mut rng = random(7, experiment);
+            let hard: Vec<bool> = (0..240).map(|_| rng.gen_bool(0.5)).collect();
+            let curves = [first, second].map(|share| curve(&answered(share, &hard, &mut rng)));
+            let how = Resampling { replicates: 200, delta: 0.05, seed: experiment };
+            let found = difference(&Cx::default(), &curves[0], &curves[1], how).expect("a difference");
+            for (held, (interval, wanted)) in held.iter_mut().zip([found.area, found.accuracy_area].iter().zip(&wanted))
+            {
+                *held += i32::from(interval.lo <= *wanted && *wanted <= interval.hi);
+            }
+        }
+        for held in held {
+            let share = f64::from(held) / EXPERIMENTS as f64;
+            assert!((0.906..=0.994).contains(&share), "{share}");
+        }
+    }
+
+    /// Two models that answer alike but for a few images: pairs tell them apart where samples of their own could not.
+    #[test]
+    fn what_is_hard_for_both_widens_no_interval() {
+        let mut rng = random(3, 0);
+        let hard = vec![true; 400];
+        let first = answered([0.5, 0.5], &hard, &mut rng);
+        let mut second = first.clone();
+        second.iter_mut().filter(|row| row.1 != row.2).take(12).for_each(|row| row.2 = row.1);
+        let how = Resampling { replicates: 400, delta: 0.05, seed: 1 };
+        let found = difference(&Cx::default(), &curve(&first), &curve(&second), how).expect("a difference");
+        let Interval { value, lo, hi } = found.accuracy_area;
+        assert!((value - 0.03).abs() < 1e-12 && lo > 0.0, "{lo} to {hi}");
+        // The standard deviation of 12 of 400 that change: sqrt(0.03 x 0.97 / 400), in place of 0.025 for each model.
+        assert!(((hi - lo) / (2.0 * 1.96 * 0.00853) - 1.0).abs() < 0.2, "{lo} to {hi}");
+        let same = difference(&Cx::default(), &curve(&first), &curve(&first), how).expect("a difference");
+        assert_eq!([same.area.lo, same.area.hi, same.accuracy_area.hi], [0.0; 3]);
+    }
+
+    #[test]
+    fn means_over_the_axis_are_those_of_trapezoids() {
+        assert_eq!(mean_height(&[0.0, 1.0, 4.0], &[2.0, 0.0, 4.0]), (1.0 + 6.0) / 4.0);
+        assert_eq!(mean_height(&[2.0], &[0.5]), 0.5);
+    }
+}

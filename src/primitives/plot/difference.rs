@@ -1,0 +1,30 @@
+//! `plot::difference`.
+
+use super::common::{TITLE, warn_left_out};
+use crate::core::Value;
+use crate::estimate::tolerance::Difference;
+use crate::plot;
+use crate::primitives::{Example, Kind, Param, Primitive};
+
+pub static DIFFERENCE: Primitive = Primitive {
+    path: "plot::difference",
+    purpose: "Draws by how much one model's tolerance curve lies above another's, with paired intervals.",
+    params: &[Param::new("difference", Kind::Object("ToleranceDifference"), "from tolerance::difference")],
+    options: &[TITLE],
+    returns: "Figure",
+    notes: "A panel each for I(T; Y) and accuracy. Where a band holds 0, these images do not tell the models apart at that level.",
+    source: "",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 120, size: 16, seed: 1 });\n\
+               let curve = |epochs| tolerance::measure(\n    \
+                   model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: epochs, seed: 1 }),\n    \
+                   ds, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
+               plot::difference(tolerance::difference(curve.call(2), curve.call(20)))",
+        result: "figure: 2 panels, 2 lines",
+    }],
+    run: |cx, args| {
+        let figure = plot::difference(&args.object::<Difference>("difference"))?.titled(args.str("title"));
+        warn_left_out(cx, &figure);
+        Ok(Value::object(figure.checked()?))
+    },
+};
