@@ -197,7 +197,7 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 13] = [
+const VALUES: [&str; 14] = [
     "robustness::worst(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) }))",
     "data::glyphs(#{ n: 3 })",
@@ -211,6 +211,7 @@ const VALUES: [&str; 13] = [
      tolerance::measure(f, data::glyphs(#{ n: 3 }), #{ space: space::noise(), levels: [1] })",
     "calibration::measure(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::noise(), search: search::sweep(), levels: [0], measures: [\"confidence\"] }))",
+    "robustness::certify(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), #{ sigma: 0.1, samples: 20 })",
     "plot::line([1, 2], [3, 4])",
     "plot::animation([plot::line([1, 2], [3, 4])])",
     "generator::train(data::glyphs(#{ n: 9 }), #{ steps: 1, batch: 4 })",
