@@ -343,7 +343,8 @@ pub static TYPES: &[Type] = &[
         purpose: "Radii within which no change moves the answers of a smoothed classifier, which is not the model itself.",
         fields: &[
             field("classifier", "a string", "what it is of: which model, smoothed by which noise"),
-            field("images", "an int", "how many rows it has, one per image, or per row of a transcript"),
+            field("rows", "an int", "how many rows it has: one per image, or per row of a transcript"),
+            field("images", "an int", "how many images of the data these are of"),
             field("accuracy", "a float", "the share of rows that the smoothed classifier certainly gets right"),
             field("accuracy_lo", "a float", "lower end of its Wilson interval at 95%"),
             field("accuracy_hi", "a float", "upper end"),

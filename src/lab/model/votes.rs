@@ -7,7 +7,9 @@ use tch::{Device, Kind};
 
 use super::Model;
 use super::classify::counts_of;
-use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, attempt, on_device, whole_columns, with_stream};
+use crate::core::{
+    Cx, Error, LongCall, Object, Result, Tensor, attempt, memory, on_device, whole_columns, with_stream,
+};
 use crate::data::Dataset;
 
 /// Noise that is added to images and copies that are looked at.
@@ -55,6 +57,38 @@ impl Tally {
     }
 }
 
+/// What was counted so far.
+struct Counted {
+    tallies: Vec<Tally>,
+    /// Copies, of all images one after the other.
+    done: u64,
+    batch: usize,
+}
+
+impl Counted {
+    /// The next copies: of each its image and its draw.
+    fn next(&self, copies: u64, total: u64) -> Vec<(u64, u64)> {
+        let end = total.min(self.done + self.batch as u64);
+        (self.done..end).map(|point| (point / copies, point % copies)).collect()
+    }
+
+    /// Adds what a batch of so many copies said; whether it could be read.
+    fn add(&mut self, said: &[u8], points: u64) -> bool {
+        let (words, rest) = said.as_chunks::<4>();
+        let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let (entries, odd) = words.as_chunks::<4>();
+        let known = |entry: &[u32; 4]| (entry[0] as usize) < self.tallies.len() && entry[1] < 2;
+        if !rest.is_empty() || !odd.is_empty() || !entries.iter().all(known) {
+            return false;
+        }
+        for &[image, estimating, class, count] in entries {
+            *self.tallies[image as usize].0[estimating as usize].entry(class).or_default() += u64::from(count);
+        }
+        self.done += points;
+        true
+    }
+}
+
 impl Model {
     /// The votes on every image of the set. What one batch said is what the journal keeps; a batch that does not fit into memory is
     /// halved, and so are those after it. Scores that are not a number are refused.
@@ -64,41 +98,39 @@ impl Model {
         let total = total.ok_or_else(|| Error::argument("these are more draws than can be numbered"))?;
         let task = cx.progress(&format!("{} under noise", set.name), Some(total));
         let mut call = self.votes_call(cx, set, how);
-        let mut tallies: Vec<Tally> = std::iter::repeat_with(Tally::default).take(set.len()).collect();
-        let mut part = how.batch.unwrap_or_else(|| Self::batch_size(set.shape(), cx.device())).max(1);
-        let mut done = 0;
+        let batch = how.batch.unwrap_or_else(|| Self::batch_size(set.shape(), cx.device())).max(1);
+        let tallies = std::iter::repeat_with(Tally::default).take(set.len()).collect();
+        let mut counted = Counted { tallies, done: 0, batch };
         while let Some(record) = call.replay()? {
             let Some(([points, classes, size], said)) = counts_of(&record) else { return Err(call.unfit()) };
             self.classes.get_or_init(|| classes as i64);
-            if !tally(&mut tallies, said, total - done >= points) {
+            if total - counted.done < points || !counted.add(said, points) {
                 return Err(call.unfit());
             }
+            counted.batch = size as usize;
             task.found_done(points);
-            (done, part) = (done + points, size as usize);
         }
         let mut held = HeldImages::default();
-        while done < total {
+        while counted.done < total {
             cx.check()?;
-            let points = (done..total.min(done + part as u64)).map(|point| (point / copies, point % copies));
-            let points: Vec<(u64, u64)> = points.collect();
+            let points = counted.next(copies, total);
             let winners = match attempt(|| self.winners(cx, set, how, &points, &mut held)) {
                 Err(error) if error.is_out_of_memory() && points.len() > 1 => {
-                    part = points.len().div_ceil(2);
-                    cx.warn(format!("out of memory with a batch of {}; going on with {part}", points.len()));
+                    counted.batch = points.len().div_ceil(2);
+                    cx.warn(format!("out of memory with a batch of {}; going on with {}", points.len(), counted.batch));
                     continue;
                 }
                 winners => winners?,
             };
-            let said = said(&points, &winners, how.select as u64);
-            let counts = [points.len() as u64, self.classes().unwrap_or_default() as u64, part as u64];
+            let (said, n) = (said(&points, &winners, how.select as u64), points.len() as u64);
+            let counts = [n, self.classes().unwrap_or_default() as u64, counted.batch as u64];
             call.append(&[&counts.map(u64::to_le_bytes).concat(), &said[..]].concat())?;
-            if !tally(&mut tallies, &said, true) {
+            if !counted.add(&said, n) {
                 return Err(Error::internal("votes that can't be read back"));
             }
-            task.advance(points.len() as u64);
-            done += points.len() as u64;
+            task.advance(n);
         }
-        Ok(tallies.iter().map(Tally::votes).collect())
+        Ok(counted.tallies.iter().map(Tally::votes).collect())
     }
 
     fn votes_call<'a>(&self, cx: &'a Cx, set: &Dataset, how: &Sampling) -> LongCall<'a> {
@@ -117,6 +149,9 @@ impl Model {
         held: &mut HeldImages,
     ) -> Result<Vec<i64>> {
         let shape = set.shape().map(|side| side as i64);
+        let numbers = shape.iter().map(|side| *side as u128).product::<u128>() * points.len() as u128;
+        // The copies, their noise and their images, in single precision.
+        memory::check_room(12 * numbers, "noisy copies of images")?;
         let (mut images, mut noise) = (vec![], vec![]);
         for &(image, draw) in points {
             images.push(held.image(cx, set, image as usize)?);
@@ -165,19 +200,4 @@ fn said(points: &[(u64, u64)], winners: &[i64], select: u64) -> Vec<u8> {
     }
     let words = counts.into_iter().flat_map(|(key, count)| key.into_iter().chain([count]));
     words.flat_map(u32::to_le_bytes).collect()
-}
-
-/// Adds what a batch said; whether it could be read.
-fn tally(tallies: &mut [Tally], said: &[u8], fits: bool) -> bool {
-    let (words, rest) = said.as_chunks::<4>();
-    let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    let (entries, odd) = words.as_chunks::<4>();
-    let known = |entry: &[u32; 4]| (entry[0] as usize) < tallies.len() && entry[1] < 2;
-    if !fits || !rest.is_empty() || !odd.is_empty() || !entries.iter().all(known) {
-        return false;
-    }
-    for &[image, estimating, class, count] in entries {
-        *tallies[image as usize].0[estimating as usize].entry(class).or_default() += u64::from(count);
-    }
-    true
 }

@@ -26,7 +26,8 @@ pub static CERTIFIED: Primitive = Primitive {
     notes: "The certified line is a lower bound on the accuracy of the smoothed classifier against every change, up to each row's probability of \
             error. The line of a Certificate of a transcript is an upper bound on the accuracy of the same classifier: what it certainly gets wrong \
             within a radius. The truth is between these two. A Transcript's line is of the model that was attacked, which is not that classifier: \
-            nothing lies between, and the figure says so. Lines are exact steps; bands are Wilson's intervals at 95% over images.",
+            nothing lies between, and the figure says so. A vertical line stands where the samples, and not the classifier, end a certified line. \
+            Lines are exact steps; bands are Wilson's intervals at 95% over images.",
     source: "Cohen, Rosenfeld and Kolter 2019, Figures 1 and 6",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 30, size: 16, position: \"centred\", margin: 0, seed: 1 });\n\
@@ -35,7 +36,7 @@ pub static CERTIFIED: Primitive = Primitive {
                let t = examine(f.smoothed(#{ sigma: 0.2, seed: 1 }), ds, #{ space: space::pixels(\"l2\"), search: search::adam(#{ steps: 9 }), batch: 30 });\n\
                let figure = plot::certified(robustness::certify(f, ds, how), #{ attack: robustness::certify(f, t, how) });\n\
                figure.cautions",
-        result: "[answers and radii are of trained smoothed by Gaussian noise of sigma 0.2, not of trained itself, and each is wrong with probability 0.001]",
+        result: "[answers and radii are of trained smoothed by Gaussian noise of sigma 0.2, not of trained itself, and each is wrong with probability 0.001 at most]",
     }],
     run,
 };

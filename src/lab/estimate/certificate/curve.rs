@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Certificate, Share, share};
+use super::{Certificate, SEVERAL, Share, share};
 use crate::core::{Cautions, Digest, Error, Object, Result};
 use crate::search::Transcript;
 
@@ -72,11 +72,13 @@ impl Attack<'_> {
         matches!(self, Self::Votes(votes) if votes.same_classifier(certificate))
     }
 
-    pub fn cautions(&self) -> &Cautions {
-        match self {
+    /// What must be said of its accuracy, which counts each image once.
+    pub fn cautions(&self) -> Cautions {
+        let all = match self {
             Self::Votes(votes) => &votes.cautions,
             Self::Search(transcript) => &transcript.of.cautions,
-        }
+        };
+        all.iter().filter(|caution| *caution != SEVERAL).collect()
     }
 
     /// Of each image that was tried, by its place in the data: the least l2 radius at which it fails, and the largest that was tried.

@@ -10,10 +10,16 @@ pub use curve::{Accuracy, Attack};
 pub use images::CertifiedImages;
 pub use result::FIELDS;
 
+use std::collections::BTreeSet;
+
 use crate::core::{Cautions, Digest, Error, Object, Result};
 use crate::maths::shares::{clopper_pearson_lower, wilson};
 use crate::maths::smoothing;
 use crate::model::{Model, Sampling, UNSTEADY, Votes};
+
+/// What is said of certificates with several rows of one image.
+const SEVERAL: &str =
+    "several rows are of one image: intervals of shares, which take rows for independent, are too narrow";
 
 /// How radii are found, and how sure they are.
 #[derive(Debug, Clone, Copy)]
@@ -127,11 +133,19 @@ impl Certificate {
             ));
         }
         found.cautions.extend(&images.cautions);
+        if found.images() < found.rows.len() {
+            found.cautions.add(SEVERAL);
+        }
         let wrong = found.rows.iter().filter(|row| i64::from(row.votes.class) != row.label).count();
         if let (None, Some(doubt)) = (&images.moved_by, model.doubted_numbers(&images.set, wrong, found.rows.len())) {
             found.cautions.add(doubt);
         }
         found
+    }
+
+    /// How many images of the data the rows are of.
+    pub fn images(&self) -> usize {
+        self.rows.iter().map(|row| row.id).collect::<BTreeSet<u32>>().len()
     }
 
     fn share(&self, of: impl Fn(&CertifiedRow) -> bool) -> Share {

@@ -8,8 +8,9 @@ use super::{Certificate, CertifiedRow, Settings};
 use crate::core::{Digest, Error, Object, Result, Table, Value, number, significant, wrapped};
 use crate::model::Sampling;
 
-pub const FIELDS: [&str; 17] = [
+pub const FIELDS: [&str; 18] = [
     "classifier",
+    "rows",
     "images",
     "accuracy",
     "accuracy_lo",
@@ -51,7 +52,7 @@ impl Certificate {
     pub fn short_statement(&self) -> String {
         let Settings { delta, joint, .. } = self.settings;
         format!(
-            "answers and radii are of {}, not of {} itself, and {} with probability {}",
+            "answers and radii are of {}, not of {} itself, and {} with probability {} at most",
             self.classifier(),
             self.model.0,
             if joint { "any is wrong" } else { "each is wrong" },
@@ -84,12 +85,12 @@ impl Certificate {
         let short = |x: f64| significant(x, 3);
         let of = match &self.moved_by {
             None => format!("{n} images"),
-            Some(moved) => format!("{n} images that {moved} left"),
+            Some(moved) => format!("{n} rows of {} images that {moved} left", self.images()),
         };
         let delta = if self.settings.joint { "for all" } else { "for each" };
         format!(
-            "certificate of {} (not of {} itself): {of}, certainly right {} ({} to {}), {} abstentions, mean radius {}; wrong with probability \
-             {} {delta}",
+            "certificate of {} (not of {} itself): {of}, certainly right {} ({} to {}), {} abstentions, mean radius {}; wrong with a probability of \
+             {} at most {delta}",
             self.classifier(),
             self.model.0,
             short(accuracy.value),
@@ -144,7 +145,8 @@ impl Object for Certificate {
         let (Settings { sampling, delta, joint }, accuracy) = (self.settings, self.accuracy());
         Ok(Some(match name {
             "classifier" => Value::Str(self.classifier()),
-            "images" => Value::Int(self.rows.len() as i64),
+            "rows" => Value::Int(self.rows.len() as i64),
+            "images" => Value::Int(self.images() as i64),
             "accuracy" => Value::Float(accuracy.value),
             "accuracy_lo" => Value::Float(accuracy.lo),
             "accuracy_hi" => Value::Float(accuracy.hi),
