@@ -197,7 +197,7 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 15] = [
+const VALUES: [&str; 16] = [
     "robustness::worst(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) }))",
     "data::glyphs(#{ n: 3 })",
@@ -217,6 +217,7 @@ const VALUES: [&str; 15] = [
     "let ds = data::glyphs(#{ n: 9, seed: 1 });
      let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 50, seed: 1 });
      tolerance::audit(f, ds, #{ space: space::pixels(\"linf\", #{ radius: 0.1 }), search: search::square(), questions: 1 })",
+    "robustness::certify(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), #{ sigma: 0.1, samples: 20 })",
     "plot::line([1, 2], [3, 4])",
     "plot::animation([plot::line([1, 2], [3, 4])])",
     "generator::train(data::glyphs(#{ n: 9 }), #{ steps: 1, batch: 4 })",

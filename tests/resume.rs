@@ -159,7 +159,8 @@ fn a_batch_that_does_not_fit_into_memory_is_halved_until_it_does() {
     session.set("f", viva::core::Value::object(model));
     let text = "let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 });\n\
                 let how = #{ space: space::translate(1), search: search::strongest() };\n\
-                [examine(f, ds, how + #{ batch: 64 }).column(\"after\"), f.predict(ds).values(), f.accuracy(ds)]";
+                let certain = robustness::certify(f, ds.take(4), #{ sigma: 0.1, samples: 50, batch: 64, seed: 1 });\n\
+                [examine(f, ds, how + #{ batch: 64 }).column(\"after\"), f.predict(ds).values(), f.accuracy(ds), certain.radii]";
     let halved = session.run(Path::new("script.rhai"), text).expect("goes on with smaller batches");
     let warnings = cx.warnings().join("\n");
     assert!(warnings.contains("examine: out of memory with a batch of 64; going on with 32"), "{warnings}");

@@ -131,7 +131,13 @@ static WORDS: &[Word] = &[
         "delta",
         &[else_("the level: the probability of an error that is taken into account. Intervals are at 1 - delta")],
     ),
-    one("draws", &[else_("how many are drawn from the generator, at most, to begin with")]),
+    one(
+        "draws",
+        &[
+            here(&["Model.smoothed"], "draws of noise that a mean is over"),
+            else_("how many are drawn from the generator, at most, to begin with"),
+        ],
+    ),
     one("epochs", &[else_("passes over the data that a training makes")]),
     one("every", &[else_("steps between two looks at a training")]),
     one(
@@ -239,6 +245,13 @@ static WORDS: &[Word] = &[
     one("repeats", &[else_("how many samples are drawn of each kind")]),
     one("replicates", &[else_("how often a bootstrap draws, or labels are shuffled, for an interval")]),
     one("restarts", &[else_("how many random starts; the end that is farthest beyond the objective counts")]),
+    one(
+        "samples",
+        &[
+            here(&["robustness::certify"], "noisy copies that a share is estimated on"),
+            else_("how many images standard deviations are measured on"),
+        ],
+    ),
     one("search", &[else_("how a failing change is looked for")]),
     one(
         "seconds",

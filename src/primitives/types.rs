@@ -339,6 +339,37 @@ pub static TYPES: &[Type] = &[
         elements: "",
     },
     Type {
+        name: "Certificate",
+        purpose: "Radii within which no change moves the answers of a smoothed classifier, which is not the model itself.",
+        fields: &[
+            field("classifier", "a string", "what it is of: which model, smoothed by which noise"),
+            field("rows", "an int", "how many rows it has: one per image, or per row of a transcript"),
+            field("images", "an int", "how many images of the data these are of"),
+            field("accuracy", "a float", "the share of rows that the smoothed classifier certainly gets right"),
+            field("accuracy_lo", "a float", "lower end of its Wilson interval at 95%"),
+            field("accuracy_hi", "a float", "upper end"),
+            field("abstained", "an int", "rows on which no class is certain, which count as not right"),
+            field("mean_radius", "a float", "the mean radius over all rows, 0 where the answer is wrong or none"),
+            field("largest_radius", "a float", "the largest radius that so many samples can show"),
+            field("radii", "an array of floats, or of ()", "the l2 radius of each row, whatever its label"),
+            field("sigma", "a float", "the standard deviation of the noise"),
+            field("select", "an int", "noisy copies that chose each class"),
+            field("samples", "an int", "noisy copies that its share was estimated on"),
+            field("delta", "a float", "the probability that a radius is too large"),
+            field("joint", "a bool", "whether `delta` is the probability for any row, and not for each"),
+            field("moved_by", "a string or ()", "the search that left these images, of a transcript's"),
+            field("statement", "a string", "what holds, of which classifier, and how surely"),
+            field(
+                "cautions",
+                "an array of strings",
+                "why it may not mean what it seems to; empty where nothing was noticed",
+            ),
+        ],
+        elements: "a map: `id`, `label`, `class` (() where it abstains), `right`, `p` (the lower end of the class's share of the noise), `radius` \
+                   (() where it abstains), `won` (copies of `samples`) and `moved` (the l2 distance from the image that the data hold); a \
+                   negative index counts from the end",
+    },
+    Type {
         name: "Calibration",
         purpose: "Whether a model is right as often as it says, where a search left its images.",
         fields: &CALIBRATION,

@@ -167,6 +167,13 @@ const BUDGETS: &[Budget] = &[
         waits: 1.0,
     },
     Budget {
+        name: "robustness::certify, a batch",
+        script: "robustness::certify(f, glyphs.take(4), #{ sigma: 0.2, select: 10, samples: 40 * SIZE, batch: 16, seed: 1 })",
+        sizes: [1, 3],
+        steps: None,
+        waits: 1.0,
+    },
+    Budget {
         name: "accuracy, a batch",
         script: "f.accuracy(data::from(blank.pick(0..8192 * SIZE), tensor::zeros([8192 * SIZE])))",
         sizes: [1, 3],

@@ -1,6 +1,7 @@
-//! Outcomes to numbers. An estimate reads transcripts and never runs a model.
+//! Outcomes to numbers. An estimate reads transcripts, or votes, and never runs a model.
 
 pub mod calibration;
+pub mod certificate;
 mod image_quality;
 pub mod independence;
 mod marginal;

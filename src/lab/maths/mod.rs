@@ -9,4 +9,5 @@ pub mod information;
 pub mod means;
 pub mod power;
 pub mod shares;
+pub mod smoothing;
 pub mod survival;

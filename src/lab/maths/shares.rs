@@ -1,6 +1,7 @@
 //! Shares: whether one is larger than another, and how well one is known.
 
 use statrs::distribution::{DiscreteCDF, Hypergeometric};
+use statrs::function::gamma::ln_gamma;
 
 /// Fisher's exact test, one-sided: the probability, if `k1` of `n1` and `k2` of `n2` are equally likely, of `k1` or more given
 /// `k1 + k2` in all. None if a count exceeds its total.
@@ -24,4 +25,46 @@ pub fn wilson(k: u64, n: u64) -> (f64, f64) {
     let low = if k == 0 { 0.0 } else { ((middle - reach) / scale).max(0.0) };
     let high = if p == 1.0 { 1.0 } else { ((middle + reach) / scale).min(1.0) };
     (low, high)
+}
+
+/// Clopper and Pearson's one-sided lower end (1934): the largest share under which `k` or more of `n` have a probability of `delta` at
+/// most, `delta` from above 0 to 1/2. The true share is below it with probability `delta` at most, whatever it is.
+pub fn clopper_pearson_lower(k: u64, n: u64, delta: f64) -> f64 {
+    if k == 0 || k > n {
+        return 0.0;
+    }
+    if k == n {
+        return delta.powf(1.0 / n as f64);
+    }
+    // Halved as often as a double has bits, and the end below is answered: rounding makes it smaller, never larger.
+    let (mut lo, mut hi) = (0.0, k as f64 / n as f64);
+    for _ in 0..64 {
+        let middle = 0.5 * (lo + hi);
+        if at_least(k, n, middle) <= delta {
+            lo = middle;
+        } else {
+            hi = middle;
+        }
+    }
+    lo
+}
+
+/// P(X >= k) of a binomial X of n trials, for a `p` of k / n at most: from there on its terms fall.
+fn at_least(k: u64, n: u64, p: f64) -> f64 {
+    if p <= 0.0 {
+        return 0.0;
+    }
+    let (wins, all) = (k as f64, n as f64);
+    let ways = ln_gamma(all + 1.0) - ln_gamma(wins + 1.0) - ln_gamma(all - wins + 1.0);
+    let first = ways + wins * p.ln() + (all - wins) * (-p).ln_1p();
+    let odds = p / (1.0 - p);
+    let (mut term, mut sum) = (1.0, 1.0);
+    for j in k..n {
+        term *= (n - j) as f64 / (j + 1) as f64 * odds;
+        sum += term;
+        if term < sum * f64::EPSILON / 8.0 {
+            break;
+        }
+    }
+    first.exp() * sum
 }

@@ -175,7 +175,7 @@ impl Model {
 }
 
 /// Rows, classes and the batch size that came of them, in front of a record's answers.
-fn counts_of(record: &[u8]) -> Option<([u64; 3], &[u8])> {
+pub(super) fn counts_of(record: &[u8]) -> Option<([u64; 3], &[u8])> {
     let (counts, answers) = record.split_at_checked(24)?;
     let ([rows, classes, size], []) = counts.as_chunks::<8>() else { return None };
     Some(([rows, classes, size].map(|bytes| u64::from_le_bytes(*bytes)), answers))

@@ -12,7 +12,9 @@ mod probe;
 mod program;
 mod scaled;
 mod shift;
+mod smoothed;
 mod supply;
+mod votes;
 pub mod weights;
 pub mod zoo;
 
@@ -27,9 +29,12 @@ pub use classify::Inputs;
 pub use layer::{AvgPool, Conv, ConvTranspose, Layer, Linear, MaxPool, Mode, Names, Part, Shape};
 pub use load::{Arch, Options, load};
 pub use module::{Module, Start};
+pub use probe::UNSTEADY;
 pub use program::Program;
 pub use shift::{Shared, ShiftPlan};
+pub use smoothed::STANDS_IN;
 pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
+pub use votes::{Sampling, Votes};
 
 use crate::core::{
     Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, no_gradient, on_device, with_stream_of,

@@ -18,6 +18,9 @@ const ROUNDED: f64 = 1e-2;
 /// How far from 1 the sum of rounded probabilities may be.
 const OF_ONE: f64 = 1e-3;
 
+/// What is said of models whose answers are no function of the image.
+pub const UNSTEADY: &str = "as in training mode";
+
 /// Seed of the draws of models that draw.
 const OWN: u64 = u64::from_be_bytes(*b"__probe_");
 
@@ -133,12 +136,12 @@ impl Model {
         };
         if again > SAME {
             noticed.push(format!(
-                "{} answers something else when it is asked the same again, as in training mode: outcomes are of one asking",
+                "{} answers something else when it is asked the same again, {UNSTEADY}: outcomes are of one asking",
                 self.name
             ));
         } else if alone > ROUNDED {
             noticed.push(format!(
-                "what {} answers to an image depends on the others in its batch, as in training mode: outcomes are of these batches",
+                "what {} answers to an image depends on the others in its batch, {UNSTEADY}: outcomes are of these batches",
                 self.name
             ));
         }

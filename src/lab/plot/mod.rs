@@ -7,6 +7,7 @@ mod animation;
 mod axes;
 mod backend;
 mod canvas;
+mod certified;
 mod difference;
 mod draw;
 mod examiner;
@@ -24,6 +25,7 @@ mod tolerance;
 
 pub use animation::Animation;
 pub use canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect};
+pub use certified::certified;
 pub use difference::difference;
 pub use examiner::{Examined, examiner};
 pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, ReferenceLine, Series, Spread, Tiles, histogram};

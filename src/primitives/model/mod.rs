@@ -11,6 +11,7 @@ pub mod load;
 pub mod logits;
 pub mod predict;
 pub mod program;
+pub mod smoothed;
 pub mod train;
 pub mod train_linear;
 
