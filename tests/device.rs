@@ -3,6 +3,8 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(clippy::unwrap_used)]
 
+#[path = "device/command.rs"]
+mod command;
 #[path = "device/inside.rs"]
 mod inside;
 #[path = "device/stand_in.rs"]
