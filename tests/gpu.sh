@@ -11,6 +11,7 @@
 # of it (target/gpu): gpu.md with the tables, log.txt, bench.jsonl, and runs.tar.gz with all run folders.
 # Relative paths are from the root of the sources.
 # SCRIPTS chooses among tests/gpu/*.rhai, LIMIT (240) is of one run in seconds, BENCH_LIMIT (570) of the whole bench.
+# What the bench reads (BENCH_FAST=1 for TF32, ..) is said in benches/gpu/main.rs.
 # Ends with 1 where anything disagrees, with 2 where nothing can be run.
 set -uo pipefail
 export LC_ALL=C

@@ -259,13 +259,14 @@ fn head(fast: bool) -> String {
     )
 }
 
-fn append(out: Option<&Path>, name: &str, line: &str) {
+/// A line of `bench.jsonl`.
+fn note(out: Option<&Path>, line: &str) {
     use std::io::Write;
     println!("{line}");
     if let Some(folder) = out {
-        let file = std::fs::OpenOptions::new().create(true).append(true).open(folder.join(name));
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("bench.jsonl"));
         let written = file.and_then(|mut file| writeln!(file, "{line}"));
-        written.unwrap_or_else(|error| panic!("{}: {error}", folder.join(name).display()));
+        written.unwrap_or_else(|error| panic!("{}: {error}", folder.join("bench.jsonl").display()));
     }
 }
 
@@ -276,7 +277,7 @@ fn report(bench: &mut Bench, work: &Work, out: Option<&Path>) -> (String, bool) 
         Ok(measured) => measured,
         Err(why) => {
             let why = why.lines().next().unwrap_or_default().to_string();
-            append(out, "bench.jsonl", &json!({ "work": work.name, "skipped": why }).to_string());
+            note(out, &json!({ "work": work.name, "skipped": why }).to_string());
             // A work that only the peer can begin is skipped where there is no peer; what fails otherwise is a failure.
             let skipped = work.needs_peer && bench.peer.is_err();
             return (format!("{}: {}: {why}", if skipped { "skipped" } else { "FAILED" }, work.name), skipped);
@@ -289,7 +290,7 @@ fn report(bench: &mut Bench, work: &Work, out: Option<&Path>) -> (String, bool) 
         "apart": measured.apart.as_ref().ok(), "not_compared": measured.apart.as_ref().err(), "agree": agree,
         "took_seconds": began.elapsed().as_secs_f64(),
     });
-    append(out, "bench.jsonl", &line.to_string());
+    note(out, &line.to_string());
     measured.failed.iter().for_each(|failed| println!("  skipped: PyTorch, {failed}"));
     if !agree {
         println!("  DISAGREE: {} of the largest answer apart", measured.apart.as_ref().unwrap_or(&f64::NAN));
@@ -313,16 +314,25 @@ fn measure(bench: &mut Bench, works: &[Work], about: String) -> bool {
     for work in works {
         if most.is_some_and(|most: u64| began.elapsed().as_secs() > most) {
             rows.push(format!("skipped: {}: the time is up (BENCH_SECONDS)", work.name));
-            continue;
+        } else {
+            let (row, agree) = report(bench, work, out.as_deref());
+            well &= agree;
+            rows.push(row);
         }
-        let (row, agree) = report(bench, work, out.as_deref());
-        well &= agree;
-        rows.push(row);
+        // Whole after every work: whoever ends the program early has what was measured.
+        if let Some(file) = out.as_ref().map(|folder| folder.join("bench.md")) {
+            std::fs::write(&file, table(bench.fast, &rows, &about) + "\n")
+                .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        }
     }
-    let (table, others): (Vec<String>, Vec<String>) = rows.into_iter().partition(|row| row.starts_with('|'));
-    let text = [vec![head(bench.fast)], table, vec![String::new(), about], others].concat().join("\n");
-    append(out.as_deref(), "bench.md", &text);
+    println!("{}", table(bench.fast, &rows, &about));
     well
+}
+
+/// Rows of works, then what it is of, then works that have no row.
+fn table(fast: bool, rows: &[String], about: &str) -> String {
+    let (works, others): (Vec<String>, Vec<String>) = rows.iter().cloned().partition(|row| row.starts_with('|'));
+    [vec![head(fast)], works, vec![String::new(), about.into()], others].concat().join("\n")
 }
 
 fn main() -> ExitCode {

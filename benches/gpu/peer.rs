@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value as Json, json};
 
 /// Seconds that one answer may take; the first of its kind compiles.
-const LIMIT: u64 = 150;
+const LIMIT: u64 = 90;
 
 pub struct Peer {
     process: Child,
