@@ -3,6 +3,8 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(clippy::unwrap_used)]
 
+#[path = "device/command.rs"]
+mod command;
 #[path = "device/inside.rs"]
 mod inside;
 #[path = "device/stand_in.rs"]
@@ -188,6 +190,31 @@ fn models_generators_and_tensors_go_to_another_device_and_back() {
     assert!(found[0].as_str().unwrap().contains("f.to(\"cuda\")"), "{found}");
     let wanted = json!([[true, true, true], true, [20, 10], 2, true]);
     assert_eq!(found.as_array().unwrap()[1..], wanted.as_array().unwrap()[..], "{found}");
+}
+
+/// libtorch has no gradient of these on a GPU that adds up in one order.
+const RESIZED: &str = "
+    let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+    let layers = [net::resize(21), net::conv(4, 3), net::adaptive_avg_pool(3, 4), net::flatten(), net::linear(10)];
+    let f = model::train(ds, #{ arch: layers, optimiser: \"sgd\", lr: 0.1, epochs: 2, batch: 10, seed: 1 });
+    f.logits(ds).to(\"cpu\").values()
+";
+
+#[test]
+fn what_has_no_gradient_in_one_order_on_a_device_is_worked_out_otherwise() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("s.rhai"), RESIZED).unwrap();
+    let run = |device: &str| -> Vec<f64> {
+        let mut command = viva(folder.path(), &["run", "s.rhai", "--device", device, "--out", device]);
+        stand_in.give(&mut command);
+        serde_json::from_str(&results(&mut command)).unwrap()
+    };
+    let (cpu, cuda) = (run("cpu"), run("cuda"));
+    assert_eq!(cpu.len(), 200);
+    // Single precision over four steps.
+    let far = cpu.iter().zip(&cuda).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(far < 1e-4, "{far}");
 }
 
 /// Lines typed at the prompt.

@@ -78,6 +78,11 @@ fn fast() -> bool {
     FAST.load(Ordering::Relaxed)
 }
 
+/// Whether the order of sums is a choice to be made on a device so that every run has the same bytes: on a GPU, unless it is to be fast.
+pub fn same_every_run(device: Device) -> bool {
+    matches!(device, Device::Cuda(_)) && !fast()
+}
+
 /// How numbers are worked out on GPUs.
 pub fn numerics() -> &'static str {
     match fast() {

@@ -44,7 +44,7 @@ pub use caution::Cautions;
 pub use cx::{Cx, Task};
 pub use device::{
     all_finite, cuda_available, cuda_failure, device_name, memory_in_use, numbers_of, numerics, on_device,
-    resolve_device, set_fast, wait_for, whole_columns,
+    resolve_device, same_every_run, set_fast, wait_for, whole_columns,
 };
 pub use digest::Digest;
 pub use draws::Draws;

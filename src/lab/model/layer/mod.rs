@@ -31,6 +31,7 @@ mod relu6;
 mod reshape;
 mod residual;
 mod resize;
+mod separable;
 mod sequence;
 mod sigmoid;
 mod silu;
