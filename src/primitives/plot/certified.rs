@@ -25,7 +25,8 @@ pub static CERTIFIED: Primitive = Primitive {
     returns: "Figure",
     notes: "The certified line is a lower bound on the accuracy of the smoothed classifier against every change, up to each row's probability of \
             error. The line of a Certificate of a transcript is an upper bound on the accuracy of the same classifier: what it certainly gets wrong \
-            within a radius. The truth is between these two. A Transcript's line is of the model that was attacked, which is not that classifier: \
+            within a radius. The truth is between these two. An attack that ends where classes meet, such as search::fmn's, leaves images on which \
+            nothing is certain, and a line that says little: search::apgd goes on. A Transcript's line is of the model that was attacked, which is not that classifier: \
             nothing lies between, and the figure says so. A vertical line stands where the samples, and not the classifier, end a certified line. \
             Lines are exact steps; bands are Wilson's intervals at 95% over images.",
     source: "Cohen, Rosenfeld and Kolter 2019, Figures 1 and 6",

@@ -164,7 +164,10 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
         cautions: cautions(first, second, &pairs),
         axis: first.axis,
         resampling,
-        names: [first.of[0].clone(), second.of[0].clone()],
+        names: match first.of[0] == second.of[0] {
+            true => ["first".into(), "second".into()],
+            false => [first.of[0].clone(), second.of[0].clone()],
+        },
         data: first.of[1].clone(),
         digest: Digest::of_parts(&[&first.digest().0, &second.digest().0, format!("{resampling:?}").as_bytes()]),
         at,
@@ -219,7 +222,8 @@ fn spread(value: f64, mut replicates: Vec<f64>, delta: f64) -> Interval {
 
 /// Those of both curves, by model, and what makes a difference doubtful.
 fn cautions(first: &Curve, second: &Curve, pairs: &[[usize; 2]]) -> Cautions {
-    let names = [first, second].map(|curve| curve.of[0].as_str());
+    let same = first.of[0] == second.of[0];
+    let names = if same { ["first", "second"] } else { [&first.of[0], &second.of[0]].map(String::as_str) };
     let mut all = Cautions::of_each([(names[0], &first.cautions), (names[1], &second.cautions)].into_iter());
     for (which, what) in [(2, "faults"), (3, "searches"), (4, "objectives")] {
         if first.of[which] != second.of[which] {
@@ -263,7 +267,7 @@ const FIELDS: [&str; 16] = [
 ];
 
 impl Difference {
-    /// The name of either model.
+    /// The name of either model, or its place where both have the same.
     pub fn names(&self) -> [&str; 2] {
         [&self.names[0], &self.names[1]]
     }
