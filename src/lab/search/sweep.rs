@@ -1,18 +1,22 @@
-//! No search at all: every image at the upper end of what the space allows, level by level.
+//! No search at all: every image at one end of what the space allows, level by level.
 
 use rand_pcg::Pcg64Mcg;
 
 use super::proposals::{Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::{Result, random};
-use crate::space::{Factor, Setting};
+use crate::space::{End, Factor, Setting};
 
-/// Takes the largest value of every factor; where a factor has none, such as the draw of a noise, one at random.
-pub struct Sweep;
+/// Takes this end of every factor; where a factor has none, such as the draw of a noise, one at random.
+#[derive(Clone, Copy)]
+pub struct Sweep(pub End);
 
 impl Search for Sweep {
     fn describe(&self) -> String {
-        "sweep()".into()
+        match self.0 {
+            End::Upper => "sweep()".into(),
+            End::Lower => "sweep(#{ end: \"lower\" })".into(),
+        }
     }
 
     fn approaches(&self) -> Vec<Approach<'_>> {
@@ -23,7 +27,7 @@ impl Search for Sweep {
 impl Proposing for Sweep {
     fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
         let mut rng: Pcg64Mcg = random(stream.0, stream.1);
-        Ok(Box::new(Once(Some(factors.iter().map(|factor| factor.largest(&mut rng)).collect()))))
+        Ok(Box::new(Once(Some(factors.iter().map(|factor| factor.end(self.0, &mut rng)).collect()))))
     }
 }
 

@@ -149,6 +149,13 @@ pub fn check_share(space: &str, level: f64) -> Result<()> {
     }
 }
 
+/// An end of a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Upper,
+    Lower,
+}
+
 /// A named degree of freedom of a space.
 #[derive(Clone)]
 pub struct Factor {
@@ -177,15 +184,15 @@ impl Factor {
         }
     }
 
-    /// Its upper end, or the lower one where the upper leaves images as they are; where it has none, a draw.
-    pub fn largest(&self, rng: &mut impl Rng) -> f64 {
-        match &self.domain {
-            Domain::Range { min, max } | Domain::Log { min, max } if self.still == Some(*max) => *min,
-            Domain::Whole { min, max } if self.still == Some(f64::from(*max)) => f64::from(*min),
-            Domain::Range { max, .. } | Domain::Log { max, .. } => *max,
-            Domain::Whole { max, .. } => f64::from(*max),
-            Domain::Chance | Domain::Choices(_) => self.draw(rng),
-        }
+    /// One of its ends, or the other where that one leaves images as they are; where it has none, a draw.
+    pub fn end(&self, end: End, rng: &mut impl Rng) -> f64 {
+        let (min, max) = match self.domain {
+            Domain::Range { min, max } | Domain::Log { min, max } => (min, max),
+            Domain::Whole { min, max } => (min.into(), max.into()),
+            Domain::Chance | Domain::Choices(_) => return self.draw(rng),
+        };
+        let (wanted, other) = if end == End::Upper { (max, min) } else { (min, max) };
+        if self.still == Some(wanted) { other } else { wanted }
     }
 
     /// A number of a setting as scripts see it.

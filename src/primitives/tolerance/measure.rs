@@ -9,8 +9,8 @@ use crate::objective::{Misclassify, Objective};
 use crate::primitives::examine::{BATCH, LEVELS, STEPS, levels, steps};
 use crate::primitives::info::ESTIMATOR;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
-use crate::search::{AnySearch, Densities, Examination, GradientSearch, examine, gradient_search};
-use crate::space::AnySpace;
+use crate::search::{AnySearch, Densities, Examination, GradientSearch, Sweep, examine, gradient_search};
+use crate::space::{AnySpace, End};
 
 pub static MEASURE: Primitive = Primitive {
     path: "tolerance::measure",
@@ -46,7 +46,7 @@ pub static MEASURE: Primitive = Primitive {
     }],
     run: |cx, args| {
         let search = args.optional_object::<AnySearch>("search");
-        let search = search.map_or_else(|| std::rc::Rc::new(crate::search::Sweep) as _, |search| search.0.clone());
+        let search = search.map_or_else(|| std::rc::Rc::new(Sweep(End::Upper)) as _, |search| search.0.clone());
         let levels = levels(args)?;
         let mut steps = steps(args, &*search)?;
         if let Some(last) = gradient_search(&*search).and_then(GradientSearch::length)
