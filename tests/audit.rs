@@ -19,6 +19,35 @@ impl Network for Linear {
     }
 }
 
+/// As far as `Linear` is moved down, 0 where images are grey, in linf: m. The score of class 1 is above that of class 0 but for `lo < m < hi`.
+struct Band {
+    lo: f64,
+    hi: f64,
+}
+
+/// How far images are moved.
+fn moved(images: &Tensor) -> Tensor {
+    images.flatten(1, -1).matmul(&Tensor::from_slice(&[-0.25f32, 0.25, -0.25, 0.25]))
+}
+
+impl Network for Band {
+    fn forward(&self, images: &Tensor) -> viva::core::Result<Tensor> {
+        let m = moved(images);
+        let h = (&m - self.lo) * (&m - self.hi);
+        Ok(Tensor::stack(&[h.zeros_like(), h], 1))
+    }
+}
+
+/// The score of class 1 falls with |m| from 0.02 on and is level before: below 0 from 0.05 on.
+struct Plateau;
+
+impl Network for Plateau {
+    fn forward(&self, images: &Tensor) -> viva::core::Result<Tensor> {
+        let h: Tensor = 0.03 - (moved(images).abs() - 0.02).relu();
+        Ok(Tensor::stack(&[h.zeros_like(), h], 1))
+    }
+}
+
 /// Image i of 1 to 40 fails of `f` in linf from i / 255 on, so that a radius of 25.5 / 255 makes 25 of 41 fail. Pixels are numbers of 8 bits.
 const LINEAR: &str = r#"
     let pixels = [];
@@ -50,6 +79,8 @@ fn run(setup: &str, script: &str) -> Result<Value, String> {
     session.set("file", Value::Str(folder.path().join("f.safetensors").display().to_string()));
     let network = Model::new("linear", Box::new(Linear), Digest::of(b"linear"));
     session.set("f", Value::object(network));
+    session.set("band", Value::object(Model::new("band", Box::new(Band { lo: 0.04, hi: 0.06 }), Digest::of(b"band"))));
+    session.set("plateau", Value::object(Model::new("plateau", Box::new(Plateau), Digest::of(b"plateau"))));
     session.run(Path::new("script.rhai"), &format!("{setup}\n{script}")).map_err(|diagnostic| diagnostic.render(false))
 }
 
@@ -110,6 +141,29 @@ fn each_fault_of_an_attack_fails_its_check() {
                 \"asked again in another order\" in named.call(drawn, \"fails\"),
                 named.call(alone, \"fails\").contains(\"each in a batch of its own\"),
                 !named.call(alone, \"fails\").contains(\"asked again in another order\"),
+            ]"
+        ),
+    );
+}
+
+#[test]
+fn what_other_starts_and_smaller_balls_find_speaks_against_an_attack() {
+    holds(
+        LINEAR,
+        &format!(
+            "{NAMED}
+            let grey_labels = []; for i in 0..41 {{ grey_labels.push(1); }}
+            let grey = data::from(tensor::zeros([41, 1, 2, 2]) + 0.5, grey_labels, #{{ classes: [\"a\", \"b\"] }});
+            let ask = |f, radius, search| tolerance::audit(f, grey, #{{ space: ball.call(radius), search: search, questions: 1 }});
+            // One step leads into the band, and one twice as long beyond it.
+            let beyond = of.call(ask.call(band, 0.05, search::bim(#{{ steps: 1, step: 0.05 }})), \"a radius twice as large\");
+            // Where images stand there is no gradient; elsewhere there is.
+            let flat = ask.call(plateau, 0.1, search::bim(#{{ steps: 20, step: 0.01 }}));
+            let starts = of.call(flat, \"three random starts\");
+            [
+                beyond.verdict == \"fails\", beyond.against == 41, beyond.accuracy == 1.0,
+                flat.accuracy == 1.0, starts.verdict == \"fails\", starts.against > 20, flat.least < 0.5,
+                of.call(flat, \"gradients that vanish\").against == 41,
             ]"
         ),
     );

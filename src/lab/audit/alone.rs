@@ -4,24 +4,16 @@ use super::Check;
 use super::attack::Attacked;
 use super::finding::{Finding, Verdict, images};
 use crate::core::{Cx, Result};
+use crate::model::Inputs;
 
 pub struct Alone;
 
 /// Images that are asked about one by one, at most.
 const MOST: usize = 32;
 
-/// The classes that the model answers to these rows, `size` of them at a time.
-pub(super) fn answers(cx: &Cx, of: &Attacked, rows: &[usize], size: usize) -> Result<Vec<i64>> {
-    let (model, data) = (of.attack.model, of.attack.data);
-    let most = of.attack.batch.unwrap_or_else(|| crate::model::Model::batch_size(data.shape(), cx.device()));
-    let mut all = vec![];
-    for part in rows.chunks(size.clamp(1, most)) {
-        cx.check()?;
-        let images = data.images(part, cx.device())?;
-        let classes = tch::no_grad(|| -> Result<_> { Ok(model.logits(&images)?.f_argmax(1, false)?) })?;
-        all.extend(Vec::<i64>::try_from(&classes.f_to_device(tch::Device::Cpu)?)?);
-    }
-    Ok(all)
+/// The classes that the model answers to these rows, all of them asked together.
+pub(super) fn answers(cx: &Cx, of: &Attacked, rows: &[usize]) -> Result<Vec<i64>> {
+    of.attack.model.predictions(cx, &Inputs::Data(&of.attack.data.select(rows)?))
 }
 
 impl Check for Alone {
@@ -34,7 +26,11 @@ impl Check for Alone {
         if rows.len() < 2 {
             return Ok(Finding::not_asked("there is one image alone"));
         }
-        let (together, alone) = (answers(cx, of, &rows, rows.len())?, answers(cx, of, &rows, 1)?);
+        let together = answers(cx, of, &rows)?;
+        let mut alone = vec![];
+        for row in &rows {
+            alone.extend(answers(cx, of, &[*row])?);
+        }
         let others = together.iter().zip(&alone).filter(|(a, b)| a != b).count();
         let verdict = if others == 0 { Verdict::Holds } else { Verdict::Fails };
         let says = match others {

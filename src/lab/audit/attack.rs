@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::core::{Cautions, Cx, Error, Result};
 use crate::data::Dataset;
-use crate::model::{Inputs, Model};
+use crate::model::Model;
 use crate::objective::Objective;
 use crate::search::{Densities, Examination, Search, Transcript, examine};
 use crate::space::{Norm, Space};
@@ -21,6 +21,25 @@ pub struct Attack<'a> {
     pub questions: usize,
     pub batch: Option<usize>,
     pub seed: u64,
+}
+
+impl Attack<'_> {
+    fn outcomes(&self, cx: &Cx, data: &Dataset, trial: Trial) -> Result<Transcript> {
+        let plan = Examination {
+            model: trial.model,
+            data,
+            space: trial.space,
+            search: trial.search,
+            objective: trial.objective,
+            levels: vec![],
+            steps: vec![],
+            densities: Densities::WhereKnown,
+            measures: vec![],
+            batch: self.batch,
+            seed: self.seed,
+        };
+        examine(cx, &plan)
+    }
 }
 
 /// What is tried in place of a part of an attack.
@@ -43,8 +62,8 @@ pub(super) struct Attacked<'a> {
     /// Those that the attack made fail, and those that anything within the ball did.
     pub fooled: BTreeSet<usize>,
     pub fooled_by_any: BTreeSet<usize>,
-    /// Of all that are right.
-    pub transcript: Option<Transcript>,
+    /// Of the attack as it is, on all images.
+    pub transcript: Transcript,
     pub cautions: Cautions,
 }
 
@@ -58,61 +77,39 @@ impl<'a> Attacked<'a> {
         let differentiable = attack.space.differentiable().ok_or_else(no_ball)?;
         let (norm, radius) = (differentiable.norm(), differentiable.within().ok_or_else(no_ball)?);
         attack.space.ball(radius).ok_or_else(no_ball)?;
-        attack.model.check_fits(cx, attack.data)?;
-        let predicted = attack.model.predictions(cx, &Inputs::Data(attack.data))?;
-        let right: Vec<usize> =
-            (0..predicted.len()).filter(|row| predicted[*row] == attack.data.labels()[*row]).collect();
+        attack.objective.check_predictions("tolerance::audit")?;
+        let (model, space, search) = (attack.model, attack.space.clone(), attack.search.clone());
+        let as_it_is = Trial { model, space, search, objective: attack.objective.clone() };
+        let transcript = attack.outcomes(cx, attack.data, as_it_is)?;
+        let mut right: Vec<usize> =
+            transcript.rows.iter().filter(|row| !row.wrong_before()).map(|row| row.id as usize).collect();
+        right.dedup();
         if right.is_empty() {
             return Err(Error::data(format!("tolerance::audit: {} is right on no image", attack.model.name))
                 .hint("only images that are right as they stand can be made to fail"));
         }
-        let (model, space, search) = (attack.model, attack.space.clone(), attack.search.clone());
-        let first = Trial { model, space, search, objective: attack.objective.clone() };
-        let mut all = Self {
-            answers_differ: predicted.windows(2).any(|pair| pair[0] != pair[1]),
+        let failing = transcript.rows.iter().filter(|row| !row.wrong_before() && row.wrong_after());
+        let fooled: BTreeSet<usize> = failing.map(|row| row.id as usize).collect();
+        Ok(Self {
+            answers_differ: transcript.rows.windows(2).any(|pair| pair[0].before != pair[1].before),
             attack,
             norm,
             radius,
             right,
-            fooled: BTreeSet::new(),
-            fooled_by_any: BTreeSet::new(),
-            transcript: None,
-            cautions: Cautions::default(),
-        };
-        let (transcript, fooled) = all.attacked(cx, &all.right.clone(), first)?;
-        transcript.check_predictions("tolerance::audit")?;
-        all.cautions.extend(&transcript.of.cautions);
-        all.transcript = Some(transcript);
-        all.fooled_by_any = fooled.clone();
-        all.fooled = fooled;
-        Ok(all)
-    }
-
-    /// Which of these rows a trial makes fail.
-    fn attacked(&self, cx: &Cx, rows: &[usize], trial: Trial) -> Result<(Transcript, BTreeSet<usize>)> {
-        let data = self.attack.data.select(rows)?;
-        let plan = Examination {
-            model: trial.model,
-            data: &data,
-            space: trial.space,
-            search: trial.search,
-            objective: trial.objective,
-            levels: vec![],
-            steps: vec![],
-            densities: Densities::WhereKnown,
-            measures: vec![],
-            batch: self.attack.batch,
-            seed: self.attack.seed,
-        };
-        let transcript = examine(cx, &plan)?;
-        let wrong = transcript.rows.iter().filter(|row| row.wrong_after());
-        let fooled = wrong.map(|row| rows[row.id as usize]).collect();
-        Ok((transcript, fooled))
+            fooled_by_any: fooled.clone(),
+            fooled,
+            cautions: transcript.of.cautions.clone(),
+            transcript,
+        })
     }
 
     /// Which of these rows a trial makes fail; none of none.
     pub fn tried(&self, cx: &Cx, rows: &[usize], trial: Trial) -> Result<BTreeSet<usize>> {
-        if rows.is_empty() { Ok(BTreeSet::new()) } else { Ok(self.attacked(cx, rows, trial)?.1) }
+        if rows.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let transcript = self.attack.outcomes(cx, &self.attack.data.select(rows)?, trial)?;
+        Ok(transcript.rows.iter().filter(|row| row.wrong_after()).map(|row| rows[row.id as usize]).collect())
     }
 
     /// The attack with another search.

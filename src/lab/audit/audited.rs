@@ -52,14 +52,13 @@ impl Audit {
             .iter()
             .map(|Finding { verdict, tried, against, .. }| format!("{} {tried} {against}", verdict.name()))
             .collect();
-        let transcript = of.transcript.as_ref().map(|transcript| transcript.digest().hex()).unwrap_or_default();
         Self {
             images: of.images(),
             standing: of.right.len() as f64 / of.images() as f64,
             accuracy,
             least,
             cautions,
-            digest: Digest::of_parts(&[b"audit", transcript.as_bytes(), rows.join("\n").as_bytes()]),
+            digest: Digest::of_parts(&[b"audit", &of.transcript.digest().0, rows.join("\n").as_bytes()]),
             of: words,
             findings,
         }

@@ -4,7 +4,7 @@ use super::Check;
 use super::attack::Attacked;
 use super::finding::{Finding, Verdict, images};
 use crate::core::{Cx, Result};
-use crate::search::gradient_search;
+use crate::search::{Row, gradient_search};
 
 pub struct Moved;
 
@@ -17,10 +17,10 @@ impl Check for Moved {
         if gradient_search(&*of.attack.search).is_none() {
             return Ok(Finding::not_asked("the search follows no gradient"));
         }
-        let rows = of.transcript.iter().flat_map(|transcript| &transcript.rows);
-        let mut stuck: Vec<u32> = rows.filter(|row| row.stuck()).map(|row| row.id).collect();
+        let still = |row: &&Row| row.stuck() && !row.wrong_before() && !of.fooled.contains(&(row.id as usize));
+        let mut stuck: Vec<u32> = of.transcript.rows.iter().filter(still).map(|row| row.id).collect();
         stuck.dedup();
-        let stuck = stuck.iter().filter(|id| !of.fooled.contains(&of.right[**id as usize])).count();
+        let stuck = stuck.len();
         let says = match stuck {
             0 => "each image that is left right had a gradient to go along".into(),
             n => format!("{} left right where the gradient was 0: nothing was tried there", images(n)),

@@ -18,8 +18,8 @@ impl Check for SameAgain {
     fn run(&self, cx: &Cx, of: &mut Attacked) -> Result<Finding> {
         let rows: Vec<usize> = (0..of.images().min(MOST)).collect();
         let backwards: Vec<usize> = rows.iter().rev().copied().collect();
-        let first = alone::answers(cx, of, &rows, rows.len())?;
-        let mut second = alone::answers(cx, of, &backwards, rows.len())?;
+        let first = alone::answers(cx, of, &rows)?;
+        let mut second = alone::answers(cx, of, &backwards)?;
         second.reverse();
         let others = first.iter().zip(&second).filter(|(a, b)| a != b).count();
         let verdict = if others == 0 { Verdict::Holds } else { Verdict::Fails };

@@ -21,15 +21,22 @@ impl Check for Rounded {
         let Some(bounds) = of.attack.space.bounds().filter(|bounds| bounds.within_unit()) else {
             return Ok(Finding::not_asked("pixels are not kept within [0, 1]: `bounds: [0, 1]` of the space does"));
         };
-        let Some(transcript) = &of.transcript else { return Ok(Finding::not_asked("nothing was attacked")) };
         let mut last = None;
-        let one_each = |row: &Row| row.wrong_after() && last.replace(row.id) != Some(row.id);
-        let places: Vec<usize> =
-            transcript.rows.iter().map(one_each).enumerate().filter(|row| row.1).map(|row| row.0).take(MOST).collect();
+        let one_each = |row: &Row| !row.wrong_before() && row.wrong_after() && last.replace(row.id) != Some(row.id);
+        let places: Vec<usize> = of
+            .transcript
+            .rows
+            .iter()
+            .map(one_each)
+            .enumerate()
+            .filter(|row| row.1)
+            .map(|row| row.0)
+            .take(MOST)
+            .collect();
         if places.is_empty() {
             return Ok(Finding::not_asked("no image fails"));
         }
-        let failing = transcript.select(&places);
+        let failing = of.transcript.select(&places);
         let changed = failing.images(cx, true)?;
         let rounded = bounds.clamp(&changed.f_mul_scalar(255.0)?.f_round()?.f_div_scalar(255.0)?)?;
         let answers = of.attack.model.predictions(cx, &Inputs::Images(&rounded))?;

@@ -81,6 +81,18 @@ impl Objective {
         text
     }
 
+    /// Refuses an objective whose outcomes are not what the model predicts, for those who want that.
+    pub fn check_predictions(&self, asking: &str) -> Result<()> {
+        if self.failure.of_the_highest() {
+            return Ok(());
+        }
+        Err(Error::data(format!(
+            "{asking} is of what the model predicts, and rows of objective::{} hold whether that is as wanted in its place",
+            cut(&self.describe(), 60)
+        ))
+        .hint("examine with objective::misclassify() or a target; success_rate() and robustness::worst(..) are of any objective"))
+    }
+
     /// Refuses an objective that can't be met among so many classes by so many images.
     pub fn check(&self, classes: i64, images: usize) -> Result<()> {
         let refused = |Unfit { why, hint }: Unfit| {

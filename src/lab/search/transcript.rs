@@ -327,15 +327,7 @@ impl Transcript {
 
     /// Refuses rows that don't hold the class with the highest score, for estimates that are of it.
     pub fn check_predictions(&self, estimate: &str) -> Result<()> {
-        let objective = &self.of.objective;
-        if objective.failure.of_the_highest() {
-            return Ok(());
-        }
-        Err(Error::data(format!(
-            "{estimate} is of what the model predicts, and rows of objective::{} hold whether that is as wanted in its place",
-            cut(&objective.describe(), 60)
-        ))
-        .hint("examine with objective::misclassify() or a target; success_rate() and robustness::worst(..) are of any objective"))
+        self.of.objective.check_predictions(estimate)
     }
 
     /// The share of the images that were right as they stand which the search made fail; NaN if none was right.
