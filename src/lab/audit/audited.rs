@@ -1,10 +1,9 @@
 //! An audit as a value: its line, its table, JSON and CSV.
 
-use serde_json::json;
-
 use super::attack::Attacked;
 use super::finding::{Finding, Verdict};
-use crate::core::{Cautions, Digest, Object, Result, Table, Value};
+use crate::core::{Cautions, Digest, Object, Result, Table, Value, json_of_fields};
+use crate::estimate::subject::{Subject, named, subject};
 use crate::estimate::tolerance::percent;
 
 /// What an attack left right, and whether that says anything of the model.
@@ -17,7 +16,7 @@ pub struct Audit {
     pub least: f64,
     pub cautions: Cautions,
     /// Model, data, space, search and objective, for those who read the results later.
-    of: [String; 5],
+    of: Subject,
     digest: Digest,
 }
 
@@ -40,14 +39,6 @@ impl Audit {
                 percent(least)
             ));
         }
-        let attack = &of.attack;
-        let words = [
-            attack.model.name.clone(),
-            attack.data.name.clone(),
-            attack.space.describe(),
-            attack.search.describe(),
-            attack.objective.describe(),
-        ];
         let rows: Vec<String> = findings
             .iter()
             .map(|Finding { verdict, tried, against, .. }| format!("{} {tried} {against}", verdict.name()))
@@ -59,7 +50,7 @@ impl Audit {
             least,
             cautions,
             digest: Digest::of_parts(&[b"audit", &of.transcript.digest().0, rows.join("\n").as_bytes()]),
-            of: words,
+            of: subject(&of.transcript),
             findings,
         }
     }
@@ -109,13 +100,6 @@ impl Audit {
             .column("accuracy", all(&|finding| known(finding.accuracy)))
             .column("says", all(&|finding| Value::Str(finding.says.clone())))
     }
-
-    fn checks(&self) -> Value {
-        let table = self.table_of_checks();
-        let cell = |row: usize, (name, values): &(String, Vec<Value>)| Some((name.clone(), values.get(row)?.clone()));
-        let map = |row: usize| Value::Map(table.columns.iter().filter_map(|column| cell(row, column)).collect());
-        Value::Array((0..table.len()).map(map).collect())
-    }
 }
 
 impl Object for Audit {
@@ -163,7 +147,7 @@ impl Object for Audit {
             "least" => Value::Float(self.least),
             "standing" => Value::Float(self.standing),
             "images" => Value::Int(self.images as i64),
-            "checks" => self.checks(),
+            "checks" => self.table_of_checks().rows(),
             "cautions" => self.cautions.value(),
             _ => return Ok(None),
         }))
@@ -174,16 +158,7 @@ impl Object for Audit {
     }
 
     fn json(&self) -> serde_json::Value {
-        let [model, data, space, search, objective] = &self.of;
-        let mut map = serde_json::Map::new();
-        let from = [("model", model), ("data", data), ("space", space), ("search", search), ("objective", objective)];
-        map.extend(from.map(|(name, value)| (name.to_string(), json!(value))));
-        for name in FIELDS {
-            if let Ok(Some(value)) = self.field(name) {
-                map.insert(name.into(), value.json());
-            }
-        }
-        serde_json::Value::Object(map)
+        json_of_fields(self, named(&self.of))
     }
 
     fn table(&self) -> Option<Table> {

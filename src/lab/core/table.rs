@@ -30,6 +30,13 @@ impl Table {
         Some(names.iter().fold(Self::default(), |table, name| table.column(name.as_str(), column(name))))
     }
 
+    /// Every row as a map from the columns' names.
+    pub fn rows(&self) -> Value {
+        let cell = |row: usize, (name, values): &(String, Vec<Value>)| Some((name.clone(), values.get(row)?.clone()));
+        let map = |row: usize| Value::Map(self.columns.iter().filter_map(|column| cell(row, column)).collect());
+        Value::Array((0..self.len()).map(map).collect())
+    }
+
     pub fn len(&self) -> usize {
         self.columns.iter().map(|(_, values)| values.len()).max().unwrap_or(0)
     }

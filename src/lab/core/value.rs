@@ -135,6 +135,15 @@ pub trait Object: Any {
     }
 }
 
+/// What stands before, by name, and every field that is known: how results write themselves.
+pub fn json_of_fields(
+    object: &dyn Object,
+    before: impl IntoIterator<Item = (&'static str, serde_json::Value)>,
+) -> serde_json::Value {
+    let fields = object.fields().iter().filter_map(|name| Some((*name, object.field(name).ok()??.json())));
+    serde_json::Value::Object(before.into_iter().chain(fields).map(|(name, value)| (name.to_string(), value)).collect())
+}
+
 impl Value {
     pub fn object(object: impl Object) -> Self {
         Self::Object(Rc::new(object))

@@ -11,6 +11,7 @@ pub mod protocol;
 pub mod replications;
 pub mod risk;
 mod smallest_change;
+pub mod subject;
 pub mod tolerance;
 pub mod verdict;
 pub mod worst_case;

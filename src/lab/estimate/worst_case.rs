@@ -1,8 +1,7 @@
 //! The examiner's result by step (Shu, Liu, Qiu and Yuille, AAAI 2020): the worst case found so far, the last answer, and the mean.
 
-use serde_json::json;
-
-use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, number};
+use super::subject::{named, subject};
+use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number};
 use crate::maths::means::student;
 use crate::maths::shares::wilson;
 use crate::objective::Loss;
@@ -154,7 +153,7 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
         objects: n,
         measure,
         loss: of.objective.loss.unwrap_or(Loss::Lead).axis(),
-        of: [&of.model.0, &of.data.name, &of.space, &of.search, &of.objective.describe()].map(String::clone),
+        of: subject(transcript),
         cautions: of.cautions.clone(),
         digest: transcript.digest(),
     })
@@ -291,16 +290,7 @@ impl Object for WorstCaseCurve {
     }
 
     fn json(&self) -> serde_json::Value {
-        let [model, data, space, search, objective] = &self.of;
-        let mut map = serde_json::Map::new();
-        let from = [("model", model), ("data", data), ("space", space), ("search", search), ("objective", objective)];
-        map.extend(from.map(|(name, value)| (name.to_string(), json!(value))));
-        for name in FIELDS {
-            if let Ok(Some(value)) = self.field(name) {
-                map.insert(name.into(), value.json());
-            }
-        }
-        serde_json::Value::Object(map)
+        json_of_fields(self, named(&self.of))
     }
 
     fn table(&self) -> Option<Table> {

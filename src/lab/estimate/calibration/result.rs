@@ -1,10 +1,9 @@
 //! A calibration as a value: its line, its long form, JSON, CSV, and what must be said of several side by side.
 
-use serde_json::json;
-
 use super::super::population::Population;
+use super::super::subject::{named, subject};
 use super::{SCORES, Settings};
-use crate::core::{Cautions, Digest, Object, Result, Table, Value, number, significant};
+use crate::core::{Cautions, Digest, Object, Result, Table, Value, json_of_fields, number, significant};
 use crate::maths::calibration::{Bin, Binning, KnownError};
 use crate::maths::shares::wilson;
 use crate::search::Transcript;
@@ -66,7 +65,6 @@ impl Calibration {
         bins: Vec<Bin>,
         cautions: Cautions,
     ) -> Self {
-        let of = &transcript.of;
         Self {
             bins,
             settings,
@@ -74,13 +72,7 @@ impl Calibration {
             rows: transcript.len(),
             cautions,
             population: Population::of(transcript),
-            of: [
-                of.model.0.clone(),
-                of.data.name.clone(),
-                of.space.clone(),
-                of.search.clone(),
-                of.objective.describe(),
-            ],
+            of: subject(transcript),
             at: in_common(transcript),
             digest: transcript.digest(),
         }
@@ -137,13 +129,6 @@ impl Calibration {
             .column("accuracy_lo", all(&|bin| end(bin, |ends| ends.0)))
             .column("accuracy_hi", all(&|bin| end(bin, |ends| ends.1)))
     }
-
-    fn bins_as_maps(&self) -> Value {
-        let table = self.table_of_bins();
-        let cell = |row: usize, (name, values): &(String, Vec<Value>)| Some((name.clone(), values.get(row)?.clone()));
-        let map = |row: usize| Value::Map(table.columns.iter().filter_map(|column| cell(row, column)).collect());
-        Value::Array((0..table.len()).map(map).collect())
-    }
 }
 
 /// The level and the step of the rows, where all have the same.
@@ -192,7 +177,7 @@ impl Object for Calibration {
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
         Ok(Some(match name {
-            "bins" => self.bins_as_maps(),
+            "bins" => self.table_of_bins().rows(),
             "binning" => Value::Str(self.binning().into()),
             "rows" => Value::Int(self.rows as i64),
             "at" => Value::Str(self.at.trim().into()),
@@ -207,16 +192,7 @@ impl Object for Calibration {
     }
 
     fn json(&self) -> serde_json::Value {
-        let [model, data, space, search, objective] = &self.of;
-        let mut map = serde_json::Map::new();
-        let from = [("model", model), ("data", data), ("space", space), ("search", search), ("objective", objective)];
-        map.extend(from.map(|(name, value)| (name.to_string(), json!(value))));
-        for name in FIELDS {
-            if let Ok(Some(value)) = self.field(name) {
-                map.insert(name.into(), value.json());
-            }
-        }
-        serde_json::Value::Object(map)
+        json_of_fields(self, named(&self.of))
     }
 
     fn table(&self) -> Option<Table> {

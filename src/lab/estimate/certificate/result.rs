@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::{Certificate, CertifiedRow, Settings};
-use crate::core::{Digest, Error, Object, Result, Table, Value, number, significant, wrapped};
+use crate::core::{Digest, Error, Object, Result, Table, Value, json_of_fields, number, significant, wrapped};
 use crate::model::Sampling;
 
 pub const FIELDS: [&str; 18] = [
@@ -196,7 +196,6 @@ impl Object for Certificate {
 
     /// The summary with its provenance; the rows are in the table.
     fn json(&self) -> serde_json::Value {
-        let mut map = serde_json::Map::new();
         let from = [
             ("model", json!(self.model.0)),
             ("model_hash", json!(self.model.1.hex())),
@@ -205,13 +204,7 @@ impl Object for Certificate {
             ("seed", json!(self.settings.sampling.seed)),
             ("version", json!(env!("CARGO_PKG_VERSION"))),
         ];
-        map.extend(from.map(|(name, value)| (name.to_string(), value)));
-        for name in FIELDS {
-            if let Ok(Some(value)) = self.field(name) {
-                map.insert(name.into(), value.json());
-            }
-        }
-        serde_json::Value::Object(map)
+        json_of_fields(self, from)
     }
 
     fn table(&self) -> Option<Table> {

@@ -15,10 +15,9 @@ pub use summary::Summary;
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
-
 use super::population::Population;
-use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, number};
+use super::subject::{named, subject};
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, json_of_fields, number};
 use crate::maths::information::Estimator;
 use crate::search::{Row, Transcript};
 use interval::{MeasuredPoint, ResampledRows};
@@ -156,7 +155,7 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
         estimator: settings.estimator.name(several),
         cautions,
         population: Population::of(transcript),
-        of: [of.model.0.clone(), of.data.name.clone(), of.space.clone(), of.search.clone(), of.objective.describe()],
+        of: subject(transcript),
         samples,
         digest: transcript.digest(),
     })
@@ -390,16 +389,7 @@ impl Object for Curve {
     }
 
     fn json(&self) -> serde_json::Value {
-        let [model, data, space, search, objective] = &self.of;
-        let mut map = serde_json::Map::new();
-        let from = [("model", model), ("data", data), ("space", space), ("search", search), ("objective", objective)];
-        map.extend(from.map(|(name, value)| (name.to_string(), json!(value))));
-        for name in FIELDS {
-            if let Ok(Some(value)) = self.field(name) {
-                map.insert(name.into(), value.json());
-            }
-        }
-        serde_json::Value::Object(map)
+        json_of_fields(self, named(&self.of))
     }
 
     fn table(&self) -> Option<Table> {
