@@ -87,6 +87,7 @@ fn follow(
     let cases = Cases {
         of: (0..labels.len()).map(case).collect(),
         space,
+        points: space.differentiable(),
         images: images.shallow_clone(),
         base: vec![images.shallow_clone()],
         sights,
@@ -318,6 +319,7 @@ fn steps_along_the_mean_gradient_shrink_with_the_number_of_cases() {
         let batch = Cases {
             of: vec![AimedImage { row: 0, label: 0, aim: Aim::Away, radius: None }],
             space: &space,
+            points: Some(&space),
             images: image.shallow_clone(),
             base: vec![image.shallow_clone()],
             sights: &sights,

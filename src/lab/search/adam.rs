@@ -7,6 +7,7 @@ use super::gradient::{Ask, Cases, GradientSearch, Look, Pace, Place, Told, Walk,
 use super::{Approach, Examination, Search, Variation};
 use crate::core::{Error, Result, Tensor, on_device};
 use crate::optimiser::AdamSteps;
+use crate::space::Differentiable;
 
 /// The radius of the ball that points stay in: `first`, and after every step `factor` times as large and larger by `increment`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,7 +66,7 @@ impl Search for Adam {
 }
 
 impl GradientSearch for Adam {
-    fn check(&self, plan: &Examination, _classes: i64) -> Result<()> {
+    fn check(&self, plan: &Examination, _points: Option<&dyn Differentiable>, _classes: i64) -> Result<()> {
         if !plan.levels.is_empty() {
             let search = self.describe();
             return Err(Error::argument(format!(

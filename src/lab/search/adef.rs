@@ -10,7 +10,7 @@ use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, ToldG
 use super::{Approach, Examination, Need, Search};
 use crate::core::{Error, Result, Tensor, on_device};
 use crate::objective::Objective;
-use crate::space::Deform;
+use crate::space::{Deform, Differentiable};
 
 /// Which labels an image may be deformed towards: places in the order of its scores, the highest first, where 0 is the label that
 /// the model gives it.
@@ -75,7 +75,7 @@ impl GradientSearch for Adef {
         objective.failure.of_the_highest() && objective.lead == 0.0 && objective.loss.is_none()
     }
 
-    fn check(&self, plan: &Examination, classes: i64) -> Result<()> {
+    fn check(&self, plan: &Examination, _points: Option<&dyn Differentiable>, classes: i64) -> Result<()> {
         if !plan.steps.is_empty() {
             return Err(Error::argument("examine: adef stops each image by itself and has no `at_steps` in common")
                 .hint("`levels` are bounds on the T-norm; one trajectory gives them all"));

@@ -11,12 +11,13 @@ use super::case_log::{self, CaseLog, from_record, record};
 use super::course::{Course, read};
 use super::gradient::{AimedImage, Cases, GradientSearch, Pace, Place, Walk};
 use super::row::Noted;
+use super::slopes::{self, Slopes, Ways};
 use super::slots::Slots;
 use super::transcript::Transcript;
 use super::{Examination, cautions, examined};
-use crate::core::{Cx, Error, LongCall, Result, State, Tensor, attempt};
+use crate::core::{Cx, Error, ErrorKind, LongCall, Result, State, Tensor, attempt};
 use crate::objective::Aim;
-use crate::space::Point;
+use crate::space::{Differentiable, Point};
 
 /// Numbers in all rows of points of cases that end each by itself, at most: 256 MiB, and an optimiser's moments as much again twice.
 const POINTS: i64 = 1 << 26;
@@ -27,15 +28,24 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) 
     plan.model.check_fits(cx, plan.data)?;
     let classes = plan.model.classes().unwrap_or_default();
     plan.objective.check(classes, plan.data.len())?;
-    search.check(plan, classes)?;
+    let ways = Ways::of(cx, plan)?;
+    let points = ways.as_ref().map(Ways::points);
+    search.check(plan, points, classes)?;
+    check_start(plan, search, points)?;
     let sights = search.sights(plan);
-    let mut along = Along::new(cx, plan, search, &sights, classes)?;
+    let mut along = Along::new(cx, plan, (search, points), &sights, classes)?;
+    let slopes = ways.as_ref().and_then(Ways::slopes);
+    along.opaque = slopes.is_some_and(Slopes::opaque);
     let outcome = along.run();
     let (mut rows, mut images): (Vec<Noted>, Vec<Tensor>) = (vec![], vec![]);
+    let mut settings: Vec<f64> = vec![];
     // Those after one that is under way still would be a choice of those that come to an end early.
     for (case, log) in std::mem::take(&mut along.ends).into_iter().map_while(|log| log).enumerate() {
-        for (mut noted, kept) in log.rows(plan, search, &sights, &along.case(case)) {
-            if let Some(kept) = kept {
+        for (mut noted, point, kept) in log.rows(plan, search, &sights, &along.case(case)) {
+            if let Some(slopes) = slopes {
+                noted.row.point = Point::Setting(rows.len() as u32);
+                settings.extend(slopes.setting(point));
+            } else if let Some(kept) = kept {
                 noted.row.point = Point::Setting(images.len() as u32);
                 images.push(kept);
             }
@@ -45,11 +55,25 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) 
     if let Some(caution) = cautions::stuck(plan, rows.iter().map(|noted| &noted.row)) {
         cx.warn(format!("examine: {caution}; column `vanished` says of which"));
     }
-    let transcript = match search.pace() {
-        Pace::Together => Transcript::of_course(plan, rows),
-        Pace::Alone(_) => Transcript::of_images(plan, images, rows),
+    let transcript = match (slopes, search.pace()) {
+        (Some(slopes), _) => Transcript::of_settings(plan, slopes.ground(), settings, None, rows),
+        (None, Pace::Together) => Transcript::of_course(plan, rows),
+        (None, Pace::Alone(_)) => Transcript::of_images(plan, images, rows),
     };
     transcript.answer(cx, outcome)
+}
+
+/// Refuses searches that begin at images where no point is known to leave these as they stand.
+fn check_start(plan: &Examination, search: &dyn GradientSearch, points: Option<&dyn Differentiable>) -> Result<()> {
+    if search.sets_out_elsewhere() || points.is_none_or(Differentiable::starts_at_image) {
+        return Ok(());
+    }
+    let (search, space) = (plan.search.describe(), plan.space.describe());
+    Err(Error::new(
+        ErrorKind::Pairing,
+        format!("{search} begins at the image, and no setting of {space} is known to leave it as it stands"),
+    )
+    .hint("search::apgd and bim with `start: \"random\"` begin elsewhere; factors of your own can have an `identity`"))
 }
 
 /// Images next to one another, read and brought to their first layer together.
@@ -63,6 +87,9 @@ struct Along<'a> {
     cx: &'a Cx,
     plan: &'a Examination<'a>,
     search: &'a dyn GradientSearch,
+    points: Option<&'a dyn Differentiable>,
+    /// Whether closures that are no part of the plan's identity have a say.
+    opaque: bool,
     sights: &'a [Place],
     /// Levels that make cases of their own.
     radii: Vec<f64>,
@@ -81,20 +108,35 @@ impl<'a> Along<'a> {
     fn new(
         cx: &'a Cx,
         plan: &'a Examination<'a>,
-        search: &'a dyn GradientSearch,
+        (search, points): (&'a dyn GradientSearch, Option<&'a dyn Differentiable>),
         sights: &'a [Place],
         classes: i64,
     ) -> Result<Self> {
         let radii = if search.level_by_level() { plan.levels.clone() } else { vec![] };
         let aims = plan.objective.aims_per_image(classes);
         let mut batch = examined::batch_with_gradients(cx, plan);
-        if let (Pace::Alone(_), None, Some(space)) = (search.pace(), plan.batch, plan.space.differentiable()) {
+        if let (Pace::Alone(_), None, Some(space)) = (search.pace(), plan.batch, points) {
             let width = space.start(&space.base(plan.data, &[0], cx.device())?)?.numel() as i64;
             batch = batch.min((POINTS / width.max(1)).max(1) as usize);
         }
         let total = plan.data.len() * aims * radii.len().max(1);
         let (waiting, ends) = ((0..total).collect(), (0..total).map(|_| None).collect());
-        Ok(Self { cx, plan, search, sights, radii, classes, aims, batch, block: None, waiting, slots: None, ends })
+        Ok(Self {
+            cx,
+            plan,
+            search,
+            points,
+            opaque: false,
+            sights,
+            radii,
+            classes,
+            aims,
+            batch,
+            block: None,
+            waiting,
+            slots: None,
+            ends,
+        })
     }
 
     fn case(&self, number: usize) -> AimedImage {
@@ -106,7 +148,7 @@ impl<'a> Along<'a> {
     }
 
     fn run(&mut self) -> Result<()> {
-        let mut call = examined::long_call(self.cx, self.plan, self.batch, false);
+        let mut call = examined::long_call(self.cx, self.plan, self.batch, self.opaque);
         let total = self.ends.len();
         let task = self.cx.progress("examine", Some(total as u64));
         self.restore(&mut call)?;
@@ -172,7 +214,7 @@ impl<'a> Along<'a> {
     fn begin(&mut self) -> Result<()> {
         let numbers: Vec<usize> = self.waiting.iter().take(self.batch).copied().collect();
         let of = numbers.iter().map(|&number| self.case(number)).collect();
-        let cases = Cases::read(self.cx, self.plan, self.sights, self.all(), of)?;
+        let cases = Cases::read(self.cx, self.plan, self.points, self.sights, self.all(), of)?;
         let course = Course::begin(self.plan.model, self.search, &self.plan.objective, cases)?;
         self.waiting.drain(..numbers.len());
         self.slots = Some(Slots::new(course, numbers.into_iter().map(|case| Some(CaseLog::of(case))).collect()));
@@ -222,7 +264,7 @@ impl<'a> Along<'a> {
         let number = case.row / self.batch;
         if self.block.as_ref().is_none_or(|block| block.number != number) {
             let rows: Vec<usize> = (number * self.batch..plan.data.len().min((number + 1) * self.batch)).collect();
-            let (images, base) = read(self.cx, plan, &rows)?;
+            let (images, base) = read(self.cx, plan, self.points, &rows)?;
             self.block = Some(ImageBlock { number, images, base });
         }
         let block = self.block.as_ref().ok_or_else(|| Error::internal("a block that was not read"))?;
@@ -234,7 +276,7 @@ impl<'a> Along<'a> {
 
     fn cases(&self, of: Vec<AimedImage>, images: Tensor, base: Vec<Tensor>) -> Cases<'a> {
         let (space, sights, seed) = (&*self.plan.space, self.sights, self.plan.seed);
-        Cases { of, space, images, base, sights, seed, all: self.all() }
+        Cases { of, space, points: self.points, images, base, sights, seed, all: self.all() }
     }
 
     /// Goes on with half of the slots; the cases in the others begin again.
@@ -318,7 +360,7 @@ impl<'a> Along<'a> {
             Aim::To(target) | Aim::Labels(target) => log.target == Some(target),
             Aim::ToLeast => log.target.is_some_and(|target| (0..self.classes).contains(&target.into())),
         };
-        let images = log.keeps_images() == (self.search.pace() != Pace::Together);
+        let images = log.keeps_images() == (self.search.pace() != Pace::Together && slopes::width(self.plan) == 0);
         aimed && images && log.is_sound(case_log::width(self.plan), self.classes)
     }
 

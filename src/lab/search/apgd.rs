@@ -128,12 +128,12 @@ impl Search for Apgd {
 }
 
 impl GradientSearch for Apgd {
-    fn check(&self, plan: &Examination, _classes: i64) -> Result<()> {
+    fn check(&self, plan: &Examination, points: Option<&dyn Differentiable>, _classes: i64) -> Result<()> {
         if !plan.steps.is_empty() {
             return Err(Error::argument("examine: apgd stops each image by itself and has no `at_steps` in common")
                 .hint("`levels` are the radii of balls, each of which is searched"));
         }
-        let space = check_balls(plan)?;
+        let space = check_balls(plan, points)?;
         if plan.levels.is_empty() && space.within().is_none() {
             return Err(Error::argument(format!(
                 "examine: {} has no ball, from whose radius apgd takes its steps",

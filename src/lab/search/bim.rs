@@ -11,7 +11,7 @@ use super::gradient::{
 };
 use super::{Approach, Examination, Search, Variation};
 use crate::core::{Error, Result, Tensor, on_device};
-use crate::space::Norm;
+use crate::space::{Differentiable, Norm};
 
 /// How large the steps are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,10 +56,12 @@ pub struct Bim {
 }
 
 impl Bim {
-    fn size(&self, norm: Norm, i: u32) -> f64 {
+    /// `stride`: how many times as long its own lengths are as those of pixels.
+    fn size(&self, norm: Norm, stride: f64, i: u32) -> f64 {
+        let own = |of_l2: f64, of_linf: f64| stride * if norm == Norm::L2 { of_l2 } else { of_linf };
         match self.schedule {
-            Schedule::Constant => self.step.unwrap_or(if norm == Norm::L2 { 0.1 } else { 0.01 }),
-            Schedule::Growing => self.step.unwrap_or(if norm == Norm::L2 { 0.001 } else { 1e-4 }) * f64::from(i + 1),
+            Schedule::Constant => self.step.unwrap_or_else(|| own(0.1, 0.01)),
+            Schedule::Growing => self.step.unwrap_or_else(|| own(0.001, 1e-4)) * f64::from(i + 1),
             Schedule::Galloway => {
                 let first = self.step.unwrap_or(if norm == Norm::L2 { 0.01 } else { 1e-4 });
                 (first + f64::from(i) / 1e4).min(0.1)
@@ -107,14 +109,14 @@ impl Search for Bim {
             Variation::Longer(times) => Self { steps: self.steps.saturating_mul(times), ..*self },
             Variation::Restarted(ways) => Self { start: BimStart::Random, restarts: ways, ..*self },
             Variation::Farther(..) if self.schedule == Schedule::Galloway => return None,
-            Variation::Farther(times, norm) => Self { step: Some(self.size(norm, 0) * times), ..*self },
+            Variation::Farther(times, norm) => Self { step: Some(self.size(norm, 1.0, 0) * times), ..*self },
         }))
     }
 }
 
 impl GradientSearch for Bim {
-    fn check(&self, plan: &Examination, _classes: i64) -> Result<()> {
-        let space = check_balls(plan)?;
+    fn check(&self, plan: &Examination, points: Option<&dyn Differentiable>, _classes: i64) -> Result<()> {
+        let space = check_balls(plan, points)?;
         if let Some(step) = plan.steps.iter().find(|step| **step > self.steps) {
             return Err(Error::argument(format!("examine: `at_steps` asks for step {step} of {}", self.steps))
                 .hint(format!("steps count from 0, the image as it stands, to {}", self.steps)));
@@ -144,6 +146,10 @@ impl GradientSearch for Bim {
             BimStart::Image => step + 1,
             BimStart::Random => 1 + self.restarts * (step + 1),
         }
+    }
+
+    fn sets_out_elsewhere(&self) -> bool {
+        self.start == BimStart::Random
     }
 
     fn sights(&self, plan: &Examination) -> Vec<Place> {
@@ -212,7 +218,7 @@ impl GradientSearch for Bim {
             // Minus the log probability grows away from the label.
             (Some(Leg::Way { step, .. }), Some(gradient)) => {
                 let (direction, none) = self.direction(&gradient.of, space.norm(), cases.all)?;
-                let step = (&direction, self.size(space.norm(), step));
+                let step = (&direction, self.size(space.norm(), space.stride(), step));
                 let stepped = space.stepped(&cases.base, walk.points(), step, radii.as_ref())?;
                 walk.tensors[1] = walk.tensors[1].f_logical_or(&none)?;
                 walk.tensors[0] = stepped;

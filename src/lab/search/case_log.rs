@@ -9,7 +9,7 @@ use super::gradient::{AimedImage, GradientSearch, Place};
 use super::measure;
 use super::row::{Noted, Row};
 use super::snr::snr;
-use super::{Examination, examined};
+use super::{Examination, examined, slopes};
 use crate::core::{Result, Tensor};
 use crate::objective;
 use crate::space::Point;
@@ -41,7 +41,7 @@ pub(super) struct CaseLog {
 
 /// How many numbers are kept of a case at a sight.
 pub(super) fn width(plan: &Examination) -> usize {
-    NUMBERS + plan.measures.len()
+    NUMBERS + plan.measures.len() + slopes::width(plan)
 }
 
 /// All numbers of cases with these labels at a sight, `width x N` on the device. `verdicts` are the first of them, `standing` the images as
@@ -61,7 +61,10 @@ pub(super) fn look(
         sight.vanished.f_to_kind(Kind::Float)?,
     ];
     let measured = measure::tensor(&plan.measures, sight.scores, labels, &|| Ok(sight.images.shallow_clone()))?;
-    let all: Vec<Tensor> = [verdicts, Tensor::f_stack(&more, 0)?].into_iter().chain(measured).collect();
+    let mut all: Vec<Tensor> = [verdicts, Tensor::f_stack(&more, 0)?].into_iter().chain(measured).collect();
+    if slopes::width(plan) > 0 {
+        all.push(sight.points.f_to_kind(Kind::Float)?.f_transpose(0, 1)?);
+    }
     Ok(Tensor::f_cat(&all, 0)?)
 }
 
@@ -72,7 +75,7 @@ pub(super) fn floats(t: &Tensor) -> Result<Vec<f32>> {
 
 /// Refuses numbers of the image in a row that say that its scores are not finite, or what was measured of them.
 pub(super) fn check(plan: &Examination, row: usize, numbers: &[f32], at: Option<&Place>) -> Result<()> {
-    let measured = numbers.get(NUMBERS..).unwrap_or_default();
+    let measured = numbers.get(NUMBERS..NUMBERS + plan.measures.len()).unwrap_or_default();
     if numbers[FINITE] != 0.0 && measured.iter().all(|x| x.is_finite()) {
         return Ok(());
     }
@@ -115,14 +118,14 @@ impl CaseLog {
         class(self.before as f32) && self.numbers.chunks(width).all(sound)
     }
 
-    /// Its rows in the order of the sights, each with its image where these are kept.
+    /// Its rows in the order of the sights, each with its point where that is kept, and its image where these are.
     pub fn rows<'a>(
         &'a self,
         plan: &'a Examination,
         search: &'a dyn GradientSearch,
         sights: &'a [Place],
         case: &AimedImage,
-    ) -> impl Iterator<Item = (Noted, Option<Tensor>)> + 'a {
+    ) -> impl Iterator<Item = (Noted, &'a [f32], Option<Tensor>)> + 'a {
         let AimedImage { row: id, label, radius, .. } = *case;
         let (mut kept, mut gone) = (self.images.iter(), None);
         let mut here: Option<&Tensor> = None;
@@ -149,7 +152,8 @@ impl CaseLog {
                 softmax_margin: at[SOFTMAX_MARGIN],
                 vanished: at[VANISHED] != 0.0,
             };
-            (Noted { row, measured: at[NUMBERS..].to_vec() }, here.map(Tensor::shallow_clone))
+            let (measured, point) = at[NUMBERS..].split_at(plan.measures.len());
+            (Noted { row, measured: measured.to_vec() }, point, here.map(Tensor::shallow_clone))
         })
     }
 }

@@ -5,7 +5,7 @@ use super::gradient::{AimedImage, Ask, Cases, GradientSearch, Look, Place, Told,
 use crate::core::{Cx, Error, Graph, Result, Tensor, gradients, no_gradient, on_device};
 use crate::model::Model;
 use crate::objective::{Aim, Goals, Objective, Verdicts, numbers};
-use crate::space::Deform;
+use crate::space::{Deform, Differentiable};
 
 /// Of so many images the gradients towards all labels are taken in one pass.
 const FEW: i64 = 16;
@@ -49,9 +49,14 @@ pub(super) struct Scored {
 pub type Visitor<'v> = dyn FnMut(&Sight, &Cases, &Goals) -> Result<()> + 'v;
 
 /// Images of the data, and what points are changes of.
-pub(super) fn read(cx: &Cx, plan: &Examination, rows: &[usize]) -> Result<(Tensor, Vec<Tensor>)> {
-    let base = match plan.space.differentiable() {
-        Some(space) => space.base(plan.data, rows, cx.device())?,
+pub(super) fn read(
+    cx: &Cx,
+    plan: &Examination,
+    points: Option<&dyn Differentiable>,
+    rows: &[usize],
+) -> Result<(Tensor, Vec<Tensor>)> {
+    let base = match points {
+        Some(points) => points.base(plan.data, rows, cx.device())?,
         None => vec![],
     };
     Ok((plan.data.images(rows, cx.device())?, base))
@@ -62,6 +67,7 @@ impl<'a> Cases<'a> {
     pub(super) fn read(
         cx: &Cx,
         plan: &'a Examination,
+        points: Option<&'a dyn Differentiable>,
         sights: &'a [Place],
         all: usize,
         of: Vec<AimedImage>,
@@ -76,9 +82,9 @@ impl<'a> Cases<'a> {
         });
         let place = on_device(&Tensor::f_from_slice(&place.collect::<Vec<_>>())?, cx.device())?;
         let at_place = |t: &Tensor| t.f_index_select(0, &place);
-        let (images, base) = read(cx, plan, &rows)?;
+        let (images, base) = read(cx, plan, points, &rows)?;
         let base = base.iter().map(at_place).collect::<std::result::Result<_, _>>()?;
-        Ok(Self { of, space: &*plan.space, images: at_place(&images)?, base, sights, seed: plan.seed, all })
+        Ok(Self { of, space: &*plan.space, points, images: at_place(&images)?, base, sights, seed: plan.seed, all })
     }
 }
 
@@ -166,13 +172,10 @@ impl<'a> Course<'a> {
     }
 
     fn draw(&self, ask: Ask) -> Result<Scored> {
-        let of = |t: &Tensor| match &ask.rows {
-            Some(rows) => t.f_index_select(0, rows),
-            None => Ok(t.shallow_clone()),
-        };
-        let (leaf, drawn) = match self.cases.space.differentiable() {
-            Some(space) => {
-                let base = self.cases.base.iter().map(of).collect::<std::result::Result<Vec<_>, _>>()?;
+        let base = || self.cases.base.iter().map(|t| ask.of(t)).collect::<Result<Vec<_>>>();
+        let (leaf, drawn) = match self.cases.points {
+            Some(space) if space.flows() => {
+                let base = base()?;
                 let leaf = ask.points.f_detach()?.f_set_requires_grad(ask.graph)?;
                 let drawn = space.draw(&base, &leaf)?;
                 if ask.graph && !drawn.requires_grad() {
@@ -180,9 +183,12 @@ impl<'a> Course<'a> {
                 }
                 (leaf, drawn)
             }
-            // What gradients of deformations begin with are those of the images.
-            None => {
-                let drawn = tch::no_grad(|| Deform::deform(&of(&self.cases.images)?, &ask.points))?;
+            // What gradients of other points begin with are those of the images.
+            other => {
+                let drawn = tch::no_grad(|| match other {
+                    Some(space) => space.draw(&base()?, &ask.points),
+                    None => Deform::deform(&ask.of(&self.cases.images)?, &ask.points),
+                })?;
                 let leaf = drawn.f_detach()?.f_set_requires_grad(ask.graph)?;
                 (leaf.shallow_clone(), leaf)
             }
@@ -193,7 +199,7 @@ impl<'a> Course<'a> {
 
     /// How large the changes of images at these points are.
     pub(super) fn magnitude(&self, base: &[Tensor], points: &Tensor) -> Result<Tensor> {
-        match self.cases.space.differentiable() {
+        match self.cases.points {
             Some(space) => space.magnitude(base, points),
             None => Deform::t_norm(points),
         }
@@ -217,6 +223,13 @@ impl<'a> Course<'a> {
             }
         };
         let of = gradients(&self.model.name, &loss, &[&scored.leaf], Graph::Free)?.remove(0);
+        let of = match self.cases.points {
+            Some(space) if !space.flows() => {
+                let base = self.cases.base.iter().map(|t| scored.ask.of(t)).collect::<Result<Vec<_>>>()?;
+                space.pull(&base, &scored.ask.points, &of)?
+            }
+            _ => of,
+        };
         Ok(ToldGradient { of, gaps: None })
     }
 

@@ -11,7 +11,7 @@ use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk,
 use super::{Approach, Examination, Search, Variation};
 use crate::core::{Error, Result, Tensor};
 use crate::objective::{Loss, Objective};
-use crate::space::Norm;
+use crate::space::{Differentiable, Norm};
 
 #[derive(Clone, Copy)]
 pub struct Fmn {
@@ -80,12 +80,12 @@ impl GradientSearch for Fmn {
         matches!(objective.loss, None | Some(Loss::Lead | Loss::Margin | Loss::Dlr))
     }
 
-    fn check(&self, plan: &Examination, _classes: i64) -> Result<()> {
+    fn check(&self, plan: &Examination, points: Option<&dyn Differentiable>, _classes: i64) -> Result<()> {
         if !plan.steps.is_empty() {
             return Err(Error::argument("examine: fmn finds how far each image has to go and has no `at_steps`")
                 .hint("`magnitude` of the rows tells; one way gives all `levels`"));
         }
-        check_balls(plan).map(drop)
+        check_balls(plan, points).map(drop)
     }
 
     fn sights(&self, plan: &Examination) -> Vec<Place> {

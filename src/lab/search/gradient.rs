@@ -32,7 +32,7 @@ pub trait GradientSearch {
     }
 
     /// Refuses what it can't do, before work starts.
-    fn check(&self, plan: &Examination, classes: i64) -> Result<()>;
+    fn check(&self, plan: &Examination, points: Option<&dyn Differentiable>, classes: i64) -> Result<()>;
 
     fn pace(&self) -> Pace {
         Pace::Together
@@ -109,6 +109,8 @@ pub struct AimedImage {
 pub struct Cases<'a> {
     pub of: Vec<AimedImage>,
     pub space: &'a dyn Space,
+    /// What the search moves, where that is no field.
+    pub points: Option<&'a dyn Differentiable>,
     /// `B x C x H x W`, as they stand.
     pub images: Tensor,
     /// What the points of a differentiable space are changes of.
@@ -123,7 +125,7 @@ pub struct Cases<'a> {
 impl<'a> Cases<'a> {
     /// The space as points that gradients flow to.
     pub fn differentiable(&self) -> Result<&'a dyn Differentiable> {
-        self.space.differentiable().ok_or_else(|| Error::internal("a space without gradients"))
+        self.points.ok_or_else(|| Error::internal("a space without gradients"))
     }
 
     pub fn labels(&self) -> Vec<i64> {
@@ -166,6 +168,16 @@ pub struct Ask {
     pub rows: Option<Tensor>,
     /// Whether their gradient may be wanted.
     pub graph: bool,
+}
+
+impl Ask {
+    /// Of what is kept of all cases, that of the cases whose points these are.
+    pub(super) fn of(&self, all: &Tensor) -> Result<Tensor> {
+        Ok(match &self.rows {
+            Some(rows) => all.f_index_select(0, rows)?,
+            None => all.shallow_clone(),
+        })
+    }
 }
 
 /// What is to become of points that were scored.
@@ -213,8 +225,11 @@ pub struct ToldGradient {
 }
 
 /// The space of an examination whose levels, if there are any, are radii of its balls.
-pub(super) fn check_balls<'a>(plan: &'a Examination) -> Result<&'a dyn Differentiable> {
-    let space = plan.space.differentiable().ok_or_else(|| Error::internal("a space without gradients"))?;
+pub(super) fn check_balls<'a>(
+    plan: &Examination,
+    points: Option<&'a dyn Differentiable>,
+) -> Result<&'a dyn Differentiable> {
+    let space = points.ok_or_else(|| Error::internal("a space without gradients"))?;
     if plan.levels.first().is_some_and(|level| *level <= 0.0) {
         return Err(Error::argument("examine: a level is the radius of a ball and must be larger than 0")
             .hint("how the images stand is known of every row: `before`"));

@@ -96,7 +96,26 @@ impl FactorGround {
         self.at(cx, &Originals { data, ids, images: &prepared, rows: &rows }, settings)
     }
 
+    /// Images at settings; where these are not numbers, as they stand.
     fn at(&self, cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor> {
+        let moved: Vec<usize> = (0..settings.len()).filter(|&i| !settings[i].iter().any(|x| x.is_nan())).collect();
+        if moved.len() == settings.len() {
+            return self.drawn(cx, of, settings);
+        }
+        let all = of.chosen()?;
+        if moved.is_empty() {
+            return Ok(all);
+        }
+        let ids: Vec<usize> = moved.iter().map(|&i| of.ids[i]).collect();
+        let rows: Vec<i64> = moved.iter().map(|&i| of.rows[i]).collect();
+        let points: Vec<&[f64]> = moved.iter().map(|&i| settings[i]).collect();
+        let drawn = self.drawn(cx, &Originals { ids: &ids, rows: &rows, ..*of }, &points)?;
+        let places: Vec<i64> = moved.iter().map(|&i| i as i64).collect();
+        let places = on_device(&Tensor::f_from_slice(&places)?, all.device())?;
+        Ok(all.f_index_copy(0, &places, &drawn.f_to_kind(all.kind())?)?)
+    }
+
+    fn drawn(&self, cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor> {
         match self {
             Self::Factors(space) => Self::factored(&**space)?.draw(cx, of, settings),
             Self::Group { group, coordinates } => {

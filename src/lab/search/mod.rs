@@ -42,6 +42,7 @@ mod rounds;
 mod row;
 mod scale;
 mod sharing;
+mod slopes;
 mod slots;
 mod snr;
 mod square;

@@ -1,5 +1,6 @@
 //! What points must be for a search to go over them.
 
+use super::slopes::has_slopes;
 use crate::space::Space;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,7 @@ impl Need {
             Self::Elements => space.finite().is_some(),
             Self::Settings => space.factored().is_some() || space.finite().is_some(),
             Self::Changes => space.differentiable().is_some() && space.additive(),
-            Self::Gradients => space.differentiable().is_some(),
+            Self::Gradients => space.differentiable().is_some() || has_slopes(space),
             Self::Fields => space.deform().is_some(),
         }
     }

@@ -35,7 +35,7 @@ pub(super) fn examine(
             None => {}
         }
     }
-    Transcript::of_settings(plan, settings, numbers, questions, rows).answer(cx, outcome)
+    Transcript::of_settings(plan, settings, numbers, Some(questions), rows).answer(cx, outcome)
 }
 
 /// What searches by losses came to.

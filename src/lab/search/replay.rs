@@ -6,6 +6,7 @@ use super::course::Course;
 use super::examined::batch_with_gradients;
 use super::gradient::{AimedImage, Cases, Place};
 use super::row::Row;
+use super::slopes::Ways;
 use super::{Densities, Examination, Search, gradient_search};
 use crate::core::{Cx, Error, Result, Tensor};
 use crate::data::Dataset;
@@ -56,6 +57,8 @@ impl Replay {
             batch: self.batch,
             seed: self.seed,
         };
+        let ways = Ways::of(cx, &plan)?;
+        let points = ways.as_ref().map(Ways::points);
         let sights = search.sights(&plan);
         let place = |row: &Row| {
             let fits = |sight: &Place| {
@@ -87,7 +90,7 @@ impl Replay {
                 let (row, aim, radius) = (row.id as usize, row.target.map_or(Aim::Away, Aim::To), radius(row));
                 AimedImage { row, label: data.labels()[row], aim, radius }
             };
-            let cases = Cases::read(cx, &plan, &sights, all, part.iter().map(case).collect())?;
+            let cases = Cases::read(cx, &plan, points, &sights, all, part.iter().map(case).collect())?;
             Course::begin(&self.model, search, &self.objective, cases)?.go(cx, &mut |sight, _, _| {
                 let Some(place) = sight.place else { return Ok(()) };
                 let all = if wanted == ReplayOutput::Images { sight.images } else { sight.points };

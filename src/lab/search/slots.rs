@@ -2,10 +2,10 @@
 
 use tch::{Device, Kind};
 
-use super::Examination;
 use super::case_log::{self, CaseLog, EXCESS, PREDICTED, floats};
 use super::course::{Course, Scored, Sight};
 use super::gradient::Place;
+use super::{Examination, slopes};
 use crate::core::{Error, Result, Tensor, on_device};
 use crate::objective::numbers;
 
@@ -155,15 +155,20 @@ impl<'a> Slots<'a> {
         let verdicts = verdicts.f_index_select(1, &rows)?;
         let all = case_log::look(plan, verdicts, &sight, &row(&course.cases.images)?, &labels)?;
         let all = floats(&all.f_transpose(0, 1)?)?;
-        let images = sight.images.f_to_kind(Kind::Float)?.f_to_device(Device::Cpu)?;
+        // Settings of factors tell images.
+        let images = match slopes::width(plan) {
+            0 => Some(sight.images.f_to_kind(Kind::Float)?.f_to_device(Device::Cpu)?),
+            _ => None,
+        };
         let mut ended = vec![];
         for (at, &place) in places.iter().enumerate() {
             let Some(log) = &mut of[place] else { continue };
-            let (own, image) = (&all[at * width..][..width], images.f_get(at as i64)?.f_detach_copy()?);
+            let own = &all[at * width..][..width];
+            let image = images.as_ref().map(|images| images.f_get(at as i64)?.f_detach_copy()).transpose()?;
             // Where a case ends it stays at all later sights.
             let until = if done[place] { sights.len() } else { log.seen(width) + 1 };
             while log.seen(width) < until {
-                log.note(own, Some(&image));
+                log.note(own, image.as_ref());
             }
             ended.extend(of[place].take_if(|_| done[place]));
         }

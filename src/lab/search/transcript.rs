@@ -66,7 +66,8 @@ enum Points {
     Settings {
         of: FactorGround,
         numbers: Vec<f64>,
-        questions: Questions,
+        /// Where searches ask some.
+        questions: Option<Questions>,
     },
     /// What was added to the images' pixels.
     Changes {
@@ -164,7 +165,7 @@ impl Transcript {
         plan: &Examination,
         of: FactorGround,
         numbers: Vec<f64>,
-        questions: Questions,
+        questions: Option<Questions>,
         rows: Vec<Noted>,
     ) -> Self {
         Self::of_points(plan, Points::Settings { of, numbers, questions }, None, rows)
@@ -272,7 +273,7 @@ impl Transcript {
 
     /// What was asked for every row, in the order of the rows, and what the factors are; refuses transcripts that do not know.
     pub fn questions(&self) -> Result<(&Questions, Vec<&AskedQuestions>)> {
-        let Points::Settings { questions, .. } = &self.of.points else {
+        let Points::Settings { questions: Some(questions), .. } = &self.of.points else {
             return Err(Error::data(format!("{} over {} asks no questions", self.of.search, self.of.space)).hint(
                 "searches over factors do: search::random, bayes and policy over space::render, rotate, noise, factors and the like",
             ));

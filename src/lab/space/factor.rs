@@ -195,9 +195,10 @@ impl Factor {
         if self.still == Some(wanted) { other } else { wanted }
     }
 
-    /// A number of a setting as scripts see it.
+    /// A number of a setting as scripts see it; none where an image stays as it stands.
     pub fn value(&self, x: f64) -> Value {
         match &self.domain {
+            _ if x.is_nan() => Value::Unit,
             Domain::Range { .. } | Domain::Log { .. } => Value::Float(x),
             Domain::Whole { .. } | Domain::Chance => Value::Int(x as i64),
             Domain::Choices(choices) => choices.get(x as usize).cloned().unwrap_or(Value::Unit),

@@ -158,6 +158,26 @@ pub trait Differentiable {
 
     /// How large the change of each image is, `N`.
     fn magnitude(&self, base: &[Tensor], points: &Tensor) -> Result<Tensor>;
+
+    /// Whether gradients flow through `draw`; where they do not, `pull` tells them.
+    fn flows(&self) -> bool {
+        true
+    }
+
+    /// The gradient at these points of what has this one at the images there.
+    fn pull(&self, _base: &[Tensor], _points: &Tensor, _of_images: &Tensor) -> Result<Tensor> {
+        Err(Error::internal("a gradient that flows by itself"))
+    }
+
+    /// Whether `start` is known to be where images stand; if not, searches have to set out elsewhere.
+    fn starts_at_image(&self) -> bool {
+        true
+    }
+
+    /// How many times as long steps are that a search takes where it was told no length.
+    fn stride(&self) -> f64 {
+        1.0
+    }
 }
 
 /// The only tensor that the points of a space of images are changes of.

@@ -40,7 +40,8 @@ pub static ADAM: Primitive = Primitive {
             that `magnitude` of a row is close to the smallest that does it. An image that the model gets wrong as it stands stays as it \
             is; one that fails makes room for the next, so that the batch stays full. `queries` counts looks, the first one at the image \
             as it stands. A transcript of this search keeps the images: finding them again would take as long as finding them. With \
-            `at_steps` of examine it keeps those on the way too; an image that has failed stays where it is.",
+            `at_steps` of examine it keeps those on the way too; an image that has failed stays where it is. \
+            Over factors it goes as search::apgd does.",
     source: "Kingma and Ba 2015; Dunn 2022, Sections 5.1.3 and 5.2.4",
     examples: &[Example {
         code: "search::adam(#{ lr: 0.03, first_radius: 1, growth: 1.03, increment: 0.1 })",

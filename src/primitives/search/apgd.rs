@@ -30,8 +30,13 @@ pub static APGD: Primitive = Primitive {
             What is followed is the objective's loss: the cross entropy, or what `.loss(\"dlr\")` and others say. The difference of logits \
             ratio (\"dlr\") does not change with the scale of logits, by which the cross entropy's gradient vanishes. AutoAttack's APGD-CE and \
             APGD-T are this with `objective::misclassify()` and with `objective::each_wrong().loss(\"dlr\")`.\n\n\
-            `vanished` is true of an image whose gradient was 0 wherever it was looked at.",
-    source: "Croce and Hein 2020, Reliable evaluation of adversarial robustness with an ensemble of diverse parameter-free attacks, Algorithm 1 and Section 3",
+            `vanished` is true of an image whose gradient was 0 wherever it was looked at.\n\n\
+            It goes over pixels, activations (space::latent), and factors that have ranges: of space::rotate, affine, hue, render, factors, and \
+            products of these. How images change with such a factor is told by drawing two more for each factor and step, a 256th of the way to its ends \
+            to both sides, so that a closure of yours need not be differentiable; a step's direction is a sign for every factor, and the ball is the \
+            box that a level allows. Factors that are chosen from a list have to be given one value; what is drawn by chance is drawn once for \
+            each start and held, as noise in `space::noise(0.1) * space::rotate(30)`. Where an image stays as it stands its factors are ().",
+    source: "Croce and Hein 2020, Reliable evaluation of adversarial robustness with an ensemble of diverse parameter-free attacks, Algorithm 1 and Section 3; over rotations and shifts, Engstrom et al. 2019",
     examples: &[
         Example { code: "search::apgd()", result: "search apgd(#{ steps: 100 })" },
         Example {
@@ -39,6 +44,13 @@ pub static APGD: Primitive = Primitive {
                    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
                    let how = #{ space: space::pixels(\"linf\", #{ radius: 0.2, bounds: [0, 1] }), search: search::apgd(#{ steps: 20 }) };\n\
                    examine(f, ds, how).filter(|row| row.after == row.label).len()",
+            result: "0",
+        },
+        Example {
+            code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
+                   let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+                   let t = examine(f, ds, #{ space: space::rotate(60, #{ fill: 0.0 }), search: search::apgd(#{ steps: 20 }), seed: 1 });\n\
+                   t.filter(|row| row.magnitude > 60).len()",
             result: "0",
         },
     ],

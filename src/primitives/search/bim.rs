@@ -17,9 +17,9 @@ pub static BIM: Primitive = Primitive {
     params: &[],
     options: &[
         Param::new("steps", Kind::Int, "how many").range(1.0, 1e7).or(Fallback::Int(40)),
-        Param::new("step", Kind::Float, "size of a step in the space's norm, in units of pixel values")
+        Param::new("step", Kind::Float, "size of a step in the space's norm and unit")
             .range(1e-12, 1e6)
-            .or(Fallback::Absent("0.1 in l2 and 0.01 in linf; the first is 0.001 and 0.0001 if they grow, 0.01 and 0.0001 for \"galloway\"")),
+            .or(Fallback::Absent("0.1 in l2 and 0.01 in linf, of factors times the largest level; the first is 0.001 and 0.0001 if they grow, 0.01 and 0.0001 for \"galloway\"")),
         Param::new(
             "schedule",
             SCHEDULES.kind(),
@@ -45,7 +45,8 @@ pub static BIM: Primitive = Primitive {
             earlier: `at_steps: \"all\"` of examine notes every one of them, so that one trajectory gives a whole curve.\n\n\
             `vanished` is true of an image whose gradient was 0 at some step, where it stays put. With gradient: \"mean\" it is where the \
             squared length is below 1e-12: there steps shrink to almost nothing, as where the model is confident, which is what ends the \
-            curves of the paper's Figure 1b early.",
+            curves of the paper's Figure 1b early.\n\n\
+            Over factors it goes as search::apgd does.",
     source: "Kurakin, Goodfellow and Bengio 2017; Madry et al. 2018 (random starts); Galloway, Golubeva and Taylor 2018, Section 2 and their published code",
     examples: &[
         Example { code: "search::bim()", result: "search bim(#{ steps: 40 })" },

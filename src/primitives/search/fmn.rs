@@ -34,7 +34,8 @@ pub static FMN: Primitive = Primitive {
             point is, in the norm of the space; where none was found the row is where the search ended, and does not tell that there is none. \
             With `levels`, one way gives all of them: at a level the image is at its nearest failing point if that lies within, and as it \
             stands if not.\n\n\
-            It follows the gap between scores, or the objective's `lead`, `margin` or `dlr`.",
+            It follows the gap between scores, or the objective's `lead`, `margin` or `dlr`. Over factors it goes as search::apgd does, where \
+            a setting is known that leaves images as they stand.",
     source: "Pintor, Roli, Brendel and Biggio 2021, Fast minimum-norm adversarial attacks through adaptive norm constraints (arXiv 2102.12827), Algorithm 1",
     examples: &[
         Example { code: "search::fmn()", result: "search fmn(#{ steps: 100, step: 1.0, gamma: 0.05 })" },
