@@ -42,7 +42,7 @@ const MADE: [(&str, &str); 29] = [
     ("hue", "space::hue(60)"),
     ("noise", "space::noise()"),
     ("render", "space::render(#{ factors: [\"azimuth\"] })"),
-    ("factors", "space::factors([#{ name: \"a\", choices: [0.5, 0.7] }], |z, s| z * s.a)"),
+    ("factors", "space::factors([#{ name: \"a\", min: 0.5, max: 1, identity: 1 }], |z, s| z * s.a)"),
     ("latent with `directions`", "space::latent(g, #{ layers: 0..1, samples: 20, radius: 1, directions: 2 })"),
     ("latent", "space::latent(g, #{ layers: 0..1, samples: 20, radius: 1 })"),
     ("pixels", "space::pixels(\"linf\", #{ radius: 0.1 })"),
