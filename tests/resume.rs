@@ -196,6 +196,8 @@ fn cases_on_their_way_go_on_in_batches_of_half_the_size() {
         ("pixels(\"linf\", #{ radius: 0.1 })", "apgd(#{ steps: 5, restarts: 2 })"),
         ("pixels(\"l2\")", "fmn(#{ steps: 6 }), levels: [0.5, 1.5]"),
         ("deform()", "adef(#{ steps: 5, candidates: [1] }), levels: [0.2, 1.0]"),
+        ("rotate(40, #{ fill: 1.0 })", "apgd(#{ steps: 5, restarts: 2 }), levels: [10, 40]"),
+        ("noise(0.1) * space::affine()", "bim(#{ steps: 4, start: \"random\" }), at_steps: [0, 4]"),
     ] {
         let examined = |calls: u32, batch: usize| {
             let cx = Rc::new(Cx::default());

@@ -126,6 +126,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &model::accuracy::ACCURACY,
     &model::accuracy::ERROR,
     &model::features::FEATURES,
+    &model::averaged::AVERAGED,
     &model::smoothed::SMOOTHED,
     &model::device::TO,
     &net::conv::CONV,

@@ -65,6 +65,11 @@ pub trait Network {
         None
     }
 
+    /// How many images it makes of each, all of which are held where gradients are.
+    fn copies(&self) -> usize {
+        1
+    }
+
     /// The same on another device; `None` where it answers wherever images lie.
     fn on(&self, _device: Device) -> Result<Option<Rc<dyn Network>>> {
         Ok(None)
@@ -289,6 +294,11 @@ impl Model {
 
     pub fn differentiable(&self) -> bool {
         self.network.differentiable()
+    }
+
+    /// How many images it makes of each, all of which are held where gradients are.
+    pub fn copies(&self) -> usize {
+        self.network.copies()
     }
 
     /// Why its answers may not mean what they seem to, as far as was noticed.

@@ -21,6 +21,10 @@ impl Network for Scaled {
         self.network.differentiable()
     }
 
+    fn copies(&self) -> usize {
+        self.network.copies()
+    }
+
     fn opaque(&self) -> bool {
         self.network.opaque()
     }

@@ -60,6 +60,10 @@ impl Network for Smoothed {
         self.model.differentiable()
     }
 
+    fn copies(&self) -> usize {
+        self.draws as usize * self.model.copies()
+    }
+
     fn opaque(&self) -> bool {
         self.model.opaque()
     }

@@ -41,7 +41,8 @@ pub(super) fn halved(cx: &Cx, size: usize) -> usize {
 
 /// Where gradients come from, the batch size takes less: an image then needs several times the memory.
 pub(super) fn batch_with_gradients(cx: &Cx, plan: &Examination) -> usize {
-    plan.batch.unwrap_or_else(|| Model::batch_size(plan.data.shape(), cx.device()).div_ceil(4)).max(1)
+    let own = || Model::batch_size(plan.data.shape(), cx.device()).div_ceil(4) / plan.model.copies();
+    plan.batch.unwrap_or_else(own).max(1)
 }
 
 /// Refuses models that answer without gradients.

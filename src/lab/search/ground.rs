@@ -93,7 +93,7 @@ impl FactorGround {
     pub fn images(&self, cx: &Cx, data: &Dataset, ids: &[usize], settings: &[&[f64]]) -> Result<Tensor> {
         let prepared = self.prepare(data, &data.canvases(ids, cx.device())?)?;
         let rows: Vec<i64> = (0..ids.len() as i64).collect();
-        self.at(cx, &Originals { data, ids, images: &prepared, rows: &rows }, settings)
+        self.at(cx, &Originals { data: Some(data), ids, images: &prepared, rows: &rows }, settings)
     }
 
     /// Images at settings; where these are not numbers, as they stand.

@@ -228,7 +228,7 @@ impl<G: Ground> RoundWork for Searches<'_, G> {
             let mut ratios = Tensor::f_zeros([0], (tch::Kind::Float, held.device()))?;
             if !places.is_empty() {
                 let drawn = {
-                    let of = Originals { data: self.plan.data, ids: &ids, images: held, rows: &places };
+                    let of = Originals { data: Some(self.plan.data), ids: &ids, images: held, rows: &places };
                     self.ground.draw(self.cx, &of, &points)?
                 };
                 let before = self.ground.standing(held, &places)?;

@@ -217,7 +217,7 @@ impl<'a> Slopes<'a> {
         let ids = Vec::<i64>::try_from(&ids.f_to_device(Device::Cpu)?)?;
         let ids: Vec<usize> = ids.into_iter().map(|id| id as usize).collect();
         let rows: Vec<i64> = (0..ids.len() as i64).collect();
-        let of = Originals { data: self.data, ids: &ids, images, rows: &rows };
+        let of = Originals { data: Some(self.data), ids: &ids, images, rows: &rows };
         tch::no_grad(|| self.ground.draw(self.cx, &of, &settings.iter().collect::<Vec<_>>()))
     }
 }

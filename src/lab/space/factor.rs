@@ -330,7 +330,8 @@ pub trait Factored {
 
 /// What settings are applied to: images by where they are held, and what data they are of.
 pub struct Originals<'a> {
-    pub data: &'a Dataset,
+    /// None where images are of no data set.
+    pub data: Option<&'a Dataset>,
     /// For every original its row in the data.
     pub ids: &'a [usize],
     /// `N x C x H x W` as models see them.
@@ -339,7 +340,12 @@ pub struct Originals<'a> {
     pub rows: &'a [i64],
 }
 
-impl Originals<'_> {
+impl<'a> Originals<'a> {
+    /// For spaces that draw images anew from what they are of.
+    pub fn known_data(&self) -> Result<&'a Dataset> {
+        self.data.ok_or_else(|| Error::internal("images of no data set"))
+    }
+
     /// The originals themselves, one after the other.
     pub fn chosen(&self) -> Result<Tensor> {
         let rows = on_device(&Tensor::f_from_slice(self.rows)?, self.images.device())?;

@@ -2,6 +2,7 @@
 //! that needs more than that is refused.
 
 mod affine;
+mod averaged;
 mod compose;
 mod coordinates;
 mod corruptions;
@@ -29,6 +30,7 @@ use crate::core::{Cautions, Digest, Error, Object, Result, Tensor, Value, number
 use crate::data::Dataset;
 
 pub use affine::{About, Affine, Fill};
+pub use averaged::averaged;
 pub use compose::Composed;
 pub use coordinates::Coordinates;
 pub use corruptions::{CORRUPTIONS, Corruptions, Frost, Scale};

@@ -238,7 +238,7 @@ impl Factored for Render {
             return Err(Error::internal("objects are drawn in three channels on a square"));
         }
         cx.check()?;
-        let objects = of.data.objects(of.ids).ok_or_else(|| Error::internal("images without objects"))??;
+        let objects = of.known_data()?.objects(of.ids).ok_or_else(|| Error::internal("images without objects"))??;
         let size = size as usize;
         let mut pixels = vec![0f32; settings.len() * 3 * size * size];
         let views: Vec<View> = settings.iter().map(|setting| View::of(&self.view(setting))).collect();

@@ -2,6 +2,7 @@
 
 pub mod accuracy;
 pub mod archs;
+pub mod averaged;
 pub mod binary;
 pub mod device;
 pub mod features;

@@ -21,8 +21,7 @@ pub static SMOOTHED: Primitive = Primitive {
     notes: "Its scores are the logarithm of (1/m) sum_i softmax(f(x + noise_i)), so that the cross entropy is SmoothAdv's loss. Gradients flow \
             where they flow through f. It stands in for the classifier that robustness::certify is of, which takes the majority of all noise: an \
             attack on it leads to images, and robustness::certify(f, t, ..) of its transcript says which of them that classifier certainly gets wrong; \
-            its cautions say so. Each question is `draws` questions to f, and a search along gradients holds all of them in memory: \
-            give examine a small `batch`.",
+            its cautions say so. Each question is `draws` questions to f, and the batch of a search along gradients is smaller by as much.",
     source: "Salman et al. 2019, Section 3.1: SmoothAdv",
     examples: &[Example {
         code: "let f = model::from(|x| x.reshape([x.len(), 2]), #{ classes: 2 });\n\
