@@ -31,7 +31,7 @@ fn refused(call: &str, words: &str) {
 }
 
 /// A script that makes one of each.
-const MADE: [(&str, &str); 29] = [
+const MADE: [(&str, &str); 30] = [
     ("translate", "space::translate(1)"),
     ("flip", "space::flip()"),
     ("turn", "space::turn()"),
@@ -61,6 +61,7 @@ const MADE: [(&str, &str); 29] = [
     ("fmn", "search::fmn(#{ steps: 1 })"),
     ("adam", "search::adam(#{ steps: 1 })"),
     ("adef", "search::adef(#{ steps: 1 })"),
+    ("worst", "search::worst([search::bim(#{ steps: 1 }), search::adam(#{ steps: 1 })])"),
 ];
 
 const GIVEN: &str = r#"

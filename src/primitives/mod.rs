@@ -190,6 +190,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::bayes::BAYES,
     &search::policy::POLICY,
     &search::sweep::SWEEP,
+    &search::worst::WORST,
     &search::apgd::APGD,
     &search::fmn::FMN,
     &search::bim::BIM,

@@ -23,6 +23,9 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     check_levels(&plan.levels)?;
     check_steps(&plan.steps)?;
     measure::check(&plan.measures, &plan.objective, plan.model.classes())?;
+    if let Some(members) = plan.search.members() {
+        return super::worst::examine_all(cx, plan, members);
+    }
     let way = pairing::way(plan)?;
     plan.space.check(plan.data)?;
     super::scale::check(cx, plan)?;

@@ -34,6 +34,11 @@ impl Measured {
         numbers.get(row).map(|number| measure.holds.value(*number))
     }
 
+    /// All numbers of a row, in the order in which they were asked for.
+    pub(super) fn row(&self, row: usize) -> Vec<f32> {
+        self.columns.iter().map(|(_, numbers)| numbers.get(row).copied().unwrap_or(f32::NAN)).collect()
+    }
+
     /// What to say of a column that is not there, if it is one that could be.
     pub(super) fn advice(name: &str) -> Option<String> {
         let known = MEASURES.iter().find(|measure| measure.name == name)?;

@@ -31,6 +31,7 @@ mod nearest;
 mod need;
 mod over_pixels;
 mod pairing;
+mod parts;
 mod perturbed;
 mod policy;
 mod proposals;
@@ -50,6 +51,7 @@ mod strongest;
 mod sweep;
 mod transcript;
 mod variation;
+mod worst;
 
 use std::rc::Rc;
 
@@ -78,6 +80,7 @@ pub use measured::Measured;
 pub use nearest::Nearest;
 pub use need::Need;
 pub use pairing::{Approach, SEARCHES, SPACES, gradient_search};
+pub use parts::MemberTally;
 pub use perturbed::{Perturbation, PerturbedTests, WantedAnswer, perturbed_tests};
 pub use policy::Policy;
 pub use proposals::{Proposals, Proposing};
@@ -90,6 +93,7 @@ pub use strongest::Strongest;
 pub use sweep::Sweep;
 pub use transcript::{Density, Transcript};
 pub use variation::Variation;
+pub use worst::{Member, Worst};
 
 /// A way to look.
 pub trait Search {
@@ -103,6 +107,11 @@ pub trait Search {
 
     /// How it goes about it, the first that fits counts.
     fn approaches(&self) -> Vec<Approach<'_>>;
+
+    /// The searches that it is made of, if it is an ensemble: they are asked in its place.
+    fn members(&self) -> Option<&[Member]> {
+        None
+    }
 
     /// The same search in another measure; `None` where it has none of that kind.
     fn varied(&self, _how: Variation) -> Option<Rc<dyn Search>> {

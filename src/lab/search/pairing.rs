@@ -60,7 +60,7 @@ pub const SPACES: [(&str, &[Need]); 15] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 14] = [
+pub const SEARCHES: [(&str, &[Need]); 15] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
     ("blind", &[Need::Elements]),
@@ -75,6 +75,8 @@ pub const SEARCHES: [(&str, &[Need]); 14] = [
     ("fmn", &[Need::Gradients]),
     ("adam", &[Need::Gradients]),
     ("adef", &[Need::Fields]),
+    // What its members go over.
+    ("worst", &[Need::Gradients]),
 ];
 
 /// The names in a table with one of these needs.

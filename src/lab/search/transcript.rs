@@ -10,6 +10,7 @@ use super::cautions::cautions;
 use super::column::{self, COLUMNS};
 use super::ground::{FactorGround, Ground};
 use super::measured::Measured;
+use super::parts::{MemberTally, Parts};
 use super::questions::{AskedQuestions, Questions};
 use super::replay::{Replay, ReplayOutput};
 use super::row::{Noted, Row};
@@ -76,6 +77,8 @@ enum Points {
     },
     /// The image of every row, where finding it again would take as long as finding it.
     Images(Vec<Tensor>),
+    /// Those of several searches.
+    Parts(Parts),
     /// Nothing is kept of where a search along gradients went.
     Trajectory(Box<Replay>),
 }
@@ -97,6 +100,9 @@ impl Points {
         match (self, point) {
             (Self::Elements(group), Point::Element(element)) => group.value(element),
             (Self::Settings { of, .. }, _) => of.value(self.setting(point)),
+            (Self::Parts(parts), _) => {
+                parts.found(point).map_or(Value::Unit, |(transcript, row)| transcript.of.points.value(row.point))
+            }
             _ => Value::Unit,
         }
     }
@@ -127,6 +133,7 @@ impl Points {
                 });
                 on_device(&Tensor::f_stack(&chosen.collect::<Vec<_>>(), 0)?, cx.device())
             }
+            Self::Parts(parts) => parts.images(cx, rows),
             Self::Trajectory(replay) => replay.bring(cx, data, rows, ReplayOutput::Images),
         }
     }
@@ -138,6 +145,9 @@ impl Points {
                 let bytes: Vec<u8> = part.iter().flat_map(|x| x.to_le_bytes()).collect();
                 digest = Digest::of_parts(&[&digest.0, &bytes]);
             }
+        }
+        if let Self::Parts(parts) = self {
+            digest = parts.digest();
         }
         digest
     }
@@ -151,6 +161,9 @@ pub struct Transcript {
     pub measured: Measured,
     pub of: Rc<Provenance>,
 }
+
+/// The column of the search that made a row fail, where there were several.
+const BY: &str = "by";
 
 /// Images are given as one tensor up to this many bytes.
 const IMAGES_LIMIT: usize = 4 << 30;
@@ -179,6 +192,16 @@ impl Transcript {
     /// Rows that each stand for one of these images, `C x H x W`, by their points.
     pub(super) fn of_images(plan: &Examination, images: Vec<Tensor>, rows: Vec<Noted>) -> Self {
         Self::of_points(plan, Points::Images(images), None, rows)
+    }
+
+    /// Rows that several searches found.
+    pub(super) fn of_parts(plan: &Examination, parts: Parts, rows: Vec<Noted>) -> Self {
+        let cautions = parts.cautions(rows.iter().map(|noted| &noted.row));
+        let mut all = Self::of_points(plan, Points::Parts(parts), None, rows);
+        if let Some(of) = Rc::get_mut(&mut all.of) {
+            cautions.into_iter().for_each(|caution| of.cautions.add(caution));
+        }
+        all
     }
 
     /// Rows of a search along gradients.
@@ -233,17 +256,30 @@ impl Transcript {
         self.rows.is_empty()
     }
 
-    /// The names of its columns, which are the keys of its rows: those that every transcript has, and then the measures.
+    /// What each search of an ensemble did.
+    pub fn members(&self) -> Option<&[MemberTally]> {
+        match &self.of.points {
+            Points::Parts(parts) => Some(&parts.members),
+            _ => None,
+        }
+    }
+
+    /// The names of its columns, which are the keys of its rows: those that every transcript has, which search made a row fail where there
+    /// were several, and then the measures.
     pub fn columns(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
         let measures: Vec<&'static str> = self.measured.names().collect();
-        COLUMNS.into_iter().chain(measures)
+        let by = self.members().map(|_| BY);
+        COLUMNS.into_iter().chain(by).chain(measures)
     }
 
     fn cell(&self, index: usize, name: &str) -> Option<Value> {
         let row = self.rows.get(index)?;
         match column::ALL.iter().find(|column| column.name == name) {
             Some(column) => Some((column.of)(row, &|point| self.of.points.value(point))),
-            None => self.measured.cell(index, name),
+            None => match &self.of.points {
+                Points::Parts(parts) if name == BY => Some(parts.by(row.point)),
+                _ => self.measured.cell(index, name),
+            },
         }
     }
 
@@ -393,7 +429,7 @@ impl Transcript {
             return Err(Error::data(format!("{} images of {c} x {h} x {w} are too many for one tensor", self.len()))
                 .hint("filter the transcript first"));
         }
-        if let (true, Points::Trajectory(_)) = (after, &self.of.points) {
+        if let (true, Points::Trajectory(_) | Points::Parts(_)) = (after, &self.of.points) {
             // In one go: each image's way is gone once for all of its rows.
             return self.of.points.draw(cx, &self.of.data, &self.rows);
         }
@@ -477,7 +513,7 @@ impl Object for Transcript {
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["space", "search", "objective", "examined", "cautions"]
+        &["space", "search", "objective", "examined", "members", "cautions"]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -486,6 +522,10 @@ impl Object for Transcript {
             "search" => Value::Str(self.of.search.clone()),
             "objective" => Value::Str(self.of.objective.describe()),
             "examined" => Value::Int(self.of.rows as i64),
+            "members" => match self.members() {
+                Some(members) => Value::Array(members.iter().map(MemberTally::value).collect()),
+                None => Value::Unit,
+            },
             "cautions" => self.of.cautions.value(),
             _ => return Ok(None),
         }))
@@ -523,11 +563,15 @@ impl Object for Transcript {
             let cells = self.cells(index).map(|(name, value)| (name, value.json()));
             serde_json::Value::Object(cells.collect())
         });
-        json!({
+        let mut all = json!({
             "model": of.model.0, "model_hash": of.model.1.hex(), "data": of.data.json(), "space": of.space,
             "search": of.search, "objective": of.objective.describe(), "seed": of.seed, "examined": of.rows,
             "success_rate": Value::Float(self.success_rate()).json(), "cautions": of.cautions.json(), "rows": rows.collect::<Vec<_>>(),
-        })
+        });
+        if let Some(members) = self.members() {
+            all["members"] = members.iter().map(|member| member.value().json()).collect();
+        }
+        all
     }
 
     fn table(&self) -> Option<Table> {

@@ -39,7 +39,7 @@ pub static AVERAGED: Primitive = Primitive {
     }],
     run: |_, args| {
         let over = args.optional_object::<AnySpace>("over").map(|space| space.0.clone());
-        let averaged = averaged(&*args.object::<Model>("f"), over, args.count("draws") as u32, args.seed())?;
+        let averaged = averaged(&args.object::<Model>("f"), over, args.count("draws") as u32, args.seed())?;
         Ok(Value::object(averaged))
     },
 };

@@ -16,3 +16,4 @@ pub mod square;
 pub mod strongest;
 pub mod sweep;
 pub mod transcript;
+pub mod worst;

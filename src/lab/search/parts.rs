@@ -1,0 +1,120 @@
+//! A transcript of several searches: what each of them found, and whose outcome every row is.
+
+use std::collections::BTreeMap;
+
+use super::row::Row;
+use super::transcript::Transcript;
+use crate::core::{Cx, Digest, Error, Result, Tensor, Value};
+use crate::space::Point;
+
+/// What a member found on rows of the data.
+pub(super) struct Part {
+    pub member: usize,
+    pub rows: Vec<usize>,
+    pub transcript: Transcript,
+}
+
+/// Where a row comes from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Origin {
+    pub part: usize,
+    /// Its row there.
+    pub row: usize,
+    /// Which member made it fail, if one did.
+    pub by: Option<usize>,
+}
+
+/// What a member of an ensemble did, in images or, where there are levels or targets, in rows.
+#[derive(Debug, Clone)]
+pub struct MemberTally {
+    pub name: String,
+    pub search: String,
+    /// Its own.
+    pub objective: Option<String>,
+    /// What it was given: right as it stands, and left so by those before it.
+    pub tried: usize,
+    pub fooled: usize,
+    pub left: usize,
+    /// Where its gradient was 0, of what all of them left.
+    pub vanished: usize,
+}
+
+impl MemberTally {
+    pub(super) fn value(&self) -> Value {
+        let count = |n: usize| Value::Int(n as i64);
+        let entries = [
+            ("name", Value::Str(self.name.clone())),
+            ("search", Value::Str(self.search.clone())),
+            ("objective", self.objective.clone().map_or(Value::Unit, Value::Str)),
+            ("tried", count(self.tried)),
+            ("fooled", count(self.fooled)),
+            ("left", count(self.left)),
+            ("vanished", count(self.vanished)),
+        ];
+        Value::Map(entries.into_iter().map(|(name, value)| (name.to_string(), value)).collect::<BTreeMap<_, _>>())
+    }
+}
+
+/// The outcomes of several searches; the point of a row is its place among `origins`.
+pub(super) struct Parts {
+    pub parts: Vec<Part>,
+    pub origins: Vec<Origin>,
+    pub members: Vec<MemberTally>,
+}
+
+impl Parts {
+    fn origin(&self, point: Point) -> Option<&Origin> {
+        self.origins.get(point.place()?)
+    }
+
+    /// The name of the member that made a row fail.
+    pub fn by(&self, point: Point) -> Value {
+        let member = self.origin(point).and_then(|origin| self.members.get(origin.by?));
+        member.map_or(Value::Unit, |member| Value::Str(member.name.clone()))
+    }
+
+    /// Of these rows the outcomes as their searches have them: the transcript, and the row there.
+    pub fn found(&self, point: Point) -> Option<(&Transcript, &Row)> {
+        let origin = self.origin(point)?;
+        let transcript = &self.parts.get(origin.part)?.transcript;
+        Some((transcript, transcript.rows.get(origin.row)?))
+    }
+
+    /// The images of these rows where their searches left them.
+    pub fn images(&self, cx: &Cx, rows: &[Row]) -> Result<Tensor> {
+        let mut by_part: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+        for (place, row) in rows.iter().enumerate() {
+            let origin = self.origin(row.point).ok_or_else(|| Error::internal("a row that no search found"))?;
+            by_part.entry(origin.part).or_default().push((place, origin.row));
+        }
+        let mut found: Vec<Option<Tensor>> = rows.iter().map(|_| None).collect();
+        for (part, places) in by_part {
+            let own: Vec<usize> = places.iter().map(|(_, row)| *row).collect();
+            let images = self.parts[part].transcript.select(&own).images(cx, true)?;
+            for (at, (place, _)) in places.into_iter().enumerate() {
+                found[place] = Some(images.f_narrow(0, at as i64, 1)?);
+            }
+        }
+        let found: Option<Vec<Tensor>> = found.into_iter().collect();
+        Ok(Tensor::f_cat(&found.ok_or_else(|| Error::internal("a row without an image"))?, 0)?)
+    }
+
+    /// What was noticed by the searches, of what all of them left right.
+    pub fn cautions<'a>(&self, rows: impl Iterator<Item = &'a Row>) -> Vec<String> {
+        let still = rows.zip(&self.origins).filter(|(row, origin)| row.may_be_fooled() && origin.by.is_none()).count();
+        let stuck = self.members.iter().filter(|member| member.vanished > 0);
+        let caution = |member: &MemberTally| {
+            format!(
+                "{}: gradients vanished at {} of the {still} that all searches left right",
+                member.name, member.vanished
+            )
+        };
+        stuck.map(caution).collect()
+    }
+
+    pub fn digest(&self) -> Digest {
+        use crate::core::Object;
+        let parts = self.parts.iter().map(|part| part.transcript.digest());
+        parts.fold(Digest::of(b"parts"), |all, part| Digest::of_parts(&[&all.0, &part.0]))
+    }
+}
