@@ -12,7 +12,7 @@ fn apart(a: &Tensor, b: &Tensor) -> f64 {
 /// One image at one setting.
 fn drawn(space: &Affine, image: &Tensor, setting: &[f64]) -> Tensor {
     let data = viva::data::from_tensor(&image.to_kind(tch::Kind::Float).clamp(0.0, 1.0), vec![0], None, false).unwrap();
-    let of = viva::space::Originals { data: &data, ids: &[0], images: image, rows: &[0] };
+    let of = viva::space::Originals { data: Some(&data), ids: &[0], images: image, rows: &[0] };
     space.draw(&Cx::default(), &of, &[setting]).unwrap()
 }
 
