@@ -195,6 +195,11 @@ pub static TYPES: &[Type] = &[
             field("objective", "a string", "what counted as failing"),
             field("examined", "an int", "how many rows the examination gave, of which a filtered transcript is a part"),
             field(
+                "members",
+                "an array of maps, or ()",
+                "of search::worst what each search tried, made fail and left, with its name",
+            ),
+            field(
                 "cautions",
                 "an array of strings",
                 "why it may not mean what it seems to; empty where nothing was noticed",

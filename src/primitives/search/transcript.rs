@@ -12,7 +12,7 @@ const COLUMN: Param = Param::new(
     "name",
     Kind::Str,
     "\"id\", \"label\", \"target\", \"before\", \"after\", \"fooled\", \"level\", \"step\", \"snr\", \"magnitude\", \"loss\", \
-     \"margin\", \"softmax_margin\", \"vanished\", \"queries\", \"point\", \"weight\", or a measure that was asked for (measures())",
+     \"margin\", \"softmax_margin\", \"vanished\", \"queries\", \"point\", \"weight\", \"by\" of search::worst, or a measure that was asked for (measures())",
 );
 
 fn transcript(args: &Args) -> Rc<Transcript> {
