@@ -123,7 +123,7 @@ fn main() {
         let begin = format!(
             "import \"std/attacks\" as attacks; let f = model::load({program:?}, #{{ classes: 10 }}); \
              let ds = {read}.shuffle(#{{ seed: 1 }}).take({images}); \
-             #{{ images: ds.images(), labels: ds.labels }}"
+             #{{ images: ds.images(), labels: ds.labels.values() }}"
         );
         let Ok(Value::Map(given)) = session.evaluate("bench", &begin) else { panic!("{name} can't be loaded") };
         let (Value::Tensor(pixels), Value::Array(labels)) = (&given["images"], &given["labels"]) else {
@@ -152,7 +152,7 @@ fn main() {
         let run = format!(
             "let t = examine({attacked}, ds, #{{ space: space::pixels(\"linf\", #{{ radius: {radius:?}, bounds: [0, 1] }}), \
              search: attacks::standard(f) }}); \
-             #{{ answers: f.predict(t.images()).values(), labels: ds.labels, stands: t.filter(|row| row.before == row.label).len(), \
+             #{{ answers: f.predict(t.images()).values(), labels: ds.labels.values(), stands: t.filter(|row| row.before == row.label).len(), \
              members: t.members.map(|member| `${{member.fooled}}`) }}"
         );
         let found = session.evaluate("bench", &run).unwrap_or_else(|error| panic!("{}", error.render(false)));
