@@ -289,17 +289,18 @@ impl Network for Cliff {
 
 #[test]
 fn scores_that_are_no_numbers_on_the_way_are_refused() {
-    for levels in ["", ", levels: [0.01, 0.5]"] {
+    let searches = ["fmn()", "fmn(), levels: [0.01, 0.5]", "deepfool()", "deepfool(), levels: [0.01, 0.5]"];
+    for search in searches {
         let mut session = Session::new(Rc::new(Cx::default()));
         let model = Model::new("cliff", Box::new(Cliff), Digest::of(b"cliff")).with_classes(2);
         session.set("f", Value::object(model));
         let text = format!(
             "let ds = data::from(tensor::from([0.5, 0.5]).reshape([1, 1, 1, 2]), [1]);\n\
-             examine(f, ds, #{{ space: space::pixels(\"l2\", #{{ bounds: [0, 1] }}), search: search::fmn(){levels} }})"
+             examine(f, ds, #{{ space: space::pixels(\"l2\", #{{ bounds: [0, 1] }}), search: search::{search} }})"
         );
         let refused = session.run(Path::new("script.rhai"), &text);
         let said = refused.map(|value| value.summary()).map_err(|error| error.render(false));
-        assert!(said.as_ref().is_err_and(|said| said.contains("not finite")), "{said:?}");
+        assert!(said.as_ref().is_err_and(|said| said.contains("not finite")), "{search}: {said:?}");
     }
 }
 
@@ -329,6 +330,52 @@ fn fmn_finds_distances_and_with_them_every_level() {
             alone_or_together: far < 1e-3,
             measured: told < 1e-4,
             as_good_as_apgd: failed.call(linf).filter(|row| row.magnitude <= 0.05).len() + 1 >= failed.call(apgd).len(),
+        }
+        "#,
+    );
+}
+
+/// Where it ends is where the objective is first met, beyond the last step by the overshoot.
+#[test]
+fn deepfool_finds_distances_of_any_class_or_of_one() {
+    truths(
+        r#"
+        let near = |norm, options| examine(f, ds, #{ space: space::pixels(norm, #{ bounds: [0, 1] }), search: search::deepfool(), seed: 1 } + options);
+        let t = near.call("l2", #{});
+        let levels = [0.3, 1.0, 3.0];
+        let at = near.call("l2", #{ levels: levels });
+        let alone = near.call("l2", #{ batch: 1 });
+        let linf = near.call("linf", #{});
+        let least = examine(f, ds, #{ space: space::pixels("l2", #{ bounds: [0, 1] }), search: search::fmn(), seed: 1 });
+        let apart = near.call("l2", #{ search: search::deepfool(#{ overshoot: 1.0 }) });
+        let few = near.call("l2", #{ search: search::deepfool(#{ candidates: 1 }) });
+        let target = near.call("l2", #{ objective: objective::target(3) });
+        let unlikely = near.call("linf", #{ objective: objective::least_likely() });
+        let ball = examine(f, ds, #{ space: space::pixels("l2", #{ radius: 0.5, bounds: [0, 1] }), search: search::deepfool(), seed: 1 });
+        let failed = |t| t.filter(|row| row.after != row.label);
+        let counts = levels.map(|level| failed.call(t).filter(|row| row.magnitude <= level).len());
+        let found = levels.map(|level| failed.call(at).filter(|row| row.level == level).len());
+        let far = 0.0;
+        for i in 0..ds.len() { far = max(far, abs(t.column("magnitude")[i] - alone.column("magnitude")[i])); }
+        let distance = ((t.images() - ds.images()) * (t.images() - ds.images())).reshape([60, 256]).sum(1).sqrt();
+        let wrong = t.filter(|row| row.before != row.label);
+        let further = near.call("l2", #{ search: search::deepfool(#{ steps: 1 }) });
+        #{
+            all_fail: failed.call(t).len() == 60 && failed.call(linf).len() == 60,
+            stops: t.filter(|row| row.step > 10).len() == 0 && t.filter(|row| row.queries != row.step + 1).len() == 0,
+            levels_follow: counts == found && counts[0] < counts[2],
+            within: t.images().min() >= 0.0 && t.images().max() <= 1.0,
+            alone_or_together: far < 1e-3,
+            measured: (distance - tensor::from(t.column("magnitude"))).abs().max() < 1e-4,
+            near_the_nearest: abs(t.mean("magnitude") / least.mean("magnitude") - 1) < 0.2,
+            overshoots: apart.mean("magnitude") > 1.2 * t.mean("magnitude"),
+            any_candidate: t.mean("magnitude") <= few.mean("magnitude") + 1e-6,
+            targets: target.filter(|row| row.after != 3).len() == 0 && target.filter(|row| row.label == 3 && row.magnitude > 0.0).len() == 0,
+            least: unlikely.filter(|row| row.after != row.target).len() == 0 && unlikely.mean("magnitude") > linf.mean("magnitude"),
+            in_a_ball: ball.filter(|row| row.magnitude > 0.5 + 1e-5).len() == 0
+                && failed.call(ball).len() >= failed.call(t).filter(|row| row.magnitude < 0.5).len(),
+            wrong_as_they_stand: wrong.filter(|row| row.magnitude > 0.0 || row.step > 0).len() == 0,
+            one_step: further.filter(|row| row.step > 1).len() == 0 && failed.call(further).len() < 60,
         }
         "#,
     );

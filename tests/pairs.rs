@@ -31,7 +31,7 @@ fn refused(call: &str, words: &str) {
 }
 
 /// A script that makes one of each.
-const MADE: [(&str, &str); 29] = [
+const MADE: [(&str, &str); 30] = [
     ("translate", "space::translate(1)"),
     ("flip", "space::flip()"),
     ("turn", "space::turn()"),
@@ -59,6 +59,7 @@ const MADE: [(&str, &str); 29] = [
     ("bim", "search::bim(#{ steps: 1 })"),
     ("apgd", "search::apgd(#{ steps: 1, start: \"image\" })"),
     ("fmn", "search::fmn(#{ steps: 1 })"),
+    ("deepfool", "search::deepfool(#{ steps: 1 })"),
     ("adam", "search::adam(#{ steps: 1 })"),
     ("adef", "search::adef(#{ steps: 1 })"),
 ];

@@ -120,7 +120,7 @@ static WORDS: &[Word] = &[
     one(
         "candidates",
         &[
-            here(&["search::adef"], "labels that may be gone to"),
+            here(&["search::adef", "search::deepfool"], "labels that may be gone to"),
             here(&["search::bayes"], "settings that are compared for every question"),
         ],
     ),
@@ -221,6 +221,13 @@ static WORDS: &[Word] = &[
     ),
     one("note", &[else_("steps between two numbers of a training's history")]),
     one("objective", &[else_("what counts as failing")]),
+    one(
+        "overshoot",
+        &[
+            here(&["search::adef"], "what the field of an image that does not fail is multiplied with"),
+            here(&["search::deepfool"], "by which share an image is taken farther than its steps lead"),
+        ],
+    ),
     one("online", &[else_("the classifier's learning rate where it learns while its tests are made")]),
     one(
         "pad",

@@ -191,6 +191,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::sweep::SWEEP,
     &search::apgd::APGD,
     &search::fmn::FMN,
+    &search::deepfool::DEEPFOOL,
     &search::bim::BIM,
     &search::adef::ADEF,
     &search::adam::ADAM,

@@ -90,6 +90,13 @@ const BUDGETS: &[Budget] = &[
         waits: 0.0,
     },
     Budget {
+        name: "search::deepfool, a step",
+        script: "examine(f, glyphs, #{ space: space::pixels(\"l2\", #{ radius: 0.001 }), search: search::deepfool(#{ steps: SIZE, candidates: 2 }), batch: 64, seed: 1 })",
+        sizes: [1, 3],
+        steps: Some(1.0),
+        waits: 3.0,
+    },
+    Budget {
         name: "search::apgd, a step",
         script: "examine(f, glyphs, #{ space: space::pixels(\"linf\", #{ radius: 0.001, bounds: [0, 1] }), search: search::apgd(#{ steps: SIZE }), batch: 64, seed: 1 })",
         sizes: [40, 80],

@@ -210,8 +210,10 @@ impl<'a> Course<'a> {
             Wanted::Shortfall => self.goals.shortfall(&scored.scores)?,
             Wanted::Gaps(towards) => {
                 let current = scored.scores.f_detach()?.f_argmax(1, true)?;
+                // Copies of a few points go through the network side by side, where points are images.
+                let images = self.cases.space.differentiable().is_none() || self.cases.space.additive();
                 return match scored.leaf.size()[0] {
-                    few if few <= FEW => together(self.model, &scored.leaf.f_detach()?, towards, &current),
+                    few if few <= FEW && images => together(self.model, &scored.leaf.f_detach()?, towards, &current),
                     _ => one_by_one(&self.model.name, scored, towards, &current),
                 };
             }

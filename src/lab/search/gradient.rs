@@ -191,7 +191,7 @@ pub enum Wanted {
     Gain,
     /// Of [`Goals::shortfall`], at the points.
     Shortfall,
-    /// Of the gaps between the scores of these labels, `N x K`, and the highest ones, at the images.
+    /// Of the gaps between the scores of these labels, `N x K`, and the highest ones, at the points; at the images where these are deformed.
     Gaps(Tensor),
 }
 
@@ -210,6 +210,11 @@ pub struct ToldGradient {
     pub of: Tensor,
     /// `K x N`, where gaps were wanted.
     pub gaps: Option<Tensor>,
+}
+
+/// One number per case, beside its points.
+pub(super) fn column(of: &Tensor, points: &Tensor) -> Result<Tensor> {
+    Ok(of.f_reshape([vec![-1], vec![1; points.dim() - 1]].concat())?)
 }
 
 /// The space of an examination whose levels, if there are any, are radii of its balls.

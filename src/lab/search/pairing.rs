@@ -60,7 +60,7 @@ pub const SPACES: [(&str, &[Need]); 15] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 14] = [
+pub const SEARCHES: [(&str, &[Need]); 15] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
     ("blind", &[Need::Elements]),
@@ -73,6 +73,7 @@ pub const SEARCHES: [(&str, &[Need]); 14] = [
     ("bim", &[Need::Gradients]),
     ("apgd", &[Need::Gradients]),
     ("fmn", &[Need::Gradients]),
+    ("deepfool", &[Need::Gradients]),
     ("adam", &[Need::Gradients]),
     ("adef", &[Need::Fields]),
 ];
@@ -115,7 +116,7 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
         )
         .hint(
             "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, apgd, adam; fmn by a lead, \
-             \"margin\" or \"dlr\"; adef goes to where another class has the highest score, exhaustive ones with densities to any wrong label",
+             \"margin\" or \"dlr\"; deepfool and adef go to where another class has the highest score, exhaustive ones with densities to any wrong label",
         )),
     }
 }
