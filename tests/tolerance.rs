@@ -529,12 +529,12 @@ fn what_can_not_be_asked_is_refused_with_a_way_out() {
         (
             TRAINED,
             "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::adef() })".into(),
-            &["it goes over space::deform", "square, bim,"],
+            &["it goes over space::deform", "search::square,"],
         ),
         (
             TRAINED,
             "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::strongest() })".into(),
-            &["settings of factors", "square, bim,"],
+            &["settings of factors", "search::square,"],
         ),
         (
             TRAINED,

@@ -138,6 +138,13 @@ static WORDS: &[Word] = &[
             else_("how many are drawn from the generator, at most, to begin with"),
         ],
     ),
+    one(
+        "directions",
+        &[
+            here(&["space::latent"], "random ones of activations, in place of all"),
+            here(&["search::hopskipjump"], "those of the first estimate of which way leads on"),
+        ],
+    ),
     one("epochs", &[else_("passes over the data that a training makes")]),
     one("every", &[else_("steps between two looks at a training")]),
     one(

@@ -186,6 +186,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::blind::BLIND,
     &search::blind_or_stay::BLIND_OR_STAY,
     &search::square::SQUARE,
+    &search::hopskipjump::HOPSKIPJUMP,
     &search::bayes::BAYES,
     &search::policy::POLICY,
     &search::sweep::SWEEP,

@@ -174,6 +174,13 @@ const BUDGETS: &[Budget] = &[
         waits: 1.0,
     },
     Budget {
+        name: "search::hopskipjump, a question",
+        script: "examine(f, glyphs, #{ space: space::pixels(\"l2\", #{ bounds: [0, 1] }), search: search::hopskipjump(#{ questions: SIZE }), batch: 64, seed: 1 })",
+        sizes: [2, 8],
+        steps: None,
+        waits: 1.0,
+    },
+    Budget {
         name: "robustness::certify, a batch",
         script: "robustness::certify(f, glyphs.take(4), #{ sigma: 0.2, select: 10, samples: 40 * SIZE, batch: 16, seed: 1 })",
         sizes: [1, 3],

@@ -34,7 +34,8 @@ impl Approach<'_> {
     fn looks_for(&self, objective: &Objective) -> bool {
         match self {
             Self::Elements(_) => objective.plain(),
-            Self::Settings(_) | Self::Changes(_) => true,
+            Self::Settings(search) => search.looks_for(objective),
+            Self::Changes(search) => search.looks_for(objective),
             Self::Gradients(search) => search.looks_for(objective),
         }
     }
@@ -60,7 +61,7 @@ pub const SPACES: [(&str, &[Need]); 15] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 15] = [
+pub const SEARCHES: [(&str, &[Need]); 16] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
     ("blind", &[Need::Elements]),
@@ -70,6 +71,7 @@ pub const SEARCHES: [(&str, &[Need]); 15] = [
     ("bayes", &[Need::Settings]),
     ("policy", &[Need::Settings]),
     ("square", &[Need::Changes]),
+    ("hopskipjump", &[Need::Changes]),
     ("bim", &[Need::Gradients]),
     ("apgd", &[Need::Gradients]),
     ("fmn", &[Need::Gradients]),
@@ -115,8 +117,8 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
             format!("{search} over {space} does not look for objective::{}", plan.objective.describe()),
         )
         .hint(
-            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, apgd, adam; fmn by a lead, \
-             \"margin\" or \"dlr\"; deepfool and adef go to where another class has the highest score, exhaustive ones with densities to any wrong label",
+            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, apgd, adam; fmn and \
+             hopskipjump by a lead, \"margin\" or \"dlr\"; deepfool and adef go to where another class has the highest score, exhaustive ones with densities to any wrong label",
         )),
     }
 }

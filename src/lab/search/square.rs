@@ -71,6 +71,10 @@ impl Search for Square {
 impl Proposing<PixelBall> for Square {
     fn begin(&self, room: &PixelBall, stream: (u64, u64)) -> Result<Box<dyn Proposals<PixelChange>>> {
         Square::check(room.norm, room.shape)?;
+        if room.radius.is_infinite() {
+            return Err(Error::argument("search::square: the space has no radius to search within")
+                .hint("`radius: 8.0 / 255` of space::pixels, or `levels` of examine, says how far pixels may change"));
+        }
         Ok(Box::new(Walk {
             original: room.pixels(stream.1 as usize)?,
             ball: Limits { shape: room.shape, norm: room.norm, radius: room.radius, bounds: room.bounds },

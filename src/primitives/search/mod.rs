@@ -9,6 +9,7 @@ pub mod blind;
 pub mod blind_or_stay;
 pub mod deepfool;
 pub mod fmn;
+pub mod hopskipjump;
 pub mod nearest;
 pub mod policy;
 pub mod questions;
