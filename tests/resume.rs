@@ -194,6 +194,7 @@ fn cases_on_their_way_go_on_in_batches_of_half_the_size() {
         ),
         ("pixels(\"l2\")", "adam(#{ lr: 0.003, steps: 9 }), at_steps: [0, 2, 9], objective: objective::shift(1)"),
         ("pixels(\"linf\", #{ radius: 0.1 })", "apgd(#{ steps: 5, restarts: 2 })"),
+        ("pixels(\"l1\", #{ radius: 2.0 })", "apgd(#{ steps: 5, restarts: 2 })"),
         ("pixels(\"l2\")", "fmn(#{ steps: 6 }), levels: [0.5, 1.5]"),
         ("pixels(\"linf\")", "deepfool(#{ steps: 4, candidates: 3 }), levels: [0.05, 0.5]"),
         ("pixels(\"l2\")", "hopskipjump(#{ questions: 40, directions: 5 }), levels: [2.0, 9.0]"),

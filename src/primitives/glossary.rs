@@ -39,7 +39,7 @@ pub static FIVE: [(&str, &str); 5] = [
 pub static TERMS: &[(&str, &str)] = &[
     (
         "how large a change is",
-        "`radius` is how far changes may go, in the space's own measure: pixels of a shift, the l2 or linf norm of a change of \
+        "`radius` is how far changes may go, in the space's own measure: pixels of a shift, the l1, l2 or linf norm of a change of \
          pixels, the T-norm of a deformation, the length of a change of activations. Where it grows during a search it begins as \
          `first_radius`. `levels` are several limits of one examination, each with rows of its own: radii where the space has \
          them, else degrees or standard deviations. `magnitude`, a column, is how large a change came out. `sigma` and `noise` \

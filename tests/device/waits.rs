@@ -104,6 +104,20 @@ const BUDGETS: &[Budget] = &[
         waits: 1.0,
     },
     Budget {
+        name: "search::apgd in l1, a step",
+        script: "examine(f, glyphs, #{ space: space::pixels(\"l1\", #{ radius: 0.01, bounds: [0, 1] }), search: search::apgd(#{ steps: SIZE }), batch: 64, seed: 1 })",
+        sizes: [40, 80],
+        steps: Some(1.0),
+        waits: 1.0,
+    },
+    Budget {
+        name: "search::bim in l1, a step",
+        script: "examine(f, glyphs, #{ space: space::pixels(\"l1\", #{ radius: 0.01, bounds: [0, 1] }), search: search::bim(#{ steps: SIZE }), batch: 64, seed: 1 })",
+        sizes: [4, 12],
+        steps: Some(1.0),
+        waits: 0.0,
+    },
+    Budget {
         name: "search::adam, a step",
         script: "examine(f, glyphs, #{ space: space::pixels(\"l2\"), search: search::adam(#{ steps: SIZE, lr: 0.0001 }), batch: 64, seed: 1 })",
         sizes: [4, 12],

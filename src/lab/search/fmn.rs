@@ -80,6 +80,10 @@ impl GradientSearch for Fmn {
         matches!(objective.loss, None | Some(Loss::Lead | Loss::Margin | Loss::Dlr))
     }
 
+    fn goes_in(&self, _norm: Norm) -> bool {
+        true
+    }
+
     fn check(&self, plan: &Examination, _classes: i64) -> Result<()> {
         if !plan.steps.is_empty() {
             return Err(Error::argument("examine: fmn finds how far each image has to go and has no `at_steps`")

@@ -7,7 +7,7 @@
 use super::{Examination, Need};
 use crate::core::{Error, ErrorKind, Result, Tensor};
 use crate::objective::{Aim, Goals, Objective};
-use crate::space::{Differentiable, Space};
+use crate::space::{Differentiable, Norm, Space};
 
 /// When cases end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,11 @@ pub trait GradientSearch {
     /// Whether it can look for that.
     fn looks_for(&self, _objective: &Objective) -> bool {
         true
+    }
+
+    /// Whether it has steps in that norm.
+    fn goes_in(&self, norm: Norm) -> bool {
+        norm != Norm::L1
     }
 
     /// Refuses what it can't do, before work starts.

@@ -10,6 +10,7 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
 use super::ball::{PixelBall, PixelChange};
+use super::pairing::not_in_l1;
 use super::proposals::{Proposals, Proposing};
 use super::{Approach, Search, Variation};
 use crate::core::{Result, random};
@@ -70,6 +71,9 @@ impl Proposing<PixelBall> for HopSkipJump {
     }
 
     fn begin(&self, room: &PixelBall, stream: (u64, u64)) -> Result<Box<dyn Proposals<PixelChange>>> {
+        if room.norm == Norm::L1 {
+            return Err(not_in_l1("search::hopskipjump"));
+        }
         let original = room.pixels(stream.1 as usize)?;
         let least = original.iter().copied().fold(f32::INFINITY, f32::min);
         let largest = original.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -222,7 +226,7 @@ impl Proposals<PixelChange> for Walk {
             State::Ahead(ahead) if failed => {
                 let (far, reach) = (first.to_vec(), self.size(first));
                 let between = match self.norm {
-                    Norm::L2 => Between::line(far, self.precision(), ahead.round + 1, reach),
+                    Norm::L1 | Norm::L2 => Between::line(far, self.precision(), ahead.round + 1, reach),
                     Norm::Linf => Between::clip(far, reach, self.precision(), ahead.round + 1, reach),
                 };
                 self.between(between)
@@ -251,7 +255,7 @@ impl Walk {
     /// The norm of a change.
     fn size(&self, change: &[f32]) -> f64 {
         match self.norm {
-            Norm::L2 => length(change),
+            Norm::L1 | Norm::L2 => length(change),
             Norm::Linf => change.iter().fold(0.0, |most: f32, x| most.max(x.abs())).into(),
         }
     }
@@ -285,7 +289,7 @@ impl Walk {
     fn beside(&mut self, here: &[f32], delta: f64) -> Vec<f32> {
         let mut direction = vec![0f32; here.len()];
         match self.norm {
-            Norm::L2 => {
+            Norm::L1 | Norm::L2 => {
                 for pair in direction.chunks_mut(2) {
                     // Box and Muller 1958.
                     let radius = (-2.0 * (1.0 - self.rng.r#gen::<f32>()).ln()).sqrt();
@@ -388,7 +392,7 @@ impl Around {
         let estimate: Vec<f64> = sums.map(|(all, failed)| 2.0 * failed - all - baseline * all).collect();
         let length = estimate.iter().map(|x| x * x).sum::<f64>().sqrt();
         let unit = |x: &f64| match norm {
-            Norm::L2 => (x / length) as f32,
+            Norm::L1 | Norm::L2 => (x / length) as f32,
             Norm::Linf if *x == 0.0 => 0.0,
             Norm::Linf => x.signum() as f32,
         };

@@ -46,6 +46,7 @@ mod scale;
 mod sharing;
 mod slots;
 mod snr;
+mod sparse;
 mod square;
 mod strongest;
 mod sweep;

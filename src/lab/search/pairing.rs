@@ -7,6 +7,7 @@ use super::proposals::Proposing;
 use super::{Examination, Need, Search};
 use crate::core::{Error, ErrorKind, Result};
 use crate::objective::Objective;
+use crate::space::Differentiable;
 
 /// How a search goes about it.
 pub enum Approach<'a> {
@@ -110,6 +111,12 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
             names(&SEARCHES, &has)
         )));
     }
+    let norm = plan.space.differentiable().map(Differentiable::norm);
+    if let (Some(Approach::Gradients(way)), Some(norm)) = (ways.first(), norm)
+        && !way.goes_in(norm)
+    {
+        return Err(not_in_l1(&search));
+    }
     match ways.into_iter().find(|way| way.looks_for(&plan.objective)) {
         Some(way) => Ok(way),
         None => Err(Error::new(
@@ -121,6 +128,12 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
              hopskipjump by a lead, \"margin\" or \"dlr\"; deepfool and adef go to where another class has the highest score, exhaustive ones with densities to any wrong label",
         )),
     }
+}
+
+/// A search over pixels that has no steps in l1.
+pub(super) fn not_in_l1(search: &str) -> Error {
+    Error::new(ErrorKind::Pairing, format!("{search} goes over pixels in l2 and linf, not in l1"))
+        .hint("in l1 go search::bim, apgd and fmn")
 }
 
 /// The search along gradients that a search is, if it is one.
