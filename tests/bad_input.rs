@@ -123,7 +123,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "examine(f, torus, #{ space: space::pixels(\"l2\"), search: search::bayes() })",
         "pairing",
-        &["goes over settings of factors", "square, bim,"],
+        &["goes over settings of factors", "square, hopskipjump, bim,"],
     ),
     (
         "examine(f, torus, #{ space: space::translate(1), search: search::nearest(), objective: objective::misclassify().loss(\"cross_entropy\") })",

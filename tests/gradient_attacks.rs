@@ -109,8 +109,17 @@ fn hills(lift: f64) -> (Session, Rc<RefCell<Vec<[f64; 2]>>>) {
 /// gradient is asked for, how far the nearest is that fails, and how far the last is.
 fn minimum_norm(norm: &str, x: [f64; 2], steps: usize) -> (Vec<[f64; 2]>, Option<f64>, f64) {
     let length = |v: [f64; 2]| v[0].hypot(v[1]);
-    let size = |v: [f64; 2]| if norm == "linf" { v[0].abs().max(v[1].abs()) } else { length(v) };
-    let dual = |v: [f64; 2]| if norm == "linf" { v[0].abs() + v[1].abs() } else { length(v) };
+    let (sum, most) = (|v: [f64; 2]| v[0].abs() + v[1].abs(), |v: [f64; 2]| v[0].abs().max(v[1].abs()));
+    let size = |v: [f64; 2]| match norm {
+        "linf" => most(v),
+        "l1" => sum(v),
+        _ => length(v),
+    };
+    let dual = |v: [f64; 2]| match norm {
+        "linf" => sum(v),
+        "l1" => most(v),
+        _ => length(v),
+    };
     let cosine = |k: usize| (1.0 + (std::f64::consts::PI * k as f64 / steps as f64).cos()) / 2.0;
     let (mut points, mut now) = (vec![], x);
     let (mut radius, mut nearest) = (f64::INFINITY, None::<f64>);
@@ -132,6 +141,7 @@ fn minimum_norm(norm: &str, x: [f64; 2], steps: usize) -> (Vec<[f64; 2]>, Option
         let next = [0, 1].map(|i| now[i] - step * uphill[i] / length(uphill).max(1e-300) - x[i]);
         let kept = match norm {
             "linf" => next.map(|d| d.clamp(-radius, radius)),
+            "l1" => sparse_keep(&x, &[x[0] + next[0], x[1] + next[1]], radius).try_into().unwrap(),
             _ => next.map(|d| d * (radius / length(next)).min(1.0)),
         };
         now = [0, 1].map(|i| (x[i] + kept[i]).clamp(0.0, 1.0));
@@ -147,6 +157,9 @@ fn every_point_of_fmn_is_the_one_that_the_algorithm_names() {
         ("l2", [0.95, 0.1], 40),
         ("linf", [0.35, 0.5], 40),
         ("linf", [0.3, 0.6], 60),
+        ("l1", [0.3, 0.6], 40),
+        ("l1", [0.4, 0.3], 40),
+        ("l1", [0.8, 0.5], 40),
     ] {
         let (mut session, asked) = hills(LOW);
         let text = format!(
@@ -207,6 +220,132 @@ fn every_point_is_the_one_that_the_algorithm_names() {
             );
         }
         assert!(h(HIGH, found[found.len() - 1]) < h(HIGH, x), "it went down");
+    }
+}
+
+/// Two classes and some pixels, hilly, and never wrong: z = (0, 60 + sum of sin(a_i x_i + i) + cos(b_i x_i x_{i+1})). Notes what it is asked.
+struct Range(Rc<RefCell<Vec<Vec<f64>>>>);
+
+const WIDE: usize = 24;
+
+fn slopes(i: usize) -> (f64, f64) {
+    (1.0 + (i * 5 % 7) as f64 * 0.7, 0.5 + (i * 3 % 5) as f64)
+}
+
+impl Network for Range {
+    fn forward(&self, images: &Tensor) -> Result<Tensor> {
+        let flat = images.flatten(1, -1);
+        self.0.borrow_mut().extend(
+            Vec::<Vec<f32>>::try_from(&flat.detach())
+                .unwrap()
+                .iter()
+                .map(|row| row.iter().map(|x| f64::from(*x)).collect()),
+        );
+        let mut height = Tensor::from(60.0) + flat.select(1, 0) * 0.0;
+        for i in 0..WIDE {
+            let ((a, b), x, next) = (slopes(i), flat.select(1, i as i64), flat.select(1, ((i + 1) % WIDE) as i64));
+            height = height + (&x * a + i as f64).sin() + (x * next * b).cos();
+        }
+        let height = height.to_kind(tch::Kind::Float);
+        Ok(Tensor::stack(&[height.zeros_like(), height], 1))
+    }
+}
+
+fn height(x: &[f64]) -> f64 {
+    (0..WIDE).map(|i| (slopes(i).0 * x[i] + i as f64).sin() + (slopes(i).1 * x[i] * x[(i + 1) % WIDE]).cos()).sum()
+}
+
+/// The direction in which the lead of class 0 grows.
+fn downhill(x: &[f64]) -> Vec<f64> {
+    let mut slope = vec![0.0; WIDE];
+    for i in 0..WIDE {
+        let ((a, b), next) = (slopes(i), (i + 1) % WIDE);
+        slope[i] -= a * (a * x[i] + i as f64).cos();
+        let both = b * (b * x[i] * x[next]).sin();
+        slope[i] += both * x[next];
+        slope[next] += both * x[i];
+    }
+    slope
+}
+
+/// What is nearest to z - x within [0, 1] - x and the l1 ball, by halving.
+fn sparse_keep(x: &[f64], z: &[f64], radius: f64) -> Vec<f64> {
+    let left = |less: f64| -> Vec<f64> {
+        let kept = |(z, x): (&f64, &f64)| {
+            let room = if z > x { 1.0 - x } else { *x };
+            ((z - x).abs() - less).clamp(0.0, room) * (z - x).signum()
+        };
+        z.iter().zip(x).map(kept).collect()
+    };
+    let size = |of: &[f64]| of.iter().map(|d| d.abs()).sum::<f64>();
+    let (mut low, mut high) = (0.0, if size(&left(0.0)) <= radius { 0.0 } else { 50.0 });
+    for _ in 0..200 {
+        let middle = (low + high) / 2.0;
+        *if size(&left(middle)) > radius { &mut low } else { &mut high } = middle;
+    }
+    left(high)
+}
+
+/// Croce and Hein 2021, with the projection by halving: all points that are scored after x itself.
+fn sparse_algorithm(x: &[f64], radius: f64, steps: usize) -> Vec<Vec<f64>> {
+    let keep = |z: &[f64]| -> Vec<f64> { sparse_keep(x, z, radius).iter().zip(x).map(|(d, x)| x + d).collect() };
+    let (mut points, mut now, mut best) = (vec![x.to_vec()], x.to_vec(), x.to_vec());
+    // Of those that change; two thirds of what had changed at a checkpoint.
+    let (mut among, mut changed, mut size) = (WIDE - (WIDE * 4) / 5, WIDE, radius);
+    for k in 1..=steps {
+        let slope = downhill(&now);
+        let mut sizes: Vec<f64> = slope.iter().map(|s| s.abs()).collect();
+        sizes.sort_by(|a, b| b.total_cmp(a));
+        let chosen: Vec<f64> =
+            slope.iter().map(|s| if s.abs() >= sizes[among.clamp(1, WIDE) - 1] { s.signum() } else { 0.0 }).collect();
+        let count = chosen.iter().filter(|s| **s != 0.0).count() as f64;
+        now = keep(&now.iter().zip(&chosen).map(|(x, s)| x + size / count * s).collect::<Vec<f64>>());
+        points.push(now.clone());
+        if height(&now) < height(&best) {
+            best = now.clone();
+        }
+        if k % (steps / 25).max(1) == 0 {
+            let here = best.iter().zip(x).filter(|(a, b)| a != b).count();
+            among = WIDE - (3 * WIDE - 2 * here) / 3;
+            if (here as f64) < 0.95 * changed as f64 {
+                (now, size) = (best.clone(), radius);
+            } else {
+                size = (size / 1.5).max(radius / 10.0);
+            }
+            changed = here;
+        }
+    }
+    points.push(best);
+    points
+}
+
+#[test]
+fn every_point_in_l1_is_the_one_that_the_algorithm_names() {
+    for (radius, steps, shift) in [(1.5, 25, 0.0), (3.0, 60, 0.1), (0.7, 10, 0.2)] {
+        let asked = Rc::new(RefCell::new(vec![]));
+        let mut session = Session::new(Rc::new(Cx::default()));
+        let model = Model::new("range", Box::new(Range(asked.clone())), Digest::of(b"range")).with_classes(2);
+        session.set("f", Value::object(model));
+        // Some at their bounds.
+        let x: Vec<f64> = (0..WIDE).map(|i| ((i * 11 % 13) as f64 / 10.0 - shift).clamp(0.0, 1.0)).collect();
+        let text = format!(
+            "let ds = data::from(tensor::from({x:?}).reshape([1, 1, 4, 6]), [1]);\n\
+             let how = #{{ space: space::pixels(\"l1\", #{{ radius: {radius}, bounds: [0, 1] }}), \
+             search: search::apgd(#{{ steps: {steps}, start: \"image\" }}), \
+             objective: objective::misclassify().loss(\"lead\") }};\n\
+             examine(f, ds, how).column(\"magnitude\")[0]"
+        );
+        let ended = session.run(Path::new("script.rhai"), &text).unwrap_or_else(|e| panic!("{}", e.render(false)));
+        let asked = asked.borrow();
+        let wanted = sparse_algorithm(&x, radius, steps);
+        let found = &asked[asked.len() - wanted.len()..];
+        for (i, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
+            let far = found.iter().zip(wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(far < 1e-4, "point {i} of {steps} at {radius}: {far}\n{found:?}\n{wanted:?}");
+        }
+        let Value::Float(magnitude) = ended else { panic!("{}", ended.summary()) };
+        assert!(magnitude <= radius + 1e-5 && magnitude > 0.5, "{magnitude} of {radius}");
+        assert!(height(&found[found.len() - 1]) < height(&x) - 1.0, "it went down");
     }
 }
 
@@ -289,17 +428,18 @@ impl Network for Cliff {
 
 #[test]
 fn scores_that_are_no_numbers_on_the_way_are_refused() {
-    for levels in ["", ", levels: [0.01, 0.5]"] {
+    let searches = ["fmn()", "fmn(), levels: [0.01, 0.5]", "deepfool()", "deepfool(), levels: [0.01, 0.5]"];
+    for search in searches {
         let mut session = Session::new(Rc::new(Cx::default()));
         let model = Model::new("cliff", Box::new(Cliff), Digest::of(b"cliff")).with_classes(2);
         session.set("f", Value::object(model));
         let text = format!(
             "let ds = data::from(tensor::from([0.5, 0.5]).reshape([1, 1, 1, 2]), [1]);\n\
-             examine(f, ds, #{{ space: space::pixels(\"l2\", #{{ bounds: [0, 1] }}), search: search::fmn(){levels} }})"
+             examine(f, ds, #{{ space: space::pixels(\"l2\", #{{ bounds: [0, 1] }}), search: search::{search} }})"
         );
         let refused = session.run(Path::new("script.rhai"), &text);
         let said = refused.map(|value| value.summary()).map_err(|error| error.render(false));
-        assert!(said.as_ref().is_err_and(|said| said.contains("not finite")), "{said:?}");
+        assert!(said.as_ref().is_err_and(|said| said.contains("not finite")), "{search}: {said:?}");
     }
 }
 
@@ -329,6 +469,87 @@ fn fmn_finds_distances_and_with_them_every_level() {
             alone_or_together: far < 1e-3,
             measured: told < 1e-4,
             as_good_as_apgd: failed.call(linf).filter(|row| row.magnitude <= 0.05).len() + 1 >= failed.call(apgd).len(),
+        }
+        "#,
+    );
+}
+
+/// Where it ends is where the objective is first met, beyond the last step by the overshoot.
+#[test]
+fn deepfool_finds_distances_of_any_class_or_of_one() {
+    truths(
+        r#"
+        let near = |norm, options| examine(f, ds, #{ space: space::pixels(norm, #{ bounds: [0, 1] }), search: search::deepfool(), seed: 1 } + options);
+        let t = near.call("l2", #{});
+        let levels = [0.3, 1.0, 3.0];
+        let at = near.call("l2", #{ levels: levels });
+        let alone = near.call("l2", #{ batch: 1 });
+        let linf = near.call("linf", #{});
+        let least = examine(f, ds, #{ space: space::pixels("l2", #{ bounds: [0, 1] }), search: search::fmn(), seed: 1 });
+        let apart = near.call("l2", #{ search: search::deepfool(#{ overshoot: 1.0 }) });
+        let few = near.call("l2", #{ search: search::deepfool(#{ candidates: 1 }) });
+        let target = near.call("l2", #{ objective: objective::target(3) });
+        let unlikely = near.call("linf", #{ objective: objective::least_likely() });
+        let ball = examine(f, ds, #{ space: space::pixels("l2", #{ radius: 0.5, bounds: [0, 1] }), search: search::deepfool(), seed: 1 });
+        let failed = |t| t.filter(|row| row.after != row.label);
+        let counts = levels.map(|level| failed.call(t).filter(|row| row.magnitude <= level).len());
+        let found = levels.map(|level| failed.call(at).filter(|row| row.level == level).len());
+        let far = 0.0;
+        for i in 0..ds.len() { far = max(far, abs(t.column("magnitude")[i] - alone.column("magnitude")[i])); }
+        let distance = ((t.images() - ds.images()) * (t.images() - ds.images())).reshape([60, 256]).sum(1).sqrt();
+        let wrong = t.filter(|row| row.before != row.label);
+        let further = near.call("l2", #{ search: search::deepfool(#{ steps: 1 }) });
+        #{
+            all_fail: failed.call(t).len() == 60 && failed.call(linf).len() == 60,
+            stops: t.filter(|row| row.step > 10).len() == 0 && t.filter(|row| row.queries != row.step + 1).len() == 0,
+            levels_follow: counts == found && counts[0] < counts[2],
+            within: t.images().min() >= 0.0 && t.images().max() <= 1.0,
+            alone_or_together: far < 1e-3,
+            measured: (distance - tensor::from(t.column("magnitude"))).abs().max() < 1e-4,
+            near_the_nearest: abs(t.mean("magnitude") / least.mean("magnitude") - 1) < 0.2,
+            overshoots: apart.mean("magnitude") > 1.2 * t.mean("magnitude"),
+            any_candidate: t.mean("magnitude") <= few.mean("magnitude") + 1e-6,
+            targets: target.filter(|row| row.after != 3).len() == 0 && target.filter(|row| row.label == 3 && row.magnitude > 0.0).len() == 0,
+            least: unlikely.filter(|row| row.after != row.target).len() == 0 && unlikely.mean("magnitude") > linf.mean("magnitude"),
+            in_a_ball: ball.filter(|row| row.magnitude > 0.5 + 1e-5).len() == 0
+                && failed.call(ball).len() >= failed.call(t).filter(|row| row.magnitude < 0.5).len(),
+            wrong_as_they_stand: wrong.filter(|row| row.magnitude > 0.0 || row.step > 0).len() == 0,
+            one_step: further.filter(|row| row.step > 1).len() == 0 && failed.call(further).len() < 60,
+        }
+        "#,
+    );
+}
+
+/// Few pixels by much, within radius and bounds together; and what has no steps in l1 says so.
+#[test]
+fn changes_in_l1_are_sparse() {
+    truths(
+        r#"
+        let look = |search, radius, options| examine(f, ds, #{
+            space: space::pixels("l1", #{ radius: radius, bounds: [0, 1] }), search: search, seed: 1,
+        } + options);
+        let apgd = look.call(search::apgd(#{ steps: 50 }), 3.0, #{});
+        let bim = look.call(search::bim(#{ steps: 50 }), 3.0, #{});
+        let begun = look.call(search::bim(#{ steps: 50, start: "random", restarts: 2 }), 3.0, #{});
+        let free = examine(f, ds, #{ space: space::pixels("l1", #{ bounds: [0, 1] }), search: search::fmn(#{ steps: 200 }), seed: 1 });
+        let levels = examine(f, ds, #{ space: space::pixels("l1", #{ bounds: [0, 1] }), search: search::fmn(#{ steps: 200 }), levels: [1, 3, 9], seed: 1 });
+        let right = |t| t.filter(|row| row.after == row.label).len();
+        let moved = (apgd.images() - apgd.images("before")).abs().reshape([60, 256]);
+        let count = |x| x.where(x * 0 + 1, x * 0).sum(1);
+        let inside = |t, most| t.column("magnitude").filter(|size| size > most * (1.0 + 1e-5)).len() == 0;
+        let why = |search| { let said = ""; try { look.call(search, 3.0, #{}); } catch (e) { said = e.message; } said };
+        #{
+            within: inside.call(apgd, 3.0) && inside.call(bim, 3.0) && inside.call(begun, 3.0)
+                && apgd.images().min() >= 0.0 && apgd.images().max() <= 1.0,
+            measured: (moved.sum(1) - tensor::from(apgd.column("magnitude"))).abs().max() < 1e-4,
+            finds: right.call(apgd) < 45 && right.call(apgd) <= right.call(bim) + 1 && right.call(begun) <= right.call(bim) + 1,
+            sparse: count.call(moved > 0.0).mean() < 30,
+            as_good_by_distance: abs(right.call(apgd) - free.filter(|row| row.magnitude > 3.0).len()) <= 4,
+            levels_follow: levels.filter(|row| row.level == 3.0 && row.after == row.label).len() == free.filter(|row| row.magnitude > 3.0).len(),
+            refused: ["deepfool", "adam", "square", "hopskipjump"].filter(|name| !why.call(switch name {
+                "deepfool" => search::deepfool(), "adam" => search::adam(), "square" => search::square(), _ => search::hopskipjump(),
+            }).contains("not in l1")).len() == 0,
+            unlike: why.call(search::bim(#{ schedule: "galloway" })).contains("l2 and linf"),
         }
         "#,
     );

@@ -31,7 +31,7 @@ fn refused(call: &str, words: &str) {
 }
 
 /// A script that makes one of each.
-const MADE: [(&str, &str); 30] = [
+const MADE: [(&str, &str); 32] = [
     ("translate", "space::translate(1)"),
     ("flip", "space::flip()"),
     ("turn", "space::turn()"),
@@ -56,9 +56,11 @@ const MADE: [(&str, &str); 30] = [
     ("bayes", "search::bayes(#{ questions: 3, random_questions: 2 })"),
     ("policy", "search::policy(#{ questions: 2, batch: 2 })"),
     ("square", "search::square(#{ questions: 2 })"),
+    ("hopskipjump", "search::hopskipjump(#{ questions: 4 })"),
     ("bim", "search::bim(#{ steps: 1 })"),
     ("apgd", "search::apgd(#{ steps: 1, start: \"image\" })"),
     ("fmn", "search::fmn(#{ steps: 1 })"),
+    ("deepfool", "search::deepfool(#{ steps: 1 })"),
     ("adam", "search::adam(#{ steps: 1 })"),
     ("adef", "search::adef(#{ steps: 1 })"),
     ("worst", "search::worst([search::bim(#{ steps: 1 }), search::adam(#{ steps: 1 })])"),
@@ -205,6 +207,59 @@ fn the_square_attack_needs_no_gradients() {
     refused(
         "examine(f, ds, #{ space: space::pixels(\"linf\", #{ radius: 0.1 }), search: search::square(), at_steps: [1] })",
         "steps",
+    );
+}
+
+/// Scores, and a closure that tells nothing but a label; with and without a ball.
+#[test]
+fn hopskipjump_hears_nothing_but_whether_an_image_fails() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 20, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(16), net::relu(), net::linear(10)], epochs: 60, lr: 0.01, seed: 1 });
+        let labels = model::from(|x| (f.logits(x) * 1000000).softmax(), #{ classes: 10 });
+        let look = |f, norm, how, options| examine(f, ds, #{
+            space: space::pixels(norm, #{ bounds: [0, 1] }), search: search::hopskipjump(how), seed: 1,
+        } + options);
+        let l2 = look.call(f, "l2", #{ questions: 400 }, #{});
+        let linf = look.call(f, "linf", #{ questions: 400 }, #{});
+        let more = look.call(f, "l2", #{ questions: 1500 }, #{});
+        let told = look.call(labels, "l2", #{ questions: 400 }, #{});
+        let alone = look.call(f, "l2", #{ questions: 400 }, #{ batch: 7 });
+        let other = look.call(f, "l2", #{ questions: 400 }, #{ seed: 2 });
+        let levels = [0.5, 1.0, 2.0, 4.0];
+        let at = look.call(f, "l2", #{ questions: 400 }, #{ levels: levels });
+        let free = examine(f, ds, #{ space: space::pixels("l2"), search: search::hopskipjump(#{ questions: 200 }), seed: 1 });
+        let ball = examine(f, ds, #{ space: space::pixels("l2", #{ radius: 2, bounds: [0, 1] }), search: search::hopskipjump(#{ questions: 400 }), seed: 1 });
+        let sure = look.call(f, "l2", #{ questions: 400 }, #{ objective: objective::misclassify().confident(0.5) });
+        let target = look.call(f, "linf", #{ questions: 200 }, #{ objective: objective::target(l2[0].after) });
+        let near = examine(f, ds, #{ space: space::pixels("l2", #{ bounds: [0, 1] }), search: search::deepfool(), seed: 1 });
+        let failed = |t| t.filter(|row| row.after != row.label);
+        let moved = l2.images() - l2.images("before");
+        let sizes = (moved * moved).reshape([20, 256]).sum(1).sqrt();
+        let standing = |t| t.filter(|row| row.after == row.label && row.magnitude != 0.0).len() == 0;
+        #{
+            finds: failed.call(l2).len() == 20 && failed.call(linf).len() == 20,
+            within: linf.images().min() >= 0.0 && linf.images().max() <= 1.0 && l2.images().min() >= 0.0 && l2.images().max() <= 1.0,
+            bounded: l2.filter(|row| row.queries > 401).len() == 0 && l2.mean("queries") > 350,
+            measured: (sizes - tensor::from(l2.column("magnitude"))).abs().max() < 1e-4,
+            nearer: more.mean("magnitude") < 0.9 * l2.mean("magnitude") && more.mean("magnitude") < 2.0 * near.mean("magnitude"),
+            labels_do: told.column("magnitude") == l2.column("magnitude"),
+            in_any_batch: alone.column("magnitude") == l2.column("magnitude"),
+            drawn: other.column("magnitude") != l2.column("magnitude"),
+            levels_follow: levels.map(|level| failed.call(at).filter(|row| row.level == level).len())
+                == levels.map(|level| failed.call(l2).filter(|row| row.magnitude <= level).len()),
+            inside: at.filter(|row| row.magnitude > row.level + 1e-5).len() == 0 && standing.call(at) && standing.call(ball),
+            stops_inside: ball.mean("queries") < l2.mean("queries") && ball.column("after") == at.filter(|row| row.level == 2.0).column("after"),
+            answers: f.predict(l2.images()).values() == l2.column("after"),
+            without_bounds: failed.call(free).len() == 20,
+            clearly: sure.filter(|row| row.magnitude > 0.0 && row.margin > 0.0).len() == 0 && sure.mean("magnitude") > l2.mean("magnitude"),
+            or_stays: target.filter(|row| row.after != row.target && row.magnitude != 0.0).len() == 0,
+        }"#,
+    );
+    refused(
+        "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::hopskipjump(), objective: objective::misclassify().loss(\"cross_entropy\") })",
+        "hopskipjump by a lead",
     );
 }
 

@@ -64,6 +64,7 @@ fn every_search_along_gradients_finds_a_crossing_that_is_known() {
         let apgd = found.call(search::apgd(#{ steps: 10 }));
         let bim = found.call(search::bim(#{ steps: 70 }));
         let adam = found.call(search::adam(#{ lr: 0.02, steps: 60 }));
+        let fool = found.call(search::deepfool());
         let all = |t| t.success_rate == 1.0;
         #{
             all_fail: all.call(fmn) && all.call(apgd) && all.call(adam),
@@ -72,6 +73,8 @@ fn every_search_along_gradients_finds_a_crossing_that_is_known() {
             close: adam.column("magnitude").all(|size| size >= 0.5 && size < 0.54),
             // 70 steps of a hundredth.
             as_far_as_it_goes: bim.column("magnitude").all(|size| (size - 0.7).abs() < 1e-3),
+            // The scores are linear in it, and a fiftieth is added to each step.
+            in_one_step: fool.column("magnitude").all(|size| size > 0.5 && size < 0.511) && fool.column("step").all(|step| step <= 2),
             settings: fmn.column("point").all(|point| (point.share - 0.5).abs() < 0.003),
         }
         "#,

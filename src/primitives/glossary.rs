@@ -39,7 +39,7 @@ pub static FIVE: [(&str, &str); 5] = [
 pub static TERMS: &[(&str, &str)] = &[
     (
         "how large a change is",
-        "`radius` is how far changes may go, in the space's own measure: pixels of a shift, the l2 or linf norm of a change of \
+        "`radius` is how far changes may go, in the space's own measure: pixels of a shift, the l1, l2 or linf norm of a change of \
          pixels, the T-norm of a deformation, the length of a change of activations. Where it grows during a search it begins as \
          `first_radius`. `levels` are several limits of one examination, each with rows of its own: radii where the space has \
          them, else degrees or standard deviations. `magnitude`, a column, is how large a change came out. `sigma` and `noise` \
@@ -120,7 +120,7 @@ static WORDS: &[Word] = &[
     one(
         "candidates",
         &[
-            here(&["search::adef"], "labels that may be gone to"),
+            here(&["search::adef", "search::deepfool"], "labels that may be gone to"),
             here(&["search::bayes"], "settings that are compared for every question"),
         ],
     ),
@@ -136,6 +136,13 @@ static WORDS: &[Word] = &[
         &[
             here(&["Model.smoothed"], "draws of noise that a mean is over"),
             else_("how many are drawn from the generator, at most, to begin with"),
+        ],
+    ),
+    one(
+        "directions",
+        &[
+            here(&["space::latent"], "random ones of activations, in place of all"),
+            here(&["search::hopskipjump"], "those of the first estimate of which way leads on"),
         ],
     ),
     one("epochs", &[else_("passes over the data that a training makes")]),
@@ -221,6 +228,13 @@ static WORDS: &[Word] = &[
     ),
     one("note", &[else_("steps between two numbers of a training's history")]),
     one("objective", &[else_("what counts as failing")]),
+    one(
+        "overshoot",
+        &[
+            here(&["search::adef"], "what the field of an image that does not fail is multiplied with"),
+            here(&["search::deepfool"], "by which share an image is taken farther than its steps lead"),
+        ],
+    ),
     one("online", &[else_("the classifier's learning rate where it learns while its tests are made")]),
     one(
         "pad",

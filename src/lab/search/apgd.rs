@@ -1,5 +1,5 @@
 //! Auto-PGD (Croce and Hein 2020, Algorithm 1): projected gradient ascent with momentum, whose steps are halved where they do not help and
-//! begin again where the loss was highest. It needs no step size from its user.
+//! begin again where the loss was highest. It needs no step size from its user. In l1 it goes among fewer and fewer pixels (`sparse.rs`).
 
 use std::rc::Rc;
 
@@ -8,9 +8,9 @@ use tch::{Device, Kind};
 use super::gradient::{
     Ask, Cases, GradientSearch, Look, Pace, Place, Told, Walk, Wanted, check_balls, check_random_start,
 };
-use super::{Approach, BimStart, Examination, Search, Variation};
+use super::{Approach, BimStart, Examination, Search, Variation, sparse};
 use crate::core::{Error, Result, Tensor, on_device};
-use crate::space::Differentiable;
+use crate::space::{Differentiable, Norm};
 
 #[derive(Clone, Copy)]
 pub struct Apgd {
@@ -36,7 +36,7 @@ mod held {
     pub const WORST: usize = 4;
     /// One number per case from here on: the size of a step; the loss of the best point, of the last one, of the best at the last
     /// checkpoint, and of the best of all ways; how often it rose since; whether steps were halved there; the radius; whether a gradient was
-    /// not 0.
+    /// not 0; and in l1 the share of pixels of a step, and how many had changed at the last checkpoint.
     pub const SIZE: usize = 5;
     pub const BEST_LOSS: usize = 6;
     pub const LAST_LOSS: usize = 7;
@@ -46,6 +46,9 @@ mod held {
     pub const HALVED: usize = 11;
     pub const RADIUS: usize = 12;
     pub const MOVED: usize = 13;
+    pub const SHARE: usize = 14;
+    pub const CHANGED: usize = 15;
+    pub const ALL: usize = 16;
 }
 
 /// Steps after which it is looked whether they are to be halved, w_1, w_2, .. of Section 3.1: w_j = ceil(p_j N), p_1 = 0.22,
@@ -121,6 +124,8 @@ impl Search for Apgd {
         Some(Rc::new(match how {
             Variation::Longer(times) => Self { steps: self.steps.saturating_mul(times), ..*self },
             Variation::Restarted(ways) => Self { start: BimStart::Random, restarts: ways, ..*self },
+            // An audit's ball without limits is not yet one of l1.
+            Variation::Farther(_, Norm::L1) => return None,
             // Its steps follow from the ball.
             Variation::Farther(..) => *self,
         }))
@@ -142,6 +147,10 @@ impl GradientSearch for Apgd {
             .hint("`radius: 8.0 / 255` of space::pixels, or `levels` of examine, says how far pixels may change"));
         }
         if self.start == BimStart::Random { check_random_start(plan, space) } else { Ok(()) }
+    }
+
+    fn goes_in(&self, _norm: Norm) -> bool {
+        true
     }
 
     fn pace(&self) -> Pace {
@@ -184,7 +193,7 @@ impl GradientSearch for Apgd {
         for _ in held::BEFORE..held::SIZE {
             all.push(points.f_zeros_like()?);
         }
-        for place in held::SIZE..=held::MOVED {
+        for place in held::SIZE..held::ALL {
             all.push(match place {
                 held::RADIUS => on_device(&Tensor::f_from_slice(&radii)?.f_to_kind(on.0)?, on.1)?,
                 _ => Tensor::f_zeros([radii.len() as i64], on)?,
@@ -209,7 +218,11 @@ impl GradientSearch for Apgd {
         let marked = |is: &dyn Fn(Leg) -> bool| -> Result<Tensor> {
             on_device(&Tensor::f_from_slice(&legs.iter().map(|leg| is(*leg)).collect::<Vec<_>>())?, device)
         };
-        let checks = checkpoints(self.steps);
+        let in_l1 = space.norm() == Norm::L1;
+        let checks = match in_l1 {
+            true => (1..=self.steps).filter(|step| step % sparse::window(self.steps) == 0).collect(),
+            false => checkpoints(self.steps),
+        };
         // Steps since the checkpoint before, at checkpoints.
         let window = |leg: Leg| match leg {
             Leg::Way { step, .. } => {
@@ -248,18 +261,37 @@ impl GradientSearch for Apgd {
         let no_higher = halved_before.f_eq(0.0)?.f_logical_and(&best_loss.f_le_tensor(&checked_loss)?)?;
         let halve = checked.f_logical_and(&seldom.f_logical_or(&no_higher)?)?;
         let size = of(held::RADIUS).f_mul_scalar(2.0)?.f_where_self(&first, &of(held::SIZE))?;
-        let size = size.f_mul_scalar(0.5)?.f_where_self(&halve, &size)?;
+        let radii = of(held::RADIUS);
+        let (share, changed) = (of(held::SHARE), of(held::CHANGED));
+        let (halve, size, share, changed) = match in_l1 {
+            true => {
+                let size = radii.f_where_self(&first, &size)?;
+                let share = share.f_where_scalarother(&first.f_logical_not()?, sparse::FIRST_SHARE)?;
+                let pixels = points.numel() as f64 / legs.len() as f64;
+                let changed = changed.f_where_scalarother(&first.f_logical_not()?, pixels)?;
+                let next = sparse::adapted(&best, &space.start(&cases.base)?, &changed, &size, &radii)?;
+                (
+                    next.anew.f_logical_and(&checked)?,
+                    next.sizes.f_where_self(&checked, &size)?,
+                    next.shares.f_where_self(&checked, &share)?,
+                    next.changed.f_where_self(&checked, &changed)?,
+                )
+            }
+            false => {
+                let size = size.f_mul_scalar(0.5)?.f_where_self(&halve, &size)?;
+                (halve, size, share, changed)
+            }
+        };
         let from = best.f_where_self(&column(&halve)?, &points)?;
         let along = best_gradient.f_where_self(&column(&halve)?, &gradient.of)?;
 
-        let radii = of(held::RADIUS);
-        let (direction, _) = space.norm().steepest(&along)?;
+        let direction = if in_l1 { sparse::direction(&along, &share)? } else { space.norm().steepest(&along)?.0 };
         let stepped = from.f_add(&direction.f_mul(&column(&size)?)?)?;
         let stepped = space.keep(&cases.base, &stepped, Some(&radii))?;
         let momentum = from.f_sub(&of(held::BEFORE))?.f_mul_scalar(1.0 - NEW)?;
         let mixed = from.f_add(&stepped.f_sub(&from)?.f_mul_scalar(NEW)?)?.f_add(&momentum)?;
         let mixed = space.keep(&cases.base, &mixed, Some(&radii))?;
-        let mut next = stepped.f_where_self(&column(&first)?, &mixed)?;
+        let mut next = if in_l1 { stepped } else { stepped.f_where_self(&column(&first)?, &mixed)? };
 
         // Cases that begin a way, and those that have gone all.
         let rows = |is: &dyn Fn(Leg) -> bool| -> Vec<usize> { (0..legs.len()).filter(|&row| is(legs[row])).collect() };
@@ -297,6 +329,8 @@ impl GradientSearch for Apgd {
             halved,
             radii,
             moved,
+            share,
+            changed,
         ];
         walk.turns.iter_mut().for_each(|turn| *turn += 1);
         Ok(())

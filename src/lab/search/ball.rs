@@ -14,6 +14,7 @@ pub struct PixelBall {
     /// Channels, height, width.
     pub shape: [usize; 3],
     pub norm: Norm,
+    /// Infinite where none is said.
     pub radius: f64,
     pub bounds: Option<Bounds>,
     originals: Rc<dyn PixelSource>,
@@ -121,13 +122,7 @@ impl Ground for PixelGround {
                 )));
             }
             (Some(radius), _) | (None, Some(radius)) => radius,
-            (None, None) => {
-                return Err(Error::argument(format!(
-                    "examine: {} has no radius to search within",
-                    self.space.describe()
-                ))
-                .hint("`radius: 8.0 / 255` of space::pixels, or `levels` of examine, says how far pixels may change"));
-            }
+            (None, None) => f64::INFINITY,
         };
         let originals = self.originals.clone();
         Ok(Some(PixelBall { shape, norm, radius, bounds: self.space.bounds(), originals }))

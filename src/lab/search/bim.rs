@@ -9,7 +9,7 @@ use tch::Kind;
 use super::gradient::{
     Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk, Wanted, check_balls, check_random_start,
 };
-use super::{Approach, Examination, Search, Variation};
+use super::{Approach, Examination, Search, Variation, sparse};
 use crate::core::{Error, Result, Tensor, on_device};
 use crate::space::{Differentiable, Norm};
 
@@ -55,15 +55,24 @@ pub struct Bim {
     pub restarts: u32,
 }
 
+/// By norm: l1, l2, linf.
+fn of(norm: Norm, [l1, l2, linf]: [f64; 3]) -> f64 {
+    match norm {
+        Norm::L1 => l1,
+        Norm::L2 => l2,
+        Norm::Linf => linf,
+    }
+}
+
 impl Bim {
     /// `stride`: how many times as long its own lengths are as those of pixels.
     fn size(&self, norm: Norm, stride: f64, i: u32) -> f64 {
-        let own = |of_l2: f64, of_linf: f64| stride * if norm == Norm::L2 { of_l2 } else { of_linf };
         match self.schedule {
-            Schedule::Constant => self.step.unwrap_or_else(|| own(0.1, 0.01)),
-            Schedule::Growing => self.step.unwrap_or_else(|| own(0.001, 1e-4)) * f64::from(i + 1),
+            Schedule::Constant => self.step.unwrap_or_else(|| stride * of(norm, [1.0, 0.1, 0.01])),
+            Schedule::Growing => self.step.unwrap_or_else(|| stride * of(norm, [0.01, 0.001, 1e-4])) * f64::from(i + 1),
             Schedule::Galloway => {
-                let first = self.step.unwrap_or(if norm == Norm::L2 { 0.01 } else { 1e-4 });
+                // Refused in l1.
+                let first = self.step.unwrap_or(of(norm, [0.1, 0.01, 1e-4]));
                 (first + f64::from(i) / 1e4).min(0.1)
             }
         }
@@ -108,6 +117,8 @@ impl Search for Bim {
         Some(Rc::new(match how {
             Variation::Longer(times) => Self { steps: self.steps.saturating_mul(times), ..*self },
             Variation::Restarted(ways) => Self { start: BimStart::Random, restarts: ways, ..*self },
+            // An audit's ball without limits is not yet one of l1.
+            Variation::Farther(_, Norm::L1) => return None,
             Variation::Farther(..) if self.schedule == Schedule::Galloway => return None,
             Variation::Farther(times, norm) => Self { step: Some(self.size(norm, 1.0, 0) * times), ..*self },
         }))
@@ -128,12 +139,20 @@ impl GradientSearch for Bim {
             return Err(Error::argument("examine: search::bim with `restarts` tells of one step alone")
                 .hint("leave `at_steps` out for the last, or `restarts` for a whole curve"));
         }
+        if space.norm() == Norm::L1 && (self.schedule == Schedule::Galloway || self.gradient == Gradient::Mean) {
+            return Err(Error::argument("examine: schedule \"galloway\" and gradient \"mean\" are of l2 and linf")
+                .hint("in l1 steps of bim are constant or grow, along each image's own gradient"));
+        }
         if let (Schedule::Galloway, Some(step)) = (self.schedule, self.step.filter(|step| *step > 0.1)) {
             return Err(Error::argument(format!(
                 "search::bim: steps of \"galloway\" are at most 0.1, got a first one of {step}"
             )));
         }
         Ok(())
+    }
+
+    fn goes_in(&self, _norm: Norm) -> bool {
+        true
     }
 
     fn length(&self) -> Option<u32> {
@@ -217,7 +236,10 @@ impl GradientSearch for Bim {
             (Some(Leg::Standing), _) => self.scatter(cases, walk, 0)?,
             // Minus the log probability grows away from the label.
             (Some(Leg::Way { step, .. }), Some(gradient)) => {
-                let (direction, none) = self.direction(&gradient.of, space.norm(), cases.all)?;
+                let (direction, none) = match space.norm() {
+                    Norm::L1 => self.in_l1(&gradient.of, cases, walk.points())?,
+                    norm => self.direction(&gradient.of, norm, cases.all)?,
+                };
                 let step = (&direction, self.size(space.norm(), space.stride(), step));
                 let stepped = space.stepped(&cases.base, walk.points(), step, radii.as_ref())?;
                 walk.tensors[1] = walk.tensors[1].f_logical_or(&none)?;
@@ -238,6 +260,20 @@ impl GradientSearch for Bim {
         }
         walk.turn_to(walk.turn() + 1);
         Ok(())
+    }
+}
+
+impl Bim {
+    /// A direction of length 1 in l1, along the pixels that can move, and where the gradient is 0.
+    fn in_l1(&self, gradient: &Tensor, cases: &Cases, points: &Tensor) -> Result<(Tensor, Tensor)> {
+        /// Large enough for float32.
+        const TRIED: f64 = 1e-3;
+        let space = cases.differentiable()?;
+        let tried = space.keep(&cases.base, &points.f_add(&gradient.f_sign()?.f_mul_scalar(TRIED)?)?, None)?;
+        let free = gradient.f_mul(&tried.f_ne_tensor(points)?)?;
+        let shares = Tensor::f_full([points.size()[0]], sparse::SHARE, (points.kind(), points.device()))?;
+        let none = gradient.f_flatten(1, -1)?.f_abs()?.f_amax([1], false)?.f_eq(0.0)?;
+        Ok((sparse::direction(&free, &shares)?, none))
     }
 }
 

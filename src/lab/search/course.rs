@@ -216,21 +216,30 @@ impl<'a> Course<'a> {
             Wanted::Shortfall => self.goals.shortfall(&scored.scores)?,
             Wanted::Gaps(towards) => {
                 let current = scored.scores.f_detach()?.f_argmax(1, true)?;
-                return match scored.leaf.size()[0] {
-                    few if few <= FEW => together(self.model, &scored.leaf.f_detach()?, towards, &current),
-                    _ => one_by_one(&self.model.name, scored, towards, &current),
+                // Copies of a few points go through the network side by side, where points are images.
+                let images = self.cases.space.differentiable().is_none() || self.cases.space.additive();
+                let told = match scored.leaf.size()[0] {
+                    few if few <= FEW && images => together(self.model, &scored.leaf.f_detach()?, towards, &current)?,
+                    _ => one_by_one(&self.model.name, scored, towards, &current)?,
                 };
+                let each = (0..towards.size()[1]).map(|k| self.at_points(scored, told.of.f_select(0, k)?));
+                let of = Tensor::f_stack(&each.collect::<Result<Vec<_>>>()?, 0)?;
+                return Ok(ToldGradient { of, ..told });
             }
         };
         let of = gradients(&self.model.name, &loss, &[&scored.leaf], Graph::Free)?.remove(0);
-        let of = match self.cases.points {
+        Ok(ToldGradient { of: self.at_points(scored, of)?, gaps: None })
+    }
+
+    /// What a gradient at the leaf is at the points.
+    fn at_points(&self, scored: &Scored, of: Tensor) -> Result<Tensor> {
+        match self.cases.points {
             Some(space) if !space.flows() => {
                 let base = self.cases.base.iter().map(|t| scored.ask.of(t)).collect::<Result<Vec<_>>>()?;
-                space.pull(&base, &scored.ask.points, &of)?
+                space.pull(&base, &scored.ask.points, &of)
             }
-            _ => of,
-        };
-        Ok(ToldGradient { of, gaps: None })
+            _ => Ok(of),
+        }
     }
 
     pub(super) fn step(&mut self, scored: &Scored, gradient: Option<ToldGradient>) -> Result<()> {

@@ -51,8 +51,9 @@ pub(super) fn check_differentiable(plan: &Examination) -> Result<()> {
         return Ok(());
     }
     let (search, model) = (plan.search.describe(), &plan.model.name);
-    Err(Error::new(ErrorKind::Pairing, format!("{search} needs gradients, which {model} has none of"))
-        .hint("a closure is a black box: search::random, sweep, strongest and square need no more than scores"))
+    Err(Error::new(ErrorKind::Pairing, format!("{search} needs gradients, which {model} has none of")).hint(
+        "a closure is a black box: search::random, sweep, strongest, square and hopskipjump need no more than scores",
+    ))
 }
 
 /// A model that answered NaN or infinity to the image in a row; `at` says where that was.

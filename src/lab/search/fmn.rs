@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use tch::Kind;
 
-use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk, Wanted, check_balls};
+use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk, Wanted, check_balls, column};
 use super::{Approach, Examination, Search, Variation};
 use crate::core::{Error, Result, Tensor};
 use crate::objective::{Loss, Objective};
@@ -78,6 +78,10 @@ impl GradientSearch for Fmn {
     /// What it follows is 0 where an image begins to fail.
     fn looks_for(&self, objective: &Objective) -> bool {
         matches!(objective.loss, None | Some(Loss::Lead | Loss::Margin | Loss::Dlr))
+    }
+
+    fn goes_in(&self, _norm: Norm) -> bool {
+        true
     }
 
     fn check(&self, plan: &Examination, points: Option<&dyn Differentiable>, _classes: i64) -> Result<()> {
@@ -185,9 +189,4 @@ impl GradientSearch for Fmn {
         walk.turn_to(walk.turn() + 1);
         Ok(())
     }
-}
-
-/// One number per case, beside its points.
-fn column(of: &Tensor, points: &Tensor) -> Result<Tensor> {
-    Ok(of.f_reshape([vec![-1], vec![1; points.dim() - 1]].concat())?)
 }

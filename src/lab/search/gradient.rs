@@ -7,7 +7,7 @@
 use super::{Examination, Need};
 use crate::core::{Error, ErrorKind, Result, Tensor};
 use crate::objective::{Aim, Goals, Objective};
-use crate::space::{Differentiable, Space};
+use crate::space::{Differentiable, Norm, Space};
 
 /// When cases end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,11 @@ pub trait GradientSearch {
     /// Whether it can look for that.
     fn looks_for(&self, _objective: &Objective) -> bool {
         true
+    }
+
+    /// Whether it has steps in that norm.
+    fn goes_in(&self, norm: Norm) -> bool {
+        norm != Norm::L1
     }
 
     /// Refuses what it can't do, before work starts.
@@ -203,7 +208,7 @@ pub enum Wanted {
     Gain,
     /// Of [`Goals::shortfall`], at the points.
     Shortfall,
-    /// Of the gaps between the scores of these labels, `N x K`, and the highest ones, at the images.
+    /// Of the gaps between the scores of these labels, `N x K`, and the highest ones, at the points; at the images where these are deformed.
     Gaps(Tensor),
 }
 
@@ -222,6 +227,11 @@ pub struct ToldGradient {
     pub of: Tensor,
     /// `K x N`, where gaps were wanted.
     pub gaps: Option<Tensor>,
+}
+
+/// One number per case, beside its points.
+pub(super) fn column(of: &Tensor, points: &Tensor) -> Result<Tensor> {
+    Ok(of.f_reshape([vec![-1], vec![1; points.dim() - 1]].concat())?)
 }
 
 /// The space of an examination whose levels, if there are any, are radii of its balls.

@@ -7,6 +7,7 @@ use super::proposals::Proposing;
 use super::{Examination, Need, Search};
 use crate::core::{Error, ErrorKind, Result};
 use crate::objective::Objective;
+use crate::space::Differentiable;
 
 /// How a search goes about it.
 pub enum Approach<'a> {
@@ -34,7 +35,8 @@ impl Approach<'_> {
     fn looks_for(&self, objective: &Objective) -> bool {
         match self {
             Self::Elements(_) => objective.plain(),
-            Self::Settings(_) | Self::Changes(_) => true,
+            Self::Settings(search) => search.looks_for(objective),
+            Self::Changes(search) => search.looks_for(objective),
             Self::Gradients(search) => search.looks_for(objective),
         }
     }
@@ -60,7 +62,7 @@ pub const SPACES: [(&str, &[Need]); 15] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 15] = [
+pub const SEARCHES: [(&str, &[Need]); 17] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
     ("blind", &[Need::Elements]),
@@ -70,9 +72,11 @@ pub const SEARCHES: [(&str, &[Need]); 15] = [
     ("bayes", &[Need::Settings]),
     ("policy", &[Need::Settings]),
     ("square", &[Need::Changes]),
+    ("hopskipjump", &[Need::Changes]),
     ("bim", &[Need::Gradients]),
     ("apgd", &[Need::Gradients]),
     ("fmn", &[Need::Gradients]),
+    ("deepfool", &[Need::Gradients]),
     ("adam", &[Need::Gradients]),
     ("adef", &[Need::Fields]),
     // What its members go over.
@@ -109,6 +113,12 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
             names(&SEARCHES, &has)
         )));
     }
+    let norm = plan.space.differentiable().map(Differentiable::norm);
+    if let (Some(Approach::Gradients(way)), Some(norm)) = (ways.first(), norm)
+        && !way.goes_in(norm)
+    {
+        return Err(not_in_l1(&search));
+    }
     match ways.into_iter().find(|way| way.looks_for(&plan.objective)) {
         Some(way) => Ok(way),
         None => Err(Error::new(
@@ -116,10 +126,16 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
             format!("{search} over {space} does not look for objective::{}", plan.objective.describe()),
         )
         .hint(
-            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, apgd, adam; fmn by a lead, \
-             \"margin\" or \"dlr\"; adef goes to where another class has the highest score, exhaustive ones with densities to any wrong label",
+            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, apgd, adam; fmn and \
+             hopskipjump by a lead, \"margin\" or \"dlr\"; deepfool and adef go to where another class has the highest score, exhaustive ones with densities to any wrong label",
         )),
     }
+}
+
+/// A search over pixels that has no steps in l1.
+pub(super) fn not_in_l1(search: &str) -> Error {
+    Error::new(ErrorKind::Pairing, format!("{search} goes over pixels in l2 and linf, not in l1"))
+        .hint("in l1 go search::bim, apgd and fmn")
 }
 
 /// The search along gradients that a search is, if it is one.

@@ -3,10 +3,16 @@
 
 use super::ground::Room;
 use crate::core::{Error, Result};
+use crate::objective::Objective;
 use crate::space::{Axis, Factor, Setting};
 
 /// A search that needs no more than losses; by default over settings of factors.
 pub trait Proposing<R: Room + ?Sized = [Factor]> {
+    /// Whether it can look for that.
+    fn looks_for(&self, _objective: &Objective) -> bool {
+        true
+    }
+
     /// The search of one image with its own random stream, the call's seed and the image's row; or why there is nothing in this room for
     /// it.
     fn begin(&self, room: &R, stream: (u64, u64)) -> Result<Box<dyn Proposals<R::Point>>>;
@@ -38,5 +44,10 @@ pub trait Proposals<P = Setting>: Send {
     /// as well.
     fn update(&mut self, _losses: &[f32]) -> Result<()> {
         Ok(())
+    }
+
+    /// How good a point is to end at, where that is not told by how far it fails: of several the best counts, of equal ones the first.
+    fn merit(&self, _point: &P, _fails: bool) -> Option<f64> {
+        None
     }
 }

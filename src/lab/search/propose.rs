@@ -128,9 +128,10 @@ struct Hunt<P> {
     worst: Option<Worst<P>>,
 }
 
-/// The point with the largest loss so far, the first of equal ones.
+/// The point with the largest loss so far, or the largest merit, the first of equal ones.
 struct Worst<P> {
     point: P,
+    merit: Option<f64>,
     verdict: ScoreVerdict,
     measured: Vec<f32>,
 }
@@ -288,12 +289,17 @@ impl<P: Clone> Hunt<P> {
         self.losses.push(verdict.followed);
         // Scores that tie exactly between the label and another class have excess 0 on both sides.
         let rank = |verdict: &ScoreVerdict| (verdict.followed, self.aim.met(label, verdict.predicted));
-        if self.worst.as_ref().is_none_or(|worst| rank(verdict) > rank(&worst.verdict)) {
-            self.worst =
-                Some(Worst { point: self.proposed[proposal].clone(), verdict: *verdict, measured: measured() });
-        }
         let fails = self.aim.met(label, verdict.predicted) && verdict.excess >= 0.0;
         self.failed |= fails;
+        let point = &self.proposed[proposal];
+        let merit = self.search.merit(point, fails);
+        let worse = |worst: &Worst<P>| match (merit, worst.merit) {
+            (Some(merit), Some(known)) => merit > known,
+            _ => rank(verdict) > rank(&worst.verdict),
+        };
+        if self.worst.as_ref().is_none_or(worse) {
+            self.worst = Some(Worst { point: point.clone(), merit, verdict: *verdict, measured: measured() });
+        }
     }
 
     /// Tells the search what it asked, once it has all of it, and takes what it wants next.

@@ -2,7 +2,7 @@
 
 use super::Examination;
 use crate::core::{Cx, Error, ErrorKind, Result, number};
-use crate::space::{Bounds, Norm};
+use crate::space::Bounds;
 
 /// Bounds so many times as wide as what the pixels take up are of another scale.
 const WIDER: f64 = 50.0;
@@ -26,7 +26,7 @@ pub(super) fn check(cx: &Cx, plan: &Examination) -> Result<()> {
     let Some(width) = bounds.map(Bounds::width).or(plain.then_some(1.0)) else { return Ok(()) };
     let pixels: f64 = plan.data.shape().iter().map(|side| *side as f64).product();
     // From one corner of what pixels may be to the opposite one.
-    let farthest = if space.norm() == Norm::Linf { width } else { width * pixels.sqrt() };
+    let farthest = space.norm().farthest(width, pixels);
     let radii = space.within().map(|radius| ("radius", radius)).into_iter();
     for (what, radius) in radii.chain(plan.levels.last().map(|level| ("levels", *level))) {
         if radius > farthest * (1.0 + SLACK) {

@@ -11,6 +11,7 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
 use super::ball::{PixelBall, PixelChange};
+use super::pairing::not_in_l1;
 use super::proposals::{Proposals, Proposing};
 use super::{Approach, Search, Variation};
 use crate::core::{Error, Result, random};
@@ -34,6 +35,9 @@ impl Square {
 
     /// Refuses images, `C x H x W`, among whose pixels it can't move squares.
     pub fn check(norm: Norm, [_, h, w]: [usize; 3]) -> Result<()> {
+        if norm == Norm::L1 {
+            return Err(not_in_l1("search::square"));
+        }
         if norm == Norm::L2 && h.min(w) < SMALLEST {
             return Err(Error::argument(format!("search::square: in l2 images of {h} x {w} pixels are too small"))
                 .hint(format!("it moves squares among images of {SMALLEST} pixels or more; linf takes any")));
@@ -71,6 +75,10 @@ impl Search for Square {
 impl Proposing<PixelBall> for Square {
     fn begin(&self, room: &PixelBall, stream: (u64, u64)) -> Result<Box<dyn Proposals<PixelChange>>> {
         Square::check(room.norm, room.shape)?;
+        if room.radius.is_infinite() {
+            return Err(Error::argument("search::square: the space has no radius to search within")
+                .hint("`radius: 8.0 / 255` of space::pixels, or `levels` of examine, says how far pixels may change"));
+        }
         Ok(Box::new(Walk {
             original: room.pixels(stream.1 as usize)?,
             ball: Limits { shape: room.shape, norm: room.norm, radius: room.radius, bounds: room.bounds },
@@ -111,12 +119,12 @@ impl Proposals<PixelChange> for Walk {
         }
         let change = match (&self.best, self.ball.norm) {
             (None, Norm::Linf) => self.stripes(),
-            (None, Norm::L2) => self.tiles(),
+            (None, Norm::L1 | Norm::L2) => self.tiles(),
             (Some((best, _)), norm) => {
                 let mut change = best.to_vec();
                 match norm {
                     Norm::Linf => self.recolour(&mut change),
-                    Norm::L2 => self.shift_weight(&mut change),
+                    Norm::L1 | Norm::L2 => self.shift_weight(&mut change),
                 }
                 change
             }
@@ -325,7 +333,7 @@ mod tests {
                 let proposed = walk.propose().expect("a change");
                 let size = match norm {
                     Norm::Linf => proposed[0].iter().fold(f32::INFINITY, |least, x| least.min(x.abs())).into(),
-                    Norm::L2 => squares(proposed[0].iter().copied()).sqrt(),
+                    Norm::L1 | Norm::L2 => squares(proposed[0].iter().copied()).sqrt(),
                 };
                 assert!((size - 0.5).abs() < 1e-6, "{norm:?}: {size}");
                 if let Some(best) = &best {

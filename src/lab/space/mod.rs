@@ -11,6 +11,7 @@ pub mod factor;
 mod factors;
 mod flip;
 mod hue;
+mod l1;
 mod latent;
 mod latent_directions;
 mod noise;

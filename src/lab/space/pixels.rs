@@ -4,12 +4,14 @@ use std::rc::Rc;
 
 use tch::{Device, Kind};
 
-use super::{Bounds, Differentiable, Space, images};
+use super::{Bounds, Differentiable, Space, images, l1};
 use crate::core::{Error, Result, Tensor, on_device, with_stream};
 
 /// How the size of a perturbation is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Norm {
+    /// The sum of the changes of all pixels.
+    L1,
     /// Euclidean.
     L2,
     /// The largest change of a pixel.
@@ -20,8 +22,27 @@ impl Norm {
     /// How digests of trainings know it, which stays when it gets a better name.
     pub fn identity(self) -> &'static str {
         match self {
+            Self::L1 => "L1",
             Self::L2 => "L2",
             Self::Linf => "Linf",
+        }
+    }
+
+    /// How scripts call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::L1 => "l1",
+            Self::L2 => "l2",
+            Self::Linf => "linf",
+        }
+    }
+
+    /// How far apart images of so many pixels can be whose pixels are this far apart at most.
+    pub fn farthest(self, width: f64, pixels: f64) -> f64 {
+        match self {
+            Self::L1 => width * pixels,
+            Self::L2 => width * pixels.sqrt(),
+            Self::Linf => width,
         }
     }
 
@@ -32,6 +53,12 @@ impl Norm {
         let vanished = largest.f_eq(0.0)?;
         let direction = match self {
             Self::Linf => gradient.f_sign()?,
+            // The one pixel where it is steepest, the first of equal ones.
+            Self::L1 => {
+                let which = flat.f_abs()?.f_argmax(1, true)?;
+                let sign = flat.f_gather(1, &which, false)?.f_sign()?;
+                flat.f_zeros_like()?.f_scatter(1, &which, &sign)?.f_reshape(gradient.size())?
+            }
             Self::L2 => {
                 // Scaled by a power of two near the largest entry, so that squares of tiny gradients do not become 0 and nothing else
                 // is rounded.
@@ -50,6 +77,14 @@ impl Norm {
         let on = (Kind::Float, Device::Cpu);
         match self {
             Self::Linf => Ok(Tensor::f_rand(size, on)?.f_mul_scalar(2.0)?.f_sub_scalar(1.0)?),
+            Self::L1 => {
+                // Shares of a whole, of which one is left out, are even over the simplex.
+                let count = size[1..].iter().product::<i64>();
+                let shares = Tensor::f_rand([size[0], count + 1], on)?.f_neg()?.f_log1p()?;
+                let shares = shares.f_div(&shares.f_sum_dim_intlist([1i64].as_slice(), true, Kind::Float)?)?;
+                let signs = Tensor::f_rand([size[0], count], on)?.f_sub_scalar(0.5)?.f_sign()?;
+                Ok(shares.f_narrow(1, 0, count)?.f_mul(&signs)?.f_reshape(size)?)
+            }
             Self::L2 => {
                 let (direction, _) = self.steepest(&Tensor::f_randn(size, on)?)?;
                 // The share of a ball within a radius goes with the radius to the number of dimensions.
@@ -81,7 +116,7 @@ impl Pixels {
 
     /// How it is written where its radius has this name.
     fn said(&self, word: &str) -> String {
-        let norm = if self.norm == Norm::L2 { "l2" } else { "linf" };
+        let norm = self.norm.word();
         let mut options = vec![];
         options.extend(self.within.map(|radius| format!("{word}: {radius:?}")));
         options.extend(self.bounds.map(|bounds| format!("bounds: {}", bounds.describe())));
@@ -103,6 +138,7 @@ impl Pixels {
     fn measure(&self, change: &Tensor) -> Result<Tensor> {
         let flat = change.f_flatten(1, -1)?;
         let sizes = match self.norm {
+            Norm::L1 => flat.f_abs()?.f_sum_dim_intlist([1i64].as_slice(), false, flat.kind())?,
             Norm::L2 => flat.f_square()?.f_sum_dim_intlist([1i64].as_slice(), false, flat.kind())?.f_sqrt()?,
             Norm::Linf => flat.f_abs()?.f_amax([1], false)?,
         };
@@ -120,7 +156,11 @@ impl Space for Pixels {
     }
 
     fn unit(&self) -> &'static str {
-        if self.norm == Norm::L2 { "l2 radius" } else { "linf radius" }
+        match self.norm {
+            Norm::L1 => "l1 radius",
+            Norm::L2 => "l2 radius",
+            Norm::Linf => "linf radius",
+        }
     }
 
     fn additive(&self) -> bool {
@@ -173,6 +213,15 @@ impl Differentiable for Pixels {
         let points = match (&radii, self.norm) {
             (None, _) => points.shallow_clone(),
             (Some(radii), Norm::Linf) => points.f_maximum(&images.f_sub(radii)?)?.f_minimum(&images.f_add(radii)?)?,
+            (Some(radii), Norm::L1) => {
+                let change = points.f_sub(images)?;
+                let most = match self.bounds {
+                    Some(bounds) => Some(bounds.clamp(points)?.f_sub(images)?.f_flatten(1, -1)?),
+                    None => None,
+                };
+                let nearest = l1::nearest(&change.f_flatten(1, -1)?, most.as_ref(), &radii.f_reshape([-1, 1])?)?;
+                images.f_add(&nearest.f_reshape(change.size())?)?
+            }
             (Some(radii), Norm::L2) => {
                 let change = points.f_sub(images)?;
                 // Where nothing has changed, the quotient is infinite and cut to 1.

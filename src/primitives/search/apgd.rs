@@ -27,6 +27,8 @@ pub static APGD: Primitive = Primitive {
             halved, at checkpoints that follow from `steps`, where fewer than three in four of them raised the loss or the best point is no \
             better than at the checkpoint before; the search then goes on from the best point. An image that fails ends there and makes room for the \
             next, so `step` of a row tells how often it was scored. One that does not fail is where its loss was highest.\n\n\
+            In l1 a step has no momentum, begins at the radius and changes the pixels alone where the gradient is largest: a fifth of all at first, \
+            after every 25th part of the steps two thirds of as many as have changed at the best point.\n\n\
             What is followed is the objective's loss: the cross entropy, or what `.loss(\"dlr\")` and others say. The difference of logits \
             ratio (\"dlr\") does not change with the scale of logits, by which the cross entropy's gradient vanishes. AutoAttack's APGD-CE and \
             APGD-T are this with `objective::misclassify()` and with `objective::each_wrong().loss(\"dlr\")`.\n\n\
@@ -36,7 +38,7 @@ pub static APGD: Primitive = Primitive {
             to both sides, so that a closure of yours need not be differentiable; a step's direction is a sign for every factor, and the ball is the \
             box that a level allows. Factors that are chosen from a list have to be given one value; what is drawn by chance is drawn once for \
             each start and held, as noise in `space::noise(0.1) * space::rotate(30)`. Where an image stays as it stands its factors are ().",
-    source: "Croce and Hein 2020, Reliable evaluation of adversarial robustness with an ensemble of diverse parameter-free attacks, Algorithm 1 and Section 3; over rotations and shifts, Engstrom et al. 2019",
+    source: "Croce and Hein 2020, Reliable evaluation of adversarial robustness with an ensemble of diverse parameter-free attacks, Algorithm 1 and Section 3; in l1 Croce and Hein 2021, Mind the Box; over rotations and shifts, Engstrom et al. 2019",
     examples: &[
         Example { code: "search::apgd()", result: "search apgd(#{ steps: 100 })" },
         Example {

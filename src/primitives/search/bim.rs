@@ -19,7 +19,7 @@ pub static BIM: Primitive = Primitive {
         Param::new("steps", Kind::Int, "how many").range(1.0, 1e7).or(Fallback::Int(40)),
         Param::new("step", Kind::Float, "size of a step in the space's norm and unit")
             .range(1e-12, 1e6)
-            .or(Fallback::Absent("0.1 in l2 and 0.01 in linf, of factors times the largest level; the first is 0.001 and 0.0001 if they grow, 0.01 and 0.0001 for \"galloway\"")),
+            .or(Fallback::Absent("1 in l1, 0.1 in l2 and 0.01 in linf, of factors times the largest level; the first is 0.01, 0.001 and 0.0001 if they grow, 0.01 in l2 and 0.0001 in linf for \"galloway\"")),
         Param::new(
             "schedule",
             SCHEDULES.kind(),
@@ -39,7 +39,8 @@ pub static BIM: Primitive = Primitive {
             .or(Fallback::Int(1)),
     ],
     returns: "a Search",
-    notes: "x + eps g / |g| in l2, x + eps sign(g) in linf, g the gradient of the cross entropy of the label, or minus that of the target. \
+    notes: "x + eps g / |g| in l2, x + eps sign(g) in linf, g the gradient of the cross entropy of the label, or minus that of the target; in l1 the hundredth of \
+            all pixels where g is largest, of those that bounds let move, changes by the same. \
             Images are not projected unless the space has a radius (`radius`, or `levels`), nor clipped unless it has `bounds`; with \
             both it is projected gradient descent (PGD), by `start: \"random\"` with a random start, drawn from the seed of examine. It goes all its steps, also when an image fails \
             earlier: `at_steps: \"all\"` of examine notes every one of them, so that one trajectory gives a whole curve.\n\n\

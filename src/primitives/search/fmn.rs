@@ -30,7 +30,7 @@ pub static FMN: Primitive = Primitive {
     returns: "a Search",
     notes: "The ball of an image shrinks, at least to the nearest failing point, while the image fails, and grows while it does not; before the \
             first success it reaches a little farther than where the scores would meet if they were linear. What of a step the bounds of pixels \
-            would take back is left out of it, which the published algorithm does not do: in l2 its ball then cuts the rest to nothing. `magnitude` of a row is how far the nearest failing \
+            would take back is left out of it, which the published algorithm does not do: in l2 its ball then cuts the rest to nothing. In l1 the ball and the bounds cut together. `magnitude` of a row is how far the nearest failing \
             point is, in the norm of the space; where none was found the row is where the search ended, and does not tell that there is none. \
             With `levels`, one way gives all of them: at a level the image is at its nearest failing point if that lies within, and as it \
             stands if not.\n\n\

@@ -7,7 +7,7 @@ use crate::core::Value;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, Words};
 use crate::space::{AnySpace, Norm, Pixels};
 
-static NORMS: Words<Norm, 2> = Words::new([("l2", Norm::L2), ("linf", Norm::Linf)]);
+static NORMS: Words<Norm, 3> = Words::new([("l1", Norm::L1), ("l2", Norm::L2), ("linf", Norm::Linf)]);
 
 pub static PIXELS: Primitive = Primitive {
     path: "space::pixels",
@@ -21,9 +21,11 @@ pub static PIXELS: Primitive = Primitive {
     ],
     returns: "a Space; its `levels` are radii",
     notes: "Searched by search::bim, adam and others that follow gradients. Radii and bounds are in units of pixel values, which are in [0, 1] \
-            where nothing else was asked for: 8 of 255 levels are `8.0 / 255`. examine refuses bounds of another scale than the images', and \
+            where nothing else was asked for: 8 of 255 levels are `8.0 / 255`. In l1 and l2 they are of an image as a whole: an l1 radius of 12 is \
+            room for 12 channels of pixels from 0 to 1, or for more of them by less. In l1, which search::bim, apgd and fmn go over, a change is taken \
+            back to the nearest one within radius and bounds together. examine refuses bounds of another scale than the images', and \
             radii that reach from any image to any other.",
-    source: "",
+    source: "Croce and Hein 2021, Mind the Box, Proposition 2.1 (l1)",
     examples: &[Example {
         code: "space::pixels(\"linf\", #{ radius: 0.3, bounds: [0, 1] })",
         result: "space pixels(\"linf\", #{ radius: 0.3, bounds: [0.0, 1.0] })",
