@@ -197,7 +197,7 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 16] = [
+const VALUES: [&str; 17] = [
     "robustness::worst(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) }))",
     "data::glyphs(#{ n: 3 })",
@@ -227,6 +227,7 @@ const VALUES: [&str; 16] = [
     "let ds = data::glyphs(#{ n: 9 });
      let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
      generator::perturb(generator::train(ds, #{ steps: 1, batch: 4 }), f, #{ n: 1, steps: 2, layers: [1], samples: 9 })",
+    "people::judgements([#{ worker: 1, item: 2, answer: 3 }])",
 ];
 
 #[test]

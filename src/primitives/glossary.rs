@@ -97,6 +97,7 @@ static WORDS: &[Word] = &[
             here(&["plot::risks"], "whether the error on adversarial examples is drawn too"),
         ],
     ),
+    one("answers", &[here(&["people::"], "the answers that people could give"), else_("what people answered")]),
     one("arch", &[else_("the network: a name that model::archs() or generator::archs() lists, or layers")]),
     one(
         "batch",
@@ -122,6 +123,16 @@ static WORDS: &[Word] = &[
         &[
             here(&["search::adef"], "labels that may be gone to"),
             here(&["search::bayes"], "settings that are compared for every question"),
+        ],
+    ),
+    one(
+        "by",
+        &[
+            here(
+                &["Judgements.shares", "Judgements.majority", "Judgements.not_spotted"],
+                "columns of items with a row for each of their values",
+            ),
+            else_("what makes the tests"),
         ],
     ),
     one("classes", &[here(&["data::", "Dataset.relabel"], "their names"), else_("how many there are")]),

@@ -370,6 +370,25 @@ pub static TYPES: &[Type] = &[
                    negative index counts from the end",
     },
     Type {
+        name: "Judgements",
+        purpose: "What people said of items, each worker of each item once.",
+        fields: &[
+            field("judgements", "an int", "how many there are, unanswered questions included"),
+            field("workers", "an int", "how many people they are of"),
+            field("items", "an int", "how many items they are of"),
+            field("answers", "an array of strings", "the answers that could be given"),
+            field("unanswered", "an int", "questions that were shown and left unanswered"),
+            field("repeated", "an int", "judgements by a worker of an item that was judged already; they do not count"),
+            field("columns", "an array of strings", "what items can be grouped by"),
+            field(
+                "cautions",
+                "an array of strings",
+                "why they may not mean what they seem to; empty where nothing was noticed",
+            ),
+        ],
+        elements: "",
+    },
+    Type {
         name: "Calibration",
         purpose: "Whether a model is right as often as it says, where a search left its images.",
         fields: &CALIBRATION,
