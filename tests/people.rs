@@ -200,7 +200,7 @@ fn intervals_of_shares_hold_the_share_as_often_as_they_say() {
                 }
             }
             let how = Resampling { replicates: 100, delta: 0.05, seed: number };
-            let wanted = Wanted::Words(vec!["yes".into()]);
+            let wanted = Wanted { words: Some(vec!["yes".into()]), among: None };
             let found = judgements(&rows).shares(&Cx::default(), &wanted, &[], &how).expect("a share");
             held += i32::from(found[0].share.lo <= truth && truth <= found[0].share.hi);
         }

@@ -119,13 +119,6 @@ static WORDS: &[Word] = &[
     ),
     one("bins", &[else_("parts that a range is cut into")]),
     one(
-        "candidates",
-        &[
-            here(&["search::adef"], "labels that may be gone to"),
-            here(&["search::bayes"], "settings that are compared for every question"),
-        ],
-    ),
-    one(
         "by",
         &[
             here(
@@ -133,6 +126,13 @@ static WORDS: &[Word] = &[
                 "columns of items with a row for each of their values",
             ),
             else_("what makes the tests"),
+        ],
+    ),
+    one(
+        "candidates",
+        &[
+            here(&["search::adef"], "labels that may be gone to"),
+            here(&["search::bayes"], "settings that are compared for every question"),
         ],
     ),
     one("classes", &[here(&["data::", "Dataset.relabel"], "their names"), else_("how many there are")]),
@@ -158,6 +158,10 @@ static WORDS: &[Word] = &[
             here(&["model::train"], "the classifier whose training goes on"),
             here(&["testgen::finetuning"], "the generator whose training goes on"),
         ],
+    ),
+    one(
+        "generator",
+        &[here(&["people::task"], "what drew the images"), else_("one in place of that which is trained")],
     ),
     one(
         "groups",
@@ -210,6 +214,7 @@ static WORDS: &[Word] = &[
             here(&["plot::heatmap"], "the value of the darkest colour"),
         ],
     ),
+    one("model", &[here(&["people::task"], "what the images are tests of"), else_("the classifier under test")]),
     one(
         "momentum",
         &[

@@ -7,12 +7,12 @@ use crate::core::{Cautions, Cx, Error, Result};
 use crate::estimate::tolerance::Resampling;
 
 /// What a share is of.
-#[derive(Debug, Clone)]
-pub enum Wanted {
-    /// Answers that are the one that was intended of their item.
-    Intended,
-    /// Answers that are one of these words.
-    Words(Vec<String>),
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// The answers that are counted; where none are named, the one that was intended of the item.
+    pub words: Option<Vec<String>>,
+    /// Answers that take part, where not all do; and of items, those of which more than half of the judgements do.
+    pub among: Option<Vec<String>>,
 }
 
 /// The share of one group.
@@ -27,14 +27,16 @@ pub struct GroupShare {
     pub items: usize,
     /// Items of which exactly half said so; of shares by majority, which counts them as not.
     pub ties: usize,
+    /// Items most of whose judgements take no part.
+    pub left_out: usize,
     pub cautions: Cautions,
 }
 
 impl Judgements {
     /// Which answers count, by item and word.
     fn counting(&self, wanted: &Wanted) -> Result<impl Fn(u32, u32) -> bool + Sync + use<>> {
-        let (intended, words): (Vec<Option<u32>>, Vec<u32>) = match wanted {
-            Wanted::Intended => {
+        let (intended, words): (Vec<Option<u32>>, Vec<u32>) = match &wanted.words {
+            None => {
                 let of: Vec<Option<u32>> = (0..self.items.len() as u32).map(|item| self.intended(item)).collect();
                 if let Some(item) = of.iter().position(Option::is_none) {
                     return Err(Error::data(format!("nothing says what item {:?} was intended as", self.items[item]))
@@ -42,9 +44,7 @@ impl Judgements {
                 }
                 (of, vec![])
             }
-            Wanted::Words(words) => {
-                (vec![], words.iter().map(|word| self.number_of(word)).collect::<Result<Vec<u32>>>()?)
-            }
+            Some(words) => (vec![], words.iter().map(|word| self.number_of(word)).collect::<Result<Vec<u32>>>()?),
         };
         Ok(move |item: u32, answer: u32| match intended.get(item as usize) {
             Some(intended) => *intended == Some(answer),
@@ -71,11 +71,18 @@ impl Judgements {
         statistic: impl Fn(&Said, &[f64], &[f64]) -> Option<(f64, usize)> + Sync,
     ) -> Result<Vec<GroupShare>> {
         let counts = self.counting(wanted)?;
+        let among = match &wanted.among {
+            Some(words) => Some(words.iter().map(|word| self.number_of(word)).collect::<Result<Vec<u32>>>()?),
+            None => None,
+        };
         let groups = self.groups(by)?;
         let task = cx.progress("two-way bootstrap", Some(groups.len() as u64));
         let mut found = vec![];
         for (key, items) in groups {
-            let part = self.part(&items);
+            let (part, left_out) = match &among {
+                Some(among) => self.part(&items).among(self, among),
+                None => (self.part(&items), 0),
+            };
             let yes = part.rows.iter().map(|row| counts(part.of[row[1] as usize], row[2])).collect();
             let said = Said { part, yes };
             let (workers, items) = (said.part.workers, said.part.items);
@@ -89,6 +96,7 @@ impl Judgements {
                 workers,
                 items,
                 ties,
+                left_out,
                 cautions: self.cautions_of(&said.part, value),
             });
             task.advance(1);
@@ -109,6 +117,23 @@ impl Judgements {
             );
         }
         cautions
+    }
+}
+
+impl Part {
+    /// The judgements that say one of these words, of items of which more than half do; and how many items are left out.
+    fn among(&self, all: &Judgements, words: &[u32]) -> (Self, usize) {
+        let takes = |rows: &&[[u32; 3]]| 2 * rows.iter().filter(|row| words.contains(&row[2])).count() > rows.len();
+        let items: Vec<u32> = self.by_item().filter(takes).map(|rows| self.of[rows[0][1] as usize]).collect();
+        let mut part = all.part(&items);
+        part.rows.retain(|row| words.contains(&row[2]));
+        // Workers who only said other things take no part.
+        let mut workers: Vec<u32> = part.rows.iter().map(|row| row[0]).collect();
+        workers.sort_unstable();
+        workers.dedup();
+        part.rows.iter_mut().for_each(|row| row[0] = workers.binary_search(&row[0]).unwrap_or_default() as u32);
+        part.workers = workers.len();
+        (part, self.items - items.len())
     }
 }
 

@@ -1,6 +1,6 @@
 //! `Judgements.majority`.
 
-use super::{ANSWER, BY, DELTA, JUDGEMENTS, REPLICATES, by, resampling, row, wanted};
+use super::{AMONG, ANSWER, BY, DELTA, JUDGEMENTS, REPLICATES, by, resampling, row, wanted};
 use crate::core::Value;
 use crate::people::Judgements;
 use crate::primitives::{Example, Primitive, SEED};
@@ -9,10 +9,11 @@ pub static MAJORITY: Primitive = Primitive {
     path: "Judgements.majority",
     purpose: "The share of items of which more than half of the judgements say what was intended, or another answer.",
     params: &[JUDGEMENTS],
-    options: &[BY, ANSWER, REPLICATES, DELTA, SEED],
-    returns: "an array of maps: the columns of `by`, and `kept, kept_lo, kept_hi, ties, judgements, workers, items, cautions`",
+    options: &[BY, ANSWER, AMONG, REPLICATES, DELTA, SEED],
+    returns: "an array of maps: the columns of `by`, and `kept, kept_lo, kept_hi, ties, judgements, workers, items, left_out, cautions`",
     notes: "Each item counts once, as in Dunn's Table 5.4. Items of which exactly half of the judgements say so are `ties` and count as not; so do \
-            those of which several answers have less than half each. Questions that were left unanswered have no say. The interval is as that of \
+            those of which several answers have less than half each. Questions that were left unanswered have no say. Where the image before was shown first, as in \"keeps_label\", `among: [\"shows\", \"other\", \"unclear\", \"nothing\"]` is of seeds that \
+            most took for their class; `left_out` are the items of others. The interval is as that of \
             `shares`: it is for other workers, as many, as well as for other items.",
     source: "Dunn 2022, Section 5.2.5 and Table 5.4; Owen 2007",
     examples: &[Example {

@@ -1,6 +1,7 @@
 //! `people::`: people as the oracle, and the methods of their judgements.
 
 pub mod agreement;
+pub mod answers;
 pub mod consensus;
 pub mod d_prime;
 pub mod judgements;
@@ -8,6 +9,7 @@ pub mod majority;
 pub mod not_spotted;
 pub mod prediction_powered;
 pub mod shares;
+pub mod task;
 
 use std::collections::BTreeMap;
 
@@ -37,6 +39,13 @@ const ANSWER: Param =
     Param::new("answer", Kind::Either(&[Kind::Str, Kind::Array]), "the answer that is counted, or several of them")
         .or(Fallback::Absent("the one that was intended of the item"));
 
+const AMONG: Param = Param::new(
+    "among",
+    Kind::Array,
+    "judgements that say one of these count, and items of which more than half of the judgements do; others are left out",
+)
+.or(Fallback::Absent("all count"));
+
 fn resampling(args: &Args) -> Resampling {
     Resampling { replicates: args.count("replicates"), delta: args.float("delta"), seed: args.seed() }
 }
@@ -59,7 +68,7 @@ fn texts(args: &Args, name: &str) -> Result<Option<Vec<String>>> {
 }
 
 fn wanted(args: &Args) -> Result<Wanted> {
-    Ok(texts(args, "answer")?.map_or(Wanted::Intended, Wanted::Words))
+    Ok(Wanted { words: texts(args, "answer")?, among: texts(args, "among")? })
 }
 
 fn by(args: &Args) -> Result<Vec<String>> {
@@ -87,6 +96,7 @@ fn row(columns: &[String], found: &GroupShare, name: &str) -> BTreeMap<String, V
     for (name, count) in [("judgements", found.judgements), ("workers", found.workers), ("items", found.items)] {
         map.insert(name.into(), Value::Int(count as i64));
     }
+    map.insert("left_out".into(), Value::Int(found.left_out as i64));
     map.insert("cautions".into(), found.cautions.value());
     map
 }

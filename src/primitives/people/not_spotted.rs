@@ -1,13 +1,9 @@
 //! `Judgements.not_spotted`.
 
 use super::{BY, DELTA, JUDGEMENTS, REPLICATES, by, insert, known, resampling, row};
-use crate::core::Value;
-use crate::people::{Bounded, Judgements, Wanted, d_prime};
+use crate::core::{Error, Value};
+use crate::people::{Bounded, FORBIDDEN, Judgements, MISSED, SPOTTED, Wanted, d_prime};
 use crate::primitives::{Example, Kind, Param, Primitive, SEED};
-
-/// What a judgement says of a worker who found the one that was looked for, and of one who did not.
-pub const SPOTTED: &str = "spotted";
-pub const MISSED: &str = "missed";
 
 pub static NOT_SPOTTED: Primitive = Primitive {
     path: "Judgements.not_spotted",
@@ -24,7 +20,7 @@ pub static NOT_SPOTTED: Primitive = Primitive {
     options: &[BY, REPLICATES, DELTA, SEED],
     returns: "an array of maps: the columns of `by`, and `not_spotted` with `_lo` and `_hi`, its `ceiling`, which is what guessing gives, \
               `d_prime` with `_lo` and `_hi`, `judgements, workers, items, cautions`",
-    notes: "Answers are \"spotted\" and \"missed\". `d_prime` is by how many standard deviations the generated picture stands out, if people choose what \
+    notes: "Answers are \"spotted\" and \"missed\", and \"forbidden\" where a place was chosen that is never right. `d_prime` is by how many standard deviations the generated picture stands out, if people choose what \
             looks most unlike the others: what is found 50 times of 100 among ten and what is found 76 times of 100 among two are comparable by it \
             alone. It is 0 at the ceiling, negative beyond, and infinite where it was always found. Its interval is that of the share.",
     source: "Dunn 2022, Section 4.5 and Figure 4.12; Macmillan and Creelman 2005, Chapter 10",
@@ -41,11 +37,14 @@ pub static NOT_SPOTTED: Primitive = Primitive {
         let (columns, judgements) = (by(args)?, args.object::<Judgements>("judgements"));
         let alternatives = args.count("alternatives") as u32;
         judgements.number_of(SPOTTED)?;
-        let missed = Wanted::Words(vec![MISSED.into()]);
-        let found = match judgements.number_of(MISSED) {
-            Ok(_) => judgements.shares(cx, &missed, &columns, &resampling(args))?,
-            Err(error) => return Err(error.hint("give people::judgements `answers: [\"spotted\", \"missed\"]`")),
-        };
+        // A place that is never right is a place where it was not found.
+        let missed = [MISSED, FORBIDDEN].into_iter().filter(|word| judgements.words.iter().any(|known| known == word));
+        let missed: Vec<String> = missed.map(String::from).collect();
+        if missed.is_empty() {
+            return Err(Error::argument("\"missed\" is none of the answers that could be given")
+                .hint("give people::judgements `answers: [\"spotted\", \"missed\"]`"));
+        }
+        let found = judgements.shares(cx, &Wanted { words: Some(missed), among: None }, &columns, &resampling(args))?;
         let rows = found.iter().map(|found| {
             let mut map = row(&columns, found, "not_spotted");
             map.insert("ceiling".into(), known(1.0 - 1.0 / f64::from(alternatives)));

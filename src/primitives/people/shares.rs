@@ -1,6 +1,6 @@
 //! `Judgements.shares`.
 
-use super::{ANSWER, BY, DELTA, JUDGEMENTS, REPLICATES, by, resampling, row, wanted};
+use super::{AMONG, ANSWER, BY, DELTA, JUDGEMENTS, REPLICATES, by, resampling, row, wanted};
 use crate::core::Value;
 use crate::people::Judgements;
 use crate::primitives::{Example, Primitive, SEED};
@@ -9,8 +9,8 @@ pub static SHARES: Primitive = Primitive {
     path: "Judgements.shares",
     purpose: "The share of judgements that say what was intended, or another answer, with intervals for other workers and other items.",
     params: &[JUDGEMENTS],
-    options: &[BY, ANSWER, REPLICATES, DELTA, SEED],
-    returns: "an array of maps: the columns of `by`, and `share, share_lo, share_hi, judgements, workers, items, cautions`",
+    options: &[BY, ANSWER, AMONG, REPLICATES, DELTA, SEED],
+    returns: "an array of maps: the columns of `by`, and `share, share_lo, share_hi, judgements, workers, items, left_out, cautions`",
     notes: "No vote is taken: each judgement counts, as in Dunn's Figure 4.7, unless the question was left unanswered. Judgements of one worker are \
             not independent, nor are those of one item, so that Wilson's interval of their number would be too narrow. Workers and items are \
             drawn anew independently, and a judgement counts as often as both were (Owen's pigeonhole bootstrap); since that counts the noise of \
