@@ -1,7 +1,7 @@
 //! `viva` (from *viva voce*, the oral exam): a lab for examining deep image classifiers.
 //!
 //! What it examines with is a package of its own below it, [`viva_lab`]: `core optimiser maths data model generator render space search objective
-//! train estimate audit plot`, which knows nothing of scripts. On it stand
+//! train estimate audit plot people`, which knows nothing of scripts. On it stand
 //!
 //! | folder | what for |
 //! | --- | --- |
@@ -12,7 +12,8 @@
 //! An arrow between folders may only point up this table.
 
 pub use viva_lab::{
-    audit, core, data, estimate, generator, maths, model, objective, optimiser, plot, render, search, space, train,
+    audit, core, data, estimate, generator, maths, model, objective, optimiser, people, plot, render, search, space,
+    train,
 };
 
 pub mod cli;

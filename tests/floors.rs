@@ -14,7 +14,7 @@ const FLOORS: [&[&str]; 10] = [
     &["render", "data", "model", "generator"],
     &["space"],
     &["objective", "search", "train"],
-    &["estimate", "audit", "plot"],
+    &["estimate", "audit", "plot", "people"],
     &["primitives"],
     &["term", "sandbox", "script", "page"],
     &["repl", "cli"],

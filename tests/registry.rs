@@ -197,7 +197,7 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 16] = [
+const VALUES: [&str; 19] = [
     "robustness::worst(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) }))",
     "data::glyphs(#{ n: 3 })",
@@ -227,13 +227,20 @@ const VALUES: [&str; 16] = [
     "let ds = data::glyphs(#{ n: 9 });
      let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
      generator::perturb(generator::train(ds, #{ steps: 1, batch: 4 }), f, #{ n: 1, steps: 2, layers: [1], samples: 9 })",
+    "people::judgements([#{ worker: 1, item: 2, answer: 3 }])",
+    "people::task(data::glyphs(#{ n: 3, size: 16 }), #{ kind: \"realism\" })",
+    "let t = people::task(data::glyphs(#{ n: 3, size: 16 }), #{ kind: \"realism\" });
+     people::answers(t, t.asked(0).map(|q| #{ worker: 1, slot: 0, question: q.question, choice: 0 }))",
 ];
 
 #[test]
 fn types_list_the_fields_that_their_values_answer() {
     let mut seen = HashSet::new();
     for text in VALUES {
-        let value = Session::new(Rc::new(Cx::default())).evaluate("value", text).expect("a value");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut cx = Cx::default();
+        cx.set_folder(folder.path().to_path_buf());
+        let value = Session::new(Rc::new(cx)).evaluate("value", text).expect("a value");
         let Value::Object(object) = &value else { panic!("{text} is a {}", value.kind()) };
         let kind = types::find(object.kind()).unwrap_or_else(|| panic!("{} has no line in TYPES", object.kind()));
         let listed: Vec<&str> = kind.fields.iter().map(|field| field.name).collect();
@@ -336,7 +343,10 @@ fn a_better_name_changes_no_digest() {
             "search adam(#{ lr: 0.01, steps: 1000, bound: 1.0, factor: 1.03 })",
         ),
     ] {
-        let value = Session::new(Rc::new(Cx::default())).evaluate("value", text).expect("a value");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut cx = Cx::default();
+        cx.set_folder(folder.path().to_path_buf());
+        let value = Session::new(Rc::new(cx)).evaluate("value", text).expect("a value");
         let Value::Object(object) = &value else { panic!("{text} is a {}", value.kind()) };
         assert_eq!(object.digest(), Digest::of(first.as_bytes()), "{text}");
         seen += 1;

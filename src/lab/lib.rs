@@ -8,6 +8,7 @@
 //! | [`space`] | what may change in an input |
 //! | [`search`], [`objective`], [`train`] | how a failing change is looked for; what counts as failing; how models learn |
 //! | [`estimate`], [`audit`], [`plot`] | outcomes to numbers, whether they are what they seem to be, and to pictures |
+//! | [`people`] | what people are asked of images, and what their answers say |
 //!
 //! An arrow between folders may only point up this table.
 
@@ -20,6 +21,7 @@ pub mod maths;
 pub mod model;
 pub mod objective;
 pub mod optimiser;
+pub mod people;
 pub mod plot;
 pub mod render;
 pub mod search;

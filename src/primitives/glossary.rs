@@ -97,6 +97,7 @@ static WORDS: &[Word] = &[
             here(&["plot::risks"], "whether the error on adversarial examples is drawn too"),
         ],
     ),
+    one("answers", &[here(&["people::"], "the answers that people could give"), else_("what people answered")]),
     one("arch", &[else_("the network: a name that model::archs() or generator::archs() lists, or layers")]),
     one(
         "batch",
@@ -117,6 +118,16 @@ static WORDS: &[Word] = &[
         ],
     ),
     one("bins", &[else_("parts that a range is cut into")]),
+    one(
+        "by",
+        &[
+            here(
+                &["Judgements.shares", "Judgements.majority", "Judgements.not_spotted"],
+                "columns of items with a row for each of their values",
+            ),
+            else_("what makes the tests"),
+        ],
+    ),
     one(
         "candidates",
         &[
@@ -154,6 +165,10 @@ static WORDS: &[Word] = &[
             here(&["model::train"], "the classifier whose training goes on"),
             here(&["testgen::finetuning"], "the generator whose training goes on"),
         ],
+    ),
+    one(
+        "generator",
+        &[here(&["people::task"], "what drew the images"), else_("one in place of that which is trained")],
     ),
     one(
         "groups",
@@ -206,6 +221,7 @@ static WORDS: &[Word] = &[
             here(&["plot::heatmap"], "the value of the darkest colour"),
         ],
     ),
+    one("model", &[here(&["people::task"], "what the images are tests of"), else_("the classifier under test")]),
     one(
         "momentum",
         &[

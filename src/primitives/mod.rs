@@ -11,6 +11,7 @@ pub mod info;
 pub mod model;
 pub mod net;
 pub mod objective;
+pub mod people;
 pub mod reference;
 pub mod risk;
 pub mod robustness;
@@ -246,6 +247,19 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &info::entropy::ENTROPY,
     &info::snr::SNR,
     &info::softmax_margin::SOFTMAX_MARGIN,
+    &people::task::TASK,
+    &people::task::LOAD,
+    &people::answers::ASKED,
+    &people::answers::ANSWERS,
+    &people::answers::SHARES,
+    &people::judgements::JUDGEMENTS,
+    &people::shares::SHARES,
+    &people::majority::MAJORITY,
+    &people::not_spotted::NOT_SPOTTED,
+    &people::agreement::AGREEMENT,
+    &people::consensus::DAWID_SKENE,
+    &people::d_prime::D_PRIME,
+    &people::prediction_powered::PREDICTION_POWERED,
     &plot::line::LINE,
     &plot::scatter::SCATTER,
     &plot::histogram::HISTOGRAM,
@@ -287,6 +301,7 @@ pub static NAMESPACES: &[(&str, &str)] = &[
     ("calibration", "whether a model is right as often as it says"),
     ("tolerance", "how a model's predictions degrade as a fault of its input grows"),
     ("info", "what predictions tell of labels, in bits, and how loud a fault is, in dB"),
+    ("people", "people as the oracle: what they are asked of images, and what their answers say"),
     ("plot", "figures"),
 ];
 

@@ -19,10 +19,14 @@ pub fn wilson(k: u64, n: u64) -> (f64, f64) {
     if n == 0 {
         return (0.0, 1.0);
     }
-    let (n, p) = (n as f64, k as f64 / n as f64);
-    let (middle, reach) = (p + Z * Z / (2.0 * n), Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt());
-    let scale = 1.0 + Z * Z / n;
-    let low = if k == 0 { 0.0 } else { ((middle - reach) / scale).max(0.0) };
+    wilson_at(k as f64 / n as f64, n as f64, Z)
+}
+
+/// Wilson's interval that reaches `z` deviations about a share of `p` of so many independent observations, which need be no whole number.
+pub fn wilson_at(p: f64, n: f64, z: f64) -> (f64, f64) {
+    let (middle, reach) = (p + z * z / (2.0 * n), z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt());
+    let scale = 1.0 + z * z / n;
+    let low = if p == 0.0 { 0.0 } else { ((middle - reach) / scale).max(0.0) };
     let high = if p == 1.0 { 1.0 } else { ((middle + reach) / scale).min(1.0) };
     (low, high)
 }

@@ -1,0 +1,493 @@
+//! What people are asked and what came of it: tasks, the files that answers come in, and the rules by which they count.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use viva::core::{Cx, Quiet, Value};
+use viva::script::Session;
+
+/// A session whose files lie in a folder of its own.
+struct Place {
+    folder: tempfile::TempDir,
+    session: Session,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut cx = Cx::new(Box::new(Quiet));
+        cx.set_folder(folder.path().to_path_buf());
+        Self { session: Session::new(Rc::new(cx)), folder }
+    }
+
+    fn run(&mut self, script: &str) -> Result<Value, String> {
+        self.session.run(Path::new("script.rhai"), script).map_err(|diagnostic| diagnostic.render(false))
+    }
+
+    fn value(&mut self, script: &str) -> Value {
+        self.run(script).unwrap_or_else(|said| panic!("{script}: {said}"))
+    }
+
+    fn said(&mut self, script: &str) -> String {
+        let said = self.run(script).err().unwrap_or_else(|| panic!("{script} runs"));
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.folder.path().join(name), text).expect("a file");
+    }
+}
+
+fn all(value: Value) -> Vec<String> {
+    let Value::Array(values) = value else { panic!("an array") };
+    values.iter().map(Value::summary).collect()
+}
+
+const TASK: &str = r#"
+    let ds = data::glyphs(#{ n: 80, size: 16, seed: 1 });
+    let t = people::task(ds.take(30), #{ kind: "label", real: ds.skip(30), overlap: 3, per_worker: 10, seed: 4 });
+"#;
+
+/// Choices that are right throughout, as maps.
+const HONEST: &str = r#"
+    let right = |q| t.answers.index_of(if q.role == "test" { q.label } else { q.right[0] });
+    let said = [];
+    for slot in 0..t.workers { for q in t.asked(slot) {
+        said.push(#{ worker: slot, slot: slot, question: q.question, choice: right.call(q), seconds: 2 });
+    } }
+"#;
+
+#[test]
+fn every_item_is_judged_as_often_as_the_task_says() {
+    let mut place = Place::new();
+    let found = place.value(&format!(
+        r#"{TASK}
+        let times = #{{}};
+        let most = 0;
+        let firsts = 0;
+        let gold = 0;
+        for slot in 0..t.workers {{
+            let tests = t.asked(slot).filter(|q| q.role == "test");
+            if tests.len() > most {{ most = tests.len(); }}
+            let seen = #{{}};
+            for q in tests {{
+                if q.item in seen {{ throw "an item twice"; }}
+                seen[q.item] = true;
+                times[q.item] = (times?[q.item] ?? 0) + 1;
+            }}
+            let asked = t.asked(slot);
+            if asked[0].role == "check" && asked[1].role == "check" && asked[0].right == asked[1].right {{ firsts += 1; }}
+            gold += asked.filter(|q| q.role == "known").len();
+        }}
+        let counts = times.values();
+        [t.workers, counts.len, counts.filter(|n| n == 3).len, most, firsts, gold]"#
+    ));
+    assert_eq!(all(found), ["9", "30", "30", "10", "9", "18"]);
+}
+
+#[test]
+fn ids_stay_and_orders_follow_the_seed() {
+    let mut place = Place::new();
+    let found = place.value(&format!(
+        r#"{TASK}
+        let ids = |t| {{ let ids = []; for slot in 0..t.workers {{ for q in t.asked(slot) {{ ids.push(q.item); }} }} ids }};
+        let how = #{{ kind: "label", real: ds.skip(30), overlap: 3, per_worker: 10, seed: 4, folder: "again" }};
+        let again = people::task(ds.take(30), how);
+        how.folder = "other";
+        how.seed = 5;
+        let other = people::task(ds.take(30), how);
+        let tests = |ids| {{ let only = ids.filter(|id| !id.contains("-")); only.sort(); only }};
+        // The same call a second time finds the folder as it is.
+        let same = people::task(ds.take(30), how);
+        [again.digest == t.digest, ids.call(again) == ids.call(t), other.digest == t.digest, ids.call(other) == ids.call(t),
+         tests.call(ids.call(other)) == tests.call(ids.call(t)), same.digest == other.digest]"#
+    ));
+    assert_eq!(all(found), ["true", "true", "false", "false", "true", "true"]);
+    let said = place.said(
+        r#"let ds = data::glyphs(#{ n: 80, size: 16, seed: 1 });
+        people::task(ds.take(29), #{ kind: "label", real: ds.skip(30), seed: 4 })"#,
+    );
+    assert!(said.contains("another task is kept here"), "{said}");
+}
+
+/// Places of an odd one out are even, but for the two that are never right; pairs stand either way.
+#[test]
+fn made_pictures_stand_where_they_may() {
+    let mut place = Place::new();
+    let found = place.value(
+        r#"
+        let ds = data::glyphs(#{ n: 400, size: 16, seed: 1 });
+        let t = people::task(ds.take(60), #{ kind: "odd_one_out", real: ds.skip(60), overlap: 5, gold: 1, seed: 2 });
+        let at = #{};
+        let alike = true;
+        for slot in 0..t.workers { for q in t.asked(slot) {
+            at[`${q.place}`] = (at?[`${q.place}`] ?? 0) + 1;
+            if q.pictures.len() != 12 { alike = false; }
+        } }
+        let p = people::task(ds.take(60), #{ kind: "pair", real: ds.skip(60), overlap: 5, gold: 0, folder: "pair", seed: 2 });
+        let firsts = 0;
+        for slot in 0..p.workers { for q in p.asked(slot) { if q.place == 0 { firsts += 1; } } }
+        let least = at.values();
+        least.sort();
+        [at.len(), "1" in at, "2" in at, least[0] > 15, least[9] < 55, alike, firsts > 120 && firsts < 180, p.cautions.len]"#,
+    );
+    assert_eq!(all(found), ["10", "false", "false", "true", "true", "true", "true", "1"]);
+}
+
+/// What choosing a button says, by kind.
+#[test]
+fn answers_mean_what_the_places_say() {
+    let mut place = Place::new();
+    let found = place.value(
+        r#"
+        let ds = data::glyphs(#{ n: 300, size: 16, seed: 1 });
+        let found = [];
+        for kind in ["pair", "odd_one_out"] {
+            let t = people::task(ds.take(20), #{ kind: kind, real: ds.skip(20), overlap: 2, gold: 2, folder: kind, seed: 2,
+                reject: #{ straight: 1, alike: 1, forbidden: 1 } });
+            for way in ["right", "wrong", "never"] {
+                let said = [];
+                for slot in 0..t.workers { for q in t.asked(slot) {
+                    let choice = if kind == "pair" { if way == "right" { 1 - q.place } else { q.place } }
+                        else if way == "right" { q.place } else if way == "never" { 1 } else { (q.place + 4) % 12 };
+                    said.push(#{ worker: slot, slot: slot, question: q.question, choice: choice });
+                } }
+                let a = people::answers(t, said);
+                found.push(a.raw.not_spotted(if kind == "pair" { 2 } else { 10 })[0].not_spotted);
+                found.push(a.rejected);
+            }
+        }
+        // More of it tells, so that it is the changed picture; where less tells, it is the one before.
+        for more in [true, false] {
+            let t = people::task(ds.take(20), #{ kind: "attribute", attribute: "ink", more: more, originals: ds.take(20), overlap: 2, gold: 1,
+                folder: `${more}`, seed: 2 });
+            let said = [];
+            for slot in 0..t.workers { for q in t.asked(slot) {
+                said.push(#{ worker: slot, slot: slot, question: q.question, choice: if q.role == "known" { 2 } else { q.place } });
+            } }
+            let s = people::answers(t, said).judgements.shares()[0];
+            found.push(s.share);
+        }
+        found"#,
+    );
+    assert_eq!(all(found), ["0.0", "0", "1.0", "2", "1.0", "2", "0.0", "0", "1.0", "2", "1.0", "2", "1.0", "1.0"]);
+}
+
+/// The seed is judged first: tests of seeds that most reject are left out, as in Dunn's Table 5.5.
+#[test]
+fn tests_count_only_among_accepted_seeds() {
+    let mut place = Place::new();
+    let found = place.value(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+        let t = people::task(ds.take(20), #{ kind: "keeps_label", originals: ds.take(20), real: ds.skip(20), overlap: 3, seed: 2,
+            facts: #{ half: range(0, 20).map(|i| if i < 10 { "first" } else { "second" }) } });
+        let said = [];
+        let places = #{};
+        for slot in 0..t.workers { for q in t.asked(slot) {
+            let word = "shows";
+            if q.role == "known" { word = q.right[0]; }
+            else {
+                if !(q.item in places) { places[q.item] = places.len(); }
+                let number = places[q.item];
+                // Five seeds are rejected by two of three, five tests of the others are kept by one of three.
+                if number < 5 { if slot > 0 { word = "seed_other"; } }
+                else if number < 10 && slot > 0 { word = "other"; }
+            }
+            said.push(#{ worker: slot, slot: slot, question: q.question, choice: t.answers.index_of(word), seconds: 2 });
+        } }
+        let j = people::answers(t, said).judgements;
+        let seen = ["shows", "other", "unclear", "nothing"];
+        let kept = j.majority(#{ among: seen })[0];
+        let by = j.majority(#{ among: seen, by: "half" });
+        [j.majority()[0].kept, kept.kept, kept.items, kept.left_out, by[0].half, by[0].left_out + by[1].left_out]"#
+            .replace("range(0, 20).map(|i| if i < 10 { \"first\" } else { \"second\" })", "halves")
+            .replace("let ds = data", "let halves = []; for i in 0..20 { halves.push(if i < 10 { \"first\" } else { \"second\" }); }\nlet ds = data")
+            .as_str(),
+    );
+    assert_eq!(all(found), ["0.5", "0.666667", "15", "5", "first", "5"]);
+}
+
+/// One who clicks one button, one who clicks at random, one who is too fast, one who leaves out, and two who are one.
+#[test]
+fn each_rule_finds_whom_it_is_there_for() {
+    let mut place = Place::new();
+    let found = place.value(&format!(
+        r#"{TASK}{HONEST}
+        let changed = |slot, change| said.map(|row| if row.slot == slot {{ change.call(row) }} else {{ row }});
+        let fell = |rows| {{
+            let a = people::answers(t, rows);
+            let out = a.conduct.filter(|c| !c.counts);
+            [a.rejected, if out.len == 0 {{ "" }} else {{ `${{out[0].worker}} ${{out[0].fell_to}}` }}]
+        }};
+        let straight = changed.call(3, |row| {{ row.choice = 4; row }});
+        let random = changed.call(3, |row| {{ row.choice = (row.question * 7 + 3) % 11; row }});
+        let fast = changed.call(3, |row| {{ row.seconds = 0.2; row }});
+        let empty = changed.call(3, |row| {{ if row.question == 6 {{ row.choice = (); }} row }});
+        [fell.call(said), fell.call(straight), fell.call(random), fell.call(fast), fell.call(empty)]"#
+    ));
+    assert_eq!(
+        all(found),
+        [
+            "[0, ]",
+            "[1, 3 instructed, gold, straight]",
+            "[1, 3 instructed, gold]",
+            "[1, 3 seconds]",
+            "[1, 3 unanswered]"
+        ]
+    );
+    // Two workers who see the same items and are wrong in the same way, among three who are right.
+    let found = place.value(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+        let t = people::task(ds.take(20), #{ kind: "label", real: ds.skip(20), overlap: 6, per_worker: 20, seed: 4, folder: "alike" });
+        let said = [];
+        for slot in 0..t.workers { for q in t.asked(slot) {
+            let right = t.answers.index_of(if q.role == "test" { q.label } else { q.right[0] });
+            let errs = q.role == "test" && slot < 2 && right % 3 != 0;
+            // The third errs as often, in its own way.
+            if q.role == "test" && slot == 2 && right % 3 == 1 { right += 2; }
+            said.push(#{ worker: slot, slot: slot, question: q.question, choice: if errs { (right + 1) % 10 } else { right }, seconds: 2 });
+        } }
+        let a = people::answers(t, said);
+        [a.rules["alike"], a.conduct.filter(|c| !c.counts).map(|c| c.worker), a.judgements.workers, a.raw.workers]"#,
+    );
+    assert_eq!(all(found), ["2", "[0, 1]", "4", "6"]);
+}
+
+/// The answers of one honest worker as each program exports them: the same judgements come of all.
+#[test]
+fn every_file_format_gives_the_same_judgements() {
+    let mut place = Place::new();
+    let digest = place.value(&format!("{TASK} t.digest")).summary();
+    let Value::Array(asked) = place.value(&format!(
+        "{TASK}{HONEST} said.map(|row| [row.slot, row.question, row.choice, t.asked(row.slot)[row.question].item])"
+    )) else {
+        panic!("an array")
+    };
+    let rows: Vec<(usize, usize, usize, String)> = asked
+        .iter()
+        .map(|row| {
+            let parts = all(row.clone());
+            let number = |i: usize| parts[i].parse().expect("a number");
+            (number(0), number(1), number(2), parts[3].clone())
+        })
+        .collect();
+    let choices: Vec<String> = (0..10).map(|n| n.to_string()).chain(["None".to_string()]).collect();
+    let viva = |(slot, question, _, item): &(usize, usize, usize, String)| {
+        format!(r#"{{"task":"{digest}","slot":{slot},"question":{question},"item":"{item}"}}"#)
+    };
+    let lines = |line: &dyn Fn(&(usize, usize, usize, String)) -> String| {
+        rows.iter().map(|row| line(row) + "\n").collect::<String>()
+    };
+    let list = |entry: &dyn Fn(&(usize, usize, usize, String)) -> String| {
+        format!("[{}]", rows.iter().map(entry).collect::<Vec<_>>().join(","))
+    };
+    let batch = |slot: usize, worker: &str| {
+        let answers: Vec<String> = rows
+            .iter()
+            .filter(|row| row.0 == slot)
+            .map(|(_, question, choice, item)| {
+                format!(r#"{{"question":{question},"item":"{item}","choice":{choice},"seconds":2}}"#)
+            })
+            .collect();
+        format!(r#"{{"task":"{digest}","slot":{slot},{worker}"answers":[{}]}}"#, answers.join(","))
+    };
+    place.write(
+        "log.jsonl",
+        &lines(&|row @ (slot, _, choice, _)| {
+            viva(row).replace('}', &format!(r#","worker":"{slot}","choice":{choice},"seconds":2}}"#))
+        }),
+    );
+    let quoted = |text: String| format!("\"{}\"", text.replace('"', "\"\""));
+    let table = |head: &str| {
+        let rows: String = (0..9).map(|slot| format!("A{slot},{}\n", quoted(batch(slot, "")))).collect();
+        format!("{head}\n{rows}")
+    };
+    place.write("mturk.csv", &table("WorkerId,Answer.viva"));
+    place.write("prolific.csv", &table("Participant id,viva"));
+    let plain: String = rows
+        .iter()
+        .map(|(slot, question, choice, item)| format!("{slot},{digest},{slot},{question},{item},{choice},2\n"))
+        .collect();
+    place.write("plain.csv", &format!("worker,task,slot,question,item,choice,seconds\n{plain}"));
+    let batches: Vec<String> = (0..9).map(|slot| batch(slot, &format!(r#""worker":"P{slot}","#))).collect();
+    place.write("batches.json", &format!("[{}]", batches.join(",")));
+    place.write("batches.jsonl", &(batches.join("\n") + "\n"));
+    place.write(
+        "label_studio.json",
+        &list(&|row| {
+            format!(
+                r#"{{"id":1,"data":{{"viva":{}}},"annotations":[{{"completed_by":{},"lead_time":2.5,"was_cancelled":false,"result":[{{"type":"choices","value":{{"choices":["{}"]}}}}]}}]}}"#,
+                viva(row), row.0, choices[row.2]
+            )
+        }),
+    );
+    place.write(
+        "argilla.json",
+        &list(&|row| {
+            format!(
+                r#"{{"metadata":{{"viva":{}}},"responses":[{{"user_id":"u{}","status":"submitted","values":{{"answer":{{"value":"{}"}}}}}}]}}"#,
+                viva(row), row.0, choices[row.2]
+            )
+        }),
+    );
+    place.write(
+        "prodigy.jsonl",
+        &lines(&|row| {
+            format!(
+                r#"{{"meta":{{"viva":{}}},"answer":"accept","accept":["{}"],"_annotator_id":"a{}"}}"#,
+                viva(row),
+                choices[row.2],
+                row.0
+            )
+        }),
+    );
+    let files = [
+        "log.jsonl",
+        "mturk.csv",
+        "prolific.csv",
+        "plain.csv",
+        "batches.json",
+        "batches.jsonl",
+        "label_studio.json",
+        "argilla.json",
+        "prodigy.jsonl",
+    ];
+    for file in files {
+        let found = place.value(&format!(
+            r#"let t = people::load("task");
+            let a = people::answers(t, "{file}", #{{ salt: "s" }});
+            [a.workers, a.rejected, a.raw.judgements, a.judgements.shares()[0].share, a.unfinished, a.cautions.len]"#
+        ));
+        assert_eq!(all(found), ["9", "0", "90", "1.0", "0", "0"], "{file}");
+    }
+    // The same file twice counts once; with a salt nobody's name is left, and the same salt gives the same names.
+    let found = place.value(
+        r#"let t = people::load("task");
+        let a = people::answers(t, ["mturk.csv", "mturk.csv"], #{ salt: "s" });
+        let b = people::answers(t, "mturk.csv", #{ keep_ids: true });
+        let c = people::answers(t, "mturk.csv", #{ salt: "other" });
+        let names = |a| a.conduct.map(|c| c.worker);
+        [a.repeated, a.raw.judgements, names.call(a)[0].starts_with("w-"), names.call(b)[0], names.call(a) == names.call(c)]"#,
+    );
+    assert_eq!(all(found), ["126", "90", "true", "A0", "false"]);
+    // What is no answer to this task.
+    let log = std::fs::read_to_string(place.folder.path().join("log.jsonl")).expect("the log");
+    let refused = |place: &mut Place, name: &str, text: String, wanted: &str| {
+        place.write(name, &text);
+        let said = place.said(&format!(r#"people::answers(people::load("task"), "{name}", #{{ salt: "s" }})"#));
+        assert!(said.contains(wanted), "{name}: {said}");
+    };
+    refused(
+        &mut place,
+        "other.jsonl",
+        log.replacen(&digest, "0123456789abcdef", 1),
+        "an answer to the task \"0123456789abcdef\"",
+    );
+    refused(
+        &mut place,
+        "item.jsonl",
+        log.replacen("\"question\":3", "\"question\":4", 1),
+        "question 4 of worker 0 is about",
+    );
+    refused(
+        &mut place,
+        "slot.jsonl",
+        log.replacen("\"slot\":0", "\"slot\":99", 1),
+        "there is no question 0 of a worker 99",
+    );
+    refused(&mut place, "choice.jsonl", log.replacen("\"choice\":", "\"choice\":9", 1), "is none of 11 buttons");
+    refused(&mut place, "half.jsonl", log.replacen("\"seconds\":2}", "\"seconds\":", 1), "line 1: ");
+    refused(&mut place, "text.txt", "hello".into(), "neither a table, nor JSON");
+    refused(&mut place, "none.csv", "a,b\n1,2\n".into(), "no column says who answered");
+    refused(&mut place, "empty.jsonl", "{}\n".into(), "`slot` must be a whole number");
+    refused(&mut place, "ls.json", "[{\"data\":{},\"annotations\":[]}]".into(), "it carries no `viva`");
+    let said = place.said(r#"people::answers(people::load("task"), "mturk.csv")"#);
+    assert!(said.contains("give `salt`"), "{said}");
+    // A log that was cut off in its last line is read to there, and says so.
+    place.write("cut.jsonl", &log[..log.len() - 20]);
+    let found = place.value(
+        r#"let a = people::answers(people::load("task"), "cut.jsonl");
+        [a.raw.judgements + a.unfinished > 88, a.cautions.len > 0]"#,
+    );
+    assert_eq!(all(found), ["true", "true"]);
+}
+
+#[test]
+fn an_answer_that_is_taken_back_does_not_count() {
+    let mut place = Place::new();
+    let digest = place.value(&format!("{TASK} t.digest")).summary();
+    let item = place.value(&format!("{TASK} t.asked(0)[5].item")).summary();
+    let line = |rest: &str| {
+        format!(r#"{{"task":"{digest}","slot":0,"question":5,"item":"{item}","worker":"0",{rest}}}"#) + "\n"
+    };
+    place.write(
+        "log.jsonl",
+        &[line("\"choice\":1"), line("\"undo\":true"), line("\"choice\":2"), line("\"choice\":3")].concat(),
+    );
+    let found = place.value(
+        r#"let t = people::load("task");
+        let a = people::answers(t, "log.jsonl");
+        [a.undone, a.repeated, a.unfinished, a.raw.judgements, a.cautions.filter(|c| c.contains("came again")).len]"#,
+    );
+    let is_test = place.value(&format!("{TASK} t.asked(0)[5].role")).summary() == "test";
+    assert!(is_test, "take another question: this one is no test");
+    assert_eq!(all(found), ["1", "1", "1", "1", "1"]);
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused() {
+    let mut place = Place::new();
+    let ds = "let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 });";
+    for (script, wanted) in [
+        ("people::task(ds, #{})", "the option `kind` is needed"),
+        ("people::task(ds, #{ kind: \"lable\" })", "did you mean `label`"),
+        ("people::task(ds, #{ kind: \"label\", gold: 2 })", "needs `real`"),
+        ("people::task(ds, #{ kind: \"pair\" })", "needs `real`"),
+        ("people::task(ds, #{ kind: \"odd_one_out\", real: ds })", "11 stand beside each test"),
+        ("people::task(ds, #{ kind: \"keeps_label\", real: ds })", "nobody says what that is"),
+        ("people::task(ds, #{ kind: \"keeps_label\", real: ds, originals: ds.take(3) })", "`originals` are 3 images"),
+        ("people::task(ds, #{ kind: \"attribute\", originals: ds })", "name it: `attribute"),
+        (
+            "people::task(ds, #{ kind: \"attribute\", originals: ds, attribute: \"ink\", more: [true] })",
+            "an array of 40",
+        ),
+        ("people::task(ds, #{ kind: \"realism\", reject: #{ gould: 1 } })", "did you mean `gold`"),
+        ("people::task(ds, #{ kind: \"realism\", reject: #{ gold: 2 } })", "`reject.gold` must be from 0 to 1"),
+        (
+            "people::task(ds, #{ kind: \"pair\", real: data::glyphs(#{ n: 90, size: 20 }) })",
+            "of another size than the tests",
+        ),
+        ("people::task(ds, #{ kind: \"pair\", real: ds, instructed: 1 })", "takes no `instructed`"),
+        ("people::task(ds.centre(), #{ kind: \"realism\" })", "people would not see what models do"),
+        (
+            "people::task(ds, #{ kind: \"realism\", facts: #{ layer: [1] } })",
+            "says something of 1 images, there are 40",
+        ),
+        ("people::task(ds, #{ kind: \"realism\", facts: #{ label: [1] } })", "can't say \"label\""),
+        ("people::task(ds, #{ kind: \"realism\", folder: \"../elsewhere\" })", "may not write"),
+        ("people::load(\"nowhere\")", "no such file or folder"),
+    ] {
+        let said = place.said(&format!("{ds} {script}"));
+        assert!(said.contains(wanted), "{script}: {said}");
+    }
+}
+
+/// A task is a folder that may come from anybody.
+#[test]
+fn a_task_that_was_changed_is_refused() {
+    let mut place = Place::new();
+    place.value(TASK);
+    let path = place.folder.path().join("task/task.json");
+    let text = std::fs::read_to_string(&path).expect("a task");
+    for (from, to) in [("\"gold\": 0.7", "\"gold\": 0.1"), ("\"overlap\": 3", "\"overlap\": 4")] {
+        assert!(text.contains(from), "{from}");
+        std::fs::write(&path, text.replacen(from, to, 1)).expect("a file");
+        assert!(place.said("people::load(\"task\")").contains("damaged"), "{from}");
+    }
+    std::fs::write(&path, &text).expect("a file");
+    let picture = std::fs::read_dir(place.folder.path().join("task/pictures")).expect("pictures").next();
+    std::fs::remove_file(picture.expect("one").expect("one").path()).expect("removed");
+    assert!(place.said("people::load(\"task\")").contains("is missing"));
+}
