@@ -24,7 +24,7 @@ pub static AFFINE: Primitive = Primitive {
     ],
     returns: "a Space of factors dy, dx and angle; its `levels` are shares of both limits",
     notes: "First the rotation about the centre, counter-clockwise where positive, then the shift by dy down and dx to the right. \
-            search::strongest(#{ grid: [5, 5, 31] }) tries Engstrom et al.'s grid, search::random(#{ questions: 10 }) the worst of ten. The worst is \
+            search::strongest(#{ grid: [5, 5, 31] }) tries Engstrom et al.'s grid, search::random(#{ questions: 10 }) the worst of ten, and search::apgd follows gradients, told by differences. The worst is \
             where the best other score exceeds the label's most; they take the largest cross entropy, which fails on the same images.",
     source: "Engstrom, Tran, Tsipras, Schmidt and Madry 2017",
     examples: &[Example {

@@ -29,7 +29,8 @@ pub static FACTORS: Primitive = Primitive {
             image's shape. Pixels that are not finite or lie outside [0, 1] are refused (within 0.0001 they are moved to the \
             bound): end with `.clamp(0, 1)` where cutting off is meant. In a transcript `point` is a map from factor to value, \
             `magnitude` 0 (but see below) and `weight` unknown. search::random works on any factors, search::strongest where all have \
-            choices. Where every factor that has no choices has an `identity`, the space has levels, and so tolerance curves: a level, from 0 \
+            choices, search::apgd where all have ranges: it tells gradients by differences, and bim, fmn and adam begin at the images where every factor has \
+            an `identity`. Where every factor that has no choices has an `identity`, the space has levels, and so tolerance curves: a level, from 0 \
             to 1, is the share of the way from there to `min` and `max` (of their logarithms, with `log`) that factors may go, and \
             `magnitude` the largest share that one went; choices are free at every level, which the results say. Without choices the identity \
             is tried on the first image. The closure's text is not part of the space's identity. A run that is resumed does not call it again \

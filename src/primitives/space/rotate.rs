@@ -16,7 +16,8 @@ pub static ROTATE: Primitive = Primitive {
     options: &[Param::new("about", ABOUT.kind(), "what stays in place").or(Fallback::Str("centre")), FILL],
     returns: "a Space; its `levels` are degrees",
     notes: "Positive angles turn counter-clockwise. about: \"corner\" with fill: \"wrap\" is what the authors' published code does. \
-            search::sweep turns by the angle itself, search::random and search::strongest(#{ grid: 31 }) take the worst of several.",
+            search::sweep turns by the angle itself, search::random and search::strongest(#{ grid: 31 }) take the worst of several; search::apgd, bim, fmn and adam follow \
+            gradients, told by differences.",
     source: "Engstrom et al. 2017; Galloway, Golubeva and Taylor 2018, Figure 3b",
     examples: &[Example { code: "space::rotate(30)", result: "space rotate(30.0, #{ fill: 0.0 })" }],
     run: |_, args| {
