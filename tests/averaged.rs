@@ -106,8 +106,10 @@ fn images_fail_under_rotations_that_they_were_not_made_with() {
 #[test]
 fn what_lets_no_gradient_through_is_refused() {
     for (over, words) in [
-        ("space::render()", "not drawn from images and settings alone"),
-        ("space::translate(2)", "not drawn from images and settings alone"),
+        ("space::render()", "can't be drawn from any image and a setting"),
+        ("space::hue(20)", "can't be drawn from any image and a setting"),
+        ("space::corruptions()", "can't be drawn from any image and a setting"),
+        ("space::translate(2)", "can't be drawn from any image and a setting"),
         ("space::factors([#{ name: \"a\", choices: [0.5] }], |z, s| z * s.a)", "every draw of"),
     ] {
         let error = run(&format!("{GLYPHS} f.averaged(#{{ over: {over} }})")).expect_err("a refusal").render(false);

@@ -2,10 +2,9 @@
 //! reference page and its tests all come from the description.
 
 use std::collections::{BTreeMap, HashMap};
-use std::panic::AssertUnwindSafe;
 
 use super::{Args, Fallback, Param, SEED, former};
-use crate::core::{Cx, Digest, Error, Result, Value, failed_call};
+use crate::core::{Cx, Digest, Error, Result, Value, caught, failed_call};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Example {
@@ -98,7 +97,7 @@ impl Primitive {
     /// Checks the arguments, then works. A panic below is caught and reported as a mistake in viva.
     pub fn call(&self, cx: &Cx, arguments: Vec<Value>) -> Result<Value> {
         let args = self.check(cx, arguments)?;
-        match std::panic::catch_unwind(AssertUnwindSafe(|| self.made(&args, (self.run)(cx, &args)?))) {
+        match caught(|| self.made(&args, (self.run)(cx, &args)?)) {
             Ok(result) => result.map_err(|error| {
                 let named = error.message.starts_with(self.path) || error.is_interrupted();
                 if named || error.kind == crate::core::ErrorKind::Callback { error } else { error.during(self.path) }

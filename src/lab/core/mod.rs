@@ -38,7 +38,7 @@ mod value;
 mod visible;
 mod workspace;
 
-pub use attempt::{attempt, failed_call};
+pub use attempt::{attempt, caught, failed_call};
 pub use budget::Budget;
 pub use caution::Cautions;
 pub use cx::{Cx, Task};

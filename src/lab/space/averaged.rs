@@ -24,9 +24,14 @@ struct Averaged {
 const OWN: u64 = 0x6176_6572_6167;
 
 fn factored(over: &dyn Space) -> Result<&dyn Factored> {
-    over.factored().filter(|_| !over.needs_originals()).ok_or_else(|| {
-        Error::new(ErrorKind::Pairing, format!("f.averaged: {} is not drawn from images and settings alone", over.describe()))
-            .hint("space::noise, rotate, translate with a fill, affine, hue, corruptions and factors are, and products of these")
+    // What a search makes of images may lie outside [0, 1], and what a closure answers is checked by itself.
+    let takes = |space: &&dyn Factored| space.takes_any_range() || space.opaque();
+    over.factored().filter(|_| !over.needs_originals()).filter(takes).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Pairing,
+            format!("f.averaged: {} can't be drawn from any image and a setting alone", over.describe()),
+        )
+        .hint("space::noise, rotate, translate with a fill, affine and factors can, and products of these")
     })
 }
 

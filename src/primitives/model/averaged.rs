@@ -27,7 +27,7 @@ pub static AVERAGED: Primitive = Primitive {
             draw fails, one of the mean to where most do; a network that draws anew for every answer, or resizes and pads at random, seems robust to \
             the former alone. What is found with it is what fails on average: ask f itself about t.images() for a share of draws. Each question is \
             `draws` questions to f, and the batch of a search along gradients is smaller by as much. Gradients flow through space::noise, rotate, \
-            affine and hue; a space of 8-bit pictures or closures lets none through, and is refused by searches that need them.",
+            translate and affine; closures of space::factors let none through, which searches that need them refuse.",
     source: "Athalye, Engstrom, Ilyas and Kwok 2018, Section 2.1; Athalye, Carlini and Wagner 2018, Section 4.1",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
