@@ -24,7 +24,7 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     check_steps(&plan.steps)?;
     measure::check(&plan.measures, &plan.objective, plan.model.classes())?;
     if let Some(members) = plan.search.members() {
-        return super::worst::examine_all(cx, plan, members);
+        return super::worst::examine_all(cx, plan, members, &examine);
     }
     let way = pairing::way(plan)?;
     plan.space.check(plan.data)?;

@@ -195,6 +195,18 @@ impl Ground for FactorGround {
     }
 }
 
+/// Refuses images outside [0, 1] where points act on those within alone.
+pub(super) fn check_range(data: &Dataset, ground: &impl Ground) -> Result<()> {
+    if !data.leaves_unit_range() || ground.takes_any_range() {
+        return Ok(());
+    }
+    Err(Error::data(format!(
+        "{}: the images leave [0, 1], where these factors act, as centred or standardised ones do",
+        data.name
+    ))
+    .hint("examine the plain images; a model's own `mean` and `std` do the normalising"))
+}
+
 /// Some rows of a tensor.
 pub(super) fn chosen(images: &Tensor, rows: &[i64]) -> Result<Tensor> {
     let device: Device = images.device();

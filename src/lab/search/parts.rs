@@ -1,17 +1,23 @@
 //! A transcript of several searches: what each of them found, and whose outcome every row is.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::row::Row;
-use super::transcript::Transcript;
 use crate::core::{Cx, Digest, Error, Result, Tensor, Value};
 use crate::space::Point;
 
-/// What a member found on rows of the data.
-pub(super) struct Part {
-    pub member: usize,
-    pub rows: Vec<usize>,
-    pub transcript: Transcript,
+/// What one search found.
+pub(super) trait Outcomes {
+    fn row(&self, place: usize) -> Option<&Row>;
+
+    /// Its point as scripts and tables show it.
+    fn shown(&self, row: &Row) -> Value;
+
+    /// Where the search left these rows, `N x C x H x W`.
+    fn images(&self, cx: &Cx, rows: &[usize]) -> Result<Tensor>;
+
+    fn digest(&self) -> Digest;
 }
 
 /// Where a row comes from.
@@ -57,7 +63,7 @@ impl MemberTally {
 
 /// The outcomes of several searches; the point of a row is its place among `origins`.
 pub(super) struct Parts {
-    pub parts: Vec<Part>,
+    pub parts: Vec<Rc<dyn Outcomes>>,
     pub origins: Vec<Origin>,
     pub members: Vec<MemberTally>,
 }
@@ -73,11 +79,13 @@ impl Parts {
         member.map_or(Value::Unit, |member| Value::Str(member.name.clone()))
     }
 
-    /// Of these rows the outcomes as their searches have them: the transcript, and the row there.
-    pub fn found(&self, point: Point) -> Option<(&Transcript, &Row)> {
-        let origin = self.origin(point)?;
-        let transcript = &self.parts.get(origin.part)?.transcript;
-        Some((transcript, transcript.rows.get(origin.row)?))
+    /// A point as the search shows it that found it.
+    pub fn shown(&self, point: Point) -> Value {
+        let found = |origin: &Origin| {
+            let part = self.parts.get(origin.part)?;
+            Some(part.shown(part.row(origin.row)?))
+        };
+        self.origin(point).and_then(found).unwrap_or(Value::Unit)
     }
 
     /// The images of these rows where their searches left them.
@@ -90,7 +98,7 @@ impl Parts {
         let mut found: Vec<Option<Tensor>> = rows.iter().map(|_| None).collect();
         for (part, places) in by_part {
             let own: Vec<usize> = places.iter().map(|(_, row)| *row).collect();
-            let images = self.parts[part].transcript.select(&own).images(cx, true)?;
+            let images = self.parts[part].images(cx, &own)?;
             for (at, (place, _)) in places.into_iter().enumerate() {
                 found[place] = Some(images.f_narrow(0, at as i64, 1)?);
             }
@@ -113,8 +121,7 @@ impl Parts {
     }
 
     pub fn digest(&self) -> Digest {
-        use crate::core::Object;
-        let parts = self.parts.iter().map(|part| part.transcript.digest());
+        let parts = self.parts.iter().map(|part| part.digest());
         parts.fold(Digest::of(b"parts"), |all, part| Digest::of_parts(&[&all.0, &part.0]))
     }
 }

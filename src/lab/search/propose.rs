@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::answers::PointAnswers;
-use super::ground::{FactorGround, Ground, PointOf};
+use super::ground::{FactorGround, Ground, PointOf, check_range};
 use super::proposals::{Proposals, Proposing};
 use super::questions::{AskedQuestions, Questions};
 use super::rounds::{self, RoundWork, Settled};
@@ -62,13 +62,7 @@ pub(super) fn find<G: Ground>(
     for (_, room) in &levels {
         search.begin(room.borrow(), (plan.seed, 0))?;
     }
-    if plan.data.leaves_unit_range() && !ground.takes_any_range() {
-        return Err(Error::data(format!(
-            "{}: the images leave [0, 1], where these factors act, as centred or standardised ones do",
-            plan.data.name
-        ))
-        .hint("examine the plain images; a model's own `mean` and `std` do the normalising"));
-    }
+    check_range(plan.data, ground)?;
     plan.model.check_fits(cx, plan.data)?;
     let classes = plan.model.classes().unwrap_or_default();
     plan.objective.check(classes, plan.data.len())?;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use tch::{Device, Kind};
 
 use super::Examination;
-use super::ground::{FactorGround, Ground};
+use super::ground::{FactorGround, Ground, check_range};
 use crate::core::{Cx, Error, ErrorKind, Result, Tensor, on_device, random};
 use crate::data::Dataset;
 use crate::space::{Axis, Differentiable, Factor, Norm, Originals, Setting, Space};
@@ -101,13 +101,7 @@ impl<'a> Slopes<'a> {
             )
             .hint("give that factor one value, or look by losses: search::bayes, policy, random"));
         }
-        if plan.data.leaves_unit_range() && !ground.takes_any_range() {
-            return Err(Error::data(format!(
-                "{}: the images leave [0, 1], where these factors act, as centred or standardised ones do",
-                plan.data.name
-            ))
-            .hint("examine the plain images; a model's own `mean` and `std` do the normalising"));
-        }
+        check_range(plan.data, &ground)?;
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
         let ends = |at: fn(Axis) -> f64| axes.iter().map(|axis| at(*axis)).collect::<Setting>();
         let upper = ends(|axis| match axis {

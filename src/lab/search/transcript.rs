@@ -10,7 +10,7 @@ use super::cautions::cautions;
 use super::column::{self, COLUMNS};
 use super::ground::{FactorGround, Ground};
 use super::measured::Measured;
-use super::parts::{MemberTally, Parts};
+use super::parts::{MemberTally, Outcomes, Parts};
 use super::questions::{AskedQuestions, Questions};
 use super::replay::{Replay, ReplayOutput};
 use super::row::{Noted, Row};
@@ -100,9 +100,7 @@ impl Points {
         match (self, point) {
             (Self::Elements(group), Point::Element(element)) => group.value(element),
             (Self::Settings { of, .. }, _) => of.value(self.setting(point)),
-            (Self::Parts(parts), _) => {
-                parts.found(point).map_or(Value::Unit, |(transcript, row)| transcript.of.points.value(row.point))
-            }
+            (Self::Parts(parts), _) => parts.shown(point),
             _ => Value::Unit,
         }
     }
@@ -474,6 +472,24 @@ impl Transcript {
         let kept: Vec<usize> = (0..self.len().min(rows / 2)).chain(tail..self.len()).collect();
         let part = self.select(&kept);
         self.columns().fold(Table::default(), |table, name| table.column(name, part.column(name).unwrap_or_default()))
+    }
+}
+
+impl Outcomes for Transcript {
+    fn row(&self, place: usize) -> Option<&Row> {
+        self.rows.get(place)
+    }
+
+    fn shown(&self, row: &Row) -> Value {
+        self.of.points.value(row.point)
+    }
+
+    fn images(&self, cx: &Cx, rows: &[usize]) -> Result<Tensor> {
+        self.select(rows).images(cx, true)
+    }
+
+    fn digest(&self) -> Digest {
+        Object::digest(self)
     }
 }
 

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::parts::{MemberTally, Origin, Part, Parts};
+use super::parts::{MemberTally, Origin, Outcomes, Parts};
 use super::row::{Noted, Row};
 use super::slopes::Ways;
 use super::transcript::Transcript;
-use super::{Approach, Examination, Search, Variation, examine, gradient_search, pairing};
+use super::{Approach, Examination, Search, Variation, gradient_search, pairing};
 use crate::core::{Cx, Error, ErrorKind, Result};
 use crate::objective::{Aim, Objective, judge};
 use crate::space::Point;
@@ -93,6 +93,13 @@ impl Search for Worst {
     }
 }
 
+/// What a member found on rows of the data.
+struct Part {
+    member: usize,
+    rows: Vec<usize>,
+    transcript: Rc<Transcript>,
+}
+
 /// An image, a target where the examination aims at some, and a level.
 type Key = (u32, Option<i32>, Option<u64>);
 
@@ -106,7 +113,13 @@ struct Case {
 }
 
 /// One row per image, aim and level: the first member's that made it fail, or else the one that came nearest.
-pub(super) fn examine_all(cx: &Cx, plan: &Examination, members: &[Member]) -> Result<Transcript> {
+/// `examine`: how one of them is asked.
+pub(super) fn examine_all(
+    cx: &Cx,
+    plan: &Examination,
+    members: &[Member],
+    examine: &dyn Fn(&Cx, &Examination) -> Result<Transcript>,
+) -> Result<Transcript> {
     check(cx, plan, members)?;
     let mut cases: BTreeMap<Key, Case> = BTreeMap::new();
     let mut parts: Vec<Part> = vec![];
@@ -127,7 +140,7 @@ pub(super) fn examine_all(cx: &Cx, plan: &Examination, members: &[Member]) -> Re
                 steps: vec![],
                 ..*plan
             };
-            let transcript = examine(cx, &own)?;
+            let transcript = Rc::new(examine(cx, &own)?);
             parts.push(Part { member: number, rows, transcript });
             take((members, &parts), left.as_ref(), &mut cases);
         }
@@ -141,6 +154,7 @@ pub(super) fn examine_all(cx: &Cx, plan: &Examination, members: &[Member]) -> Re
         rows.push(Noted { row, measured: case.measured });
         origins.push(case.origin);
     }
+    let parts = parts.into_iter().map(|part| part.transcript as Rc<dyn Outcomes>).collect();
     Ok(Transcript::of_parts(plan, Parts { parts, origins, members: tallies }, rows))
 }
 
@@ -250,7 +264,7 @@ fn rejudge(
             cx.check()?;
             let rows: Vec<usize> = some.iter().map(|case| case.origin.row).collect();
             let labels: Vec<i64> = some.iter().map(|case| case.row.label.into()).collect();
-            let images = part.transcript.select(&rows).images(cx, true)?;
+            let images = Outcomes::images(&*part.transcript, cx, &rows)?;
             let scores = tch::no_grad(|| plan.model.logits(&images))?;
             let verdicts = judge(&scores, &labels, &vec![Aim::Away; labels.len()], &plan.objective)?;
             for (case, verdict) in some.iter_mut().zip(verdicts.of) {
