@@ -31,7 +31,7 @@ fn refused(call: &str, words: &str) {
 }
 
 /// A script that makes one of each.
-const MADE: [(&str, &str); 31] = [
+const MADE: [(&str, &str); 32] = [
     ("translate", "space::translate(1)"),
     ("flip", "space::flip()"),
     ("turn", "space::turn()"),
@@ -61,6 +61,7 @@ const MADE: [(&str, &str); 31] = [
     ("apgd", "search::apgd(#{ steps: 1, start: \"image\" })"),
     ("fmn", "search::fmn(#{ steps: 1 })"),
     ("deepfool", "search::deepfool(#{ steps: 1 })"),
+    ("carlini_wagner", "search::carlini_wagner(#{ steps: 2, rounds: 2 })"),
     ("adam", "search::adam(#{ steps: 1 })"),
     ("adef", "search::adef(#{ steps: 1 })"),
 ];
@@ -92,7 +93,12 @@ fn what_fits_is_examined_and_what_does_not_is_refused() {
             _ => ("f", "ds"),
         };
         for (search, _) in SEARCHES {
-            let (made_space, made_search) = (made(space), made(search));
+            let made_space = match (space, search) {
+                // It is of l2 alone.
+                ("pixels", "carlini_wagner") => "space::pixels(\"l2\")",
+                _ => made(space),
+            };
+            let made_search = made(search);
             pairs += &format!(
                 "try {{ examine({model}, {data}, #{{ space: {made_space}, search: {made_search}, seed: 1 }}); \
                  said.push(\"\"); }} catch (e) {{ said.push(`${{e.kind}}: ${{e.message}}`); }}\n"

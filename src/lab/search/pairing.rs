@@ -7,7 +7,7 @@ use super::proposals::Proposing;
 use super::{Examination, Need, Search};
 use crate::core::{Error, ErrorKind, Result};
 use crate::objective::Objective;
-use crate::space::Differentiable;
+use crate::space::{Differentiable, Norm};
 
 /// How a search goes about it.
 pub enum Approach<'a> {
@@ -62,7 +62,7 @@ pub const SPACES: [(&str, &[Need]); 15] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 16] = [
+pub const SEARCHES: [(&str, &[Need]); 17] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
     ("blind", &[Need::Elements]),
@@ -77,6 +77,7 @@ pub const SEARCHES: [(&str, &[Need]); 16] = [
     ("apgd", &[Need::Gradients]),
     ("fmn", &[Need::Gradients]),
     ("deepfool", &[Need::Gradients]),
+    ("carlini_wagner", &[Need::Gradients]),
     ("adam", &[Need::Gradients]),
     ("adef", &[Need::Fields]),
 ];
@@ -113,9 +114,9 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
     }
     let norm = plan.space.differentiable().map(Differentiable::norm);
     if let (Some(Approach::Gradients(way)), Some(norm)) = (ways.first(), norm)
-        && !way.goes_in(norm)
+        && !way.norms().contains(&norm)
     {
-        return Err(not_in_l1(&search));
+        return Err(not_in(norm, &search, way.norms()));
     }
     match ways.into_iter().find(|way| way.looks_for(&plan.objective)) {
         Some(way) => Ok(way),
@@ -124,16 +125,20 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
             format!("{search} over {space} does not look for objective::{}", plan.objective.describe()),
         )
         .hint(
-            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, apgd, adam; fmn and \
-             hopskipjump by a lead, \"margin\" or \"dlr\"; deepfool and adef go to where another class has the highest score, exhaustive ones with densities to any wrong label",
+            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, apgd, adam; fmn, \
+             carlini_wagner and hopskipjump by a lead, \"margin\" or \"dlr\"; deepfool and adef go to where another class has the highest score, exhaustive ones with densities to any wrong label",
         )),
     }
 }
 
-/// A search over pixels that has no steps in l1.
-pub(super) fn not_in_l1(search: &str) -> Error {
-    Error::new(ErrorKind::Pairing, format!("{search} goes over pixels in l2 and linf, not in l1"))
-        .hint("in l1 go search::bim, apgd and fmn")
+/// A search over pixels that has no steps in this norm, and those in which it has.
+pub(super) fn not_in(norm: Norm, search: &str, has: &[Norm]) -> Error {
+    let words: Vec<&str> = has.iter().map(|norm| norm.word()).collect();
+    Error::new(
+        ErrorKind::Pairing,
+        format!("{search} goes over pixels in {}, not in {}", words.join(" and "), norm.word()),
+    )
+    .hint(format!("in {} go search::bim, apgd and fmn", norm.word()))
 }
 
 /// The search along gradients that a search is, if it is one.
