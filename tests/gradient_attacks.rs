@@ -585,6 +585,7 @@ fn changes_in_l1_are_sparse() {
         let apgd = look.call(search::apgd(#{ steps: 50 }), 3.0, #{});
         let bim = look.call(search::bim(#{ steps: 50 }), 3.0, #{});
         let begun = look.call(search::bim(#{ steps: 50, start: "random", restarts: 2 }), 3.0, #{});
+        let first = look.call(search::bim(#{ steps: 1, start: "random" }), 3.0, #{ at_steps: [0] });
         let free = examine(f, ds, #{ space: space::pixels("l1", #{ bounds: [0, 1] }), search: search::fmn(#{ steps: 200 }), seed: 1 });
         let levels = examine(f, ds, #{ space: space::pixels("l1", #{ bounds: [0, 1] }), search: search::fmn(#{ steps: 200 }), levels: [1, 3, 9], seed: 1 });
         let right = |t| t.filter(|row| row.after == row.label).len();
@@ -597,6 +598,8 @@ fn changes_in_l1_are_sparse() {
                 && apgd.images().min() >= 0.0 && apgd.images().max() <= 1.0,
             measured: (moved.sum(1) - tensor::from(apgd.column("magnitude"))).abs().max() < 1e-4,
             finds: right.call(apgd) < 45 && right.call(apgd) <= right.call(bim) + 1 && right.call(begun) <= right.call(bim) + 1,
+            sets_out_sparse: first.filter(|row| abs(row.magnitude - 3.0) > 1e-4).len() == 0
+                && count.call((first.images() - first.images("before")).abs().reshape([60, 256]) > 0.0).max() < 30,
             sparse: count.call(moved > 0.0).mean() < 30,
             as_good_by_distance: abs(right.call(apgd) - free.filter(|row| row.magnitude > 3.0).len()) <= 4,
             levels_follow: levels.filter(|row| row.level == 3.0 && row.after == row.label).len() == free.filter(|row| row.magnitude > 3.0).len(),
