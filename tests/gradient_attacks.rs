@@ -428,7 +428,14 @@ impl Network for Cliff {
 
 #[test]
 fn scores_that_are_no_numbers_on_the_way_are_refused() {
-    let searches = ["fmn()", "fmn(), levels: [0.01, 0.5]", "deepfool()", "deepfool(), levels: [0.01, 0.5]"];
+    let searches = [
+        "fmn()",
+        "fmn(), levels: [0.01, 0.5]",
+        "deepfool()",
+        "deepfool(), levels: [0.01, 0.5]",
+        "carlini_wagner(#{ constant: 10 })",
+        "carlini_wagner(#{ constant: 10 }), levels: [0.01, 0.5]",
+    ];
     for search in searches {
         let mut session = Session::new(Rc::new(Cx::default()));
         let model = Model::new("cliff", Box::new(Cliff), Digest::of(b"cliff")).with_classes(2);
@@ -520,6 +527,53 @@ fn deepfool_finds_distances_of_any_class_or_of_one() {
     );
 }
 
+/// The squared distance against a constant: nearer with more of them, with bounds and without, of any class or of one, and clearly where
+/// that is asked for.
+#[test]
+fn carlini_and_wagner_find_distances() {
+    truths(
+        r#"
+        let near = |space, how, options| examine(f, ds, #{ space: space, search: search::carlini_wagner(how), seed: 1 } + options);
+        let space = space::pixels("l2", #{ bounds: [0, 1] });
+        let how = #{ steps: 60, rounds: 6, lr: 0.05, constant: 0.1 };
+        let t = near.call(space, how, #{});
+        let few = near.call(space, how + #{ rounds: 2, constant: 10 }, #{});
+        let free = near.call(space::pixels("l2"), how, #{});
+        let levels = [0.3, 0.6, 1.5];
+        let at = near.call(space, how, #{ levels: levels });
+        let ball = near.call(space::pixels("l2", #{ radius: 0.6, bounds: [0, 1] }), how, #{});
+        let alone = near.call(space, how, #{ batch: 1 });
+        let sure = near.call(space, how, #{ objective: objective::misclassify().confident(1.0) });
+        let target = near.call(space, how, #{ objective: objective::target(3) });
+        let one = near.call(space, #{ steps: 1, rounds: 1 }, #{});
+        let least = examine(f, ds, #{ space: space, search: search::fmn(), seed: 1 });
+        let failed = |t| t.filter(|row| row.after != row.label);
+        let counts = levels.map(|level| failed.call(t).filter(|row| row.magnitude <= level).len());
+        let distance = ((t.images() - ds.images()) * (t.images() - ds.images())).reshape([60, 256]).sum(1).sqrt();
+        let far = 0.0;
+        for i in 0..ds.len() { far = max(far, abs(t.column("magnitude")[i] - alone.column("magnitude")[i])); }
+        let why = ""; try { near.call(space::pixels("linf"), how, #{}); } catch (e) { why = e.message; }
+        #{
+            all_fail: failed.call(t).len() == 60 && failed.call(free).len() == 60,
+            near: t.mean("magnitude") < 1.05 * least.mean("magnitude"),
+            nearer: t.mean("magnitude") < 0.95 * few.mean("magnitude"),
+            within: t.images().min() >= 0.0 && t.images().max() <= 1.0 && free.images().min() < 0.0,
+            about_as_far: abs(free.mean("magnitude") / t.mean("magnitude") - 1) < 0.2,
+            levels_follow: counts == levels.map(|level| failed.call(at).filter(|row| row.level == level).len()) && counts[0] < counts[2],
+            in_a_ball: failed.call(ball).len() == counts[1] && ball.filter(|row| row.after == row.label && row.magnitude > 0.0).len() == 0,
+            measured: (distance - tensor::from(t.column("magnitude"))).abs().max() < 1e-4,
+            alone_or_together: far < 1e-3,
+            steps: t.filter(|row| row.step > 360 || row.queries != row.step + 1).len() == 0,
+            wrong_as_they_stand: t.filter(|row| row.before != row.label && row.magnitude > 0.0).len() == 0,
+            clearly: sure.filter(|row| row.margin > 1e-4).len() == 0 && sure.mean("magnitude") > 1.2 * t.mean("magnitude"),
+            targets: target.filter(|row| row.after != 3).len() == 0,
+            looks_before_it_steps: failed.call(one).len() == t.filter(|row| row.before != row.label).len() && one.filter(|row| row.magnitude > 1e-4).len() == 0,
+            in_l2: why.contains("in l2, not in linf"),
+        }
+        "#,
+    );
+}
+
 /// Few pixels by much, within radius and bounds together; and what has no steps in l1 says so.
 #[test]
 fn changes_in_l1_are_sparse() {
@@ -531,6 +585,7 @@ fn changes_in_l1_are_sparse() {
         let apgd = look.call(search::apgd(#{ steps: 50 }), 3.0, #{});
         let bim = look.call(search::bim(#{ steps: 50 }), 3.0, #{});
         let begun = look.call(search::bim(#{ steps: 50, start: "random", restarts: 2 }), 3.0, #{});
+        let first = look.call(search::bim(#{ steps: 1, start: "random" }), 3.0, #{ at_steps: [0] });
         let free = examine(f, ds, #{ space: space::pixels("l1", #{ bounds: [0, 1] }), search: search::fmn(#{ steps: 200 }), seed: 1 });
         let levels = examine(f, ds, #{ space: space::pixels("l1", #{ bounds: [0, 1] }), search: search::fmn(#{ steps: 200 }), levels: [1, 3, 9], seed: 1 });
         let right = |t| t.filter(|row| row.after == row.label).len();
@@ -543,6 +598,8 @@ fn changes_in_l1_are_sparse() {
                 && apgd.images().min() >= 0.0 && apgd.images().max() <= 1.0,
             measured: (moved.sum(1) - tensor::from(apgd.column("magnitude"))).abs().max() < 1e-4,
             finds: right.call(apgd) < 45 && right.call(apgd) <= right.call(bim) + 1 && right.call(begun) <= right.call(bim) + 1,
+            sets_out_sparse: first.filter(|row| abs(row.magnitude - 3.0) > 1e-4).len() == 0
+                && count.call((first.images() - first.images("before")).abs().reshape([60, 256]) > 0.0).max() < 30,
             sparse: count.call(moved > 0.0).mean() < 30,
             as_good_by_distance: abs(right.call(apgd) - free.filter(|row| row.magnitude > 3.0).len()) <= 4,
             levels_follow: levels.filter(|row| row.level == 3.0 && row.after == row.label).len() == free.filter(|row| row.magnitude > 3.0).len(),

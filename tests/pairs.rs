@@ -31,7 +31,7 @@ fn refused(call: &str, words: &str) {
 }
 
 /// A script that makes one of each.
-const MADE: [(&str, &str); 32] = [
+const MADE: [(&str, &str); 33] = [
     ("translate", "space::translate(1)"),
     ("flip", "space::flip()"),
     ("turn", "space::turn()"),
@@ -61,6 +61,7 @@ const MADE: [(&str, &str); 32] = [
     ("apgd", "search::apgd(#{ steps: 1, start: \"image\" })"),
     ("fmn", "search::fmn(#{ steps: 1 })"),
     ("deepfool", "search::deepfool(#{ steps: 1 })"),
+    ("carlini_wagner", "search::carlini_wagner(#{ steps: 2, rounds: 2 })"),
     ("adam", "search::adam(#{ steps: 1 })"),
     ("adef", "search::adef(#{ steps: 1 })"),
     ("worst", "search::worst([search::bim(#{ steps: 1 }), search::adam(#{ steps: 1 })])"),
@@ -93,7 +94,12 @@ fn what_fits_is_examined_and_what_does_not_is_refused() {
             _ => ("f", "ds"),
         };
         for (search, _) in SEARCHES {
-            let (made_space, made_search) = (made(space), made(search));
+            let made_space = match (space, search) {
+                // It is of l2 alone.
+                ("pixels", "carlini_wagner") => "space::pixels(\"l2\")",
+                _ => made(space),
+            };
+            let made_search = made(search);
             pairs += &format!(
                 "try {{ examine({model}, {data}, #{{ space: {made_space}, search: {made_search}, seed: 1 }}); \
                  said.push(\"\"); }} catch (e) {{ said.push(`${{e.kind}}: ${{e.message}}`); }}\n"
@@ -109,8 +115,8 @@ fn what_fits_is_examined_and_what_does_not_is_refused() {
         let said = said.summary();
         let fits = needs.iter().any(|need| has.contains(need));
         assert_eq!(said.contains("has none of"), !fits, "search::{search} over space::{space}: {said}");
-        // Chance can't be gone through, and what a factor of the space is, is the space's own affair.
-        let examined = said.is_empty() || said.contains("is chance");
+        // Chance can't be gone through, steps over factors are not of l2, and what a factor of the space is, is the space's own affair.
+        let examined = said.is_empty() || said.contains("is chance") || said.contains("in l2, not in linf");
         assert!(!fits || examined, "search::{search} over space::{space}: {said}");
     }
 }

@@ -196,6 +196,10 @@ fn cases_on_their_way_go_on_in_batches_of_half_the_size() {
         ("pixels(\"linf\", #{ radius: 0.1 })", "apgd(#{ steps: 5, restarts: 2 })"),
         ("pixels(\"l1\", #{ radius: 2.0 })", "apgd(#{ steps: 5, restarts: 2 })"),
         ("pixels(\"l2\")", "fmn(#{ steps: 6 }), levels: [0.5, 1.5]"),
+        (
+            "pixels(\"l2\", #{ bounds: [0, 1] })",
+            "carlini_wagner(#{ steps: 3, rounds: 3, constant: 1 }), levels: [0.5, 2.5]",
+        ),
         ("pixels(\"linf\")", "deepfool(#{ steps: 4, candidates: 3 }), levels: [0.05, 0.5]"),
         ("pixels(\"l2\")", "hopskipjump(#{ questions: 40, directions: 5 }), levels: [2.0, 9.0]"),
         ("deform()", "adef(#{ steps: 5, candidates: [1] }), levels: [0.2, 1.0]"),

@@ -13,8 +13,8 @@ use viva::model::{Layer, Model, Module, Network};
 use viva::objective::{Aim, Goals, Misclassify, Objective};
 use viva::script::Session;
 use viva::search::{
-    Adam, Adef, AimedImage, Apgd, Bim, BimStart, Candidates, Cases, Course, DeepFool, Densities, Examination, Gradient,
-    GradientSearch, Place, Row, Schedule, Search, Sight, Transcript, examine,
+    Adam, Adef, AimedImage, Apgd, Bim, BimStart, Candidates, CarliniWagner, Cases, Course, DeepFool, Densities,
+    Examination, Gradient, GradientSearch, Place, Row, Schedule, Search, Sight, Transcript, examine,
 };
 use viva::space::{Bounds, Deform, Norm, Pixels, Space};
 
@@ -230,6 +230,30 @@ fn deepfool_goes_where_foolbox_goes() {
         let after =
             tch::no_grad(|| Vec::<i64>::try_from(model.logits(&found[0].images).unwrap().argmax(1, false)).unwrap());
         assert!(after.iter().zip(&labels).all(|(after, label)| after != label));
+    }
+}
+
+/// The first 12 test images of MNIST, to any other label and to the next one; tests/golden/carlini_wagner_reference.py with foolbox 3.3.4.
+#[test]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
+fn carlini_and_wagner_go_where_foolbox_goes() {
+    let wanted = golden("carlini_wagner.safetensors");
+    let (images, labels) = digits(12);
+    let (model, unit) = (lenet(), Some(Bounds::new(0.0, 1.0).unwrap()));
+    let search = CarliniWagner { steps: 100, rounds: 6, lr: 0.05, constant: 0.01 };
+    let space = Pixels::new(Norm::L2, None, unit).unwrap();
+    let next: Vec<Aim> = labels.iter().map(|y| Aim::To((*y as i32 + 1) % 10)).collect();
+    for (name, aims) in [("away", vec![Aim::Away; 12]), ("next", next)] {
+        let sights = [Place { level: None, step: None }];
+        let found = follow(&search, (&model, &space), &images, (&labels, &aims), &sights);
+        let far = apart(&Tensor::from_slice(&found[0].magnitude), &find(&wanted, name));
+        // Both in double precision; foolbox rounds its constants to float32.
+        assert!(far < 1e-4, "{name}: {far:e}, {:?}", found[0].magnitude);
+        assert!(found[0].steps.iter().all(|steps| *steps > 50 && *steps <= 600), "{:?}", found[0].steps);
+        if name == "away" {
+            let differ = apart(&found[0].images.narrow(0, 0, 4), &find(&wanted, "away_images"));
+            assert!(differ < 1e-4, "{differ:e}");
+        }
     }
 }
 

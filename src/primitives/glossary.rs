@@ -282,6 +282,13 @@ static WORDS: &[Word] = &[
             else_("how many images standard deviations are measured on"),
         ],
     ),
+    one(
+        "rounds",
+        &[
+            here(&["search::carlini_wagner"], "constants that are tried one after another"),
+            here(&["testgen::offline"], "how often tests are made and the classifier learns from them"),
+        ],
+    ),
     one("search", &[else_("how a failing change is looked for")]),
     one(
         "seconds",

@@ -196,6 +196,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::apgd::APGD,
     &search::fmn::FMN,
     &search::deepfool::DEEPFOOL,
+    &search::carlini_wagner::CARLINI_WAGNER,
     &search::bim::BIM,
     &search::adef::ADEF,
     &search::adam::ADAM,

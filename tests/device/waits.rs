@@ -97,6 +97,13 @@ const BUDGETS: &[Budget] = &[
         waits: 3.0,
     },
     Budget {
+        name: "search::carlini_wagner, a step",
+        script: "examine(f, glyphs, #{ space: space::pixels(\"l2\", #{ bounds: [0, 1] }), search: search::carlini_wagner(#{ steps: SIZE, rounds: 1, constant: 100000 }), batch: 64, seed: 1 })",
+        sizes: [4, 12],
+        steps: Some(1.0),
+        waits: 1.0,
+    },
+    Budget {
         name: "search::apgd, a step",
         script: "examine(f, glyphs, #{ space: space::pixels(\"linf\", #{ radius: 0.001, bounds: [0, 1] }), search: search::apgd(#{ steps: SIZE }), batch: 64, seed: 1 })",
         sizes: [40, 80],

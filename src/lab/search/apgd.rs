@@ -149,8 +149,8 @@ impl GradientSearch for Apgd {
         if self.start == BimStart::Random { check_random_start(plan, space) } else { Ok(()) }
     }
 
-    fn goes_in(&self, _norm: Norm) -> bool {
-        true
+    fn norms(&self) -> &'static [Norm] {
+        &[Norm::L1, Norm::L2, Norm::Linf]
     }
 
     fn pace(&self) -> Pace {

@@ -151,8 +151,8 @@ impl GradientSearch for Bim {
         Ok(())
     }
 
-    fn goes_in(&self, _norm: Norm) -> bool {
-        true
+    fn norms(&self) -> &'static [Norm] {
+        &[Norm::L1, Norm::L2, Norm::Linf]
     }
 
     fn length(&self) -> Option<u32> {

@@ -80,8 +80,8 @@ impl GradientSearch for Fmn {
         matches!(objective.loss, None | Some(Loss::Lead | Loss::Margin | Loss::Dlr))
     }
 
-    fn goes_in(&self, _norm: Norm) -> bool {
-        true
+    fn norms(&self) -> &'static [Norm] {
+        &[Norm::L1, Norm::L2, Norm::Linf]
     }
 
     fn check(&self, plan: &Examination, points: Option<&dyn Differentiable>, _classes: i64) -> Result<()> {

@@ -31,9 +31,9 @@ pub trait GradientSearch {
         true
     }
 
-    /// Whether it has steps in that norm.
-    fn goes_in(&self, norm: Norm) -> bool {
-        norm != Norm::L1
+    /// In which norms it has steps.
+    fn norms(&self) -> &'static [Norm] {
+        &[Norm::L2, Norm::Linf]
     }
 
     /// Refuses what it can't do, before work starts.

@@ -10,7 +10,7 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
 use super::ball::{PixelBall, PixelChange};
-use super::pairing::not_in_l1;
+use super::pairing::not_in;
 use super::proposals::{Proposals, Proposing};
 use super::{Approach, Search, Variation};
 use crate::core::{Result, random};
@@ -72,7 +72,7 @@ impl Proposing<PixelBall> for HopSkipJump {
 
     fn begin(&self, room: &PixelBall, stream: (u64, u64)) -> Result<Box<dyn Proposals<PixelChange>>> {
         if room.norm == Norm::L1 {
-            return Err(not_in_l1("search::hopskipjump"));
+            return Err(not_in(Norm::L1, "search::hopskipjump", &[Norm::L2, Norm::Linf]));
         }
         let original = room.pixels(stream.1 as usize)?;
         let least = original.iter().copied().fold(f32::INFINITY, f32::min);

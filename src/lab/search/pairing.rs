@@ -4,10 +4,11 @@ use super::ball::PixelBall;
 use super::exhaustive::Exhaustive;
 use super::gradient::GradientSearch;
 use super::proposals::Proposing;
+use super::slopes::has_slopes;
 use super::{Examination, Need, Search};
 use crate::core::{Error, ErrorKind, Result};
 use crate::objective::Objective;
-use crate::space::Differentiable;
+use crate::space::Norm;
 
 /// How a search goes about it.
 pub enum Approach<'a> {
@@ -62,7 +63,7 @@ pub const SPACES: [(&str, &[Need]); 15] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 17] = [
+pub const SEARCHES: [(&str, &[Need]); 18] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
     ("blind", &[Need::Elements]),
@@ -77,6 +78,7 @@ pub const SEARCHES: [(&str, &[Need]); 17] = [
     ("apgd", &[Need::Gradients]),
     ("fmn", &[Need::Gradients]),
     ("deepfool", &[Need::Gradients]),
+    ("carlini_wagner", &[Need::Gradients]),
     ("adam", &[Need::Gradients]),
     ("adef", &[Need::Fields]),
     // What its members go over.
@@ -113,11 +115,15 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
             names(&SEARCHES, &has)
         )));
     }
-    let norm = plan.space.differentiable().map(Differentiable::norm);
+    // A step over factors is a sign for each.
+    let norm = plan
+        .space
+        .differentiable()
+        .map_or_else(|| has_slopes(&*plan.space).then_some(Norm::Linf), |own| Some(own.norm()));
     if let (Some(Approach::Gradients(way)), Some(norm)) = (ways.first(), norm)
-        && !way.goes_in(norm)
+        && !way.norms().contains(&norm)
     {
-        return Err(not_in_l1(&search));
+        return Err(not_in(norm, &search, way.norms()));
     }
     match ways.into_iter().find(|way| way.looks_for(&plan.objective)) {
         Some(way) => Ok(way),
@@ -126,16 +132,20 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
             format!("{search} over {space} does not look for objective::{}", plan.objective.describe()),
         )
         .hint(
-            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, apgd, adam; fmn and \
-             hopskipjump by a lead, \"margin\" or \"dlr\"; deepfool and adef go to where another class has the highest score, exhaustive ones with densities to any wrong label",
+            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, apgd, adam; fmn, \
+             carlini_wagner and hopskipjump by a lead, \"margin\" or \"dlr\"; deepfool and adef go to where another class has the highest score, exhaustive ones with densities to any wrong label",
         )),
     }
 }
 
-/// A search over pixels that has no steps in l1.
-pub(super) fn not_in_l1(search: &str) -> Error {
-    Error::new(ErrorKind::Pairing, format!("{search} goes over pixels in l2 and linf, not in l1"))
-        .hint("in l1 go search::bim, apgd and fmn")
+/// A search over pixels that has no steps in this norm, and those in which it has.
+pub(super) fn not_in(norm: Norm, search: &str, has: &[Norm]) -> Error {
+    let words: Vec<&str> = has.iter().map(|norm| norm.word()).collect();
+    Error::new(
+        ErrorKind::Pairing,
+        format!("{search} goes over points in {}, not in {}", words.join(" and "), norm.word()),
+    )
+    .hint(format!("in {} go search::bim, apgd and fmn", norm.word()))
 }
 
 /// The search along gradients that a search is, if it is one.

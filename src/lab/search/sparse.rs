@@ -49,7 +49,8 @@ pub(super) struct Adapted {
     pub changed: Tensor,
 }
 
-/// How it goes on, told where the loss was highest and how many pixels had changed there at the checkpoint before.
+/// How it goes on, told where the loss was highest and how many pixels had changed there at the checkpoint before. Pixels that a projection
+/// put back are exactly as they were; in the authors' code what rounding leaves of them counts as changed, and it hardly goes among fewer.
 pub(super) fn adapted(
     best: &Tensor,
     start: &Tensor,

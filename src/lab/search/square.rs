@@ -11,7 +11,7 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
 use super::ball::{PixelBall, PixelChange};
-use super::pairing::not_in_l1;
+use super::pairing::not_in;
 use super::proposals::{Proposals, Proposing};
 use super::{Approach, Search, Variation};
 use crate::core::{Error, Result, random};
@@ -36,7 +36,7 @@ impl Square {
     /// Refuses images, `C x H x W`, among whose pixels it can't move squares.
     pub fn check(norm: Norm, [_, h, w]: [usize; 3]) -> Result<()> {
         if norm == Norm::L1 {
-            return Err(not_in_l1("search::square"));
+            return Err(not_in(Norm::L1, "search::square", &[Norm::L2, Norm::Linf]));
         }
         if norm == Norm::L2 && h.min(w) < SMALLEST {
             return Err(Error::argument(format!("search::square: in l2 images of {h} x {w} pixels are too small"))

@@ -217,6 +217,10 @@ impl Bounds {
         self.least >= 0.0 && self.largest <= 1.0
     }
 
+    pub fn middle(self) -> f64 {
+        (self.least + self.largest) / 2.0
+    }
+
     pub fn width(self) -> f64 {
         self.largest - self.least
     }

@@ -194,12 +194,21 @@ impl Differentiable for Pixels {
         Ok(images(base)?.f_detach_copy()?)
     }
 
-    /// As Madry et al. (2018) start: evenly over the cube, or the ball, and then within bounds.
+    /// As Madry et al. (2018) start: evenly over the cube, or the ball, and then within bounds. In l1 as the code of Croce and Hein (2021):
+    /// normal noise brought back to the ball, which leaves a few pixels that change by much, where evenly over the ball as good as none would.
     fn scatter(&self, base: &[Tensor], radii: &Tensor, streams: &[(u64, u64)]) -> Result<Option<Tensor>> {
         let images = images(base)?;
         let size = [&[1], &images.size()[1..]].concat();
-        let one = |&(seed, part): &(u64, u64)| with_stream(seed, part, || self.norm.uniform(&size));
+        let draw = || match self.norm {
+            Norm::L1 => Ok(Tensor::f_randn(&size, (Kind::Float, Device::Cpu))?),
+            norm => norm.uniform(&size),
+        };
+        let one = |&(seed, part): &(u64, u64)| with_stream(seed, part, draw);
         let drawn = Tensor::f_cat(&streams.iter().map(one).collect::<Result<Vec<_>>>()?, 0)?;
+        if self.norm == Norm::L1 {
+            let noise = on_device(&drawn.f_to_kind(images.kind())?, images.device())?;
+            return Ok(Some(self.keep(base, &images.f_add(&noise)?, Some(radii))?));
+        }
         Ok(Some(self.changed(base, &drawn, radii)?))
     }
 

@@ -28,7 +28,8 @@ pub static APGD: Primitive = Primitive {
             better than at the checkpoint before; the search then goes on from the best point. An image that fails ends there and makes room for the \
             next, so `step` of a row tells how often it was scored. One that does not fail is where its loss was highest.\n\n\
             In l1 a step has no momentum, begins at the radius and changes the pixels alone where the gradient is largest: a fifth of all at first, \
-            after every 25th part of the steps two thirds of as many as have changed at the best point.\n\n\
+            after every 25th part of the steps two thirds of as many as have changed at the best point. A random start is normal noise brought back into \
+            the ball and the bounds, which changes a few pixels by much.\n\n\
             What is followed is the objective's loss: the cross entropy, or what `.loss(\"dlr\")` and others say. The difference of logits \
             ratio (\"dlr\") does not change with the scale of logits, by which the cross entropy's gradient vanishes. AutoAttack's APGD-CE and \
             APGD-T are this with `objective::misclassify()` and with `objective::each_wrong().loss(\"dlr\")`.\n\n\

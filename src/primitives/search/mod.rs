@@ -7,6 +7,7 @@ pub mod bayes;
 pub mod bim;
 pub mod blind;
 pub mod blind_or_stay;
+pub mod carlini_wagner;
 pub mod deepfool;
 pub mod fmn;
 pub mod hopskipjump;
