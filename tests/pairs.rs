@@ -265,7 +265,7 @@ fn hopskipjump_hears_nothing_but_whether_an_image_fails() {
     );
     refused(
         "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::hopskipjump(), objective: objective::misclassify().loss(\"cross_entropy\") })",
-        "hopskipjump by a lead",
+        "does not look for",
     );
 }
 
