@@ -255,6 +255,9 @@ fn each_rule_finds_whom_it_is_there_for() {
     assert_eq!(all(found), ["2", "[0, 1]", "4", "6"]);
 }
 
+/// Worker, question, button and item.
+type Row = (usize, usize, usize, String);
+
 /// The answers of one honest worker as each program exports them: the same judgements come of all.
 #[test]
 fn every_file_format_gives_the_same_judgements() {
@@ -265,7 +268,7 @@ fn every_file_format_gives_the_same_judgements() {
     )) else {
         panic!("an array")
     };
-    let rows: Vec<(usize, usize, usize, String)> = asked
+    let rows: Vec<Row> = asked
         .iter()
         .map(|row| {
             let parts = all(row.clone());
@@ -274,15 +277,11 @@ fn every_file_format_gives_the_same_judgements() {
         })
         .collect();
     let choices: Vec<String> = (0..10).map(|n| n.to_string()).chain(["None".to_string()]).collect();
-    let viva = |(slot, question, _, item): &(usize, usize, usize, String)| {
+    let viva = |(slot, question, _, item): &Row| {
         format!(r#"{{"task":"{digest}","slot":{slot},"question":{question},"item":"{item}"}}"#)
     };
-    let lines = |line: &dyn Fn(&(usize, usize, usize, String)) -> String| {
-        rows.iter().map(|row| line(row) + "\n").collect::<String>()
-    };
-    let list = |entry: &dyn Fn(&(usize, usize, usize, String)) -> String| {
-        format!("[{}]", rows.iter().map(entry).collect::<Vec<_>>().join(","))
-    };
+    let lines = |line: &dyn Fn(&Row) -> String| rows.iter().map(|row| line(row) + "\n").collect::<String>();
+    let list = |entry: &dyn Fn(&Row) -> String| format!("[{}]", rows.iter().map(entry).collect::<Vec<_>>().join(","));
     let batch = |slot: usize, worker: &str| {
         let answers: Vec<String> = rows
             .iter()

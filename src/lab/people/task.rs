@@ -43,6 +43,8 @@ pub struct TaskPlan {
     pub checks: usize,
     pub least_seconds: f64,
     pub pause: f64,
+    /// Seconds that real pictures are looked at before the first question.
+    pub study: f64,
     pub rules: Rules,
     /// What there is to be more of, and of each image whether more of it tells.
     pub attribute: Option<(String, Vec<bool>)>,
@@ -110,6 +112,7 @@ pub struct TaskText {
     pub check: String,
     pub least_seconds: f64,
     pub pause: f64,
+    pub study_seconds: f64,
     pub rules: Rules,
     /// What the images are of, and what was used.
     pub of: Vec<[String; 3]>,
@@ -489,6 +492,7 @@ impl PeopleTask {
             check: if plan.checks > 0 { word } else { String::new() },
             least_seconds: plan.least_seconds,
             pause: plan.pause,
+            study_seconds: if study.is_empty() { 0.0 } else { plan.study },
             rules: plan.rules,
             of: shown.of.iter().chain(&plan.of).cloned().collect(),
             cautions: cautions.iter().map(String::from).collect(),

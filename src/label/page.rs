@@ -1,0 +1,45 @@
+//! The one page of workers: its style and script stand in it, and nothing else runs or is loaded.
+
+use base64::Engine;
+use maud::{DOCTYPE, PreEscaped, html};
+
+use crate::core::Digest;
+
+pub(super) const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+fn hash(text: &str) -> String {
+    base64::engine::general_purpose::STANDARD.encode(Digest::of(text.as_bytes()).0)
+}
+
+/// What pages may load and run, for a header.
+pub(super) fn policy() -> String {
+    format!(
+        "default-src 'none'; img-src 'self'; connect-src 'self'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action \
+         'none'; frame-ancestors 'none'",
+        hash(STYLE),
+        hash(SCRIPT)
+    )
+}
+
+pub(super) fn page() -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="robots" content="noindex";
+                title { "Looking at pictures" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                main { noscript { p { "This page needs JavaScript." } } }
+                div #live .hidden role="status" aria-live="polite" {}
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
