@@ -373,3 +373,73 @@ fn two_hundred_workers_do_not_disturb_each_other() {
     let mut seen = std::collections::BTreeSet::new();
     assert!(lines.iter().all(|line| seen.insert((line["slot"].as_u64(), line["question"].as_u64()))));
 }
+
+/// What others ask with says nothing of what is right, and what they hand in is read back.
+#[test]
+fn exported_tasks_tell_nothing_and_are_read_back() {
+    let (home, folder) = made(
+        r#"people::task(ds.take(12), #{ kind: "pair", real: ds.skip(20), overlap: 2, per_worker: 6, gold: 2, wait: 0, study: 0, seed: 4 })"#,
+    );
+    let own = task(&folder);
+    let viva = |words: &[&str]| {
+        let run =
+            Command::new(env!("CARGO_BIN_EXE_viva")).current_dir(home.path()).args(words).output().expect("viva runs");
+        (
+            run.status.success(),
+            String::from_utf8_lossy(&run.stdout).into_owned() + &*String::from_utf8_lossy(&run.stderr),
+        )
+    };
+    for format in ["pages", "label_studio", "folder"] {
+        let (well, said) = viva(&["label", "task", "--export", format, "--out", format]);
+        assert!(well, "{said}");
+    }
+    let (well, said) = viva(&["label", "task", "--export", "pages", "--out", "pages"]);
+    assert!(!well && said.contains("something is there already"), "{said}");
+    let (well, said) = viva(&["label", "task", "--export", "page", "--out", "new"]);
+    assert!(!well && said.contains("did you mean `pages`"), "{said}");
+    let text = |name: &str| std::fs::read_to_string(home.path().join(name)).expect("a file");
+    let page = text("pages/page-0001.html");
+    let (_, rest) = page.split_once("<script id=\"batch\" type=\"application/json\">").expect("the questions");
+    let batch: Json = serde_json::from_str(rest.split_once("</script>").expect("their end").0).expect("JSON");
+    let tasks: Json = serde_json::from_str(&text("label_studio/tasks.json")).expect("JSON");
+    // All that a question says; whether it is a test or known, and where the made picture stands, is not among it.
+    let keys = |json: &Json| json.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&batch["questions"][0]), ["item", "pictures", "label"]);
+    assert_eq!(keys(&tasks[0]["data"]), ["viva", "text", "picture1", "picture2"]);
+    assert_eq!(keys(&tasks[0]["data"]["viva"]), ["task", "slot", "question", "item"]);
+    let ids: Vec<&str> = own.text.slots.iter().flatten().map(|question| question.item.as_str()).collect();
+    assert!(ids.iter().all(|id| id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit())));
+    assert!(
+        !text("folder/manifest.csv").contains("known") && !page.contains("\"role\"") && !page.contains("\"place\"")
+    );
+    assert!(page.contains("default-src 'none'; img-src data:") && !page.contains("<img") && !page.contains("<link"));
+    assert!(text("label_studio/config.xml").contains("<Choice value=\"the second\"/>"));
+    // The right answers, as Label Studio exports them, and the manifest filled in.
+    let right = |slot: usize, question: usize| 1 - own.text.slots[slot][question].place;
+    let mut done = tasks.clone();
+    for entry in done.as_array_mut().expect("entries") {
+        let place = |name: &str| entry["data"]["viva"][name].as_u64().expect("a number") as usize;
+        let (slot, question) = (place("slot"), place("question"));
+        let said = &own.text.choices[right(slot, question)];
+        entry["annotations"] =
+            json!([{ "completed_by": slot, "lead_time": 2.0, "result": [{ "value": { "choices": [said] } }] }]);
+    }
+    std::fs::write(home.path().join("done.json"), done.to_string()).expect("a file");
+    let manifest = text("folder/manifest.csv");
+    let mut lines = manifest.lines();
+    let mut filled = format!("worker,{}\n", lines.next().expect("a head"));
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let place = |i: usize| cells[i].parse::<usize>().expect("a number");
+        filled += &format!("p{},{line}{}\n", place(1), right(place(1), place(2)));
+    }
+    std::fs::write(home.path().join("filled.csv"), filled).expect("a file");
+    for file in ["done.json", "filled.csv"] {
+        let script = format!(
+            "let a = people::answers(people::load(\"task\"), \"{file}\", #{{ salt: \"s\" }}); [a.workers, a.rejected, \
+             a.raw.not_spotted(2)[0].not_spotted]"
+        );
+        let (well, said) = viva(&["-e", &script]);
+        assert!(well && said.trim() == "[4, 0, 0.0]", "{file}: {said}");
+    }
+}

@@ -62,7 +62,7 @@ def watched(page):
     page.wrong = []
     page.on("pageerror", lambda error: page.wrong.append(str(error)))
     page.on("console", lambda line: page.wrong.append(line.text) if line.type == "error" and "Failed to load" not in line.text and "ERR_" not in line.text else None)
-    page.on("request", lambda request: page.wrong.append(request.url) if "//127.0.0.1" not in request.url else None)
+    page.on("request", lambda request: page.wrong.append(request.url) if not request.url.startswith(("http://127.0.0.1", "file:", "data:", "blob:")) else None)
     return page
 
 
@@ -86,7 +86,8 @@ def heading(page, text):
 
 def at(page, number, of):
     wait(page, """([n, of]) => document.querySelector('.top span')?.textContent === `${n} of ${of} answered`
-        && document.querySelector('h1').textContent !== 'A moment …'""", [number, of])
+        && document.querySelector('h1').textContent !== 'A moment …'
+        && [...document.images].every(image => image.complete && image.naturalWidth > 0)""", [number, of])
 
 
 def said(page, text):
@@ -209,6 +210,32 @@ with sync_playwright() as chrome:
     heading(page, "Thank you")
     assert [line["choice"] for line in keeps.log()] == [4] + [2] * (of - 1), keeps.log()
     keeps.kill()
+
+    # A page that needs no server: answered, saved, and read back.
+    subprocess.run([VIVA, "label", "label", "--export", "pages", "--out", "pages"], cwd=HOME, check=True, capture_output=True)
+    page = watched(browser.new_context(accept_downloads=True).new_page())
+    page.goto((HOME / "pages/page-0002.html").as_uri())
+    heading(page, "Before you begin")
+    page.keyboard.press("Space")
+    of = label.questions(2)
+    for number in range(of):
+        at(page, number, of)
+        time.sleep(0.15)
+        page.keyboard.press(str(number))
+        if number == 1:
+            at(page, 2, of)
+            page.keyboard.press("u")
+            at(page, 1, of)
+            time.sleep(0.15)
+            page.keyboard.press("9")
+    heading(page, "Thank you")
+    with page.expect_download() as saved:
+        page.click("#save")
+    saved.value.save_as(HOME / "saved.json")
+    call = 'let a = people::answers(people::load("label"), "saved.json", #{ salt: "s" }); [a.workers, a.unfinished, a.conduct[0].unanswered]'
+    said = subprocess.run([VIVA, "-e", call], cwd=HOME, check=True, capture_output=True, text=True).stdout
+    assert said.strip() == "[1, 0, 0]", said
+    assert [answer["choice"] for answer in json.loads((HOME / "saved.json").read_text())["answers"]] == [0, 9] + list(range(2, of))
 
     for context in browser.contexts:
         for page in context.pages:

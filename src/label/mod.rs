@@ -2,10 +2,12 @@
 //! per answer that is on the disk before anybody hears that it was taken.
 
 mod desk;
+mod export;
 mod owner;
 mod page;
 mod seats;
 mod server;
 
 pub use desk::{Desk, Refusal};
+pub use export::{EXPORTS, Export, export};
 pub use server::{Address, Serving, serve};

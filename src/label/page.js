@@ -1,6 +1,8 @@
 "use strict";
 // What is asked comes from the server; the page shows it, and says what was chosen. Nothing is known here that a worker must not see.
-const base = location.pathname.startsWith("/w/") ? location.pathname : null;
+// A page of one batch has the server's part in itself.
+const alone = typeof window.vivaAsk === "function";
+const base = alone ? "" : location.pathname.startsWith("/w/") ? location.pathname : null;
 const main = document.querySelector("main");
 const live = document.querySelector("#live");
 let now = null, ready = 0, timer = null, busy = false, shownFor = null;
@@ -14,6 +16,7 @@ const make = (tag, props = {}, ...children) => {
 const say = text => { live.textContent = ""; live.textContent = text; const line = document.querySelector(".said"); if (line) line.textContent = text; };
 
 async function ask(path, body) {
+  if (alone) return window.vivaAsk(path, body);
   const how = body === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
   const reply = await fetch(path, { ...how, cache: "no-store" });
   const json = await reply.json();
@@ -99,19 +102,19 @@ function show(state) {
     if (state.study) {
       parts.push(make("p", {}, "These pictures are real. Look at them first."));
       const list = make("ul", { class: "pictures many" });
-      for (let i = 0; i < state.study; i++) list.append(make("li", {}, image(`${base}/study/${i}`, `real picture ${i + 1}`)));
+      for (let i = 0; i < state.study; i++) list.append(make("li", {}, image(alone ? window.vivaPicture(null, i) : `${base}/study/${i}`, `real picture ${i + 1}`)));
       parts.push(list);
     }
     const go = () => performance.now() < ready ? say(`Look for ${Math.ceil((ready - performance.now()) / 1000)} seconds more.`) : send("/begin", {});
     parts.push(make("p", { class: "choices" }, make("button", { class: "go", type: "button", id: "go", onclick: go }, "Begin", make("kbd", {}, "space"))));
-    parts.push(make("p", {}, "By keyboard: the number or letter on a button, u takes the last answer back. You may stop at any time and come back to this address."));
+    parts.push(make("p", {}, "By keyboard: the number or letter on a button, u takes the last answer back. " + (alone ? "Keep this page open until all is answered." : "You may stop at any time and come back to this address.")));
   } else if (state.phase === "question") {
     heading.textContent = state.label ? (state.accepted ? `It was to show “${state.label}”. What does the changed picture, the second, show?`
       : `This picture is to show “${state.label}”. Does it?`) : state.question;
     const picks = state.kind === "odd_one_out" || state.kind === "pair";
     const list = make("ul", { class: "pictures" + (state.pictures > 2 ? " many" : state.pictures === 2 ? " two" : "") });
     for (let i = 0; i < state.pictures; i++) {
-      const src = `${base}/picture/${state.number}/${i}`, alt = `picture ${i + 1} of ${state.pictures}`;
+      const src = alone ? window.vivaPicture(state.number, i) : `${base}/picture/${state.number}/${i}`, alt = `picture ${i + 1} of ${state.pictures}`;
       list.append(make("li", {}, picks
         ? choice(i, image(src, alt), KEYS[i]) : image(src, alt)));
     }
@@ -127,10 +130,11 @@ function show(state) {
     heading.textContent = "A moment …";
   } else {
     heading.textContent = "That was all. Thank you!";
-    parts.push(make("p", {}, "You may close this page."));
+    if (!alone) parts.push(make("p", {}, "You may close this page."));
   }
   parts.push(make("p", { class: "said" }));
   main.replaceChildren(...parts);
+  if (alone && state.phase === "done") window.vivaDone(main);
   const key = `${state.phase} ${state.number} ${state.accepted}`;
   if (key !== shownFor) {
     shownFor = key;
@@ -158,9 +162,9 @@ document.addEventListener("keydown", event => {
   if (button) { event.preventDefault(); choose(Number(button.dataset.choice)); }
 });
 // A page that comes back out of the browser's own store may be of long ago.
-window.addEventListener("pageshow", event => { if (event.persisted && base) refresh(); });
+window.addEventListener("pageshow", event => { if (event.persisted && base !== null) refresh(); });
 
-if (base) refresh();
+if (base !== null) refresh();
 else {
   const kept = (() => { try { return localStorage.getItem("viva-place"); } catch { return null; } })();
   const join = async () => {

@@ -297,15 +297,10 @@ impl Maker<'_> {
             return Ok(known);
         }
         let item = |picture: String, original: Option<String>, label: String, right: &str| {
-            let id = format!(
-                "known-{}",
-                &Digest::of_parts(&[
-                    picture.as_bytes(),
-                    original.as_deref().unwrap_or("").as_bytes(),
-                    label.as_bytes()
-                ])
-                .hex()[..16]
-            );
+            // Ids are in the hands of workers, and tell nothing.
+            let before = original.as_deref().unwrap_or("");
+            let id = Digest::of_parts(&[b"known", picture.as_bytes(), before.as_bytes(), label.as_bytes()]).hex()[..16]
+                .to_string();
             let about = BTreeMap::from([("label".to_string(), label)]);
             TaskItem { id, picture, original, about, more: None, right: vec![right.into()] }
         };
@@ -392,7 +387,7 @@ impl Maker<'_> {
     }
 
     /// Each round asks about every item once, of as many workers as are needed.
-    fn slots(&mut self, items: &[TaskItem], known: &[TaskItem], check: &str) -> Result<Vec<Vec<Question>>> {
+    fn slots(&mut self, items: &[TaskItem], known: &[TaskItem]) -> Result<Vec<Vec<Question>>> {
         let workers = items.len().div_ceil(self.plan.per_worker);
         let each = items.len().div_ceil(workers) + self.plan.gold + self.plan.checks;
         if workers.saturating_mul(self.plan.overlap).saturating_mul(each) > MOST_QUESTIONS {
@@ -422,7 +417,8 @@ impl Maker<'_> {
                 for number in 0..self.plan.checks {
                     let item = &items[rng.gen_range(0..items.len())];
                     let mut question = self.question(item, Role::Check, rng)?;
-                    question.item = format!("check-{}-{check}", number + 1);
+                    let place = format!("check {number} of {} {}", slots.len(), self.plan.seed);
+                    question.item = Digest::of(place.as_bytes()).hex()[..16].to_string();
                     questions.insert(number, question);
                 }
                 slots.push(questions);
@@ -468,7 +464,7 @@ impl PeopleTask {
             cautions.add("each item is judged once: nothing is known of how far people agree");
         }
         let [word, button] = check_word(plan, &words, &choices);
-        let slots = maker.slots(&items, &known, &word)?;
+        let slots = maker.slots(&items, &known)?;
         let mut study = vec![];
         if let (QuestionKind::OddOneOut | QuestionKind::Pair, Some(real)) = (plan.kind, real) {
             let rng = &mut random(plan.seed, KNOWN + 2);
