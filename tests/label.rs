@@ -443,3 +443,51 @@ fn exported_tasks_tell_nothing_and_are_read_back() {
         assert!(well && said.trim() == "[4, 0, 0.0]", "{file}: {said}");
     }
 }
+
+/// The lesson of a class of twenty, with a class that is made up: most read what a little change leaves, few what a large one does; two click
+/// one button. The clock is the test's.
+#[test]
+fn a_class_answers_the_lesson() {
+    let home = tempfile::tempdir().expect("a folder");
+    let lesson = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/people.rhai");
+    let viva = |out: &str, words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
+        command.env("OMP_NUM_THREADS", "1").current_dir(home.path()).arg("run").arg(&lesson);
+        let run = command.args(["--json", "--device", "cpu", "--out", out]).args(words).output().expect("viva runs");
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        serde_json::from_slice::<Json>(&run.stdout).expect("JSON")
+    };
+    viva("asked", &[]);
+    let folder = home.path().join("asked/task");
+    let own = task(&folder);
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    let mut now = 0.0;
+    for seat in 0..own.text.slots.len() {
+        desk.state(seat, now).expect("a state");
+        desk.begin(seat, now).expect("begun");
+        for (number, question) in own.text.slots[seat].iter().enumerate() {
+            let item = own.text.items.iter().find(|item| item.id == question.item);
+            let far = item.is_some_and(|item| item.about["level"] == "0.5");
+            let unread = if far { (seat + number) % 4 != 0 } else { (seat + number) % 5 == 0 };
+            let choice = match question.role {
+                viva::people::Role::Test if unread => 10,
+                _ => right(&own, seat, number),
+            };
+            now += 2.0;
+            desk.answer(seat, number, if seat < 2 { 6 } else { choice }, now).expect("an answer");
+        }
+    }
+    drop(desk);
+    let found = viva("read", &["--task", "asked/task", "--answers", "asked/task/answers.jsonl"]);
+    assert_eq!(
+        (&found["rejected"]["straight"], &found["rejected"]["instructed"]),
+        (&json!(2), &json!(2)),
+        "{}",
+        found["rejected"]
+    );
+    let number = |json: &Json| json.as_f64().expect("a number");
+    let [near, far] = [0, 1].map(|row| &found["kept"][row]);
+    assert!(near["level"] == "0.15" && number(&near["kept"]) > 0.8 && number(&far["kept"]) < 0.2, "{near} {far}");
+    assert!(number(&near["kept_lo"]) > number(&far["kept_hi"]), "{near} {far}");
+    assert!(std::fs::metadata(home.path().join("read/figure.png")).is_ok_and(|file| file.len() > 1000));
+}
