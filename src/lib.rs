@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | [`primitives`] | one file per function that a script can call |
 //! | [`script`], [`term`], [`page`], [`sandbox`] | the only folder that knows Rhai; colours, pictures and progress in a terminal; pages for a browser; what holds a process that runs scripts |
+//! | [`label`] | the page that people answer on |
 //! | [`repl`], [`cli`] | the two doors: the prompt and the command line |
 //!
 //! An arrow between folders may only point up this table.
@@ -17,6 +18,7 @@ pub use viva_lab::{
 };
 
 pub mod cli;
+pub mod label;
 pub mod page;
 pub mod primitives;
 pub mod repl;

@@ -16,7 +16,7 @@ const FLOORS: [&[&str]; 10] = [
     &["objective", "search", "train"],
     &["estimate", "audit", "plot", "people"],
     &["primitives"],
-    &["term", "sandbox", "script", "page"],
+    &["term", "sandbox", "script", "page", "label"],
     &["repl", "cli"],
     &["main.rs", "waiting.rs"],
 ];

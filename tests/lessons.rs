@@ -41,7 +41,7 @@ fn number(value: &Value) -> f64 {
 }
 
 /// The tests below, by lesson.
-const TESTED: [&str; 9] = [
+const TESTED: [&str; 10] = [
     "adversarial_examiner",
     "centred_digits",
     "first_classifier",
@@ -50,6 +50,7 @@ const TESTED: [&str; 9] = [
     "masked",
     "own_space",
     "p_values",
+    "people",
     "tolerance",
 ];
 
@@ -197,4 +198,11 @@ fn lessons_paste_into_the_prompt() {
         assert!(output.status.success() && !err.contains("Error"), "{lesson}: {err}");
         assert!(!out.contains("nothing is called") && out.contains("image sheet"), "{lesson}: {out}");
     }
+}
+
+/// What is asked; tests/label.rs has a class answer it.
+#[test]
+fn people() {
+    let found = run("people", &["task/task.json"]);
+    assert!(found["asked"] == 40 && found["places"] == 20, "{found}");
 }

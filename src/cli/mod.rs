@@ -4,6 +4,7 @@ mod check;
 mod compare;
 mod data;
 mod doc;
+mod label;
 mod repeat;
 mod report;
 mod run;
@@ -45,6 +46,8 @@ viva run FOLDER [--verify]            repeat the run of a run folder with the te
 viva -e 'EXPR' [--allow-...]           print the value of an expression
 viva check SCRIPT                     find mistakes without running
 viva report DIR [--out FILE]          a run folder as one page for a browser (default: DIR/report.html)
+viva label DIR [--host ADDRESS] [--port N]  ask people what a task asks, at a page of this machine
+     --export F --out DIR   write it down for others to ask: pages (plain, MTurk, Prolific), label_studio, folder
 viva doc [NAME]                       documentation of a function, a type, a namespace or everything
 viva doc --html DIR                   the same as pages for a browser
 viva data [list | fetch NAME]         data sets: what is here, download one
@@ -110,6 +113,7 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
         Some("-e") => evaluate(rest),
         Some("check") => check::main(rest),
         Some("report") => report::main(rest),
+        Some("label") => label::main(rest),
         Some("doc") => doc::main(rest),
         Some("data") => data::main(rest),
         Some("version" | "--version" | "-V") => version::main(rest),
@@ -118,7 +122,7 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
             Ok(())
         }
         Some(other) => {
-            let commands = ["run", "-e", "check", "report", "doc", "data", "version", "help"];
+            let commands = ["run", "-e", "check", "report", "label", "doc", "data", "version", "help"];
             Err(Error::argument(format!("there is no command {other:?}")).hint(suggestion(other, commands)).into())
         }
     }

@@ -253,6 +253,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &people::answers::ASKED,
     &people::answers::ANSWERS,
     &people::answers::SHARES,
+    &people::networks::NETWORKS,
     &people::judgements::JUDGEMENTS,
     &people::shares::SHARES,
     &people::majority::MAJORITY,

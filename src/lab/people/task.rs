@@ -43,6 +43,8 @@ pub struct TaskPlan {
     pub checks: usize,
     pub least_seconds: f64,
     pub pause: f64,
+    /// Seconds that real pictures are looked at before the first question.
+    pub study: f64,
     pub rules: Rules,
     /// What there is to be more of, and of each image whether more of it tells.
     pub attribute: Option<(String, Vec<bool>)>,
@@ -110,6 +112,7 @@ pub struct TaskText {
     pub check: String,
     pub least_seconds: f64,
     pub pause: f64,
+    pub study_seconds: f64,
     pub rules: Rules,
     /// What the images are of, and what was used.
     pub of: Vec<[String; 3]>,
@@ -294,15 +297,10 @@ impl Maker<'_> {
             return Ok(known);
         }
         let item = |picture: String, original: Option<String>, label: String, right: &str| {
-            let id = format!(
-                "known-{}",
-                &Digest::of_parts(&[
-                    picture.as_bytes(),
-                    original.as_deref().unwrap_or("").as_bytes(),
-                    label.as_bytes()
-                ])
-                .hex()[..16]
-            );
+            // Ids are in the hands of workers, and tell nothing.
+            let before = original.as_deref().unwrap_or("");
+            let id = Digest::of_parts(&[b"known", picture.as_bytes(), before.as_bytes(), label.as_bytes()]).hex()[..16]
+                .to_string();
             let about = BTreeMap::from([("label".to_string(), label)]);
             TaskItem { id, picture, original, about, more: None, right: vec![right.into()] }
         };
@@ -389,7 +387,7 @@ impl Maker<'_> {
     }
 
     /// Each round asks about every item once, of as many workers as are needed.
-    fn slots(&mut self, items: &[TaskItem], known: &[TaskItem], check: &str) -> Result<Vec<Vec<Question>>> {
+    fn slots(&mut self, items: &[TaskItem], known: &[TaskItem]) -> Result<Vec<Vec<Question>>> {
         let workers = items.len().div_ceil(self.plan.per_worker);
         let each = items.len().div_ceil(workers) + self.plan.gold + self.plan.checks;
         if workers.saturating_mul(self.plan.overlap).saturating_mul(each) > MOST_QUESTIONS {
@@ -419,7 +417,8 @@ impl Maker<'_> {
                 for number in 0..self.plan.checks {
                     let item = &items[rng.gen_range(0..items.len())];
                     let mut question = self.question(item, Role::Check, rng)?;
-                    question.item = format!("check-{}-{check}", number + 1);
+                    let place = format!("check {number} of {} {}", slots.len(), self.plan.seed);
+                    question.item = Digest::of(place.as_bytes()).hex()[..16].to_string();
                     questions.insert(number, question);
                 }
                 slots.push(questions);
@@ -465,7 +464,7 @@ impl PeopleTask {
             cautions.add("each item is judged once: nothing is known of how far people agree");
         }
         let [word, button] = check_word(plan, &words, &choices);
-        let slots = maker.slots(&items, &known, &word)?;
+        let slots = maker.slots(&items, &known)?;
         let mut study = vec![];
         if let (QuestionKind::OddOneOut | QuestionKind::Pair, Some(real)) = (plan.kind, real) {
             let rng = &mut random(plan.seed, KNOWN + 2);
@@ -489,6 +488,7 @@ impl PeopleTask {
             check: if plan.checks > 0 { word } else { String::new() },
             least_seconds: plan.least_seconds,
             pause: plan.pause,
+            study_seconds: if study.is_empty() { 0.0 } else { plan.study },
             rules: plan.rules,
             of: shown.of.iter().chain(&plan.of).cloned().collect(),
             cautions: cautions.iter().map(String::from).collect(),

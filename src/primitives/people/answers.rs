@@ -87,6 +87,7 @@ pub static ASKED: Primitive = Primitive {
                 crate::people::Role::Known => "known",
                 crate::people::Role::Check => "check",
             };
+            map.entry("label".into()).or_insert(Value::Str(String::new()));
             map.insert("question".into(), Value::Int(number as i64));
             map.insert("item".into(), Value::Str(question.item.clone()));
             map.insert("role".into(), Value::Str(role.into()));

@@ -6,6 +6,7 @@ pub mod consensus;
 pub mod d_prime;
 pub mod judgements;
 pub mod majority;
+pub mod networks;
 pub mod not_spotted;
 pub mod prediction_powered;
 pub mod shares;

@@ -60,6 +60,10 @@ pub static TASK: Primitive = Primitive {
             .range(0.0, 60.0)
             .or(Fallback::Absent("4 of \"odd_one_out\", 3 of \"pair\", else 0"))
             .unit("seconds"),
+        Param::new("study", Kind::Float, "that real pictures are looked at before the first question of \"pair\" and \"odd_one_out\"")
+            .range(0.0, 600.0)
+            .or(Fallback::Float(30.0))
+            .unit("seconds"),
         Param::new(
             "reject",
             Kind::Map,
@@ -188,10 +192,11 @@ fn task(cx: &Cx, args: &Args) -> Result<Value> {
         per_worker: args.count("per_worker"),
         gold: args.optional_int("gold").map_or(if needs_real && real.is_none() { 0 } else { 2 }, |gold| gold as usize),
         checks: args
-            .optional_int("checks")
+            .optional_int("instructed")
             .map_or(if kind == QuestionKind::Label { 2 } else { 0 }, |checks| checks as usize),
         least_seconds: args.float("wait"),
         pause: args.optional_float("pause").unwrap_or(pause),
+        study: args.float("study"),
         rules: rules(args)?,
         attribute,
         of,

@@ -1,0 +1,89 @@
+//! What the owner of a task sees while it is asked: progress, whether known answers are right, and how far people agree. Workers never do.
+
+use std::rc::Rc;
+
+use maud::{DOCTYPE, Markup, html};
+
+use super::desk::{Desk, LOG};
+use crate::core::{Cx, Result, significant};
+use crate::estimate::tolerance::Resampling;
+use crate::people::{TaskAnswers, read_answers};
+
+/// What the log says so far.
+fn answers(cx: &Cx, desk: &Desk) -> Result<TaskAnswers> {
+    let (found, _) = read_answers(cx, &desk.task, &desk.task.folder.join(LOG))?;
+    TaskAnswers::new(Rc::new(desk.task.clone()), &[found])
+}
+
+fn percent([yes, of]: [usize; 2]) -> String {
+    if of == 0 { "–".into() } else { format!("{yes} of {of}") }
+}
+
+pub(super) fn page(cx: &Cx, desk: &Desk, now: f64, style: &str) -> String {
+    let text = &desk.task.text;
+    let progress = desk.progress(now);
+    let joined = progress.iter().filter(|place| place.0).count();
+    let done = progress.iter().filter(|place| place.1 == place.2).count();
+    let answered: usize = progress.iter().map(|place| place.1).sum();
+    let found = answers(cx, desk).ok();
+    let agreement = found.as_ref().and_then(|found| {
+        let how = Resampling { replicates: 60, delta: 0.05, seed: 0 };
+        found.raw.agreement(cx, &how).ok()
+    });
+    let bounded = |bounded: crate::people::Bounded| {
+        format!("{} ({} to {})", significant(bounded.value, 3), significant(bounded.lo, 3), significant(bounded.hi, 3))
+    };
+    let row = |(seat, place): (usize, &(bool, usize, usize, Option<f64>))| -> Markup {
+        let conduct =
+            found.as_ref().and_then(|found| found.workers.iter().find(|worker| worker.worker == seat.to_string()));
+        html! {
+            tr {
+                th scope="row" { (seat + 1) }
+                td { (place.1) " of " (place.2) }
+                td { (conduct.map_or("–".into(), |worker| percent(worker.conduct.checks))) }
+                td { (conduct.map_or("–".into(), |worker| percent(worker.conduct.gold))) }
+                td { (conduct.and_then(|worker| worker.conduct.median_seconds()).map_or("–".into(), |x| significant(x, 2))) }
+                td { (conduct.map_or(String::new(), |worker| worker.fallen.join(", "))) }
+                td { (place.3.map_or("–".into(), |seconds| format!("{seconds:.0} s"))) }
+            }
+        }
+    };
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="refresh" content="5";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "Progress" }
+                style { (maud::PreEscaped(style)) }
+            }
+            body.owner {
+                main {
+                    h1 { "Progress of task " (desk.task.mark()) }
+                    p { (text.question) }
+                    dl {
+                        dt { "Workers" } dd { (joined) " of " (progress.len()) " places taken, " (done) " finished" }
+                        dt { "Answers" } dd { (answered) " of " (desk.task.questions()) }
+                        dt { "Pairs that agree" } dd { (agreement.as_ref().map_or("–".into(), |found| bounded(found.percent))) }
+                        dt { "Krippendorff's alpha" }
+                        dd { (agreement.as_ref().and_then(|found| found.alpha).map_or("–".into(), bounded)) }
+                    }
+                    div.wide {
+                        table {
+                            caption { "Intervals at 95%, for other workers and other items; not shown to workers" }
+                            thead { tr {
+                                th scope="col" { "Worker" } th scope="col" { "Answered" } th scope="col" { "Instructed" }
+                                th scope="col" { "Known" } th scope="col" { "Seconds" } th scope="col" { "Would fall to" }
+                                th scope="col" { "Silent" }
+                            } }
+                            tbody { @for place in progress.iter().enumerate().filter(|(_, place)| place.0) { (row(place)) } }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    page.into_string()
+}

@@ -1,0 +1,183 @@
+"use strict";
+// What is asked comes from the server; the page shows it, and says what was chosen. Nothing is known here that a worker must not see.
+// A page of one batch has the server's part in itself.
+const alone = typeof window.vivaAsk === "function";
+const base = alone ? "" : location.pathname.startsWith("/w/") ? location.pathname : null;
+const main = document.querySelector("main");
+const live = document.querySelector("#live");
+let now = null, ready = 0, timer = null, busy = false, shownFor = null;
+
+const make = (tag, props = {}, ...children) => {
+  const node = Object.assign(document.createElement(tag), props);
+  for (const [name, value] of Object.entries(props)) if (name.startsWith("aria-") || name === "class") node.setAttribute(name, value);
+  node.append(...children.filter(child => child !== null));
+  return node;
+};
+const say = text => { live.textContent = ""; live.textContent = text; const line = document.querySelector(".said"); if (line) line.textContent = text; };
+
+async function ask(path, body) {
+  if (alone) return window.vivaAsk(path, body);
+  const how = body === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const reply = await fetch(path, { ...how, cache: "no-store" });
+  const json = await reply.json();
+  if (!reply.ok) { const error = new Error(json.error || reply.statusText); error.status = reply.status; throw error; }
+  return json;
+}
+
+// A lost connection does no harm: the same is said again until the server has heard it, and it takes it once.
+async function send(path, body) {
+  if (busy) return;
+  busy = true;
+  let again = 2;
+  for (let pause = 500; ; pause = Math.min(2 * pause, 8000)) {
+    try { busy = true; const state = await ask(base + path, body); busy = false; return show(state); }
+    catch (error) {
+      if (error.status) {
+        busy = false;
+        // A server that was started again has to be asked for the question before it takes the answer.
+        if (error.status === 425 && path === "/answer" && again-- > 0) {
+          const state = await ask(base + "/state");
+          if (state.phase === "question" && state.number === body.question) {
+            await new Promise(done => setTimeout(done, 1000 * state.left + 60));
+            continue;
+          }
+        }
+        if (error.status === 409) { const state = await ask(base + "/state"); show(state); say(error.message); return; }
+        say(error.message);
+        return;
+      }
+      say("No connection. Your answer is kept here and sent as soon as there is one.");
+      await new Promise(done => setTimeout(done, pause));
+    }
+  }
+}
+
+const KEYS = "1234567890-=";
+function keyOf(state, i) {
+  const name = state.choices[i];
+  if (name === "None") return "n";
+  if (state.choices.every(text => text === "None" || /^[0-9]$/.test(text))) return name;
+  return KEYS[i];
+}
+// Of a picture with one before it, first the one before is judged, then the other.
+function open(state) {
+  const all = state.choices.map((_, i) => i);
+  if (state.kind !== "keeps_label") return all;
+  return state.accepted ? all.slice(0, 4) : all.slice(4);
+}
+
+function later() {
+  clearTimeout(timer);
+  const left = ready - performance.now();
+  for (const button of document.querySelectorAll("button[data-choice]")) button.setAttribute("aria-disabled", left > 0 ? "true" : "false");
+  if (left > 0) timer = setTimeout(later, Math.min(left, 200)); else if (now && now.phase === "pause") refresh();
+}
+async function refresh() {
+  try { show(await ask(base + "/state")); }
+  catch (error) { say(error.status ? error.message : "No connection."); setTimeout(refresh, 2000); }
+}
+
+function choose(i) {
+  if (!now || now.phase !== "question" || busy) return;
+  if (performance.now() < ready) { say("Look a little longer."); return; }
+  if (now.kind === "keeps_label" && i === -1) return send("/accept", { question: now.number });
+  send("/answer", { question: now.number, choice: i });
+}
+function undo() { if (now && now.undo && !busy) send("/undo", { question: now.number - 1 }); }
+
+function image(src, alt) { return make("img", { src, alt, draggable: false }); }
+
+function show(state) {
+  now = state;
+  ready = performance.now() + 1000 * (state.left || 0);
+  const top = make("div", { class: "top" },
+    make("span", {}, state.phase === "begin" ? "" : `${state.number} of ${state.of} answered`),
+    state.undo ? make("button", { type: "button", onclick: undo }, "Undo", make("kbd", {}, "u")) : null);
+  const bar = make("progress", { max: state.of, value: state.number, "aria-label": "answered" });
+  const heading = make("h1", { tabIndex: -1 });
+  const parts = [top, bar, heading];
+  if (state.phase === "begin") {
+    heading.textContent = "Before you begin";
+    parts.push(make("ul", {}, ...state.instructions.map(line => make("li", {}, line))));
+    if (state.study) {
+      parts.push(make("p", {}, "These pictures are real. Look at them first."));
+      const list = make("ul", { class: "pictures many" });
+      for (let i = 0; i < state.study; i++) list.append(make("li", {}, image(alone ? window.vivaPicture(null, i) : `${base}/study/${i}`, `real picture ${i + 1}`)));
+      parts.push(list);
+    }
+    const go = () => performance.now() < ready ? say(`Look for ${Math.ceil((ready - performance.now()) / 1000)} seconds more.`) : send("/begin", {});
+    parts.push(make("p", { class: "choices" }, make("button", { class: "go", type: "button", id: "go", onclick: go }, "Begin", make("kbd", {}, "space"))));
+    parts.push(make("p", {}, "By keyboard: the number or letter on a button, u takes the last answer back. " + (alone ? "Keep this page open until all is answered." : "You may stop at any time and come back to this address.")));
+  } else if (state.phase === "question") {
+    heading.textContent = state.label ? (state.accepted ? `It was to show “${state.label}”. What does the changed picture, the second, show?`
+      : `This picture is to show “${state.label}”. Does it?`) : state.question;
+    const picks = state.kind === "odd_one_out" || state.kind === "pair";
+    const list = make("ul", { class: "pictures" + (state.pictures > 2 ? " many" : state.pictures === 2 ? " two" : "") });
+    for (let i = 0; i < state.pictures; i++) {
+      const src = alone ? window.vivaPicture(state.number, i) : `${base}/picture/${state.number}/${i}`, alt = `picture ${i + 1} of ${state.pictures}`;
+      list.append(make("li", {}, picks
+        ? choice(i, image(src, alt), KEYS[i]) : image(src, alt)));
+    }
+    parts.push(list);
+    if (!picks) {
+      const row = make("div", { class: "choices" });
+      if (state.kind === "keeps_label" && !state.accepted) row.append(choice(-1, "it does", "1"));
+      open(state).forEach((i, at) => row.append(choice(i, state.choices[i], state.kind === "keeps_label" ? String(at + (state.accepted ? 1 : 2)) : keyOf(state, i))));
+      parts.push(row);
+    }
+    if (state.rest) parts.push(make("p", {}, "A good moment for a break, if you like one: nothing is lost."));
+  } else if (state.phase === "pause") {
+    heading.textContent = "A moment …";
+  } else {
+    heading.textContent = "That was all. Thank you!";
+    if (!alone) parts.push(make("p", {}, "You may close this page."));
+  }
+  parts.push(make("p", { class: "said" }));
+  main.replaceChildren(...parts);
+  if (alone && state.phase === "done") window.vivaDone(main);
+  const key = `${state.phase} ${state.number} ${state.accepted}`;
+  if (key !== shownFor) {
+    shownFor = key;
+    heading.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+    live.textContent = state.phase === "question" ? `Question ${state.number + 1} of ${state.of}. ${heading.textContent}` : heading.textContent;
+  }
+  later();
+  // What comes next is asked for while there is time.
+  if (state.phase === "begin") { clearTimeout(timer); later(); }
+}
+function choice(i, content, key) {
+  const button = make("button", { type: "button", onclick: () => choose(i) }, content, key ? make("kbd", { "aria-hidden": "true" }, key) : null);
+  button.dataset.choice = i;
+  if (key) { button.dataset.key = key; button.setAttribute("aria-keyshortcuts", key); }
+  return button;
+}
+
+document.addEventListener("keydown", event => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || !now) return;
+  const key = event.key.toLowerCase();
+  if (key === "u") return undo();
+  if (key === " " && now.phase === "begin" && event.target.tagName !== "BUTTON") { event.preventDefault(); document.querySelector("#go").click(); return; }
+  const button = [...document.querySelectorAll("button[data-key]")].find(button => button.dataset.key === key);
+  if (button) { event.preventDefault(); choose(Number(button.dataset.choice)); }
+});
+// A page that comes back out of the browser's own store may be of long ago.
+window.addEventListener("pageshow", event => { if (event.persisted && base !== null) refresh(); });
+
+if (base !== null) refresh();
+else {
+  const kept = (() => { try { return localStorage.getItem("viva-place"); } catch { return null; } })();
+  const join = async () => {
+    try {
+      const place = await ask("/join", {});
+      try { localStorage.setItem("viva-place", place.to); } catch { /* then the address has to be kept by hand */ }
+      location.assign(place.to);
+    } catch (error) { say(error.message); }
+  };
+  const parts = [make("h1", {}, "Looking at pictures")];
+  parts.push(make("p", {}, "You will be asked about pictures. Your answers are kept without your name, and you may stop at any time."));
+  if (kept && /^\/w\/[0-9a-f]{32}$/.test(kept)) parts.push(make("p", { class: "choices" }, make("button", { class: "go", onclick: () => location.assign(kept) }, "Go on where I was")));
+  parts.push(make("p", { class: "choices" }, make("button", { class: kept ? "" : "go", id: "join", onclick: join }, "Take part")));
+  parts.push(make("p", { class: "said" }));
+  main.replaceChildren(...parts);
+}

@@ -1,0 +1,239 @@
+//! HTTP around the desk. What is answered depends on the path alone, which is taken apart and never decoded; what changes anything comes as JSON of
+//! a few bytes, from this page.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+use tiny_http::{Header, Method, Request, Response, Server};
+
+use super::desk::{Desk, Refusal};
+use super::{owner, page};
+use crate::core::{Cx, Error, Result};
+
+/// Requests that are answered at once.
+const THREADS: usize = 8;
+
+/// Bytes of what a page says, at most. tiny_http has read so many before a request is seen, so that nobody can keep a thread waiting for them.
+const LARGEST: usize = 1024;
+
+/// Where the page is.
+#[derive(Debug, Clone, Copy)]
+pub struct Address {
+    pub at: SocketAddr,
+}
+
+/// A server that runs until it is let go of.
+pub struct Serving {
+    pub at: SocketAddr,
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Serving {
+    /// Answers until the process ends.
+    pub fn wait(mut self) {
+        self.threads.drain(..).for_each(|thread| {
+            let _ = thread.join();
+        });
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.threads.drain(..).for_each(|thread| {
+            let _ = thread.join();
+        });
+    }
+}
+
+struct Shared {
+    desk: Mutex<Desk>,
+    /// Hosts that the page is asked for as: any other name was made to lead here by somebody else.
+    hosts: Vec<String>,
+    clock: Instant,
+    page: String,
+    policy: String,
+}
+
+impl Shared {
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> f64 {
+        self.clock.elapsed().as_secs_f64()
+    }
+}
+
+/// Begins to answer at an address; port 0 is any that is free.
+pub fn serve(desk: Desk, address: Address) -> Result<Serving> {
+    let server = Server::http(address.at).map_err(|e| {
+        Error::argument(format!("viva label: nothing can be served at {}: {e}", address.at))
+            .hint("another --port, or an address of this machine as --host")
+    })?;
+    let at = server.server_addr().to_ip().ok_or_else(|| Error::internal("a server without an address"))?;
+    let mut hosts = vec![at.to_string()];
+    if at.ip().is_loopback() {
+        hosts.push(format!("localhost:{}", at.port()));
+    }
+    let shared = Arc::new(Shared {
+        desk: Mutex::new(desk),
+        hosts,
+        clock: Instant::now(),
+        page: page::page(),
+        policy: page::policy(),
+    });
+    let (server, stop) = (Arc::new(server), Arc::new(AtomicBool::new(false)));
+    let threads = (0..THREADS).map(|_| {
+        let (server, shared, stop) = (server.clone(), shared.clone(), stop.clone());
+        std::thread::spawn(move || {
+            while !stop.load(Ordering::Relaxed) {
+                if let Ok(Some(request)) = server.recv_timeout(Duration::from_millis(100)) {
+                    answer(&shared, request);
+                }
+            }
+        })
+    });
+    Ok(Serving { at, threads: threads.collect(), stop })
+}
+
+/// What is sent back: status, kind, bytes.
+struct Reply(u16, &'static str, Vec<u8>);
+
+fn said(json: &Json) -> Reply {
+    Reply(200, "application/json", json.to_string().into_bytes())
+}
+
+fn answer(shared: &Shared, mut request: Request) {
+    let reply = reply(shared, &mut request).unwrap_or_else(|Refusal(status, why)| {
+        Reply(status, "application/json", json!({ "error": why }).to_string().into_bytes())
+    });
+    let Reply(status, kind, bytes) = reply;
+    let headers = [
+        ("Content-Type", kind),
+        ("Cache-Control", "no-store"),
+        ("Content-Security-Policy", shared.policy.as_str()),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "no-referrer"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+    ];
+    let headers = headers.into_iter().filter_map(|(name, value)| Header::from_bytes(name, value).ok());
+    let response = headers.fold(Response::from_data(bytes).with_status_code(status), Response::with_header);
+    // Whoever went away does not hear it.
+    let _ = request.respond(response);
+}
+
+fn refused<T>(status: u16, why: &str) -> std::result::Result<T, Refusal> {
+    Err(Refusal(status, why.into()))
+}
+
+fn header<'a>(request: &'a Request, name: &'static str) -> Option<&'a str> {
+    request.headers().iter().find(|header| header.field.equiv(name)).map(|header| header.value.as_str())
+}
+
+fn reply(shared: &Shared, request: &mut Request) -> std::result::Result<Reply, Refusal> {
+    let host = header(request, "Host").unwrap_or("");
+    if !shared.hosts.iter().any(|known| known == host) {
+        return refused(403, "this server is not called so");
+    }
+    if header(request, "Origin")
+        .is_some_and(|origin| !shared.hosts.iter().any(|known| *origin == format!("http://{known}")))
+    {
+        return refused(403, "asked for by another page");
+    }
+    if header(request, "Sec-Fetch-Site").is_some_and(|site| site == "cross-site") && *request.method() != Method::Get {
+        return refused(403, "asked for by another page");
+    }
+    let url = request.url().to_string();
+    let path: Vec<&str> = url.split('/').skip(1).collect();
+    let now = shared.now();
+    match request.method() {
+        Method::Get | Method::Head => match path[..] {
+            [""] => Ok(Reply(200, "text/html; charset=utf-8", shared.page.clone().into_bytes())),
+            ["o", token] => {
+                let desk = shared.desk();
+                if !desk.is_owner(token) {
+                    return refused(404, "nothing is here");
+                }
+                Ok(Reply(
+                    200,
+                    "text/html; charset=utf-8",
+                    owner::page(&Cx::default(), &desk, now, page::STYLE).into_bytes(),
+                ))
+            }
+            ["w", token, ref rest @ ..] => {
+                let mut desk = shared.desk();
+                let Some(seat) = desk.seat(token) else { return refused(404, "nothing is here") };
+                match rest {
+                    [] => Ok(Reply(200, "text/html; charset=utf-8", shared.page.clone().into_bytes())),
+                    ["state"] => Ok(said(&desk.state(seat, now)?)),
+                    ["picture", question, number] => match (question.parse(), number.parse()) {
+                        (Ok(question), Ok(number)) => {
+                            Ok(Reply(200, "image/png", desk.picture(seat, Some(question), number)?))
+                        }
+                        _ => refused(404, "nothing is here"),
+                    },
+                    ["study", number] => match number.parse() {
+                        Ok(number) => Ok(Reply(200, "image/png", desk.picture(seat, None, number)?)),
+                        _ => refused(404, "nothing is here"),
+                    },
+                    _ => refused(404, "nothing is here"),
+                }
+            }
+            _ => refused(404, "nothing is here"),
+        },
+        Method::Post => {
+            let body = body(request)?;
+            let number = |name: &str| match body.get(name).and_then(Json::as_u64).and_then(|n| usize::try_from(n).ok())
+            {
+                Some(number) => Ok(number),
+                None => Err(Refusal(400, format!("`{name}` must be a whole number"))),
+            };
+            match path[..] {
+                ["join"] => Ok(said(&shared.desk().join()?)),
+                ["w", token, what] => {
+                    let mut desk = shared.desk();
+                    let Some(seat) = desk.seat(token) else { return refused(404, "nothing is here") };
+                    let state = match what {
+                        "begin" => desk.begin(seat, now),
+                        "accept" => desk.accept(seat, number("question")?, now),
+                        "answer" => desk.answer(seat, number("question")?, number("choice")?, now),
+                        "undo" => desk.undo(seat, number("question")?, now),
+                        _ => return refused(404, "nothing is here"),
+                    };
+                    Ok(said(&state?))
+                }
+                _ => refused(404, "nothing is here"),
+            }
+        }
+        _ => refused(405, "that can't be done here"),
+    }
+}
+
+/// What a page says, as an object.
+fn body(request: &mut Request) -> std::result::Result<Json, Refusal> {
+    // Forms of other pages can't say that they send JSON.
+    let kind = header(request, "Content-Type").unwrap_or("");
+    if kind.split(';').next().map(str::trim) != Some("application/json") {
+        return refused(415, "wanted is JSON");
+    }
+    match request.body_length() {
+        Some(length) if length <= LARGEST => {}
+        Some(_) => return refused(413, "that is too much"),
+        None => return refused(411, "how long it is must be said"),
+    }
+    let mut bytes = vec![];
+    let read =
+        std::io::Read::read_to_end(&mut std::io::Read::take(request.as_reader(), LARGEST as u64 + 1), &mut bytes);
+    let json: Option<Json> = read.ok().and_then(|_| serde_json::from_slice(&bytes).ok());
+    match json.filter(Json::is_object) {
+        Some(json) => Ok(json),
+        None => refused(400, "not an object in JSON"),
+    }
+}

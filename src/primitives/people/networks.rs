@@ -1,0 +1,127 @@
+//! `Answers.networks`.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::{DELTA, insert, known};
+use crate::core::{Error, Result, Value};
+use crate::data::Dataset;
+use crate::model::Model;
+use crate::people::{Bounded, TaskAnswers, beside, is_grey, networks_keep, prediction_powered};
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+
+pub static NETWORKS: Primitive = Primitive {
+    path: "Answers.networks",
+    purpose: "How well networks stand in for people who say whether tests keep their labels, and what people would say of tests that only networks saw.",
+    params: &[
+        Param::new(
+            "answers",
+            Kind::Object("Answers"),
+            "of people::answers, to a task of the kind \"label\" or \"keeps_label\"",
+        ),
+        Param::new(
+            "judges",
+            Kind::Either(&[Kind::Object("Model"), Kind::Array]),
+            "a network or several, of which more than half must agree",
+        ),
+    ],
+    options: &[
+        Param::new(
+            "others",
+            Kind::Object("Dataset"),
+            "tests that people did not see, with the labels that they are to keep",
+        )
+        .or(Fallback::Absent("none, and no mean over them")),
+        Param::new("tuned", Kind::Bool, "whether the network counts by as much as it is worth, and not fully")
+            .or(Fallback::Bool(true)),
+        DELTA,
+    ],
+    returns: "a map: `sensitivity` (of the tests that people say keep their label, the share of which the networks do), `specificity` (of the others, the share of \
+              which they do not) and `agreement`, each with `_lo` and `_hi`; `kept_by_people, kept_by_networks, items, cautions`; with `others` what \
+              people::prediction_powered gives of all tests, `mean, mean_lo, mean_hi, lambda, people, people_lo, people_hi, network, seen, others`",
+    notes: "People keep a test where more than half of the judgements that count say what was intended. Networks see the pictures that people saw, at 8 bits per \
+            channel. The first intervals are Wilson's at 95%, of tests like these and of these people; with `others`, the tests that people saw must have been drawn from \
+            all at random, as `n` of people::task does, and none of them may be among `others`.",
+    source: "Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023; Dunn 2022, Section 5.2.5 for networks in place of people",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
+               let t = people::task(ds.take(20), #{ kind: \"label\", real: ds.skip(20), overlap: 3, seed: 1 });\n\
+               let said = [];\n\
+               for slot in 0..t.workers { for q in t.asked(slot) {\n    \
+                   let right = t.answers.index_of(if q.role == \"test\" { q.label } else { q.right[0] });\n    \
+                   said.push(#{ worker: slot, slot: slot, question: q.question, choice: if q.label == \"3\" && q.role == \"test\" { 8 } else { right }, seconds: 2 });\n\
+               } }\n\
+               let f = model::from(|x| tensor::zeros([x.len(), 10]), #{ classes: 10 });\n\
+               let n = people::answers(t, said).networks(f);\n\
+               [n.items, n.kept_by_people < 20, n.sensitivity < 0.5]",
+        result: "[20, true, true]",
+    }],
+    run: |cx, args| {
+        let answers = args.object::<TaskAnswers>("answers");
+        let judges: Vec<Rc<Model>> = match args.value("judges") {
+            Value::Array(values) => {
+                let judge = |value: &Value| {
+                    value
+                        .downcast::<Model>()
+                        .ok_or_else(|| Error::argument(format!("`judges` must be models, got a {}", value.kind())))
+                };
+                values.iter().map(judge).collect::<Result<_>>()?
+            }
+            _ => vec![args.object::<Model>("judges")],
+        };
+        if judges.is_empty() {
+            return Err(Error::argument("`judges` is an empty array"));
+        }
+        let others = args.optional_object::<Dataset>("others");
+        // Grey images are kept as pictures of three equal channels.
+        let mut images = answers.judged_images(3)?;
+        let grey = is_grey(&images)?;
+        let wanted = others.as_ref().map(|set| set.shape()[0] as i64).or(judges[0].input().map(|input| input[0]));
+        if wanted.unwrap_or(if grey { 1 } else { 3 }) == 1 {
+            if !grey {
+                return Err(Error::data("the networks want grey images, people saw colours")
+                    .hint("judge the images that networks see: ds.grey() before people::task"));
+            }
+            images = answers.judged_images(1)?;
+        }
+        let judges: Vec<&Model> = judges.iter().map(|judge| &**judge).collect();
+        let mut cautions = answers.cautions.clone();
+        judges.iter().for_each(|judge| cautions.extend(&judge.cautions()));
+        if images.unjudged > 0 {
+            cautions.add(format!("{} items of the task are not judged and not compared", images.unjudged));
+        }
+        let found = beside(&images, networks_keep(cx, &judges, &images.set)?, cautions);
+        let mut cautions = found.cautions.clone();
+        let mut map = BTreeMap::new();
+        for (name, share) in
+            [("sensitivity", found.sensitivity), ("specificity", found.specificity), ("agreement", found.agreement)]
+        {
+            insert(&mut map, name, Bounded { value: share.value, lo: share.lo, hi: share.hi });
+        }
+        let count = |verdicts: &[bool]| Value::Int(verdicts.iter().filter(|kept| **kept).count() as i64);
+        map.insert("kept_by_people".into(), count(&found.people));
+        map.insert("kept_by_networks".into(), count(&found.networks));
+        map.insert("items".into(), Value::Int(found.people.len() as i64));
+        if let Some(others) = others {
+            let numbers =
+                |verdicts: &[bool]| verdicts.iter().map(|kept| f64::from(u8::from(*kept))).collect::<Vec<f64>>();
+            let far = networks_keep(cx, &judges, &others)?;
+            let powered = prediction_powered(
+                &numbers(&found.people),
+                &numbers(&found.networks),
+                &numbers(&far),
+                args.bool("tuned"),
+                args.float("delta"),
+            )?;
+            cautions.extend(&powered.cautions);
+            insert(&mut map, "mean", powered.mean);
+            insert(&mut map, "people", powered.people_alone);
+            map.insert("lambda".into(), known(powered.lambda));
+            map.insert("network".into(), known(powered.network_alone));
+            map.insert("seen".into(), Value::Int(powered.seen as i64));
+            map.insert("others".into(), Value::Int(powered.others as i64));
+        }
+        map.insert("cautions".into(), cautions.value());
+        Ok(Value::Map(map))
+    },
+};

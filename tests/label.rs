@@ -1,0 +1,493 @@
+//! The page that people answer on, over HTTP as any client would: what it takes, what it refuses, and what is left when it is killed.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
+
+use serde_json::{Value as Json, json};
+use viva::core::{Cx, Quiet};
+use viva::label::{Address, Desk, Serving, serve};
+use viva::people::PeopleTask;
+use viva::script::Session;
+
+/// A task in a folder of its own.
+fn made(script: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut cx = Cx::new(Box::new(Quiet));
+    cx.set_folder(folder.path().to_path_buf());
+    let mut session = Session::new(Rc::new(cx));
+    let text = format!("let ds = data::glyphs(#{{ n: 80, size: 16, seed: 1 }});\n{script}");
+    session.run(Path::new("script.rhai"), &text).unwrap_or_else(|said| panic!("{}", said.render(false)));
+    let task = folder.path().join("task");
+    (folder, task)
+}
+
+const QUICK: &str = r#"people::task(ds.take(12), #{ kind: "label", real: ds.skip(30), overlap: 2, per_worker: 6, gold: 1, instructed: 1, wait: 0, seed: 4 })"#;
+
+fn task(folder: &Path) -> PeopleTask {
+    PeopleTask::open(&Cx::default(), folder).expect("a task")
+}
+
+fn served(folder: &Path) -> (Serving, Vec<String>, String) {
+    let desk = Desk::open(&Cx::default(), task(folder)).expect("a desk");
+    let (tokens, owner) = (desk.tokens().to_vec(), desk.owner().to_string());
+    let serving = serve(desk, Address { at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)) }).expect("a server");
+    (serving, tokens, owner)
+}
+
+/// Sends these bytes and gives status, head and body of the answer.
+fn raw(at: SocketAddr, bytes: &[u8]) -> (u16, String, Vec<u8>) {
+    let mut stream = TcpStream::connect(at).expect("a connection");
+    // Whoever is refused early may not hear all of it.
+    let _ = stream.write_all(bytes);
+    let mut all = vec![];
+    let _ = stream.read_to_end(&mut all);
+    let end = all.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(all.len());
+    let head = String::from_utf8_lossy(&all[..end]).into_owned();
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    (status, head, all.get(end + 4..).unwrap_or_default().to_vec())
+}
+
+fn get(at: SocketAddr, path: &str) -> (u16, String, Vec<u8>) {
+    raw(at, format!("GET {path} HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n").as_bytes())
+}
+
+fn post_with(at: SocketAddr, path: &str, body: &str, headers: &str) -> (u16, Json) {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n",
+        body.len()
+    );
+    let (status, _, body) = raw(at, (head + body).as_bytes());
+    (status, serde_json::from_slice(&body).unwrap_or(Json::Null))
+}
+
+fn post(at: SocketAddr, path: &str, body: Json) -> (u16, Json) {
+    post_with(at, path, &body.to_string(), "Content-Type: application/json\r\n")
+}
+
+fn state(at: SocketAddr, token: &str) -> Json {
+    let (status, _, body) = get(at, &format!("/w/{token}/state"));
+    assert_eq!(status, 200);
+    serde_json::from_slice(&body).expect("JSON")
+}
+
+/// The button that is right for a question.
+fn right(task: &PeopleTask, seat: usize, number: usize) -> usize {
+    let question = &task.text.slots[seat][number];
+    let known = task.text.items.iter().chain(&task.text.known).find(|item| item.id == question.item);
+    let word = known.map_or(&task.text.check, |item| item.right.first().unwrap_or(&item.about["label"]));
+    task.text.words.iter().position(|known| known == word).expect("a word")
+}
+
+/// Answers all that a place is still asked.
+fn finish(at: SocketAddr, task: &PeopleTask, token: &str, seat: usize) {
+    post(at, &format!("/w/{token}/begin"), json!({}));
+    loop {
+        let state = state(at, token);
+        let Some(number) = state["number"].as_u64().filter(|_| state["phase"] == "question") else { break };
+        let body = json!({ "question": number, "choice": right(task, seat, number as usize) });
+        let (status, said) = post(at, &format!("/w/{token}/answer"), body);
+        assert_eq!(status, 200, "{said}");
+    }
+}
+
+fn log(folder: &Path) -> Vec<Json> {
+    let text = std::fs::read_to_string(folder.join("answers.jsonl")).expect("a log");
+    text.lines().map(|line| serde_json::from_str(line).expect("a line")).collect()
+}
+
+#[test]
+fn a_whole_task_is_answered_and_read_back() {
+    let (home, folder) = made(QUICK);
+    let (serving, tokens, owner) = served(&folder);
+    let own = task(&folder);
+    for (seat, token) in tokens.iter().enumerate() {
+        finish(serving.at, &own, token, seat);
+        assert_eq!(state(serving.at, token)["phase"], "done");
+    }
+    let (status, _, page) = get(serving.at, &format!("/o/{owner}"));
+    let page = String::from_utf8(page).expect("a page");
+    assert!(status == 200 && page.contains("4 of 4 places taken, 4 finished") && page.contains("32 of 32"), "{page}");
+    drop(serving);
+    let mut cx = Cx::new(Box::new(Quiet));
+    cx.set_folder(home.path().to_path_buf());
+    let found = Session::new(Rc::new(cx))
+        .evaluate(
+            "answers",
+            r#"let a = people::answers(people::load("task"), "task/answers.jsonl");
+            [a.workers, a.rules["gold"], a.rules["instructed"], a.raw.judgements, a.raw.shares()[0].share, a.unfinished]"#,
+        )
+        .expect("answers");
+    assert_eq!(found.summary(), "[4, 0, 0, 24, 1.0, 0]");
+}
+
+/// Every answer that was taken is there after a kill, and nobody is asked again; half a line is cut off.
+#[test]
+fn a_killed_server_loses_nothing() {
+    struct Killed(Child);
+    impl Drop for Killed {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+    let (_home, folder) = made(QUICK);
+    let own = task(&folder);
+    let start = || {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port");
+        let child = Command::new(env!("CARGO_BIN_EXE_viva"))
+            .args(["label", &folder.display().to_string(), "--port", &free.port().to_string()])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("viva starts");
+        let mut child = Killed(child);
+        // It says where it is once it is there.
+        let mut said = [0u8; 64];
+        let n = child.0.stdout.as_mut().expect("its output").read(&mut said).expect("a line");
+        assert!(String::from_utf8_lossy(&said[..n]).contains("places"));
+        (child, free)
+    };
+    let (first, at) = start();
+    let seats: Json =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("seats.json")).expect("seats")).expect("JSON");
+    let token = seats["tokens"][1].as_str().expect("a token").to_string();
+    post(at, &format!("/w/{token}/begin"), json!({}));
+    for number in 0..3 {
+        assert_eq!(state(at, &token)["number"], number);
+        let (status, _) =
+            post(at, &format!("/w/{token}/answer"), json!({ "question": number, "choice": right(&own, 1, number) }));
+        assert_eq!(status, 200);
+    }
+    drop(first);
+    let before = std::fs::read(folder.join("answers.jsonl")).expect("a log");
+    std::fs::write(folder.join("answers.jsonl"), [&before[..], b"{\"task\":\"cut"].concat()).expect("a log");
+    let (_second, at) = start();
+    assert_eq!(state(at, &token)["number"], 3);
+    // A reply that was lost is said again: the answer is taken once.
+    let (status, said) = post(at, &format!("/w/{token}/answer"), json!({ "question": 2, "choice": right(&own, 1, 2) }));
+    assert_eq!((status, &said["number"]), (200, &json!(3)));
+    finish(at, &own, &token, 1);
+    let lines = log(&folder);
+    assert_eq!(lines.len(), own.text.slots[1].len());
+    assert!(lines.iter().all(|line| line["slot"] == 1));
+}
+
+#[test]
+fn what_is_no_answer_of_this_page_is_refused() {
+    let (_home, folder) = made(QUICK);
+    let (serving, tokens, owner) = served(&folder);
+    let (at, token) = (serving.at, &tokens[0]);
+    let json_of = "Content-Type: application/json\r\n";
+    let path = format!("/w/{token}/answer");
+    // Before it was begun, and before it was shown.
+    let good = || json!({ "question": 0, "choice": 1 });
+    assert_eq!(post(at, &path, good()).0, 409);
+    state(at, token);
+    post(at, &format!("/w/{token}/begin"), json!({}));
+    for (body, headers, wanted) in [
+        ("{\"question\":0,\"choice\":1}", "Content-Type: text/plain\r\n", 415),
+        ("question=0&choice=1", "Content-Type: application/x-www-form-urlencoded\r\n", 415),
+        ("{\"question\":0", json_of, 400),
+        ("[]", json_of, 400),
+        ("{\"question\":0}", json_of, 400),
+        ("{\"question\":-1,\"choice\":1}", json_of, 400),
+        ("{\"question\":0,\"choice\":\"1\"}", json_of, 400),
+        ("{\"question\":0,\"choice\":99}", json_of, 400),
+        ("{\"question\":5,\"choice\":1}", json_of, 409),
+        (
+            "{\"question\":0,\"choice\":1}",
+            "Content-Type: application/json\r\nOrigin: http://elsewhere.example\r\n",
+            403,
+        ),
+        ("{\"question\":0,\"choice\":1}", "Content-Type: application/json\r\nOrigin: null\r\n", 403),
+        ("{\"question\":0,\"choice\":1}", "Content-Type: application/json\r\nSec-Fetch-Site: cross-site\r\n", 403),
+    ] {
+        let (status, said) = post_with(at, &path, body, headers);
+        assert_eq!(status, wanted, "{body} {headers}: {said}");
+    }
+    // 10 MB, and a length that is not said.
+    assert_eq!(
+        post_with(at, &path, &format!("{{\"question\":0,\"choice\":1,\"x\":\"{}\"}}", "y".repeat(10 << 20)), json_of).0,
+        413
+    );
+    let chunked = format!(
+        "POST {path} HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n{json_of}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+    );
+    assert_eq!(raw(at, chunked.as_bytes()).0, 411);
+    // Another name for this machine: a page elsewhere that leads here.
+    let renamed = format!("GET /w/{token}/state HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n");
+    assert_eq!(raw(at, renamed.as_bytes()).0, 403);
+    for path in [
+        format!("/w/{token}/../../task.json"),
+        format!("/w/{token}/picture/0/..%2f..%2ftask.json"),
+        "/task.json".into(),
+        "/pictures/".into(),
+        "/../seats.json".into(),
+        "/w/00000000000000000000000000000000/state".into(),
+        format!("/w/{}/state", "x".repeat(500)),
+        format!("/o/{token}"),
+        format!("/w/{owner}/state"),
+        format!("/w/{token}/picture/1/0"),
+        format!("/w/{token}/picture/0/1"),
+        format!("/w/{token}/state?x=1"),
+        "/w/%0d%0aSet-Cookie:a=b/state".into(),
+    ] {
+        let (status, head, _) = get(at, &path);
+        assert!(matches!(status, 404 | 400), "{path}: {status}");
+        assert!(!head.to_lowercase().contains("set-cookie"), "{head}");
+    }
+    let put = format!("PUT /w/{token}/answer HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    assert_eq!(raw(at, put.as_bytes()).0, 405);
+    assert!(log(&folder).is_empty());
+    // None of it did any harm; once it was shown, the answer is taken.
+    assert_eq!(state(at, token)["number"], 0);
+    assert_eq!(post(at, &path, good()).0, 200);
+    // Another answer to the same question, as a second tab may give.
+    assert_eq!(post(at, &path, json!({ "question": 0, "choice": 2 })).0, 409);
+    assert_eq!(log(&folder).len(), 1);
+    let (_, head, page) = get(at, &format!("/w/{token}"));
+    for wanted in [
+        "Content-Security-Policy: default-src 'none'",
+        "X-Content-Type-Options: nosniff",
+        "Referrer-Policy: no-referrer",
+        "no-store",
+    ] {
+        assert!(head.contains(wanted), "{wanted}: {head}");
+    }
+    let page = String::from_utf8(page).expect("a page");
+    assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("src="), "it loads something");
+}
+
+#[test]
+fn answers_and_first_questions_take_their_time() {
+    let (_home, folder) = made(
+        r#"people::task(ds.take(12), #{ kind: "pair", real: ds.skip(20), overlap: 2, gold: 0, wait: 30, study: 30, seed: 4 })"#,
+    );
+    let (serving, tokens, _) = served(&folder);
+    let (at, token) = (serving.at, &tokens[0]);
+    let begun = state(at, token);
+    assert!(begun["phase"] == "begin" && begun["left"].as_f64().is_some_and(|left| left > 25.0), "{begun}");
+    assert_eq!(get(at, &format!("/w/{token}/study/0")).0, 200);
+    assert_eq!(post(at, &format!("/w/{token}/begin"), json!({})).0, 425);
+    drop(serving);
+    // The clock is whoever calls: the same without waiting.
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    desk.state(0, 0.0).expect("a state");
+    assert_eq!(desk.begin(0, 29.0).expect_err("too early").0, 425);
+    assert_eq!(desk.begin(0, 30.0).expect("begun")["phase"], "question");
+    assert_eq!(desk.answer(0, 0, 1, 59.0).expect_err("too fast").0, 425);
+    let after = desk.answer(0, 0, 1, 60.5).expect("an answer");
+    assert!(
+        after["phase"] == "pause" && after["left"].as_f64().is_some_and(|left| (left - 3.0).abs() < 1e-9),
+        "{after}"
+    );
+    // In the pause the next question is neither shown nor answered.
+    assert_eq!(desk.picture(0, Some(1), 0).expect_err("not yet").0, 404);
+    assert_eq!(desk.answer(0, 1, 1, 62.0).expect_err("not yet").0, 425);
+    assert_eq!(desk.state(0, 63.6).expect("a state")["number"], 1);
+    assert!(desk.picture(0, Some(1), 0).is_ok() && desk.picture(0, Some(0), 0).is_err());
+    assert_eq!(log(&folder)[0]["seconds"], 30.5);
+}
+
+#[test]
+fn the_last_answer_can_be_taken_back_once() {
+    let (_home, folder) = made(QUICK);
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    desk.state(0, 0.0).expect("a state");
+    desk.begin(0, 0.0).expect("begun");
+    desk.answer(0, 0, 1, 1.0).expect("an answer");
+    desk.answer(0, 1, 2, 2.0).expect("an answer");
+    assert_eq!(desk.undo(0, 0, 3.0).expect_err("not the last").0, 409);
+    assert_eq!(desk.undo(0, 1, 3.0).expect("undone")["number"], 1);
+    assert_eq!(desk.undo(0, 0, 4.0).expect_err("once").0, 409);
+    desk.answer(0, 1, 3, 5.0).expect("an answer");
+    assert_eq!(log(&folder).len(), 4);
+    // Where two ask the same task, one is refused; a server that starts again knows what was taken back.
+    assert!(
+        Desk::open(&Cx::default(), task(&folder)).err().is_some_and(|e| e.message.contains("another `viva label`"))
+    );
+    drop(desk);
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    assert_eq!(desk.state(0, 0.0).expect("a state")["number"], 2);
+}
+
+/// The changed picture is neither shown nor judged before the one before was taken for its class.
+#[test]
+fn the_changed_picture_waits_for_the_one_before() {
+    let (_home, folder) = made(
+        r#"people::task(ds.take(12), #{ kind: "keeps_label", originals: ds.take(12), real: ds.skip(20), overlap: 2, gold: 0, wait: 0, seed: 4 })"#,
+    );
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    desk.state(0, 0.0).expect("a state");
+    let first = desk.begin(0, 0.0).expect("begun");
+    assert!(first["pictures"] == 1 && first["label"].is_string(), "{first}");
+    assert_eq!(desk.picture(0, Some(0), 1).expect_err("hidden").0, 404);
+    assert_eq!(desk.answer(0, 0, 0, 1.0).expect_err("not seen").0, 409);
+    assert_eq!(desk.accept(0, 0, 1.0).expect("accepted")["pictures"], 2);
+    assert!(desk.picture(0, Some(0), 1).is_ok());
+    assert_eq!(desk.answer(0, 0, 5, 2.0).expect_err("too late to reject").0, 409);
+    assert_eq!(desk.answer(0, 0, 0, 2.0).expect("an answer")["number"], 1);
+    // The next one is rejected at once.
+    assert_eq!(desk.answer(0, 1, 4, 3.0).expect("an answer")["number"], 2);
+}
+
+#[test]
+fn places_are_given_once() {
+    let (_home, folder) = made(QUICK);
+    let (serving, tokens, _) = served(&folder);
+    let mut given = vec![];
+    for _ in 0..tokens.len() {
+        let (status, said) = post(serving.at, "/join", json!({}));
+        assert_eq!(status, 200);
+        given.push(said["to"].as_str().expect("a place").to_string());
+    }
+    given.sort();
+    given.dedup();
+    assert_eq!(given.len(), tokens.len());
+    assert_eq!(post(serving.at, "/join", json!({})).0, 410);
+    drop(serving);
+    // Also by a server that starts again, though nobody has answered.
+    let (serving, again, _) = served(&folder);
+    assert_eq!((again, post(serving.at, "/join", json!({})).0), (tokens, 410));
+}
+
+/// 200 workers at once, each on connections of their own.
+#[test]
+fn two_hundred_workers_do_not_disturb_each_other() {
+    let (_home, folder) = made(
+        r#"people::task(ds.take(20), #{ kind: "label", real: ds.skip(30), overlap: 200, per_worker: 4, n: 4, gold: 0, instructed: 1, wait: 0, seed: 4 })"#,
+    );
+    let (serving, tokens, _) = served(&folder);
+    let (own, at) = (task(&folder), serving.at);
+    assert_eq!(tokens.len(), 200);
+    std::thread::scope(|scope| {
+        for (seat, token) in tokens.iter().enumerate() {
+            let own = &own;
+            scope.spawn(move || finish(at, own, token, seat));
+        }
+    });
+    let lines = log(&folder);
+    assert_eq!(lines.len(), own.questions());
+    let mut seen = std::collections::BTreeSet::new();
+    assert!(lines.iter().all(|line| seen.insert((line["slot"].as_u64(), line["question"].as_u64()))));
+}
+
+/// What others ask with says nothing of what is right, and what they hand in is read back.
+#[test]
+fn exported_tasks_tell_nothing_and_are_read_back() {
+    let (home, folder) = made(
+        r#"people::task(ds.take(12), #{ kind: "pair", real: ds.skip(20), overlap: 2, per_worker: 6, gold: 2, wait: 0, study: 0, seed: 4 })"#,
+    );
+    let own = task(&folder);
+    let viva = |words: &[&str]| {
+        let run =
+            Command::new(env!("CARGO_BIN_EXE_viva")).current_dir(home.path()).args(words).output().expect("viva runs");
+        (
+            run.status.success(),
+            String::from_utf8_lossy(&run.stdout).into_owned() + &*String::from_utf8_lossy(&run.stderr),
+        )
+    };
+    for format in ["pages", "label_studio", "folder"] {
+        let (well, said) = viva(&["label", "task", "--export", format, "--out", format]);
+        assert!(well, "{said}");
+    }
+    let (well, said) = viva(&["label", "task", "--export", "pages", "--out", "pages"]);
+    assert!(!well && said.contains("something is there already"), "{said}");
+    let (well, said) = viva(&["label", "task", "--export", "page", "--out", "new"]);
+    assert!(!well && said.contains("did you mean `pages`"), "{said}");
+    let text = |name: &str| std::fs::read_to_string(home.path().join(name)).expect("a file");
+    let page = text("pages/page-0001.html");
+    let (_, rest) = page.split_once("<script id=\"batch\" type=\"application/json\">").expect("the questions");
+    let batch: Json = serde_json::from_str(rest.split_once("</script>").expect("their end").0).expect("JSON");
+    let tasks: Json = serde_json::from_str(&text("label_studio/tasks.json")).expect("JSON");
+    // All that a question says; whether it is a test or known, and where the made picture stands, is not among it.
+    let keys = |json: &Json| json.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&batch["questions"][0]), ["item", "pictures", "label"]);
+    assert_eq!(keys(&tasks[0]["data"]), ["viva", "text", "picture1", "picture2"]);
+    assert_eq!(keys(&tasks[0]["data"]["viva"]), ["task", "slot", "question", "item"]);
+    let ids: Vec<&str> = own.text.slots.iter().flatten().map(|question| question.item.as_str()).collect();
+    assert!(ids.iter().all(|id| id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit())));
+    assert!(
+        !text("folder/manifest.csv").contains("known") && !page.contains("\"role\"") && !page.contains("\"place\"")
+    );
+    assert!(page.contains("default-src 'none'; img-src data:") && !page.contains("<img") && !page.contains("<link"));
+    assert!(text("label_studio/config.xml").contains("<Choice value=\"the second\"/>"));
+    // The right answers, as Label Studio exports them, and the manifest filled in.
+    let right = |slot: usize, question: usize| 1 - own.text.slots[slot][question].place;
+    let mut done = tasks.clone();
+    for entry in done.as_array_mut().expect("entries") {
+        let place = |name: &str| entry["data"]["viva"][name].as_u64().expect("a number") as usize;
+        let (slot, question) = (place("slot"), place("question"));
+        let said = &own.text.choices[right(slot, question)];
+        entry["annotations"] =
+            json!([{ "completed_by": slot, "lead_time": 2.0, "result": [{ "value": { "choices": [said] } }] }]);
+    }
+    std::fs::write(home.path().join("done.json"), done.to_string()).expect("a file");
+    let manifest = text("folder/manifest.csv");
+    let mut lines = manifest.lines();
+    let mut filled = format!("worker,{}\n", lines.next().expect("a head"));
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let place = |i: usize| cells[i].parse::<usize>().expect("a number");
+        filled += &format!("p{},{line}{}\n", place(1), right(place(1), place(2)));
+    }
+    std::fs::write(home.path().join("filled.csv"), filled).expect("a file");
+    for file in ["done.json", "filled.csv"] {
+        let script = format!(
+            "let a = people::answers(people::load(\"task\"), \"{file}\", #{{ salt: \"s\" }}); [a.workers, a.rejected, \
+             a.raw.not_spotted(2)[0].not_spotted]"
+        );
+        let (well, said) = viva(&["-e", &script]);
+        assert!(well && said.trim() == "[4, 0, 0.0]", "{file}: {said}");
+    }
+}
+
+/// The lesson of a class of twenty, with a class that is made up: most read what a little change leaves, few what a large one does; two click
+/// one button. The clock is the test's.
+#[test]
+fn a_class_answers_the_lesson() {
+    let home = tempfile::tempdir().expect("a folder");
+    let lesson = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/people.rhai");
+    let viva = |out: &str, words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
+        command.env("OMP_NUM_THREADS", "1").current_dir(home.path()).arg("run").arg(&lesson);
+        let run = command.args(["--json", "--device", "cpu", "--out", out]).args(words).output().expect("viva runs");
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        serde_json::from_slice::<Json>(&run.stdout).expect("JSON")
+    };
+    viva("asked", &[]);
+    let folder = home.path().join("asked/task");
+    let own = task(&folder);
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    let mut now = 0.0;
+    for seat in 0..own.text.slots.len() {
+        desk.state(seat, now).expect("a state");
+        desk.begin(seat, now).expect("begun");
+        for (number, question) in own.text.slots[seat].iter().enumerate() {
+            let item = own.text.items.iter().find(|item| item.id == question.item);
+            let far = item.is_some_and(|item| item.about["level"] == "0.5");
+            let unread = if far { (seat + number) % 4 != 0 } else { (seat + number) % 5 == 0 };
+            let choice = match question.role {
+                viva::people::Role::Test if unread => 10,
+                _ => right(&own, seat, number),
+            };
+            now += 2.0;
+            desk.answer(seat, number, if seat < 2 { 6 } else { choice }, now).expect("an answer");
+        }
+    }
+    drop(desk);
+    let found = viva("read", &["--task", "asked/task", "--answers", "asked/task/answers.jsonl"]);
+    assert_eq!(
+        (&found["rejected"]["straight"], &found["rejected"]["instructed"]),
+        (&json!(2), &json!(2)),
+        "{}",
+        found["rejected"]
+    );
+    let number = |json: &Json| json.as_f64().expect("a number");
+    let [near, far] = [0, 1].map(|row| &found["kept"][row]);
+    assert!(near["level"] == "0.15" && number(&near["kept"]) > 0.8 && number(&far["kept"]) < 0.2, "{near} {far}");
+    assert!(number(&near["kept_lo"]) > number(&far["kept_hi"]), "{near} {far}");
+    assert!(std::fs::metadata(home.path().join("read/figure.png")).is_ok_and(|file| file.len() > 1000));
+}
