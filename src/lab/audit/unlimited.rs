@@ -5,7 +5,6 @@ use super::attack::Attacked;
 use super::farther::{NO_STEPS, in_ball};
 use super::finding::{Finding, Verdict, images};
 use crate::core::{Cx, Result};
-use crate::space::Norm;
 
 pub struct Unlimited;
 
@@ -22,7 +21,7 @@ impl Check for Unlimited {
             return Ok(Finding::not_asked("the model answers all images the same class"));
         }
         let pixels = of.attack.data.shape().iter().product::<usize>() as f64;
-        let largest = if of.norm == Norm::L2 { bounds.width() * pixels.sqrt() } else { bounds.width() };
+        let largest = of.norm.farthest(bounds.width(), pixels);
         let Some(found) = in_ball(cx, of, largest.max(of.radius))? else { return Ok(Finding::not_asked(NO_STEPS)) };
         let left = of.right.len() - found.len();
         let says = match left {

@@ -124,8 +124,6 @@ impl Search for Apgd {
         Some(Rc::new(match how {
             Variation::Longer(times) => Self { steps: self.steps.saturating_mul(times), ..*self },
             Variation::Restarted(ways) => Self { start: BimStart::Random, restarts: ways, ..*self },
-            // An audit's ball without limits is not yet one of l1.
-            Variation::Farther(_, Norm::L1) => return None,
             // Its steps follow from the ball.
             Variation::Farther(..) => *self,
         }))

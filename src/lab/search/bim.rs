@@ -117,8 +117,6 @@ impl Search for Bim {
         Some(Rc::new(match how {
             Variation::Longer(times) => Self { steps: self.steps.saturating_mul(times), ..*self },
             Variation::Restarted(ways) => Self { start: BimStart::Random, restarts: ways, ..*self },
-            // An audit's ball without limits is not yet one of l1.
-            Variation::Farther(_, Norm::L1) => return None,
             Variation::Farther(..) if self.schedule == Schedule::Galloway => return None,
             Variation::Farther(times, norm) => Self { step: Some(self.size(norm, 1.0, 0) * times), ..*self },
         }))
