@@ -305,3 +305,16 @@ fn information_is_simulated_against_its_truth() {
         assert!(number("bias").abs() < 0.15 && number("held") >= 0.6 && number("inside") > 0.999, "{row}");
     }
 }
+
+/// The whole is a thousand crowds of each law; of twenty, four deviations of 0.95 are 0.2.
+#[test]
+fn crowds_in_small() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let results = run("people/coverage.rhai", &folder.path().join("run"), &["--crowds", "20", "--replicates", "60"]);
+    for law in results["table"].as_array().expect("rows") {
+        let of = |name: &str| law[name].as_f64().expect("a number");
+        assert!(of("held") >= 0.75 && of("raw_held") <= 0.3, "{law}");
+        assert!(["lazy", "fast", "random", "colluding"].iter().all(|sort| of(&format!("{sort}_fell")) > 0.95), "{law}");
+        assert!(of("honest_fell") < 0.05, "{law}");
+    }
+}

@@ -64,6 +64,17 @@ fn what_grows_stops_at_the_budget() {
     assert_eq!(said.matches("hint: the budget is 1.0 GB").count(), lines.len() - 1, "{said}");
 }
 
+/// What a call makes of its arguments is gone when it ends, and does not add up over a loop.
+#[test]
+fn large_arguments_do_not_add_up() {
+    let lines = [
+        "let names = []; for i in 0..1000000 { names.push(`a long name, too long for a place of its own ${i}`); }",
+        "for i in 0..10 { try { tensor::from(names); } catch (e) { if !e.message.contains(\"numbers\") { print(e.message); } } }",
+    ];
+    let said = typed("4GB", &lines);
+    assert!(!said.contains("at once"), "{said}");
+}
+
 #[test]
 fn calls_and_values_may_be_deep() {
     // 60 levels at each step: a million letters of text would say the same.

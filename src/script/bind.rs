@@ -146,10 +146,12 @@ fn call(
     arguments: &mut [&mut Dynamic],
 ) -> CallResult {
     let position = context.call_position();
-    let values: Result<Vec<Value>> =
-        arguments.iter().map(|argument| bridge.to_value(Some(context), argument)).collect();
-    values
-        .and_then(|values| memory::apart(|| primitive.call(cx, values)))
+    // What is made of the arguments is gone when the call ends: counted where it is made alone, it would count for ever.
+    let answer = memory::apart(|| {
+        let values = arguments.iter().map(|argument| bridge.to_value(Some(context), argument));
+        primitive.call(cx, values.collect::<Result<_>>()?)
+    });
+    answer
         .and_then(|answer| memory::check_closely().map(|()| answer))
         .map(to_dynamic)
         .map_err(|error| to_rhai(error, position, &bridge.pending))
