@@ -494,6 +494,8 @@ fn a_task_that_was_changed_is_refused() {
     let picture = std::fs::read_dir(place.folder.path().join("task/pictures")).expect("pictures").next();
     std::fs::remove_file(picture.expect("one").expect("one").path()).expect("removed");
     assert!(place.said("people::load(\"task\")").contains("is missing"));
+    std::fs::create_dir(place.folder.path().join("empty")).expect("a folder");
+    assert!(place.said("people::load(\"empty\")").contains("wanted is a folder that people::task kept"));
 }
 
 /// Networks that err where people do not, and the other way round, in numbers that are known.

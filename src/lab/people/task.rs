@@ -522,8 +522,11 @@ impl PeopleTask {
     /// The task that a folder keeps; refused where it is not as it was written.
     pub fn open(cx: &Cx, folder: &Path) -> Result<Self> {
         let path = folder.join(TASK_FILE);
-        let bytes = read(&path, LARGEST)?;
         let refused = |problem: String| Error::file(&path, problem).hint("wanted is a folder that people::task kept");
+        if !path.exists() {
+            return Err(refused("no such file".into()));
+        }
+        let bytes = read(&path, LARGEST)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| refused("not a text".into()))?;
         if let Some(problem) = broken_seal(text) {
             return Err(refused(problem.into()));
