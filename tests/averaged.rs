@@ -8,6 +8,7 @@ use tch::{Device, Kind, Tensor};
 use viva::core::{Cx, Digest, Result, Value};
 use viva::model::{Model, Network};
 use viva::script::{Diagnostic, Session};
+use viva::space::averaged;
 
 /// Two classes: how much larger the mean of the left half is, hidden behind a random direction that is drawn anew at every call.
 struct Hidden;
@@ -101,6 +102,18 @@ fn images_fail_under_rotations_that_they_were_not_made_with() {
         let averaged = fails.call(f.averaged(#{{ over: turned, draws: 16, seed: 5 }}));
         #{{ more: averaged > plain + 0.05 }}"#
     ));
+}
+
+#[test]
+fn draws_stop_when_the_run_does() {
+    let cx = Cx::default();
+    let plain = Model::new("hidden", Box::new(Hidden), Digest::of(b"hidden")).with_classes(2);
+    let means = [averaged(&cx, &plain, None, 100_000, 1).unwrap(), plain.smoothed(&cx, 0.1, 100_000, 1).unwrap()];
+    cx.stop_flag().store(true, std::sync::atomic::Ordering::Relaxed);
+    for mean in means {
+        let images = Tensor::zeros([1, 1, 1, 4], (Kind::Float, Device::Cpu));
+        assert!(mean.logits(&images).expect_err("stopped").is_interrupted(), "{}", mean.name);
+    }
 }
 
 #[test]

@@ -3,12 +3,14 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tch::{Device, Kind};
 
 use super::votes::gaussian;
 use super::{Model, Network};
-use crate::core::{Digest, Error, Object, Result, Tensor, memory, on_device};
+use crate::core::{Cx, Digest, Error, Object, Result, Tensor, memory, on_device};
 
 /// What the cautions of such a model say, in part.
 pub const STANDS_IN: &str = "stands in for the smoothed classifier";
@@ -19,6 +21,7 @@ struct Smoothed {
     sigma: f64,
     draws: u32,
     seed: u64,
+    stop: Arc<AtomicBool>,
     /// All draws for images of one shape, kind and device, `M x C x H x W`.
     noise: RefCell<Option<Tensor>>,
 }
@@ -48,6 +51,9 @@ impl Network for Smoothed {
     fn forward(&self, images: &Tensor) -> Result<Tensor> {
         let noise = self.noise(images)?;
         let one = |draw: i64| -> Result<Tensor> {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Error::interrupted());
+            }
             let scores = self.model.logits(&images.f_add(&noise.f_narrow(0, draw, 1)?)?)?;
             Ok(scores.f_log_softmax(1, None::<Kind>)?)
         };
@@ -70,14 +76,15 @@ impl Network for Smoothed {
 
     fn on(&self, device: Device) -> Result<Option<Rc<dyn Network>>> {
         let Self { sigma, draws, seed, .. } = *self;
-        Ok(Some(Rc::new(Self { model: self.model.to(device)?, sigma, draws, seed, noise: RefCell::default() })))
+        let (model, stop) = (self.model.to(device)?, self.stop.clone());
+        Ok(Some(Rc::new(Self { model, sigma, draws, seed, stop, noise: RefCell::default() })))
     }
 }
 
 impl Model {
     /// The soft smoothed classifier over `draws` fixed draws of Gaussian noise: differentiable where the model is. It stands in for the
     /// smoothed classifier where gradients are wanted, and is another one.
-    pub fn smoothed(&self, sigma: f64, draws: u32, seed: u64) -> Result<Self> {
+    pub fn smoothed(&self, cx: &Cx, sigma: f64, draws: u32, seed: u64) -> Result<Self> {
         if !(sigma > 0.0 && sigma.is_finite()) || draws == 0 {
             return Err(Error::argument(format!(
                 "noise to smooth a model by has a standard deviation above 0 and at least one draw, got {sigma} and {draws}"
@@ -85,7 +92,8 @@ impl Model {
         }
         let settings = format!("{sigma:?} {draws} {seed}");
         let digest = Digest::of_parts(&[b"smoothed", &Object::digest(self).0, settings.as_bytes()]);
-        let network = Smoothed { model: self.clone(), sigma, draws, seed, noise: RefCell::default() };
+        let (model, stop) = (self.clone(), cx.stop_flag());
+        let network = Smoothed { model, sigma, draws, seed, stop, noise: RefCell::default() };
         let name = format!("{} smoothed (sigma {sigma}, mean of {draws} draws)", self.name);
         let model = Self::new(name, Box::new(network), digest).with_input(self.input());
         self.cautions().iter().for_each(|caution| model.notice(caution));

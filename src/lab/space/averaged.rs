@@ -20,6 +20,13 @@ struct Averaged {
     cx: Cx,
 }
 
+/// A context for draws, which stop when the run does.
+fn stopped_with(cx: &Cx) -> Cx {
+    let mut own = Cx::default();
+    own.stop_with(cx);
+    own
+}
+
 /// Part of the streams that settings come from, and that a model's own draws do.
 const OWN: u64 = 0x6176_6572_6167;
 
@@ -40,6 +47,7 @@ impl Network for Averaged {
         let n = images.size()[0];
         let (ids, rows): (Vec<usize>, Vec<i64>) = ((0..n as usize).collect(), (0..n).collect());
         let one = |(draw, setting): (usize, &Setting)| -> Result<Tensor> {
+            self.cx.check()?;
             let changed = match &self.over {
                 None => images.shallow_clone(),
                 Some(over) => {
@@ -70,13 +78,14 @@ impl Network for Averaged {
     fn on(&self, device: Device) -> Result<Option<Rc<dyn Network>>> {
         let Self { over, settings, seed, .. } = self;
         let (over, settings) = (over.clone(), settings.clone());
-        Ok(Some(Rc::new(Self { model: self.model.to(device)?, over, settings, seed: *seed, cx: Cx::default() })))
+        let cx = stopped_with(&self.cx);
+        Ok(Some(Rc::new(Self { model: self.model.to(device)?, over, settings, seed: *seed, cx })))
     }
 }
 
 /// The mean over `draws` fixed draws of what the model itself draws, and of changes of images where a space is given: differentiable
 /// where the model and the changes are.
-pub fn averaged(of: &Model, over: Option<Rc<dyn Space>>, draws: u32, seed: u64) -> Result<Model> {
+pub fn averaged(cx: &Cx, of: &Model, over: Option<Rc<dyn Space>>, draws: u32, seed: u64) -> Result<Model> {
     let mut settings = vec![vec![]; draws as usize];
     if let Some(over) = &over {
         let factors = factored(&**over)?.factors();
@@ -98,7 +107,7 @@ pub fn averaged(of: &Model, over: Option<Rc<dyn Space>>, draws: u32, seed: u64) 
         format!("{draws} {seed}").as_bytes(),
     ]);
     let name = format!("{} averaged (over {said}, mean of {draws} draws)", of.name);
-    let network = Averaged { model: of.clone(), over, settings, seed, cx: Cx::default() };
+    let network = Averaged { model: of.clone(), over, settings, seed, cx: stopped_with(cx) };
     let model = Model::new(name, Box::new(network), digest).with_input(of.input());
     of.cautions().iter().for_each(|caution| model.notice(caution));
     model.notice(format!(

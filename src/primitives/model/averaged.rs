@@ -37,9 +37,9 @@ pub static AVERAGED: Primitive = Primitive {
                examine(g, ds, how).success_rate > 0.5",
         result: "true",
     }],
-    run: |_, args| {
+    run: |cx, args| {
         let over = args.optional_object::<AnySpace>("over").map(|space| space.0.clone());
-        let averaged = averaged(&args.object::<Model>("f"), over, args.count("draws") as u32, args.seed())?;
+        let averaged = averaged(cx, &args.object::<Model>("f"), over, args.count("draws") as u32, args.seed())?;
         Ok(Value::object(averaged))
     },
 };

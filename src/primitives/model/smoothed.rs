@@ -29,9 +29,9 @@ pub static SMOOTHED: Primitive = Primitive {
                abs(g.logits(tensor::from([0.2, 0.7]).reshape([1, 1, 1, 2])).exp().sum() - 1) < 1e-6",
         result: "true",
     }],
-    run: |_, args| {
+    run: |cx, args| {
         let model = args.object::<Model>("f");
-        let smoothed = model.smoothed(args.float("sigma"), args.count("draws") as u32, args.seed())?;
+        let smoothed = model.smoothed(cx, args.float("sigma"), args.count("draws") as u32, args.seed())?;
         Ok(Value::object(smoothed))
     },
 };
