@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use tch::Kind;
 
-use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk, Wanted, check_balls, column};
-use super::{Approach, Examination, Search, Variation};
+use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk, Wanted, column};
+use super::{Approach, Examination, Search, Variation, minimum_norm};
 use crate::core::{Error, Result, Tensor};
 use crate::objective::{Loss, Objective};
 use crate::space::{Differentiable, Norm};
@@ -152,20 +152,11 @@ impl GradientSearch for CarliniWagner {
     }
 
     fn check(&self, plan: &Examination, points: Option<&dyn Differentiable>, _classes: i64) -> Result<()> {
-        if !plan.steps.is_empty() {
-            return Err(Error::argument(
-                "examine: carlini_wagner finds how far each image has to go and has no `at_steps`",
-            )
-            .hint("`magnitude` of the rows tells; one way gives all `levels`"));
-        }
-        check_balls(plan, points).map(drop)
+        minimum_norm::check(plan, points, "carlini_wagner")
     }
 
     fn sights(&self, plan: &Examination) -> Vec<Place> {
-        match plan.levels.is_empty() {
-            true => vec![Place { level: None, step: None }],
-            false => plan.levels.iter().map(|&level| Place { level: Some(level), step: None }).collect(),
-        }
+        minimum_norm::sights(plan)
     }
 
     fn stuck(&self) -> (&'static str, &'static str) {

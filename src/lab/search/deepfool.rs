@@ -8,10 +8,8 @@ use std::rc::Rc;
 
 use tch::Kind;
 
-use super::gradient::{
-    Ask, Cases, GradientSearch, Look, Mark, Place, Told, ToldGradient, Walk, Wanted, check_balls, column,
-};
-use super::{Approach, Examination, Search, Variation};
+use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, ToldGradient, Walk, Wanted, column};
+use super::{Approach, Examination, Search, Variation, minimum_norm};
 use crate::core::{Error, Result, Tensor, on_device};
 use crate::objective::Objective;
 use crate::space::Differentiable;
@@ -96,20 +94,11 @@ impl GradientSearch for DeepFool {
     }
 
     fn check(&self, plan: &Examination, points: Option<&dyn Differentiable>, _classes: i64) -> Result<()> {
-        if !plan.steps.is_empty() {
-            return Err(Error::argument(
-                "examine: deepfool stops each image by itself and has no `at_steps` in common",
-            )
-            .hint("`magnitude` of the rows tells how far each went; one way gives all `levels`"));
-        }
-        check_balls(plan, points).map(drop)
+        minimum_norm::check(plan, points, "deepfool")
     }
 
     fn sights(&self, plan: &Examination) -> Vec<Place> {
-        match plan.levels.is_empty() {
-            true => vec![Place { level: None, step: None }],
-            false => plan.levels.iter().map(|&level| Place { level: Some(level), step: None }).collect(),
-        }
+        minimum_norm::sights(plan)
     }
 
     fn stuck(&self) -> (&'static str, &'static str) {

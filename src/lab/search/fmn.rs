@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use tch::Kind;
 
-use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk, Wanted, check_balls, column};
-use super::{Approach, Examination, Search, Variation};
-use crate::core::{Error, Result, Tensor};
+use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk, Wanted, column};
+use super::{Approach, Examination, Search, Variation, minimum_norm};
+use crate::core::{Result, Tensor};
 use crate::objective::{Loss, Objective};
 use crate::space::{Differentiable, Norm};
 
@@ -85,18 +85,11 @@ impl GradientSearch for Fmn {
     }
 
     fn check(&self, plan: &Examination, points: Option<&dyn Differentiable>, _classes: i64) -> Result<()> {
-        if !plan.steps.is_empty() {
-            return Err(Error::argument("examine: fmn finds how far each image has to go and has no `at_steps`")
-                .hint("`magnitude` of the rows tells; one way gives all `levels`"));
-        }
-        check_balls(plan, points).map(drop)
+        minimum_norm::check(plan, points, "fmn")
     }
 
     fn sights(&self, plan: &Examination) -> Vec<Place> {
-        match plan.levels.is_empty() {
-            true => vec![Place { level: None, step: None }],
-            false => plan.levels.iter().map(|&level| Place { level: Some(level), step: None }).collect(),
-        }
+        minimum_norm::sights(plan)
     }
 
     fn stuck(&self) -> (&'static str, &'static str) {

@@ -30,6 +30,7 @@ mod hopskipjump;
 mod latent_search;
 pub mod measure;
 mod measured;
+mod minimum_norm;
 mod nearest;
 mod need;
 mod over_pixels;
