@@ -491,3 +491,63 @@ fn a_class_answers_the_lesson() {
     assert!(number(&near["kept_lo"]) > number(&far["kept_hi"]), "{near} {far}");
     assert!(std::fs::metadata(home.path().join("read/figure.png")).is_ok_and(|file| file.len() > 1000));
 }
+
+/// The thesis's study in small: tests of a classifier, three questions about them, workers who answer over HTTP, and its three figures. Every fourth
+/// picture is not recognised, every second made one of ten and every fourth of two is taken for a real one.
+#[test]
+fn the_study_goes_from_tests_to_figures() {
+    let home = tempfile::tempdir().expect("a folder");
+    let study = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/people/study.rhai");
+    let viva = |out: &str, words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
+        command.env("OMP_NUM_THREADS", "1").current_dir(home.path()).arg("run").arg(&study);
+        let run = command.args(["--json", "--device", "cpu", "--out", out]).args(words).output().expect("viva runs");
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        serde_json::from_slice::<Json>(&run.stdout).expect("JSON")
+    };
+    let small = "--images 160 --training 2 --steps 2 --judges 1 --targets 3,any --tests 4 --n 40 --overlap 3 --per_worker 20 --wait 0 --pause 0 --study 0 --least 0";
+    viva("asked", &small.split(' ').collect::<Vec<_>>());
+    for kind in ["label", "odd_one_out", "pair"] {
+        let folder = home.path().join("asked").join(kind);
+        let (own, (serving, tokens, _)) = (task(&folder), served(&folder));
+        for (seat, token) in tokens.iter().enumerate() {
+            post(serving.at, &format!("/w/{token}/begin"), json!({}));
+            for (number, question) in own.text.slots[seat].iter().enumerate() {
+                assert_eq!(state(serving.at, token)["number"], json!(number));
+                let test = question.role == viva::people::Role::Test;
+                let other = (0..12).rev().find(|place| *place != question.place).unwrap_or_default();
+                let choice = match kind {
+                    "label" if test && number % 4 == 0 => 10,
+                    "label" => right(&own, seat, number),
+                    "odd_one_out" if test && number % 2 == 0 => other,
+                    "odd_one_out" => question.place,
+                    // The real one is asked for.
+                    _ if test && number % 4 == 0 => question.place,
+                    _ => 1 - question.place,
+                };
+                let said =
+                    post(serving.at, &format!("/w/{token}/answer"), json!({ "question": number, "choice": choice }));
+                assert_eq!(said.0, 200, "{}", said.1);
+            }
+        }
+    }
+    let found = viva("read", &["--asked", "asked", "--judges", "1"]);
+    let all = |figure: &str| {
+        let rows = found[figure]["panels"][0]["layers"][0]["values"].as_array().cloned().unwrap_or_default();
+        rows.last().and_then(|row| row.as_array()?.last()?.as_f64()).unwrap_or_else(|| panic!("{}", found[figure]))
+    };
+    assert!((all("figure_4_7") - 0.75).abs() < 0.1, "{}", all("figure_4_7"));
+    assert!((all("figure_4_12") - 0.5).abs() < 0.1, "{}", all("figure_4_12"));
+    assert!((all("figure_4_13") - 0.25).abs() < 0.1, "{}", all("figure_4_13"));
+    // Every cell that has a number has an interval.
+    let layer = &found["figure_4_7"]["panels"][0]["layers"][0];
+    for (row, ends) in ["lo", "hi"].into_iter().flat_map(|end| {
+        layer["values"].as_array().into_iter().flatten().zip(layer[end].as_array().into_iter().flatten())
+    }) {
+        let numbers = |json: &Json| json.as_array().map(|row| row.iter().map(Json::is_number).collect::<Vec<_>>());
+        assert_eq!(numbers(row), numbers(ends));
+    }
+    for file in ["figure_4_7.png", "figure_4_12.svg", "figure_4_13.svg", "disputed.png"] {
+        assert!(std::fs::metadata(home.path().join("read").join(file)).is_ok_and(|file| file.len() > 1000), "{file}");
+    }
+}

@@ -1,5 +1,6 @@
 """The page of `viva label` in a real Chromium: a session by keyboard alone, one by mouse on a phone's screen, a killed server in the middle,
-two workers at once, light and dark. Needs Debian's `chromium` and `pip install playwright`.
+two workers at once, light and dark, and what axe-core finds wrong for people who see little or use a screen reader. Needs Debian's `chromium`
+and `pip install playwright axe-playwright-python`.
 
 python tests/people_page.py VIVA [SCREENSHOTS]
 """
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import time
 
+import axe_playwright_python
 from playwright.sync_api import sync_playwright
 
 VIVA = str(pathlib.Path(sys.argv[1]).resolve())
@@ -94,6 +96,29 @@ def said(page, text):
     wait(page, "text => Boolean(document.querySelector('.said')?.textContent.includes(text))", text)
 
 
+AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def accessible(page, but=()):
+    """Nothing that axe-core, which knows WCAG 2.2 at the levels A and AA, can tell to be wrong."""
+    page.evaluate(AXE)
+    passes, found = page.evaluate("""async rules => {
+        const said = await axe.run({ runOnly: rules });
+        return [said.passes.length, said.violations.map(v => [v.id, v.help, v.nodes.map(n => n.html.slice(0, 200))])];
+    }""", RULES)
+    assert passes > 10, f"only {passes} rules were tried"
+    found = [violation for violation in found if violation[0] not in but]
+    assert not found, f"{page.url}: {json.dumps(found, indent=1)}"
+
+
+def heard(page, *wanted):
+    """What a screen reader is told."""
+    tree = page.locator("body").aria_snapshot()
+    for text in wanted:
+        assert text in tree, f"{text!r} is not in\n{tree}"
+
+
 with sync_playwright() as chrome:
     browser = chrome.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
 
@@ -102,14 +127,20 @@ with sync_playwright() as chrome:
     page = watched(browser.new_context(viewport={"width": 1100, "height": 800}).new_page())
     page.goto(label.base)
     heading(page, "Looking at pictures")
+    accessible(page)
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     heading(page, "Before you begin")
     page.screenshot(path=SHOTS / "begin.png")
+    accessible(page)
     page.keyboard.press("Space")
     of = label.questions(0)
     at(page, 0, of)
     page.screenshot(path=SHOTS / "label.png")
+    accessible(page)
+    heard(page, 'heading "Which of these does the picture show best?"', 'img "picture 1 of 1"', 'button "7"', 'button "None"', "status: Question 1 of")
+    room = page.evaluate("[...document.images].map(image => [image.getAttribute('width'), image.getAttribute('height')])")
+    assert room == [["16", "16"]], f"the page jumps while it loads: {room}"
     for number in range(of):
         at(page, number, of)
         time.sleep(0.15)
@@ -146,6 +177,7 @@ with sync_playwright() as chrome:
         time.sleep(0.15)
         if number == 2:
             page.screenshot(path=SHOTS / "phone.png")
+            accessible(page)
             label.kill()
             page.click("button[data-choice='4']")
             said(page, "No connection")
@@ -157,6 +189,12 @@ with sync_playwright() as chrome:
     own = watched(browser.new_context(viewport={"width": 1000, "height": 600}).new_page())
     own.goto(f"{label.base}/o/{label.owner}")
     own.screenshot(path=SHOTS / "owner.png")
+    # New by itself, which can be stopped.
+    accessible(own, but=["meta-refresh"])
+    own.click("text=Stand still")
+    accessible(own)
+    own.goto(f"{label.base}/?PROLIFIC_PID=1&STUDY_ID=2")
+    heading(own, "Looking at pictures")
     label.kill()
 
     # Two at once, of twelve pictures; in two tabs of one worker an answer counts once.
@@ -166,6 +204,7 @@ with sync_playwright() as chrome:
         page.goto(f"{odd.base}/w/{token}")
         heading(page, "Before you begin")
     pages[0].screenshot(path=SHOTS / "study.png", full_page=True)
+    accessible(pages[0])
     time.sleep(1.2)
     for page in pages:
         page.click("#go")
@@ -182,6 +221,7 @@ with sync_playwright() as chrome:
                 other.keyboard.press("5")
                 said(other, "another question")
                 other.screenshot(path=SHOTS / "odd.png")
+                accessible(other)
     for page in pages:
         heading(page, "Thank you")
     for seat, choice in ((0, 10), (1, 0)):
@@ -189,7 +229,7 @@ with sync_playwright() as chrome:
     odd.kill()
 
     # The picture before, then the changed one.
-    keeps = Served(made("keeps", 'kind: "keeps_label", originals: ds.take(6), real: ds.skip(30), gold: 1, wait: 0.1'))
+    keeps = Served(made("keeps", 'kind: "keeps_label", originals: ds.take(6), real: ds.skip(30), gold: 1, wait: 0.4, completion: "https://example.org/done?cc=1"'))
     page = watched(browser.new_context().new_page())
     page.goto(f"{keeps.base}/w/{keeps.tokens[0]}")
     heading(page, "Before you begin")
@@ -198,17 +238,34 @@ with sync_playwright() as chrome:
     for number in range(of):
         at(page, number, of)
         heading(page, "Does it?")
-        time.sleep(0.15)
+        time.sleep(0.5)
         if number == 0:
             page.keyboard.press("2")
             continue
         page.keyboard.press("1")
         heading(page, "changed picture")
         page.screenshot(path=SHOTS / "keeps.png")
-        time.sleep(0.15)
+        if number == 1:
+            accessible(page)
+            assert page.request.post(f"{keeps.base}/w/{keeps.tokens[0]}/undo", data={"question": 0}).status == 200
+            page.reload()
+            at(page, 0, of)
+            time.sleep(0.5)
+            page.keyboard.press("2")
+            at(page, 1, of)
+            time.sleep(0.5)
+            page.keyboard.press("1")
+            heading(page, "changed picture")
+            # The second picture has its time, too.
+            page.keyboard.press("3")
+            said(page, "a little longer")
+        time.sleep(0.5)
         page.keyboard.press("3")
     heading(page, "Thank you")
-    assert [line["choice"] for line in keeps.log()] == [4] + [2] * (of - 1), keeps.log()
+    assert [line["choice"] for line in keeps.log() if "choice" in line] == [4, 4] + [2] * (of - 1), keeps.log()
+    assert page.get_attribute("#completion", "href") == "https://example.org/done?cc=1"
+    accessible(page)
+    page.screenshot(path=SHOTS / "done.png")
     keeps.kill()
 
     # A page that needs no server: answered, saved, and read back.
@@ -216,6 +273,7 @@ with sync_playwright() as chrome:
     page = watched(browser.new_context(accept_downloads=True).new_page())
     page.goto((HOME / "pages/page-0002.html").as_uri())
     heading(page, "Before you begin")
+    accessible(page)
     page.keyboard.press("Space")
     of = label.questions(2)
     for number in range(of):

@@ -3,7 +3,7 @@
 const batch = JSON.parse(document.querySelector("#batch").textContent);
 const params = new URLSearchParams(location.search);
 const preview = params.get("assignmentId") === "ASSIGNMENT_ID_NOT_AVAILABLE";
-const place = { answers: [], next: 0, begun: false, shown: null, studied: null, accepted: false, pause: 0, undo: false };
+const place = { answers: [], next: 0, begun: false, shown: null, studied: null, accepted: null, pause: 0, undo: false };
 const clock = () => performance.now() / 1000;
 const refuse = (status, error) => { throw Object.assign(new Error(error), { status }); };
 
@@ -14,33 +14,33 @@ window.vivaAsk = async (path, body) => {
     if (place.next === of) return { phase: "done", number: of, of, undo: place.undo };
     if (!place.begun) {
       place.studied ??= now;
-      return { phase: "begin", number: 0, of, instructions: batch.instructions, study: batch.study.length, left: Math.max(0, place.studied + batch.studySeconds - now) };
+      return { phase: "begin", number: 0, of, instructions: batch.instructions, study: batch.study.length, size: batch.size, left: Math.max(0, place.studied + batch.studySeconds - now) };
     }
     if (place.pause > now) return { phase: "pause", number: place.next, of, left: place.pause - now, undo: place.undo };
     place.shown ??= now;
     const question = batch.questions[place.next];
     return {
       phase: "question", number: place.next, of, kind: batch.kind, question: batch.question, choices: batch.choices,
-      pictures: batch.kind === "keeps_label" && !place.accepted ? 1 : question.pictures.length, accepted: place.accepted, label: question.label,
-      left: Math.max(0, place.shown + batch.wait - now), undo: place.undo, rest: place.next > 0 && place.next % 25 === 0,
+      pictures: batch.kind === "keeps_label" && place.accepted === null ? 1 : question.pictures.length, size: batch.size, accepted: place.accepted !== null, label: question.label,
+      left: Math.max(0, (place.accepted ?? place.shown) + batch.wait - now), undo: place.undo, rest: place.next > 0 && place.next % 25 === 0,
     };
   };
   const what = path.split("/").pop();
   if (what === "begin") {
     if (preview || place.studied + batch.studySeconds > now) refuse(425, "look a little longer");
     place.begun = true;
-  } else if (what === "accept") place.accepted = true;
+  } else if (what === "accept") place.accepted ??= now;
   else if (what === "answer") {
     if (body.question !== place.next) refuse(409, "another question is asked by now");
-    if (place.shown === null || place.shown + batch.wait > now + 0.05) refuse(425, "too fast");
-    if (batch.kind === "keeps_label" && (body.choice < 4) !== place.accepted) refuse(409, "that is not what is asked");
+    if (place.shown === null || (place.accepted ?? place.shown) + batch.wait > now + 0.05) refuse(425, "too fast");
+    if (batch.kind === "keeps_label" && (body.choice < 4) !== (place.accepted !== null)) refuse(409, "that is not what is asked");
     const seconds = Math.round(1000 * (now - place.shown)) / 1000;
     place.answers[place.next] = { question: place.next, item: batch.questions[place.next].item, choice: body.choice, seconds };
-    Object.assign(place, { next: place.next + 1, shown: null, accepted: false, undo: true, pause: now + batch.pause });
+    Object.assign(place, { next: place.next + 1, shown: null, accepted: null, undo: true, pause: now + batch.pause });
   } else if (what === "undo") {
     if (!place.undo || body.question + 1 !== place.next) refuse(409, "only the last answer can be taken back, and once");
     place.answers.pop();
-    Object.assign(place, { next: body.question, shown: null, accepted: false, undo: false, pause: 0 });
+    Object.assign(place, { next: body.question, shown: null, accepted: null, undo: false, pause: 0 });
   }
   return state();
 };
@@ -52,6 +52,7 @@ window.vivaDone = main => {
   const worker = params.get("workerId") || params.get("PROLIFIC_PID") || random();
   const text = JSON.stringify({ task: batch.task, slot: batch.slot, worker, answers: place.answers });
   const make = (tag, props, ...children) => { const node = Object.assign(document.createElement(tag), props); node.append(...children); return node; };
+  const done = () => { if (batch.completion && !document.querySelector("#completion")) main.append(completion(batch.completion)); };
   const to = params.get("turkSubmitTo");
   if (params.get("assignmentId") && /^https:\/\/[a-z]+\.mturk\.com$/.test(to || "https://www.mturk.com")) {
     const form = make("form", { method: "POST", action: (to || "https://www.mturk.com") + "/mturk/externalSubmit" });
@@ -60,6 +61,6 @@ window.vivaDone = main => {
     form.append(make("button", { className: "go", type: "submit" }, "Hand in"));
     return main.append(form);
   }
-  const link = make("a", { href: URL.createObjectURL(new Blob([text + "\n"], { type: "application/json" })), download: `answers-${batch.slot}.json`, id: "save" }, "Save the answers");
+  const link = make("a", { href: URL.createObjectURL(new Blob([text + "\n"], { type: "application/json" })), download: `answers-${batch.slot}.json`, id: "save", onclick: done }, "Save the answers");
   main.append(make("p", {}, "Save the answers, and hand the file to whoever asked you:"), make("p", {}, link));
 };

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
@@ -29,8 +30,8 @@ struct Seat {
     shown: Option<f64>,
     /// When the real pictures to study were.
     studied: Option<f64>,
-    /// Whether the picture before was taken for what it is to show.
-    accepted: bool,
+    /// When the picture before was taken for what it is to show.
+    accepted: Option<f64>,
     /// Until when there is a pause.
     pause: f64,
     /// Whether the last answer can be taken back.
@@ -39,8 +40,15 @@ struct Seat {
     heard: f64,
 }
 
+impl Seat {
+    /// Since when all that is seen now could be looked at.
+    fn looked_at(&self, now: f64) -> f64 {
+        self.accepted.or(self.shown).unwrap_or(now)
+    }
+}
+
 pub struct Desk {
-    pub task: PeopleTask,
+    pub task: Arc<PeopleTask>,
     pub(super) seats: Seats,
     places: Vec<Seat>,
     by_token: HashMap<String, usize>,
@@ -83,7 +91,7 @@ impl Desk {
             begun: false,
             shown: None,
             studied: None,
-            accepted: false,
+            accepted: None,
             pause: 0.0,
             undo: false,
             heard: f64::NEG_INFINITY,
@@ -118,7 +126,7 @@ impl Desk {
                 }
             }
         }
-        Ok(Self { task, seats, places, by_token, log, written: whole as u64 })
+        Ok(Self { task: Arc::new(task), seats, places, by_token, log, written: whole as u64 })
     }
 
     /// The place that a secret word stands for.
@@ -166,13 +174,15 @@ impl Desk {
         place.heard = now;
         let number = place.next;
         if number == of {
-            return Ok(json!({ "phase": "done", "number": of, "of": of, "undo": place.undo }));
+            return Ok(
+                json!({ "phase": "done", "number": of, "of": of, "undo": place.undo, "completion": text.completion }),
+            );
         }
         if !place.begun {
             let studied = *place.studied.get_or_insert(now);
             let left = (studied + text.study_seconds - now).max(0.0);
             return Ok(json!({
-                "phase": "begin", "number": 0, "of": of, "instructions": text.instructions, "study": text.study.len(), "left": left,
+                "phase": "begin", "number": 0, "of": of, "instructions": text.instructions, "study": text.study.len(), "size": text.size, "left": left,
             }));
         }
         if place.pause > now {
@@ -180,9 +190,11 @@ impl Desk {
                 json!({ "phase": "pause", "number": number, "of": of, "left": place.pause - now, "undo": place.undo }),
             );
         }
-        let shown = *place.shown.get_or_insert(now);
+        place.shown.get_or_insert(now);
+        let left = (place.looked_at(now) + text.least_seconds - now).max(0.0);
+        let accepted = place.accepted.is_some();
         let question = &text.slots[seat][number];
-        let hidden = text.kind == QuestionKind::KeepsLabel && !place.accepted;
+        let hidden = text.kind == QuestionKind::KeepsLabel && !accepted;
         let pictures = if hidden { 1 } else { question.pictures.len() };
         // Of these the class is told, whose picture it is to be.
         let items = text.items.iter().chain(&text.known);
@@ -194,7 +206,7 @@ impl Desk {
         };
         Ok(json!({
             "phase": "question", "number": number, "of": of, "kind": text.kind.name(), "question": text.question, "choices": text.choices,
-            "pictures": pictures, "accepted": place.accepted, "label": label, "left": (shown + text.least_seconds - now).max(0.0),
+            "pictures": pictures, "size": text.size, "accepted": accepted, "label": label, "left": left,
             "undo": place.undo, "rest": number > 0 && number.is_multiple_of(25),
         }))
     }
@@ -218,11 +230,7 @@ impl Desk {
             return refused(400, "there is nothing to accept");
         }
         let place = &mut self.places[seat];
-        if !place.accepted {
-            place.accepted = true;
-            // Its pictures are looked at from now on; what the first one took counts too.
-            place.pause = 0.0;
-        }
+        place.accepted.get_or_insert(now);
         self.state(seat, now)
     }
 
@@ -235,7 +243,7 @@ impl Desk {
         let Some(shown) = place.shown.filter(|_| place.pause <= now) else {
             return refused(425, "the question was not shown yet");
         };
-        let left = shown + self.task.text.least_seconds - now;
+        let left = place.looked_at(now) + self.task.text.least_seconds - now;
         // Clocks of pages run a little differently.
         if left > 0.05 {
             return refused(425, format!("too fast: look for {left:.1} seconds more"));
@@ -254,7 +262,7 @@ impl Desk {
             return refused(400, "there is no such answer");
         }
         // The changed picture can't be judged before it was seen, nor the first one afterwards.
-        if self.task.text.kind == QuestionKind::KeepsLabel && (choice < 4) != self.places[seat].accepted {
+        if self.task.text.kind == QuestionKind::KeepsLabel && (choice < 4) != self.places[seat].accepted.is_some() {
             return refused(409, "that is not what is asked");
         }
         let Some(asked) = self.question(seat) else { return refused(409, "all questions are answered") };
@@ -266,7 +274,7 @@ impl Desk {
         let place = &mut self.places[seat];
         place.answers[question] = Some(choice);
         place.next += 1;
-        (place.shown, place.accepted, place.undo) = (None, false, true);
+        (place.shown, place.accepted, place.undo) = (None, None, true);
         place.pause = now + pause;
         self.state(seat, now)
     }
@@ -284,7 +292,7 @@ impl Desk {
         let place = &mut self.places[seat];
         place.answers[question] = None;
         place.next = question;
-        (place.shown, place.accepted, place.undo, place.pause) = (None, false, false, 0.0);
+        (place.shown, place.accepted, place.undo, place.pause) = (None, None, false, 0.0);
         self.state(seat, now)
     }
 
@@ -316,7 +324,7 @@ impl Desk {
             None => text.study.get(number).filter(|_| !place.begun),
             Some(question) => {
                 let seen = place.begun && question == place.next && place.shown.is_some();
-                let hidden = text.kind == QuestionKind::KeepsLabel && !place.accepted && number > 0;
+                let hidden = text.kind == QuestionKind::KeepsLabel && place.accepted.is_none() && number > 0;
                 text.slots[seat]
                     .get(question)
                     .filter(|_| seen && !hidden)
@@ -328,7 +336,7 @@ impl Desk {
         crate::core::files::read(&path, 64 << 20).or_else(|_| refused(404, "the picture is gone"))
     }
 
-    /// Of each place: whether it is taken, how many questions it has and how many are answered, and for how long nothing was heard.
+    /// Of each place: whether it is taken, how many questions are answered and how many it has, and for how long nothing was heard.
     pub fn progress(&self, now: f64) -> Vec<(bool, usize, usize, Option<f64>)> {
         let each = self.places.iter().zip(&self.seats.joined);
         each.map(|(place, joined)| {

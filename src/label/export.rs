@@ -79,6 +79,7 @@ fn pages(cx: &Cx, task: &PeopleTask, out: &Path) -> Result<usize> {
         let batch = json!({
             "task": task.mark(), "slot": slot, "kind": text.kind.name(), "question": text.question, "instructions": text.instructions,
             "choices": text.choices, "wait": text.least_seconds, "pause": text.pause, "study": text.study, "studySeconds": text.study_seconds,
+            "size": text.size, "completion": text.completion,
             "questions": questions.iter().map(asked).collect::<Vec<_>>(), "images": images,
         });
         write(&out.join(format!("page-{slot:04}.html")), page::batch(&batch.to_string()).as_bytes())?;

@@ -1,31 +1,40 @@
 //! What the owner of a task sees while it is asked: progress, whether known answers are right, and how far people agree. Workers never do.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::desk::{Desk, LOG};
+use super::desk::LOG;
 use crate::core::{Cx, Result, significant};
 use crate::estimate::tolerance::Resampling;
-use crate::people::{TaskAnswers, read_answers};
+use crate::people::{PeopleTask, TaskAnswers, read_answers};
 
 /// What the log says so far.
-fn answers(cx: &Cx, desk: &Desk) -> Result<TaskAnswers> {
-    let (found, _) = read_answers(cx, &desk.task, &desk.task.folder.join(LOG))?;
-    TaskAnswers::new(Rc::new(desk.task.clone()), &[found])
+fn answers(cx: &Cx, task: &PeopleTask) -> Result<TaskAnswers> {
+    let (found, _) = read_answers(cx, task, &task.folder.join(LOG))?;
+    TaskAnswers::new(Rc::new(task.clone()), &[found])
+}
+
+/// What is shown: taken from the desk at once, and worked out while workers go on.
+pub(super) struct Overview {
+    pub task: Arc<PeopleTask>,
+    /// As of Desk::progress.
+    pub progress: Vec<(bool, usize, usize, Option<f64>)>,
 }
 
 fn percent([yes, of]: [usize; 2]) -> String {
     if of == 0 { "–".into() } else { format!("{yes} of {of}") }
 }
 
-pub(super) fn page(cx: &Cx, desk: &Desk, now: f64, style: &str) -> String {
-    let text = &desk.task.text;
-    let progress = desk.progress(now);
+/// `address`: its own. One that stands still asks for itself no more, so that it can be read in peace.
+pub(super) fn page(cx: &Cx, of: &Overview, address: &str, still: bool, style: &str) -> String {
+    let Overview { task, progress } = of;
+    let text = &task.text;
     let joined = progress.iter().filter(|place| place.0).count();
     let done = progress.iter().filter(|place| place.1 == place.2).count();
     let answered: usize = progress.iter().map(|place| place.1).sum();
-    let found = answers(cx, desk).ok();
+    let found = answers(cx, task).ok();
     let agreement = found.as_ref().and_then(|found| {
         let how = Resampling { replicates: 60, delta: 0.05, seed: 0 };
         found.raw.agreement(cx, &how).ok()
@@ -53,7 +62,7 @@ pub(super) fn page(cx: &Cx, desk: &Desk, now: f64, style: &str) -> String {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="refresh" content="5";
+                @if !still { meta http-equiv="refresh" content="5"; }
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { "Progress" }
@@ -61,11 +70,16 @@ pub(super) fn page(cx: &Cx, desk: &Desk, now: f64, style: &str) -> String {
             }
             body.owner {
                 main {
-                    h1 { "Progress of task " (desk.task.mark()) }
+                    h1 { "Progress of task " (task.mark()) }
                     p { (text.question) }
+                    @if still {
+                        p { "As it was when you opened it. " a href=(format!("{address}/still")) { "Look again" } ", or " a href=(address) { "follow it" } "." }
+                    } @else {
+                        p { "New every five seconds. " a href=(format!("{address}/still")) { "Stand still" } "." }
+                    }
                     dl {
                         dt { "Workers" } dd { (joined) " of " (progress.len()) " places taken, " (done) " finished" }
-                        dt { "Answers" } dd { (answered) " of " (desk.task.questions()) }
+                        dt { "Answers" } dd { (answered) " of " (task.questions()) }
                         dt { "Pairs that agree" } dd { (agreement.as_ref().map_or("–".into(), |found| bounded(found.percent))) }
                         dt { "Krippendorff's alpha" }
                         dd { (agreement.as_ref().and_then(|found| found.alpha).map_or("–".into(), bounded)) }

@@ -85,7 +85,11 @@ function choose(i) {
 }
 function undo() { if (now && now.undo && !busy) send("/undo", { question: now.number - 1 }); }
 
-function image(src, alt) { return make("img", { src, alt, draggable: false }); }
+// Its room is kept while it loads.
+function image(src, alt) {
+  const [width, height] = now.size && now.size[0] ? now.size : [1, 1];
+  return make("img", { src, alt, width, height, draggable: false });
+}
 
 function show(state) {
   now = state;
@@ -130,6 +134,7 @@ function show(state) {
     heading.textContent = "A moment …";
   } else {
     heading.textContent = "That was all. Thank you!";
+    if (!alone && state.completion) parts.push(completion(state.completion));
     if (!alone) parts.push(make("p", {}, "You may close this page."));
   }
   parts.push(make("p", { class: "said" }));
@@ -145,6 +150,9 @@ function show(state) {
   later();
   // What comes next is asked for while there is time.
   if (state.phase === "begin") { clearTimeout(timer); later(); }
+}
+function completion(address) {
+  return make("p", {}, make("a", { class: "go", href: address, id: "completion", rel: "noreferrer" }, "Tell the platform that you are done"));
 }
 function choice(i, content, key) {
   const button = make("button", { type: "button", onclick: () => choose(i) }, content, key ? make("kbd", { "aria-hidden": "true" }, key) : null);

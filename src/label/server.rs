@@ -150,22 +150,22 @@ fn reply(shared: &Shared, request: &mut Request) -> std::result::Result<Reply, R
     if header(request, "Sec-Fetch-Site").is_some_and(|site| site == "cross-site") && *request.method() != Method::Get {
         return refused(403, "asked for by another page");
     }
-    let url = request.url().to_string();
+    // Platforms add to the first page's address who sent a worker; nothing of it is used.
+    let url = if request.url().starts_with("/?") { "/".into() } else { request.url().to_string() };
     let path: Vec<&str> = url.split('/').skip(1).collect();
     let now = shared.now();
     match request.method() {
         Method::Get | Method::Head => match path[..] {
             [""] => Ok(Reply(200, "text/html; charset=utf-8", shared.page.clone().into_bytes())),
-            ["o", token] => {
+            ["o", token] | ["o", token, "still"] => {
                 let desk = shared.desk();
                 if !desk.is_owner(token) {
                     return refused(404, "nothing is here");
                 }
-                Ok(Reply(
-                    200,
-                    "text/html; charset=utf-8",
-                    owner::page(&Cx::default(), &desk, now, page::STYLE).into_bytes(),
-                ))
+                let overview = owner::Overview { task: desk.task.clone(), progress: desk.progress(now) };
+                drop(desk);
+                let page = owner::page(&Cx::default(), &overview, &format!("/o/{token}"), path.len() == 3, page::STYLE);
+                Ok(Reply(200, "text/html; charset=utf-8", page.into_bytes()))
             }
             ["w", token, ref rest @ ..] => {
                 let mut desk = shared.desk();

@@ -45,6 +45,8 @@ pub struct TaskPlan {
     pub pause: f64,
     /// Seconds that real pictures are looked at before the first question.
     pub study: f64,
+    /// Where who has answered everything is sent; nowhere where it is empty.
+    pub completion: String,
     pub rules: Rules,
     /// What there is to be more of, and of each image whether more of it tells.
     pub attribute: Option<(String, Vec<bool>)>,
@@ -113,6 +115,11 @@ pub struct TaskText {
     pub least_seconds: f64,
     pub pause: f64,
     pub study_seconds: f64,
+    #[serde(default)]
+    pub completion: String,
+    /// Width and height of every picture.
+    #[serde(default)]
+    pub size: [usize; 2],
     pub rules: Rules,
     /// What the images are of, and what was used.
     pub of: Vec<[String; 3]>,
@@ -489,6 +496,8 @@ impl PeopleTask {
             least_seconds: plan.least_seconds,
             pause: plan.pause,
             study_seconds: if study.is_empty() { 0.0 } else { plan.study },
+            completion: plan.completion.clone(),
+            size: shown.pictures.first().map_or([0, 0], |picture| [picture.width, picture.height]),
             rules: plan.rules,
             of: shown.of.iter().chain(&plan.of).cloned().collect(),
             cautions: cautions.iter().map(String::from).collect(),

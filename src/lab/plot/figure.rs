@@ -62,6 +62,8 @@ pub struct HeatMap {
     pub columns: usize,
     /// Row by row.
     pub values: Vec<f64>,
+    /// The intervals of the values, below and above, which stand under their numbers.
+    pub interval: Option<(Vec<f64>, Vec<f64>)>,
     /// Empty: rows are numbered.
     pub row_names: Vec<String>,
     pub column_names: Vec<String>,
@@ -193,7 +195,11 @@ impl Panel {
                     [s.y.len(), interval[0], interval[1]].into_iter().find(|n| *n != s.x.len()).map(|n| (s.x.len(), n))
                 }
                 Layer::Bars(b) if b.edges.len() != b.heights.len() + 1 => Some((b.edges.len(), b.heights.len())),
-                Layer::HeatMap(h) if h.values.len() != h.rows * h.columns => Some((h.rows * h.columns, h.values.len())),
+                Layer::HeatMap(h) => {
+                    let interval = h.interval.as_ref().map_or([h.values.len(); 2], |(lo, hi)| [lo.len(), hi.len()]);
+                    let cells = h.rows * h.columns;
+                    [h.values.len(), interval[0], interval[1]].into_iter().find(|n| *n != cells).map(|n| (cells, n))
+                }
                 Layer::Tiles(t) if !t.captions.is_empty() && t.captions.len() != t.images.len() => {
                     Some((t.images.len(), t.captions.len()))
                 }
@@ -376,10 +382,15 @@ impl Layer {
                 json!({ "kind": "rule", "label": r.label, "axis": if r.horizontal { "y" } else { "x" }, "at": r.at })
             }
             Self::HeatMap(h) => {
-                let rows: Vec<_> = h.values.chunks(h.columns.max(1)).map(numbers).collect();
-                json!({
-                    "kind": "heatmap", "label": h.label, "values": rows, "rows": h.row_names, "columns": h.column_names,
-                })
+                let rows = |values: &[f64]| values.chunks(h.columns.max(1)).map(numbers).collect::<Vec<_>>();
+                let mut map = json!({
+                    "kind": "heatmap", "label": h.label, "values": rows(&h.values), "rows": h.row_names, "columns": h.column_names,
+                });
+                if let Some((lo, hi)) = &h.interval {
+                    map["lo"] = rows(lo).into();
+                    map["hi"] = rows(hi).into();
+                }
+                map
             }
             Self::Tiles(t) => {
                 let images: Vec<_> = t

@@ -175,14 +175,30 @@ impl HeatMap {
             }
         }
         if self.numbered() {
-            let texts: Vec<String> = self.values.iter().map(|&v| cell_text(v, hi.abs().max(lo.abs()))).collect();
-            let widest = texts.iter().map(|t| text_width(t, 1.0, false)).fold(0.1, f64::max);
-            let size = (w * 0.85 / widest).min(h * 0.45).min(ticks);
+            let largest = hi.abs().max(lo.abs());
+            let texts: Vec<String> = self.values.iter().map(|&v| cell_text(v, largest)).collect();
+            let ends: Vec<String> = match &self.interval {
+                Some((below, above)) => {
+                    let ends = texts.iter().zip(below.iter().zip(above));
+                    ends.map(|(text, (lo, hi))| interval_text(text, *lo, *hi, largest)).collect()
+                }
+                None => vec![],
+            };
+            let widest = |texts: &[String]| texts.iter().map(|t| text_width(t, 1.0, false)).fold(0.1, f64::max);
+            let lines = if ends.is_empty() { 1.0 } else { 1.9 };
+            let size = (w * 0.85 / widest(&texts)).min(h * 0.45 / lines).min(ticks);
+            let small = (w * 0.92 / widest(&ends)).min(size * 0.8);
             for (i, text) in texts.iter().enumerate().filter(|_| size >= 5.0) {
                 let (x, y) = ((i % self.columns) as f64 + 0.5, (i / self.columns) as f64 + 0.5);
                 let ink = if colour(self.values[i]).lightness() > 0.45 { BLACK } else { WHITE };
                 let face = Face { size, bold: false, anchor: Anchor::Middle, upwards: false, colour: ink };
-                canvas.text(text, (plot.x0 + x * w, plot.y0 + y * h + size * 0.36), face);
+                let (x, y) = (plot.x0 + x * w, plot.y0 + y * h);
+                let interval = ends.get(i).filter(|ends| !ends.is_empty() && small >= 4.5);
+                let up = if interval.is_some() { size * 0.5 } else { 0.0 };
+                canvas.text(text, (x, y + size * 0.36 - up), face);
+                if let Some(interval) = interval {
+                    canvas.text(interval, (x, y + small * 0.36 + size * 0.6), Face { size: small, ..face });
+                }
             }
         }
 
@@ -228,7 +244,11 @@ impl HeatMap {
         }
         if !self.label.is_empty() {
             let x = bar.x1 + font * 0.4 + bar_labels + font * 1.1;
-            canvas.text(&self.label, (x, (bar.y0 + bar.y1) / 2.0), label(Anchor::Middle, true));
+            // A long one stands as large as there is room for.
+            let middle = (bar.y0 + bar.y1) / 2.0;
+            let room = 2.0 * (middle - area.y0).min(area.y1 - middle);
+            let size = font.min(room / text_width(&self.label, 1.0, false));
+            canvas.text(&self.label, (x, middle), Face { size, ..label(Anchor::Middle, true) });
         }
     }
 }
@@ -242,6 +262,14 @@ fn every(cells: f64, numbered: bool) -> usize {
     }
     let steps = [1, 2, 5].into_iter().cycle().zip([1, 1, 1, 10, 10, 10, 100, 100, 100, 1000, 1000, 1000]);
     steps.map(|(digit, power)| digit * power).find(|step| *step >= least).unwrap_or(least)
+}
+
+/// What stands under a cell's number; nothing where that is empty.
+fn interval_text(cell: &str, lo: f64, hi: f64, largest: f64) -> String {
+    if cell.is_empty() || !lo.is_finite() || !hi.is_finite() {
+        return String::new();
+    }
+    format!("{}\u{2013}{}", cell_text(lo, largest), cell_text(hi, largest))
 }
 
 /// A number of a cell: whole, or with three digits.

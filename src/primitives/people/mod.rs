@@ -2,12 +2,14 @@
 
 pub mod agreement;
 pub mod answers;
+pub mod by_item;
 pub mod consensus;
 pub mod d_prime;
 pub mod judgements;
 pub mod majority;
 pub mod networks;
 pub mod not_spotted;
+pub mod pictures;
 pub mod prediction_powered;
 pub mod shares;
 pub mod task;

@@ -7,7 +7,7 @@ use super::{DELTA, insert, known};
 use crate::core::{Error, Result, Value};
 use crate::data::Dataset;
 use crate::model::Model;
-use crate::people::{Bounded, TaskAnswers, beside, is_grey, networks_keep, prediction_powered};
+use crate::people::{Bounded, TaskAnswers, beside, networks_keep, prediction_powered};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static NETWORKS: Primitive = Primitive {
@@ -39,7 +39,8 @@ pub static NETWORKS: Primitive = Primitive {
     returns: "a map: `sensitivity` (of the tests that people say keep their label, the share of which the networks do), `specificity` (of the others, the share of \
               which they do not) and `agreement`, each with `_lo` and `_hi`; `kept_by_people, kept_by_networks, items, cautions`; with `others` what \
               people::prediction_powered gives of all tests, `mean, mean_lo, mean_hi, lambda, people, people_lo, people_hi, network, seen, others`",
-    notes: "People keep a test where more than half of the judgements that count say what was intended. Networks see the pictures that people saw, at 8 bits per \
+    notes: "People keep a test where more than half of the judgements that count say what was intended; of \"keeps_label\" those of workers who took the \
+            picture before for its class, and only items of which more than half did. Networks see the pictures that people saw, at 8 bits per \
             channel. The first intervals are Wilson's at 95%, of tests like these and of these people; with `others`, the tests that people saw must have been drawn from \
             all at random, as `n` of people::task does, and none of them may be among `others`.",
     source: "Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023; Dunn 2022, Section 5.2.5 for networks in place of people",
@@ -73,22 +74,17 @@ pub static NETWORKS: Primitive = Primitive {
             return Err(Error::argument("`judges` is an empty array"));
         }
         let others = args.optional_object::<Dataset>("others");
-        // Grey images are kept as pictures of three equal channels.
-        let mut images = answers.judged_images(3)?;
-        let grey = is_grey(&images)?;
-        let wanted = others.as_ref().map(|set| set.shape()[0] as i64).or(judges[0].input().map(|input| input[0]));
-        if wanted.unwrap_or(if grey { 1 } else { 3 }) == 1 {
-            if !grey {
-                return Err(Error::data("the networks want grey images, people saw colours")
-                    .hint("judge the images that networks see: ds.grey() before people::task"));
-            }
-            images = answers.judged_images(1)?;
-        }
+        let channels = others.as_ref().map(|set| set.shape()[0] as i64).or(judges[0].input().map(|input| input[0]));
+        let channels = channels.and_then(|channels| usize::try_from(channels).ok()).filter(|n| [1, 3].contains(n));
+        let images = answers.judged_images(cx, channels)?;
         let judges: Vec<&Model> = judges.iter().map(|judge| &**judge).collect();
         let mut cautions = answers.cautions.clone();
         judges.iter().for_each(|judge| cautions.extend(&judge.cautions()));
         if images.unjudged > 0 {
-            cautions.add(format!("{} items of the task are not judged and not compared", images.unjudged));
+            cautions.add(format!(
+                "{} items of the task are not judged, or their seeds were refused, and are not compared",
+                images.unjudged
+            ));
         }
         let found = beside(&images, networks_keep(cx, &judges, &images.set)?, cautions);
         let mut cautions = found.cautions.clone();

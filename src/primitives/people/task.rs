@@ -64,6 +64,8 @@ pub static TASK: Primitive = Primitive {
             .range(0.0, 600.0)
             .or(Fallback::Float(30.0))
             .unit("seconds"),
+        Param::new("completion", Kind::Str, "an https address that who has answered everything is sent to, such as Prolific's for a study's completion")
+            .or(Fallback::Absent("nowhere")),
         Param::new(
             "reject",
             Kind::Map,
@@ -133,6 +135,22 @@ fn shown(cx: &Cx, value: &Value) -> Result<ShownImages> {
     ShownImages::of_transcript(cx, &transcript)
 }
 
+/// An address that a page may send people to.
+fn completion(args: &Args) -> Result<String> {
+    const LONGEST: usize = 2000;
+    let Some(address) = args.optional_str("completion") else { return Ok(String::new()) };
+    let plain = address.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"'<>\\`".contains(&byte));
+    let host =
+        address.strip_prefix("https://").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()));
+    match plain && host && address.len() <= LONGEST {
+        true => Ok(address.into()),
+        false => {
+            Err(Error::argument(format!("`completion` must be an address that begins with https://, got {address:?}"))
+                .hint("such as https://app.prolific.com/submissions/complete?cc=YOURCODE"))
+        }
+    }
+}
+
 fn task(cx: &Cx, args: &Args) -> Result<Value> {
     let kind = KINDS.of(args, "kind");
     let mut images = shown(cx, args.value("tests"))?;
@@ -196,6 +214,7 @@ fn task(cx: &Cx, args: &Args) -> Result<Value> {
             .map_or(if kind == QuestionKind::Label { 2 } else { 0 }, |checks| checks as usize),
         least_seconds: args.float("wait"),
         pause: args.optional_float("pause").unwrap_or(pause),
+        completion: completion(args)?,
         study: args.float("study"),
         rules: rules(args)?,
         attribute,

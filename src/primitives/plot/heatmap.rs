@@ -3,14 +3,12 @@ use crate::core::{Cx, Error, Result, Value};
 use crate::plot::{HeatMap, Layer};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
+const MATRIX: Kind = Kind::Either(&[Kind::Tensor, Kind::Array]);
+
 pub static HEATMAP: Primitive = Primitive {
     path: "plot::heatmap",
     purpose: "Draws a matrix in colours, with a colour bar and, where it is small, its numbers.",
-    params: &[Param::new(
-        "matrix",
-        Kind::Either(&[Kind::Tensor, Kind::Array]),
-        "a tensor rows x columns, or an array of rows of numbers",
-    )],
+    params: &[Param::new("matrix", MATRIX, "a tensor rows x columns, or an array of rows of numbers")],
     options: &[
         TITLE,
         X,
@@ -21,6 +19,13 @@ pub static HEATMAP: Primitive = Primitive {
             .or(Fallback::Absent("columns are numbered from 0")),
         Param::new("numbers", Kind::Bool, "whether cells show their number")
             .or(Fallback::Absent("they do up to 12 x 12 cells")),
+        Param::new(
+            "lo",
+            MATRIX,
+            "lower ends of the values' intervals, in a matrix as large; they stand under the numbers",
+        )
+        .or(Fallback::Absent("none")),
+        Param::new("hi", MATRIX, "upper ends").or(Fallback::Absent("none")),
         Param::new("min", Kind::Float, "value of the darkest colour").or(Fallback::Absent("the least value")),
         Param::new("max", Kind::Float, "value of the lightest colour").or(Fallback::Absent("the largest value")),
     ],
@@ -35,7 +40,19 @@ pub static HEATMAP: Primitive = Primitive {
 };
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
-    let (rows, columns, values) = matrix(args.value("matrix"))?;
+    let (rows, columns, values) = matrix("matrix", args.value("matrix"))?;
+    let end = |name: &str| match args.get(name) {
+        None => Ok(None),
+        Some(value) => match matrix(name, value)? {
+            (r, c, ends) if (r, c) == (rows, columns) => Ok(Some(ends)),
+            (r, c, _) => Err(Error::argument(format!("`{name}` has {r} x {c} cells, `matrix` has {rows} x {columns}"))),
+        },
+    };
+    let interval = match (end("lo")?, end("hi")?) {
+        (Some(lo), Some(hi)) => Some((lo, hi)),
+        (None, None) => None,
+        _ => return Err(Error::argument("an interval has two ends: give both `lo` and `hi`, or neither")),
+    };
     let (row_names, column_names) = (names(args, "row_names")?, names(args, "column_names")?);
     for (names, n, what, option) in
         [(&row_names, rows, "rows", "row_names"), (&column_names, columns, "columns", "column_names")]
@@ -54,23 +71,32 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let mut panel = panel(args)?;
     let label = args.str("colour").into();
     let range = Some((lo, hi));
-    panel.layers =
-        vec![Layer::HeatMap(HeatMap { rows, columns, values, row_names, column_names, label, numbers, range })];
+    panel.layers = vec![Layer::HeatMap(HeatMap {
+        rows,
+        columns,
+        values,
+        interval,
+        row_names,
+        column_names,
+        label,
+        numbers,
+        range,
+    })];
     finish(cx, args, panel)
 }
 
-fn matrix(value: &Value) -> Result<(usize, usize, Vec<f64>)> {
+fn matrix(name: &str, value: &Value) -> Result<(usize, usize, Vec<f64>)> {
     let rows: Vec<Vec<f64>> = match value {
         Value::Tensor(tensor) => {
             let [rows, columns] = tensor.size()[..] else {
                 return Err(Error::argument(format!(
-                    "`matrix` must be a tensor rows x columns, got {:?}",
+                    "`{name}` must be a tensor rows x columns, got {:?}",
                     tensor.size()
                 )));
             };
             let flat = tensor.f_to_kind(tch::Kind::Double)?.f_reshape([-1])?;
             let values = Vec::<f64>::try_from(&flat)?;
-            return nonempty(rows as usize, columns as usize, values);
+            return nonempty(name, rows as usize, columns as usize, values);
         }
         Value::Array(rows) => rows
             .iter()
@@ -79,23 +105,23 @@ fn matrix(value: &Value) -> Result<(usize, usize, Vec<f64>)> {
                     Ok(cells.iter().filter_map(|c| if let Value::Float(x) = c { Some(*x) } else { None }).collect())
                 }
                 _ => Err(Error::argument(format!(
-                    "`matrix` must be an array of rows of numbers, got a row of {}",
+                    "`{name}` must be an array of rows of numbers, got a row of {}",
                     row.kind()
                 ))),
             })
             .collect::<Result<_>>()?,
-        other => return Err(Error::argument(format!("`matrix` must be a tensor or an array, got {}", other.kind()))),
+        other => return Err(Error::argument(format!("`{name}` must be a tensor or an array, got {}", other.kind()))),
     };
     let columns = rows.first().map_or(0, Vec::len);
     if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != columns) {
-        return Err(Error::argument(format!("row {i} of `matrix` has {} cells, row 0 has {columns}", row.len())));
+        return Err(Error::argument(format!("row {i} of `{name}` has {} cells, row 0 has {columns}", row.len())));
     }
-    nonempty(rows.len(), columns, rows.concat())
+    nonempty(name, rows.len(), columns, rows.concat())
 }
 
-fn nonempty(rows: usize, columns: usize, values: Vec<f64>) -> Result<(usize, usize, Vec<f64>)> {
+fn nonempty(name: &str, rows: usize, columns: usize, values: Vec<f64>) -> Result<(usize, usize, Vec<f64>)> {
     if values.is_empty() {
-        return Err(Error::argument("`matrix` is empty"));
+        return Err(Error::argument(format!("`{name}` is empty")));
     }
     Ok((rows, columns, values))
 }
