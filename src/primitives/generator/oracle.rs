@@ -16,24 +16,33 @@ pub(super) const ORACLE: Param = Param::new(
 
 /// The oracle that a script gave for tests of `model`.
 pub(super) fn oracle(cx: &Cx, args: &Args, generator: &Generator, model: &Model) -> Result<Oracle> {
-    let given = match args.get("oracle") {
-        None => vec![],
-        Some(Value::Array(models)) if models.is_empty() => {
-            return Err(Error::argument("`oracle` is empty").hint("leave it out where nobody is asked"));
-        }
-        Some(Value::Array(models)) => models.iter().map(judge).collect::<Result<_>>()?,
-        Some(one) => vec![judge(one)?],
-    };
+    let given = models(args, "oracle")?;
     for judge in &given {
         super::check_pair(cx, generator, judge)?;
+        if generator.kept_by().contains(&judge.digest().short()) {
+            return Err(Error::argument(format!(
+                "the oracle has {}, by which {} was taught to be read (`keep`): it says nothing of what others read",
+                judge.name, generator.name
+            ))
+            .hint("take classifiers that had no part in its training"));
+        }
         cx.record_input("oracle", &judge.name, judge.digest());
     }
     Oracle::of_models(given, model)
 }
 
-fn judge(value: &Value) -> Result<Model> {
-    let model = value.downcast::<Model>();
-    model
-        .map(|model| (*model).clone())
-        .ok_or_else(|| Error::argument(format!("`oracle` must be models, got a {}", value.kind())))
+/// The models of an option that takes one or several; none where it was left out.
+pub(super) fn models(args: &Args, name: &str) -> Result<Vec<Model>> {
+    let model = |value: &Value| {
+        let model = value.downcast::<Model>().map(|model| (*model).clone());
+        model.ok_or_else(|| Error::argument(format!("`{name}` must be models, got a {}", value.kind())))
+    };
+    match args.get(name) {
+        None => Ok(vec![]),
+        Some(Value::Array(models)) if models.is_empty() => {
+            Err(Error::argument(format!("`{name}` is empty")).hint(format!("leave out `{name}`, or name models")))
+        }
+        Some(Value::Array(models)) => models.iter().map(model).collect(),
+        Some(one) => Ok(vec![model(one)?]),
+    }
 }
