@@ -311,7 +311,8 @@ fn perturbed_tests_fool_the_classifier_and_are_the_same_seeds_for_all() {
     if read != p.predictions || read != p.targets { throw `read ${read}, targets ${p.targets}`; }
     if f.accuracy(p.originals) != 1.0 || h.accuracy(p.seeds) != 1.0 { throw "seeds that were to be left out"; }
     let share = h.accuracy(p.images);
-    if (share - p.kept_share).abs() > 1e-9 { throw `${share} kept, not ${p.kept_share}`; }
+    if p.judged_by != `${h.name} (${h.hash})` || !`${p}`.contains("label kept by") { throw `${p}`; }
+    if (share - p.kept_share).abs() > 1e-9 || p.kept_lo > share || p.kept_hi < share { throw `${share} kept, not ${p.kept_share}`; }
     if p.drawn != p.misread + p.rejected + 12 { throw `${p}`; }
     // Seeds are those of g.sample, and another classifier gets the same targets for them.
     let sample = g.sample(#{ n: p.drawn, seed: 3 });
@@ -334,7 +335,8 @@ fn perturbed_tests_fool_the_classifier_and_are_the_same_seeds_for_all() {
 fn recipes_say_what_the_tests_say_that_they_are_made_of() {
     let checks = r#"
     import "std/activations" as activations;
-    let how = #{ n: 8, oracle: [f, h], together: 4, samples: 50, steps: 300, increment: 0.06, groups: #{ early: 0..2, late: [4] } };
+    let others = [3, 4].map(|seed| model::train(ds, #{ arch: layers, epochs: 6, seed: seed }));
+    let how = #{ n: 8, oracle: others, together: 4, samples: 50, steps: 300, increment: 0.06, groups: #{ early: 0..2, late: [4] } };
     let e = activations::examination(g, #{ one: f, two: h }, how);
     for row in e.magnitudes {
         for part in ["early", "late"] {
@@ -377,7 +379,8 @@ fn seeds_that_are_left_out_are_counted_and_directions_are_as_long_as_they_say() 
             for name in e[i].point.keys() { square += e[i].point[name] * e[i].point[name]; }
             apart = max(apart, abs(sqrt(square) - e[i].magnitude));
         }
-        [t.misread > 0, t.rejected == 0, t.drawn == t.misread + t.transcript.len(), apart < 1e-5]
+        let unjudged = t.kept == () && t.kept_share == () && t.judged_by == () && `${t}`.contains("whose label nobody has judged");
+        [unjudged, t.misread > 0, t.rejected == 0, t.drawn == t.misread + t.transcript.len(), apart < 1e-5]
         "#,
     );
     let Ok(Value::Array(truths)) = found else { panic!("an array") };
@@ -427,6 +430,9 @@ fn what_does_not_fit_is_refused_with_what_to_do() {
         ("generator::perturb(g, f, #{ target: 10 })", "10 classes"),
         ("generator::perturb(g, f, #{ target: 3, labels: [3] })", "the target"),
         ("generator::perturb(g, f, #{ oracle: [3] })", "models"),
+        ("generator::perturb(g, f, #{ oracle: [h, f] })", "classifier under test"),
+        ("generator::perturb(g, f, #{ oracle: [h, h] })", "twice"),
+        ("generator::perturb(g, f, #{ oracle: [] })", "empty"),
         ("generator::perturb(g, model::from(|x| f.logits(x)), #{ n: 2 })", "black box"),
     ] {
         let said = fails(line);

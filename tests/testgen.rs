@@ -270,6 +270,78 @@ fn a_running_average_is_one_of_weights() {
     assert!(moved > 1.0, "{moved}");
 }
 
+/// What is misread says nothing of what is shown: both stand side by side, with who says so, or that nobody does.
+#[test]
+fn tests_say_who_vouches_for_their_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = r#"
+        let ds = set.call(300, 1);
+        let dense = [net::flatten(), net::linear(10)];
+        let f = model::train(ds.take(40), #{ arch: dense, epochs: 1, seed: 1 });
+        let judges = [2, 3, 4].map(|seed| model::train(set.call(300, seed), #{ arch: dense, epochs: 8, seed: seed }));
+        let g = generator::train(ds, #{ arch: tiny.call(16), steps: 250, lr: 0.002, seed: 1 });
+        let how = #{ n: 7, labels: [2, 7, 9], seed: 3 };
+        let alone = generator::tests(g, f, how);
+        let judged = generator::tests(g, f, how + #{ oracle: judges });
+        let one = generator::tests(g, f, how + #{ oracle: judges[0] });
+        let refused = |oracle| { try { generator::tests(g, f, how + #{ oracle: oracle }); } catch (e) { return `${e}`; } "not refused" };
+        alone.save("alone.json"); alone.save("alone.csv"); judged.save("judged.json"); judged.save("judged.csv");
+        let labels = judged.images.labels.values();
+        let votes = judges.map(|judge| judge.predict(judged.images).values());
+        let most = [];
+        let kept = 0;
+        for i in 0..labels.len() {
+            let yes = 0;
+            for read in votes { if read[i] == labels[i] { yes += 1; } }
+            most.push(yes >= 2);
+            if yes >= 2 { kept += 1; }
+        }
+        // Wilson's interval by its formula.
+        let ends = |k, n| {
+            let z = 1.959963984540054;
+            let p = 1.0 * k / n;
+            [-1.0, 1.0].map(|sign| (p + z * z / (2 * n) + sign * z * sqrt(p * (1 - p) / n + z * z / (4.0 * n * n))) / (1 + z * z / n))
+        };
+        let near = |a, b| abs(a - b) < 1e-9;
+        let draws = 0;
+        for n in judged.draws { draws += n; }
+        let share = ends.call(labels.len(), draws);
+        let of_kept = ends.call(kept, labels.len());
+        let latent = #{ n: 2, labels: [2], auxiliary: judges[0], lambda1: 0.1, lambda2: 10, lr: 20, draws: 64, steps: 60, seed: 3 };
+        let searched = generator::latent_search(g, f, latent + #{ oracle: [judges[1], judges[2]] });
+        let by_auxiliary = "";
+        try { generator::latent_search(g, f, latent + #{ oracle: judges }); } catch (e) { by_auxiliary = `${e}`; }
+        #{
+            same_tests: alone.images.hash == judged.images.hash,
+            some_kept_some_not: if kept > 0 && kept < labels.len() { true } else { `${judged}` },
+            kept: judged.kept == most && near.call(judged.kept_share, 1.0 * kept / labels.len()),
+            interval: near.call(judged.kept_lo, of_kept[0]) && near.call(judged.kept_hi, of_kept[1]),
+            misread: near.call(judged.share_lo, share[0]) && near.call(judged.share_hi, share[1]),
+            by: judges.all(|judge| judged.judged_by.contains(judge.hash)) && `${judged}`.contains("label kept by"),
+            one: near.call(one.kept_share, judges[0].accuracy(one.images)),
+            nobody: alone.kept == () && alone.kept_share == () && alone.judged_by == (),
+            candidates: `${alone}`.contains("21 candidates of") && `${alone}`.contains("whose label nobody has judged"),
+            itself: refused.call([judges[0], f]).contains("classifier under test"),
+            twice: refused.call([judges[0], judges[0]]).contains("twice"),
+            none: refused.call([]).contains("empty"),
+            searched: searched.kept.len() == searched.images.len(),
+            auxiliary: by_auxiliary.contains("went by it"),
+        }
+    "#;
+    let said = run_in(folder.path(), &format!("{TINY}{script}")).unwrap();
+    let Value::Map(said) = said else { panic!("no map") };
+    said.iter().for_each(|(name, value)| assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary()));
+    let file = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let json = |name: &str| serde_json::from_str::<serde_json::Value>(&file(name)).unwrap();
+    assert!(json("alone.json")["label_kept"].is_null() && json("alone.json")["misread"]["share"].is_f64());
+    assert_eq!(json("judged.json")["label_kept"]["tests"].as_array().map(Vec::len), Some(21));
+    assert!(file("alone.csv").contains("nobody") && !file("alone.csv").contains("label_kept"));
+    assert!(
+        file("judged.csv")
+            .starts_with("label,tests,draws,misread,misread_lo,misread_hi,label_kept,kept_lo,kept_hi,judged_by")
+    );
+}
+
 #[test]
 fn latent_search_finds_what_the_auxiliary_classifier_still_reads() {
     truths(

@@ -9,7 +9,7 @@ use tch::CModule;
 use super::discriminator::SplitPlan;
 use super::sequential::Plan;
 use super::zoo::{self, Asked};
-use super::{DISCRIMINATOR, Discriminator, Generator, Judge, Network, Sequential, Split, StagedProgram, digest};
+use super::{DISCRIMINATOR, Discriminator, KEPT_BY, Generator, Judge, Network, Sequential, Split, StagedProgram, digest};
 use crate::core::{Cx, Digest, Error, Result};
 use crate::model::weights::{self, Contents, Weights};
 use crate::model::{Loaded, check_names, rename};
@@ -141,7 +141,12 @@ fn saved(cx: &Cx, weights: Weights, name: &str, about: &serde_json::Value) -> Re
             Some(Rc::new(Split::build(&plan, device, &mut Loaded::new(judges, device))?))
         }
     };
-    Ok(Generator::of_tensors(name, network, device)?.with_discriminator(judge.map(Discriminator::new)))
+    let kept_by = match about.get(KEPT_BY) {
+        None => vec![],
+        Some(said) => serde_json::from_value(said.clone()).map_err(|_| damaged())?,
+    };
+    let generator = Generator::of_tensors(name, network, device)?.with_keepers(kept_by);
+    Ok(generator.with_discriminator(judge.map(Discriminator::new)))
 }
 
 fn program(cx: &Cx, path: &Path, name: &str, options: &Options) -> Result<Generator> {

@@ -112,6 +112,8 @@ pub struct Generator {
     history: History,
     /// The classifier that learned beside it.
     classifier: Option<Model>,
+    /// Hashes of the classifiers that it was taught to be read by.
+    kept_by: Vec<String>,
 }
 
 /// What a training noted: one value per note.
@@ -140,6 +142,7 @@ impl Generator {
             made_by: None,
             history: History::default(),
             classifier: None,
+            kept_by: vec![],
         })
     }
 
@@ -161,6 +164,15 @@ impl Generator {
         Self { classifier, ..self }
     }
 
+    pub fn with_keepers(self, kept_by: Vec<String>) -> Self {
+        Self { kept_by, ..self }
+    }
+
+    /// Hashes of the classifiers that it was taught to be read by, which are no judges of what it draws.
+    pub fn kept_by(&self) -> &[String] {
+        &self.kept_by
+    }
+
     /// The same generator with its tensors on a device.
     pub fn to(&self, device: Device) -> Result<Self> {
         if device == self.device {
@@ -177,7 +189,7 @@ impl Generator {
             let classifier = self.classifier.as_ref().map(|of| of.to(device)).transpose()?;
             let moved = Self::new(self.name.clone(), network, device, self.digest)?;
             let moved = moved.with_discriminator(judge.transpose().map_err(fixed)?).with_history(self.history.clone());
-            Ok(Self { made_by: self.made_by, ..moved.with_classifier(classifier) })
+            Ok(Self { made_by: self.made_by, kept_by: self.kept_by.clone(), ..moved.with_classifier(classifier) })
         })
     }
 
@@ -327,6 +339,8 @@ pub fn digest(network: &dyn Network) -> Result<Digest> {
 
 /// Prefixes of a discriminator's tensors in a generator's file, and of what its description says.
 const DISCRIMINATOR: &str = "discriminator";
+/// What a file calls the classifiers that its generator was taught to be read by.
+const KEPT_BY: &str = "kept_by";
 
 impl Object for Generator {
     fn kind(&self) -> &'static str {
@@ -401,6 +415,9 @@ impl Object for Generator {
         let mut tensors = vec![];
         self.network.visit(&mut |name, tensor, _| tensors.push((name, tensor.shallow_clone())));
         let mut about = serde_json::json!({ "generator": about });
+        if !self.kept_by.is_empty() {
+            about[KEPT_BY] = serde_json::json!(self.kept_by);
+        }
         if let Some(discriminator) = &self.discriminator
             && let Some(said) = discriminator.judge().description()
         {

@@ -3,6 +3,8 @@
 use statrs::distribution::{DiscreteCDF, Hypergeometric};
 use statrs::function::gamma::ln_gamma;
 
+use crate::core::significant;
+
 /// Fisher's exact test, one-sided: the probability, if `k1` of `n1` and `k2` of `n2` are equally likely, of `k1` or more given
 /// `k1 + k2` in all. None if a count exceeds its total.
 pub fn fisher(k1: u64, n1: u64, k2: u64, n2: u64) -> Option<f64> {
@@ -11,6 +13,33 @@ pub fn fisher(k1: u64, n1: u64, k2: u64, n2: u64) -> Option<f64> {
     }
     let law = Hypergeometric::new(n1.checked_add(n2)?, k1.checked_add(k2)?, n1).ok()?;
     Some(k1.checked_sub(1).map_or(1.0, |below| law.sf(below).clamp(0.0, 1.0)))
+}
+
+/// A share with Wilson's interval at 95%; not a number, from 0 to 1, where there is none to take it of.
+#[derive(Debug, Clone, Copy)]
+pub struct CountedShare {
+    pub of: usize,
+    pub value: f64,
+    pub lo: f64,
+    pub hi: f64,
+}
+
+impl CountedShare {
+    pub fn new(yes: usize, of: usize) -> Self {
+        let (lo, hi) = wilson(yes as u64, of as u64);
+        Self { of, value: yes as f64 / of as f64, lo, hi }
+    }
+
+    pub fn of_marks(marks: impl Iterator<Item = bool>) -> Self {
+        let (yes, of) = marks.fold((0, 0), |(yes, of), mark| (yes + usize::from(mark), of + 1));
+        Self::new(yes, of)
+    }
+
+    /// `0.87 [0.79, 0.92]`
+    pub fn words(&self) -> String {
+        let short = |x: f64| significant(x, 3);
+        format!("{} [{}, {}]", short(self.value), short(self.lo), short(self.hi))
+    }
 }
 
 /// Wilson's interval at 95% of a share of which `k` of `n` were seen: from 0 to 1 where there is none.

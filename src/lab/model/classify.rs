@@ -121,6 +121,17 @@ impl Model {
         on_device(&Tensor::f_from_slice(&all)?.f_reshape([images, -1])?, cx.device())
     }
 
+    /// The class of every image of a batch on its device; a score that is not a number is an error.
+    pub fn answers(&self, images: &Tensor) -> Result<Vec<i64>> {
+        let scores = tch::no_grad(|| self.logits(images))?;
+        let [classes, nan] = whole_columns([scores.f_argmax(1, false)?, scores.f_isnan()?.f_any_dim(1, false)?])?;
+        if nan.contains(&1) {
+            return Err(Error::model(format!("{} answered a score that is not a number (NaN)", self.name))
+                .hint("its weights may have diverged in training, or those of what drew the images"));
+        }
+        Ok(classes)
+    }
+
     /// The labels of the highest scores, int64; of equal ones the first. Scores that are not a number are refused.
     pub fn predictions(&self, cx: &Cx, inputs: &Inputs) -> Result<Vec<i64>> {
         let mut all: Vec<i64> = Vec::new();

@@ -4,7 +4,7 @@ use super::oracle::verdicts;
 use super::{QuestionKind, TaskAnswers};
 use crate::core::{Cautions, Cx, Error, Result};
 use crate::data::Dataset;
-use crate::maths::shares::wilson;
+use crate::maths::shares::CountedShare;
 use crate::model::{Inputs, Model};
 
 /// The items of a task of which people say whether they keep their label, as networks see them.
@@ -14,15 +14,6 @@ pub struct JudgedImages {
     pub kept: Vec<bool>,
     /// Items that nobody judged who counts, or whose seed was refused.
     pub unjudged: usize,
-}
-
-/// A share with Wilson's interval at 95%; nothing where there is none to take it of.
-#[derive(Debug, Clone, Copy)]
-pub struct CountedShare {
-    pub of: usize,
-    pub value: f64,
-    pub lo: f64,
-    pub hi: f64,
 }
 
 /// How often networks and people say the same.
@@ -35,11 +26,6 @@ pub struct NetworksBesidePeople {
     pub specificity: CountedShare,
     pub agreement: CountedShare,
     pub cautions: Cautions,
-}
-
-fn share(yes: usize, of: usize) -> CountedShare {
-    let (lo, hi) = wilson(yes as u64, of as u64);
-    CountedShare { of, value: yes as f64 / of as f64, lo, hi }
 }
 
 impl TaskAnswers {
@@ -98,9 +84,9 @@ pub fn beside(images: &JudgedImages, networks: Vec<bool>, mut cautions: Cautions
         ));
     }
     NetworksBesidePeople {
-        sensitivity: share(both, kept),
-        specificity: share(neither, n - kept),
-        agreement: share(both + neither, n),
+        sensitivity: CountedShare::new(both, kept),
+        specificity: CountedShare::new(neither, n - kept),
+        agreement: CountedShare::new(both + neither, n),
         people: images.kept.clone(),
         networks,
         cautions,

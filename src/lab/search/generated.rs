@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tch::Device;
 
-use crate::core::{
-    Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, on_device, whole_columns,
-};
+use super::oracle::{KeptLabels, Oracle, counted, kept_field, kept_json, kept_words};
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, on_device};
 use crate::data::{Dataset, from_tensor};
 use crate::generator::Generator;
+use crate::maths::shares::CountedShare;
 use crate::model::Model;
 
 /// What is asked of a generator.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct WantedTests {
     /// Tests of each label.
     pub n: usize,
@@ -25,6 +25,8 @@ pub struct WantedTests {
     pub draws: usize,
     /// Time per label, at most.
     pub seconds: Option<f64>,
+    /// Is asked whether tests keep their label.
+    pub oracle: Oracle,
     pub seed: u64,
 }
 
@@ -48,6 +50,8 @@ pub struct GeneratedTests {
     pub predictions: Vec<i64>,
     pub drawn: Vec<LabelDraws>,
     pub target: Option<i64>,
+    /// Which of them keep their label, if anybody was asked.
+    pub kept: Option<KeptLabels>,
     of: [String; 2],
     cautions: Cautions,
     digest: Digest,
@@ -130,7 +134,7 @@ impl FoundTests {
         self,
         cx: &Cx,
         (generator, model): (&Generator, &Model),
-        target: Option<i64>,
+        wanted: &WantedTests,
         (drawn, hint): (&str, &str),
     ) -> Result<GeneratedTests> {
         if self.images.is_empty() {
@@ -152,18 +156,10 @@ impl FoundTests {
         let digest = Digest::of_parts(&[&images.digest().0, &model.digest().0, &generator.digest().0]);
         let of = [generator.name.clone(), model.name.clone()];
         let cautions = model.cautions();
-        Ok(GeneratedTests { images, predictions: self.predictions, drawn: self.drawn, target, of, cautions, digest })
+        let kept = wanted.oracle.judge(cx, &images)?;
+        let Self { predictions, drawn, .. } = self;
+        Ok(GeneratedTests { images, predictions, drawn, target: wanted.target, kept, of, cautions, digest })
     }
-}
-
-/// The class of every image's highest score; a score that is not a number is an error.
-fn answers(model: &Model, scores: &Tensor) -> Result<Vec<i64>> {
-    let [classes, nan] = whole_columns([scores.f_argmax(1, false)?, scores.f_isnan()?.f_any_dim(1, false)?])?;
-    if nan.contains(&1) {
-        return Err(Error::model(format!("{} answered a score that is not a number (NaN)", model.name))
-            .hint("its weights may have diverged in training, or the generator's"));
-    }
-    Ok(classes)
 }
 
 /// Draws images of each label and keeps those that the classifier gets wrong (as the target), until there are enough, the draws are used
@@ -181,7 +177,7 @@ pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &W
             let given = latents.f_new_full([count as i64], label, (tch::Kind::Int64, latents.device()))?;
             let (images, answers) = tch::no_grad(|| {
                 let images = generator.images(&latents, Some(&given))?;
-                let answers = answers(model, &model.logits(&images)?)?;
+                let answers = model.answers(&images)?;
                 Ok::<_, Error>((images, answers))
             })?;
             let test = |i: usize| wanted.met(label, answers[i]);
@@ -191,7 +187,7 @@ pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &W
     }
     let hint =
         "finetune the generator against this classifier first: generator::finetune(g, f, ds), or allow more `draws`";
-    found.tests(cx, (generator, model), wanted.target, ("images", hint))
+    found.tests(cx, (generator, model), wanted, ("images", hint))
 }
 
 impl WantedTests {
@@ -209,17 +205,40 @@ impl WantedTests {
 impl GeneratedTests {
     fn table(&self) -> Table {
         let of = |f: &dyn Fn(&LabelDraws) -> Value| self.drawn.iter().map(f).collect();
-        Table::default()
+        let misread =
+            |which: fn(CountedShare) -> f64| of(&|d| Value::Float(which(CountedShare::new(d.tests, d.draws))));
+        let table = Table::default()
             .column("label", of(&|d| Value::Int(d.label)))
             .column("tests", of(&|d| Value::Int(d.tests as i64)))
             .column("draws", of(&|d| Value::Int(d.draws as i64)))
-            .column("share", of(&|d| Value::Float(d.tests as f64 / d.draws.max(1) as f64)))
+            .column("misread", misread(|share| share.value))
+            .column("misread_lo", misread(|share| share.lo))
+            .column("misread_hi", misread(|share| share.hi));
+        let Some(judged) = &self.kept else {
+            return table.column("judged_by", of(&|_| Value::Str("nobody".into())));
+        };
+        let kept = |label: i64| {
+            let own = self.images.labels().iter().zip(&judged.kept).filter(move |(own, _)| **own == label);
+            CountedShare::of_marks(own.map(|(_, kept)| *kept))
+        };
+        let kept = |which: fn(CountedShare) -> f64| of(&|d| Value::Float(which(kept(d.label))));
+        table
+            .column("label_kept", kept(|share| share.value))
+            .column("kept_lo", kept(|share| share.lo))
+            .column("kept_hi", kept(|share| share.hi))
+            .column("judged_by", of(&|_| Value::Str(judged.judged_by.clone())))
     }
 
     /// Images of all labels that were drawn and that became tests.
     fn totals(&self) -> (usize, usize) {
         let sum = |f: fn(&LabelDraws) -> usize| self.drawn.iter().map(f).sum();
         (sum(|d| d.draws), sum(|d| d.tests))
+    }
+
+    /// Tests of the images that were drawn.
+    fn share(&self) -> CountedShare {
+        let (draws, tests) = self.totals();
+        CountedShare::new(tests, draws)
     }
 }
 
@@ -233,11 +252,13 @@ impl Object for GeneratedTests {
         let target = self.target.map_or(String::new(), |target| format!(" as {target}"));
         let none: Vec<String> = self.drawn.iter().filter(|of| of.tests == 0).map(|of| of.label.to_string()).collect();
         let never = if none.is_empty() { String::new() } else { format!("; none shows {}", none.join(", ")) };
-        let share = number(tests as f64 / draws.max(1) as f64);
-        let cautions = self.cautions.ending();
         format!(
-            "{tests} tests of {}{target} from {}: {draws} drawn, share {share}{never}{cautions}",
-            self.of[1], self.of[0]
+            "{} from {}: {draws} drawn, {} misread{target}{}{never}{}",
+            counted(tests, &self.of[1], self.kept.as_ref()),
+            self.of[0],
+            self.share().words(),
+            kept_words(self.kept.as_ref()),
+            self.cautions.ending()
         )
     }
 
@@ -254,6 +275,13 @@ impl Object for GeneratedTests {
             "tests",
             "draws",
             "share",
+            "share_lo",
+            "share_hi",
+            "kept",
+            "kept_share",
+            "kept_lo",
+            "kept_hi",
+            "judged_by",
             "missing",
             "answers",
             "seconds_per_test",
@@ -262,7 +290,10 @@ impl Object for GeneratedTests {
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
-        let (draws, tests) = self.totals();
+        if let Some(value) = kept_field(self.kept.as_ref(), name) {
+            return Ok(Some(value));
+        }
+        let (_, tests) = self.totals();
         let ints = |f: &dyn Fn(&LabelDraws) -> i64| Value::ints(self.drawn.iter().map(f));
         Ok(Some(match name {
             "images" => Value::object(self.images.clone()),
@@ -271,7 +302,9 @@ impl Object for GeneratedTests {
             "cautions" => self.cautions.value(),
             "tests" => ints(&|of| of.tests as i64),
             "draws" => ints(&|of| of.draws as i64),
-            "share" => Value::Float(tests as f64 / draws.max(1) as f64),
+            "share" => Value::Float(self.share().value),
+            "share_lo" => Value::Float(self.share().lo),
+            "share_hi" => Value::Float(self.share().hi),
             "seconds_per_test" => {
                 Value::Float(self.drawn.iter().map(|of| of.seconds).sum::<f64>() / tests.max(1) as f64)
             }
@@ -296,7 +329,10 @@ impl Object for GeneratedTests {
             .iter()
             .map(|of| json!({ "label": of.label, "tests": of.tests, "draws": of.draws, "answers": of.answers }));
         let per_label: Vec<serde_json::Value> = rows.collect();
+        let share = self.share();
         json!({
+            "misread": { "share": share.value, "lo": share.lo, "hi": share.hi },
+            "label_kept": kept_json(self.kept.as_ref()),
             "generator": self.of[0],
             "model": self.of[1],
             "target": self.target,

@@ -67,7 +67,7 @@ pub fn latent_search(
         found.end(turn);
     }
     let hint = "allow more `steps` or `draws`, or weigh less: lambda2 is of the auxiliary classifier, lambda1 keeps near the start";
-    found.tests(cx, (generator, model), wanted.target, ("starts", hint))
+    found.tests(cx, (generator, model), wanted, ("starts", hint))
 }
 
 /// What became of every start: its image when it was first a test, or its last one.

@@ -8,11 +8,13 @@ use serde_json::json;
 use tch::{Device, Kind};
 
 use super::measure::Measure;
+use super::oracle::{KeptLabels, Oracle, counted, kept_field, kept_json, kept_words};
 use super::{Densities, Examination, Search, Transcript};
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, number, on_device, random, whole_columns};
+use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, on_device, random};
 use crate::data::{Dataset, from_tensor};
 use crate::generator::Generator;
-use crate::model::{Inputs, Model};
+use crate::maths::shares::CountedShare;
+use crate::model::Model;
 use crate::objective::{Loss, Misclassify, Objective, Targets};
 use crate::space::Latent;
 
@@ -40,8 +42,8 @@ pub struct Perturbation {
     pub draws: usize,
     /// What seeds are drawn as, in turn.
     pub labels: Vec<i64>,
-    /// Most of them must read a seed as it was drawn; nobody is asked where there are none.
-    pub oracle: Vec<Model>,
+    /// Must read a seed as it was drawn.
+    pub oracle: Oracle,
     /// What is measured of every row.
     pub measures: Vec<&'static Measure>,
     pub batch: Option<usize>,
@@ -62,8 +64,8 @@ pub struct PerturbedTests {
     pub drawn: usize,
     pub misread: usize,
     pub rejected: usize,
-    /// Whether most of the oracle still read each test as it was drawn.
-    pub kept: Option<Vec<bool>>,
+    /// Which tests the oracle still reads as they were drawn, if there is one.
+    pub kept: Option<KeptLabels>,
     of: [String; 2],
 }
 
@@ -101,7 +103,7 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
         let mut set = from_tensor(&pixels, labels, Some(chosen.seeds.classes().to_vec()), false)?;
         set.name = format!("tests of {}", model.name);
         set.record(cx);
-        kept = if how.oracle.is_empty() { None } else { Some(read_as_drawn(cx, &how.oracle, &set)?) };
+        kept = how.oracle.judge(cx, &set)?;
         images = Some(set);
     }
     debug_assert_eq!(n, transcript.len());
@@ -134,18 +136,10 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
             None => vec![0; count],
         };
         let pictures = generator.images_of(&z, Some(&of))?;
-        let answer = |model: &Model| -> Result<Vec<i64>> {
-            let scores = tch::no_grad(|| model.logits(&pictures))?;
-            let [classes, nan] = whole_columns([scores.f_argmax(1, false)?, scores.f_isnan()?.f_any_dim(1, false)?])?;
-            if nan.contains(&1) {
-                return Err(Error::model(format!("{} answered a score that is not a number (NaN)", model.name)));
-            }
-            Ok(classes)
-        };
-        let read = answer(model)?;
+        let read = model.answers(&pictures)?;
         // Where nothing says what an image shows, the classifier is taken to be right to begin with.
         let intended: Vec<i64> = if generator.classes().is_some() { of.clone() } else { read.clone() };
-        let opinions = how.oracle.iter().map(answer).collect::<Result<Vec<_>>>()?;
+        let shown = how.oracle.read_batch_as_drawn(&pictures, &intended)?;
         let mut rows = vec![];
         let before = labels.len();
         for i in 0..count {
@@ -154,10 +148,9 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
                 drawn = number;
                 break;
             }
-            let votes = opinions.iter().filter(|read| read[i] == intended[i]).count();
             if read[i] != intended[i] {
                 misread += 1;
-            } else if !opinions.is_empty() && 2 * votes <= opinions.len() {
+            } else if !how.oracle.is_empty() && !shown[i] {
                 rejected += 1;
             } else {
                 rows.push(i as i64);
@@ -199,18 +192,10 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
     Ok(Chosen { seeds, places, targets, drawn, misread, rejected })
 }
 
-/// Whether most of these models read each image as its label.
-fn read_as_drawn(cx: &Cx, oracle: &[Model], images: &Dataset) -> Result<Vec<bool>> {
-    let opinions =
-        oracle.iter().map(|model| model.predictions(cx, &Inputs::Data(images))).collect::<Result<Vec<Vec<i64>>>>()?;
-    let right = |i: usize, label: i64| opinions.iter().filter(|read| read[i] == label).count();
-    Ok(images.labels().iter().enumerate().map(|(i, &label)| 2 * right(i, label) > oracle.len()).collect())
-}
-
 impl PerturbedTests {
-    fn kept_share(&self) -> Option<f64> {
-        let kept = self.kept.as_ref()?;
-        Some(kept.iter().filter(|kept| **kept).count() as f64 / kept.len() as f64)
+    /// Seeds that became tests, of those that were changed.
+    fn share(&self) -> CountedShare {
+        CountedShare::of_marks(self.transcript.rows.iter().map(|row| row.fooled()))
     }
 }
 
@@ -221,12 +206,13 @@ impl Object for PerturbedTests {
 
     fn summary(&self) -> String {
         let tests = self.images.as_ref().map_or(0, Dataset::len);
-        let seeds = self.transcript.len();
-        let kept = self.kept_share().map_or(String::new(), |share| format!(", label kept by {}", number(share)));
         format!(
-            "{tests} tests of {} from {seeds} seeds of {}{kept}; {} drawn, {} misread, {} rejected{}",
-            self.of[1],
+            "{} from {} seeds of {}: share {}{}; {} drawn, {} misread, {} rejected{}",
+            counted(tests, &self.of[1], self.kept.as_ref()),
+            self.transcript.len(),
             self.of[0],
+            self.share().words(),
+            kept_words(self.kept.as_ref()),
             self.drawn,
             self.misread,
             self.rejected,
@@ -246,9 +232,14 @@ impl Object for PerturbedTests {
             "predictions",
             "magnitudes",
             "steps",
-            "kept",
             "share",
+            "share_lo",
+            "share_hi",
+            "kept",
             "kept_share",
+            "kept_lo",
+            "kept_hi",
+            "judged_by",
             "drawn",
             "misread",
             "rejected",
@@ -261,7 +252,9 @@ impl Object for PerturbedTests {
     fn field(&self, name: &str) -> Result<Option<Value>> {
         let tests = self.transcript.fooled();
         let ints = |f: &dyn Fn(&super::Row) -> i64| Value::ints(tests.rows.iter().map(f));
-        let share = tests.len() as f64 / self.transcript.len() as f64;
+        if let Some(value) = kept_field(self.kept.as_ref(), name) {
+            return Ok(Some(value));
+        }
         Ok(Some(match name {
             "transcript" => Value::object(self.transcript.clone()),
             "seeds" => Value::object(self.seeds.clone()),
@@ -282,12 +275,9 @@ impl Object for PerturbedTests {
             "predictions" => ints(&|row| row.after.into()),
             "magnitudes" => Value::floats(tests.rows.iter().map(|row| f64::from(row.magnitude))),
             "steps" => ints(&|row| row.step.unwrap_or(0).into()),
-            "kept" => match &self.kept {
-                Some(kept) => Value::Array(kept.iter().map(|kept| Value::Bool(*kept)).collect()),
-                None => Value::Unit,
-            },
-            "share" => Value::Float(share),
-            "kept_share" => self.kept_share().map_or(Value::Unit, Value::Float),
+            "share" => Value::Float(self.share().value),
+            "share_lo" => Value::Float(self.share().lo),
+            "share_hi" => Value::Float(self.share().hi),
             "drawn" => Value::Int(self.drawn as i64),
             "misread" => Value::Int(self.misread as i64),
             "rejected" => Value::Int(self.rejected as i64),
@@ -300,14 +290,24 @@ impl Object for PerturbedTests {
     }
 
     fn json(&self) -> serde_json::Value {
+        let share = self.share();
         json!({
             "generator": self.of[0], "model": self.of[1], "drawn": self.drawn, "misread": self.misread,
-            "rejected": self.rejected, "kept": self.kept, "transcript": self.transcript.json(),
+            "rejected": self.rejected, "share": share.value, "share_lo": share.lo, "share_hi": share.hi,
+            "label_kept": kept_json(self.kept.as_ref()), "transcript": self.transcript.json(),
         })
     }
 
     fn table(&self) -> Option<Table> {
-        self.transcript.table()
+        let mut kept = self.kept.iter().flat_map(|judged| &judged.kept);
+        let of_row = |row: &super::Row| match row.fooled() {
+            true => kept.next().map_or(Value::Unit, |kept| Value::Bool(*kept)),
+            false => Value::Unit,
+        };
+        let marks = self.transcript.rows.iter().map(of_row).collect();
+        let by = self.kept.as_ref().map_or("nobody", |judged| &judged.judged_by);
+        let by = vec![Value::Str(by.into()); self.transcript.len()];
+        Some(self.transcript.table()?.column("label_kept", marks).column("judged_by", by))
     }
 
     fn kept_as(&self) -> &'static [&'static str] {

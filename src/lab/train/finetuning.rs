@@ -1,6 +1,6 @@
 //! The second objective of a generator that is to draw what a classifier gets wrong (Dunn's thesis, Section 4.1).
 
-use tch::Tensor;
+use tch::{Kind, Reduction, Tensor};
 
 use crate::core::{Object, Result};
 use crate::model::Model;
@@ -19,6 +19,36 @@ pub struct Attack {
     pub amalgamation: Amalgamation,
     /// Adam's learning rate of the classifier, where it learns from the same images (online adversarial training, Section 4.4.3).
     pub online: Option<f64>,
+}
+
+/// Classifiers that are to go on reading what is drawn as it is intended, as an auxiliary classifier of the discriminator would.
+#[derive(Clone)]
+pub struct Keepers {
+    pub models: Vec<Model>,
+    /// Of the mean of their cross entropies in l_ordinary.
+    pub weight: f64,
+}
+
+impl Keepers {
+    /// How digests know them.
+    pub(super) fn identity(&self) -> String {
+        let models: Vec<String> = self.models.iter().map(|model| model.digest().short()).collect();
+        format!("{} {}", models.join(" "), self.weight)
+    }
+
+    /// What is added to l_ordinary of every image, and the share of images that most of them read as intended.
+    pub fn loss(&self, images: &Tensor, labels: &Tensor) -> Result<(Tensor, Tensor)> {
+        let mut sum = Tensor::f_zeros(labels.size(), (images.kind(), images.device()))?;
+        let mut right = Tensor::f_zeros(labels.size(), (Kind::Int64, images.device()))?;
+        for model in &self.models {
+            let scores = model.logits(images)?;
+            sum = sum.f_add(&scores.f_cross_entropy_loss(labels, None::<&Tensor>, Reduction::None, -100, 0.0)?)?;
+            right = right.f_add(&scores.f_argmax(1, false)?.f_eq_tensor(labels)?.f_to_kind(Kind::Int64)?)?;
+        }
+        let n = self.models.len() as f64;
+        let most = right.f_mul_scalar(2)?.f_gt(n)?.f_to_kind(Kind::Double)?.f_mean(Kind::Double)?;
+        Ok((sum.f_mul_scalar(self.weight / n)?, most))
+    }
 }
 
 /// How two losses become one.

@@ -10,7 +10,7 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use tch::{Kind, Reduction, Tensor};
 
-use super::finetuning::{Attack, attack_loss};
+use super::finetuning::{Attack, Keepers, attack_loss};
 use super::gradient_penalty::gradient_penalty;
 use super::images::{TrainingImages, index};
 use super::student::Student;
@@ -23,7 +23,7 @@ use crate::data::Dataset;
 use crate::generator::{
     Discriminator, Generator, History, Judge, Judgement, Network, Sense, digest, latents_in_stream, ordinary,
 };
-use crate::model::Mode;
+use crate::model::{Mode, Model};
 use crate::optimiser::{Optimiser, Rule};
 
 /// Parts of the stream that order epochs, and that draw labels; steps use the small parts.
@@ -47,10 +47,13 @@ pub struct GanSettings {
     pub note: u64,
     pub seed: u64,
     pub attack: Option<Attack>,
+    pub keepers: Option<Keepers>,
+    /// Hashes of all models that the generator is taught to be read by, now and before.
+    pub kept_by: Vec<String>,
 }
 
 /// What is noted: the columns of the history.
-const NOTED: [&str; 6] = ["step", "generator", "critic", "auxiliary", "misclassified", "cosine"];
+const NOTED: [&str; 7] = ["step", "generator", "critic", "auxiliary", "misclassified", "cosine", "kept"];
 
 /// Is told the generator as it is after some step.
 pub type Watch<'a> = dyn FnMut(&Generator, u64) -> Result<()> + 'a;
@@ -74,14 +77,16 @@ pub fn train_generator(
         }
     }
     let attack = settings.attack.as_ref().map_or("None".into(), |attack| format!("Some({})", attack.identity()));
+    let keepers = settings.keepers.as_ref().map_or(String::new(), |keepers| format!(" kept by {}", keepers.identity()));
     let GanSettings { steps, critic_steps, batch, lr, betas, penalty, average, note, seed, .. } = settings;
     let how = format!(
-        "{steps} {critic_steps} {batch} {lr} {betas:?} {penalty} {average:?} {note} {seed} {device:?} {attack}"
+        "{steps} {critic_steps} {batch} {lr} {betas:?} {penalty} {average:?} {note} {seed} {device:?} {attack}{keepers}"
     );
     let begin = [digest(&*network)?, state_digest(&*judge)?];
     let depends = [&set.digest().0[..], &begin[0].0, &begin[1].0, how.as_bytes()].map(<[u8]>::to_vec);
     let depends: Vec<&[u8]> = depends.iter().map(Vec::as_slice).collect();
-    let opaque = settings.attack.as_ref().is_some_and(|attack| attack.model.opaque());
+    let others = settings.keepers.iter().flat_map(|keepers| &keepers.models);
+    let opaque = settings.attack.iter().map(|attack| &attack.model).chain(others).any(Model::opaque);
     // What a watcher keeps of what it sees can't be brought back, so a watched training is done again as a whole.
     let mut call = match watch {
         Some(_) => LongCall::unrecorded(cx),
@@ -176,7 +181,7 @@ struct GeneratorTraining<'a> {
     judge_optimiser: Optimiser,
     /// Number and order of the epoch that batches are taken from.
     epoch: (u64, Vec<usize>),
-    history: [Vec<f64>; 6],
+    history: [Vec<f64>; 7],
     /// The last step at which all numbers were finite, and the state then.
     good: (u64, State),
     /// Of every step the generator's loss and the critic's last one.
@@ -230,7 +235,7 @@ impl Summed {
 
 /// What a step of the generator goes by, and the images that it learned from.
 struct Learnt {
-    noted: [f64; 6],
+    noted: [f64; 7],
     loss: Tensor,
     gradients: Vec<Tensor>,
     drawn: RealBatch,
@@ -302,6 +307,9 @@ impl GeneratorTraining<'_> {
                 }
                 if said[4].is_finite() {
                     line += &format!(", misclassified {:.0}%", 100.0 * said[4]);
+                }
+                if said[6].is_finite() {
+                    line += &format!(", kept {:.0}%", 100.0 * said[6]);
                 }
                 task.note(&format!("{line}, {rate:.0} images/s"));
             }
@@ -485,7 +493,7 @@ impl GeneratorTraining<'_> {
         // The graph of a whole batch goes before there is another.
         drop(drawn);
         let n = self.settings.batch;
-        let (mut summed, mut mean, mut all) = (Summed::default(), [0.0; 6], vec![]);
+        let (mut summed, mut mean, mut all) = (Summed::default(), [0.0; 7], vec![]);
         for start in (0..n).step_by(self.part) {
             let size = self.part.min(n - start);
             let drawn = self.draw_anew(step, start, size)?;
@@ -504,14 +512,21 @@ impl GeneratorTraining<'_> {
     }
 
     /// What the generator makes smaller, and what is noted of it where that is wanted.
-    fn generator_loss(&self, step: u64, drawn: &RealBatch, wanted: bool) -> Result<([f64; 6], Tensor)> {
+    fn generator_loss(&self, step: u64, drawn: &RealBatch, wanted: bool) -> Result<([f64; 7], Tensor)> {
         let labels = self.network.classes().map(|_| &drawn.labels);
         let drawn = &drawn.images;
         let judgement = self.judge.judge(drawn, labels, Mode::Train)?;
-        let ordinary = ordinary(&judgement, self.judge.sense(), labels)?;
+        let mut ordinary = ordinary(&judgement, self.judge.sense(), labels)?;
         let kind = drawn.kind();
-        let mut noted = [f64::NAN; 6];
+        let mut noted = [f64::NAN; 7];
         noted[0] = (step + 1) as f64;
+        if let (Some(keepers), Some(labels)) = (&self.settings.keepers, labels) {
+            let (loss, kept) = keepers.loss(drawn, labels)?;
+            ordinary = ordinary.f_add(&loss)?;
+            if wanted {
+                noted[6] = kept.f_double_value(&[])?;
+            }
+        }
         let mut losses = ordinary.shallow_clone();
         if let (Some(attack), Some(labels)) = (&self.settings.attack, labels) {
             let finetunes = random(self.settings.seed, step).gen_bool(attack.rate);
@@ -538,7 +553,7 @@ impl GeneratorTraining<'_> {
     }
 
     /// One step of the generator: what is noted of it, and its loss.
-    fn step(&mut self, learnt: Learnt) -> Result<([f64; 6], Tensor)> {
+    fn step(&mut self, learnt: Learnt) -> Result<([f64; 7], Tensor)> {
         let step = self.optimiser.steps();
         let Learnt { noted, loss, gradients, drawn } = learnt;
         self.optimiser.step(&self.parameters, &gradients)?;
@@ -580,7 +595,7 @@ impl GeneratorTraining<'_> {
             _ => None,
         };
         let generator = generator.with_discriminator(Some(Discriminator::new(judge)));
-        Ok(generator.with_history(history).with_classifier(classifier))
+        Ok(generator.with_history(history).with_classifier(classifier).with_keepers(self.settings.kept_by.clone()))
     }
 
     fn diverged(&mut self, step: u64, what: &str) -> Result<Error> {

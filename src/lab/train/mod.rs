@@ -12,7 +12,7 @@ mod unread;
 
 pub use adversary::Adversary;
 pub use classifier::{Settings, train};
-pub use finetuning::{Amalgamation, Attack, attack_loss, squashed};
+pub use finetuning::{Amalgamation, Attack, Keepers, attack_loss, squashed};
 pub use generator::{GanSettings, Watch, train_generator};
 pub use gradient_penalty::gradient_penalty;
 pub use linear::{Linear, LinearSettings, train_linear};

@@ -1,11 +1,12 @@
 //! Finetuning of a generator to draw what a classifier gets wrong.
 
-use crate::core::{Cx, Error, Result, Value};
+use super::oracle;
+use crate::core::{Cx, Error, Object, Result, Value};
 use crate::data::Dataset;
 use crate::generator::Generator;
 use crate::model::Model;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
-use crate::train::{Amalgamation, Attack, GanSettings, train_generator};
+use crate::train::{Amalgamation, Attack, GanSettings, Keepers, train_generator};
 
 static LOSSES: Words<Amalgamation, 2> = Words::new([("product", Amalgamation::Product), ("sum", Amalgamation::Sum)]);
 
@@ -34,6 +35,15 @@ pub static FINETUNE: Primitive = Primitive {
             "how the two objectives become one: s(l_ordinary) s(l_attack - kappa), or their plain sum",
         )
         .or(Fallback::Str("product")),
+        Param::new(
+            "keep",
+            Kind::Either(&[Kind::Object("Model"), Kind::Array]),
+            "classifiers other than f that are to go on reading what is drawn as it is intended: see the notes",
+        )
+        .or(Fallback::Absent("none")),
+        Param::new("keep_weight", Kind::Float, "weight of the mean of their cross entropies in l_ordinary")
+            .or(Fallback::Float(1.0))
+            .range(0.0, 1e6),
         Param::new("steps", Kind::Int, "steps of the generator").or(Fallback::Int(1000)).range(1.0, 1e9),
         Param::new("critic_steps", Kind::Int, "steps of the discriminator before each of the generator")
             .or(Fallback::Int(1))
@@ -58,9 +68,12 @@ pub static FINETUNE: Primitive = Primitive {
         SEED,
     ],
     returns: "Generator; its `history` has columns `misclassified`, the share of the step's images that the classifier gets wrong (as the target), \
-              and `cosine`, of the angle between the gradients of l_ordinary and l_attack; with `online`, its `classifier` is the one that learned beside it",
+              and `cosine`, of the angle between the gradients of l_ordinary and l_attack; with `keep`, `kept`, the share that most of these read as intended; with `online`, its `classifier` is the one that learned beside it",
     notes: "l_attack = f_y - max_{c != y} f_c, with a target t max_{c != t} f_c - f_t, of logits; s(l) = 1 + exp(l) for l <= 0 and 2 + l above; with \
-            kappa = 0 that falls off as soon as the label is wrong. Labels are those of the real images; with a target they are drawn uniformly from the others. The generator that is given stays as it is. For \
+            kappa = 0 that falls off as soon as the label is wrong. Labels are those of the real images; with a target they are drawn uniformly from the others. The generator that is given stays as it is. \
+            With `keep`, l_ordinary has keep_weight times the mean of these classifiers' cross entropies for the intended label beside it, as the \
+            discriminator's auxiliary classifier gives its own: where a discriminator has none, little else keeps labels. They say what they \
+            were taught to say, so whether labels are kept others must judge, and generator::tests refuses them as its oracle. For \
             finetuning without pretraining, give a generator that was trained for one step.",
     source: "Dunn 2022, Sections 4.1 and 4.4.3",
     examples: &[Example {
@@ -120,6 +133,14 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         return Err(Error::model(format!("{} is a black box, whose gradients are not known", model.name))
             .hint("finetuning needs a model of layers or a TorchScript program"));
     }
+    let keepers = keepers(cx, args, &generator, &model)?;
+    let mut kept_by = generator.kept_by().to_vec();
+    for keeper in keepers.iter().flat_map(|keepers| &keepers.models) {
+        let hash = keeper.digest().short();
+        if !kept_by.contains(&hash) {
+            kept_by.push(hash);
+        }
+    }
     let settings = GanSettings {
         steps: args.count("steps") as u64,
         critic_steps: args.count("critic_steps") as u64,
@@ -138,6 +159,8 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
             online: args.optional_float("online"),
             amalgamation: LOSSES.of(args, "combine"),
         }),
+        keepers,
+        kept_by,
     };
     let name = format!("{} finetuned", generator.name);
     let finetuned = super::train::watched(args, &mut |watch| {
@@ -145,4 +168,33 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         train_generator(cx, &name, start, &set, &settings, watch)
     })?;
     Ok(Value::object(finetuned))
+}
+
+/// Who is to go on reading what is drawn.
+fn keepers(cx: &Cx, args: &Args, generator: &Generator, model: &Model) -> Result<Option<Keepers>> {
+    let models = oracle::models(args, "keep")?;
+    if models.is_empty() {
+        return match args.given("keep_weight") {
+            true => Err(Error::argument("`keep_weight` is of the classifiers of `keep`, which is missing")),
+            false => Ok(None),
+        };
+    }
+    for (i, keeper) in models.iter().enumerate() {
+        super::check_pair(cx, generator, keeper)?;
+        if keeper.digest() == model.digest() {
+            return Err(Error::argument(format!(
+                "`keep` has {}, the classifier that is to be wrong about the same images",
+                keeper.name
+            )));
+        }
+        if models[..i].iter().any(|other| other.digest() == keeper.digest()) {
+            return Err(Error::argument(format!("`keep` has {} twice, which would count double", keeper.name)));
+        }
+        if !keeper.differentiable() {
+            return Err(Error::model(format!("{} is a black box, whose gradients are not known", keeper.name))
+                .hint("`keep` needs models of layers or TorchScript programs"));
+        }
+        cx.record_input("keep", &keeper.name, keeper.digest());
+    }
+    Ok(Some(Keepers { models, weight: args.float("keep_weight") }))
 }

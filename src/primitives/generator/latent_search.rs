@@ -1,7 +1,8 @@
 //! Search for latent vectors whose images a classifier gets wrong.
 
+use super::oracle::ORACLE;
 use super::tests::{LABELS, SECONDS, TARGET, wanted};
-use crate::core::{Cx, Error, Result, Value};
+use crate::core::{Cx, Error, Object, Result, Value};
 use crate::generator::Generator;
 use crate::model::{Mode, Model};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
@@ -41,13 +42,15 @@ pub static LATENT_SEARCH: Primitive = Primitive {
         .or(Fallback::Absent("none"))
         .range(1e-9, 1.0)
         .unit("units of pixel values"),
+        ORACLE,
         SEED,
     ],
     returns: "GeneratedTests, as of generator::tests; `draws` are starts",
     notes: "From z0, gradient descent on min_{k != y} CE(f(x), k) (with a target, CE(f(x), t)) + lambda1 mean_j max((z_j - z0_j)^2 - free_radius^2, 0) + \
             lambda2 CE(c(g(z, y)), y), x = g(z, y), with noise clip(g(z, y) + noise_radius tanh(u)) to [0, 1], c the auxiliary classifier. Losses are means \
             over 64 starts; gradients of z get normal noise of variance 0.01 / (1 + t)^0.55, those of u are divided by their length. A start ends when f is \
-            wrong (says the target) and c says y. The generator is not changed: compare generator::finetune.",
+            wrong (says the target) and c says y. The generator is not changed: compare generator::finetune. \
+            The auxiliary classifier took part in the search, so that another must say whether labels are kept: `oracle`.",
     source: "Song, Shu, Kushman and Ermon 2018, Section 3, and the authors' code; Dunn 2022, Section 4.4.4",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\
@@ -67,12 +70,19 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let given = args.optional_object::<Model>("auxiliary");
     if let Some(auxiliary) = &given {
         super::check_pair(cx, &generator, auxiliary)?;
-        if crate::core::Object::digest(&**auxiliary) == crate::core::Object::digest(&*model) {
+        if auxiliary.digest() == model.digest() {
             return Err(Error::argument(
                 "`auxiliary` is the classifier under test, which can't be right and wrong at once",
             ));
         }
-        cx.record_input("auxiliary", &auxiliary.name, crate::core::Object::digest(&**auxiliary));
+        if wanted.oracle.models().iter().any(|judge| judge.digest() == auxiliary.digest()) {
+            return Err(Error::argument(format!(
+                "the oracle has {}, which every test satisfies because the search went by it",
+                auxiliary.name
+            ))
+            .hint("take other models for `oracle`"));
+        }
+        cx.record_input("auxiliary", &auxiliary.name, auxiliary.digest());
     }
     for model in [Some(&model), given.as_ref()].into_iter().flatten() {
         if !model.differentiable() {

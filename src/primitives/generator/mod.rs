@@ -8,6 +8,7 @@ pub mod images;
 pub mod inception_score;
 pub mod latent_search;
 pub mod load;
+mod oracle;
 pub mod perturb;
 pub mod sample;
 pub mod tests;

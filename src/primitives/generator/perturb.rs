@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::oracle::{ORACLE, oracle};
 use crate::core::{Cx, Error, Object, Result, Value};
 use crate::generator::Generator;
 use crate::model::Model;
@@ -40,21 +41,16 @@ pub static PERTURB: Primitive = Primitive {
         adam::INCREMENT.or(Fallback::Float(0.02)),
         loss::FOLLOWED,
         Param::new("labels", Kind::Numbers, "what seeds are drawn as, in turn").range(0.0, 1e6).or(Fallback::Absent("every label but the target")),
-        Param::new(
-            "oracle",
-            Kind::Either(&[Kind::Object("Model"), Kind::Array]),
-            "one or several models in place of people: most of them must read a seed as it was drawn, and are asked about the tests as well",
-        )
-        .or(Fallback::Absent("nobody")),
+        ORACLE,
         Param::new("draws", Kind::Int, "seeds that are drawn, at most").range(1.0, 1e9).or(Fallback::Absent("20 n")).unit("seeds"),
         super::super::examine::MEASURES,
         super::super::examine::BATCH,
         SEED,
     ],
-    returns: "PerturbedTests: `images` and their `originals`, `magnitudes`, `predictions`, `kept`, the `transcript` of all seeds, ...",
+    returns: "PerturbedTests: `images` and their `originals`, `magnitudes`, `predictions`, `kept` and `judged_by`, the `transcript` of all seeds, ...",
     notes: "examine over space::latent with search::adam. Seed i, its label and its target depend on the seed and i alone, so that classifiers \
             and layers are compared on the same ones; those that the classifier gets wrong as they stand (`misread`), or that the oracle \
-            does not take for what they were drawn as (`rejected`), are left out and counted. A generator without labels gives seeds whose \
+            does not take for what they were drawn as (`rejected`), are left out and counted; without an oracle nobody vouches for a label, and the summary says candidates. A generator without labels gives seeds whose \
             label is what the classifier says.\n\n\
             The thesis's settings: lr 0.03, first_radius 1, growth 1.03, increment 0.1 (BigGAN-deep); lr 0.004, first_radius 0.1, increment 0.001, \
             before_activation (MNIST). The defaults lie between: a handful of seconds for 100 tests of small images.",
@@ -88,22 +84,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         return Err(Error::argument(format!("`target` {class}: {} has {classes} classes", model.name)));
     }
     let labels = labels(args, &generator, target)?;
-    let mut oracle = vec![];
-    match args.get("oracle") {
-        None => {}
-        Some(Value::Array(models)) => {
-            for value in models {
-                let judge = value
-                    .downcast::<Model>()
-                    .ok_or_else(|| Error::argument(format!("`oracle` must be models, got a {}", value.kind())))?;
-                oracle.push((*judge).clone());
-            }
-        }
-        Some(_) => oracle.push((*args.object::<Model>("oracle")).clone()),
-    }
-    for judge in &oracle {
-        super::check_pair(cx, &generator, judge)?;
-    }
+    let oracle = oracle(cx, args, &generator, &model)?;
     let options = LatentOptions { within: None, ..latent::options(args, &generator)? };
     let n = args.count("n");
     let how = Perturbation {

@@ -1,5 +1,6 @@
 //! Tests from a generator.
 
+use super::oracle::{ORACLE, oracle};
 use crate::core::{Cx, Error, Result, Value};
 use crate::generator::Generator;
 use crate::model::Model;
@@ -32,11 +33,15 @@ pub static TESTS: Primitive = Primitive {
             .range(1.0, 1e9)
             .unit("images"),
         SECONDS,
+        ORACLE,
         SEED,
     ],
-    returns: "GeneratedTests: `images` with the labels that they were drawn as, `predictions`, `tests` and `draws` per label, `missing` labels, ...",
-    notes: "Whether an image shows what it was drawn as, people or independent classifiers must say: h.accuracy(tests.images) is the share \
-            that keeps its label in the eyes of h. `draws` counts up to the last test that was needed.",
+    returns: "GeneratedTests: `images` with the labels that they were drawn as, `predictions`, `tests` and `draws` per label, `kept` and `judged_by`, ...",
+    notes: "Whether an image shows what it was drawn as, people must say or, in their place, the oracle: `kept_share` is the share of tests of which \
+            it says so. A generator that is misread because it draws nothing that anybody can read makes no tests, so where nobody is \
+            asked the summary says candidates. An oracle of the make of `f`, or one that learned from the same images, shares its mistakes \
+            and says that less is kept than people would; the classifier under test itself is refused. `draws` counts up to the last test that was needed; \
+            intervals are Wilson's at 95%.",
     source: "Dunn 2022, Section 4.2",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\
@@ -100,6 +105,7 @@ pub(super) fn wanted(cx: &Cx, args: &Args, generator: &Generator, model: &Model)
         labels,
         draws: args.count("draws"),
         seconds: args.optional_float("seconds"),
+        oracle: oracle(cx, args, generator, model)?,
         seed: args.seed(),
     })
 }

@@ -138,6 +138,8 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         note: args.count("note") as u64,
         seed: args.seed(),
         attack: None,
+        keepers: None,
+        kept_by: vec![],
     };
     let start = fresh(&plans, settings.seed, cx.device(), thesis)?;
     let drawn = Generator::of_tensors("", start.0.clone(), cx.device())?.image_shape()?;
