@@ -107,6 +107,8 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &generator::train::TRAIN,
     &generator::finetune::FINETUNE,
     &generator::tests::TESTS,
+    &generator::judged::GENERATED,
+    &generator::judged::PERTURBED,
     &generator::perturb::PERTURB,
     &generator::latent_search::LATENT_SEARCH,
     &generator::fid::FID,

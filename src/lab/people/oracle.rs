@@ -8,6 +8,7 @@ use super::{ItemVotes, Judgements, QuestionKind, TaskAnswers};
 use crate::core::{Cautions, Cx, Digest, Error, Result};
 use crate::data::Dataset;
 use crate::plot::Picture;
+use crate::search::Witnesses;
 
 /// What stands for a seed that does not show its class: the words that answers begin with where the picture before was refused.
 const REFUSED_SEED: &str = "seed_";
@@ -41,7 +42,7 @@ pub struct PeopleOracle {
     /// Of what they were before they were changed.
     seeds: BTreeMap<(Digest, String), Said>,
     judged_by: String,
-    pub cautions: Cautions,
+    cautions: Cautions,
 }
 
 /// Images at 8 bits, as people see them.
@@ -73,11 +74,13 @@ impl PeopleOracle {
         let Some(judgements) = &answers.judgements else {
             return Err(Error::data("every worker fell to a rule: nobody's answers count"));
         };
+        let mut cautions = answers.cautions.clone();
+        cautions.add("intervals of what people say hold for other tests and these people; Judgements.majority has them for other people as well");
         let mut oracle = Self {
             tests: BTreeMap::new(),
             seeds: BTreeMap::new(),
             judged_by: format!("{} people", judgements.workers.len()),
-            cautions: answers.cautions.clone(),
+            cautions,
         };
         let items = answers.task.items(&judgements.items)?;
         let said = said(judgements);
@@ -100,20 +103,24 @@ impl PeopleOracle {
         }
         Ok(oracle)
     }
+}
 
-    /// Who they are.
-    pub fn judged_by(&self) -> &str {
-        &self.judged_by
+impl Witnesses for PeopleOracle {
+    fn judged_by(&self) -> String {
+        self.judged_by.clone()
     }
 
-    /// Whether more than half say that each image shows its label; not known of images that they did not judge, or whose seed they refused.
-    pub fn keeps(&self, cx: &Cx, set: &Dataset) -> Result<Vec<Option<bool>>> {
-        Ok(seen(cx, set)?.into_iter().map(|key| self.tests.get(&key)?.keeps()).collect())
+    /// More than half must say so; nothing is known of images that they did not judge, or whose seed they refused.
+    fn keeps(&self, cx: &Cx, images: &Dataset) -> Result<Vec<Option<bool>>> {
+        Ok(seen(cx, images)?.into_iter().map(|key| self.tests.get(&key)?.keeps()).collect())
     }
 
-    /// Whether more than half took a seed for what it is to show; not known of seeds that they did not see.
-    pub fn accepts(&self, cx: &Cx, seeds: &Dataset) -> Result<Vec<Option<bool>>> {
+    fn accepts(&self, cx: &Cx, seeds: &Dataset) -> Result<Vec<Option<bool>>> {
         Ok(seen(cx, seeds)?.into_iter().map(|key| self.seeds.get(&key)?.accepts()).collect())
+    }
+
+    fn cautions(&self) -> Cautions {
+        self.cautions.clone()
     }
 }
 

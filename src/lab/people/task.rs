@@ -248,7 +248,7 @@ impl Maker<'_> {
     fn items(&mut self, cautions: &mut Cautions) -> Result<Vec<(usize, TaskItem)>> {
         let mut places: Vec<usize> = (0..self.shown.pictures.len()).collect();
         places.shuffle(&mut random(self.plan.seed, CHOSEN));
-        let (mut seen, mut items, mut again) = (BTreeSet::new(), vec![], 0);
+        let (mut seen, mut items, mut again, mut alike) = (BTreeSet::new(), vec![], 0, 0);
         let of: Vec<u8> = self
             .shown
             .of
@@ -278,6 +278,7 @@ impl Maker<'_> {
                 again += 1;
                 continue;
             }
+            alike += usize::from(original.is_some_and(|before| before.rgb == self.shown.pictures[place].rgb));
             let shows_original = matches!(self.plan.kind, QuestionKind::KeepsLabel | QuestionKind::Attribute);
             let original = original.filter(|_| shows_original).map(|picture| self.album.add(picture)).transpose()?;
             let more = self.plan.attribute.as_ref().map(|(_, more)| more[place]);
@@ -287,6 +288,12 @@ impl Maker<'_> {
         if again > 0 {
             cautions.add(format!(
                 "{again} images were there twice, with all that is known of them, and are asked about once"
+            ));
+        }
+        if alike > 0 {
+            cautions.add(format!(
+                "{alike} of {} items are, at 8 bits per channel, what they were before: people can't see what changed, and models may not either",
+                items.len()
             ));
         }
         if items.is_empty() {

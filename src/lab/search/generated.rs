@@ -219,7 +219,7 @@ impl GeneratedTests {
         };
         let kept = |label: i64| {
             let own = self.images.labels().iter().zip(&judged.kept).filter(move |(own, _)| **own == label);
-            CountedShare::of_marks(own.map(|(_, kept)| *kept))
+            CountedShare::of_marks(own.filter_map(|(_, kept)| *kept))
         };
         let kept = |which: fn(CountedShare) -> f64| of(&|d| Value::Float(which(kept(d.label))));
         table
@@ -233,6 +233,17 @@ impl GeneratedTests {
     fn totals(&self) -> (usize, usize) {
         let sum = |f: fn(&LabelDraws) -> usize| self.drawn.iter().map(f).sum();
         (sum(|d| d.draws), sum(|d| d.tests))
+    }
+
+    /// The same tests, and what others say of them.
+    pub fn judged(&self, cx: &Cx, oracle: &Oracle) -> Result<Self> {
+        Ok(Self { kept: oracle.judge(cx, &self.images)?, ..self.clone() })
+    }
+
+    fn cautions(&self) -> Cautions {
+        let mut cautions = self.cautions.clone();
+        self.kept.iter().for_each(|judged| cautions.extend(&judged.cautions));
+        cautions
     }
 
     /// Tests of the images that were drawn.
@@ -258,7 +269,7 @@ impl Object for GeneratedTests {
             self.of[0],
             self.share().words(),
             kept_words(self.kept.as_ref()),
-            self.cautions.ending()
+            self.cautions().ending()
         )
     }
 
@@ -299,7 +310,7 @@ impl Object for GeneratedTests {
             "images" => Value::object(self.images.clone()),
             "predictions" => Value::ints(self.predictions.iter().copied()),
             "target" => self.target.map_or(Value::Unit, Value::Int),
-            "cautions" => self.cautions.value(),
+            "cautions" => self.cautions().value(),
             "tests" => ints(&|of| of.tests as i64),
             "draws" => ints(&|of| of.draws as i64),
             "share" => Value::Float(self.share().value),
@@ -320,7 +331,10 @@ impl Object for GeneratedTests {
     }
 
     fn digest(&self) -> Digest {
-        self.digest
+        match &self.kept {
+            None => self.digest,
+            Some(judged) => Digest::of_parts(&[&self.digest.0, &judged.digest().0]),
+        }
     }
 
     fn json(&self) -> serde_json::Value {
@@ -339,12 +353,12 @@ impl Object for GeneratedTests {
             "labels": per_label,
             "intended": self.images.labels(),
             "predictions": self.predictions,
-            "cautions": self.cautions.json(),
+            "cautions": self.cautions().json(),
         })
     }
 
     fn table(&self) -> Option<Table> {
-        Some(self.cautions.beside(Self::table(self)))
+        Some(self.cautions().beside(Self::table(self)))
     }
 
     fn kept_as(&self) -> &'static [&'static str] {

@@ -88,7 +88,7 @@ pub use latent_search::{Auxiliary, LatentSearch, latent_search};
 pub use measured::Measured;
 pub use nearest::Nearest;
 pub use need::Need;
-pub use oracle::{KeptLabels, Oracle};
+pub use oracle::{KeptLabels, Oracle, Witnesses};
 pub use pairing::{Approach, SEARCHES, SPACES, gradient_search};
 pub use parts::MemberTally;
 pub use perturbed::{Perturbation, PerturbedTests, WantedAnswer, perturbed_tests};

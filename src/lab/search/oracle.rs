@@ -1,15 +1,32 @@
 //! Who says whether an image still shows what it was drawn as.
 
+use std::rc::Rc;
+
 use serde_json::json;
 
-use crate::core::{Cx, Error, Object, Result, Tensor, Value};
-use crate::data::Dataset;
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Tensor, Value};
+use crate::data::{Dataset, from_tensor};
 use crate::maths::shares::CountedShare;
 use crate::model::{Inputs, Model};
 
-/// Models in place of people: an image shows what it was drawn as where most of them read it so. Without models, nobody says.
+/// Others than models who judge, such as people, who know of the images that they saw alone.
+pub trait Witnesses {
+    /// Who they are, as results say it.
+    fn judged_by(&self) -> String;
+    /// Whether each image shows its label, where they saw it.
+    fn keeps(&self, cx: &Cx, images: &Dataset) -> Result<Vec<Option<bool>>>;
+    /// Whether each seed shows its label, where they saw it.
+    fn accepts(&self, cx: &Cx, seeds: &Dataset) -> Result<Vec<Option<bool>>>;
+    /// What must be known of all that they say.
+    fn cautions(&self) -> Cautions;
+}
+
+/// Models in place of people, of which most must read an image as it was drawn, or people themselves. Without either, nobody says.
 #[derive(Clone, Default)]
-pub struct Oracle(Vec<Model>);
+pub struct Oracle {
+    models: Vec<Model>,
+    witnesses: Option<Rc<dyn Witnesses>>,
+}
 
 impl Oracle {
     /// `tested` gets its own tests wrong by definition, so it is no judge of them; and nobody has two votes.
@@ -23,42 +40,48 @@ impl Oracle {
                 return Err(Error::argument(format!("the oracle has {} twice, which would count double", judge.name)));
             }
         }
-        Ok(Self(models))
+        Ok(Self { models, witnesses: None })
+    }
+
+    pub fn of_witnesses(witnesses: Rc<dyn Witnesses>) -> Self {
+        Self { models: vec![], witnesses: Some(witnesses) }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.models.is_empty() && self.witnesses.is_none()
     }
 
     pub fn models(&self) -> &[Model] {
-        &self.0
+        &self.models
     }
 
     /// Who they are, as results say it.
     pub fn judged_by(&self) -> String {
+        if let Some(witnesses) = &self.witnesses {
+            return witnesses.judged_by();
+        }
         let named = |model: &Model| format!("{} ({})", model.name, model.digest().short());
-        match &self.0[..] {
+        match &self.models[..] {
             [] => "nobody".into(),
             [one] => named(one),
             all => format!("most of {}", all.iter().map(named).collect::<Vec<_>>().join(", ")),
         }
     }
 
-    /// Whether most read each image as its label.
-    pub fn read_as_drawn(&self, cx: &Cx, images: &Dataset) -> Result<Vec<bool>> {
-        let opinions = self.0.iter().map(|model| model.predictions(cx, &Inputs::Data(images)));
-        Ok(self.most(&opinions.collect::<Result<Vec<_>>>()?, images.labels()))
-    }
-
-    /// As `read_as_drawn`, of a batch `N x C x H x W` on the models' device.
-    pub fn read_batch_as_drawn(&self, images: &Tensor, labels: &[i64]) -> Result<Vec<bool>> {
-        let opinions = self.0.iter().map(|model| model.answers(images)).collect::<Result<Vec<_>>>()?;
+    /// Which seeds are taken for what they were drawn as: of people all that they did not refuse. `images` is `N x C x H x W` on the models' device.
+    pub fn accepts(&self, cx: &Cx, images: &Tensor, labels: &[i64]) -> Result<Vec<bool>> {
+        if let Some(witnesses) = &self.witnesses {
+            let seeds = from_tensor(images, labels.to_vec(), None, false)?;
+            return Ok(witnesses.accepts(cx, &seeds)?.into_iter().map(|said| said.unwrap_or(true)).collect());
+        }
+        let opinions = self.models.iter().map(|model| model.answers(images)).collect::<Result<Vec<_>>>()?;
         Ok(self.most(&opinions, labels))
     }
 
     fn most(&self, opinions: &[Vec<i64>], labels: &[i64]) -> Vec<bool> {
         let right = |i: usize, label: i64| opinions.iter().filter(|read| read[i] == label).count();
-        labels.iter().enumerate().map(|(i, &label)| 2 * right(i, label) > self.0.len()).collect()
+        let most = labels.iter().enumerate().map(|(i, &label)| 2 * right(i, label) > self.models.len());
+        most.map(|most| most || self.is_empty()).collect()
     }
 
     /// What it says of tests; `None` if nobody is asked.
@@ -66,24 +89,42 @@ impl Oracle {
         if self.is_empty() {
             return Ok(None);
         }
-        Ok(Some(KeptLabels { kept: self.read_as_drawn(cx, images)?, judged_by: self.judged_by() }))
+        let (kept, mut cautions): (Vec<Option<bool>>, _) = match &self.witnesses {
+            Some(witnesses) => (witnesses.keeps(cx, images)?, witnesses.cautions()),
+            None => {
+                let opinions = self.models.iter().map(|model| model.predictions(cx, &Inputs::Data(images)));
+                let most = self.most(&opinions.collect::<Result<Vec<_>>>()?, images.labels());
+                (most.into_iter().map(Some).collect(), Cautions::default())
+            }
+        };
+        let unknown = kept.iter().filter(|kept| kept.is_none()).count();
+        if unknown > 0 {
+            cautions.add(format!("of {unknown} of {} tests nobody says whether they keep their label", kept.len()));
+        }
+        Ok(Some(KeptLabels { kept, judged_by: self.judged_by(), cautions }))
     }
 }
 
 /// Which tests still show what they were drawn as, and who says so.
 #[derive(Debug, Clone)]
 pub struct KeptLabels {
-    /// Test by test.
-    pub kept: Vec<bool>,
+    /// Test by test; not known of those that people did not see.
+    pub kept: Vec<Option<bool>>,
     pub judged_by: String,
+    pub cautions: Cautions,
 }
 
 /// What scripts read of tests that were judged, or were not.
 pub const KEPT_FIELDS: [&str; 5] = ["kept", "kept_share", "kept_lo", "kept_hi", "judged_by"];
 
 impl KeptLabels {
+    pub(super) fn digest(&self) -> Digest {
+        let marks: Vec<u8> = self.kept.iter().map(|kept| kept.map_or(2, u8::from)).collect();
+        Digest::of_parts(&[b"kept", self.judged_by.as_bytes(), &marks])
+    }
+
     pub fn share(&self) -> CountedShare {
-        CountedShare::of_marks(self.kept.iter().copied())
+        CountedShare::of_marks(self.kept.iter().copied().flatten())
     }
 }
 
@@ -95,8 +136,8 @@ pub fn kept_field(judged: Option<&KeptLabels>, name: &str) -> Option<Value> {
     let Some(judged) = judged else { return Some(Value::Unit) };
     let share = judged.share();
     Some(match name {
-        "kept" => Value::Array(judged.kept.iter().map(|kept| Value::Bool(*kept)).collect()),
-        "kept_share" => Value::Float(share.value),
+        "kept" => Value::Array(judged.kept.iter().map(|kept| kept.map_or(Value::Unit, Value::Bool)).collect()),
+        "kept_share" => Some(share.value).filter(|share| !share.is_nan()).map_or(Value::Unit, Value::Float),
         "kept_lo" => Value::Float(share.lo),
         "kept_hi" => Value::Float(share.hi),
         _ => Value::Str(judged.judged_by.clone()),
@@ -114,7 +155,12 @@ pub fn counted(n: usize, model: &str, judged: Option<&KeptLabels>) -> String {
 /// What a summary says behind the share that is misread; nothing where nobody judged, which `counted` says.
 pub fn kept_words(judged: Option<&KeptLabels>) -> String {
     judged.map_or(String::new(), |judged| {
-        format!("; label kept by {} of them in the eyes of {}", judged.share().words(), judged.judged_by)
+        let of = match judged.share().of {
+            0 => return format!("; {} say nothing of whether they keep their label", judged.judged_by),
+            n if n < judged.kept.len() => format!("the {n} that were judged"),
+            _ => "them".into(),
+        };
+        format!("; label kept by {} of {of} in the eyes of {}", judged.share().words(), judged.judged_by)
     })
 }
 

@@ -10,7 +10,7 @@ use tch::{Device, Kind};
 use super::measure::Measure;
 use super::oracle::{KeptLabels, Oracle, counted, kept_field, kept_json, kept_words};
 use super::{Densities, Examination, Search, Transcript};
-use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value, on_device, random};
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, on_device, random};
 use crate::data::{Dataset, from_tensor};
 use crate::generator::Generator;
 use crate::maths::shares::CountedShare;
@@ -139,7 +139,7 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
         let read = model.answers(&pictures)?;
         // Where nothing says what an image shows, the classifier is taken to be right to begin with.
         let intended: Vec<i64> = if generator.classes().is_some() { of.clone() } else { read.clone() };
-        let shown = how.oracle.read_batch_as_drawn(&pictures, &intended)?;
+        let shown = how.oracle.accepts(cx, &pictures, &intended)?;
         let mut rows = vec![];
         let before = labels.len();
         for i in 0..count {
@@ -150,7 +150,7 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
             }
             if read[i] != intended[i] {
                 misread += 1;
-            } else if !how.oracle.is_empty() && !shown[i] {
+            } else if !shown[i] {
                 rejected += 1;
             } else {
                 rows.push(i as i64);
@@ -193,6 +193,18 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
 }
 
 impl PerturbedTests {
+    /// The same tests, and what others say of them.
+    pub fn judged(&self, cx: &Cx, oracle: &Oracle) -> Result<Self> {
+        let kept = self.images.as_ref().map(|images| oracle.judge(cx, images)).transpose()?;
+        Ok(Self { kept: kept.flatten(), ..self.clone() })
+    }
+
+    fn cautions(&self) -> Cautions {
+        let mut cautions = self.transcript.of.cautions.clone();
+        self.kept.iter().for_each(|judged| cautions.extend(&judged.cautions));
+        cautions
+    }
+
     /// Seeds that became tests, of those that were changed.
     fn share(&self) -> CountedShare {
         CountedShare::of_marks(self.transcript.rows.iter().map(|row| row.fooled()))
@@ -216,7 +228,7 @@ impl Object for PerturbedTests {
             self.drawn,
             self.misread,
             self.rejected,
-            self.transcript.of.cautions.ending()
+            self.cautions().ending()
         )
     }
 
@@ -246,6 +258,7 @@ impl Object for PerturbedTests {
             "seeds",
             "places",
             "transcript",
+            "cautions",
         ]
     }
 
@@ -257,6 +270,7 @@ impl Object for PerturbedTests {
         }
         Ok(Some(match name {
             "transcript" => Value::object(self.transcript.clone()),
+            "cautions" => self.cautions().value(),
             "seeds" => Value::object(self.seeds.clone()),
             "places" => Value::ints(self.places.iter().map(|&place| place as i64)),
             "images" => self.images.clone().map_or(Value::Unit, Value::object),
@@ -286,7 +300,10 @@ impl Object for PerturbedTests {
     }
 
     fn digest(&self) -> Digest {
-        self.transcript.digest()
+        match &self.kept {
+            None => self.transcript.digest(),
+            Some(judged) => Digest::of_parts(&[&self.transcript.digest().0, &judged.digest().0]),
+        }
     }
 
     fn json(&self) -> serde_json::Value {
@@ -294,14 +311,14 @@ impl Object for PerturbedTests {
         json!({
             "generator": self.of[0], "model": self.of[1], "drawn": self.drawn, "misread": self.misread,
             "rejected": self.rejected, "share": share.value, "share_lo": share.lo, "share_hi": share.hi,
-            "label_kept": kept_json(self.kept.as_ref()), "transcript": self.transcript.json(),
+            "label_kept": kept_json(self.kept.as_ref()), "cautions": self.cautions().json(), "transcript": self.transcript.json(),
         })
     }
 
     fn table(&self) -> Option<Table> {
         let mut kept = self.kept.iter().flat_map(|judged| &judged.kept);
         let of_row = |row: &super::Row| match row.fooled() {
-            true => kept.next().map_or(Value::Unit, |kept| Value::Bool(*kept)),
+            true => kept.next().copied().flatten().map_or(Value::Unit, Value::Bool),
             false => Value::Unit,
         };
         let marks = self.transcript.rows.iter().map(of_row).collect();

@@ -6,6 +6,7 @@ pub mod fid;
 pub mod finetune;
 pub mod images;
 pub mod inception_score;
+pub mod judged;
 pub mod latent_search;
 pub mod load;
 mod oracle;
