@@ -103,7 +103,7 @@ const OFFERS: &[(&str, Want)] = &[
     ("overfitting::compare(mod¦", Has(&["model_a", "model::"])),
     ("overfitting::generators(model_a, ds, #{ radius: 2, ¦", Not(&["radius: ", "search: "])),
     ("testgen::offline(m, #{ by: \"la¦", Just(&["latent\""])),
-    ("?testgen::kept_b¦", Just(&["testgen::kept_by_people"])),
+    ("?testgen::trans¦", Just(&["testgen::transfer"])),
     ("zoo::¦", Not(&["strided("])),
     ("import \"std/zoo\" as other; other::oval¦", Just(&["oval_cifar("])),
     ("nosuch::¦", Nothing),

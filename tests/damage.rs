@@ -22,7 +22,8 @@ use std::sync::OnceLock;
 
 use serde_json::Value as Json;
 
-/// Prints, imports, saves (once in a closure of a call that is recorded), trains with a state that is saved, and examines.
+/// Prints, imports, saves (once in a closure of a call that is recorded), trains with a state that is saved, keeps a task for
+/// people, and examines.
 const SCRIPT: &str = r#"
 import "part" as part;
 let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 });
@@ -32,8 +33,9 @@ let f = model::train(ds, #{ arch: [net::flatten(), net::dropout(0.2), net::linea
 f.save("f.safetensors");
 let saving = model::from(|x| { [x.len(), x.sum()].save("inner.json"); f.logits(x) }, #{ classes: 10 });
 let p = saving.predict(ds).values();
+let asked = people::task(ds.take(3), #{ kind: "realism", overlap: 1, per_worker: 3, gold: 1, seed: 1 });
 let t = examine(f, ds, #{ space: space::translate(1), search: search::strongest(), batch: 8 });
-#{ p: p, losses: f.losses, report: risk::report(t) }
+#{ p: p, losses: f.losses, asked: asked, report: risk::report(t) }
 "#;
 
 const PART: &str = "fn twice(x) { 2 * x }";

@@ -132,7 +132,7 @@ fn items_come_with_their_pictures_and_votes() {
         assert!(lab.run(script).is_err_and(|error| error.contains(said)), "{script}: {:?}", lab.run(script));
     };
     wrong(&mut lab, "t.images(#{ items: [\"zzz\"] })", "has no item");
-    wrong(&mut lab, "t.images(#{ originals: true })", "does not show what its images were before");
+    wrong(&mut lab, "t.images(#{ before: true })", "does not show what its images were before");
     wrong(&mut lab, "crowd::not_spotted(a)", "has no made picture among real ones");
     wrong(&mut lab, "plot::heatmap([[1, 2]], #{ lo: [[0, 1]] })", "an interval has two ends");
     wrong(&mut lab, "plot::heatmap([[1, 2]], #{ lo: [[0]], hi: [[1]] })", "`lo` has 1 x 1 cells");

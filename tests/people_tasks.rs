@@ -491,9 +491,21 @@ fn a_task_that_was_changed_is_refused() {
         assert!(place.said("people::load(\"task\")").contains("damaged"), "{from}");
     }
     std::fs::write(&path, &text).expect("a file");
-    let picture = std::fs::read_dir(place.folder.path().join("task/pictures")).expect("pictures").next();
-    std::fs::remove_file(picture.expect("one").expect("one").path()).expect("removed");
+    let mut pictures = std::fs::read_dir(place.folder.path().join("task/pictures")).expect("pictures");
+    let [one, other] = [0, 1].map(|_| pictures.next().expect("one").expect("one").path());
+    // One picture in another's place is what everybody would judge wrongly.
+    std::fs::copy(&one, &other).expect("copied");
+    assert!(place.said("people::load(\"task\")").contains("the picture is not as it was written"));
+    // The same call makes it whole again, as long as nothing else has been asked there.
+    place.value(TASK);
+    std::fs::remove_file(other).expect("removed");
     assert!(place.said("people::load(\"task\")").contains("is missing"));
+    std::fs::write(&path, &text[..100]).expect("a file");
+    place.value(TASK);
+    place.value("people::load(\"task\")");
+    std::fs::write(&path, &text[..100]).expect("a file");
+    std::fs::write(place.folder.path().join("task/answers.jsonl"), "").expect("a log");
+    assert!(place.said(TASK).contains("and answers to it are there"));
     std::fs::create_dir(place.folder.path().join("empty")).expect("a folder");
     assert!(place.said("people::load(\"empty\")").contains("wanted is a folder that people::task kept"));
 }

@@ -64,7 +64,9 @@ fn every_function_of_std_is_described_and_its_example_gives_its_result() {
                 }
             }
             for example in function.examples.iter().filter(|_| declaration.not_run.is_empty()) {
+                let folder = tempfile::tempdir().expect("a temporary folder");
                 let mut cx = Cx::default();
+                cx.set_folder(folder.path().to_path_buf());
                 cx.set_output(Box::new(|_| {}));
                 let mut session = Session::new(Rc::new(cx));
                 let import = |name: &str| format!("import \"std/{name}\" as {name};\n");

@@ -452,25 +452,3 @@ fn recipes_of_generated_tests_answer_what_they_say() {
     "#,
     );
 }
-
-#[test]
-fn peoples_answers_are_counted_without_careless_workers() {
-    truths(
-        r#"
-        import "std/testgen" as testgen;
-        let row = |worker, intended, target, answer| #{ worker: worker, intended: intended, target: target, answer: answer, seconds: 3.0, check: 0 };
-        let rows = [
-            row.call("ann", 3, 8, 3), row.call("ann", 3, 8, 8), row.call("ann", 3, "any", "none"),
-            row.call("bob", 3, 8, 3), row.call("bob", 3, "any", 3) + #{ seconds: 0.2 },
-            row.call("bob", 3, 3, 3) + #{ check: 1 }, row.call("cat", 3, 8, 3), row.call("cat", 5, 5, 3) + #{ check: 1 },
-            row.call("dan", 3, 8, 3), row.call("dan", 3, 8, ()),
-        ];
-        let by = testgen::kept_by_people(rows, #{ labels: ["3", "5", "8"], targets: ["8", "any"], least_seconds: 1 });
-        #{
-            counts: by.counts == [[3, 1], [0, 0], [0, 0]],
-            kept: round(1000 * by.kept[0][0]) == 667 && by.kept[0][1] == 0.0 && by.kept[1][0].is_nan(),
-            left_out: by.left_out == ["cat", "dan"] && by.workers == 2 && by.answers == 4,
-        }
-    "#,
-    );
-}

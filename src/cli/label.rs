@@ -9,7 +9,7 @@ use qrcode::render::unicode::Dense1x2;
 use super::CommandOutcome;
 use crate::core::{Error, Result, at_home, suggestion};
 use crate::label::{Address, Desk, EXPORTS, Export, export, serve};
-use crate::people::PeopleTask;
+use crate::people::{ANSWERS_LOG, PeopleTask};
 use crate::term::context;
 
 const USAGE: &str =
@@ -37,7 +37,7 @@ pub fn main(words: &[String]) -> CommandOutcome {
     let page = format!("http://{}/", serving.at);
     println!("{places} places: {page}");
     println!("your own page, not for workers: {page}o/{owner}");
-    println!("answers: {}", options.folder.join("answers.jsonl").display());
+    println!("answers: {}", options.folder.join(ANSWERS_LOG).display());
     if !serving.at.ip().is_loopback() {
         let code = QrCode::new(page.as_bytes()).map_err(|e| Error::internal(format!("a code of the address: {e}")))?;
         println!("{}", code.render::<Dense1x2>().quiet_zone(true).build());

@@ -9,10 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::seats::Seats;
 use crate::core::{Cx, Error, Result};
-use crate::people::{PICTURES, PeopleTask, Question, QuestionKind};
-
-/// The log: one answer in each line.
-pub const LOG: &str = "answers.jsonl";
+use crate::people::{ANSWERS_LOG, PICTURES, PeopleTask, Question, QuestionKind};
 
 /// Why something is not done, as HTTP numbers it.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +71,7 @@ fn rounded(seconds: f64) -> f64 {
 impl Desk {
     /// Goes on with what the folder's log says.
     pub fn open(cx: &Cx, task: PeopleTask) -> Result<Self> {
-        let path = task.folder.join(LOG);
+        let path = task.folder.join(ANSWERS_LOG);
         let failed = |e: std::io::Error| Error::file(&path, e);
         if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
             return Err(Error::file(&path, "not a file"));

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::desk::LOG;
 use crate::core::{Cx, Result, significant};
 use crate::estimate::tolerance::Resampling;
-use crate::people::{PeopleTask, TaskAnswers, read_answers};
+use crate::people::{ANSWERS_LOG, PeopleTask, TaskAnswers, read_answers};
 
 /// What the log says so far.
 fn answers(cx: &Cx, task: &PeopleTask) -> Result<TaskAnswers> {
-    let (found, _) = read_answers(cx, task, &task.folder.join(LOG))?;
+    let (found, _) = read_answers(cx, task, &task.folder.join(ANSWERS_LOG))?;
     TaskAnswers::new(Rc::new(task.clone()), &[found])
 }
 

@@ -97,7 +97,6 @@ static WORDS: &[Word] = &[
             here(&["plot::risks"], "whether the error on adversarial examples is drawn too"),
         ],
     ),
-    one("answers", &[here(&["people::"], "the answers that people could give"), else_("what people answered")]),
     one("arch", &[else_("the network: a name that model::archs() or generator::archs() lists, or layers")]),
     one(
         "batch",
@@ -318,7 +317,6 @@ static WORDS: &[Word] = &[
         ],
     ),
     one("target", &[else_("what the classifier is to answer")]),
-    one("targets", &[else_("what the classifier is to answer, one after the other")]),
     one("training", &[else_("how many images a network learns from")]),
     one("weight_decay", &[else_("this times the weights is added to the gradients")]),
 ];

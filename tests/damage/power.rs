@@ -185,7 +185,8 @@ fn after_a_power_cut_a_run_goes_on_or_says_that_it_can_not() {
         if told.contains("a power cut took") {
             // Which the report says too.
             let report = std::fs::read_to_string(cut.join("report.md")).unwrap();
-            let (report, warning) = report.split_once("\nwarning: ").unwrap();
+            let (report, warning) =
+                report.split_once("\nwarning: ").unwrap_or_else(|| panic!("{what}: {told}\n{report}"));
             assert!(warning.contains("a power cut took"), "{what}: {warning}");
             std::fs::write(cut.join("report.md"), report).unwrap();
         }

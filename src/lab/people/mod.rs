@@ -34,7 +34,7 @@ pub use prediction_powered::{PredictionPowered, prediction_powered};
 pub use rules::{Conduct, RULES, Rules};
 pub use shares::{GroupShare, Wanted};
 pub use shown::{ShownImages, pictures};
-pub use task::{PICTURES, PeopleTask, Question, Role, TASK_FILE, TaskItem, TaskPlan, TaskText};
+pub use task::{ANSWERS_LOG, PICTURES, PeopleTask, Question, Role, TASK_FILE, TaskItem, TaskPlan, TaskText};
 pub use task_result::TASK_FIELDS;
 pub use two_way::Bounded;
 pub use votes::ItemVotes;

@@ -18,14 +18,17 @@ use crate::plot::Picture;
 
 /// The file that says all of a task.
 pub const TASK_FILE: &str = "task.json";
+/// What `viva label` writes down beside it: one answer in each line.
+pub const ANSWERS_LOG: &str = "answers.jsonl";
 /// The folder of its pictures.
 pub const PICTURES: &str = "pictures";
 
 /// Questions of all workers together, at most.
 const MOST_QUESTIONS: usize = 500_000;
 
-/// Bytes of a task's file, at most.
+/// Bytes of a task's file, at most, and of a picture.
 const LARGEST: u64 = 512 << 20;
+const LARGEST_PICTURE: u64 = 64 << 20;
 
 /// What a task is made by.
 #[derive(Debug, Clone)]
@@ -146,10 +149,15 @@ pub struct PeopleTask {
 #[derive(Default)]
 struct Album(BTreeMap<String, Vec<u8>>);
 
+/// What a picture's file is called.
+fn album_name(png: &[u8]) -> String {
+    Digest::of(png).hex()[..20].to_string()
+}
+
 impl Album {
     fn add(&mut self, picture: &Picture) -> Result<String> {
         let png = picture.png()?;
-        let name = Digest::of(&png).hex()[..20].to_string();
+        let name = album_name(&png);
         self.0.insert(name.clone(), png);
         Ok(name)
     }
@@ -515,23 +523,37 @@ impl PeopleTask {
         };
         let sealed = sealed(&text);
         let home = target.parent().unwrap_or(Path::new(".")).to_path_buf();
-        if target.exists() {
-            // A run that goes on makes it again, and finds it as it is.
-            if read(&target, LARGEST)? == sealed.as_bytes() {
-                return Self::open(cx, &home);
+        // A run that goes on makes it again, and writes what is not there as it was.
+        let kept = if target.exists() { Some(read(&target, LARGEST)?) } else { None };
+        let as_it_was = kept.as_deref() == Some(sealed.as_bytes());
+        if let Some(kept) = kept.filter(|_| !as_it_was) {
+            let damaged = std::str::from_utf8(&kept).map_or(Some("not a text"), broken_seal);
+            let answered = home.join(ANSWERS_LOG).exists();
+            match damaged {
+                Some(problem) if answered => {
+                    return Err(Error::file(&target, format!("{problem}, and answers to it are there"))
+                        .hint(crate::core::files::COPY_AGAIN));
+                }
+                Some(_) => {}
+                None => {
+                    return Err(Error::file(&home, "another task is kept here")
+                        .hint("answers belong to it: give this one another `folder`"));
+                }
             }
-            return Err(Error::file(&home, "another task is kept here")
-                .hint("answers belong to it: give this one another `folder`"));
         }
         let progress = cx.progress("pictures", Some(maker.album.0.len() as u64));
         for (name, png) in &maker.album.0 {
             cx.check()?;
             let path = cx.writable(&format!("{folder}/{PICTURES}/{name}.png"))?;
-            cx.write_with(&path, |place| std::fs::write(place, png).map_err(|e| Error::file(place, e)))?;
+            if !read(&path, LARGEST_PICTURE).is_ok_and(|kept| kept == *png) {
+                cx.write_with(&path, |place| std::fs::write(place, png).map_err(|e| Error::file(place, e)))?;
+            }
             progress.advance(1);
         }
         // Last, so that a folder with it is whole.
-        cx.write_with(&target, |place| std::fs::write(place, &sealed).map_err(|e| Error::file(place, e)))?;
+        if !as_it_was {
+            cx.write_with(&target, |place| std::fs::write(place, &sealed).map_err(|e| Error::file(place, e)))?;
+        }
         Self::open(cx, &home)
     }
 
@@ -554,15 +576,23 @@ impl PeopleTask {
         }
         let text: TaskText = serde_json::from_value(json).map_err(|e| refused(format!("not a task: {e}")))?;
         let pictures = text.slots.iter().flatten().flat_map(|question| &question.pictures).chain(&text.study);
-        let known: BTreeSet<&String> = pictures.collect();
+        let items = text.items.iter().chain(&text.known).flat_map(|item| [Some(&item.picture), item.original.as_ref()]);
+        let known: BTreeSet<&String> = pictures.chain(items.flatten()).collect();
         if let Some(bad) =
             known.iter().find(|name| name.len() != 20 || !name.bytes().all(|byte| byte.is_ascii_hexdigit()))
         {
             return Err(refused(format!("{bad:?} is no name of a picture")));
         }
-        if let Some(missing) = known.iter().find(|name| !folder.join(PICTURES).join(format!("{name}.png")).is_file()) {
-            return Err(Error::file(folder, format!("the picture {missing}.png is missing"))
-                .hint(crate::core::files::COPY_AGAIN));
+        for name in known {
+            cx.check()?;
+            let path = folder.join(PICTURES).join(format!("{name}.png"));
+            let problem = match read(&path, LARGEST_PICTURE) {
+                _ if !path.is_file() => "the picture is missing".into(),
+                Ok(png) if album_name(&png) == *name => continue,
+                Ok(_) => "the picture is not as it was written".into(),
+                Err(error) => error.message,
+            };
+            return Err(Error::file(&path, problem).hint(crate::core::files::COPY_AGAIN));
         }
         Ok(Self { folder: folder.to_path_buf(), digest: Digest::of(&bytes), text })
     }

@@ -65,7 +65,8 @@ pub static PERTURBED: Primitive = Primitive {
                for slot in 0..t.workers { for q in t.asked(slot) {\n    \
                    said.push(#{ worker: slot, slot: slot, question: q.question, choice: if slot == 0 { 1 } else { 0 }, seconds: 2 });\n\
                } }\n\
-               tests.judged(people::answers(t, said)).kept_share",
+               let a = people::answers(t, said);\n\
+               tests.judged(a).kept_share",
         result: "1.0",
     }],
     run: |cx, args| {

@@ -11,8 +11,7 @@ pub static IMAGES: Primitive = Primitive {
     options: &[
         Param::new("items", Kind::Array, "ids of items, in the order that is wanted")
             .or(Fallback::Absent("all of the task")),
-        Param::new("originals", Kind::Bool, "whether what they were before they were changed")
-            .or(Fallback::Bool(false)),
+        Param::new("before", Kind::Bool, "whether what they were before they were changed").or(Fallback::Bool(false)),
     ],
     returns: "a Dataset, at 8 bits per channel, with one channel where all of them are grey",
     notes: "Of \"pair\" and \"odd_one_out\" the made picture alone. Only \"keeps_label\" and \"attribute\" show, and keep, what images were before.",
@@ -25,7 +24,7 @@ pub static IMAGES: Primitive = Primitive {
     }],
     run: |cx, args| {
         let task = args.object::<PeopleTask>("task");
-        let originals = args.bool("originals");
+        let originals = args.bool("before");
         let ids: Option<Vec<String>> = match args.get("items") {
             None => None,
             Some(Value::Array(values)) => {

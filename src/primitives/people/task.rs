@@ -106,7 +106,7 @@ pub static LOAD: Primitive = Primitive {
     params: &[Param::new("path", Kind::Path, "a folder that people::task kept")],
     options: &[],
     returns: "a Task",
-    notes: "Refused where the file is not as it was written, or a picture is missing.",
+    notes: "Refused where the file or a picture is not as it was written.",
     source: "",
     examples: &[Example {
         code: "let t = people::task(data::glyphs(#{ n: 9, size: 16, seed: 1 }), #{ kind: \"realism\", seed: 1 });\n\
