@@ -59,6 +59,19 @@ fn people_are_an_oracle_of_the_tests_that_they_saw() {
     assert!(lab.said("j").contains("of the 6 that were judged in the eyes of 2 people"), "{}", lab.said("j"));
     assert!(lab.said("j").contains("of 2 of 8 tests nobody says whether they keep their label"), "{}", lab.said("j"));
     assert!(lab.said("tests").contains("whose label nobody has judged"), "{}", lab.said("tests"));
+    // Other people about the same images: two of six are judged otherwise by those who see a 5 in all that is to be one.
+    lab.value(
+        "let u = people::task(tests, #{ kind: \"label\", folder: \"u\", gold: 0, overlap: 2, seed: 2 });
+         let five = [];
+         for slot in 0..u.workers { for q in u.asked(slot) {
+             five.push(#{ worker: slot, slot: slot, question: q.question, choice: u.answers.index_of(if q.role == \"check\" { q.right[0] } else { \"5\" }), seconds: 2 });
+         } }
+         let both = a.networks(people::answers(u, five));",
+    );
+    assert_eq!(
+        lab.said("[both.items, both.kept_by_people, both.kept_by_networks, both.agreement]"),
+        format!("[6, {twos}, {}, 0.0]", 6 - twos.parse::<i64>().expect("a number"))
+    );
     // Images that nobody saw.
     lab.value("let other = generator::tests(g, f, #{ n: 2, labels: [2], draws: 500, seed: 9 }).judged(a);");
     assert_eq!(lab.said("[other.kept, other.kept_share]"), "[[(), ()], ()]");

@@ -148,8 +148,8 @@ impl QuestionKind {
         }
     }
 
-    /// What is said before the first question.
-    pub fn instructions(self, checks: usize, check: &str) -> Vec<String> {
+    /// What is said before the first question; `gold`: whether there are others whose answer is known.
+    pub fn instructions(self, checks: usize, check: &str, gold: bool) -> Vec<String> {
         let mut lines = match self {
             Self::Label => vec![
                 "You will see one picture after the other. Choose what it shows best.".to_string(),
@@ -178,7 +178,9 @@ impl QuestionKind {
         if checks > 0 {
             lines.push(format!("The first {checks} questions must be answered “{check}”, whatever the picture shows."));
         }
-        lines.push("Some answers are known. Work that clicks at random is not accepted.".into());
+        if gold {
+            lines.push("Some answers are known. Work that clicks at random is not accepted.".into());
+        }
         lines
     }
 }

@@ -56,6 +56,19 @@ impl TaskAnswers {
     }
 }
 
+impl JudgedImages {
+    /// Those of which others say something, and what they say.
+    pub fn known(self, said: Vec<Option<bool>>) -> Result<(Self, Vec<bool>)> {
+        let rows: Vec<usize> = (0..said.len()).filter(|&row| said[row].is_some()).collect();
+        if rows.is_empty() {
+            return Err(Error::data("the others judged none of these images"));
+        }
+        let unjudged = self.unjudged + said.len() - rows.len();
+        let kept = rows.iter().map(|&row| self.kept[row]).collect();
+        Ok((Self { set: self.set.select(&rows)?, kept, unjudged }, said.into_iter().flatten().collect()))
+    }
+}
+
 /// Whether more than half of the networks read an image as its label says.
 pub fn networks_keep(cx: &Cx, judges: &[&Model], set: &Dataset) -> Result<Vec<bool>> {
     let mut votes = vec![0usize; set.len()];

@@ -499,7 +499,7 @@ impl PeopleTask {
             viva: env!("CARGO_PKG_VERSION").into(),
             kind: plan.kind,
             question: plan.kind.question(&attribute),
-            instructions: plan.kind.instructions(plan.checks, &button),
+            instructions: plan.kind.instructions(plan.checks, &button, plan.gold > 0),
             choices,
             words,
             classes: shown.classes.clone(),

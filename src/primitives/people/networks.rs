@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::{DELTA, insert, known};
-use crate::core::{Error, Result, Value};
+use crate::core::{Cautions, Cx, Error, Result, Value};
 use crate::data::Dataset;
 use crate::model::Model;
-use crate::people::{Bounded, TaskAnswers, beside, networks_keep, prediction_powered};
-use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+use crate::people::{Bounded, PeopleOracle, TaskAnswers, beside, networks_keep, prediction_powered};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+use crate::search::Witnesses;
 
 pub static NETWORKS: Primitive = Primitive {
     path: "Answers.networks",
@@ -21,8 +22,8 @@ pub static NETWORKS: Primitive = Primitive {
         ),
         Param::new(
             "judges",
-            Kind::Either(&[Kind::Object("Model"), Kind::Array]),
-            "a network or several, of which more than half must agree",
+            Kind::Either(&[Kind::Object("Model"), Kind::Array, Kind::Object("Answers")]),
+            "a network or several, of which more than half must agree; or other people's answers about the same images",
         ),
     ],
     options: &[
@@ -59,34 +60,22 @@ pub static NETWORKS: Primitive = Primitive {
     }],
     run: |cx, args| {
         let answers = args.object::<TaskAnswers>("answers");
-        let judges: Vec<Rc<Model>> = match args.value("judges") {
-            Value::Array(values) => {
-                let judge = |value: &Value| {
-                    value
-                        .downcast::<Model>()
-                        .ok_or_else(|| Error::argument(format!("`judges` must be models, got a {}", value.kind())))
-                };
-                values.iter().map(judge).collect::<Result<_>>()?
-            }
-            _ => vec![args.object::<Model>("judges")],
-        };
-        if judges.is_empty() {
-            return Err(Error::argument("`judges` is an empty array"));
-        }
+        let judges = Judges::of(cx, args)?;
         let others = args.optional_object::<Dataset>("others");
-        let channels = others.as_ref().map(|set| set.shape()[0] as i64).or(judges[0].input().map(|input| input[0]));
+        let channels = others.as_ref().map(|set| set.shape()[0] as i64).or(judges.channels());
         let channels = channels.and_then(|channels| usize::try_from(channels).ok()).filter(|n| [1, 3].contains(n));
         let images = answers.judged_images(cx, channels)?;
-        let judges: Vec<&Model> = judges.iter().map(|judge| &**judge).collect();
+        let said = judges.keep(cx, &images.set)?;
+        let (images, said) = images.known(said)?;
         let mut cautions = answers.cautions.clone();
-        judges.iter().for_each(|judge| cautions.extend(&judge.cautions()));
+        cautions.extend(&judges.cautions());
         if images.unjudged > 0 {
             cautions.add(format!(
                 "{} items of the task are not judged, or their seeds were refused, and are not compared",
                 images.unjudged
             ));
         }
-        let found = beside(&images, networks_keep(cx, &judges, &images.set)?, cautions);
+        let found = beside(&images, said, cautions);
         let mut cautions = found.cautions.clone();
         let mut map = BTreeMap::new();
         for (name, share) in
@@ -101,7 +90,9 @@ pub static NETWORKS: Primitive = Primitive {
         if let Some(others) = others {
             let numbers =
                 |verdicts: &[bool]| verdicts.iter().map(|kept| f64::from(u8::from(*kept))).collect::<Vec<f64>>();
-            let far = networks_keep(cx, &judges, &others)?;
+            let far = judges.keep(cx, &others)?.into_iter().collect::<Option<Vec<bool>>>().ok_or_else(|| {
+                Error::data("the others did not judge all of `others`").hint("networks judge any image")
+            })?;
             let powered = prediction_powered(
                 &numbers(&found.people),
                 &numbers(&found.networks),
@@ -121,3 +112,54 @@ pub static NETWORKS: Primitive = Primitive {
         Ok(Value::Map(map))
     },
 };
+
+/// Who is set beside people.
+enum Judges {
+    Networks(Vec<Rc<Model>>),
+    People(PeopleOracle),
+}
+
+impl Judges {
+    fn of(cx: &Cx, args: &Args) -> Result<Self> {
+        let value = args.value("judges");
+        if let Some(answers) = value.downcast::<TaskAnswers>() {
+            return Ok(Self::People(PeopleOracle::of(cx, &answers)?));
+        }
+        let judge = |value: &Value| {
+            let model = value.downcast::<Model>();
+            model.ok_or_else(|| Error::argument(format!("`judges` must be models, got a {}", value.kind())))
+        };
+        match value {
+            Value::Array(values) if values.is_empty() => Err(Error::argument("`judges` is an empty array")),
+            Value::Array(values) => Ok(Self::Networks(values.iter().map(judge).collect::<Result<_>>()?)),
+            one => Ok(Self::Networks(vec![judge(one)?])),
+        }
+    }
+
+    /// How many channels they want, if that is known.
+    fn channels(&self) -> Option<i64> {
+        match self {
+            Self::Networks(models) => models.first()?.input().map(|input| input[0]),
+            Self::People(_) => None,
+        }
+    }
+
+    fn keep(&self, cx: &Cx, set: &Dataset) -> Result<Vec<Option<bool>>> {
+        match self {
+            Self::Networks(models) => {
+                let models: Vec<&Model> = models.iter().map(|model| &**model).collect();
+                Ok(networks_keep(cx, &models, set)?.into_iter().map(Some).collect())
+            }
+            Self::People(people) => people.keeps(cx, set),
+        }
+    }
+
+    fn cautions(&self) -> Cautions {
+        let mut cautions = Cautions::default();
+        match self {
+            Self::Networks(models) => models.iter().for_each(|model| cautions.extend(&model.cautions())),
+            Self::People(people) => cautions.extend(&people.cautions()),
+        }
+        cautions
+    }
+}
