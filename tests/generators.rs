@@ -12,12 +12,14 @@ use viva::generator::{
     Generator, Judge, Judgement, Network, Options, Sense, Sequential, Split, SplitPlan, load, ordinary,
 };
 use viva::model::weights::{self, Contents, Weights};
-use viva::model::{Fresh, Layer, Loaded, Mode};
+use viva::model::{Fresh, Layer, Loaded, Mode, Model, Module};
 use viva::script::Session;
-use viva::train::{attack_loss, gradient_penalty, squashed};
+use viva::train::{Keepers, attack_loss, gradient_penalty, squashed};
 
 /// On pixels in [0, 1], and of the largest score where scores are larger than 1: the critic's reach 10.
 const TOLERANCE: f64 = 1e-4;
+
+const FLOATS: (Kind, Device) = (Kind::Float, Device::Cpu);
 
 fn models(file: &str) -> PathBuf {
     PathBuf::from(std::env::var_os("VIVA_DATA").expect("VIVA_DATA is set")).join("models").join(file)
@@ -434,6 +436,97 @@ fn ordinary_losses_of_verdicts_made_by_hand() {
     let found = values(ordinary(&said(None), Sense::LogOdds, Some(&labels)).unwrap());
     let wanted = [(1.0 + (-2f64).exp()).ln(), (1.0 + 1f64.exp()).ln()];
     assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}, not {wanted:?}");
+}
+
+/// w / K sum_k CE_k per image, and the share of images that more than half read as intended, of scores made by hand.
+#[test]
+fn classifiers_that_keep_labels_add_their_cross_entropies() {
+    let images = with_stream(5, 0, || Tensor::rand([6, 1, 2, 2], FLOATS));
+    let labels = [0i64, 1, 2, 0, 1, 2];
+    let layers = Layer::sequence([Layer::flatten(), Layer::linear(3)]);
+    let modules: Vec<Module> = (1..4).map(|seed| Module::fresh(&layers, [1, 2, 2], seed, Device::Cpu).unwrap()).collect();
+    // Outputs x inputs of each, and what is added.
+    let [weights, biases] = [0, 1].map(|part| modules.iter().map(|m| m.parameters()[part].copy()).collect::<Vec<_>>());
+    let models = modules.into_iter().enumerate().map(|(k, module)| Model::of_module(format!("k{k}"), module).unwrap());
+    let keepers = Keepers { models: models.collect(), weight: 2.5 };
+    let leaf = images.copy().set_requires_grad(true);
+    let (loss, share) = keepers.loss(&leaf, &Tensor::from_slice(&labels)).unwrap();
+    let number = |t: &Tensor, at: &[i64]| t.double_value(at);
+    let (mut most, mut sums) = (0, vec![0.0; 6]);
+    let mut slopes = vec![[0.0; 4]; 6];
+    for i in 0..6 {
+        let mut right = 0;
+        for k in 0..3 {
+            let x: Vec<f64> = (0..4).map(|p| number(&images.reshape([6, 4]), &[i, p])).collect();
+            let score = |c: i64| {
+                number(&biases[k], &[c]) + (0..4).map(|p| x[p as usize] * number(&weights[k], &[c, p])).sum::<f64>()
+            };
+            let scores = [score(0), score(1), score(2)];
+            let total: f64 = scores.iter().map(|s| s.exp()).sum();
+            let label = labels[i as usize] as usize;
+            sums[i as usize] += 2.5 / 3.0 * (total.ln() - scores[label]);
+            right += i32::from(scores.iter().all(|s| *s <= scores[label]));
+            for (c, score) in scores.iter().enumerate() {
+                let part = score.exp() / total - f64::from(u8::from(c == label));
+                for p in 0..4 {
+                    slopes[i as usize][p] += 2.5 / 3.0 * part * number(&weights[k], &[c as i64, p as i64]);
+                }
+            }
+        }
+        most += i32::from(right >= 2);
+    }
+    let gradient = &Tensor::run_backward(&[loss.sum(Kind::Float)], &[&leaf], false, false)[0];
+    for i in 0..6 {
+        assert!((number(&loss, &[i]) - sums[i as usize]).abs() < 1e-5, "image {i}");
+        for p in 0..4 {
+            let found = number(&gradient.reshape([6, 4]), &[i, p]);
+            assert!((found - slopes[i as usize][p as usize]).abs() < 1e-5, "pixel {p} of image {i}");
+        }
+    }
+    assert!((number(&share, &[]) - f64::from(most) / 6.0).abs() < 1e-12 && most > 0 && most < 6, "{most}");
+}
+
+/// A classifier of `keep` makes the generator draw what it reads; with a weight of 0 it changes nothing. Who
+/// taught a generator is no judge of it, also from a file.
+#[test]
+fn what_a_generator_is_taught_to_keep_is_kept_and_remembered() {
+    let script = r#"
+        let set = |seed| data::glyphs(#{ n: 300, size: 16, position: "centred", margin: 0, polarity: "light", seed: seed });
+        let reader = |seed| model::train(set.call(seed), #{ arch: [net::flatten(), net::linear(10)], epochs: 8, seed: seed });
+        let networks = #{
+            generator: [[net::linear(64), net::batch_norm(), net::relu()], [net::linear(256), net::reshape(1, 16, 16)]],
+            discriminator: [net::flatten(), net::linear(64), net::leaky_relu(0.2)],
+        };
+        let ds = set.call(1);
+        let f = reader.call(1);
+        let taught = reader.call(2);
+        let other = reader.call(3);
+        let g = generator::train(ds, #{ arch: networks, steps: 40, seed: 1 });
+        let how = #{ steps: 150, batch: 32, rate: 0.0, lr: 0.002, note: 1, seed: 4 };
+        let plain = generator::finetune(g, f, ds, how);
+        let kept = generator::finetune(g, f, ds, how + #{ keep: [taught], keep_weight: 30 });
+        let none = generator::finetune(g, f, ds, how + #{ keep: [taught], keep_weight: 0 });
+        let read = |g| taught.accuracy(g.sample(#{ n: 200, seed: 2 }));
+        let refused = |g, oracle| {
+            try { generator::tests(g, f, #{ n: 1, oracle: oracle }); } catch (e) { return `${e}`.contains("taught to be read"); }
+            false
+        };
+        let last = |x| tensor::from(x.extract(130)).mean();
+        kept.save("kept.safetensors");
+        let again = generator::load("kept.safetensors");
+        let on = generator::finetune(again, f, ds, how + #{ steps: 1, keep: [other] });
+        let truths = #{
+            learns: read.call(kept) > read.call(plain) + 0.2,
+            noted: last.call(kept.history.kept) > kept.history.kept[0] + 0.2 && !("kept" in plain.history),
+            weight: none.hash == plain.hash && none.history.generator == plain.history.generator,
+            judges: refused.call(kept, taught) && !refused.call(kept, other) && !refused.call(plain, taught),
+            of_file: refused.call(again, [other, taught]) && !refused.call(again, other),
+            both: refused.call(on, taught) && refused.call(on, other),
+        };
+        if !truths.values().all(|truth| truth) { throw `${truths} ${read.call(kept)} ${read.call(plain)}`; }
+        truths.len()
+    "#;
+    assert_eq!(run(script).unwrap(), "6");
 }
 
 /// A share of the steps finetunes, the others train as before: neither all of them nor none.

@@ -426,7 +426,7 @@ fn recipes_of_generated_tests_answer_what_they_say() {
     truths(
         r#"
         import "std/testgen" as testgen;
-        let s = testgen::subject(#{ training: 300, steps: 100, epochs: 2, judges: 2, arch: tiny.call(28), radius: 0.05 });
+        let s = testgen::subject(#{ training: 300, steps: 100, epochs: 2, judges: 2, keepers: 1, arch: tiny.call(28), radius: 0.05 });
         let p = testgen::pairs(s, #{ targets: [1, ()], n: 2, draws: 500, steps: 3, rate: 1.0 });
         let any = p.tests["any"];
         let one = testgen::nearest(s, any, 4);
@@ -435,7 +435,7 @@ fn recipes_of_generated_tests_answer_what_they_say() {
         let off = testgen::offline(s, #{ rounds: 2, steps: 3, rate: 1.0, n: 3, epochs: 1 });
         let lat = testgen::offline(s, #{ rounds: 1, steps: 5, n: 2, draws: 64, epochs: 1, by: "latent" });
         let q = testgen::quality(s, s.generator, #{ n: 200 });
-        let a = testgen::ablations(s, #{ steps: 3, n: 100 });
+        let a = testgen::ablations(s, #{ steps: 3, pretraining: 6, converged: 12, n: 100 });
         let f = testgen::finetuning(s, #{ steps: 5, every: 2, n: 100 });
         #{
             pairs: p.kept.len() == 10 && p.kept[0].len() == 2 && p.missing.filter(|m| m == "1 as 1").is_empty(),
@@ -444,8 +444,10 @@ fn recipes_of_generated_tests_answer_what_they_say() {
             transfer: t.table.len() == 2 && t.table[0].tests > 0 && t.table[1].first >= 0 && t.table[1].first <= 1,
             online: o.during.step.len() == 4 && o.classifier.hash != s.model.hash,
             offline: off.table.len() == 2 && off.rounds.len() == 2 && off.classifier.hash != s.model.hash,
-            ablations: a.table.len() == 6 && a.disagreement.len() == 3 && a.pixels[0].fooled >= 0.0,
+            ablations: a.table.map(|row| row.variant).extract(5) == ["no keepers, mu = 0.5"] + [6, 9, 12].map(|n| `no pretraining, mu = 0.5, ${n} steps`) && a.disagreement.len() == 3 && a.pixels[0].fooled >= 0.0,
             finetuning: f.steps == [0, 2, 4, 5] && f.kept.len() == 4 && f.summary.misclassified_95.len() == 2,
+            chosen: f.of > 0 && f.chosen_by.extract(1).all(|x| x <= f.chosen_by[f.steps.index_of(f.of)]),
+            judged: any.judged_by.contains(s.judges[0].hash) && t.table[0].label_kept >= 0.0,
             latent: lat.table.len() == 1 && lat.figure == (),
             quality: q.fid > 0 && q.inception_score >= 1 && q.inception_score <= 10 && q.misclassified <= 1,
         }

@@ -42,7 +42,7 @@ pub static FINETUNE: Primitive = Primitive {
         )
         .or(Fallback::Absent("none")),
         Param::new("keep_weight", Kind::Float, "weight of the mean of their cross entropies in l_ordinary")
-            .or(Fallback::Float(1.0))
+            .or(Fallback::Float(10.0))
             .range(0.0, 1e6),
         Param::new("steps", Kind::Int, "steps of the generator").or(Fallback::Int(1000)).range(1.0, 1e9),
         Param::new("critic_steps", Kind::Int, "steps of the discriminator before each of the generator")
