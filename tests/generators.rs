@@ -444,7 +444,8 @@ fn classifiers_that_keep_labels_add_their_cross_entropies() {
     let images = with_stream(5, 0, || Tensor::rand([6, 1, 2, 2], FLOATS));
     let labels = [0i64, 1, 2, 0, 1, 2];
     let layers = Layer::sequence([Layer::flatten(), Layer::linear(3)]);
-    let modules: Vec<Module> = (1..4).map(|seed| Module::fresh(&layers, [1, 2, 2], seed, Device::Cpu).unwrap()).collect();
+    let modules: Vec<Module> =
+        (1..4).map(|seed| Module::fresh(&layers, [1, 2, 2], seed, Device::Cpu).unwrap()).collect();
     // Outputs x inputs of each, and what is added.
     let [weights, biases] = [0, 1].map(|part| modules.iter().map(|m| m.parameters()[part].copy()).collect::<Vec<_>>());
     let models = modules.into_iter().enumerate().map(|(k, module)| Model::of_module(format!("k{k}"), module).unwrap());

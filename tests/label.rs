@@ -505,7 +505,7 @@ fn the_study_goes_from_tests_to_figures() {
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         serde_json::from_slice::<Json>(&run.stdout).expect("JSON")
     };
-    let small = "--images 160 --training 2 --steps 2 --judges 1 --targets 3,any --tests 4 --n 40 --overlap 3 --per_worker 20 --wait 0 --pause 0 --study 0 --least 0";
+    let small = "--images 260 --training 2 --steps 2 --judges 1 --targets 3,any --tests 4 --n 40 --overlap 3 --per_worker 20 --wait 0 --pause 0 --study 0 --least 0";
     viva("asked", &small.split(' ').collect::<Vec<_>>());
     for kind in ["label", "odd_one_out", "pair"] {
         let folder = home.path().join("asked").join(kind);
