@@ -137,6 +137,113 @@ fn biggan_deep_stage_by_stage() {
     }
 }
 
+/// Parts of a file by the prefix of their names.
+fn part(all: &Weights, prefix: &str) -> Weights {
+    let of =
+        |(name, tensor): (&String, &Tensor)| Some((name.strip_prefix(prefix)?.to_string(), tensor.shallow_clone()));
+    all.iter().filter_map(of).collect()
+}
+
+/// To a thousandth of the largest, however small that is.
+#[track_caller]
+fn near_gradient(found: &Tensor, wanted: &Tensor) {
+    let off = (found - wanted).abs().max().double_value(&[]);
+    let largest = wanted.abs().max().double_value(&[]);
+    assert!(off <= 1e-3 * largest + 1e-6, "off by {off} of {largest}");
+}
+
+/// The authors' networks with few channels: images, scores, and one step of both as their training takes it (tests/golden/biggan.py).
+#[test]
+fn biggan_and_its_projection_discriminator() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/biggan.safetensors");
+    let Contents::Weights(golden) = weights::read(&Cx::default(), &file).unwrap() else { panic!("weights") };
+    let folder = tempfile::tempdir().unwrap();
+    let [own, judge] = ["g.", "d."].map(|prefix| {
+        let path = folder.path().join(format!("{prefix}safetensors"));
+        let all: Vec<(String, Tensor)> = part(&golden, prefix).into_iter().collect();
+        Tensor::write_safetensors(&all, &path).unwrap();
+        path
+    });
+    let options = Options { arch: Some("biggan".into()), discriminator: Some(judge), ..Options::default() };
+    let g = load(&Cx::default(), &own, &options).unwrap();
+    assert_eq!((g.latent(), g.classes(), g.truncation()), (20, Some(3), None));
+    assert_eq!(g.stages(), ["linear", "block1", "block2", "attention", "block3", "block4", "pixels", "image"]);
+    let (z, y) = (&golden["z"], golden["y"].to_kind(Kind::Int64));
+    near(&g.images(z, Some(&y)).unwrap(), &golden["images"]);
+    let discriminator = g.discriminator().unwrap().judge();
+    let said = discriminator.judge(&golden["real"], Some(&y), Mode::Evaluate).unwrap();
+    near(&said.real, &golden["scores"]);
+    assert!(said.classes.is_none() && discriminator.sense() == Sense::Hinge);
+
+    let (network, judge) = (g.network().copy(Device::Cpu).unwrap(), discriminator.copy(Device::Cpu).unwrap());
+    let learns = |visit: &dyn Fn(&mut viva::generator::NetworkVisitor)| {
+        let mut all = Weights::new();
+        visit(&mut |name, tensor, learns| {
+            if learns {
+                let _ = tensor.f_set_requires_grad(true).unwrap();
+                all.insert(name, tensor.shallow_clone());
+            }
+        });
+        all
+    };
+    let (of_network, of_judge) = (learns(&|see| network.visit(see)), learns(&|see| judge.visit(see)));
+    let draw = || {
+        let condition = network.condition(z, Some(&y)).unwrap();
+        let stages = 0..network.stages().len();
+        stages.fold(z.shallow_clone(), |x, i| network.stage(i, &x, &condition, Mode::Train).unwrap())
+    };
+    let drawn = tch::no_grad(draw);
+    let twice = Tensor::cat(&[&y, &y], 0);
+    let said = judge.judge(&Tensor::cat(&[&drawn, &golden["real"]], 0), Some(&twice), Mode::Train).unwrap().real;
+    let [of_drawn, of_real] = [0, 3].map(|from| said.narrow(0, from, 3));
+    let loss = (of_drawn + 1.0).relu().mean(Kind::Float) + (1.0f64 - of_real).relu().mean(Kind::Float);
+    near(&loss, &golden["loss_d"]);
+    loss.backward();
+    for (name, tensor) in &of_judge {
+        near_gradient(&tensor.grad(), &golden[&format!("grad_d.{name}")]);
+    }
+    let judgement = judge.judge(&draw(), Some(&y), Mode::Train).unwrap();
+    let loss = ordinary(&judgement, Sense::Hinge, Some(&y)).unwrap().mean(Kind::Float);
+    near(&loss, &golden["loss_g"]);
+    loss.backward();
+    assert_eq!(of_network.len(), part(&golden, "grad_g.").len());
+    for (name, tensor) in &of_network {
+        near_gradient(&tensor.grad(), &golden[&format!("grad_g.{name}")]);
+    }
+    // Singular vectors and running statistics went on as theirs.
+    let mut seen = 0;
+    network.visit(&mut |name, tensor, _| {
+        if let Some(after) = golden.get(&format!("after_g.{name}")) {
+            near(tensor, after);
+            seen += 1;
+        }
+    });
+    judge.visit(&mut |name, tensor, _| {
+        if let Some(after) = golden.get(&format!("after_d.{name}")) {
+            near(tensor, after);
+            seen += 1;
+        }
+    });
+    assert_eq!(seen, part(&golden, "after_g.").len() + part(&golden, "after_d.").len());
+
+    // Both go on learning where a script says so.
+    let [own, judge] = ["g.", "d."].map(|prefix| folder.path().join(format!("{prefix}safetensors")));
+    let script = format!(
+        r#"
+        let g = generator::load("{}", #{{ arch: "biggan", discriminator: "{}" }});
+        let ds = data::scenes(#{{ n: 24, size: 64, seed: 1 }}).relabel(|row| row.label % 3, #{{ classes: ["a", "b", "c"] }});
+        let f = model::train(ds, #{{ arch: [net::flatten(), net::linear(3)], epochs: 1, seed: 1 }});
+        let tuned = generator::finetune(g, f, ds, #{{ steps: 2, batch: 6, rate: 1.0, note: 1, seed: 1 }});
+        let said = "";
+        try {{ tuned.save("tuned.safetensors"); }} catch (error) {{ said = `${{error}}`; }}
+        [tuned.hash != g.hash, tuned.history.critic.len(), tuned.history.critic[1] > 0.0, said.len() > 0]
+        "#,
+        own.display(),
+        judge.display()
+    );
+    assert_eq!(run(&script), Ok("[true, 2, true, true]".into()));
+}
+
 /// The numbers that a script prints or answers.
 fn run(script: &str) -> Result<String, String> {
     let folder = tempfile::tempdir().unwrap();

@@ -18,6 +18,9 @@ pub enum Sense {
     /// The log odds that an image is real (Goodfellow et al. 2014).
     #[serde(rename = "log odds")]
     LogOdds,
+    /// Higher is more real, and beyond 1 and -1 as good as can be (Lim and Ye 2017; Miyato et al. 2018).
+    #[serde(rename = "hinge")]
+    Hinge,
 }
 
 /// What a discriminator says of `N` images.
@@ -78,7 +81,7 @@ impl Discriminator {
 /// As [`Discriminator::ordinary`].
 pub fn ordinary(judgement: &Judgement, sense: Sense, labels: Option<&Tensor>) -> Result<Tensor> {
     let loss = match sense {
-        Sense::Critic => judgement.real.f_neg()?,
+        Sense::Critic | Sense::Hinge => judgement.real.f_neg()?,
         Sense::LogOdds => judgement.real.f_neg()?.f_softplus()?,
     };
     match (&judgement.classes, labels) {

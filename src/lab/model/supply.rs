@@ -107,6 +107,11 @@ impl Loaded {
         Self { weights, device, used: BTreeSet::new() }
     }
 
+    /// Whether the file has a tensor of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.weights.contains_key(name)
+    }
+
     /// Fails if the file has tensors that nothing asked for.
     pub fn check_used(&self) -> Result<()> {
         let unused: Vec<&str> =

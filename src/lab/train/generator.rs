@@ -454,6 +454,10 @@ impl GeneratorTraining<'_> {
                 let real = of_real.real.f_neg()?.f_softplus()?.f_mean(kind)?;
                 real.f_add(&of_drawn.real.f_softplus()?.f_mean(kind)?)?
             }
+            Sense::Hinge => {
+                let real = of_real.real.f_neg()?.f_add_scalar(1.0)?.f_relu()?.f_mean(kind)?;
+                real.f_add(&of_drawn.real.f_add_scalar(1.0)?.f_relu()?.f_mean(kind)?)?
+            }
         };
         if let Some(scores) = &of_real.classes {
             loss =

@@ -124,7 +124,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     // Steps, critic steps, batch, lr, betas, average.
     let (steps, critic_steps, batch, lr, own_betas, average) = match (thesis, plans.1.sense) {
         (true, _) => (100_000, 5, 100, 5e-6, (0.6, 0.999), 0.0),
-        (_, Sense::Critic) => (2000, 1, 64, 5e-4, (0.0, 0.9), 0.0),
+        (_, Sense::Critic | Sense::Hinge) => (2000, 1, 64, 5e-4, (0.0, 0.9), 0.0),
         (_, Sense::LogOdds) => (4000, 1, 32, 4e-4, (0.5, 0.999), 0.998),
     };
     let settings = GanSettings {

@@ -3,8 +3,7 @@
 
 use std::rc::Rc;
 
-use tch::Kind;
-
+use super::self_attention::SeenPlaces;
 use super::{Asked, GeneratorArchitecture, Maker, as_they_are};
 use crate::core::{Error, Result, Tensor};
 use crate::generator::{Condition, Network, NetworkVisitor, Squash};
@@ -216,7 +215,6 @@ impl ResidualBlock {
     }
 }
 
-/// Attention over all places of the maps (Zhang et al. 2019).
 struct SelfAttention {
     name: String,
     theta: Tensor,
@@ -224,22 +222,6 @@ struct SelfAttention {
     g: Tensor,
     out: Tensor,
     gamma: Tensor,
-}
-
-impl SelfAttention {
-    fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        let (n, c, height, width) = x.size4()?;
-        let none = None::<&Tensor>;
-        let conv = |weight: &Tensor| x.f_conv2d(weight, none, 1, 0, 1, 1);
-        let pooled = |t: Tensor| t.f_max_pool2d(2, 2, 0, 1, false);
-        let (places, fewer) = (height * width, (height / 2) * (width / 2));
-        let theta = conv(&self.theta)?.f_reshape([n, c / 8, places])?.f_transpose(1, 2)?;
-        let phi = pooled(conv(&self.phi)?)?.f_reshape([n, c / 8, fewer])?;
-        let attention = theta.f_bmm(&phi)?.f_softmax(-1, None::<Kind>)?;
-        let g = pooled(conv(&self.g)?)?.f_reshape([n, c / 2, fewer])?;
-        let seen = g.f_bmm(&attention.f_transpose(1, 2)?)?.f_reshape([n, c / 2, height, width])?;
-        Ok(x.f_add(&seen.f_conv2d(&self.out, none, 1, 0, 1, 1)?.f_mul(&self.gamma)?)?)
-    }
 }
 
 enum BigGanLayer {
@@ -350,7 +332,9 @@ impl Network for BigGanDeep {
         }
         match self.layers.get(i - 1) {
             Some(BigGanLayer::Residual(block)) => block.forward(x, condition),
-            Some(BigGanLayer::Attention(attention)) => attention.forward(x),
+            Some(BigGanLayer::Attention(SelfAttention { theta, phi, g, out, gamma, .. })) => {
+                SeenPlaces { theta, phi, g, out, gamma }.added_to(x)
+            }
             None if i == self.layers.len() + 1 => {
                 let plane = |t: &Tensor| t.f_reshape([1, -1, 1, 1]);
                 let normal = x.f_mul(&plane(&self.norm.0)?)?.f_add(&plane(&self.norm.1)?)?.f_relu()?;

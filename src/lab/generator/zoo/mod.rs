@@ -1,11 +1,13 @@
 //! Generators known by name, one per file, with the names that their checkpoints give to tensors.
 
+mod biggan;
 mod biggan_deep;
 mod csinva;
 mod dcgan;
 mod progressive_gan;
 mod realbarry;
 mod ryhan;
+mod self_attention;
 mod thesis;
 
 use std::rc::Rc;
@@ -62,6 +64,7 @@ static ARCHITECTURES: &[&GeneratorArchitecture] = &[
     &dcgan::DCGAN_32,
     &dcgan::DCGAN_64,
     &progressive_gan::PROGRESSIVE_GAN,
+    &biggan::BIGGAN,
     &biggan_deep::BIGGAN_DEEP_128,
     &biggan_deep::BIGGAN_DEEP_256,
     &biggan_deep::BIGGAN_DEEP_512,
@@ -116,7 +119,7 @@ impl GeneratorArchitecture {
                 Ok(Rc::new(Split::build(&plan, device, &mut Loaded::new(weights, device))?))
             }
             Maker::Published { discriminator: Some(judge), .. } => {
-                let mut supply = Loaded::new(weights, device);
+                let mut supply = Loaded::new((self.respell)(weights), device);
                 let judge = judge(asked, &mut supply)?;
                 supply.check_used()?;
                 Ok(judge)
