@@ -47,9 +47,14 @@ pub trait Judge {
 
     fn visit(&self, see: &mut NetworkVisitor);
 
-    /// What a file needs to say so that it can be built again.
+    /// The layers that it is made of, where it is made of nothing else.
     fn description(&self) -> Option<serde_json::Value> {
         None
+    }
+
+    /// As that of a network.
+    fn saved_as(&self) -> Option<serde_json::Value> {
+        self.description()
     }
 
     /// The same on tensors of its own on a device, which can be trained.

@@ -131,16 +131,29 @@ fn saved(cx: &Cx, weights: Weights, name: &str, about: &serde_json::Value) -> Re
     let device = cx.device();
     let within = format!("{DISCRIMINATOR}.");
     let (judges, own): (Weights, Weights) = weights.into_iter().partition(|(name, _)| name.starts_with(&within));
-    let plan = Plan::from_json(&about["generator"]).ok_or_else(damaged)?;
-    check_names(&plan.layers(), &own)?;
-    let network: Rc<dyn Network> = Rc::new(Sequential::build(&plan, device, &mut Loaded::new(own, device))?);
+    let network: Rc<dyn Network> = match zoo::named(&about["generator"])? {
+        Some((arch, mut asked)) => {
+            (arch.infer)(&own, &mut asked);
+            arch.load(own, &asked, device)?
+        }
+        None => {
+            let plan = Plan::from_json(&about["generator"]).ok_or_else(damaged)?;
+            check_names(&plan.layers(), &own)?;
+            Rc::new(Sequential::build(&plan, device, &mut Loaded::new(own, device))?)
+        }
+    };
     let judge: Option<Rc<dyn Judge>> = match about.get(DISCRIMINATOR) {
         None => None,
         Some(said) => {
-            let plan = SplitPlan::from_json(said).ok_or_else(damaged)?;
             let judges: Weights = judges.into_iter().map(|(name, t)| (name[within.len()..].to_string(), t)).collect();
-            check_names(&plan.layers(), &judges)?;
-            Some(Rc::new(Split::build(&plan, device, &mut Loaded::new(judges, device))?))
+            match zoo::named(said)? {
+                Some((arch, asked)) => Some(arch.load_discriminator(judges, &asked, device)?),
+                None => {
+                    let plan = SplitPlan::from_json(said).ok_or_else(damaged)?;
+                    check_names(&plan.layers(), &judges)?;
+                    Some(Rc::new(Split::build(&plan, device, &mut Loaded::new(judges, device))?))
+                }
+            }
         }
     };
     let kept_by = match about.get(KEPT_BY) {

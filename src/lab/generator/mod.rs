@@ -72,9 +72,14 @@ pub trait Network {
         None
     }
 
-    /// What a file needs to say so that the network can be built again.
+    /// The layers that the network is made of, where it is made of nothing else.
     fn description(&self) -> Option<serde_json::Value> {
         None
+    }
+
+    /// What a file needs to say so that the network can be built again: its layers, or the name by which its published file is read.
+    fn saved_as(&self) -> Option<serde_json::Value> {
+        self.description()
     }
 
     /// The same network on tensors of its own on a device, which can be trained.
@@ -405,11 +410,11 @@ impl Object for Generator {
     }
 
     fn formats(&self) -> &'static [&'static str] {
-        if self.network.description().is_some() { &["safetensors"] } else { &[] }
+        if self.network.saved_as().is_some() { &["safetensors"] } else { &[] }
     }
 
     fn write(&self, _cx: &Cx, path: &Path, ending: &str) -> Result<()> {
-        let Some(about) = self.network.description().filter(|_| ending == "safetensors") else {
+        let Some(about) = self.network.saved_as().filter(|_| ending == "safetensors") else {
             return Err(Error::file(path, format!("this generator can't be written as .{ending}")));
         };
         let mut tensors = vec![];
@@ -419,7 +424,7 @@ impl Object for Generator {
             about[KEPT_BY] = serde_json::json!(self.kept_by);
         }
         if let Some(discriminator) = &self.discriminator
-            && let Some(said) = discriminator.judge().description()
+            && let Some(said) = discriminator.judge().saved_as()
         {
             about[DISCRIMINATOR] = said;
             discriminator.judge().visit(&mut |name, tensor, _| {

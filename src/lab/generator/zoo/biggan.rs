@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tch::{Device, no_grad};
 
 use super::self_attention::SeenPlaces;
-use super::{Asked, GeneratorArchitecture, Maker};
+use super::{Asked, GeneratorArchitecture, Maker, by_name};
 use crate::core::{Error, Result, Tensor};
 use crate::generator::{Condition, Judge, Judgement, Network, NetworkVisitor, Sense, Squash, copies};
 use crate::model::weights::Weights;
@@ -416,6 +416,10 @@ impl Network for BigGan {
         self.asked.truncation
     }
 
+    fn saved_as(&self) -> Option<serde_json::Value> {
+        by_name(BIGGAN.name, &self.asked)
+    }
+
     fn copy(&self, device: Device) -> Result<Rc<dyn Network>> {
         let tensors = copies(&|see| self.visit(see), device)?;
         generator(&self.asked, &mut Loaded::new(tensors, device))
@@ -516,6 +520,10 @@ impl Judge for BigGanJudge {
 
     fn sense(&self) -> Sense {
         Sense::Hinge
+    }
+
+    fn saved_as(&self) -> Option<serde_json::Value> {
+        by_name(BIGGAN.name, &Asked::default())
     }
 
     fn has_batch_norm(&self) -> bool {

@@ -129,6 +129,20 @@ impl GeneratorArchitecture {
     }
 }
 
+/// How a file calls a published network that is read by its name.
+const BY_NAME: &str = "arch";
+
+/// What a file says of a published network.
+fn by_name(name: &str, asked: &Asked) -> Option<serde_json::Value> {
+    Some(serde_json::json!({ BY_NAME: name, "truncation": asked.truncation }))
+}
+
+/// The published network that a file says it holds, if it says so.
+pub fn named(said: &serde_json::Value) -> Result<Option<(&'static GeneratorArchitecture, Asked)>> {
+    let Some(name) = said.get(BY_NAME).and_then(serde_json::Value::as_str) else { return Ok(None) };
+    Ok(Some((find(name)?, Asked { truncation: said["truncation"].as_f64(), ..Asked::default() })))
+}
+
 /// The plans of a generator and discriminator that can be trained.
 pub fn plans(arch: &GeneratorArchitecture, asked: &Asked) -> Result<(Plan, SplitPlan)> {
     match arch.make {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tch::Device;
 
-use super::{Asked, GeneratorArchitecture, Maker, as_they_are, nothing};
+use super::{Asked, GeneratorArchitecture, Maker, as_they_are, by_name, nothing};
 use crate::core::{Result, Tensor};
 use crate::generator::{Condition, Judge, Judgement, Network, NetworkVisitor, Sense, Squash, copies};
 use crate::model::{ConvTranspose, Init, Layer, Loaded, Mode, Module, Shape, Supply};
@@ -102,6 +102,10 @@ impl Network for RealBarry {
         }
     }
 
+    fn saved_as(&self) -> Option<serde_json::Value> {
+        by_name(REALBARRY.name, &Asked::default())
+    }
+
     fn copy(&self, device: Device) -> Result<Rc<dyn Network>> {
         let tensors = copies(&|see| self.visit(see), device)?;
         generator(&Asked::default(), &mut Loaded::new(tensors, device))
@@ -150,6 +154,10 @@ impl Judge for RealBarryJudge {
 
     fn sense(&self) -> Sense {
         Sense::LogOdds
+    }
+
+    fn saved_as(&self) -> Option<serde_json::Value> {
+        by_name(REALBARRY.name, &Asked::default())
     }
 
     fn has_batch_norm(&self) -> bool {
