@@ -232,7 +232,7 @@ fn a_classifier_that_learns_beside_the_generator_is_fooled_less() {
         let beside = generator::finetune(g, f, ds, how);
         #{
             only_then: alone.classifier == (),
-            same_start: alone.history.misclassified[0] == beside.history.misclassified[0],
+            same_start: alone.history.generator[0] == beside.history.generator[0],
             same_generator: alone.hash == beside.hash,
             learns: tensor::from(beside.history.misclassified.extract(20)).mean() < tensor::from(alone.history.misclassified.extract(20)).mean() - 0.3,
             changed: beside.classifier.hash != f.hash && beside.classifier.classes == 10,

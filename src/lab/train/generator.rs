@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use rand::Rng;
 use rand::seq::SliceRandom;
-use tch::{Kind, Reduction, Tensor};
+use tch::{Device, Kind, Reduction, Tensor};
 
 use super::finetuning::{Attack, Keepers, attack_loss};
 use super::gradient_penalty::gradient_penalty;
@@ -29,6 +29,8 @@ use crate::optimiser::{Optimiser, Rule};
 /// Parts of the stream that order epochs, and that draw labels; steps use the small parts.
 const ORDER: u64 = 1 << 61;
 const LABELS: u64 = 1 << 62;
+/// Part of the stream that images are drawn from which are only looked at.
+const SHOWN: u64 = 1 << 59;
 
 #[derive(Clone)]
 pub struct GanSettings {
@@ -165,6 +167,12 @@ fn state_digest(judge: &dyn Judge) -> Result<Digest> {
     Ok(Digest::of_parts(&parts.iter().map(|digest| &digest.0[..]).collect::<Vec<_>>()))
 }
 
+fn drawn_by(network: &dyn Network, labels: Option<&Tensor>, n: usize, mode: Mode, device: Device) -> Result<Tensor> {
+    let z = latents_in_stream(network, n, device)?;
+    let condition = network.condition(&z, labels)?;
+    (0..network.stages().len()).try_fold(z, |x, i| network.stage(i, &x, &condition, mode))
+}
+
 struct GeneratorTraining<'a> {
     cx: &'a Cx,
     name: &'a str,
@@ -297,6 +305,7 @@ impl GeneratorTraining<'_> {
                 return Err(self.diverged(step, "weights became infinite")?);
             }
             if noted {
+                [said[4], said[6]] = self.shares_now(step)?;
                 self.history.iter_mut().zip(said).for_each(|(column, value)| column.push(value));
                 self.good = (step + 1, self.tensors()?);
                 let rate = (self.optimiser.steps() - began.1) as f64 * ((critic_steps + 1) as usize * batch) as f64
@@ -363,9 +372,7 @@ impl GeneratorTraining<'_> {
 
     /// Images of fresh latent vectors.
     fn draw(&self, labels: Option<&Tensor>, n: usize) -> Result<Tensor> {
-        let z = latents_in_stream(&*self.network, n, self.cx.device())?;
-        let condition = self.network.condition(&z, labels)?;
-        (0..self.network.stages().len()).try_fold(z, |x, i| self.network.stage(i, &x, &condition, Mode::Train))
+        drawn_by(&*self.network, labels, n, Mode::Train, self.cx.device())
     }
 
     /// Whether the generator learns from other labels than the discriminator, whose are those of real images.
@@ -381,8 +388,15 @@ impl GeneratorTraining<'_> {
         Ok(RealBatch { images, labels: real.labels.shallow_clone() })
     }
 
-    /// `n` images of a batch, from number `first` on, with labels drawn uniformly, but for the target.
+    /// `n` images of a batch, from number `first` on.
     fn draw_anew(&self, step: u64, first: usize, n: usize) -> Result<RealBatch> {
+        let labels = self.labels_anew(step, first, n)?;
+        let images = self.draw(self.network.classes().map(|_| &labels), n)?;
+        Ok(RealBatch { images, labels })
+    }
+
+    /// Labels drawn uniformly, but for the target.
+    fn labels_anew(&self, step: u64, first: usize, n: usize) -> Result<Tensor> {
         let target = self.settings.attack.as_ref().and_then(|attack| attack.target);
         let classes = self.network.classes().unwrap_or(1);
         let mut rng = random(self.settings.seed, LABELS + step);
@@ -394,9 +408,53 @@ impl GeneratorTraining<'_> {
             _ => rng.gen_range(0..classes),
         };
         let labels: Vec<i64> = (0..first + n).map(label).skip(first).collect();
-        let labels = on_device(&Tensor::f_from_slice(&labels)?, self.cx.device())?;
-        let images = self.draw(self.network.classes().map(|_| &labels), n)?;
-        Ok(RealBatch { images, labels })
+        on_device(&Tensor::f_from_slice(&labels)?, self.cx.device())
+    }
+
+    /// The shares of images that the classifier gets wrong, and that those who are to go on reading them do, as the generator that would be answered
+    /// now draws them: in evaluation mode.
+    fn shares_now(&self, step: u64) -> Result<[f64; 2]> {
+        let mut shares = [f64::NAN; 2];
+        if self.settings.attack.is_none() && self.settings.keepers.is_none() || self.network.classes().is_none() {
+            return Ok(shares);
+        }
+        let network = self.averaged.as_ref().unwrap_or(&self.network);
+        let labels = self.labels_anew(step, 0, self.settings.batch)?;
+        let (mut wrong, mut kept) = (0.0, 0.0);
+        tch::no_grad(|| {
+            with_stream(self.settings.seed, SHOWN + step, || -> Result<()> {
+                let n = self.settings.batch;
+                for start in (0..n).step_by(self.part) {
+                    let size = self.part.min(n - start);
+                    let labels = labels.f_narrow(0, start as i64, size as i64)?;
+                    let drawn = drawn_by(&**network, Some(&labels), size, Mode::Evaluate, self.cx.device())?;
+                    if let Some(attack) = &self.settings.attack {
+                        let attacked = attack_loss(&self.scores(attack, &drawn)?, &labels, attack.target)?;
+                        wrong += attacked.f_lt(0.0)?.f_sum(Kind::Double)?.f_double_value(&[])?;
+                    }
+                    if let Some(keepers) = &self.settings.keepers {
+                        kept += keepers.loss(&drawn, &labels)?.1.f_double_value(&[])? * size as f64;
+                    }
+                }
+                Ok(())
+            })
+        })?;
+        let share = |count: f64| count / self.settings.batch as f64;
+        if self.settings.attack.is_some() {
+            shares[0] = share(wrong);
+        }
+        if self.settings.keepers.is_some() {
+            shares[1] = share(kept);
+        }
+        Ok(shares)
+    }
+
+    /// What the classifier under test says, or what it has become while it learns too.
+    fn scores(&self, attack: &Attack, images: &Tensor) -> Result<Tensor> {
+        match &self.student {
+            Some(student) => student.module.forward(&attack.model.normalise(images)?, Mode::Evaluate),
+            None => attack.model.logits(images),
+        }
     }
 
     /// Work on a batch; where there is too little memory for it, once more in parts of half the size.
@@ -525,23 +583,14 @@ impl GeneratorTraining<'_> {
         let mut noted = [f64::NAN; 7];
         noted[0] = (step + 1) as f64;
         if let (Some(keepers), Some(labels)) = (&self.settings.keepers, labels) {
-            let (loss, kept) = keepers.loss(drawn, labels)?;
-            ordinary = ordinary.f_add(&loss)?;
-            if wanted {
-                noted[6] = kept.f_double_value(&[])?;
-            }
+            ordinary = ordinary.f_add(&keepers.loss(drawn, labels)?.0)?;
         }
         let mut losses = ordinary.shallow_clone();
         if let (Some(attack), Some(labels)) = (&self.settings.attack, labels) {
             let finetunes = random(self.settings.seed, step).gen_bool(attack.rate);
             if finetunes || wanted {
-                let scores = match &self.student {
-                    Some(student) => student.module.forward(&attack.model.normalise(drawn)?, Mode::Evaluate)?,
-                    None => attack.model.logits(drawn)?,
-                };
-                let attacked = attack_loss(&scores, labels, attack.target)?;
+                let attacked = attack_loss(&self.scores(attack, drawn)?, labels, attack.target)?;
                 if wanted {
-                    noted[4] = attacked.f_lt(0.0)?.f_to_kind(Kind::Double)?.f_mean(Kind::Double)?.f_double_value(&[])?;
                     noted[5] = self.cosine(&ordinary.f_mean(kind)?, &attacked.f_mean(kind)?)?;
                 }
                 if finetunes {

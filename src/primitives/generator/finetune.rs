@@ -67,7 +67,7 @@ pub static FINETUNE: Primitive = Primitive {
         super::WATCH,
         SEED,
     ],
-    returns: "Generator; its `history` has columns `misclassified`, the share of the step's images that the classifier gets wrong (as the target), \
+    returns: "Generator; its `history` has columns `misclassified`, the share of a batch of images that the classifier gets wrong (as the target), drawn as the generator that would be answered after this step draws them, in evaluation mode, \
               and `cosine`, of the angle between the gradients of l_ordinary and l_attack; with `keep`, `kept`, the share that most of these read as intended; with `online`, its `classifier` is the one that learned beside it",
     notes: "l_attack = f_y - max_{c != y} f_c, with a target t max_{c != t} f_c - f_t, of logits; s(l) = 1 + exp(l) for l <= 0 and 2 + l above; with \
             kappa = 0 that falls off as soon as the label is wrong. Labels are those of the real images; with a target they are drawn uniformly from the others. The generator that is given stays as it is. \

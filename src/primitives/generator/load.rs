@@ -29,13 +29,13 @@ pub static LOAD: Primitive = Primitive {
         Param::new(
             "truncation",
             Kind::Float,
-            "of BigGAN's latent vectors: they are normal without what lies beyond 2, times this",
+            "of BigGANs' latent vectors: they are normal without what lies beyond 2, times this",
         )
-        .or(Fallback::Float(0.4))
+        .or(Fallback::Absent("0.4 of BigGAN-deep; of BigGAN they are normal"))
         .range(0.02, 1.0),
     ],
     returns: "Generator",
-    notes: "State dicts are read without running code. A TorchScript program offers `num_stages()` and `stage(i, x, y)`, both exported: what stage \
+    notes: "State dicts are read without running code. What was finetuned can be saved and loaded again without `arch`, but for BigGAN-deep. A TorchScript program offers `num_stages()` and `stage(i, x, y)`, both exported: what stage \
             i, counted from 0, makes of x for int64 labels y; stage 0 takes latent vectors N x latent, the last one gives images in [0, 1]. It \
             draws labels if `classes` says how many. `classes`, `latent`, `shape` and `truncation` are refused where the generator has others.",
     source: "",
