@@ -456,3 +456,39 @@ fn the_reference_is_the_committed_one() {
          with\n    cargo run -- doc --html docs/reference"
     );
 }
+
+/// The map of the thesis is whole, and what it names is there.
+#[test]
+fn every_numbered_table_and_figure_has_its_command() {
+    use viva::page::{Maker, NUMBERED};
+    let mut wanted = vec![];
+    for (kind, chapter, last) in [
+        ("Figure", 4, 26),
+        ("Table", 4, 4),
+        ("Figure", 5, 7),
+        ("Table", 5, 5),
+        ("Figure", 6, 2),
+        ("Table", 6, 5),
+        ("Figure", 7, 3),
+        ("Table", 7, 1),
+    ] {
+        wanted.extend((1..=last).map(|n| format!("{kind} {chapter}.{n}")));
+    }
+    let mut named: Vec<String> = NUMBERED.iter().map(|numbered| numbered.number.to_string()).collect();
+    wanted.sort();
+    named.sort();
+    assert_eq!(named, wanted);
+    let scripts = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    for numbered in NUMBERED {
+        let Maker::Script(file, arguments, key) = numbered.by else { continue };
+        let text = std::fs::read_to_string(scripts.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+        assert!(
+            text.contains(&format!("{key}:")) || text.contains(&format!("`{key} ")),
+            "{}: {file} gives no {key}",
+            numbered.number
+        );
+        for word in arguments.split(' ').filter_map(|word| word.strip_prefix("--")) {
+            assert!(text.contains(&format!("arg(\"{word}\"")), "{}: {file} takes no --{word}", numbered.number);
+        }
+    }
+}

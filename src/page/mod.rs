@@ -11,6 +11,7 @@ mod prose;
 mod provenance;
 mod reference;
 mod report;
+mod thesis;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -19,6 +20,7 @@ use crate::core::Digest;
 pub use provenance::quoted;
 pub use reference::{Drawing, ModulePage, reference};
 pub use report::report;
+pub use thesis::{Maker, NUMBERED, Numbered};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");

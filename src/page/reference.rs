@@ -42,6 +42,7 @@ pub fn reference(modules: &[ModulePage], gallery: &[Drawing]) -> Result<Vec<(Str
     pages.push(("glossary.html".into(), site.glossary()));
     pages.push(("safety.html".into(), site.safety()));
     pages.push(("gallery.html".into(), site.gallery(gallery)?));
+    pages.push(("thesis.html".into(), site.thesis()));
     Ok(pages)
 }
 
@@ -142,6 +143,7 @@ impl ReferenceSite<'_> {
                     (link("glossary.html", "Glossary"))
                     (link("safety.html", "Safety"))
                     (link("gallery.html", "Gallery"))
+                    (link("thesis.html", "Dunn 2022"))
                 } }
             }
             main { (main) }
@@ -331,6 +333,16 @@ impl ReferenceSite<'_> {
             (paragraphs(safety::CLOSING, &links))
         };
         self.page("Safety", "safety.html", &head, &main)
+    }
+
+    fn thesis(&self) -> String {
+        let head = html! {
+            p {
+                "Chapters 4 to 7 of Dunn, \"Testing deep image classifiers using generative machine learning\" (2022): which command makes which numbered "
+                "table and figure, under which name its result has it, and what is absent. Scripts say on top how long they take and what they found."
+            }
+        };
+        self.page("Dunn 2022, by table and figure", "thesis.html", &head, &super::thesis::table(&links))
     }
 
     fn gallery(&self, gallery: &[Drawing]) -> Result<String> {

@@ -1,0 +1,277 @@
+//! Which command makes which numbered table and figure of chapters 4 to 7 of Dunn 2022, and what is absent.
+
+use super::prose::{Links, inline};
+use maud::{Markup, html};
+
+/// What makes it.
+pub enum Maker {
+    /// A script, its arguments, and what its result calls it.
+    Script(&'static str, &'static str, &'static str),
+    /// Other means, as code between back quotes and words.
+    Means(&'static str),
+    /// Nothing, because of this.
+    Absent(&'static str),
+}
+
+/// A numbered table or figure.
+pub struct Numbered {
+    /// `Figure 4.7`
+    pub number: &'static str,
+    pub shows: &'static str,
+    pub by: Maker,
+    /// How it differs here; empty where it does not.
+    pub here: &'static str,
+}
+
+const fn of(number: &'static str, shows: &'static str, by: Maker, here: &'static str) -> Numbered {
+    Numbered { number, shows, by, here }
+}
+
+use Maker::{Absent, Means, Script};
+
+const WEIGHTS: &str = "ImageNet's generator is read (`generator::load` with `arch: \"biggan\"`) and finetuned like any other; its published weights are none of what comes with viva, and no script names them";
+const GLYPHS: &str = "glyphs where no `--data` is given; `--data mnist --model models/convex_adversarial_kw/models__mnist.safetensors` is the thesis's classifier";
+
+/// In the thesis's order.
+pub static NUMBERED: &[Numbered] = &[
+    of(
+        "Figure 4.1",
+        "how the gradients of the two objectives stand to each other",
+        Script("testgen/ablations.rhai", "", "angles"),
+        GLYPHS,
+    ),
+    of("Figure 4.2", "images of the training data", Means("`plot::images(data::load(\"mnist\"))`"), ""),
+    of(
+        "Figure 4.3",
+        "images of the pretrained generator",
+        Script("testgen/quality.rhai", "", "sheet"),
+        "the first row, before finetuning",
+    ),
+    of(
+        "Figure 4.4",
+        "a test for every label and target, of a plain classifier",
+        Script("testgen/pairs.rhai", "", "figure_4_4"),
+        GLYPHS,
+    ),
+    of(
+        "Figure 4.5",
+        "a test for every label and target, of a robust classifier",
+        Script("testgen/pairs.rhai", "--robust 0.1", "figure_4_4"),
+        GLYPHS,
+    ),
+    of(
+        "Table 4.1",
+        "the classifiers under test",
+        Means("`std/zoo` has the networks and says where their weights come from"),
+        "other published classifiers",
+    ),
+    of(
+        "Figure 4.6",
+        "the page on which people label",
+        Means("`people::task` of the kind \"label\", then `viva label`"),
+        "wording of its own",
+    ),
+    of(
+        "Figure 4.7",
+        "how many judgements see the intended label",
+        Script("people/study.rhai", "--asked RUN", "figure_4_7"),
+        "with intervals for other people and other tests",
+    ),
+    of(
+        "Table 4.2",
+        "how near the most convincing tests come to training images",
+        Script("testgen/nearest.rhai", "", "table_4_2"),
+        "chosen by networks, not by hand",
+    ),
+    of("Table 4.3", "those tests", Script("testgen/nearest.rhai", "", "table_4_3"), ""),
+    of(
+        "Table 4.4",
+        "tests of each classifier at the others",
+        Script("testgen/transfer.rhai", "", "table_4_4"),
+        "with the share of tests that keep their label",
+    ),
+    of("Figure 4.8", "online adversarial training", Script("testgen/online.rhai", "", "figure_4_8"), ""),
+    of("Figure 4.9", "offline adversarial training", Script("testgen/offline.rhai", "", "figure_4_9"), ""),
+    of(
+        "Figure 4.10",
+        "adversarial training against latent search",
+        Script("testgen/latent.rhai", "", "figure_4_10"),
+        "rounds, as for finetuned generators; the thesis's single steps are not tried",
+    ),
+    of(
+        "Figure 4.11",
+        "the pages on which people find the made picture",
+        Means("`people::task` of the kinds \"odd_one_out\" and \"pair\", then `viva label`"),
+        "",
+    ),
+    of(
+        "Figure 4.12",
+        "how often the test is not found among ten",
+        Script("people/study.rhai", "--asked RUN", "figure_4_12"),
+        "with intervals, and d' beside it",
+    ),
+    of(
+        "Figure 4.13",
+        "how often the test is not found among two",
+        Script("people/study.rhai", "--asked RUN", "figure_4_13"),
+        "with intervals, and d' beside it",
+    ),
+    of(
+        "Figure 4.14",
+        "as 4.7, of a generator that was not finetuned",
+        Script("people/study.rhai", "--rate 0, then --asked RUN", "figure_4_7"),
+        "the generator learns on without the attack",
+    ),
+    of(
+        "Figure 4.15",
+        "as 4.12, of a generator that was not finetuned",
+        Script("people/study.rhai", "--rate 0, then --asked RUN", "figure_4_12"),
+        "the generator learns on without the attack",
+    ),
+    of(
+        "Figure 4.16",
+        "as 4.13, of a generator that was not finetuned",
+        Script("people/study.rhai", "--rate 0, then --asked RUN", "figure_4_13"),
+        "the generator learns on without the attack",
+    ),
+    of(
+        "Figure 4.17",
+        "the same latent vectors while a generator is finetuned",
+        Script("testgen/finetuning.rhai", "", "on the way, mu"),
+        "",
+    ),
+    of("Figure 4.18", "finetuning without pretraining", Script("testgen/ablations.rhai", "", "table"), ""),
+    of("Figure 4.19", "other rates mu", Script("testgen/finetuning.rhai", "", "figure mu"), ""),
+    of("Figure 4.20", "the plain sum of the losses", Script("testgen/ablations.rhai", "", "sheet"), ""),
+    of("Figure 4.21", "tests of ImageNet, chosen by hand", Absent(WEIGHTS), ""),
+    of("Figure 4.22", "tests of ImageNet as \"tabby cat\"", Absent(WEIGHTS), ""),
+    of("Figure 4.23", "tests of ImageNet as \"slug\"", Absent(WEIGHTS), ""),
+    of("Figure 4.24", "tests of ImageNet as \"orange\"", Absent(WEIGHTS), ""),
+    of("Figure 4.25", "tests of ImageNet as \"church\"", Absent(WEIGHTS), ""),
+    of("Figure 4.26", "that generator some steps on", Absent(WEIGHTS), ""),
+    of(
+        "Figure 5.1",
+        "how activations are perturbed: a drawing",
+        Means("the page of `generator::perturb` says it in words"),
+        "",
+    ),
+    of(
+        "Figure 5.2",
+        "where perturbations are added: a drawing",
+        Means("the page of `space::latent` says it in words"),
+        "",
+    ),
+    of(
+        "Table 5.1",
+        "the layers of BigGAN-deep",
+        Means("`generator::load` of a file with `arch: \"biggan-deep-512\"` prints them"),
+        "",
+    ),
+    of("Table 5.2", "accuracies of plain classifiers of ImageNet", Absent("numbers of others' papers"), ""),
+    of("Table 5.3", "accuracies of robust classifiers of ImageNet", Absent("numbers of others' papers"), ""),
+    of(
+        "Figure 5.3",
+        "the page on which people judge seeds and tests",
+        Means("`people::task` of the kind \"keeps_label\", then `viva label`"),
+        "",
+    ),
+    of(
+        "Table 5.4",
+        "how many tests keep their label, by classifier and layers",
+        Script("testgen/activations.rhai", "", "table_5_4"),
+        "judged by networks, on other data; `PerturbedTests.judged` takes people's answers",
+    ),
+    of("Table 5.5", "seeds that were judged and refused", Script("testgen/activations.rhai", "", "table_5_5"), ""),
+    of("Figure 5.4", "false failures by magnitude", Script("testgen/activations.rhai", "", "figure_5_4"), ""),
+    of("Figure 5.5", "tests chosen by hand", Script("testgen/samples.rhai", "", "all"), "as they come"),
+    of(
+        "Figure 5.6",
+        "the same seeds changed in other layers",
+        Script("testgen/granularities.rhai", "", "figure_5_6"),
+        "",
+    ),
+    of(
+        "Figure 5.7",
+        "several labels of faces changed at once",
+        Script("testgen/labels.rhai", "", "sheet"),
+        "attributes of scenes in place of faces",
+    ),
+    of(
+        "Table 6.1",
+        "images of a biased data set",
+        Means("`plot::images(data::scenes(#{ biased: \"ground\" }))`"),
+        "scenes in place of dogs",
+    ),
+    of(
+        "Table 6.2",
+        "tests of classifiers with faults put there on purpose",
+        Script("testgen/faults.rhai", "", "table_6_2"),
+        "",
+    ),
+    of(
+        "Table 6.3",
+        "the eight faults",
+        Script("testgen/faults.rhai", "--full true", "table_6_3"),
+        "eight attributes of scenes",
+    ),
+    of(
+        "Table 6.4",
+        "how many tests show the fault",
+        Script("testgen/faults.rhai", "--full true", "table_6_4"),
+        "told by regressors",
+    ),
+    of(
+        "Figure 6.1",
+        "tests of one class read as another, chosen by hand",
+        Absent("of ImageNet's \"palace\" and \"castle\"; `testgen/samples.rhai` shows tests as they come"),
+        "",
+    ),
+    of(
+        "Figure 6.2",
+        "how far tests lie from their seeds in pixels",
+        Script("testgen/pixels.rhai", "", "figure_6_2"),
+        "",
+    ),
+    of("Table 6.5", "tests of plain classifiers at robust ones", Script("testgen/pixels.rhai", "", "table_6_5"), ""),
+    of(
+        "Table 7.1",
+        "mean magnitudes by classifier and layers",
+        Script("testgen/activations.rhai", "", "table_7_1"),
+        "over all seeds, those that did not fail counted as what they need at least",
+    ),
+    of("Figure 7.1", "share of seeds that fail by magnitude", Script("testgen/activations.rhai", "", "figure_7_1"), ""),
+    of(
+        "Figure 7.2",
+        "the same on MNIST, first and last layers",
+        Script("testgen/mnist.rhai", "", "figure_7_2"),
+        "published and own classifiers",
+    ),
+    of(
+        "Figure 7.3",
+        "tests with label 0 as their target",
+        Script("testgen/samples.rhai", "--data mnist", "first"),
+        "random targets",
+    ),
+];
+
+/// The table, in which code words lead to their pages.
+pub(super) fn table(links: Links) -> Markup {
+    let made = |numbered: &Numbered| match numbered.by {
+        Script(file, arguments, key) => html! {
+            code { "viva run scripts/" (file) @if !arguments.is_empty() { " " (arguments) } } ": " code { (key) }
+        },
+        Means(text) => inline(text, links),
+        Absent(why) => html! { "absent: " (inline(why, links)) },
+    };
+    html! {
+        table {
+            thead { tr { th scope="col" { "In the thesis" } th scope="col" { "Shows" } th scope="col" { "Made by" } th scope="col" { "Here" } } }
+            tbody { @for numbered in NUMBERED { tr id=(numbered.number.replace(' ', "-").to_lowercase()) {
+                th scope="row" { (numbered.number) }
+                td { (numbered.shows) }
+                td { (made(numbered)) }
+                td { (inline(numbered.here, links)) }
+            } } }
+        }
+    }
+}
