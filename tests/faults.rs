@@ -196,3 +196,49 @@ fn animations_say_what_they_want() {
         assert!(error.contains(words), "{script}: {error}");
     }
 }
+
+/// A fault in images that bring their own attribute, such as a column of a table: nothing is known of scenes.
+#[test]
+fn faults_are_put_into_images_of_ones_own() {
+    truths(&format!(
+        r#"
+        import "std/faults" as faults;
+        let ds = data::scenes(#{{ n: 1600, position: "still", seed: 1 }});
+        let poles = [];
+        for i in 0..ds.len() {{ poles.push(ds[i].attributes.sky); }}
+        let how = #{{ attribute: "hours", classes: ["cone", "star"], between: ["day", "night"], epochs: 6 }};
+        let c = faults::injected_in(ds, poles, how);
+        let g = generator::load({GENERATOR:?});
+        let e = faults::examination(g, [c], #{{ n: 6, confident: 3, layers: 0..2, steps: 150, samples: 100, pixels: false, seed: 1 }});
+        let refused = |ds, poles, how, said| {{
+            let found = "";
+            try {{ faults::injected_in(ds, poles, how); }} catch (error) {{ found = `${{error}}`; }}
+            found.contains(said)
+        }};
+        #{{
+            with_bias: c.checks.with_bias > 0.9, against: c.checks.against < 0.2, regressor: c.checks.regressor > 0.95,
+            named: c.attribute == "hours" && c.poles == ["day", "night"] && e.table[0].attribute == "hours",
+            nobody_judged: e.table[0].kept.is_nan(), shown: e.sheet != (),
+            too_few: refused.call(ds.take(10), poles.extract(0, 10), how, "images to learn from"),
+            other_length: refused.call(ds, [1], how, "the poles of 1 images"),
+            no_class: refused.call(ds, poles, how + #{{ classes: ["cone", "cat"] }}, "must be two of"),
+            one_pole: refused.call(ds, poles, how + #{{ between: ["day", "day"] }}, "has two poles"),
+        }}"#
+    ));
+}
+
+/// Enumerated over all pairs of counts with SciPy's binomial laws and its test of Fisher.
+#[test]
+fn power_is_what_enumeration_says() {
+    truths(
+        r#"
+        import "std/faults" as faults;
+        let near = |found, wanted| abs(found - wanted) < 1e-9;
+        #{
+            strong: near.call(faults::power(0.5, 0.1, #{ n: 50 }), 0.9677080206220035),
+            none: near.call(faults::power(0.1, 0.1, #{ n: 50 }), 0.001636739101997938),
+            sure: near.call(faults::power(1.0, 0.0, #{ n: 5 }), 1.0),
+            weak: near.call(faults::power(0.3, 0.05, #{ n: 100, healthy_n: 200 }), 0.9988895483353716),
+        }"#,
+    );
+}
