@@ -9,7 +9,9 @@ use tch::CModule;
 use super::discriminator::SplitPlan;
 use super::sequential::Plan;
 use super::zoo::{self, Asked};
-use super::{DISCRIMINATOR, Discriminator, KEPT_BY, Generator, Judge, Network, Sequential, Split, StagedProgram, digest};
+use super::{
+    DISCRIMINATOR, Discriminator, Generator, Judge, KEPT_BY, Network, Sequential, Split, StagedProgram, digest,
+};
 use crate::core::{Cx, Digest, Error, Result};
 use crate::model::weights::{self, Contents, Weights};
 use crate::model::{Loaded, check_names, rename};
