@@ -561,8 +561,8 @@ fn classifiers_that_keep_labels_add_their_cross_entropies() {
     let leaf = images.copy().set_requires_grad(true);
     let (loss, share) = keepers.loss(&leaf, &Tensor::from_slice(&labels)).unwrap();
     let number = |t: &Tensor, at: &[i64]| t.double_value(at);
-    let (mut most, mut sums) = (0, vec![0.0; 6]);
-    let mut slopes = vec![[0.0; 4]; 6];
+    let (mut most, mut sums) = (0, [0.0; 6]);
+    let mut slopes = [[0.0; 4]; 6];
     for i in 0..6 {
         let mut right = 0;
         for k in 0..3 {
@@ -577,8 +577,8 @@ fn classifiers_that_keep_labels_add_their_cross_entropies() {
             right += i32::from(scores.iter().all(|s| *s <= scores[label]));
             for (c, score) in scores.iter().enumerate() {
                 let part = score.exp() / total - f64::from(u8::from(c == label));
-                for p in 0..4 {
-                    slopes[i as usize][p] += 2.5 / 3.0 * part * number(&weights[k], &[c as i64, p as i64]);
+                for (p, slope) in slopes[i as usize].iter_mut().enumerate() {
+                    *slope += 2.5 / 3.0 * part * number(&weights[k], &[c as i64, p as i64]);
                 }
             }
         }

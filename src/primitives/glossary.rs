@@ -141,6 +141,7 @@ static WORDS: &[Word] = &[
         "delta",
         &[else_("the level: the probability of an error that is taken into account. Intervals are at 1 - delta")],
     ),
+    one("discriminator", &[else_("a file with the weights of a generator's discriminator, which finetuning needs")]),
     one(
         "draws",
         &[
