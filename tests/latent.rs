@@ -101,7 +101,7 @@ fn go(
 
 fn adam(steps: u32) -> Adam {
     let bound = Some(Bound { first: 0.2, factor: 1.01, increment: 0.02 });
-    Adam { steps, lr: 0.05, betas: (0.9, 0.999), bound }
+    Adam { steps, lr: 0.05, betas: (0.9, 0.999), bound, polish: 0 }
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn the_first_steps_are_those_of_adam_by_hand() {
         magnitudes.push(p.square().sum(Kind::Double).sqrt().double_value(&[]));
     }
     let shared: Rc<dyn Space> = Rc::new(latent);
-    let free = Adam { steps: 5, lr: 0.01, betas: (0.9, 0.999), bound: None };
+    let free = Adam { steps: 5, lr: 0.01, betas: (0.9, 0.999), bound: None, polish: 0 };
     let far = Objective { lead: 1e6, ..Misclassify.into() };
     let t = go(&f, &data, &shared, free, far, 1, &[1, 2, 3, 4, 5]);
     for (row, wanted) in t.rows.iter().zip(magnitudes) {

@@ -38,6 +38,7 @@ pub static PERTURB: Primitive = Primitive {
         adam::BOUND.or(Fallback::Float(0.1)),
         adam::FACTOR.or(Fallback::Float(1.0)),
         adam::INCREMENT.or(Fallback::Float(0.02)),
+        adam::POLISH.or(Fallback::Int(200)),
         loss::FOLLOWED,
         Param::new("labels", Kind::Numbers, "what seeds are drawn as, in turn").range(0.0, 1e6).or(Fallback::Absent("every label but the target")),
         Param::new(

@@ -22,6 +22,13 @@ pub(in crate::primitives) const FACTOR: Param =
         .or(Fallback::Float(1.0));
 pub(in crate::primitives) const INCREMENT: Param =
     Param::new("increment", Kind::Float, "and then larger by this").range(0.0, 1e9).or(Fallback::Float(0.0));
+pub(in crate::primitives) const POLISH: Param = Param::new(
+    "polish",
+    Kind::Int,
+    "steps that look for the least change that fails, after one was found; 0: the first one that fails is it",
+)
+.range(0.0, 1e6)
+.or(Fallback::Int(0));
 
 pub static ADAM: Primitive = Primitive {
     path: "search::adam",
@@ -34,6 +41,7 @@ pub static ADAM: Primitive = Primitive {
         BOUND,
         FACTOR,
         INCREMENT,
+        POLISH,
     ],
     returns: "a Search",
     notes: "After every step the perturbation is scaled back to the radius, and then the radius is relaxed: it begins small and grows, so \
@@ -63,5 +71,6 @@ pub(in crate::primitives) fn adam(args: &Args, betas: (f64, f64)) -> Adam {
             factor: args.float("growth"),
             increment: args.float("increment"),
         }),
+        polish: args.count("polish") as u32,
     }
 }
