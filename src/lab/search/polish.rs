@@ -155,10 +155,7 @@ impl Polish {
         let radius = distance.f_where_self(&lost, &smaller.f_where_self(&fails, &larger)?)?;
         let radius = radius.f_clamp_max(space.within().unwrap_or(f64::INFINITY))?;
 
-        let (unit, _) = Norm::L2.steepest(&slope)?;
-        let length = space.norm().lengths(&unit)?.f_masked_fill(&none, 1.0)?;
-        let length = stride.f_mul(&radius)?.f_div(&length)?;
-        let next = points.f_sub(&unit.f_mul(&column(&length, points)?)?)?;
+        let next = points.f_sub(&steepest.f_mul(&column(&stride.f_mul(&radius)?, points)?)?)?;
         let next = space.keep(base, &next, Some(&radius))?;
         *points = best.f_where_self(&column(&lost, points)?, &next)?;
         for (place, now) in [(BEST, best), (DISTANCE, distance), (RADIUS, radius), (NEEDED, needed), (ENTERED, entered)] {

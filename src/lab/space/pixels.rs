@@ -72,16 +72,6 @@ impl Norm {
         Ok((direction, vanished.f_squeeze_dim(1)?))
     }
 
-    /// How long every change of a batch is, `N`.
-    pub fn lengths(self, changes: &Tensor) -> Result<Tensor> {
-        let flat = changes.f_flatten(1, -1)?;
-        Ok(match self {
-            Self::L1 => flat.f_abs()?.f_sum_dim_intlist([1i64].as_slice(), false, flat.kind())?,
-            Self::L2 => flat.f_square()?.f_sum_dim_intlist([1i64].as_slice(), false, flat.kind())?.f_sqrt()?,
-            Self::Linf => flat.f_abs()?.f_amax([1], false)?,
-        })
-    }
-
     /// Changes `N x C x H x W` drawn evenly from the ball of radius 1, on the CPU so that every device has the same ones.
     pub fn uniform(self, size: &[i64]) -> Result<Tensor> {
         let on = (Kind::Float, Device::Cpu);
@@ -146,7 +136,13 @@ impl Pixels {
 
     /// The norm of every image of a batch, `N x 1 x 1 x 1`.
     fn measure(&self, change: &Tensor) -> Result<Tensor> {
-        Ok(self.norm.lengths(change)?.f_reshape([-1, 1, 1, 1])?)
+        let flat = change.f_flatten(1, -1)?;
+        let sizes = match self.norm {
+            Norm::L1 => flat.f_abs()?.f_sum_dim_intlist([1i64].as_slice(), false, flat.kind())?,
+            Norm::L2 => flat.f_square()?.f_sum_dim_intlist([1i64].as_slice(), false, flat.kind())?.f_sqrt()?,
+            Norm::Linf => flat.f_abs()?.f_amax([1], false)?,
+        };
+        Ok(sizes.f_reshape([-1, 1, 1, 1])?)
     }
 }
 
