@@ -481,13 +481,14 @@ fn a_changed_latent_vector_changes_the_conditions_of_all_stages() {
         let off = (space.draw(&base, &still).unwrap() - &wanted).abs().max().double_value(&[]);
         // As the generator itself against its reference.
         assert!(off < 1e-4, "{layers:?}: off by {off}");
-        // Its first numbers are those of the latent vector, whose deviation counts as 1.
+        // Its first numbers are those of the latent vector, in units of its deviation: what truncation leaves of it.
+        let sigma = Tensor::full_like(&z, 0.4 * 0.879_625_661_034_2);
         let p = with_stream(1, 0, || Tensor::randn(z.size(), (Kind::Float, Device::Cpu))) * 0.5;
         let leaf = still.copy();
         leaf.narrow(1, 0, z.size()[1]).copy_(&p);
         let leaf = leaf.set_requires_grad(true);
         let drawn = space.draw(&base, &leaf).unwrap();
-        assert_eq!(drawn.detach(), g.images(&(&z + &p), Some(&labels)).unwrap(), "{layers:?}");
+        assert_eq!(drawn.detach(), g.images(&z.f_addcmul(&p, &sigma).unwrap(), Some(&labels)).unwrap(), "{layers:?}");
         let gradient = Tensor::run_backward(&[drawn.sum(Kind::Float)], &[&leaf], false, false).remove(0);
         let moved = gradient.narrow(1, 0, z.size()[1]).abs().amax([1i64].as_slice(), false);
         assert_eq!(moved.gt(0.0).sum(Kind::Int64).int64_value(&[]), n, "{layers:?}");

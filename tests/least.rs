@@ -40,7 +40,8 @@ fn generator_of(stages: Vec<(&str, Layer)>, squash: Squash, supply: &mut dyn Sup
 
 /// A linear generator, whose pixels stay well within [0, 1].
 fn linear(kind: Kind) -> Generator {
-    let stages = vec![("flat", Layer::linear(20)), ("pixels", sequence(vec![Layer::linear(144), Layer::reshape([1, 12, 12])]))];
+    let stages =
+        vec![("flat", Layer::linear(20)), ("pixels", sequence(vec![Layer::linear(144), Layer::reshape([1, 12, 12])]))];
     let g = generator_of(stages, Squash::Cut, &mut Of(kind, 0.3));
     g.network().visit(&mut |name, tensor, _| {
         if name.ends_with("bias") {
@@ -54,7 +55,8 @@ fn linear(kind: Kind) -> Generator {
 /// Sees how far pixels are from 0.5.
 fn classifier(kind: Kind, layers: Vec<Layer>) -> Model {
     let layers = [vec![Layer::normalize(vec![0.5], vec![0.05])], layers].concat();
-    let module = with_stream(4, 0, || Module::build(&sequence(layers), Some([1, 12, 12]), Device::Cpu, &mut Of(kind, 1.0)));
+    let module =
+        with_stream(4, 0, || Module::build(&sequence(layers), Some([1, 12, 12]), Device::Cpu, &mut Of(kind, 1.0)));
     Model::of_module("small", module.unwrap()).unwrap()
 }
 
@@ -109,7 +111,7 @@ fn of_linear_networks_the_least_change_is_margin_over_slope() {
     for kind in [Kind::Float, Kind::Double] {
         let g = linear(kind);
         let f = classifier(kind, vec![Layer::flatten(), Layer::linear(2)]);
-        let data = as_read(&g, &f, 12);
+        let data = as_read(&g, &f, 6);
         let (mut first, mut second) = (None, None);
         g.network().visit(&mut |name, tensor, _| {
             if name.ends_with("weight") {
@@ -123,11 +125,13 @@ fn of_linear_networks_the_least_change_is_margin_over_slope() {
         let sigma = &g.deviations(&Cx::default(), &[Site { layer: 1, before_activation: false }], 60).unwrap()[0];
         let by_hidden = by_hidden * sigma.to_kind(Kind::Double);
         let length = |t: &Tensor| t.square().sum(Kind::Double).double_value(&[]);
-        let images = data.images(&(0..12).collect::<Vec<_>>(), Device::Cpu).unwrap().to_kind(kind);
+        let images = data.images(&(0..6).collect::<Vec<_>>(), Device::Cpu).unwrap().to_kind(kind);
         let scores = f.logits(&images).unwrap().to_kind(Kind::Double);
-        for (layers, square) in
-            [(&[0][..], length(&by_latent)), (&[1], length(&by_hidden)), (&[0, 1], length(&by_latent) + length(&by_hidden))]
-        {
+        for (layers, square) in [
+            (&[0][..], length(&by_latent)),
+            (&[1], length(&by_hidden)),
+            (&[0, 1], length(&by_latent) + length(&by_hidden)),
+        ] {
             for (lr, increment) in [(0.03, 0.02), (0.3, 0.5)] {
                 let t = go(&f, &data, Rc::new(latent(&g, layers, false)), adam(lr, increment), Misclassify.into(), 5);
                 for (i, row) in t.rows.iter().enumerate() {
@@ -135,7 +139,11 @@ fn of_linear_networks_the_least_change_is_margin_over_slope() {
                     let wanted = margin / square.sqrt();
                     assert!(row.fooled(), "{kind:?} {layers:?} {lr}: {row:?}");
                     let off = f64::from(row.magnitude) / wanted - 1.0;
-                    assert!((0.0..1e-4).contains(&(off + 1e-6)), "{kind:?} {layers:?} {lr}: {} for {wanted}", row.magnitude);
+                    assert!(
+                        (0.0..1e-4).contains(&(off + 1e-6)),
+                        "{kind:?} {layers:?} {lr}: {} for {wanted}",
+                        row.magnitude
+                    );
                 }
             }
         }
@@ -151,10 +159,9 @@ fn of_pixels_the_least_change_is_known_in_both_norms() {
     let difference = gain(&f, Kind::Float);
     let images = data.images(&(0..8).collect::<Vec<_>>(), Device::Cpu).unwrap();
     let scores = f.logits(&images).unwrap();
-    for (norm, dual) in [
-        (Norm::L2, difference.square().sum(Kind::Double).sqrt()),
-        (Norm::Linf, difference.abs().sum(Kind::Double)),
-    ] {
+    for (norm, dual) in
+        [(Norm::L2, difference.square().sum(Kind::Double).sqrt()), (Norm::Linf, difference.abs().sum(Kind::Double))]
+    {
         let space = Rc::new(Pixels::new(norm, None, None).unwrap());
         let t = go(&f, &data, space, adam(0.01, 0.02), Misclassify.into(), 3);
         for (i, row) in t.rows.iter().enumerate() {
@@ -173,7 +180,8 @@ fn curved() -> (Generator, Model) {
         ("up2", up(1)),
     ];
     let g = generator_of(stages, Squash::Sigmoid, &mut Of(Kind::Float, 1.5));
-    let layers = vec![Layer::conv(5, 3, 2, 1), Layer::relu(), Layer::max_pool(2, 2), Layer::flatten(), Layer::linear(4)];
+    let layers =
+        vec![Layer::conv(5, 3, 2, 1), Layer::relu(), Layer::max_pool(2, 2), Layer::flatten(), Layer::linear(4)];
     (g, classifier(Kind::Float, layers))
 }
 
@@ -181,35 +189,41 @@ fn curved() -> (Generator, Model) {
 #[test]
 fn a_polished_magnitude_is_the_same_alone_and_in_any_batch() {
     let (g, f) = curved();
-    let data = as_read(&g, &f, 14);
+    let data = as_read(&g, &f, 8);
     let target = |data: &Dataset| -> Objective {
         let others: Vec<i64> = data.labels().iter().map(|label| (label + 1) % 4).collect();
         viva::objective::Targets(others.into()).into()
     };
+    let brisk = Adam { polish: 60, ..adam(0.1, 0.2) };
     for (layers, before) in [(&[0, 1, 2, 3, 4][..], false), (&[1, 2], true)] {
         let space: Rc<dyn Space> = Rc::new(latent(&g, layers, before));
-        let all = |batch| go(&f, &data, space.clone(), adam(0.03, 0.05), target(&data), batch);
+        let all = |batch| go(&f, &data, space.clone(), brisk, target(&data), batch);
         let together = all(100);
-        assert!(together.fooled().len() > 10, "{} of 14", together.fooled().len());
-        for batch in [1, 4] {
+        assert!(together.fooled().len() > 5, "{} of 8", together.fooled().len());
+        for batch in [1, 3] {
             for (a, b) in together.rows.iter().zip(&all(batch).rows) {
                 assert_eq!((a.id, a.after, a.magnitude, a.queries), (b.id, b.after, b.magnitude, b.queries), "{batch}");
             }
         }
-        for row in &together.rows {
+        for row in &together.rows[..2] {
             let one = data.select(&[row.id as usize]).unwrap();
-            let alone = &go(&f, &one, space.clone(), adam(0.03, 0.05), target(&one), 1).rows[0];
+            let alone = &go(&f, &one, space.clone(), brisk, target(&one), 1).rows[0];
             assert_eq!((alone.after, alone.magnitude, alone.queries), (row.after, row.magnitude, row.queries));
         }
-        let rough = Adam { polish: 0, ..adam(0.03, 0.05) };
+        let rough = Adam { polish: 0, ..brisk };
         let rough = go(&f, &data, space.clone(), rough, target(&data), 100);
         for (polished, rough) in together.rows.iter().zip(&rough.rows) {
             assert_eq!(polished.fooled(), rough.fooled());
             if rough.fooled() {
-                assert!(polished.magnitude <= rough.magnitude * 1.0001, "{} and {}", polished.magnitude, rough.magnitude);
+                assert!(
+                    polished.magnitude <= rough.magnitude * 1.0001,
+                    "{} and {}",
+                    polished.magnitude,
+                    rough.magnitude
+                );
                 // One question for the known change, the others for what became of it, and each step is one.
                 assert_eq!(polished.queries, polished.step.unwrap() + 1);
-                assert_eq!(polished.queries, rough.queries + 200 + 15);
+                assert_eq!(polished.queries, rough.queries + 60 + 15);
             }
         }
         // Scored once more, all together, they fail as the rows say.
@@ -288,7 +302,10 @@ fn a_polish_that_can_not_be_is_refused() {
     "#;
     session.evaluate("subject", subject).map_err(|e| e.render(false)).unwrap();
     for (line, wanted) in [
-        ("examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::adam(#{ polish: 9 }), at_steps: [1] })", "`polish` leaves"),
+        (
+            "examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::adam(#{ polish: 9 }), at_steps: [1] })",
+            "`polish` leaves",
+        ),
         ("examine(f, ds, #{ space: space::rotate(30), search: search::adam(#{ polish: 9 }) })", "search::fmn"),
         ("search::adam(#{ polish: -1 })", "polish"),
     ] {

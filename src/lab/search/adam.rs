@@ -63,7 +63,7 @@ impl Search for Adam {
             Variation::Longer(times) => {
                 let polish = self.polish.saturating_mul(times);
                 Some(Rc::new(Self { steps: self.steps.saturating_mul(times), polish, ..*self }))
-            },
+            }
             Variation::Restarted(_) => None,
             Variation::Farther(times, _) => {
                 let wider = |Bound { first, factor, increment }: Bound| Bound {
@@ -92,8 +92,11 @@ impl GradientSearch for Adam {
         }
         if self.polish > 0 && points.is_some_and(|points| !points.flows()) {
             let space = plan.space.describe();
-            return Err(Error::new(ErrorKind::Pairing, format!("examine: `polish` can't go over {space}, whose gradients are differences"))
-                .hint("leave `polish` out; search::fmn looks for the nearest failing setting"));
+            return Err(Error::new(
+                ErrorKind::Pairing,
+                format!("examine: `polish` can't go over {space}, whose gradients are differences"),
+            )
+            .hint("leave `polish` out; search::fmn looks for the nearest failing setting"));
         }
         match plan.steps.iter().find(|step| **step > self.steps) {
             Some(step) => Err(Error::argument(format!("examine: `at_steps` asks for step {step} of {}", self.steps))),

@@ -158,7 +158,8 @@ impl Polish {
         let next = points.f_sub(&steepest.f_mul(&column(&stride.f_mul(&radius)?, points)?)?)?;
         let next = space.keep(base, &next, Some(&radius))?;
         *points = best.f_where_self(&column(&lost, points)?, &next)?;
-        for (place, now) in [(BEST, best), (DISTANCE, distance), (RADIUS, radius), (NEEDED, needed), (ENTERED, entered)] {
+        for (place, now) in [(BEST, best), (DISTANCE, distance), (RADIUS, radius), (NEEDED, needed), (ENTERED, entered)]
+        {
             held[place] = now;
         }
         Ok(())
