@@ -304,7 +304,7 @@ fn subject(n: usize, side: usize, steps: usize) -> Session {
 #[test]
 fn perturbed_tests_fool_the_classifier_and_are_the_same_seeds_for_all() {
     let checks = r#"
-    let how = #{ n: 12, layers: 0..3, samples: 100, steps: 600, increment: 0.06, oracle: [h], seed: 3 };
+    let how = #{ n: 12, layers: 0..3, samples: 100, steps: 600, increment: 0.06, polish: 40, oracle: [h], seed: 3 };
     let p = generator::perturb(g, f, how);
     if p.images.len() < 11 || p.images.len() != p.kept.len() { throw `${p}`; }
     let read = f.predict(p.images).values();
@@ -334,7 +334,7 @@ fn perturbed_tests_fool_the_classifier_and_are_the_same_seeds_for_all() {
 fn recipes_say_what_the_tests_say_that_they_are_made_of() {
     let checks = r#"
     import "std/activations" as activations;
-    let how = #{ n: 8, oracle: [f, h], together: 4, samples: 50, steps: 300, increment: 0.06, groups: #{ early: 0..2, late: [4] } };
+    let how = #{ n: 8, oracle: [f, h], together: 4, samples: 50, steps: 300, increment: 0.06, polish: 20, groups: #{ early: 0..2, late: [4] } };
     let e = activations::examination(g, #{ one: f, two: h }, how);
     for row in e.magnitudes {
         for part in ["early", "late"] {
