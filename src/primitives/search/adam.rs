@@ -55,7 +55,8 @@ pub static ADAM: Primitive = Primitive {
             of lengths that follow the gradient's in a ball that grows until it fails and then shrinks while it does, and ends with a bisection \
             along the line to the image, to 1 part in 30,000. It is the least that was found, not the least there is: of linear models it is \
             that, to 1 part in 10,000. What was found first stands where nothing less fails. All of it counts in `queries`. On the CPU each \
-            image is then scored by itself, so that the others have no say at all; on a GPU they have by rounding. Not with `at_steps`, and not \
+            image is then scored by itself, so that the others have no say at all; on a GPU they have by rounding, as another processor has, which where there are \
+            several ways out may lead to another one. Not with `at_steps`, and not \
             over factors, where search::fmn looks for the least.",
     source: "Kingma and Ba 2015; Dunn 2022, Sections 5.1.3 and 5.2.4; Pintor et al. 2021 for the polish",
     examples: &[Example {
