@@ -681,7 +681,11 @@ fn a_long_trajectory_goes_on_where_it_was_stopped() {
     let ways: [Way; 4] = [
         (Rc::new(Pixels::new(Norm::L2, None, None).unwrap()), bim(60, BimStart::Image, 1), vec![0, 20, 45, 60]),
         (ball(), bim(20, BimStart::Random, 3), vec![]),
-        (ball(), Rc::new(Adam { steps: 60, lr: 0.01, betas: (0.9, 0.999), bound: None }), vec![0, 20, 45, 60]),
+        (
+            ball(),
+            Rc::new(Adam { steps: 60, lr: 0.01, betas: (0.9, 0.999), bound: None, polish: 0 }),
+            vec![0, 20, 45, 60],
+        ),
         (ball(), Rc::new(Apgd { steps: 60, start: BimStart::Image, restarts: 1 }), vec![]),
     ];
     for (space, search, steps) in ways {

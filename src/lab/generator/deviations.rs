@@ -77,12 +77,13 @@ impl Generator {
     }
 
     /// The standard deviation of every number at each site, over so many samples with labels in turn: sigma_i of Dunn's thesis,
-    /// Section 5.1.3. Of a latent vector it is 1, whatever the truncation.
+    /// Section 5.1.3. Of a dead neuron, which is the same in all of them, it is 0. Of a latent vector it is that of its distribution: 1, or
+    /// what truncation leaves of it.
     pub fn deviations(&self, cx: &Cx, sites: &[Site], samples: usize) -> Result<Vec<Tensor>> {
         let key = |site: &Site| {
             let Site { layer, before_activation } = site;
             let site = format!("Site {{ layer: {layer}, before_activation: {before_activation} }}");
-            let about = format!("deviations 1 {site} {samples} {:?} {:?}", self.device(), self.kind());
+            let about = format!("deviations 2 {site} {samples} {:?} {:?}", self.device(), self.kind());
             Digest::of_parts(&[&self.digest.0, about.as_bytes()])
         };
         let mut missing = vec![];
@@ -110,7 +111,10 @@ impl Generator {
             }
         }
         let one = |site: &Site| match site.layer {
-            0 => Ok(Tensor::f_ones([self.latent()], (self.kind(), self.device()))?),
+            0 => {
+                let deviation = self.truncation().map_or(1.0, |truncation| truncation * WITHIN_TWO);
+                Ok(Tensor::f_full([self.latent()], deviation, (self.kind(), self.device()))?)
+            }
             _ => KNOWN
                 .with_borrow(|known| known.get(&key(site)).map(Tensor::shallow_clone))
                 .ok_or_else(|| Error::internal("deviations got lost")),
@@ -147,11 +151,22 @@ impl Generator {
             task.advance(n as u64);
         }
         let deviation = |kept: Option<(Tensor, Tensor)>| {
-            let (_, squares) = kept.ok_or_else(|| Error::internal("a site that no stage passes"))?;
-            Ok(squares.f_div_scalar(samples as f64)?.f_sqrt()?.f_to_kind(self.kind())?)
+            let (mean, squares) = kept.ok_or_else(|| Error::internal("a site that no stage passes"))?;
+            let deviation = squares.f_div_scalar(samples as f64)?.f_sqrt()?;
+            // What differs by rounding alone does not vary.
+            let still = deviation.f_le_tensor(&mean.f_abs()?.f_mul_scalar(rounding(self.kind()))?)?;
+            Ok(deviation.f_masked_fill(&still, 0.0)?.f_to_kind(self.kind())?)
         };
         moments.into_iter().map(deviation).collect()
     }
+}
+
+/// The standard deviation of a standard normal distribution without what lies beyond two: sqrt(1 - 4 phi(2) / (2 Phi(2) - 1)).
+const WITHIN_TWO: f64 = 0.879_625_661_034_2;
+
+/// By which share equal sums can differ that were added up in another order.
+fn rounding(kind: Kind) -> f64 {
+    8.0 * if kind == Kind::Double { f64::EPSILON } else { f64::from(f32::EPSILON) }
 }
 
 /// The latent vectors that deviations are measured on.

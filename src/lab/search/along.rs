@@ -261,14 +261,16 @@ impl<'a> Along<'a> {
     fn read(&mut self, case: usize) -> Result<Course<'a>> {
         let plan = self.plan;
         let case = self.case(case);
-        let number = case.row / self.batch;
+        // Activations that cases set out from are worked out one by one where they are scored so.
+        let together = if self.search.apart() { 1 } else { self.batch };
+        let number = case.row / together;
         if self.block.as_ref().is_none_or(|block| block.number != number) {
-            let rows: Vec<usize> = (number * self.batch..plan.data.len().min((number + 1) * self.batch)).collect();
+            let rows: Vec<usize> = (number * together..plan.data.len().min((number + 1) * together)).collect();
             let (images, base) = read(self.cx, plan, self.points, &rows)?;
             self.block = Some(ImageBlock { number, images, base });
         }
         let block = self.block.as_ref().ok_or_else(|| Error::internal("a block that was not read"))?;
-        let row = |t: &Tensor| t.f_narrow(0, (case.row % self.batch) as i64, 1);
+        let row = |t: &Tensor| t.f_narrow(0, (case.row % together) as i64, 1);
         let base = block.base.iter().map(row).collect::<std::result::Result<_, _>>()?;
         let cases = self.cases(vec![case], row(&block.images)?, base);
         Course::begin(plan.model, self.search, &plan.objective, cases)
@@ -296,12 +298,14 @@ impl<'a> Along<'a> {
         let logs = record(self.batch, case_log::width(self.plan), &of.iter().flatten().collect::<Vec<_>>())?;
         let live: Vec<bool> = of.iter().map(Option::is_some).collect();
         let turns: Vec<i64> = course.walk.turns.iter().map(|&turn| turn.into()).collect();
+        let failed: Vec<i64> = course.walk.failed.iter().map(|turn| turn.map_or(-1, i64::from)).collect();
         let targets: Vec<i64> = course.cases.of.iter().map(|case| case.aim.target().map_or(-1, i64::from)).collect();
         let waiting: Vec<i64> = self.waiting.iter().map(|&case| case as i64).collect();
         let mut state: State = vec![
             ("logs".into(), Tensor::f_from_slice(&logs)?),
             ("live".into(), Tensor::f_from_slice(&live)?),
             ("turns".into(), Tensor::f_from_slice(&turns)?),
+            ("failed".into(), Tensor::f_from_slice(&failed)?),
             ("targets".into(), Tensor::f_from_slice(&targets)?),
             ("waiting".into(), Tensor::f_from_slice(&waiting)?),
             ("images".into(), course.cases.images.shallow_clone()),
@@ -395,8 +399,9 @@ impl<'a> Along<'a> {
         let cases = of.iter().zip(numbers("targets")?).map(case).collect();
         let cases = self.cases(cases, here("images")?, all("base"));
         let turns = numbers("turns")?.into_iter().map(|turn| turn as u32).collect();
-        let walk = Walk { tensors: all("walk"), turns };
-        let lengths = [cases.images.size()[0] as usize, cases.of.len(), walk.turns.len()];
+        let failed = numbers("failed")?.into_iter().map(|turn| u32::try_from(turn).ok()).collect();
+        let walk = Walk { tensors: all("walk"), turns, failed };
+        let lengths = [cases.images.size()[0] as usize, cases.of.len(), walk.turns.len(), walk.failed.len()];
         if walk.tensors.is_empty() || lengths.iter().any(|length| *length != of.len()) {
             return None;
         }

@@ -1,5 +1,7 @@
 //! A batch of cases on its way: what its search asks is drawn, scored, shown, and told with its gradient.
 
+use tch::Device;
+
 use super::Examination;
 use super::gradient::{AimedImage, Ask, Cases, GradientSearch, Look, Place, Told, ToldGradient, Walk, Wanted};
 use crate::core::{Cx, Error, Graph, Result, Tensor, gradients, no_gradient, on_device};
@@ -96,7 +98,8 @@ impl<'a> Course<'a> {
         objective: &'a Objective,
         cases: Cases<'a>,
     ) -> Result<Self> {
-        let walk = Walk { tensors: search.begin(&cases)?, turns: vec![0; cases.of.len()] };
+        let count = cases.of.len();
+        let walk = Walk { tensors: search.begin(&cases)?, turns: vec![0; count], failed: vec![None; count] };
         Self::at(model, search, objective, cases, walk)
     }
 
@@ -173,10 +176,15 @@ impl<'a> Course<'a> {
 
     fn draw(&self, ask: Ask) -> Result<Scored> {
         let base = || self.cases.base.iter().map(|t| ask.of(t)).collect::<Result<Vec<_>>>();
+        // Elsewhere batches are what makes it fast.
+        let apart = self.search.apart() && ask.points.device() == Device::Cpu && ask.points.size()[0] > 1;
         let (leaf, drawn) = match self.cases.points {
             Some(space) if space.flows() => {
                 let base = base()?;
                 let leaf = ask.points.f_detach()?.f_set_requires_grad(ask.graph)?;
+                if apart {
+                    return self.draw_apart(space, &base, ask, leaf);
+                }
                 let drawn = space.draw(&base, &leaf)?;
                 if ask.graph && !drawn.requires_grad() {
                     return Err(no_gradient(&self.cases.space.describe()));
@@ -195,6 +203,21 @@ impl<'a> Course<'a> {
         };
         let scores = self.model.logits(&drawn)?;
         Ok(Scored { ask, leaf, drawn, scores })
+    }
+
+    /// Every row by itself: what comes of a row has the same bits whatever the others are.
+    fn draw_apart(&self, space: &dyn Differentiable, base: &[Tensor], ask: Ask, leaf: Tensor) -> Result<Scored> {
+        let (mut drawn, mut scores) = (vec![], vec![]);
+        for (row, point) in leaf.f_split(1, 0)?.iter().enumerate() {
+            let own = base.iter().map(|t| t.f_narrow(0, row as i64, 1)).collect::<std::result::Result<Vec<_>, _>>()?;
+            let image = space.draw(&own, point)?;
+            if ask.graph && !image.requires_grad() {
+                return Err(no_gradient(&self.cases.space.describe()));
+            }
+            scores.push(self.model.logits(&image)?);
+            drawn.push(image);
+        }
+        Ok(Scored { ask, leaf, drawn: Tensor::f_cat(&drawn, 0)?, scores: Tensor::f_cat(&scores, 0)? })
     }
 
     /// How large the changes of images at these points are.
@@ -260,6 +283,7 @@ impl<'a> Course<'a> {
         }
         self.cases.of[place] = one.cases.of[0];
         self.walk.turns[place] = 0;
+        self.walk.failed[place] = None;
         Ok(())
     }
 
@@ -272,6 +296,7 @@ impl<'a> Course<'a> {
         }
         self.cases.of = rows.iter().map(|&row| self.cases.of[row]).collect();
         self.walk.turns = rows.iter().map(|&row| self.walk.turns[row]).collect();
+        self.walk.failed = rows.iter().map(|&row| self.walk.failed[row]).collect();
         Ok(())
     }
 }

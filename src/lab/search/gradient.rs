@@ -15,7 +15,7 @@ pub enum Pace {
     /// Those of a batch together, when the search asks nothing more. What is seen of them stays on the device until then.
     Together,
     /// Each by itself, when it fails as is wanted or was taken on so often; another takes its place. What a case comes to depends on the
-    /// others by rounding alone. Its images are kept, since finding them again would take as long as finding them.
+    /// others by rounding alone, or on none where each is scored apart. Its images are kept, since finding them again would take as long as finding them.
     Alone(u32),
 }
 
@@ -51,6 +51,16 @@ pub trait GradientSearch {
     /// Points that were scored for a case that has gone so many steps.
     fn queries(&self, step: u32) -> u32 {
         step + 1
+    }
+
+    /// How often a case that ends by itself is taken on after it failed for the first time.
+    fn after_failing(&self) -> u32 {
+        0
+    }
+
+    /// Whether each case is scored by itself, so that what it comes to does not depend on the others even by rounding.
+    fn apart(&self) -> bool {
+        false
     }
 
     /// Where a case is looked at, in order.
@@ -149,6 +159,8 @@ pub struct Walk {
     pub tensors: Vec<Tensor>,
     /// How often each case was taken on.
     pub turns: Vec<u32>,
+    /// Of cases that end each by itself: after which turn each failed for the first time.
+    pub failed: Vec<Option<u32>>,
 }
 
 impl Walk {

@@ -39,6 +39,7 @@ mod pairing;
 mod parts;
 mod perturbed;
 mod policy;
+mod polish;
 mod proposals;
 mod propose;
 mod questions;

@@ -56,7 +56,8 @@ impl<'a> Slots<'a> {
         Ok(ended)
     }
 
-    /// Looks at cases that end each by itself, and takes on those that are not done, `most` times each; those that are.
+    /// Looks at cases that end each by itself, and takes on those that are not done, `most` times each until they fail; those that
+    /// are.
     pub fn alone(&mut self, plan: &Examination, most: u32) -> Result<Vec<CaseLog>> {
         let asked = self.course.score()?;
         let scored = asked.ok_or_else(|| Error::internal("a search that asks nothing of its cases"))?;
@@ -78,7 +79,8 @@ impl<'a> Slots<'a> {
         Ok(ended)
     }
 
-    /// Whether there is nothing left to do for a case: it fails as is wanted, was taken on as often as may be, or is wrong as it stands.
+    /// Whether there is nothing left to do for a case: it fails as is wanted and was taken on as often after that as its search
+    /// says, was taken on as often as may be, or is wrong as it stands.
     fn judge(&mut self, plan: &Examination, verdicts: &[f32], most: u32) -> Result<Vec<bool>> {
         let count = self.of.len();
         let mut done = vec![true; count];
@@ -93,7 +95,12 @@ impl<'a> Slots<'a> {
             }
             let label = plan.objective.label(case.label as i32, log.before);
             let lost = log.before != label || log.target == Some(label);
-            done[place] = lost || case.aim.met(label, predicted) && own[EXCESS] >= 0.0 || turn == most;
+            let failed = &mut self.course.walk.failed[place];
+            if failed.is_none() && case.aim.met(label, predicted) && own[EXCESS] >= 0.0 {
+                *failed = Some(turn);
+            }
+            let last = failed.map_or(most, |failed| failed + self.course.search.after_failing());
+            done[place] = lost || turn == last;
         }
         Ok(done)
     }

@@ -47,8 +47,8 @@ pub static LATENT: Primitive = Primitive {
         Param::new("seed", Kind::Int, "which directions").or(Fallback::Int(0)),
     ],
     returns: "a Space; its `levels` are lengths of perturbations",
-    notes: "a_i = g_i(a_{i-1}) + sigma_i p_i, with sigma_i the standard deviation of each number that stage i gives (1 for latent \
-            vectors); the length of a perturbation is the Euclidean one of all p_i together. The images must be what the generator \
+    notes: "a_i = g_i(a_{i-1}) + sigma_i p_i, with sigma_i the standard deviation of each number that stage i gives, and of a latent \
+            vector that of its distribution (1, or what truncation leaves of it). A dead neuron, which is the same in all samples, is not changed; the length of a perturbation is the Euclidean one of all p_i together. The images must be what the generator \
             drew, g.sample(..), or a choice of them. Pixels that a change of the last layer takes out of [0, 1] are cut. Stages before \
             the first layer are computed once per image. Standard deviations are measured once per generator and kept in \
             ~/.cache/viva where that took more than 10 seconds.\n\n\

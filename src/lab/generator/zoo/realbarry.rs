@@ -55,6 +55,11 @@ struct RealBarry {
     stages: Vec<Module>,
 }
 
+/// Maps of the linear layer, in whose numbers channels come last.
+fn laid_out(x: &Tensor) -> Result<Tensor> {
+    Ok(x.f_reshape([-1, 7, 7, 128])?.f_permute([0, 3, 1, 2])?)
+}
+
 fn generator(_: &Asked, supply: &mut Loaded) -> Result<Rc<dyn Network>> {
     let device = supply.device;
     let maps = Layer::named([("latent.0", Layer::linear(6272)), ("relu", Layer::relu())]);
@@ -94,8 +99,7 @@ impl Network for RealBarry {
 
     fn stage(&self, i: usize, x: &Tensor, condition: &Condition, mode: Mode) -> Result<Tensor> {
         match (i, condition.first()) {
-            // Channels come last in the numbers of the linear layer.
-            (0, _) => Ok(self.maps.forward(x, mode)?.f_reshape([-1, 7, 7, 128])?.f_permute([0, 3, 1, 2])?),
+            (0, _) => laid_out(&self.maps.forward(x, mode)?),
             (1, Some(label)) => self.stages[0].forward(&Tensor::f_cat(&[x, label], 1)?, mode),
             (2 | 3, _) => self.stages[i - 1].forward(x, mode),
             _ => Squash::Cut.apply(x),
@@ -104,6 +108,19 @@ impl Network for RealBarry {
 
     fn saved_as(&self) -> Option<serde_json::Value> {
         by_name(REALBARRY.name, &Asked::default())
+    }
+
+    fn before_activation(&self, i: usize, x: &Tensor, condition: &Condition) -> Result<Option<Tensor>> {
+        match (i, condition.first()) {
+            (0, _) => self.maps.before_activation(x)?.map(|x| laid_out(&x)).transpose(),
+            (1, Some(label)) => self.stages[0].before_activation(&Tensor::f_cat(&[x, label], 1)?),
+            (2, _) => self.stages[1].before_activation(x),
+            _ => Ok(None),
+        }
+    }
+
+    fn activate(&self, _: usize, x: &Tensor) -> Result<Tensor> {
+        Ok(x.f_relu()?)
     }
 
     fn copy(&self, device: Device) -> Result<Rc<dyn Network>> {
