@@ -206,13 +206,13 @@ fn faults_are_put_into_images_of_ones_own() {
         let ds = data::scenes(#{{ n: 1600, position: "still", seed: 1 }});
         let poles = [];
         for i in 0..ds.len() {{ poles.push(ds[i].attributes.sky); }}
-        let how = #{{ attribute: "hours", classes: ["cone", "star"], between: ["day", "night"], epochs: 6 }};
-        let c = faults::injected_in(ds, poles, how);
+        let how = #{{ pair: ["cone", "star"], between: ["day", "night"], epochs: 6 }};
+        let c = faults::injected_in(ds, "hours", poles, how);
         let g = generator::load({GENERATOR:?});
         let e = faults::examination(g, [c], #{{ n: 6, confident: 3, layers: 0..2, steps: 150, samples: 100, pixels: false, seed: 1 }});
         let refused = |ds, poles, how, said| {{
             let found = "";
-            try {{ faults::injected_in(ds, poles, how); }} catch (error) {{ found = `${{error}}`; }}
+            try {{ faults::injected_in(ds, "hours", poles, how); }} catch (error) {{ found = `${{error}}`; }}
             found.contains(said)
         }};
         #{{
@@ -221,7 +221,7 @@ fn faults_are_put_into_images_of_ones_own() {
             nobody_judged: e.table[0].kept.is_nan(), shown: e.sheet != (),
             too_few: refused.call(ds.take(10), poles.extract(0, 10), how, "images to learn from"),
             other_length: refused.call(ds, [1], how, "the poles of 1 images"),
-            no_class: refused.call(ds, poles, how + #{{ classes: ["cone", "cat"] }}, "must be two of"),
+            no_class: refused.call(ds, poles, how + #{{ pair: ["cone", "cat"] }}, "must be two classes of"),
             one_pole: refused.call(ds, poles, how + #{{ between: ["day", "day"] }}, "has two poles"),
         }}"#
     ));
