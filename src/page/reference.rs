@@ -339,7 +339,9 @@ impl ReferenceSite<'_> {
         let head = html! {
             p {
                 "Chapters 4 to 7 of Dunn, \"Testing deep image classifiers using generative machine learning\" (2022): which command makes which numbered "
-                "table and figure, under which name its result has it, and what is absent. Scripts say on top how long they take and what they found."
+                "table and figure, under which name its result has it, and what is absent. Scripts say on top how long they take and what they found. Those of "
+                "testgen run on glyphs where nothing is said; " code { "--data mnist --model models/convex_adversarial_kw/models__mnist.safetensors" }
+                " is the thesis's classifier."
             }
         };
         self.page("Dunn 2022, by table and figure", "thesis.html", &head, &super::thesis::table(&links))

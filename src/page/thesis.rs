@@ -30,7 +30,6 @@ const fn of(number: &'static str, shows: &'static str, by: Maker, here: &'static
 use Maker::{Absent, Means, Script};
 
 const WEIGHTS: &str = "ImageNet's generator is read (`generator::load` with `arch: \"biggan\"`) and finetuned like any other; its published weights are none of what comes with viva, and no script names them";
-const GLYPHS: &str = "glyphs where no `--data` is given; `--data mnist --model models/convex_adversarial_kw/models__mnist.safetensors` is the thesis's classifier";
 
 /// In the thesis's order.
 pub static NUMBERED: &[Numbered] = &[
@@ -38,7 +37,7 @@ pub static NUMBERED: &[Numbered] = &[
         "Figure 4.1",
         "how the gradients of the two objectives stand to each other",
         Script("testgen/ablations.rhai", "", "angles"),
-        GLYPHS,
+        "",
     ),
     of("Figure 4.2", "images of the training data", Means("`plot::images(data::load(\"mnist\"))`"), ""),
     of(
@@ -51,13 +50,13 @@ pub static NUMBERED: &[Numbered] = &[
         "Figure 4.4",
         "a test for every label and target, of a plain classifier",
         Script("testgen/pairs.rhai", "", "figure_4_4"),
-        GLYPHS,
+        "",
     ),
     of(
         "Figure 4.5",
         "a test for every label and target, of a robust classifier",
         Script("testgen/pairs.rhai", "--robust 0.1", "figure_4_4"),
-        GLYPHS,
+        "",
     ),
     of(
         "Table 4.1",
