@@ -49,6 +49,11 @@ pub trait Judge {
         None
     }
 
+    /// The name of the published generator that it belongs to, where it is known by that alone.
+    fn arch(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The same on tensors of its own on a device, which can be trained.
     fn copy(&self, _device: Device) -> Result<Rc<dyn Judge>> {
         Err(super::untrainable())

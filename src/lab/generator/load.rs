@@ -10,7 +10,7 @@ use super::discriminator::SplitPlan;
 use super::sequential::Plan;
 use super::zoo::{self, Asked};
 use super::{
-    DISCRIMINATOR, Discriminator, Generator, Judge, KEPT_BY, Network, Sequential, Split, StagedProgram, digest,
+    ARCH, DISCRIMINATOR, Discriminator, Generator, Judge, KEPT_BY, Network, Sequential, Split, StagedProgram, digest,
 };
 use crate::core::{Cx, Digest, Error, Result};
 use crate::model::weights::{self, Contents, Weights};
@@ -131,16 +131,27 @@ fn saved(cx: &Cx, weights: Weights, name: &str, about: &serde_json::Value) -> Re
     let device = cx.device();
     let within = format!("{DISCRIMINATOR}.");
     let (judges, own): (Weights, Weights) = weights.into_iter().partition(|(name, _)| name.starts_with(&within));
-    let plan = Plan::from_json(&about["generator"]).ok_or_else(damaged)?;
-    check_names(&plan.layers(), &own)?;
-    let network: Rc<dyn Network> = Rc::new(Sequential::build(&plan, device, &mut Loaded::new(own, device))?);
+    let arch = |said: &serde_json::Value| said.get(ARCH).and_then(|name| zoo::find(name.as_str()?).ok());
+    let network: Rc<dyn Network> = match arch(&about["generator"]) {
+        Some(arch) => arch.load(own, &Asked::default(), device)?,
+        None => {
+            let plan = Plan::from_json(&about["generator"]).ok_or_else(damaged)?;
+            check_names(&plan.layers(), &own)?;
+            Rc::new(Sequential::build(&plan, device, &mut Loaded::new(own, device))?)
+        }
+    };
     let judge: Option<Rc<dyn Judge>> = match about.get(DISCRIMINATOR) {
         None => None,
         Some(said) => {
-            let plan = SplitPlan::from_json(said).ok_or_else(damaged)?;
             let judges: Weights = judges.into_iter().map(|(name, t)| (name[within.len()..].to_string(), t)).collect();
-            check_names(&plan.layers(), &judges)?;
-            Some(Rc::new(Split::build(&plan, device, &mut Loaded::new(judges, device))?))
+            match arch(said) {
+                Some(arch) => Some(arch.load_discriminator(judges, &Asked::default(), device)?),
+                None => {
+                    let plan = SplitPlan::from_json(said).ok_or_else(damaged)?;
+                    check_names(&plan.layers(), &judges)?;
+                    Some(Rc::new(Split::build(&plan, device, &mut Loaded::new(judges, device))?))
+                }
+            }
         }
     };
     let kept_by = match about.get(KEPT_BY) {

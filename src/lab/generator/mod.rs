@@ -77,6 +77,11 @@ pub trait Network {
         None
     }
 
+    /// The name of a published network that is known by it alone, and can be built again from its tensors.
+    fn arch(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The same network on tensors of its own on a device, which can be trained.
     fn copy(&self, _device: Device) -> Result<Rc<dyn Network>> {
         Err(untrainable())
@@ -171,6 +176,10 @@ impl Generator {
     /// Hashes of the classifiers that it was taught to be read by, which are no judges of what it draws.
     pub fn kept_by(&self) -> &[String] {
         &self.kept_by
+    }
+
+    fn said(&self) -> Option<serde_json::Value> {
+        said(self.network.description(), self.network.arch())
     }
 
     /// The same generator with its tensors on a device.
@@ -337,6 +346,12 @@ pub fn digest(network: &dyn Network) -> Result<Digest> {
     }
 }
 
+/// What a file says of a network: its layers, or the name that it is known by.
+fn said(description: Option<serde_json::Value>, arch: Option<&str>) -> Option<serde_json::Value> {
+    description.or_else(|| Some(serde_json::json!({ ARCH: arch? })))
+}
+
+const ARCH: &str = "arch";
 /// Prefixes of a discriminator's tensors in a generator's file, and of what its description says.
 const DISCRIMINATOR: &str = "discriminator";
 /// What a file calls the classifiers that its generator was taught to be read by.
@@ -405,11 +420,11 @@ impl Object for Generator {
     }
 
     fn formats(&self) -> &'static [&'static str] {
-        if self.network.description().is_some() { &["safetensors"] } else { &[] }
+        if self.said().is_some() { &["safetensors"] } else { &[] }
     }
 
     fn write(&self, _cx: &Cx, path: &Path, ending: &str) -> Result<()> {
-        let Some(about) = self.network.description().filter(|_| ending == "safetensors") else {
+        let Some(about) = self.said().filter(|_| ending == "safetensors") else {
             return Err(Error::file(path, format!("this generator can't be written as .{ending}")));
         };
         let mut tensors = vec![];
@@ -419,7 +434,7 @@ impl Object for Generator {
             about[KEPT_BY] = serde_json::json!(self.kept_by);
         }
         if let Some(discriminator) = &self.discriminator
-            && let Some(said) = discriminator.judge().description()
+            && let Some(said) = said(discriminator.judge().description(), discriminator.judge().arch())
         {
             about[DISCRIMINATOR] = said;
             discriminator.judge().visit(&mut |name, tensor, _| {

@@ -10,13 +10,14 @@ use crate::generator::{Condition, Judge, Judgement, Network, NetworkVisitor, Sen
 use crate::model::{ConvTranspose, Init, Layer, Loaded, Mode, Module, Shape, Supply};
 
 pub static REALBARRY: GeneratorArchitecture = GeneratorArchitecture {
-    name: "realbarry",
+    name: NAME,
     about: "28 x 28 digits, grey, labelled; realBarry123/pytorch-conditional-gan",
     make: Maker::Published { generator, discriminator: Some(discriminator) },
     infer: nothing,
     respell: as_they_are,
 };
 
+const NAME: &str = "realbarry";
 const LATENT: i64 = 100;
 const CLASSES: i64 = 10;
 
@@ -102,6 +103,10 @@ impl Network for RealBarry {
         }
     }
 
+    fn arch(&self) -> Option<&'static str> {
+        Some(NAME)
+    }
+
     fn copy(&self, device: Device) -> Result<Rc<dyn Network>> {
         let tensors = copies(&|see| self.visit(see), device)?;
         generator(&Asked::default(), &mut Loaded::new(tensors, device))
@@ -154,6 +159,10 @@ impl Judge for RealBarryJudge {
 
     fn has_batch_norm(&self) -> bool {
         false
+    }
+
+    fn arch(&self) -> Option<&'static str> {
+        Some(NAME)
     }
 
     fn copy(&self, device: Device) -> Result<Rc<dyn Judge>> {
