@@ -148,7 +148,7 @@ pub fn kept_field(judged: Option<&KeptLabels>, name: &str) -> Option<Value> {
 pub fn counted(n: usize, model: &str, judged: Option<&KeptLabels>) -> String {
     match judged {
         Some(_) => format!("{n} tests of {model}"),
-        None => format!("{n} candidates of {model} whose label nobody has judged"),
+        None => format!("{n} candidates of {model}, whose label nobody has judged,"),
     }
 }
 

@@ -10,13 +10,14 @@ use crate::generator::{Condition, Judge, Judgement, Network, NetworkVisitor, Sen
 use crate::model::{ConvTranspose, Init, Layer, Loaded, Mode, Module, Shape, Supply};
 
 pub static REALBARRY: GeneratorArchitecture = GeneratorArchitecture {
-    name: "realbarry",
+    name: NAME,
     about: "28 x 28 digits, grey, labelled; realBarry123/pytorch-conditional-gan",
     make: Maker::Published { generator, discriminator: Some(discriminator) },
     infer: nothing,
     respell: as_they_are,
 };
 
+const NAME: &str = "realbarry";
 const LATENT: i64 = 100;
 const CLASSES: i64 = 10;
 
@@ -107,7 +108,7 @@ impl Network for RealBarry {
     }
 
     fn saved_as(&self) -> Option<serde_json::Value> {
-        by_name(REALBARRY.name, &Asked::default())
+        by_name(NAME, &Asked::default())
     }
 
     fn before_activation(&self, i: usize, x: &Tensor, condition: &Condition) -> Result<Option<Tensor>> {
@@ -174,7 +175,7 @@ impl Judge for RealBarryJudge {
     }
 
     fn saved_as(&self) -> Option<serde_json::Value> {
-        by_name(REALBARRY.name, &Asked::default())
+        by_name(NAME, &Asked::default())
     }
 
     fn has_batch_norm(&self) -> bool {
