@@ -256,8 +256,8 @@ impl UpBlock {
 }
 
 enum BigGanStage {
-    Up(UpBlock),
-    Attention(Attention),
+    Up(Box<UpBlock>),
+    Attention(Box<Attention>),
 }
 
 struct BigGan {
@@ -307,8 +307,9 @@ fn generator(asked: &Asked, supply: &mut Loaded) -> Result<Rc<dyn Network>> {
     }
     let mut stages = vec![];
     for (block, [from, to]) in shape.iter().map(|[from, to]| [from * width, to * width]).enumerate() {
-        stages.push(BigGanStage::Up(UpBlock::build(block, [from, to], given, supply)?));
-        stages.extend(Attention::behind(block, to, supply)?.map(BigGanStage::Attention));
+        stages.push(BigGanStage::Up(Box::new(UpBlock::build(block, [from, to], given, supply)?)));
+        stages
+            .extend(Attention::behind(block, to, supply)?.map(|attention| BigGanStage::Attention(Box::new(attention))));
     }
     let last = shape[count - 1][1] * width;
     let mut of = |part: &str| supply.tensor(&format!("output_layer.0.{part}"), &[Some(last)], None, Init::FanIn);
@@ -396,8 +397,8 @@ impl Network for BigGan {
     fn frozen(&self) -> Result<Option<Box<dyn Network>>> {
         let stage = |stage: &BigGanStage| {
             Ok(match stage {
-                BigGanStage::Up(block) => BigGanStage::Up(block.frozen()?),
-                BigGanStage::Attention(attention) => BigGanStage::Attention(attention.frozen()?),
+                BigGanStage::Up(block) => BigGanStage::Up(Box::new(block.frozen()?)),
+                BigGanStage::Attention(attention) => BigGanStage::Attention(Box::new(attention.frozen()?)),
             })
         };
         let [gain, bias, mean, var] = &self.norm;
