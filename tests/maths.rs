@@ -317,3 +317,36 @@ fn shares_and_means_are_known_as_scipy_says() {
     let (mean, lo, hi) = student(&[0.7]);
     assert!(mean == 0.7 && lo.is_nan() && hi.is_nan());
 }
+
+/// Draws that end with the fifth test of each label: the mean over labels is right on average, where tests by draws are a third too many or,
+/// pooled, follow the labels that take the most draws; its interval holds it.
+#[test]
+fn shares_of_draws_that_end_with_a_success_are_right_on_average() {
+    use rand::{Rng, SeedableRng};
+    use viva::maths::shares::CountedShare;
+    let mut rng = rand_pcg::Pcg64::seed_from_u64(7);
+    let (shares, wanted) = ([0.9, 0.5, 0.2, 0.05], 5);
+    let truth = shares.iter().sum::<f64>() / 4.0;
+    let (mut sum, mut inside, mut pooled) = (0.0, 0, 0.0);
+    let times = 4000;
+    for _ in 0..times {
+        let mut draw = |p: f64| {
+            let (mut yes, mut of) = (0, 0);
+            while yes < wanted {
+                of += 1;
+                yes += usize::from(rng.gen_bool(p));
+            }
+            of
+        };
+        let draws = shares.map(&mut draw);
+        let found = CountedShare::mean(&draws.map(|of| CountedShare::sequential(wanted, of)));
+        sum += found.value;
+        inside += usize::from((found.lo..=found.hi).contains(&truth));
+        pooled += (4 * wanted) as f64 / draws.iter().sum::<usize>() as f64;
+    }
+    let n = f64::from(times);
+    assert!((sum / n - truth).abs() < 0.006, "{} where {truth} is true", sum / n);
+    assert!((0.94..=0.99).contains(&(f64::from(inside as u32) / n)), "{inside} of {times}");
+    assert!(pooled / n < truth - 0.2, "{}", pooled / n);
+    assert!(CountedShare::mean(&[]).value.is_nan() && CountedShare::sequential(1, 4).value == 0.25);
+}

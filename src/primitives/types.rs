@@ -144,8 +144,16 @@ pub static TYPES: &[Type] = &[
             field("labels", "an array of ints", "what images were drawn as"),
             field("tests", "an array of ints", "how many tests each label gave"),
             field("draws", "an array of ints", "how many images of each label were drawn for them"),
-            field("share", "a float", "tests by draws, of all labels together: the share that is misread"),
-            field("share_lo", "a float", "lower end of its Wilson interval at 95%"),
+            field(
+                "share",
+                "a float",
+                "the share of images that is misread, each label counting alike; of draws that ended with the last test that was wanted, (tests - 1) / (draws - 1)",
+            ),
+            field(
+                "share_lo",
+                "a float",
+                "lower end of its interval at 95%, which recovers the variances of the labels' own Wilson intervals",
+            ),
             field("share_hi", "a float", "upper end"),
             field(
                 "kept",

@@ -35,6 +35,30 @@ impl CountedShare {
         Self::new(yes, of)
     }
 
+    /// Of draws that ended with the last of `yes` that were wanted, the share among all there are: its last draw is no draw of chance, so
+    /// (yes - 1) / (of - 1) is right on average (Haldane 1945), where there were two. The interval is as of a fixed number.
+    pub fn sequential(yes: usize, of: usize) -> Self {
+        let fixed = Self::new(yes, of);
+        if yes < 2 {
+            return fixed;
+        }
+        let value = (yes - 1) as f64 / (of - 1) as f64;
+        Self { value, lo: fixed.lo.min(value), ..fixed }
+    }
+
+    /// The mean of independent shares, which count alike; its interval recovers their variances from their own intervals (Zou and Donner 2008).
+    /// Shares of nothing are left out.
+    pub fn mean(parts: &[Self]) -> Self {
+        let known: Vec<&Self> = parts.iter().filter(|part| part.of > 0).collect();
+        let n = known.len() as f64;
+        let value = known.iter().map(|part| part.value).sum::<f64>() / n;
+        let reach =
+            |end: fn(&Self) -> f64| known.iter().map(|part| (end(part) - part.value).powi(2)).sum::<f64>().sqrt() / n;
+        let (lo, hi) = ((value - reach(|part| part.lo)).max(0.0), (value + reach(|part| part.hi)).min(1.0));
+        let of = known.iter().map(|part| part.of).sum();
+        if known.is_empty() { Self { of: 0, value: f64::NAN, lo: 0.0, hi: 1.0 } } else { Self { of, value, lo, hi } }
+    }
+
     /// `0.87 [0.79, 0.92]`
     pub fn words(&self) -> String {
         let short = |x: f64| significant(x, 3);

@@ -37,9 +37,21 @@ pub struct LabelDraws {
     /// Images that were kept, and images that were drawn up to the last of them or to the end.
     pub tests: usize,
     pub draws: usize,
+    /// Whether the draws ended with the last test that was wanted.
+    pub enough: bool,
     pub seconds: f64,
     /// How often the classifier gave each class among the images that were drawn.
     pub answers: Vec<u64>,
+}
+
+impl LabelDraws {
+    /// The share of its images that are misread, of all that could be drawn.
+    pub fn misread(&self) -> CountedShare {
+        match self.enough {
+            true => CountedShare::sequential(self.tests, self.draws),
+            false => CountedShare::new(self.tests, self.draws),
+        }
+    }
 }
 
 /// Tests with the labels that they were drawn as.
@@ -77,7 +89,7 @@ pub(super) struct LabelTurn {
 
 impl LabelTurn {
     pub fn new(label: i64, classes: usize) -> Self {
-        let of = LabelDraws { label, tests: 0, draws: 0, seconds: 0.0, answers: vec![0; classes] };
+        let of = LabelDraws { label, tests: 0, draws: 0, enough: false, seconds: 0.0, answers: vec![0; classes] };
         Self { of, began: Instant::now() }
     }
 
@@ -114,6 +126,7 @@ impl FoundTests {
                 self.labels.push(turn.of.label);
                 turn.of.tests += 1;
                 if turn.of.tests == wanted.n {
+                    turn.of.enough = true;
                     break;
                 }
             }
@@ -205,8 +218,7 @@ impl WantedTests {
 impl GeneratedTests {
     fn table(&self) -> Table {
         let of = |f: &dyn Fn(&LabelDraws) -> Value| self.drawn.iter().map(f).collect();
-        let misread =
-            |which: fn(CountedShare) -> f64| of(&|d| Value::Float(which(CountedShare::new(d.tests, d.draws))));
+        let misread = |which: fn(CountedShare) -> f64| of(&|d| Value::Float(which(d.misread())));
         let table = Table::default()
             .column("label", of(&|d| Value::Int(d.label)))
             .column("tests", of(&|d| Value::Int(d.tests as i64)))
@@ -246,10 +258,9 @@ impl GeneratedTests {
         cautions
     }
 
-    /// Tests of the images that were drawn.
+    /// The share of images that are misread, each label counting alike.
     fn share(&self) -> CountedShare {
-        let (draws, tests) = self.totals();
-        CountedShare::new(tests, draws)
+        CountedShare::mean(&self.drawn.iter().map(LabelDraws::misread).collect::<Vec<_>>())
     }
 }
 
