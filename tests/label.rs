@@ -33,7 +33,7 @@ fn task(folder: &Path) -> PeopleTask {
 fn served(folder: &Path) -> (Serving, Vec<String>, String) {
     let desk = Desk::open(&Cx::default(), task(folder)).expect("a desk");
     let (tokens, owner) = (desk.tokens().to_vec(), desk.owner().to_string());
-    let serving = serve(desk, Address { at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)) }).expect("a server");
+    let serving = serve(desk, Address { at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), public: None }).expect("a server");
     (serving, tokens, owner)
 }
 
@@ -110,6 +110,7 @@ fn a_whole_task_is_answered_and_read_back() {
     let (status, _, page) = get(serving.at, &format!("/o/{owner}"));
     let page = String::from_utf8(page).expect("a page");
     assert!(status == 200 && page.contains("4 of 4 places taken, 4 finished") && page.contains("32 of 32"), "{page}");
+    assert!(page.contains("<dt>Known answers right</dt><dd>4 of 4</dd>") && page.contains("<th scope=\"row\">0</th>"), "{page}");
     drop(serving);
     let mut cx = Cx::new(Box::new(Quiet));
     cx.set_folder(home.path().to_path_buf());
@@ -353,6 +354,115 @@ fn places_are_given_once() {
     assert_eq!((again, post(serving.at, "/join", json!({})).0), (tokens, 410));
 }
 
+/// Whom a platform sends again has the same place, and is called in the log as there; behind a server that others know, pages come from its name.
+#[test]
+fn who_comes_from_a_platform_has_one_place() {
+    let (home, folder) = made(QUICK);
+    let (own, desk) = (task(&folder), Desk::open(&Cx::default(), task(&folder)).expect("a desk"));
+    let address = Address {
+        at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        public: Some("https://study.example.org".into()),
+    };
+    let serving = serve(desk, address).expect("a server");
+    let at = serving.at;
+    let join = |name: &str| post(at, "/join", json!({ "platform": name }));
+    let to = |said: &Json| said["to"].as_str().expect("a place").to_string();
+    let (first, again, other) = (join("5e9088a8a4b6"), join("5e9088a8a4b6"), join("5e9088a8a4b7"));
+    assert!(first.0 == 200 && first.1 == again.1 && first.1 != other.1, "{first:?} {again:?} {other:?}");
+    for (name, wanted) in [("", 400), ("=1+1", 400), ("a,b", 400), ("a\nb", 400), (&*"x".repeat(65), 400)] {
+        assert_eq!(join(name).0, wanted, "{name}");
+    }
+    assert_eq!(post(at, "/join", json!({ "platform": 3 })).0, 400);
+    for (origin, wanted) in [("https://study.example.org", 200), ("http://study.example.org", 403), ("https://example.org", 403)] {
+        let headers = format!("Content-Type: application/json\r\nOrigin: {origin}\r\n");
+        assert_eq!(post_with(at, &format!("{}/begin", to(&first.1)), "{}", &headers).0, wanted, "{origin}");
+    }
+    let named = "GET / HTTP/1.1\r\nHost: study.example.org\r\nConnection: close\r\n\r\n";
+    assert_eq!(raw(at, named.as_bytes()).0, 200);
+    let token = to(&first.1).trim_start_matches("/w/").to_string();
+    let seats: Json =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("seats.json")).expect("seats")).expect("JSON");
+    let tokens = seats["tokens"].as_array().expect("tokens");
+    let seat = tokens.iter().position(|known| known == &json!(token)).expect("a seat");
+    finish(at, &own, &token, seat);
+    drop(serving);
+    assert!(log(&folder).iter().all(|line| line["platform"] == "5e9088a8a4b6" && line["worker"] == json!(seat.to_string())));
+    // A server that starts again knows whom it has.
+    let (serving, ..) = served(&folder);
+    assert_eq!(post(serving.at, "/join", json!({ "platform": "5e9088a8a4b6" })).1, first.1);
+    drop(serving);
+    let read = |how: &str| {
+        let mut session = Session::new(Rc::new({
+            let mut cx = Cx::new(Box::new(Quiet));
+            cx.set_folder(home.path().to_path_buf());
+            cx
+        }));
+        let script = format!("people::answers(people::load(\"task\"), \"task/answers.jsonl\", #{{ {how} }}).conduct[0].worker");
+        session.evaluate("read", &script).map(|value| value.summary()).map_err(|said| said.render(false))
+    };
+    assert_eq!(read("keep_ids: true").expect("read"), "5e9088a8a4b6");
+    assert!(read("salt: \"s\"").expect("read").starts_with("w-") && read("").is_err_and(|said| said.contains("give `salt`")));
+}
+
+/// No bit of what was taken down can be another without a word: neither to the server nor to whoever reads the answers.
+#[test]
+fn a_damaged_log_is_refused() {
+    let (_home, folder) = made(QUICK);
+    let own = task(&folder);
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    desk.state(0, 0.0).expect("a state");
+    desk.begin(0, 0.0).expect("begun");
+    desk.answer(0, 0, 1, 1.0).expect("an answer");
+    desk.answer(0, 1, 2, 2.0).expect("an answer");
+    drop(desk);
+    let path = folder.join("answers.jsonl");
+    let whole = std::fs::read(&path).expect("a log");
+    let other = folder.join("other.jsonl");
+    let read = || viva::people::read_answers(&Cx::default(), &own, &other).map(|(found, _)| found);
+    std::fs::write(&other, &whole).expect("a file");
+    let wanted = read().expect("answers").answers;
+    for place in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1 << (place % 8);
+        std::fs::write(&other, &bytes).expect("a file");
+        if let Ok(found) = read() {
+            assert!(found.answers == wanted || found.torn, "bit {} of byte {place} makes {:?}", place % 8, found.answers);
+        }
+    }
+    let flipped = String::from_utf8(whole.clone()).expect("text").replacen("\"choice\":1", "\"choice\":3", 1);
+    std::fs::write(&path, flipped).expect("a log");
+    assert!(Desk::open(&Cx::default(), task(&folder)).err().is_some_and(|e| e.message.contains("line 1: damaged")));
+    std::fs::write(&path, whole).expect("a log");
+    let joined = folder.join("joined.jsonl");
+    let text = std::fs::read_to_string(&joined).expect("places");
+    std::fs::write(&joined, text.replacen(":0", ":1", 1)).expect("places");
+    assert!(Desk::open(&Cx::default(), task(&folder)).err().is_some_and(|e| e.message.contains("line 1: damaged")));
+    // Half a line was never answered.
+    std::fs::write(&joined, format!("{text}{{\"se")).expect("places");
+    Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+}
+
+/// Browsers open several connections at once and keep them open: none waits for another to be closed.
+#[test]
+fn connections_that_are_kept_open_are_in_nobodys_way() {
+    let (_home, folder) = made(QUICK);
+    let (serving, tokens, _) = served(&folder);
+    let ask = format!("GET /w/{}/state HTTP/1.1\r\nHost: {}\r\n\r\n", tokens[0], serving.at);
+    let mut kept = vec![];
+    for round in 0..10 {
+        let mut together: Vec<TcpStream> =
+            (0..6).map(|_| TcpStream::connect(serving.at).expect("a connection")).collect();
+        together.iter_mut().for_each(|stream| stream.write_all(ask.as_bytes()).expect("asked"));
+        for stream in &mut together {
+            stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).expect("a time");
+            let mut first = [0u8; 12];
+            let answered = stream.read_exact(&mut first);
+            assert!(answered.is_ok() && &first == b"HTTP/1.1 200", "round {round}: {answered:?}");
+        }
+        kept.extend(together);
+    }
+}
+
 /// 200 workers at once, each on connections of their own.
 #[test]
 fn two_hundred_workers_do_not_disturb_each_other() {
@@ -442,6 +552,109 @@ fn exported_tasks_tell_nothing_and_are_read_back() {
         let (well, said) = viva(&["-e", &script]);
         assert!(well && said.trim() == "[4, 0, 0.0]", "{file}: {said}");
     }
+}
+
+/// What MTurk, Argilla and Prodigy are given; their own packages read the same in tests/platforms.py.
+#[test]
+fn other_programs_are_given_what_they_take() {
+    let (home, folder) = made(
+        r#"people::task(ds.take(12), #{ kind: "label", real: ds.skip(20), overlap: 2, per_worker: 6, gold: 2, wait: 0, seed: 4 })"#,
+    );
+    let own = task(&folder);
+    let viva = |words: &[&str]| {
+        let run =
+            Command::new(env!("CARGO_BIN_EXE_viva")).current_dir(home.path()).args(words).output().expect("viva runs");
+        let said = String::from_utf8_lossy(&run.stdout).into_owned() + &*String::from_utf8_lossy(&run.stderr);
+        (run.status.success(), said.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let text = |name: &str| std::fs::read_to_string(home.path().join(name)).expect("a file");
+    let count = |name: &str| std::fs::read_dir(home.path().join(name)).map_or(0, |entries| entries.count());
+    let (well, said) = viva(&["label", "task", "--export", "mturk", "--at", "https://example.org/a&b", "--out", "no"]);
+    assert!(!well && said.contains("--at must be the address of a folder"), "{said}");
+    let (well, said) = viva(&["label", "task", "--export", "mturk", "--at", "https://example.org/ask/", "--out", "far"]);
+    assert!(well && count("far") == 8, "{said}");
+    assert!(text("far/question-0003.xml").contains("<ExternalURL>https://example.org/ask/page-0003.html</ExternalURL>"));
+    let (well, said) = viva(&["label", "task", "--export", "mturk", "--out", "near"]);
+    assert!(well && !said.contains("not kept there"), "{said}");
+    let question = text("near/question-0001.xml");
+    let page = question.split_once("<![CDATA[").and_then(|(_, rest)| rest.split_once("]]>")).expect("a page").0;
+    assert!(page == text("near/page-0001.html") && question.len() <= 65_535);
+    // What is too long for MTurk is told before anything is left behind.
+    let script = r#"people::task(data::noise(#{ n: 40, shape: [3, 64, 64], seed: 1 }), #{ kind: "realism", folder: "big", per_worker: 40, seed: 1 });"#;
+    let (well, said) = viva(&["-e", script]);
+    assert!(well, "{said}");
+    let (well, said) = viva(&["label", "big", "--export", "mturk", "--out", "big-out"]);
+    assert!(!well && said.contains("which takes 65535") && count("big-out") == 0, "{said}");
+    for format in ["argilla", "prodigy"] {
+        let (well, said) = viva(&["label", "task", "--export", format, "--out", format]);
+        assert!(well && said.contains("not kept there"), "{said}");
+    }
+    let records: Json = serde_json::from_str(&text("argilla/records.json")).expect("JSON");
+    let lines: Vec<Json> =
+        text("prodigy/tasks.jsonl").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert!(lines.len() == own.questions() && records.as_array().is_some_and(|all| all.len() == own.questions()));
+    let keys = |json: &Json| json.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&records[0]["metadata"]["viva"]), ["task", "slot", "question", "item"]);
+    assert_eq!((keys(&records[0]["fields"]), keys(&lines[0])), (vec!["text".into(), "picture1".into()], vec!["html".into(), "options".into(), "viva".into()]));
+    // Answered rightly, as each exports it.
+    let said = |carried: &Json| {
+        let place = |name: &str| carried[name].as_u64().expect("a number") as usize;
+        (place("slot"), own.text.choices[right(&own, place("slot"), place("question"))].clone())
+    };
+    let mut done = records.clone();
+    for record in done.as_array_mut().expect("records") {
+        let (slot, word) = said(&record["metadata"]["viva"]);
+        record["responses"] = json!({ "answer": [{ "value": word, "user_id": format!("00000000-0000-0000-0000-00000000000{slot}") }] });
+    }
+    std::fs::write(home.path().join("argilla.json"), done.to_string()).expect("a file");
+    let done = lines.into_iter().map(|mut line| {
+        let (slot, word) = said(&line["viva"]);
+        line["accept"] = json!([word]);
+        line["answer"] = json!("accept");
+        line["_annotator_id"] = json!(format!("asked-p{slot}"));
+        format!("{line}\n")
+    });
+    std::fs::write(home.path().join("prodigy.jsonl"), done.collect::<String>()).expect("a file");
+    for (file, drafts) in [("argilla.json", "true"), ("prodigy.jsonl", "false")] {
+        let script = format!(
+            "let a = people::answers(people::load(\"task\"), \"{file}\", #{{ salt: \"s\" }}); [a.workers, a.rejected, \
+             a.raw.shares()[0].share, a.cautions.filter(|c| c.contains(\"drafts or discarded\")).len > 0]"
+        );
+        let (well, said) = viva(&["-e", &script]);
+        assert!(well && said == format!("[4, 0, 1.0, {drafts}]"), "{file}: {said}");
+    }
+    // In Label Studio the changed picture waits for the one before; programs that can't have it wait are not asked to.
+    let script = r#"let ds = data::glyphs(#{ n: 80, size: 16, seed: 1 });
+        people::task(ds.take(6), #{ kind: "keeps_label", originals: ds.take(6), real: ds.skip(30), folder: "keeps", gold: 0, overlap: 1, seed: 1 });"#;
+    let (well, said) = viva(&["-e", script]);
+    assert!(well, "{said}");
+    let (well, said) = viva(&["label", "keeps", "--export", "prodigy", "--out", "k"]);
+    assert!(!well && said.contains("must wait for the one before"), "{said}");
+    let (well, said) = viva(&["label", "keeps", "--export", "label_studio", "--out", "keeps-ls"]);
+    assert!(well, "{said}");
+    let config = text("keeps-ls/config.xml");
+    let (before, after) = config.split_once("<View visibleWhen=\"choice-selected\" whenTagName=\"before\" whenChoiceValue=\"it does\">").expect("what waits");
+    assert!(before.contains("picture1") && !before.contains("$picture2") && after.contains("$picture2"), "{config}");
+    assert!(before.contains("<Choice value=\"it does\"/>") && before.contains("the first is unclear") && after.contains("shows the class"));
+    let mut tasks: Json = serde_json::from_str(&text("keeps-ls/tasks.json")).expect("JSON");
+    for (number, entry) in tasks.as_array_mut().expect("entries").iter_mut().enumerate() {
+        let choice = |name: &str, said: &str| json!({ "from_name": name, "type": "choices", "value": { "choices": [said] } });
+        let result = match number {
+            0 => vec![choice("before", "the first is unclear")],
+            1 => vec![choice("before", "it does"), choice("answer", "shows something else")],
+            // The second question was not answered.
+            2 => vec![choice("before", "it does")],
+            _ => vec![choice("answer", "shows the class"), choice("before", "it does")],
+        };
+        entry["annotations"] = json!([{ "completed_by": 3, "lead_time": 2.0, "was_cancelled": false, "result": result }]);
+    }
+    std::fs::write(home.path().join("keeps.json"), tasks.to_string()).expect("a file");
+    let script = r#"let a = people::answers(people::load("keeps"), "keeps.json", #{ salt: "s" });
+        let votes = a.raw.by_item().map(|item| if item.votes.len == 0 { "none" } else { item.votes[0].answer });
+        let times = |word| votes.filter(|said| said == word).len;
+        [a.conduct[0].unanswered, times.call("none"), times.call("other"), times.call("seed_unclear"), times.call("shows")]"#;
+    let (well, said) = viva(&["-e", script]);
+    assert!(well && said == "[1, 1, 1, 1, 3]", "{said}");
 }
 
 /// The lesson of a class of twenty, with a class that is made up: most read what a little change leaves, few what a large one does; two click

@@ -128,7 +128,7 @@ fn consensus_is_what_crowd_kit_says() {
     assert_eq!(seen, wanted.len());
     let careless = found.workers.iter().find(|worker| worker.worker == "4").expect("the last worker");
     all_close(of(&careless.answers[word("1")]), [0.191_840_340, 0.642_914_502, 0.165_245_158]);
-    let right = |item: &&viva::people::ItemConsensus| judgements.intended(item.item) == Some(item.answer() as u32);
+    let right = |item: &&viva::people::ItemConsensus| judgements.intended(item.item) == item.answer().map(|word| word as u32);
     assert_eq!(found.items.iter().filter(right).count(), 37);
 }
 
@@ -241,11 +241,25 @@ fn what_nobody_can_know_is_marked() {
         let all = alike.shares(#{ answer: "yes" })[0];
         let agreed = alike.agreement();
         [one.share_lo, one.share_hi, one.cautions.len, all.share_lo > 0.7 && all.share_lo < 0.9, all.share_hi, all.cautions.len,
-         agreed.alpha, agreed.percent, agreed.cautions.len]"#)
+         agreed.alpha, agreed.percent, agreed.percent_lo, agreed.percent_hi, agreed.cautions.len]"#)
     .expect("runs");
     let Value::Array(found) = found else { panic!("an array") };
     let found: Vec<String> = found.iter().map(Value::summary).collect();
-    assert_eq!(found, ["0.0", "1.0", "1", "true", "1.0", "1", "()", "1.0", "1"]);
+    assert_eq!(found, ["0.0", "1.0", "1", "true", "1.0", "1", "()", "1.0", "()", "()", "2"]);
+}
+
+/// Two against two: no answer is more likely, and none is kept.
+#[test]
+fn a_tie_has_no_most_likely_answer() {
+    let found = run(r#"
+        let rows = [];
+        for item in 0..6 { for worker in 0..4 {
+            rows.push(#{ worker: worker, item: item, intended: "a", answer: if worker < 2 { "a" } else { "b" } });
+        } }
+        let d = people::judgements(rows).dawid_skene();
+        [d.kept, d.kept_by_vote, d.ties, d.items[0].answer, d.items[0].probability, d.changed]"#)
+    .expect("runs");
+    assert_eq!(found.summary(), "[0.0, 0.0, 6, (), 0.5, 0]");
 }
 
 #[test]
@@ -284,6 +298,10 @@ fn what_is_no_judgement_is_refused() {
         ),
         ("people::prediction_powered([1, 0], [1], [1, 0])", "people judged 2 items, the network 1"),
         ("people::prediction_powered([1], [1], [1, 0])", "too few"),
+        (
+            "people::judgements([#{ worker: 1, item: 2, answer: () }], #{ answers: [\"a\", \"b\"] }).dawid_skene()",
+            "nobody answered anything",
+        ),
         ("people::d_prime(1.2, 10)", "`share` must be from 0 to 1"),
     ] {
         let found = said(script);

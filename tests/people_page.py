@@ -1,6 +1,7 @@
 """The page of `viva label` in a real Chromium: a session by keyboard alone, one by mouse on a phone's screen, a killed server in the middle,
-two workers at once, light and dark, and what axe-core finds wrong for people who see little or use a screen reader. Needs Debian's `chromium`
-and `pip install playwright axe-playwright-python`.
+two workers at once, pictures that are late or lost, names of classes that are markup or written from right to left, single keys switched off,
+every kind of question light and dark, wide, at 390 and at 320 pixels, and what axe-core finds wrong for people who see little or use a screen
+reader. Needs Debian's `chromium` and `pip install playwright axe-playwright-python`.
 
 python tests/people_page.py VIVA [SCREENSHOTS]
 """
@@ -90,6 +91,13 @@ def at(page, number, of):
     wait(page, """([n, of]) => document.querySelector('.top span')?.textContent === `${n} of ${of} answered`
         && document.querySelector('h1').textContent !== 'A moment …'
         && [...document.images].every(image => image.complete && image.naturalWidth > 0)""", [number, of])
+
+
+def begin(page):
+    """Once the pictures to study, if there are any, are there."""
+    heading(page, "Before you begin")
+    wait(page, "() => [...document.images].every(image => image.complete && image.naturalWidth > 0)")
+    page.click("#go")
 
 
 def said(page, text):
@@ -207,7 +215,7 @@ with sync_playwright() as chrome:
     accessible(pages[0])
     time.sleep(1.2)
     for page in pages:
-        page.click("#go")
+        begin(page)
     other = watched(pages[0].context.new_page())
     other.goto(f"{odd.base}/w/{odd.tokens[0]}")
     of = odd.questions(0)
@@ -268,6 +276,149 @@ with sync_playwright() as chrome:
     page.screenshot(path=SHOTS / "done.png")
     keeps.kill()
 
+    # Every kind, in both lights and at every width: nothing wrong that can be told, nothing wider than the screen, nothing too small.
+    kinds = {
+        "every-label": 'kind: "label", gold: 0',
+        "every-keeps": 'kind: "keeps_label", originals: ds.take(6), gold: 0',
+        "every-pair": 'kind: "pair", real: ds.skip(30), gold: 0, study: 0',
+        "every-odd": 'kind: "odd_one_out", real: ds.skip(30), gold: 0, study: 0',
+        "every-attribute": 'kind: "attribute", originals: ds.take(6), attribute: "ink", gold: 0',
+        "every-realism": 'kind: "realism", gold: 0',
+    }
+    for name, rest in kinds.items():
+        every = Served(made(name, f"{rest}, wait: 0, pause: 1, instructed: 0"))
+        seat = 0
+        for light in ("light", "dark"):
+            for width in (1100, 390, 320):
+                context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=light)
+                page = watched(context.new_page())
+                page.goto(every.base)
+                heading(page, "Looking at pictures")
+                accessible(page)
+                page.goto(f"{every.base}/w/{every.tokens[seat]}")
+                heading(page, "Before you begin")
+                accessible(page)
+                begin(page)
+                at(page, 0, every.questions(seat))
+                accessible(page)
+                wide = page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= width, f"{name} at {width}: {wide} pixels wide"
+                small = page.evaluate("[...document.querySelectorAll('button')].filter(b => Math.min(b.offsetWidth, b.offsetHeight) < 24).length")
+                assert small == 0, f"{name} at {width}: {small} buttons are too small"
+                page.screenshot(path=SHOTS / f"{name}-{light}-{width}.png")
+                page.keyboard.press("0" if name == "every-label" else "2")
+                heading(page, "A moment")
+                accessible(page)
+                own = watched(context.new_page())
+                own.goto(f"{every.base}/o/{every.owner}/still")
+                accessible(own)
+                seat += 1
+                context.close()
+        every.kill()
+
+    # Pictures that are late or lost: nobody judges what is not there, and what was lost is asked for again.
+    late = Served(made("late", 'kind: "pair", real: ds.skip(30), gold: 0, study: 0, wait: 0, pause: 0'))
+    page = watched(browser.new_context().new_page())
+    asked = []
+
+    def slow(route):
+        asked.append(route.request.url)
+        if len(asked) == 1:
+            route.abort()
+        else:
+            time.sleep(0.4)
+            route.continue_()
+
+    page.route("**/picture/**", slow)
+    page.goto(f"{late.base}/w/{late.tokens[0]}")
+    begin(page)
+    heading(page, "Which is the real one?")
+    page.keyboard.press("1")
+    said(page, "on their way")
+    assert not late.log(), "a picture was judged that nobody saw"
+    at(page, 0, late.questions(0))
+    assert len(asked) == 3 and len(set(asked)) == 2, asked
+    page.keyboard.press("1")
+    at(page, 1, late.questions(0))
+    # Single keys switched off, as who steers by voice may want: buttons answer, keys do nothing, also after a reload.
+    page.click("#keys")
+    page.keyboard.press("1")
+    page.keyboard.press("u")
+    page.wait_for_timeout(300)
+    assert len(late.log()) == 1, late.log()
+    assert page.get_attribute("#keys", "aria-pressed") == "false"
+    page.reload()
+    at(page, 1, late.questions(0))
+    page.keyboard.press("1")
+    page.wait_for_timeout(300)
+    assert len(late.log()) == 1, late.log()
+    page.screenshot(path=SHOTS / "keyless.png")
+    accessible(page)
+    page.click("button[data-choice='1']")
+    at(page, 2, late.questions(0))
+    late.kill()
+
+    # Classes with the oddest names, and pictures that are larger than there is room for; a worker whom a platform sends twice.
+    names = 'ds.take(6).relabel(|row| row.index % 3, #{ classes: ["<img src=x onerror=alert(1)>", "كلب", "🐙 & \\"co\\" </script>"] })'
+    call = f'{DATA} people::task({names}, #{{ folder: "names", kind: "keeps_label", originals: {names}, gold: 0, overlap: 3, per_worker: 3, wait: 0, seed: 4 }})'
+    subprocess.run([VIVA, "-e", call], cwd=HOME, check=True, capture_output=True)
+    named = Served(HOME / "names")
+    task = json.loads((HOME / "names/task.json").read_text())
+    places = []
+    for _ in range(2):
+        page = watched(browser.new_context().new_page())
+        page.goto(f"{named.base}/?PROLIFIC_PID=5e9088a8a4b6ed018b45ba7b&STUDY_ID=1&SESSION_ID=2")
+        heading(page, "Looking at pictures")
+        accessible(page)
+        page.click("#join")
+        heading(page, "Before you begin")
+        places.append(page.url)
+    assert places[0] == places[1], places
+    page.click("#go")
+    for number in range(named.questions(0)):
+        at(page, number, named.questions(0))
+        item = next(item for item in task["items"] if item["id"] == task["slots"][0][number]["item"])
+        heading(page, item["about"]["label"])
+        accessible(page)
+        page.screenshot(path=SHOTS / f"names-{number}.png")
+        page.keyboard.press("2")
+    heading(page, "Thank you")
+    assert all(line["platform"] == "5e9088a8a4b6ed018b45ba7b" for line in named.log()), named.log()
+    named.kill()
+
+    # MTurk's frame: the page is handed in as a form, to MTurk alone.
+    subprocess.run([VIVA, "label", "label", "--export", "mturk", "--out", "turk"], cwd=HOME, check=True, capture_output=True)
+    question = (HOME / "turk/question-0002.xml").read_text()
+    (HOME / "turk/inner.html").write_text(question.split("<![CDATA[")[1].split("]]>")[0])
+    page = watched(browser.new_context().new_page())
+    page.goto((HOME / "turk/inner.html").as_uri() + "?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=H")
+    heading(page, "Before you begin")
+    assert "This is a preview" in page.inner_text("main")
+    page.click("#go")
+    said(page, "seconds more")
+    page.goto((HOME / "turk/inner.html").as_uri() + "?assignmentId=A1&hitId=H&workerId=W1&turkSubmitTo=https%3A%2F%2Fworkersandbox.mturk.com")
+    heading(page, "Before you begin")
+    page.click("#go")
+    of = label.questions(2)
+    for number in range(of):
+        at(page, number, of)
+        time.sleep(0.15)
+        page.keyboard.press(str(number))
+    heading(page, "Thank you")
+    accessible(page)
+    handed = []
+    page.wrong.clear()
+    page.route("https://workersandbox.mturk.com/**", lambda route: (handed.append(route.request), route.fulfill(body="thanks")))
+    page.click("text=Hand in")
+    wait(page, "() => document.body.innerText.includes('thanks')")
+    from urllib.parse import parse_qs
+
+    form = parse_qs(handed[0].post_data)
+    assert handed[0].url == "https://workersandbox.mturk.com/mturk/externalSubmit" and form["assignmentId"] == ["A1"], handed[0].url
+    answer = json.loads(form["viva"][0])
+    assert answer["worker"] == "W1" and [given["choice"] for given in answer["answers"]] == list(range(of)), answer
+    page.wrong.clear()
+
     # A page that needs no server: answered, saved, and read back.
     subprocess.run([VIVA, "label", "label", "--export", "pages", "--out", "pages"], cwd=HOME, check=True, capture_output=True)
     page = watched(browser.new_context(accept_downloads=True).new_page())
@@ -286,6 +437,10 @@ with sync_playwright() as chrome:
             at(page, 1, of)
             time.sleep(0.15)
             page.keyboard.press("9")
+        if number == 3:
+            # What was answered outlives a reload.
+            at(page, 4, of)
+            page.reload()
     heading(page, "Thank you")
     with page.expect_download() as saved:
         page.click("#save")

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use viva::core::files::sealed_line;
 use viva::core::{Cx, Quiet, Value};
 use viva::script::Session;
 
@@ -36,6 +37,11 @@ impl Place {
     fn write(&self, name: &str, text: &str) {
         std::fs::write(self.folder.path().join(name), text).expect("a file");
     }
+}
+
+/// Lines as `viva label` writes them, with their digests.
+fn sealed(lines: &str) -> String {
+    lines.lines().map(|line| sealed_line(&serde_json::from_str(line).expect("JSON"))).collect()
 }
 
 fn all(value: Value) -> Vec<String> {
@@ -297,18 +303,34 @@ fn every_file_format_gives_the_same_judgements() {
             .collect();
         format!(r#"{{"task":"{digest}","slot":{slot},{worker}"answers":[{}]}}"#, answers.join(","))
     };
-    place.write(
-        "log.jsonl",
-        &lines(&|row @ (slot, _, choice, _)| {
-            viva(row).replace('}', &format!(r#","worker":"{slot}","choice":{choice},"seconds":2}}"#))
-        }),
-    );
+    let log = lines(&|row @ (slot, _, choice, _)| {
+        viva(row).replace('}', &format!(r#","worker":"{slot}","choice":{choice},"seconds":2}}"#))
+    });
+    place.write("log.jsonl", &sealed(&log));
     let quoted = |text: String| format!("\"{}\"", text.replace('"', "\"\""));
     let table = |head: &str| {
         let rows: String = (0..9).map(|slot| format!("A{slot},{}\n", quoted(batch(slot, "")))).collect();
         format!("{head}\n{rows}")
     };
     place.write("mturk.csv", &table("WorkerId,Answer.viva"));
+    // What MTurk's site gives of a batch, and of a crowd form, whose fields it puts into one.
+    let names = "HITId HITTypeId Title Description Keywords Reward CreationTime MaxAssignments RequesterAnnotation \
+        AssignmentDurationInSeconds AutoApprovalDelayInSeconds Expiration NumberOfSimilarHITs LifetimeInSeconds AssignmentId WorkerId \
+        AssignmentStatus AcceptTime SubmitTime AutoApprovalTime ApprovalTime RejectionTime RequesterFeedback WorkTimeInSeconds \
+        LifetimeApprovalRate Last30DaysApprovalRate Last7DaysApprovalRate Input.slot Answer.taskAnswers Approve Reject";
+    let names: Vec<&str> = names.split_whitespace().collect();
+    let mut batch_of_mturk = names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(",") + "\n";
+    for slot in 0..10 {
+        let cell = |name: &&str| match *name {
+            "WorkerId" => format!("A{slot}"),
+            "AssignmentStatus" => (if slot == 9 { "Rejected" } else { "Approved" }).into(),
+            "Answer.taskAnswers" => format!("[{{\"viva\":{}}}]", serde_json::Value::from(batch(slot % 9, ""))),
+            "SubmitTime" => "Tue Nov 24 03:54:01 PST 2026".into(),
+            other => format!("{other}, \"quoted\""),
+        };
+        batch_of_mturk += &(names.iter().map(|name| quoted(cell(name))).collect::<Vec<_>>().join(",") + "\n");
+    }
+    place.write("mturk_batch.csv", &batch_of_mturk);
     place.write("prolific.csv", &table("Participant id,viva"));
     let plain: String = rows
         .iter()
@@ -326,6 +348,24 @@ fn every_file_format_gives_the_same_judgements() {
                 viva(row), row.0, choices[row.2]
             )
         }),
+    );
+    // As label-studio-sdk 2.1.2 converts it to JSON-MIN and CSV.
+    place.write(
+        "label_studio_min.json",
+        &list(&|row| {
+            format!(
+                r#"{{"viva":{},"text":"Which?","picture1":"data:image/png;base64,AA","id":7,"answer":"{}","annotator":"w{}@example.org","annotation_id":11,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z","lead_time":3.25}}"#,
+                viva(row), choices[row.2], row.0
+            )
+        }),
+    );
+    let rows_of_table: String = rows
+        .iter()
+        .map(|row| format!("11,\"w{}@example.org\",\"{}\",7,3.25,\"Which?\",{}\n", row.0, choices[row.2], quoted(viva(row))))
+        .collect();
+    place.write(
+        "label_studio.csv",
+        &format!("\"annotation_id\",\"annotator\",\"answer\",\"id\",\"lead_time\",\"text\",\"viva\"\n{rows_of_table}"),
     );
     place.write(
         "argilla.json",
@@ -357,14 +397,19 @@ fn every_file_format_gives_the_same_judgements() {
         "label_studio.json",
         "argilla.json",
         "prodigy.jsonl",
+        "mturk_batch.csv",
+        "label_studio_min.json",
+        "label_studio.csv",
     ];
     for file in files {
+        // What the file can't say is said.
+        let cautions = ["mturk_batch.csv", "label_studio_min.json", "label_studio.csv"].contains(&file);
         let found = place.value(&format!(
             r#"let t = people::load("task");
             let a = people::answers(t, "{file}", #{{ salt: "s" }});
             [a.workers, a.rejected, a.raw.judgements, a.judgements.shares()[0].share, a.unfinished, a.cautions.len]"#
         ));
-        assert_eq!(all(found), ["9", "0", "90", "1.0", "0", "0"], "{file}");
+        assert_eq!(all(found), ["9", "0", "90", "1.0", "0", if cautions { "1" } else { "0" }], "{file}");
     }
     // The same file twice counts once; with a salt nobody's name is left, and the same salt gives the same names.
     let found = place.value(
@@ -377,7 +422,6 @@ fn every_file_format_gives_the_same_judgements() {
     );
     assert_eq!(all(found), ["126", "90", "true", "A0", "false"]);
     // What is no answer to this task.
-    let log = std::fs::read_to_string(place.folder.path().join("log.jsonl")).expect("the log");
     let refused = |place: &mut Place, name: &str, text: String, wanted: &str| {
         place.write(name, &text);
         let said = place.said(&format!(r#"people::answers(people::load("task"), "{name}", #{{ salt: "s" }})"#));
@@ -386,30 +430,53 @@ fn every_file_format_gives_the_same_judgements() {
     refused(
         &mut place,
         "other.jsonl",
-        log.replacen(&digest, "0123456789abcdef", 1),
+        sealed(&log.replacen(&digest, "0123456789abcdef", 1)),
         "an answer to the task \"0123456789abcdef\"",
     );
     refused(
         &mut place,
         "item.jsonl",
-        log.replacen("\"question\":3", "\"question\":4", 1),
+        sealed(&log.replacen("\"question\":3", "\"question\":4", 1)),
         "question 4 of worker 0 is about",
     );
     refused(
         &mut place,
         "slot.jsonl",
-        log.replacen("\"slot\":0", "\"slot\":99", 1),
+        sealed(&log.replacen("\"slot\":0", "\"slot\":99", 1)),
         "there is no question 0 of a worker 99",
     );
-    refused(&mut place, "choice.jsonl", log.replacen("\"choice\":", "\"choice\":9", 1), "is none of 11 buttons");
+    refused(
+        &mut place,
+        "choice.jsonl",
+        sealed(&log.replacen("\"choice\":", "\"choice\":9", 1)),
+        "is none of 11 buttons",
+    );
+    refused(&mut place, "flipped.jsonl", sealed(&log).replacen("\"choice\":1", "\"choice\":3", 1), "damaged");
+    refused(&mut place, "bare.jsonl", log.clone(), "line 1: it carries no digest");
     refused(&mut place, "half.jsonl", log.replacen("\"seconds\":2}", "\"seconds\":", 1), "line 1: ");
     refused(&mut place, "text.txt", "hello".into(), "neither a table, nor JSON");
     refused(&mut place, "none.csv", "a,b\n1,2\n".into(), "no column says who answered");
-    refused(&mut place, "empty.jsonl", "{}\n".into(), "`slot` must be a whole number");
+    refused(&mut place, "empty.jsonl", "{}\n".into(), "it carries no digest");
+    // Answers that are no words of one are not taken for none.
+    let with = |json: &str| format!("[{}]", json.replace("VIVA", &viva(&rows[0])));
+    for (name, json, wanted) in [
+        ("list.json", r#"{"metadata":{"viva":VIVA},"responses":{"answer":[{"value":["1"],"user_id":"u"}]}}"#, "must be one label"),
+        ("number.json", r#"{"viva":VIVA,"answer":"accept","accept":[3],"_annotator_id":"a"}"#, "must be a text"),
+        (
+            "stars.json",
+            r#"{"data":{"viva":VIVA},"annotations":[{"completed_by":1,"result":[{"value":{"rating":3}}]}]}"#,
+            "holds no `choices`",
+        ),
+        ("two.json", r#"{"viva":VIVA,"answer":["1","2"],"annotator":1,"annotation_id":2}"#, "must be one choice"),
+        ("named.json", r#"{"viva":VIVA,"answer":"accept","accept":["1"],"_annotator_id":"a\u0007"}"#, "is no name of a worker"),
+    ] {
+        refused(&mut place, name, with(json), wanted);
+    }
     refused(&mut place, "ls.json", "[{\"data\":{},\"annotations\":[]}]".into(), "it carries no `viva`");
     let said = place.said(r#"people::answers(people::load("task"), "mturk.csv")"#);
     assert!(said.contains("give `salt`"), "{said}");
     // A log that was cut off in its last line is read to there, and says so.
+    let log = sealed(&log);
     place.write("cut.jsonl", &log[..log.len() - 20]);
     let found = place.value(
         r#"let a = people::answers(people::load("task"), "cut.jsonl");
@@ -424,7 +491,7 @@ fn an_answer_that_is_taken_back_does_not_count() {
     let digest = place.value(&format!("{TASK} t.digest")).summary();
     let item = place.value(&format!("{TASK} t.asked(0)[5].item")).summary();
     let line = |rest: &str| {
-        format!(r#"{{"task":"{digest}","slot":0,"question":5,"item":"{item}","worker":"0",{rest}}}"#) + "\n"
+        sealed(&format!(r#"{{"task":"{digest}","slot":0,"question":5,"item":"{item}","worker":"0",{rest}}}"#))
     };
     place.write(
         "log.jsonl",
@@ -438,6 +505,59 @@ fn an_answer_that_is_taken_back_does_not_count() {
     let is_test = place.value(&format!("{TASK} t.asked(0)[5].role")).summary() == "test";
     assert!(is_test, "take another question: this one is no test");
     assert_eq!(all(found), ["1", "1", "1", "1", "1"]);
+}
+
+/// Prolific's table of submissions holds no answers; beside the log it says whose do not count. Names that a spreadsheet would work out are
+/// never written down.
+#[test]
+fn what_a_platform_does_not_count_is_left_out_and_said() {
+    let mut place = Place::new();
+    let digest = place.value(&format!("{TASK} t.digest")).summary();
+    let Value::Array(asked) = place
+        .value(&format!("{TASK}{HONEST} said.map(|row| [row.slot, row.question, row.choice, t.asked(row.slot)[row.question].item])"))
+    else {
+        panic!("an array")
+    };
+    let names = ["5e90a0", "5e90a1", "5e90a2", "5e90a3"];
+    let log = |name: &dyn Fn(usize) -> String| -> String {
+        let lines = asked.iter().map(|row| all(row.clone())).filter(|row| row[0].parse::<usize>().is_ok_and(|slot| slot < 4));
+        let line = |row: Vec<String>| {
+            let name = name(row[0].parse().expect("a number"));
+            format!(
+                r#"{{"task":"{digest}","slot":{},"question":{},"choice":{},"item":"{}","worker":"{}","platform":"{name}","seconds":2}}"#,
+                row[0], row[1], row[2], row[3], row[0]
+            ) + "\n"
+        };
+        sealed(&lines.map(line).collect::<String>())
+    };
+    place.write("log.jsonl", &log(&|slot| names[slot].into()));
+    place.write("formula.jsonl", &log(&|slot| format!("=HYPERLINK({slot})")));
+    let head = "Submission id,Participant id,Status,Started at,Completed at,Time taken,Completion code,Age";
+    let statuses = ["APPROVED", "RETURNED", "AWAITING REVIEW", "TIMED-OUT"];
+    let rows = statuses.iter().zip(names).map(|(status, name)| {
+        format!("67{name},{name},{status},2026-11-24T03:00:00Z,2026-11-24T03:10:00Z,600,C0DE,30\n")
+    });
+    let rows: Vec<String> = rows.collect();
+    place.write("submissions.csv", &format!("{head}\n{}", rows.concat()));
+    place.write("three.csv", &format!("{head}\n{}", rows[1..].concat()));
+    let ask = |files: &str, how: &str| {
+        format!(
+            r#"let a = people::answers(people::load("task"), {files}, #{{ {how} }});
+            [a.workers, a.conduct[0].worker, a.raw.judgements, a.cautions.filter(|c| c.contains("left out, of everybody")).len, a.cautions.filter(|c| c.contains("not in the platform")).len]"#
+        )
+    };
+    let mut found = |files: &str, how: &str| all(place.value(&ask(files, how)));
+    assert_eq!(found(r#""log.jsonl""#, "keep_ids: true"), ["4", "5e90a0", "40", "0", "0"]);
+    let both = r#"["log.jsonl", "submissions.csv"]"#;
+    // One was returned, one timed out.
+    assert_eq!(found(both, "keep_ids: true"), ["2", "5e90a0", "20", "2", "0"]);
+    let hashed = found(both, r#"salt: "s""#);
+    assert!(hashed[0] == "2" && hashed[1].starts_with("w-") && hashed[3] == "2", "{hashed:?}");
+    assert_eq!(found(r#"["log.jsonl", "three.csv"]"#, "keep_ids: true")[4], "1");
+    assert!(place.said(&ask(r#""log.jsonl""#, "")).contains("give `salt`"));
+    assert!(place.said(&ask(r#""submissions.csv""#, "keep_ids: true")).contains("there are no answers"));
+    assert!(place.said(&ask(r#""formula.jsonl""#, "keep_ids: true")).contains("a spreadsheet that opens the results would work out"));
+    place.value(&ask(r#""formula.jsonl""#, r#"salt: "s""#));
 }
 
 #[test]
@@ -471,6 +591,10 @@ fn what_cannot_be_asked_is_refused() {
         ),
         ("people::task(ds, #{ kind: \"realism\", facts: #{ label: [1] } })", "can't say \"label\""),
         ("people::task(ds, #{ kind: \"realism\", folder: \"../elsewhere\" })", "may not write"),
+        (
+            "people::task(data::glyphs(#{ n: 4, size: 16 }).relabel(|row| row.label % 2, #{ classes: [\"cat\", \" None\"] }), #{ kind: \"label\", gold: 0 })",
+            "a class is called \" None\"",
+        ),
         ("people::load(\"nowhere\")", "no such file or folder"),
     ] {
         let said = place.said(&format!("{ds} {script}"));

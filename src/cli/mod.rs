@@ -47,7 +47,8 @@ viva -e 'EXPR' [--allow-...]           print the value of an expression
 viva check SCRIPT                     find mistakes without running
 viva report DIR [--out FILE]          a run folder as one page for a browser (default: DIR/report.html)
 viva label DIR [--host ADDRESS] [--port N]  ask people what a task asks, at a page of this machine
-     --export F --out DIR   write it down for others to ask: pages (plain, MTurk, Prolific), label_studio, folder
+     --public URL           what others call that page, where a server between them and this machine hands on to it
+     --export F --out DIR   write it down for others to ask: pages, mturk, label_studio, argilla, prodigy, folder
 viva doc [NAME]                       documentation of a function, a type, a namespace or everything
 viva doc --html DIR                   the same as pages for a browser
 viva data [list | fetch NAME]         data sets: what is here, download one

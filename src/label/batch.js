@@ -4,6 +4,18 @@ const batch = JSON.parse(document.querySelector("#batch").textContent);
 const params = new URLSearchParams(location.search);
 const preview = params.get("assignmentId") === "ASSIGNMENT_ID_NOT_AVAILABLE";
 const place = { answers: [], next: 0, begun: false, shown: null, studied: null, accepted: null, pause: 0, undo: false };
+const random = () => "r-" + [...crypto.getRandomValues(new Uint8Array(8))].map(byte => byte.toString(16).padStart(2, "0")).join("");
+let worker = params.get("workerId") || params.get("PROLIFIC_PID") || random();
+// Answers outlive a reload, where the browser lets a page keep anything; whoever has no name keeps the one drawn.
+const shelf = `viva ${batch.task} ${batch.slot} ${params.get("workerId") || params.get("PROLIFIC_PID") || ""} ${params.get("assignmentId") || ""}`;
+try {
+  const kept = JSON.parse(localStorage.getItem(shelf));
+  if (kept && Array.isArray(kept.answers) && kept.answers.length <= batch.questions.length && kept.answers.every((given, i) => given.item === batch.questions[i].item)) {
+    worker = kept.worker;
+    Object.assign(place, { answers: kept.answers, next: kept.answers.length, begun: kept.answers.length > 0 });
+  }
+} catch { /* then the page has to stay open */ }
+const keep = () => { try { localStorage.setItem(shelf, JSON.stringify({ worker, answers: place.answers })); } catch { /* as above */ } };
 const clock = () => performance.now() / 1000;
 const refuse = (status, error) => { throw Object.assign(new Error(error), { status }); };
 
@@ -37,10 +49,12 @@ window.vivaAsk = async (path, body) => {
     const seconds = Math.round(1000 * (now - place.shown)) / 1000;
     place.answers[place.next] = { question: place.next, item: batch.questions[place.next].item, choice: body.choice, seconds };
     Object.assign(place, { next: place.next + 1, shown: null, accepted: null, undo: true, pause: now + batch.pause });
+    keep();
   } else if (what === "undo") {
     if (!place.undo || body.question + 1 !== place.next) refuse(409, "only the last answer can be taken back, and once");
     place.answers.pop();
     Object.assign(place, { next: body.question, shown: null, accepted: null, undo: false, pause: 0 });
+    keep();
   }
   return state();
 };
@@ -48,8 +62,6 @@ window.vivaPicture = (question, i) => batch.images[(question === null ? batch.st
 
 // All answers, handed in at once: to the platform that sent the worker, or as a file.
 window.vivaDone = main => {
-  const random = () => "r-" + [...crypto.getRandomValues(new Uint8Array(8))].map(byte => byte.toString(16).padStart(2, "0")).join("");
-  const worker = params.get("workerId") || params.get("PROLIFIC_PID") || random();
   const text = JSON.stringify({ task: batch.task, slot: batch.slot, worker, answers: place.answers });
   const make = (tag, props, ...children) => { const node = Object.assign(document.createElement(tag), props); node.append(...children); return node; };
   const done = () => { if (batch.completion && !document.querySelector("#completion")) main.append(completion(batch.completion)); };

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use super::seats::Seats;
+use crate::core::files::{broken_line, sealed_line};
 use crate::core::{Cx, Error, Result};
 use crate::people::{ANSWERS_LOG, PICTURES, PeopleTask, Question, QuestionKind};
 
@@ -17,13 +18,16 @@ pub struct Refusal(pub u16, pub String);
 
 type Said = std::result::Result<Json, Refusal>;
 
+/// Letters of what a platform calls a worker, at most.
+const LONGEST_NAME: usize = 64;
+
 /// One worker's place.
 struct Seat {
     answers: Vec<Option<usize>>,
     /// The question that is asked, as many as were answered.
     next: usize,
     begun: bool,
-    /// When its pictures were first asked for.
+    /// When it was first asked for.
     shown: Option<f64>,
     /// When the real pictures to study were.
     studied: Option<f64>,
@@ -102,6 +106,10 @@ impl Desk {
         for (number, line) in text[..whole].lines().enumerate() {
             cx.check()?;
             let wrong = || Error::file(&path, format!("line {}: not an answer to this task", number + 1));
+            if let Some(problem) = broken_line(line) {
+                return Err(Error::file(&path, format!("line {}: {problem}", number + 1))
+                    .hint("people answer on where it is whole again: from a copy, or without that line"));
+            }
             let json: Json = serde_json::from_str(line).map_err(|_| wrong())?;
             let place = |name: &str| json[name].as_u64().and_then(|n| usize::try_from(n).ok());
             let (Some(slot), Some(question)) = (place("slot"), place("question")) else { return Err(wrong()) };
@@ -143,18 +151,28 @@ impl Desk {
         &self.seats.tokens
     }
 
-    /// The next place that nobody has.
-    pub fn join(&mut self) -> Said {
+    /// The next place that nobody has; who comes from a platform again, by the same name there, has the same one.
+    pub fn join(&mut self, platform: Option<&str>) -> Said {
+        let to = |seats: &Seats, seat: usize| Ok(json!({ "to": format!("/w/{}", seats.tokens[seat]) }));
+        if let Some(name) = platform {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+            if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(plain) {
+                return refused(400, "no platform calls anybody so");
+            }
+            if let Some(seat) = self.seats.platform.iter().position(|known| known.as_deref() == Some(name)) {
+                return to(&self.seats, seat);
+            }
+        }
         let free = (0..self.places.len()).find(|&seat| !self.seats.joined[seat] && self.places[seat].next == 0);
         let Some(seat) = free else {
             return refused(410, "all places are taken: thank you, no more answers are needed");
         };
-        self.take(seat)?;
-        Ok(json!({ "to": format!("/w/{}", self.seats.tokens[seat]) }))
+        self.take(seat, platform)?;
+        to(&self.seats, seat)
     }
 
-    fn take(&mut self, seat: usize) -> std::result::Result<(), Refusal> {
-        self.seats.take(seat).or_else(|e| refused(500, format!("the place can't be written down: {e}")))
+    fn take(&mut self, seat: usize, platform: Option<&str>) -> std::result::Result<(), Refusal> {
+        self.seats.take(seat, platform).or_else(|e| refused(500, format!("the place can't be written down: {e}")))
     }
 
     fn question(&self, seat: usize) -> Option<&Question> {
@@ -164,7 +182,7 @@ impl Desk {
     /// What a worker sees now.
     pub fn state(&mut self, seat: usize, now: f64) -> Said {
         // Whoever comes by an own address has the place.
-        self.take(seat)?;
+        self.take(seat, None)?;
         let text = &self.task.text;
         let of = text.slots[seat].len();
         let place = &mut self.places[seat];
@@ -263,10 +281,8 @@ impl Desk {
             return refused(409, "that is not what is asked");
         }
         let Some(asked) = self.question(seat) else { return refused(409, "all questions are answered") };
-        self.write(&json!({
-            "task": self.task.mark(), "slot": seat, "question": question, "item": asked.item, "worker": format!("{seat}"), "choice": choice,
-            "seconds": rounded(seconds), "at": unix(),
-        }))?;
+        let said = json!({ "item": asked.item, "choice": choice, "seconds": rounded(seconds) });
+        self.write(seat, question, said)?;
         let pause = self.task.text.pause;
         let place = &mut self.places[seat];
         place.answers[question] = Some(choice);
@@ -283,9 +299,7 @@ impl Desk {
             return refused(409, "only the last answer can be taken back, and once");
         }
         let item = self.task.text.slots[seat][question].item.clone();
-        self.write(&json!({
-            "task": self.task.mark(), "slot": seat, "question": question, "item": item, "worker": format!("{seat}"), "undo": true, "at": unix(),
-        }))?;
+        self.write(seat, question, json!({ "item": item, "undo": true }))?;
         let place = &mut self.places[seat];
         place.answers[question] = None;
         place.next = question;
@@ -293,8 +307,14 @@ impl Desk {
         self.state(seat, now)
     }
 
-    fn write(&mut self, line: &Json) -> std::result::Result<(), Refusal> {
-        let line = format!("{line}\n");
+    fn write(&mut self, seat: usize, question: usize, mut said: Json) -> std::result::Result<(), Refusal> {
+        said["task"] = self.task.mark().into();
+        (said["slot"], said["question"]) = (seat.into(), question.into());
+        (said["worker"], said["at"]) = (format!("{seat}").into(), unix().into());
+        if let Some(platform) = &self.seats.platform[seat] {
+            said["platform"] = platform.as_str().into();
+        }
+        let line = sealed_line(&said);
         let written = self.log.write_all(line.as_bytes()).and_then(|()| self.log.sync_data());
         match written {
             Ok(()) => {

@@ -38,15 +38,22 @@ pub(super) fn page(cx: &Cx, of: &Overview, address: &str, still: bool, style: &s
         let how = Resampling { replicates: 60, delta: 0.05, seed: 0 };
         found.raw.agreement(cx, &how).ok()
     });
-    let bounded = |bounded: crate::people::Bounded| {
-        format!("{} ({} to {})", significant(bounded.value, 3), significant(bounded.lo, 3), significant(bounded.hi, 3))
+    let known = found.as_ref().map_or([0, 0], |found| {
+        let each = found.workers.iter().map(|worker| worker.conduct.gold);
+        each.fold([0, 0], |all, own| [all[0] + own[0], all[1] + own[1]])
+    });
+    let bounded = |bounded: crate::people::Bounded| match bounded.lo.is_nan() {
+        true => significant(bounded.value, 3),
+        false => {
+            format!("{} ({} to {})", significant(bounded.value, 3), significant(bounded.lo, 3), significant(bounded.hi, 3))
+        }
     };
     let row = |(seat, place): (usize, &(bool, usize, usize, Option<f64>))| -> Markup {
         let conduct =
             found.as_ref().and_then(|found| found.workers.iter().find(|worker| worker.worker == seat.to_string()));
         html! {
             tr {
-                th scope="row" { (seat + 1) }
+                th scope="row" { (seat) }
                 td { (place.1) " of " (place.2) }
                 td { (conduct.map_or("–".into(), |worker| percent(worker.conduct.checks))) }
                 td { (conduct.map_or("–".into(), |worker| percent(worker.conduct.gold))) }
@@ -79,11 +86,13 @@ pub(super) fn page(cx: &Cx, of: &Overview, address: &str, still: bool, style: &s
                     dl {
                         dt { "Workers" } dd { (joined) " of " (progress.len()) " places taken, " (done) " finished" }
                         dt { "Answers" } dd { (answered) " of " (task.questions()) }
+                        dt { "Known answers right" } dd { (percent(known)) }
                         dt { "Pairs that agree" } dd { (agreement.as_ref().map_or("–".into(), |found| bounded(found.percent))) }
                         dt { "Krippendorff's alpha" }
                         dd { (agreement.as_ref().and_then(|found| found.alpha).map_or("–".into(), bounded)) }
                     }
-                    div.wide {
+                    // Scrolled by keyboard where it is wider than the screen.
+                    div.wide role="region" aria-label="Workers" tabindex="0" {
                         table {
                             caption { "Intervals at 95%, for other workers and other items; not shown to workers" }
                             thead { tr {

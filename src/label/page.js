@@ -5,6 +5,8 @@ const alone = typeof window.vivaAsk === "function";
 const base = alone ? "" : location.pathname.startsWith("/w/") ? location.pathname : null;
 const main = document.querySelector("main");
 const live = document.querySelector("#live");
+// Single keys answer unless they are switched off, which who steers by voice may want.
+let keys = (() => { try { return localStorage.getItem("viva-keys") !== "off"; } catch { return true; } })();
 let now = null, ready = 0, timer = null, busy = false, shownFor = null;
 
 const make = (tag, props = {}, ...children) => {
@@ -68,9 +70,9 @@ function open(state) {
 
 function later() {
   clearTimeout(timer);
-  const left = ready - performance.now();
-  for (const button of document.querySelectorAll("button[data-choice]")) button.setAttribute("aria-disabled", left > 0 ? "true" : "false");
-  if (left > 0) timer = setTimeout(later, Math.min(left, 200)); else if (now && now.phase === "pause") refresh();
+  const left = ready - performance.now(), waits = left > 0 || !loaded();
+  for (const button of document.querySelectorAll("button[data-choice]")) button.setAttribute("aria-disabled", waits ? "true" : "false");
+  if (waits) timer = setTimeout(later, left > 0 ? Math.min(left, 200) : 200); else if (now && now.phase === "pause") refresh();
 }
 async function refresh() {
   try { show(await ask(base + "/state")); }
@@ -80,16 +82,23 @@ async function refresh() {
 function choose(i) {
   if (!now || now.phase !== "question" || busy) return;
   if (performance.now() < ready) { say("Look a little longer."); return; }
+  if (!loaded()) { say("The pictures are still on their way."); return; }
   if (now.kind === "keeps_label" && i === -1) return send("/accept", { question: now.number });
   send("/answer", { question: now.number, choice: i });
 }
 function undo() { if (now && now.undo && !busy) send("/undo", { question: now.number - 1 }); }
 
-// Its room is kept while it loads.
+// Its room is kept while it loads; one that got lost on its way is asked for again.
 function image(src, alt) {
   const [width, height] = now.size && now.size[0] ? now.size : [1, 1];
-  return make("img", { src, alt, width, height, draggable: false });
+  const node = make("img", { src, alt, width, height, draggable: false });
+  if (!alone) node.addEventListener("error", () => setTimeout(() => { node.src = src; }, 1000));
+  return node;
 }
+// Nobody can judge what is not there yet.
+const loaded = () => [...main.querySelectorAll("img")].every(node => node.complete && node.naturalWidth > 0);
+// Pixels that are enlarged stay what they are; more of them than there is room for are averaged.
+const fine = widest => now.size && now.size[0] > widest ? " fine" : "";
 
 function show(state) {
   now = state;
@@ -105,18 +114,18 @@ function show(state) {
     parts.push(make("ul", {}, ...state.instructions.map(line => make("li", {}, line))));
     if (state.study) {
       parts.push(make("p", {}, "These pictures are real. Look at them first."));
-      const list = make("ul", { class: "pictures many" });
+      const list = make("ul", { class: "pictures many" + fine(100) });
       for (let i = 0; i < state.study; i++) list.append(make("li", {}, image(alone ? window.vivaPicture(null, i) : `${base}/study/${i}`, `real picture ${i + 1}`)));
       parts.push(list);
     }
-    const go = () => performance.now() < ready ? say(`Look for ${Math.ceil((ready - performance.now()) / 1000)} seconds more.`) : send("/begin", {});
+    const go = () => !loaded() ? say("The pictures are still on their way.") : performance.now() < ready ? say(`Look for ${Math.ceil((ready - performance.now()) / 1000)} seconds more.`) : send("/begin", {});
     parts.push(make("p", { class: "choices" }, make("button", { class: "go", type: "button", id: "go", onclick: go }, "Begin", make("kbd", {}, "space"))));
     parts.push(make("p", {}, "By keyboard: the number or letter on a button, u takes the last answer back. " + (alone ? "Keep this page open until all is answered." : "You may stop at any time and come back to this address.")));
   } else if (state.phase === "question") {
-    heading.textContent = state.label ? (state.accepted ? `It was to show “${state.label}”. What does the changed picture, the second, show?`
-      : `This picture is to show “${state.label}”. Does it?`) : state.question;
+    heading.textContent = state.label ? (state.accepted ? `It was to show “\u2068${state.label}\u2069”. What does the changed picture, the second, show?`
+      : `This picture is to show “\u2068${state.label}\u2069”. Does it?`) : state.question;
     const picks = state.kind === "odd_one_out" || state.kind === "pair";
-    const list = make("ul", { class: "pictures" + (state.pictures > 2 ? " many" : state.pictures === 2 ? " two" : "") });
+    const list = make("ul", { class: "pictures" + (state.pictures > 2 ? " many" + fine(100) : state.pictures === 2 ? " two" + fine(250) : fine(280)) });
     for (let i = 0; i < state.pictures; i++) {
       const src = alone ? window.vivaPicture(state.number, i) : `${base}/picture/${state.number}/${i}`, alt = `picture ${i + 1} of ${state.pictures}`;
       list.append(make("li", {}, picks
@@ -138,6 +147,7 @@ function show(state) {
     if (!alone) parts.push(make("p", {}, "You may close this page."));
   }
   parts.push(make("p", { class: "said" }));
+  if (state.phase === "begin" || state.phase === "question") parts.push(make("p", { class: "foot" }, keySwitch()));
   main.replaceChildren(...parts);
   if (alone && state.phase === "done") window.vivaDone(main);
   const key = `${state.phase} ${state.number} ${state.accepted}`;
@@ -151,18 +161,31 @@ function show(state) {
   // What comes next is asked for while there is time.
   if (state.phase === "begin") { clearTimeout(timer); later(); }
 }
+function keySwitch() {
+  const button = make("button", { type: "button", id: "keys", "aria-pressed": String(keys) }, "Single keys answer");
+  document.body.classList.toggle("keyless", !keys);
+  button.addEventListener("click", () => {
+    keys = !keys;
+    try { localStorage.setItem("viva-keys", keys ? "on" : "off"); } catch { /* then it holds for this page */ }
+    button.setAttribute("aria-pressed", String(keys));
+    document.body.classList.toggle("keyless", !keys);
+  });
+  return button;
+}
 function completion(address) {
   return make("p", {}, make("a", { class: "go", href: address, id: "completion", rel: "noreferrer" }, "Tell the platform that you are done"));
 }
 function choice(i, content, key) {
-  const button = make("button", { type: "button", onclick: () => choose(i) }, content, key ? make("kbd", { "aria-hidden": "true" }, key) : null);
+  // Names of classes may be written from right to left.
+  const named = typeof content === "string" ? make("span", { dir: "auto" }, content) : content;
+  const button = make("button", { type: "button", onclick: () => choose(i) }, named, key ? make("kbd", { "aria-hidden": "true" }, key) : null);
   button.dataset.choice = i;
   if (key) { button.dataset.key = key; button.setAttribute("aria-keyshortcuts", key); }
   return button;
 }
 
 document.addEventListener("keydown", event => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || !now) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || !now || !keys) return;
   const key = event.key.toLowerCase();
   if (key === "u") return undo();
   if (key === " " && now.phase === "begin" && event.target.tagName !== "BUTTON") { event.preventDefault(); document.querySelector("#go").click(); return; }
@@ -174,16 +197,20 @@ window.addEventListener("pageshow", event => { if (event.persisted && base !== n
 
 if (base !== null) refresh();
 else {
-  const kept = (() => { try { return localStorage.getItem("viva-place"); } catch { return null; } })();
+  // Platforms say whom they send; that one has the same place again, on whichever machine.
+  const asked = new URLSearchParams(location.search);
+  const platform = ["PROLIFIC_PID", "workerId"].map(name => asked.get(name)).find(name => name);
+  const kept = (() => { try { return platform ? null : localStorage.getItem("viva-place"); } catch { return null; } })();
   const join = async () => {
     try {
-      const place = await ask("/join", {});
+      const place = await ask("/join", platform ? { platform } : {});
       try { localStorage.setItem("viva-place", place.to); } catch { /* then the address has to be kept by hand */ }
       location.assign(place.to);
     } catch (error) { say(error.message); }
   };
   const parts = [make("h1", {}, "Looking at pictures")];
-  parts.push(make("p", {}, "You will be asked about pictures. Your answers are kept without your name, and you may stop at any time."));
+  parts.push(make("p", {}, "You will be asked about pictures. You may stop at any time. " + (platform
+    ? "Your answers are kept with the number that the platform gave you." : "Your answers are kept without your name.")));
   if (kept && /^\/w\/[0-9a-f]{32}$/.test(kept)) parts.push(make("p", { class: "choices" }, make("button", { class: "go", onclick: () => location.assign(kept) }, "Go on where I was")));
   parts.push(make("p", { class: "choices" }, make("button", { class: kept ? "" : "go", id: "join", onclick: join }, "Take part")));
   parts.push(make("p", { class: "said" }));

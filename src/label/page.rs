@@ -42,7 +42,7 @@ fn document(policy: Option<&str>, batch: Option<&str>) -> String {
                 div #live .hidden role="status" aria-live="polite" {}
                 @if let Some(batch) = batch {
                     // No markup can begin inside of it.
-                    script #batch type="application/json" { (PreEscaped(batch.replace('<', "\\u003c"))) }
+                    script #batch type="application/json" { (PreEscaped(batch.replace('<', "\\u003c").replace('>', "\\u003e"))) }
                     script { (PreEscaped(BATCH)) }
                 }
                 script { (PreEscaped(SCRIPT)) }

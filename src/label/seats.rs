@@ -1,17 +1,18 @@
-//! Who may answer: a secret word for each worker and one for the owner, kept beside the task so that a server that was killed knows them again.
+//! Who may answer: a secret word for each worker and one for the owner, kept beside the task so that a server that was killed knows them again;
+//! and who has taken which place.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde_json::json;
 
-use crate::core::files::{broken_seal, read, sealed};
+use crate::core::files::{broken_line, broken_seal, read, sealed, sealed_line};
 use crate::core::{Error, Result};
 use crate::people::PeopleTask;
 
 const SEATS: &str = "seats.json";
-const JOINED: &str = "joined.txt";
+const JOINED: &str = "joined.jsonl";
 
 /// Bytes of what is kept of seats, at most.
 const LARGEST: u64 = 64 << 20;
@@ -21,6 +22,8 @@ pub(super) struct Seats {
     pub owner: String,
     /// Seats that were given to somebody.
     pub joined: Vec<bool>,
+    /// What a platform calls who has them, where one sent them.
+    pub platform: Vec<Option<String>>,
     file: File,
 }
 
@@ -72,25 +75,42 @@ impl Seats {
             return Err(refused("not the places of this task"));
         };
         let path = task.folder.join(JOINED);
-        let mut file = private(OpenOptions::new().read(true).append(true).create(true))
-            .open(&path)
-            .map_err(|e| Error::file(&path, e))?;
+        let failed = |e: std::io::Error| Error::file(&path, e);
+        let mut file = private(OpenOptions::new().read(true).append(true).create(true)).open(&path).map_err(failed)?;
         let mut text = String::new();
-        file.read_to_string(&mut text).map_err(|e| Error::file(&path, e))?;
-        let mut joined = vec![false; slots];
-        for slot in text.lines().filter_map(|line| line.parse::<usize>().ok()).filter(|slot| *slot < slots) {
-            joined[slot] = true;
+        file.read_to_string(&mut text).map_err(failed)?;
+        // A line that was cut off was never answered.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(failed)?;
+        let (mut joined, mut platform) = (vec![false; slots], vec![None; slots]);
+        for (number, line) in text[..whole].lines().enumerate() {
+            let wrong = |problem: &str| {
+                Error::file(&path, format!("line {}: {problem}", number + 1))
+                    .hint("remove it: places that were given to somebody who answered nothing may then be given again")
+            };
+            if let Some(problem) = broken_line(line) {
+                return Err(wrong(problem));
+            }
+            let json: serde_json::Value = serde_json::from_str(line).map_err(|_| wrong("not JSON"))?;
+            let seat = json["seat"].as_u64().and_then(|seat| usize::try_from(seat).ok()).filter(|seat| *seat < slots);
+            let seat = seat.ok_or_else(|| wrong("no place of this task"))?;
+            joined[seat] = true;
+            platform[seat] = json["platform"].as_str().map(String::from);
         }
-        Ok(Self { tokens, owner, joined, file })
+        Ok(Self { tokens, owner, joined, platform, file })
     }
 
-    /// Gives a seat to somebody, for good.
-    pub fn take(&mut self, seat: usize) -> std::io::Result<()> {
+    /// Gives a seat to somebody, for good; `platform`: what a platform calls who takes it.
+    pub fn take(&mut self, seat: usize, platform: Option<&str>) -> std::io::Result<()> {
         if !self.joined[seat] {
-            // A line that was cut off before does not run into this one.
-            self.file.write_all(format!("\n{seat}\n").as_bytes())?;
+            let mut line = json!({ "seat": seat });
+            if let Some(platform) = platform {
+                line["platform"] = platform.into();
+            }
+            self.file.write_all(sealed_line(&line).as_bytes())?;
             self.file.sync_data()?;
             self.joined[seat] = true;
+            self.platform[seat] = platform.map(String::from);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! HTTP around the desk. What is answered depends on the path alone, which is taken apart and never decoded; what changes anything comes as JSON of
 //! a few bytes, from this page.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -20,10 +20,16 @@ const THREADS: usize = 8;
 /// Bytes of what a page says, at most. tiny_http has read so many before a request is seen, so that nobody can keep a thread waiting for them.
 const LARGEST: usize = 1024;
 
+/// How often a connection of our own is made. Connections that come at once are handed by tiny_http 0.12 to fewer threads than they are, so that
+/// one may wait for as long as another is kept open, which browsers do for minutes; each that comes has a thread look for those that wait.
+const NUDGE: Duration = Duration::from_millis(50);
+
 /// Where the page is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Address {
     pub at: SocketAddr,
+    /// What others call it, such as https://study.example.org, where a server between them and this one does.
+    pub public: Option<String>,
 }
 
 /// A server that runs until it is let go of.
@@ -55,6 +61,8 @@ struct Shared {
     desk: Mutex<Desk>,
     /// Hosts that the page is asked for as: any other name was made to lead here by somebody else.
     hosts: Vec<String>,
+    /// Where pages that ask come from.
+    origins: Vec<String>,
     clock: Instant,
     page: String,
     policy: String,
@@ -81,9 +89,15 @@ pub fn serve(desk: Desk, address: Address) -> Result<Serving> {
     if at.ip().is_loopback() {
         hosts.push(format!("localhost:{}", at.port()));
     }
+    let mut origins: Vec<String> = hosts.iter().map(|host| format!("http://{host}")).collect();
+    if let Some(public) = &address.public {
+        hosts.extend(public.split_once("://").map(|(_, host)| host.to_string()));
+        origins.push(public.clone());
+    }
     let shared = Arc::new(Shared {
         desk: Mutex::new(desk),
         hosts,
+        origins,
         clock: Instant::now(),
         page: page::page(),
         policy: page::policy(),
@@ -99,7 +113,15 @@ pub fn serve(desk: Desk, address: Address) -> Result<Serving> {
             }
         })
     });
-    Ok(Serving { at, threads: threads.collect(), stop })
+    let mut threads: Vec<JoinHandle<()>> = threads.collect();
+    let stopped = stop.clone();
+    threads.push(std::thread::spawn(move || {
+        while !stopped.load(Ordering::Relaxed) {
+            std::thread::sleep(NUDGE);
+            let _ = TcpStream::connect_timeout(&at, Duration::from_secs(1));
+        }
+    }));
+    Ok(Serving { at, threads, stop })
 }
 
 /// What is sent back: status, kind, bytes.
@@ -142,15 +164,13 @@ fn reply(shared: &Shared, request: &mut Request) -> std::result::Result<Reply, R
     if !shared.hosts.iter().any(|known| known == host) {
         return refused(403, "this server is not called so");
     }
-    if header(request, "Origin")
-        .is_some_and(|origin| !shared.hosts.iter().any(|known| *origin == format!("http://{known}")))
-    {
+    if header(request, "Origin").is_some_and(|origin| !shared.origins.iter().any(|known| known == origin)) {
         return refused(403, "asked for by another page");
     }
     if header(request, "Sec-Fetch-Site").is_some_and(|site| site == "cross-site") && *request.method() != Method::Get {
         return refused(403, "asked for by another page");
     }
-    // Platforms add to the first page's address who sent a worker; nothing of it is used.
+    // Platforms add to the first page's address whom they sent; the page says it when it asks for a place.
     let url = if request.url().starts_with("/?") { "/".into() } else { request.url().to_string() };
     let path: Vec<&str> = url.split('/').skip(1).collect();
     let now = shared.now();
@@ -196,7 +216,14 @@ fn reply(shared: &Shared, request: &mut Request) -> std::result::Result<Reply, R
                 None => Err(Refusal(400, format!("`{name}` must be a whole number"))),
             };
             match path[..] {
-                ["join"] => Ok(said(&shared.desk().join()?)),
+                ["join"] => {
+                    let platform = match body.get("platform") {
+                        None => None,
+                        Some(Json::String(name)) => Some(name.as_str()),
+                        Some(_) => return refused(400, "`platform` must be a text"),
+                    };
+                    Ok(said(&shared.desk().join(platform)?))
+                }
                 ["w", token, what] => {
                     let mut desk = shared.desk();
                     let Some(seat) = desk.seat(token) else { return refused(404, "nothing is here") };

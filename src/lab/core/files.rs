@@ -160,6 +160,24 @@ pub fn broken_seal(text: &str) -> Option<&'static str> {
     }
 }
 
+const LINE_SEAL: &str = ",\"sum\":\"";
+
+/// A JSON object in one line, with a last entry more: the first 16 digits of the SHA-256 of the text before it.
+pub fn sealed_line(object: &serde_json::Value) -> String {
+    let text = object.to_string();
+    let text = text.strip_suffix('}').unwrap_or(&text);
+    format!("{text}{LINE_SEAL}{}\"}}\n", &Digest::of(text.as_bytes()).hex()[..16])
+}
+
+/// What is wrong with the seal of such a line; nothing where it is as it was written.
+pub fn broken_line(line: &str) -> Option<&'static str> {
+    let Some((said, seal)) = line.rsplit_once(LINE_SEAL) else { return Some("it carries no digest of what it says") };
+    match seal == format!("{}\"}}", &Digest::of(said.as_bytes()).hex()[..16]) {
+        true => None,
+        false => Some("damaged: what it says is not what its digest was made of"),
+    }
+}
+
 /// A key as part of a file name.
 pub fn file_name(key: &str) -> String {
     if key.is_empty() {

@@ -93,6 +93,9 @@ impl Judgements {
         if alpha.is_none() {
             cautions.add("all judgements are one answer: alpha is not defined");
         }
+        if percent == 1.0 {
+            cautions.add("no two judgements of an item differ: how much those of others would is not known, and no interval says it");
+        }
         if pairable < part.items {
             let single = part.items - pairable;
             cautions.add(format!("{single} of {} items have one judgement, which agrees with none", part.items));

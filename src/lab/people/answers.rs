@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::import::{ReadAnswer, ReadAnswers};
+use super::import::{NOT_COUNTED, ReadAnswer, ReadAnswers};
 use super::kind::{FORBIDDEN, QuestionKind};
 use super::rules::{Conduct, RULES};
 use super::{GivenAnswer, Judgements, PeopleTask, Role};
@@ -63,8 +63,28 @@ impl TaskAnswers {
         let mut kept: BTreeMap<(String, usize, usize), &ReadAnswer> = BTreeMap::new();
         let (mut repeated, mut otherwise, mut undone) = (0, 0, 0);
         let mut whole: BTreeSet<(String, usize)> = BTreeSet::new();
+        let submissions: BTreeMap<&String, &String> = files.iter().flat_map(|file| &file.submissions).collect();
+        let mut left_out: BTreeMap<&String, usize> = BTreeMap::new();
+        for (status, n) in files.iter().flat_map(|file| &file.left_out) {
+            *left_out.entry(status).or_default() += n;
+        }
+        let mut gone: BTreeSet<&String> = BTreeSet::new();
+        let mut unlisted: BTreeSet<&String> = BTreeSet::new();
         for file in files {
+            cautions.extend(&file.cautions);
             for answer in &file.answers {
+                match submissions.get(&answer.worker) {
+                    Some(status) if NOT_COUNTED.contains(&status.as_str()) => {
+                        if gone.insert(&answer.worker) {
+                            *left_out.entry(*status).or_default() += 1;
+                        }
+                        continue;
+                    }
+                    None if !submissions.is_empty() => {
+                        unlisted.insert(&answer.worker);
+                    }
+                    _ => {}
+                }
                 let key = (answer.worker.clone(), answer.slot, answer.question);
                 if file.whole {
                     whole.insert((answer.worker.clone(), answer.slot));
@@ -86,6 +106,12 @@ impl TaskAnswers {
             if file.torn {
                 cautions.add("the last line of a log was cut off: the answer in it is lost");
             }
+        }
+        if !unlisted.is_empty() {
+            cautions.add(format!("{} workers are not in the platform's table of submissions, and count", unlisted.len()));
+        }
+        for (status, n) in left_out {
+            cautions.add(format!("{n} submissions that the platform calls {status} are left out, of everybody's, too"));
         }
         if kept.is_empty() {
             return Err(Error::data("there are no answers"));

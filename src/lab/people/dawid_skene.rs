@@ -2,7 +2,7 @@
 //! true one of each item, and how often each worker says what where another is true.
 
 use super::Judgements;
-use crate::core::{Cautions, Cx, Result};
+use crate::core::{Cautions, Cx, Error, Result};
 
 /// Steps of expectation-maximisation, at most.
 pub const DAWID_SKENE_STEPS: usize = 2000;
@@ -12,6 +12,9 @@ const LEAST: f64 = 1e-10;
 
 /// Probabilities that change by less than this no longer change.
 const STILL: f64 = 1e-9;
+
+/// Answers whose probabilities differ by less are as likely as each other.
+const TIED: f64 = 1e-6;
 
 /// What a crowd most likely means.
 #[derive(Debug, Clone)]
@@ -51,9 +54,11 @@ pub(super) fn largest(values: &[f64]) -> usize {
 }
 
 impl ItemConsensus {
-    /// The most likely answer.
-    pub fn answer(&self) -> usize {
-        largest(&self.probability)
+    /// The most likely answer; none where several are as likely.
+    pub fn answer(&self) -> Option<usize> {
+        let best = largest(&self.probability);
+        let as_likely = |word: usize| self.probability[best] - self.probability[word] < TIED;
+        (0..self.probability.len()).all(|word| word == best || !as_likely(word)).then_some(best)
     }
 
     /// The answer with most votes; none where several have as many.
@@ -68,6 +73,9 @@ impl Judgements {
     /// Expectation-maximisation that sets out from the shares of the vote.
     pub fn consensus(&self, cx: &Cx, most: usize) -> Result<Consensus> {
         let (part, words) = (self.whole(), self.words.len());
+        if part.rows.is_empty() {
+            return Err(Error::data("nobody answered anything: there is nothing to agree on"));
+        }
         let mut votes = vec![vec![0usize; words]; part.items];
         part.rows.iter().for_each(|row| votes[row[1] as usize][row[2] as usize] += 1);
         let shares = |votes: &Vec<usize>| {

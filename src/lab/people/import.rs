@@ -1,12 +1,16 @@
 //! Answers from files: viva's own log, one answer per line; batches as exported pages hand them in, alone or in a column of MTurk's or Prolific's
-//! tables; and what Label Studio, Argilla and Prodigy export of tasks that were made for them.
+//! tables; and what Label Studio (JSON, JSON-MIN and CSV), Argilla and Prodigy export of tasks that were made for them. Prolific's own table of
+//! submissions holds no answers: it says whose do not count.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value as Json;
 
-use super::PeopleTask;
-use crate::core::{Budget, Cx, Digest, Error, Result, strict_json};
+use super::kind::{ACCEPTED_SEED, REFUSED_SEED};
+use super::{PeopleTask, QuestionKind};
+use crate::core::files::broken_line;
+use crate::core::{Budget, Cautions, Cx, Digest, Error, Result, strict_json};
 use crate::data::sheet::{self, Sheet};
 
 /// One answer as a file has it.
@@ -33,11 +37,36 @@ pub struct ReadAnswers {
     pub personal: bool,
     /// A last line that was cut off, as that of a log whose writer was killed.
     pub torn: bool,
+    /// Submissions that the platform does not count, by what it calls them; their answers are not among these.
+    pub left_out: BTreeMap<String, usize>,
+    /// Of a platform's table of submissions: who handed in, and what it calls that. Answers of some of them do not count, wherever they are.
+    pub submissions: BTreeMap<String, String>,
+    /// What the file can't say.
+    pub cautions: Cautions,
+}
+
+impl ReadAnswers {
+    /// Calls workers by other names.
+    pub fn renamed(mut self, name: impl Fn(&str) -> String) -> Self {
+        self.answers.iter_mut().for_each(|answer| answer.worker = name(&answer.worker));
+        self.submissions = self.submissions.into_iter().map(|(worker, status)| (name(&worker), status)).collect();
+        self
+    }
 }
 
 /// Columns of tables that say who answered, and what.
-const WORKERS: [&str; 6] = ["WorkerId", "Participant id", "participant_id", "PROLIFIC_PID", "prolific_pid", "worker"];
-const BATCHES: [&str; 2] = ["Answer.viva", "viva"];
+const WORKERS: [&str; 7] =
+    ["WorkerId", "Participant id", "participant_id", "PROLIFIC_PID", "prolific_pid", "worker", "annotator"];
+const BATCHES: [&str; 3] = ["Answer.viva", "viva", "Answer.taskAnswers"];
+
+/// What MTurk calls a submission, and Prolific.
+const STATUSES: [&str; 2] = ["AssignmentStatus", "Status"];
+
+/// Submissions that do not count, in small letters with a dash for a blank.
+pub(super) const NOT_COUNTED: [&str; 4] = ["rejected", "returned", "timed-out", "screened-out"];
+
+/// Bytes of a worker's name, at most.
+const LONGEST_NAME: usize = 200;
 
 struct Reader<'a> {
     task: &'a PeopleTask,
@@ -57,10 +86,15 @@ pub fn read_answers(cx: &Cx, task: &PeopleTask, path: &Path) -> Result<(ReadAnsw
         (_, Some(b'{')) => reader.lines(text, &budget)?,
         _ => {
             return Err(reader.refused("neither a table, nor JSON").hint(
-                "wanted is viva's own log or batch, a CSV of MTurk or Prolific, or what Label Studio, Argilla or Prodigy export as JSON",
+                "wanted is viva's own log or batch, a CSV of MTurk, Prolific or Label Studio, or what Label Studio, Argilla or Prodigy export as JSON",
             ));
         }
     };
+    for worker in found.answers.iter().map(|answer| &answer.worker).chain(found.submissions.keys()) {
+        if worker.len() > LONGEST_NAME || worker.chars().any(char::is_control) {
+            return Err(reader.refused(format!("{worker:?} is no name of a worker")));
+        }
+    }
     Ok((found, digest))
 }
 
@@ -177,11 +211,20 @@ impl Reader<'_> {
                     (found.whole, found.personal) = (true, true);
                     self.batch(&at, &json, None, &mut found)?;
                 }
-                () if json.get("meta").is_some() => {
+                () if is_prodigy(&json) => {
                     found.personal = true;
                     self.prodigy(&at, &json, &mut found)?;
                 }
-                () => found.answers.push(self.answer(&at, &json)?),
+                () => {
+                    if let Some(problem) = broken_line(line) {
+                        return Err(self.refused(format!("{at}: {problem}")).hint(
+                            "a line is as `viva label` wrote it; answers from elsewhere can be given as maps, or as a CSV",
+                        ));
+                    }
+                    let answer = self.answer(&at, &json)?;
+                    found.personal |= json.get("platform").is_some();
+                    found.answers.push(answer);
+                }
             }
         }
         Ok(found)
@@ -193,7 +236,8 @@ impl Reader<'_> {
         self.belongs(at, json.get("task"), slot, question, json.get("item").and_then(Json::as_str))?;
         let undo = json.get("undo").and_then(Json::as_bool).unwrap_or(false);
         Ok(ReadAnswer {
-            worker: self.text(at, json, "worker")?.into(),
+            // Who came from a platform is called as there.
+            worker: self.text(at, json, if json.get("platform").is_some() { "platform" } else { "worker" })?.into(),
             slot,
             question,
             choice: if undo { None } else { self.choice(at, json.get("choice"))? },
@@ -223,7 +267,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A table of MTurk or Prolific with a batch in each row, or of one answer per row.
+    /// A table of MTurk or Prolific with a batch in each row, of Label Studio with an annotation, or of one answer per row; or Prolific's of
+    /// submissions, without any.
     fn table(&self, bytes: &[u8], budget: &Budget) -> Result<ReadAnswers> {
         let sheet = Sheet::new(self.path, bytes, budget)?;
         let Some(worker) = sheet.column(&WORKERS) else {
@@ -231,14 +276,32 @@ impl Reader<'_> {
                 .refused(format!("no column says who answered: {}", sheet.head.join(", ")))
                 .hint(format!("wanted is one of {}", WORKERS.join(", "))));
         };
-        let (batch, status) = (sheet.column(&BATCHES), sheet.column(&["AssignmentStatus"]));
+        let (batch, status) = (sheet.column(&BATCHES), sheet.column(&STATUSES));
         let each = ["task", "slot", "question", "item", "choice"].map(|name| sheet.column(&[name]));
         let seconds = sheet.column(&["seconds"]);
-        if batch.is_none() && each.iter().any(Option::is_none) {
+        let label_studio = ["annotation_id", "lead_time", "viva"].map(|name| sheet.column(&[name]));
+        let said = LABEL_STUDIO_CHOICES.map(|name| sheet.column(&[name]));
+        let submissions = batch.is_none() && each[4].is_none() && sheet.column(&["Submission id"]).is_some();
+        if !submissions && batch.is_none() && each.iter().any(Option::is_none) {
             return Err(self.refused(format!("no column holds answers: {}", sheet.head.join(", ")))
                 .hint("wanted is `Answer.viva` or `viva`, which the exported page fills, or task, slot, question, item and choice"));
         }
         let mut found = ReadAnswers { whole: batch.is_some(), personal: true, ..ReadAnswers::default() };
+        if let [Some(_), Some(lead_time), Some(viva)] = label_studio {
+            found.whole = false;
+            found.cautions.add(LABEL_STUDIO_SKIPS);
+            for row in sheet.rows() {
+                let (line, row) = row?;
+                let at = format!("line {line}");
+                let cell = |column: usize| row.get(column).unwrap_or("");
+                let carried = strict_json(cell(viva).as_bytes(), budget, |e| self.refused(format!("{at}: {e}")))?;
+                let said: Vec<&str> =
+                    said.iter().flatten().map(|column| cell(*column)).filter(|said| !said.is_empty()).collect();
+                let seconds = self.number(&at, cell(lead_time))?;
+                self.annotation(&at, &carried, cell(worker), &said, seconds, &mut found)?;
+            }
+            return Ok(found);
+        }
         for row in sheet.rows() {
             let (line, row) = row?;
             let at = format!("line {line}");
@@ -247,8 +310,13 @@ impl Reader<'_> {
             if who.is_empty() {
                 return Err(self.refused(format!("{at}: nobody answered")));
             }
-            // What the platform's owner has rejected was not paid for.
-            if status.is_some_and(|status| cell(status).eq_ignore_ascii_case("rejected")) {
+            let status = status.map_or("", cell).to_lowercase().replace([' ', '_'], "-");
+            if submissions {
+                found.submissions.insert(who.into(), status);
+                continue;
+            }
+            if NOT_COUNTED.contains(&status.as_str()) {
+                *found.left_out.entry(status).or_default() += 1;
                 continue;
             }
             if let Some(batch) = batch {
@@ -257,7 +325,15 @@ impl Reader<'_> {
                     return Err(self.refused(format!("{at}: no answers")));
                 }
                 let json = strict_json(text.as_bytes(), budget, |e| self.refused(format!("{at}: {e}")))?;
-                self.batch(&at, &json, Some(who), &mut found)?;
+                // A crowd form hands in an array with one object of all its fields, each a text.
+                match json.get(0).unwrap_or(&json).get("viva") {
+                    None => self.batch(&at, &json, Some(who), &mut found)?,
+                    Some(inner) => {
+                        let text = inner.as_str().unwrap_or("");
+                        let json = strict_json(text.as_bytes(), budget, |e| self.refused(format!("{at}: {e}")))?;
+                        self.batch(&at, &json, Some(who), &mut found)?;
+                    }
+                }
                 continue;
             }
             let number = |name: &str, column: Option<usize>| -> Result<usize> {
@@ -274,16 +350,21 @@ impl Reader<'_> {
                     self.choice(&at, Some(&json))?
                 }
             };
-            let seconds = match seconds.map_or("", cell) {
-                "" => None,
-                text => {
-                    let json = text.parse::<f64>().map_or_else(|_| Json::from(text), Json::from);
-                    self.seconds(&at, Some(&json))?
-                }
-            };
+            let seconds = self.number(&at, seconds.map_or("", cell))?;
             found.answers.push(ReadAnswer { worker: who.into(), slot, question, choice, seconds, undo: false });
         }
         Ok(found)
+    }
+
+    /// Seconds as a cell says them.
+    fn number(&self, at: &str, cell: &str) -> Result<Option<f64>> {
+        match cell {
+            "" => Ok(None),
+            text => {
+                let json = text.parse::<f64>().map_or_else(|_| Json::from(text), Json::from);
+                self.seconds(at, Some(&json))
+            }
+        }
     }
 
     /// What an item of another program carries of the question that it is.
@@ -298,7 +379,7 @@ impl Reader<'_> {
         Ok((slot, question))
     }
 
-    /// An array: Label Studio's tasks with their annotations, Argilla's records with their responses, or batches.
+    /// An array: Label Studio's tasks with their annotations, or its annotations; Argilla's records with their responses; Prodigy's; or batches.
     fn list(&self, json: Json, budget: &Budget) -> Result<ReadAnswers> {
         let mut found = ReadAnswers { personal: true, ..ReadAnswers::default() };
         for (number, entry) in json.as_array().into_iter().flatten().enumerate() {
@@ -306,85 +387,149 @@ impl Reader<'_> {
             let at = format!("entry {number}");
             match () {
                 () if entry.get("annotations").is_some() => self.label_studio(&at, entry, &mut found)?,
+                () if entry.get("annotation_id").is_some() => self.label_studio_min(&at, entry, &mut found)?,
                 () if entry.get("responses").is_some() => self.argilla(&at, entry, &mut found)?,
-                () if entry.get("meta").is_some() => self.prodigy(&at, entry, &mut found)?,
+                () if is_prodigy(entry) => self.prodigy(&at, entry, &mut found)?,
                 () if entry.get("answers").is_some() => {
                     found.whole = true;
                     self.batch(&at, entry, None, &mut found)?;
                 }
                 () => {
-                    return Err(self.refused(format!("{at}: neither `annotations` (Label Studio), `responses` (Argilla), `meta` (Prodigy) nor `answers`")));
+                    return Err(self.refused(format!("{at}: neither `annotations` or `annotation_id` (Label Studio), `responses` (Argilla), `_annotator_id` (Prodigy) nor `answers`")));
                 }
             }
         }
         Ok(found)
     }
 
+    /// What was chosen in another program of one question: a button, or of a changed picture first whether the one before shows its class.
+    fn annotation(
+        &self,
+        at: &str,
+        carried: &Json,
+        worker: &str,
+        said: &[&str],
+        seconds: Option<f64>,
+        found: &mut ReadAnswers,
+    ) -> Result<()> {
+        let (slot, question) = self.asked(at, Some(carried))?;
+        if worker.is_empty() {
+            return Err(self.refused(format!("{at}: it does not say who answered")));
+        }
+        let kind = self.task.text.kind;
+        let choice = match said {
+            [] => None,
+            // The changed picture was not judged.
+            [ACCEPTED_SEED] if kind == QuestionKind::KeepsLabel => None,
+            [one] => Some(self.button(at, one)?),
+            [before, after] if kind == QuestionKind::KeepsLabel => {
+                let (before, after) = if *after == ACCEPTED_SEED { (after, before) } else { (before, after) };
+                let button = self.button(at, if *before == ACCEPTED_SEED { *after } else { *before })?;
+                let refuses = self.task.text.words.get(button).is_some_and(|word| word.starts_with(REFUSED_SEED));
+                if refuses == (*before == ACCEPTED_SEED) {
+                    return Err(self.refused(format!("{at}: {before:?} and {after:?} contradict each other")));
+                }
+                Some(button)
+            }
+            _ => return Err(self.refused(format!("{at}: {} answers to one question", said.len()))),
+        };
+        found.answers.push(ReadAnswer { worker: worker.into(), slot, question, choice, seconds, undo: false });
+        Ok(())
+    }
+
     fn label_studio(&self, at: &str, entry: &Json, found: &mut ReadAnswers) -> Result<()> {
-        let (slot, question) = self.asked(at, entry.get("data").and_then(|data| data.get("viva")))?;
+        let none = Json::Null;
+        let carried = entry.get("data").and_then(|data| data.get("viva")).unwrap_or(&none);
+        self.asked(at, Some(carried).filter(|carried| !carried.is_null()))?;
         for annotation in entry.get("annotations").and_then(Json::as_array).into_iter().flatten() {
             let by = annotation.get("completed_by");
+            // As its other formats call them, so that the same person is one.
             let worker = match by {
                 Some(Json::Number(id)) => id.to_string(),
                 Some(Json::String(id)) => id.clone(),
-                Some(Json::Object(by)) => match (by.get("id"), by.get("email")) {
-                    (Some(id), _) if id.is_number() => id.to_string(),
-                    (_, Some(Json::String(email))) => email.clone(),
+                Some(Json::Object(by)) => match (by.get("email"), by.get("id")) {
+                    (Some(Json::String(email)), _) if !email.is_empty() => email.clone(),
+                    (_, Some(Json::Number(id))) => id.to_string(),
                     _ => return Err(self.refused(format!("{at}: `completed_by` names nobody"))),
                 },
                 _ => return Err(self.refused(format!("{at}: an annotation does not say who `completed_by` it"))),
             };
             let skipped = annotation.get("was_cancelled").and_then(Json::as_bool).unwrap_or(false);
             let result = annotation.get("result").and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
-            let said: Vec<&str> = result
-                .iter()
-                .filter_map(|result| result.get("value")?.get("choices")?.as_array())
-                .flatten()
-                .filter_map(Json::as_str)
-                .collect();
-            let choice = match said[..] {
-                _ if skipped => None,
-                [] => None,
-                [said] => Some(self.button(at, said)?),
-                _ => return Err(self.refused(format!("{at}: {} answers to one question", said.len()))),
-            };
+            let mut said = vec![];
+            for result in result.iter().filter(|_| !skipped) {
+                let choices = result.get("value").and_then(|value| value.get("choices")?.as_array());
+                let Some(choices) = choices else {
+                    return Err(self.refused(format!("{at}: a result holds no `choices`")).hint(
+                        "Label Studio must ask with the config.xml that was exported, or with another whose answers are choices",
+                    ));
+                };
+                said.extend(choices.iter().filter_map(Json::as_str));
+            }
             let seconds = self.seconds(at, annotation.get("lead_time"))?;
-            found.answers.push(ReadAnswer { worker, slot, question, choice, seconds, undo: false });
+            self.annotation(at, carried, &worker, &said, seconds, found)?;
         }
         Ok(())
     }
 
+    /// An annotation of JSON-MIN: what the question carries, the choices and who made them side by side.
+    fn label_studio_min(&self, at: &str, entry: &Json, found: &mut ReadAnswers) -> Result<()> {
+        found.cautions.add(LABEL_STUDIO_SKIPS);
+        let none = Json::Null;
+        let worker = match entry.get("annotator") {
+            Some(Json::Number(id)) => id.to_string(),
+            Some(Json::String(id)) => id.clone(),
+            // A question that nobody was asked is exported, too.
+            _ if entry.get("annotation_id").is_none_or(Json::is_null) => return Ok(()),
+            _ => return Err(self.refused(format!("{at}: no `annotator`"))),
+        };
+        let mut said = vec![];
+        for name in LABEL_STUDIO_CHOICES {
+            match entry.get(name) {
+                None | Some(Json::Null) => {}
+                Some(Json::String(choice)) => said.push(choice.as_str()),
+                Some(other) => return Err(self.refused(format!("{at}: `{name}` must be one choice, got {other}"))),
+            }
+        }
+        let seconds = self.seconds(at, entry.get("lead_time"))?;
+        self.annotation(at, entry.get("viva").unwrap_or(&none), &worker, &said, seconds, found)
+    }
+
     fn argilla(&self, at: &str, entry: &Json, found: &mut ReadAnswers) -> Result<()> {
-        let (slot, question) = self.asked(at, entry.get("metadata").and_then(|data| data.get("viva")))?;
-        let mut push = |worker: &Json, said: Option<&str>| -> Result<()> {
-            let worker = match worker {
-                Json::String(id) => id.clone(),
-                Json::Number(id) => id.to_string(),
+        let carried = entry.get("metadata").and_then(|data| data.get("viva")).cloned().unwrap_or(Json::Null);
+        self.asked(at, Some(&carried).filter(|carried| !carried.is_null()))?;
+        let mut push = |response: &Json, said: Option<&Json>| -> Result<()> {
+            let worker = match response.get("user_id") {
+                Some(Json::String(id)) => id.clone(),
+                Some(Json::Number(id)) => id.to_string(),
                 _ => return Err(self.refused(format!("{at}: a response has no `user_id`"))),
             };
-            let choice = said.map(|said| self.button(at, said)).transpose()?;
-            found.answers.push(ReadAnswer { worker, slot, question, choice, seconds: None, undo: false });
-            Ok(())
+            let said = match said {
+                None | Some(Json::Null) => vec![],
+                Some(Json::String(said)) => vec![said.as_str()],
+                Some(other) => return Err(self.refused(format!("{at}: an answer must be one label, got {other}"))),
+            };
+            self.annotation(at, &carried, &worker, &said, None, found)
         };
-        let none = Json::Null;
         match entry.get("responses") {
-            // A list of people, each with values by question.
+            // As the server has them: a list of people, each with values by question.
             Some(Json::Array(responses)) => {
                 for response in responses {
                     let status = response.get("status").and_then(Json::as_str).unwrap_or("submitted");
-                    let said = response.get("values").and_then(|values| values.get("answer")?.get("value")?.as_str());
+                    let said = response.get("values").and_then(|values| values.get("answer")?.get("value"));
                     match status {
-                        "submitted" => push(response.get("user_id").unwrap_or(&none), said)?,
-                        "discarded" => push(response.get("user_id").unwrap_or(&none), None)?,
+                        "submitted" => push(response, said)?,
+                        "discarded" => push(response, None)?,
                         _ => {}
                     }
                 }
             }
-            // Questions, each with a list of people.
+            // As `records.to_json` has them: questions, each with a list of people.
             Some(Json::Object(questions)) => {
                 for response in questions.get("answer").and_then(Json::as_array).into_iter().flatten() {
-                    push(response.get("user_id").unwrap_or(&none), response.get("value").and_then(Json::as_str))?;
+                    push(response, response.get("value"))?;
                 }
+                found.cautions.add(ARGILLA_DRAFTS);
             }
             _ => return Err(self.refused(format!("{at}: `responses` are neither an array nor an object"))),
         }
@@ -392,18 +537,39 @@ impl Reader<'_> {
     }
 
     fn prodigy(&self, at: &str, entry: &Json, found: &mut ReadAnswers) -> Result<()> {
-        let (slot, question) = self.asked(at, entry.get("meta").and_then(|meta| meta.get("viva")))?;
+        let none = Json::Null;
+        let carried = entry.get("viva").or_else(|| entry.get("meta")?.get("viva")).unwrap_or(&none);
+        self.asked(at, Some(carried).filter(|carried| !carried.is_null()))?;
         let who = ["_annotator_id", "_session_id"].iter().find_map(|name| entry.get(name)?.as_str());
         let Some(worker) = who else { return Err(self.refused(format!("{at}: no `_annotator_id`"))) };
-        let accepted: Vec<&str> =
-            entry.get("accept").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).collect();
-        let choice = match (entry.get("answer").and_then(Json::as_str), &accepted[..]) {
-            (Some("accept"), [said]) => Some(self.button(at, said)?),
-            (Some("accept"), []) | (Some("ignore" | "reject"), _) => None,
-            (Some("accept"), said) => return Err(self.refused(format!("{at}: {} answers to one question", said.len()))),
+        let accepted: &[Json] = match entry.get("accept") {
+            None | Some(Json::Null) => &[],
+            Some(Json::Array(accepted)) => accepted,
+            Some(other) => return Err(self.refused(format!("{at}: `accept` must be an array, got {other}"))),
+        };
+        let accepted: Option<Vec<&str>> = accepted.iter().map(Json::as_str).collect();
+        let Some(accepted) = accepted else {
+            return Err(self.refused(format!("{at}: the `id` of an option must be a text"))
+                .hint("what `viva label DIR --export prodigy` writes has the words of the answers as options"));
+        };
+        let said: &[&str] = match entry.get("answer").and_then(Json::as_str) {
+            Some("accept") => &accepted,
+            Some("ignore" | "reject") => &[],
             _ => return Err(self.refused(format!("{at}: `answer` is neither accept, reject nor ignore"))),
         };
-        found.answers.push(ReadAnswer { worker: worker.into(), slot, question, choice, seconds: None, undo: false });
-        Ok(())
+        self.annotation(at, carried, worker, said, None, found)
     }
+}
+
+/// The names of what is chosen in Label Studio.
+const LABEL_STUDIO_CHOICES: [&str; 2] = ["before", "answer"];
+
+const LABEL_STUDIO_SKIPS: &str = "JSON-MIN and CSV of Label Studio leave out questions that were skipped: nobody is known to have left any \
+                                  unanswered; its JSON has them";
+
+const ARGILLA_DRAFTS: &str = "Argilla's records do not say which responses were drafts or discarded: all of them count; export those with \
+                              submitted responses alone, by a query with rg.Filter((\"response.status\", \"==\", \"submitted\"))";
+
+fn is_prodigy(entry: &Json) -> bool {
+    ["_annotator_id", "_session_id", "_task_hash"].iter().any(|name| entry.get(name).is_some())
 }

@@ -29,6 +29,10 @@ pub const SPOTTED: &str = "spotted";
 pub const MISSED: &str = "missed";
 pub const FORBIDDEN: &str = "forbidden";
 
+/// How words begin by which the picture before is not taken for its class, and what stands on the button that takes it for it.
+pub const REFUSED_SEED: &str = "seed_";
+pub const ACCEPTED_SEED: &str = "it does";
+
 /// What stands for a picture that shows no class.
 pub const NONE: &str = "none";
 

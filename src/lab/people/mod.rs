@@ -27,7 +27,7 @@ pub use dawid_skene::{Consensus, DAWID_SKENE_STEPS, ItemConsensus, WorkerErrors}
 pub use discrimination::{d_prime, share_of_d_prime};
 pub use import::{ReadAnswer, ReadAnswers, read_answers};
 pub use judgements::{FIELDS, GivenAnswer, ItemFacts, Judgement, Judgements};
-pub use kind::{FORBIDDEN, MISSED, QuestionKind, SPOTTED};
+pub use kind::{ACCEPTED_SEED, FORBIDDEN, MISSED, QuestionKind, REFUSED_SEED, SPOTTED};
 pub use networks::{JudgedImages, NetworksBesidePeople, beside, networks_keep};
 pub use oracle::PeopleOracle;
 pub use prediction_powered::{PredictionPowered, prediction_powered};

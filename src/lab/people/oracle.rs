@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use tch::Device;
 
+use super::kind::REFUSED_SEED;
 use super::{ItemVotes, Judgements, QuestionKind, TaskAnswers};
 use crate::core::{Cautions, Cx, Digest, Error, Result};
 use crate::data::Dataset;
 use crate::plot::Picture;
 use crate::search::Witnesses;
-
-/// What stands for a seed that does not show its class: the words that answers begin with where the picture before was refused.
-const REFUSED_SEED: &str = "seed_";
 
 /// What was said of an image, or of several that look the same.
 #[derive(Debug, Clone, Copy, Default)]

@@ -9,7 +9,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
 use super::judgements::INTENDED;
-use super::kind::{NEVER, QuestionKind, SHOWN};
+use super::kind::{NEVER, NONE, QuestionKind, SHOWN};
 use super::rules::Rules;
 use super::shown::ShownImages;
 use crate::core::files::{broken_seal, read, sealed};
@@ -216,6 +216,14 @@ impl Maker<'_> {
             return wrong(
                 format!("{name:?} needs `real`: {why}"),
                 "give a data set with the same classes; or `gold: 0`, if no careless worker is to be found",
+            );
+        }
+        if let (QuestionKind::Label, Some(class)) =
+            (kind, self.shown.classes.iter().find(|class| class.trim().eq_ignore_ascii_case(NONE)))
+        {
+            return wrong(
+                format!("a class is called {class:?}, which is also what says that a picture shows none of them"),
+                "ds.relabel(.., #{ classes: .. }) gives it another name, such as \"background\"",
             );
         }
         let Some(real) = self.real else { return Ok(()) };

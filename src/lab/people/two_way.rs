@@ -90,9 +90,12 @@ impl TwoWaySpread {
         Bounded { value, lo, hi }
     }
 
-    /// The interval of a measure of agreement, which is 1 at most.
+    /// The interval of a measure of agreement, which is 1 at most; not known where nothing varied, which does not say that nothing would.
     pub fn agreement(&self, value: f64, delta: f64) -> Bounded {
-        let reach = self.reach(delta).map_or(f64::NAN, |reach| reach * self.variance.sqrt());
-        Bounded { value, lo: value - reach, hi: (value + reach).min(1.0) }
+        let reach = match self.variance > 0.0 {
+            true => self.reach(delta).map_or(f64::NAN, |reach| reach * self.variance.sqrt()),
+            false => f64::NAN,
+        };
+        Bounded { value, lo: value - reach, hi: if reach.is_nan() { f64::NAN } else { (value + reach).min(1.0) } }
     }
 }

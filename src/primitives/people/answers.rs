@@ -14,8 +14,8 @@ pub static ANSWERS: Primitive = Primitive {
         Param::new(
             "answers",
             Kind::Either(&[Kind::Path, Kind::Array]),
-            "a file, or an array of them: the log of `viva label`, a batch of an exported page, a CSV of MTurk or Prolific, or JSON of Label Studio, Argilla or \
-             Prodigy; or an array of maps `worker, slot, question, choice`, and `seconds`, by the numbers of Task.asked",
+            "a file, or an array of them: the log of `viva label`, a batch of an exported page, a CSV of MTurk, Prolific or Label Studio, or JSON of Label Studio \
+             (JSON-MIN, too), Argilla or Prodigy; or an array of maps `worker, slot, question, choice`, and `seconds`, by the numbers of Task.asked",
         ),
     ],
     options: &[
@@ -31,7 +31,8 @@ pub static ANSWERS: Primitive = Primitive {
     returns: "Answers",
     notes: "`raw` are the judgements of everybody, `judgements` those of the workers who fell to none of the task's rules; `rules` says how many fell to which, \
             `conduct` what each worker did. Questions whose answer is known are among neither. Answers to another task are refused, by the digest that they carry; \
-            an answer that is there again counts once. A file of viva's own log may end in half a line. Of batches, which are handed in at once, questions that \
+            an answer that is there again counts once. What MTurk has rejected, or a table of Prolific's submissions, given beside the log, calls \
+            rejected, returned, timed out or screened out, is left out, with a caution. A file of viva's own log may end in half a line. Of batches, which are handed in at once, questions that \
             are missing were left unanswered; of a log they were not reached, and `unfinished` says how many workers stopped before their end.",
     source: "Dunn 2022, Sections 4.3.2 and 4.8.1",
     examples: &[Example {
@@ -167,6 +168,14 @@ fn answers(cx: &Cx, args: &Args) -> Result<Value> {
                 let path = cx.find(given)?;
                 let (mut found, digest) = read_answers(cx, &task, &path)?;
                 cx.record_input_from("answers", given, digest, &path);
+                let formula = found.answers.iter().find(|answer| answer.worker.starts_with(['=', '+', '-', '@']));
+                if let (Some(answer), true) = (formula, args.bool("keep_ids")) {
+                    return Err(Error::argument(format!(
+                        "people::answers: {given} has a worker {:?}, which a spreadsheet that opens the results would work out",
+                        answer.worker
+                    ))
+                    .hint("give `salt` in place of `keep_ids`: hashed names are harmless"));
+                }
                 if found.personal && !args.bool("keep_ids") {
                     let Some(salt) = args.optional_str("salt").filter(|salt| !salt.is_empty()) else {
                         return Err(Error::argument(format!(
@@ -174,7 +183,7 @@ fn answers(cx: &Cx, args: &Args) -> Result<Value> {
                         ))
                         .hint("give `salt`, a secret by which their names are hashed, or `keep_ids: true`"));
                     };
-                    found.answers.iter_mut().for_each(|answer| answer.worker = hashed(&answer.worker, salt));
+                    found = found.renamed(|worker| hashed(worker, salt));
                 }
                 files.push(found);
             }

@@ -14,9 +14,9 @@ pub static DAWID_SKENE: Primitive = Primitive {
     options: &[Param::new("steps", Kind::Int, "of expectation-maximisation, at most")
         .range(1.0, 1e6)
         .or(Fallback::Int(DAWID_SKENE_STEPS as i64))],
-    returns: "a map: `items` (maps `item, answer, probability, vote, votes`, and `intended` where it is known; `vote` is () of a tie), `workers` (maps \
+    returns: "a map: `items` (maps `item, answer, probability, vote, votes`, and `intended` where it is known; `answer` and `vote` are () of a tie, which is not kept), `workers` (maps \
               `worker, judgements, accuracy, answers`), `prior`, `kept` and `kept_by_vote` (shares of items whose answer is the intended one, or ()), \
-              `changed` (items whose answer is not the vote), `steps, cautions`",
+              `changed` (items whose answer is not the vote), `ties` (items of which several answers are as likely), `steps, cautions`",
     notes: "Each worker has an own table of errors, `answers`: by the true answer, how often each is given. They, the `prior` and the probabilities \
             are found in turn until nothing moves, starting from the shares of the vote. A worker's `accuracy` is how often the answer is \
             the true one, by this model: nobody told it what is true. It stands beside the vote and not in its place: of few judgements, \
@@ -43,19 +43,20 @@ pub static DAWID_SKENE: Primitive = Primitive {
         let map = |pairs: Vec<(&str, Value)>| {
             Value::Map(pairs.into_iter().map(|(name, value)| (name.to_string(), value)).collect::<BTreeMap<_, _>>())
         };
-        let (mut kept, mut by_vote, mut known, mut changed) = (0, 0, 0, 0);
+        let (mut kept, mut by_vote, mut known, mut changed, mut tied) = (0, 0, 0, 0, 0);
         let mut items = vec![];
         for item in &found.items {
             let intended = judgements.intended(item.item).map(|word| word as usize);
             known += usize::from(intended.is_some());
-            kept += usize::from(intended == Some(item.answer()));
+            kept += usize::from(intended.is_some() && intended == item.answer());
             by_vote += usize::from(intended.is_some() && intended == item.vote());
-            changed += usize::from(item.vote() != Some(item.answer()));
+            changed += usize::from(item.vote() != item.answer());
+            tied += usize::from(item.answer().is_none());
             let votes: Vec<f64> = item.votes.iter().map(|&n| n as f64).collect();
             let mut pairs = vec![
                 ("item", Value::Str(judgements.items[item.item as usize].clone())),
-                ("answer", word(item.answer())),
-                ("probability", Value::Float(item.probability[item.answer()])),
+                ("answer", item.answer().map_or(Value::Unit, word)),
+                ("probability", Value::Float(item.probability.iter().copied().fold(0.0, f64::max))),
                 ("vote", item.vote().map_or(Value::Unit, word)),
                 ("votes", named(&votes)),
             ];
@@ -79,6 +80,7 @@ pub static DAWID_SKENE: Primitive = Primitive {
             ("kept", share(kept)),
             ("kept_by_vote", share(by_vote)),
             ("changed", Value::Int(changed as i64)),
+            ("ties", Value::Int(tied as i64)),
             ("steps", Value::Int(found.steps as i64)),
             ("cautions", found.cautions.value()),
         ]))
