@@ -33,7 +33,8 @@ fn task(folder: &Path) -> PeopleTask {
 fn served(folder: &Path) -> (Serving, Vec<String>, String) {
     let desk = Desk::open(&Cx::default(), task(folder)).expect("a desk");
     let (tokens, owner) = (desk.tokens().to_vec(), desk.owner().to_string());
-    let serving = serve(desk, Address { at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), public: None }).expect("a server");
+    let serving =
+        serve(desk, Address { at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), public: None }).expect("a server");
     (serving, tokens, owner)
 }
 
@@ -110,7 +111,10 @@ fn a_whole_task_is_answered_and_read_back() {
     let (status, _, page) = get(serving.at, &format!("/o/{owner}"));
     let page = String::from_utf8(page).expect("a page");
     assert!(status == 200 && page.contains("4 of 4 places taken, 4 finished") && page.contains("32 of 32"), "{page}");
-    assert!(page.contains("<dt>Known answers right</dt><dd>4 of 4</dd>") && page.contains("<th scope=\"row\">0</th>"), "{page}");
+    assert!(
+        page.contains("<dt>Known answers right</dt><dd>4 of 4</dd>") && page.contains("<th scope=\"row\">0</th>"),
+        "{page}"
+    );
     drop(serving);
     let mut cx = Cx::new(Box::new(Quiet));
     cx.set_folder(home.path().to_path_buf());
@@ -359,10 +363,8 @@ fn places_are_given_once() {
 fn who_comes_from_a_platform_has_one_place() {
     let (home, folder) = made(QUICK);
     let (own, desk) = (task(&folder), Desk::open(&Cx::default(), task(&folder)).expect("a desk"));
-    let address = Address {
-        at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-        public: Some("https://study.example.org".into()),
-    };
+    let address =
+        Address { at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), public: Some("https://study.example.org".into()) };
     let serving = serve(desk, address).expect("a server");
     let at = serving.at;
     let join = |name: &str| post(at, "/join", json!({ "platform": name }));
@@ -373,7 +375,9 @@ fn who_comes_from_a_platform_has_one_place() {
         assert_eq!(join(name).0, wanted, "{name}");
     }
     assert_eq!(post(at, "/join", json!({ "platform": 3 })).0, 400);
-    for (origin, wanted) in [("https://study.example.org", 200), ("http://study.example.org", 403), ("https://example.org", 403)] {
+    for (origin, wanted) in
+        [("https://study.example.org", 200), ("http://study.example.org", 403), ("https://example.org", 403)]
+    {
         let headers = format!("Content-Type: application/json\r\nOrigin: {origin}\r\n");
         assert_eq!(post_with(at, &format!("{}/begin", to(&first.1)), "{}", &headers).0, wanted, "{origin}");
     }
@@ -386,7 +390,9 @@ fn who_comes_from_a_platform_has_one_place() {
     let seat = tokens.iter().position(|known| known == &json!(token)).expect("a seat");
     finish(at, &own, &token, seat);
     drop(serving);
-    assert!(log(&folder).iter().all(|line| line["platform"] == "5e9088a8a4b6" && line["worker"] == json!(seat.to_string())));
+    assert!(
+        log(&folder).iter().all(|line| line["platform"] == "5e9088a8a4b6" && line["worker"] == json!(seat.to_string()))
+    );
     // A server that starts again knows whom it has.
     let (serving, ..) = served(&folder);
     assert_eq!(post(serving.at, "/join", json!({ "platform": "5e9088a8a4b6" })).1, first.1);
@@ -397,11 +403,15 @@ fn who_comes_from_a_platform_has_one_place() {
             cx.set_folder(home.path().to_path_buf());
             cx
         }));
-        let script = format!("people::answers(people::load(\"task\"), \"task/answers.jsonl\", #{{ {how} }}).conduct[0].worker");
+        let script =
+            format!("people::answers(people::load(\"task\"), \"task/answers.jsonl\", #{{ {how} }}).conduct[0].worker");
         session.evaluate("read", &script).map(|value| value.summary()).map_err(|said| said.render(false))
     };
     assert_eq!(read("keep_ids: true").expect("read"), "5e9088a8a4b6");
-    assert!(read("salt: \"s\"").expect("read").starts_with("w-") && read("").is_err_and(|said| said.contains("give `salt`")));
+    assert!(
+        read("salt: \"s\"").expect("read").starts_with("w-")
+            && read("").is_err_and(|said| said.contains("give `salt`"))
+    );
 }
 
 /// No bit of what was taken down can be another without a word: neither to the server nor to whoever reads the answers.
@@ -426,7 +436,12 @@ fn a_damaged_log_is_refused() {
         bytes[place] ^= 1 << (place % 8);
         std::fs::write(&other, &bytes).expect("a file");
         if let Ok(found) = read() {
-            assert!(found.answers == wanted || found.torn, "bit {} of byte {place} makes {:?}", place % 8, found.answers);
+            assert!(
+                found.answers == wanted || found.torn,
+                "bit {} of byte {place} makes {:?}",
+                place % 8,
+                found.answers
+            );
         }
     }
     let flipped = String::from_utf8(whole.clone()).expect("text").replacen("\"choice\":1", "\"choice\":3", 1);
@@ -571,9 +586,12 @@ fn other_programs_are_given_what_they_take() {
     let count = |name: &str| std::fs::read_dir(home.path().join(name)).map_or(0, |entries| entries.count());
     let (well, said) = viva(&["label", "task", "--export", "mturk", "--at", "https://example.org/a&b", "--out", "no"]);
     assert!(!well && said.contains("--at must be the address of a folder"), "{said}");
-    let (well, said) = viva(&["label", "task", "--export", "mturk", "--at", "https://example.org/ask/", "--out", "far"]);
+    let (well, said) =
+        viva(&["label", "task", "--export", "mturk", "--at", "https://example.org/ask/", "--out", "far"]);
     assert!(well && count("far") == 8, "{said}");
-    assert!(text("far/question-0003.xml").contains("<ExternalURL>https://example.org/ask/page-0003.html</ExternalURL>"));
+    assert!(
+        text("far/question-0003.xml").contains("<ExternalURL>https://example.org/ask/page-0003.html</ExternalURL>")
+    );
     let (well, said) = viva(&["label", "task", "--export", "mturk", "--out", "near"]);
     assert!(well && !said.contains("not kept there"), "{said}");
     let question = text("near/question-0001.xml");
@@ -595,7 +613,10 @@ fn other_programs_are_given_what_they_take() {
     assert!(lines.len() == own.questions() && records.as_array().is_some_and(|all| all.len() == own.questions()));
     let keys = |json: &Json| json.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(&records[0]["metadata"]["viva"]), ["task", "slot", "question", "item"]);
-    assert_eq!((keys(&records[0]["fields"]), keys(&lines[0])), (vec!["text".into(), "picture1".into()], vec!["html".into(), "options".into(), "viva".into()]));
+    assert_eq!(
+        (keys(&records[0]["fields"]), keys(&lines[0])),
+        (vec!["text".into(), "picture1".into()], vec!["html".into(), "options".into(), "viva".into()])
+    );
     // Answered rightly, as each exports it.
     let said = |carried: &Json| {
         let place = |name: &str| carried[name].as_u64().expect("a number") as usize;
@@ -604,7 +625,8 @@ fn other_programs_are_given_what_they_take() {
     let mut done = records.clone();
     for record in done.as_array_mut().expect("records") {
         let (slot, word) = said(&record["metadata"]["viva"]);
-        record["responses"] = json!({ "answer": [{ "value": word, "user_id": format!("00000000-0000-0000-0000-00000000000{slot}") }] });
+        record["responses"] =
+            json!({ "answer": [{ "value": word, "user_id": format!("00000000-0000-0000-0000-00000000000{slot}") }] });
     }
     std::fs::write(home.path().join("argilla.json"), done.to_string()).expect("a file");
     let done = lines.into_iter().map(|mut line| {
@@ -633,12 +655,19 @@ fn other_programs_are_given_what_they_take() {
     let (well, said) = viva(&["label", "keeps", "--export", "label_studio", "--out", "keeps-ls"]);
     assert!(well, "{said}");
     let config = text("keeps-ls/config.xml");
-    let (before, after) = config.split_once("<View visibleWhen=\"choice-selected\" whenTagName=\"before\" whenChoiceValue=\"it does\">").expect("what waits");
+    let (before, after) = config
+        .split_once("<View visibleWhen=\"choice-selected\" whenTagName=\"before\" whenChoiceValue=\"it does\">")
+        .expect("what waits");
     assert!(before.contains("picture1") && !before.contains("$picture2") && after.contains("$picture2"), "{config}");
-    assert!(before.contains("<Choice value=\"it does\"/>") && before.contains("the first is unclear") && after.contains("shows the class"));
+    assert!(
+        before.contains("<Choice value=\"it does\"/>")
+            && before.contains("the first is unclear")
+            && after.contains("shows the class")
+    );
     let mut tasks: Json = serde_json::from_str(&text("keeps-ls/tasks.json")).expect("JSON");
     for (number, entry) in tasks.as_array_mut().expect("entries").iter_mut().enumerate() {
-        let choice = |name: &str, said: &str| json!({ "from_name": name, "type": "choices", "value": { "choices": [said] } });
+        let choice =
+            |name: &str, said: &str| json!({ "from_name": name, "type": "choices", "value": { "choices": [said] } });
         let result = match number {
             0 => vec![choice("before", "the first is unclear")],
             1 => vec![choice("before", "it does"), choice("answer", "shows something else")],
@@ -646,7 +675,8 @@ fn other_programs_are_given_what_they_take() {
             2 => vec![choice("before", "it does")],
             _ => vec![choice("answer", "shows the class"), choice("before", "it does")],
         };
-        entry["annotations"] = json!([{ "completed_by": 3, "lead_time": 2.0, "was_cancelled": false, "result": result }]);
+        entry["annotations"] =
+            json!([{ "completed_by": 3, "lead_time": 2.0, "was_cancelled": false, "result": result }]);
     }
     std::fs::write(home.path().join("keeps.json"), tasks.to_string()).expect("a file");
     let script = r#"let a = people::answers(people::load("keeps"), "keeps.json", #{ salt: "s" });

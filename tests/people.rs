@@ -128,7 +128,8 @@ fn consensus_is_what_crowd_kit_says() {
     assert_eq!(seen, wanted.len());
     let careless = found.workers.iter().find(|worker| worker.worker == "4").expect("the last worker");
     all_close(of(&careless.answers[word("1")]), [0.191_840_340, 0.642_914_502, 0.165_245_158]);
-    let right = |item: &&viva::people::ItemConsensus| judgements.intended(item.item) == item.answer().map(|word| word as u32);
+    let right =
+        |item: &&viva::people::ItemConsensus| judgements.intended(item.item) == item.answer().map(|word| word as u32);
     assert_eq!(found.items.iter().filter(right).count(), 37);
 }
 

@@ -361,7 +361,9 @@ fn every_file_format_gives_the_same_judgements() {
     );
     let rows_of_table: String = rows
         .iter()
-        .map(|row| format!("11,\"w{}@example.org\",\"{}\",7,3.25,\"Which?\",{}\n", row.0, choices[row.2], quoted(viva(row))))
+        .map(|row| {
+            format!("11,\"w{}@example.org\",\"{}\",7,3.25,\"Which?\",{}\n", row.0, choices[row.2], quoted(viva(row)))
+        })
         .collect();
     place.write(
         "label_studio.csv",
@@ -460,7 +462,11 @@ fn every_file_format_gives_the_same_judgements() {
     // Answers that are no words of one are not taken for none.
     let with = |json: &str| format!("[{}]", json.replace("VIVA", &viva(&rows[0])));
     for (name, json, wanted) in [
-        ("list.json", r#"{"metadata":{"viva":VIVA},"responses":{"answer":[{"value":["1"],"user_id":"u"}]}}"#, "must be one label"),
+        (
+            "list.json",
+            r#"{"metadata":{"viva":VIVA},"responses":{"answer":[{"value":["1"],"user_id":"u"}]}}"#,
+            "must be one label",
+        ),
         ("number.json", r#"{"viva":VIVA,"answer":"accept","accept":[3],"_annotator_id":"a"}"#, "must be a text"),
         (
             "stars.json",
@@ -468,7 +474,11 @@ fn every_file_format_gives_the_same_judgements() {
             "holds no `choices`",
         ),
         ("two.json", r#"{"viva":VIVA,"answer":["1","2"],"annotator":1,"annotation_id":2}"#, "must be one choice"),
-        ("named.json", r#"{"viva":VIVA,"answer":"accept","accept":["1"],"_annotator_id":"a\u0007"}"#, "is no name of a worker"),
+        (
+            "named.json",
+            r#"{"viva":VIVA,"answer":"accept","accept":["1"],"_annotator_id":"a\u0007"}"#,
+            "is no name of a worker",
+        ),
     ] {
         refused(&mut place, name, with(json), wanted);
     }
@@ -513,14 +523,15 @@ fn an_answer_that_is_taken_back_does_not_count() {
 fn what_a_platform_does_not_count_is_left_out_and_said() {
     let mut place = Place::new();
     let digest = place.value(&format!("{TASK} t.digest")).summary();
-    let Value::Array(asked) = place
-        .value(&format!("{TASK}{HONEST} said.map(|row| [row.slot, row.question, row.choice, t.asked(row.slot)[row.question].item])"))
-    else {
+    let Value::Array(asked) = place.value(&format!(
+        "{TASK}{HONEST} said.map(|row| [row.slot, row.question, row.choice, t.asked(row.slot)[row.question].item])"
+    )) else {
         panic!("an array")
     };
     let names = ["5e90a0", "5e90a1", "5e90a2", "5e90a3"];
     let log = |name: &dyn Fn(usize) -> String| -> String {
-        let lines = asked.iter().map(|row| all(row.clone())).filter(|row| row[0].parse::<usize>().is_ok_and(|slot| slot < 4));
+        let lines =
+            asked.iter().map(|row| all(row.clone())).filter(|row| row[0].parse::<usize>().is_ok_and(|slot| slot < 4));
         let line = |row: Vec<String>| {
             let name = name(row[0].parse().expect("a number"));
             format!(
@@ -556,7 +567,11 @@ fn what_a_platform_does_not_count_is_left_out_and_said() {
     assert_eq!(found(r#"["log.jsonl", "three.csv"]"#, "keep_ids: true")[4], "1");
     assert!(place.said(&ask(r#""log.jsonl""#, "")).contains("give `salt`"));
     assert!(place.said(&ask(r#""submissions.csv""#, "keep_ids: true")).contains("there are no answers"));
-    assert!(place.said(&ask(r#""formula.jsonl""#, "keep_ids: true")).contains("a spreadsheet that opens the results would work out"));
+    assert!(
+        place
+            .said(&ask(r#""formula.jsonl""#, "keep_ids: true"))
+            .contains("a spreadsheet that opens the results would work out")
+    );
     place.value(&ask(r#""formula.jsonl""#, r#"salt: "s""#));
 }
 

@@ -35,8 +35,7 @@ const LEAST_SHOWN: usize = 224;
 impl Export {
     /// `at`: where pages will stand, of "mturk".
     pub fn of(name: &str, at: Option<String>) -> Option<Self> {
-        let all =
-            [Self::Pages, Self::MTurk(at), Self::LabelStudio, Self::Argilla, Self::Prodigy, Self::Folder];
+        let all = [Self::Pages, Self::MTurk(at), Self::LabelStudio, Self::Argilla, Self::Prodigy, Self::Folder];
         all.into_iter().zip(EXPORTS).find(|(_, known)| *known == name).map(|(export, _)| export)
     }
 
@@ -58,8 +57,10 @@ impl Export {
 /// Writes a task into a new folder; how many files there are.
 pub fn export(cx: &Cx, task: &PeopleTask, format: &Export, out: &Path) -> Result<usize> {
     if task.text.kind == QuestionKind::KeepsLabel && matches!(format, Export::Argilla | Export::Prodigy) {
-        return Err(Error::argument("of \"keeps_label\" the changed picture must wait for the one before, which that program can't do")
-            .hint("pages, label_studio and folder can"));
+        return Err(Error::argument(
+            "of \"keeps_label\" the changed picture must wait for the one before, which that program can't do",
+        )
+        .hint("pages, label_studio and folder can"));
     }
     let taken = std::fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some());
     if taken || out.is_file() {

@@ -45,7 +45,12 @@ pub(super) fn page(cx: &Cx, of: &Overview, address: &str, still: bool, style: &s
     let bounded = |bounded: crate::people::Bounded| match bounded.lo.is_nan() {
         true => significant(bounded.value, 3),
         false => {
-            format!("{} ({} to {})", significant(bounded.value, 3), significant(bounded.lo, 3), significant(bounded.hi, 3))
+            format!(
+                "{} ({} to {})",
+                significant(bounded.value, 3),
+                significant(bounded.lo, 3),
+                significant(bounded.hi, 3)
+            )
         }
     };
     let row = |(seat, place): (usize, &(bool, usize, usize, Option<f64>))| -> Markup {

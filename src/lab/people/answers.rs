@@ -108,7 +108,8 @@ impl TaskAnswers {
             }
         }
         if !unlisted.is_empty() {
-            cautions.add(format!("{} workers are not in the platform's table of submissions, and count", unlisted.len()));
+            cautions
+                .add(format!("{} workers are not in the platform's table of submissions, and count", unlisted.len()));
         }
         for (status, n) in left_out {
             cautions.add(format!("{n} submissions that the platform calls {status} are left out, of everybody's, too"));

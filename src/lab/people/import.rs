@@ -549,7 +549,8 @@ impl Reader<'_> {
         };
         let accepted: Option<Vec<&str>> = accepted.iter().map(Json::as_str).collect();
         let Some(accepted) = accepted else {
-            return Err(self.refused(format!("{at}: the `id` of an option must be a text"))
+            return Err(self
+                .refused(format!("{at}: the `id` of an option must be a text"))
                 .hint("what `viva label DIR --export prodigy` writes has the words of the answers as options"));
         };
         let said: &[&str] = match entry.get("answer").and_then(Json::as_str) {
