@@ -50,7 +50,7 @@ pub use nearest::{NORMS, NearestImages, nearest};
 pub use noise::Noise;
 pub use numbering::Classes;
 pub use objects::{built_objects, read_objects};
-pub use resample::Filter;
+pub use resample::{Filter, resampling};
 pub(crate) use resample::resize;
 pub use scenes::Scenes;
 pub use scenes_faults::{Shown, TELLING, Telling};
