@@ -216,8 +216,18 @@ pub static NUMBERED: &[Numbered] = &[
         Script("testgen/activations.rhai", PUBLISHED, "table_5_4"),
         ON_OTHER_DATA,
     ),
-    of("Table 5.5", "seeds that were judged and refused", Script("testgen/activations.rhai", PUBLISHED, "table_5_5"), ON_OTHER_DATA),
-    of("Figure 5.4", "false failures by magnitude", Script("testgen/activations.rhai", PUBLISHED, "figure_5_4"), ON_OTHER_DATA),
+    of(
+        "Table 5.5",
+        "seeds that were judged and refused",
+        Script("testgen/activations.rhai", PUBLISHED, "table_5_5"),
+        ON_OTHER_DATA,
+    ),
+    of(
+        "Figure 5.4",
+        "false failures by magnitude",
+        Script("testgen/activations.rhai", PUBLISHED, "figure_5_4"),
+        ON_OTHER_DATA,
+    ),
     of("Figure 5.5", "tests chosen by hand", Script("testgen/samples.rhai", PUBLISHED, "all"), ON_OTHER_DATA),
     of(
         "Figure 5.6",
@@ -267,14 +277,24 @@ pub static NUMBERED: &[Numbered] = &[
         Script("testgen/pixels.rhai", PUBLISHED, "figure_6_2"),
         ON_OTHER_DATA,
     ),
-    of("Table 6.5", "tests of plain classifiers at robust ones", Script("testgen/pixels.rhai", PUBLISHED, "table_6_5"), ON_OTHER_DATA),
+    of(
+        "Table 6.5",
+        "tests of plain classifiers at robust ones",
+        Script("testgen/pixels.rhai", PUBLISHED, "table_6_5"),
+        ON_OTHER_DATA,
+    ),
     of(
         "Table 7.1",
         "mean magnitudes by classifier and layers",
         Script("testgen/activations.rhai", PUBLISHED, "table_7_1"),
         ON_OTHER_DATA,
     ),
-    of("Figure 7.1", "share of seeds that fail by magnitude", Script("testgen/activations.rhai", PUBLISHED, "figure_7_1"), ON_OTHER_DATA),
+    of(
+        "Figure 7.1",
+        "share of seeds that fail by magnitude",
+        Script("testgen/activations.rhai", PUBLISHED, "figure_7_1"),
+        ON_OTHER_DATA,
+    ),
     of(
         "Figure 7.2",
         "the same on MNIST, first and last layers",
@@ -320,19 +340,31 @@ pub static NUMBERED: &[Numbered] = &[
     of(
         "Figure C.6",
         "faces whose labels were changed, by layers",
-        Script("testgen/samples.rhai", "--data none --generator celebahq.pth --generator_arch progressive-gan --model male.pth", "first"),
+        Script(
+            "testgen/samples.rhai",
+            "--data none --generator celebahq.pth --generator_arch progressive-gan --model male.pth",
+            "first",
+        ),
         "absent here are the published weights of Progressive GAN and classifiers of CelebA-HQ's attributes",
     ),
     of(
         "Figure C.7",
         "the same, other faces",
-        Script("testgen/samples.rhai", "--data none --generator celebahq.pth --generator_arch progressive-gan --model male.pth", "first"),
+        Script(
+            "testgen/samples.rhai",
+            "--data none --generator celebahq.pth --generator_arch progressive-gan --model male.pth",
+            "first",
+        ),
         "as Figure C.6",
     ),
     of(
         "Figure C.8",
         "the same, other faces",
-        Script("testgen/samples.rhai", "--data none --generator celebahq.pth --generator_arch progressive-gan --model male.pth", "all"),
+        Script(
+            "testgen/samples.rhai",
+            "--data none --generator celebahq.pth --generator_arch progressive-gan --model male.pth",
+            "all",
+        ),
         "as Figure C.6",
     ),
 ];

@@ -88,8 +88,11 @@ impl Generator {
                 .hint("take the images before centre(), standardise() or scale_pixels()"));
         }
         if self.network.classes().is_some() || self.network.has_prior() {
-            return Err(Error::model(format!("{} draws of latent vectors with a distribution of their own", self.name))
-                .hint("decoders of latent diffusion are told what to draw by images; g.sample(..) draws here"));
+            return Err(Error::model(format!(
+                "{} draws of latent vectors with a distribution of their own",
+                self.name
+            ))
+            .hint("decoders of latent diffusion are told what to draw by images; g.sample(..) draws here"));
         }
         set.record(cx);
         let task = cx.progress("encoding", Some(set.len() as u64));
@@ -100,8 +103,11 @@ impl Generator {
             cx.check()?;
             let images = set.images(rows, self.device)?.f_to_kind(self.kind())?;
             let encoded = tch::no_grad(|| self.network.encode(&images))?.ok_or_else(|| {
-                Error::model(format!("{} has no encoder, so that it can't say what it would draw an image of", self.name))
-                    .hint("load the whole autoencoder, encoder.* as well as decoder.*")
+                Error::model(format!(
+                    "{} has no encoder, so that it can't say what it would draw an image of",
+                    self.name
+                ))
+                .hint("load the whole autoencoder, encoder.* as well as decoder.*")
             })?;
             latents.push(on_device(&encoded, Device::Cpu)?);
             task.advance(rows.len() as u64);

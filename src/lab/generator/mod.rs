@@ -14,8 +14,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 pub use deviations::Site;
-pub use encoded::Encoded;
 pub use discriminator::{Discriminator, Judge, Judgement, Sense, Split, SplitPlan, ordinary};
+pub use encoded::Encoded;
 pub use load::{Options, load};
 pub use program::StagedProgram;
 pub use sequential::{Plan, Sequential, Squash};

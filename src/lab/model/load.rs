@@ -48,6 +48,8 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
         Contents::Weights(weights) => {
             let weights = unwrapped(weights, &mut options).map_err(at)?;
             let own = describe_self(cx, path, &mut options).map_err(at)?;
+            // What was saved here says itself how it wants images.
+            options.published &= !own.said;
             let FoundNetwork { module, arch } =
                 module(cx, weights, &mut options).map_err(|error| at(beside(error, &options, own.layers)))?;
             check_normalisation(&options, module.channels).map_err(at)?;

@@ -55,12 +55,14 @@ impl Model {
     pub fn resized(&self, from: [i64; 3], own: Option<[i64; 3]>, filter: Filter, device: Device) -> Result<Self> {
         let own = match (self.input(), own) {
             (Some(input), Some(own)) if input != own => {
-                return Err(Error::argument(format!("{} takes {input:?}, not {own:?}", self.name)).hint("leave `to` out"));
+                return Err(
+                    Error::argument(format!("{} takes {input:?}, not {own:?}", self.name)).hint("leave `input` out")
+                );
             }
             (Some(own), _) | (None, Some(own)) => own,
             (None, None) => {
                 return Err(Error::model(format!("{} does not say at which size it looks at images", self.name))
-                    .hint("to: [3, 224, 224], or load it with `input`"));
+                    .hint("input: [3, 224, 224]"));
             }
         };
         if own[0] != from[0] {

@@ -24,7 +24,7 @@ pub static ENCODE: Primitive = Primitive {
                let said = \"\";\n\
                try { g.encode(ds); } catch (e) { said = e.message; }\n\
                said",
-        result: "trained draws of latent vectors with a distribution of their own",
+        result: "Generator.encode: trained draws of latent vectors with a distribution of their own",
     }],
     run: |cx, args| {
         let generator = args.object::<Generator>("g");

@@ -10,12 +10,11 @@ pub static RESIZED: Primitive = Primitive {
     purpose: "The same model for images of another size, which it sees at its own.",
     params: &[
         super::MODEL,
-        Param::new("shape", Kind::Numbers, "[channels, height, width] of the images that it is to take").range(1.0, 65536.0),
+        Param::new("shape", Kind::Numbers, "[channels, height, width] of the images that it is to take")
+            .range(1.0, 65536.0),
     ],
     options: &[
-        Param::new("to", Kind::Numbers, "[channels, height, width] at which it looks at them")
-            .range(1.0, 65536.0)
-            .or(Fallback::Absent("its `input`")),
+        super::INPUT.or(Fallback::Absent("what the model itself says")),
         Param::new("filter", FILTERS.kind(), "how pixels are weighed: Pillow's filter of this name")
             .or(Fallback::Absent("that of its published weights, where it was loaded with `published`, else bilinear")),
     ],
@@ -33,7 +32,7 @@ pub static RESIZED: Primitive = Primitive {
         let model = args.object::<Model>("f");
         let shape = super::shape(args, "shape")?.ok_or_else(|| Error::internal("a shape that is not there"))?;
         let filter = FILTERS.given(args, "filter").unwrap_or(model.filter());
-        let own = super::shape(args, "to")?;
+        let own = super::input(args)?;
         Ok(Value::object(model.resized(shape, own, filter, cx.device())?))
     },
 };

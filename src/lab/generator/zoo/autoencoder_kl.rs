@@ -135,8 +135,7 @@ impl GroupNorm {
         if channels % GROUPS != 0 {
             return Err(Error::model(format!("{GROUPS} groups do not divide the {channels} channels of {name}")));
         }
-        let mut of =
-            |part: &str| supply.tensor(&format!("{name}.{part}"), &[Some(channels)], None, Init::FanIn);
+        let mut of = |part: &str| supply.tensor(&format!("{name}.{part}"), &[Some(channels)], None, Init::FanIn);
         Ok(Self { weight: of("weight")?, bias: of("bias")?, name })
     }
 
@@ -276,7 +275,8 @@ fn middle(side: &str, steps: &mut Vec<NamedStep>, supply: &mut Loaded) -> Result
     let at = format!("{side}.mid_block");
     steps.push(("mid.resnet0".into(), Step::Resnet(Resnet::build(&format!("{at}.resnets.0"), supply)?)));
     if supply.has(&format!("{at}.attentions.0.to_q.weight")) {
-        steps.push(("mid.attention".into(), Step::Attention(PlacesSeen::build(&format!("{at}.attentions.0"), supply)?)));
+        steps
+            .push(("mid.attention".into(), Step::Attention(PlacesSeen::build(&format!("{at}.attentions.0"), supply)?)));
     }
     steps.push(("mid.resnet1".into(), Step::Resnet(Resnet::build(&format!("{at}.resnets.1"), supply)?)));
     Ok(())

@@ -161,7 +161,8 @@ pub fn named(said: &serde_json::Value) -> Result<Option<(&'static GeneratorArchi
     let image = match said.get("image") {
         None => None,
         Some(image) => {
-            let sides = <[i64; 3]>::deserialize(image).ok().filter(|sides| sides.iter().all(|n| (1..=1 << 16).contains(n)));
+            let sides =
+                <[i64; 3]>::deserialize(image).ok().filter(|sides| sides.iter().all(|n| (1..=1 << 16).contains(n)));
             Some(sides.ok_or_else(|| Error::model("what the file says about its generator can't be read"))?)
         }
     };

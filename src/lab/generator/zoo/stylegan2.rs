@@ -186,8 +186,10 @@ struct StyleGan2 {
 fn build(asked: &Asked, supply: &mut Loaded) -> Result<Rc<dyn Network>> {
     let mapping = Mapping::build(asked, supply)?;
     let constant = supply.tensor("synthesis.b4.const", &[None, Some(4), Some(4)], None, Init::FanIn)?;
-    let sides: Vec<i64> =
-        (2..14).map(|power| 1 << power).take_while(|side| supply.has(&format!("synthesis.b{side}.conv1.weight"))).collect();
+    let sides: Vec<i64> = (2..14)
+        .map(|power| 1 << power)
+        .take_while(|side| supply.has(&format!("synthesis.b{side}.conv1.weight")))
+        .collect();
     let (mut stages, mut filters, mut colours) = (vec![], vec![], 0);
     for &side in &sides {
         let block = format!("synthesis.b{side}");
@@ -203,7 +205,11 @@ fn build(asked: &Asked, supply: &mut Loaded) -> Result<Rc<dyn Network>> {
         let last = sides.last() == Some(&side);
         let rgb = ToRgb::build(format!("{block}.torgb"), side == 4, last, supply)?;
         if colours != 0 && colours != rgb.colours() {
-            return Err(Error::model(format!("tensor {}.weight has {} colours, the scale before {colours}", rgb.name, rgb.colours())));
+            return Err(Error::model(format!(
+                "tensor {}.weight has {} colours, the scale before {colours}",
+                rgb.name,
+                rgb.colours()
+            )));
         }
         colours = rgb.colours();
         stages.push(Stage::Rgb(rgb));

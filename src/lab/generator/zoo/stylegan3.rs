@@ -66,8 +66,9 @@ struct Waves {
 impl Waves {
     fn build(rate: i64, supply: &mut Loaded) -> Result<Self> {
         let affine = Dense::build("synthesis.input.affine".into(), 1.0, supply)?;
-        let mut of =
-            |part: &str, size: &[Option<i64>]| supply.tensor(&format!("synthesis.input.{part}"), size, None, Init::FanIn);
+        let mut of = |part: &str, size: &[Option<i64>]| {
+            supply.tensor(&format!("synthesis.input.{part}"), size, None, Init::FanIn)
+        };
         let frequencies = of("freqs", &[None, Some(2)])?;
         let channels = Some(frequencies.size()[0]);
         let (phases, weight) = (of("phases", &[channels])?, of("weight", &[channels, channels])?);
@@ -83,15 +84,17 @@ impl Waves {
         let at = |i: i64| said.f_narrow(1, i, 1);
         let (cos, sin, right, down) = (at(0)?, at(1)?, at(2)?, at(3)?);
         // Turned, then moved, then whatever else the file's own transform does: rows of the 2 x 3 matrix of both.
-        let rotation = Tensor::f_stack(&[Tensor::f_cat(&[&cos, &sin.f_neg()?], 1)?, Tensor::f_cat(&[&sin, &cos], 1)?], 1)?;
+        let rotation =
+            Tensor::f_stack(&[Tensor::f_cat(&[&cos, &sin.f_neg()?], 1)?, Tensor::f_cat(&[&sin, &cos], 1)?], 1)?;
         let moved = rotation.f_bmm(&Tensor::f_stack(&[right.f_neg()?, down.f_neg()?], 1)?)?;
         let turned = Tensor::f_cat(&[rotation, moved], 2)?;
-        let bottom = turned.f_zeros_like()?.f_narrow(1, 0, 1)?.f_add(&on_device(
-            &Tensor::f_from_slice(&[0f32, 0.0, 1.0])?.f_to_kind(said.kind())?,
-            said.device(),
-        )?)?;
+        let bottom = turned
+            .f_zeros_like()?
+            .f_narrow(1, 0, 1)?
+            .f_add(&on_device(&Tensor::f_from_slice(&[0f32, 0.0, 1.0])?.f_to_kind(said.kind())?, said.device())?)?;
         let whole = Tensor::f_cat(&[turned, bottom], 1)?.f_matmul(&self.transform)?;
-        let (linear, offset) = (whole.f_narrow(1, 0, 2)?.f_narrow(2, 0, 2)?, whole.f_narrow(1, 0, 2)?.f_narrow(2, 2, 1)?);
+        let (linear, offset) =
+            (whole.f_narrow(1, 0, 2)?.f_narrow(2, 0, 2)?, whole.f_narrow(1, 0, 2)?.f_narrow(2, 2, 1)?);
         let frequencies = self.frequencies.f_unsqueeze(0)?;
         let phases = self.phases.f_unsqueeze(0)?.f_add(&frequencies.f_matmul(&offset)?.f_squeeze_dim(2)?)?;
         let frequencies = frequencies.f_matmul(&linear)?;
@@ -142,7 +145,13 @@ struct FilteredLayer {
 }
 
 impl FilteredLayer {
-    fn build(name: &str, [from, to]: [i64; 2], [from_size, to_size]: [i64; 2], colours: bool, supply: &mut Loaded) -> Result<Self> {
+    fn build(
+        name: &str,
+        [from, to]: [i64; 2],
+        [from_size, to_size]: [i64; 2],
+        colours: bool,
+        supply: &mut Loaded,
+    ) -> Result<Self> {
         let within = format!("synthesis.{name}");
         let affine = Dense::build(format!("{within}.affine"), 1.0, supply)?;
         let mut of =
@@ -157,13 +166,18 @@ impl FilteredLayer {
             let path = format!("{within}.{part}");
             if supply.has(&path) {
                 // Separable in one row, or round.
-                let size: &[Option<i64>] = if part == "up_filter" || !supply.sides(&path).is_some_and(|n| n == 2) { &[None] } else { &[None, None] };
+                let size: &[Option<i64>] = if part == "up_filter" || !supply.sides(&path).is_some_and(|n| n == 2) {
+                    &[None]
+                } else {
+                    &[None, None]
+                };
                 *filter = Some(supply.tensor(&path, size, None, Init::FanIn)?);
             }
         }
         let taps = |filter: &Option<Tensor>| filter.as_ref().map_or(1, |filter| filter.size()[0]);
         let [up, down] = factors;
-        let total = (to_size - 1) * down + 1 - (from_size + kernel - 1) * up + taps(&filters[0]) + taps(&filters[1]) - 2;
+        let total =
+            (to_size - 1) * down + 1 - (from_size + kernel - 1) * up + taps(&filters[0]) + taps(&filters[1]) - 2;
         let before = (total + up).div_euclid(2);
         let border = [before, total - before];
         Ok(Self { name: within, affine, weight, bias, magnitude, filters, factors, border, colours })
@@ -261,7 +275,9 @@ struct StyleGan3 {
 fn layer_names(supply: &Loaded) -> Vec<(String, i64)> {
     let mut found = vec![];
     for name in supply.names() {
-        let Some(layer) = name.strip_prefix("synthesis.L").and_then(|rest| rest.strip_suffix(".weight")) else { continue };
+        let Some(layer) = name.strip_prefix("synthesis.L").and_then(|rest| rest.strip_suffix(".weight")) else {
+            continue;
+        };
         let numbers: Vec<i64> = layer.split('_').filter_map(|part| part.parse().ok()).collect();
         if let [number, side, _] = numbers[..] {
             found.push((number, format!("L{layer}"), side));

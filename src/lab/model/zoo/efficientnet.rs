@@ -46,12 +46,7 @@ pub fn torchvision<const B: usize>(classes: i64) -> Layer {
                 parts.push(activated(Layer::conv_bare(wide, 1, 1, 0)));
             }
             parts.push(activated(Layer::conv_depthwise(wide, size, stride, (size - 1) / 2)));
-            parts.push(squeeze_excitation(
-                ["fc1", "activation", "fc2", "scale_activation"],
-                "avgpool",
-                wide,
-                channels,
-            ));
+            parts.push(squeeze_excitation(["fc1", "activation", "fc2", "scale_activation"], "avgpool", wide, channels));
             parts.push(Layer::sequence([Layer::conv_bare(out, 1, 1, 0), norm()]));
             let body = own([("block", Layer::sequence(parts))]);
             block.beside_itself(body, ("stochastic_depth", skipped))
@@ -126,8 +121,9 @@ pub fn lukemelas<const B: usize>() -> Vec<Spelling> {
     let mut number = 0;
     for (s, stage) in stages(B).iter().enumerate() {
         for (b, block) in stage.iter().enumerate() {
-            let mut within =
-                |theirs: &str, ours: &str, parts: &[&str]| add(format!("_blocks.{number}.{theirs}"), format!("blocks.{s}.{b}.{ours}"), parts);
+            let mut within = |theirs: &str, ours: &str, parts: &[&str]| {
+                add(format!("_blocks.{number}.{theirs}"), format!("blocks.{s}.{b}.{ours}"), parts)
+            };
             let expands = block.wide != block.channels;
             if expands {
                 within("_expand_conv", "conv_pw", &["weight"]);

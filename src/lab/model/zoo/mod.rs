@@ -53,8 +53,7 @@ fn no_other() -> Vec<Spelling> {
 
 const IMAGENET: [i64; 3] = [3, 224, 224];
 /// What torchvision's networks were trained on, and timm's of TensorFlow.
-const TORCHVISION: Sees =
-    Sees { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225], filter: Filter::Bilinear };
+const TORCHVISION: Sees = Sees { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225], filter: Filter::Bilinear };
 const CIFAR: [i64; 3] = [3, 32, 32];
 
 static ARCHITECTURES: &[Architecture] = &[
