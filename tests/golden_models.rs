@@ -455,6 +455,16 @@ fn networks_of_tokens_answer_what_torchvision_and_timm_answer() -> Result<()> {
     answers_as_kept("zoo_tokens", 64, &["vit_b_16", "vit_b_32", "convnext_tiny", "vit_tiny_patch16_224"])
 }
 
+/// 70 x 70 images, whose sides are even and odd on their way down; made by torchvision 0.26 and timm 1.0.31.
+#[test]
+fn efficientnets_answer_what_torchvision_and_timm_answer() -> Result<()> {
+    answers_as_kept(
+        "zoo_efficientnet",
+        70,
+        &["efficientnet_b1", "efficientnet_b5", "tf_efficientnet_b0_ns", "tf_efficientnet_b4_ns"],
+    )
+}
+
 /// The names of timm 1.0.31 and of the authors' checkpoints, whose factors of channels have one side; 182 tensors each.
 #[test]
 fn convnext_is_read_under_the_names_of_others() -> Result<()> {

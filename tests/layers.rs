@@ -73,6 +73,7 @@ fn samples() -> Vec<Layer> {
         Layer::residual(body(), vec![]),
         Layer::residual(body(), vec![("shortcut.0".into(), Layer::conv(4, 1, 1, 0)), ("bn".into(), Layer::relu())]),
         Layer::resize([4, 5]),
+        Layer::same_pad(5, 2),
         Layer::sequence([Layer::of_parts(body()), Layer::relu()]),
         Layer::sigmoid(),
         Layer::silu(),

@@ -338,7 +338,7 @@ impl ReferenceSite<'_> {
     fn thesis(&self) -> String {
         let head = html! {
             p {
-                "Chapters 4 to 7 of Dunn, \"Testing deep image classifiers using generative machine learning\" (2022): which command makes which numbered "
+                "Chapters 4 to 7 and Appendix C of Dunn, \"Testing deep image classifiers using generative machine learning\" (2022): which command makes which numbered "
                 "table and figure, under which name its result has it, and what is absent. Scripts say on top how long they take and what they found. Those of "
                 "testgen run on glyphs where nothing is said; " code { "--data mnist --model models/convex_adversarial_kw/models__mnist.safetensors" }
                 " is the thesis's classifier."

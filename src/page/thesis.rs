@@ -1,4 +1,4 @@
-//! Which command makes which numbered table and figure of chapters 4 to 7 of Dunn 2022, and what is absent.
+//! Which command makes which numbered table and figure of chapters 4 to 7 and of Appendix C of Dunn 2022, and what is absent.
 
 use super::prose::{Links, inline};
 use maud::{Markup, html};
@@ -29,7 +29,13 @@ const fn of(number: &'static str, shows: &'static str, by: Maker, here: &'static
 
 use Maker::{Absent, Means, Script};
 
-const WEIGHTS: &str = "ImageNet's generator is read (`generator::load` with `arch: \"biggan\"`) and finetuned like any other; its published weights are none of what comes with viva, and no script names them";
+/// What finetunes ImageNet's generator, and what it takes.
+const FINETUNED: &str = "--generator G_ema.pth --discriminator D.pth --model resnet50.pth --data train";
+const NO_WEIGHTS: &str = "absent here are the published weights of BigGAN and its discriminator, of the classifier, and ImageNet's images, none of which come with viva: with them this command makes it";
+
+/// What tests ImageNet's classifiers.
+const PUBLISHED: &str = "--data none --generator biggan-deep-512.bin --generator_arch biggan-deep-512 --model tf_efficientnet_b4_ns.pth,resnet50.pth,imagenet_l2_3_0.pt,imagenet_model_weights_4px.pth";
+const ON_OTHER_DATA: &str = "absent here are the published weights of BigGAN-deep-512 and of the classifiers of ImageNet, which don't come with viva: with them this command makes it, judged by networks (`--judges`) where people are not asked; without arguments it runs on glyphs";
 
 /// In the thesis's order.
 pub static NUMBERED: &[Numbered] = &[
@@ -142,12 +148,42 @@ pub static NUMBERED: &[Numbered] = &[
     of("Figure 4.18", "finetuning without pretraining", Script("testgen/ablations.rhai", "", "table"), ""),
     of("Figure 4.19", "other rates mu", Script("testgen/finetuning.rhai", "", "figure mu"), ""),
     of("Figure 4.20", "the plain sum of the losses", Script("testgen/ablations.rhai", "", "sheet"), ""),
-    of("Figure 4.21", "tests of ImageNet, chosen by hand", Absent(WEIGHTS), ""),
-    of("Figure 4.22", "tests of ImageNet as \"tabby cat\"", Absent(WEIGHTS), ""),
-    of("Figure 4.23", "tests of ImageNet as \"slug\"", Absent(WEIGHTS), ""),
-    of("Figure 4.24", "tests of ImageNet as \"orange\"", Absent(WEIGHTS), ""),
-    of("Figure 4.25", "tests of ImageNet as \"church\"", Absent(WEIGHTS), ""),
-    of("Figure 4.26", "that generator some steps on", Absent(WEIGHTS), ""),
+    of(
+        "Figure 4.21",
+        "tests of ImageNet, chosen by hand",
+        Script("testgen/imagenet_finetuning.rhai", FINETUNED, "sheet"),
+        NO_WEIGHTS,
+    ),
+    of(
+        "Figure 4.22",
+        "tests of ImageNet as \"tabby cat\"",
+        Script("testgen/imagenet_finetuning.rhai", FINETUNED, "sheets"),
+        NO_WEIGHTS,
+    ),
+    of(
+        "Figure 4.23",
+        "tests of ImageNet as \"slug\"",
+        Script("testgen/imagenet_finetuning.rhai", FINETUNED, "sheets"),
+        NO_WEIGHTS,
+    ),
+    of(
+        "Figure 4.24",
+        "tests of ImageNet as \"orange\"",
+        Script("testgen/imagenet_finetuning.rhai", FINETUNED, "sheets"),
+        NO_WEIGHTS,
+    ),
+    of(
+        "Figure 4.25",
+        "tests of ImageNet as \"church\"",
+        Script("testgen/imagenet_finetuning.rhai", FINETUNED, "sheets"),
+        NO_WEIGHTS,
+    ),
+    of(
+        "Figure 4.26",
+        "that generator some steps on",
+        Script("testgen/imagenet_finetuning.rhai", FINETUNED, "looks"),
+        NO_WEIGHTS,
+    ),
     of(
         "Figure 5.1",
         "how activations are perturbed: a drawing",
@@ -177,17 +213,27 @@ pub static NUMBERED: &[Numbered] = &[
     of(
         "Table 5.4",
         "how many tests keep their label, by classifier and layers",
-        Script("testgen/activations.rhai", "", "table_5_4"),
-        "judged by networks, on other data; `PerturbedTests.judged` takes people's answers",
+        Script("testgen/activations.rhai", PUBLISHED, "table_5_4"),
+        ON_OTHER_DATA,
     ),
-    of("Table 5.5", "seeds that were judged and refused", Script("testgen/activations.rhai", "", "table_5_5"), ""),
-    of("Figure 5.4", "false failures by magnitude", Script("testgen/activations.rhai", "", "figure_5_4"), ""),
-    of("Figure 5.5", "tests chosen by hand", Script("testgen/samples.rhai", "", "all"), "as they come"),
+    of(
+        "Table 5.5",
+        "seeds that were judged and refused",
+        Script("testgen/activations.rhai", PUBLISHED, "table_5_5"),
+        ON_OTHER_DATA,
+    ),
+    of(
+        "Figure 5.4",
+        "false failures by magnitude",
+        Script("testgen/activations.rhai", PUBLISHED, "figure_5_4"),
+        ON_OTHER_DATA,
+    ),
+    of("Figure 5.5", "tests chosen by hand", Script("testgen/samples.rhai", PUBLISHED, "all"), ON_OTHER_DATA),
     of(
         "Figure 5.6",
         "the same seeds changed in other layers",
-        Script("testgen/granularities.rhai", "", "figure_5_6"),
-        "",
+        Script("testgen/granularities.rhai", PUBLISHED, "figure_5_6"),
+        ON_OTHER_DATA,
     ),
     of(
         "Figure 5.7",
@@ -222,23 +268,33 @@ pub static NUMBERED: &[Numbered] = &[
     of(
         "Figure 6.1",
         "tests of one class read as another, chosen by hand",
-        Absent("of ImageNet's \"palace\" and \"castle\"; `testgen/samples.rhai` shows tests as they come"),
-        "",
+        Script("testgen/samples.rhai", PUBLISHED, "all"),
+        "with `--label 698 --target 483`, \"palace\" and \"castle\", as they come; the published weights are absent here",
     ),
     of(
         "Figure 6.2",
         "how far tests lie from their seeds in pixels",
-        Script("testgen/pixels.rhai", "", "figure_6_2"),
-        "",
+        Script("testgen/pixels.rhai", PUBLISHED, "figure_6_2"),
+        ON_OTHER_DATA,
     ),
-    of("Table 6.5", "tests of plain classifiers at robust ones", Script("testgen/pixels.rhai", "", "table_6_5"), ""),
+    of(
+        "Table 6.5",
+        "tests of plain classifiers at robust ones",
+        Script("testgen/pixels.rhai", PUBLISHED, "table_6_5"),
+        ON_OTHER_DATA,
+    ),
     of(
         "Table 7.1",
         "mean magnitudes by classifier and layers",
-        Script("testgen/activations.rhai", "", "table_7_1"),
-        "over all seeds, those that did not fail counted as what they need at least",
+        Script("testgen/activations.rhai", PUBLISHED, "table_7_1"),
+        ON_OTHER_DATA,
     ),
-    of("Figure 7.1", "share of seeds that fail by magnitude", Script("testgen/activations.rhai", "", "figure_7_1"), ""),
+    of(
+        "Figure 7.1",
+        "share of seeds that fail by magnitude",
+        Script("testgen/activations.rhai", PUBLISHED, "figure_7_1"),
+        ON_OTHER_DATA,
+    ),
     of(
         "Figure 7.2",
         "the same on MNIST, first and last layers",
@@ -250,6 +306,66 @@ pub static NUMBERED: &[Numbered] = &[
         "tests with label 0 as their target",
         Script("testgen/samples.rhai", "--data mnist", "first"),
         "random targets",
+    ),
+    of(
+        "Figure C.1",
+        "the first sixteen seeds and tests",
+        Script("testgen/samples.rhai", PUBLISHED, "all"),
+        ON_OTHER_DATA,
+    ),
+    of(
+        "Figure C.2",
+        "the same seeds changed in other layers: plain classifiers",
+        Script("testgen/granularities.rhai", PUBLISHED, "figure_5_6"),
+        "of the first file of `--model`, in the same way as Figure 5.6",
+    ),
+    of(
+        "Figure C.3",
+        "the same: robust classifiers",
+        Script("testgen/granularities.rhai", PUBLISHED, "figure_5_6"),
+        "as Figure C.2",
+    ),
+    of(
+        "Figure C.4",
+        "the same: plain classifiers, another seed",
+        Script("testgen/granularities.rhai", PUBLISHED, "figure_5_6"),
+        "as Figure C.2",
+    ),
+    of(
+        "Figure C.5",
+        "the same: robust classifiers, another seed",
+        Script("testgen/granularities.rhai", PUBLISHED, "figure_5_6"),
+        "as Figure C.2",
+    ),
+    of(
+        "Figure C.6",
+        "faces whose labels were changed, by layers",
+        Script(
+            "testgen/samples.rhai",
+            "--data none --generator celebahq.pth --generator_arch progressive-gan --model male.pth",
+            "first",
+        ),
+        "absent here are the published weights of Progressive GAN and classifiers of CelebA-HQ's attributes",
+    ),
+    of(
+        "Figure C.7",
+        "the same, other faces",
+        Script(
+            "testgen/samples.rhai",
+            "--data none --generator celebahq.pth --generator_arch progressive-gan --model male.pth",
+            "first",
+        ),
+        "as Figure C.6",
+    ),
+    of(
+        "Figure C.8",
+        "the same, other faces",
+        Script(
+            "testgen/samples.rhai",
+            "--data none --generator celebahq.pth --generator_arch progressive-gan --model male.pth",
+            "all",
+        ),
+        "as Figure C.6",
     ),
 ];
 

@@ -158,6 +158,7 @@ static WORDS: &[Word] = &[
     ),
     one("epochs", &[else_("passes over the data that a training makes")]),
     one("every", &[else_("steps between two looks at a training")]),
+    one("filter", &[else_("how pixels are weighed where images are resized: Pillow's filter of this name")]),
     one(
         "from",
         &[

@@ -2,6 +2,8 @@
 //! filter as wide as the reduction. Bytes are weighed by whole numbers of 22 binary places and rounded after each pass; floats
 //! are summed in double precision. After `Resample.c` of Pillow 13 (src/libImaging).
 
+use crate::core::{Result, Tensor};
+
 /// How pixels are weighed by their distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Filter {
@@ -68,6 +70,16 @@ fn taps(filter: Filter, from: usize, to: usize) -> Vec<Taps<f64>> {
         Taps { first, weights }
     };
     (0..to).map(pixel).collect()
+}
+
+/// What every pixel of the result is made of along one axis, as a matrix `to x from`.
+pub fn resampling(filter: Filter, from: usize, to: usize) -> Result<Tensor> {
+    let mut matrix = vec![0.0f32; to * from];
+    for (pixel, Taps { first, weights }) in taps(filter, from, to).into_iter().enumerate() {
+        let row = &mut matrix[pixel * from + first..];
+        row.iter_mut().zip(weights).for_each(|(place, weight)| *place = weight as f32);
+    }
+    Ok(Tensor::f_from_slice(&matrix)?.f_reshape([to as i64, from as i64])?)
 }
 
 /// Pixel values that can be weighed and rounded.

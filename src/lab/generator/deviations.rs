@@ -32,8 +32,11 @@ impl Generator {
         if site.layer == 0 || !site.before_activation {
             return Ok(false);
         }
-        let (latents, condition) = self.probe()?;
-        let x = (1..site.layer).try_fold(latents, |x, layer| self.stage(layer - 1, &x, &condition))?;
+        let (mut x, mut condition) = self.probe()?;
+        for layer in 1..site.layer {
+            x = self.stage(layer - 1, &x, &condition)?;
+            condition = self.after(layer, &x, condition)?;
+        }
         Ok(self.evaluating().before_activation(site.layer - 1, &x, &condition)?.is_some())
     }
 
@@ -78,7 +81,7 @@ impl Generator {
 
     /// The standard deviation of every number at each site, over so many samples with labels in turn: sigma_i of Dunn's thesis,
     /// Section 5.1.3. Of a dead neuron, which is the same in all of them, it is 0. Of a latent vector it is that of its distribution: 1, or
-    /// what truncation leaves of it.
+    /// what truncation leaves of it. Where latent vectors are those of images, it is measured as well, and on no more than there are.
     pub fn deviations(&self, cx: &Cx, sites: &[Site], samples: usize) -> Result<Vec<Tensor>> {
         let key = |site: &Site| {
             let Site { layer, before_activation } = site;
@@ -87,7 +90,7 @@ impl Generator {
             Digest::of_parts(&[&self.digest.0, about.as_bytes()])
         };
         let mut missing = vec![];
-        for site in sites.iter().filter(|site| site.layer > 0) {
+        for site in sites.iter().filter(|site| self.measured(site)) {
             let key = key(site);
             if KNOWN.with_borrow(|known| known.contains_key(&key)) {
                 continue;
@@ -110,19 +113,25 @@ impl Generator {
                 KNOWN.with_borrow_mut(|known| known.insert(key, deviation));
             }
         }
-        let one = |site: &Site| match site.layer {
-            0 => {
+        let one = |site: &Site| match self.measured(site) {
+            false => {
                 let deviation = self.truncation().map_or(1.0, |truncation| truncation * WITHIN_TWO);
                 Ok(Tensor::f_full([self.latent()], deviation, (self.kind(), self.device()))?)
             }
-            _ => KNOWN
+            true => KNOWN
                 .with_borrow(|known| known.get(&key(site)).map(Tensor::shallow_clone))
                 .ok_or_else(|| Error::internal("deviations got lost")),
         };
         sites.iter().map(one).collect()
     }
 
+    /// Whether its deviation is measured: of a latent vector it is known, unless it is that of an image.
+    fn measured(&self, site: &Site) -> bool {
+        site.layer > 0 || self.encoded().is_some()
+    }
+
     fn measure(&self, cx: &Cx, sites: &[Site], samples: usize) -> Result<Vec<Tensor>> {
+        let samples = self.encoded().map_or(samples, |encoded| samples.min(encoded.len()));
         let task = cx.progress("measuring activations", Some(samples as u64));
         let last = sites.iter().map(|site| site.layer).max().unwrap_or(0);
         // Count, mean and sum of squared differences from it, brought together batch by batch (Chan, Golub and LeVeque 1983).
@@ -134,8 +143,11 @@ impl Generator {
             let latents = self.latents(SEED, first, n)?.f_to_kind(self.kind())?;
             let labels = (first..first + n).map(|i| i as i64 % self.classes().unwrap_or(1)).collect::<Vec<_>>();
             let labels = on_device(&Tensor::f_from_slice(&labels)?, self.device())?;
-            let condition = self.condition(&latents, Some(&labels))?;
+            let mut condition = self.condition(&latents, Some(&labels))?;
             let mut x = latents;
+            for (_, kept) in sites.iter().zip(&mut moments).filter(|(site, _)| site.layer == 0) {
+                merge(kept, first as f64, &x.f_to_kind(Kind::Double)?)?;
+            }
             for layer in 1..=last {
                 let mut after = None;
                 for (site, kept) in sites.iter().zip(&mut moments).filter(|(site, _)| site.layer == layer) {
@@ -147,6 +159,7 @@ impl Generator {
                     Some(after) => after,
                     None => self.stage(layer - 1, &x, &condition)?,
                 };
+                condition = self.after(layer, &x, condition)?;
             }
             task.advance(n as u64);
         }

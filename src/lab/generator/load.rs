@@ -47,6 +47,9 @@ impl Options {
             (Some(asked), has) if asked != has => return refused("shape", format!("{asked:?}"), format!("{has:?}")),
             _ => {}
         }
+        if self.asked.psi.is_some() && self.arch.as_deref().is_some_and(|arch| !arch.starts_with("stylegan")) {
+            return Err(Error::argument("`psi` is StyleGAN's alone").hint("leave it out"));
+        }
         match (self.asked.truncation, generator.truncation()) {
             (Some(_), None) => Err(Error::argument(
                 "`truncation` is BigGAN's alone: this generator's latent vectors are not truncated",

@@ -2,6 +2,7 @@
 
 mod deviations;
 mod discriminator;
+mod encoded;
 mod load;
 mod program;
 mod sample;
@@ -14,6 +15,7 @@ use std::rc::Rc;
 
 pub use deviations::Site;
 pub use discriminator::{Discriminator, Judge, Judgement, Sense, Split, SplitPlan, ordinary};
+pub use encoded::Encoded;
 pub use load::{Options, load};
 pub use program::StagedProgram;
 pub use sequential::{Plan, Sequential, Squash};
@@ -49,6 +51,11 @@ pub trait Network {
     /// Stage `i`, counted from 0, of what the stage before gave; stage 0 takes the latent vectors.
     fn stage(&self, i: usize, x: &Tensor, condition: &Condition, mode: Mode) -> Result<Tensor>;
 
+    /// What the stages after `i` need, where that follows from what stage `i` gave, changes of it included.
+    fn condition_after(&self, _i: usize, _x: &Tensor) -> Result<Option<Condition>> {
+        Ok(None)
+    }
+
     /// What goes into the activation function that stage `i` ends in, in evaluation; `None` where it ends in none.
     fn before_activation(&self, _i: usize, _x: &Tensor, _condition: &Condition) -> Result<Option<Tensor>> {
         Ok(None)
@@ -72,6 +79,16 @@ pub trait Network {
         None
     }
 
+    /// Whether latent vectors have a distribution to draw them from; else they are those of images.
+    fn has_prior(&self) -> bool {
+        true
+    }
+
+    /// The latent vectors that it would draw images in [0, 1] of, `N x latent`; `None` where it can't tell.
+    fn encode(&self, _images: &Tensor) -> Result<Option<Tensor>> {
+        Ok(None)
+    }
+
     /// The layers that the network is made of, where it is made of nothing else.
     fn description(&self) -> Option<serde_json::Value> {
         None
@@ -86,6 +103,12 @@ pub trait Network {
     fn copy(&self, _device: Device) -> Result<Rc<dyn Network>> {
         Err(untrainable())
     }
+}
+
+/// Normal vectors were never what such a decoder learned to draw of.
+fn no_prior() -> Error {
+    Error::model("this decoder's latent vectors have no distribution of their own: of normal ones it draws no images")
+        .hint("let h = g.encode(ds): what h draws are the images of a data set, with their labels")
 }
 
 fn untrainable() -> Error {
@@ -119,6 +142,8 @@ pub struct Generator {
     classifier: Option<Model>,
     /// Hashes of the classifiers that it was taught to be read by.
     kept_by: Vec<String>,
+    /// The images that it draws again, where latent vectors are theirs.
+    encoded: Option<Rc<Encoded>>,
 }
 
 /// What a training noted: one value per note.
@@ -148,6 +173,7 @@ impl Generator {
             history: History::default(),
             classifier: None,
             kept_by: vec![],
+            encoded: None,
         })
     }
 
@@ -194,7 +220,8 @@ impl Generator {
             let classifier = self.classifier.as_ref().map(|of| of.to(device)).transpose()?;
             let moved = Self::new(self.name.clone(), network, device, self.digest)?;
             let moved = moved.with_discriminator(judge.transpose().map_err(fixed)?).with_history(self.history.clone());
-            Ok(Self { made_by: self.made_by, kept_by: self.kept_by.clone(), ..moved.with_classifier(classifier) })
+            let (kept_by, encoded) = (self.kept_by.clone(), self.encoded.clone());
+            Ok(Self { made_by: self.made_by, kept_by, encoded, ..moved.with_classifier(classifier) })
         })
     }
 
@@ -251,11 +278,16 @@ impl Generator {
 
     /// What the stages need, in evaluation; labels are left out where the network takes none.
     pub fn condition(&self, latents: &Tensor, labels: Option<&Tensor>) -> Result<Condition> {
-        let labels = labels.filter(|_| self.classes().is_some());
-        if labels.is_none() && self.classes().is_some() {
-            return Err(Error::internal("a conditional generator was given no labels"));
+        self.evaluating().condition(latents, self.wanted(labels)?)
+    }
+
+    /// Labels, as far as the network takes any.
+    fn wanted<'a>(&self, labels: Option<&'a Tensor>) -> Result<Option<&'a Tensor>> {
+        match (self.classes(), labels) {
+            (Some(_), None) => Err(Error::internal("a conditional generator was given no labels")),
+            (Some(_), labels) => Ok(labels),
+            (None, _) => Ok(None),
         }
-        self.evaluating().condition(latents, labels)
     }
 
     /// Stage `i` in evaluation.
@@ -265,22 +297,33 @@ impl Generator {
 
     /// The latent vectors and what each stage gives, the images last.
     pub fn activations(&self, latents: &Tensor, labels: Option<&Tensor>) -> Result<Vec<Tensor>> {
-        let condition = self.condition(latents, labels)?;
+        let mut condition = self.condition(latents, labels)?;
         let mut activations = vec![latents.shallow_clone()];
         for i in 0..self.stages().len() {
             activations.push(self.stage(i, &activations[i], &condition)?);
+            condition = self.after(i + 1, &activations[i + 1], condition)?;
         }
         Ok(activations)
     }
 
     /// Images in [0, 1] of latent vectors.
     pub fn images(&self, latents: &Tensor, labels: Option<&Tensor>) -> Result<Tensor> {
-        let condition = self.condition(latents, labels)?;
-        (0..self.stages().len()).try_fold(latents.shallow_clone(), |x, i| self.stage(i, &x, &condition))
+        drawn_by(self.evaluating(), latents, self.wanted(labels)?, Mode::Evaluate)
+    }
+
+    /// What the stages from `layer` on need of what is at that layer, which was not the latent vector.
+    pub fn after(&self, layer: usize, x: &Tensor, condition: Condition) -> Result<Condition> {
+        match layer.checked_sub(1) {
+            None => Ok(condition),
+            Some(stage) => Ok(self.evaluating().condition_after(stage, x)?.unwrap_or(condition)),
+        }
     }
 
     /// Latent vectors number `first` and following of those that belong to a seed, whatever the batches they are drawn in.
     pub fn latents(&self, seed: u64, first: usize, count: usize) -> Result<Tensor> {
+        if let Some(encoded) = &self.encoded {
+            return on_device(&encoded.latents(&encoded.in_order(seed), first, count)?, self.device);
+        }
         latents(&*self.network, seed, first, count, self.device)
     }
 
@@ -298,8 +341,22 @@ impl Generator {
     }
 }
 
+/// All stages, one after the other.
+pub fn drawn_by(network: &dyn Network, latents: &Tensor, labels: Option<&Tensor>, mode: Mode) -> Result<Tensor> {
+    let mut condition = network.condition(latents, labels)?;
+    let mut x = latents.shallow_clone();
+    for i in 0..network.stages().len() {
+        x = network.stage(i, &x, &condition, mode)?;
+        condition = network.condition_after(i, &x)?.unwrap_or(condition);
+    }
+    Ok(x)
+}
+
 /// As [`Generator::latents`].
 pub fn latents(network: &dyn Network, seed: u64, first: usize, count: usize, device: Device) -> Result<Tensor> {
+    if !network.has_prior() {
+        return Err(no_prior());
+    }
     let size = network.latent();
     let mut parts = vec![];
     for block in first / BLOCK..(first + count).div_ceil(BLOCK) {
@@ -316,6 +373,9 @@ pub fn latents(network: &dyn Network, seed: u64, first: usize, count: usize, dev
 
 /// `n` latent vectors from the stream that is open.
 pub fn latents_in_stream(network: &dyn Network, n: usize, device: Device) -> Result<Tensor> {
+    if !network.has_prior() {
+        return Err(no_prior());
+    }
     let size = [n as i64, network.latent()];
     let drawn = match network.truncation() {
         None => Tensor::f_randn(size, (Kind::Float, Device::Cpu))?,
@@ -356,8 +416,9 @@ impl Object for Generator {
         let labels = self.classes().map_or("no labels".into(), |n| format!("{n} labels"));
         let image = self.image_shape().map_or("images".into(), |[c, h, w]| format!("images {c} x {h} x {w}"));
         let stages = self.stages().len();
+        let encoded = self.encoded.as_ref().map_or(String::new(), |encoded| format!(" of {} images", encoded.len()));
         format!(
-            "generator {}: {image}, {labels}, latent {}, {stages} stages, {}",
+            "generator {}{encoded}: {image}, {labels}, latent {}, {stages} stages, {}",
             self.name,
             self.latent(),
             self.digest.short()

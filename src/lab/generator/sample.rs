@@ -21,7 +21,11 @@ impl Generator {
             latents.push(z.f_to_device(Device::Cpu)?);
             task.advance(count as u64);
         }
-        let labels = labels.unwrap_or_else(|| vec![0; n]);
+        let labels = match (labels, self.encoded()) {
+            (Some(labels), _) => labels,
+            (None, Some(encoded)) => encoded.labels(&encoded.in_order(seed), 0, n)?,
+            (None, None) => vec![0; n],
+        };
         self.drawn(cx, &Tensor::f_cat(&images, 0)?, &Tensor::f_cat(&latents, 0)?, labels)
     }
 
@@ -33,9 +37,10 @@ impl Generator {
 
     /// Images that it drew of these latent vectors and labels, as a data set.
     pub fn drawn(&self, cx: &Cx, images: &Tensor, latents: &Tensor, labels: Vec<i64>) -> Result<Dataset> {
-        let names = match self.classes() {
-            None => vec!["image".to_string()],
-            Some(classes) => (0..classes).map(|label| label.to_string()).collect(),
+        let names = match (self.encoded(), self.classes()) {
+            (Some(encoded), _) => encoded.classes().to_vec(),
+            (None, None) => vec!["image".to_string()],
+            (None, Some(classes)) => (0..classes).map(|label| label.to_string()).collect(),
         };
         let flat = latents.f_to_device(Device::Cpu)?.f_to_kind(tch::Kind::Float)?.f_reshape([-1])?;
         let of = Latents {

@@ -34,6 +34,8 @@ pub struct Options {
     pub names: BTreeMap<String, String>,
     /// Tensors or layers of the file that the network does not have.
     pub ignore: Vec<String>,
+    /// Whether images are to be as the network's published weights want them, where nothing else says how.
+    pub published: bool,
 }
 
 /// Reads a model: TorchScript, safetensors or a PyTorch state dict, told apart by content.
@@ -44,10 +46,26 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
     let model = match contents {
         Contents::TorchScript => torchscript(cx, path, &name, &options)?,
         Contents::Weights(weights) => {
+            let weights = unwrapped(weights, &mut options).map_err(at)?;
             let own = describe_self(cx, path, &mut options).map_err(at)?;
-            let module = module(cx, weights, &options).map_err(|error| at(beside(error, &options, own)))?;
+            // What was saved here says itself how it wants images.
+            options.published &= !own.said;
+            let FoundNetwork { module, arch } =
+                module(cx, weights, &mut options).map_err(|error| at(beside(error, &options, own.layers)))?;
             check_normalisation(&options, module.channels).map_err(at)?;
-            Model::of_module(&name, module)?
+            let model = Model::of_module(&name, module)?;
+            match arch.and_then(|arch| Some((arch, arch.sees?))) {
+                Some((arch, sees)) if !own.said && options.mean.is_none() && options.std.is_none() => {
+                    model.notice(format!(
+                        "sees pixels as they are, but the published weights of {} want `mean` {:?} and `std` {:?}: \
+                         `published: true` has them, `mean: [0]` says that these weights do not",
+                        arch.name, sees.mean, sees.std
+                    ));
+                    model
+                }
+                Some((_, sees)) if options.published => model.with_filter(sees.filter),
+                _ => model,
+            }
         }
     };
     let model = match (&options.mean, &options.std) {
@@ -80,6 +98,10 @@ fn check_normalisation(options: &Options, channels: Option<i64>) -> Result<()> {
 }
 
 fn torchscript(cx: &Cx, path: &Path, name: &str, options: &Options) -> Result<Model> {
+    if options.published {
+        return Err(Error::argument(format!("{}: what a program wants is not known here", path.display()))
+            .hint("say it in place of `published`: input: [3, 224, 224], mean: [..], std: [..]"));
+    }
     if options.arch.is_some() || !options.names.is_empty() || !options.ignore.is_empty() {
         return Err(Error::argument(format!("{}: TorchScript holds its own layers", path.display()))
             .hint("leave out `arch`, `names` and `ignore`"));
@@ -99,8 +121,32 @@ fn torchscript(cx: &Cx, path: &Path, name: &str, options: &Options) -> Result<Mo
     })
 }
 
-fn module(cx: &Cx, weights: Weights, options: &Options) -> Result<Module> {
+/// A network, and the published one that it is.
+struct FoundNetwork {
+    module: Module,
+    arch: Option<&'static zoo::Architecture>,
+}
+
+fn module(cx: &Cx, weights: Weights, options: &mut Options) -> Result<FoundNetwork> {
     let weights = rename(weights, &options.names, &options.ignore)?;
+    let arch = match &options.arch {
+        Some(Arch::Layers(_)) => None,
+        Some(Arch::Named(name)) => Some(zoo::find(name)?),
+        None => zoo::recognise(&weights),
+    };
+    if options.published {
+        let Some((arch, sees)) = arch.and_then(|arch| Some((arch, arch.sees?))) else {
+            let which = arch.map_or("these layers".into(), |arch| arch.name.to_string());
+            return Err(Error::argument(format!(
+                "`published`: how images are to be for the published weights of {which} is not known here"
+            ))
+            .hint("say it: input: [3, 224, 224], mean: [..], std: [..]"));
+        };
+        options.input = options.input.or(Some(arch.input));
+        if options.mean.is_none() && options.std.is_none() {
+            (options.mean, options.std) = (Some(sees.mean.to_vec()), Some(sees.std.to_vec()));
+        }
+    }
     let named = match &options.arch {
         Some(Arch::Named(name)) => zoo::recognise(&weights).filter(|arch| arch.name != name),
         _ => None,
@@ -108,7 +154,7 @@ fn module(cx: &Cx, weights: Weights, options: &Options) -> Result<Module> {
     let (layers, weights) = match &options.arch {
         Some(Arch::Layers(layers)) => (layers.clone(), weights),
         Some(Arch::Named(name)) => of_zoo(zoo::find(name)?, weights, options.classes),
-        None => match zoo::recognise(&weights) {
+        None => match arch {
             Some(arch) => of_zoo(arch, weights, options.classes),
             None => {
                 let names: Vec<&str> = zoo::archs().collect();
@@ -127,8 +173,55 @@ fn module(cx: &Cx, weights: Weights, options: &Options) -> Result<Module> {
         Some(classes) if classes != module.classes => {
             Err(Error::model(format!("the network has {} classes, `classes` says {classes}", module.classes)))
         }
-        _ => Ok(module),
+        _ => Ok(FoundNetwork { module, arch }),
     }
+}
+
+/// A classifier that the `robustness` library saved together with what normalises its images and with its attacker: the classifier
+/// alone, and `mean` and `std` as the file has them.
+fn unwrapped(weights: Weights, options: &mut Options) -> Result<Weights> {
+    const NORMALISER: [&str; 2] = ["normalizer.new_mean", "normalizer.new_std"];
+    if !NORMALISER.iter().all(|name| weights.contains_key(*name)) {
+        return Ok(weights);
+    }
+    let numbers = |name: &str| -> Result<Vec<f64>> {
+        let tensor = weights[name].f_to_kind(tch::Kind::Double)?.f_reshape([-1])?;
+        let numbers = Vec::<f64>::try_from(&tensor)?;
+        match numbers.iter().all(|x| x.is_finite()) {
+            true => Ok(numbers),
+            false => Err(Error::model(format!("tensor {name} of the file holds {numbers:?}"))),
+        }
+    };
+    own_normalisation(options, [Some(numbers(NORMALISER[0])?), Some(numbers(NORMALISER[1])?)])?;
+    let mut inside = Weights::new();
+    for (name, tensor) in &weights {
+        let twin = name.strip_prefix("attacker.").map(|rest| rest.replacen("normalize.", "normalizer.", 1));
+        match (twin, name.strip_prefix("model.")) {
+            (Some(twin), _) => {
+                let same = weights.get(&twin).is_some_and(|other| other.size() == tensor.size() && other.equal(tensor));
+                if !same {
+                    return Err(Error::model(format!(
+                        "the file holds a classifier and its attacker's copy of it, which differ in {twin}"
+                    )));
+                }
+            }
+            (None, Some(own)) => drop(inside.insert(own.to_string(), tensor.shallow_clone())),
+            (None, None) if NORMALISER.contains(&name.as_str()) => {}
+            (None, None) => drop(inside.insert(name.clone(), tensor.shallow_clone())),
+        }
+    }
+    Ok(inside)
+}
+
+/// Takes a normalisation that the file has, where the caller did not say one.
+fn own_normalisation(options: &mut Options, [mean, std]: [Option<Vec<f64>>; 2]) -> Result<()> {
+    match (&options.mean, &options.std, mean, std) {
+        (None, None, mean, std) => (options.mean, options.std) = (mean, std),
+        (Some(_), None, Some(_), Some(std)) => return Err(half("mean", "std", &std)),
+        (None, Some(_), Some(mean), Some(_)) => return Err(half("std", "mean", &mean)),
+        _ => {}
+    }
+    Ok(())
 }
 
 fn of_zoo(arch: &zoo::Architecture, weights: Weights, classes: Option<i64>) -> (Layer, Weights) {
@@ -146,23 +239,25 @@ struct SavedModel {
     std: Option<Vec<f64>>,
 }
 
-/// Takes what a model saved here says about itself, where the caller did not say it. Answers its layers, if those that the caller
-/// names take their place.
-fn describe_self(cx: &Cx, path: &Path, options: &mut Options) -> Result<Option<Layer>> {
-    let Some(text) = weights::about(cx, path, "viva")? else { return Ok(None) };
-    let Ok(SavedModel { layers, input, mean, std }) = serde_json::from_str(&text) else { return Ok(None) };
-    match (&options.mean, &options.std, mean, std) {
-        (None, None, mean, std) => (options.mean, options.std) = (mean, std),
-        (Some(_), None, Some(_), Some(std)) => return Err(half("mean", "std", &std)),
-        (None, Some(_), Some(mean), Some(_)) => return Err(half("std", "mean", &mean)),
-        _ => {}
-    }
+/// What a file said about its model.
+struct OwnWords {
+    said: bool,
+    /// Its layers, if those that the caller names take their place.
+    layers: Option<Layer>,
+}
+
+/// Takes what a model saved here says about itself, where the caller did not say it.
+fn describe_self(cx: &Cx, path: &Path, options: &mut Options) -> Result<OwnWords> {
+    let nothing = OwnWords { said: false, layers: None };
+    let Some(text) = weights::about(cx, path, "viva")? else { return Ok(nothing) };
+    let Ok(SavedModel { layers, input, mean, std }) = serde_json::from_str(&text) else { return Ok(nothing) };
+    own_normalisation(options, [mean, std])?;
     options.input = options.input.or(input);
     if options.arch.is_some() {
-        return Ok(Some(layers));
+        return Ok(OwnWords { said: true, layers: Some(layers) });
     }
     options.arch = Some(Arch::Layers(layers));
-    Ok(None)
+    Ok(OwnWords { said: true, layers: None })
 }
 
 /// Half of a normalisation was said, and the file says both.

@@ -10,6 +10,7 @@ mod module;
 mod pickle;
 mod probe;
 mod program;
+mod resized;
 mod scaled;
 mod shift;
 mod smoothed;
@@ -39,6 +40,7 @@ pub use votes::{Sampling, Votes};
 use crate::core::{
     Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, no_gradient, on_device, with_stream_of,
 };
+use crate::data::Filter;
 
 /// What maps a batch of images to scores.
 pub trait Network {
@@ -168,6 +170,8 @@ pub struct Model {
     made_by: Option<Digest>,
     /// Mean training loss of each epoch, of a model trained here.
     history: Vec<f64>,
+    /// What brings images to its size.
+    filter: Filter,
     /// What was noticed of its answers.
     cautions: Rc<RefCell<Cautions>>,
     /// How many images were asked about to notice something.
@@ -185,6 +189,7 @@ impl Model {
             digest,
             made_by: None,
             history: vec![],
+            filter: Filter::default(),
             cautions: Rc::default(),
             probed: Rc::default(),
         }

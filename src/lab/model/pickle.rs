@@ -1,5 +1,6 @@
 //! A reader of the pickles that `torch.save` writes. It runs no code: it knows the few constructors that tensors,
-//! containers and numbers are made of, and refuses every other one by name.
+//! containers and numbers are made of. What every other one would make is not made: only its name is kept, to be refused by where
+//! weights were wanted.
 //!
 //! Opcodes: Python's `pickletools`. Constructors: `torch/_utils.py` and `torch/serialization.py`.
 
@@ -29,6 +30,8 @@ pub enum PickleValue {
     Global(Rc<str>),
     Storage(Rc<Storage>),
     Tensor(Rc<TensorView>),
+    /// What a constructor of this name, which is not run, would have made.
+    Unmade(Rc<str>),
 }
 
 /// What a value takes: its node, and its place on the stack, which a container takes over.
@@ -78,6 +81,11 @@ impl Pickle {
         self.nodes.len()
     }
 
+    /// The constructors that it asks to run, in its order.
+    pub fn unmade(&self) -> impl Iterator<Item = &str> {
+        self.nodes.iter().filter_map(|node| if let PickleValue::Unmade(name) = node { Some(&**name) } else { None })
+    }
+
     /// The pairs of a dict whose keys are strings or integers.
     pub fn entries(&self, pairs: &[(Id, Id)]) -> Vec<(Rc<str>, Id)> {
         pairs
@@ -113,7 +121,7 @@ fn bad(problem: impl Into<String>) -> Error {
     Error::new(ErrorKind::File, problem)
 }
 
-fn refused(name: &str) -> Error {
+pub fn refused(name: &str) -> Error {
     let name = cut(name, 200);
     bad(format!("the pickle asks to run `{name}`; viva reads tensors and runs no code"))
         .hint("in Python, save the weights alone: torch.save(model.state_dict(), path)")
@@ -221,6 +229,7 @@ impl<'a> PickleReader<'a> {
         self.budget.items::<Id>(items.len(), WHAT)?;
         match &mut self.nodes[list] {
             PickleValue::List(values) => values.extend(items),
+            PickleValue::Unmade(_) => {}
             _ => return Err(bad("the pickle appends to something that is no list")),
         }
         Ok(())
@@ -232,6 +241,7 @@ impl<'a> PickleReader<'a> {
             PickleValue::Dict(pairs) if items.len().is_multiple_of(2) => {
                 pairs.extend(items.chunks(2).map(|pair| (pair[0], pair[1])))
             }
+            PickleValue::Unmade(_) => {}
             _ => return Err(bad("the pickle sets keys of something that is no dict")),
         }
         Ok(())
@@ -431,11 +441,25 @@ impl<'a> PickleReader<'a> {
                 b'b' => {
                     // The state of an ordered dict is only its `_metadata`.
                     self.pop()?;
-                    if !matches!(self.nodes[self.top()?], PickleValue::Dict(_) | PickleValue::Tensor(_)) {
-                        return Err(bad("the pickle sets the state of something that is no dict"));
+                    match self.nodes[self.top()?] {
+                        PickleValue::Dict(_) | PickleValue::Tensor(_) | PickleValue::Unmade(_) => {}
+                        _ => return Err(bad("the pickle sets the state of something that is no dict")),
                     }
                 }
-                code @ (b'i' | b'o' | 0x92) => return Err(refused(&format!("opcode 0x{code:02x}"))),
+                b'i' => {
+                    let (module, name) = (self.line()?, self.line()?);
+                    self.pop_to_mark()?;
+                    self.unmade(&called(&module, &name))?;
+                }
+                b'o' => {
+                    let items = self.pop_to_mark()?;
+                    let class = *items.first().ok_or_else(|| bad("the pickle makes an object of no class"))?;
+                    self.unmade(&self.class(class)?)?;
+                }
+                0x92 => {
+                    let (_named, _arguments, class) = (self.pop()?, self.pop()?, self.pop()?);
+                    self.unmade(&self.class(class)?)?;
+                }
                 code => {
                     return Err(bad(format!(
                         "not a pickle that PyTorch writes: opcode 0x{code:02x} at byte {}",
@@ -447,8 +471,7 @@ impl<'a> PickleReader<'a> {
     }
 
     fn global(&mut self, module: &str, name: &str) -> Result<()> {
-        // Neither is long in what is known.
-        let name = format!("{}.{}", cut(module, 100), cut(name, 100));
+        let name = called(module, name);
         let known = matches!(
             name.as_str(),
             "collections.OrderedDict"
@@ -458,9 +481,22 @@ impl<'a> PickleReader<'a> {
                 | "torch.Size"
         ) || storage_kind(&name).is_some();
         if !known {
-            return Err(refused(&name));
+            return self.unmade(&name);
         }
         self.push(PickleValue::Global(name.into()))
+    }
+
+    fn unmade(&mut self, name: &str) -> Result<()> {
+        self.budget.take(name.len() as u64, WHAT)?;
+        self.push(PickleValue::Unmade(name.into()))
+    }
+
+    /// The name of a constructor.
+    fn class(&self, id: Id) -> Result<Rc<str>> {
+        match &self.nodes[id] {
+            PickleValue::Global(name) | PickleValue::Unmade(name) => Ok(name.clone()),
+            _ => Err(bad("the pickle makes an object of something that is no class")),
+        }
     }
 
     fn tuple(&self, id: Id) -> Result<&[Id]> {
@@ -511,6 +547,9 @@ impl<'a> PickleReader<'a> {
     }
 
     fn construct(&self, constructor: Id, arguments: Id) -> Result<PickleValue> {
+        if let PickleValue::Unmade(name) = &self.nodes[constructor] {
+            return Ok(PickleValue::Unmade(name.clone()));
+        }
         let PickleValue::Global(name) = &self.nodes[constructor] else {
             return Err(bad("the pickle calls something that is no constructor"));
         };
@@ -553,6 +592,11 @@ impl<'a> PickleReader<'a> {
             other => Err(refused(other)),
         }
     }
+}
+
+/// A constructor's name; none that is known is long.
+fn called(module: &str, name: &str) -> String {
+    format!("{}.{}", cut(module, 100), cut(name, 100))
 }
 
 impl TensorView {
@@ -626,9 +670,26 @@ mod tests {
 
     // python3 -c "import pickle, os; print(pickle.dumps(os.system, 2))": what a malicious file calls.
     #[test]
-    fn other_constructors_are_refused_by_name() {
-        let error = read(b"\x80\x02cposix\nsystem\nq\x00X\x02\x00\x00\x00lsq\x01\x85R.").err();
-        assert!(error.is_some_and(|e| e.message.contains("posix.system")));
+    fn what_other_constructors_would_make_is_only_a_name() -> Result<()> {
+        let pickle = read(b"\x80\x02cposix\nsystem\nq\x00X\x02\x00\x00\x00lsq\x01\x85R.")?;
+        assert_eq!(pickle.node(pickle.root), &PickleValue::Unmade("posix.system".into()));
+        Ok(())
+    }
+
+    // pickletools.dis of each: protocol 0 and 1 instances, copyreg.__newobj_ex__, and a dict of a class of its own.
+    #[test]
+    fn objects_of_every_protocol_are_only_names() -> Result<()> {
+        for bytes in [
+            &b"(iargparse\nNamespace\n(dVlr\nF0.1\nsb."[..],
+            b"(cargparse\nNamespace\no}(X\x02\x00\x00\x00lrK\x01ub.",
+            b"\x80\x04\x8c\x08argparse\x8c\tNamespace\x93)}\x92.",
+            b"\x80\x02cargparse\nNamespace\n)\x81(X\x01\x00\x00\x00aK\x01u.",
+        ] {
+            let pickle = read(bytes)?;
+            assert_eq!(pickle.node(pickle.root), &PickleValue::Unmade("argparse.Namespace".into()));
+            assert_eq!(pickle.unmade().next(), Some("argparse.Namespace"));
+        }
+        Ok(())
     }
 
     #[test]

@@ -112,6 +112,16 @@ impl Loaded {
         self.weights.contains_key(name)
     }
 
+    /// The names of the file's tensors.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.weights.keys().map(String::as_str)
+    }
+
+    /// How many sides a tensor of the file has.
+    pub fn sides(&self, name: &str) -> Option<usize> {
+        self.weights.get(name).map(Tensor::dim)
+    }
+
     /// Fails if the file has tensors that nothing asked for.
     pub fn check_used(&self) -> Result<()> {
         let unused: Vec<&str> =

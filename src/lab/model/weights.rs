@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use tch::Kind;
 
-use super::pickle::{Id, Pickle, PickleValue, Storage, TensorView};
+use super::pickle::{Id, Pickle, PickleValue, Storage, TensorView, refused};
 use crate::core::{Budget, Cx, Error, ErrorKind, Packed, Result, Tensor, cut, strict_json};
 
 /// Tensors by the names that the file gives them; numbers of other widths than 32 bits are already float32.
@@ -244,8 +244,7 @@ fn legacy(bytes: &[u8], budget: &Budget) -> Result<Weights> {
     };
     let magic = next()?;
     if !matches!(magic.node(magic.root), PickleValue::Long(n) if *n == MAGIC) {
-        // A bare pickle holds no tensors, but saying what it asks for is more use than saying that it isn't PyTorch's.
-        return Err(bad("a pickle, but not one that torch.save wrote"));
+        return Err(bare(&magic));
     }
     let version = next()?;
     if *version.node(version.root) != PickleValue::Int(1001) {
@@ -290,9 +289,33 @@ fn legacy(bytes: &[u8], budget: &Budget) -> Result<Weights> {
     })
 }
 
+/// What is wrong with a pickle that torch.save did not write.
+fn bare(pickle: &Pickle) -> Error {
+    const NVIDIA: &str = "in Python, in a checkout of its code, where you trust the file: import pickle, torch; \
+                          torch.save(pickle.load(open(\"network.pkl\", \"rb\"))[\"G_ema\"].state_dict(), \"network.pth\")";
+    const OLDER: &str = "it is of TensorFlow's time: legacy.py of stylegan2-ada-pytorch makes one for PyTorch of it, and in Python \
+                         torch.save(network[\"G_ema\"].state_dict(), \"network.pth\") keeps that one's weights";
+    match pickle.unmade().next() {
+        // Saying what it asks for is more use than saying that it isn't PyTorch's.
+        Some(name) if name.starts_with("torch_utils.persistence.") => {
+            bad(format!("a pickle of NVIDIA's, which asks to run `{name}`; viva reads tensors and runs no code"))
+                .hint(NVIDIA)
+        }
+        Some(name) if name.starts_with("dnnlib.tflib.") => {
+            bad(format!("a pickle of NVIDIA's, which asks to run `{name}`; viva reads tensors and runs no code"))
+                .hint(OLDER)
+        }
+        Some(name) => refused(name),
+        None => bad("a pickle, but not one that torch.save wrote"),
+    }
+}
+
 /// Finds the state dict among the wrappers that training programs put around it.
 fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) -> Result<Vec<u8>>) -> Result<Weights> {
-    let none = || bad("the file holds no state dict").hint("in Python: torch.save(model.state_dict(), path)");
+    let none = || match pickle.unmade().next() {
+        Some(name) => refused(name),
+        None => bad("the file holds no state dict").hint("in Python: torch.save(model.state_dict(), path)"),
+    };
     // Once per dict: one that stands in another many times would be gone through each time.
     let mut with_tensors = vec![false; pickle.nodes()];
     for (id, has) in with_tensors.iter_mut().enumerate() {
@@ -306,7 +329,14 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
     for _depth in 0..8 {
         if has_tensors(id) {
             let PickleValue::Dict(pairs) = pickle.node(id) else { return Err(none()) };
-            return tensors(pickle, &pickle.entries(pairs), budget, fetch);
+            let entries = pickle.entries(pairs);
+            // A best accuracy that is a tensor stands beside the weights, not among them.
+            let inside = |name: &&str| entries.iter().find(|(key, value)| &**key == *name && has_tensors(*value));
+            match WRAPPERS.iter().find_map(inside) {
+                Some(&(_, inside)) => id = inside,
+                None => return tensors(pickle, &entries, budget, fetch),
+            }
+            continue;
         }
         id = match pickle.node(id) {
             PickleValue::List(items) | PickleValue::Tuple(items) => match items[..] {
@@ -352,9 +382,14 @@ fn tensors(
     let mut weights = Weights::new();
     for (name, id) in entries {
         budget.step()?;
-        // Numbers beside the tensors, such as an epoch, are no weights.
-        let PickleValue::Tensor(view) = pickle.node(*id) else { continue };
         let what = || format!("tensor {:?}", cut(name, 80));
+        let view = match pickle.node(*id) {
+            PickleValue::Tensor(view) => view,
+            // It may be a tensor of another make, which the network would lack.
+            PickleValue::Unmade(constructor) => return Err(refused(constructor).during(&what())),
+            // Numbers beside the tensors, such as an epoch, are no weights.
+            _ => continue,
+        };
         let TensorView { size, stride, offset, storage } = &**view;
         if !whole.contains_key(&storage.key) {
             let bytes = fetch(storage)?;

@@ -84,19 +84,23 @@ pub(super) struct FoundTests {
 /// One label's turn.
 pub(super) struct LabelTurn {
     pub of: LabelDraws,
+    /// How many can be drawn of it, where they are those of images.
+    most: usize,
     began: Instant,
 }
 
 impl LabelTurn {
-    pub fn new(label: i64, classes: usize) -> Self {
+    pub fn new(generator: &Generator, label: i64, classes: usize) -> Self {
+        let most = generator.encoded().map_or(usize::MAX, |encoded| encoded.count(label));
         let of = LabelDraws { label, tests: 0, draws: 0, enough: false, seconds: 0.0, answers: vec![0; classes] };
-        Self { of, began: Instant::now() }
+        Self { of, most, began: Instant::now() }
     }
 
     /// How many images are to be drawn next, at most `batch`; none if that is all.
     pub fn next(&self, wanted: &WantedTests, batch: usize) -> Option<usize> {
-        let enough = self.of.tests >= wanted.n || self.of.draws >= wanted.draws;
-        (!enough && !self.late(wanted)).then(|| batch.min(wanted.draws - self.of.draws))
+        let draws = wanted.draws.min(self.most);
+        let enough = self.of.tests >= wanted.n || self.of.draws >= draws;
+        (!enough && !self.late(wanted)).then(|| batch.min(draws - self.of.draws))
     }
 
     /// Whether the time is up.
@@ -161,7 +165,10 @@ impl FoundTests {
         }
         let [c, h, w] = generator.image_shape()?;
         let pixels = Tensor::f_cat(&self.images, 0)?.f_reshape([-1, c, h, w])?;
-        let names = (0..generator.classes().unwrap_or(1)).map(|label| label.to_string()).collect();
+        let names = match generator.encoded() {
+            Some(encoded) => encoded.classes().to_vec(),
+            None => (0..generator.classes().unwrap_or(1)).map(|label| label.to_string()).collect(),
+        };
         let mut images = from_tensor(&pixels, self.labels, Some(names), false)?;
         images.name = format!("tests of {}", model.name);
         images.record(cx);
@@ -183,7 +190,7 @@ pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &W
     let task = cx.progress("drawing tests", Some((wanted.n * wanted.labels.len()) as u64));
     let mut found = FoundTests::default();
     for &label in &wanted.labels {
-        let mut turn = LabelTurn::new(label, classes);
+        let mut turn = LabelTurn::new(generator, label, classes);
         while let Some(count) = turn.next(wanted, batch) {
             cx.check()?;
             let latents = wanted.latents(generator, &turn, count)?;
@@ -211,6 +218,10 @@ impl WantedTests {
 
     /// The next latent vectors of a label.
     pub(super) fn latents(&self, generator: &Generator, turn: &LabelTurn, count: usize) -> Result<Tensor> {
+        if let Some(encoded) = generator.encoded() {
+            let of_label = encoded.of_label(self.seed, turn.of.label);
+            return on_device(&encoded.latents(&of_label, turn.of.draws, count)?, generator.device());
+        }
         generator.latents(self.seed, turn.of.label as usize * APART + turn.of.draws, count)
     }
 }

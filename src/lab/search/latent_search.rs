@@ -51,7 +51,7 @@ pub fn latent_search(
     let task = cx.progress("searching latent vectors", Some((wanted.n * wanted.labels.len()) as u64));
     let mut found = FoundTests::default();
     for &label in &wanted.labels {
-        let mut turn = LabelTurn::new(label, classes);
+        let mut turn = LabelTurn::new(generator, label, classes);
         while let Some(count) = turn.next(wanted, BATCH) {
             let latents = wanted.latents(generator, &turn, count)?;
             let part = NOISE + (turn.of.draws / BATCH) as u64;

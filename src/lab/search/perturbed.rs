@@ -127,18 +127,21 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
     let batch = generator.batch_size()?;
     let (mut images, mut latents, mut asked, mut labels, mut targets) = (vec![], vec![], vec![], vec![], vec![]);
     let (mut places, mut drawn, mut misread, mut rejected) = (vec![], 0, 0, 0);
-    while labels.len() < how.n && drawn < how.draws {
+    let draws = generator.encoded().map_or(how.draws, |encoded| how.draws.min(encoded.len()));
+    while labels.len() < how.n && drawn < draws {
         cx.check()?;
-        let count = batch.min(how.draws - drawn);
+        let count = batch.min(draws - drawn);
         let z = generator.latents(how.seed, drawn, count)?;
-        let of: Vec<i64> = match generator.classes() {
-            Some(_) => (drawn..drawn + count).map(|i| how.labels[i % how.labels.len()]).collect(),
-            None => vec![0; count],
+        let of: Vec<i64> = match (generator.encoded(), generator.classes()) {
+            (Some(encoded), _) => encoded.labels(&encoded.in_order(how.seed), drawn, count)?,
+            (None, Some(_)) => (drawn..drawn + count).map(|i| how.labels[i % how.labels.len()]).collect(),
+            (None, None) => vec![0; count],
         };
         let pictures = generator.images_of(&z, Some(&of))?;
         let read = model.answers(&pictures)?;
         // Where nothing says what an image shows, the classifier is taken to be right to begin with.
-        let intended: Vec<i64> = if generator.classes().is_some() { of.clone() } else { read.clone() };
+        let said = generator.classes().is_some() || generator.encoded().is_some();
+        let intended: Vec<i64> = if said { of.clone() } else { read.clone() };
         let shown = how.oracle.accepts(cx, &pictures, &intended)?;
         let mut rows = vec![];
         let before = labels.len();
@@ -186,7 +189,7 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
         ));
     }
     let mut seeds = generator.drawn(cx, &Tensor::f_cat(&images, 0)?, &Tensor::f_cat(&latents, 0)?, asked)?;
-    if generator.classes().is_none() {
+    if generator.classes().is_none() && generator.encoded().is_none() {
         seeds = seeds.relabelled(labels, None)?;
     }
     Ok(Chosen { seeds, places, targets, drawn, misread, rejected })

@@ -155,12 +155,15 @@ impl Differentiable for Latent {
         let latents = on_device(&latents, device)?.f_to_kind(self.generator.kind())?;
         let labels = on_device(&Tensor::f_from_slice(&of.labels)?, device)?;
         tch::no_grad(|| {
-            let condition = self.generator.condition(&latents, Some(&labels))?;
+            let mut condition = self.generator.condition(&latents, Some(&labels))?;
             let first = self.sites[0];
             let mut x = latents;
-            for layer in 1..=first.layer {
-                let site = if layer == first.layer { first } else { Site { layer, before_activation: false } };
-                x = self.generator.arrive(site, &x, &condition)?;
+            for layer in 1..first.layer {
+                x = self.generator.arrive(Site { layer, before_activation: false }, &x, &condition)?;
+                condition = self.generator.after(layer, &x, condition)?;
+            }
+            if first.layer > 0 {
+                x = self.generator.arrive(first, &x, &condition)?;
             }
             let mut base = vec![x, labels];
             // Of changed vectors it is another at every point.
@@ -198,9 +201,10 @@ impl Differentiable for Latent {
                 }
             }
             x = self.generator.leave(site, x)?;
-            if layer == 0 {
-                condition = self.generator.condition(&x, Some(labels))?;
-            }
+            condition = match layer {
+                0 => self.generator.condition(&x, Some(labels))?,
+                _ => self.generator.after(layer, &x, condition)?,
+            };
         }
         Ok(x)
     }

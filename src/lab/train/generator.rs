@@ -169,8 +169,7 @@ fn state_digest(judge: &dyn Judge) -> Result<Digest> {
 
 fn drawn_by(network: &dyn Network, labels: Option<&Tensor>, n: usize, mode: Mode, device: Device) -> Result<Tensor> {
     let z = latents_in_stream(network, n, device)?;
-    let condition = network.condition(&z, labels)?;
-    (0..network.stages().len()).try_fold(z, |x, i| network.stage(i, &x, &condition, mode))
+    crate::generator::drawn_by(network, &z, labels, mode)
 }
 
 struct GeneratorTraining<'a> {

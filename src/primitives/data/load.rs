@@ -5,7 +5,7 @@ use crate::core::{Cx, Error, Result, Value};
 use crate::data::{Classes, Filter, Load, View, load, source};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, Words};
 
-static FILTERS: Words<Filter, 2> =
+pub(in crate::primitives) static FILTERS: Words<Filter, 2> =
     Words::new([(Filter::Bilinear.name(), Filter::Bilinear), (Filter::Bicubic.name(), Filter::Bicubic)]);
 
 pub static LOAD: Primitive = Primitive {

@@ -33,9 +33,23 @@ pub static LOAD: Primitive = Primitive {
         )
         .or(Fallback::Absent("0.4 of BigGAN-deep; of BigGAN they are normal"))
         .range(0.02, 1.0),
+        Param::new(
+            "psi",
+            Kind::Float,
+            "of StyleGANs: how far styles w lie from their mean, as a share of how far they would; what NVIDIA's code calls truncation_psi",
+        )
+        .or(Fallback::Absent("1"))
+        .range(-10.0, 10.0),
     ],
     returns: "Generator",
-    notes: "State dicts are read without running code. What was finetuned can be saved and loaded again without `arch`, but for BigGAN-deep. A TorchScript program offers `num_stages()` and `stage(i, x, y)`, both exported: what stage \
+    notes: "State dicts are read without running code. What was finetuned can be saved and loaded again without `arch`, but for BigGAN-deep.\n\n\
+            Of StyleGANs the state dict of \"G_ema\" is read; NVIDIA's pickles hold code and are refused with the line of Python that converts \
+            them. Noise is the constant noise of the file, and activations are cut at 256, as in all that NVIDIA published; a file does not say so. \
+            Layer 1 is w, of which all styles are made; behind it layers are feature maps, with the image so far as their last channels.\n\n\
+            `autoencoder-kl` is the decoder of latent diffusion, of diffusers or CompVis, alone or inside a diffusion model's checkpoint; `shape` says \
+            at which size it draws, 256 x 256 unless said. It has no distribution of latent vectors: see `g.encode`. Its norms have 32 groups, as in \
+            all that was published; a file does not say so.\n\n\
+            A TorchScript program offers `num_stages()` and `stage(i, x, y)`, both exported: what stage \
             i, counted from 0, makes of x for int64 labels y; stage 0 takes latent vectors N x latent, the last one gives images in [0, 1]. It \
             draws labels if `classes` says how many. `classes`, `latent`, `shape` and `truncation` are refused where the generator has others.",
     source: "",
@@ -57,6 +71,7 @@ pub static LOAD: Primitive = Primitive {
             image,
             latent: args.optional_int("latent"),
             truncation: args.given("truncation").then(|| args.float("truncation")),
+            psi: args.given("psi").then(|| args.float("psi")),
             depths: vec![],
         };
         let text = |name: &str| args.get(name).map(|_| args.str(name).to_string());

@@ -2,6 +2,7 @@
 
 pub mod archs;
 pub mod device;
+pub mod encode;
 pub mod fid;
 pub mod finetune;
 pub mod images;
@@ -68,7 +69,8 @@ fn check_pair(cx: &Cx, generator: &Generator, model: &Model) -> Result<()> {
         let black = Tensor::f_zeros([1, drawn[0], drawn[1], drawn[2]], (tch::Kind::Float, cx.device()))?;
         tch::no_grad(|| model.logits(&black)).map(drop)?;
     }
-    if let (Some(labels), Some(classes)) = (generator.classes(), model.classes())
+    let of_images = generator.encoded().map(|encoded| encoded.classes().len() as i64);
+    if let (Some(labels), Some(classes)) = (generator.classes().or(of_images), model.classes())
         && labels > classes
     {
         return Err(Error::model(format!("{} draws {labels} labels, {} knows {classes}", generator.name, model.name)));

@@ -64,7 +64,8 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
 pub(super) fn wanted(cx: &Cx, args: &Args, generator: &Generator, model: &Model) -> Result<WantedTests> {
     super::check_pair(cx, generator, model)?;
     cx.record_input("model", &model.name, crate::core::Object::digest(model));
-    let Some(classes) = generator.classes() else {
+    let of_images = generator.encoded().map(|encoded| encoded.classes().len() as i64);
+    let Some(classes) = generator.classes().or(of_images) else {
         return Err(Error::model(format!(
             "{} takes no labels, so nothing says what its images are to show",
             generator.name

@@ -10,10 +10,11 @@ pub static ARCHS: Primitive = Primitive {
     params: &[],
     options: &[],
     returns: "an array of strings",
-    notes: "Tensors carry torchvision's names, so that weights published by torchvision load as they are; those of vit_*_patch16_224 \
-            carry timm's, those of cifar_resnet* \
+    notes: "Tensors carry torchvision's names, so that weights published by torchvision load as they are; those of vit_*_patch16_224 and of \
+            tf_efficientnet_b*_ns (EfficientNet as TensorFlow has it, by Noisy Student; timm's tf_efficientnet_b4.ns_jft_in1k is \
+            tf_efficientnet_b4_ns here) carry timm's, those of cifar_resnet* \
             the names of github.com/akamaster/pytorch_resnet_cifar10. Files of convnext_* may carry timm's names or those \
-            of its authors. A file whose names are those of one of these networks is \
+            of its authors, files of tf_efficientnet_b*_ns those of lukemelas/EfficientNet-PyTorch. A file whose names are those of one of these networks is \
             recognised without `arch`. Networks that are a plain sequence of layers are in std/zoo.",
     source: "",
     examples: &[Example { code: "model::archs().contains(\"resnet50\")", result: "true" }],

@@ -25,6 +25,12 @@ pub static LOAD: Primitive = Primitive {
             .or(Fallback::Absent("1")),
         Param::new("names", Kind::Map, "name in the file: position or name of the layer, such as #{ \"conv1\": 0 }")
             .or(Fallback::Absent("the names agree")),
+        Param::new(
+            "published",
+            Kind::Bool,
+            "whether `input`, `mean` and `std` are those of the published weights of a network of model::archs(), where neither you nor the file say them",
+        )
+        .or(Fallback::Bool(false)),
         Param::new("ignore", Kind::Array, "names of tensors or layers in the file that the network does not have")
             .or(Fallback::Absent("none")),
     ],
@@ -32,10 +38,14 @@ pub static LOAD: Primitive = Primitive {
     notes: "A TorchScript file is a program: it does what it likes when it is loaded and asked. On Linux the kernel holds it to what scripts may \
             touch, and where nothing holds it, it is refused unless viva was started with `--allow-native` (`viva doc safety`). Weights are no program.\n\n\
             The content decides what a file is, not its ending. State dicts are read without running code: tensors, containers \
-            and numbers only, both formats of torch.save, also inside {\"state_dict\": ...} or behind `module.`. Layers written \
+            and numbers only, both formats of torch.save, also inside {\"state_dict\": ...} or behind `module.`. What a file asks to be run \
+            beside them, such as arguments and schedules of a training, is not made; a tensor that only running code would make is refused. Of \
+            a checkpoint of the robustness library the classifier is taken, and `mean` and `std` from its normaliser; an attacker's copy that \
+            differs from it is refused. Layers written \
             down are named by position, as in PyTorch's Sequential: `0.weight`. A tensor that is missing, unused or of another \
             shape is an error. What a file that was saved here says of its layers, input, mean and std counts where the caller says \
-            nothing; what the caller says takes its place, and is refused where the tensors do not fit it. float64, float16 and bfloat16 become float32. `hash` depends on the layers, tensors and \
+            nothing; what the caller says takes its place, and is refused where the tensors do not fit it. float64, float16 and bfloat16 become float32. A network of model::archs() for ImageNet that is given neither \
+            `mean` nor `std` by you or the file carries a caution, since its published weights want both: `published: true` has them, and its input. `hash` depends on the layers, tensors and \
             normalisation, not on the file's format. TorchScript is a program that libtorch runs. What it draws at random follows from \
             the images that it is given: the same batch has the same answers, another division into batches others, and transcripts \
             say of such a model that it answers something else when it is asked again. Ctrl-C waits for a call of a program to end; \
@@ -59,6 +69,7 @@ pub static LOAD: Primitive = Primitive {
             std: numbers("std"),
             names: names(args)?,
             ignore: ignore(args)?,
+            published: args.bool("published"),
         };
         Ok(Value::object(load(cx, &path, options)?))
     },

@@ -12,6 +12,7 @@ pub mod load;
 pub mod logits;
 pub mod predict;
 pub mod program;
+pub mod resized;
 pub mod smoothed;
 pub mod train;
 pub mod train_linear;
@@ -72,14 +73,19 @@ fn arch(args: &Args) -> Result<Option<Arch>> {
     }))
 }
 
-/// The option `input`, `[C, H, W]`.
+/// The option `input`.
 fn input(args: &Args) -> Result<Option<[i64; 3]>> {
-    if args.get("input").is_none() {
+    shape(args, "input")
+}
+
+/// `[C, H, W]`, where it is given.
+fn shape(args: &Args, name: &str) -> Result<Option<[i64; 3]>> {
+    if args.get(name).is_none() {
         return Ok(None);
     }
-    match args.numbers("input")[..] {
+    match args.numbers(name)[..] {
         [c, h, w] if [c, h, w].iter().all(|d| d.fract() == 0.0) => Ok(Some([c as i64, h as i64, w as i64])),
-        _ => Err(Error::argument("`input` must be [channels, height, width]")),
+        _ => Err(Error::argument(format!("`{name}` must be [channels, height, width]"))),
     }
 }
 

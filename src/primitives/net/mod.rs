@@ -30,6 +30,7 @@ pub mod relu6;
 pub mod reshape;
 pub mod residual;
 pub mod resize;
+pub mod same_pad;
 pub mod sigmoid;
 pub mod silu;
 pub mod stochastic_depth;

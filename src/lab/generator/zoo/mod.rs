@@ -1,5 +1,6 @@
 //! Generators known by name, one per file, with the names that their checkpoints give to tensors.
 
+mod autoencoder_kl;
 mod biggan;
 mod biggan_deep;
 mod csinva;
@@ -8,10 +9,14 @@ mod progressive_gan;
 mod realbarry;
 mod ryhan;
 mod self_attention;
+mod style;
+mod stylegan2;
+mod stylegan3;
 mod thesis;
 
 use std::rc::Rc;
 
+use serde::Deserialize;
 use tch::Device;
 
 use super::discriminator::SplitPlan;
@@ -32,6 +37,8 @@ pub struct Asked {
     pub depths: Vec<i64>,
     /// Of the latent vectors' distribution.
     pub truncation: Option<f64>,
+    /// How far a StyleGAN's styles lie from their mean, as a share of how far they would.
+    pub psi: Option<f64>,
 }
 
 /// Makes a published discriminator of a file's tensors.
@@ -68,6 +75,9 @@ static ARCHITECTURES: &[&GeneratorArchitecture] = &[
     &biggan_deep::BIGGAN_DEEP_128,
     &biggan_deep::BIGGAN_DEEP_256,
     &biggan_deep::BIGGAN_DEEP_512,
+    &stylegan2::STYLEGAN2,
+    &stylegan3::STYLEGAN3,
+    &autoencoder_kl::AUTOENCODER_KL,
     &csinva::CSINVA,
     &realbarry::REALBARRY,
     &ryhan::RYHAN,
@@ -134,13 +144,29 @@ const BY_NAME: &str = "arch";
 
 /// What a file says of a published network.
 fn by_name(name: &str, asked: &Asked) -> Option<serde_json::Value> {
-    Some(serde_json::json!({ BY_NAME: name, "truncation": asked.truncation }))
+    let mut said = serde_json::json!({ BY_NAME: name, "truncation": asked.truncation });
+    if let Some(psi) = asked.psi {
+        said["psi"] = psi.into();
+    }
+    if let Some(image) = asked.image {
+        said["image"] = image.to_vec().into();
+    }
+    Some(said)
 }
 
 /// The published network that a file says it holds, if it says so.
 pub fn named(said: &serde_json::Value) -> Result<Option<(&'static GeneratorArchitecture, Asked)>> {
     let Some(name) = said.get(BY_NAME).and_then(serde_json::Value::as_str) else { return Ok(None) };
-    Ok(Some((find(name)?, Asked { truncation: said["truncation"].as_f64(), ..Asked::default() })))
+    let (truncation, psi) = (said["truncation"].as_f64(), said.get("psi").and_then(serde_json::Value::as_f64));
+    let image = match said.get("image") {
+        None => None,
+        Some(image) => {
+            let sides =
+                <[i64; 3]>::deserialize(image).ok().filter(|sides| sides.iter().all(|n| (1..=1 << 16).contains(n)));
+            Some(sides.ok_or_else(|| Error::model("what the file says about its generator can't be read"))?)
+        }
+    };
+    Ok(Some((find(name)?, Asked { truncation, psi, image, ..Asked::default() })))
 }
 
 /// The plans of a generator and discriminator that can be trained.

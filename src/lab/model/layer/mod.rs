@@ -31,6 +31,7 @@ mod relu6;
 mod reshape;
 mod residual;
 mod resize;
+mod same_pad;
 mod separable;
 mod sequence;
 mod sigmoid;
@@ -118,6 +119,7 @@ kinds! {
     "reshape" => reshape::Reshape,
     "residual" => residual::Residual,
     "resize" => resize::Resize,
+    "same_pad" => same_pad::SamePad,
     "sequence" => sequence::Sequence,
     "sigmoid" => sigmoid::Sigmoid,
     "silu" => silu::Silu,

@@ -18,6 +18,7 @@ use super::layer::Layer;
 use super::module::Module;
 use super::weights::Weights;
 use crate::core::{Error, Result, suggestion};
+use crate::data::Filter;
 
 /// A network that `arch` can name.
 pub struct Architecture {
@@ -31,6 +32,16 @@ pub struct Architecture {
     pub input: [i64; 3],
     /// Names of tensors in files that others publish, each with the name here.
     pub spellings: fn() -> Vec<Spelling>,
+    /// How its published weights want images, where that is the same of all.
+    pub sees: Option<Sees>,
+}
+
+/// How a network wants images: less their mean, divided by their deviation, and brought to its size by this filter.
+#[derive(Debug, Clone, Copy)]
+pub struct Sees {
+    pub mean: [f64; 3],
+    pub std: [f64; 3],
+    pub filter: Filter,
 }
 
 /// The name here of every tensor of a file.
@@ -41,6 +52,8 @@ fn no_other() -> Vec<Spelling> {
 }
 
 const IMAGENET: [i64; 3] = [3, 224, 224];
+/// What torchvision's networks were trained on, and timm's of TensorFlow.
+const TORCHVISION: Sees = Sees { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225], filter: Filter::Bilinear };
 const CIFAR: [i64; 3] = [3, 32, 32];
 
 static ARCHITECTURES: &[Architecture] = &[
@@ -61,7 +74,22 @@ static ARCHITECTURES: &[Architecture] = &[
         spellings: convnext::of_large,
         ..entry("convnext_large", convnext::convnext_large, "classifier.2.weight")
     },
-    entry("efficientnet_b0", efficientnet::efficientnet_b0, "classifier.1.weight"),
+    efficientnet("efficientnet_b0", efficientnet::torchvision::<0>, 224),
+    efficientnet("efficientnet_b1", efficientnet::torchvision::<1>, 240),
+    efficientnet("efficientnet_b2", efficientnet::torchvision::<2>, 288),
+    efficientnet("efficientnet_b3", efficientnet::torchvision::<3>, 300),
+    efficientnet("efficientnet_b4", efficientnet::torchvision::<4>, 380),
+    efficientnet("efficientnet_b5", efficientnet::torchvision::<5>, 456),
+    efficientnet("efficientnet_b6", efficientnet::torchvision::<6>, 528),
+    efficientnet("efficientnet_b7", efficientnet::torchvision::<7>, 600),
+    noisy_student("tf_efficientnet_b0_ns", efficientnet::tensorflow::<0>, efficientnet::lukemelas::<0>, 224),
+    noisy_student("tf_efficientnet_b1_ns", efficientnet::tensorflow::<1>, efficientnet::lukemelas::<1>, 240),
+    noisy_student("tf_efficientnet_b2_ns", efficientnet::tensorflow::<2>, efficientnet::lukemelas::<2>, 260),
+    noisy_student("tf_efficientnet_b3_ns", efficientnet::tensorflow::<3>, efficientnet::lukemelas::<3>, 300),
+    noisy_student("tf_efficientnet_b4_ns", efficientnet::tensorflow::<4>, efficientnet::lukemelas::<4>, 380),
+    noisy_student("tf_efficientnet_b5_ns", efficientnet::tensorflow::<5>, efficientnet::lukemelas::<5>, 456),
+    noisy_student("tf_efficientnet_b6_ns", efficientnet::tensorflow::<6>, efficientnet::lukemelas::<6>, 528),
+    noisy_student("tf_efficientnet_b7_ns", efficientnet::tensorflow::<7>, efficientnet::lukemelas::<7>, 600),
     entry("mobilenet_v2", mobilenet::mobilenet_v2, "classifier.1.weight"),
     entry("resnet18", resnet::resnet18, "fc.weight"),
     entry("resnet34", resnet::resnet34, "fc.weight"),
@@ -85,10 +113,10 @@ static ARCHITECTURES: &[Architecture] = &[
     Architecture { spellings: vit::older_base, ..entry("vit_b_32", vit::vit_b_32, "heads.head.weight") },
     Architecture { spellings: vit::older_large, ..entry("vit_l_16", vit::vit_l_16, "heads.head.weight") },
     Architecture { spellings: vit::older_large, ..entry("vit_l_32", vit::vit_l_32, "heads.head.weight") },
-    entry("vit_tiny_patch16_224", vit::vit_tiny_patch16_224, "head.weight"),
-    entry("vit_small_patch16_224", vit::vit_small_patch16_224, "head.weight"),
-    entry("vit_base_patch16_224", vit::vit_base_patch16_224, "head.weight"),
-    entry("vit_large_patch16_224", vit::vit_large_patch16_224, "head.weight"),
+    varied("vit_tiny_patch16_224", vit::vit_tiny_patch16_224),
+    varied("vit_small_patch16_224", vit::vit_small_patch16_224),
+    varied("vit_base_patch16_224", vit::vit_base_patch16_224),
+    varied("vit_large_patch16_224", vit::vit_large_patch16_224),
     cifar("cifar_resnet20", resnet_cifar::resnet20, "linear.weight"),
     cifar("cifar_resnet32", resnet_cifar::resnet32, "linear.weight"),
     cifar("cifar_resnet44", resnet_cifar::resnet44, "linear.weight"),
@@ -100,11 +128,30 @@ static ARCHITECTURES: &[Architecture] = &[
 ];
 
 const fn entry(name: &'static str, layers: fn(i64) -> Layer, head: &'static str) -> Architecture {
-    Architecture { name, layers, classes: 1000, head, input: IMAGENET, spellings: no_other }
+    Architecture { name, layers, classes: 1000, head, input: IMAGENET, spellings: no_other, sees: Some(TORCHVISION) }
+}
+
+/// Several weights of these were published, which want images in several ways.
+const fn varied(name: &'static str, layers: fn(i64) -> Layer) -> Architecture {
+    Architecture { sees: None, ..entry(name, layers, "head.weight") }
+}
+
+const fn efficientnet(name: &'static str, layers: fn(i64) -> Layer, side: i64) -> Architecture {
+    let sees = Some(Sees { filter: Filter::Bicubic, ..TORCHVISION });
+    Architecture { input: [3, side, side], sees, ..entry(name, layers, "classifier.1.weight") }
+}
+
+const fn noisy_student(
+    name: &'static str,
+    layers: fn(i64) -> Layer,
+    spellings: fn() -> Vec<Spelling>,
+    side: i64,
+) -> Architecture {
+    Architecture { head: "classifier.weight", spellings, ..efficientnet(name, layers, side) }
 }
 
 const fn cifar(name: &'static str, layers: fn(i64) -> Layer, head: &'static str) -> Architecture {
-    Architecture { name, layers, classes: 10, head, input: CIFAR, spellings: no_other }
+    Architecture { name, layers, classes: 10, head, input: CIFAR, spellings: no_other, sees: None }
 }
 
 /// The names that `arch` takes.
@@ -113,7 +160,9 @@ pub fn archs() -> impl Iterator<Item = &'static str> + Clone {
 }
 
 pub fn find(name: &str) -> Result<&'static Architecture> {
-    ARCHITECTURES.iter().find(|arch| arch.name == name).ok_or_else(|| {
+    // As timm calls these weights since version 0.9.
+    let here = name.strip_suffix(".ns_jft_in1k").map_or(name.into(), |plain| format!("{plain}_ns"));
+    ARCHITECTURES.iter().find(|arch| arch.name == here).ok_or_else(|| {
         Error::model(format!("there is no network called {name:?}"))
             .hint(format!("{}; or write the layers down: arch: [net::conv(32, 3), ...]", suggestion(name, archs())))
     })
@@ -177,6 +226,16 @@ mod tests {
             ("convnext_base", 88_591_464),
             ("convnext_large", 197_767_336),
             ("efficientnet_b0", 5_288_548),
+            ("efficientnet_b1", 7_794_184),
+            ("efficientnet_b2", 9_109_994),
+            ("efficientnet_b3", 12_233_232),
+            ("efficientnet_b4", 19_341_616),
+            ("efficientnet_b5", 30_389_784),
+            ("efficientnet_b6", 43_040_704),
+            ("efficientnet_b7", 66_347_960),
+            ("tf_efficientnet_b0_ns", 5_288_548),
+            ("tf_efficientnet_b4.ns_jft_in1k", 19_341_616),
+            ("tf_efficientnet_b7_ns", 66_347_960),
             ("mobilenet_v2", 3_504_872),
             ("squeezenet1_0", 1_248_424),
             ("squeezenet1_1", 1_235_496),
