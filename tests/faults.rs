@@ -235,7 +235,9 @@ fn tables_say_at_which_pole_the_files_of_a_folder_are() {
         std::fs::create_dir_all(folder.path().join("pets").join(class)).unwrap();
         for i in 0..2 {
             let name = if class == "cat" { format!("a{i}.png") } else { format!("b{i}.png") };
-            image::RgbImage::from_pixel(6, 5, image::Rgb([40 * i, 90, 7])).save(folder.path().join("pets").join(class).join(name)).unwrap();
+            image::RgbImage::from_pixel(6, 5, image::Rgb([40 * i, 90, 7]))
+                .save(folder.path().join("pets").join(class).join(name))
+                .unwrap();
         }
     }
     let script = r#"

@@ -631,15 +631,15 @@ fn a_step_with_keepers_is_that_of_pytorch() {
         }
         module
     };
-    let reads = |name: &str| {
-        Model::of_module(name, with(name, [1, 4, 4], vec![Layer::flatten(), Layer::linear(3)])).unwrap()
-    };
+    let reads =
+        |name: &str| Model::of_module(name, with(name, [1, 4, 4], vec![Layer::flatten(), Layer::linear(3)])).unwrap();
     let network = with(
         "generator",
         [1, 1, 8],
         vec![Layer::flatten(), Layer::linear(12), Layer::relu(), Layer::linear(16), Layer::sigmoid()],
     );
-    let judge = with("judge", [1, 4, 4], vec![Layer::flatten(), Layer::linear(9), Layer::leaky_relu(0.2), Layer::linear(1)]);
+    let judge =
+        with("judge", [1, 4, 4], vec![Layer::flatten(), Layer::linear(9), Layer::leaky_relu(0.2), Layer::linear(1)]);
     let keepers = Keepers { models: ["keeper0", "keeper1", "keeper2"].map(reads).to_vec(), weight: 10.0 };
     let amalgamation = Amalgamation::Product;
     let attack = Attack { model: reads("tested"), target: None, rate: 1.0, kappa: -2.0, amalgamation, online: None };

@@ -260,7 +260,9 @@ impl GeneratedTests {
             (!labels.is_empty()).then(|| labels.join(", "))
         };
         if let Some(labels) = named(&|d| d.draws == 0) {
-            cautions.add(format!("no image of {labels} was drawn in that time, so the share that is misread is of the other labels"));
+            cautions.add(format!(
+                "no image of {labels} was drawn in that time, so the share that is misread is of the other labels"
+            ));
         }
         if let Some(labels) = named(&|d| d.enough && d.tests == 1) {
             cautions.add(format!("draws of {labels} ended with their first test, which says too large a share on average: want two or more"));

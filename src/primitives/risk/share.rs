@@ -13,8 +13,12 @@ pub static SHARE: Primitive = Primitive {
     ],
     options: &[
         Param::new("name", Kind::Str, "what the columns are called").or(Fallback::Str("share")),
-        Param::new("sequential", Kind::Bool, "whether it was drawn until so many were had, so that the last draw is one of them")
-            .or(Fallback::Bool(false)),
+        Param::new(
+            "sequential",
+            Kind::Bool,
+            "whether it was drawn until so many were had, so that the last draw is one of them",
+        )
+        .or(Fallback::Bool(false)),
     ],
     returns: "a map, to be added to a row: `share`, `share_lo`, `share_hi`; of nothing NaN, from 0 to 1",
     notes: "Wilson's interval. Of what was drawn until there were enough, yes / of is too large: (yes - 1) / (of - 1) is right on average, and the interval is the \
@@ -30,7 +34,8 @@ pub static SHARE: Primitive = Primitive {
             return Err(Error::argument(format!("{yes} of {of}: there are more than out of how many"))
                 .hint("a count and its total come in turn: risk::share(yes, of)"));
         }
-        let found = if args.bool("sequential") { CountedShare::sequential(yes, of) } else { CountedShare::new(yes, of) };
+        let found =
+            if args.bool("sequential") { CountedShare::sequential(yes, of) } else { CountedShare::new(yes, of) };
         let columns = [("", found.value), ("_lo", found.lo), ("_hi", found.hi)];
         let name = args.str("name");
         Ok(Value::Map(columns.into_iter().map(|(end, x)| (format!("{name}{end}"), Value::Float(x))).collect()))
