@@ -64,7 +64,7 @@ fn a_fault_that_was_put_there_is_there_and_tests_find_it() {
             // Of one direction at least: which depends on the classifier, which is trained here.
             more_than_by_pixels: max(row.share_0, row.share_1) - row.pixels > 0.5,
             no_proof_without_healthy_ones: row.healthy_of > 0 || row.p.is_nan(),
-            nobody_judged: row.kept.is_nan(),
+            nobody_judged: row.label_kept.is_nan() && row.judged_by == "nobody",
         }}"#
     ));
 }
@@ -218,13 +218,61 @@ fn faults_are_put_into_images_of_ones_own() {
         #{{
             with_bias: c.checks.with_bias > 0.9, against: c.checks.against < 0.2, regressor: c.checks.regressor > 0.95,
             named: c.attribute == "hours" && c.poles == ["day", "night"] && e.table[0].attribute == "hours",
-            nobody_judged: e.table[0].kept.is_nan(), shown: e.sheet != (),
+            nobody_judged: e.table[0].label_kept.is_nan(), shown: e.sheet != (),
             too_few: refused.call(ds.take(10), poles.extract(0, 10), how, "images to learn from"),
             other_length: refused.call(ds, [1], how, "the poles of 1 images"),
             no_class: refused.call(ds, poles, how + #{{ pair: ["cone", "cat"] }}, "must be two classes of"),
             one_pole: refused.call(ds, poles, how + #{{ between: ["day", "day"] }}, "has two poles"),
         }}"#
     ));
+}
+
+/// Files of a folder find their poles in a table; a table of other files, or one that does not say which file is meant, is refused.
+#[test]
+fn tables_say_at_which_pole_the_files_of_a_folder_are() {
+    let folder = tempfile::tempdir().unwrap();
+    for class in ["cat", "dog"] {
+        std::fs::create_dir_all(folder.path().join("pets").join(class)).unwrap();
+        for i in 0..2 {
+            let name = if class == "cat" { format!("a{i}.png") } else { format!("b{i}.png") };
+            image::RgbImage::from_pixel(6, 5, image::Rgb([40 * i, 90, 7]))
+                .save(folder.path().join("pets").join(class).join(name))
+                .unwrap();
+        }
+    }
+    let script = r#"
+        import "std/faults" as faults;
+        let ds = data::load("pets");
+        let row = |file, ground| #{ file: file, ground: ground };
+        let said = |rows, column| { try { faults::poles(ds, rows, column); } catch (e) { return `${e}`; } "not refused" };
+        let drawn = || { try { faults::poles(data::glyphs(#{ n: 2 }), [row.call("a", "in")], "ground"); } catch (e) { return `${e}`; } "not refused" };
+        let all = [row.call("dog/b0.png", "in"), row.call("a1.png", "out"), row.call("cat/a0.png", ()), row.call("b1.png", "")];
+        #{
+            file: ds[2].attributes.file == "dog/b0.png" && ds.shuffle(#{ seed: 3 })[0].attributes.file.contains("/"),
+            poles: faults::poles(ds, all, "ground") == [(), "out", "in", ()],
+            others: said.call([row.call("c.png", "in")], "ground").contains("none of the files"),
+            column: said.call(all, "weather").contains("no column"),
+            twice: said.call(all + [row.call("a1.png", "in")], "ground").contains("twice"),
+            drawn: drawn.call().contains("are no files"),
+        }"#;
+    let Value::Map(said) = run_in(folder.path(), script).unwrap() else { panic!("no map") };
+    said.iter().for_each(|(name, value)| assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary()));
+}
+
+/// The fewest tests whose power is enough.
+#[test]
+fn as_many_tests_are_needed_as_power_says() {
+    truths(
+        r#"
+        import "std/faults" as faults;
+        let n = faults::needed(0.5, 0.1);
+        #{
+            enough: faults::power(0.5, 0.1, #{ n: n }) >= 0.8 && faults::power(0.5, 0.1, #{ n: n - 1 }) < 0.8,
+            stronger: faults::needed(0.9, 0.1) < n && n < faults::needed(0.3, 0.1),
+            surer: faults::needed(0.5, 0.1, #{ enough: 0.95 }) > n,
+            too_weak: faults::needed(0.06, 0.05) == (),
+        }"#,
+    );
 }
 
 /// Enumerated over all pairs of counts with SciPy's binomial laws and its test of Fisher.

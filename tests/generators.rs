@@ -615,6 +615,60 @@ fn classifiers_that_keep_labels_add_their_cross_entropies() {
     assert!((number(&share, &[]) - f64::from(most) / 6.0).abs() < 1e-12 && most > 0 && most < 6, "{most}");
 }
 
+/// One step as PyTorch takes it (tests/golden/finetuning_step.py): both objectives with classifiers that keep labels, gradients, Adam.
+#[test]
+fn a_step_with_keepers_is_that_of_pytorch() {
+    use viva::optimiser::{Optimiser, Rule};
+    use viva::train::{Amalgamation, Attack};
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/finetuning_step.safetensors");
+    let Contents::Weights(golden) = weights::read(&Cx::default(), &file).unwrap() else { panic!("weights") };
+    let with = |name: &str, input: [i64; 3], layers: Vec<Layer>| {
+        let module = Module::fresh(&Layer::sequence(layers), input, 1, Device::Cpu).unwrap();
+        for (i, pair) in module.parameters().chunks(2).enumerate() {
+            for (part, into) in ["weight", "bias"].iter().zip(pair) {
+                tch::no_grad(|| into.shallow_clone().copy_(&golden[&format!("{name}.{i}.{part}")]));
+            }
+        }
+        module
+    };
+    let reads =
+        |name: &str| Model::of_module(name, with(name, [1, 4, 4], vec![Layer::flatten(), Layer::linear(3)])).unwrap();
+    let network = with(
+        "generator",
+        [1, 1, 8],
+        vec![Layer::flatten(), Layer::linear(12), Layer::relu(), Layer::linear(16), Layer::sigmoid()],
+    );
+    let judge =
+        with("judge", [1, 4, 4], vec![Layer::flatten(), Layer::linear(9), Layer::leaky_relu(0.2), Layer::linear(1)]);
+    let keepers = Keepers { models: ["keeper0", "keeper1", "keeper2"].map(reads).to_vec(), weight: 10.0 };
+    let amalgamation = Amalgamation::Product;
+    let attack = Attack { model: reads("tested"), target: None, rate: 1.0, kappa: -2.0, amalgamation, online: None };
+    let learns: Vec<Tensor> = network.parameters().iter().map(Tensor::shallow_clone).collect();
+    learns.iter().for_each(|tensor| drop(tensor.set_requires_grad(true)));
+
+    let labels = golden["labels"].to_kind(Kind::Int64);
+    let images = network.forward(&golden["z"].reshape([6, 1, 1, 8]), Mode::Train).unwrap();
+    near(&images, &golden["images"]);
+    let images = images.reshape([6, 1, 4, 4]);
+    let said = Judgement { real: judge.forward(&images, Mode::Train).unwrap().reshape([-1]), classes: None };
+    let own = ordinary(&said, Sense::LogOdds, Some(&labels)).unwrap() + keepers.loss(&images, &labels).unwrap().0;
+    near(&own, &golden["l_ordinary"]);
+    let attacked = attack_loss(&attack.model.logits(&images).unwrap(), &labels, None).unwrap();
+    near(&attacked, &golden["l_attack"]);
+    let loss = attack.amalgamated(&own, &attacked).unwrap().mean(Kind::Float);
+    near(&loss, &golden["loss"]);
+    let gradients = Tensor::run_backward(&[&loss], &learns, false, false);
+    let rule = Rule::Adam { beta1: 0.0, beta2: 0.9, eps: 1e-8 };
+    let mut optimiser = Optimiser::new(rule, 0.0002, 0.0, &learns).unwrap();
+    optimiser.step(&learns, &gradients).unwrap();
+    for (i, (tensor, gradient)) in learns.iter().zip(&gradients).enumerate() {
+        near_gradient(gradient, &golden[&format!("gradient.{i}")]);
+        let off = (tensor - &golden[&format!("after.{i}")]).abs().max().double_value(&[]);
+        // A hundredth of the step's length.
+        assert!(off < 2e-6, "tensor {i} is off by {off}");
+    }
+}
+
 /// A classifier of `keep` makes the generator draw what it reads; with a weight of 0 it changes nothing. Who
 /// taught a generator is no judge of it, also from a file.
 #[test]

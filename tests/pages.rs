@@ -457,6 +457,34 @@ fn the_reference_is_the_committed_one() {
     );
 }
 
+/// Pictures of the thesis's tables and figures are small, of what the map names, made by the scripts that it names, and on the page.
+#[test]
+fn pictures_of_the_thesis_are_what_the_map_names() {
+    use viva::page::{Maker, NUMBERED};
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let page = std::fs::read_to_string(docs.join("reference/thesis.html")).unwrap();
+    let runs = std::fs::read_to_string(docs.join("thesis/runs.txt")).unwrap();
+    let (mut files, mut bytes) = (vec![], 0);
+    for line in runs.lines().filter(|line| !line.starts_with('#')) {
+        let [number, key, command] = line.split('|').map(str::trim).collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let of = NUMBERED.iter().find(|numbered| numbered.number == number).unwrap_or_else(|| panic!("{number}"));
+        let Maker::Script(script, _, name) = of.by else { panic!("{number} is made by no script") };
+        assert!(command.starts_with(script) && key.starts_with(name), "{number}: {script} {name}, not {command} {key}");
+        let file = format!("{}.svg", number.replace(' ', "-").to_lowercase());
+        // What was not drawn yet has no picture.
+        let Ok(there) = std::fs::metadata(docs.join("thesis").join(&file)) else { continue };
+        bytes += there.len();
+        files.push(file);
+        let anchor = number.replace(' ', "-").to_lowercase();
+        assert!(page.contains(&format!("id=\"{anchor}-picture\"")), "{number}");
+    }
+    let there =
+        std::fs::read_dir(docs.join("thesis")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let left: Vec<String> = there.filter(|name| name.ends_with(".svg") && !files.contains(name)).collect();
+    assert!(left.is_empty(), "{left:?} are in no line of runs.txt");
+    assert!(files.len() >= 2 && bytes < 1_500_000, "{} pictures of {bytes} bytes", files.len());
+}
+
 /// The map of the thesis is whole, and what it names is there.
 #[test]
 fn every_numbered_table_and_figure_has_its_command() {

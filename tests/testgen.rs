@@ -303,9 +303,9 @@ fn tests_say_who_vouches_for_their_labels() {
             [-1.0, 1.0].map(|sign| (p + z * z / (2 * n) + sign * z * sqrt(p * (1 - p) / n + z * z / (4.0 * n * n))) / (1 + z * z / n))
         };
         let near = |a, b| abs(a - b) < 1e-9;
-        let draws = 0;
-        for n in judged.draws { draws += n; }
-        let share = ends.call(labels.len(), draws);
+        // Each label's draws ended with the seventh test; labels count alike.
+        let share = 0.0;
+        for n in judged.draws { share += 6.0 / (n - 1) / 3; }
         let of_kept = ends.call(kept, labels.len());
         let latent = #{ n: 2, labels: [2], auxiliary: judges[0], lambda1: 0.1, lambda2: 10, lr: 20, draws: 64, steps: 60, seed: 3 };
         let searched = generator::latent_search(g, f, latent + #{ oracle: [judges[1], judges[2]] });
@@ -316,7 +316,7 @@ fn tests_say_who_vouches_for_their_labels() {
             some_kept_some_not: if kept > 0 && kept < labels.len() { true } else { `${judged}` },
             kept: judged.kept == most && near.call(judged.kept_share, 1.0 * kept / labels.len()),
             interval: near.call(judged.kept_lo, of_kept[0]) && near.call(judged.kept_hi, of_kept[1]),
-            misread: near.call(judged.share_lo, share[0]) && near.call(judged.share_hi, share[1]),
+            misread: near.call(judged.share, share) && judged.share_lo < share && share < judged.share_hi,
             by: judges.all(|judge| judged.judged_by.contains(judge.hash)) && `${judged}`.contains("label kept by"),
             one: near.call(one.kept_share, judges[0].accuracy(one.images)),
             nobody: alone.kept == () && alone.kept_share == () && alone.judged_by == (),
@@ -326,6 +326,8 @@ fn tests_say_who_vouches_for_their_labels() {
             none: refused.call([]).contains("empty"),
             searched: searched.kept.len() == searched.images.len(),
             auxiliary: by_auxiliary.contains("went by it"),
+            first_tests: generator::tests(g, f, how + #{ n: 1 }).cautions.some(|said| said.contains("ended with their first test")),
+            no_first_tests: !judged.cautions.some(|said| said.contains("first test")),
         }
     "#;
     let said = run_in(folder.path(), &format!("{TINY}{script}")).unwrap();
@@ -437,6 +439,10 @@ fn recipes_of_generated_tests_answer_what_they_say() {
         let q = testgen::quality(s, s.generator, #{ n: 200 });
         let a = testgen::ablations(s, #{ steps: 3, pretraining: 6, converged: 12, n: 100 });
         let f = testgen::finetuning(s, #{ steps: 5, every: 2, n: 100 });
+        let single = testgen::single_steps(s, #{ steps: 3, batch: 13, search: 3, every: 2, lambda1: 0.1, lambda2: 10, latent_lr: 20 });
+        let refused = |asked, said| { try { testgen::subject(#{ training: 60, steps: 1, epochs: 1 } + asked); } catch (e) { return `${e}`.contains(said); } false };
+        let small = generator::train(set.call(60, 1), #{ steps: 1, batch: 8, arch: tiny.call(16), seed: 1 });
+        s.model.save("model.safetensors");
         #{
             pairs: p.kept.len() == 10 && p.kept[0].len() == 2 && p.missing.filter(|m| m == "1 as 1").is_empty(),
             wrong: s.model.accuracy(any.images) == 0,
@@ -447,7 +453,14 @@ fn recipes_of_generated_tests_answer_what_they_say() {
             ablations: a.table.map(|row| row.variant).extract(5) == ["no keepers, mu = 0.5"] + [6, 9, 12].map(|n| `no pretraining, mu = 0.5, ${n} steps`) && a.disagreement.len() == 3 && a.pixels[0].fooled >= 0.0,
             finetuning: f.steps == [0, 2, 4, 5] && f.kept.len() == 4 && f.summary.misclassified_95.len() == 2,
             chosen: f.of > 0 && f.chosen_by.extract(1).all(|x| x <= f.chosen_by[f.steps.index_of(f.of)]),
-            judged: any.judged_by.contains(s.judges[0].hash) && t.table[0].label_kept >= 0.0,
+            judged: any.judged_by.contains(s.judges[0].hash) && t.table[0].label_kept >= 0.0 && t.table[0].judged_by.contains(s.judges[1].hash),
+            intervals: t.table[0].second_lo < t.table[0].second_hi && off.table[0].found_lo <= off.table[0].found && o.summary.tests_kept_lo >= 0.0 && q.tests_kept_hi <= 1.0,
+            repeats_itself: f.cautions[0].contains("as much as real ones") && f.summary.cautions == f.cautions && f.tests != (),
+            pair_rows: p.table.len() == 19 && p.table.all(|row| row.label_kept_lo <= row.label_kept_hi && row.misread_lo <= row.misread && row.judged_by.contains("2 networks")),
+            single: single.table.map(|row| row.starts) == [13, 13, 13] && single.looks.map(|row| row.step) == [2, 3] && single.classifier.hash != s.model.hash,
+            before_work: refused.call(#{ generator: small }, "draws [1, 16, 16]") && refused.call(#{ discriminator: "d.safetensors" }, "of no generator")
+                && refused.call(#{ model: "model.safetensors", more_judges: "model.safetensors" }, "can't both teach and judge"),
+            usual: testgen::usual(s.images).l2 == 1.5 && testgen::usual(set.call(2, 1)) == #{},
             latent: lat.table.len() == 1 && lat.figure == (),
             quality: q.fid > 0 && q.inception_score >= 1 && q.inception_score <= 10 && q.misclassified <= 1,
         }

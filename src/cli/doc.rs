@@ -7,7 +7,7 @@ use include_dir::{Dir, include_dir};
 
 use super::{CommandFailure, CommandOutcome};
 use crate::core::{Cx, Error};
-use crate::page::{Drawing, ModulePage, reference as pages};
+use crate::page::{Drawing, ModulePage, Shown, reference as pages};
 use crate::plot::Figure;
 use crate::primitives::declared::declared;
 use crate::primitives::reference::stdlib_page;
@@ -16,6 +16,9 @@ use crate::primitives::types::TYPES;
 use crate::primitives::{PRIMITIVES, former, reference};
 use crate::script::Session;
 use crate::term::context;
+
+/// Pictures of Dunn's chapters 4 to 7 as runs left them, `figure-4.4.svg`, and `runs.txt`, which says of each what was run.
+static THESIS: Dir = include_dir!("$CARGO_MANIFEST_DIR/docs/thesis");
 
 /// One script per figure, named as its function: `line.rhai` draws `plot::line`.
 static GALLERY: Dir = include_dir!("$CARGO_MANIFEST_DIR/docs/gallery");
@@ -63,7 +66,7 @@ fn html(folder: &Path) -> CommandOutcome {
             Ok(ModulePage { name, text, functions })
         })
         .collect();
-    let written = pages(&modules?, &gallery()?)?;
+    let written = pages(&modules?, &gallery()?, &shown()?)?;
     let cx = context();
     for (name, text) in &written {
         let file = folder.join(name);
@@ -71,6 +74,24 @@ fn html(folder: &Path) -> CommandOutcome {
     }
     println!("{} pages: {}", written.len(), folder.join("index.html").display());
     Ok(())
+}
+
+/// The pictures that `runs.txt` names and that were drawn, a line for each: what it shows, the name that the result has it under, and the
+/// command, apart by `|`.
+fn shown() -> Result<Vec<Shown>, CommandFailure> {
+    let text = |name: &str| THESIS.get_file(name).and_then(|file| file.contents_utf8());
+    let lines = text("runs.txt").unwrap_or_default().lines().filter(|line| !line.starts_with('#'));
+    let mut all = Vec::new();
+    for line in lines {
+        let [number, _, command] = line.split('|').map(str::trim).collect::<Vec<_>>()[..] else {
+            return Err(Error::internal(format!("docs/thesis/runs.txt: {line:?} has not three parts")).into());
+        };
+        let file = format!("{}.svg", number.replace(' ', "-").to_lowercase());
+        if let Some(svg) = text(&file) {
+            all.push(Shown { number: number.into(), command: format!("viva run scripts/{command}"), svg: svg.into() });
+        }
+    }
+    Ok(all)
 }
 
 /// Every figure of the namespace `plot`, in the order of the registry.

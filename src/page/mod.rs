@@ -20,7 +20,7 @@ use crate::core::Digest;
 pub use provenance::quoted;
 pub use reference::{Drawing, ModulePage, reference};
 pub use report::report;
-pub use thesis::{Maker, NUMBERED, Numbered};
+pub use thesis::{Maker, NUMBERED, Numbered, Shown};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");

@@ -4,6 +4,7 @@
 use maud::{Markup, html};
 
 use super::prose::{comment, inline, paragraphs};
+use super::thesis::Shown;
 use super::{clean, code, document, figure};
 use crate::core::record::opening_comment;
 use crate::core::{Error, Result};
@@ -29,7 +30,7 @@ pub struct Drawing {
 }
 
 /// All pages: file name and text.
-pub fn reference(modules: &[ModulePage], gallery: &[Drawing]) -> Result<Vec<(String, String)>> {
+pub fn reference(modules: &[ModulePage], gallery: &[Drawing], shown: &[Shown]) -> Result<Vec<(String, String)>> {
     let site = ReferenceSite { modules };
     let mut pages = vec![("index.html".to_string(), site.index())];
     for (namespace, purpose) in NAMESPACES {
@@ -42,7 +43,7 @@ pub fn reference(modules: &[ModulePage], gallery: &[Drawing]) -> Result<Vec<(Str
     pages.push(("glossary.html".into(), site.glossary()));
     pages.push(("safety.html".into(), site.safety()));
     pages.push(("gallery.html".into(), site.gallery(gallery)?));
-    pages.push(("thesis.html".into(), site.thesis()));
+    pages.push(("thesis.html".into(), site.thesis(shown)?));
     Ok(pages)
 }
 
@@ -335,16 +336,17 @@ impl ReferenceSite<'_> {
         self.page("Safety", "safety.html", &head, &main)
     }
 
-    fn thesis(&self) -> String {
+    fn thesis(&self, shown: &[Shown]) -> Result<String> {
         let head = html! {
             p {
                 "Chapters 4 to 7 and Appendix C of Dunn, \"Testing deep image classifiers using generative machine learning\" (2022): which command makes which numbered "
                 "table and figure, under which name its result has it, and what is absent. Scripts say on top how long they take and what they found. Those of "
                 "testgen run on glyphs where nothing is said; " code { "--data mnist --model models/convex_adversarial_kw/models__mnist.safetensors" }
-                " is the thesis's classifier."
+                " is the thesis's classifier. Pictures are those of the last run of " code { "docs/thesis/draw.sh" } ", each with its command."
             }
         };
-        self.page("Dunn 2022, by table and figure", "thesis.html", &head, &super::thesis::table(&links))
+        let main = html! { (super::thesis::table(&links, shown)) (super::thesis::pictures(shown)?) };
+        Ok(self.page("Dunn 2022, by table and figure", "thesis.html", &head, &main))
     }
 
     fn gallery(&self, gallery: &[Drawing]) -> Result<String> {

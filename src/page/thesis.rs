@@ -1,6 +1,8 @@
 //! Which command makes which numbered table and figure of chapters 4 to 7 and of Appendix C of Dunn 2022, and what is absent.
 
+use super::figure;
 use super::prose::{Links, inline};
+use crate::core::{Error, Result};
 use maud::{Markup, html};
 
 /// What makes it.
@@ -101,7 +103,7 @@ pub static NUMBERED: &[Numbered] = &[
         "Figure 4.10",
         "adversarial training against latent search",
         Script("testgen/latent.rhai", "", "figure_4_10"),
-        "rounds, as for finetuned generators; the thesis's single steps are not tried",
+        "in the thesis's single steps as `single_steps`, and in rounds, as for finetuned generators",
     ),
     of(
         "Figure 4.11",
@@ -369,8 +371,39 @@ pub static NUMBERED: &[Numbered] = &[
     ),
 ];
 
-/// The table, in which code words lead to their pages.
-pub(super) fn table(links: Links) -> Markup {
+/// A picture that a run left.
+pub struct Shown {
+    /// `Figure 4.7`
+    pub number: String,
+    /// What was run.
+    pub command: String,
+    pub svg: String,
+}
+
+fn anchor(number: &str) -> String {
+    number.replace(' ', "-").to_lowercase()
+}
+
+/// The pictures, in the order of the table.
+pub(super) fn pictures(shown: &[Shown]) -> Result<Markup> {
+    let mut all = vec![];
+    for numbered in NUMBERED {
+        for shown in shown.iter().filter(|shown| shown.number == numbered.number) {
+            let drawn = figure::svg(&shown.svg, &shown.number).map_err(Error::internal)?;
+            all.push(html! {
+                section .drawing .wide[drawn.wide] id=(format!("{}-picture", anchor(numbered.number))) {
+                    h2 { (numbered.number) ": " (numbered.shows) }
+                    figure { div .paper { (drawn.markup) } figcaption { code { (shown.command) } } }
+                }
+            });
+        }
+    }
+    Ok(html! { div .gallery { @for picture in &all { (picture) } } })
+}
+
+/// The table, in which code words lead to their pages, and numbers to their pictures.
+pub(super) fn table(links: Links, shown: &[Shown]) -> Markup {
+    let seen = |number: &str| shown.iter().any(|shown| shown.number == number);
     let made = |numbered: &Numbered| match numbered.by {
         Script(file, arguments, key) => html! {
             code { "viva run scripts/" (file) @if !arguments.is_empty() { " " (arguments) } } ": " code { (key) }
@@ -381,8 +414,10 @@ pub(super) fn table(links: Links) -> Markup {
     html! {
         table {
             thead { tr { th scope="col" { "In the thesis" } th scope="col" { "Shows" } th scope="col" { "Made by" } th scope="col" { "Here" } } }
-            tbody { @for numbered in NUMBERED { tr id=(numbered.number.replace(' ', "-").to_lowercase()) {
-                th scope="row" { (numbered.number) }
+            tbody { @for numbered in NUMBERED { tr id=(anchor(numbered.number)) {
+                th scope="row" {
+                    @if seen(numbered.number) { a href=(format!("#{}-picture", anchor(numbered.number))) { (numbered.number) } } @else { (numbered.number) }
+                }
                 td { (numbered.shows) }
                 td { (made(numbered)) }
                 td { (inline(numbered.here, links)) }

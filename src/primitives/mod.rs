@@ -233,6 +233,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &risk::n_model_test::N_MODEL_TEST,
     &risk::bernstein::BERNSTEIN,
     &risk::fisher_test::FISHER_TEST,
+    &risk::share::SHARE,
     &risk::holm::HOLM,
     &robustness::WORST,
     &robustness::EXPECTED,

@@ -125,6 +125,7 @@ pub static TYPES: &[Type] = &[
                 "`name` and `shape` of the latent vector and of what each stage gives; the last is the image",
             ),
             field("hash", "a string", "twelve digits that stand for layers and weights"),
+            field("discriminator", "a bool", "whether it has one, which generator::finetune needs"),
             field("history", "a map of arrays", "what was noted while it was trained here, by name; `step` says when"),
             field(
                 "classifier",
@@ -152,7 +153,7 @@ pub static TYPES: &[Type] = &[
             field(
                 "share_lo",
                 "a float",
-                "lower end of its interval at 95%, which recovers the variances of the labels' own Wilson intervals",
+                "lower end of its interval at 95%, made of the labels' own: exact ones where draws ended with the last test that was wanted, else Wilson's",
             ),
             field("share_hi", "a float", "upper end"),
             field(

@@ -7,7 +7,7 @@ use super::memory::byte_to_float;
 use super::resample::resize;
 use super::window::{PixelWindow, View, resized_side};
 use super::{Dataset, Source, picture};
-use crate::core::{Cx, Digest, Error, Result};
+use crate::core::{Cx, Digest, Error, Result, Value};
 
 /// Where pictures are stored.
 pub(super) trait PictureFiles: Send + Sync + 'static {
@@ -99,6 +99,12 @@ fn sides(cx: &Cx, files: &impl PictureFiles, view: &View) -> Result<(CropAndMarg
 impl<F: PictureFiles> Source for Pictures<F> {
     fn len(&self) -> usize {
         self.files.len()
+    }
+
+    /// Tables about pictures name their files.
+    fn attributes(&self, index: usize) -> Vec<(&'static str, Value)> {
+        let parts = self.files.name(index).iter().map(|part| part.to_string_lossy());
+        vec![("file", Value::Str(parts.collect::<Vec<_>>().join("/")))]
     }
 
     fn shape(&self) -> [usize; 3] {

@@ -426,7 +426,7 @@ impl Object for Generator {
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["name", "latent", "classes", "shape", "layers", "hash", "history", "classifier"]
+        &["name", "latent", "classes", "shape", "layers", "hash", "discriminator", "history", "classifier"]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -444,6 +444,7 @@ impl Object for Generator {
                 Value::Array(names.zip(self.shapes()?).map(layer).collect())
             }
             "hash" => Value::Str(self.digest.short()),
+            "discriminator" => Value::Bool(self.discriminator.is_some()),
             "classifier" => self.classifier.clone().map_or(Value::Unit, Value::object),
             "history" => {
                 let column = |(name, values): &(&'static str, Vec<f64>)| {

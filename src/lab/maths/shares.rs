@@ -35,15 +35,19 @@ impl CountedShare {
         Self::new(yes, of)
     }
 
-    /// Of draws that ended with the last of `yes` that were wanted, the share among all there are: its last draw is no draw of chance, so
-    /// (yes - 1) / (of - 1) is right on average (Haldane 1945), where there were two. The interval is as of a fixed number.
+    /// Of draws that ended with the last of `yes` that were wanted, the share among all there are. The last draw is no draw of chance, so
+    /// (yes - 1) / (of - 1) is right on average (Haldane 1945), where there were two; of one, 1 / of, which is too large on average. The
+    /// interval holds whatever the share is (Lui 1995): between the shares at which so few, and so many, draws are as rare as one in 40.
     pub fn sequential(yes: usize, of: usize) -> Self {
-        let fixed = Self::new(yes, of);
-        if yes < 2 {
-            return fixed;
+        if yes == 0 || of < yes {
+            return Self::new(yes, of);
         }
-        let value = (yes - 1) as f64 / (of - 1) as f64;
-        Self { value, lo: fixed.lo.min(value), ..fixed }
+        let value = if yes < 2 { 1.0 / of as f64 } else { (yes - 1) as f64 / (of - 1) as f64 };
+        let (k, n) = (yes as u64, of as u64);
+        let lo = clopper_pearson_lower(k, n, TAIL);
+        // As many draws or more: at most yes - 1 successes among of - 1.
+        let hi = 1.0 - clopper_pearson_lower(n - k, n - 1, TAIL);
+        Self { of, value, lo, hi }
     }
 
     /// The mean of independent shares, which count alike; its interval recovers their variances from their own intervals (Zou and Donner 2008).
@@ -59,12 +63,19 @@ impl CountedShare {
         if known.is_empty() { Self { of: 0, value: f64::NAN, lo: 0.0, hi: 1.0 } } else { Self { of, value, lo, hi } }
     }
 
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::json!({ "share": self.value, "lo": self.lo, "hi": self.hi })
+    }
+
     /// `0.87 [0.79, 0.92]`
     pub fn words(&self) -> String {
         let short = |x: f64| significant(x, 3);
         format!("{} [{}, {}]", short(self.value), short(self.lo), short(self.hi))
     }
 }
+
+/// What an interval at 95% leaves out on either side.
+const TAIL: f64 = 0.025;
 
 /// Wilson's interval at 95% of a share of which `k` of `n` were seen: from 0 to 1 where there is none.
 pub fn wilson(k: u64, n: u64) -> (f64, f64) {

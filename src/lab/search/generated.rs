@@ -266,6 +266,18 @@ impl GeneratedTests {
     fn cautions(&self) -> Cautions {
         let mut cautions = self.cautions.clone();
         self.kept.iter().for_each(|judged| cautions.extend(&judged.cautions));
+        let named = |which: &dyn Fn(&LabelDraws) -> bool| {
+            let labels: Vec<String> = self.drawn.iter().filter(|d| which(d)).map(|d| d.label.to_string()).collect();
+            (!labels.is_empty()).then(|| labels.join(", "))
+        };
+        if let Some(labels) = named(&|d| d.draws == 0) {
+            cautions.add(format!(
+                "no image of {labels} was drawn in that time, so the share that is misread is of the other labels"
+            ));
+        }
+        if let Some(labels) = named(&|d| d.enough && d.tests == 1) {
+            cautions.add(format!("draws of {labels} ended with their first test, which says too large a share on average: want two or more"));
+        }
         cautions
     }
 
@@ -363,11 +375,10 @@ impl Object for GeneratedTests {
         let rows = self
             .drawn
             .iter()
-            .map(|of| json!({ "label": of.label, "tests": of.tests, "draws": of.draws, "answers": of.answers }));
+            .map(|of| json!({ "label": of.label, "tests": of.tests, "draws": of.draws, "misread": of.misread().json(), "answers": of.answers }));
         let per_label: Vec<serde_json::Value> = rows.collect();
-        let share = self.share();
         json!({
-            "misread": { "share": share.value, "lo": share.lo, "hi": share.hi },
+            "misread": self.share().json(),
             "label_kept": kept_json(self.kept.as_ref()),
             "generator": self.of[0],
             "model": self.of[1],

@@ -56,7 +56,10 @@ pub static PERTURB: Primitive = Primitive {
             The thesis's settings: lr 0.03, first_radius 1, growth 1.03, increment 0.1 (BigGAN-deep); lr 0.004, first_radius 0.1, increment 0.001, \
             before_activation, groups of layers by activations::groups (MNIST). The defaults lie between.\n\n\
             The thesis takes the first change that fails, which is several times the least one and depends on those settings: `polish: 0` does \
-            so. With `polish`, as search::adam has it, `magnitudes` do not depend on them, nor on `batch`.",
+            so. With `polish`, as search::adam has it, `magnitudes` do not depend on `batch`, nor on them but where there are several ways out \
+            and the first that was found is nearer than where the polish would go by itself: of 36 seeds of three published generators of MNIST, \
+            three times the learning rate and five times the increment left the 24 of two as they were, to 0.02%, and moved some of the third's to up to \
+            2.3 times as much.",
     source: "Dunn 2022, Sections 5.1 and 5.2",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 200, size: 28, seed: 1 });\n\

@@ -41,9 +41,9 @@ pub static TESTS: Primitive = Primitive {
             it says so. A generator that is misread because it draws nothing that anybody can read makes no tests, so where nobody is \
             asked the summary says candidates. An oracle of the make of `f`, or one that learned from the same images, shares its mistakes \
             and says that less is kept than people would; the classifier under test itself is refused. `draws` counts up to the last test that was needed; \
-            of such draws (tests - 1) / (draws - 1) is the share that is misread, and `share` is the mean over labels, however many draws each took. Intervals are Wilson's \
-            at 95%, and that of the mean is made of them.",
-    source: "Dunn 2022, Section 4.2; Haldane 1945; Zou and Donner 2008",
+            of such draws (tests - 1) / (draws - 1) is the share that is misread, with its exact interval at 95%; of draws that ended before, tests / draws with Wilson's. \
+            `share` is the mean over labels, however many draws each took, with an interval made of theirs.",
+    source: "Dunn 2022, Section 4.2; Haldane 1945; Lui 1995; Zou and Donner 2008",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\
                let g = generator::train(ds, #{ steps: 1, batch: 8, seed: 1 });\n\

@@ -10,6 +10,7 @@ pub mod interval_test;
 pub mod n_model_test;
 pub mod pairwise_test;
 pub mod report;
+pub mod share;
 
 use std::rc::Rc;
 

@@ -51,7 +51,7 @@ pub static ADAM: Primitive = Primitive {
             `at_steps` of examine it keeps those on the way too; an image that has failed stays where it is. \
             Over factors it goes as search::apgd does.\n\n\
             Where an image first fails depends on the learning rate and the radius, and by rounding, which Adam's steps make large, on the others \
-            of a batch. With `polish` `magnitude` is a property of image and model instead: the search begins anew at the image, with steps \
+            of a batch. With `polish` `magnitude` is a property of image and model instead, unless what was found first is nearer than where the polish would go by itself: the search begins anew at the image, with steps \
             of lengths that follow the gradient's in a ball that grows until it fails and then shrinks while it does, and ends with a bisection \
             along the line to the image, to 1 part in 30,000. It is the least that was found, not the least there is: of linear models it is \
             that, to 1 part in 10,000. What was found first stands where nothing less fails. All of it counts in `queries`. On the CPU each \
