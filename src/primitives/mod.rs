@@ -238,6 +238,8 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &robustness::WORST,
     &robustness::EXPECTED,
     &robustness::MARGINAL,
+    &robustness::weaknesses::WEAKNESSES,
+    &robustness::weaknesses::EXAMPLES,
     &robustness::certify::CERTIFY,
     &robustness::certify::CERTIFIED,
     &calibration::measure::MEASURE,

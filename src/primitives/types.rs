@@ -333,6 +333,35 @@ pub static TYPES: &[Type] = &[
         elements: "",
     },
     Type {
+        name: "Weaknesses",
+        purpose: "Where failures gather in a space of factors, in rules that fresh questions confirmed.",
+        fields: &[
+            field(
+                "named",
+                "an array of maps",
+                "what was confirmed: `rule` in words, `conditions` by factor (the ends of a range, or choices), `wrong, wrong_lo, wrong_hi` of the fresh \
+                 `questions` that it holds for, `settings`, the share of all settings, `failing` of the `objects` that were asked there, and `p`",
+            ),
+            field(
+                "looked_at",
+                "an array of maps",
+                "all rules that were asked again, the same of each, and whether it is `named`",
+            ),
+            field("sentences", "an array of strings", "one for each that is named"),
+            field("elsewhere", "a float", "the share of fresh questions that failed where no rule holds"),
+            field("elsewhere_lo", "a float", "lower end of its interval at 95%, over objects"),
+            field("elsewhere_hi", "a float", "upper end"),
+            field("questions", "an array of two ints", "how many rules were found on, and how many confirmed them"),
+            field("objects", "an int", "how many objects were examined"),
+            field(
+                "cautions",
+                "an array of strings",
+                "why it may not mean what it seems to; empty where nothing was noticed",
+            ),
+        ],
+        elements: "",
+    },
+    Type {
         name: "ExaminerCurve",
         purpose: "What an examiner found, question by question, as means over objects with intervals at 95%.",
         fields: &[

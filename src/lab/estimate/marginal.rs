@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::factor_parts::{ends, part_of, parts, uniform};
 use super::worst_case::fails;
 use crate::core::{Error, Result, Value, suggestion};
 use crate::maths::shares::wilson;
@@ -18,27 +19,13 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
         .position(|known| known == name)
         .ok_or_else(|| Error::argument(format!("no factor {name:?}")).hint(suggestion(name, names())))?;
     let axis = questions.axes[place];
-    let parts = match axis {
-        Axis::Chance => {
-            return Err(Error::argument(format!("factor {name:?} is chance, which has no order to show")));
-        }
-        Axis::Choices(n) => n,
-        Axis::Whole { min, max } => bins.min((i64::from(max) - i64::from(min) + 1) as usize),
-        Axis::Range { .. } | Axis::Log { .. } => bins,
-    };
+    let parts = parts(axis, bins)
+        .ok_or_else(|| Error::argument(format!("factor {name:?} is chance, which has no order to show")))?;
     let width = questions.names.len();
     let (mut counts, mut losses, mut wrong) = (vec![0u64; parts], vec![0.0; parts], vec![0u64; parts]);
     for (row, asked) in transcript.rows.iter().zip(&asked) {
         for (i, setting) in asked.settings.chunks_exact(width).enumerate() {
-            let part = match axis {
-                Axis::Choices(_) => setting[place] as usize,
-                Axis::Whole { min, max } => {
-                    let numbers = f64::from(max) - f64::from(min) + 1.0;
-                    ((setting[place] - f64::from(min)) / numbers * parts as f64) as usize
-                }
-                _ => (axis.share(setting[place]) * parts as f64) as usize,
-            };
-            let part = part.min(parts - 1);
+            let part = part_of(axis, parts, setting[place]);
             counts[part] += 1;
             losses[part] += f64::from(asked.losses[i]);
             wrong[part] += u64::from(fails(row, asked.predicted[i]));
@@ -75,27 +62,4 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
             Value::Map(row)
         })
         .collect())
-}
-
-/// Where a part begins and ends; of whole numbers the first and the last of them.
-fn ends(axis: Axis, parts: usize, part: usize) -> [f64; 2] {
-    match axis {
-        Axis::Whole { min, max } => {
-            let numbers = f64::from(max) - f64::from(min) + 1.0;
-            let first = |part: usize| f64::from(min) + (part as f64 / parts as f64 * numbers).ceil();
-            [first(part), first(part + 1) - 1.0]
-        }
-        _ => [part, part + 1].map(|k| axis.at_share(k as f64 / parts as f64)),
-    }
-}
-
-/// The share of a part under uniform sampling.
-fn uniform(axis: Axis, parts: usize, part: usize) -> f64 {
-    match axis {
-        Axis::Whole { min, max } => {
-            let [first, last] = ends(axis, parts, part);
-            (last - first + 1.0) / (f64::from(max) - f64::from(min) + 1.0)
-        }
-        _ => 1.0 / parts as f64,
-    }
 }

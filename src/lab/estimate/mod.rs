@@ -2,6 +2,7 @@
 
 pub mod calibration;
 pub mod certificate;
+mod factor_parts;
 mod image_quality;
 pub mod independence;
 mod marginal;
@@ -14,6 +15,7 @@ mod smallest_change;
 pub mod subject;
 pub mod tolerance;
 pub mod verdict;
+pub mod weaknesses;
 pub mod worst_case;
 
 pub use image_quality::{frechet_distance, inception_score};

@@ -11,3 +11,4 @@ pub mod power;
 pub mod shares;
 pub mod smoothing;
 pub mod survival;
+pub mod weakness;

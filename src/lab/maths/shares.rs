@@ -1,6 +1,6 @@
 //! Shares: whether one is larger than another, and how well one is known.
 
-use statrs::distribution::{DiscreteCDF, Hypergeometric};
+use statrs::distribution::{ContinuousCDF, DiscreteCDF, Hypergeometric, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
 use crate::core::significant;
@@ -65,6 +65,27 @@ impl CountedShare {
 
     pub fn json(&self) -> serde_json::Value {
         serde_json::json!({ "share": self.value, "lo": self.lo, "hi": self.hi })
+    }
+
+    /// A share of all that groups were asked, whose answers may depend on each other within a group: each is how many said yes, of how many.
+    /// The interval is Wilson's, of as many independent answers as would vary as much (Korn and Graubard 1998), with Student's law of as many
+    /// groups; of fewer than two groups it is of these alone, as if their answers were independent.
+    pub fn clustered(groups: &[(u64, u64)]) -> Self {
+        let groups: Vec<(f64, f64)> =
+            groups.iter().filter(|(_, of)| *of > 0).map(|(yes, of)| (*yes as f64, *of as f64)).collect();
+        let (yes, of) = groups.iter().fold((0.0, 0.0), |(yes, of), group| (yes + group.0, of + group.1));
+        let alone = Self::new(yes as usize, of as usize);
+        let m = groups.len() as f64;
+        let Some(reach) = StudentsT::new(0.0, 1.0, m - 1.0).ok().map(|law| law.inverse_cdf(0.975)) else {
+            return alone;
+        };
+        let value = yes / of;
+        let square = groups.iter().map(|(yes, of)| (yes - value * of).powi(2)).sum::<f64>();
+        let variance = square / (of * of) * m / (m - 1.0);
+        // Where all said the same nothing varies, and each group counts as one.
+        let effective = if variance > 0.0 { (value * (1.0 - value) / variance).clamp(1.0, of) } else { m };
+        let (lo, hi) = wilson_at(value, effective, reach);
+        Self { lo, hi, ..alone }
     }
 
     /// `0.87 [0.79, 0.92]`

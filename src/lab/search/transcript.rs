@@ -445,6 +445,28 @@ impl Transcript {
         Ok(Tensor::f_cat(&parts, 0)?)
     }
 
+    /// The images of questions, each by its row and its place among that row's, drawn anew.
+    pub fn question_images(&self, cx: &Cx, chosen: &[(usize, usize)]) -> Result<Tensor> {
+        let (questions, asked) = self.questions()?;
+        let Points::Settings { of, .. } = &self.of.points else {
+            return Err(Error::internal("questions without settings"));
+        };
+        let width = questions.axes.len();
+        let [c, h, w] = self.of.data.shape();
+        if chosen.is_empty() || chosen.len().saturating_mul(c * h * w * 4) > IMAGES_LIMIT {
+            return Err(Error::data(format!("{} images of questions make no tensor", chosen.len())));
+        }
+        let mut parts = Vec::new();
+        for chosen in chosen.chunks(32) {
+            cx.check()?;
+            let ids: Vec<usize> = chosen.iter().map(|(row, _)| self.rows[*row].id as usize).collect();
+            let settings: Vec<&[f64]> =
+                chosen.iter().map(|(row, question)| &asked[*row].settings[question * width..][..width]).collect();
+            parts.push(of.images(cx, &self.of.data, &ids, &settings)?);
+        }
+        Ok(Tensor::f_cat(&parts, 0)?)
+    }
+
     /// The vector fields that deform the images of all rows, `N x H x W x 2` in pixels, the first component along columns, the
     /// second along rows. The search goes its way again.
     pub fn fields(&self, cx: &Cx) -> Result<Tensor> {
