@@ -424,7 +424,7 @@ impl Reader<'_> {
             [one] => Some(self.button(at, one)?),
             [before, after] if kind == QuestionKind::KeepsLabel => {
                 let (before, after) = if *after == ACCEPTED_SEED { (after, before) } else { (before, after) };
-                let button = self.button(at, if *before == ACCEPTED_SEED { *after } else { *before })?;
+                let button = self.button(at, if *before == ACCEPTED_SEED { after } else { before })?;
                 let refuses = self.task.text.words.get(button).is_some_and(|word| word.starts_with(REFUSED_SEED));
                 if refuses == (*before == ACCEPTED_SEED) {
                     return Err(self.refused(format!("{at}: {before:?} and {after:?} contradict each other")));
