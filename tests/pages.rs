@@ -478,8 +478,9 @@ fn pictures_of_the_thesis_are_what_the_map_names() {
         let anchor = number.replace(' ', "-").to_lowercase();
         assert!(page.contains(&format!("id=\"{anchor}-picture\"")), "{number}");
     }
-    let there =
-        std::fs::read_dir(docs.join("thesis")).expect("the folder").map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+    let there = std::fs::read_dir(docs.join("thesis"))
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
     let left: Vec<String> = there.filter(|name| name.ends_with(".svg") && !files.contains(name)).collect();
     assert!(left.is_empty(), "{left:?} are in no line of runs.txt");
     assert!(files.len() >= 2 && bytes < 1_500_000, "{} pictures of {bytes} bytes", files.len());
