@@ -462,8 +462,8 @@ fn the_reference_is_the_committed_one() {
 fn pictures_of_the_thesis_are_what_the_map_names() {
     use viva::page::{Maker, NUMBERED};
     let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
-    let page = std::fs::read_to_string(docs.join("reference/thesis.html")).unwrap();
-    let runs = std::fs::read_to_string(docs.join("thesis/runs.txt")).unwrap();
+    let page = std::fs::read_to_string(docs.join("reference/thesis.html")).expect("the page");
+    let runs = std::fs::read_to_string(docs.join("thesis/runs.txt")).expect("the list");
     let (mut files, mut bytes) = (vec![], 0);
     for line in runs.lines().filter(|line| !line.starts_with('#')) {
         let [number, key, command] = line.split('|').map(str::trim).collect::<Vec<_>>()[..] else { panic!("{line}") };
@@ -478,8 +478,9 @@ fn pictures_of_the_thesis_are_what_the_map_names() {
         let anchor = number.replace(' ', "-").to_lowercase();
         assert!(page.contains(&format!("id=\"{anchor}-picture\"")), "{number}");
     }
-    let there =
-        std::fs::read_dir(docs.join("thesis")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let there = std::fs::read_dir(docs.join("thesis"))
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
     let left: Vec<String> = there.filter(|name| name.ends_with(".svg") && !files.contains(name)).collect();
     assert!(left.is_empty(), "{left:?} are in no line of runs.txt");
     assert!(files.len() >= 2 && bytes < 1_500_000, "{} pictures of {bytes} bytes", files.len());

@@ -439,7 +439,7 @@ fn recipes_of_generated_tests_answer_what_they_say() {
         let q = testgen::quality(s, s.generator, #{ n: 200 });
         let a = testgen::ablations(s, #{ steps: 3, pretraining: 6, converged: 12, n: 100 });
         let f = testgen::finetuning(s, #{ steps: 5, every: 2, n: 100 });
-        let single = testgen::single_steps(s, #{ steps: 3, batch: 13, search: 3, every: 2, lambda1: 0.1, lambda2: 10, latent_lr: 20 });
+        let single = testgen::single_steps(s, #{ steps: 3, batch: 13, search_steps: 3, every: 2, lambda1: 0.1, lambda2: 10, latent_lr: 20 });
         let refused = |asked, said| { try { testgen::subject(#{ training: 60, steps: 1, epochs: 1 } + asked); } catch (e) { return `${e}`.contains(said); } false };
         let small = generator::train(set.call(60, 1), #{ steps: 1, batch: 8, arch: tiny.call(16), seed: 1 });
         s.model.save("model.safetensors");
