@@ -150,6 +150,30 @@ fn a_generator_whose_batch_does_not_fit_is_trained_in_parts() {
 }
 
 #[test]
+fn batches_follow_from_a_devices_memory_and_results_do_not() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let found = |settings: &[(&str, &str)]| {
+        let found = ask(stand_in, "batches", "cuda", settings);
+        let of = |i: usize, j: usize| found["of"][i][j].clone();
+        let calls = [of(0, 1), of(1, 1)].map(|calls| calls.as_f64().unwrap());
+        (calls, [of(0, 0), of(1, 0)], found["warnings"].to_string())
+    };
+    let (calls, results, warnings) = found(&[]);
+    // A convolution for all images; of two steps and a last look at their end.
+    assert_eq!((calls, &warnings[..]), ([1.0, 3.0], "[]"));
+    // A hundred and ninetieth of 12 GiB: batches of a 256th, 32 images, and a quarter of these where gradients are.
+    let small = (64u64 << 20).to_string();
+    let (calls, others, warnings) = found(&[("FAKECUDA_MEMORY", &small)]);
+    assert_eq!((calls, &warnings[..]), ([10.0, 114.0], "[]"));
+    let mut apart_by = vec![];
+    results.iter().zip(&others).for_each(|(a, b)| apart(a, b, "", &mut apart_by));
+    assert!(apart_by.is_empty(), "{apart_by:?}");
+    // Where others use all but a quarter of 16 GiB, there is room as on 8.
+    let (calls, _, warnings) = found(&[("FAKECUDA_TAKEN", &(12u64 << 30).to_string())]);
+    assert!(warnings.contains("cuda:0: 4.0 of 16.0 GiB are free") && calls == [1.0, 3.0], "{warnings} {calls:?}");
+}
+
+#[test]
 fn a_training_that_is_stopped_on_a_device_goes_on_to_the_same_bytes() {
     let Some(stand_in) = StandIn::get() else { return };
     let found = ask(stand_in, "stopped", "cuda", &[]);
@@ -215,6 +239,21 @@ fn what_has_no_gradient_in_one_order_on_a_device_is_worked_out_otherwise() {
     // Single precision over four steps.
     let far = cpu.iter().zip(&cuda).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(far < 1e-4, "{far}");
+}
+
+#[test]
+fn tensors_of_two_devices_are_told_of_whatever_they_meet_in() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for meeting in ["here + there", "here < there", "here.matmul(there)", "(there > 0).where(here, there)"] {
+        let text = format!("device(\"cpu\"); let here = tensor::ones([2, 2]); device(\"cuda\"); let there = tensor::ones([2, 2]); {meeting}");
+        let mut command = viva(folder.path(), &["-e", &text]);
+        stand_in.give(&mut command);
+        let output = command.output().unwrap();
+        let told = said(&output.stderr);
+        assert!(!output.status.success() && told.contains("to be on the same device"), "{meeting}: {told}");
+        assert!(told.contains("`:vars` shows where each"), "{meeting}: {told}");
+    }
 }
 
 /// Lines typed at the prompt.

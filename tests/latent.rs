@@ -115,7 +115,7 @@ fn no_change_gives_the_same_image_bit_for_bit() {
     for layers in [&[0, 1, 2, 3, 4][..], &[0], &[1, 2], &[2, 3], &[4]] {
         for before in [false, layers.contains(&1) || layers.contains(&2)] {
             let space = space(&g, layers, before);
-            let base = space.base(&data, &rows, Device::Cpu).unwrap();
+            let base = space.base(&data, &rows, &data.images(&rows, Device::Cpu).unwrap()).unwrap();
             let drawn = space.draw(&base, &space.start(&base).unwrap()).unwrap();
             assert_eq!(drawn, wanted, "{layers:?} {before}");
         }
@@ -147,7 +147,7 @@ fn gradients_through_every_layer_are_those_of_differences() {
     let data = samples(&g, 2);
     for (layers, before) in [(&[0, 1, 2, 3, 4][..], false), (&[1, 2], true), (&[3], false)] {
         let space = space(&g, layers, before);
-        let base = space.base(&data, &[0, 1], Device::Cpu).unwrap();
+        let base = space.base(&data, &[0, 1], &data.images(&[0, 1], Device::Cpu).unwrap()).unwrap();
         let start = space.start(&base).unwrap();
         let score =
             |points: &Tensor| f.logits(&space.draw(&base, points).unwrap()).unwrap().select(1, 1).sum(Kind::Double);
@@ -224,7 +224,7 @@ fn the_first_steps_are_those_of_adam_by_hand() {
     let (g, f) = (generator(Kind::Double), classifier(Kind::Double, 3));
     let data = as_read(&g, &f, 20).select(&[1]).unwrap();
     let latent = space(&g, &[1], false);
-    let base = latent.base(&data, &[0], Device::Cpu).unwrap();
+    let base = latent.base(&data, &[0], &data.images(&[0], Device::Cpu).unwrap()).unwrap();
     let mut p = latent.start(&base).unwrap();
     let (mut m, mut v) = (p.zeros_like(), p.zeros_like());
     let mut magnitudes = vec![];

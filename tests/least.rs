@@ -279,7 +279,7 @@ fn dead_neurons_do_not_move() {
     assert_eq!(sigma.narrow(0, 0, 3).abs().max().double_value(&[]), 0.0);
     let space = latent(&g, &[1], false);
     use viva::space::Differentiable;
-    let base = space.base(&data, &[0, 1, 2, 3, 4, 5], Device::Cpu).unwrap();
+    let base = space.base(&data, &[0, 1, 2, 3, 4, 5], &data.images(&[0, 1, 2, 3, 4, 5], Device::Cpu).unwrap()).unwrap();
     let still = space.start(&base).unwrap();
     let far = &still + sigma.eq(0.0).to_kind(Kind::Float) * 1e3;
     assert_eq!(space.draw(&base, &far).unwrap(), space.draw(&base, &still).unwrap());
@@ -435,7 +435,7 @@ fn published_generators_are_changed_in_front_of_their_relus() {
         let all: Vec<usize> = (0..=g.stages().len()).collect();
         for layers in [&all[..], relus] {
             let space = latent(&g, layers, true);
-            let base = space.base(&data, &[0, 1], Device::Cpu).unwrap();
+            let base = space.base(&data, &[0, 1], &data.images(&[0, 1], Device::Cpu).unwrap()).unwrap();
             let drawn = space.draw(&base, &space.start(&base).unwrap()).unwrap();
             assert!((drawn - &images).abs().max().double_value(&[]) < 1e-5, "{arch} {layers:?}");
         }

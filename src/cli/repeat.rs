@@ -136,11 +136,12 @@ impl Repeat {
 
     /// What may lie between two runs of the same calls: nothing where device, threads, processor and libraries are the same.
     fn rounding(&self) -> Option<Rounding> {
-        const ROUNDS_OTHERWISE: [&str; 10] = [
+        const ROUNDS_OTHERWISE: [&str; 11] = [
             "device",
             "threads",
             "processor",
             "GPU",
+            "driver of the GPU",
             "numerics of the GPU",
             "instructions used",
             "build of libtorch",

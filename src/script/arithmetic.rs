@@ -199,10 +199,9 @@ fn handle(
     answer: impl FnOnce() -> Result<Tensor, tch::TchError>,
 ) -> Result<TensorHandle, Box<EvalAltResult>> {
     attempt(|| Ok(answer()?)).map(|tensor| TensorHandle(tensor.into())).map_err(|error| {
-        let error = match error {
-            error if error.is_out_of_memory() => error,
-            _ => Error::argument(format!("`{operator}`: tensors of shapes {:?} and {b:?} do not fit", a.size())),
-        };
+        let error = error.unless_of_shapes(&format!("`{operator}`"), || {
+            Error::argument(format!("`{operator}`: tensors of shapes {:?} and {b:?} do not fit", a.size()))
+        });
         EvalAltResult::ErrorRuntime(Dynamic::from(ErrorHandle(error)), Position::NONE).into()
     })
 }

@@ -41,6 +41,7 @@ fn does_a_task() {
         None if task == "stopped" => stopped(&device),
         None if task == "small" => drawing(&device, 8),
         None if task == "large" => drawing(&device, 64),
+        None if task == "batches" => batches(&device),
         None if task == "waits" => waits::of_all(&device),
         Some(("waits", words)) => waits::of_one(&device, words),
         _ => panic!("no task {task:?}"),
@@ -122,6 +123,24 @@ fn drawing(device: &str, batch: usize) -> Json {
         process.get::<unsafe extern "C" fn() -> u64>(b"fakecuda_peak\0").unwrap()()
     };
     json!({ "history": history.json(), "warnings": session.cx().warnings(), "peak": peak })
+}
+
+/// What a model answers, what is found of it along gradients, in how many batches, and what was warned of.
+fn batches(device: &str) -> Json {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(device, folder.path());
+    let mut run = |text: &str| {
+        let before = waits::Counter::here().batches();
+        let value = session.evaluate("batches", text).unwrap_or_else(|error| panic!("{}", error.render(false)));
+        json!([value.json(), waits::Counter::here().batches() - before])
+    };
+    run(&format!("{GLYPHS} let f = model::train(ds, #{{ arch: linear, epochs: 1, seed: 1 }}); ()"));
+    let of = [
+        "let many = data::glyphs(#{ n: 300, size: 28, seed: 2 }); f.logits(many).to(\"cpu\").values()",
+        "examine(f, many, #{ space: space::pixels(\"l2\"), search: search::fmn(#{ steps: 1 }), seed: 1 }).column(\"magnitude\")",
+    ]
+    .map(&mut run);
+    json!({ "of": of, "warnings": session.cx().warnings() })
 }
 
 /// What examples of the reference answered otherwise than they say.

@@ -125,6 +125,14 @@ impl Error {
     pub fn is_interrupted(&self) -> bool {
         self.kind == ErrorKind::Interrupted
     }
+
+    /// Of an operation that tensors of any shapes may be given to: another error, unless memory or devices stood in the way.
+    pub fn unless_of_shapes(self, operation: &str, of_shapes: impl FnOnce() -> Self) -> Self {
+        match self.kind {
+            ErrorKind::Memory | ErrorKind::Device => self.during(operation),
+            _ => of_shapes(),
+        }
+    }
 }
 
 impl From<tch::TchError> for Error {

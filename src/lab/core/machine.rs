@@ -63,6 +63,7 @@ pub fn machine() -> &'static Json {
         add("cores", std::thread::available_parallelism().ok().map(|n| n.to_string()));
         if cuda_available() {
             add("gpu", gpu());
+            add("gpu_driver", gpu_driver());
             add("gpu_numerics", Some(numerics().into()));
         }
         add("cpu_capability", said_by_libtorch("get_cpu_capability"));
@@ -80,6 +81,7 @@ pub fn differences(there: &Json, here: &Json) -> Vec<[String; 3]> {
     let differing = [
         ("processor", "processor"),
         ("gpu", "GPU"),
+        ("gpu_driver", "driver of the GPU"),
         ("gpu_numerics", "numerics of the GPU"),
         ("os", "operating system"),
         ("cpu_capability", "instructions used"),
@@ -238,6 +240,13 @@ fn gpu() -> Option<String> {
         .collect();
     models.sort();
     Some(models.join(", "))
+}
+
+/// What the driver says of itself.
+fn gpu_driver() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("NVRM version:"))?;
+    Some(line.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

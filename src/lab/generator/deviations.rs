@@ -136,7 +136,7 @@ impl Generator {
         let last = sites.iter().map(|site| site.layer).max().unwrap_or(0);
         // Count, mean and sum of squared differences from it, brought together batch by batch (Chan, Golub and LeVeque 1983).
         let mut moments: Vec<Option<(Tensor, Tensor)>> = sites.iter().map(|_| None).collect();
-        let batch = self.batch_size()?;
+        let batch = self.batch_size(cx)?;
         for first in (0..samples).step_by(batch) {
             cx.check()?;
             let n = batch.min(samples - first);

@@ -23,7 +23,8 @@ pub use sequential::{Plan, Sequential, Squash};
 use tch::{Device, Kind};
 
 use crate::core::{
-    Cx, Digest, Error, Object, Result, Table, Tensor, Value, normal_within_two_deviations, on_device, with_stream,
+    Cx, Digest, Error, Object, Result, Table, Tensor, Value, attempt, normal_within_two_deviations, on_device, room,
+    with_stream,
 };
 use crate::model::weights::{self, Weights};
 use crate::model::{Mode, Model};
@@ -306,9 +307,21 @@ impl Generator {
         Ok(activations)
     }
 
-    /// Images in [0, 1] of latent vectors.
+    /// Images in [0, 1] of latent vectors. Those that memory is too short for at once are drawn one half after the other.
     pub fn images(&self, latents: &Tensor, labels: Option<&Tensor>) -> Result<Tensor> {
-        drawn_by(self.evaluating(), latents, self.wanted(labels)?, Mode::Evaluate)
+        let at_once = || drawn_by(self.evaluating(), latents, self.wanted(labels)?, Mode::Evaluate);
+        let count = latents.size().first().copied().unwrap_or_default();
+        match attempt(at_once) {
+            Err(error) if error.is_out_of_memory() && count > 1 => {
+                let first = count / 2;
+                let half = |start: i64, count: i64| {
+                    let part = |all: &Tensor| all.f_narrow(0, start, count);
+                    self.images(&part(latents)?, labels.map(part).transpose()?.as_ref())
+                };
+                Ok(Tensor::f_cat(&[half(0, first)?, half(first, count - first)?], 0)?)
+            }
+            drawn => drawn,
+        }
     }
 
     /// What the stages from `layer` on need of what is at that layer, which was not the latent vector.
@@ -328,12 +341,13 @@ impl Generator {
     }
 
     /// How many images are drawn at once: as a model's batches, fewer since a generator's early stages are wide.
-    pub fn batch_size(&self) -> Result<usize> {
+    pub fn batch_size(&self, cx: &Cx) -> Result<usize> {
         let [_, h, w] = self.image_shape()?;
-        Ok(match self.device {
-            Device::Cpu => (100_000 / (h * w).max(1)).clamp(1, 128) as usize,
-            _ => (4_000_000 / (h * w).max(1)).clamp(4, 1024) as usize,
-        })
+        let whole = match self.device {
+            Device::Cpu => (100_000 / (h * w).max(1)).clamp(1, 128),
+            _ => (4_000_000 / (h * w).max(1)).clamp(4, 1024),
+        };
+        Ok((whole as f64 * room(cx).min(1.0)).ceil().max(1.0) as usize)
     }
 
     pub fn device(&self) -> Device {

@@ -10,7 +10,7 @@ impl Generator {
     /// The first `n` images of the latent vectors of a seed, with these labels or, where the generator takes none, label 0.
     pub fn sample(&self, cx: &Cx, labels: Option<Vec<i64>>, n: usize, seed: u64) -> Result<Dataset> {
         let task = cx.progress("drawing", Some(n as u64));
-        let batch = self.batch_size()?;
+        let batch = self.batch_size(cx)?;
         let (mut images, mut latents) = (vec![], vec![]);
         for first in (0..n).step_by(batch) {
             cx.check()?;

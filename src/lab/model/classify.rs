@@ -53,7 +53,7 @@ impl Model {
             Inputs::Images(_) => LongCall::unrecorded(cx),
         };
         let mut replayed = 0;
-        let mut part = Self::batch_size(shape, cx.device());
+        let mut part = Self::batch_size(cx, shape);
         while let Some(record) = call.replay()? {
             let Some(([rows, classes, size], answers)) = counts_of(&record) else { return Err(call.unfit()) };
             // As the first answer did.
@@ -88,7 +88,7 @@ impl Model {
         };
         match inputs {
             Inputs::Data(set) => {
-                let batch = Self::batch_size(shape, cx.device());
+                let batch = Self::batch_size(cx, shape);
                 for part in set.stream_of(cx, (replayed..total).collect(), batch) {
                     classify(&set.centre(&part?.canvases)?)?;
                 }

@@ -38,7 +38,8 @@ pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
 pub use votes::{Sampling, Votes};
 
 use crate::core::{
-    Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, no_gradient, on_device, with_stream_of,
+    Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, no_gradient, on_device, room,
+    with_stream_of,
 };
 use crate::data::Filter;
 
@@ -387,14 +388,24 @@ impl Model {
         }
     }
 
-    /// How many images one batch holds: small enough to stay in the CPU's cache and to take half a second or less. A pure
-    /// function of the shape, so that results do not depend on how fast the machine is.
-    pub fn batch_size(shape: [usize; 3], device: Device) -> usize {
+    /// How many images one batch holds: small enough to stay in the CPU's cache and to take half a second or less, and on a GPU as many
+    /// as keep it busy and have room there. A function of the shape and of that room, so that results do not depend on how fast the machine is.
+    pub fn batch_size(cx: &Cx, shape: [usize; 3]) -> usize {
+        Self::images_at_once(cx, shape, room(cx).min(1.0))
+    }
+
+    /// The same with gradients, for which an image needs several times the memory.
+    pub fn batch_size_with_gradients(cx: &Cx, shape: [usize; 3]) -> usize {
+        Self::images_at_once(cx, shape, (room(cx) / 4.0).min(1.0))
+    }
+
+    fn images_at_once(cx: &Cx, shape: [usize; 3], share: f64) -> usize {
         let pixels = (shape[1] * shape[2]).max(1);
-        match device {
+        let whole = match cx.device() {
             Device::Cpu => (400_000 / pixels).clamp(1, 512),
             _ => (25_000_000 / pixels).clamp(16, 8192),
-        }
+        };
+        (whole as f64 * share).ceil().max(1.0) as usize
     }
 }
 

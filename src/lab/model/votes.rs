@@ -98,7 +98,7 @@ impl Model {
         let total = total.ok_or_else(|| Error::argument("these are more draws than can be numbered"))?;
         let task = cx.progress(&format!("{} under noise", set.name), Some(total));
         let mut call = self.votes_call(cx, set, how);
-        let batch = how.batch.unwrap_or_else(|| Self::batch_size(set.shape(), cx.device())).max(1);
+        let batch = how.batch.unwrap_or_else(|| Self::batch_size(cx, set.shape())).max(1);
         let tallies = std::iter::repeat_with(Tally::default).take(set.len()).collect();
         let mut counted = Counted { tallies, done: 0, batch };
         while let Some(record) = call.replay()? {

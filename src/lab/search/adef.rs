@@ -7,6 +7,7 @@
 use tch::Kind;
 
 use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, ToldGradient, Walk, Wanted};
+use super::on_their_way::at_hand;
 use super::{Approach, Examination, Need, Search};
 use crate::core::{Error, Result, Tensor, on_device};
 use crate::objective::Objective;
@@ -36,18 +37,20 @@ const BOUNDARY: f64 = 1e-6;
 const PROGRESS: f64 = 1e-10;
 
 /// Places among what is remembered of a batch. Fields come first. `BOUNDS` to `VANISHED` have a column per sight: the bound on the T-norm,
-/// whether it is not reached yet, the field and the steps where it was, and whether no candidate gave a field.
+/// whether it is not reached yet, the field and the steps where it was, and whether no candidate gave a field. Then which images the
+/// next step goes by.
 const NORMS: usize = 1;
 const BOUNDS: usize = 2;
 const OPEN: usize = 3;
 const ENDS: usize = 4;
 const GONE: usize = 5;
 const VANISHED: usize = 6;
+const GOES_BY: usize = 7;
 /// Known once the images were scored as they stand: the label that the model gives them, the one that is aimed at or -1, and those that
 /// they may go to.
-const OWN: usize = 7;
-const TARGET: usize = 8;
-const CANDIDATES: usize = 9;
+const OWN: usize = 8;
+const TARGET: usize = 9;
+const CANDIDATES: usize = 10;
 
 impl Search for Adef {
     fn describe(&self) -> String {
@@ -123,7 +126,8 @@ impl GradientSearch for Adef {
         let ends = fields.f_unsqueeze(1)?.f_repeat([1, sights, 1, 1, 1])?;
         let gone = Tensor::f_zeros([n, sights], (Kind::Int64, device))?;
         let vanished = open.f_zeros_like()?;
-        Ok(vec![fields, norms, bounds, open, ends, gone, vanished])
+        let goes_by = Tensor::f_ones([n], (Kind::Bool, device))?;
+        Ok(vec![fields, norms, bounds, open, ends, gone, vanished, goes_by])
     }
 
     fn ask(&self, cases: &Cases, walk: &Walk) -> Result<Option<Ask>> {
@@ -131,7 +135,7 @@ impl GradientSearch for Adef {
         Ok(match self.leg(cases, walk.turn()) {
             Some(Leg::Standing) => Some(Ask { points: fields.shallow_clone(), rows: None, graph: false }),
             Some(Leg::Step(_)) => {
-                let rows = walk.tensors[OPEN].f_any_dim(1, false)?.f_nonzero()?.f_reshape([-1])?;
+                let rows = walk.going.rows(&walk.tensors[GOES_BY])?;
                 Some(Ask { points: fields.f_index_select(0, &rows)?, rows: Some(rows), graph: true })
             }
             Some(Leg::End { sight, .. }) => Some(Ask { points: end(walk, sight)?, rows: None, graph: false }),
@@ -146,8 +150,9 @@ impl GradientSearch for Adef {
             Some(Leg::End { sight, .. }) => (Some(sight), sight as i64),
             Some(Leg::Step(_)) => {
                 let towards = rows(&walk.tensors[CANDIDATES], told)?;
-                let wanted = any(&arrived(walk, told)?.f_logical_not()?)?.then_some(Wanted::Gaps(towards));
-                return Ok(Look { mark: None, wanted });
+                let arrived = arrived(walk, told)?;
+                let wanted = !at_hand(&arrived) || any(&arrived.f_logical_not()?)?;
+                return Ok(Look { mark: None, wanted: wanted.then_some(Wanted::Gaps(towards)) });
             }
             None => return Ok(Look::default()),
         };
@@ -161,8 +166,13 @@ impl GradientSearch for Adef {
         match self.leg(cases, turn) {
             Some(Leg::Standing) => self.order(cases, walk, told.scores)?,
             Some(Leg::Step(step)) => {
+                let open = |walk: &Walk| walk.tensors[OPEN].f_any_dim(1, false);
+                let were = open(walk)?;
                 self.deform(cases, walk, step, told)?;
-                next = if any(&walk.tensors[OPEN])? { next } else { self.steps + 1 };
+                let are = open(walk)?;
+                let (goes_by, any) = walk.going.after(&were, &are)?;
+                walk.tensors[GOES_BY] = goes_by;
+                next = if any { next } else { self.steps + 1 };
             }
             Some(Leg::End { further: false, sight }) => match self.short(walk, told)? {
                 Some(short) => {
@@ -205,7 +215,7 @@ fn bounds(cases: &Cases) -> Vec<f64> {
     cases.sights.iter().map(|place| place.level.or(within).unwrap_or(f64::INFINITY)).collect()
 }
 
-/// The host waits for the device here.
+/// The host would wait for a device here.
 fn any(t: &Tensor) -> Result<bool> {
     Ok(t.f_any()?.f_int64_value(&[])? != 0)
 }
@@ -276,7 +286,8 @@ impl Adef {
         let (top, _) = told.scores.f_topk(2, 1, true, true)?;
         let close = top.f_select(1, 0)?.f_sub(&top.f_select(1, 1)?)?.f_le(BOUNDARY)?;
         let short = arrived(walk, told)?.f_logical_not()?.f_logical_or(&close)?;
-        Ok(any(&short)?.then_some(short))
+        // To score them all again takes a GPU less time than the host's question whether there is one.
+        Ok((!at_hand(&short) || any(&short)?).then_some(short))
     }
 
     /// Takes the images that are on their way a step on. Those that have arrived, found no way, or make no progress, end for all bounds

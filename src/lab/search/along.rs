@@ -10,11 +10,12 @@ use std::collections::VecDeque;
 use super::case_log::{self, CaseLog, from_record, record};
 use super::course::{Course, read};
 use super::gradient::{AimedImage, Cases, GradientSearch, Pace, Place, Walk};
+use super::read_ahead::ReadAhead;
 use super::row::Noted;
 use super::slopes::{self, Slopes, Ways};
 use super::slots::Slots;
 use super::transcript::Transcript;
-use super::{Examination, cautions, examined};
+use super::{Examination, OnTheirWay, cautions, examined};
 use crate::core::{Cx, Error, ErrorKind, LongCall, Result, State, Tensor, attempt};
 use crate::objective::Aim;
 use crate::space::{Differentiable, Point};
@@ -97,6 +98,7 @@ struct Along<'a> {
     aims: usize,
     /// Slots, at most.
     batch: usize,
+    ahead: ReadAhead<'a>,
     block: Option<ImageBlock>,
     /// Cases that have not begun.
     waiting: VecDeque<usize>,
@@ -116,7 +118,8 @@ impl<'a> Along<'a> {
         let aims = plan.objective.aims_per_image(classes);
         let mut batch = examined::batch_with_gradients(cx, plan);
         if let (Pace::Alone(_), None, Some(space)) = (search.pace(), plan.batch, points) {
-            let width = space.start(&space.base(plan.data, &[0], cx.device())?)?.numel() as i64;
+            let first = plan.data.images(&[0], cx.device())?;
+            let width = space.start(&space.base(plan.data, &[0], &first)?)?.numel() as i64;
             batch = batch.min((POINTS / width.max(1)).max(1) as usize);
         }
         let total = plan.data.len() * aims * radii.len().max(1);
@@ -132,6 +135,7 @@ impl<'a> Along<'a> {
             classes,
             aims,
             batch,
+            ahead: ReadAhead::new(plan, batch),
             block: None,
             waiting,
             slots: None,
@@ -214,7 +218,8 @@ impl<'a> Along<'a> {
     fn begin(&mut self) -> Result<()> {
         let numbers: Vec<usize> = self.waiting.iter().take(self.batch).copied().collect();
         let of = numbers.iter().map(|&number| self.case(number)).collect();
-        let cases = Cases::read(self.cx, self.plan, self.points, self.sights, self.all(), of)?;
+        let all = self.all();
+        let cases = Cases::read(self.cx, (self.plan, &mut self.ahead), self.points, self.sights, all, of)?;
         let course = Course::begin(self.plan.model, self.search, &self.plan.objective, cases)?;
         self.waiting.drain(..numbers.len());
         self.slots = Some(Slots::new(course, numbers.into_iter().map(|case| Some(CaseLog::of(case))).collect()));
@@ -266,7 +271,7 @@ impl<'a> Along<'a> {
         let number = case.row / together;
         if self.block.as_ref().is_none_or(|block| block.number != number) {
             let rows: Vec<usize> = (number * together..plan.data.len().min((number + 1) * together)).collect();
-            let (images, base) = read(self.cx, plan, self.points, &rows)?;
+            let (images, base) = read(self.cx, (plan, &mut self.ahead), self.points, &rows)?;
             self.block = Some(ImageBlock { number, images, base });
         }
         let block = self.block.as_ref().ok_or_else(|| Error::internal("a block that was not read"))?;
@@ -284,7 +289,7 @@ impl<'a> Along<'a> {
     /// Goes on with half of the slots; the cases in the others begin again.
     fn halve(&mut self) -> Result<()> {
         let half = examined::halved(self.cx, self.size());
-        (self.batch, self.block) = (half, None);
+        (self.batch, self.block, self.ahead) = (half, None, ReadAhead::new(self.plan, half));
         let Some(slots) = &mut self.slots else { return Ok(()) };
         for log in slots.of.drain(half..).flatten().rev() {
             self.waiting.push_front(log.case);
@@ -400,7 +405,7 @@ impl<'a> Along<'a> {
         let cases = self.cases(cases, here("images")?, all("base"));
         let turns = numbers("turns")?.into_iter().map(|turn| turn as u32).collect();
         let failed = numbers("failed")?.into_iter().map(|turn| u32::try_from(turn).ok()).collect();
-        let walk = Walk { tensors: all("walk"), turns, failed };
+        let walk = Walk { tensors: all("walk"), turns, failed, going: OnTheirWay::default() };
         let lengths = [cases.images.size()[0] as usize, cases.of.len(), walk.turns.len(), walk.failed.len()];
         if walk.tensors.is_empty() || lengths.iter().any(|length| *length != of.len()) {
             return None;

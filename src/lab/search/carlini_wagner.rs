@@ -55,9 +55,10 @@ mod held {
     pub const STEP: usize = 11;
     pub const ROUND: usize = 12;
     pub const GONE: usize = 13;
-    /// Whether it is on its way, and whether a gradient of 0 stood in the way.
+    /// Whether it is on its way, whether a gradient of 0 stood in the way, and whether the next step goes by it.
     pub const GOING: usize = 14;
     pub const VANISHED: usize = 15;
+    pub const GOES_BY: usize = 16;
 }
 
 /// What a batch is at.
@@ -170,11 +171,11 @@ impl GradientSearch for CarliniWagner {
         let all = |value: f64| Tensor::f_full([n], value, on);
         let none = points.f_zeros_like()?;
         let mut held = vec![points.shallow_clone(), numbers, none.copy(), none, points];
-        for place in held::DISTANCE..=held::VANISHED {
+        for place in held::DISTANCE..=held::GOES_BY {
             held.push(match place {
                 held::DISTANCE | held::HIGH | held::LAST_LOSS => all(f64::INFINITY)?,
                 held::CONSTANT => all(self.constant)?,
-                held::GOING => Tensor::f_ones([n], (Kind::Bool, on.1))?,
+                held::GOING | held::GOES_BY => Tensor::f_ones([n], (Kind::Bool, on.1))?,
                 held::FOUND | held::VANISHED => Tensor::f_zeros([n], (Kind::Bool, on.1))?,
                 held::STEP | held::ROUND | held::GONE => Tensor::f_zeros([n], (Kind::Int64, on.1))?,
                 _ => all(0.0)?,
@@ -218,7 +219,8 @@ impl GradientSearch for CarliniWagner {
 
     fn step(&self, cases: &Cases, walk: &mut Walk, told: &Told) -> Result<()> {
         let mut next = walk.turn() + 1;
-        let going = match self.leg(cases, walk.turn()) {
+        let were = walk.tensors[held::GOING].shallow_clone();
+        let goes = match self.leg(cases, walk.turn()) {
             Some(Leg::Standing) => {
                 // What fails as it stands is its own nearest failing point.
                 let fails = told.goals.excess(told.scores)?.f_gt(0.0)?;
@@ -233,9 +235,10 @@ impl GradientSearch for CarliniWagner {
             }
             _ => false,
         };
-        // The host waits for the device here.
-        if going && walk.tensors[held::GOING].f_any()?.f_int64_value(&[])? == 0 {
-            next = self.most() + 1;
+        if goes {
+            let (goes_by, any) = walk.going.after(&were, &walk.tensors[held::GOING])?;
+            walk.tensors[held::GOES_BY] = goes_by;
+            next = if any { next } else { self.most() + 1 };
         }
         walk.turn_to(next);
         Ok(())

@@ -2,8 +2,9 @@
 
 use tch::Device;
 
-use super::Examination;
 use super::gradient::{AimedImage, Ask, Cases, GradientSearch, Look, Place, Told, ToldGradient, Walk, Wanted};
+use super::read_ahead::ReadAhead;
+use super::{Examination, OnTheirWay};
 use crate::core::{Cx, Error, Graph, Result, Tensor, gradients, no_gradient, on_device};
 use crate::model::Model;
 use crate::objective::{Aim, Goals, Objective, Verdicts, numbers};
@@ -53,22 +54,20 @@ pub type Visitor<'v> = dyn FnMut(&Sight, &Cases, &Goals) -> Result<()> + 'v;
 /// Images of the data, and what points are changes of.
 pub(super) fn read(
     cx: &Cx,
-    plan: &Examination,
+    (plan, ahead): (&Examination, &mut ReadAhead),
     points: Option<&dyn Differentiable>,
     rows: &[usize],
 ) -> Result<(Tensor, Vec<Tensor>)> {
-    let base = match points {
-        Some(points) => points.base(plan.data, rows, cx.device())?,
-        None => vec![],
-    };
-    Ok((plan.data.images(rows, cx.device())?, base))
+    let images = ahead.images(cx, rows)?;
+    let base = points.map(|points| points.base(plan.data, rows, &images)).transpose()?;
+    Ok((images, base.unwrap_or_default()))
 }
 
 impl<'a> Cases<'a> {
     /// Images in ascending order, read from the data. `all`: of how many a mean is.
     pub(super) fn read(
         cx: &Cx,
-        plan: &'a Examination,
+        (plan, ahead): (&'a Examination, &mut ReadAhead),
         points: Option<&'a dyn Differentiable>,
         sights: &'a [Place],
         all: usize,
@@ -84,7 +83,7 @@ impl<'a> Cases<'a> {
         });
         let place = on_device(&Tensor::f_from_slice(&place.collect::<Vec<_>>())?, cx.device())?;
         let at_place = |t: &Tensor| t.f_index_select(0, &place);
-        let (images, base) = read(cx, plan, points, &rows)?;
+        let (images, base) = read(cx, (plan, ahead), points, &rows)?;
         let base = base.iter().map(at_place).collect::<std::result::Result<_, _>>()?;
         Ok(Self { of, space: &*plan.space, points, images: at_place(&images)?, base, sights, seed: plan.seed, all })
     }
@@ -99,7 +98,8 @@ impl<'a> Course<'a> {
         cases: Cases<'a>,
     ) -> Result<Self> {
         let count = cases.of.len();
-        let walk = Walk { tensors: search.begin(&cases)?, turns: vec![0; count], failed: vec![None; count] };
+        let (turns, failed, going) = (vec![0; count], vec![None; count], OnTheirWay::all(count));
+        let walk = Walk { tensors: search.begin(&cases)?, turns, failed, going };
         Self::at(model, search, objective, cases, walk)
     }
 
@@ -297,6 +297,7 @@ impl<'a> Course<'a> {
         self.cases.of = rows.iter().map(|&row| self.cases.of[row]).collect();
         self.walk.turns = rows.iter().map(|&row| self.walk.turns[row]).collect();
         self.walk.failed = rows.iter().map(|&row| self.walk.failed[row]).collect();
+        self.walk.going = OnTheirWay::default();
         Ok(())
     }
 }

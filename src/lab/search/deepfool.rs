@@ -9,6 +9,7 @@ use std::rc::Rc;
 use tch::Kind;
 
 use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, ToldGradient, Walk, Wanted, column};
+use super::on_their_way::at_hand;
 use super::{Approach, Examination, Search, Variation, minimum_norm};
 use crate::core::{Error, Result, Tensor, on_device};
 use crate::objective::Objective;
@@ -27,13 +28,15 @@ pub struct DeepFool {
 const BEYOND: f64 = 1e-4;
 
 /// Places among what is remembered of each case, after the points: the sum of its steps, how far it is where it failed, infinite before,
-/// after how many steps it ended, whether it is on its way, whether no candidate gave it a step, and the classes that it may go to.
+/// after how many steps it ended, whether it is on its way, whether no candidate gave it a step, whether the next step goes by it, and the
+/// classes that it may go to.
 const TOTAL: usize = 1;
 const DISTANCE: usize = 2;
 const GONE: usize = 3;
 const GOING: usize = 4;
 const VANISHED: usize = 5;
-const CANDIDATES: usize = 6;
+const GOES_BY: usize = 6;
+const CANDIDATES: usize = 7;
 
 /// What a batch is at.
 enum Leg {
@@ -111,15 +114,15 @@ impl GradientSearch for DeepFool {
         let distance = Tensor::f_full([n], f64::INFINITY, on)?;
         let gone = Tensor::f_zeros([n], (Kind::Int64, on.1))?;
         let going = Tensor::f_ones([n], (Kind::Bool, on.1))?;
-        let vanished = going.f_zeros_like()?;
-        Ok(vec![points.shallow_clone(), points.f_zeros_like()?, distance, gone, going, vanished])
+        let (vanished, goes_by) = (going.f_zeros_like()?, going.copy());
+        Ok(vec![points.shallow_clone(), points.f_zeros_like()?, distance, gone, going, vanished, goes_by])
     }
 
     fn ask(&self, cases: &Cases, walk: &Walk) -> Result<Option<Ask>> {
         Ok(match self.leg(cases, walk.turn()) {
             Some(Leg::Step(0)) => Some(Ask { points: walk.points().shallow_clone(), rows: None, graph: true }),
             Some(Leg::Step(step)) => {
-                let rows = walk.tensors[GOING].f_nonzero()?.f_reshape([-1])?;
+                let rows = walk.going.rows(&walk.tensors[GOES_BY])?;
                 let points = walk.points().f_index_select(0, &rows)?;
                 Some(Ask { points, rows: Some(rows), graph: step < self.steps })
             }
@@ -148,7 +151,8 @@ impl GradientSearch for DeepFool {
             Some(Leg::End(sight)) => return Ok(Look { mark: Some(mark(Some(sight))), wanted: None }),
             None => return Ok(Look::default()),
         };
-        let goes_on = step < self.steps && any(&arrived(cases, told)?.f_logical_not()?)?;
+        let arrived = arrived(cases, told)?;
+        let goes_on = step < self.steps && (!at_hand(&arrived) || any(&arrived.f_logical_not()?)?);
         let towards = match walk.tensors.get(CANDIDATES) {
             Some(all) => of_asked(all, told)?,
             None => self.candidates(cases, told.scores)?,
@@ -162,14 +166,16 @@ impl GradientSearch for DeepFool {
             if step == 0 {
                 walk.tensors.push(self.candidates(cases, told.scores)?);
             }
+            let were = walk.tensors[GOING].shallow_clone();
             self.end_where_arrived(cases, walk, told)?;
             if let Some(gradient) = &told.gradient {
                 self.go(cases, walk, told, gradient)?;
             }
             let going = walk.tensors[GOING].shallow_clone();
             walk.tensors[GONE] = walk.tensors[GONE].f_add(&going)?;
-            let over = step == self.steps || told.gradient.is_none() || !any(&going)?;
-            if over {
+            let (goes_by, any) = walk.going.after(&were, &going)?;
+            walk.tensors[GOES_BY] = goes_by;
+            if step == self.steps || told.gradient.is_none() || !any {
                 // Those that are still on their way did not get there.
                 walk.tensors[GONE] = walk.tensors[GONE].f_clamp_max(i64::from(self.steps))?;
                 walk.tensors[GOING] = going.f_zeros_like()?;
@@ -187,7 +193,8 @@ impl DeepFool {
         let here = cases.differentiable()?.magnitude(&cases.base, walk.points())?.f_to_kind(walk.points().kind())?;
         // A score that is not finite is kept, and refused where the case is looked at.
         let broken = told.scores.f_isfinite()?.f_all_dim(1, false)?.f_logical_not()?;
-        let ends = to_all(walk, told, &arrived(cases, told)?.f_logical_or(&broken)?)?;
+        let going = &walk.tensors[GOING];
+        let ends = to_all(walk, told, &arrived(cases, told)?.f_logical_or(&broken)?)?.f_logical_and(going)?;
         let broken = to_all(walk, told, &broken)?;
         let here = here.f_masked_fill(&broken, 0.0)?;
         walk.tensors[DISTANCE] = here.f_where_self(&ends, &walk.tensors[DISTANCE])?;
@@ -235,7 +242,7 @@ impl DeepFool {
     }
 }
 
-/// The host waits for the device here.
+/// The host would wait for a device here.
 fn any(t: &Tensor) -> Result<bool> {
     Ok(t.f_any()?.f_int64_value(&[])? != 0)
 }

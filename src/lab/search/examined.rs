@@ -39,9 +39,9 @@ pub(super) fn halved(cx: &Cx, size: usize) -> usize {
     half
 }
 
-/// Where gradients come from, the batch size takes less: an image then needs several times the memory.
+/// How many images go together where gradients come from.
 pub(super) fn batch_with_gradients(cx: &Cx, plan: &Examination) -> usize {
-    let own = || Model::batch_size(plan.data.shape(), cx.device()).div_ceil(4) / plan.model.copies();
+    let own = || Model::batch_size_with_gradients(cx, plan.data.shape()) / plan.model.copies();
     plan.batch.unwrap_or_else(own).max(1)
 }
 

@@ -186,7 +186,7 @@ impl FoundTests {
 /// up, or the time is.
 pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &WantedTests) -> Result<GeneratedTests> {
     let classes = model.classes().ok_or_else(|| Error::internal("a model without classes"))? as usize;
-    let batch = generator.batch_size()?;
+    let batch = generator.batch_size(cx)?;
     let task = cx.progress("drawing tests", Some((wanted.n * wanted.labels.len()) as u64));
     let mut found = FoundTests::default();
     for &label in &wanted.labels {

@@ -4,7 +4,7 @@
 //! A case is one image with one aim, and with one radius where the space's balls are searched. One trajectory gives a whole curve, since
 //! cases are looked at on their way (Galloway, Golubeva and Taylor 2018, Section 2).
 
-use super::{Examination, Need};
+use super::{Examination, Need, OnTheirWay};
 use crate::core::{Error, ErrorKind, Result, Tensor};
 use crate::objective::{Aim, Goals, Objective};
 use crate::space::{Differentiable, Norm, Space};
@@ -161,6 +161,8 @@ pub struct Walk {
     pub turns: Vec<u32>,
     /// Of cases that end each by itself: after which turn each failed for the first time.
     pub failed: Vec<Option<u32>>,
+    /// What the host knows of cases that end together, each at its own place on the way.
+    pub going: OnTheirWay,
 }
 
 impl Walk {
@@ -273,7 +275,7 @@ pub(super) fn check_random_start(plan: &Examination, space: &dyn Differentiable)
     }
     // One draw tells whether the space has any.
     let on = (tch::Kind::Float, tch::Device::Cpu);
-    let base = space.base(plan.data, &[0], on.1)?;
+    let base = space.base(plan.data, &[0], &plan.data.images(&[0], on.1)?)?;
     match space.scatter(&base, &Tensor::f_ones([1], on)?, &[(0, 0)])? {
         Some(_) => Ok(()),
         None => {

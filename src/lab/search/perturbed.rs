@@ -124,7 +124,7 @@ struct Chosen {
 
 fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, classes: i64) -> Result<Chosen> {
     let task = cx.progress("drawing seeds", Some(how.n as u64));
-    let batch = generator.batch_size()?;
+    let batch = generator.batch_size(cx)?;
     let (mut images, mut latents, mut asked, mut labels, mut targets) = (vec![], vec![], vec![], vec![], vec![]);
     let (mut places, mut drawn, mut misread, mut rejected) = (vec![], 0, 0, 0);
     let draws = generator.encoded().map_or(how.draws, |encoded| how.draws.min(encoded.len()));

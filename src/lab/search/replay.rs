@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::course::Course;
 use super::examined::batch_with_gradients;
 use super::gradient::{AimedImage, Cases, Place};
+use super::read_ahead::ReadAhead;
 use super::row::Row;
 use super::slopes::Ways;
 use super::{Densities, Examination, Search, gradient_search};
@@ -77,7 +78,9 @@ impl Replay {
         let runs: Vec<&[usize]> = order.chunk_by(|&a, &b| key(&rows[a]) == key(&rows[b])).collect();
         let mut found: Vec<Option<Tensor>> = rows.iter().map(|_| None).collect();
         let task = cx.progress("going the way again", Some(runs.len() as u64));
-        for part in runs.chunks(batch_with_gradients(cx, &plan)) {
+        let batch = batch_with_gradients(cx, &plan);
+        let mut ahead = ReadAhead::new(&plan, batch);
+        for part in runs.chunks(batch) {
             cx.check()?;
             let mut by_sight: Vec<Vec<(usize, usize)>> = sights.iter().map(|_| vec![]).collect();
             for (at, run) in part.iter().enumerate() {
@@ -90,7 +93,7 @@ impl Replay {
                 let (row, aim, radius) = (row.id as usize, row.target.map_or(Aim::Away, Aim::To), radius(row));
                 AimedImage { row, label: data.labels()[row], aim, radius }
             };
-            let cases = Cases::read(cx, &plan, points, &sights, all, part.iter().map(case).collect())?;
+            let cases = Cases::read(cx, (&plan, &mut ahead), points, &sights, all, part.iter().map(case).collect())?;
             Course::begin(&self.model, search, &self.objective, cases)?.go(cx, &mut |sight, _, _| {
                 let Some(place) = sight.place else { return Ok(()) };
                 let all = if wanted == ReplayOutput::Images { sight.images } else { sight.points };

@@ -45,7 +45,7 @@ pub(super) struct Settled<P> {
 
 /// The batch size of an examination.
 pub(super) fn batch_of(cx: &Cx, plan: &Examination) -> usize {
-    plan.batch.unwrap_or_else(|| Model::batch_size(plan.data.shape(), cx.device())).max(1)
+    plan.batch.unwrap_or_else(|| Model::batch_size(cx, plan.data.shape())).max(1)
 }
 
 /// The rows of an examination, up to one that is not done if it was stopped, and what stopped it. `batch` points are

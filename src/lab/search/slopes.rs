@@ -3,6 +3,9 @@
 //! (Engstrom et al. 2019 over rotations and shifts; Xiao et al. 2018).
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
 
 use tch::{Device, Kind};
 
@@ -34,7 +37,19 @@ pub(super) struct Slopes<'a> {
     reach: f64,
     /// What leaves images as they are, where that is known.
     still: Option<Setting>,
+    read: RefCell<VecDeque<HostCopy>>,
 }
+
+/// Numbers of a tensor that a device was waited for.
+struct HostCopy {
+    /// Kept, so that nothing else comes to lie there.
+    of: Tensor,
+    version: i64,
+    numbers: Rc<Vec<f64>>,
+}
+
+/// Tensors whose numbers are kept: points and what they are changes of, radii, and points that they are compared with.
+const KEPT: usize = 4;
 
 /// How many numbers a point has, where an examination goes along gradients over settings of factors.
 pub(super) fn width(plan: &Examination) -> usize {
@@ -110,7 +125,17 @@ impl<'a> Slopes<'a> {
         });
         let reach = ground.magnitude(&upper).filter(|reach| *reach > 0.0 && reach.is_finite()).unwrap_or(1.0);
         let centres = vec![0.5; axes.len()];
-        let mut own = Self { cx, data: plan.data, space: &*plan.space, ground, axes, centres, reach, still: None };
+        let mut own = Self {
+            cx,
+            data: plan.data,
+            space: &*plan.space,
+            ground,
+            axes,
+            centres,
+            reach,
+            still: None,
+            read: RefCell::default(),
+        };
         if let Some(still) = own.look_for_still()? {
             own.centres = own.axes.iter().zip(&still).map(|(axis, x)| axis.share(*x)).collect();
             own.still = Some(still);
@@ -127,7 +152,7 @@ impl<'a> Slopes<'a> {
         };
         let still: Option<Setting> = room.iter().map(least).collect();
         let (Some(still), true) = (still, self.axes.iter().all(|axis| slopes(*axis))) else { return Ok(None) };
-        let base = self.base(self.data, &[0], Device::Cpu)?;
+        let base = self.base(self.data, &[0], &self.data.images(&[0], Device::Cpu)?)?;
         let apart = self.drawn(&base, std::slice::from_ref(&still))?.f_sub(&base[0])?.f_abs()?.f_max()?;
         Ok((apart.f_double_value(&[])? <= ROUNDING).then_some(still))
     }
@@ -166,9 +191,30 @@ impl<'a> Slopes<'a> {
         self.axes.iter().zip(setting).zip(&self.centres).map(number).collect()
     }
 
+    /// The numbers of a tensor. The same points are drawn, measured and moved, and a device is waited for once.
+    fn numbers(&self, tensor: &Tensor) -> Result<Rc<Vec<f64>>> {
+        let (place, version) = (tensor.data_ptr(), tensor.f_internal_version()?);
+        let mut read = self.read.borrow_mut();
+        let is = |copy: &HostCopy| {
+            let of = &copy.of;
+            (of.data_ptr(), copy.version) == (place, version)
+                && of.kind() == tensor.kind()
+                && of.size() == tensor.size()
+        };
+        if let Some(known) = read.iter().find(|copy| is(copy) && tensor.is_contiguous()) {
+            return Ok(known.numbers.clone());
+        }
+        let of = tensor.f_detach()?;
+        let numbers = of.f_to_device(Device::Cpu)?.f_to_kind(Kind::Double)?.f_reshape([-1])?;
+        let numbers = Rc::new(Vec::<f64>::try_from(&numbers)?);
+        read.truncate(KEPT - 1);
+        read.push_front(HostCopy { of, version, numbers: numbers.clone() });
+        Ok(numbers)
+    }
+
     fn rows(&self, points: &Tensor) -> Result<Vec<Vec<f32>>> {
-        let numbers = Vec::<f32>::try_from(&points.f_detach()?.f_to_device(Device::Cpu)?.f_reshape([-1])?)?;
-        Ok(numbers.chunks(self.axes.len()).map(<[f32]>::to_vec).collect())
+        let numbers = self.numbers(points)?;
+        Ok(numbers.chunks(self.axes.len()).map(|row| row.iter().map(|x| *x as f32).collect()).collect())
     }
 
     fn tensor(&self, rows: &[Vec<f32>], device: Device) -> Result<Tensor> {
@@ -181,7 +227,7 @@ impl<'a> Slopes<'a> {
         let Some(radii) = radii else {
             return Ok((0..count).map(|_| Cow::Borrowed(self.ground.factors())).collect());
         };
-        let radii = Vec::<f64>::try_from(&radii.f_to_kind(Kind::Double)?.f_to_device(Device::Cpu)?.f_reshape([-1])?)?;
+        let radii = self.numbers(radii)?;
         let mut last: Option<(u64, Vec<Factor>)> = None;
         let room = |radius: f64| -> Result<Cow<'_, [Factor]>> {
             if radius >= self.reach {
@@ -196,7 +242,7 @@ impl<'a> Slopes<'a> {
             }
             Ok(Cow::Owned(last.as_ref().map(|(_, room)| room.clone()).unwrap_or_default()))
         };
-        radii.into_iter().map(room).collect()
+        radii.iter().copied().map(room).collect()
     }
 
     fn images(base: &[Tensor]) -> Result<(&Tensor, &Tensor)> {
@@ -208,8 +254,7 @@ impl<'a> Slopes<'a> {
 
     fn drawn(&self, base: &[Tensor], settings: &[Setting]) -> Result<Tensor> {
         let (images, ids) = Self::images(base)?;
-        let ids = Vec::<i64>::try_from(&ids.f_to_device(Device::Cpu)?)?;
-        let ids: Vec<usize> = ids.into_iter().map(|id| id as usize).collect();
+        let ids: Vec<usize> = self.numbers(ids)?.iter().map(|id| *id as usize).collect();
         let rows: Vec<i64> = (0..ids.len() as i64).collect();
         let of = Originals { data: Some(self.data), ids: &ids, images, rows: &rows };
         tch::no_grad(|| self.ground.draw(self.cx, &of, &settings.iter().collect::<Vec<_>>()))
@@ -233,9 +278,9 @@ impl Differentiable for Slopes<'_> {
         self.still.is_some()
     }
 
-    fn base(&self, data: &Dataset, rows: &[usize], device: Device) -> Result<Vec<Tensor>> {
+    fn base(&self, _data: &Dataset, rows: &[usize], images: &Tensor) -> Result<Vec<Tensor>> {
         let ids: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
-        Ok(vec![data.images(rows, device)?, on_device(&Tensor::f_from_slice(&ids)?, device)?])
+        Ok(vec![images.shallow_clone(), on_device(&Tensor::f_from_slice(&ids)?, images.device())?])
     }
 
     fn start(&self, base: &[Tensor]) -> Result<Tensor> {
@@ -303,28 +348,25 @@ impl Differentiable for Slopes<'_> {
     }
 
     fn keep(&self, _base: &[Tensor], points: &Tensor, radii: Option<&Tensor>) -> Result<Tensor> {
-        let rows = self.rows(points)?;
-        let rooms = self.rooms(radii, rows.len())?;
-        let mut limits = [Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len())];
-        for (room, row) in rooms.iter().zip(&rows) {
-            let ends = |lower: bool| -> Vec<f64> {
-                let end = |(factor, x): (&Factor, &f32)| match factor.axis() {
-                    Axis::Range { min, max } | Axis::Log { min, max } => {
-                        if lower {
-                            min
-                        } else {
-                            max
-                        }
+        let rooms = self.rooms(radii, points.size()[0] as usize)?;
+        let limits = |lower: bool| -> Result<Tensor> {
+            let end = |factor: &Factor| match factor.axis() {
+                Axis::Range { min, max } | Axis::Log { min, max } => {
+                    if lower {
+                        min
+                    } else {
+                        max
                     }
-                    _ => f64::from(*x),
-                };
-                room.iter().zip(row).map(end).collect()
+                }
+                _ => f64::NAN,
             };
-            limits[0].push(self.point(&ends(true)));
-            limits[1].push(self.point(&ends(false)));
-        }
-        let [least, most] = [self.tensor(&limits[0], points.device())?, self.tensor(&limits[1], points.device())?];
-        Ok(points.f_maximum(&least)?.f_minimum(&most)?)
+            let rows: Vec<_> =
+                rooms.iter().map(|room| self.point(&room.iter().map(end).collect::<Setting>())).collect();
+            let limits = self.tensor(&rows, points.device())?;
+            // What has no range stays.
+            Ok(points.f_where_self(&limits.f_isnan()?, &limits)?)
+        };
+        Ok(points.f_maximum(&limits(true)?)?.f_minimum(&limits(false)?)?)
     }
 
     fn magnitude(&self, _base: &[Tensor], points: &Tensor) -> Result<Tensor> {

@@ -1,6 +1,6 @@
 //! Cases under way beside one another: taken on together, and noted where they are to be seen.
 
-use tch::{Device, Kind};
+use tch::Device;
 
 use super::case_log::{self, CaseLog, EXCESS, PREDICTED, floats};
 use super::course::{Course, Scored, Sight};
@@ -161,11 +161,18 @@ impl<'a> Slots<'a> {
         };
         let verdicts = verdicts.f_index_select(1, &rows)?;
         let all = case_log::look(plan, verdicts, &sight, &row(&course.cases.images)?, &labels)?;
-        let all = floats(&all.f_transpose(0, 1)?)?;
+        let mut told = vec![all.f_transpose(0, 1)?.f_reshape([-1])?];
         // Settings of factors tell images.
-        let images = match slopes::width(plan) {
-            0 => Some(sight.images.f_to_kind(Kind::Float)?.f_to_device(Device::Cpu)?),
-            _ => None,
+        if slopes::width(plan) == 0 {
+            told.push(sight.images.f_to_kind(all.kind())?.f_reshape([-1])?);
+        }
+        // One transfer from the device.
+        let told = Tensor::f_cat(&told, 0)?.f_to_device(Device::Cpu)?;
+        let (numbers, pixels) = (all.numel() as i64, (told.numel() - all.numel()) as i64);
+        let all = floats(&told.f_narrow(0, 0, numbers)?)?;
+        let images = match pixels {
+            0 => None,
+            _ => Some(told.f_narrow(0, numbers, pixels)?.f_view(&sight.images.size()[..])?),
         };
         let mut ended = vec![];
         for (at, &place) in places.iter().enumerate() {

@@ -1,7 +1,6 @@
 //! The activations of a generator while it draws: a_i = g_i(a_{i-1}) + sigma_i p_i at chosen layers i (Dunn's thesis, Section 5.1.3).
 //! What stages take of the latent vector beside the activations, such as the conditions of BigGAN's batch norms, is of z + p_0.
 
-use tch::Device;
 
 use super::{Differentiable, Norm, Space};
 use crate::core::{Cx, Error, Object, Result, Tensor, on_device};
@@ -149,8 +148,9 @@ impl Differentiable for Latent {
 
     /// What arrives at the first layer that is changed, worked out once, the labels, and what the stages need of latent vectors and
     /// labels, where the vectors stay as they are.
-    fn base(&self, data: &Dataset, rows: &[usize], device: Device) -> Result<Vec<Tensor>> {
+    fn base(&self, data: &Dataset, rows: &[usize], images: &Tensor) -> Result<Vec<Tensor>> {
         let of = data.latents(rows).ok_or_else(|| Error::internal("images without latent vectors"))?;
+        let device = images.device();
         let latents = Tensor::f_from_slice(&of.values)?.f_reshape([rows.len() as i64, of.width as i64])?;
         let latents = on_device(&latents, device)?.f_to_kind(self.generator.kind())?;
         let labels = on_device(&Tensor::f_from_slice(&of.labels)?, device)?;

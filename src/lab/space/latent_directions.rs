@@ -116,7 +116,7 @@ impl Factored for LatentDirections {
     }
 
     fn draw(&self, _cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor> {
-        let base = self.of.base(of.known_data()?, of.ids, of.images.device())?;
+        let base = self.of.base(of.known_data()?, of.ids, of.images)?;
         let first = base.first().ok_or_else(|| Error::internal("no activations"))?;
         let numbers = Tensor::f_from_slice(&settings.concat())?.f_reshape([settings.len() as i64, -1])?;
         let points = on_device(&numbers.f_matmul(&self.directions)?, first.device())?.f_to_kind(first.kind())?;

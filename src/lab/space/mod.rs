@@ -25,7 +25,6 @@ mod turn;
 
 use std::rc::Rc;
 
-use tch::Device;
 
 use crate::core::{Cautions, Digest, Error, Object, Result, Tensor, Value, number};
 use crate::data::Dataset;
@@ -129,9 +128,10 @@ pub trait Differentiable {
     /// The radius of the ball that points stay in, if they do.
     fn within(&self) -> Option<f64>;
 
-    /// What points are changes of, for these rows of the data: tensors with one row per image. By default the images.
-    fn base(&self, data: &Dataset, rows: &[usize], device: Device) -> Result<Vec<Tensor>> {
-        Ok(vec![data.images(rows, device)?])
+    /// What points are changes of, for these rows of the data and their images as models see them: tensors with one row per image, on the
+    /// images' device. By default the images.
+    fn base(&self, _data: &Dataset, _rows: &[usize], images: &Tensor) -> Result<Vec<Tensor>> {
+        Ok(vec![images.shallow_clone()])
     }
 
     /// The points that leave images as they are.

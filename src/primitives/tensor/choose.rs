@@ -111,14 +111,11 @@ pub static WHERE: Primitive = Primitive {
             })
         };
         let (yes, no) = (side("yes")?, side("no")?);
-        yes.f_where_self(&mask, &no).map(Value::tensor).map_err(|error| match crate::core::Error::from(error) {
-            error if error.is_out_of_memory() => error,
-            _ => Error::argument(format!(
-                "Tensor.where: shapes {:?}, {:?} and {:?} do not fit",
-                mask.size(),
-                yes.size(),
-                no.size()
-            )),
+        yes.f_where_self(&mask, &no).map(Value::tensor).map_err(|error| {
+            Error::from(error).unless_of_shapes("Tensor.where", || {
+                let (mask, yes, no) = (mask.size(), yes.size(), no.size());
+                Error::argument(format!("Tensor.where: shapes {mask:?}, {yes:?} and {no:?} do not fit"))
+            })
         })
     },
 };

@@ -84,7 +84,11 @@ pub static MATMUL: Primitive = Primitive {
         let (x, other) = (args.tensor("x"), args.tensor("other"));
         x.f_matmul(&other)
             .map(Value::tensor)
-            .map_err(|_| Error::argument(format!("Tensor.matmul: {:?} and {:?} do not fit", x.size(), other.size())))
+            .map_err(|error| {
+                Error::from(error).unless_of_shapes("Tensor.matmul", || {
+                    Error::argument(format!("Tensor.matmul: {:?} and {:?} do not fit", x.size(), other.size()))
+                })
+            })
     },
 };
 
