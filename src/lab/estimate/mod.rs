@@ -2,6 +2,7 @@
 
 pub mod calibration;
 pub mod certificate;
+mod found;
 mod image_quality;
 pub mod independence;
 mod marginal;
