@@ -90,9 +90,7 @@ fn bbob(name: &'static str, seed: u64, turned: bool, of: fn(&[f64]) -> f64) -> C
         let z: Vec<f64> = x.iter().zip(&top).map(|(x, top)| x - top).collect();
         -match &rows {
             None => of(&z),
-            Some(rows) => {
-                of(&rows.iter().map(|row| row.iter().zip(&z).map(|(a, z)| a * z).sum()).collect::<Vec<_>>())
-            }
+            Some(rows) => of(&rows.iter().map(|row| row.iter().zip(&z).map(|(a, z)| a * z).sum()).collect::<Vec<_>>()),
         }
     };
     Case { name, factors: ranges(N, -5.0, 5.0), loss: Box::new(loss), noise: 0.0, top: 0.0 }
@@ -124,13 +122,19 @@ fn case(name: &str, seed: u64) -> Case {
                 let bent = x[1] - 5.1 / (4.0 * PI * PI) * x[0] * x[0] + 5.0 / PI * x[0] - 6.0;
                 -(bent * bent + 10.0 * (1.0 - 1.0 / (8.0 * PI)) * x[0].cos() + 10.0)
             };
-            let factors =
-                vec![factor(0, Domain::Range { min: -5.0, max: 10.0 }), factor(1, Domain::Range { min: 0.0, max: 15.0 })];
+            let factors = vec![
+                factor(0, Domain::Range { min: -5.0, max: 10.0 }),
+                factor(1, Domain::Range { min: 0.0, max: 15.0 }),
+            ];
             Case { name: "branin", factors, loss: Box::new(loss), noise: 0.0, top: -0.397_887 }
         }
-        "hartmann-6" => {
-            Case { name: "hartmann-6", factors: ranges(6, 0.0, 1.0), loss: Box::new(hartmann), noise: 0.0, top: 3.322_37 }
-        }
+        "hartmann-6" => Case {
+            name: "hartmann-6",
+            factors: ranges(6, 0.0, 1.0),
+            loss: Box::new(hartmann),
+            noise: 0.0,
+            top: 3.322_37,
+        },
         "ackley-choices" => {
             // Three ranges and three factors of five choices, which stand for numbers in an order that is drawn.
             let top: Vec<f64> = inner(3).iter().map(|t| 8.0 * t - 4.0).collect();
@@ -167,7 +171,13 @@ fn case(name: &str, seed: u64) -> Case {
                 let terrace = ((1.0 - square(x, &top).sqrt()) * 12.0).floor() / 12.0;
                 if x[0] + x[1] > top[0] + top[1] + 0.1 { terrace - 0.5 } else { terrace }
             };
-            Case { name: "discontinuous", factors: ranges(4, 0.0, 1.0), loss: Box::new(loss), noise: 0.0, top: 11.0 / 12.0 }
+            Case {
+                name: "discontinuous",
+                factors: ranges(4, 0.0, 1.0),
+                loss: Box::new(loss),
+                noise: 0.0,
+                top: 11.0 / 12.0,
+            }
         }
         "noisy" => {
             let top = inner(4);
@@ -312,7 +322,16 @@ struct Course<'a> {
 impl<'a> Course<'a> {
     fn new(case: &'a Case, seed: u64, questions: usize) -> Self {
         let worst = (f64::NEG_INFINITY, f64::NEG_INFINITY);
-        Self { case, noise: random(seed, 7002), questions, asked: vec![], worst, half: f64::NAN, again: (vec![], 0, f64::NAN), repeats: 0 }
+        Self {
+            case,
+            noise: random(seed, 7002),
+            questions,
+            asked: vec![],
+            worst,
+            half: f64::NAN,
+            again: (vec![], 0, f64::NAN),
+            repeats: 0,
+        }
     }
 
     fn answer(&mut self, x: &[f64]) -> f64 {
@@ -466,7 +485,12 @@ fn kept(path: &str) -> (Outcomes, BTreeMap<String, String>) {
         let Ok(record) = serde_json::from_str::<Value>(line) else { continue };
         let text = |name: &str| record[name].as_str().unwrap_or("").to_string();
         let number = |name: &str| record[name].as_f64().unwrap_or(f64::NAN);
-        let outcome = Outcome { half: number("half"), all: number("all"), seconds: number("seconds"), repeats: number("repeats") };
+        let outcome = Outcome {
+            half: number("half"),
+            all: number("all"),
+            seconds: number("seconds"),
+            repeats: number("repeats"),
+        };
         versions.insert(text("method"), text("version"));
         all.entry(text("method")).or_default().entry(text("case")).or_default().insert(number("seed") as u64, outcome);
     }
@@ -560,20 +584,32 @@ fn main() {
     }
 }
 
-fn report(all: &Outcomes, versions: &BTreeMap<String, String>, (methods, cases): (&[&str], &[&str]), (seeds, questions): (u64, usize)) {
+fn report(
+    all: &Outcomes,
+    versions: &BTreeMap<String, String>,
+    (methods, cases): (&[&str], &[&str]),
+    (seeds, questions): (u64, usize),
+) {
     let of = |method: &str, case: &str| all.get(method).and_then(|of| of.get(case));
     for half in [true, false] {
         let value = |outcome: &Outcome| if half { outcome.half } else { outcome.all };
-        println!("\n{} questions: mean regret (median), and p that it is worse than random", if half { questions / 2 } else { questions });
+        println!(
+            "\n{} questions: mean regret (median), and p that it is worse than random",
+            if half { questions / 2 } else { questions }
+        );
         println!("{:17}{}", "", methods.iter().map(|m| format!("{m:>26}")).collect::<String>());
         let mut places: Vec<Vec<f64>> = vec![vec![]; methods.len()];
         for name in cases {
             let top = case(name, 0).top;
             let tops: BTreeMap<u64, f64> = (0..seeds).map(|seed| (seed, case(name, seed).top)).collect();
             // Seeds that all of them were asked.
-            let shared: Vec<u64> =
-                (0..seeds).filter(|seed| methods.iter().all(|m| of(m, name).is_some_and(|of| of.contains_key(seed)))).collect();
-            let scale = median(of("random", name).map_or(vec![], |of| of.iter().map(|(s, o)| tops.get(s).unwrap_or(&top) - value(o)).collect()));
+            let shared: Vec<u64> = (0..seeds)
+                .filter(|seed| methods.iter().all(|m| of(m, name).is_some_and(|of| of.contains_key(seed))))
+                .collect();
+            let scale = median(
+                of("random", name)
+                    .map_or(vec![], |of| of.iter().map(|(s, o)| tops.get(s).unwrap_or(&top) - value(o)).collect()),
+            );
             let mut sums = vec![0.0; methods.len()];
             for seed in &shared {
                 let values: Vec<f64> = methods.iter().map(|m| value(&all[*m][*name][seed])).collect();
@@ -587,7 +623,8 @@ fn report(all: &Outcomes, versions: &BTreeMap<String, String>, (methods, cases):
                     line += &format!("{:>26}", "-");
                     continue;
                 };
-                let regrets: Vec<f64> = own.iter().filter(|(s, _)| **s < seeds).map(|(s, o)| tops[s] - value(o)).collect();
+                let regrets: Vec<f64> =
+                    own.iter().filter(|(s, _)| **s < seeds).map(|(s, o)| tops[s] - value(o)).collect();
                 let mean = regrets.iter().sum::<f64>() / regrets.len() as f64;
                 let paired: (Vec<f64>, Vec<f64>) = own
                     .iter()

@@ -58,7 +58,9 @@ impl Missed {
             false => format!("{never_failed} of {objects} objects never failed in {questions} questions"),
         };
         if random == 0 {
-            return Some(format!("{begun}; none of them was drawn at random, so that no share of settings is excluded"));
+            return Some(format!(
+                "{begun}; none of them was drawn at random, so that no share of settings is excluded"
+            ));
         }
         let mean = match never_failed == objects && objects > 1 {
             true => format!(" and at more than {} on average over objects", number(mass_mean)),

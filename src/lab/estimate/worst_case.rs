@@ -151,7 +151,8 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
         });
     }
     let of = &transcript.of;
-    let failed = |(row, asked): (&Row, &&AskedQuestions)| asked.predicted.iter().any(|&predicted| fails(row, predicted));
+    let failed =
+        |(row, asked): (&Row, &&AskedQuestions)| asked.predicted.iter().any(|&predicted| fails(row, predicted));
     let rows = transcript.rows.iter().zip(&asked);
     Ok(WorstCaseCurve {
         steps,
@@ -280,7 +281,10 @@ impl Object for WorstCaseCurve {
         let search = self.of[3].split('(').next().unwrap_or_default();
         let cautions = self.cautions.ending();
         let conclusion = self.conclusion().map_or(String::new(), |said| format!("; {said}"));
-        format!("{what} after {steps} question{plural} to each of {} objects by {search}{conclusion}{cautions}", self.objects)
+        format!(
+            "{what} after {steps} question{plural} to each of {} objects by {search}{conclusion}{cautions}",
+            self.objects
+        )
     }
 
     fn details(&self, width: usize) -> String {

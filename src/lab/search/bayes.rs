@@ -102,7 +102,8 @@ impl Bayes {
             Lengthscales::Each => "\"each\"".into(),
             Lengthscales::Fixed(length) => format!("{length:?}"),
         };
-        let given = |name: &str, value: Option<String>| value.map_or(String::new(), |value| format!(", {name}: {value}"));
+        let given =
+            |name: &str, value: Option<String>| value.map_or(String::new(), |value| format!(", {name}: {value}"));
         format!(
             "bayes(#{{ {steps}: {}{}, kernel: {kernel:?}{beta}{}, candidates: {}{}, lengthscales: {lengthscales}, random_share: {:?}, batch: {} }})",
             self.steps,
@@ -200,8 +201,7 @@ impl BayesExaminer {
             _ => 0.5 * (groups.len().max(1) as f64).sqrt(),
         };
         let noise = how.noise.unwrap_or(1e-3);
-        let learnt =
-            Learnt { variance: Some(VARIANCE_HELD), noise: how.noise.is_none().then_some((NOISE.0, NOISE.1)) };
+        let learnt = Learnt { variance: Some(VARIANCE_HELD), noise: how.noise.is_none().then_some((NOISE.0, NOISE.1)) };
         let process = GaussianProcess::new(how.kernel, groups, vec![length; many], noise).learning(learnt);
         let varying = axes.iter().filter(|axis| axis.varies()).count();
         let start = how.start.unwrap_or_else(|| (varying + 2).clamp(5, 20).min(how.steps.div_ceil(3))).min(how.steps);
@@ -379,7 +379,14 @@ impl BayesExaminer {
                     _ => {
                         // What would lie outside is turned back.
                         let x = point[first] + far * self.normal();
-                        point[first] = if x < 0.0 { -x } else if x > 1.0 { 2.0 - x } else { x }.clamp(0.0, 1.0);
+                        point[first] = if x < 0.0 {
+                            -x
+                        } else if x > 1.0 {
+                            2.0 - x
+                        } else {
+                            x
+                        }
+                        .clamp(0.0, 1.0);
                     }
                 }
             }
@@ -593,9 +600,7 @@ fn every(axes: &[Axis], order: &[usize]) -> Option<Vec<Vec<f64>>> {
     let mut all: Vec<Vec<f64>> = vec![vec![]];
     for &i in order {
         let own: Vec<Vec<f64>> = match axes[i] {
-            Axis::Choices(n) => {
-                (0..n).map(|k| (0..n).map(|j| if j == k { CHOSEN } else { 0.0 }).collect()).collect()
-            }
+            Axis::Choices(n) => (0..n).map(|k| (0..n).map(|j| if j == k { CHOSEN } else { 0.0 }).collect()).collect(),
             axis @ Axis::Whole { min, max } if i64::from(max) - i64::from(min) < COUNTED as i64 => {
                 (min..=max).map(|x| vec![axis.share(x.into())]).collect()
             }
