@@ -37,7 +37,7 @@ fn examined(how: &Bayes) -> (f64, f64) {
     let mut all: Vec<(Box<dyn Proposals>, f32)> =
         (0..OBJECTS).map(|object| (how.begin(&factors, (1, object)).expect("begins"), f32::MIN)).collect();
     // Every object is asked one question after the other, all of them side by side, as an examination asks them.
-    for _ in 0..how.steps - how.start + 1 {
+    for _ in 0..how.steps - 1 {
         in_parallel(|| {
             all.par_iter_mut().for_each(|(proposals, most)| {
                 let settings = proposals.propose().expect("settings");
@@ -125,14 +125,15 @@ fn main() {
     }
     let steps = setting("BENCH_STEPS", 100);
     let like = |refit: usize, candidates: usize, lengthscales: Lengthscales| Bayes {
-        steps: steps + 2,
-        start: 2,
+        start: Some(2),
         kernel: Kernel::Matern52,
         explore: Explore::Fixed(2.576 * 2.576),
-        noise: 1e-6,
+        noise: Some(1e-6),
         candidates,
-        refit,
+        refit: Some(refit),
         lengthscales,
+        random_share: 0.0,
+        ..Bayes::asking(steps + 2)
     };
     let asked = std::env::var("BENCH_PEERS").unwrap_or_else(|_| "scikit-learn,botorch,botorch-25,ax".into());
     for _ in 0..setting("BENCH_TURNS", 1) {

@@ -246,7 +246,9 @@ fn tensors_of_two_devices_are_told_of_whatever_they_meet_in() {
     let Some(stand_in) = StandIn::get() else { return };
     let folder = tempfile::tempdir().unwrap();
     for meeting in ["here + there", "here < there", "here.matmul(there)", "(there > 0).where(here, there)"] {
-        let text = format!("device(\"cpu\"); let here = tensor::ones([2, 2]); device(\"cuda\"); let there = tensor::ones([2, 2]); {meeting}");
+        let text = format!(
+            "device(\"cpu\"); let here = tensor::ones([2, 2]); device(\"cuda\"); let there = tensor::ones([2, 2]); {meeting}"
+        );
         let mut command = viva(folder.path(), &["-e", &text]);
         stand_in.give(&mut command);
         let output = command.output().unwrap();

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use rand::Rng;
 use viva::core::{Cx, Value, random};
-use viva::maths::gaussian_process::{Candidates, GaussianProcess, Kernel};
+use viva::maths::gaussian_process::{Candidates, GaussianProcess, Hope, Kernel, Learnt};
 use viva::script::Session;
-use viva::search::{Bayes, Explore, Lengthscales, Policy, Proposals, Proposing, Random};
+use viva::search::{Bayes, Policy, Proposals, Proposing, Random};
 use viva::space::{Domain, Factor};
 
 const N: usize = 12;
@@ -76,7 +76,7 @@ fn lengthscales_go_where_the_likelihood_is_largest() {
         [(Kernel::Matern52, 0.41568202, -14.07658635), (Kernel::SquaredExponential, 0.35753659, -13.73341014)]
     {
         let mut process = process(kernel, vec![0; D], vec![2.0]);
-        process.fit(None, &[0.1, 0.5, 2.0]);
+        process.fit(None, &[0.1, 0.5, 2.0], 40);
         let (value, _) = process.likelihood(process.lengthscales());
         assert!((value - likelihood).abs() < 1e-5, "{kernel:?}: {value} of {likelihood}");
         assert!((process.lengthscales()[0] / length - 1.0).abs() < 1e-3, "{:?}", process.lengthscales());
@@ -101,7 +101,7 @@ fn a_fit_ends_at_the_best_of_its_starts() {
     };
     let ends = |own: f64, starts: &[f64]| {
         let mut process = observed(own);
-        process.fit(None, starts);
+        process.fit(None, starts, 40);
         process.likelihood(process.lengthscales()).0
     };
     let (short, long) = (ends(0.05, &[]), ends(3.0, &[]));
@@ -124,14 +124,14 @@ fn a_prior_pulls_lengthscales_to_its_mode() {
         let grid = (0..=4000).map(|k| (0.02f64.ln() + f64::from(k) / 4000.0 * 1000f64.ln()).exp());
         let (best, most) =
             grid.map(|length| (length, density(length))).fold((0.0, f64::MIN), |a, b| if b.1 > a.1 { b } else { a });
-        process.fit(Some((mean, deviation)), &[0.3]);
+        process.fit(Some((mean, deviation)), &[0.3], 40);
         let found = process.lengthscales()[0];
         assert!((found / best - 1.0).abs() < 0.003, "{kernel:?}: {found}, the grid's {best} at {most}");
     }
     // Without observations that say otherwise, the mode of a log-normal density: exp(mean - deviation^2).
     let mut blank = GaussianProcess::new(Kernel::Matern52, vec![0], vec![1.0], 1e-4);
     blank.observe(&[0.5], 0.0);
-    blank.fit(Some((0.5, 1.0)), &[2.0]);
+    blank.fit(Some((0.5, 1.0)), &[2.0], 40);
     assert!((blank.lengthscales()[0] - (-0.5f64).exp()).abs() < 1e-3, "{:?}", blank.lengthscales());
 }
 
@@ -150,16 +150,16 @@ fn bounds_of_candidates_follow_the_posterior() {
     let all: Vec<f64> = x.iter().map(values).collect();
     let mean = all.iter().sum::<f64>() / N as f64;
     let deviation = (all.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / N as f64).sqrt();
-    let bounds = candidates.bounds(&process, 1.7);
+    let bounds = candidates.hopes(&process, Hope::Bound(1.7));
     for (point, bound) in asked.chunks(D).zip(bounds) {
         let (m, s) = process.posterior(point);
         let wanted = (m - mean) / deviation + 1.7 * s / deviation;
         assert!((bound - wanted).abs() < 1e-9, "{bound} of {wanted}");
-        assert!((process.bound_at(point, 1.7) - wanted).abs() < 1e-6);
+        assert!((process.hope_at(point, Hope::Bound(1.7)) - wanted).abs() < 1e-6);
     }
     for start in asked.chunks(D).take(20) {
-        let (_, reached) = process.climb_bound(start, D, 1.7);
-        assert!(reached >= process.bound_at(start, 1.7) - 1e-12, "climbing never ends lower");
+        let (_, reached) = process.climb(start, D, Hope::Bound(1.7), 30);
+        assert!(reached >= process.hope_at(start, Hope::Bound(1.7)) - 1e-12, "climbing never ends lower");
     }
 }
 
@@ -182,19 +182,6 @@ fn largest(search: &dyn Proposing, factors: &[Factor], seed: u64, loss: &dyn Fn(
         most = losses.iter().fold(most, |most, &loss| most.max(loss.into()));
         asked += losses.len();
         proposals.update(&losses).expect("learns");
-    }
-}
-
-fn bayes(steps: usize) -> Bayes {
-    Bayes {
-        steps,
-        start: 2,
-        kernel: Kernel::Matern52,
-        explore: Explore::Fixed(4.0),
-        noise: 1e-4,
-        candidates: 1000,
-        refit: 5,
-        lengthscales: Lengthscales::Each,
     }
 }
 
@@ -227,7 +214,7 @@ fn examiners_beat_random_questions() {
             })
             .count()
     };
-    let (by_bayes, by_policy) = (wins(&bayes(100), 100, 8), wins(&policy(800), 800, 8));
+    let (by_bayes, by_policy) = (wins(&Bayes::asking(100), 100, 8), wins(&policy(800), 800, 8));
     assert!(by_bayes >= 7 && by_policy >= 7, "of 8: {by_bayes} and {by_policy}");
 }
 
@@ -240,7 +227,7 @@ fn a_conjunction_is_found() {
         if out == 0.0 { 1.0 } else { -out }
     };
     let found = |search: &dyn Proposing| (0..6).filter(|&seed| largest(search, &factors, seed, &loss).0 > 0.0).count();
-    let (by_bayes, by_policy, by_chance) = (found(&bayes(60)), found(&policy(600)), found(&Random { n: 60 }));
+    let (by_bayes, by_policy, by_chance) = (found(&Bayes::asking(60)), found(&policy(600)), found(&Random { n: 60 }));
     assert!(by_bayes >= 5 && by_policy >= 4 && by_chance <= 2, "of 6: {by_bayes}, {by_policy} and {by_chance}");
 }
 

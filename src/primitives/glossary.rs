@@ -107,6 +107,7 @@ static WORDS: &[Word] = &[
                     "generator::finetune",
                     "model::train",
                     "model::train_linear",
+                    "search::bayes",
                     "search::policy",
                     "tolerance::train",
                     "testgen::",

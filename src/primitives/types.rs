@@ -395,6 +395,39 @@ pub static TYPES: &[Type] = &[
             field("objects", "an int", "how many objects were examined"),
             field("loss", "a string", "what the losses are"),
             field(
+                "conclusion",
+                "a string or ()",
+                "what was not found: the share of settings that failures are excluded from at 95%; and what the worst comes to when it is asked again",
+            ),
+            field("never_failed", "an int", "objects that no question made fail"),
+            field(
+                "random_asked",
+                "an int",
+                "questions that were drawn at random, independently of all answers, to each of these at least",
+            ),
+            field(
+                "excluded_mass",
+                "a float",
+                "the share of its settings above which failures of such an object are excluded at 95%, 1 - 0.05^(1 / random_asked); NaN of none",
+            ),
+            field(
+                "excluded_mass_mean",
+                "a float",
+                "that of the mean of these shares over all objects, where none failed; else NaN",
+            ),
+            field(
+                "asked_again",
+                "a float",
+                "where answers are noisy, the mean loss of worst settings that were chosen and then asked again, so that it gains nothing by having been chosen; else NaN",
+            ),
+            field(
+                "asked_again_lo",
+                "a float",
+                "lower end of its Student interval: over objects, or over the answers of one",
+            ),
+            field("asked_again_hi", "a float", "upper end"),
+            field("asked_again_objects", "an int", "objects whose worst setting was asked again"),
+            field(
                 "cautions",
                 "an array of strings",
                 "why it may not mean what it seems to; empty where nothing was noticed",

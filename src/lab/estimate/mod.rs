@@ -3,6 +3,7 @@
 pub mod calibration;
 pub mod certificate;
 mod factor_parts;
+mod found;
 mod image_quality;
 pub mod independence;
 mod marginal;

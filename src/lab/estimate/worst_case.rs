@@ -1,11 +1,12 @@
 //! The examiner's result by step (Shu, Liu, Qiu and Yuille, AAAI 2020): the worst case found so far, the last answer, and the mean.
 
+use super::found::{AskedAgain, Missed};
 use super::subject::{named, subject};
 use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number};
 use crate::maths::means::student;
 use crate::maths::shares::wilson;
 use crate::objective::Loss;
-use crate::search::{Row, Transcript};
+use crate::search::{AskedQuestions, Row, Transcript};
 
 /// A mean over objects with its interval at 95%.
 #[derive(Debug, Clone, Copy, Default)]
@@ -80,6 +81,8 @@ pub struct WorstCaseCurve {
     pub measure: StepMeasure,
     /// What the losses are: `lead of the best wrong score` or `cross entropy (nats)`.
     pub loss: &'static str,
+    pub missed: Missed,
+    pub again: AskedAgain,
     /// Model, data, space, search and objective.
     of: [String; 5],
     pub cautions: Cautions,
@@ -109,7 +112,7 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
         ))
         .hint("examine with search::random; robustness::worst has the mean of this search's own questions, too"));
     }
-    let (_, asked) = transcript.questions()?;
+    let (questions, asked) = transcript.questions()?;
     let n = asked.len();
     let length = asked.iter().map(|asked| asked.len()).min().unwrap_or(0);
     if length == 0 {
@@ -148,11 +151,16 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
         });
     }
     let of = &transcript.of;
+    let failed =
+        |(row, asked): (&Row, &&AskedQuestions)| asked.predicted.iter().any(|&predicted| fails(row, predicted));
+    let rows = transcript.rows.iter().zip(&asked);
     Ok(WorstCaseCurve {
         steps,
         objects: n,
         measure,
         loss: of.objective.loss.unwrap_or(Loss::Lead).axis(),
+        missed: Missed::of(rows.map(|(row, asked)| (*asked, failed((row, asked))))),
+        again: AskedAgain::of(&asked, &questions.axes),
         of: subject(transcript),
         cautions: of.cautions.clone(),
         digest: transcript.digest(),
@@ -187,7 +195,7 @@ const MEASURES: [MeasureColumn; 6] = [
     ("accuracy_mean", |step| step.accuracy_mean),
 ];
 
-const FIELDS: [&str; 22] = [
+const FIELDS: [&str; 31] = [
     "steps",
     "worst",
     "worst_lo",
@@ -209,6 +217,15 @@ const FIELDS: [&str; 22] = [
     "accuracy_mean_hi",
     "objects",
     "loss",
+    "conclusion",
+    "never_failed",
+    "random_asked",
+    "excluded_mass",
+    "excluded_mass_mean",
+    "asked_again",
+    "asked_again_lo",
+    "asked_again_hi",
+    "asked_again_objects",
     "cautions",
 ];
 
@@ -228,6 +245,12 @@ impl WorstCaseCurve {
         };
         let (_, measure) = MEASURES.iter().find(|(known, _)| *known == base)?;
         Some(self.steps.iter().map(|step| end(measure(step))).collect())
+    }
+
+    /// What was not found, and what the worst comes to when it is asked again.
+    fn conclusion(&self) -> Option<String> {
+        let all: Vec<String> = self.missed.sentence().into_iter().chain(self.again.sentence()).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 
     fn rows(&self, names: &[&'static str], steps: &[usize]) -> Table {
@@ -257,7 +280,11 @@ impl Object for WorstCaseCurve {
         let plural = if steps == 1 { "" } else { "s" };
         let search = self.of[3].split('(').next().unwrap_or_default();
         let cautions = self.cautions.ending();
-        format!("{what} after {steps} question{plural} to each of {} objects by {search}{cautions}", self.objects)
+        let conclusion = self.conclusion().map_or(String::new(), |said| format!("; {said}"));
+        format!(
+            "{what} after {steps} question{plural} to each of {} objects by {search}{conclusion}{cautions}",
+            self.objects
+        )
     }
 
     fn details(&self, width: usize) -> String {
@@ -279,6 +306,15 @@ impl Object for WorstCaseCurve {
         Ok(match name {
             "objects" => Some(Value::Int(self.objects as i64)),
             "loss" => Some(Value::Str(self.loss.into())),
+            "conclusion" => Some(self.conclusion().map_or(Value::Unit, Value::Str)),
+            "never_failed" => Some(Value::Int(self.missed.never_failed as i64)),
+            "random_asked" => Some(Value::Int(self.missed.random as i64)),
+            "excluded_mass" => Some(Value::Float(self.missed.mass)),
+            "excluded_mass_mean" => Some(Value::Float(self.missed.mass_mean)),
+            "asked_again" => Some(Value::Float(self.again.value)),
+            "asked_again_lo" => Some(Value::Float(self.again.lo)),
+            "asked_again_hi" => Some(Value::Float(self.again.hi)),
+            "asked_again_objects" => Some(Value::Int(self.again.objects as i64)),
             "cautions" => Some(self.cautions.value()),
             "steps" => Some(Value::ints(self.steps.iter().map(|step| step.step as i64))),
             other => self.column(other).map(Value::floats),

@@ -1,5 +1,8 @@
 //! Gaussian process regression on points of a unit cube (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006),
-//! and where its upper confidence bound is largest (Srinivas, Krause, Kakade and Seeger, ICML 2010).
+//! and where a gain that is hoped for is largest: its upper confidence bound (Srinivas, Krause, Kakade and Seeger, ICML 2010), or the
+//! logarithm of the expected improvement (Ament, Daulton, Eriksson, Balandat and Bakshy, NeurIPS 2023).
+
+use statrs::function::erf::erfc;
 
 use crate::optimiser::Climb;
 
@@ -36,7 +39,53 @@ impl Kernel {
     }
 }
 
-/// Observations and what follows from them under a zero-mean prior with variance 1, their values standardised.
+/// What is hoped for at a point, from the mean and the standard deviation there, in standard deviations of the values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Hope {
+    /// The mean and so many deviations.
+    Bound(f64),
+    /// ln E max(0, f - best).
+    LogImprovement { best: f64 },
+}
+
+impl Hope {
+    /// Its value, and the derivatives with respect to mean and deviation.
+    pub fn at(self, mean: f64, deviation: f64) -> (f64, f64, f64) {
+        match self {
+            Self::Bound(kappa) => (mean + kappa * deviation, 1.0, kappa),
+            Self::LogImprovement { best } => {
+                let z = (mean - best) / deviation;
+                let (log, above, density) = log_improvement(z);
+                (log + deviation.ln(), above / deviation, density / deviation)
+            }
+        }
+    }
+}
+
+/// ln h(z) of h(z) = phi(z) + z Phi(z), Phi(z) / h(z) and phi(z) / h(z).
+fn log_improvement(z: f64) -> (f64, f64, f64) {
+    let log_density = -0.5 * (z * z + std::f64::consts::TAU.ln());
+    if z < -10.0 {
+        // h(z) = phi(z) / z^2 (1 - 3 / z^2 + 15 / z^4 - ..), where the sum itself cancels.
+        let s = 1.0 / (z * z);
+        let rest = 1.0 - 3.0 * s + 15.0 * s * s - 105.0 * s * s * s;
+        return (log_density + s.ln() + rest.ln(), -z * (1.0 - s + 3.0 * s * s) / rest, 1.0 / (s * rest));
+    }
+    let (density, above) = (log_density.exp(), 0.5 * erfc(-z * std::f64::consts::FRAC_1_SQRT_2));
+    let h = (density + z * above).max(f64::MIN_POSITIVE);
+    (h.ln(), above / h, density / h)
+}
+
+/// What a process learns beside lengthscales, and what is thought of it beforehand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Learnt {
+    /// Of how many observations with variance 1 the prior's variance is held: it is fitted, but near 1 while there are few. `None`: it is 1.
+    pub variance: Option<f64>,
+    /// Mean and deviation of the logarithm of the noise beforehand, normal. `None`: it stays.
+    pub noise: Option<(f64, f64)>,
+}
+
+/// Observations and what follows from them under a zero-mean prior, their values standardised.
 #[derive(Clone)]
 pub struct GaussianProcess {
     kernel: Kernel,
@@ -45,6 +94,7 @@ pub struct GaussianProcess {
     lengthscales: Vec<f64>,
     /// The variance of what is added to every observation, as a share of the prior's.
     noise: f64,
+    learnt: Learnt,
     /// One point after the other.
     points: Vec<f64>,
     values: Vec<f64>,
@@ -55,10 +105,14 @@ pub struct GaussianProcess {
     weights: Vec<f64>,
     mean: f64,
     deviation: f64,
+    /// The prior's standard deviation, in those of the values.
+    reach: f64,
 }
 
 /// Lengthscales are kept between these, in sides of the unit cube.
 pub const LENGTHSCALES: [f64; 2] = [0.02, 20.0];
+/// Noise that is fitted is kept between these.
+const NOISES: [f64; 2] = [1e-6, 2.0];
 /// Pivots smaller than this are rounding.
 const PIVOT: f64 = 1e-12;
 
@@ -70,6 +124,7 @@ impl GaussianProcess {
             groups,
             lengthscales,
             noise,
+            learnt: Learnt { variance: None, noise: None },
             points: vec![],
             values: vec![],
             factor: vec![],
@@ -77,7 +132,19 @@ impl GaussianProcess {
             weights: vec![],
             mean: 0.0,
             deviation: 1.0,
+            reach: 1.0,
         }
+    }
+
+    /// The same, but that `fit` finds this as well.
+    pub fn learning(mut self, learnt: Learnt) -> Self {
+        self.learnt = learnt;
+        self
+    }
+
+    /// The variance of the noise, as a share of the prior's.
+    pub fn noise(&self) -> f64 {
+        self.noise
     }
 
     pub fn len(&self) -> usize {
@@ -97,7 +164,7 @@ impl GaussianProcess {
         self.groups.len()
     }
 
-    fn point(&self, i: usize) -> &[f64] {
+    pub fn point(&self, i: usize) -> &[f64] {
         &self.points[i * self.width()..][..self.width()]
     }
 
@@ -112,6 +179,21 @@ impl GaussianProcess {
         self.values.push(value);
         self.factor.push(row);
         self.standardise();
+    }
+
+    /// The same points with other values: those there are, in their order, and that of one more, whose point follows.
+    pub fn observe_as(&mut self, point: &[f64], values: Vec<f64>) {
+        let row = self.row_for(point);
+        self.points.extend(point);
+        self.factor.push(row);
+        self.values = values;
+        self.standardise();
+    }
+
+    /// The means at the points that were observed, in standard deviations of the values.
+    pub fn smoothed(&self) -> Vec<f64> {
+        let at = |(y, weight): (&f64, &f64)| (y - self.mean) / self.deviation - self.noise * weight;
+        self.values.iter().zip(&self.weights).map(at).collect()
     }
 
     /// The row that a point adds to the Cholesky factor of the observations before it.
@@ -134,6 +216,9 @@ impl GaussianProcess {
         solve_lower(&self.factor, &mut self.half);
         self.weights = self.half.clone();
         solve_upper(&self.factor, &mut self.weights);
+        if let Some(held) = self.learnt.variance {
+            self.reach = ((dot(&self.half, &self.half) + held) / (n + held)).sqrt();
+        }
     }
 
     fn factorise(&mut self) {
@@ -152,35 +237,57 @@ impl GaussianProcess {
         solve_lower(&self.factor, &mut seen);
         let mean: f64 = seen.iter().zip(&self.half).map(|(v, y)| v * y).sum();
         let variance = 1.0 - seen.iter().map(|v| v * v).sum::<f64>();
-        (self.mean + self.deviation * mean, self.deviation * variance.max(0.0).sqrt())
+        (self.mean + self.deviation * mean, self.deviation * self.reach * variance.max(0.0).sqrt())
     }
 
     /// The logarithm of the probability density of the standardised values, and its gradient with respect to the logarithms of
-    /// these lengthscales (Rasmussen and Williams, Equations 5.8 and 5.9).
+    /// these lengthscales (Rasmussen and Williams, Equations 5.8 and 5.9). Where the prior's variance is fitted, under that which suits
+    /// these lengthscales best.
     pub fn likelihood(&self, lengthscales: &[f64]) -> (f64, Vec<f64>) {
-        Likelihood::of(self).at(lengthscales)
+        let (value, mut gradient) = Likelihood::of(self).at(lengthscales, self.noise);
+        gradient.pop();
+        (value, gradient)
     }
 
-    /// Goes to the lengthscales under which the values are most likely, times a log-normal prior if one is
-    /// given: `(mean, deviation)` of the logarithms. From where they are, and from each of `starts`.
-    pub fn fit(&mut self, prior: Option<(f64, f64)>, starts: &[f64]) {
+    /// Goes to the lengthscales, and the noise where it is fitted, under which the values are most likely, times a log-normal prior if one is
+    /// given: `(mean, deviation)` of the logarithms of the lengthscales. From where they are, and from each of `starts`, at most `steps` steps.
+    pub fn fit(&mut self, prior: Option<(f64, f64)>, starts: &[f64], steps: usize) {
         let likelihood = Likelihood::of(self);
+        let many = self.lengthscales.len();
         let goal = |logs: &[f64]| {
-            let scales: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
-            let (mut value, mut gradient) = likelihood.at(&scales);
+            let scales: Vec<f64> = logs[..many].iter().map(|log| log.exp()).collect();
+            let noise = logs.get(many).map_or(self.noise, |log| log.exp());
+            let (mut value, mut gradient) = likelihood.at(&scales, noise);
+            gradient.truncate(logs.len());
             if let Some((mean, deviation)) = prior {
-                for (log, slope) in logs.iter().zip(&mut gradient) {
+                for (log, slope) in logs[..many].iter().zip(&mut gradient) {
                     let off = (log - mean) / deviation;
                     // The density of the lengthscale itself, not of its logarithm.
                     value -= off * off / 2.0 + log;
                     *slope -= off / deviation + 1.0;
                 }
             }
+            if let (Some(log), Some((mean, deviation))) = (logs.get(many), self.learnt.noise) {
+                let off = (log - mean) / deviation;
+                value -= off * off / 2.0;
+                gradient[many] -= off / deviation;
+            }
             (value, gradient)
         };
-        let own: Vec<f64> = self.lengthscales.iter().map(|l| l.ln()).collect();
-        let all = starts.iter().map(|start| vec![start.ln(); own.len()]);
-        let best = std::iter::once(own.clone()).chain(all).map(|start| climb(&goal, start));
+        let mut limits = vec![LENGTHSCALES.map(f64::ln); many];
+        let mut own: Vec<f64> = self.lengthscales.iter().map(|l| l.ln()).collect();
+        if self.learnt.noise.is_some() {
+            limits.push(NOISES.map(f64::ln));
+            own.push(self.noise.ln());
+        }
+        let all = starts.iter().map(|start| {
+            let mut logs = vec![start.ln(); own.len()];
+            if let Some((mean, _)) = self.learnt.noise {
+                logs[many] = mean;
+            }
+            logs
+        });
+        let best = std::iter::once(own.clone()).chain(all).map(|start| climb(&goal, start, &limits, steps));
         // The first of equal ones, and none where nothing is a number.
         let best = best.fold(None, |best: Option<(f64, Vec<f64>)>, (value, logs)| match best {
             Some((most, _)) if most >= value => best,
@@ -188,13 +295,16 @@ impl GaussianProcess {
             _ => best,
         });
         if let Some((_, logs)) = best {
-            self.lengthscales = logs.iter().map(|log| log.exp()).collect();
+            self.lengthscales = logs[..many].iter().map(|log| log.exp()).collect();
+            if let Some(log) = logs.get(many) {
+                self.noise = log.exp();
+            }
             self.factorise();
         }
     }
 
-    /// The upper confidence bound mu + kappa s at a point, in standard deviations of the values, and its gradient.
-    fn bound(&self, point: &[f64], kappa: f64) -> (f64, Vec<f64>) {
+    /// What is hoped for at a point, and its gradient.
+    fn hoped(&self, point: &[f64], hope: Hope) -> (f64, Vec<f64>) {
         let n = self.len();
         let (mut seen, mut slopes) = (Vec::with_capacity(n), Vec::with_capacity(n));
         for i in 0..n {
@@ -206,30 +316,31 @@ impl GaussianProcess {
         solve_lower(&self.factor, &mut seen);
         let deviation = (1.0 - seen.iter().map(|v| v * v).sum::<f64>()).max(PIVOT).sqrt();
         solve_upper(&self.factor, &mut seen);
+        let (value, by_mean, by_deviation) = hope.at(mean, self.reach * deviation);
+        let by_deviation = by_deviation * self.reach / deviation;
         let mut gradient = vec![0.0; self.width()];
         for i in 0..n {
-            let share = -slopes[i] * (self.weights[i] - kappa * seen[i] / deviation);
+            let share = -slopes[i] * (by_mean * self.weights[i] - by_deviation * seen[i]);
             for (j, (x, y)) in point.iter().zip(self.point(i)).enumerate() {
                 gradient[j] += share * (x - y) / self.lengthscales[self.groups[j]].powi(2);
             }
         }
-        (mean + kappa * deviation, gradient)
+        (value, gradient)
     }
 
-    /// Climbs the upper confidence bound from a point along its first `free` coordinates, within the unit cube: where it comes to, and
-    /// the bound there.
-    pub fn climb_bound(&self, from: &[f64], free: usize, kappa: f64) -> (Vec<f64>, f64) {
-        const STEPS: i32 = 30;
+    /// Climbs what is hoped for from a point along its first `free` coordinates, within the unit cube: where it comes to, and what is
+    /// hoped for there.
+    pub fn climb(&self, from: &[f64], free: usize, hope: Hope, steps: i32) -> (Vec<f64>, f64) {
         let (mut best, mut most) = (from.to_vec(), f64::NEG_INFINITY);
         let mut at = from.to_vec();
         let mut climbs = vec![Climb::default(); free];
-        for step in 1..=STEPS {
-            let (value, gradient) = self.bound(&at, kappa);
+        for step in 1..=steps {
+            let (value, gradient) = self.hoped(&at, hope);
             if value > most {
                 most = value;
                 best.clone_from(&at);
             }
-            let rate = 0.05 * (1.0 - f64::from(step - 1) / f64::from(STEPS));
+            let rate = 0.05 * (1.0 - f64::from(step - 1) / f64::from(steps));
             for ((x, climb), slope) in at.iter_mut().zip(&mut climbs).zip(gradient) {
                 *x = (*x + climb.step(rate, slope, step)).clamp(0.0, 1.0);
             }
@@ -237,9 +348,9 @@ impl GaussianProcess {
         (best, most)
     }
 
-    /// The upper confidence bound at a point, in standard deviations of the values.
-    pub fn bound_at(&self, point: &[f64], kappa: f64) -> f64 {
-        self.bound(point, kappa).0
+    /// What is hoped for at a point.
+    pub fn hope_at(&self, point: &[f64], hope: Hope) -> f64 {
+        self.hoped(point, hope).0
     }
 }
 
@@ -275,7 +386,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest_a.iter().zip(rest_b).map(|(x, y)| x * y).sum::<f64>()
 }
 
-/// Candidates whose upper confidence bounds are kept up to date as observations come: a column of L^-1 k(X, candidates) per candidate.
+/// Candidates whose means and deviations are kept up to date as observations come: a column of L^-1 k(X, candidates) per candidate.
+#[derive(Clone)]
 pub struct Candidates {
     /// One candidate after the other.
     points: Vec<f64>,
@@ -330,14 +442,16 @@ impl Candidates {
         }
     }
 
-    /// The upper confidence bounds of all candidates, in standard deviations of the values.
-    pub fn bounds(&self, process: &GaussianProcess, kappa: f64) -> Vec<f64> {
-        let mut bounds = vec![0.0; self.count];
+    /// What is hoped for at all candidates.
+    pub fn hopes(&self, process: &GaussianProcess, hope: Hope) -> Vec<f64> {
+        let mut hopes = vec![0.0; self.count];
         for (row, y) in self.rows.iter().zip(&process.half) {
-            bounds.iter_mut().zip(row).for_each(|(bound, v)| *bound += v * y);
+            hopes.iter_mut().zip(row).for_each(|(hope, v)| *hope += v * y);
         }
-        bounds.iter_mut().zip(&self.variance).for_each(|(bound, v)| *bound += kappa * v.max(0.0).sqrt());
-        bounds
+        for (value, v) in hopes.iter_mut().zip(&self.variance) {
+            *value = hope.at(*value, process.reach * v.max(PIVOT).sqrt()).0;
+        }
+        hopes
     }
 }
 
@@ -363,7 +477,8 @@ impl<'a> Likelihood<'a> {
         Self { process, values, squares }
     }
 
-    fn at(&self, lengthscales: &[f64]) -> (f64, Vec<f64>) {
+    /// The gradient ends with that by the logarithm of the noise.
+    fn at(&self, lengthscales: &[f64], noise: f64) -> (f64, Vec<f64>) {
         let (n, many) = (self.values.len(), lengthscales.len());
         let inverse: Vec<f64> = lengthscales.iter().map(|l| 1.0 / (l * l)).collect();
         let mut factor: Vec<Vec<f64>> = Vec::with_capacity(n);
@@ -377,7 +492,7 @@ impl<'a> Likelihood<'a> {
                 slopes.push(slope);
             }
             solve_lower(&factor, &mut row);
-            let rest = 1.0 + self.process.noise - dot(&row, &row);
+            let rest = 1.0 + noise - dot(&row, &row);
             row.push(rest.max(PIVOT).sqrt());
             factor.push(row);
         }
@@ -386,20 +501,29 @@ impl<'a> Likelihood<'a> {
         let fit = dot(&weights, &weights);
         solve_upper(&factor, &mut weights);
         let volume: f64 = factor.iter().enumerate().map(|(i, row)| row[i].ln()).sum();
-        let value = -fit / 2.0 - volume - n as f64 / 2.0 * std::f64::consts::TAU.ln();
+        let normal = n as f64 / 2.0 * std::f64::consts::TAU.ln();
+        // The variance that suits best is known, and its gradient there is 0.
+        let (value, variance) = match self.process.learnt.variance {
+            None => (-fit / 2.0 - volume - normal, 1.0),
+            Some(held) => {
+                let variance = (fit + held) / (n as f64 + held);
+                (-(n as f64 + held) / 2.0 * (variance.ln() + 1.0) - volume - normal, variance)
+            }
+        };
         // tr((w w^T - K^-1) dK) / 2, dK_ij / d ln l_g = c_ij d_ij,g^2 / l_g^2; each pair stands for two.
         let inverted = inverted(&factor);
-        let mut gradient = vec![0.0; many];
+        let mut gradient = vec![0.0; many + 1];
         let mut pair = 0;
         for i in 0..n {
             for j in 0..i {
-                let share = (weights[i] * weights[j] - inverted[i][j]) * slopes[pair];
+                let share = (weights[i] * weights[j] / variance - inverted[i][j]) * slopes[pair];
                 let squares = &self.squares[pair * many..][..many];
                 for g in 0..many {
                     gradient[g] += share * squares[g] * inverse[g];
                 }
                 pair += 1;
             }
+            gradient[many] += noise / 2.0 * (weights[i] * weights[i] / variance - inverted[i][i]);
         }
         (value, gradient)
     }
@@ -444,14 +568,17 @@ fn inverted(factor: &[Vec<f64>]) -> Vec<Vec<f64>> {
 }
 
 /// Climbs to where a function with its gradient is largest, by the signs of the gradient (Igel and Hüsken 2003, iRprop-), within
-/// the range of lengthscales.
-fn climb(goal: &impl Fn(&[f64]) -> (f64, Vec<f64>), start: Vec<f64>) -> (f64, Vec<f64>) {
-    const STEPS: usize = 40;
-    let [low, high] = LENGTHSCALES.map(f64::ln);
-    let mut at: Vec<f64> = start.iter().map(|x| x.clamp(low, high)).collect();
+/// the limits of each number.
+fn climb(
+    goal: &impl Fn(&[f64]) -> (f64, Vec<f64>),
+    start: Vec<f64>,
+    limits: &[[f64; 2]],
+    most: usize,
+) -> (f64, Vec<f64>) {
+    let mut at: Vec<f64> = start.iter().zip(limits).map(|(x, [low, high])| x.clamp(*low, *high)).collect();
     let mut best = (f64::NEG_INFINITY, at.clone());
     let (mut steps, mut before) = (vec![0.3; at.len()], vec![0.0; at.len()]);
-    for _ in 0..STEPS {
+    for _ in 0..most {
         let (value, gradient) = goal(&at);
         if value > best.0 {
             best = (value, at.clone());
@@ -467,7 +594,7 @@ fn climb(goal: &impl Fn(&[f64]) -> (f64, Vec<f64>), start: Vec<f64>) -> (f64, Ve
             }
             before[j] = slope;
             if slope != 0.0 {
-                at[j] = (at[j] + slope.signum() * steps[j]).clamp(low, high);
+                at[j] = (at[j] + slope.signum() * steps[j]).clamp(limits[j][0], limits[j][1]);
             }
         }
         if steps.iter().all(|&step| step < 1e-4) {
@@ -481,32 +608,86 @@ fn climb(goal: &impl Fn(&[f64]) -> (f64, Vec<f64>), start: Vec<f64>) -> (f64, Ve
 mod tests {
     use super::*;
 
-    /// The gradient that the bound is climbed along is the bound's, by central differences, where coordinates share lengthscales.
+    const MPMATH: [(f64, f64); 3] = [(-9.5, -50.5785593935198), (-12.0, -77.9091005450073), (-40.0, -808.29856835662)];
+
+    fn observed(kernel: Kernel) -> GaussianProcess {
+        let learnt = Learnt { variance: Some(4.0), noise: Some((-8.0, 3.0)) };
+        let mut process = GaussianProcess::new(kernel, vec![0, 1, 1], vec![0.4, 0.9], 1e-3).learning(learnt);
+        for i in 0..15 {
+            let at = [0.37, 0.71, 0.13].map(|step: f64| (step * f64::from(i + 1)).fract());
+            process.observe(&at, (4.0 * at[0]).sin() + at[1] * at[2] - 0.3 * at[2]);
+        }
+        process
+    }
+
+    /// The gradient that hopes are climbed along is theirs, by central differences, where coordinates share lengthscales.
     #[test]
-    fn the_gradient_of_the_bound_is_that_of_differences() {
+    fn the_gradient_of_a_hope_is_that_of_differences() {
         for kernel in [Kernel::Matern52, Kernel::SquaredExponential] {
-            let mut process = GaussianProcess::new(kernel, vec![0, 1, 1], vec![0.4, 0.9], 1e-3);
-            for i in 0..15 {
-                let at = [0.37, 0.71, 0.13].map(|step: f64| (step * f64::from(i + 1)).fract());
-                process.observe(&at, (4.0 * at[0]).sin() + at[1] * at[2] - 0.3 * at[2]);
-            }
-            for (at, kappa) in [([0.2, 0.6, 0.4], 2.0), ([0.9, 0.1, 0.75], 0.5), ([0.45, 0.5, 0.05], 0.0)] {
-                let (value, gradient) = process.bound(&at, kappa);
+            let process = observed(kernel);
+            for (at, hope) in [
+                ([0.2, 0.6, 0.4], Hope::Bound(2.0)),
+                ([0.9, 0.1, 0.75], Hope::Bound(0.0)),
+                ([0.45, 0.5, 0.05], Hope::LogImprovement { best: 0.4 }),
+                ([0.45, 0.5, 0.05], Hope::LogImprovement { best: 9.0 }),
+            ] {
+                let (value, gradient) = process.hoped(&at, hope);
                 let (mean, deviation) = process.posterior(&at);
-                let wanted = (mean + kappa * deviation - process.mean) / process.deviation;
-                assert!((value - wanted).abs() < 1e-9, "{kernel:?}: {value}, not {wanted}");
+                let (mean, deviation) = ((mean - process.mean) / process.deviation, deviation / process.deviation);
+                let wanted = hope.at(mean, deviation).0;
+                assert!((value - wanted).abs() < 1e-7, "{kernel:?}: {value}, not {wanted}");
                 for (j, slope) in gradient.iter().enumerate() {
                     let beside = |step: f64| {
                         let mut moved = at;
                         moved[j] += step;
-                        process.bound_at(&moved, kappa)
+                        process.hope_at(&moved, hope)
                     };
                     let wanted = (beside(1e-5) - beside(-1e-5)) / 2e-5;
                     assert!(
-                        (slope - wanted).abs() < 1e-6 * wanted.abs().max(1.0),
-                        "{kernel:?} {j}: {slope}, not {wanted}"
+                        (slope - wanted).abs() < 1e-5 * wanted.abs().max(1.0),
+                        "{kernel:?} {hope:?} {j}: {slope}, not {wanted}"
                     );
                 }
+            }
+        }
+    }
+
+    /// The expected improvement by integration, (1/n) sum over quantiles, and beyond what that reaches by Mills' ratio to 30 digits
+    /// (mpmath: log(npdf(z) + z ncdf(z)) at -9.5, -12 and -40).
+    #[test]
+    fn the_logarithm_of_the_improvement_is_that_of_its_integral() {
+        for z in [-2.5, -1.0, 0.0, 0.7, 3.0] {
+            const N: i32 = 400_000;
+            let width = 16.0 / f64::from(N);
+            let sum: f64 = (0..N)
+                .map(|k| -8.0 + (f64::from(k) + 0.5) * width)
+                .map(|u| (z + u).max(0.0) * (-u * u / 2.0).exp() * width / std::f64::consts::TAU.sqrt())
+                .sum();
+            let found = log_improvement(z).0;
+            assert!((found - sum.ln()).abs() < 1e-8, "{z}: {found}, not {}", sum.ln());
+        }
+        for (z, wanted) in MPMATH {
+            let found = log_improvement(z).0;
+            assert!((found - wanted).abs() < 1e-5, "{z}: {found}, not {wanted}");
+        }
+    }
+
+    /// By the logarithms of lengthscales and noise, under the variance that suits best.
+    #[test]
+    fn the_gradient_of_the_likelihood_is_that_of_differences() {
+        for kernel in [Kernel::Matern52, Kernel::SquaredExponential] {
+            let process = observed(kernel);
+            let likelihood = Likelihood::of(&process);
+            let at = [0.5f64.ln(), 1.3f64.ln(), 0.01f64.ln()];
+            let value = |logs: [f64; 3]| likelihood.at(&[logs[0].exp(), logs[1].exp()], logs[2].exp());
+            for (j, slope) in value(at).1.into_iter().enumerate() {
+                let beside = |step: f64| {
+                    let mut moved = at;
+                    moved[j] += step;
+                    value(moved).0
+                };
+                let wanted = (beside(1e-5) - beside(-1e-5)) / 2e-5;
+                assert!((slope - wanted).abs() < 1e-5 * wanted.abs().max(1.0), "{kernel:?} {j}: {slope}, not {wanted}");
             }
         }
     }

@@ -15,6 +15,12 @@ pub fn fisher(k1: u64, n1: u64, k2: u64, n2: u64) -> Option<f64> {
     Some(k1.checked_sub(1).map_or(1.0, |below| law.sf(below).clamp(0.0, 1.0)))
 }
 
+/// The largest share that n independent draws without a hit leave possible at 95%: (1 - p)^n = 0.05 (Clopper and Pearson 1934). It holds
+/// also where how many are drawn follows from what was seen. Not a number of none.
+pub fn largest_missed(n: usize) -> f64 {
+    if n == 0 { f64::NAN } else { -(0.05f64.ln() / n as f64).exp_m1() }
+}
+
 /// A share with Wilson's interval at 95%; not a number, from 0 to 1, where there is none to take it of.
 #[derive(Debug, Clone, Copy)]
 pub struct CountedShare {

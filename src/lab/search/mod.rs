@@ -97,7 +97,7 @@ pub use pairing::{Approach, SEARCHES, SPACES, gradient_search};
 pub use parts::MemberTally;
 pub use perturbed::{Perturbation, PerturbedTests, WantedAnswer, perturbed_tests};
 pub use policy::Policy;
-pub use proposals::{Proposals, Proposing};
+pub use proposals::{Origin, Proposals, Proposing};
 pub use questions::{AskedQuestions, Questions};
 pub use random::Random;
 pub use row::Row;

@@ -29,6 +29,18 @@ pub(super) fn check_varies(axes: &[Axis], search: &str) -> Result<()> {
     }
 }
 
+/// Why a point is proposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Origin {
+    /// For what was answered before, or to fill the space.
+    #[default]
+    Chosen,
+    /// Drawn uniformly, independently of all others and of all answers: what says how much can have been missed.
+    Random,
+    /// Asked before, and chosen before this answer: what says how much of a loss was luck.
+    Again,
+}
+
 /// The search of one image under way: a pure function of its stream and of what it was told.
 pub trait Proposals<P = Setting>: Send {
     /// Points to try next, none when it is done. They are scored together where that is faster.
@@ -44,6 +56,11 @@ pub trait Proposals<P = Setting>: Send {
     /// as well.
     fn update(&mut self, _losses: &[f32]) -> Result<()> {
         Ok(())
+    }
+
+    /// Why the point at this place of the last proposal is there.
+    fn origin(&self, _place: usize) -> Origin {
+        Origin::Chosen
     }
 
     /// How good a point is to end at, where that is not told by how far it fails: of several the best counts, of equal ones the first.

@@ -258,7 +258,8 @@ impl<G: Ground> RoundWork for Searches<'_, G> {
                     let hunt = &mut active.hunts[hunt];
                     if kept {
                         let numbers = self.ground.numbers(&hunt.proposed[proposal]);
-                        hunt.asked.note(numbers, verdict.followed, verdict.predicted);
+                        let origin = hunt.search.origin(proposal);
+                        hunt.asked.note(numbers, (verdict.followed, verdict.predicted), origin);
                     }
                     hunt.hear(active.label, proposal, (verdict, &|| answers.measured(at)));
                 }

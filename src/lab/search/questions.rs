@@ -1,5 +1,6 @@
 //! What was asked in the course of searches, and what came of it: the record that an examiner's results by step are read from.
 
+use super::proposals::Origin;
 use crate::core::Cx;
 use crate::space::{Axis, Factor};
 
@@ -11,13 +12,15 @@ pub struct AskedQuestions {
     /// What the search made larger.
     pub losses: Vec<f32>,
     pub predicted: Vec<i32>,
+    pub origins: Vec<Origin>,
 }
 
 impl AskedQuestions {
-    pub(super) fn note(&mut self, setting: &[f64], loss: f32, predicted: i32) {
+    pub(super) fn note(&mut self, setting: &[f64], (loss, predicted): (f32, i32), origin: Origin) {
         self.settings.extend(setting);
         self.losses.push(loss);
         self.predicted.push(predicted);
+        self.origins.push(origin);
     }
 
     pub fn len(&self) -> usize {
@@ -63,7 +66,7 @@ impl Questions {
         if !self.kept {
             return;
         }
-        self.bytes += asked.settings.len() * 8 + asked.len() * 8;
+        self.bytes += asked.settings.len() * 8 + asked.len() * 9;
         if self.bytes > LARGEST {
             cx.warn(
                 "examine: more questions than are kept (512 MiB): the transcript has every image's worst case, but robustness::worst, expected and \

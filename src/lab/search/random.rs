@@ -2,7 +2,7 @@
 
 use rand_pcg::Pcg64Mcg;
 
-use super::proposals::{Proposals, Proposing};
+use super::proposals::{Origin, Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::{Result, random};
 use crate::space::{Axis, Factor, Setting};
@@ -50,5 +50,9 @@ impl Proposals for RandomDraws {
         let now = self.left.min(TOGETHER);
         self.left -= now;
         Ok((0..now).map(|_| self.axes.iter().map(|axis| axis.draw(&mut self.rng)).collect()).collect())
+    }
+
+    fn origin(&self, _place: usize) -> Origin {
+        Origin::Random
     }
 }

@@ -17,22 +17,26 @@ pub static BAYES: Primitive = Primitive {
     purpose: "Bayesian optimisation: a Gaussian process learns each image's losses, and asks where they may be largest.",
     params: &[],
     options: &[
-        Param::new("questions", Kind::Int, "of the model about each image, the random ones included").range(1.0, 500.0).or(Fallback::Int(100)),
-        Param::new("random_questions", Kind::Int, "how many of them are drawn, at the start").range(1.0, 500.0).or(Fallback::Int(2)),
+        Param::new("questions", Kind::Int, "of the model about each image, the first ones included").range(1.0, 500.0).or(Fallback::Int(100)),
+        Param::new("random_questions", Kind::Int, "how many of them fill the space evenly, at the start")
+            .range(1.0, 500.0)
+            .or(Fallback::Absent("two more than there are factors, from 5 to 20, and at most a third of all")),
+        Param::new("random_share", Kind::Float, "the share of all questions that are drawn at random, whatever was answered").range(0.0, 1.0).or(Fallback::Float(0.1)),
+        Param::new("batch", Kind::Int, "questions between two steps of learning, for models that answer many as fast as one").range(1.0, 64.0).or(Fallback::Int(1)),
         Param::new("kernel", KERNELS.kind(), "how losses hang together: Matern 5/2, or smoother")
             .or(Fallback::Str("matern")),
         Param::new(
             "beta",
             Kind::Either(&[GROWING.kind(), Kind::Float]),
-            "the bound is mean + sqrt(beta) deviations; \"growing\" is 2 ln(d t^2 pi^2 / 0.6) at question t of d factors",
+            "the next question is where mean + sqrt(beta) deviations is largest; \"growing\" is 2 ln(d t^2 pi^2 / 0.6) at question t of d factors",
         )
         .range(0.0, 1e6)
-        .or(Fallback::Float(4.0)),
-        Param::new("noise_variance", Kind::Float, "as a share of that of the losses").range(1e-10, 1.0).or(Fallback::Float(1e-4)),
-        Param::new("candidates", Kind::Int, "random settings, drawn anew at every fit, that are compared for every question; the best 8 are improved along the gradient")
+        .or(Fallback::Absent("where the expected improvement is largest, and at every third question such a bound with beta 4")),
+        Param::new("noise_variance", Kind::Float, "as a share of that of the losses").range(1e-10, 1.0).or(Fallback::Absent("fitted")),
+        Param::new("candidates", Kind::Int, "random settings, drawn anew at every fit, that are compared for every question beside 160 near the best ones; the best 3 are improved along the gradient")
             .range(8.0, 1e6)
-            .or(Fallback::Int(2000)),
-        Param::new("refit", Kind::Int, "questions from one fit of the lengthscales to the next").range(1.0, 500.0).or(Fallback::Int(5)),
+            .or(Fallback::Int(600)),
+        Param::new("refit", Kind::Int, "questions from one fit of the lengthscales to the next").range(1.0, 500.0).or(Fallback::Absent("a fifth more than there were")),
         Param::new(
             "lengthscales",
             Kind::Either(&[LENGTHSCALES.kind(), Kind::Float]),
@@ -42,13 +46,14 @@ pub static BAYES: Primitive = Primitive {
         .or(Fallback::Str("each")),
     ],
     returns: "a Search",
-    notes: "Needs scores only. The loss is the lead of the best wrong score, below 0 where the image is read rightly, or with objective::misclassify().loss(\"cross_entropy\") the cross entropy, as the paper has it. Every image has a process of its own; all of them are asked at once. Ranges count from 0 to 1 (logarithmic ones in the \
-            logarithm), two choices of a factor are as far apart as the ends of a range, and chance is drawn. Losses are brought to mean 0 \
-            and variance 1. With \"each\", the likelihood is multiplied by a log-normal prior with mean sqrt(2) + ln(d) / 2 and deviation \
+    notes: "Needs scores only. The loss is the lead of the best wrong score, below 0 where the image is read rightly, or with objective::misclassify().loss(\"cross_entropy\") the cross entropy, as the paper has it. Every image has a process of its own; all of them are asked at once. \
+            The first questions, and all while answers are equal, fill the space (Sobol's sequence, scrambled). Ranges count from 0 to 1 (logarithmic ones in the \
+            logarithm), two choices of a factor are as far apart as the ends of a range, and chance is drawn. What is within 0.02 of an asked setting in every range, and the same in all else, is not asked, unless the last question found something worse: then 0.004. Losses below the \
+            median count in their logarithm, and are then brought to mean 0 and variance 1. With \"each\", the likelihood is multiplied by a log-normal prior with mean sqrt(2) + ln(d) / 2 and deviation \
             sqrt(3) for d factors, without which few losses fit any lengthscales. `queries` is questions + 1: the image is \
             scored once as it stands. Time grows with the third power of `questions`: beyond a few hundred, search::policy learns \
-            cheaper. The paper names the Gaussian process, two random examples and UCB; kernel, beta and the rest are this program's own.",
-    source: "Shu, Liu, Qiu and Yuille, AAAI 2020; Srinivas, Krause, Kakade and Seeger, ICML 2010; the prior: Hvarfner, Hellsten and Nardi, ICML 2024",
+            cheaper. The paper names the Gaussian process, two random examples and UCB, which `random_questions: 2, random_share: 0, beta: 4` is; kernel and the rest are this program's own.",
+    source: "Shu, Liu, Qiu and Yuille, AAAI 2020; Srinivas, Krause, Kakade and Seeger, ICML 2010; the prior: Hvarfner, Hellsten and Nardi, ICML 2024; the improvement: Ament et al., NeurIPS 2023; Sobol points: Burley, JCGT 2020",
     examples: &[Example {
         code: "let f = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m, 1 - m], 1) }, #{ classes: 2 });\n\
                let ds = data::glyphs(#{ n: 3, size: 16, seed: 1 }).relabel(|row| 0);\n\
@@ -57,12 +62,18 @@ pub static BAYES: Primitive = Primitive {
         result: "true",
     }],
     run: |_, args| {
-        let explore = GROWING.given(args, "beta").unwrap_or_else(|| Explore::Fixed(args.float("beta")));
+        let explore = match (GROWING.given(args, "beta"), args.get("beta")) {
+            (Some(growing), _) => growing,
+            (None, Some(_)) => Explore::Fixed(args.float("beta")),
+            (None, None) => Explore::Portfolio,
+        };
         let lengthscales = LENGTHSCALES
             .given(args, "lengthscales")
             .unwrap_or_else(|| Lengthscales::Fixed(args.float("lengthscales")));
-        let (steps, start) = (args.count("questions"), args.count("random_questions"));
-        if start > steps {
+        let steps = args.count("questions");
+        let given = |name: &str| args.get(name).map(|_| args.count(name));
+        let start = given("random_questions");
+        if let Some(start) = start.filter(|start| *start > steps) {
             return Err(Error::argument(format!("`random_questions`: {start} of {steps} in all")));
         }
         Ok(Value::object(AnySearch(Rc::new(Bayes {
@@ -70,10 +81,12 @@ pub static BAYES: Primitive = Primitive {
             start,
             kernel: KERNELS.of(args, "kernel"),
             explore,
-            noise: args.float("noise_variance"),
+            noise: args.get("noise_variance").map(|_| args.float("noise_variance")),
             candidates: args.count("candidates"),
-            refit: args.count("refit"),
+            refit: given("refit"),
             lengthscales,
+            random_share: args.float("random_share"),
+            batch: args.count("batch"),
         }))))
     },
 };

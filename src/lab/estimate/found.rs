@@ -1,0 +1,119 @@
+//! How much an examiner can have missed, and how much of what it found was luck.
+
+use crate::core::number;
+use crate::maths::means::student;
+use crate::maths::shares::largest_missed;
+use crate::search::{AskedQuestions, Origin};
+use crate::space::Axis;
+
+/// What questions say of the objects that none of them made fail.
+#[derive(Debug, Clone, Copy)]
+pub struct Missed {
+    pub objects: usize,
+    /// Objects that no question made fail.
+    pub never_failed: usize,
+    /// Questions to each of these at least.
+    pub questions: usize,
+    /// Of these, the fewest that were drawn at random.
+    pub random: usize,
+    /// The largest share of its settings that such an object can fail at, at 95% for each; not a number where none is known.
+    pub mass: f64,
+    /// The mean of these shares over all objects, where none failed.
+    pub mass_mean: f64,
+}
+
+impl Missed {
+    /// By the questions of every object, and whether one made it fail.
+    pub fn of<'a>(objects: impl Iterator<Item = (&'a AskedQuestions, bool)>) -> Self {
+        let (mut all, mut never) = (0, vec![]);
+        for (asked, failed) in objects {
+            all += 1;
+            if !failed {
+                let random = asked.origins.iter().filter(|origin| **origin == Origin::Random).count();
+                never.push((random, asked.len()));
+            }
+        }
+        let least = |of: fn(&(usize, usize)) -> usize| never.iter().map(of).min().unwrap_or(0);
+        let random = least(|(random, _)| *random);
+        // (1 - p_1)^n_1 (1 - p_2)^n_2 .. is at most (1 - p)^(n_1 + n_2 + ..) of the mean p, weighted by n: of equal n by the arithmetic mean.
+        let pooled = if never.len() == all { random * all } else { 0 };
+        Self {
+            objects: all,
+            never_failed: never.len(),
+            questions: least(|(_, questions)| *questions),
+            random,
+            mass: largest_missed(random),
+            mass_mean: largest_missed(pooled),
+        }
+    }
+
+    /// None where every object failed.
+    pub fn sentence(&self) -> Option<String> {
+        let Self { objects, never_failed, questions, random, mass, mass_mean } = *self;
+        if never_failed == 0 {
+            return None;
+        }
+        let begun = match never_failed == objects {
+            true => format!("no failure was found in {questions} questions to each"),
+            false => format!("{never_failed} of {objects} objects never failed in {questions} questions"),
+        };
+        if random == 0 {
+            return Some(format!(
+                "{begun}; none of them was drawn at random, so that no share of settings is excluded"
+            ));
+        }
+        let mean = match never_failed == objects && objects > 1 {
+            true => format!(" and at more than {} on average over objects", number(mass_mean)),
+            false => String::new(),
+        };
+        Some(format!(
+            "{begun}: failures at more than {} of an object's settings{mean} are excluded at 95% by the {random} that were drawn at random",
+            number(mass)
+        ))
+    }
+}
+
+/// What the worst settings come to when they are asked again, so that they no longer gain by having been chosen.
+#[derive(Debug, Clone, Copy)]
+pub struct AskedAgain {
+    /// Objects whose worst setting was asked again.
+    pub objects: usize,
+    /// The mean loss over these, with Student's interval at 95%: over objects, or over the answers of one.
+    pub value: f64,
+    pub lo: f64,
+    pub hi: f64,
+}
+
+impl AskedAgain {
+    pub fn of(asked: &[&AskedQuestions], axes: &[Axis]) -> Self {
+        let answers: Vec<Vec<f64>> = asked.iter().map(|asked| again(asked, axes)).filter(|of| of.len() > 1).collect();
+        let (value, lo, hi) = match &answers[..] {
+            [one] => student(one),
+            all => student(&all.iter().map(|of| of.iter().sum::<f64>() / of.len() as f64).collect::<Vec<_>>()),
+        };
+        Self { objects: answers.len(), value, lo, hi }
+    }
+
+    pub fn sentence(&self) -> Option<String> {
+        (self.objects > 0).then(|| {
+            format!(
+                "asked again, the worst comes to {} ({} to {}) of {} objects",
+                number(self.value),
+                number(self.lo),
+                number(self.hi),
+                self.objects
+            )
+        })
+    }
+}
+
+/// The losses of the setting that was asked again last, but for chance.
+fn again(asked: &AskedQuestions, axes: &[Axis]) -> Vec<f64> {
+    let setting = |place: usize| {
+        let own = &asked.settings[place * axes.len()..][..axes.len()];
+        own.iter().zip(axes).filter(|(_, axis)| **axis != Axis::Chance).map(|(x, _)| x.to_bits()).collect::<Vec<_>>()
+    };
+    let places: Vec<usize> = (0..asked.len()).filter(|&place| asked.origins[place] == Origin::Again).collect();
+    let Some(last) = places.last().map(|&place| setting(place)) else { return vec![] };
+    places.into_iter().filter(|&place| setting(place) == last).map(|place| asked.losses[place].into()).collect()
+}
