@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use rand::Rng;
 use viva::core::{Cx, Value, random};
-use viva::maths::gaussian_process::{Candidates, GaussianProcess, Hope, Kernel, Learnt};
+use viva::maths::gaussian_process::{Candidates, GaussianProcess, Hope, Kernel};
 use viva::script::Session;
-use viva::search::{Bayes, Policy, Proposals, Proposing, Random};
+use viva::search::{Bayes, Origin, Policy, Proposals, Proposing, Random};
 use viva::space::{Domain, Factor};
 
 const N: usize = 12;
@@ -451,6 +451,119 @@ fn cross_entropy_is_what_is_made_larger() {
     let Value::Float(worst) = parts[2] else { panic!("a number") };
     assert!((worst - loss[..9].iter().fold(0.0, |a: f64, &b| a.max(b))).abs() < 1e-6);
     assert_eq!(parts[3].summary(), "cross entropy (nats)");
+}
+
+/// A model that is right everywhere, and tells nothing but labels.
+fn labels_only(rest: &str) -> Value {
+    evaluate(&format!(
+        r#"let f = model::from(|x| {{ let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m * 0 + 1, m * 0], 1) }}, #{{ classes: 2 }});
+           let ds = data::from(tensor::zeros([3, 1, 16, 16]) + 0.8, [0, 0, 0]);
+           let dim = space::factors([#{{ name: "light", min: 0.1, max: 1 }}, #{{ name: "kind", choices: ["a", "b"] }}], |z, s| z * s.light);
+           {rest}"#
+    ))
+}
+
+/// Nothing found: (1 - p)^n = 0.05 of the questions that were drawn at random, for each object and for the mean over all.
+#[test]
+fn nothing_found_is_a_sentence_with_a_number() {
+    let number = |value: &Value| match value {
+        Value::Float(x) => *x,
+        Value::Int(x) => *x as f64,
+        _ => panic!("a number"),
+    };
+    for (search, random) in
+        [("search::random(#{ questions: 30 })", 30.0), ("search::bayes(#{ questions: 30 })", f64::NAN)]
+    {
+        let Value::Array(parts) = labels_only(&format!(
+            "let w = robustness::worst(examine(f, ds, #{{ space: dim, search: {search}, seed: 1 }})); [w.never_failed, w.random_asked, w.excluded_mass, w.excluded_mass_mean, w.conclusion, `${{w}}`]"
+        )) else {
+            panic!("an array")
+        };
+        let asked = number(&parts[1]);
+        assert_eq!(number(&parts[0]), 3.0);
+        // Of those that a Gaussian process asks while all answers are equal, half are drawn at random.
+        assert!(asked == random || (random.is_nan() && (10.0..=18.0).contains(&asked)), "{search}: {asked}");
+        let (mass, mean) = (number(&parts[2]), number(&parts[3]));
+        assert!(((1.0 - mass).powf(asked) - 0.05).abs() < 1e-9, "{mass}");
+        assert!(((1.0 - mean).powf(3.0 * asked) - 0.05).abs() < 1e-9, "{mean}");
+        let (Value::Str(said), Value::Str(summary)) = (&parts[4], &parts[5]) else { panic!("strings") };
+        assert!(said.starts_with("no failure was found in 30 questions to each: failures at more than "), "{said}");
+        assert!(said.ends_with(&format!("by the {asked} that were drawn at random")), "{said}");
+        assert!(summary.contains(said.as_str()), "{summary}");
+    }
+}
+
+/// A loss that is asked again is right on average, where the largest answer is too high.
+#[test]
+fn what_is_asked_again_does_not_gain_by_having_been_chosen() {
+    let factors = ranges(2);
+    let (mut chosen, mut again, mut objects) = (0.0, 0.0, 0);
+    for seed in 0..12 {
+        let mut proposals = Bayes::asking(60).begin(&factors, (seed, 0)).expect("begins");
+        let mut rng = random(seed, 5);
+        let truth = |x: &[f64]| -(x[0] - 0.4).powi(2) - (x[1] - 0.7).powi(2);
+        let (mut most, mut heard, mut there) = (f64::MIN, vec![], 0.0);
+        loop {
+            let settings = proposals.propose().expect("settings");
+            if settings.is_empty() {
+                break;
+            }
+            let mut losses = vec![];
+            for (place, setting) in settings.iter().enumerate() {
+                let noise: f64 = (0..12).map(|_| rng.gen_range(-0.5..0.5)).sum::<f64>() * 0.15;
+                let loss = truth(setting) + noise;
+                if loss > most {
+                    most = loss;
+                }
+                if proposals.origin(place) == Origin::Again {
+                    heard.push(loss);
+                    there = truth(setting);
+                }
+                losses.push(loss as f32);
+            }
+            proposals.update(&losses).expect("learns");
+        }
+        if heard.len() > 1 {
+            objects += 1;
+            chosen += most - there;
+            again += heard.iter().sum::<f64>() / heard.len() as f64 - there;
+        }
+    }
+    // Of six answers each with deviation 0.15, the mean over nine objects or more has one of 0.02.
+    assert!(objects >= 9, "{objects} of 12 were asked again");
+    let (chosen, again) = (chosen / f64::from(objects), again / f64::from(objects));
+    assert!(chosen > 0.15 && again.abs() < 0.08, "{chosen} and {again}");
+}
+
+/// Answers that do not differ are not asked again, but once.
+#[test]
+fn what_is_certain_is_not_asked_again() {
+    let factors = ranges(3);
+    let loss = |x: &[f64]| (40.0 * x[0]).sin() + (37.0 * x[1]).cos() * x[2];
+    let mut proposals = Bayes::asking(60).begin(&factors, (1, 0)).expect("begins");
+    let mut asked: Vec<Vec<f64>> = vec![];
+    loop {
+        let settings = proposals.propose().expect("settings");
+        if settings.is_empty() {
+            break;
+        }
+        assert!((0..settings.len()).all(|place| proposals.origin(place) != Origin::Again));
+        proposals.update(&settings.iter().map(|x| loss(x) as f32).collect::<Vec<_>>()).expect("learns");
+        asked.extend(settings);
+    }
+    asked.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+    let before = asked.len();
+    asked.dedup();
+    assert!(before == 60 && asked.len() >= 59, "{}", asked.len());
+}
+
+/// A policy with too few questions to learn from says so in its results.
+#[test]
+fn a_policy_that_is_asked_too_little_says_so() {
+    let said = labels_only(
+        "let t = examine(f, ds, #{ space: dim, search: search::policy(#{ questions: 20, hidden: 8 }) }); `${robustness::worst(t).cautions}`",
+    );
+    assert!(said.summary().contains("learns in thousands of questions"), "{}", said.summary());
 }
 
 /// Every image's questions depend on that image alone: not on the batch, nor on its neighbours.

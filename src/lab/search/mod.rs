@@ -127,6 +127,11 @@ pub trait Search {
         None
     }
 
+    /// Why what it finds may not mean what it seems to, as it is set.
+    fn caution(&self) -> Option<String> {
+        None
+    }
+
     /// The same search in another measure; `None` where it has none of that kind.
     fn varied(&self, _how: Variation) -> Option<Rc<dyn Search>> {
         None
