@@ -1,7 +1,6 @@
 //! The activations of a generator while it draws: a_i = g_i(a_{i-1}) + sigma_i p_i at chosen layers i (Dunn's thesis, Section 5.1.3).
 //! What stages take of the latent vector beside the activations, such as the conditions of BigGAN's batch norms, is of z + p_0.
 
-
 use super::{Differentiable, Norm, Space};
 use crate::core::{Cx, Error, Object, Result, Tensor, on_device};
 use crate::data::Dataset;

@@ -25,7 +25,6 @@ mod turn;
 
 use std::rc::Rc;
 
-
 use crate::core::{Cautions, Digest, Error, Object, Result, Tensor, Value, number};
 use crate::data::Dataset;
 

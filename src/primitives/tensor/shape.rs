@@ -82,13 +82,11 @@ pub static MATMUL: Primitive = Primitive {
     examples: &[Example { code: "tensor::from([[1, 2]]).matmul(tensor::from([[3], [4]]))[0][0]", result: "11.0" }],
     run: |_cx: &Cx, args: &Args| {
         let (x, other) = (args.tensor("x"), args.tensor("other"));
-        x.f_matmul(&other)
-            .map(Value::tensor)
-            .map_err(|error| {
-                Error::from(error).unless_of_shapes("Tensor.matmul", || {
-                    Error::argument(format!("Tensor.matmul: {:?} and {:?} do not fit", x.size(), other.size()))
-                })
+        x.f_matmul(&other).map(Value::tensor).map_err(|error| {
+            Error::from(error).unless_of_shapes("Tensor.matmul", || {
+                Error::argument(format!("Tensor.matmul: {:?} and {:?} do not fit", x.size(), other.size()))
             })
+        })
     },
 };
 
