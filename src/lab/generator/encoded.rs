@@ -97,7 +97,7 @@ impl Generator {
         set.record(cx);
         let task = cx.progress("encoding", Some(set.len() as u64));
         let mut latents = vec![];
-        let batch = self.batch_size()?;
+        let batch = self.batch_size(cx)?;
         let rows: Vec<usize> = (0..set.len()).collect();
         for rows in rows.chunks(batch) {
             cx.check()?;

@@ -201,8 +201,11 @@ impl<'a> Slopes<'a> {
                 && of.kind() == tensor.kind()
                 && of.size() == tensor.size()
         };
-        if let Some(known) = read.iter().find(|copy| is(copy) && tensor.is_contiguous()) {
-            return Ok(known.numbers.clone());
+        let known = read.iter().position(|copy| is(copy) && tensor.is_contiguous());
+        if let Some(known) = known.and_then(|place| read.remove(place)) {
+            let numbers = known.numbers.clone();
+            read.push_front(known);
+            return Ok(numbers);
         }
         let of = tensor.f_detach()?;
         let numbers = of.f_to_device(Device::Cpu)?.f_to_kind(Kind::Double)?.f_reshape([-1])?;
