@@ -242,7 +242,7 @@ fn changes_of_styles_go_to_all_layers() {
     let sigma = g.deviations(&Cx::default(), &[Site { layer: 1, before_activation: false }], 20).unwrap().remove(0);
     for layers in [&[1][..], &[0, 1, 3], &[1, 4, 9]] {
         let space = space(&g, layers, false);
-        let base = space.base(&data, &[0, 1, 2], Device::Cpu).unwrap();
+        let base = space.base(&data, &[0, 1, 2], &data.images(&[0, 1, 2], Device::Cpu).unwrap()).unwrap();
         let still = space.start(&base).unwrap();
         let unchanged = space.draw(&base, &still).unwrap();
         near("unchanged", &unchanged, &(&kept[&format!("{name}.0.7.image")] * 0.5 + 0.5).clamp(0.0, 1.0));
@@ -270,7 +270,7 @@ fn changes_of_styles_go_to_all_layers() {
     near("gradient", &found, &kept[&format!("{name}.gradient")]);
     // In front of an activation function too.
     let space = space(&g, &[2, 4], true);
-    let base = space.base(&data, &[0, 1, 2], Device::Cpu).unwrap();
+    let base = space.base(&data, &[0, 1, 2], &data.images(&[0, 1, 2], Device::Cpu).unwrap()).unwrap();
     let drawn = space.draw(&base, &space.start(&base).unwrap()).unwrap();
     near("before", &drawn, &(&kept[&format!("{name}.0.7.image")] * 0.5 + 0.5).clamp(0.0, 1.0));
     assert_eq!(drawn.size()[0], n);

@@ -254,8 +254,8 @@ impl<'a> Scan<'a> {
         if of.ordered {
             for from in 0..of.count {
                 let mut sum = Sum::default();
-                for to in from..of.count {
-                    sum.add(bins[to]);
+                for (to, bin) in bins.iter().enumerate().skip(from) {
+                    sum.add(*bin);
                     let length = 1 + usize::from(from > 0) + usize::from(to + 1 < of.count);
                     if length > 1 {
                         take(&sum, length, &|bin| (from..=to).contains(&bin));

@@ -166,7 +166,7 @@ impl FilteredLayer {
             let path = format!("{within}.{part}");
             if supply.has(&path) {
                 // Separable in one row, or round.
-                let size: &[Option<i64>] = if part == "up_filter" || !supply.sides(&path).is_some_and(|n| n == 2) {
+                let size: &[Option<i64>] = if part == "up_filter" || supply.sides(&path).is_none_or(|n| n != 2) {
                     &[None]
                 } else {
                     &[None, None]
