@@ -16,11 +16,14 @@ use viva::core::random;
 use viva::search::{Bayes, Proposals, Proposing, Random};
 use viva::space::{Domain, Factor};
 
+/// Of a setting.
+type Loss = Box<dyn Fn(&[f64]) -> f64>;
+
 /// What is asked: the loss without noise, to be made large, and its top.
 struct Case {
     name: &'static str,
     factors: Vec<Factor>,
-    loss: Box<dyn Fn(&[f64]) -> f64>,
+    loss: Loss,
     /// The standard deviation of what is added to every answer.
     noise: f64,
     top: f64,
@@ -414,7 +417,8 @@ impl Peer {
             .stdout(Stdio::piped())
             .spawn()
             .expect("the peer's Python starts");
-        let (to, from) = (child.stdin.take()?, BufReader::new(child.stdout.take()?));
+        let to = child.stdin.take().expect("it was asked for");
+        let from = BufReader::new(child.stdout.take().expect("it was asked for"));
         let mut peer = Self { child, to, from, version: String::new() };
         peer.version = peer.read()["version"].as_str().unwrap_or("").into();
         Some(peer)
