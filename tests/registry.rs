@@ -199,7 +199,7 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 19] = [
+const VALUES: [&str; 20] = [
     "robustness::worst(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) }))",
     "data::glyphs(#{ n: 3 })",
@@ -229,6 +229,8 @@ const VALUES: [&str; 19] = [
     "let ds = data::glyphs(#{ n: 9 });
      let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
      generator::perturb(generator::train(ds, #{ steps: 1, batch: 4 }), f, #{ n: 1, steps: 2, layers: [1], samples: 9 })",
+    "robustness::weaknesses(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
+     #{ space: space::rotate(20), search: search::random(#{ questions: 30 }) }))",
     "people::judgements([#{ worker: 1, item: 2, answer: 3 }])",
     "people::task(data::glyphs(#{ n: 3, size: 16 }), #{ kind: \"realism\" })",
     "let t = people::task(data::glyphs(#{ n: 3, size: 16 }), #{ kind: \"realism\" });

@@ -35,7 +35,7 @@ pub static WEAKNESSES: Primitive = Primitive {
             "of search::random with another seed, whose questions confirm what was found on all of the first; needed where those were chosen, as by bayes",
         )
         .or(Fallback::Absent("every other question of the first is held back and confirms")),
-        Param::new("rules", Kind::Int, "rules that are looked at, at most").range(1.0, 100.0).or(Fallback::Int(5)),
+        Param::new("most_rules", Kind::Int, "rules that are looked at, at most").range(1.0, 100.0).or(Fallback::Int(5)),
         Param::new("conditions", Kind::Int, "conditions of a rule, at most").range(1.0, 6.0).or(Fallback::Int(3)),
         Param::new("bins", Kind::Int, "parts that a range is cut into: rules begin and end at these")
             .range(2.0, 200.0)
@@ -70,7 +70,7 @@ pub static WEAKNESSES: Primitive = Primitive {
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let how = WeaknessSearch {
         rules: RuleSearch {
-            rules: args.count("rules"),
+            rules: args.count("most_rules"),
             conditions: args.count("conditions"),
             fewest: args.count("fewest"),
         },
