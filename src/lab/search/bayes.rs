@@ -690,7 +690,8 @@ mod tests {
         assert!((bound(&examiner) - 13.424_617).abs() < 1e-5, "{}", bound(&examiner));
     }
 
-    /// A space of one range, one choice and one whole number, small enough to try every point of it.
+    /// Two ranges and a choice, few enough to try a fine grid of them: what is hoped for falls short of the most by a tenth of a standard
+    /// deviation of the losses at most, in the mean over all questions.
     #[test]
     fn the_next_question_is_where_most_is_hoped_for() {
         let axes = vec![Axis::Range { min: -2.0, max: 3.0 }, Axis::Choices(3), Axis::Range { min: 0.0, max: 1.0 }];
@@ -718,7 +719,9 @@ mod tests {
                         }
                     }
                 }
-                let short = most - examiner.process.hope_at(&asked, hope);
+                // Of a logarithm what it is of: late in the search there is next to nothing to be hoped for anywhere.
+                let worth = |x: f64| if matches!(hope, Hope::Bound(_)) { x } else { x.exp() };
+                let short = worth(most) - worth(examiner.process.hope_at(&asked, hope));
                 assert!(!examiner.known(&asked) && short < 1.0, "question {}: {short} short", examiner.asked);
                 total += short;
                 compared += 1;
