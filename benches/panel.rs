@@ -13,7 +13,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use rand::Rng;
 use serde_json::{Value, json};
 use viva::core::random;
-use viva::search::{Bayes, Proposals, Proposing, Random};
+use viva::search::{Bayes, Proposals, Proposing, Subject, Random};
 use viva::space::{Domain, Factor};
 
 /// Of a setting.
@@ -385,7 +385,7 @@ fn own(search: &dyn Proposing, case: &Case, seed: u64, questions: usize) -> Outc
     let mut course = Course::new(case, seed, questions);
     let mut seconds = 0.0;
     let begun = processor();
-    let mut proposals: Box<dyn Proposals> = search.begin(&case.factors, (seed, 0)).expect("begins");
+    let mut proposals: Box<dyn Proposals> = search.begin(&case.factors, Subject { seed, row: 0, label: 0 }).expect("begins");
     seconds += processor() - begun;
     loop {
         let begun = processor();

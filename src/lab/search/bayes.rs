@@ -1,12 +1,16 @@
 //! Bayesian optimisation as an examiner (Shu, Liu, Qiu and Yuille, AAAI 2020): a Gaussian process learns each image's losses, and is asked where
 //! they may be largest.
 
+use std::sync::Arc;
+
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
-use super::proposals::{Origin, Proposals, Proposing};
+use super::cube::Cube;
+use super::lessons::Lessons;
+use super::proposals::{Origin, Proposals, Proposing, Subject};
 use super::{Approach, Search};
-use crate::core::{Result, random};
+use crate::core::Result;
 use crate::maths::gaussian_process::{Candidates, GaussianProcess, Hope, Kernel, Learnt};
 use crate::space::{Axis, Factor, Setting};
 
@@ -31,6 +35,8 @@ pub struct Bayes {
     pub random_share: f64,
     /// Questions between two steps of learning.
     pub batch: usize,
+    /// From other images: half of the questions at the start are those that did most to them.
+    pub learned: Option<Arc<Lessons>>,
 }
 
 /// What makes a setting promising.
@@ -83,6 +89,7 @@ impl Bayes {
             lengthscales: Lengthscales::Each,
             random_share: 0.1,
             batch: 1,
+            learned: None,
         }
     }
 
@@ -102,10 +109,11 @@ impl Bayes {
             Lengthscales::Each => "\"each\"".into(),
             Lengthscales::Fixed(length) => format!("{length:?}"),
         };
+        let learned = self.learned.as_ref().map_or(String::new(), |learned| format!(", learned: {learned:?}"));
         let given =
             |name: &str, value: Option<String>| value.map_or(String::new(), |value| format!(", {name}: {value}"));
         format!(
-            "bayes(#{{ {steps}: {}{}, kernel: {kernel:?}{beta}{}, candidates: {}{}, lengthscales: {lengthscales}, random_share: {:?}, batch: {} }})",
+            "bayes(#{{ {steps}: {}{}, kernel: {kernel:?}{beta}{}, candidates: {}{}, lengthscales: {lengthscales}, random_share: {:?}, batch: {}{learned} }})",
             self.steps,
             given(start, self.start.map(|start| start.to_string())),
             given(noise, self.noise.map(|noise| format!("{noise:?}"))),
@@ -118,15 +126,16 @@ impl Bayes {
 }
 
 impl Proposing for Bayes {
-    fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
+    fn begin(&self, factors: &[Factor], of: Subject) -> Result<Box<dyn Proposals>> {
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
         super::proposals::check_varies(&axes, "bayes")?;
-        Ok(Box::new(BayesExaminer::new(self.clone(), axes, random(stream.0, stream.1))))
+        if let Some(learned) = &self.learned {
+            learned.check(factors)?;
+        }
+        Ok(Box::new(BayesExaminer::new(self.clone(), axes, of)))
     }
 }
 
-/// The half of a diagonal, so that two choices of one factor are at distance 1.
-const CHOSEN: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// Candidates that are improved along the gradient, and how often.
 const IMPROVED: usize = 3;
 const STEPS: i32 = 14;
@@ -140,20 +149,16 @@ const REFINED: f64 = 0.004;
 /// A share of noise from which the worst is asked again: once to see whether answers differ, and at the end so often, at most a tenth of all.
 const NOISY: f64 = 0.02;
 const AGAIN: usize = 10;
-/// So many settings are compared one by one where a space has no more.
-const COUNTED: usize = 2048;
 
 struct BayesExaminer {
     how: Bayes,
-    axes: Vec<Axis>,
+    cube: Cube,
     rng: Pcg64Mcg,
     process: GaussianProcess,
     candidates: Option<Candidates>,
-    /// The axis of each coordinate: those of ranges come first, then whole numbers, then choices.
-    order: Vec<usize>,
-    /// Coordinates of ranges.
-    free: usize,
     start: usize,
+    /// What other images teach to ask first.
+    taught: Vec<Vec<f64>>,
     asked: usize,
     /// Which scrambling of the sequence that fills the space, and how far it has come.
     scramble: u32,
@@ -178,20 +183,10 @@ struct BayesExaminer {
 }
 
 impl BayesExaminer {
-    fn new(how: Bayes, axes: Vec<Axis>, mut rng: Pcg64Mcg) -> Self {
-        let kind = |axis: &Axis| match axis {
-            Axis::Range { .. } | Axis::Log { .. } => 0,
-            Axis::Whole { .. } => 1,
-            Axis::Choices(_) => 2,
-            Axis::Chance => 3,
-        };
-        let mut order: Vec<usize> = (0..axes.len()).filter(|&i| kind(&axes[i]) < 3).collect();
-        order.sort_by_key(|&i| kind(&axes[i]));
-        let free = order.iter().filter(|&&i| kind(&axes[i]) == 0).count();
-        let mut groups = vec![];
-        for (group, &i) in order.iter().enumerate() {
-            groups.extend(vec![group; if let Axis::Choices(n) = axes[i] { n } else { 1 }]);
-        }
+    fn new(how: Bayes, axes: Vec<Axis>, of: Subject) -> Self {
+        let mut rng = of.rng();
+        let cube = Cube::new(axes);
+        let mut groups = cube.groups();
         if how.lengthscales != Lengthscales::Each {
             groups.fill(0);
         }
@@ -201,21 +196,20 @@ impl BayesExaminer {
             _ => 0.5 * (groups.len().max(1) as f64).sqrt(),
         };
         let noise = how.noise.unwrap_or(1e-3);
-        let learnt = Learnt { variance: Some(VARIANCE_HELD), noise: how.noise.is_none().then_some((NOISE.0, NOISE.1)) };
+        let learnt = Learnt { variance: Some(VARIANCE_HELD), noise: how.noise.is_none().then_some(NOISE) };
         let process = GaussianProcess::new(how.kernel, groups, vec![length; many], noise).learning(learnt);
-        let varying = axes.iter().filter(|axis| axis.varies()).count();
-        let start = how.start.unwrap_or_else(|| (varying + 2).clamp(5, 20).min(how.steps.div_ceil(3))).min(how.steps);
+        let start = how.start.unwrap_or_else(|| (cube.varying() + 2).clamp(5, 20).min(how.steps.div_ceil(3))).min(how.steps);
+        let taught = how.learned.as_ref().map_or(vec![], |learned| learned.first(of.label).to_vec());
         let scramble = rng.r#gen();
-        let every = every(&axes, &order);
+        let every = cube.every();
         Self {
             how,
-            axes,
+            cube,
             rng,
             process,
             candidates: None,
-            order,
-            free,
             start,
+            taught,
             asked: 0,
             scramble,
             filled: 0,
@@ -231,16 +225,13 @@ impl BayesExaminer {
         }
     }
 
-    fn draw(&mut self) -> Setting {
-        self.axes.iter().map(|axis| axis.draw(&mut self.rng)).collect()
-    }
-
     /// The next of the settings that fill the space evenly (Sobol's sequence, scrambled after Owen).
     fn fill(&mut self) -> Setting {
         let (at, scramble) = (self.filled % (1 << 16), self.scramble);
         self.filled += 1;
         let rng = &mut self.rng;
-        self.axes
+        self.cube
+            .axes
             .iter()
             .enumerate()
             .map(|(i, axis)| {
@@ -259,56 +250,12 @@ impl BayesExaminer {
             .collect()
     }
 
-    /// A setting as a point of the cube.
-    fn point(&self, setting: &[f64]) -> Vec<f64> {
-        let mut point = Vec::with_capacity(self.process.width());
-        for &i in &self.order {
-            match self.axes[i] {
-                Axis::Choices(n) => {
-                    point.extend((0..n).map(|choice| if choice == setting[i] as usize { CHOSEN } else { 0.0 }));
-                }
-                axis => point.push(axis.share(setting[i])),
-            }
-        }
-        point
-    }
-
-    /// The setting that a point of the cube stands for; chance is drawn.
-    fn setting(&mut self, point: &[f64]) -> Setting {
-        let mut setting: Setting = vec![0.0; self.axes.len()];
-        let mut first = 0;
-        for &i in &self.order {
-            setting[i] = match self.axes[i] {
-                Axis::Choices(n) => {
-                    let own = &point[first..first + n];
-                    first += n;
-                    own.iter().position(|&x| x > 0.0).unwrap_or(0) as f64
-                }
-                axis => {
-                    first += 1;
-                    axis.at_share(point[first - 1])
-                }
-            };
-        }
-        for (x, axis) in setting.iter_mut().zip(&self.axes) {
-            if *axis == Axis::Chance {
-                *x = axis.draw(&mut self.rng);
-            }
-        }
-        setting
-    }
-
-    /// How many factors there are to choose.
-    fn varying(&self) -> f64 {
-        self.axes.iter().filter(|axis| axis.varies()).count().max(1) as f64
-    }
-
     fn hope(&self) -> Hope {
         let bound = |beta: f64| Hope::Bound(beta.sqrt());
         match self.how.explore {
             Explore::Fixed(beta) => bound(beta),
             Explore::Growing => {
-                let (d, t) = (self.varying(), (self.process.len() + 1) as f64);
+                let (d, t) = (self.cube.varying() as f64, (self.process.len() + 1) as f64);
                 bound(2.0 * (d * t * t * std::f64::consts::PI.powi(2) / 0.6).ln())
             }
             Explore::Portfolio if self.asked % 3 == 2 => bound(4.0),
@@ -334,7 +281,7 @@ impl BayesExaminer {
             Lengthscales::Fixed(_) => {}
             Lengthscales::One => self.process.fit(None, &[0.1, 0.5, 2.0], 40),
             Lengthscales::Each => {
-                let middle = std::f64::consts::SQRT_2 + self.varying().ln() / 2.0;
+                let middle = std::f64::consts::SQRT_2 + (self.cube.varying() as f64).ln() / 2.0;
                 let starts: &[f64] = if first { &[0.3, 1.0] } else { &[1.0] };
                 self.process.fit(Some((middle, 3f64.sqrt())), starts, FIT_STEPS);
             }
@@ -343,61 +290,12 @@ impl BayesExaminer {
             Some(every) => every.concat(),
             None => (0..self.how.candidates)
                 .flat_map(|_| {
-                    let setting = self.draw();
-                    self.point(&setting)
+                    let setting = self.cube.draw(&mut self.rng);
+                    self.cube.point(&setting)
                 })
                 .collect(),
         };
         self.candidates = Some(Candidates::new(points, &self.process));
-    }
-
-    /// A point near another: some of its factors are moved, few of them far.
-    fn beside(&mut self, at: &[f64]) -> Vec<f64> {
-        let mut point = at.to_vec();
-        let varying = self.varying();
-        let chance = (3.0 / varying).clamp(0.15, 1.0).min(if self.rng.r#gen() { 1.0 } else { 0.5 });
-        let surely = self.rng.gen_range(0..self.order.len());
-        let far = self.around * 0.02f64.powf(self.rng.r#gen());
-        let mut first = 0;
-        for k in 0..self.order.len() {
-            let axis = self.axes[self.order[k]];
-            let width = if let Axis::Choices(n) = axis { n } else { 1 };
-            if axis.varies() && (k == surely || self.rng.gen_bool(chance)) {
-                match axis {
-                    Axis::Choices(n) => {
-                        if k == surely || self.rng.gen_bool(0.3) {
-                            point[first..first + n].fill(0.0);
-                            point[first + self.rng.gen_range(0..n)] = CHOSEN;
-                        }
-                    }
-                    Axis::Whole { min, max } => {
-                        let many = f64::from(max) - f64::from(min);
-                        let moved = (self.normal() * far * many).abs().max(1.0).round();
-                        let moved = if self.rng.r#gen() { moved } else { -moved };
-                        point[first] = ((point[first] * many).round() + moved).clamp(0.0, many) / many;
-                    }
-                    _ => {
-                        // What would lie outside is turned back.
-                        let x = point[first] + far * self.normal();
-                        point[first] = if x < 0.0 {
-                            -x
-                        } else if x > 1.0 {
-                            2.0 - x
-                        } else {
-                            x
-                        }
-                        .clamp(0.0, 1.0);
-                    }
-                }
-            }
-            first += width;
-        }
-        point
-    }
-
-    /// Nearly normal: a sum of uniform numbers.
-    fn normal(&mut self) -> f64 {
-        (0..6).map(|_| self.rng.gen_range(-0.5..0.5)).sum::<f64>() * std::f64::consts::SQRT_2
     }
 
     /// Whether a point is no news: near an asked one in every range, and the same in all else.
@@ -407,12 +305,7 @@ impl BayesExaminer {
             2..=7 => REPEATED / 2.0,
             _ => REPEATED,
         };
-        let alike = |other: &[f64]| {
-            let (ranges, rest) = point.split_at(self.free);
-            ranges.iter().zip(other).all(|(a, b)| (a - b).abs() < near)
-                && rest.iter().zip(&other[self.free..]).all(|(a, b)| (a - b).abs() < 1e-9)
-        };
-        (0..self.process.len()).any(|i| alike(self.process.point(i)))
+        (0..self.process.len()).any(|i| self.cube.alike(point, self.process.point(i), near))
     }
 
     /// Where most is hoped for, as far as was found: the best of candidates all over the space and near the best settings so far, a few of
@@ -436,7 +329,7 @@ impl BayesExaminer {
             for k in 0..NEAR {
                 // Half of them near the best.
                 let centre = if k % 2 == 0 { 0 } else { k / 2 % centres.len() };
-                points.extend(self.beside(&centres[centre]));
+                points.extend(self.cube.beside(&centres[centre], self.around, &mut self.rng));
             }
             let near = Candidates::new(points, &self.process);
             let hopes = near.hopes(&self.process, hope);
@@ -445,8 +338,8 @@ impl BayesExaminer {
         found.retain(|(_, point)| !self.known(point));
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         let Some(mut best) = found.first().cloned() else {
-            let setting = self.draw();
-            return self.point(&setting);
+            let setting = self.cube.draw(&mut self.rng);
+            return self.cube.point(&setting);
         };
         if self.every.is_some() {
             return best.1;
@@ -456,37 +349,13 @@ impl BayesExaminer {
                 *best = (found.1, found.0);
             }
         };
-        if self.free > 0 {
+        if self.cube.free > 0 {
             for (_, start) in found.iter().take(IMPROVED) {
-                better(self.process.climb(start, self.free, hope, STEPS), &mut best, self);
+                better(self.process.climb(start, self.cube.free, hope, STEPS), &mut best, self);
             }
         }
-        let mut first = 0;
-        for k in 0..self.order.len() {
-            let axis = self.axes[self.order[k]];
-            let mut others: Vec<Vec<f64>> = vec![];
-            match axis {
-                Axis::Choices(n) => {
-                    for choice in 0..n {
-                        let mut other = best.1.clone();
-                        other[first..first + n].fill(0.0);
-                        other[first + choice] = CHOSEN;
-                        others.push(other);
-                    }
-                    first += n;
-                }
-                Axis::Whole { min, max } if min < max => {
-                    let step = 1.0 / (f64::from(max) - f64::from(min));
-                    for moved in [-step, step] {
-                        let mut other = best.1.clone();
-                        other[first] = (other[first] + moved).clamp(0.0, 1.0);
-                        others.push(other);
-                    }
-                    first += 1;
-                }
-                _ => first += 1,
-            }
-            for other in others {
+        for k in 0..self.cube.len() {
+            for other in self.cube.neighbours(&best.1, k) {
                 let value = self.process.hope_at(&other, hope);
                 better((other, value), &mut best, self);
             }
@@ -504,24 +373,27 @@ impl BayesExaminer {
 
     fn next(&mut self) -> (Setting, Origin) {
         if let Some((point, origin)) = self.again() {
-            return (self.setting(&point), origin);
+            return (self.cube.setting(&point, &mut self.rng), origin);
         }
         let every = (1.0 / self.how.random_share).round();
         if every.is_finite() && (self.asked + 1).is_multiple_of(every as usize) {
-            return (self.draw(), Origin::Random);
+            return (self.cube.draw(&mut self.rng), Origin::Random);
         }
         if self.asked < self.start {
+            if let Some(point) = self.taught.get(self.asked).filter(|_| self.asked < self.start.div_ceil(2)) {
+                return (self.cube.setting(&point.clone(), &mut self.rng), Origin::Chosen);
+            }
             return (self.fill_anew(), Origin::Chosen);
         }
         if self.tied() {
             // Half of them independent, as these say what share of settings has been excluded if there is nothing to be found.
             return match self.asked.is_multiple_of(2) && self.how.random_share > 0.0 {
-                true => (self.draw(), Origin::Random),
+                true => (self.cube.draw(&mut self.rng), Origin::Random),
                 false => (self.fill_anew(), Origin::Chosen),
             };
         }
         let point = self.most_promising();
-        (self.setting(&point), Origin::Chosen)
+        (self.cube.setting(&point, &mut self.rng), Origin::Chosen)
     }
 
     /// The point whose answer is to be heard again, where answers are thought to be noisy.
@@ -556,7 +428,7 @@ impl BayesExaminer {
     fn fill_anew(&mut self) -> Setting {
         let mut setting = self.fill();
         for _ in 0..20 {
-            if !self.known(&self.point(&setting)) {
+            if !self.known(&self.cube.point(&setting)) {
                 break;
             }
             setting = self.fill();
@@ -579,8 +451,8 @@ impl BayesExaminer {
     }
 }
 
-const VARIANCE_HELD: f64 = 4.0;
-const NOISE: (f64, f64) = (-8.0, 3.0);
+pub(super) const VARIANCE_HELD: f64 = 4.0;
+pub(super) const NOISE: (f64, f64) = (-8.0, 3.0);
 const FIT_STEPS: usize = 16;
 
 /// The places of the largest numbers, the largest first.
@@ -595,25 +467,6 @@ fn largest(values: &[f64], few: usize) -> Vec<usize> {
     order
 }
 
-/// Every point of a space without ranges, if they are few.
-fn every(axes: &[Axis], order: &[usize]) -> Option<Vec<Vec<f64>>> {
-    let mut all: Vec<Vec<f64>> = vec![vec![]];
-    for &i in order {
-        let own: Vec<Vec<f64>> = match axes[i] {
-            Axis::Choices(n) => (0..n).map(|k| (0..n).map(|j| if j == k { CHOSEN } else { 0.0 }).collect()).collect(),
-            axis @ Axis::Whole { min, max } if i64::from(max) - i64::from(min) < COUNTED as i64 => {
-                (min..=max).map(|x| vec![axis.share(x.into())]).collect()
-            }
-            _ => return None,
-        };
-        if all.len() * own.len() > COUNTED {
-            return None;
-        }
-        all = all.iter().flat_map(|point| own.iter().map(|more| [&point[..], more].concat())).collect();
-    }
-    Some(all)
-}
-
 impl Proposals for BayesExaminer {
     fn propose(&mut self) -> Result<Vec<Setting>> {
         let left = self.how.steps - self.asked;
@@ -626,7 +479,7 @@ impl Proposals for BayesExaminer {
             let (setting, origin) = self.next();
             self.asked += 1;
             // Whole numbers were rounded, so the point that is learnt from is that of the setting.
-            let point = self.point(&setting);
+            let point = self.cube.point(&setting);
             if before.is_some() {
                 // Those of one batch keep apart as if each had been answered by its mean (Ginsbourger, Le Riche and Carraro 2010).
                 let (mean, _) = self.process.posterior(&point);
@@ -677,7 +530,7 @@ mod tests {
     fn a_growing_bound_is_that_of_the_theorem() {
         let how = Bayes { explore: Explore::Growing, ..Bayes::asking(10) };
         let axes = vec![Axis::Range { min: 0.0, max: 1.0 }, Axis::Chance, Axis::Whole { min: 0, max: 9 }];
-        let mut examiner = BayesExaminer::new(how, axes, random(1, 1));
+        let mut examiner = BayesExaminer::new(how, axes, Subject { seed: 1, row: 1, label: 0 });
         let bound = |examiner: &BayesExaminer| {
             let Hope::Bound(kappa) = examiner.hope() else { panic!("a bound") };
             kappa.powi(2)
@@ -698,7 +551,7 @@ mod tests {
         let loss = |s: &[f64]| (s[0].sin() + [0.0, 0.4, -0.3][s[1] as usize] * s[2] - (s[2] - 0.6).powi(2)) as f32;
         for explore in [Explore::Fixed(4.0), Explore::Portfolio] {
             let how = Bayes { start: Some(3), explore, random_share: 0.0, ..Bayes::asking(40) };
-            let mut examiner = BayesExaminer::new(how, axes.clone(), random(3, 4));
+            let mut examiner = BayesExaminer::new(how, axes.clone(), Subject { seed: 3, row: 4, label: 0 });
             let (mut total, mut compared) = (0.0, 0);
             let first = examiner.propose().expect("settings");
             examiner.update(&first.iter().map(|setting| loss(setting)).collect::<Vec<_>>()).expect("learns");
@@ -711,7 +564,7 @@ mod tests {
                     for i in 0..=40 {
                         for j in 0..=40 {
                             let (x, z) = (-2.0 + 5.0 * f64::from(i) / 40.0, f64::from(j) / 40.0);
-                            let point = examiner.point(&[x, f64::from(choice), z]);
+                            let point = examiner.cube.point(&[x, f64::from(choice), z]);
                             // What is known is left out.
                             if !examiner.known(&point) {
                                 most = most.max(examiner.process.hope_at(&point, hope));
@@ -725,9 +578,9 @@ mod tests {
                 assert!(!examiner.known(&asked) && short < 1.0, "question {}: {short} short", examiner.asked);
                 total += short;
                 compared += 1;
-                let setting = examiner.setting(&asked);
+                let setting = examiner.cube.setting(&asked, &mut examiner.rng);
                 examiner.asked += 1;
-                examiner.pending = vec![(examiner.point(&setting), Origin::Chosen)];
+                examiner.pending = vec![(examiner.cube.point(&setting), Origin::Chosen)];
                 examiner.update(&[loss(&setting)]).expect("learns");
             }
             assert_eq!(compared, 37);
@@ -740,7 +593,7 @@ mod tests {
     fn no_setting_is_asked_twice_while_others_are_left() {
         let axes = vec![Axis::Choices(3), Axis::Whole { min: 1, max: 4 }, Axis::Choices(1)];
         let how = Bayes { random_share: 0.0, ..Bayes::asking(12) };
-        let mut examiner = BayesExaminer::new(how, axes, random(3, 4));
+        let mut examiner = BayesExaminer::new(how, axes, Subject { seed: 3, row: 4, label: 0 });
         let mut asked: Vec<Setting> = vec![];
         loop {
             let settings = examiner.propose().expect("settings");
@@ -754,24 +607,5 @@ mod tests {
         asked.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
         asked.dedup();
         assert_eq!(asked.len(), 12);
-    }
-
-    #[test]
-    fn a_setting_survives_its_way_through_the_cube() {
-        let axes = vec![
-            Axis::Log { min: 0.2, max: 3.0 },
-            Axis::Choices(4),
-            Axis::Whole { min: -3, max: 5 },
-            Axis::Chance,
-            Axis::Range { min: 2.0, max: 2.0 },
-            Axis::Choices(1),
-        ];
-        let mut examiner = BayesExaminer::new(Bayes::asking(10), axes, random(1, 1));
-        let setting = vec![0.7, 2.0, -1.0, 17.0, 2.0, 0.0];
-        let point = examiner.point(&setting);
-        let again = examiner.setting(&point);
-        for (i, (a, b)) in setting.iter().zip(&again).enumerate().filter(|(i, _)| *i != 3) {
-            assert!((a - b).abs() < 1e-12, "factor {i}: {a} became {b}");
-        }
     }
 }

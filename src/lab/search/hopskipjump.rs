@@ -11,9 +11,9 @@ use rand_pcg::Pcg64Mcg;
 
 use super::ball::{PixelBall, PixelChange};
 use super::pairing::not_in;
-use super::proposals::{Proposals, Proposing};
+use super::proposals::{Proposals, Proposing, Subject};
 use super::{Approach, Search, Variation};
-use crate::core::{Result, random};
+use crate::core::Result;
 use crate::objective::{Loss, Objective};
 use crate::space::{Bounds, Norm};
 
@@ -70,11 +70,11 @@ impl Proposing<PixelBall> for HopSkipJump {
         }
     }
 
-    fn begin(&self, room: &PixelBall, stream: (u64, u64)) -> Result<Box<dyn Proposals<PixelChange>>> {
+    fn begin(&self, room: &PixelBall, of: Subject) -> Result<Box<dyn Proposals<PixelChange>>> {
         if room.norm == Norm::L1 {
             return Err(not_in(Norm::L1, "search::hopskipjump", &[Norm::L2, Norm::Linf]));
         }
-        let original = room.pixels(stream.1 as usize)?;
+        let original = room.pixels(of.row as usize)?;
         let least = original.iter().copied().fold(f32::INFINITY, f32::min);
         let largest = original.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let range = match room.bounds {
@@ -90,7 +90,7 @@ impl Proposing<PixelBall> for HopSkipJump {
             radius: room.radius,
             directions: self.directions,
             left: self.questions,
-            rng: random(stream.0, stream.1),
+            rng: of.rng(),
             tried: vec![],
             inside: false,
             state: State::Standing,
@@ -435,7 +435,7 @@ mod tests {
     /// What is beyond a plane fails: the sum of weighted changes reaches `beyond`. All that was asked, and the best merit.
     fn beyond_a_plane(room: &PixelBall, questions: usize, beyond: f64) -> (usize, f64) {
         let weight = |i: usize| ((i * 7 % 11) as f64 - 4.2) / 4.0;
-        let mut walk = HopSkipJump { questions, directions: 20 }.begin(room, (3, 4)).expect("room enough");
+        let mut walk = HopSkipJump { questions, directions: 20 }.begin(room, Subject { seed: 3, row: 4, label: 0 }).expect("room enough");
         let (mut asked, mut best) = (0, f64::NEG_INFINITY);
         loop {
             let changes = walk.propose().expect("changes");
@@ -491,7 +491,7 @@ mod tests {
             }
         }
         let room = PixelBall::new([1, 256, 256], Norm::L2, f64::INFINITY, Rc::new(Wide));
-        let mut walk = HopSkipJump { questions: 60, directions: 10 }.begin(&room, (3, 4)).expect("room enough");
+        let mut walk = HopSkipJump { questions: 60, directions: 10 }.begin(&room, Subject { seed: 3, row: 4, label: 0 }).expect("room enough");
         let mut counts = vec![];
         loop {
             let changes = walk.propose().expect("changes");

@@ -5,9 +5,9 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use tch::{Device, Kind};
 
-use super::proposals::{Proposals, Proposing};
+use super::proposals::{Proposals, Proposing, Subject};
 use super::{Approach, Search};
-use crate::core::{Error, Graph, Result, Tensor, gradients, random, suggestion};
+use crate::core::{Error, Graph, Result, Tensor, gradients, suggestion};
 use crate::optimiser::AdamSteps;
 use crate::space::{Axis, Factor, Setting};
 
@@ -67,7 +67,7 @@ impl Policy {
 }
 
 impl Proposing for Policy {
-    fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
+    fn begin(&self, factors: &[Factor], of: Subject) -> Result<Box<dyn Proposals>> {
         let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
         let mut order: Vec<usize> = vec![];
         for name in &self.order {
@@ -98,7 +98,7 @@ impl Proposing for Policy {
             return Err(Error::argument(format!("search::policy: {numbers} parameters for every image are too many"))
                 .hint("fewer `bins`, or a smaller `hidden`"));
         }
-        let mut rng = random(stream.0, stream.1);
+        let mut rng = of.rng();
         let network = PolicyNetwork::new(&drawn, self.hidden, &mut rng)?;
         Ok(Box::new(PolicyExaminer {
             how: self.clone(),

@@ -1,8 +1,10 @@
 //! Searches that learn from losses alone, as the Adversarial Examiner's protocol has them (Shu, Liu, Qiu and Yuille, AAAI 2020,
 //! Algorithm 1): each image has a search of its own, which proposes points and hears how far each of them fails.
 
+use rand_pcg::Pcg64Mcg;
+
 use super::ground::Room;
-use crate::core::{Error, Result};
+use crate::core::{Error, Result, random};
 use crate::objective::Objective;
 use crate::space::{Axis, Factor, Setting};
 
@@ -13,9 +15,25 @@ pub trait Proposing<R: Room + ?Sized = [Factor]> {
         true
     }
 
-    /// The search of one image with its own random stream, the call's seed and the image's row; or why there is nothing in this room for
-    /// it.
-    fn begin(&self, room: &R, stream: (u64, u64)) -> Result<Box<dyn Proposals<R::Point>>>;
+    /// The search of one image; or why there is nothing in this room for it.
+    fn begin(&self, room: &R, of: Subject) -> Result<Box<dyn Proposals<R::Point>>>;
+}
+
+/// Whose search it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Subject {
+    /// Of the call.
+    pub seed: u64,
+    /// The image's place in the data.
+    pub row: u64,
+    pub label: i64,
+}
+
+impl Subject {
+    /// The image's own random numbers.
+    pub fn rng(self) -> Pcg64Mcg {
+        random(self.seed, self.row)
+    }
 }
 
 /// Refuses factors that leave nothing to choose.

@@ -2,9 +2,9 @@
 
 use rand_pcg::Pcg64Mcg;
 
-use super::proposals::{Origin, Proposals, Proposing};
+use super::proposals::{Origin, Proposals, Proposing, Subject};
 use super::{Approach, Search};
-use crate::core::{Result, random};
+use crate::core::Result;
 use crate::space::{Axis, Factor, Setting};
 
 /// Tries `n` settings per image, each drawn uniformly and independently of the others.
@@ -27,10 +27,10 @@ impl Search for Random {
 }
 
 impl Proposing for Random {
-    fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
+    fn begin(&self, factors: &[Factor], of: Subject) -> Result<Box<dyn Proposals>> {
         Ok(Box::new(RandomDraws {
             axes: factors.iter().map(Factor::axis).collect(),
-            rng: random(stream.0, stream.1),
+            rng: of.rng(),
             left: self.n,
         }))
     }

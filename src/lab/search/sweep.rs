@@ -1,10 +1,9 @@
 //! No search at all: every image at one end of what the space allows, level by level.
 
-use rand_pcg::Pcg64Mcg;
 
-use super::proposals::{Proposals, Proposing};
+use super::proposals::{Proposals, Proposing, Subject};
 use super::{Approach, Search};
-use crate::core::{Result, random};
+use crate::core::Result;
 use crate::space::{End, Factor, Setting};
 
 /// Takes this end of every factor; where a factor has none, such as the draw of a noise, one at random.
@@ -25,8 +24,8 @@ impl Search for Sweep {
 }
 
 impl Proposing for Sweep {
-    fn begin(&self, factors: &[Factor], stream: (u64, u64)) -> Result<Box<dyn Proposals>> {
-        let mut rng: Pcg64Mcg = random(stream.0, stream.1);
+    fn begin(&self, factors: &[Factor], of: Subject) -> Result<Box<dyn Proposals>> {
+        let mut rng = of.rng();
         Ok(Box::new(Once(Some(factors.iter().map(|factor| factor.end(self.0, &mut rng)).collect()))))
     }
 }

@@ -1,11 +1,12 @@
 //! `search::bayes`.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::{Error, Value};
 use crate::maths::gaussian_process::Kernel;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, Words};
-use crate::search::{AnySearch, Bayes, Explore, Lengthscales};
+use crate::search::{AnySearch, Bayes, Explore, Lengthscales, Lessons, Transcript};
 
 static KERNELS: Words<Kernel, 2> =
     Words::new([("matern", Kernel::Matern52), ("squared-exponential", Kernel::SquaredExponential)]);
@@ -23,6 +24,12 @@ pub static BAYES: Primitive = Primitive {
             .or(Fallback::Absent("two more than there are factors, from 5 to 20, and at most a third of all")),
         Param::new("random_share", Kind::Float, "the share of all questions that are drawn at random, whatever was answered").range(0.0, 1.0).or(Fallback::Float(0.1)),
         Param::new("batch", Kind::Int, "questions between two steps of learning, for models that answer many as fast as one").range(1.0, 64.0).or(Fallback::Int(1)),
+        Param::new(
+            "learned",
+            Kind::Object("Transcript"),
+            "an examination of other images over the same factors, with its questions: half of the questions at the start, 10 at most, are those that did most to its images of the same label",
+        )
+        .or(Fallback::Absent("each image is examined for itself alone")),
         Param::new("kernel", KERNELS.kind(), "how losses hang together: Matern 5/2, or smoother")
             .or(Fallback::Str("matern")),
         Param::new(
@@ -50,7 +57,9 @@ pub static BAYES: Primitive = Primitive {
             The first questions, and all while answers are equal, fill the space (Sobol's sequence, scrambled). Ranges count from 0 to 1 (logarithmic ones in the \
             logarithm), two choices of a factor are as far apart as the ends of a range, and chance is drawn. What is within 0.02 of an asked setting in every range, and the same in all else, is not asked, unless the last question found something worse: then 0.004. Losses below the \
             median count in their logarithm, and are then brought to mean 0 and variance 1. With \"each\", the likelihood is multiplied by a log-normal prior with mean sqrt(2) + ln(d) / 2 and deviation \
-            sqrt(3) for d factors, without which few losses fit any lengthscales. `queries` is questions + 1: the image is \
+            sqrt(3) for d factors, without which few losses fit any lengthscales. With `learned`, one process of all of that examination's images with a label, each image's losses in units of its own, says which \
+            settings to begin with (where no image had the label, one of all images); what follows is each image's own. Examine other \
+            images than those that were learned from: how few questions these take says nothing. `queries` is questions + 1: the image is \
             scored once as it stands. Time grows with the third power of `questions`: beyond a few hundred, search::policy learns \
             cheaper. The paper names the Gaussian process, two random examples and UCB, which `random_questions: 2, random_share: 0, beta: 4` is; kernel and the rest are this program's own.",
     source: "Shu, Liu, Qiu and Yuille, AAAI 2020; Srinivas, Krause, Kakade and Seeger, ICML 2010; the prior: Hvarfner, Hellsten and Nardi, ICML 2024; the improvement: Ament et al., NeurIPS 2023; Sobol points: Burley, JCGT 2020",
@@ -87,6 +96,7 @@ pub static BAYES: Primitive = Primitive {
             lengthscales,
             random_share: args.float("random_share"),
             batch: args.count("batch"),
+            learned: args.optional_object::<Transcript>("learned").as_deref().map(Lessons::of).transpose()?.map(Arc::new),
         }))))
     },
 };
