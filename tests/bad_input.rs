@@ -106,7 +106,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ),
     ("data::views(data::objects(#{ n: 100 }), #{ n: 1000000 })", "argument", &["more than"]),
     ("examine(f, torus, #{ space: space::render(), search: search::bayes() })", "data", &["which objects"]),
-    ("search::bayes(#{ questions: 3, random_questions: 5 })", "argument", &["`random_questions`: 5 of 3"]),
+    ("search::bayes(#{ questions: 3, first_questions: 5 })", "argument", &["`first_questions`: 5 of 3"]),
     ("search::bayes(#{ beta: -1 })", "argument", &["beta"]),
     ("search::bayes(#{ kernel: \"linear\" })", "argument", &["matern"]),
     ("search::policy(#{ batch: 0 })", "argument", &["batch"]),

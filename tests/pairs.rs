@@ -53,7 +53,7 @@ const MADE: [(&str, &str); 33] = [
     ("blind_or_stay", "search::blind_or_stay()"),
     ("random", "search::random(#{ questions: 2 })"),
     ("sweep", "search::sweep()"),
-    ("bayes", "search::bayes(#{ questions: 3, random_questions: 2 })"),
+    ("bayes", "search::bayes(#{ questions: 3, first_questions: 2 })"),
     ("policy", "search::policy(#{ questions: 2, batch: 2 })"),
     ("square", "search::square(#{ questions: 2 })"),
     ("hopskipjump", "search::hopskipjump(#{ questions: 4 })"),
@@ -146,7 +146,7 @@ fn finite_groups_are_searched_by_losses() {
         let drawn = look.call(space::translate(1), search::random(#{ questions: 500 }));
         let target = examine(f, ds, #{ space: space::translate(1), search: search::strongest(), objective: objective::target(3) });
         let both = look.call(space::translate(1) * space::flip(), search::random(#{ questions: 50 }));
-        let turned = look.call(space::turn(), search::bayes(#{ questions: 8, random_questions: 4 }));
+        let turned = look.call(space::turn(), search::bayes(#{ questions: 8, first_questions: 4 }));
         let best = turned.column("loss");
         let exact = look.call(space::turn(), search::strongest()).column("loss");
         let learned = look.call(space::translate(2), search::policy(#{ questions: 64, batch: 16 }));

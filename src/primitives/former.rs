@@ -30,7 +30,8 @@ static FUNCTIONS: &[FormerFunction] = &[
 static NAMED: &[FormerOption] = &[
     FormerOption(&["search::random", "search::square"], "n", "questions"),
     FormerOption(&["search::bayes", "search::policy"], "steps", "questions"),
-    FormerOption(&["search::bayes"], "start", "random_questions"),
+    FormerOption(&["search::bayes"], "start", "first_questions"),
+    FormerOption(&["search::bayes"], "random_questions", "first_questions"),
     FormerOption(&["search::bayes"], "noise", "noise_variance"),
     FormerOption(&["space::pixels", "space::deform", "space::latent"], "within", "radius"),
     FormerOption(

@@ -63,7 +63,7 @@ pub enum Lengthscales {
 
 impl Search for Bayes {
     fn describe(&self) -> String {
-        self.said(["questions", "random_questions", "noise_variance"])
+        self.said(["questions", "first_questions", "noise_variance"])
     }
 
     fn identity(&self) -> String {

@@ -19,7 +19,7 @@ pub static BAYES: Primitive = Primitive {
     params: &[],
     options: &[
         Param::new("questions", Kind::Int, "of the model about each image, the first ones included").range(1.0, 500.0).or(Fallback::Int(100)),
-        Param::new("random_questions", Kind::Int, "how many of them fill the space evenly, at the start")
+        Param::new("first_questions", Kind::Int, "how many of them fill the space evenly, at the start")
             .range(1.0, 500.0)
             .or(Fallback::Absent("two more than there are factors, from 5 to 20, and at most a third of all")),
         Param::new("random_share", Kind::Float, "the share of all questions that are drawn at random, whatever was answered").range(0.0, 1.0).or(Fallback::Float(0.1)),
@@ -61,7 +61,7 @@ pub static BAYES: Primitive = Primitive {
             settings to begin with (where no image had the label, one of all images); what follows is each image's own. Examine other \
             images than those that were learned from: how few questions these take says nothing. `queries` is questions + 1: the image is \
             scored once as it stands. Time grows with the third power of `questions`: beyond a few hundred, search::policy learns \
-            cheaper. The paper names the Gaussian process, two random examples and UCB, which `random_questions: 2, random_share: 0, beta: 4` is; kernel and the rest are this program's own.",
+            cheaper. The paper names the Gaussian process, two random examples and UCB, which `first_questions: 2, random_share: 0, beta: 4` is; kernel and the rest are this program's own.",
     source: "Shu, Liu, Qiu and Yuille, AAAI 2020; Srinivas, Krause, Kakade and Seeger, ICML 2010; the prior: Hvarfner, Hellsten and Nardi, ICML 2024; the improvement: Ament et al., NeurIPS 2023; Sobol points: Burley, JCGT 2020",
     examples: &[Example {
         code: "let f = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m, 1 - m], 1) }, #{ classes: 2 });\n\
@@ -81,9 +81,9 @@ pub static BAYES: Primitive = Primitive {
             .unwrap_or_else(|| Lengthscales::Fixed(args.float("lengthscales")));
         let steps = args.count("questions");
         let given = |name: &str| args.get(name).map(|_| args.count(name));
-        let start = given("random_questions");
+        let start = given("first_questions");
         if let Some(start) = start.filter(|start| *start > steps) {
-            return Err(Error::argument(format!("`random_questions`: {start} of {steps} in all")));
+            return Err(Error::argument(format!("`first_questions`: {start} of {steps} in all")));
         }
         Ok(Value::object(AnySearch(Rc::new(Bayes {
             steps,
