@@ -34,8 +34,9 @@ fn examined(how: &Bayes) -> (f64, f64) {
         ((-0.8 * far).exp() + 0.15 * (7.0 * x[0]).sin() * (5.0 * x[1]).cos()) as f32
     };
     let begun = Instant::now();
-    let mut all: Vec<(Box<dyn Proposals>, f32)> =
-        (0..OBJECTS).map(|object| (how.begin(&factors, Subject { seed: 1, row: object, label: 0 }).expect("begins"), f32::MIN)).collect();
+    let mut all: Vec<(Box<dyn Proposals>, f32)> = (0..OBJECTS)
+        .map(|object| (how.begin(&factors, Subject { seed: 1, row: object, label: 0 }).expect("begins"), f32::MIN))
+        .collect();
     // Every object is asked one question after the other, all of them side by side, as an examination asks them.
     for _ in 0..how.steps - 1 {
         in_parallel(|| {

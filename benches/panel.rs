@@ -1,7 +1,7 @@
 //! Searches by losses on a fixed panel of functions, beside optimisers of others (`panel.py`), which ask the same functions through a pipe.
 //!
 //! Prints for every case the mean regret and how ranks come out, at half and at all of the questions, and the seconds that a search thought.
-//! `PANEL_METHODS` (`bayes,random`) names viva's searches and peers: `optuna-tpe,optuna-gp,optuna-cma,botorch,smac,scikit-learn`, which need
+//! `PANEL_METHODS` (`bayes,random`) names viva's searches (`evolution` and `policy` beside these) and peers: `optuna-tpe,optuna-gp,optuna-cma,botorch,smac,scikit-learn`, which need
 //! `VIVA_PEERS_PYTHON`, a Python that has them. `PANEL_SEEDS` (20), `PANEL_QUESTIONS` (100) and `PANEL_CASES` (all) make it smaller. Where
 //! `PANEL_KEEP` names a file, outcomes are read from it and added to it, so that slow peers run once.
 
@@ -13,7 +13,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use rand::Rng;
 use serde_json::{Value, json};
 use viva::core::random;
-use viva::search::{Bayes, Proposals, Proposing, Subject, Random};
+use viva::search::{Bayes, Evolution, Policy, Proposals, Proposing, Random, Subject};
 use viva::space::{Domain, Factor};
 
 /// Of a setting.
@@ -385,7 +385,8 @@ fn own(search: &dyn Proposing, case: &Case, seed: u64, questions: usize) -> Outc
     let mut course = Course::new(case, seed, questions);
     let mut seconds = 0.0;
     let begun = processor();
-    let mut proposals: Box<dyn Proposals> = search.begin(&case.factors, Subject { seed, row: 0, label: 0 }).expect("begins");
+    let mut proposals: Box<dyn Proposals> =
+        search.begin(&case.factors, Subject { seed, row: 0, label: 0 }).expect("begins");
     seconds += processor() - begun;
     loop {
         let begun = processor();
@@ -470,6 +471,16 @@ impl Drop for Peer {
 fn search_of(name: &str, questions: usize) -> Option<Box<dyn Proposing>> {
     match name {
         "bayes" => Some(Box::new(Bayes::asking(questions))),
+        "evolution" => Some(Box::new(Evolution { questions, population: None })),
+        "policy" => Some(Box::new(Policy {
+            steps: questions,
+            batch: 16,
+            bins: 100,
+            hidden: 64,
+            lr: 0.01,
+            baseline: 0.9,
+            order: vec![],
+        })),
         "random" => Some(Box::new(Random { n: questions })),
         _ => None,
     }

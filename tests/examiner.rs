@@ -7,7 +7,7 @@ use rand::Rng;
 use viva::core::{Cx, Value, random};
 use viva::maths::gaussian_process::{Candidates, GaussianProcess, Hope, Kernel};
 use viva::script::Session;
-use viva::search::{Bayes, Origin, Policy, Proposals, Proposing, Subject, Random};
+use viva::search::{Bayes, Evolution, Origin, Policy, Proposals, Proposing, Random, Subject};
 use viva::space::{Domain, Factor};
 
 const N: usize = 12;
@@ -215,7 +215,8 @@ fn examiners_beat_random_questions() {
             .count()
     };
     let (by_bayes, by_policy) = (wins(&Bayes::asking(100), 100, 8), wins(&policy(800), 800, 8));
-    assert!(by_bayes >= 7 && by_policy >= 7, "of 8: {by_bayes} and {by_policy}");
+    let by_evolution = wins(&Evolution { questions: 300, population: None }, 300, 8);
+    assert!(by_bayes >= 7 && by_policy >= 7 && by_evolution >= 7, "of 8: {by_bayes}, {by_policy} and {by_evolution}");
 }
 
 /// A weakness where three factors are in a tenth of their range each: a share of 0.001, towards which losses rise.
@@ -568,7 +569,10 @@ fn what_other_images_taught_is_asked_first() {
     assert!((right(2) - 0.5).abs() < 1e-9, "{}", right(2));
     assert!(parts[3].summary().contains("learned: of 4 images"), "{}", parts[3].summary());
     for (text, said) in [
-        ("examine(f, others, #{ space: space::rotate(10), search: search::bayes(#{ learned: t }) })", "is of a, b, here"),
+        (
+            "examine(f, others, #{ space: space::rotate(10), search: search::bayes(#{ learned: t }) })",
+            "is of a, b, here",
+        ),
         (
             r#"let wide = space::factors([#{ name: "a", min: 0, max: 1 }, #{ name: "b", min: 0, max: 2 }], |z, s| z);
                examine(f, others, #{ space: wide, search: search::bayes(#{ learned: t }) })"#,
@@ -580,9 +584,8 @@ fn what_other_images_taught_is_asked_first() {
             "asks no questions",
         ),
     ] {
-        let error = Session::new(Rc::new(Cx::default()))
-            .evaluate("test", &format!("{setting}{text}"))
-            .expect_err("refused");
+        let error =
+            Session::new(Rc::new(Cx::default())).evaluate("test", &format!("{setting}{text}")).expect_err("refused");
         assert!(error.render(false).contains(said), "{text}: {}", error.render(false));
     }
 }
@@ -621,9 +624,11 @@ fn a_policy_that_is_asked_too_little_says_so() {
 /// Every image's questions depend on that image alone: not on the batch, nor on its neighbours.
 #[test]
 fn questions_do_not_depend_on_the_batch() {
-    for search in
-        ["search::bayes(#{ questions: 7, candidates: 60 })", "search::policy(#{ questions: 30, batch: 5, hidden: 8 })"]
-    {
+    for search in [
+        "search::bayes(#{ questions: 7, candidates: 60 })",
+        "search::policy(#{ questions: 30, batch: 5, hidden: 8 })",
+        "search::evolution(#{ questions: 30 })",
+    ] {
         let Value::Bool(equal) = evaluate(&format!(
             "{LIGHT}
              let all = data::from(tensor::normal([5, 1, 16, 16]).abs().clamp(0, 1), [0, 0, 0, 1, 0]);
@@ -652,6 +657,7 @@ fn score_searches_go_through_every_space_with_factors() {
         for search in [
             "search::bayes(#{ questions: 5, candidates: 30 })",
             "search::policy(#{ questions: 8, batch: 4 })",
+            "search::evolution(#{ questions: 12 })",
             "search::random(#{ questions: 5 })",
         ] {
             let text = format!(

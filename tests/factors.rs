@@ -11,7 +11,7 @@ use viva::core::{Cx, ErrorKind, Object, Result, Value};
 use viva::data::Edge;
 use viva::objective::Misclassify;
 use viva::script::{Diagnostic, Session};
-use viva::search::{Approach, Densities, Examination, Proposals, Proposing, Subject, Search, Transcript, examine};
+use viva::search::{Approach, Densities, Examination, Proposals, Proposing, Search, Subject, Transcript, examine};
 use viva::space::{Domain, Factor, Factors, Point, Setting};
 
 fn run(script: &str) -> std::result::Result<Value, Box<Diagnostic>> {

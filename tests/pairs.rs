@@ -55,6 +55,7 @@ const MADE: [(&str, &str); 33] = [
     ("sweep", "search::sweep()"),
     ("bayes", "search::bayes(#{ questions: 3, first_questions: 2 })"),
     ("policy", "search::policy(#{ questions: 2, batch: 2 })"),
+    ("evolution", "search::evolution(#{ questions: 2 })"),
     ("square", "search::square(#{ questions: 2 })"),
     ("hopskipjump", "search::hopskipjump(#{ questions: 4 })"),
     ("bim", "search::bim(#{ steps: 1 })"),

@@ -196,6 +196,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::hopskipjump::HOPSKIPJUMP,
     &search::bayes::BAYES,
     &search::policy::POLICY,
+    &search::evolution::EVOLUTION,
     &search::sweep::SWEEP,
     &search::worst::WORST,
     &search::apgd::APGD,

@@ -198,7 +198,8 @@ impl BayesExaminer {
         let noise = how.noise.unwrap_or(1e-3);
         let learnt = Learnt { variance: Some(VARIANCE_HELD), noise: how.noise.is_none().then_some(NOISE) };
         let process = GaussianProcess::new(how.kernel, groups, vec![length; many], noise).learning(learnt);
-        let start = how.start.unwrap_or_else(|| (cube.varying() + 2).clamp(5, 20).min(how.steps.div_ceil(3))).min(how.steps);
+        let start =
+            how.start.unwrap_or_else(|| (cube.varying() + 2).clamp(5, 20).min(how.steps.div_ceil(3))).min(how.steps);
         let taught = how.learned.as_ref().map_or(vec![], |learned| learned.first(of.label).to_vec());
         let scramble = rng.r#gen();
         let every = cube.every();

@@ -216,7 +216,8 @@ mod tests {
 
     #[test]
     fn neighbours_differ_in_one_factor() {
-        let cube = Cube::new(vec![Axis::Choices(3), Axis::Whole { min: 1, max: 5 }, Axis::Range { min: 0.0, max: 1.0 }]);
+        let cube =
+            Cube::new(vec![Axis::Choices(3), Axis::Whole { min: 1, max: 5 }, Axis::Range { min: 0.0, max: 1.0 }]);
         let point = cube.point(&[2.0, 3.0, 0.25]);
         assert_eq!(point, [0.25, 0.5, 0.0, 0.0, CHOSEN]);
         assert!(cube.neighbours(&point, 0).is_empty());

@@ -435,7 +435,9 @@ mod tests {
     /// What is beyond a plane fails: the sum of weighted changes reaches `beyond`. All that was asked, and the best merit.
     fn beyond_a_plane(room: &PixelBall, questions: usize, beyond: f64) -> (usize, f64) {
         let weight = |i: usize| ((i * 7 % 11) as f64 - 4.2) / 4.0;
-        let mut walk = HopSkipJump { questions, directions: 20 }.begin(room, Subject { seed: 3, row: 4, label: 0 }).expect("room enough");
+        let mut walk = HopSkipJump { questions, directions: 20 }
+            .begin(room, Subject { seed: 3, row: 4, label: 0 })
+            .expect("room enough");
         let (mut asked, mut best) = (0, f64::NEG_INFINITY);
         loop {
             let changes = walk.propose().expect("changes");
@@ -491,7 +493,9 @@ mod tests {
             }
         }
         let room = PixelBall::new([1, 256, 256], Norm::L2, f64::INFINITY, Rc::new(Wide));
-        let mut walk = HopSkipJump { questions: 60, directions: 10 }.begin(&room, Subject { seed: 3, row: 4, label: 0 }).expect("room enough");
+        let mut walk = HopSkipJump { questions: 60, directions: 10 }
+            .begin(&room, Subject { seed: 3, row: 4, label: 0 })
+            .expect("room enough");
         let mut counts = vec![];
         loop {
             let changes = walk.propose().expect("changes");

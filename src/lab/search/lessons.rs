@@ -83,11 +83,10 @@ impl Lessons {
             .hint("examine both in the same space"));
         }
         match factors.iter().zip(&self.axes).find(|(factor, axis)| factor.axis() != **axis) {
-            Some((factor, _)) => Err(Error::argument(format!(
-                "search::bayes: `learned` is of another range of {}",
-                factor.name
-            ))
-            .hint("examine both in the same space, without `levels`")),
+            Some((factor, _)) => {
+                Err(Error::argument(format!("search::bayes: `learned` is of another range of {}", factor.name))
+                    .hint("examine both in the same space, without `levels`"))
+            }
             None => Ok(()),
         }
     }

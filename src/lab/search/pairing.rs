@@ -63,7 +63,7 @@ pub const SPACES: [(&str, &[Need]); 15] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 18] = [
+pub const SEARCHES: [(&str, &[Need]); 19] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
     ("blind", &[Need::Elements]),
@@ -72,6 +72,7 @@ pub const SEARCHES: [(&str, &[Need]); 18] = [
     ("sweep", &[Need::Settings]),
     ("bayes", &[Need::Settings]),
     ("policy", &[Need::Settings]),
+    ("evolution", &[Need::Settings]),
     ("square", &[Need::Changes]),
     ("hopskipjump", &[Need::Changes]),
     ("bim", &[Need::Gradients]),

@@ -43,7 +43,7 @@ impl Search for Policy {
     fn caution(&self) -> Option<String> {
         (self.steps < LEARNS).then(|| {
             format!(
-                "search::policy learns in thousands of questions: {} find about what random ones do, and fewer than search::bayes",
+                "search::policy learns in thousands of questions: {} find about what random ones do, and fewer than search::bayes or evolution",
                 self.steps
             )
         })

@@ -28,11 +28,7 @@ impl Search for Random {
 
 impl Proposing for Random {
     fn begin(&self, factors: &[Factor], of: Subject) -> Result<Box<dyn Proposals>> {
-        Ok(Box::new(RandomDraws {
-            axes: factors.iter().map(Factor::axis).collect(),
-            rng: of.rng(),
-            left: self.n,
-        }))
+        Ok(Box::new(RandomDraws { axes: factors.iter().map(Factor::axis).collect(), rng: of.rng(), left: self.n }))
     }
 }
 

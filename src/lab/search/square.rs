@@ -370,7 +370,8 @@ mod tests {
     fn an_l2_walk_begins_with_tiles_of_two_halves() {
         let (channels, height, width, side) = (2, 17, 22, 3);
         let room = PixelBall::new([channels, height, width], Norm::L2, 0.5, Rc::new(Grey(channels * height * width)));
-        let mut walk = Square { n: 100, share: 0.1 }.begin(&room, Subject { seed: 3, row: 4, label: 0 }).expect("room enough");
+        let mut walk =
+            Square { n: 100, share: 0.1 }.begin(&room, Subject { seed: 3, row: 4, label: 0 }).expect("room enough");
         let change = walk.propose().expect("a change").remove(0);
         // 17 = 1 + 5 x 3 + 1 rows, 22 = 0 + 7 x 3 + 1 columns.
         let (top, left, rows, columns) = (1, 0, 5, 7);

@@ -1,6 +1,5 @@
 //! No search at all: every image at one end of what the space allows, level by level.
 
-
 use super::proposals::{Proposals, Proposing, Subject};
 use super::{Approach, Search};
 use crate::core::Result;

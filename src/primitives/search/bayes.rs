@@ -60,8 +60,8 @@ pub static BAYES: Primitive = Primitive {
             sqrt(3) for d factors, without which few losses fit any lengthscales. With `learned`, one process of all of that examination's images with a label, each image's losses in units of its own, says which \
             settings to begin with (where no image had the label, one of all images); what follows is each image's own. Examine other \
             images than those that were learned from: how few questions these take says nothing. `queries` is questions + 1: the image is \
-            scored once as it stands. Time grows with the third power of `questions`: beyond a few hundred, search::policy learns \
-            cheaper. The paper names the Gaussian process, two random examples and UCB, which `first_questions: 2, random_share: 0, beta: 4` is; kernel and the rest are this program's own.",
+            scored once as it stands. Time grows with the third power of `questions`: beyond a few hundred, search::evolution \
+            learns cheaper. The paper names the Gaussian process, two random examples and UCB, which `first_questions: 2, random_share: 0, beta: 4` is; kernel and the rest are this program's own.",
     source: "Shu, Liu, Qiu and Yuille, AAAI 2020; Srinivas, Krause, Kakade and Seeger, ICML 2010; the prior: Hvarfner, Hellsten and Nardi, ICML 2024; the improvement: Ament et al., NeurIPS 2023; Sobol points: Burley, JCGT 2020",
     examples: &[Example {
         code: "let f = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m, 1 - m], 1) }, #{ classes: 2 });\n\

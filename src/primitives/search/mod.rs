@@ -9,6 +9,7 @@ pub mod blind;
 pub mod blind_or_stay;
 pub mod carlini_wagner;
 pub mod deepfool;
+pub mod evolution;
 pub mod fmn;
 pub mod hopskipjump;
 pub mod nearest;
