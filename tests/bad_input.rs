@@ -161,6 +161,18 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("space::factors([#{ name: \"loss\", min: 0, max: 1 }], |z, s| z)", "argument", &["\"loss\"", "answers"]),
     ("space::render(#{ factors: #{ azimuth: [350, 10] } })", "argument", &["[-10.0, 10.0]"]),
     ("space::factors([#{ name: \"a\", min: 0, max: 1, log: true }], |z, s| z)", "argument", &["above 0"]),
+    (
+        "space::factors([#{ name: \"a\", min: 0, max: 1.5, whole: true }], |z, s| z)",
+        "argument",
+        &["whole numbers", "1.5"],
+    ),
+    ("space::factors([#{ name: \"a\", min: 3, max: 3, whole: true }], |z, s| z)", "argument", &["below `max`"]),
+    (
+        "space::factors([#{ name: \"a\", min: 1, max: 3, whole: true, log: true }], |z, s| z)",
+        "argument",
+        &["do not go together"],
+    ),
+    ("space::factors([#{ name: \"a\", min: 1, max: 3, whole: 1 }], |z, s| z)", "argument", &["`whole` must be a bool"]),
     ("space::factors([], |z, s| z)", "argument", &["at least one factor"]),
     ("space::factors([3], |z, s| z)", "argument", &["factor 0", "a map", "min: -30"]),
     ("space::factors([#{ name: 3, min: 0, max: 1 }], |z, s| z)", "argument", &["`name` must be a string"]),

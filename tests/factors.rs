@@ -62,6 +62,42 @@ fn a_planted_weakness_is_found_by_sampling() {
     assert!(matches!(few, Value::Float(rate) if rate < 0.2), "{few:?}");
 }
 
+/// Whole numbers arrive as such, all of them, at the ends as often as between; and at half a level half of the way is open.
+#[test]
+fn whole_numbers_are_drawn_and_asked_as_such() {
+    let text = r#"
+        let steps = space::factors([#{ name: "lamps", min: -2, max: 3, whole: true, identity: 1 }],
+            |z, s| { if type_of(s.lamps) != "i64" { throw "no whole number"; } z * (s.lamps + 2) / 3 });
+        let f = model::from(|x| tensor::zeros([x.shape[0], 2]));
+        let ds = data::from(tensor::zeros([200, 1, 4, 4]) + 0.5, tensor::zeros([200]));
+        let asked = |search, levels| examine(f, ds, #{ space: steps, search: search, seed: 1 } + levels).questions("lamps");
+        [asked.call(search::random(#{ questions: 6 }), #{}), asked.call(search::bayes(#{ questions: 6, random_share: 0 }), #{}),
+         asked.call(search::evolution(#{ questions: 40 }), #{}), asked.call(search::random(#{ questions: 6 }), #{ levels: [0.5] })]"#;
+    let Value::Array(found) =
+        Session::new(Rc::new(Cx::default())).evaluate("test", text).unwrap_or_else(|e| panic!("{}", e.render(false)))
+    else {
+        panic!("an array")
+    };
+    let counts = |value: &Value| {
+        let Value::Tensor(tensor) = value else { panic!("{value:?}") };
+        let numbers = Vec::<f64>::try_from(tensor.reshape([-1])).unwrap();
+        let mut counts = [0; 6];
+        for x in &numbers {
+            assert!(x.fract() == 0.0 && (-2.0..=3.0).contains(x), "{x}");
+            counts[(x + 2.0) as usize] += 1;
+        }
+        counts
+    };
+    // 1,200 draws of six numbers: 200 of each, with a deviation of 13.
+    assert!(counts(&found[0]).iter().all(|&n| (140..260).contains(&n)), "{:?}", counts(&found[0]));
+    // There are six settings, and none is asked twice.
+    assert_eq!(counts(&found[1]), [200; 6]);
+    assert!(counts(&found[2]).iter().all(|&n| n > 0), "{:?}", counts(&found[2]));
+    // From 1 half of the way to -2 and to 3: from 0 to 2.
+    let half = counts(&found[3]);
+    assert!(half[0] + half[1] + half[5] == 0 && half[2..5].iter().all(|&n| n > 300), "{half:?}");
+}
+
 #[test]
 fn images_are_drawn_again_as_they_were_scored() {
     let script = "let t = examine(f, ds, #{ space: space, search: search::random(#{ questions: 300 }), seed: 5 });

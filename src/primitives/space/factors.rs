@@ -14,7 +14,7 @@ pub static FACTORS: Primitive = Primitive {
         Param::new(
             "factors",
             Kind::Array,
-            "maps `#{ name, min, max }` for any number in between (with `log: true` even in its logarithm), or `#{ name, choices }` for a list of numbers, strings or bools; `identity` is the number at which images stay as they are",
+            "maps `#{ name, min, max }` for any number in between (with `log: true` even in its logarithm, with `whole: true` whole ones alone), or `#{ name, choices }` for a list of numbers, strings or bools; `identity` is the number at which images stay as they are",
         ),
         Param::new(
             "apply",
@@ -32,7 +32,7 @@ pub static FACTORS: Primitive = Primitive {
             choices, search::apgd where all have ranges: it tells gradients by differences, and bim, fmn and adam begin at the images where every factor has \
             an `identity`. Where every factor that has no choices has an `identity`, the space has levels, and so tolerance curves: a level, from 0 \
             to 1, is the share of the way from there to `min` and `max` (of their logarithms, with `log`) that factors may go, and \
-            `magnitude` the largest share that one went; choices are free at every level, which the results say. Without choices the identity \
+            `magnitude` the largest share that one went; choices are free at every level, which the results say. What has an order but no numbers is a whole number that picks from a list of one's own. Without choices the identity \
             is tried on the first image. The closure's text is not part of the space's identity. A run that is resumed does not call it again \
             for what was scored before: variables that it changes elsewhere are not restored.",
     source: "",
@@ -50,6 +50,13 @@ pub static FACTORS: Primitive = Primitive {
             result: "0",
         },
         Example {
+            code: "let f = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m, 1 - m], 1) }, #{ classes: 2 });\n\
+                   let ds = data::from(tensor::zeros([1, 1, 4, 4]) + 0.8, [0]);\n\
+                   let dim = space::factors([#{ name: \"lamps\", min: 0, max: 4, whole: true }], |z, s| z * s.lamps / 4);\n\
+                   examine(f, ds, #{ space: dim, search: search::bayes(#{ questions: 5 }), seed: 1 })[0].point",
+            result: "#{lamps: 0}",
+        },
+        Example {
             code: "let ds = data::glyphs(#{ n: 10, size: 16, seed: 1 });\n\
                    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
                    let shade = [#{ name: \"light\", min: 0, max: 1 }, #{ name: \"ink\", choices: [\"dark\", \"light\"] }];\n\
@@ -65,7 +72,7 @@ pub static FACTORS: Primitive = Primitive {
     },
 };
 
-const KEYS: [&str; 6] = ["name", "min", "max", "log", "choices", "identity"];
+const KEYS: [&str; 7] = ["name", "min", "max", "log", "whole", "choices", "identity"];
 
 fn factor((i, value): (usize, &Value)) -> Result<Factor> {
     const HOW: &str = "#{ name: \"angle\", min: -30, max: 30 } or #{ name: \"ink\", choices: [\"dark\", \"light\"] }";
@@ -84,10 +91,19 @@ fn factor((i, value): (usize, &Value)) -> Result<Factor> {
         (Some(other), None, None) => return Err(problem(format!("`choices` must be an array, got {}", other.kind()))),
         (None, Some(_), Some(_)) => {
             let (min, max) = (number(map, "min", &problem)?, number(map, "max", &problem)?);
-            match map.get("log") {
-                None | Some(Value::Bool(false)) => Domain::Range { min, max },
-                Some(Value::Bool(true)) => Domain::Log { min, max },
-                Some(other) => return Err(problem(format!("`log` must be a bool, got {}", other.kind()))),
+            let said = |key: &str| match map.get(key) {
+                None | Some(Value::Bool(false)) => Ok(false),
+                Some(Value::Bool(true)) => Ok(true),
+                Some(other) => Err(problem(format!("`{key}` must be a bool, got {}", other.kind()))),
+            };
+            match (said("log")?, said("whole")?) {
+                (false, false) => Domain::Range { min, max },
+                (true, false) => Domain::Log { min, max },
+                (false, true) if min >= max => {
+                    return Err(problem(format!("`min` must be below `max`, got {min:?} and {max:?}")));
+                }
+                (false, true) => Domain::Whole { min: whole(min, &problem)?, max: whole(max, &problem)? },
+                (true, true) => return Err(problem("`log` and `whole` do not go together".into())),
             }
         }
         _ => return Err(problem(format!("{name:?} needs `min` and `max`, or `choices`"))),
@@ -95,6 +111,16 @@ fn factor((i, value): (usize, &Value)) -> Result<Factor> {
     let still = map.contains_key("identity").then(|| number(map, "identity", &problem)).transpose()?;
     Ok(Factor { name: name.clone(), domain, still })
 }
+
+fn whole(x: f64, problem: &dyn Fn(String) -> Error) -> Result<i32> {
+    match x.fract() == 0.0 && x.abs() <= LARGEST {
+        true => Ok(x as i32),
+        false => Err(problem(format!("with `whole`, `min` and `max` are whole numbers up to a million, got {x:?}"))),
+    }
+}
+
+/// Of whole numbers.
+const LARGEST: f64 = 1e6;
 
 fn number(map: &BTreeMap<String, Value>, key: &str, problem: &dyn Fn(String) -> Error) -> Result<f64> {
     match map.get(key).and_then(|value| Kind::Float.accept(value)) {
