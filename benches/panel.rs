@@ -2,12 +2,14 @@
 //!
 //! Prints for every case the mean regret and how ranks come out, at half and at all of the questions, and the seconds that a search thought.
 //! `PANEL_METHODS` (`bayes,random`) names viva's searches (`evolution` and `policy` beside these) and peers: `optuna-tpe,optuna-gp,optuna-cma,botorch,smac,scikit-learn`, which need
-//! `VIVA_PEERS_PYTHON`, a Python that has them. `PANEL_SEEDS` (20), `PANEL_QUESTIONS` (100) and `PANEL_CASES` (all) make it smaller. Where
+//! `VIVA_PEERS_PYTHON`, a Python that has them. `PANEL_SEEDS` (20), `PANEL_QUESTIONS` (100) and `PANEL_CASES` (all) make it smaller;
+//! `PANEL_FIRST` is the first seed: search::bayes was tuned on 0 to 19. Where
 //! `PANEL_KEEP` names a file, outcomes are read from it and added to it, so that slow peers run once.
 
 use std::collections::BTreeMap;
 use std::f64::consts::{PI, TAU};
 use std::io::{BufRead, BufReader, Write};
+use std::ops::Range;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use rand::Rng;
@@ -549,7 +551,8 @@ fn worse(ours: &[f64], theirs: &[f64]) -> f64 {
 }
 
 fn main() {
-    let (seeds, questions) = (setting("PANEL_SEEDS", 20) as u64, setting("PANEL_QUESTIONS", 100));
+    let first = setting("PANEL_FIRST", 0) as u64;
+    let (seeds, questions) = (first..first + setting("PANEL_SEEDS", 20) as u64, setting("PANEL_QUESTIONS", 100));
     let text = |name: &str, otherwise: &str| std::env::var(name).unwrap_or_else(|_| otherwise.into());
     let methods = text("PANEL_METHODS", "bayes,random");
     let methods: Vec<&str> = methods.split(',').collect();
@@ -567,7 +570,7 @@ fn main() {
             all.remove(*method);
         }
         let mut peer = None;
-        for seed in 0..seeds {
+        for seed in seeds.clone() {
             for name in &cases {
                 if all.get(*method).and_then(|of| of.get(*name)).is_some_and(|of| of.contains_key(&seed)) {
                     continue;
@@ -595,7 +598,7 @@ fn main() {
         }
     }
     if std::env::var_os("PANEL_QUIET").is_none() {
-        report(&all, &versions, (&methods, &cases), (seeds, questions));
+        report(&all, &versions, (&methods, &cases), (&seeds, questions));
     }
 }
 
@@ -603,7 +606,7 @@ fn report(
     all: &Outcomes,
     versions: &BTreeMap<String, String>,
     (methods, cases): (&[&str], &[&str]),
-    (seeds, questions): (u64, usize),
+    (seeds, questions): (&Range<u64>, usize),
 ) {
     let of = |method: &str, case: &str| all.get(method).and_then(|of| of.get(case));
     for half in [true, false] {
@@ -616,9 +619,10 @@ fn report(
         let mut places: Vec<Vec<f64>> = vec![vec![]; methods.len()];
         for name in cases {
             let top = case(name, 0).top;
-            let tops: BTreeMap<u64, f64> = (0..seeds).map(|seed| (seed, case(name, seed).top)).collect();
+            let tops: BTreeMap<u64, f64> = seeds.clone().map(|seed| (seed, case(name, seed).top)).collect();
             // Seeds that all of them were asked.
-            let shared: Vec<u64> = (0..seeds)
+            let shared: Vec<u64> = seeds
+                .clone()
                 .filter(|seed| methods.iter().all(|m| of(m, name).is_some_and(|of| of.contains_key(seed))))
                 .collect();
             let scale = median(
@@ -639,7 +643,7 @@ fn report(
                     continue;
                 };
                 let regrets: Vec<f64> =
-                    own.iter().filter(|(s, _)| **s < seeds).map(|(s, o)| tops[s] - value(o)).collect();
+                    own.iter().filter(|(s, _)| seeds.contains(s)).map(|(s, o)| tops[s] - value(o)).collect();
                 let mean = regrets.iter().sum::<f64>() / regrets.len() as f64;
                 let paired: (Vec<f64>, Vec<f64>) = own
                     .iter()
