@@ -90,14 +90,14 @@ fn ball(rings: u32, around: u32) -> Mesh {
 }
 
 /// Pictures per second of random views.
-fn pictures(mesh: &Mesh, size: usize) -> f64 {
+fn pictures(mesh: &Mesh, size: usize, shadows: bool) -> f64 {
     const MANY: u64 = 3000;
     let space = Render::all().expect("a space");
     let views: Vec<View> = (0..MANY)
         .map(|k| {
             let mut rng = random(1, k);
             let setting: Vec<f64> = space.factors().iter().map(|factor| factor.draw(&mut rng)).collect();
-            View::of(&space.view(&setting))
+            View { shadows, ..View::of(&space.view(&setting)) }
         })
         .collect();
     let many = if size > 64 { 300 } else { MANY as usize };
@@ -118,10 +118,13 @@ fn main() {
     println!("{threads} threads");
     for (triangles, mesh) in [(1000, ball(20, 25)), (5000, ball(50, 50))] {
         for size in [64, 224] {
-            println!(
-                "renderer, {triangles} triangles, {size} x {size}: {:.0} pictures per second",
-                pictures(&mesh, size)
-            );
+            for shadows in [false, true] {
+                println!(
+                    "renderer, {triangles} triangles, {size} x {size}{}: {:.0} pictures per second",
+                    if shadows { ", with shadows" } else { "" },
+                    pictures(&mesh, size, shadows)
+                );
+            }
         }
     }
     let steps = setting("BENCH_STEPS", 100);

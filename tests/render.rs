@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use glam::{Vec2, Vec3};
 use rand::Rng;
 use viva::core::{Cx, random};
-use viva::render::{CLASSES, Mesh, Surface, Textures, Triangle, Vertex, View, draw, object, read_obj};
+use viva::render::{CLASSES, Mesh, Surface, Textures, Triangle, Up, Vertex, View, draw, object, read_object};
 
 const SIZE: usize = 256;
 /// The tangent of half the angle of vision.
@@ -298,6 +298,8 @@ fn ten_thousand_views_are_drawn() {
     let mut seen = 0;
     for k in 0..10_000 {
         let view = viva::render::VIEW_FACTORS.each_ref().map(|factor| match factor.span {
+            // Eight lamps or twenty-five, blurred and noisy, are many times the work.
+            _ if factor.asked && k % 32 != 0 => factor.canonical,
             viva::render::Span::Choices(all) => rng.gen_range(0..all.len()) as f64,
             // Every fourth view as far as ranges may be set, the others so that objects can be seen.
             _ if k % 4 == 0 => rng.gen_range(factor.limits[0]..=factor.limits[1]),
@@ -344,11 +346,12 @@ fn textures_stand_upright() {
     texture.save(folder.path().join("corners.png")).expect("saved");
     write(folder.path(), "m.mtl", "newmtl m\nKd 1 1 1\nmap_Kd corners.png\n");
     let text = format!("mtllib m.mtl\n{SQUARE}vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nusemtl m\nf 1/1 2/2 3/3 4/4\n");
-    let mesh = read_obj(
+    let mesh = read_object(
         &Cx::default(),
         "square",
         &[write(folder.path(), "s.obj", &text)],
-        &mut Textures::new(viva::data::picture::read),
+        Up::Y,
+        &mut Textures::new(viva::data::picture::decode),
     )
     .expect("read");
     assert_eq!(mesh.triangles().len(), 2, "a square is two triangles");
@@ -393,9 +396,14 @@ fn files_that_are_not_meshes_are_refused() {
     ];
     for (text, wanted) in cases {
         let path = write(folder, "m.obj", text);
-        let error =
-            read_obj(&Cx::default(), "m", std::slice::from_ref(&path), &mut Textures::new(viva::data::picture::read))
-                .expect_err(text);
+        let error = read_object(
+            &Cx::default(),
+            "m",
+            std::slice::from_ref(&path),
+            Up::Y,
+            &mut Textures::new(viva::data::picture::decode),
+        )
+        .expect_err(text);
         let said = format!("{error} {}", error.hint.clone().unwrap_or_default());
         assert!(
             said.contains(wanted) && said.contains("m.obj") || said.contains("missing.png") || said.contains("bad.png"),
@@ -403,4 +411,298 @@ fn files_that_are_not_meshes_are_refused() {
         );
         assert!(said.contains(wanted), "{text:?}: {said}");
     }
+}
+
+/// Where the ray through a sample of the picture meets a ball of radius 1, if it does.
+fn on_ball(view: &View, size: usize, x: f64, y: f64) -> Option<[f64; 3]> {
+    let (a, e) = (f64::from(view.azimuth).to_radians(), f64::from(view.elevation).to_radians());
+    let towards = [a.sin() * e.cos(), e.sin(), a.cos() * e.cos()];
+    let right = [a.cos(), 0.0, -a.sin()];
+    let up = [-a.sin() * e.sin(), e.cos(), -a.cos() * e.sin()];
+    let (u, v) = ((2.0 * x / size as f64 - 1.0) * HALF_ANGLE, (1.0 - 2.0 * y / size as f64) * HALF_ANGLE);
+    let ray = [0, 1, 2].map(|i| -towards[i] + u * right[i] + v * up[i]);
+    let d = f64::from(view.distance);
+    let (aa, b) = (ray.iter().map(|x| x * x).sum::<f64>(), -d * (0..3).map(|i| -ray[i] * towards[i]).sum::<f64>());
+    let root = b * b - aa * (d * d - 1.0);
+    let t = (-b - root.max(0.0).sqrt()) / aa;
+    (root > 0.0).then(|| [0, 1, 2].map(|i| d * towards[i] + t * ray[i]))
+}
+
+/// Lambert's law and Blinn and Phong's highlights, pixel by pixel, from the equation of a ball: with and without shadows, which on a ball
+/// fall only where no light arrives anyway.
+#[test]
+fn a_ball_is_shaded_by_the_formulas() {
+    use viva::render::{Light, Material};
+    let (ball, size) = (ball(), 64);
+    let direction = |azimuth: f64, elevation: f64| {
+        let (a, e) = (azimuth.to_radians(), elevation.to_radians());
+        [a.sin() * e.cos(), e.sin(), a.cos() * e.cos()]
+    };
+    let dot = |a: [f64; 3], b: [f64; 3]| (0..3).map(|i| a[i] * b[i]).sum::<f64>();
+    let unit = |a: [f64; 3]| a.map(|x| x / dot(a, a).sqrt());
+    for (light, lamps) in [(Light::Sun, 2), (Light::Point, 2), (Light::Area, 2), (Light::Area, 5)] {
+        for (material, roughness, exponent, [own, gloss]) in [
+            (Material::Matte, None, 1.0, [1.0, 0.0]),
+            (Material::Glossy, None, 48.0, [1.0, 0.6]),
+            (Material::Glossy, Some(0.6f32), 2.0 / 0.6f64.powi(4) - 2.0, [1.0, 0.6]),
+            (Material::Metal, None, 12.0, [0.45, 0.9]),
+        ] {
+            for shadows in [false, true] {
+                let energy = 0.5;
+                let view = View {
+                    light,
+                    lamps,
+                    material,
+                    roughness,
+                    shadows,
+                    light_energy: energy,
+                    background: 2,
+                    ..canonical()
+                };
+                let pixels = picture(&ball, &view, size);
+                let towards = direction(70.0, 50.0);
+                let right = direction(160.0, 0.0);
+                let up = [0, 1, 2].map(|i| {
+                    let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+                    towards[j] * right[k] - towards[k] * right[j]
+                });
+                let place = |i: usize| (2 * i + 1) as f64 * 2.0 / lamps as f64 - 2.0;
+                let positions: Vec<[f64; 3]> = match light {
+                    Light::Sun => vec![towards.map(|x| 1e6 * x)],
+                    Light::Point => vec![towards.map(|x| 3.0 * x)],
+                    Light::Area => (0..lamps * lamps)
+                        .map(|n| {
+                            [0, 1, 2].map(|i| 3.0 * towards[i] + place(n / lamps) * right[i] + place(n % lamps) * up[i])
+                        })
+                        .collect(),
+                };
+                let eye = direction(35.0, 20.0).map(|x| 2.5 * x);
+                let (mut worst, mut sum, mut seen) = (0f64, 0.0, 0);
+                for row in 0..size {
+                    for column in 0..size {
+                        let samples = [(0.25, 0.25), (0.75, 0.25), (0.25, 0.75), (0.75, 0.75)].map(|(x, y)| {
+                            let at = on_ball(&view, size, column as f64 + x, row as f64 + y)?;
+                            let (mut diffuse, mut highlight) = (0.0, 0.0);
+                            for lamp in &positions {
+                                let ray = [0, 1, 2].map(|i| lamp[i] - at[i]);
+                                let strength = if light == Light::Sun { 1.0 } else { 9.0 / dot(ray, ray) }
+                                    / positions.len() as f64;
+                                let (ray, away) = (unit(ray), unit([0, 1, 2].map(|i| eye[i] - at[i])));
+                                if dot(ray, at) > 0.0 {
+                                    diffuse += strength * dot(ray, at);
+                                    let half = unit([0, 1, 2].map(|i| ray[i] + away[i]));
+                                    highlight += strength * dot(half, at).max(0.0).powf(exponent);
+                                }
+                            }
+                            Some((f64::from(energy) * (own * (0.35 + 0.65 * diffuse) + gloss * highlight)).min(1.0))
+                        });
+                        if let [Some(a), Some(b), Some(c), Some(d)] = samples {
+                            let error = (f64::from(pixels[row * size + column]) - (a + b + c + d) / 4.0).abs();
+                            (worst, sum, seen) = (worst.max(error), sum + error, seen + 1);
+                        }
+                    }
+                }
+                let mean = sum / f64::from(seen);
+                assert!(seen > 2000, "{seen} pixels");
+                // Rounded to 1/255. At its edge a ball of triangles is a little smaller, and in the dark half highlights begin with a step.
+                assert!(
+                    mean < 0.002 && worst < if shadows || gloss > 0.0 { 0.08 } else { 0.012 },
+                    "{light:?} {lamps} {material:?} {roughness:?} shadows {shadows}: {mean:.4} on average, {worst:.4} at most"
+                );
+            }
+        }
+    }
+}
+
+/// Whether anything stands between a place and a light, triangle by triangle (Möller and Trumbore, 1997).
+fn hidden(mesh: &Mesh, from: Vec3, towards: Vec3, far: f32) -> bool {
+    mesh.triangles().iter().any(|triangle| {
+        let [a, b, c] = triangle.corners.map(|corner| mesh.vertices()[corner as usize].position);
+        let (p, q) = (b - a, c - a);
+        let across = towards.cross(q);
+        let determinant = p.dot(across);
+        if determinant.abs() < 1e-12 {
+            return false;
+        }
+        let s = from - a;
+        let (u, w) = (s.dot(across) / determinant, s.cross(p));
+        let (v, t) = (towards.dot(w) / determinant, q.dot(w) / determinant);
+        u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t > 2e-3 && t < far
+    })
+}
+
+/// A small square over a large one, both level: its shadow is where a ray to the light says.
+#[test]
+fn shadows_fall_where_rays_are_stopped() {
+    let square = |half: f32, y: f32| {
+        [(-half, -half), (half, -half), (half, half), (-half, half)].map(|(x, z)| vertex([x, y, z], [0.0, 1.0, 0.0]))
+    };
+    let vertices = [square(1.0, 0.0), square(0.3, 0.4)].concat();
+    let corners = [[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]];
+    let mesh = Mesh::new("table", vertices, triangles(&corners), white()).expect("a mesh");
+    use viva::render::Light;
+    for (light, azimuth, elevation) in [(Light::Sun, 70.0, 50.0), (Light::Sun, 200.0, 30.0), (Light::Point, 70.0, 50.0)]
+    {
+        let view = View {
+            light,
+            light_azimuth: azimuth,
+            light_elevation: elevation,
+            elevation: 80.0,
+            background: 2,
+            ..canonical()
+        };
+        let size = 256;
+        let lit = picture(&mesh, &view, size);
+        let cast = picture(&mesh, &View { shadows: true, ..view }, size);
+        // The light of shadows is that from everywhere alone.
+        let (mut both, mut either) = (0, 0);
+        let scale = mesh.vertices()[0].position;
+        let (plane, half) = (scale.y, scale.x.abs());
+        let (a, e) = (f64::from(view.azimuth).to_radians(), 80f64.to_radians());
+        let towards = Vec3::new((a.sin() * e.cos()) as f32, e.sin() as f32, (a.cos() * e.cos()) as f32);
+        let right = Vec3::new(a.cos() as f32, 0.0, -a.sin() as f32);
+        let up = towards.cross(right);
+        let (la, le) = (azimuth.to_radians(), elevation.to_radians());
+        let sun = Vec3::new(la.sin() * le.cos(), le.sin(), la.cos() * le.cos());
+        for row in 0..size {
+            for column in 0..size {
+                let [u, v] = [column, row].map(|x| ((2.0 * (x as f64 + 0.5) / size as f64 - 1.0) * HALF_ANGLE) as f32);
+                let ray = -towards + right * u - up * v;
+                let eye = towards * view.distance;
+                let at = eye + ray * ((plane - eye.y) / ray.y);
+                if at.x.abs() > 0.97 * half
+                    || at.z.abs() > 0.97 * half
+                    || hidden(&mesh, eye, ray, (at - eye).length() / ray.length() - 1e-3)
+                {
+                    continue;
+                }
+                let to_light = if light == Light::Point { 3.0 * sun - at } else { sun };
+                let wanted = hidden(&mesh, at, to_light, if light == Light::Point { 1.0 } else { f32::MAX });
+                let place = row * size + column;
+                let found = cast[place] < (lit[place] + 0.35) / 2.0;
+                both += i32::from(wanted && found);
+                either += i32::from(wanted || found);
+            }
+        }
+        let overlap = f64::from(both) / f64::from(either);
+        assert!(both > 600 && overlap > 0.94, "{light:?} {azimuth}: {both} of {either} pixels");
+    }
+}
+
+/// On objects of all classes hardly a pixel is in the shadow that rays say is lit, or lit that is in the shadow: no specks, no leaks.
+#[test]
+fn shadows_of_objects_are_those_of_rays() {
+    let (size, mut wrong, mut all) = (48, 0, 0);
+    for class in 0..CLASSES.len() {
+        let mesh = object(class, &mut random(5, class as u64)).expect("built");
+        let view = View { background: 2, ..canonical() };
+        let lit = picture(&mesh, &view, size);
+        let cast = picture(&mesh, &View { shadows: true, ..view }, size);
+        // The mean of more light than without shadows is nowhere.
+        assert!(lit.iter().zip(&cast).all(|(lit, cast)| cast <= lit), "{}", mesh.name);
+        let (a, e) = (35f32.to_radians(), 20f32.to_radians());
+        let towards = Vec3::new(a.sin() * e.cos(), e.sin(), a.cos() * e.cos());
+        let right = Vec3::new(a.cos(), 0.0, -a.sin());
+        let up = towards.cross(right);
+        let (la, le) = (70f32.to_radians(), 50f32.to_radians());
+        let sun = Vec3::new(la.sin() * le.cos(), le.sin(), la.cos() * le.cos());
+        for row in 0..size {
+            for column in 0..size {
+                let place = row * size + column;
+                // What is hidden is counted by the four samples that a pixel is the mean of.
+                let mut shares = vec![];
+                for (x, y) in [(0.25, 0.25), (0.75, 0.25), (0.25, 0.75), (0.75, 0.75)] {
+                    let u = ((2.0 * (column as f64 + x) / size as f64 - 1.0) * HALF_ANGLE) as f32;
+                    let v = ((2.0 * (row as f64 + y) / size as f64 - 1.0) * HALF_ANGLE) as f32;
+                    let (eye, ray) = (towards * 2.5, -towards + right * u - up * v);
+                    let nearest = mesh.triangles().iter().filter_map(|triangle| {
+                        let [a, b, c] = triangle.corners.map(|corner| mesh.vertices()[corner as usize].position);
+                        let (p, q) = (b - a, c - a);
+                        let across = ray.cross(q);
+                        let determinant = p.dot(across);
+                        let s = eye - a;
+                        let (u, w) = (s.dot(across) / determinant, s.cross(p));
+                        let (v, t) = (ray.dot(w) / determinant, q.dot(w) / determinant);
+                        (determinant.abs() > 1e-12 && u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t > 0.0).then_some(t)
+                    });
+                    let nearest = nearest.fold(f32::INFINITY, f32::min);
+                    shares.extend(nearest.is_finite().then(|| hidden(&mesh, eye + ray * nearest, sun, f32::MAX)));
+                }
+                if shares.len() < 4 || lit[place] < 0.4 * 1e-3 {
+                    continue;
+                }
+                let dark = shares.iter().filter(|hidden| **hidden).count();
+                let fell = 1.0 - cast[place] / lit[place];
+                // Faces that look away from the sun are dark with and without.
+                wrong += i32::from(dark == 0 && fell > 0.1);
+                all += 1;
+            }
+        }
+    }
+    assert!(f64::from(wrong) < 0.01 * f64::from(all), "{wrong} of {all} pixels are in a shadow that is none");
+}
+
+#[test]
+fn a_camera_exposes_blurs_and_adds_noise_as_it_says() {
+    let square = |half: f32| {
+        let corner = |x: f32, y: f32| vertex([x, y, 0.0], [0.0, 0.0, 1.0]);
+        let vertices = vec![corner(-half, -half), corner(half, -half), corner(half, half), corner(-half, half)];
+        Mesh::new("square", vertices, triangles(&[[0, 1, 2], [0, 2, 3]]), white()).expect("a mesh")
+    };
+    let plain = View {
+        azimuth: 0.0,
+        elevation: 0.0,
+        light_azimuth: 0.0,
+        light_elevation: 0.0,
+        light_energy: 0.2,
+        background: 2,
+        ..canonical()
+    };
+    let (mesh, size) = (square(1.0), 64);
+    let sharp = picture(&mesh, &plain, size);
+    let brighter = picture(&mesh, &View { exposure: 1.0, ..plain }, size);
+    // Rounded to 1/255 once and twice.
+    assert!(sharp.iter().zip(&brighter).all(|(a, b)| (2.0 * a - b).abs() < 0.007), "a stop doubles all light");
+    // An edge that is blurred is the integral of the Gaussian.
+    let blurred = picture(&mesh, &View { blur: 0.05, ..plain }, size);
+    let (dark, light, row) = (sharp[32 * size], sharp[32 * size + 32], 32 * size);
+    let edge = sharp[row..row + 32].iter().map(|x| (light - x) / (light - dark)).sum::<f32>();
+    let normal = statrs::distribution::Normal::new(0.0, 0.05 * 64.0).expect("a law");
+    for column in 0..32 {
+        let share = statrs::distribution::ContinuousCDF::cdf(&normal, f64::from(column as f32 + 0.5 - edge)) as f32;
+        let wanted = dark + (light - dark) * share;
+        assert!((blurred[row + column] - wanted).abs() < 0.006, "{column}: {} of {wanted}", blurred[row + column]);
+    }
+    // Noise has the deviation that it says, is independent from pixel to pixel, and the same whenever the view is.
+    let grey = View { background: 1, distance: 100.0, shift_x: 1.0, ..plain };
+    let noisy = View { noise: 0.05, ..grey };
+    let (a, b) = (picture(&mesh, &noisy, 128), picture(&mesh, &View { azimuth: 1.0, ..noisy }, 128));
+    assert_eq!(a, picture(&mesh, &noisy, 128));
+    let apart = |x: &[f32]| x.iter().map(|x| x - 0.5).collect::<Vec<f32>>();
+    let product = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| f64::from(x * y)).sum::<f64>() / x.len() as f64;
+    let (a, b) = (apart(&a), apart(&b));
+    assert!((product(&a, &a).sqrt() / 0.05 - 1.0).abs() < 0.02, "{}", product(&a, &a).sqrt());
+    for other in [&b[..a.len() - 1], &a[1..]] {
+        assert!(product(&a[..a.len() - 1], other).abs() < 0.05 * 0.05 * 0.02);
+    }
+    // A third of a turn of hues makes green of red, and the colours of the object only.
+    let red = vec![Surface { colour: Vec3::new(0.8, 0.1, 0.1), texture: None }];
+    let red = Mesh::new("red", mesh.vertices().to_vec(), mesh.triangles().to_vec(), red).expect("a mesh");
+    let turned = picture(&red, &View { hue: 120.0, ..plain }, size);
+    let middle = |channel: usize| turned[channel * size * size + row + 32];
+    assert!(
+        middle(1) > 6.0 * middle(0) && (middle(0) - middle(2)).abs() < 0.005,
+        "{} {} {}",
+        middle(0),
+        middle(1),
+        middle(2)
+    );
+    // Saved as JPEG: little is lost at a high quality, more at a low one.
+    let lost = |quality: u8| {
+        let mut pixels = vec![0.0; 3 * size * size];
+        viva::data::photograph(&mesh, &View { background: 5, jpeg: Some(quality), ..plain }, size, &mut pixels);
+        let whole = picture(&mesh, &View { background: 5, ..plain }, size);
+        pixels.iter().zip(&whole).map(|(a, b)| f64::from((a - b).abs())).sum::<f64>() / whole.len() as f64
+    };
+    assert!(lost(100) < 0.004 && lost(10) > 2.0 * lost(90), "{} {} {}", lost(100), lost(90), lost(10));
 }

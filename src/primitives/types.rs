@@ -90,6 +90,11 @@ pub static TYPES: &[Type] = &[
                 "what a translation does at the border: `wrap` rolls, `margin(n)` brings in n more pixels, `none` has \
                  nothing to bring in",
             ),
+            field(
+                "skipped",
+                "an array of maps",
+                "what lies where the images come from and is not among them: its `name`, and `why`",
+            ),
         ],
         elements: "a map: `image` (a tensor C x H x W), `label` and `class`, and `attributes` where they are known by name; a negative \
                    index counts from the end",

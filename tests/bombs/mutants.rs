@@ -233,6 +233,9 @@ const TARGETS: [Target; 19] = [
             object(desk, &desk.put("o/o.obj", bytes))
         },
     },
+    Target { name: "stl", mend: as_they_are, read: |desk, bytes| object(desk, &desk.put("o/o.stl", bytes)) },
+    Target { name: "ply", mend: as_they_are, read: |desk, bytes| object(desk, &desk.put("o/o.ply", bytes)) },
+    Target { name: "glb", mend: as_they_are, read: |desk, bytes| object(desk, &desk.put("o/o.glb", bytes)) },
     Target {
         name: "mtl",
         mend: as_they_are,
@@ -303,11 +306,12 @@ fn picture_of(path: &Path) -> Answer {
 }
 
 fn object(desk: &Desk, path: &Path) -> Answer {
-    let mesh = viva::render::read_obj(
+    let mesh = viva::render::read_object(
         &desk.cx,
         "o",
         &[path.into()],
-        &mut viva::render::Textures::new(viva::data::picture::read),
+        viva::render::Up::Y,
+        &mut viva::render::Textures::new(viva::data::picture::decode),
     )?;
     Ok(format!("{:?} {}", mesh.digest(), mesh.triangles().len()))
 }

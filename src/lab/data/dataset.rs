@@ -77,6 +77,13 @@ impl Preprocessing {
     }
 }
 
+/// What was found where the images come from and is not among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    pub name: String,
+    pub why: String,
+}
+
 /// Labelled images that stay where they are until they are read; a cheap handle.
 #[derive(Clone)]
 pub struct Dataset {
@@ -95,6 +102,7 @@ pub struct Dataset {
     numbered: Option<Arc<str>>,
     /// Changes of `space::` that are known not to keep label and density of these images, and why.
     pub(super) cautions: Vec<(&'static str, &'static str)>,
+    skipped: Arc<[Skipped]>,
     of_source: Digest,
     pub(super) digest: Digest,
 }
@@ -141,6 +149,7 @@ impl Dataset {
             any_range: false,
             numbered: None,
             cautions: vec![],
+            skipped: Arc::new([]),
             of_source: digest,
             digest,
         };
@@ -229,6 +238,23 @@ impl Dataset {
     pub fn with_caution(mut self, change: &'static str, why: &'static str) -> Self {
         self.cautions.push((change, why));
         self
+    }
+
+    /// The same data with what was left out as it was read.
+    pub(super) fn with_skipped(self, skipped: Vec<Skipped>) -> Self {
+        Self { skipped: skipped.into(), ..self }
+    }
+
+    /// What could not be read where the images come from, or is there twice.
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.skipped
+    }
+
+    /// What is to be said beside every result of these images.
+    pub fn incomplete(&self) -> Option<String> {
+        let first = self.skipped.first()?;
+        let n = self.skipped.len();
+        Some(format!("{}: {n} skipped as it was read, the first of them {}: {}", self.name, first.name, first.why))
     }
 
     /// Why a change of this name does not keep labels and density, where that is known.

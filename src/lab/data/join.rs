@@ -129,6 +129,7 @@ impl Dataset {
                 set = set.with_caution(change, why);
             }
         }
+        set = set.with_skipped([self.skipped(), other.skipped()].concat());
         if let Some(how) = self.numbering().filter(|how| other.numbering() == Some(how)) {
             set = set.numbered(how.into());
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tch::Device;
 
-use super::Dataset;
+use super::{Dataset, Skipped};
 use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value};
 
 impl Object for Dataset {
@@ -16,12 +16,13 @@ impl Object for Dataset {
     fn summary(&self) -> String {
         let [c, h, w] = self.shape();
         format!(
-            "data {}: {} images {c} x {h} x {w}, {} classes{}, edge {}",
+            "data {}: {} images {c} x {h} x {w}, {} classes{}, edge {}{}",
             self.name,
             self.len(),
             self.classes().len(),
             self.numbering().map_or(String::new(), |how| format!(" numbered {how}")),
-            self.edge().name()
+            self.edge().name(),
+            if self.skipped().is_empty() { String::new() } else { format!(", {} skipped", self.skipped().len()) }
         )
     }
 
@@ -60,7 +61,7 @@ impl Object for Dataset {
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["name", "classes", "shape", "labels", "numbered", "hash", "edge"]
+        &["name", "classes", "shape", "labels", "numbered", "hash", "edge", "skipped"]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -72,6 +73,13 @@ impl Object for Dataset {
             "numbered" => self.numbering().map_or(Value::Unit, |how| Value::Str(how.into())),
             "hash" => Value::Str(self.digest.short()),
             "edge" => Value::Str(self.edge().name()),
+            "skipped" => {
+                let map = |one: &Skipped| {
+                    let pairs = [("name", &one.name), ("why", &one.why)];
+                    Value::Map(pairs.map(|(key, value)| (key.into(), Value::Str(value.clone()))).into())
+                };
+                Value::Array(self.skipped().iter().map(map).collect())
+            }
             _ => return Ok(None),
         }))
     }
@@ -83,6 +91,10 @@ impl Object for Dataset {
         });
         if let Some(how) = self.numbering() {
             json["numbered"] = how.into();
+        }
+        if !self.skipped().is_empty() {
+            let each = self.skipped().iter().map(|one| serde_json::json!({ "name": one.name, "why": one.why }));
+            json["skipped"] = each.collect();
         }
         json
     }

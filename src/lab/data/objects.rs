@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::sheet::{Sheet, bytes};
-use super::{Dataset, Edge, Objects, Source};
-use crate::core::{Budget, Cx, Digest, Error, Result, Value, random};
-use crate::render::{CLASSES, Mesh, Textures, View, draw, object, read_obj};
+use super::{Dataset, Edge, Objects, Skipped, Source};
+use crate::core::{Budget, Cx, Digest, Error, ErrorKind, Result, Value, random};
+use crate::render::{CLASSES, ENDINGS, Mesh, Textures, Up, View, draw, object, read_object};
 
 /// Objects that the program builds by itself when they are looked at.
 struct Built {
@@ -40,6 +40,10 @@ impl Objects for FileObjects {
     fn object(&self, index: usize) -> Result<Arc<Mesh>> {
         Ok(self.0[index].clone())
     }
+
+    fn from_files(&self) -> bool {
+        true
+    }
 }
 
 /// Canonical views of objects.
@@ -64,7 +68,15 @@ impl Source for Canonical {
 
     fn attributes(&self, index: usize) -> Vec<(&'static str, Value)> {
         let Ok(object) = self.objects.object(index) else { return vec![] };
-        vec![("object", Value::Str(object.name.clone())), ("triangles", Value::Int(object.triangles().len() as i64))]
+        let mut all = vec![
+            ("object", Value::Str(object.name.clone())),
+            ("triangles", Value::Int(object.triangles().len() as i64)),
+        ];
+        if self.objects.from_files() {
+            let remarks = object.remarks().iter().map(|remark| Value::Str(remark.clone())).collect();
+            all.extend([("radius", Value::Float(object.radius().into())), ("remarks", Value::Array(remarks))]);
+        }
+        all
     }
 
     fn objects(&self) -> Option<&Arc<dyn Objects>> {
@@ -137,74 +149,218 @@ struct Listed {
     files: Vec<PathBuf>,
 }
 
-/// Objects from a `.obj` file, a folder with a `meshes.csv`, or one folder of `.obj` files per class. Classes are in alphabetical order.
-pub fn read_objects(cx: &Cx, path: &Path, size: usize) -> Result<Dataset> {
+/// How files of objects are to be read.
+pub struct Reading<'a> {
+    /// Pixels.
+    pub size: usize,
+    pub up: Up,
+    /// A file that says which class objects are of, by the names of their files.
+    pub classes: Option<&'a Path>,
+}
+
+/// Objects from one file, a folder with a `meshes.csv`, or a folder whose folders are classes, with objects at any depth in them. Classes are in
+/// alphabetical order. Of many, what can't be read is left out and listed.
+pub fn read_objects(cx: &Cx, path: &Path, how: &Reading) -> Result<Dataset> {
+    let size = how.size;
     check_size(size)?;
-    let listed = list(cx, path)?;
+    let (listed, mut skipped) = list(cx, path, how.classes)?;
     if listed.is_empty() {
-        return Err(Error::file(path, "no objects")
-            .hint("wanted are .obj files in one folder per class, or a meshes.csv with the columns class and file; is it the folder above?"));
+        let first = skipped.first().map_or(String::new(), |one| format!(": {}: {}", one.name, one.why));
+        return Err(Error::file(path, format!("no objects{first}")).hint(format!(
+            "wanted are files that end with .{} in one folder per class, or a meshes.csv with the columns class and file; is it the folder above?",
+            ENDINGS.join(", .")
+        )));
     }
     let task = cx.progress("reading objects", Some(listed.len() as u64));
-    let (mut textures, mut objects, mut digests) = (Textures::new(super::picture::read), vec![], vec![]);
-    let mut classes: Vec<String> = listed.iter().map(|one| one.class.clone()).collect();
-    classes.sort();
-    classes.dedup();
-    let mut labels = vec![];
+    let (mut textures, mut objects, mut digests) = (Textures::new(super::picture::decode), vec![], vec![]);
     // Files that are meant under several names are on disk once.
     let files: BTreeSet<PathBuf> =
         listed.iter().flat_map(|one| &one.files).flat_map(|file| file.canonicalize()).collect();
-    let on_disk = files.iter().flat_map(std::fs::metadata).map(|about| about.len()).sum();
+    let on_disk = files.iter().flat_map(|file| on_disk(file)).sum();
     let budget = Budget::new(cx, on_disk, Budget::TEXT);
+    let mut of = vec![];
     for one in &listed {
         cx.check()?;
-        let object = read_obj(cx, &one.name, &one.files, &mut textures)?;
+        task.advance(1);
+        let object = match read_object(cx, &one.name, &one.files, how.up, &mut textures) {
+            Ok(object) => object,
+            Err(error) if path.is_dir() && matches!(error.kind, ErrorKind::File | ErrorKind::Data) => {
+                skipped.push(Skipped { name: format!("{}/{}", one.class, one.name), why: error.message });
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         budget.take(object.bytes(), "its objects").map_err(|error| error.at(path))?;
         digests.push(Digest::of_parts(&[one.name.as_bytes(), &object.digest().0]));
         objects.push(Arc::new(object));
-        labels.push(classes.iter().position(|class| *class == one.class).unwrap_or(0) as i64);
-        task.advance(1);
+        of.push(one.class.clone());
     }
+    if objects.is_empty() {
+        let first = skipped.first().map_or(String::new(), |one| format!("; {}: {}", one.name, one.why));
+        return Err(Error::file(path, format!("none of {} objects can be read{first}", skipped.len())));
+    }
+    let mut classes = of.clone();
+    classes.sort();
+    classes.dedup();
+    let labels = of.iter().map(|own| classes.binary_search(own).unwrap_or(0) as i64).collect();
     let parts: Vec<&[u8]> = digests.iter().map(|digest| &digest.0[..]).collect();
     let digest = Digest::of_parts(&[&Digest::of_parts(&parts).0, format!("objects 1 {size}").as_bytes()]);
     let name = path.file_name().map_or_else(|| "objects".into(), |name| name.to_string_lossy().into_owned());
     let source = Canonical { objects: Arc::new(FileObjects(objects)), size };
-    Dataset::new(name, Arc::new(source), labels, classes, Edge::None, digest)
+    Ok(Dataset::new(name, Arc::new(source), labels, classes, Edge::None, digest)?.with_skipped(skipped))
+}
+
+/// Bytes of a file; a glTF file that is text has its numbers beside it.
+fn on_disk(file: &Path) -> std::io::Result<u64> {
+    let own = std::fs::metadata(file)?.len();
+    let beside = std::fs::metadata(file.with_extension("bin")).map_or(0, |about| about.len());
+    Ok(own + if file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gltf")) { beside } else { 0 })
 }
 
 fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn list(cx: &Cx, path: &Path) -> Result<Vec<Listed>> {
-    let is_obj = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("obj"));
+/// Its place in [`ENDINGS`], where it is a file of an object.
+fn format_of(path: &Path) -> Option<usize> {
+    let ending = path.extension()?;
+    ENDINGS.iter().position(|known| ending.eq_ignore_ascii_case(known))
+}
+
+fn list(cx: &Cx, path: &Path, classes: Option<&Path>) -> Result<(Vec<Listed>, Vec<Skipped>)> {
     if path.is_file() {
-        return match is_obj(path) {
-            true => Ok(vec![Listed { class: stem(path), name: stem(path), files: vec![path.into()] }]),
-            false => Err(Error::file(path, "not an .obj file")
-                .hint("wanted are Wavefront OBJ files; most programs that show meshes can write them")),
+        return match format_of(path) {
+            Some(_) => Ok((vec![Listed { class: stem(path), name: stem(path), files: vec![path.into()] }], vec![])),
+            None => Err(Error::file(path, "not a file of an object").hint(format!(
+                "wanted are files that end with .{}; most programs that show meshes can write one of them",
+                ENDINGS.join(", .")
+            ))),
         };
     }
     let table = path.join("meshes.csv");
-    if table.is_file() {
-        return list_table(cx, path, &table);
+    match classes {
+        None if table.is_file() => list_table(cx, path, &table).map(|listed| (listed, vec![])),
+        None => list_folders(cx, path),
+        Some(classes) => list_named(cx, path, classes),
     }
-    let entries = |folder: &Path| -> Result<Vec<PathBuf>> {
-        let read = std::fs::read_dir(folder).map_err(|e| Error::file(folder, e))?;
-        let mut found = read
-            .map(|entry| entry.map(|entry| entry.path()).map_err(|e| Error::file(folder, e)))
-            .collect::<Result<Vec<_>>>()?;
-        found.sort();
-        Ok(found)
-    };
-    let mut listed = vec![];
-    for folder in entries(path)?.into_iter().filter(|entry| entry.is_dir()) {
-        let class = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        for file in entries(&folder)?.into_iter().filter(|file| is_obj(file)) {
-            listed.push(Listed { class: class.clone(), name: stem(&file), files: vec![file] });
+}
+
+/// Folders in folders, at most; collections have four.
+const DEPTH: usize = 16;
+
+/// All files of objects below a folder, in order. Of one object in several formats the first of [`ENDINGS`] is left, the others are skipped.
+fn below(cx: &Cx, folder: &Path, skipped: &mut Vec<Skipped>) -> Result<Vec<PathBuf>> {
+    let (mut open, mut found) = (vec![(folder.to_path_buf(), 0)], BTreeMap::<PathBuf, PathBuf>::new());
+    while let Some((inner, depth)) = open.pop() {
+        cx.check()?;
+        if depth > DEPTH {
+            return Err(Error::file(&inner, format!("more than {DEPTH} folders in each other"))
+                .hint("does a link lead back to a folder above?"));
+        }
+        let mut entries: Vec<PathBuf> = std::fs::read_dir(&inner)
+            .map_err(|e| Error::file(&inner, e))?
+            .map(|entry| entry.map(|entry| entry.path()).map_err(|e| Error::file(&inner, e)))
+            .collect::<Result<_>>()?;
+        entries.sort();
+        for entry in entries {
+            if entry.is_dir() {
+                open.push((entry, depth + 1));
+                continue;
+            }
+            let Some(format) = format_of(&entry) else { continue };
+            let (other, own) = match found.remove(&entry.with_extension("")) {
+                Some(other) if format_of(&other).is_some_and(|its| its <= format) => (Some(entry.clone()), other),
+                other => (other, entry.clone()),
+            };
+            if let Some(other) = other {
+                let name = other.strip_prefix(folder).unwrap_or(&other).display().to_string();
+                let why = format!("the same object as {}", own.file_name().unwrap_or_default().to_string_lossy());
+                skipped.push(Skipped { name, why });
+            }
+            found.insert(entry.with_extension(""), own);
         }
     }
-    Ok(listed)
+    Ok(found.into_values().collect())
+}
+
+/// What an object is called: by its file, and by the folders between that and its class. ShapeNet has all objects in files of one name.
+fn called(file: &Path, class: &Path) -> String {
+    let inside = file.strip_prefix(class).unwrap_or(file).with_extension("");
+    let words: Vec<String> = inside.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    match &words[..] {
+        [id, models, model] if models == "models" && model == "model_normalized" => id.clone(),
+        [id, model] if model == "model" => id.clone(),
+        words => words.join("/"),
+    }
+}
+
+fn list_folders(cx: &Cx, path: &Path) -> Result<(Vec<Listed>, Vec<Skipped>)> {
+    let (mut listed, mut skipped) = (vec![], vec![]);
+    for file in below(cx, path, &mut skipped)? {
+        let inside = file.strip_prefix(path).unwrap_or(&file);
+        match inside.iter().next() {
+            Some(class) if class != inside.as_os_str() => {
+                let name = called(&file, &path.join(class));
+                listed.push(Listed { class: class.to_string_lossy().into_owned(), name, files: vec![file] });
+            }
+            _ => skipped.push(Skipped { name: inside.display().to_string(), why: "in no folder of a class".into() }),
+        }
+    }
+    listed.sort_by(|a, b| (&a.class, &a.files).cmp(&(&b.class, &b.files)));
+    Ok((listed, skipped))
+}
+
+/// By a file of classes: JSON that has for every class an array of names, as Objaverse's LVIS annotations; or CSV with the columns `class`
+/// and `file` or `uid`.
+fn list_named(cx: &Cx, path: &Path, classes: &Path) -> Result<(Vec<Listed>, Vec<Skipped>)> {
+    let mut class_of: BTreeMap<String, String> = BTreeMap::new();
+    let mut put = |name: &str, class: &str| match class_of.insert(name.into(), class.into()) {
+        Some(before) if before != class => {
+            Err(Error::file(classes, format!("{name:?} is of two classes, {before:?} and {class:?}")))
+        }
+        _ => Ok(()),
+    };
+    if classes.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+        let budget = Budget::of(cx, classes, Budget::TEXT)?;
+        let bytes = budget.file(classes)?;
+        budget.json(&bytes).map_err(|error| error.at(classes))?;
+        let named: BTreeMap<String, Vec<String>> = serde_json::from_slice(&bytes).map_err(|e| {
+            Error::file(classes, format!("not a map from classes to arrays of names: {e}"))
+                .hint("wanted is {\"chair\": [\"uid\", ..], ..}, as Objaverse's lvis-annotations.json")
+        })?;
+        for (class, names) in &named {
+            cx.check()?;
+            names.iter().try_for_each(|name| put(name, class))?;
+        }
+    } else {
+        let (bytes, budget) = bytes(cx, classes)?;
+        let sheet = Sheet::new(classes, &bytes, &budget)?;
+        let (Some(class), Some(file)) = (sheet.column(&["class"]), sheet.column(&["file", "uid"])) else {
+            return Err(Error::file(classes, "wanted are the columns `class` and `file` or `uid`"));
+        };
+        for row in sheet.rows() {
+            let (_, row) = row?;
+            put(&stem_of_known(&row[file]), &row[class])?;
+        }
+    }
+    let (mut listed, mut skipped) = (vec![], vec![]);
+    for file in below(cx, path, &mut skipped)? {
+        let name = stem(&file);
+        match class_of.get(&name) {
+            Some(class) => listed.push(Listed { class: class.clone(), name, files: vec![file] }),
+            None => skipped.push(Skipped { name, why: format!("in no class of {}", classes.display()) }),
+        }
+    }
+    listed.sort_by(|a, b| (&a.class, &a.files).cmp(&(&b.class, &b.files)));
+    Ok((listed, skipped))
+}
+
+/// The name of an object, where a file of one or a name may stand: names may have dots.
+fn stem_of_known(file: &str) -> String {
+    match format_of(Path::new(file)) {
+        Some(_) => stem(Path::new(file)),
+        None => file.into(),
+    }
 }
 
 /// The class of files that hold a part of the object in the same folder whose name theirs begins with.

@@ -34,7 +34,7 @@ pub fn read(path: &Path) -> Result<DynamicImage> {
 }
 
 /// The picture that these bytes are; `path` is where an error says that they lie.
-pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<DynamicImage> {
+pub fn decode(path: &Path, bytes: &[u8]) -> Result<DynamicImage> {
     let format = check_whole(path, bytes)?;
     let others = || image::load_from_memory_with_format(bytes, format).map_err(|e| unreadable(path, &e.to_string()));
     if format != ImageFormat::Jpeg {

@@ -46,4 +46,9 @@ pub trait Objects: Send + Sync {
     fn count(&self) -> usize;
 
     fn object(&self, index: usize) -> Result<Arc<Mesh>>;
+
+    /// Whether they have a size of their own, and what a reader says of them.
+    fn from_files(&self) -> bool {
+        false
+    }
 }

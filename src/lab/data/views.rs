@@ -3,16 +3,31 @@
 use std::sync::Arc;
 
 use super::Objects;
+use super::jpeg::compressed;
 use super::{Dataset, Edge, Source};
 use crate::core::{Digest, Error, Result, Value};
-use crate::render::{Span, VIEW_FACTORS, View, draw};
+use crate::render::{Mesh, Span, VIEW_FACTORS, View, ViewNumbers, draw};
+
+/// Draws an object into `3 x size x size` pixels, as they are read back where the view says that the picture is saved as JPEG.
+pub fn photograph(mesh: &Mesh, view: &View, size: usize, pixels: &mut [f32]) {
+    draw(mesh, view, size, pixels);
+    let Some(quality) = view.jpeg else { return };
+    let area = size * size;
+    let byte = |i: usize, channel: usize| (pixels[channel * area + i] * 255.0).round() as u8;
+    let bytes: Vec<u8> = (0..area).flat_map(|i| [0, 1, 2].map(|channel| byte(i, channel))).collect();
+    for (i, pixel) in compressed(&bytes, [size, size], quality.into()).as_chunks::<3>().0.iter().enumerate() {
+        pixel.iter().enumerate().for_each(|(channel, &byte)| pixels[channel * area + i] = f32::from(byte) / 255.0);
+    }
+}
 
 /// Views of every object, each as one number per factor.
 struct Views {
     objects: Arc<dyn Objects>,
     /// The object of each picture.
     of: Vec<usize>,
-    views: Vec<[f64; 12]>,
+    views: Vec<ViewNumbers>,
+    /// Of each factor, whether it is other than canonical in any of the views.
+    asked: [bool; VIEW_FACTORS.len()],
     size: usize,
 }
 
@@ -26,7 +41,7 @@ impl Source for Views {
     }
 
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
-        draw(&*self.objects.object(self.of[index])?, &View::of(&self.views[index]), self.size, pixels);
+        photograph(&*self.objects.object(self.of[index])?, &View::of(&self.views[index]), self.size, pixels);
         Ok(())
     }
 
@@ -34,18 +49,20 @@ impl Source for Views {
         let value = |(factor, &x): (&crate::render::ViewFactor, &f64)| {
             let value = match factor.span {
                 Span::Choices(choices) => Value::Str(choices.get(x as usize).copied().unwrap_or("").into()),
+                _ if factor.is_without(x) => Value::Unit,
                 _ => Value::Float(x),
             };
             (factor.name, value)
         };
-        VIEW_FACTORS.iter().zip(&self.views[index]).map(value).collect()
+        let known = VIEW_FACTORS.iter().zip(&self.views[index]).enumerate();
+        known.filter(|(place, (factor, _))| !factor.asked || self.asked[*place]).map(|(_, of)| value(of)).collect()
     }
 }
 
 impl Dataset {
     /// A data set of `each` pictures of every object of this one, object by object, from views that `draw` gives: one number per
     /// factor for a picture's number. `about` tells those views apart from others.
-    pub fn views(&self, each: usize, about: &str, mut draw: impl FnMut(usize) -> Result<[f64; 12]>) -> Result<Self> {
+    pub fn views(&self, each: usize, about: &str, mut draw: impl FnMut(usize) -> Result<ViewNumbers>) -> Result<Self> {
         let Some(objects) = self.source_objects() else {
             return Err(Error::data(format!("{}: no objects to look at", self.name))
                 .hint("data::objects(..) are, as they are: without grey(), centre() and the like"));
@@ -61,7 +78,10 @@ impl Dataset {
         let size = self.shape()[1];
         let name = format!("views of {}", self.name);
         let digest = Digest::of_parts(&[&self.digest.0, format!("views 1 {each} {about}").as_bytes()]);
-        let source = Views { objects: objects.clone(), of, views, size };
-        Self::new(name, Arc::new(source), labels, self.classes().to_vec(), Edge::None, digest)
+        let canonical = View::canonical();
+        let asked = std::array::from_fn(|place| views.iter().any(|view| view[place] != canonical[place]));
+        let source = Views { asked, objects: objects.clone(), of, views, size };
+        let set = Self::new(name, Arc::new(source), labels, self.classes().to_vec(), Edge::None, digest)?;
+        Ok(set.with_skipped(self.skipped().to_vec()))
     }
 }

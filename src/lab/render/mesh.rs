@@ -55,6 +55,8 @@ pub struct Mesh {
     vertices: Vec<Vertex>,
     triangles: Vec<Triangle>,
     surfaces: Vec<Surface>,
+    radius: f32,
+    remarks: Vec<String>,
 }
 
 impl Mesh {
@@ -104,7 +106,27 @@ impl Mesh {
             vertex.position = (vertex.position - middle) / radius;
             vertex.normal = vertex.normal.normalize_or(Vec3::Y);
         }
-        Ok(Self { name, vertices, triangles, surfaces })
+        Ok(Self { name, vertices, triangles, surfaces, radius, remarks: vec![] })
+    }
+
+    /// The same object with what a reader has to say of it.
+    pub(super) fn with_remarks(self, remarks: Vec<String>) -> Self {
+        Self { remarks, ..self }
+    }
+
+    /// What was put right, or is drawn otherwise than its file says; empty where nothing is known to be.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// How far its farthest vertex was from the middle of its box before it was scaled, in units of its own.
+    pub fn radius(&self) -> f32 {
+        self.radius
+    }
+
+    pub(super) fn area(&self, triangle: &Triangle) -> f32 {
+        let [a, b, c] = triangle.corners.map(|corner| self.vertices[corner as usize].position);
+        (b - a).cross(c - a).length() / 2.0
     }
 
     pub fn vertices(&self) -> &[Vertex] {

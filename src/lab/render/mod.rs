@@ -2,16 +2,26 @@
 //! the underlying form z and the function g(z, s) that draws it.
 
 mod backdrop;
+mod camera;
+mod files;
+mod gltf;
 mod mesh;
 mod obj;
 mod objects;
+mod parts;
+mod ply;
 mod raster;
+mod shadow;
 mod shapes;
+mod stl;
+mod texture;
 mod view;
 
 pub use backdrop::BACKDROPS;
+pub use files::{ENDINGS, read_object};
 pub use mesh::{Mesh, Surface, Texture, Triangle, Vertex};
-pub use obj::{Textures, read_obj};
 pub use objects::{CLASSES, object};
+pub use parts::Up;
 pub use raster::draw;
-pub use view::{Background, Light, Material, Span, VIEW_FACTORS, View, ViewFactor};
+pub use texture::Textures;
+pub use view::{Background, Light, Material, Span, VIEW_FACTORS, View, ViewFactor, ViewNumbers};

@@ -1,31 +1,19 @@
 //! Wavefront OBJ files with their materials and textures, read by tobj.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io::{BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use glam::{Vec2, Vec3};
 use tobj::{LoadError, LoadOptions};
 
-use super::mesh::{Mesh, Surface, Texture, Triangle, Vertex};
+use super::mesh::{Surface, Triangle, Vertex};
+use super::parts::{PLAIN, Parts, Piece};
+use super::texture::Textures;
 use crate::core::{Budget, Cx, Error, Result};
 
-/// Textures that several objects share are read once.
-pub struct Textures {
-    /// What reads a picture.
-    picture: fn(&Path) -> Result<image::DynamicImage>,
-    /// By the file that is meant, however it is named.
-    read: HashMap<PathBuf, Arc<Texture>>,
-    pixels: u64,
-}
-
-/// Pixels of a texture, at most.
-const TEXTURE_SIDE: u32 = 8192;
-/// Pixels of all textures together, at most: 768 MiB.
-const ALL_TEXTURES: u64 = 1 << 28;
 /// Bytes of an OBJ file, at most: 256 MiB.
 const FILE: u64 = 256 << 20;
 /// What a mesh may take, and the materials of one file, however large they are.
@@ -35,34 +23,36 @@ const MOST_OF_MATERIALS: u64 = 1 << 28;
 const CORNER: u64 = 3 * (size_of::<Vertex>() + size_of::<Triangle>()) as u64;
 const LINE: u64 = 64;
 const MATERIAL: u64 = 2 * size_of::<tobj::Material>() as u64;
-/// The colour of what has no material.
-const PLAIN: Vec3 = Vec3::splat(0.7);
-
-/// Reads an object from one file, or from several whose parts are modelled in one frame. Colours are the materials' `Kd`, times
-/// `map_Kd`; polygons are cut into triangles; without normals, faces are flat.
-pub fn read_obj(cx: &Cx, name: &str, files: &[PathBuf], textures: &mut Textures) -> Result<Mesh> {
-    let (mut vertices, mut triangles, mut surfaces) = (vec![], vec![], vec![]);
-    for file in files {
-        let (models, materials) = load(cx, file)?;
-        let first = surfaces.len() as u32;
-        for material in &materials {
-            cx.check()?;
-            surfaces.push(surface(file, material, textures)?);
-        }
-        surfaces.push(Surface { colour: PLAIN, texture: None });
-        for model in &models {
-            let mesh = &model.mesh;
-            if mesh.indices.is_empty() || !mesh.indices.len().is_multiple_of(3) {
-                continue;
-            }
-            let surface = first + mesh.material_id.unwrap_or(materials.len()).min(materials.len()) as u32;
-            add(file, mesh, surface, &mut vertices, &mut triangles)?;
-        }
+/// Colours are the materials' `Kd`, times `map_Kd`; polygons are cut into triangles; without normals, faces are flat.
+pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Parts) -> Result<()> {
+    let (models, materials) = load(cx, file)?;
+    let budget = Budget::of(cx, file, Budget::TEXT)?.at_most(MOST);
+    let mut surfaces = vec![];
+    for material in &materials {
+        cx.check()?;
+        surfaces.push(parts.surface(surface(file, material, textures)?));
     }
-    Mesh::new(name, vertices, triangles, surfaces).map_err(|error| match files.first() {
-        Some(file) => Error { message: format!("{}: {}", file.display(), error.message), ..error },
-        None => error,
-    })
+    surfaces.push(parts.surface(Surface { colour: PLAIN, texture: None }));
+    for model in &models {
+        let mesh = &model.mesh;
+        if mesh.indices.is_empty() || !mesh.indices.len().is_multiple_of(3) {
+            continue;
+        }
+        let positions: Vec<Vec3> = mesh.positions.as_chunks::<3>().0.iter().copied().map(Vec3::from).collect();
+        let normals: Vec<Vec3> = mesh.normals.as_chunks::<3>().0.iter().copied().map(Vec3::from).collect();
+        let mut texture: Vec<Vec2> = mesh.texcoords.as_chunks::<2>().0.iter().copied().map(Vec2::from).collect();
+        texture.resize(positions.len(), Vec2::ZERO);
+        let piece = Piece {
+            positions: &positions,
+            normals: (normals.len() == positions.len()).then_some(&normals[..]),
+            texture: Some(&texture),
+            colours: None,
+            corners: mesh.indices.as_chunks::<3>().0,
+            surface: surfaces[mesh.material_id.unwrap_or(materials.len()).min(materials.len())],
+        };
+        parts.add(file, &budget, &piece)?;
+    }
+    Ok(())
 }
 
 type ObjParts = (Vec<tobj::Model>, Vec<tobj::Material>);
@@ -155,82 +145,14 @@ fn surface(file: &Path, material: &tobj::Material, textures: &mut Textures) -> R
     }
     let texture = match &material.diffuse_texture {
         None => None,
-        Some(named) => Some(textures.read(file, named)?),
-    };
-    Ok(Surface { colour, texture })
-}
-
-impl Textures {
-    pub fn new(picture: fn(&Path) -> Result<image::DynamicImage>) -> Self {
-        Self { picture, read: HashMap::new(), pixels: 0 }
-    }
-
-    fn read(&mut self, file: &Path, named: &str) -> Result<Arc<Texture>> {
-        if named.starts_with('-') {
+        Some(named) if named.starts_with('-') => {
             return Err(Error::file(file, format!("options of textures are not supported: map_Kd {named}"))
                 .hint("leave the options out: `map_Kd picture.png`"));
         }
-        let path = file.parent().unwrap_or(Path::new("")).join(named.replace('\\', "/"));
-        if !path.is_file() {
-            return Err(Error::file(&path, format!("no such texture, which {} asks for", file.display()))
-                .hint("put the picture beside the .obj file, or take `map_Kd` out of the .mtl file"));
+        Some(named) => {
+            let path = file.parent().unwrap_or(Path::new("")).join(named.replace('\\', "/"));
+            Some(textures.read(file, &path)?)
         }
-        let path = path.canonicalize().map_err(|e| Error::file(&path, e))?;
-        if let Some(texture) = self.read.get(&path) {
-            return Ok(texture.clone());
-        }
-        let (width, height) = image::image_dimensions(&path).map_err(|e| Error::file(&path, e))?;
-        if width == 0 || height == 0 || width > TEXTURE_SIDE || height > TEXTURE_SIDE {
-            return Err(Error::file(&path, format!("a texture of {width} x {height} pixels, {TEXTURE_SIDE} at most")));
-        }
-        self.pixels += u64::from(width) * u64::from(height);
-        if self.pixels > ALL_TEXTURES {
-            return Err(Error::file(
-                &path,
-                format!("the textures come to {} pixels, {ALL_TEXTURES} at most", self.pixels),
-            )
-            .hint("make them smaller: a picture of an object has few pixels"));
-        }
-        let picture = (self.picture)(&path)?.to_rgb8();
-        let pixels = picture.pixels().map(|pixel| pixel.0).collect();
-        let texture = Arc::new(Texture { width: width as usize, height: height as usize, pixels });
-        self.read.insert(path, texture.clone());
-        Ok(texture)
-    }
-}
-
-fn add(
-    file: &Path,
-    mesh: &tobj::Mesh,
-    surface: u32,
-    vertices: &mut Vec<Vertex>,
-    triangles: &mut Vec<Triangle>,
-) -> Result<()> {
-    let three = |numbers: &[f32], i: usize| Vec3::from_slice(&numbers[3 * i..]);
-    let count = mesh.positions.len() / 3;
-    if let Some(bad) = mesh.indices.iter().find(|&&index| index as usize >= count) {
-        return Err(Error::file(file, format!("a face asks for vertex {bad} of {count}")));
-    }
-    let vertex = |i: usize, normal: Vec3| Vertex {
-        position: three(&mesh.positions, i),
-        normal,
-        texture: mesh.texcoords.get(2 * i..2 * i + 2).map_or(Vec2::ZERO, Vec2::from_slice),
     };
-    let smooth = mesh.normals.len() == mesh.positions.len();
-    let first = vertices.len() as u32;
-    if smooth {
-        vertices.extend((0..count).map(|i| vertex(i, three(&mesh.normals, i))));
-    }
-    for corners in mesh.indices.as_chunks::<3>().0 {
-        if smooth {
-            triangles.push(Triangle { corners: corners.map(|corner| first + corner), surface });
-            continue;
-        }
-        let [a, b, c] = corners.map(|corner| three(&mesh.positions, corner as usize));
-        let normal = (b - a).cross(c - a).normalize_or(Vec3::Y);
-        let first = vertices.len() as u32;
-        vertices.extend(corners.map(|corner| vertex(corner as usize, normal)));
-        triangles.push(Triangle { corners: [first, first + 1, first + 2], surface });
-    }
-    Ok(())
+    Ok(Surface { colour, texture })
 }

@@ -1,13 +1,14 @@
-//! A picture of an object: perspective, a depth buffer, Lambert and Blinn-Phong light, and four samples per pixel.
+//! A picture of an object: perspective, a depth buffer, Lambert and Blinn-Phong light with shadows, and four samples per pixel.
 
 use glam::{Mat3, Vec2, Vec3};
 
-use super::backdrop;
 use super::mesh::{Mesh, Triangle, Vertex};
+use super::shadow::ShadowMap;
 use super::view::{Light, Material, View};
+use super::{backdrop, camera};
 
 /// Samples along either side of a pixel.
-const SAMPLES: usize = 2;
+pub(super) const SAMPLES: usize = 2;
 /// The tangent of half the angle of vision, 50 degrees.
 const HALF_ANGLE: f32 = 0.466_307_66;
 /// The share of light that comes from everywhere.
@@ -26,7 +27,8 @@ pub fn draw(mesh: &Mesh, view: &View, size: usize, pixels: &mut [f32]) {
             samples.cover(number as u32, &plane);
         }
     }
-    let shader = Shader::of(mesh, view, &camera, &projected);
+    let shader = Shader::of(mesh, view, size, &camera, &projected);
+    let gain = view.exposure.exp2();
     let wide = size * SAMPLES;
     let mut last: Option<(u32, ShadedTriangle)> = None;
     for row in 0..size {
@@ -37,25 +39,28 @@ pub fn draw(mesh: &Mesh, view: &View, size: usize, pixels: &mut [f32]) {
                 let (u, v) = ((x as f32 + 0.5), (y as f32 + 0.5));
                 let number = samples.triangle[y * wide + x];
                 sum += match number {
-                    NOTHING => backdrop::colour(view.background, u / wide as f32, v / wide as f32),
+                    NOTHING => {
+                        (backdrop::colour(view.background, u / wide as f32, v / wide as f32) * gain).min(Vec3::ONE)
+                    }
                     _ => {
                         if last.as_ref().is_none_or(|(held, _)| *held != number) {
                             last = shader.face(number).map(|face| (number, face));
                         }
-                        last.as_ref().map_or(Vec3::ZERO, |(_, face)| shader.colour(face, u, v)).min(Vec3::ONE)
+                        last.as_ref().map_or(Vec3::ZERO, |(_, face)| shader.colour(face, u, v) * gain).min(Vec3::ONE)
                     }
                 };
             }
             let mean = sum / (SAMPLES * SAMPLES) as f32;
             for (channel, value) in mean.to_array().into_iter().enumerate() {
-                pixels[(channel * size + row) * size + column] = (value.clamp(0.0, 1.0) * 255.0).round() / 255.0;
+                pixels[(channel * size + row) * size + column] = value;
             }
         }
     }
+    camera::develop(view, size, pixels);
 }
 
 /// A direction from azimuth and elevation in degrees.
-fn direction(azimuth: f32, elevation: f32) -> Vec3 {
+pub(super) fn direction(azimuth: f32, elevation: f32) -> Vec3 {
     let (sin, cos) = azimuth.to_radians().sin_cos();
     let (up, level) = elevation.to_radians().sin_cos();
     Vec3::new(sin * level, up, cos * level)
@@ -73,10 +78,10 @@ struct Camera {
 
 /// A vertex as it is seen: its place in samples, and one over its depth, which is linear across a triangle's picture.
 #[derive(Clone, Copy)]
-struct Projected {
-    x: f32,
-    y: f32,
-    nearness: f32,
+pub(super) struct Projected {
+    pub x: f32,
+    pub y: f32,
+    pub nearness: f32,
 }
 
 impl Camera {
@@ -102,7 +107,7 @@ impl Camera {
 
 /// A triangle's picture: for each corner a linear function of the place that is 1 there and 0 on the other two. Places are counted from
 /// the first corner, since products of large coordinates would lose digits.
-struct TrianglePlane {
+pub(super) struct TrianglePlane {
     origin: [f32; 2],
     /// Of the second and the third corner, along x and y; the first has the rest.
     weights: [[f32; 2]; 2],
@@ -114,7 +119,7 @@ struct TrianglePlane {
 
 impl TrianglePlane {
     /// `None` where it is seen from the side.
-    fn of(corners: [Projected; 3]) -> Option<Self> {
+    pub(super) fn of(corners: [Projected; 3]) -> Option<Self> {
         let [a, b, c] = corners;
         let area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
         if area.abs() < 1e-9 || !area.is_finite() {
@@ -139,23 +144,23 @@ impl TrianglePlane {
     }
 }
 
-const NOTHING: u32 = u32::MAX;
+pub(super) const NOTHING: u32 = u32::MAX;
 /// How far beyond its sides a triangle is drawn, as a share of it.
 const SLACK: f32 = 1e-4;
 
 /// Which triangle is nearest at every sample.
-struct DepthBuffer {
-    wide: usize,
-    nearness: Vec<f32>,
+pub(super) struct DepthBuffer {
+    pub wide: usize,
+    pub nearness: Vec<f32>,
     triangle: Vec<u32>,
 }
 
 impl DepthBuffer {
-    fn new(wide: usize) -> Self {
+    pub(super) fn new(wide: usize) -> Self {
         Self { wide, nearness: vec![0.0; wide * wide], triangle: vec![NOTHING; wide * wide] }
     }
 
-    fn cover(&mut self, number: u32, plane: &TrianglePlane) {
+    pub(super) fn cover(&mut self, number: u32, plane: &TrianglePlane) {
         let last = self.wide as f32;
         // The samples whose middles lie within, as whole numbers; casting cuts what lies outside of the picture.
         let from = |x: f32| (x - 0.5).ceil().clamp(0.0, last) as usize;
@@ -192,6 +197,8 @@ struct ShadedTriangle {
     surface: u32,
     /// -1 where it is seen from behind, and its normals are turned round.
     side: f32,
+    /// Of length 1, to the side that is seen.
+    across: Vec3,
 }
 
 struct Shader<'a> {
@@ -202,10 +209,15 @@ struct Shader<'a> {
     towards_light: Vec3,
     /// Where the lamps are, with their share of the light.
     lamps: Vec<Vec3>,
+    /// One of the sun, or of each lamp; none where shadows are not cast.
+    shadows: Vec<ShadowMap>,
+    hue: Option<Mat3>,
+    /// The exponent of highlights, where it is not the material's own.
+    exponent: Option<f32>,
 }
 
 impl<'a> Shader<'a> {
-    fn of(mesh: &'a Mesh, view: &'a View, camera: &Camera, projected: &'a [Projected]) -> Self {
+    fn of(mesh: &'a Mesh, view: &'a View, size: usize, camera: &Camera, projected: &'a [Projected]) -> Self {
         let towards_light = direction(view.light_azimuth, view.light_elevation);
         let lamps = match view.light {
             Light::Sun => vec![],
@@ -213,11 +225,21 @@ impl<'a> Shader<'a> {
             Light::Area => {
                 let right = direction(view.light_azimuth + 90.0, 0.0);
                 let up = towards_light.cross(right);
-                let quarter = |(x, y): (f32, f32)| towards_light * LAMP + right * x + up * y;
-                [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)].map(quarter).to_vec()
+                let place = |i: usize| (2 * i + 1) as f32 * 2.0 / view.lamps as f32 - 2.0;
+                let lamp = |i: usize| towards_light * LAMP + right * place(i / view.lamps) + up * place(i % view.lamps);
+                (0..view.lamps * view.lamps).map(lamp).collect()
             }
         };
-        Self { mesh, eye: camera.position, projected, view, towards_light, lamps }
+        let shadows = match (view.shadows, &lamps[..]) {
+            (false, _) => vec![],
+            (true, []) => vec![ShadowMap::of_sun(mesh, towards_light, 2 * SAMPLES * size)],
+            (true, [lamp]) => vec![ShadowMap::of_lamp(mesh, *lamp, 2 * SAMPLES * size)],
+            // Edges of many are soft together.
+            (true, lamps) => lamps.iter().map(|&lamp| ShadowMap::of_lamp(mesh, lamp, SAMPLES * size)).collect(),
+        };
+        let hue = (view.hue != 0.0).then(|| Mat3::from_axis_angle(Vec3::ONE.normalize(), view.hue.to_radians()));
+        let exponent = view.roughness.map(|roughness| 2.0 / roughness.powi(4) - 2.0);
+        Self { mesh, eye: camera.position, projected, view, towards_light, lamps, shadows, hue, exponent }
     }
 
     fn face(&self, number: u32) -> Option<ShadedTriangle> {
@@ -229,7 +251,8 @@ impl<'a> Shader<'a> {
         // The side that the normals say is the outer one, whatever order the corners come in.
         let outer = across * across.dot(corners[0].normal + corners[1].normal + corners[2].normal).signum();
         let side = if outer.dot(self.eye - a) < 0.0 { -1.0 } else { 1.0 };
-        Some(ShadedTriangle { plane, corners, surface, side })
+        let across = outer.normalize_or_zero() * side;
+        Some(ShadedTriangle { plane, corners, surface, side, across })
     }
 
     /// The colour of a face at a place of the picture.
@@ -246,29 +269,35 @@ impl<'a> Shader<'a> {
         if let Some(texture) = &surface.texture {
             own *= texture.at(a.texture * shares.x + b.texture * shares.y + c.texture * shares.z);
         }
+        if let Some(hue) = self.hue {
+            own = (hue * own).clamp(Vec3::ZERO, Vec3::ONE);
+        }
         let away = (self.eye - position).normalize_or(Vec3::Y);
         let (mut diffuse, mut highlight) = (0.0, 0.0);
-        let mut lit = |towards: Vec3, strength: f32| {
+        let mut lit = |light: usize, towards: Vec3, mut strength: f32| {
             let facing = normal.dot(towards);
             if facing <= 0.0 {
                 return;
+            }
+            if let Some(shadow) = self.shadows.get(light) {
+                strength *= shadow.lit(position, face.across);
             }
             diffuse += facing * strength;
             let half = normal.dot((towards + away).normalize_or(normal)).max(0.0);
             highlight += strength
                 * match self.view.material {
                     Material::Matte => 0.0,
-                    Material::Glossy => half.powi(48),
-                    Material::Metal => half.powi(12),
+                    Material::Glossy => self.exponent.map_or_else(|| half.powi(48), |exponent| half.powf(exponent)),
+                    Material::Metal => self.exponent.map_or_else(|| half.powi(12), |exponent| half.powf(exponent)),
                 };
         };
-        for &lamp in &self.lamps {
+        for (number, &lamp) in self.lamps.iter().enumerate() {
             let ray = lamp - position;
             let square = ray.length_squared().max(1e-6);
-            lit(ray / square.sqrt(), LAMP * LAMP / square / self.lamps.len() as f32);
+            lit(number, ray / square.sqrt(), LAMP * LAMP / square / self.lamps.len() as f32);
         }
         if self.lamps.is_empty() {
-            lit(self.towards_light, 1.0);
+            lit(0, self.towards_light, 1.0);
         }
         let shade = AMBIENT + (1.0 - AMBIENT) * diffuse;
         self.view.light_energy

@@ -1,4 +1,4 @@
-//! How an object is looked at: the twelve factors of the Adversarial Examiner's renderer. Which twelve, their ranges and the view
+//! How an object is looked at: the factors of light, matter and camera. The first twelve are the factors of the Adversarial Examiner's renderer. Which twelve, their ranges and the view
 //! that counts as canonical are this program's own: the paper does not publish them.
 
 use super::backdrop::BACKDROPS;
@@ -25,6 +25,22 @@ pub struct View {
     pub light: Light,
     pub material: Material,
     pub background: Background,
+    /// Whether what stands between a light and a surface keeps its light away; what comes from everywhere stays.
+    pub shadows: bool,
+    /// How many points along either side an area light is seen through.
+    pub lamps: usize,
+    /// Stops: how often the light that reaches the picture is doubled.
+    pub exposure: f32,
+    /// The standard deviation of a Gaussian that the picture is blurred by, in shares of its side.
+    pub blur: f32,
+    /// The standard deviation of what is added to every pixel, in shares of full brightness.
+    pub noise: f32,
+    /// The quality that the picture is saved with, from 1 to 100; `None` where it is not.
+    pub jpeg: Option<u8>,
+    /// Degrees that colours are turned around grey.
+    pub hue: f32,
+    /// Of highlights, above 0, at most 1; `None` for that of the material.
+    pub roughness: Option<f32>,
 }
 
 /// Which light there is.
@@ -34,7 +50,7 @@ pub enum Light {
     Sun,
     /// At three radii, weaker with the square of the distance.
     Point,
-    /// A square of side 4 at three radii, seen through its four quarters.
+    /// A square of side 4 at three radii, seen through the middles of equal squares, four unless [`View::lamps`] says more.
     Area,
 }
 
@@ -75,6 +91,15 @@ pub struct ViewFactor {
     pub limits: [f64; 2],
     pub canonical: f64,
     pub unit: &'static str,
+    /// Whether it stays canonical unless it is asked for by name. Below the smallest limit or above the largest, that is without it.
+    pub asked: bool,
+}
+
+impl ViewFactor {
+    /// Whether a value says that the picture is made without this.
+    pub fn is_without(&self, x: f64) -> bool {
+        self.asked && !matches!(self.span, Span::Choices(_)) && !(self.limits[0]..=self.limits[1]).contains(&x)
+    }
 }
 
 const fn range(
@@ -84,15 +109,22 @@ const fn range(
     canonical: f64,
     unit: &'static str,
 ) -> ViewFactor {
-    ViewFactor { name, span: Span::Range { min, max }, limits, canonical, unit }
+    ViewFactor { name, span: Span::Range { min, max }, limits, canonical, unit, asked: false }
 }
 
 const fn choice(name: &'static str, choices: &'static [&'static str]) -> ViewFactor {
-    ViewFactor { name, span: Span::Choices(choices), limits: [0.0, 0.0], canonical: 0.0, unit: "" }
+    ViewFactor { name, span: Span::Choices(choices), limits: [0.0, 0.0], canonical: 0.0, unit: "", asked: false }
 }
 
+const fn asked(factor: ViewFactor) -> ViewFactor {
+    ViewFactor { asked: true, ..factor }
+}
+
+/// A view as one number per factor, in the order of [`VIEW_FACTORS`]: a value, or the place of a choice.
+pub type ViewNumbers = [f64; 20];
+
 /// The factors in the order in which settings hold them.
-pub static VIEW_FACTORS: [ViewFactor; 12] = [
+pub static VIEW_FACTORS: [ViewFactor; 20] = [
     range("azimuth", [0.0, 360.0], [-360.0, 720.0], 35.0, "degrees"),
     range("elevation", [-30.0, 60.0], [-90.0, 90.0], 20.0, "degrees"),
     range("distance", [1.5, 4.0], [View::NEAREST as f64, 100.0], 2.5, "radii"),
@@ -107,18 +139,26 @@ pub static VIEW_FACTORS: [ViewFactor; 12] = [
         limits: [1e-3, 1e3],
         canonical: 1.0,
         unit: "",
+        asked: false,
     },
     choice("light", &["sun", "point", "area"]),
     choice("material", &["matte", "glossy", "metal"]),
     choice("background", &BACKDROPS),
+    asked(choice("shadows", &["none", "cast"])),
+    asked(choice("lamps", &["4", "9", "16", "25"])),
+    asked(range("exposure", [-2.0, 2.0], [-10.0, 10.0], 0.0, "stops")),
+    asked(range("blur", [0.0, 0.02], [0.0, 0.25], 0.0, "of the side")),
+    asked(range("noise", [0.0, 0.1], [0.0, 1.0], 0.0, "")),
+    asked(range("jpeg", [10.0, 95.0], [1.0, 100.0], 101.0, "")),
+    asked(range("hue", [-180.0, 180.0], [-360.0, 360.0], 0.0, "degrees")),
+    asked(range("roughness", [0.2, 0.9], [0.1, 1.0], 0.0, "")),
 ];
 
 impl View {
     /// No vertex comes nearer to the camera than a tenth of a radius.
     pub const NEAREST: f32 = 1.1;
 
-    /// From one number per factor, in the order of [`VIEW_FACTORS`]: a value, or the place of a choice.
-    pub fn of(numbers: &[f64; 12]) -> Self {
+    pub fn of(numbers: &ViewNumbers) -> Self {
         let x = numbers.map(|x| x as f32);
         Self {
             azimuth: x[0],
@@ -141,11 +181,19 @@ impl View {
                 _ => Material::Metal,
             },
             background: numbers[11] as usize,
+            shadows: numbers[12] as usize == 1,
+            lamps: 2 + numbers[13] as usize,
+            exposure: x[14],
+            blur: x[15],
+            noise: x[16],
+            jpeg: (numbers[17] <= 100.0).then_some(numbers[17].round() as u8),
+            hue: x[18],
+            roughness: (x[19] > 0.0).then_some(x[19]),
         }
     }
 
     /// The numbers of the view from which every object of the embedded set can be told.
-    pub fn canonical() -> [f64; 12] {
+    pub fn canonical() -> ViewNumbers {
         VIEW_FACTORS.each_ref().map(|factor| factor.canonical)
     }
 }

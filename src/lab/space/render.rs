@@ -6,18 +6,18 @@ use rayon::prelude::*;
 use super::Space;
 use super::factor::{self, Domain, Factor, Factored, Originals};
 use crate::core::{Cx, Error, Result, Tensor, Value, in_parallel, number, on_device, suggestion};
-use crate::data::Dataset;
-use crate::render::{Span, VIEW_FACTORS, View, ViewFactor, draw};
+use crate::data::{Dataset, photograph};
+use crate::render::{Span, VIEW_FACTORS, View, ViewFactor, ViewNumbers};
 
-/// Some of the twelve factors of a view; the others stay as they are given.
+/// Some of the factors of a view; the others stay as they are given.
 pub struct Render {
     factors: Vec<Factor>,
-    /// For every factor its place among the twelve.
+    /// For every factor its place among all.
     places: Vec<usize>,
     /// For every factor with choices, their places among all choices.
     choices: Vec<Vec<usize>>,
     /// The view from which factors depart.
-    at: [f64; 12],
+    at: ViewNumbers,
 }
 
 /// What is to become of one factor of a view.
@@ -50,19 +50,19 @@ impl Render {
             }
         }
         match space.factors.is_empty() {
-            true => Err(Error::argument("no factor of the view varies").hint("space::render() lets all twelve vary")),
+            true => Err(Error::argument("no factor of the view varies").hint("space::render() lets twelve vary")),
             false => Ok(space),
         }
     }
 
-    /// All twelve factors in their default ranges.
+    /// The twelve factors that need not be asked for, in their default ranges.
     pub fn all() -> Result<Self> {
         let wanted: Vec<_> =
-            VIEW_FACTORS.iter().map(|factor| (factor.name.to_string(), FactorChange::Default)).collect();
+            VIEW_FACTORS.iter().filter(|f| !f.asked).map(|f| (f.name.to_string(), FactorChange::Default)).collect();
         Self::new(&wanted)
     }
 
-    /// The place of a factor among the twelve.
+    /// The place of a factor among all.
     pub fn place(name: &str) -> Option<usize> {
         VIEW_FACTORS.iter().position(|factor| factor.name == name)
     }
@@ -138,8 +138,8 @@ impl Render {
         Ok(())
     }
 
-    /// A setting as one number for each of the twelve factors.
-    pub fn view(&self, setting: &[f64]) -> [f64; 12] {
+    /// A setting as one number for each of all factors.
+    pub fn view(&self, setting: &[f64]) -> ViewNumbers {
         let mut view = self.at;
         for ((&x, &place), choices) in setting.iter().zip(&self.places).zip(&self.choices) {
             view[place] = choices.get(x as usize).map_or(x, |&choice| choice as f64);
@@ -150,25 +150,31 @@ impl Render {
 
 impl Space for Render {
     fn describe(&self) -> String {
-        let said = VIEW_FACTORS.iter().enumerate().map(|(place, known)| {
-            let value = match self.places.iter().position(|&own| own == place) {
-                Some(i) => match &self.factors[i].domain {
-                    Domain::Range { min, max } | Domain::Log { min, max } => format!("[{min:?}, {max:?}]"),
-                    Domain::Choices(choices) => {
-                        format!(
-                            "[{}]",
-                            choices.iter().map(|c| format!("{:?}", c.summary())).collect::<Vec<_>>().join(", ")
-                        )
-                    }
-                    _ => String::new(),
-                },
-                None => match known.span {
-                    Span::Choices(all) => format!("{:?}", all[self.at[place] as usize]),
-                    _ => format!("{:?}", self.at[place]),
-                },
-            };
-            format!("{}: {value}", known.name)
-        });
+        let canonical = View::canonical();
+        // What has to be asked for and was not is not mentioned: spaces keep the names that they had without it.
+        let mentioned = |place: usize, known: &ViewFactor| {
+            !known.asked || self.places.contains(&place) || self.at[place] != canonical[place]
+        };
+        let said =
+            VIEW_FACTORS.iter().enumerate().filter(|(place, known)| mentioned(*place, known)).map(|(place, known)| {
+                let value = match self.places.iter().position(|&own| own == place) {
+                    Some(i) => match &self.factors[i].domain {
+                        Domain::Range { min, max } | Domain::Log { min, max } => format!("[{min:?}, {max:?}]"),
+                        Domain::Choices(choices) => {
+                            format!(
+                                "[{}]",
+                                choices.iter().map(|c| format!("{:?}", c.summary())).collect::<Vec<_>>().join(", ")
+                            )
+                        }
+                        _ => String::new(),
+                    },
+                    None => match known.span {
+                        Span::Choices(all) => format!("{:?}", all[self.at[place] as usize]),
+                        _ => format!("{:?}", self.at[place]),
+                    },
+                };
+                format!("{}: {value}", known.name)
+            });
         format!("render(#{{ factors: #{{ {} }} }})", said.collect::<Vec<_>>().join(", "))
     }
 
@@ -244,7 +250,7 @@ impl Factored for Render {
         let views: Vec<View> = settings.iter().map(|setting| View::of(&self.view(setting))).collect();
         in_parallel(|| {
             let jobs = pixels.par_chunks_mut(3 * size * size).zip(&objects).zip(&views);
-            jobs.for_each(|((pixels, object), view)| draw(object, view, size, pixels));
+            jobs.for_each(|((pixels, object), view)| photograph(object, view, size, pixels));
         })?;
         let side = size as i64;
         let images = Tensor::f_from_slice(&pixels)?.f_reshape([settings.len() as i64, 3, side, side])?;

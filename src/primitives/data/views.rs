@@ -15,7 +15,7 @@ pub static VIEWS: Primitive = Primitive {
     options: &[
         Param::new("n", Kind::Int, "pictures of each object").range(1.0, 1e6).or(Fallback::Int(10)),
         Param::new("space", Kind::Object("Space"), "space::render(..), of which views are drawn uniformly")
-            .or(Fallback::Absent("space::render(), all twelve factors")),
+            .or(Fallback::Absent("space::render(), twelve factors")),
         Param::new(
             "without",
             Kind::Map,
@@ -26,7 +26,7 @@ pub static VIEWS: Primitive = Primitive {
     ],
     returns: "a `Dataset`, object by object; edge `none`",
     notes: "Factors that the space does not vary are as it has them. `without: #{ light_energy: [0.2, 0.5] }` gives a classifier that has never seen \
-            its objects in the dark: a weakness to be found. `ds[i].attributes` is a map of the twelve factors. Pictures are drawn \
+            its objects in the dark: a weakness to be found. `ds[i].attributes` is a map of the twelve factors, and of those others that the space has. Pictures are drawn \
             when they are read.",
     source: "the training sets of Shu, Liu, Qiu and Yuille, AAAI 2020: m pictures per object",
     examples: &[Example {

@@ -9,7 +9,7 @@ use crate::space::{AnySpace, FactorChange, Render};
 
 pub static RENDER: Primitive = Primitive {
     path: "space::render",
-    purpose: "Views of objects: camera, light, material and backdrop, twelve factors in all.",
+    purpose: "Views of objects: camera, light, material and backdrop, twelve factors, and eight more where they are asked for.",
     params: &[],
     options: &[Param::new(
         "factors",
@@ -17,7 +17,7 @@ pub static RENDER: Primitive = Primitive {
         "a map from names to ranges `[min, max]`, arrays of choices, or one value to stay at; or an array of the names of those \
          that vary while the others stay canonical",
     )
-    .or(Fallback::Absent("all twelve, in their default ranges"))],
+    .or(Fallback::Absent("twelve, in their default ranges"))],
     returns: "a Space of data::objects(..); its `levels` are shares of the way from the canonical view to the ends of the ranges",
     notes: "| factor | default range | canonical | |\n\
             | --- | --- | --- | --- |\n\
@@ -31,10 +31,23 @@ pub static RENDER: Primitive = Primitive {
             | light_energy | 0.2 to 3, even in its logarithm | 1 | |\n\
             | light | sun, point, area | sun | |\n\
             | material | matte, glossy, metal | matte | |\n\
-            | background | white, grey, black, sky, sunset, checks, stripes | white | |\n\n\
+            | background | white, grey, black, sky, sunset, checks, stripes | white | |\n\
+            | *shadows* | none, cast | none | of the object on itself |\n\
+            | *lamps* | 4, 9, 16, 25 | 4 | points that an area light is seen through |\n\
+            | *exposure* | -2 to 2 stops | 0 | all light doubled as often |\n\
+            | *blur* | 0 to 0.02 of the side | 0 | standard deviation of a Gaussian |\n\
+            | *noise* | 0 to 0.1 | 0 | standard deviation of what is added to every pixel |\n\
+            | *jpeg* | 10 to 95 | not saved | quality, in whole numbers |\n\
+            | *hue* | -180 to 180 degrees | 0 | colours of the object, turned around grey |\n\
+            | *roughness* | 0.2 to 0.9 | 0.447 glossy, 0.614 metal | of highlights; without meaning for matte |\n\n\
+            Those in italics stay as they are unless they are named: `factors: #{ shadows: \"cast\", jpeg: [20, 90] }` also lets the others vary, and \
+            an array of names only those. A picture is exposed, cut off at 1, blurred (as if its border went on beyond), made noisy and saved as JPEG, in this order; \
+            the noise is a pure function of the view. A roughness r stands for the exponent 2 / r^4 - 2 of Blinn and Phong's highlights (Walter, Marschner, Li \
+            and Torrance, EGSR 2007, with alpha = r^2), without change of their height. Shadows are looked up in maps of at least 128 x 128 places from every lamp, of which \
+            edges are as sharp as these.\n\n\
             Factors that a map does not name vary in their default ranges. The paper names such factors without their ranges: these are \
             this program's own. Below level 1 choices stay at the canonical one. Pictures are drawn in software on all cores: perspective, depth \
-            buffer, textures, Lambert and Blinn-Phong light without shadows, four samples per pixel; the same on one machine whatever the threads, to \
+            buffer, textures, Lambert and Blinn-Phong light, four samples per pixel; the same on one machine whatever the threads, to \
             whole multiples of 1/255.",
     source: "Shu, Liu, Qiu and Yuille, AAAI 2020",
     examples: &[
@@ -56,7 +69,7 @@ pub static RENDER: Primitive = Primitive {
 fn run(_: &crate::core::Cx, args: &Args) -> Result<Value> {
     let given = |name: &str, wanted: FactorChange| (name.to_string(), wanted);
     let wanted: Vec<(String, FactorChange)> = match args.get("factors") {
-        None => VIEW_FACTORS.iter().map(|factor| given(factor.name, FactorChange::Default)).collect(),
+        None => VIEW_FACTORS.iter().filter(|f| !f.asked).map(|f| given(f.name, FactorChange::Default)).collect(),
         Some(Value::Array(names)) => names
             .iter()
             .map(|name| match name {
@@ -70,7 +83,7 @@ fn run(_: &crate::core::Cx, args: &Args) -> Result<Value> {
                 .iter()
                 .map(|(name, value)| Ok((name.clone(), self::wanted(name, value)?)))
                 .collect::<Result<_>>()?;
-            let others = VIEW_FACTORS.iter().filter(|factor| !map.contains_key(factor.name));
+            let others = VIEW_FACTORS.iter().filter(|factor| !factor.asked && !map.contains_key(factor.name));
             wanted.extend(others.map(|factor| given(factor.name, FactorChange::Default)));
             wanted
         }

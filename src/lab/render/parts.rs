@@ -1,0 +1,134 @@
+//! What readers of mesh files put together: triangles as they stand in a file, whose normals may be missing.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use glam::{Vec2, Vec3};
+
+use super::mesh::{Mesh, Surface, Triangle, Vertex};
+use crate::core::{Budget, Error, Result};
+
+/// Which way is up in a file. Objects are drawn with y up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Up {
+    Y,
+    Z,
+}
+
+/// The colour of what has no material.
+pub(super) const PLAIN: Vec3 = Vec3::splat(0.7);
+
+/// The parts of one object, from one file or several.
+#[derive(Default)]
+pub(super) struct Parts {
+    vertices: Vec<Vertex>,
+    triangles: Vec<Triangle>,
+    surfaces: Vec<Surface>,
+    /// Triangles that got the normal of their face, as the file gives none or none of a direction.
+    flat: usize,
+    remarks: Vec<String>,
+    /// Surfaces of colours that vertices bring along, by the surface that they colour.
+    coloured: HashMap<(u32, [u8; 3]), u32>,
+}
+
+/// Triangles in one frame, of one surface. What is given per vertex has as many entries as `positions`.
+pub(super) struct Piece<'a> {
+    pub positions: &'a [Vec3],
+    pub normals: Option<&'a [Vec3]>,
+    pub texture: Option<&'a [Vec2]>,
+    /// Red, green and blue in [0, 1] that the surface's colour is multiplied by: a triangle has the mean of its corners.
+    pub colours: Option<&'a [Vec3]>,
+    pub corners: &'a [[u32; 3]],
+    pub surface: u32,
+}
+
+impl Parts {
+    pub fn surface(&mut self, surface: Surface) -> u32 {
+        self.surfaces.push(surface);
+        self.surfaces.len() as u32 - 1
+    }
+
+    /// What is drawn otherwise than the file says, or was put right: once, however often it is met.
+    pub fn remark(&mut self, remark: impl Into<String>) {
+        let remark = remark.into();
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
+        }
+    }
+
+    pub fn add(&mut self, file: &Path, budget: &Budget, piece: &Piece) -> Result<()> {
+        let count = piece.positions.len();
+        if let Some(bad) = piece.corners.as_flattened().iter().find(|&&index| index as usize >= count) {
+            return Err(Error::file(file, format!("a face asks for vertex {bad} of {count}"))
+                .hint("the file may be cut off, or damaged"));
+        }
+        let vertex = |i: usize, normal: Vec3| Vertex {
+            position: piece.positions[i],
+            normal,
+            texture: piece.texture.map_or(Vec2::ZERO, |texture| texture[i]),
+        };
+        let first = self.vertices.len() as u32;
+        if let Some(normals) = piece.normals {
+            budget.items::<Vertex>(count, "its vertices")?;
+            self.vertices.extend(normals.iter().enumerate().map(|(i, &normal)| vertex(i, normal)));
+        }
+        budget.items::<Triangle>(piece.corners.len(), "its triangles")?;
+        for &corners in piece.corners {
+            budget.step()?;
+            let surface = match piece.colours {
+                Some(colours) => {
+                    let mean = corners.iter().map(|&corner| colours[corner as usize]).sum::<Vec3>() / 3.0;
+                    self.coloured(piece.surface, mean)
+                }
+                None => piece.surface,
+            };
+            let is_direction =
+                |&corner: &u32| piece.normals.is_some_and(|normals| normals[corner as usize].try_normalize().is_some());
+            if corners.iter().all(is_direction) {
+                self.triangles.push(Triangle { corners: corners.map(|corner| first + corner), surface });
+                continue;
+            }
+            budget.items::<Vertex>(3, "its vertices")?;
+            let [a, b, c] = corners.map(|corner| piece.positions[corner as usize]);
+            let normal = (b - a).cross(c - a).normalize_or(Vec3::Y);
+            let own = self.vertices.len() as u32;
+            self.vertices.extend(corners.map(|corner| vertex(corner as usize, normal)));
+            self.triangles.push(Triangle { corners: [own, own + 1, own + 2], surface });
+            self.flat += 1;
+        }
+        Ok(())
+    }
+
+    fn coloured(&mut self, surface: u32, colour: Vec3) -> u32 {
+        let bytes = colour.to_array().map(|x| (x.clamp(0.0, 1.0) * 255.0).round() as u8);
+        if let Some(&known) = self.coloured.get(&(surface, bytes)) {
+            return known;
+        }
+        let Surface { colour, texture } = self.surfaces[surface as usize].clone();
+        let own = self.surface(Surface { colour: colour * Vec3::from(bytes.map(f32::from)) / 255.0, texture });
+        self.coloured.insert((surface, bytes), own);
+        own
+    }
+
+    pub fn finish(mut self, name: &str, up: Up) -> Result<Mesh> {
+        if up == Up::Z {
+            let turned = |v: Vec3| Vec3::new(v.x, v.z, -v.y);
+            for vertex in &mut self.vertices {
+                vertex.position = turned(vertex.position);
+                vertex.normal = turned(vertex.normal);
+            }
+        }
+        let all = self.triangles.len();
+        match self.flat {
+            0 => {}
+            flat if flat == all => self.remark("without normals: its faces are flat"),
+            flat => self.remark(format!("{flat} of {all} triangles have no normals: these are flat")),
+        }
+        let mesh = Mesh::new(name, self.vertices, self.triangles, self.surfaces)?;
+        let seen_from_the_side = mesh.triangles().iter().filter(|triangle| mesh.area(triangle) == 0.0).count();
+        if seen_from_the_side > 0 {
+            self.remarks.push(format!("{seen_from_the_side} of {all} triangles have no area and are not seen"));
+        }
+        Ok(mesh.with_remarks(self.remarks))
+    }
+}

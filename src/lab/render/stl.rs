@@ -1,0 +1,82 @@
+//! STL files, as text and in binary (3D Systems, StereoLithography Interface Specification, 1989). Crates that read them take the memory
+//! that a header claims.
+
+use std::path::Path;
+
+use glam::Vec3;
+
+use super::files::whole;
+use super::mesh::Surface;
+use super::parts::{PLAIN, Parts, Piece};
+use crate::core::{Budget, Cx, Error, Result};
+
+const HEADER: usize = 84;
+const FACET: usize = 50;
+
+pub(super) fn read(cx: &Cx, file: &Path, parts: &mut Parts) -> Result<()> {
+    let (bytes, budget) = whole(cx, file)?;
+    let positions = positions(file, &bytes, &budget, parts).map_err(|error| error.at(file))?;
+    let corners: Vec<[u32; 3]> = (0..positions.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+    let surface = parts.surface(Surface { colour: PLAIN, texture: None });
+    // Normals are those of the faces, which is what the format's own are to be.
+    let piece =
+        Piece { positions: &positions, normals: None, texture: None, colours: None, corners: &corners, surface };
+    parts.add(file, &budget, &piece)
+}
+
+/// Three in turn make a triangle.
+fn positions(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<Vec<Vec3>> {
+    let claimed = bytes.get(HEADER - 4..HEADER).map(|n| u32::from_le_bytes([n[0], n[1], n[2], n[3]]) as u64);
+    let wanted = claimed.map(|n| HEADER as u64 + n * FACET as u64);
+    // Some programs begin binary files with the word of text, so the size tells which it is.
+    if wanted != Some(bytes.len() as u64) && bytes.trim_ascii_start().starts_with(b"solid") {
+        return as_text(file, bytes, budget);
+    }
+    match wanted {
+        Some(wanted) if wanted == bytes.len() as u64 => {}
+        Some(wanted) => {
+            let n = claimed.unwrap_or(0);
+            let what = format!("it says that it has {n} triangles, which take {wanted} bytes: it has {}", bytes.len());
+            return Err(Error::file(file, what).hint("the file is cut off or damaged, or no STL file"));
+        }
+        None => return Err(Error::file(file, "too short for an STL file")),
+    }
+    budget.items::<Vec3>((bytes.len() - HEADER) / FACET * 3, "its triangles")?;
+    let mut positions = vec![];
+    for facet in bytes[HEADER..].chunks_exact(FACET) {
+        budget.step()?;
+        let numbers: Vec<f32> = facet[12..48].as_chunks::<4>().0.iter().map(|&x| f32::from_le_bytes(x)).collect();
+        positions.extend(numbers.chunks_exact(3).map(Vec3::from_slice));
+        if facet[48..] != [0, 0] {
+            parts.remark("colours of its triangles are left out");
+        }
+    }
+    Ok(positions)
+}
+
+fn as_text(file: &Path, bytes: &[u8], budget: &Budget) -> Result<Vec<Vec3>> {
+    let text = std::str::from_utf8(bytes).map_err(|_| Error::file(file, "neither text nor a whole binary STL file"))?;
+    let (mut positions, mut of_facet) = (vec![], 0);
+    for (line, words) in text.lines().enumerate() {
+        budget.step()?;
+        let bad = |what: &str| Error::file(file, format!("line {}: {what}", line + 1));
+        let mut words = words.split_ascii_whitespace();
+        match words.next() {
+            Some("vertex") => {
+                let numbers: Vec<f32> = words.flat_map(str::parse).collect();
+                let [x, y, z] = numbers[..] else { return Err(bad("wanted are three numbers after `vertex`")) };
+                budget.items::<Vec3>(1, "its triangles")?;
+                positions.push(Vec3::new(x, y, z));
+                of_facet += 1;
+            }
+            Some("endfacet") if of_facet == 3 => of_facet = 0,
+            Some("endfacet") => return Err(bad(&format!("a facet of {of_facet} corners, not 3"))),
+            Some("solid" | "facet" | "outer" | "endloop" | "endsolid") | None => {}
+            Some(other) => return Err(bad(&format!("unknown word {other:?}"))),
+        }
+    }
+    match of_facet {
+        0 => Ok(positions),
+        _ => Err(Error::file(file, "it ends within a facet").hint("the file is cut off")),
+    }
+}

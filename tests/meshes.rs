@@ -1,0 +1,352 @@
+//! Objects from files of all formats: the same from each, in the folders of collections, and refused or listed where they are damaged.
+
+use std::fs;
+use std::path::Path;
+
+use glam::Vec3;
+use viva::core::{Cx, Object, Result, Value};
+use viva::data::{Dataset, Reading, picture, read_objects};
+use viva::render::{Mesh, Textures, Up, View, draw, read_object};
+
+/// A pyramid on a square, whose corners are told apart by their places.
+const CORNERS: [[f32; 3]; 5] = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 0.0, 2.0], [0.0, 0.0, 2.0], [1.0, 3.0, 1.0]];
+const FACES: [[u16; 3]; 6] = [[0, 1, 2], [0, 2, 3], [1, 0, 4], [2, 1, 4], [3, 2, 4], [0, 3, 4]];
+
+fn obj() -> String {
+    let vertices = CORNERS.iter().map(|[x, y, z]| format!("v {x} {y} {z}\n"));
+    let faces = FACES.iter().map(|face| format!("f {} {} {}\n", face[0] + 1, face[1] + 1, face[2] + 1));
+    vertices.chain(faces).collect()
+}
+
+fn binary_stl() -> Vec<u8> {
+    let mut bytes = b"solid, although it is binary".to_vec();
+    bytes.resize(80, b' ');
+    bytes.extend((FACES.len() as u32).to_le_bytes());
+    for face in FACES {
+        bytes.extend([0; 12]);
+        face.iter().flat_map(|&i| CORNERS[i as usize]).for_each(|x| bytes.extend(x.to_le_bytes()));
+        bytes.extend([0; 2]);
+    }
+    bytes
+}
+
+fn text_stl() -> String {
+    let corner = |&i: &u16| {
+        format!("vertex {:?} {:?} {:?}\n", CORNERS[i as usize][0], CORNERS[i as usize][1], CORNERS[i as usize][2])
+    };
+    let facet = |face: &[u16; 3]| {
+        let corners: String = face.iter().map(corner).collect();
+        format!("facet normal 0 0 0\nouter loop\n{corners}endloop\nendfacet\n")
+    };
+    format!("solid pyramid\n{}endsolid pyramid\n", FACES.iter().map(facet).collect::<String>())
+}
+
+fn ply(format: &str) -> Vec<u8> {
+    let (n, m) = (CORNERS.len(), FACES.len());
+    let mut bytes = format!(
+        "ply\nformat {format} 1.0\ncomment a pyramid\nelement vertex {n}\nproperty uchar mark\nproperty double x\nproperty float y\n\
+         property float z\nelement face {m}\nproperty list uchar ushort vertex_indices\nend_header\n"
+    )
+    .into_bytes();
+    let text = format == "ascii";
+    let big = format.ends_with("big_endian");
+    let mut put = |number: f64, own: &[u8]| match (text, big) {
+        (true, _) => bytes.extend(format!("{number} ").into_bytes()),
+        (_, true) => bytes.extend(own.iter().rev()),
+        _ => bytes.extend(own),
+    };
+    for [x, y, z] in CORNERS {
+        put(7.0, &[7]);
+        put(x.into(), &f64::from(x).to_le_bytes());
+        [y, z].iter().for_each(|&x| put(x.into(), &x.to_le_bytes()));
+    }
+    for face in FACES {
+        put(3.0, &[3]);
+        face.iter().for_each(|&i| put(i.into(), &i.to_le_bytes()));
+    }
+    bytes
+}
+
+/// Positions, then indices.
+fn buffer() -> Vec<u8> {
+    let positions = CORNERS.as_flattened().iter().flat_map(|x| x.to_le_bytes());
+    positions.chain(FACES.as_flattened().iter().flat_map(|i| i.to_le_bytes())).collect()
+}
+
+/// `buffer` is what says where the numbers are; `more` goes on after `"asset"`.
+fn gltf(buffer: &str, nodes: &str, more: &str) -> String {
+    let (positions, indices) = (CORNERS.len() * 12, FACES.len() * 6);
+    format!(
+        r#"{{"asset": {{"version": "2.0"}}, {more} "buffers": [{{{buffer} "byteLength": {}}}],
+        "bufferViews": [{{"buffer": 0, "byteLength": {positions}}}, {{"buffer": 0, "byteOffset": {positions}, "byteLength": {indices}}}],
+        "accessors": [{{"bufferView": 0, "componentType": 5126, "count": 5, "type": "VEC3"}},
+                      {{"bufferView": 1, "componentType": 5123, "count": 18, "type": "SCALAR"}}],
+        "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}, "indices": 1}}]}}], "nodes": [{nodes}]}}"#,
+        positions + indices
+    )
+}
+
+const NODE: &str = r#"{"mesh": 0}"#;
+
+fn glb(json: &str, blob: &[u8]) -> Vec<u8> {
+    let mut bytes = b"glTF".to_vec();
+    let json = format!("{json}{}", " ".repeat(json.len().next_multiple_of(4) - json.len()));
+    let size = 12 + 8 + json.len() + 8 + blob.len();
+    bytes.extend([2u32, size as u32, json.len() as u32, 0x4E4F_534A].iter().flat_map(|n| n.to_le_bytes()));
+    bytes.extend(json.bytes());
+    bytes.extend([blob.len() as u32, 0x004E_4942].iter().flat_map(|n| n.to_le_bytes()));
+    bytes.extend(blob);
+    bytes
+}
+
+fn read(path: &Path) -> Result<Mesh> {
+    read_object(&Cx::default(), "pyramid", &[path.into()], Up::Y, &mut Textures::new(picture::decode))
+}
+
+fn seen(mesh: &Mesh) -> Vec<f32> {
+    let mut pixels = vec![0.0; 3 * 64 * 64];
+    draw(mesh, &View::of(&View::canonical()), 64, &mut pixels);
+    pixels
+}
+
+#[test]
+fn all_formats_hold_the_same_object() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let put = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).expect("written");
+        path
+    };
+    let wanted = read(&put("p.obj", obj().as_bytes())).expect("an object");
+    put("numbers of it.bin", &buffer());
+    let coded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, buffer());
+    // Turned by a quarter around y and back again, halved and doubled, moved: the same box.
+    let turned = r#"{"children": [1], "rotation": [0, 0.70710678, 0, 0.70710678], "scale": [0.5, 0.5, 0.5]},
+        {"mesh": 0, "rotation": [0, -0.70710678, 0, 0.70710678], "translation": [5, 6, 7]}"#;
+    // Every value is given sparsely.
+    let sparse = gltf("", NODE, "").replace(
+        r#"{"bufferView": 0, "componentType": 5126, "count": 5, "type": "VEC3"}"#,
+        r#"{"componentType": 5126, "count": 5, "type": "VEC3", "sparse": {"count": 5, "values": {"bufferView": 0},
+            "indices": {"bufferView": 2, "componentType": 5121}}}"#,
+    );
+    let sparse = sparse
+        .replace(r#""bufferViews": ["#, r#""bufferViews": [{"#)
+        .replace(r#"[{{"buffer": 0, "byteLength": 60}"#, r#"[{"buffer": 0, "byteLength": 60}"#)
+        .replace(r#""byteLength": 36}],"#, r#""byteLength": 36}, {"buffer": 0, "byteOffset": 96, "byteLength": 5}],"#)
+        .replace(r#""byteLength": 96}]"#, r#""byteLength": 101}]"#);
+    let with_places = [buffer(), vec![0, 1, 2, 3, 4, 0, 0, 0]].concat();
+    for (name, bytes) in [
+        ("b.stl", binary_stl()),
+        ("t.stl", text_stl().into_bytes()),
+        ("t.ply", ply("ascii")),
+        ("l.ply", ply("binary_little_endian")),
+        ("b.ply", ply("binary_big_endian")),
+        ("b.glb", glb(&gltf("", NODE, ""), &buffer())),
+        ("scene.glb", glb(&gltf("", turned, r#""scene": 0, "scenes": [{"nodes": [0]}],"#), &buffer())),
+        ("beside.gltf", gltf(r#""uri": "numbers%20of%20it.bin","#, NODE, "").into_bytes()),
+        ("inline.gltf", gltf(&format!(r#""uri": "data:a/b;base64,{coded}","#), NODE, "").into_bytes()),
+        ("sparse.glb", glb(&sparse, &with_places)),
+    ] {
+        let mesh = read(&put(name, &bytes)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(mesh.triangles().len(), 6, "{name}");
+        assert_eq!(mesh.remarks(), ["without normals: its faces are flat"], "{name}");
+        let scale = if name == "scene.glb" { 0.5 } else { 1.0 };
+        assert!((mesh.radius() - scale * wanted.radius()).abs() < 1e-5, "{name}: {}", mesh.radius());
+        for (a, b) in mesh.vertices().iter().zip(wanted.vertices()) {
+            assert!((a.position - b.position).length() < 1e-5, "{name}: {} {}", a.position, b.position);
+            assert!((a.normal - b.normal).length() < 1e-5, "{name}: {} {}", a.normal, b.normal);
+        }
+        let most = seen(&mesh).iter().zip(seen(&wanted)).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(name == "scene.glb" || most == 0.0, "{name}: pictures differ by {most}");
+    }
+    // The farthest corner is at (4, 0, 2) of a box of 4 x 3 x 2.
+    assert!((wanted.radius() - Vec3::new(2.0, 1.5, 1.0).length()).abs() < 1e-6);
+}
+
+#[test]
+fn what_was_put_right_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let put = |name: &str, text: String| {
+        fs::write(folder.path().join(name), text).expect("written");
+        read(&folder.path().join(name)).expect("an object")
+    };
+    let base = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 0\n";
+    let mesh =
+        put("n.obj", format!("{base}vn 0 0 0\nvn 0 0 1\nf 1//1 2//1 3//2\nf 2//2 3//2 1//2\nf 1//2 4//2 2//2\n"));
+    let said = mesh.remarks().join("; ");
+    assert!(
+        said.contains("1 of 3 triangles have no normals") && said.contains("1 of 3 triangles have no area"),
+        "{said}"
+    );
+    let corners = mesh.triangles().iter().flat_map(|triangle| triangle.corners);
+    assert!(corners.into_iter().all(|corner| mesh.vertices()[corner as usize].normal.z > 0.99), "{mesh:?}");
+    // The same picture whether normals point out of the object or into it.
+    let of = |z: i32| put("s.obj", format!("{base}vn 0 0 {z}\nf 1//1 2//1 3//1\n"));
+    assert_eq!(seen(&of(1)), seen(&of(-1)));
+    // Up is up.
+    let path = folder.path().join("up.obj");
+    fs::write(&path, obj()).expect("written");
+    let up =
+        |up| read_object(&Cx::default(), "up", &[path.clone()], up, &mut Textures::new(picture::decode)).expect("read");
+    let (y, z) = (up(Up::Y), up(Up::Z));
+    for (a, b) in y.vertices().iter().zip(z.vertices()) {
+        let turned = |v: Vec3| Vec3::new(v.x, v.z, -v.y);
+        assert!((turned(a.position) - b.position).length() < 1e-6 && (turned(a.normal) - b.normal).length() < 1e-6);
+    }
+}
+
+#[test]
+fn damaged_and_foreign_files_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).expect("made");
+    fs::write(folder.path().join("outside.bin"), buffer()).expect("written");
+    let whole = gltf("", NODE, "");
+    let changed = |from: &str, to: &str| {
+        assert!(whole.contains(from), "{from}");
+        glb(&whole.replace(from, to), &buffer())
+    };
+    let text = |ply: &[u8]| String::from_utf8_lossy(ply).into_owned();
+    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("cut.stl", binary_stl()[..200].to_vec(), ""),
+        ("claims.stl", [&[b'x'; 80][..], &u32::MAX.to_le_bytes(), &[0; 50]].concat(), "4294967295 triangles"),
+        ("empty.stl", vec![], "too short"),
+        ("facet.stl", b"solid\nvertex 1 2 3\n".to_vec(), "within a facet"),
+        ("two.stl", b"solid\nvertex 1 2 3\nendfacet\n".to_vec(), "1 corners"),
+        ("nan.stl", text_stl().replace("4.0", "nan").into_bytes(), "finite"),
+        ("claims.ply", text(&ply("ascii")).replace("vertex 5", "vertex 99999999999").into_bytes(), "99999999999"),
+        ("list.ply", text(&ply("ascii")).replace("3 0 1 2", "99999999 0 1 2").into_bytes(), "a list of"),
+        ("index.ply", text(&ply("ascii")).replace("3 0 1 2", "3 0 1 9").into_bytes(), "vertex 9 of 5"),
+        ("half.ply", text(&ply("ascii")).replace("3 0 1 2", "3 0 1 1.5").into_bytes(), "a face asks for vertex"),
+        (
+            "cut.ply",
+            ply("binary_little_endian")[..ply("binary_little_endian").len() - 3].to_vec(),
+            "before all of its numbers",
+        ),
+        (
+            "kind.ply",
+            text(&ply("ascii")).replace("property float y", "property float16 y").into_bytes(),
+            "nobody knows",
+        ),
+        ("points.ply", text(&ply("ascii")).replace("face 6", "face 0").into_bytes(), "no faces"),
+        (
+            "loop.glb",
+            glb(&gltf("", r#"{"mesh": 0, "children": [0]}"#, r#""scenes": [{"nodes": [0]}],"#), &buffer()),
+            "in itself",
+        ),
+        ("nobody.glb", glb(&gltf("", r#"{"children": [0]}"#, ""), &buffer()), "no faces"),
+        (
+            "draco.glb",
+            glb(&gltf("", NODE, r#""extensionsRequired": ["KHR_draco_mesh_compression"],"#), &buffer()),
+            "KHR_draco",
+        ),
+        ("count.glb", changed("\"count\": 5", "\"count\": 4000000000"), "memory"),
+        ("view.glb", changed("\"byteLength\": 60", "\"byteLength\": 600"), "leaves its buffer"),
+        ("items.glb", changed("\"count\": 18", "\"count\": 21"), "21 items"),
+        ("none.glb", changed("\"bufferView\": 0, ", ""), "no numbers"),
+        ("type.glb", changed("\"type\": \"VEC3\"", "\"type\": \"MAT2\""), "MAT2"),
+        ("whole.glb", changed("\"componentType\": 5123", "\"componentType\": 5126"), "whole numbers"),
+        ("cut.glb", glb(&whole, &buffer())[..500].to_vec(), "of which 500 are there"),
+        ("old.gltf", whole.replace("\"2.0\"", "\"1.0\"").into_bytes(), "not glTF 2.0"),
+        ("outside.gltf", gltf("\"uri\": \"../outside.bin\",", NODE, "").into_bytes(), "outside of its folder"),
+        ("coded.gltf", gltf("\"uri\": \"%2e%2e/outside.bin\",", NODE, "").into_bytes(), "outside of its folder"),
+        ("root.gltf", gltf("\"uri\": \"/etc/passwd\",", NODE, "").into_bytes(), "outside of its folder"),
+        ("net.gltf", gltf("\"uri\": \"https://example.org/a.bin\",", NODE, "").into_bytes(), "example.org"),
+        ("deep.gltf", "[".repeat(100_000).into_bytes(), "JSON"),
+    ];
+    for (name, bytes, wanted) in cases {
+        let path = inner.join(name);
+        fs::write(&path, bytes).expect("written");
+        let error = read(&path).err().unwrap_or_else(|| panic!("{name} is read"));
+        assert!(error.message.contains(wanted) && error.message.contains(name), "{name}: {error}");
+    }
+}
+
+fn folder_of(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, bytes) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, bytes).expect("written");
+    }
+    folder
+}
+
+fn load(folder: &Path, classes: Option<&Path>) -> Result<Dataset> {
+    read_objects(&Cx::default(), folder, &Reading { size: 32, up: Up::Y, classes })
+}
+
+fn names(set: &Dataset) -> Vec<String> {
+    let name = |row: usize| {
+        let known = set.attributes(row).into_iter().find(|(name, _)| *name == "object");
+        match known {
+            Some((_, Value::Str(name))) => format!("{}/{name}", set.classes()[set.labels()[row] as usize]),
+            other => panic!("{other:?}"),
+        }
+    };
+    (0..set.len()).map(name).collect()
+}
+
+#[test]
+fn collections_are_read_as_they_are_distributed_and_what_is_broken_is_listed() {
+    let (obj, stl, glb) = (obj(), binary_stl(), glb(&gltf("", NODE, ""), &buffer()));
+    let folder = folder_of(&[
+        ("02691156/aa11/models/model_normalized.obj", obj.as_bytes()),
+        ("02691156/bb22/models/model_normalized.obj", b"v 0 0 0\nv nan 1 1\nv 1 0 0\nf 1 2 3\n"),
+        ("02691156/bb22/models/model_normalized.json", b"{}"),
+        ("02828884/cc33/models/model_normalized.obj", obj.as_bytes()),
+        ("02828884/dd.stl", &stl),
+        ("02828884/dd.obj", obj.as_bytes()),
+        ("empty/e.glb", b""),
+        ("loose.obj", obj.as_bytes()),
+    ]);
+    let set = load(folder.path(), None).expect("a set");
+    assert_eq!(names(&set), ["02691156/aa11", "02828884/cc33", "02828884/dd"]);
+    assert_eq!(set.classes(), ["02691156", "02828884"], "a class of which nothing is left is none");
+    let mut skipped: Vec<(&str, &str)> =
+        set.skipped().iter().map(|one| (one.name.as_str(), one.why.as_str())).collect();
+    skipped.sort_unstable();
+    let expected = [
+        ("02691156/bb22", "finite"),
+        ("02828884/dd.stl", "the same object as dd.obj"),
+        ("empty/e", "JSON"),
+        ("loose.obj", "in no folder of a class"),
+    ];
+    assert_eq!(skipped.len(), expected.len(), "{skipped:?}");
+    for ((name, why), (wanted, because)) in skipped.iter().zip(expected) {
+        assert!(*name == wanted && why.contains(because), "{name}: {why}");
+    }
+    assert!(set.summary().ends_with(", 4 skipped"), "{}", set.summary());
+    assert_eq!(set.json()["skipped"].as_array().map(Vec::len), Some(4));
+    assert_eq!(set.select(&[0]).expect("one").skipped().len(), 4, "a part knows it as well");
+    let said = set.incomplete().expect("a caution");
+    assert!(said.contains("4 skipped"), "{said}");
+
+    let flat =
+        folder_of(&[("glbs/000-000/u1.glb", &glb), ("glbs/000-001/u2.glb", &glb), ("glbs/000-001/u3.glb", &glb)]);
+    let json = flat.path().join("lvis.json");
+    fs::write(&json, r#"{"chair": ["u1", "elsewhere"], "table": ["u2"]}"#).expect("written");
+    let csv = flat.path().join("classes.csv");
+    fs::write(&csv, "uid,class\nu1,chair\nu2.glb,table\n").expect("written");
+    for classes in [&json, &csv] {
+        let set = load(&flat.path().join("glbs"), Some(classes)).expect("a set");
+        assert_eq!(names(&set), ["chair/u1", "table/u2"]);
+        assert!(set.skipped().len() == 1 && set.skipped()[0].why.contains("in no class"), "{:?}", set.skipped());
+    }
+    fs::write(&json, r#"{"chair": ["u1"], "table": ["u1"]}"#).expect("written");
+    let error = load(flat.path(), Some(&json)).err().expect("refused");
+    assert!(error.message.contains("two classes"), "{error}");
+
+    let broken = folder_of(&[("a/a.obj", b"v 0 0 0"), ("b/b.stl", b"")]);
+    let error = load(broken.path(), None).err().expect("refused");
+    assert!(error.message.contains("none of 2 objects"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_in_circles_end() {
+    let folder = folder_of(&[("a/a.obj", obj().as_bytes())]);
+    std::os::unix::fs::symlink("..", folder.path().join("a/up")).expect("a link");
+    let error = load(folder.path(), None).err().expect("refused");
+    assert!(error.message.contains("folders in each other"), "{error}");
+}
