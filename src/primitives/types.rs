@@ -333,6 +333,27 @@ pub static TYPES: &[Type] = &[
         elements: "",
     },
     Type {
+        name: "Sensitivity",
+        purpose: "How much of the variance of the loss each factor accounts for.",
+        fields: &[
+            field("factors", "an array of strings", "the factors, whose order the other arrays have"),
+            field("first", "an array of floats", "first-order indices: what a factor accounts for alone"),
+            field("first_lo", "an array of floats", "lower ends of 95% intervals"),
+            field("first_hi", "an array of floats", "upper ends"),
+            field("total", "an array of floats", "total indices: with all that a factor takes part in"),
+            field("total_lo", "an array of floats", "lower ends of 95% intervals"),
+            field("total_hi", "an array of floats", "upper ends"),
+            field("unmoved", "an array of strings", "factors that changed no loss, in as many turns as there are base points"),
+            field("variance", "a float", "of the loss over uniform settings, within objects, on average"),
+            field("loss", "a string", "what the losses are"),
+            field("base_points", "an int", "settings whose factors were turned one at a time, over all objects"),
+            field("objects", "an int", "objects examined"),
+            field("sentences", "an array of strings", "one for each factor, the one with the largest total index first"),
+            field("cautions", "an array of strings", "why it may not mean what it seems to"),
+        ],
+        elements: "",
+    },
+    Type {
         name: "Weaknesses",
         purpose: "Where failures gather in a space of factors, in rules that fresh questions confirmed.",
         fields: &[

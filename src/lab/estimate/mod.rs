@@ -12,6 +12,7 @@ mod population;
 pub mod protocol;
 pub mod replications;
 pub mod risk;
+pub mod sensitivity;
 mod smallest_change;
 pub mod subject;
 pub mod tolerance;

@@ -5,7 +5,7 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
 use super::proposals::{Origin, Proposals, Proposing};
-use super::{Approach, Search};
+use super::{Approach, Search, sobol};
 use crate::core::{Result, random};
 use crate::maths::gaussian_process::{Candidates, GaussianProcess, Hope, Kernel, Learnt};
 use crate::space::{Axis, Factor, Setting};
@@ -237,26 +237,9 @@ impl BayesExaminer {
 
     /// The next of the settings that fill the space evenly (Sobol's sequence, scrambled after Owen).
     fn fill(&mut self) -> Setting {
-        let (at, scramble) = (self.filled % (1 << 16), self.scramble);
+        let at = self.filled % sobol::POINTS;
         self.filled += 1;
-        let rng = &mut self.rng;
-        self.axes
-            .iter()
-            .enumerate()
-            .map(|(i, axis)| {
-                let (i, dimensions) = (i as u32, sobol_burley::NUM_DIMENSIONS);
-                let share = f64::from(sobol_burley::sample(at, i % dimensions, scramble.wrapping_add(i / dimensions)));
-                match *axis {
-                    Axis::Chance => axis.draw(rng),
-                    Axis::Choices(n) => ((share * n as f64) as usize).min(n - 1) as f64,
-                    Axis::Whole { min, max } => {
-                        let many = f64::from(max) - f64::from(min) + 1.0;
-                        f64::from(min) + (share * many).floor().min(many - 1.0)
-                    }
-                    _ => axis.at_share(share),
-                }
-            })
-            .collect()
+        sobol::setting(&self.axes, at, 0, self.scramble, &mut self.rng)
     }
 
     /// A setting as a point of the cube.

@@ -63,12 +63,13 @@ pub const SPACES: [(&str, &[Need]); 15] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 18] = [
+pub const SEARCHES: [(&str, &[Need]); 19] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
     ("blind", &[Need::Elements]),
     ("blind_or_stay", &[Need::Elements]),
     ("random", &[Need::Settings]),
+    ("radial", &[Need::Settings]),
     ("sweep", &[Need::Settings]),
     ("bayes", &[Need::Settings]),
     ("policy", &[Need::Settings]),

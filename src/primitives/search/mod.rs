@@ -14,6 +14,7 @@ pub mod hopskipjump;
 pub mod nearest;
 pub mod policy;
 pub mod questions;
+pub mod radial;
 pub mod random;
 pub mod square;
 pub mod strongest;
