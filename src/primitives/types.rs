@@ -333,6 +333,30 @@ pub static TYPES: &[Type] = &[
         elements: "",
     },
     Type {
+        name: "Counterfactuals",
+        purpose: "The least changes that turn right views wrong.",
+        fields: &[
+            field(
+                "rows",
+                "an array of maps",
+                "one for each object that has a change: `id`, its row in the data, the `factors` that change, `from` and `to`, their values, `distance` (shares of \
+                 ranges, and 1 for each choice), whether all smaller sets of factors were tried (`exact`), how many sets `as_few` turn it wrong as well, and \
+                 how often the answer `turns` along the path",
+            ),
+            field("sets", "an array of maps", "`factors`, and of how many `objects` they are the least change, the most first"),
+            field("alone", "a map", "by factor the objects that its value alone turned wrong"),
+            field("sentence", "a string", "what there is to say"),
+            field("found", "an int", "objects that have a change"),
+            field("never_wrong", "an int", "objects that were right at every setting drawn"),
+            field("never_right", "an int", "objects that were wrong at every setting drawn"),
+            field("unsteady", "an int", "objects that were answered otherwise when they were asked again"),
+            field("random_questions", "an int", "settings drawn for each object"),
+            field("loss", "a string", "what the losses of paths are"),
+            field("cautions", "an array of strings", "why it may not mean what it seems to"),
+        ],
+        elements: "",
+    },
+    Type {
         name: "Sensitivity",
         purpose: "How much of the variance of the loss each factor accounts for.",
         fields: &[

@@ -2,6 +2,7 @@
 
 pub mod calibration;
 pub mod certificate;
+pub mod counterfactual;
 mod factor_parts;
 mod found;
 mod image_quality;

@@ -15,6 +15,7 @@ mod case_log;
 mod cautions;
 mod column;
 mod combinations;
+mod counterfactual;
 mod course;
 mod deepfool;
 mod examination;
@@ -78,6 +79,7 @@ pub use blind::Blind;
 pub use blind_or_stay::BlindOrStay;
 pub use carlini_wagner::CarliniWagner;
 pub use column::COLUMNS;
+pub use counterfactual::{Counterfactual, LeastChange, Shrunk};
 pub use course::{Course, Sight};
 pub use deepfool::DeepFool;
 pub use examination::{Densities, Examination};
@@ -127,6 +129,11 @@ pub trait Search {
 
     /// The searches that it is made of, if it is an ensemble: they are asked in its place.
     fn members(&self) -> Option<&[Member]> {
+        None
+    }
+
+    /// How it makes changes smaller, if that is what it does: its questions are read by this.
+    fn counterfactual(&self) -> Option<&Counterfactual> {
         None
     }
 

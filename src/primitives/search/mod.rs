@@ -8,6 +8,7 @@ pub mod bim;
 pub mod blind;
 pub mod blind_or_stay;
 pub mod carlini_wagner;
+pub mod counterfactual;
 pub mod deepfool;
 pub mod fmn;
 pub mod hopskipjump;
