@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use viva::core::{Cx, Value};
-use viva::maths::variance_shares::{Index, indices};
+use viva::maths::variance_shares::{VarianceShare, indices};
 use viva::script::Session;
 
 fn run(script: &str) -> Result<Value, String> {
@@ -75,9 +75,9 @@ fn the_g_function_has_its_indices() {
     let objects: Vec<Vec<f64>> = (0..40).map(|_| stars(&mut rng, 8, 200, &g)).collect();
     let found = indices(&objects, 8).unwrap();
     assert!((found.variance / (product - 1.0) - 1.0).abs() < 0.05, "{}", found.variance);
-    for i in 0..8 {
-        let first = part[i] / (product - 1.0);
-        let total = part[i] * product / (1.0 + part[i]) / (product - 1.0);
+    for (i, part) in part.iter().enumerate() {
+        let first = part / (product - 1.0);
+        let total = part * product / (1.0 + part) / (product - 1.0);
         for (name, index, wanted) in [("first", found.first[i], first), ("total", found.total[i], total)] {
             let half = 1.5 * (index.hi - index.lo) / 2.0;
             assert!((index.value - wanted).abs() < half, "{name} {i}: {index:?} where {wanted}");
@@ -92,7 +92,7 @@ fn the_g_function_has_its_indices() {
 fn intervals_hold_the_indices() {
     let mut rng = Pcg64Mcg::seed_from_u64(9);
     let share = |c2: f64, d2: f64| (c2 / 12.0 / (c2 / 12.0 + d2 / 144.0), d2 / 144.0 / (c2 / 12.0 + d2 / 144.0));
-    let holds = |index: Index, truth: f64| usize::from((index.lo..=index.hi).contains(&truth));
+    let holds = |index: VarianceShare, truth: f64| usize::from((index.lo..=index.hi).contains(&truth));
     let f = |c: f64, d: f64| move |x: &[f64]| c * x[0] + d * (x[1] - 0.5) * (x[2] - 0.5);
     let times = 400;
     let mut inside = [[0; 3]; 2];
@@ -133,7 +133,9 @@ let asked = |space, search| examine(f, ds, #{ space: space, search: search, seed
 /// (1/4) (2/9) = 1/18, height for (1/9) (1/12) = 1/108: two thirds, a ninth, and two ninths together.
 #[test]
 fn choices_and_what_never_matters_are_told() {
-    let script = |call: &str| format!("{LIT}let s = robustness::sensitivity(asked.call(lit, search::radial(#{{ questions: 2560 }})));{call}");
+    let script = |call: &str| {
+        format!("{LIT}let s = robustness::sensitivity(asked.call(lit, search::radial(#{{ questions: 2560 }})));{call}")
+    };
     let close = told(&script(
         "[[s.first[0], 1.0/9], [s.first[1], 2.0/3], [s.total[0], 3.0/9], [s.total[1], 8.0/9]].all(|p| abs(p[0] - p[1]) < 0.03)",
     ));
@@ -143,8 +145,18 @@ fn choices_and_what_never_matters_are_told() {
     assert!(said.starts_with("of the variance of the loss: ground 0.8"), "{said}");
     assert!(said.contains("dust never changed a loss in 3072 turns"), "{said}");
     // Each image has its own points, and the same ones every time.
-    assert_eq!(told(&script("let t = asked.call(lit, search::radial(#{ questions: 9 })); let h = t.questions(\"height\"); [h.shape, h[0][0] == h[1][0]]")), "[[6, 5], false]");
-    assert_eq!(told(&script("robustness::sensitivity(asked.call(lit, search::radial(#{ questions: 2560 }))).total == s.total")), "true");
+    assert_eq!(
+        told(&script(
+            "let t = asked.call(lit, search::radial(#{ questions: 9 })); let h = t.questions(\"height\"); [h.shape, h[0][0] == h[1][0]]"
+        )),
+        "[[6, 5], false]"
+    );
+    assert_eq!(
+        told(&script(
+            "robustness::sensitivity(asked.call(lit, search::radial(#{ questions: 2560 }))).total == s.total"
+        )),
+        "true"
+    );
 }
 
 #[test]
@@ -155,7 +167,10 @@ fn what_says_nothing_of_factors_is_refused() {
     refuse("asked.call(lit, search::radial(#{ questions: 10 }))", "12 base points, 2 of an object, are too few");
     refuse("asked.call(lit, search::radial(#{ questions: 9 }))", "6 base points, 1 of an object, are too few");
     refuse("asked.call(lit, search::radial(#{ questions: 4 }))", "too few for 3 factors, which take 5 at a time");
-    refuse("asked.call(space::factors([#{ name: \"a\", choices: [1] }], |z, s| z), search::radial())", "no factor can be chosen");
+    refuse(
+        "asked.call(space::factors([#{ name: \"a\", choices: [1] }], |z, s| z), search::radial())",
+        "no factor can be chosen",
+    );
 }
 
 /// Draws as well as the sequence; only what is drawn says how much can have been missed.

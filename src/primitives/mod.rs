@@ -243,6 +243,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &robustness::sensitivity::SENSITIVITY,
     &robustness::counterfactual::COUNTERFACTUAL,
     &robustness::counterfactual::PATH,
+    &robustness::level_set::LEVEL_SET,
     &robustness::weaknesses::WEAKNESSES,
     &robustness::weaknesses::EXAMPLES,
     &robustness::certify::CERTIFY,

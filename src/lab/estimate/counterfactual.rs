@@ -10,7 +10,7 @@ use crate::search::{Counterfactual, LeastChange, Shrunk, Transcript};
 use crate::space::Axis;
 
 /// The least change of one object.
-struct Change {
+struct ObjectChange {
     /// Its row in the transcript.
     row: usize,
     least: LeastChange,
@@ -22,7 +22,7 @@ pub struct Counterfactuals {
     transcript: Rc<Transcript>,
     names: Vec<String>,
     axes: Vec<Axis>,
-    found: Vec<Change>,
+    found: Vec<ObjectChange>,
     /// Objects that were right at every setting drawn, wrong at every one, and that answered otherwise when they were asked again.
     never_wrong: usize,
     never_right: usize,
@@ -79,7 +79,7 @@ pub fn counterfactual(transcript: &Rc<Transcript>) -> Result<Counterfactuals> {
             Shrunk::Found(least) => {
                 all.alone.iter_mut().zip(alone).for_each(|(count, alone)| *count += usize::from(alone));
                 let distance = Counterfactual::distance(&questions.axes, &least);
-                all.found.push(Change { row, least, distance });
+                all.found.push(ObjectChange { row, least, distance });
             }
         }
     }
@@ -93,7 +93,9 @@ pub fn counterfactual(transcript: &Rc<Transcript>) -> Result<Counterfactuals> {
     let n = all.found.len();
     if all.unsteady > 0 {
         let (again, both) = (all.unsteady, n + all.unsteady);
-        all.cautions.add(format!("{again} of {both} objects were answered otherwise when they were asked again, and are left out"));
+        all.cautions.add(format!(
+            "{again} of {both} objects were answered otherwise when they were asked again, and are left out"
+        ));
     }
     let inexact = all.found.iter().filter(|change| !change.least.exact).count();
     if inexact > 0 {
@@ -101,7 +103,9 @@ pub fn counterfactual(transcript: &Rc<Transcript>) -> Result<Counterfactuals> {
     }
     let turning = all.found.iter().filter(|change| change.least.turns > 1).count();
     if turning > 0 {
-        all.cautions.add(format!("the answer turns more than once along {turning} of {n} paths: what counts is the first turn seen"));
+        all.cautions.add(format!(
+            "the answer turns more than once along {turning} of {n} paths: what counts is the first turn seen"
+        ));
     }
     Ok(all)
 }
@@ -121,7 +125,7 @@ const FIELDS: [&str; 11] = [
 ];
 
 /// What a path is made of.
-pub struct Path {
+pub struct ChangePath {
     pub images: Tensor,
     pub along: Vec<f64>,
     pub losses: Vec<f64>,
@@ -178,15 +182,15 @@ impl Counterfactuals {
         parts.join("; ")
     }
 
-    fn change(&self, place: usize) -> Result<&Change> {
-        self.found.get(place).ok_or_else(|| {
-            Error::argument(format!("no change {place}: there are {}", self.found.len()))
-        })
+    fn change(&self, place: usize) -> Result<&ObjectChange> {
+        self.found
+            .get(place)
+            .ok_or_else(|| Error::argument(format!("no change {place}: there are {}", self.found.len())))
     }
 
     /// The way to one of the changes, from the right setting on: the questions that were asked along it, and the least change itself where the
     /// answer turns.
-    pub fn path(&self, cx: &Cx, place: usize) -> Result<Path> {
+    pub fn path(&self, cx: &Cx, place: usize) -> Result<ChangePath> {
         let change = self.change(place)?;
         let (_, asked) = self.transcript.questions()?;
         let asked = asked[change.row];
@@ -206,7 +210,7 @@ impl Counterfactuals {
         }
         let chosen: Vec<(usize, usize)> = steps.iter().map(|(_, question)| (change.row, *question)).collect();
         let of = |(_, question): &(f64, usize)| self.transcript.setting(at(*question));
-        Ok(Path {
+        Ok(ChangePath {
             images: self.transcript.question_images(cx, &chosen)?,
             along: steps.iter().map(|(along, _)| *along).collect(),
             losses: steps.iter().map(|(_, question)| asked.losses[*question].into()).collect(),
@@ -222,7 +226,7 @@ impl Counterfactuals {
         Value::Str(known.cloned().unwrap_or_else(|| class.to_string()))
     }
 
-    fn row(&self, change: &Change) -> Vec<(&'static str, Value)> {
+    fn row(&self, change: &ObjectChange) -> Vec<(&'static str, Value)> {
         let of = |setting: &[f64]| match self.transcript.setting(setting) {
             Value::Map(map) => {
                 let changed = |name: &String| change.least.factors.iter().any(|i| self.names[*i] == *name);

@@ -7,6 +7,7 @@ mod factor_parts;
 mod found;
 mod image_quality;
 pub mod independence;
+pub mod level_set;
 mod marginal;
 pub mod n_model;
 mod population;

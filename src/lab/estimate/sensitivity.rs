@@ -2,14 +2,14 @@
 
 use super::subject::{Subject, named, subject};
 use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number, significant};
-use crate::maths::variance_shares::{Index, Indices, indices};
+use crate::maths::variance_shares::{VarianceShare, VarianceShares, indices};
 use crate::objective::Loss;
 use crate::search::{Radial, Transcript};
 
 /// Sobol's indices of a loss by factor.
 pub struct Sensitivity {
     pub factors: Vec<String>,
-    pub indices: Indices,
+    pub indices: VarianceShares,
     pub stars: usize,
     pub objects: usize,
     loss: &'static str,
@@ -112,7 +112,7 @@ impl Sensitivity {
 
     /// `elevation 0.56 [0.51, 0.61] with its interactions, 0.44 [0.40, 0.49] alone`
     fn sentence(&self, factor: usize) -> String {
-        let words = |Index { value, lo, hi }: Index| {
+        let words = |VarianceShare { value, lo, hi }: VarianceShare| {
             let short = |x: f64| if x.abs() < 5e-4 { "0".into() } else { significant(x, 2) };
             format!("{} [{}, {}]", short(value), short(lo), short(hi))
         };
@@ -133,7 +133,8 @@ impl Sensitivity {
     }
 
     fn column(&self, name: &str) -> Option<Vec<f64>> {
-        let (base, end): (&str, fn(&Index) -> f64) = match (name.strip_suffix("_lo"), name.strip_suffix("_hi")) {
+        let (base, end): (&str, fn(&VarianceShare) -> f64) = match (name.strip_suffix("_lo"), name.strip_suffix("_hi"))
+        {
             (Some(base), _) => (base, |index| index.lo),
             (_, Some(base)) => (base, |index| index.hi),
             _ => (name, |index| index.value),

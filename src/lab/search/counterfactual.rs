@@ -94,7 +94,7 @@ pub enum Shrunk {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ShrinkStage {
     Start,
     Sets(usize),
     Without,
@@ -139,7 +139,7 @@ impl Counterfactual {
 }
 
 /// A change on its way back.
-struct Way {
+struct WayBack {
     to: Setting,
     points: Vec<Setting>,
     along: Vec<f64>,
@@ -150,7 +150,7 @@ struct Shrinking {
     how: Counterfactual,
     axes: Vec<Axis>,
     rng: Pcg64Mcg,
-    stage: Stage,
+    stage: ShrinkStage,
     /// What was proposed last, and the place of its first among all questions.
     proposed: Vec<Setting>,
     first: usize,
@@ -160,7 +160,7 @@ struct Shrinking {
     /// The change that factors are taken out of, where not all sets can be tried.
     kept: Option<Setting>,
     candidates: Vec<Setting>,
-    ways: Vec<Way>,
+    ways: Vec<WayBack>,
     exact: bool,
     sets: usize,
     /// By factor, whether it alone was enough.
@@ -180,7 +180,7 @@ impl Shrinking {
             how,
             axes,
             rng: random(stream.0, stream.1),
-            stage: Stage::Start,
+            stage: ShrinkStage::Start,
             proposed: vec![],
             first: 0,
             drawn: vec![],
@@ -221,7 +221,7 @@ impl Shrinking {
         let wrong = self.drawn.iter().filter(|(_, loss)| *loss > 0.0).map(|(setting, _)| setting.clone()).collect();
         self.wrong = self.nearest(wrong, TRIED);
         let both = self.from.is_some() && !self.wrong.is_empty();
-        self.stage = if both { Stage::Sets(1) } else { Stage::Done };
+        self.stage = if both { ShrinkStage::Sets(1) } else { ShrinkStage::Done };
     }
 
     /// The right setting with every set of so many factors of a wrong one; `None` where these are too many.
@@ -246,10 +246,10 @@ impl Shrinking {
     fn take_out_of(&mut self) {
         self.exact = false;
         self.kept = self.wrong.first().cloned();
-        self.stage = Stage::Without;
+        self.stage = ShrinkStage::Without;
     }
 
-    fn way_to(&self, to: &Setting) -> Way {
+    fn way_to(&self, to: &Setting) -> WayBack {
         let from = self.from.as_ref().unwrap_or(to);
         let (mut points, mut along) = (vec![from.clone()], vec![0.0]);
         let changed = self.factors(to);
@@ -266,7 +266,7 @@ impl Shrinking {
                 along.push(share);
             }
         }
-        Way { to: to.clone(), points, along, first: 0 }
+        WayBack { to: to.clone(), points, along, first: 0 }
     }
 
     /// So far along the way.
@@ -301,7 +301,7 @@ impl Shrinking {
         }
         let Some((_, number, place)) = best else {
             self.steady = false;
-            self.stage = Stage::Done;
+            self.stage = ShrinkStage::Done;
             return;
         };
         let way = &self.ways[number];
@@ -312,9 +312,9 @@ impl Shrinking {
         let before = place.checked_sub(1).map_or(0.0, |before| way.along[before]);
         self.between = [before, way.along[place]];
         self.stage = if self.between[0] < self.between[1] && way.points.len() > 2 {
-            Stage::Halving(HALVINGS)
+            ShrinkStage::Halving(HALVINGS)
         } else {
-            Stage::Again
+            ShrinkStage::Again
         };
     }
 
@@ -363,18 +363,18 @@ impl Proposals for Shrinking {
         self.first += self.proposed.len();
         self.proposed = loop {
             break match self.stage {
-                Stage::Start => {
+                ShrinkStage::Start => {
                     let now = (self.how.random - self.drawn.len()).min(TOGETHER);
                     (0..now).map(|_| self.axes.iter().map(|axis| axis.draw(&mut self.rng)).collect()).collect()
                 }
-                Stage::Sets(size) => match self.sets(size) {
+                ShrinkStage::Sets(size) => match self.sets(size) {
                     Some(sets) if !sets.is_empty() => sets,
                     _ => {
                         self.take_out_of();
                         continue;
                     }
                 },
-                Stage::Without => {
+                ShrinkStage::Without => {
                     let (Some(from), Some(kept)) = (&self.from, &self.kept) else { break vec![] };
                     let without = |i: usize| {
                         let mut setting = kept.clone();
@@ -383,7 +383,7 @@ impl Proposals for Shrinking {
                     };
                     self.factors(kept).into_iter().map(without).collect()
                 }
-                Stage::Paths => {
+                ShrinkStage::Paths => {
                     self.ways = self.candidates.iter().map(|to| self.way_to(to)).collect();
                     let mut first = self.first;
                     for way in &mut self.ways {
@@ -392,11 +392,11 @@ impl Proposals for Shrinking {
                     }
                     self.ways.iter().flat_map(|way| way.points.clone()).collect()
                 }
-                Stage::Halving(_) => {
+                ShrinkStage::Halving(_) => {
                     vec![self.at(&self.ways[self.way].to, 0.5 * (self.between[0] + self.between[1]))]
                 }
-                Stage::Again => self.from.iter().chain(self.found.iter().map(|(to, _)| to)).cloned().collect(),
-                Stage::Done => vec![],
+                ShrinkStage::Again => self.from.iter().chain(self.found.iter().map(|(to, _)| to)).cloned().collect(),
+                ShrinkStage::Done => vec![],
             };
         };
         Ok(self.proposed.clone())
@@ -406,20 +406,20 @@ impl Proposals for Shrinking {
         let proposed = &self.proposed;
         let failing = || proposed.iter().zip(losses).filter(|(_, loss)| **loss > 0.0).map(|(setting, _)| setting);
         match self.stage {
-            Stage::Start => {
+            ShrinkStage::Start => {
                 self.drawn.extend(proposed.iter().cloned().zip(losses.iter().copied()));
                 if self.drawn.len() >= self.how.random {
                     self.choose();
                 }
             }
-            Stage::Sets(size) => {
+            ShrinkStage::Sets(size) => {
                 let failing: Vec<Setting> = failing().cloned().collect();
                 if size == 1 {
                     let enough: Vec<usize> = failing.iter().flat_map(|setting| self.factors(setting)).collect();
                     enough.into_iter().for_each(|i| self.alone[i] = true);
                 }
                 if failing.is_empty() {
-                    self.stage = Stage::Sets(size + 1);
+                    self.stage = ShrinkStage::Sets(size + 1);
                     if size == self.how.most {
                         self.take_out_of();
                     }
@@ -429,21 +429,21 @@ impl Proposals for Shrinking {
                     sets.dedup();
                     self.sets = sets.len();
                     self.candidates = self.nearest(failing, PATHS);
-                    self.stage = Stage::Paths;
+                    self.stage = ShrinkStage::Paths;
                 }
             }
-            Stage::Without => {
+            ShrinkStage::Without => {
                 let best = proposed.iter().zip(losses).max_by(|(_, a), (_, b)| a.total_cmp(b));
                 match best.filter(|(_, loss)| **loss > 0.0) {
                     Some((setting, _)) => self.kept = Some(setting.clone()),
                     None => {
                         self.candidates = self.kept.iter().cloned().collect();
-                        self.stage = Stage::Paths;
+                        self.stage = ShrinkStage::Paths;
                     }
                 }
             }
-            Stage::Paths => self.hear_ways(losses),
-            Stage::Halving(left) => {
+            ShrinkStage::Paths => self.hear_ways(losses),
+            ShrinkStage::Halving(left) => {
                 let middle = 0.5 * (self.between[0] + self.between[1]);
                 if losses[0] > 0.0 {
                     self.found = Some((proposed[0].clone(), self.first));
@@ -451,19 +451,19 @@ impl Proposals for Shrinking {
                 } else {
                     self.between[0] = middle;
                 }
-                self.stage = if left > 1 { Stage::Halving(left - 1) } else { Stage::Again };
+                self.stage = if left > 1 { ShrinkStage::Halving(left - 1) } else { ShrinkStage::Again };
             }
-            Stage::Again => {
+            ShrinkStage::Again => {
                 self.steady &= losses[0] <= 0.0 && losses[losses.len() - 1] > 0.0;
-                self.stage = Stage::Done;
+                self.stage = ShrinkStage::Done;
             }
-            Stage::Done => {}
+            ShrinkStage::Done => {}
         }
         Ok(())
     }
 
     fn origin(&self, _place: usize) -> Origin {
-        if self.stage == Stage::Start { Origin::Random } else { Origin::Chosen }
+        if self.stage == ShrinkStage::Start { Origin::Random } else { Origin::Chosen }
     }
 
     /// Fewer factors, then less distance; before there is a right setting to tell these from, the first that fails.

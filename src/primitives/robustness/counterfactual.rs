@@ -25,7 +25,11 @@ macro_rules! example {
 pub static COUNTERFACTUAL: Primitive = Primitive {
     path: "robustness::counterfactual",
     purpose: "Which factor made it fail: the least change of each object from a right view to a wrong one, and how often it is of which factors.",
-    params: &[Param::new("transcript", Kind::Object("Transcript"), "of search::counterfactual, one row for each object")],
+    params: &[Param::new(
+        "transcript",
+        Kind::Object("Transcript"),
+        "of search::counterfactual, one row for each object",
+    )],
     options: &[],
     returns: "Counterfactuals",
     notes: "What the search found: a change is of as few factors as turned the surest right view wrong, among the values that they have in the wrong views \
@@ -53,7 +57,10 @@ pub static PATH: Primitive = Primitive {
               `answered`, the names of the answers; `points`, maps from factor to value; and `factors`, those that change",
     notes: "The least change is among them, where the answer first turns.",
     source: "",
-    examples: &[Example { code: example!("let p = c.path(0); [p.along[0], p.along[-1], p.loss[0] < 0, p.loss[-1] > 0]"), result: "[0.0, 1.0, true, true]" }],
+    examples: &[Example {
+        code: example!("let p = c.path(0); [p.along[0], p.along[-1], p.loss[0] < 0, p.loss[-1] > 0]"),
+        result: "[0.0, 1.0, true, true]",
+    }],
     run: |cx, args| {
         let all = args.object::<Counterfactuals>("counterfactuals");
         let path = all.path(cx, args.count("change"))?;

@@ -2,6 +2,7 @@
 
 pub mod certify;
 pub mod counterfactual;
+pub mod level_set;
 pub mod sensitivity;
 pub mod weaknesses;
 

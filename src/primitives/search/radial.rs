@@ -13,8 +13,15 @@ pub static RADIAL: Primitive = Primitive {
     purpose: "Asks so that robustness::sensitivity can tell how much each factor matters: two settings, and the first with each factor of the second.",
     params: &[],
     options: &[
-        Param::new("questions", Kind::Int, "of the model about each image, at most").range(3.0, 1e7).or(Fallback::Int(100)),
-        Param::new("points", POINTS.kind(), "where pairs of settings come from: they fill the space evenly, or are drawn").or(Fallback::Str("sobol")),
+        Param::new("questions", Kind::Int, "of the model about each image, at most")
+            .range(3.0, 1e7)
+            .or(Fallback::Int(100)),
+        Param::new(
+            "points",
+            POINTS.kind(),
+            "where pairs of settings come from: they fill the space evenly, or are drawn",
+        )
+        .or(Fallback::Str("sobol")),
     ],
     returns: "a Search",
     notes: "With d factors it takes d + 2 questions at a time: a setting A, a setting B, and for every factor A with that factor of B. As many whole stars are \
