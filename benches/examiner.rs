@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use viva::core::{in_parallel, random};
 use viva::maths::gaussian_process::Kernel;
 use viva::render::{Mesh, Surface, Triangle, Vertex, View, draw};
-use viva::search::{Bayes, Explore, Lengthscales, Proposals, Proposing, Subject};
+use viva::search::{Bayes, Examinee, Explore, Lengthscales, Proposals, Proposing};
 use viva::space::{Domain, Factor, Factored, Render};
 
 const OBJECTS: u64 = 32;
@@ -35,7 +35,7 @@ fn examined(how: &Bayes) -> (f64, f64) {
     };
     let begun = Instant::now();
     let mut all: Vec<(Box<dyn Proposals>, f32)> = (0..OBJECTS)
-        .map(|object| (how.begin(&factors, Subject { seed: 1, row: object, label: 0 }).expect("begins"), f32::MIN))
+        .map(|object| (how.begin(&factors, Examinee { seed: 1, row: object, label: 0 }).expect("begins"), f32::MIN))
         .collect();
     // Every object is asked one question after the other, all of them side by side, as an examination asks them.
     for _ in 0..how.steps - 1 {

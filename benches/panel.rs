@@ -15,7 +15,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use rand::Rng;
 use serde_json::{Value, json};
 use viva::core::random;
-use viva::search::{Bayes, Evolution, Policy, Proposals, Proposing, Random, Subject};
+use viva::search::{Bayes, Evolution, Examinee, Policy, Proposals, Proposing, Random};
 use viva::space::{Domain, Factor};
 
 /// Of a setting.
@@ -388,7 +388,7 @@ fn own(search: &dyn Proposing, case: &Case, seed: u64, questions: usize) -> Outc
     let mut seconds = 0.0;
     let begun = processor();
     let mut proposals: Box<dyn Proposals> =
-        search.begin(&case.factors, Subject { seed, row: 0, label: 0 }).expect("begins");
+        search.begin(&case.factors, Examinee { seed, row: 0, label: 0 }).expect("begins");
     seconds += processor() - begun;
     loop {
         let begun = processor();

@@ -7,7 +7,7 @@ use rand::Rng;
 use viva::core::{Cx, Value, random};
 use viva::maths::gaussian_process::{Candidates, GaussianProcess, Hope, Kernel};
 use viva::script::Session;
-use viva::search::{Bayes, Evolution, Origin, Policy, Proposals, Proposing, Random, Subject};
+use viva::search::{Bayes, Evolution, Examinee, Origin, Policy, Proposals, Proposing, Random};
 use viva::space::{Domain, Factor};
 
 const N: usize = 12;
@@ -171,7 +171,7 @@ fn ranges(n: usize) -> Vec<Factor> {
 
 /// The largest loss that a search comes to.
 fn largest(search: &dyn Proposing, factors: &[Factor], seed: u64, loss: &dyn Fn(&[f64]) -> f64) -> (f64, usize) {
-    let mut proposals: Box<dyn Proposals> = search.begin(factors, Subject { seed, row: 0, label: 0 }).expect("begins");
+    let mut proposals: Box<dyn Proposals> = search.begin(factors, Examinee { seed, row: 0, label: 0 }).expect("begins");
     let (mut most, mut asked) = (f64::NEG_INFINITY, 0);
     loop {
         let settings = proposals.propose().expect("settings");
@@ -500,7 +500,7 @@ fn what_is_asked_again_does_not_gain_by_having_been_chosen() {
     let factors = ranges(2);
     let (mut chosen, mut again, mut objects) = (0.0, 0.0, 0);
     for seed in 0..12 {
-        let mut proposals = Bayes::asking(60).begin(&factors, Subject { seed, row: 0, label: 0 }).expect("begins");
+        let mut proposals = Bayes::asking(60).begin(&factors, Examinee { seed, row: 0, label: 0 }).expect("begins");
         let mut rng = random(seed, 5);
         let truth = |x: &[f64]| -(x[0] - 0.4).powi(2) - (x[1] - 0.7).powi(2);
         let (mut most, mut heard, mut there) = (f64::MIN, vec![], 0.0);
@@ -595,7 +595,7 @@ fn what_other_images_taught_is_asked_first() {
 fn what_is_certain_is_not_asked_again() {
     let factors = ranges(3);
     let loss = |x: &[f64]| (40.0 * x[0]).sin() + (37.0 * x[1]).cos() * x[2];
-    let mut proposals = Bayes::asking(60).begin(&factors, Subject { seed: 1, row: 0, label: 0 }).expect("begins");
+    let mut proposals = Bayes::asking(60).begin(&factors, Examinee { seed: 1, row: 0, label: 0 }).expect("begins");
     let mut asked: Vec<Vec<f64>> = vec![];
     loop {
         let settings = proposals.propose().expect("settings");

@@ -11,7 +11,7 @@ use viva::core::{Cx, ErrorKind, Object, Result, Value};
 use viva::data::Edge;
 use viva::objective::Misclassify;
 use viva::script::{Diagnostic, Session};
-use viva::search::{Approach, Densities, Examination, Proposals, Proposing, Search, Subject, Transcript, examine};
+use viva::search::{Approach, Densities, Examination, Examinee, Proposals, Proposing, Search, Transcript, examine};
 use viva::space::{Domain, Factor, Factors, Point, Setting};
 
 fn run(script: &str) -> std::result::Result<Value, Box<Diagnostic>> {
@@ -265,7 +265,7 @@ impl Search for Climb {
 }
 
 impl Proposing for Climb {
-    fn begin(&self, _factors: &[Factor], of: Subject) -> Result<Box<dyn Proposals>> {
+    fn begin(&self, _factors: &[Factor], of: Examinee) -> Result<Box<dyn Proposals>> {
         let told = self.0.clone();
         Ok(Box::new(Climber { row: of.row, at: 0.5, turns: 6 + of.row as usize % 3, asked: vec![], told }))
     }

@@ -31,7 +31,7 @@ fn refused(call: &str, words: &str) {
 }
 
 /// A script that makes one of each.
-const MADE: [(&str, &str); 34] = [
+const MADE: [(&str, &str); 36] = [
     ("translate", "space::translate(1)"),
     ("flip", "space::flip()"),
     ("turn", "space::turn()"),
@@ -52,6 +52,8 @@ const MADE: [(&str, &str); 34] = [
     ("blind", "search::blind()"),
     ("blind_or_stay", "search::blind_or_stay()"),
     ("random", "search::random(#{ questions: 2 })"),
+    ("radial", "search::radial(#{ questions: 20 })"),
+    ("counterfactual", "search::counterfactual(#{ random_questions: 4 })"),
     ("sweep", "search::sweep()"),
     ("bayes", "search::bayes(#{ questions: 3, first_questions: 2 })"),
     ("policy", "search::policy(#{ questions: 2, batch: 2 })"),

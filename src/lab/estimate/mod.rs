@@ -2,16 +2,19 @@
 
 pub mod calibration;
 pub mod certificate;
+pub mod counterfactual;
 mod factor_parts;
 mod found;
 mod image_quality;
 pub mod independence;
+pub mod level_set;
 mod marginal;
 pub mod n_model;
 mod population;
 pub mod protocol;
 pub mod replications;
 pub mod risk;
+pub mod sensitivity;
 mod smallest_change;
 pub mod subject;
 pub mod tolerance;

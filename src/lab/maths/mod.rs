@@ -11,4 +11,5 @@ pub mod power;
 pub mod shares;
 pub mod smoothing;
 pub mod survival;
+pub mod variance_shares;
 pub mod weakness;

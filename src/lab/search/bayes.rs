@@ -8,8 +8,8 @@ use rand_pcg::Pcg64Mcg;
 
 use super::cube::Cube;
 use super::lessons::Lessons;
-use super::proposals::{Origin, Proposals, Proposing, Subject};
-use super::{Approach, Search};
+use super::proposals::{Examinee, Origin, Proposals, Proposing};
+use super::{Approach, Search, sobol};
 use crate::core::Result;
 use crate::maths::gaussian_process::{Candidates, GaussianProcess, Hope, Kernel, Learnt};
 use crate::space::{Axis, Factor, Setting};
@@ -126,7 +126,7 @@ impl Bayes {
 }
 
 impl Proposing for Bayes {
-    fn begin(&self, factors: &[Factor], of: Subject) -> Result<Box<dyn Proposals>> {
+    fn begin(&self, factors: &[Factor], of: Examinee) -> Result<Box<dyn Proposals>> {
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
         super::proposals::check_varies(&axes, "bayes")?;
         if let Some(learned) = &self.learned {
@@ -183,7 +183,7 @@ struct BayesExaminer {
 }
 
 impl BayesExaminer {
-    fn new(how: Bayes, axes: Vec<Axis>, of: Subject) -> Self {
+    fn new(how: Bayes, axes: Vec<Axis>, of: Examinee) -> Self {
         let mut rng = of.rng();
         let cube = Cube::new(axes);
         let mut groups = cube.groups();
@@ -228,27 +228,9 @@ impl BayesExaminer {
 
     /// The next of the settings that fill the space evenly (Sobol's sequence, scrambled after Owen).
     fn fill(&mut self) -> Setting {
-        let (at, scramble) = (self.filled % (1 << 16), self.scramble);
+        let at = self.filled % sobol::POINTS;
         self.filled += 1;
-        let rng = &mut self.rng;
-        self.cube
-            .axes
-            .iter()
-            .enumerate()
-            .map(|(i, axis)| {
-                let (i, dimensions) = (i as u32, sobol_burley::NUM_DIMENSIONS);
-                let share = f64::from(sobol_burley::sample(at, i % dimensions, scramble.wrapping_add(i / dimensions)));
-                match *axis {
-                    Axis::Chance => axis.draw(rng),
-                    Axis::Choices(n) => ((share * n as f64) as usize).min(n - 1) as f64,
-                    Axis::Whole { min, max } => {
-                        let many = f64::from(max) - f64::from(min) + 1.0;
-                        f64::from(min) + (share * many).floor().min(many - 1.0)
-                    }
-                    _ => axis.at_share(share),
-                }
-            })
-            .collect()
+        sobol::setting(&self.cube.axes, at, 0, self.scramble, &mut self.rng)
     }
 
     fn hope(&self) -> Hope {
@@ -531,7 +513,7 @@ mod tests {
     fn a_growing_bound_is_that_of_the_theorem() {
         let how = Bayes { explore: Explore::Growing, ..Bayes::asking(10) };
         let axes = vec![Axis::Range { min: 0.0, max: 1.0 }, Axis::Chance, Axis::Whole { min: 0, max: 9 }];
-        let mut examiner = BayesExaminer::new(how, axes, Subject { seed: 1, row: 1, label: 0 });
+        let mut examiner = BayesExaminer::new(how, axes, Examinee { seed: 1, row: 1, label: 0 });
         let bound = |examiner: &BayesExaminer| {
             let Hope::Bound(kappa) = examiner.hope() else { panic!("a bound") };
             kappa.powi(2)
@@ -552,7 +534,7 @@ mod tests {
         let loss = |s: &[f64]| (s[0].sin() + [0.0, 0.4, -0.3][s[1] as usize] * s[2] - (s[2] - 0.6).powi(2)) as f32;
         for explore in [Explore::Fixed(4.0), Explore::Portfolio] {
             let how = Bayes { start: Some(3), explore, random_share: 0.0, ..Bayes::asking(40) };
-            let mut examiner = BayesExaminer::new(how, axes.clone(), Subject { seed: 3, row: 4, label: 0 });
+            let mut examiner = BayesExaminer::new(how, axes.clone(), Examinee { seed: 3, row: 4, label: 0 });
             let (mut total, mut compared) = (0.0, 0);
             let first = examiner.propose().expect("settings");
             examiner.update(&first.iter().map(|setting| loss(setting)).collect::<Vec<_>>()).expect("learns");
@@ -594,7 +576,7 @@ mod tests {
     fn no_setting_is_asked_twice_while_others_are_left() {
         let axes = vec![Axis::Choices(3), Axis::Whole { min: 1, max: 4 }, Axis::Choices(1)];
         let how = Bayes { random_share: 0.0, ..Bayes::asking(12) };
-        let mut examiner = BayesExaminer::new(how, axes, Subject { seed: 3, row: 4, label: 0 });
+        let mut examiner = BayesExaminer::new(how, axes, Examinee { seed: 3, row: 4, label: 0 });
         let mut asked: Vec<Setting> = vec![];
         loop {
             let settings = examiner.propose().expect("settings");

@@ -8,7 +8,7 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::proposals::{Origin, Proposals, Proposing, Subject};
+use super::proposals::{Examinee, Origin, Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::{Error, Result};
 use crate::space::{Axis, Factor, Setting};
@@ -33,7 +33,7 @@ impl Search for Evolution {
 }
 
 impl Proposing for Evolution {
-    fn begin(&self, factors: &[Factor], of: Subject) -> Result<Box<dyn Proposals>> {
+    fn begin(&self, factors: &[Factor], of: Examinee) -> Result<Box<dyn Proposals>> {
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
         super::proposals::check_varies(&axes, "evolution")?;
         let varying = axes.iter().filter(|axis| axis.varies()).count() as f64;

@@ -11,7 +11,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::ball::{PixelBall, PixelChange};
 use super::pairing::not_in;
-use super::proposals::{Proposals, Proposing, Subject};
+use super::proposals::{Examinee, Proposals, Proposing};
 use super::{Approach, Search, Variation};
 use crate::core::Result;
 use crate::objective::{Loss, Objective};
@@ -70,7 +70,7 @@ impl Proposing<PixelBall> for HopSkipJump {
         }
     }
 
-    fn begin(&self, room: &PixelBall, of: Subject) -> Result<Box<dyn Proposals<PixelChange>>> {
+    fn begin(&self, room: &PixelBall, of: Examinee) -> Result<Box<dyn Proposals<PixelChange>>> {
         if room.norm == Norm::L1 {
             return Err(not_in(Norm::L1, "search::hopskipjump", &[Norm::L2, Norm::Linf]));
         }
@@ -436,7 +436,7 @@ mod tests {
     fn beyond_a_plane(room: &PixelBall, questions: usize, beyond: f64) -> (usize, f64) {
         let weight = |i: usize| ((i * 7 % 11) as f64 - 4.2) / 4.0;
         let mut walk = HopSkipJump { questions, directions: 20 }
-            .begin(room, Subject { seed: 3, row: 4, label: 0 })
+            .begin(room, Examinee { seed: 3, row: 4, label: 0 })
             .expect("room enough");
         let (mut asked, mut best) = (0, f64::NEG_INFINITY);
         loop {
@@ -494,7 +494,7 @@ mod tests {
         }
         let room = PixelBall::new([1, 256, 256], Norm::L2, f64::INFINITY, Rc::new(Wide));
         let mut walk = HopSkipJump { questions: 60, directions: 10 }
-            .begin(&room, Subject { seed: 3, row: 4, label: 0 })
+            .begin(&room, Examinee { seed: 3, row: 4, label: 0 })
             .expect("room enough");
         let mut counts = vec![];
         loop {

@@ -15,6 +15,7 @@ mod case_log;
 mod cautions;
 mod column;
 mod combinations;
+mod counterfactual;
 mod course;
 mod cube;
 mod deepfool;
@@ -47,6 +48,7 @@ mod polish;
 mod proposals;
 mod propose;
 mod questions;
+mod radial;
 mod random;
 mod read_ahead;
 mod replay;
@@ -57,6 +59,7 @@ mod sharing;
 mod slopes;
 mod slots;
 mod snr;
+mod sobol;
 mod sparse;
 mod square;
 mod strongest;
@@ -79,6 +82,7 @@ pub use blind::Blind;
 pub use blind_or_stay::BlindOrStay;
 pub use carlini_wagner::CarliniWagner;
 pub use column::COLUMNS;
+pub use counterfactual::{Counterfactual, LeastChange, Shrunk};
 pub use course::{Course, Sight};
 pub use deepfool::DeepFool;
 pub use evolution::Evolution;
@@ -102,8 +106,9 @@ pub use pairing::{Approach, SEARCHES, SPACES, gradient_search};
 pub use parts::MemberTally;
 pub use perturbed::{Perturbation, PerturbedTests, WantedAnswer, perturbed_tests};
 pub use policy::Policy;
-pub use proposals::{Origin, Proposals, Proposing, Subject};
+pub use proposals::{Examinee, Origin, Proposals, Proposing};
 pub use questions::{AskedQuestions, Questions};
+pub use radial::{Pairs, Radial};
 pub use random::Random;
 pub use row::Row;
 pub use snr::snr;
@@ -129,6 +134,11 @@ pub trait Search {
 
     /// The searches that it is made of, if it is an ensemble: they are asked in its place.
     fn members(&self) -> Option<&[Member]> {
+        None
+    }
+
+    /// How it makes changes smaller, if that is what it does: its questions are read by this.
+    fn counterfactual(&self) -> Option<&Counterfactual> {
         None
     }
 

@@ -63,12 +63,14 @@ pub const SPACES: [(&str, &[Need]); 15] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 19] = [
+pub const SEARCHES: [(&str, &[Need]); 21] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
     ("blind", &[Need::Elements]),
     ("blind_or_stay", &[Need::Elements]),
     ("random", &[Need::Settings]),
+    ("radial", &[Need::Settings]),
+    ("counterfactual", &[Need::Settings]),
     ("sweep", &[Need::Settings]),
     ("bayes", &[Need::Settings]),
     ("policy", &[Need::Settings]),
@@ -133,8 +135,8 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
             format!("{search} over {space} does not look for objective::{}", plan.objective.describe()),
         )
         .hint(
-            "searches that follow a loss look for any objective, by any: random, bayes, policy, square, bim, apgd, adam; fmn, \
-             carlini_wagner and hopskipjump by a lead, \"margin\" or \"dlr\"; deepfool and adef go to where another class has the highest score, exhaustive ones with densities to any wrong label",
+            "searches that follow a loss look for any objective, by any: random, bayes, policy, radial, square, bim, apgd, adam; fmn, \
+             carlini_wagner, hopskipjump and counterfactual by a lead, \"margin\" or \"dlr\"; deepfool and adef go to where another class has the highest score, exhaustive ones with densities to any wrong label",
         )),
     }
 }

@@ -5,7 +5,7 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use tch::{Device, Kind};
 
-use super::proposals::{Proposals, Proposing, Subject};
+use super::proposals::{Examinee, Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::{Error, Graph, Result, Tensor, gradients, suggestion};
 use crate::optimiser::AdamSteps;
@@ -67,7 +67,7 @@ impl Policy {
 }
 
 impl Proposing for Policy {
-    fn begin(&self, factors: &[Factor], of: Subject) -> Result<Box<dyn Proposals>> {
+    fn begin(&self, factors: &[Factor], of: Examinee) -> Result<Box<dyn Proposals>> {
         let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
         let mut order: Vec<usize> = vec![];
         for name in &self.order {

@@ -16,12 +16,12 @@ pub trait Proposing<R: Room + ?Sized = [Factor]> {
     }
 
     /// The search of one image; or why there is nothing in this room for it.
-    fn begin(&self, room: &R, of: Subject) -> Result<Box<dyn Proposals<R::Point>>>;
+    fn begin(&self, room: &R, of: Examinee) -> Result<Box<dyn Proposals<R::Point>>>;
 }
 
 /// Whose search it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Subject {
+pub struct Examinee {
     /// Of the call.
     pub seed: u64,
     /// The image's place in the data.
@@ -29,7 +29,7 @@ pub struct Subject {
     pub label: i64,
 }
 
-impl Subject {
+impl Examinee {
     /// The image's own random numbers.
     pub fn rng(self) -> Pcg64Mcg {
         random(self.seed, self.row)

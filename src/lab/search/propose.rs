@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::answers::PointAnswers;
 use super::ground::{FactorGround, Ground, PointOf, check_range};
-use super::proposals::{Proposals, Proposing, Subject};
+use super::proposals::{Examinee, Proposals, Proposing};
 use super::questions::{AskedQuestions, Questions};
 use super::rounds::{self, RoundWork, Settled};
 use super::row::{Noted, Row};
@@ -60,7 +60,7 @@ pub(super) fn find<G: Ground>(
     };
     // What does not suit the search is refused before the model is asked anything.
     for (_, room) in &levels {
-        search.begin(room.borrow(), Subject { seed: plan.seed, row: 0, label: 0 })?;
+        search.begin(room.borrow(), Examinee { seed: plan.seed, row: 0, label: 0 })?;
     }
     check_range(plan.data, ground)?;
     plan.model.check_fits(cx, plan.data)?;
@@ -165,7 +165,7 @@ impl<G: Ground> RoundWork for Searches<'_, G> {
 
     fn admit(&mut self, place: usize, row: usize) -> Result<Vec<Query>> {
         let label = self.plan.data.labels()[row];
-        let of = Subject { seed: self.plan.seed, row: row as u64, label };
+        let of = Examinee { seed: self.plan.seed, row: row as u64, label };
         let mut hunts = vec![];
         for aim in self.plan.objective.aims(row, label, self.classes) {
             for (level, (_, room)) in self.levels.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use rand_pcg::Pcg64Mcg;
 
-use super::proposals::{Origin, Proposals, Proposing, Subject};
+use super::proposals::{Examinee, Origin, Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::Result;
 use crate::space::{Axis, Factor, Setting};
@@ -27,7 +27,7 @@ impl Search for Random {
 }
 
 impl Proposing for Random {
-    fn begin(&self, factors: &[Factor], of: Subject) -> Result<Box<dyn Proposals>> {
+    fn begin(&self, factors: &[Factor], of: Examinee) -> Result<Box<dyn Proposals>> {
         Ok(Box::new(RandomDraws { axes: factors.iter().map(Factor::axis).collect(), rng: of.rng(), left: self.n }))
     }
 }

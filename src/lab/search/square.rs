@@ -12,7 +12,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::ball::{PixelBall, PixelChange};
 use super::pairing::not_in;
-use super::proposals::{Proposals, Proposing, Subject};
+use super::proposals::{Examinee, Proposals, Proposing};
 use super::{Approach, Search, Variation};
 use crate::core::{Error, Result};
 use crate::space::{Bounds, Norm};
@@ -73,7 +73,7 @@ impl Search for Square {
 }
 
 impl Proposing<PixelBall> for Square {
-    fn begin(&self, room: &PixelBall, of: Subject) -> Result<Box<dyn Proposals<PixelChange>>> {
+    fn begin(&self, room: &PixelBall, of: Examinee) -> Result<Box<dyn Proposals<PixelChange>>> {
         Square::check(room.norm, room.shape)?;
         if room.radius.is_infinite() {
             return Err(Error::argument("search::square: the space has no radius to search within")
@@ -320,7 +320,7 @@ mod tests {
 
     fn walk(norm: Norm, n: usize) -> Box<dyn Proposals<PixelChange>> {
         let room = PixelBall::new([3, 12, 10], norm, 0.5, Rc::new(Grey(360)));
-        Square { n, share: 0.8 }.begin(&room, Subject { seed: 3, row: 4, label: 0 }).expect("room enough")
+        Square { n, share: 0.8 }.begin(&room, Examinee { seed: 3, row: 4, label: 0 }).expect("room enough")
     }
 
     /// Every change lies on the edge of its ball, and one that made things worse is not built on.
@@ -371,7 +371,7 @@ mod tests {
         let (channels, height, width, side) = (2, 17, 22, 3);
         let room = PixelBall::new([channels, height, width], Norm::L2, 0.5, Rc::new(Grey(channels * height * width)));
         let mut walk =
-            Square { n: 100, share: 0.1 }.begin(&room, Subject { seed: 3, row: 4, label: 0 }).expect("room enough");
+            Square { n: 100, share: 0.1 }.begin(&room, Examinee { seed: 3, row: 4, label: 0 }).expect("room enough");
         let change = walk.propose().expect("a change").remove(0);
         // 17 = 1 + 5 x 3 + 1 rows, 22 = 0 + 7 x 3 + 1 columns.
         let (top, left, rows, columns) = (1, 0, 5, 7);

@@ -3,7 +3,7 @@
 
 use super::combinations::Combinations;
 use super::exhaustive::{Case, PointCandidate, Preference};
-use super::proposals::{Proposals, Proposing, Subject};
+use super::proposals::{Examinee, Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::Result;
 use crate::space::Factor;
@@ -31,7 +31,7 @@ impl Search for Strongest {
 
 /// Over factors that are choices, or have as many values as the grid says: every combination, of which the one with the largest loss is kept.
 impl Proposing for Strongest {
-    fn begin(&self, factors: &[Factor], _of: Subject) -> Result<Box<dyn Proposals>> {
+    fn begin(&self, factors: &[Factor], _of: Examinee) -> Result<Box<dyn Proposals>> {
         Ok(Box::new(Combinations::of(factors, &self.grid, &self.describe())?))
     }
 }

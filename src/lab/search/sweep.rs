@@ -1,6 +1,6 @@
 //! No search at all: every image at one end of what the space allows, level by level.
 
-use super::proposals::{Proposals, Proposing, Subject};
+use super::proposals::{Examinee, Proposals, Proposing};
 use super::{Approach, Search};
 use crate::core::Result;
 use crate::space::{End, Factor, Setting};
@@ -23,7 +23,7 @@ impl Search for Sweep {
 }
 
 impl Proposing for Sweep {
-    fn begin(&self, factors: &[Factor], of: Subject) -> Result<Box<dyn Proposals>> {
+    fn begin(&self, factors: &[Factor], of: Examinee) -> Result<Box<dyn Proposals>> {
         let mut rng = of.rng();
         Ok(Box::new(Once(Some(factors.iter().map(|factor| factor.end(self.0, &mut rng)).collect()))))
     }

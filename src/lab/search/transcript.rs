@@ -14,7 +14,7 @@ use super::parts::{MemberTally, Outcomes, Parts};
 use super::questions::{AskedQuestions, Questions};
 use super::replay::{Replay, ReplayOutput};
 use super::row::{Noted, Row};
-use super::{Examination, gradient_search};
+use super::{Counterfactual, Examination, gradient_search};
 use crate::core::{
     Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, cut, number, on_device, suggestion,
 };
@@ -53,6 +53,8 @@ pub struct Provenance {
     pub unit: &'static str,
     /// Whether changes are added to the image, so that their strength is best told in dB.
     pub additive: bool,
+    /// How the search makes changes smaller, if it does.
+    pub counterfactual: Option<Counterfactual>,
     /// Whether all rows of a step have gone as many steps.
     pub steps_in_common: bool,
     /// Why the outcomes may not mean what they seem to.
@@ -230,6 +232,7 @@ impl Transcript {
             density,
             unit: plan.space.unit(),
             additive: plan.space.additive(),
+            counterfactual: plan.search.counterfactual().copied(),
             steps_in_common: gradient_search(&*plan.search).is_some_and(|search| search.length().is_some()),
             cautions: cautions(plan, &rows),
             points,
@@ -322,6 +325,14 @@ impl Transcript {
         };
         let asked: Option<Vec<&AskedQuestions>> = self.rows.iter().map(of).collect();
         Ok((questions, asked.ok_or_else(|| Error::internal("a row without its questions"))?))
+    }
+
+    /// A setting as scripts see it.
+    pub fn setting(&self, setting: &[f64]) -> Value {
+        match &self.of.points {
+            Points::Settings { of, .. } => of.value(setting),
+            _ => Value::Unit,
+        }
     }
 
     /// What a choice of a factor is called, by their places.

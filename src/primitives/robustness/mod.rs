@@ -1,6 +1,9 @@
 //! `robustness::`: what the questions of an examination say of a model: the worst case, the mean, one factor at a time; and what no change can do.
 
 pub mod certify;
+pub mod counterfactual;
+pub mod level_set;
+pub mod sensitivity;
 pub mod weaknesses;
 
 use std::rc::Rc;

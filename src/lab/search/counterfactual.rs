@@ -1,0 +1,477 @@
+//! The least change from a right view to a wrong one: the fewest factors, then the least distance.
+
+use rand_pcg::Pcg64Mcg;
+
+use super::proposals::{Examinee, Origin, Proposals, Proposing, check_varies};
+use super::questions::AskedQuestions;
+use super::{Approach, Search};
+use crate::core::Result;
+use crate::objective::{Loss, Objective};
+use crate::space::{Axis, Factor, Setting};
+
+/// Draws settings until right and wrong ones are known, puts as few factors of wrong ones into the surest right one as make it wrong, and
+/// goes back along these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counterfactual {
+    pub random: usize,
+    /// Factors that are changed together in every possible way, at most.
+    pub most: usize,
+    /// Parts of a path.
+    pub parts: usize,
+}
+
+/// Wrong settings whose factors are tried, the nearest ones.
+const TRIED: usize = 4;
+/// Sets of factors tried in one go, at most.
+const SETS: usize = 1000;
+/// Changes with as few factors that are gone back along, those with the least distance.
+const PATHS: usize = 3;
+/// How often the part of a path where the answer turns is halved.
+const HALVINGS: usize = 8;
+/// Settings drawn at a time.
+const TOGETHER: usize = 64;
+
+impl Search for Counterfactual {
+    fn describe(&self) -> String {
+        let Self { random, most, parts } = self;
+        format!("counterfactual(#{{ random_questions: {random}, most_factors: {most}, parts: {parts} }})")
+    }
+
+    fn approaches(&self) -> Vec<Approach<'_>> {
+        vec![Approach::Settings(self)]
+    }
+
+    fn counterfactual(&self) -> Option<&Counterfactual> {
+        Some(self)
+    }
+}
+
+impl Proposing for Counterfactual {
+    fn looks_for(&self, objective: &Objective) -> bool {
+        match objective.loss {
+            None | Some(Loss::Lead) => true,
+            Some(loss) => loss.signed() && objective.lead == 0.0,
+        }
+    }
+
+    fn begin(&self, factors: &[Factor], of: Examinee) -> Result<Box<dyn Proposals>> {
+        let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
+        if !axes.contains(&Axis::Chance) {
+            check_varies(&axes, "counterfactual")?;
+        }
+        Ok(Box::new(Shrinking::new(*self, axes, of)))
+    }
+}
+
+/// What came of one image, its questions by their places.
+#[derive(Debug, Clone)]
+pub struct LeastChange {
+    /// Where it was right, and the nearest place found where it is wrong.
+    pub from: Setting,
+    pub to: Setting,
+    pub to_question: usize,
+    /// The factors that differ.
+    pub factors: Vec<usize>,
+    /// Whether every smaller set of factors of the wrong settings was tried.
+    pub exact: bool,
+    /// Sets of as many factors that turn it wrong as well, this one included; none where they were not told apart.
+    pub sets: usize,
+    /// The questions of the path, from the right setting on, and how far along each is, from 0 to 1.
+    pub path: Vec<usize>,
+    pub along: Vec<f64>,
+    /// How often the answer turns along the path.
+    pub turns: usize,
+    /// Whether right and wrong settings were answered in the same way when they were asked again.
+    pub steady: bool,
+}
+
+/// What became of an image.
+#[derive(Debug, Clone)]
+pub enum Shrunk {
+    NeverRight,
+    NeverWrong,
+    Found(LeastChange),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ShrinkStage {
+    Start,
+    Sets(usize),
+    Without,
+    Paths,
+    Halving(usize),
+    Again,
+    Done,
+}
+
+/// How far a setting is from another: ranges by the share that lies between, anything else whole.
+fn distance(axes: &[Axis], a: &[f64], b: &[f64]) -> f64 {
+    let of = |((axis, a), b): ((&Axis, &f64), &f64)| match axis {
+        _ if a == b => 0.0,
+        Axis::Choices(_) | Axis::Chance => 1.0,
+        axis => (axis.share(*a) - axis.share(*b)).abs(),
+    };
+    axes.iter().zip(a).zip(b).map(of).sum()
+}
+
+impl Counterfactual {
+    pub fn distance(axes: &[Axis], change: &LeastChange) -> f64 {
+        distance(axes, &change.from, &change.to)
+    }
+
+    /// What the questions of an image came to: its search goes its way again, told what it heard. `None` where these are not its questions.
+    pub fn read(&self, axes: &[Axis], of: Examinee, asked: &AskedQuestions) -> Option<(Shrunk, Vec<bool>)> {
+        let mut search = Shrinking::new(*self, axes.to_vec(), of);
+        let mut at = 0;
+        loop {
+            let proposed = search.propose().ok()?;
+            if proposed.is_empty() {
+                return (at == asked.len()).then(|| search.outcome());
+            }
+            let numbers = proposed.concat();
+            if asked.settings.get(at * axes.len()..at * axes.len() + numbers.len())? != numbers.as_slice() {
+                return None;
+            }
+            search.update(asked.losses.get(at..at + proposed.len())?).ok()?;
+            at += proposed.len();
+        }
+    }
+}
+
+/// A change on its way back.
+struct WayBack {
+    to: Setting,
+    points: Vec<Setting>,
+    along: Vec<f64>,
+    first: usize,
+}
+
+struct Shrinking {
+    how: Counterfactual,
+    axes: Vec<Axis>,
+    rng: Pcg64Mcg,
+    stage: ShrinkStage,
+    /// What was proposed last, and the place of its first among all questions.
+    proposed: Vec<Setting>,
+    first: usize,
+    drawn: Vec<(Setting, f32)>,
+    from: Option<Setting>,
+    wrong: Vec<Setting>,
+    /// The change that factors are taken out of, where not all sets can be tried.
+    kept: Option<Setting>,
+    candidates: Vec<Setting>,
+    ways: Vec<WayBack>,
+    exact: bool,
+    sets: usize,
+    /// By factor, whether it alone was enough.
+    alone: Vec<bool>,
+    /// The way that is halved, and between which shares.
+    way: usize,
+    between: [f64; 2],
+    found: Option<(Setting, usize)>,
+    turns: usize,
+    steady: bool,
+}
+
+impl Shrinking {
+    fn new(how: Counterfactual, axes: Vec<Axis>, of: Examinee) -> Self {
+        Self {
+            alone: vec![false; axes.len()],
+            how,
+            axes,
+            rng: of.rng(),
+            stage: ShrinkStage::Start,
+            proposed: vec![],
+            first: 0,
+            drawn: vec![],
+            from: None,
+            wrong: vec![],
+            kept: None,
+            candidates: vec![],
+            ways: vec![],
+            exact: true,
+            sets: 0,
+            way: 0,
+            between: [0.0, 1.0],
+            found: None,
+            turns: 0,
+            steady: true,
+        }
+    }
+
+    fn factors(&self, setting: &[f64]) -> Vec<usize> {
+        let from = self.from.as_deref().unwrap_or(setting);
+        (0..setting.len()).filter(|&i| setting[i] != from[i]).collect()
+    }
+
+    fn away(&self, setting: &[f64]) -> f64 {
+        self.from.as_deref().map_or(0.0, |from| distance(&self.axes, from, setting))
+    }
+
+    fn nearest(&self, mut settings: Vec<Setting>, most: usize) -> Vec<Setting> {
+        settings.sort_by(|a, b| self.away(a).total_cmp(&self.away(b)));
+        settings.truncate(most);
+        settings
+    }
+
+    /// The surest right setting, and the wrong ones that are nearest to it.
+    fn choose(&mut self) {
+        let right = self.drawn.iter().filter(|(_, loss)| *loss <= 0.0);
+        self.from = right.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(setting, _)| setting.clone());
+        let wrong = self.drawn.iter().filter(|(_, loss)| *loss > 0.0).map(|(setting, _)| setting.clone()).collect();
+        self.wrong = self.nearest(wrong, TRIED);
+        let both = self.from.is_some() && !self.wrong.is_empty();
+        self.stage = if both { ShrinkStage::Sets(1) } else { ShrinkStage::Done };
+    }
+
+    /// The right setting with every set of so many factors of a wrong one; `None` where these are too many.
+    fn sets(&self, size: usize) -> Option<Vec<Setting>> {
+        let from = self.from.as_ref()?;
+        let mut all: Vec<Setting> = vec![];
+        for wrong in &self.wrong {
+            for chosen in subsets(&self.factors(wrong), size, SETS + 1) {
+                let mut setting = from.clone();
+                chosen.iter().for_each(|&i| setting[i] = wrong[i]);
+                if !all.contains(&setting) {
+                    all.push(setting);
+                }
+            }
+            if all.len() > SETS {
+                return None;
+            }
+        }
+        Some(all)
+    }
+
+    fn take_out_of(&mut self) {
+        self.exact = false;
+        self.kept = self.wrong.first().cloned();
+        self.stage = ShrinkStage::Without;
+    }
+
+    fn way_to(&self, to: &Setting) -> WayBack {
+        let from = self.from.as_ref().unwrap_or(to);
+        let (mut points, mut along) = (vec![from.clone()], vec![0.0]);
+        let changed = self.factors(to);
+        let whole = |i: &usize| matches!(self.axes[*i], Axis::Choices(_) | Axis::Chance);
+        if changed.iter().all(whole) {
+            points.push(to.clone());
+            along.push(1.0);
+        } else {
+            // What can't be changed in part is changed before the rest.
+            let first = if changed.iter().any(whole) { 0 } else { 1 };
+            for part in first..=self.how.parts {
+                let share = part as f64 / self.how.parts as f64;
+                points.push(self.at(to, share));
+                along.push(share);
+            }
+        }
+        WayBack { to: to.clone(), points, along, first: 0 }
+    }
+
+    /// So far along the way.
+    fn at(&self, to: &[f64], share: f64) -> Setting {
+        let from = self.from.as_deref().unwrap_or(to);
+        let of = |i: usize| match self.axes[i] {
+            _ if from[i] == to[i] => to[i],
+            Axis::Choices(_) | Axis::Chance => to[i],
+            _ if share == 1.0 => to[i],
+            _ if share == 0.0 => from[i],
+            axis => {
+                let (a, b) = (axis.share(from[i]), axis.share(to[i]));
+                axis.at_share(a + share * (b - a))
+            }
+        };
+        (0..to.len()).map(of).collect()
+    }
+
+    fn hear_ways(&mut self, losses: &[f32]) {
+        let mut best: Option<(f64, usize, usize)> = None;
+        for (number, way) in self.ways.iter().enumerate() {
+            let own = &losses[way.first - self.first..][..way.points.len()];
+            // The right setting is the first of the way.
+            self.steady &= own[0] <= 0.0;
+            self.steady &= own[own.len() - 1] > 0.0;
+            if let Some(place) = own.iter().position(|loss| *loss > 0.0) {
+                let away = self.away(&way.points[place]);
+                if best.is_none_or(|(least, ..)| away < least) {
+                    best = Some((away, number, place));
+                }
+            }
+        }
+        let Some((_, number, place)) = best else {
+            self.steady = false;
+            self.stage = ShrinkStage::Done;
+            return;
+        };
+        let way = &self.ways[number];
+        let own = &losses[way.first - self.first..][..way.points.len()];
+        self.turns = own.windows(2).filter(|pair| (pair[0] > 0.0) != (pair[1] > 0.0)).count();
+        self.found = Some((way.points[place].clone(), way.first + place));
+        self.way = number;
+        let before = place.checked_sub(1).map_or(0.0, |before| way.along[before]);
+        self.between = [before, way.along[place]];
+        self.stage = if self.between[0] < self.between[1] && way.points.len() > 2 {
+            ShrinkStage::Halving(HALVINGS)
+        } else {
+            ShrinkStage::Again
+        };
+    }
+
+    fn outcome(self) -> (Shrunk, Vec<bool>) {
+        let Some(from) = self.from.clone() else { return (Shrunk::NeverRight, self.alone) };
+        if self.wrong.is_empty() {
+            return (Shrunk::NeverWrong, self.alone);
+        }
+        let (to, to_question) = self.found.clone().unwrap_or_else(|| (from.clone(), 0));
+        let way = self.ways.get(self.way);
+        let found = LeastChange {
+            factors: way.map_or(vec![], |way| self.factors(&way.to)),
+            from,
+            to,
+            to_question,
+            exact: self.exact,
+            sets: self.sets,
+            path: way.map_or(vec![], |way| (way.first..way.first + way.points.len()).collect()),
+            along: way.map_or(vec![], |way| way.along.clone()),
+            turns: self.turns,
+            steady: self.steady && self.found.is_some(),
+        };
+        (Shrunk::Found(found), self.alone)
+    }
+}
+
+/// Sets of so many of these, in their order, up to `most` of them.
+fn subsets(of: &[usize], size: usize, most: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![vec![]];
+    for round in 0..size {
+        let mut longer: Vec<Vec<usize>> = vec![];
+        for set in &all {
+            let after = set.last().map_or(0, |last| of.iter().position(|i| i == last).map_or(of.len(), |at| at + 1));
+            longer.extend(of[after..].iter().map(|i| [&set[..], &[*i]].concat()));
+        }
+        all = longer;
+        if round + 1 == size || all.len() > most {
+            all.truncate(most);
+        }
+    }
+    all
+}
+
+impl Proposals for Shrinking {
+    fn propose(&mut self) -> Result<Vec<Setting>> {
+        self.first += self.proposed.len();
+        self.proposed = loop {
+            break match self.stage {
+                ShrinkStage::Start => {
+                    let now = (self.how.random - self.drawn.len()).min(TOGETHER);
+                    (0..now).map(|_| self.axes.iter().map(|axis| axis.draw(&mut self.rng)).collect()).collect()
+                }
+                ShrinkStage::Sets(size) => match self.sets(size) {
+                    Some(sets) if !sets.is_empty() => sets,
+                    _ => {
+                        self.take_out_of();
+                        continue;
+                    }
+                },
+                ShrinkStage::Without => {
+                    let (Some(from), Some(kept)) = (&self.from, &self.kept) else { break vec![] };
+                    let without = |i: usize| {
+                        let mut setting = kept.clone();
+                        setting[i] = from[i];
+                        setting
+                    };
+                    self.factors(kept).into_iter().map(without).collect()
+                }
+                ShrinkStage::Paths => {
+                    self.ways = self.candidates.iter().map(|to| self.way_to(to)).collect();
+                    let mut first = self.first;
+                    for way in &mut self.ways {
+                        way.first = first;
+                        first += way.points.len();
+                    }
+                    self.ways.iter().flat_map(|way| way.points.clone()).collect()
+                }
+                ShrinkStage::Halving(_) => {
+                    vec![self.at(&self.ways[self.way].to, 0.5 * (self.between[0] + self.between[1]))]
+                }
+                ShrinkStage::Again => self.from.iter().chain(self.found.iter().map(|(to, _)| to)).cloned().collect(),
+                ShrinkStage::Done => vec![],
+            };
+        };
+        Ok(self.proposed.clone())
+    }
+
+    fn update(&mut self, losses: &[f32]) -> Result<()> {
+        let proposed = &self.proposed;
+        let failing = || proposed.iter().zip(losses).filter(|(_, loss)| **loss > 0.0).map(|(setting, _)| setting);
+        match self.stage {
+            ShrinkStage::Start => {
+                self.drawn.extend(proposed.iter().cloned().zip(losses.iter().copied()));
+                if self.drawn.len() >= self.how.random {
+                    self.choose();
+                }
+            }
+            ShrinkStage::Sets(size) => {
+                let failing: Vec<Setting> = failing().cloned().collect();
+                if size == 1 {
+                    let enough: Vec<usize> = failing.iter().flat_map(|setting| self.factors(setting)).collect();
+                    enough.into_iter().for_each(|i| self.alone[i] = true);
+                }
+                if failing.is_empty() {
+                    self.stage = ShrinkStage::Sets(size + 1);
+                    if size == self.how.most {
+                        self.take_out_of();
+                    }
+                } else {
+                    let mut sets: Vec<Vec<usize>> = failing.iter().map(|setting| self.factors(setting)).collect();
+                    sets.sort();
+                    sets.dedup();
+                    self.sets = sets.len();
+                    self.candidates = self.nearest(failing, PATHS);
+                    self.stage = ShrinkStage::Paths;
+                }
+            }
+            ShrinkStage::Without => {
+                let best = proposed.iter().zip(losses).max_by(|(_, a), (_, b)| a.total_cmp(b));
+                match best.filter(|(_, loss)| **loss > 0.0) {
+                    Some((setting, _)) => self.kept = Some(setting.clone()),
+                    None => {
+                        self.candidates = self.kept.iter().cloned().collect();
+                        self.stage = ShrinkStage::Paths;
+                    }
+                }
+            }
+            ShrinkStage::Paths => self.hear_ways(losses),
+            ShrinkStage::Halving(left) => {
+                let middle = 0.5 * (self.between[0] + self.between[1]);
+                if losses[0] > 0.0 {
+                    self.found = Some((proposed[0].clone(), self.first));
+                    self.between[1] = middle;
+                } else {
+                    self.between[0] = middle;
+                }
+                self.stage = if left > 1 { ShrinkStage::Halving(left - 1) } else { ShrinkStage::Again };
+            }
+            ShrinkStage::Again => {
+                self.steady &= losses[0] <= 0.0 && losses[losses.len() - 1] > 0.0;
+                self.stage = ShrinkStage::Done;
+            }
+            ShrinkStage::Done => {}
+        }
+        Ok(())
+    }
+
+    fn origin(&self, _place: usize) -> Origin {
+        if self.stage == ShrinkStage::Start { Origin::Random } else { Origin::Chosen }
+    }
+
+    /// Fewer factors, then less distance; before there is a right setting to tell these from, the first that fails.
+    fn merit(&self, point: &Setting, fails: bool) -> Option<f64> {
+        let size = match self.from {
+            Some(_) => self.factors(point).len() as f64 * (1.0 + point.len() as f64) + self.away(point),
+            None => f64::MAX,
+        };
+        Some(if fails { -size } else { f64::NEG_INFINITY })
+    }
+}
