@@ -10,9 +10,8 @@ use base64::Engine;
 use glam::{Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
 use serde_json::Value;
 
-use super::files::{MOST, whole};
 use super::mesh::{Surface, Texture};
-use super::parts::{PLAIN, Parts, Piece};
+use super::parts::{MOST, PLAIN, Parts, Piece, whole};
 use super::texture::Textures;
 use crate::core::{Budget, Cx, Error, Result};
 
@@ -72,7 +71,7 @@ fn split<'a>(file: &Path, bytes: &'a [u8]) -> Result<(&'a [u8], Option<&'a [u8]>
 }
 
 /// A buffer, from where to where in it, and the bytes from one item to the next where that is said.
-type View = (Arc<Vec<u8>>, usize, usize, Option<usize>);
+type BufferPart = (Arc<Vec<u8>>, usize, usize, Option<usize>);
 
 struct Gltf<'a> {
     file: &'a Path,
@@ -384,7 +383,7 @@ impl<'a> Gltf<'a> {
     }
 
     /// A part of a buffer: from where to where, and the bytes from one item to the next, where that is said.
-    fn view(&self, number: u64) -> Result<View> {
+    fn view(&self, number: u64) -> Result<BufferPart> {
         let view = self.item("bufferViews", number)?;
         let buffer = self.buffer(self.whole(view, "buffer", None)?)?;
         let from = self.whole(view, "byteOffset", Some(0))?;
