@@ -298,7 +298,7 @@ fn ten_thousand_views_are_drawn() {
     let mut seen = 0;
     for k in 0..10_000 {
         let view = viva::render::VIEW_FACTORS.each_ref().map(|factor| match factor.span {
-            // Eight lamps or twenty-five, blurred and noisy, are many times the work.
+            // Many lamps, blur and noise are many times the work.
             _ if factor.asked && k % 32 != 0 => factor.canonical,
             viva::render::Span::Choices(all) => rng.gen_range(0..all.len()) as f64,
             // Every fourth view as far as ranges may be set, the others so that objects can be seen.

@@ -41,7 +41,7 @@ impl Objects for FileObjects {
         Ok(self.0[index].clone())
     }
 
-    fn from_files(&self) -> bool {
+    fn are_from_files(&self) -> bool {
         true
     }
 }
@@ -72,7 +72,7 @@ impl Source for Canonical {
             ("object", Value::Str(object.name.clone())),
             ("triangles", Value::Int(object.triangles().len() as i64)),
         ];
-        if self.objects.from_files() {
+        if self.objects.are_from_files() {
             let remarks = object.remarks().iter().map(|remark| Value::Str(remark.clone())).collect();
             all.extend([("radius", Value::Float(object.radius().into())), ("remarks", Value::Array(remarks))]);
         }

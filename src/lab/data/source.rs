@@ -48,7 +48,7 @@ pub trait Objects: Send + Sync {
     fn object(&self, index: usize) -> Result<Arc<Mesh>>;
 
     /// Whether they have a size of their own, and what a reader says of them.
-    fn from_files(&self) -> bool {
+    fn are_from_files(&self) -> bool {
         false
     }
 }

@@ -1,20 +1,15 @@
 //! Objects from the files that programs and collections write, each format in a file of its own.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::mesh::Mesh;
 use super::parts::{Parts, Up};
 use super::texture::Textures;
 use super::{gltf, obj, ply, stl};
-use crate::core::{Budget, Cx, Error, Result};
+use crate::core::{Cx, Error, Result};
 
 /// How the names of files end that are read as objects; of one object in several formats the first counts.
 pub const ENDINGS: [&str; 5] = ["glb", "gltf", "obj", "ply", "stl"];
-
-/// Bytes of a file, at most: 256 MiB.
-const FILE: u64 = 256 << 20;
-/// What a mesh may take, however large its file.
-pub(super) const MOST: u64 = 2 << 30;
 
 /// Reads an object from one file, or from several whose parts are modelled in one frame.
 pub fn read_object(cx: &Cx, name: &str, files: &[PathBuf], up: Up, textures: &mut Textures) -> Result<Mesh> {
@@ -34,13 +29,4 @@ pub fn read_object(cx: &Cx, name: &str, files: &[PathBuf], up: Up, textures: &mu
         Some(file) => Error { message: format!("{}: {}", file.display(), error.message), ..error },
         None => error,
     })
-}
-
-/// All of a file, and what reading it may take.
-pub(super) fn whole<'a>(cx: &'a Cx, file: &Path) -> Result<(Vec<u8>, Budget<'a>)> {
-    let budget = Budget::of(cx, file, Budget::TEXT)?.at_most(MOST);
-    if budget.size() > FILE {
-        return Err(Error::file(file, "larger than 256 MiB").hint("make the mesh coarser: a picture has few pixels"));
-    }
-    Ok((budget.file(file)?, budget))
 }

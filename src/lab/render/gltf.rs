@@ -10,9 +10,8 @@ use base64::Engine;
 use glam::{Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
 use serde_json::Value;
 
-use super::files::{MOST, whole};
 use super::mesh::{Surface, Texture};
-use super::parts::{PLAIN, Parts, Piece};
+use super::parts::{MOST, PLAIN, Parts, Piece, whole};
 use super::texture::Textures;
 use crate::core::{Budget, Cx, Error, Result};
 
@@ -70,6 +69,9 @@ fn split<'a>(file: &Path, bytes: &'a [u8]) -> Result<(&'a [u8], Option<&'a [u8]>
     }
     Ok((text.ok_or_else(|| bad("it has no JSON"))?, blob))
 }
+
+/// A buffer, from where to where in it, and the bytes from one item to the next where that is said.
+type BufferPart = (Arc<Vec<u8>>, usize, usize, Option<usize>);
 
 struct Gltf<'a> {
     file: &'a Path,
@@ -235,8 +237,8 @@ impl<'a> Gltf<'a> {
                 }
                 4 => indices.as_chunks::<3>().0.to_vec(),
                 5 => {
-                    let strip = indices.array_windows::<3>().enumerate();
-                    strip.map(|(i, &[a, b, c])| if i % 2 == 0 { [a, b, c] } else { [b, a, c] }).collect()
+                    let strip = indices.windows(3).enumerate();
+                    strip.map(|(i, w)| if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[1], w[0], w[2]] }).collect()
                 }
                 _ => indices.get(1..).unwrap_or(&[]).windows(2).map(|two| [indices[0], two[0], two[1]]).collect(),
             };
@@ -381,7 +383,7 @@ impl<'a> Gltf<'a> {
     }
 
     /// A part of a buffer: from where to where, and the bytes from one item to the next, where that is said.
-    fn view(&self, number: u64) -> Result<(Arc<Vec<u8>>, usize, usize, Option<usize>)> {
+    fn view(&self, number: u64) -> Result<BufferPart> {
         let view = self.item("bufferViews", number)?;
         let buffer = self.buffer(self.whole(view, "buffer", None)?)?;
         let from = self.whole(view, "byteOffset", Some(0))?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use glam::{Vec2, Vec3};
 
 use super::mesh::{Mesh, Surface, Triangle, Vertex};
-use crate::core::{Budget, Error, Result};
+use crate::core::{Budget, Cx, Error, Result};
 
 /// Which way is up in a file. Objects are drawn with y up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,4 +131,18 @@ impl Parts {
         }
         Ok(mesh.with_remarks(self.remarks))
     }
+}
+
+/// Bytes of a file, at most: 256 MiB.
+const FILE: u64 = 256 << 20;
+/// What a mesh may take, however large its file.
+pub(super) const MOST: u64 = 2 << 30;
+
+/// All of a file, and what reading it may take.
+pub(super) fn whole<'a>(cx: &'a Cx, file: &Path) -> Result<(Vec<u8>, Budget<'a>)> {
+    let budget = Budget::of(cx, file, Budget::TEXT)?.at_most(MOST);
+    if budget.size() > FILE {
+        return Err(Error::file(file, "larger than 256 MiB").hint("make the mesh coarser: a picture has few pixels"));
+    }
+    Ok((budget.file(file)?, budget))
 }

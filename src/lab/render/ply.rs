@@ -1,24 +1,23 @@
-//! PLY files, as text and in binary (Turk, The PLY Polygon File Format, 1994). Crates that read them take the memory that a header claims, and
+//! PLY files, as text and in binary (Turk, The PLY Polygon File PlyFormat, 1994). Crates that read them take the memory that a header claims, and
 //! hold every number of a vertex under its name.
 
 use std::path::Path;
 
 use glam::{Vec2, Vec3};
 
-use super::files::whole;
 use super::mesh::Surface;
-use super::parts::{PLAIN, Parts, Piece};
+use super::parts::{PLAIN, Parts, Piece, whole};
 use crate::core::{Budget, Cx, Error, Result};
 
 #[derive(Clone, Copy, PartialEq)]
-enum Format {
+enum PlyFormat {
     Text,
     LittleEndian,
     BigEndian,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Number {
+enum NumberType {
     I8,
     U8,
     I16,
@@ -29,17 +28,17 @@ enum Number {
     F64,
 }
 
-struct Property {
+struct PlyProperty {
     name: String,
-    kind: Number,
+    kind: NumberType,
     /// What the length of a list is written as.
-    list: Option<Number>,
+    list: Option<NumberType>,
 }
 
-struct Element {
+struct PlyElement {
     name: String,
     count: u64,
-    properties: Vec<Property>,
+    properties: Vec<PlyProperty>,
 }
 
 pub(super) fn read(cx: &Cx, file: &Path, parts: &mut Parts) -> Result<()> {
@@ -116,7 +115,7 @@ struct Vertices {
 }
 
 impl Vertices {
-    fn read(numbers: &mut Numbers, element: &Element, budget: &Budget) -> Result<Self> {
+    fn read(numbers: &mut Numbers, element: &PlyElement, budget: &Budget) -> Result<Self> {
         let place = |name: &str| element.properties.iter().position(|p| p.name == name && p.list.is_none());
         let three = |names: [&str; 3]| {
             let [a, b, c] = names.map(place);
@@ -126,8 +125,8 @@ impl Vertices {
             .ok_or_else(|| Error::file(numbers.file, "its vertices have no properties `x`, `y` and `z`"))?;
         let (normal, colour) = (three(["nx", "ny", "nz"]), three(["red", "green", "blue"]));
         let most = colour.map_or(1.0, |colour| match element.properties[colour[0]].kind {
-            Number::U8 => 255.0,
-            Number::U16 => 65535.0,
+            NumberType::U8 => 255.0,
+            NumberType::U16 => 65535.0,
             _ => 1.0,
         });
         let mut vertices = Self::default();
@@ -152,9 +151,9 @@ impl Vertices {
     }
 }
 
-fn header<'a>(file: &Path, bytes: &'a [u8]) -> Result<(Format, Vec<Element>, &'a [u8])> {
+fn header<'a>(file: &Path, bytes: &'a [u8]) -> Result<(PlyFormat, Vec<PlyElement>, &'a [u8])> {
     let bad = |what: String| Error::file(file, what).hint("wanted is a PLY file: lines `ply`, `format ascii 1.0`, ...");
-    let (mut format, mut elements, mut left) = (None, Vec::<Element>::new(), bytes);
+    let (mut format, mut elements, mut left) = (None, Vec::<PlyElement>::new(), bytes);
     for number in 0.. {
         let end = left.iter().position(|&byte| byte == b'\n').ok_or_else(|| bad("its header has no end".into()))?;
         let line = std::str::from_utf8(&left[..end]).map_err(|_| bad("its header is no text".into()))?;
@@ -166,26 +165,26 @@ fn header<'a>(file: &Path, bytes: &'a [u8]) -> Result<(Format, Vec<Element>, &'a
             _ if number == 0 => return Err(bad("it does not begin with `ply`".into())),
             ["format", kind, "1.0"] => {
                 format = Some(match kind {
-                    "ascii" => Format::Text,
-                    "binary_little_endian" => Format::LittleEndian,
-                    "binary_big_endian" => Format::BigEndian,
+                    "ascii" => PlyFormat::Text,
+                    "binary_little_endian" => PlyFormat::LittleEndian,
+                    "binary_big_endian" => PlyFormat::BigEndian,
                     _ => return Err(unknown()),
                 });
             }
             ["comment" | "obj_info", ..] | [] => {}
             ["element", name, count] => {
                 let count = count.parse().map_err(|_| unknown())?;
-                elements.push(Element { name: name.into(), count, properties: vec![] });
+                elements.push(PlyElement { name: name.into(), count, properties: vec![] });
             }
             ["property", ref kind @ .., name] => {
                 let element = elements.last_mut().ok_or_else(unknown)?;
                 let (kind, list) = match kind[..] {
-                    ["list", length, kind] => (Number::of(kind), Some(Number::of(length).ok_or_else(unknown)?)),
-                    [kind] => (Number::of(kind), None),
+                    ["list", length, kind] => (NumberType::of(kind), Some(NumberType::of(length).ok_or_else(unknown)?)),
+                    [kind] => (NumberType::of(kind), None),
                     _ => return Err(unknown()),
                 };
                 let kind = kind.ok_or_else(unknown)?;
-                element.properties.push(Property { name: name.into(), kind, list });
+                element.properties.push(PlyProperty { name: name.into(), kind, list });
             }
             ["end_header"] => break,
             _ => return Err(unknown()),
@@ -197,7 +196,7 @@ fn header<'a>(file: &Path, bytes: &'a [u8]) -> Result<(Format, Vec<Element>, &'a
     Ok((format.ok_or_else(|| bad("it does not say its format".into()))?, elements, left))
 }
 
-impl Number {
+impl NumberType {
     fn of(name: &str) -> Option<Self> {
         Some(match name {
             "char" | "int8" => Self::I8,
@@ -225,14 +224,14 @@ impl Number {
 /// The numbers of a body, from first to last.
 struct Numbers<'a> {
     file: &'a Path,
-    format: Format,
+    format: PlyFormat,
     left: &'a [u8],
 }
 
 impl Numbers<'_> {
-    fn next(&mut self, kind: Number) -> Result<f64> {
+    fn next(&mut self, kind: NumberType) -> Result<f64> {
         let cut = || Error::file(self.file, "it ends before all of its numbers").hint("the file is cut off");
-        if self.format == Format::Text {
+        if self.format == PlyFormat::Text {
             let text = self.left.trim_ascii_start();
             let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
             let (word, rest) = text.split_at(end);
@@ -248,24 +247,24 @@ impl Numbers<'_> {
         self.left = rest;
         let mut own = [0u8; 8];
         own[..bytes.len()].copy_from_slice(bytes);
-        if self.format == Format::BigEndian {
+        if self.format == PlyFormat::BigEndian {
             own[..bytes.len()].reverse();
         }
         let [a, b, c, d, ..] = own;
         Ok(match kind {
-            Number::I8 => f64::from(a as i8),
-            Number::U8 => f64::from(a),
-            Number::I16 => f64::from(i16::from_le_bytes([a, b])),
-            Number::U16 => f64::from(u16::from_le_bytes([a, b])),
-            Number::I32 => f64::from(i32::from_le_bytes([a, b, c, d])),
-            Number::U32 => f64::from(u32::from_le_bytes([a, b, c, d])),
-            Number::F32 => f64::from(f32::from_le_bytes([a, b, c, d])),
-            Number::F64 => f64::from_le_bytes(own),
+            NumberType::I8 => f64::from(a as i8),
+            NumberType::U8 => f64::from(a),
+            NumberType::I16 => f64::from(i16::from_le_bytes([a, b])),
+            NumberType::U16 => f64::from(u16::from_le_bytes([a, b])),
+            NumberType::I32 => f64::from(i32::from_le_bytes([a, b, c, d])),
+            NumberType::U32 => f64::from(u32::from_le_bytes([a, b, c, d])),
+            NumberType::F32 => f64::from(f32::from_le_bytes([a, b, c, d])),
+            NumberType::F64 => f64::from_le_bytes(own),
         })
     }
 
     /// One of an element: for every property its numbers.
-    fn row(&mut self, element: &Element, budget: &Budget) -> Result<Vec<Vec<f64>>> {
+    fn row(&mut self, element: &PlyElement, budget: &Budget) -> Result<Vec<Vec<f64>>> {
         let mut row = Vec::with_capacity(element.properties.len());
         for property in &element.properties {
             let length = match property.list {

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use glam::Vec3;
 
-use super::files::whole;
 use super::mesh::Surface;
-use super::parts::{PLAIN, Parts, Piece};
+use super::parts::{PLAIN, Parts, Piece, whole};
 use crate::core::{Budget, Cx, Error, Result};
 
 const HEADER: usize = 84;
