@@ -41,7 +41,8 @@ fn stars(rng: &mut Pcg64Mcg, factors: usize, n: usize, f: &dyn Fn(&[f64]) -> f64
 }
 
 /// Ishigami and Homma 1990 with a = 7, b = 0.1, by asking a model: S = 0.314, 0.442, 0 and ST = 0.558, 0.442, 0.244 (Saltelli et al. 2008).
-/// Scaled into an image, which changes no index. With 2,048 points of the sequence errors are below 0.01 by far.
+/// Scaled into an image, which changes no index. Of two sequences of 1,024 points errors have deviations up to 0.007 (0.09 of the variance), by
+/// simulation; four of them are allowed.
 #[test]
 fn ishigamis_function_has_its_indices() {
     let script = r#"
@@ -51,13 +52,13 @@ fn ishigamis_function_has_its_indices() {
             z * 0 + (f + 11.0) / 30.0
         });
         let f = model::from(|x| { let on = x.reshape([x.len(), 1]); tensor::concat([on * 0, on], 1) }, #{ classes: 2 });
-        let ds = data::from(tensor::zeros([4, 1, 1, 1]), tensor::zeros([4]).values());
-        let s = robustness::sensitivity(examine(f, ds, #{ space: space, search: search::radial(#{ questions: 2560 }), seed: 3 }));
+        let ds = data::from(tensor::zeros([2, 1, 1, 1]), [0, 0]);
+        let s = robustness::sensitivity(examine(f, ds, #{ space: space, search: search::radial(#{ questions: 5120 }), seed: 3 }));
         s.first + s.total + [s.variance * 900.0]
     "#;
     let Value::Array(found) = run(script).unwrap_or_else(|error| panic!("{error}")) else { panic!("no array") };
     let wanted = [0.3139, 0.4424, 0.0, 0.5576, 0.4424, 0.2437, 13.845];
-    for (found, (wanted, off)) in found.iter().zip(wanted.into_iter().zip([0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.15])) {
+    for (found, (wanted, off)) in found.iter().zip(wanted.into_iter().zip([0.028, 0.028, 0.028, 0.028, 0.028, 0.028, 0.36])) {
         let Value::Float(found) = found else { panic!("no number") };
         assert!((found - wanted).abs() < off, "{found} where {wanted}");
     }
