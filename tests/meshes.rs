@@ -186,8 +186,10 @@ fn what_was_put_right_is_said() {
     // Up is up.
     let path = folder.path().join("up.obj");
     fs::write(&path, obj()).expect("written");
-    let up =
-        |up| read_object(&Cx::default(), "up", &[path.clone()], up, &mut Textures::new(picture::decode)).expect("read");
+    let up = |up| {
+        read_object(&Cx::default(), "up", std::slice::from_ref(&path), up, &mut Textures::new(picture::decode))
+            .expect("read")
+    };
     let (y, z) = (up(Up::Y), up(Up::Z));
     for (a, b) in y.vertices().iter().zip(z.vertices()) {
         let turned = |v: Vec3| Vec3::new(v.x, v.z, -v.y);

@@ -58,7 +58,9 @@ fn ishigamis_function_has_its_indices() {
     "#;
     let Value::Array(found) = run(script).unwrap_or_else(|error| panic!("{error}")) else { panic!("no array") };
     let wanted = [0.3139, 0.4424, 0.0, 0.5576, 0.4424, 0.2437, 13.845];
-    for (found, (wanted, off)) in found.iter().zip(wanted.into_iter().zip([0.028, 0.028, 0.028, 0.028, 0.028, 0.028, 0.36])) {
+    for (found, (wanted, off)) in
+        found.iter().zip(wanted.into_iter().zip([0.028, 0.028, 0.028, 0.028, 0.028, 0.028, 0.36]))
+    {
         let Value::Float(found) = found else { panic!("no number") };
         assert!((found - wanted).abs() < off, "{found} where {wanted}");
     }

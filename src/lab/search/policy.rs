@@ -321,6 +321,7 @@ impl Proposals for PolicyExaminer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::random;
 
     /// Over a space of two factors the expectation is a sum: its gradient by differences is the mean of the estimate over all settings.
     #[test]
