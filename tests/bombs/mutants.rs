@@ -178,7 +178,7 @@ fn journal(desk: &mut Desk, bytes: &[u8]) -> Answer {
     Ok(said.join(" ") + cx.printed().as_str())
 }
 
-const TARGETS: [Target; 19] = [
+const TARGETS: [Target; 22] = [
     Target { name: "safetensors", mend: as_they_are, read: |_, bytes| weights(bytes) },
     Target { name: "torch_zip", mend: as_they_are, read: |_, bytes| weights(bytes) },
     Target { name: "torch_legacy", mend: as_they_are, read: |_, bytes| weights(bytes) },
