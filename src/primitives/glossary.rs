@@ -267,7 +267,6 @@ static WORDS: &[Word] = &[
     ),
     one("position", &[else_("where in the image the thing stands, and whether the image is rolled")]),
     one("questions", &[else_("how many a search may ask of the model about each image")]),
-    one("random_questions", &[else_("how many questions a search asks at the start, before any answer counts")]),
     one(
         "radius",
         &[else_(

@@ -3,6 +3,7 @@
 
 mod backdrop;
 mod camera;
+mod depth;
 mod files;
 mod gltf;
 mod mesh;

@@ -52,7 +52,7 @@ fn put(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<
     if bytes[..said].windows(11).any(|words| words == b"TextureFile") {
         parts.remark("its texture is left out");
     }
-    let mut numbers = Numbers { file, format, left: body };
+    let mut numbers = PlyNumbers { file, format, left: body };
     let mut vertices = Vertices::default();
     let mut corners = vec![];
     for element in &elements {
@@ -115,7 +115,7 @@ struct Vertices {
 }
 
 impl Vertices {
-    fn read(numbers: &mut Numbers, element: &PlyElement, budget: &Budget) -> Result<Self> {
+    fn read(numbers: &mut PlyNumbers, element: &PlyElement, budget: &Budget) -> Result<Self> {
         let place = |name: &str| element.properties.iter().position(|p| p.name == name && p.list.is_none());
         let three = |names: [&str; 3]| {
             let [a, b, c] = names.map(place);
@@ -222,13 +222,13 @@ impl NumberType {
 }
 
 /// The numbers of a body, from first to last.
-struct Numbers<'a> {
+struct PlyNumbers<'a> {
     file: &'a Path,
     format: PlyFormat,
     left: &'a [u8],
 }
 
-impl Numbers<'_> {
+impl PlyNumbers<'_> {
     fn next(&mut self, kind: NumberType) -> Result<f64> {
         let cut = || Error::file(self.file, "it ends before all of its numbers").hint("the file is cut off");
         if self.format == PlyFormat::Text {

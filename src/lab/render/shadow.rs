@@ -3,8 +3,8 @@
 
 use glam::{Mat3, Vec3};
 
+use super::depth::{DepthBuffer, Projected, TrianglePlane};
 use super::mesh::Mesh;
-use super::raster::{DepthBuffer, Projected, TrianglePlane};
 
 /// Places along either side, at least and at most.
 const SIDE: [usize; 2] = [128, 1024];

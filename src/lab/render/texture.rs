@@ -8,11 +8,11 @@ use super::mesh::Texture;
 use crate::core::{Error, Result};
 
 /// What decodes the bytes of a picture, and says by a path where they lie.
-pub type Decode = fn(&Path, &[u8]) -> Result<image::DynamicImage>;
+pub type DecodePicture = fn(&Path, &[u8]) -> Result<image::DynamicImage>;
 
 /// Textures that several objects share are read once.
 pub struct Textures {
-    decode: Decode,
+    decode: DecodePicture,
     /// By the file that is meant, however it is named.
     read: HashMap<PathBuf, Arc<Texture>>,
     pixels: u64,
@@ -26,7 +26,7 @@ const ALL_TEXTURES: u64 = 1 << 28;
 const FILE: u64 = 256 << 20;
 
 impl Textures {
-    pub fn new(decode: Decode) -> Self {
+    pub fn new(decode: DecodePicture) -> Self {
         Self { decode, read: HashMap::new(), pixels: 0 }
     }
 

@@ -196,7 +196,7 @@ impl BayesExaminer {
             _ => 0.5 * (groups.len().max(1) as f64).sqrt(),
         };
         let noise = how.noise.unwrap_or(1e-3);
-        let learnt = Learnt { variance: Some(VARIANCE_HELD), noise: how.noise.is_none().then_some(NOISE) };
+        let learnt = Learnt { noise: Learnt::USUAL.noise.filter(|_| how.noise.is_none()), ..Learnt::USUAL };
         let process = GaussianProcess::new(how.kernel, groups, vec![length; many], noise).learning(learnt);
         let start =
             how.start.unwrap_or_else(|| (cube.varying() + 2).clamp(5, 20).min(how.steps.div_ceil(3))).min(how.steps);
@@ -434,8 +434,6 @@ impl BayesExaminer {
     }
 }
 
-pub(super) const VARIANCE_HELD: f64 = 4.0;
-pub(super) const NOISE: (f64, f64) = (-8.0, 3.0);
 const FIT_STEPS: usize = 16;
 
 /// The places of the largest numbers, the largest first.

@@ -41,7 +41,7 @@ impl Proposing for Evolution {
         let normal = Normal::new(0.0, 1.0).map_err(|_| Error::internal("a standard normal distribution"))?;
         Ok(Box::new(EvolutionExaminer {
             left: self.questions,
-            state: State::new(&axes, population),
+            state: Population::new(&axes, population),
             axes,
             rng: of.rng(),
             normal,
@@ -60,7 +60,7 @@ const NOTHING: f64 = 1e-4;
 const STEP: f64 = 0.4;
 
 /// What is learnt from one beginning to the next.
-struct State {
+struct Population {
     population: usize,
     /// Shares of ranges and whole numbers, one for each axis; others are not used.
     mean: Vec<f64>,
@@ -83,7 +83,7 @@ struct Drawn {
     setting: Setting,
 }
 
-impl State {
+impl Population {
     fn new(axes: &[Axis], population: usize) -> Self {
         let chances = |axis: &Axis| if let Axis::Choices(n) = axis { vec![1.0 / *n as f64; *n] } else { vec![] };
         let n = axes.len();
@@ -181,7 +181,7 @@ struct EvolutionExaminer {
     axes: Vec<Axis>,
     rng: Pcg64Mcg,
     normal: Normal,
-    state: State,
+    state: Population,
     left: usize,
     /// Whether what comes next is drawn at random.
     random: bool,
@@ -242,7 +242,7 @@ impl Proposals for EvolutionExaminer {
         if losses[first] == losses[last] {
             // Nothing was told apart.
             if !self.random {
-                self.state = State::new(&self.axes, self.state.population);
+                self.state = Population::new(&self.axes, self.state.population);
                 self.random = true;
             }
             return Ok(());
@@ -280,7 +280,7 @@ impl Proposals for EvolutionExaminer {
         let best: Vec<&Drawn> = order.iter().map(|&k| &drawn[k]).collect();
         self.state.learn(&self.axes, &best, &weights);
         if self.state.spent(&self.axes) {
-            self.state = State::new(&self.axes, 2 * self.state.population);
+            self.state = Population::new(&self.axes, 2 * self.state.population);
             self.random = true;
         }
         Ok(())

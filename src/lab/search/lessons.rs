@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::bayes::{NOISE, VARIANCE_HELD};
 use super::cube::Cube;
 use super::questions::AskedQuestions;
 use super::transcript::Transcript;
@@ -124,9 +123,8 @@ fn in_own_units(losses: &[f32]) -> Vec<f64> {
 fn taught(cube: &Cube, asked: &[&AskedQuestions]) -> Vec<Vec<f64>> {
     let groups = cube.groups();
     let length = 0.5 * (groups.len().max(1) as f64).sqrt();
-    let learnt = Learnt { variance: Some(VARIANCE_HELD), noise: Some(NOISE) };
     let lengths = vec![length; cube.len()];
-    let mut process = GaussianProcess::new(Kernel::Matern52, groups, lengths, 0.1).learning(learnt);
+    let mut process = GaussianProcess::new(Kernel::Matern52, groups, lengths, 0.1).learning(Learnt::USUAL);
     let width = cube.axes.len();
     let images: Vec<&&AskedQuestions> =
         evenly(asked.len(), IMAGES).map(|i| &asked[i]).filter(|asked| !asked.is_empty()).collect();

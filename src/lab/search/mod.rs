@@ -108,7 +108,7 @@ pub use perturbed::{Perturbation, PerturbedTests, WantedAnswer, perturbed_tests}
 pub use policy::Policy;
 pub use proposals::{Examinee, Origin, Proposals, Proposing};
 pub use questions::{AskedQuestions, Questions};
-pub use radial::{Pairs, Radial};
+pub use radial::{Radial, StarPoints};
 pub use random::Random;
 pub use row::Row;
 pub use snr::snr;

@@ -10,7 +10,7 @@ use crate::space::{Axis, Factor, Setting};
 
 /// Where the two settings come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pairs {
+pub enum StarPoints {
     /// Sobol's sequence, whose point holds both.
     Sobol,
     Random,
@@ -20,7 +20,7 @@ pub enum Pairs {
 pub struct Radial {
     /// About each image at most.
     pub questions: usize,
-    pub pairs: Pairs,
+    pub pairs: StarPoints,
 }
 
 impl Radial {
@@ -32,7 +32,7 @@ impl Radial {
 
 impl Search for Radial {
     fn describe(&self) -> String {
-        let pairs = if self.pairs == Pairs::Random { ", points: \"random\"" } else { "" };
+        let pairs = if self.pairs == StarPoints::Random { ", points: \"random\"" } else { "" };
         format!("radial(#{{ questions: {}{pairs} }})", self.questions)
     }
 
@@ -57,7 +57,7 @@ impl Proposing for Radial {
             ))
             .hint(format!("`questions: {}` or more", 8 * star)));
         }
-        if self.pairs == Pairs::Sobol && stars > sobol::POINTS as usize {
+        if self.pairs == StarPoints::Sobol && stars > sobol::POINTS as usize {
             return Err(Error::argument(format!(
                 "search::radial: {stars} points about each image are more than the {} of the sequence",
                 sobol::POINTS
@@ -71,7 +71,7 @@ impl Proposing for Radial {
 
 struct Stars {
     axes: Vec<Axis>,
-    pairs: Pairs,
+    pairs: StarPoints,
     scramble: u32,
     rng: Pcg64Mcg,
     asked: u32,
@@ -84,8 +84,8 @@ impl Proposals for Stars {
             return Ok(vec![]);
         }
         let [a, b]: [Setting; 2] = [0, self.axes.len() as u32].map(|first| match self.pairs {
-            Pairs::Sobol => sobol::setting(&self.axes, self.asked, first, self.scramble, &mut self.rng),
-            Pairs::Random => self.axes.iter().map(|axis| axis.draw(&mut self.rng)).collect(),
+            StarPoints::Sobol => sobol::setting(&self.axes, self.asked, first, self.scramble, &mut self.rng),
+            StarPoints::Random => self.axes.iter().map(|axis| axis.draw(&mut self.rng)).collect(),
         });
         self.asked += 1;
         let mut star = vec![a.clone(), b.clone()];
@@ -99,6 +99,6 @@ impl Proposals for Stars {
 
     fn origin(&self, place: usize) -> Origin {
         // The others follow from these two.
-        if self.pairs == Pairs::Random && place < 2 { Origin::Random } else { Origin::Chosen }
+        if self.pairs == StarPoints::Random && place < 2 { Origin::Random } else { Origin::Chosen }
     }
 }

@@ -22,8 +22,12 @@ pub static OBJECTS: Primitive = Primitive {
             .range(1.0, 1e6)
             .or(Fallback::Absent("40; all that are in the files")),
         Param::new("size", Kind::Int, "side of the pictures").or(Fallback::Int(64)).range(16.0, 512.0).unit("pixels"),
-        Param::new("classes", Kind::Path, "a .json or .csv file that says which class objects are of: see the notes")
-            .or(Fallback::Absent("by their folders")),
+        Param::new(
+            "classes_file",
+            Kind::Path,
+            "a .json or .csv file that says which class objects are of: see the notes",
+        )
+        .or(Fallback::Absent("by their folders")),
         Param::new("up", UPS.kind(), "which way is up in the files").or(Fallback::Str("y")),
         SEED,
     ],
@@ -33,7 +37,7 @@ pub static OBJECTS: Primitive = Primitive {
             Files are glTF 2.0 (.glb, .gltf), Wavefront OBJ with materials (`Kd`, `map_Kd`), PLY and STL, text or binary. In a folder the folders in it \
             are the classes, with objects at any depth, as ShapeNet (`class/id/models/model_normalized.obj`) and others have them; or a `meshes.csv` has \
             the columns `class` and `file`, where rows of class `part` belong to the object in the same folder whose name theirs begins with. \
-            `classes` names a file instead: JSON with an array of names for every class, as Objaverse's `lvis-annotations.json`, or CSV with the columns `class` and \
+            `classes_file` names a file instead: JSON with an array of names for every class, as Objaverse's `lvis-annotations.json`, or CSV with the columns `class` and \
             `file` or `uid`; names are those of files without their ending. Of one object in several formats .glb is read before .gltf, .obj, \
             .ply and .stl. All is read and checked before this returns; in a folder, what can't be read or is there twice is left out, and \
             `ds.skipped` says what and why, as does a caution of all that is found with it. A single file that can't be read is an error.\n\n\
@@ -76,7 +80,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         Some(_) => {
             let path = cx.find(args.str("path_or_classes"))?;
             let up = UPS.of(args, "up");
-            let classes = args.optional_str("classes").map(|named| cx.find(named)).transpose()?;
+            let classes = args.optional_str("classes_file").map(|named| cx.find(named)).transpose()?;
             let set = read_objects(cx, &path, &Reading { size, up, classes: classes.as_deref() })?;
             let set = match args.optional_int("n") {
                 Some(n) => set.select(&in_turn(set.labels(), n as usize))?,

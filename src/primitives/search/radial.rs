@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use crate::core::Value;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, Words};
-use crate::search::{AnySearch, Pairs, Radial};
+use crate::search::{AnySearch, Radial, StarPoints};
 
-static POINTS: Words<Pairs, 2> = Words::new([("sobol", Pairs::Sobol), ("random", Pairs::Random)]);
+static POINTS: Words<StarPoints, 2> = Words::new([("sobol", StarPoints::Sobol), ("random", StarPoints::Random)]);
 
 pub static RADIAL: Primitive = Primitive {
     path: "search::radial",
