@@ -65,7 +65,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("data::objects([3])", "argument", &["array of strings"]),
     ("data::objects(#{ size: 8 })", "argument", &["from 16"]),
     ("data::objects(\"nowhere\")", "file", &["no such file"]),
-    ("data::objects(\"Cargo.toml\")", "file", &["not an .obj file"]),
+    ("data::objects(\"Cargo.toml\")", "file", &["not a file of an object"]),
     ("data::objects(\"src\")", "file", &["no objects"]),
     ("data::views(torus)", "data", &["no objects"]),
     ("data::views(data::objects(#{ n: 2 }).grey())", "data", &["no objects"]),
