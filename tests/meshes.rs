@@ -236,6 +236,13 @@ fn damaged_and_foreign_files_are_refused() {
             glb(&gltf("", r#"{"mesh": 0, "children": [0]}"#, r#""scenes": [{"nodes": [0]}],"#), &buffer()),
             "in itself",
         ),
+        (
+            "child.glb",
+            glb(&gltf("", r#"{"mesh": 0, "children": ["1"]}"#, r#""scenes": [{"nodes": [0]}],"#), &buffer()),
+            "`children` must be",
+        ),
+        ("scale.glb", glb(&gltf("", r#"{"mesh": 0, "scale": [1, "2", 3, 4]}"#, ""), &buffer()), "`scale` must be"),
+        ("word.stl", b"solid\nvertex 1 x 2 3\n".to_vec(), "three numbers"),
         ("nobody.glb", glb(&gltf("", r#"{"children": [0]}"#, ""), &buffer()), "no faces"),
         (
             "draco.glb",

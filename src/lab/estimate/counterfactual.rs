@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::one_each::{check_no_levels, check_one_each};
 use super::subject::{Subject, named, subject};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, json_of_fields, number};
 use crate::objective::Loss;
@@ -42,16 +43,8 @@ pub fn counterfactual(transcript: &Rc<Transcript>) -> Result<Counterfactuals> {
         return Err(Error::data(format!("robustness::counterfactual: {} makes no change smaller", of.search))
             .hint("examine with `search: search::counterfactual()`"));
     };
-    if transcript.rows.iter().any(|row| row.level.is_some()) {
-        return Err(Error::data("robustness::counterfactual: factors have other ranges at every level")
-            .hint("examine without `levels`, over a space of the strength that is meant"));
-    }
-    let mut ids: Vec<u32> = transcript.rows.iter().map(|row| row.id).collect();
-    ids.sort_unstable();
-    if ids.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(Error::data("robustness::counterfactual: the transcript has several rows for one object")
-            .hint("t.group(\"target\") has one transcript for each"));
-    }
+    check_no_levels(transcript, "robustness::counterfactual")?;
+    check_one_each(transcript, "robustness::counterfactual")?;
     let (questions, asked) = transcript.questions()?;
     let mut all = Counterfactuals {
         transcript: transcript.clone(),

@@ -1,13 +1,14 @@
 //! How much of a space fails, and on which side of a boundary its parts lie, in two factors.
 
 use super::factor_parts::{ends, part_of, parts};
+use super::one_each::{check_no_levels, check_one_each};
 use super::subject::{Subject, named, subject};
 use super::worst_case::fails;
 use crate::core::{
     Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number, significant, suggestion,
 };
 use crate::maths::shares::{CountedShare, clopper_pearson_lower};
-use crate::search::{Origin, Transcript};
+use crate::search::{AskedQuestions, Origin, Transcript};
 use crate::space::Axis;
 
 /// The failing volume, and the share that fails by two factors.
@@ -15,7 +16,7 @@ pub struct LevelSet {
     /// Of all settings, the share at which an object fails, on average over objects.
     pub volume: CountedShare,
     pub objects: usize,
-    /// Questions that were asked beside those drawn at random, and count for nothing.
+    /// Questions that were asked beside those that count, of each object as many of those drawn at random.
     chosen: usize,
     boundary: f64,
     factors: [String; 2],
@@ -29,16 +30,8 @@ pub struct LevelSet {
 
 /// What the random questions of a transcript say, with these factors cut into parts.
 pub fn level_set(transcript: &Transcript, factors: [&str; 2], bins: usize, boundary: f64) -> Result<LevelSet> {
-    if transcript.rows.iter().any(|row| row.level.is_some()) {
-        return Err(Error::data("robustness::level_set: factors have other ranges at every level")
-            .hint("examine without `levels`, over a space of the strength that is meant"));
-    }
-    let mut ids: Vec<u32> = transcript.rows.iter().map(|row| row.id).collect();
-    ids.sort_unstable();
-    if ids.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(Error::data("robustness::level_set: the transcript has several rows for one object")
-            .hint("t.group(\"target\") has one transcript for each"));
-    }
+    check_no_levels(transcript, "robustness::level_set")?;
+    check_one_each(transcript, "robustness::level_set")?;
     let (questions, asked) = transcript.questions()?;
     let names = || questions.names.iter().map(String::as_str);
     let mut places = [0; 2];
@@ -59,13 +52,25 @@ pub fn level_set(transcript: &Transcript, factors: [&str; 2], bins: usize, bound
     let (width, objects) = (questions.names.len(), transcript.len());
     let mut all = vec![(0u64, 0u64); objects];
     let mut cells = vec![vec![(0u64, 0u64); objects]; counts[0] * counts[1]];
+    let drawn = |asked: &AskedQuestions| asked.origins.iter().filter(|origin| **origin == Origin::Random).count();
+    let fewest = asked.iter().map(|asked| drawn(asked)).min().unwrap_or(0);
+    let mut cautions = transcript.of.cautions.clone();
+    if fewest > 0 && asked.iter().any(|asked| drawn(asked) > fewest) {
+        // Those that are hard to fail would count more: a search draws on where nothing fails.
+        cautions.add(format!(
+            "answers led {} to draw more often at random for some objects: the first {fewest} of each count",
+            transcript.of.search
+        ));
+    }
     let mut chosen = 0;
     for (object, (row, asked)) in transcript.rows.iter().zip(&asked).enumerate() {
+        let mut counted = 0;
         for (i, setting) in asked.settings.chunks_exact(width).enumerate() {
-            if asked.origins[i] != Origin::Random {
+            if asked.origins[i] != Origin::Random || counted == fewest {
                 chosen += 1;
                 continue;
             }
+            counted += 1;
             let wrong = u64::from(fails(row, asked.predicted[i]));
             let [a, b] = [0, 1].map(|k| part_of(questions.axes[places[k]], counts[k], setting[places[k]]));
             for (yes, of) in [&mut all[object], &mut cells[a * counts[1] + b][object]] {
@@ -74,9 +79,9 @@ pub fn level_set(transcript: &Transcript, factors: [&str; 2], bins: usize, bound
             }
         }
     }
-    if all.iter().all(|(_, of)| *of == 0) {
+    if fewest == 0 {
         return Err(Error::data(format!(
-            "robustness::level_set: none of the questions of {} was drawn at random: those that a search chose say nothing of a share of settings",
+            "robustness::level_set: of some objects none of the questions of {} was drawn at random: those that a search chose say nothing of a share of settings",
             transcript.of.search
         ))
         .hint("examine with search::random"));
@@ -103,7 +108,7 @@ pub fn level_set(transcript: &Transcript, factors: [&str; 2], bins: usize, bound
         part_names,
         cells: cells.iter().map(|cell| share(cell)).collect(),
         of: subject(transcript),
-        cautions: transcript.of.cautions.clone(),
+        cautions,
         digest: Digest::of_parts(&[
             &transcript.digest().0,
             format!("level_set {factors:?} {bins} {boundary:?}").as_bytes(),
@@ -211,14 +216,14 @@ impl Object for LevelSet {
             self.sentence(),
             format!("{model} on {data}: {search} over {space}, {objective}"),
             format!(
-                "{} questions drawn at random, {} objects, boundary {}",
+                "{} questions drawn at random, {} objects, boundary {}; of parts above or below one in 40 may be told wrongly by chance",
                 self.volume.of,
                 self.objects,
                 number(self.boundary)
             ),
         ];
         if self.chosen > 0 {
-            lines.push(format!("{} questions that the search chose are left out", self.chosen));
+            lines.push(format!("{} other questions are left out", self.chosen));
         }
         lines.extend(self.cautions.lines());
         lines.push(self.rows().text(width, 30));

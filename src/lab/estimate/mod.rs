@@ -10,6 +10,7 @@ pub mod independence;
 pub mod level_set;
 mod marginal;
 pub mod n_model;
+mod one_each;
 mod population;
 pub mod protocol;
 pub mod replications;

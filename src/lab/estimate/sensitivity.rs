@@ -1,5 +1,6 @@
 //! Which factors matter: how much of the variance of the loss each accounts for.
 
+use super::one_each::{check_no_levels, check_one_each};
 use super::subject::{Subject, named, subject};
 use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number, significant};
 use crate::maths::variance_shares::{VarianceShare, VarianceShares, indices};
@@ -34,16 +35,8 @@ pub fn sensitivity(transcript: &Transcript) -> Result<Sensitivity> {
         ))
         .hint("examine with `search: search::radial(#{ questions: 200 })`"));
     }
-    if transcript.rows.iter().any(|row| row.level.is_some()) {
-        return Err(Error::data("robustness::sensitivity: factors have other ranges at every level")
-            .hint("examine without `levels`, over a space of the strength that is meant"));
-    }
-    let mut ids: Vec<u32> = transcript.rows.iter().map(|row| row.id).collect();
-    ids.sort_unstable();
-    if ids.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(Error::data("robustness::sensitivity: the transcript has several rows for one object")
-            .hint("t.group(\"target\") has one transcript for each"));
-    }
+    check_no_levels(transcript, "robustness::sensitivity")?;
+    check_one_each(transcript, "robustness::sensitivity")?;
     let (questions, asked) = transcript.questions()?;
     let factors = questions.names.len();
     let star = Radial::star(factors);

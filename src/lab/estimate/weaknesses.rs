@@ -1,10 +1,11 @@
 //! From worst cases to weaknesses: the failures of all objects gathered into few rules in the space of factors, found on one part of the
 //! questions and confirmed on another.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::factor_parts::{ends, part_of, parts, uniform};
+use super::one_each::check_one_each;
 use super::subject::{Subject, named, subject};
 use super::worst_case::fails;
 use crate::core::{
@@ -126,15 +127,6 @@ fn check_uniform(transcript: &Transcript, what: &str) -> Result<()> {
     Ok(())
 }
 
-fn check_objects(transcript: &Transcript) -> Result<()> {
-    let mut seen = BTreeSet::new();
-    match transcript.rows.iter().all(|row| seen.insert(row.id)) {
-        true => Ok(()),
-        false => Err(Error::data("robustness::weaknesses: the transcript has several rows for one object")
-            .hint("t.group(\"target\") or t.group(\"level\") has one transcript for each")),
-    }
-}
-
 fn check_alike(grown: &Transcript, fresh: &Transcript) -> Result<()> {
     let (a, b) = (&grown.of, &fresh.of);
     let refused = |what: &str, ours: &str, theirs: &str| {
@@ -170,14 +162,14 @@ pub fn weaknesses(
     fresh: Option<&Rc<Transcript>>,
     how: &WeaknessSearch,
 ) -> Result<Weaknesses> {
-    check_objects(transcript)?;
+    check_one_each(transcript, "robustness::weaknesses")?;
     let (grown, fresh) = match fresh {
         None => {
             check_uniform(transcript, "its questions")?;
             (binned(transcript, how.bins, Half::From(0))?, binned(transcript, how.bins, Half::From(1))?)
         }
         Some(fresh) => {
-            check_objects(fresh)?;
+            check_one_each(fresh, "robustness::weaknesses")?;
             check_uniform(fresh, "fresh ones")?;
             check_alike(transcript, fresh)?;
             (binned(transcript, how.bins, Half::All)?, binned(fresh, how.bins, Half::All)?)

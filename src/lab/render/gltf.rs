@@ -2,7 +2,7 @@
 //! apart only where it is built without optimisation, so that a wrong one would be read as something else.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -105,10 +105,19 @@ impl<'a> Gltf<'a> {
         }
     }
 
+    /// Places in another of the file's lists; none where nothing is said.
+    fn places(&self, of: &Value, name: &str) -> Result<Vec<u64>> {
+        let places = match &of[name] {
+            Value::Null => Some(vec![]),
+            value => value.as_array().and_then(|all| all.iter().map(Value::as_u64).collect()),
+        };
+        places.ok_or_else(|| self.bad(format!("`{name}` must be an array of whole numbers, got {}", of[name])))
+    }
+
     fn floats<const N: usize>(&self, of: &Value, name: &str) -> Result<Option<[f32; N]>> {
         let Some(value) = of.get(name) else { return Ok(None) };
         let numbers: Option<Vec<f32>> =
-            value.as_array().map(|all| all.iter().flat_map(|x| x.as_f64().map(|x| x as f32)).collect());
+            value.as_array().and_then(|all| all.iter().map(|x| x.as_f64().map(|x| x as f32)).collect());
         match numbers.and_then(|numbers| <[f32; N]>::try_from(numbers).ok()) {
             Some(numbers) if numbers.iter().all(|x| x.is_finite()) => Ok(Some(numbers)),
             _ => Err(self.bad(format!("`{name}` must be {N} finite numbers, got {value}"))),
@@ -132,11 +141,11 @@ impl<'a> Gltf<'a> {
         let roots: Vec<u64> = match self.root["scenes"].as_array() {
             Some(_) => {
                 let scene = self.item("scenes", self.whole(self.root, "scene", Some(0))?)?;
-                scene["nodes"].as_array().into_iter().flatten().flat_map(Value::as_u64).collect()
+                self.places(scene, "nodes")?
             }
             None => {
-                let children = nodes.iter().flat_map(|node| node["children"].as_array()).flatten();
-                let children: Vec<u64> = children.flat_map(Value::as_u64).collect();
+                let children = nodes.iter().map(|node| self.places(node, "children"));
+                let children: HashSet<u64> = children.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
                 (0..nodes.len() as u64).filter(|node| !children.contains(node)).collect()
             }
         };
@@ -158,10 +167,7 @@ impl<'a> Gltf<'a> {
                 };
                 self.mesh(self.item("meshes", mesh)?, frame, textures, parts)?;
             }
-            let children = node["children"].as_array().into_iter().flatten();
-            open.extend(
-                children.flat_map(Value::as_u64).map(|child| (child, frame)).collect::<Vec<_>>().into_iter().rev(),
-            );
+            open.extend(self.places(node, "children")?.into_iter().rev().map(|child| (child, frame)));
         }
         Ok(())
     }

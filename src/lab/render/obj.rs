@@ -10,14 +10,11 @@ use glam::{Vec2, Vec3};
 use tobj::{LoadError, LoadOptions};
 
 use super::mesh::{Surface, Triangle, Vertex};
-use super::parts::{PLAIN, Parts, Piece};
+use super::parts::{FILE, MOST, PLAIN, Parts, Piece};
 use super::texture::Textures;
 use crate::core::{Budget, Cx, Error, Result};
 
-/// Bytes of an OBJ file, at most: 256 MiB.
-const FILE: u64 = 256 << 20;
-/// What a mesh may take, and the materials of one file, however large they are.
-const MOST: u64 = 2 << 30;
+/// What the materials of one file may take, however large it is.
 const MOST_OF_MATERIALS: u64 = 1 << 28;
 /// What a corner of a face takes, of which each may begin a triangle of its own, what any other line takes, and what a material takes.
 const CORNER: u64 = 3 * (size_of::<Vertex>() + size_of::<Triangle>()) as u64;

@@ -134,7 +134,7 @@ impl Parts {
 }
 
 /// Bytes of a file, at most: 256 MiB.
-const FILE: u64 = 256 << 20;
+pub(super) const FILE: u64 = 256 << 20;
 /// What a mesh may take, however large its file.
 pub(super) const MOST: u64 = 2 << 30;
 

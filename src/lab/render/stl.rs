@@ -62,7 +62,8 @@ fn as_text(file: &Path, bytes: &[u8], budget: &Budget) -> Result<Vec<Vec3>> {
         let mut words = words.split_ascii_whitespace();
         match words.next() {
             Some("vertex") => {
-                let numbers: Vec<f32> = words.flat_map(str::parse).collect();
+                let numbers: Vec<f32> =
+                    words.map(str::parse).collect::<std::result::Result<_, _>>().unwrap_or_default();
                 let [x, y, z] = numbers[..] else { return Err(bad("wanted are three numbers after `vertex`")) };
                 budget.items::<Vec3>(1, "its triangles")?;
                 positions.push(Vec3::new(x, y, z));

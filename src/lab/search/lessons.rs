@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::cube::Cube;
 use super::questions::AskedQuestions;
 use super::transcript::Transcript;
-use crate::core::{Digest, Error, Result};
+use crate::core::{Cx, Digest, Error, Result};
 use crate::maths::gaussian_process::{GaussianProcess, Hope, Kernel, Learnt};
 use crate::space::{Axis, Factor};
 
@@ -35,7 +35,7 @@ pub struct Lessons {
 impl Lessons {
     /// # Errors
     /// If the transcript knows no questions, is of several levels, or has no rows.
-    pub fn of(transcript: &Transcript) -> Result<Self> {
+    pub fn of(cx: &Cx, transcript: &Transcript) -> Result<Self> {
         let (questions, asked) = transcript.questions()?;
         if transcript.is_empty() {
             return Err(Error::argument("`learned`: no rows, so nothing to learn"));
@@ -50,7 +50,11 @@ impl Lessons {
         for (row, asked) in transcript.rows.iter().zip(&asked) {
             images.entry(row.label.into()).or_default().push(asked);
         }
-        let by_label = images.iter().map(|(label, asked)| (*label, taught(&cube, asked))).collect();
+        let mut by_label = BTreeMap::new();
+        for (label, asked) in &images {
+            cx.check()?;
+            by_label.insert(*label, taught(&cube, asked));
+        }
         Ok(Self {
             names: questions.names.clone(),
             of_all: taught(&cube, &asked),

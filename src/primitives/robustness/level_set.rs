@@ -24,7 +24,8 @@ pub static LEVEL_SET: Primitive = Primitive {
     ],
     returns: "LevelSet",
     notes: "`volume` is the share of all settings at which an object fails, on average over objects, beside which the worst case stands. Questions that a search chose \
-            are left out, as no share follows from them (`chosen` says how many): search::bayes draws a tenth, search::counterfactual its first ones. Intervals are \
+            are left out, as no share follows from them (`chosen` says how many): search::bayes draws a tenth, search::counterfactual its first ones. \
+            Of every object as many of its first draws count as the least that any has, since a search draws on where nothing fails; a caution says so. Intervals are \
             at 95%, over objects, which are not taken for independent questions; of one object alone exact. In the map each part of the two factors has its share `wrong` \
             and an interval of its own: `side` is 1 where this lies above `boundary`, 0 where below, and not a number where it holds it, or nothing was asked; of 64 parts \
             about 3 may lie on the wrong side by chance. Heat maps show what is not a number grey: plot::heatmap(l.side).",

@@ -70,7 +70,7 @@ pub static BAYES: Primitive = Primitive {
                examine(f, ds, #{ space: dim, search: search::bayes(#{ questions: 8 }) })[0].point.light < 0.1",
         result: "true",
     }],
-    run: |_, args| {
+    run: |cx, args| {
         let explore = match (GROWING.given(args, "beta"), args.get("beta")) {
             (Some(growing), _) => growing,
             (None, Some(_)) => Explore::Fixed(args.float("beta")),
@@ -96,7 +96,7 @@ pub static BAYES: Primitive = Primitive {
             lengthscales,
             random_share: args.float("random_share"),
             batch: args.count("batch"),
-            learned: args.optional_object::<Transcript>("learned").as_deref().map(Lessons::of).transpose()?.map(Arc::new),
+            learned: args.optional_object::<Transcript>("learned").as_deref().map(|learned| Lessons::of(cx, learned)).transpose()?.map(Arc::new),
         }))))
     },
 };
