@@ -55,12 +55,18 @@ const SLACK: f32 = 1e-4;
 pub(super) struct DepthBuffer {
     pub wide: usize,
     pub nearness: Vec<f32>,
+    /// Empty where nobody asks which one it is.
     pub triangle: Vec<u32>,
 }
 
 impl DepthBuffer {
     pub fn new(wide: usize) -> Self {
-        Self { wide, nearness: vec![0.0; wide * wide], triangle: vec![NOTHING; wide * wide] }
+        Self { triangle: vec![NOTHING; wide * wide], ..Self::of_depths(wide) }
+    }
+
+    /// How near the nearest triangle is, not which one it is.
+    pub fn of_depths(wide: usize) -> Self {
+        Self { wide, nearness: vec![0.0; wide * wide], triangle: vec![] }
     }
 
     pub fn cover(&mut self, number: u32, plane: &TrianglePlane) {
@@ -69,24 +75,35 @@ impl DepthBuffer {
         let from = |x: f32| (x - 0.5).ceil().clamp(0.0, last) as usize;
         let to = |x: f32| ((x - 0.5).floor() + 1.0).clamp(0.0, last) as usize;
         let (left, right) = (from(plane.low[0]), to(plane.high[0]));
-        let (n0, n1, n2) = (plane.nearness[0], plane.nearness[1], plane.nearness[2]);
+        if left >= right {
+            return;
+        }
+        let [[a1, b1], [a2, b2]] = plane.weights;
+        let [n0, n1, n2] = plane.nearness;
         for row in from(plane.low[1])..to(plane.high[1]) {
             let y = row as f32 + 0.5 - plane.origin[1];
-            let starts = plane.weights.map(|[_, b]| b * y);
-            let line = row * self.wide;
-            for column in left..right {
-                let x = column as f32 + 0.5 - plane.origin[0];
-                let w1 = plane.weights[0][0] * x + starts[0];
-                let w2 = plane.weights[1][0] * x + starts[1];
+            let (start1, start2) = (b1 * y, b2 * y);
+            let line = row * self.wide + left..row * self.wide + right;
+            // No branches, so that several columns are worked out at once.
+            let at = |place: usize, held: f32| {
+                let x = (left as i32 + place as i32) as f32 + 0.5 - plane.origin[0];
+                let (w1, w2) = (a1 * x + start1, a2 * x + start2);
                 let w0 = 1.0 - w1 - w2;
-                // Neighbours leave no gap between them where both round down.
-                if w0 < -SLACK || w1 < -SLACK || w2 < -SLACK {
-                    continue;
-                }
                 let nearness = w0 * n0 + w1 * n1 + w2 * n2;
-                if nearness > self.nearness[line + column] {
-                    self.nearness[line + column] = nearness;
-                    self.triangle[line + column] = number;
+                // Neighbours leave no gap between them where both round down.
+                ((w0 >= -SLACK) & (w1 >= -SLACK) & (w2 >= -SLACK) & (nearness > held), nearness)
+            };
+            if self.triangle.is_empty() {
+                for (place, held) in self.nearness[line].iter_mut().enumerate() {
+                    let (nearer, nearness) = at(place, *held);
+                    *held = if nearer { nearness } else { *held };
+                }
+            } else {
+                let triangles = &mut self.triangle[line.clone()];
+                for (place, (held, triangle)) in self.nearness[line].iter_mut().zip(triangles).enumerate() {
+                    let (nearer, nearness) = at(place, *held);
+                    *held = if nearer { nearness } else { *held };
+                    *triangle = if nearer { number } else { *triangle };
                 }
             }
         }

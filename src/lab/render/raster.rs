@@ -191,13 +191,13 @@ impl<'a> Shader<'a> {
                 strength *= shadow.lit(position, face.across);
             }
             diffuse += facing * strength;
+            let exponent = match self.view.material {
+                Material::Matte => return,
+                Material::Glossy => 48,
+                Material::Metal => 12,
+            };
             let half = normal.dot((towards + away).normalize_or(normal)).max(0.0);
-            highlight += strength
-                * match self.view.material {
-                    Material::Matte => 0.0,
-                    Material::Glossy => self.exponent.map_or_else(|| half.powi(48), |exponent| half.powf(exponent)),
-                    Material::Metal => self.exponent.map_or_else(|| half.powi(12), |exponent| half.powf(exponent)),
-                };
+            highlight += strength * self.exponent.map_or_else(|| half.powi(exponent), |exponent| half.powf(exponent));
         };
         for (number, &lamp) in self.lamps.iter().enumerate() {
             let ray = lamp - position;

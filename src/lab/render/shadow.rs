@@ -41,7 +41,7 @@ impl ShadowMap {
         let fills = if parallel { 1.0 } else { (position.length_squared() - 1.0).sqrt() };
         let scale = side as f32 / 2.0 * fills / MARGIN;
         let place = if parallel { 1.0 / scale } else { position.length() / scale };
-        let mut map = Self { position, axes, scale, parallel, buffer: DepthBuffer::new(side), place };
+        let mut map = Self { position, axes, scale, parallel, buffer: DepthBuffer::of_depths(side), place };
         let projected: Vec<Projected> = mesh.vertices().iter().map(|vertex| map.project(vertex.position)).collect();
         for (number, triangle) in mesh.triangles().iter().enumerate() {
             if let Some(plane) = TrianglePlane::of(triangle.corners.map(|corner| projected[corner as usize])) {
