@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::rc::Rc;
 
 use glam::Vec3;
 use viva::core::{Cx, Object, Result, Value};
 use viva::data::{Dataset, Reading, picture, read_objects};
-use viva::render::{Mesh, Textures, Up, View, draw, read_object};
+use viva::render::{Mesh, Scenery, Textures, Up, View, draw, read_object};
+use viva::script::Session;
 
 /// A pyramid on a square, whose corners are told apart by their places.
 const CORNERS: [[f32; 3]; 5] = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 0.0, 2.0], [0.0, 0.0, 2.0], [1.0, 3.0, 1.0]];
@@ -105,7 +107,7 @@ fn read(path: &Path) -> Result<Mesh> {
 
 fn seen(mesh: &Mesh) -> Vec<f32> {
     let mut pixels = vec![0.0; 3 * 64 * 64];
-    draw(mesh, &View::of(&View::canonical()), 64, &mut pixels);
+    draw(mesh, &View::of(&View::canonical()), &Scenery::default(), 64, &mut pixels);
     pixels
 }
 
@@ -358,4 +360,49 @@ fn links_that_lead_in_circles_end() {
     std::os::unix::fs::symlink("..", folder.path().join("a/up")).expect("a link");
     let error = load(folder.path(), None).err().expect("refused");
     assert!(error.message.contains("folders in each other"), "{error}");
+}
+
+#[test]
+fn scenery_is_what_was_given_and_what_it_may_do_is_said() {
+    let given = r#"
+let ds = data::objects(["mug", "lamp"], #{ n: 2, size: 32, seed: 1 });
+let front = data::objects(["chair"], #{ n: 2, size: 32, seed: 2 });
+let back = data::glyphs(#{ n: 3, size: 28, seed: 1 });
+let f = model::from(|x| { let on = x.reshape([x.len(), 3072]).mean(1).reshape([x.len(), 1]); tensor::concat([on, 1 - on], 1) }, #{ classes: 2 });
+let asked = |space| examine(f, ds, #{ space: space, search: search::random(#{ questions: 8 }), seed: 1 });
+"#;
+    let told = |script: &str| {
+        let mut session = Session::new(Rc::new(Cx::default()));
+        session.evaluate("test", &format!("{given}{script}")).map(|value| value.summary()).map_err(|e| e.render(false))
+    };
+    let is = |script: &str, wanted: &str| {
+        assert_eq!(told(script).unwrap_or_else(|error| panic!("{error}")), wanted, "{script}")
+    };
+    let refused = |script: &str, words: &str| {
+        let error = told(script).err().unwrap_or_else(|| panic!("not refused: {script}"));
+        assert!(error.contains(words), "{error}");
+    };
+    is(
+        "let t = asked.call(space::render(#{ backgrounds: back, factors: [\"background\"] })); \
+         [t[0].point.background.starts_with(\"photograph\"), t.cautions.filter(|c| c.contains(\"in front\")).len()]",
+        "[true, 0]",
+    );
+    is(
+        "let s = space::render(#{ occluders: front, factors: [\"occluder\"] }); asked.call(s).cautions.filter(|c| c.contains(\"in front\")).len()",
+        "1",
+    );
+    // What is photographed with them is another set than without, and another with other photographs.
+    is(
+        "let hash = |b| data::views(ds, #{ n: 2, space: space::render(#{ backgrounds: b }), seed: 1 }).hash; \
+         [hash.call(back) == hash.call(back), hash.call(back) == hash.call(back.take(2))]",
+        "[true, false]",
+    );
+    refused("space::render(#{ factors: #{ occluder_x: [0, 0.1] } })", "occluders: data::objects");
+    refused("space::render(#{ occluders: back })", "no objects that could stand in front");
+    refused("space::render(#{ backgrounds: front })", "objects, not photographs");
+    refused(
+        "space::render(#{ backgrounds: back, factors: #{ background: [\"photograph 3\"] } })",
+        "no choice \"photograph 3\"",
+    );
+    refused("space::render(#{ backgrounds: data::glyphs(#{ n: 300 }) })", "1 to 256");
 }

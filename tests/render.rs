@@ -1,11 +1,15 @@
 //! The renderer against closed forms, and the files that it refuses.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
 use rand::Rng;
 use viva::core::{Cx, random};
-use viva::render::{CLASSES, Mesh, Surface, Textures, Triangle, Up, Vertex, View, draw, object, read_object};
+use viva::render::{
+    BACKDROPS, CLASSES, Mesh, Photograph, Scenery, Surface, Textures, Triangle, Up, Vertex, View, draw, object,
+    read_object,
+};
 
 const SIZE: usize = 256;
 /// The tangent of half the angle of vision.
@@ -71,7 +75,7 @@ fn cube() -> Mesh {
 
 fn picture(mesh: &Mesh, view: &View, size: usize) -> Vec<f32> {
     let mut pixels = vec![f32::NAN; 3 * size * size];
-    draw(mesh, view, size, &mut pixels);
+    draw(mesh, view, &Scenery::default(), size, &mut pixels);
     assert!(pixels.iter().all(|x| (0.0..=1.0).contains(x)), "pixels lie in [0, 1]");
     pixels
 }
@@ -700,9 +704,82 @@ fn a_camera_exposes_blurs_and_adds_noise_as_it_says() {
     // Saved as JPEG: little is lost at a high quality, more at a low one.
     let lost = |quality: u8| {
         let mut pixels = vec![0.0; 3 * size * size];
-        viva::data::photograph(&mesh, &View { background: 5, jpeg: Some(quality), ..plain }, size, &mut pixels);
+        viva::data::photograph(
+            &mesh,
+            &View { background: 5, jpeg: Some(quality), ..plain },
+            &Scenery::default(),
+            size,
+            &mut pixels,
+        );
         let whole = picture(&mesh, &View { background: 5, ..plain }, size);
         pixels.iter().zip(&whole).map(|(a, b)| f64::from((a - b).abs())).sum::<f64>() / whole.len() as f64
     };
     assert!(lost(100) < 0.004 && lost(10) > 2.0 * lost(90), "{} {} {}", lost(100), lost(90), lost(10));
+}
+
+/// A photograph of four colours, in sides of 16 and 8 pixels.
+fn quarters() -> Photograph {
+    let colours = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 0]];
+    let picture = |side: usize| {
+        (0..side * side)
+            .map(move |i| colours[usize::from(i / side >= side / 2) * 2 + usize::from(i % side >= side / 2)])
+    };
+    Photograph::new([16, 8].map(|side| (side, picture(side).collect())).into())
+}
+
+#[test]
+fn photographs_stand_upright_behind_objects() {
+    let scenery = Scenery { photographs: vec![quarters()], ..Default::default() };
+    let view = View { background: BACKDROPS.len(), distance: 50.0, ..canonical() };
+    for size in [16, 32] {
+        let mut pixels = vec![0.0; 3 * size * size];
+        draw(&ball(), &view, &scenery, size, &mut pixels);
+        let at = |x: usize, y: usize| [0, 1, 2].map(|channel| pixels[(channel * size + y) * size + x]);
+        let (near, far) = (size / 8, size - 1 - size / 8);
+        let corners = [(near, near), (far, near), (near, far), (far, far)].map(|(x, y)| at(x, y));
+        let wanted = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]];
+        assert_eq!(corners, wanted, "at {size} pixels");
+        assert_ne!(at(size / 2, size / 2), wanted[3], "the object stands before it");
+    }
+}
+
+#[test]
+fn an_occluder_covers_the_circle_that_it_should() {
+    let scenery = Scenery { occluders: vec![Arc::new(ball())], ..Default::default() };
+    // So bright on black that only its share of a pixel counts; the ball behind is far away.
+    let dark = BACKDROPS.iter().position(|name| *name == "black").expect("a black backdrop");
+    let (x, y, wide) = (0.2, -0.15, 0.3);
+    for (azimuth, shift_x, roll, distance) in
+        [(0.0, 0.0, 0.0, 4.0), (140.0, 0.2, 25.0, 2.0), (300.0, -0.1, -70.0, 90.0)]
+    {
+        let view = View { azimuth, shift_x, roll, distance, light_energy: 1000.0, background: dark, ..canonical() };
+        let before = View { occluder: Some(0), occluder_x: x, occluder_y: y, occluder_size: wide, ..view };
+        let pictures = [view, before].map(|view| {
+            let mut pixels = vec![0.0; 3 * SIZE * SIZE];
+            draw(&cube(), &view, &scenery, SIZE, &mut pixels);
+            pixels
+        });
+        let inside = |column: usize, row: usize| {
+            let [u, v] = [(column, x), (row, y)].map(|(k, middle)| (k as f32 + 0.5) / SIZE as f32 - 0.5 - middle);
+            let far = u.hypot(v) / (wide / 2.0);
+            // Perspective draws a ball off the axis a little longer than wide.
+            if far < 0.97 {
+                Some(true)
+            } else if far > 1.12 {
+                Some(false)
+            } else {
+                None
+            }
+        };
+        for row in 0..SIZE {
+            for column in 0..SIZE {
+                let at = row * SIZE + column;
+                match inside(column, row) {
+                    Some(true) => assert_eq!(pictures[1][at], 1.0, "{column}, {row} is lit"),
+                    Some(false) => assert_eq!(pictures[1][at], pictures[0][at], "{column}, {row} is as without it"),
+                    None => {}
+                }
+            }
+        }
+    }
 }

@@ -6,7 +6,12 @@ use super::lines::{aligned, columns_of, cut, elided};
 #[derive(Clone, Default)]
 pub struct Table {
     pub columns: Vec<(String, Vec<Value>)>,
+    /// Whether columns stand in the order of their names, which says nothing of what they are worth.
+    sorted: bool,
 }
+
+/// A text that tells rows apart is no longer.
+const NAME: usize = 24;
 
 impl Table {
     pub fn column(mut self, name: impl Into<String>, values: Vec<Value>) -> Self {
@@ -27,7 +32,8 @@ impl Table {
             }
         }
         let column = |name: &String| maps.iter().map(|map| map.get(name).cloned().unwrap_or(Value::Unit)).collect();
-        Some(names.iter().fold(Self::default(), |table, name| table.column(name.as_str(), column(name))))
+        let empty = Self { sorted: true, ..Self::default() };
+        Some(names.iter().fold(empty, |table, name| table.column(name.as_str(), column(name))))
     }
 
     /// Every row as a map from the columns' names.
@@ -73,6 +79,15 @@ impl Table {
             room = room.saturating_sub(wide + 2);
             rendered.push((cells, wide, numeric));
         }
+        let mut names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
+        let fits = rendered.iter().map(|(_, wide, _)| wide + 2).sum::<usize>() <= width + 2;
+        if self.sorted && !fits {
+            // What rows are of first, since not all is shown.
+            let mut order: Vec<usize> = (0..rendered.len()).collect();
+            order.sort_by_key(|&column| !self.tells_apart(column));
+            names = order.iter().map(|&column| names[column]).collect();
+            rendered = order.iter().map(|&column| std::mem::take(&mut rendered[column])).collect();
+        }
         let mut used = 0;
         let mut kept = 0;
         for (_, wide, _) in &rendered {
@@ -100,10 +115,14 @@ impl Table {
             lines.push(line.trim_end().to_string());
         }
         if kept < rendered.len() {
-            let names: Vec<&str> = self.columns[kept..].iter().map(|(name, _)| name.as_str()).collect();
-            lines.push(super::wrapped(&format!("not shown: {}", names.join(", ")), width));
+            lines.push(super::wrapped(&format!("not shown: {}", names[kept..].join(", ")), width));
         }
         lines.join("\n")
+    }
+
+    /// Whether a column holds short texts alone.
+    fn tells_apart(&self, column: usize) -> bool {
+        self.columns[column].1.iter().all(|cell| matches!(cell, Value::Str(text) if columns_of(text) <= NAME))
     }
 
     /// Comma-separated values with every digit.
@@ -154,5 +173,18 @@ mod tests {
         let narrow = table.text(8, 2);
         assert!(narrow.ends_with("not\nshown:\nword"), "{narrow}");
         assert_eq!(table.text(80, 200).lines().count(), 101);
+    }
+
+    #[test]
+    fn of_what_does_not_fit_the_names_of_rows_stay() {
+        let row = |name: &str, x: f64| {
+            let cell = |(key, value): (&str, Value)| (key.to_string(), value);
+            Value::Map(
+                [("a", Value::Float(x)), ("b", Value::Float(x)), ("name", Value::Str(name.into()))].map(cell).into(),
+            )
+        };
+        let table = Table::from_rows(&Value::Array(vec![row("mug", 0.5), row("lamp", 1.25)])).expect("a table");
+        assert_eq!(table.text(80, 10).lines().next(), Some("   a     b  name"));
+        assert_eq!(table.text(12, 10), "name     a\nmug   0.50\nlamp  1.25\nnot shown: b");
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::sheet::{Sheet, bytes};
 use super::{Dataset, Edge, Objects, Skipped, Source};
 use crate::core::{Budget, Cx, Digest, Error, ErrorKind, Result, Value, random};
-use crate::render::{CLASSES, ENDINGS, Mesh, Textures, Up, View, draw, object, read_object};
+use crate::render::{CLASSES, ENDINGS, Mesh, Scenery, Textures, Up, View, draw, object, read_object};
 
 /// Objects that the program builds by itself when they are looked at.
 struct Built {
@@ -62,7 +62,8 @@ impl Source for Canonical {
     }
 
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
-        draw(&*self.objects.object(index)?, &View::of(&View::canonical()), self.size, pixels);
+        let object = self.objects.object(index)?;
+        draw(&object, &View::of(&View::canonical()), &Scenery::default(), self.size, pixels);
         Ok(())
     }
 

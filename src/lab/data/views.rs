@@ -6,11 +6,11 @@ use super::Objects;
 use super::jpeg::compressed;
 use super::{Dataset, Edge, Source};
 use crate::core::{Digest, Error, Result, Value};
-use crate::render::{Mesh, Span, VIEW_FACTORS, View, ViewNumbers, draw};
+use crate::render::{Mesh, Scenery, Span, VIEW_FACTORS, View, ViewNumbers, draw};
 
 /// Draws an object into `3 x size x size` pixels, as they are read back where the view says that the picture is saved as JPEG.
-pub fn photograph(mesh: &Mesh, view: &View, size: usize, pixels: &mut [f32]) {
-    draw(mesh, view, size, pixels);
+pub fn photograph(mesh: &Mesh, view: &View, scenery: &Scenery, size: usize, pixels: &mut [f32]) {
+    draw(mesh, view, scenery, size, pixels);
     let Some(quality) = view.jpeg else { return };
     let area = size * size;
     let byte = |i: usize, channel: usize| (pixels[channel * area + i] * 255.0).round() as u8;
@@ -26,6 +26,7 @@ struct Views {
     /// The object of each picture.
     of: Vec<usize>,
     views: Vec<ViewNumbers>,
+    scenery: Arc<Scenery>,
     /// Of each factor, whether it is other than canonical in any of the views.
     asked: [bool; VIEW_FACTORS.len()],
     size: usize,
@@ -41,14 +42,17 @@ impl Source for Views {
     }
 
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
-        photograph(&*self.objects.object(self.of[index])?, &View::of(&self.views[index]), self.size, pixels);
+        let object = self.objects.object(self.of[index])?;
+        photograph(&object, &View::of(&self.views[index]), &self.scenery, self.size, pixels);
         Ok(())
     }
 
     fn attributes(&self, index: usize) -> Vec<(&'static str, Value)> {
         let value = |(factor, &x): (&crate::render::ViewFactor, &f64)| {
             let value = match factor.span {
-                Span::Choices(choices) => Value::Str(choices.get(x as usize).copied().unwrap_or("").into()),
+                Span::Choices(_) => {
+                    Value::Str(self.scenery.choices(factor).get(x as usize).cloned().unwrap_or_default())
+                }
                 _ if factor.is_without(x) => Value::Unit,
                 _ => Value::Float(x),
             };
@@ -60,9 +64,15 @@ impl Source for Views {
 }
 
 impl Dataset {
-    /// A data set of `each` pictures of every object of this one, object by object, from views that `draw` gives: one number per
-    /// factor for a picture's number. `about` tells those views apart from others.
-    pub fn views(&self, each: usize, about: &str, mut draw: impl FnMut(usize) -> Result<ViewNumbers>) -> Result<Self> {
+    /// A data set of `each` pictures of every object of this one amid a scenery, object by object, from views that `draw` gives: one number
+    /// per factor for a picture's number. `about` tells those views apart from others.
+    pub fn views(
+        &self,
+        each: usize,
+        scenery: &Arc<Scenery>,
+        about: &str,
+        mut draw: impl FnMut(usize) -> Result<ViewNumbers>,
+    ) -> Result<Self> {
         let Some(objects) = self.source_objects() else {
             return Err(Error::data(format!("{}: no objects to look at", self.name))
                 .hint("data::objects(..) are, as they are: without grey(), centre() and the like"));
@@ -80,7 +90,7 @@ impl Dataset {
         let digest = Digest::of_parts(&[&self.digest.0, format!("views 1 {each} {about}").as_bytes()]);
         let canonical = View::canonical();
         let asked = std::array::from_fn(|place| views.iter().any(|view| view[place] != canonical[place]));
-        let source = Views { asked, objects: objects.clone(), of, views, size };
+        let source = Views { asked, objects: objects.clone(), of, views, scenery: scenery.clone(), size };
         let set = Self::new(name, Arc::new(source), labels, self.classes().to_vec(), Edge::None, digest)?;
         Ok(set.with_skipped(self.skipped().to_vec()))
     }

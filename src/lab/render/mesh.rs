@@ -119,6 +119,19 @@ impl Mesh {
         &self.remarks
     }
 
+    /// The same object elsewhere, in a ball of this radius.
+    pub(super) fn placed(&self, middle: Vec3, radius: f32) -> Self {
+        let moved = |vertex: &Vertex| Vertex { position: middle + vertex.position * radius, ..*vertex };
+        Self {
+            name: self.name.clone(),
+            vertices: self.vertices.iter().map(moved).collect(),
+            triangles: self.triangles.clone(),
+            surfaces: self.surfaces.clone(),
+            radius: self.radius,
+            remarks: vec![],
+        }
+    }
+
     /// How far its farthest vertex was from the middle of its box before it was scaled, in units of its own.
     pub fn radius(&self) -> f32 {
         self.radius

@@ -2,11 +2,12 @@
 
 use glam::{Mat3, Vec2, Vec3};
 
+use super::camera;
 use super::depth::{DepthBuffer, NOTHING, Projected, TrianglePlane};
 use super::mesh::{Mesh, Triangle, Vertex};
+use super::scenery::Scenery;
 use super::shadow::ShadowMap;
 use super::view::{Light, Material, View};
-use super::{backdrop, camera};
 
 /// Samples along either side of a pixel.
 pub(super) const SAMPLES: usize = 2;
@@ -17,21 +18,28 @@ const AMBIENT: f32 = 0.35;
 /// How far the lamps of point and area lights are from the object's middle, in radii.
 const LAMP: f32 = 3.0;
 
-/// Draws an object into `3 x size x size` pixels: each a whole multiple of 1/255 in [0, 1], so that a saved picture is the
+/// Draws an object amid its scenery into `3 x size x size` pixels: each a whole multiple of 1/255 in [0, 1], so that a saved picture is the
 /// one that was drawn. A pure function of what it is given.
-pub fn draw(mesh: &Mesh, view: &View, size: usize, pixels: &mut [f32]) {
-    let camera = Camera::of(view, size * SAMPLES);
-    let projected: Vec<Projected> = mesh.vertices().iter().map(|vertex| camera.project(vertex.position)).collect();
-    let mut samples = DepthBuffer::new(size * SAMPLES);
-    for (number, triangle) in mesh.triangles().iter().enumerate() {
-        if let Some(plane) = TrianglePlane::of(triangle.corners.map(|corner| projected[corner as usize])) {
-            samples.cover(number as u32, &plane);
+pub fn draw(mesh: &Mesh, view: &View, scenery: &Scenery, size: usize, pixels: &mut [f32]) {
+    let wide = size * SAMPLES;
+    let camera = Camera::of(view, wide);
+    let before = scenery.occluder(view).map(|mesh| camera.before(mesh, view));
+    let mut parts = vec![Shader::of(mesh, view, size, &camera)];
+    // What stands in front is itself, whatever the object is made of, and lamps may be nearer to it than they are meant to be.
+    let plain =
+        View { material: Material::Matte, light: Light::Sun, shadows: false, hue: 0.0, roughness: None, ..*view };
+    parts.extend(before.iter().map(|mesh| Shader::of(mesh, &plain, size, &camera)));
+    let own = mesh.triangles().len() as u32;
+    let mut samples = DepthBuffer::new(wide);
+    for (part, first) in parts.iter().zip([0, own]) {
+        for (number, triangle) in part.mesh.triangles().iter().enumerate() {
+            if let Some(plane) = TrianglePlane::of(triangle.corners.map(|corner| part.projected[corner as usize])) {
+                samples.cover(first + number as u32, &plane);
+            }
         }
     }
-    let shader = Shader::of(mesh, view, size, &camera, &projected);
     let gain = view.exposure.exp2();
-    let wide = size * SAMPLES;
-    let mut last: Option<(u32, ShadedTriangle)> = None;
+    let mut last: Option<(u32, &Shader, ShadedTriangle)> = None;
     for row in 0..size {
         for column in 0..size {
             let mut sum = Vec3::ZERO;
@@ -40,14 +48,15 @@ pub fn draw(mesh: &Mesh, view: &View, size: usize, pixels: &mut [f32]) {
                 let (u, v) = ((x as f32 + 0.5), (y as f32 + 0.5));
                 let number = samples.triangle[y * wide + x];
                 sum += match number {
-                    NOTHING => {
-                        (backdrop::colour(view.background, u / wide as f32, v / wide as f32) * gain).min(Vec3::ONE)
-                    }
+                    NOTHING => (scenery.backdrop(view, u / wide as f32, v / wide as f32, size) * gain).min(Vec3::ONE),
                     _ => {
-                        if last.as_ref().is_none_or(|(held, _)| *held != number) {
-                            last = shader.face(number).map(|face| (number, face));
+                        if last.as_ref().is_none_or(|(held, ..)| *held != number) {
+                            let (part, first) = if number < own { (0, 0) } else { (1, own) };
+                            let part = &parts[part];
+                            last = part.face(number - first).map(|face| (number, part, face));
                         }
-                        last.as_ref().map_or(Vec3::ZERO, |(_, face)| shader.colour(face, u, v) * gain).min(Vec3::ONE)
+                        let colour = last.as_ref().map_or(Vec3::ZERO, |(_, part, face)| part.colour(face, u, v) * gain);
+                        colour.min(Vec3::ONE)
                     }
                 };
             }
@@ -90,6 +99,15 @@ impl Camera {
         Self { position: towards * view.distance, axes, scale: wide / 2.0 / HALF_ANGLE, middle }
     }
 
+    /// An object where it hides a part of the one that is looked at.
+    fn before(&self, mesh: &Mesh, view: &View) -> Mesh {
+        let depth = (view.distance - 1.0) / 2.0;
+        let [right, up] = [view.occluder_x - view.shift_x, view.shift_y - view.occluder_y]
+            .map(|share| 2.0 * HALF_ANGLE * share * depth);
+        let middle = self.position + self.axes.transpose() * Vec3::new(right, up, depth);
+        mesh.placed(middle, view.occluder_size * HALF_ANGLE * depth)
+    }
+
     fn project(&self, position: Vec3) -> Projected {
         let seen = self.axes * (position - self.position);
         let nearness = 1.0 / seen.z;
@@ -112,7 +130,7 @@ struct ShadedTriangle {
 struct Shader<'a> {
     mesh: &'a Mesh,
     eye: Vec3,
-    projected: &'a [Projected],
+    projected: Vec<Projected>,
     view: &'a View,
     towards_light: Vec3,
     /// Where the lamps are, with their share of the light.
@@ -125,7 +143,8 @@ struct Shader<'a> {
 }
 
 impl<'a> Shader<'a> {
-    fn of(mesh: &'a Mesh, view: &'a View, size: usize, camera: &Camera, projected: &'a [Projected]) -> Self {
+    fn of(mesh: &'a Mesh, view: &'a View, size: usize, camera: &Camera) -> Self {
+        let projected = mesh.vertices().iter().map(|vertex| camera.project(vertex.position)).collect();
         let towards_light = direction(view.light_azimuth, view.light_elevation);
         let lamps = match view.light {
             Light::Sun => vec![],

@@ -41,6 +41,13 @@ pub struct View {
     pub hue: f32,
     /// Of highlights, above 0, at most 1; `None` for that of the material.
     pub roughness: Option<f32>,
+    /// Which object of the scenery stands half-way between the camera and the nearest that this one may reach.
+    pub occluder: Option<usize>,
+    /// Where that one is seen, right and down of the picture's middle, in shares of its side.
+    pub occluder_x: f32,
+    pub occluder_y: f32,
+    /// The diameter of the ball around it, in shares of the side.
+    pub occluder_size: f32,
 }
 
 /// Which light there is.
@@ -65,7 +72,7 @@ pub enum Material {
     Metal,
 }
 
-/// The number of a backdrop in [`BACKDROPS`].
+/// The number of a backdrop in [`BACKDROPS`], or of a photograph of the scenery after these.
 pub type Background = usize;
 
 /// What a factor of a view can be.
@@ -121,10 +128,10 @@ const fn asked(factor: ViewFactor) -> ViewFactor {
 }
 
 /// A view as one number per factor, in the order of [`VIEW_FACTORS`]: a value, or the place of a choice.
-pub type ViewNumbers = [f64; 20];
+pub type ViewNumbers = [f64; 24];
 
 /// The factors in the order in which settings hold them.
-pub static VIEW_FACTORS: [ViewFactor; 20] = [
+pub static VIEW_FACTORS: [ViewFactor; 24] = [
     range("azimuth", [0.0, 360.0], [-360.0, 720.0], 35.0, "degrees"),
     range("elevation", [-30.0, 60.0], [-90.0, 90.0], 20.0, "degrees"),
     range("distance", [1.5, 4.0], [View::NEAREST as f64, 100.0], 2.5, "radii"),
@@ -152,6 +159,10 @@ pub static VIEW_FACTORS: [ViewFactor; 20] = [
     asked(range("jpeg", [10.0, 95.0], [1.0, 100.0], 101.0, "")),
     asked(range("hue", [-180.0, 180.0], [-360.0, 360.0], 0.0, "degrees")),
     asked(range("roughness", [0.2, 0.9], [0.1, 1.0], 0.0, "")),
+    asked(choice("occluder", &["none"])),
+    asked(range("occluder_x", [-0.4, 0.4], [-1.0, 1.0], 0.0, "of the side")),
+    asked(range("occluder_y", [-0.4, 0.4], [-1.0, 1.0], 0.0, "of the side")),
+    asked(range("occluder_size", [0.1, 0.5], [0.01, 1.0], 0.3, "of the side")),
 ];
 
 impl View {
@@ -189,6 +200,10 @@ impl View {
             jpeg: (numbers[17] <= 100.0).then_some(numbers[17].round() as u8),
             hue: x[18],
             roughness: (x[19] > 0.0).then_some(x[19]),
+            occluder: (numbers[20] as usize).checked_sub(1),
+            occluder_x: x[21],
+            occluder_y: x[22],
+            occluder_size: x[23],
         }
     }
 

@@ -1,13 +1,15 @@
 //! Views of objects: where the camera and the light are, and what object and backdrop are made of (Shu, Liu, Qiu and Yuille,
 //! AAAI 2020). Ranges and the canonical view are this program's own, as the paper does not publish its own.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::Space;
 use super::factor::{self, Domain, Factor, Factored, Originals};
-use crate::core::{Cx, Error, Result, Tensor, Value, in_parallel, number, on_device, suggestion};
+use crate::core::{Cautions, Cx, Error, Result, Tensor, Value, in_parallel, number, on_device, suggestion};
 use crate::data::{Dataset, photograph};
-use crate::render::{Span, VIEW_FACTORS, View, ViewFactor, ViewNumbers};
+use crate::render::{Scenery, Span, VIEW_FACTORS, View, ViewFactor, ViewNumbers};
 
 /// Some of the factors of a view; the others stay as they are given.
 pub struct Render {
@@ -18,6 +20,7 @@ pub struct Render {
     choices: Vec<Vec<usize>>,
     /// The view from which factors depart.
     at: ViewNumbers,
+    scenery: Arc<Scenery>,
 }
 
 /// What is to become of one factor of a view.
@@ -33,7 +36,7 @@ pub enum FactorChange {
 
 impl Render {
     /// From factors by their names, in the order of [`VIEW_FACTORS`]; those that are not named stay canonical.
-    pub fn new(wanted: &[(String, FactorChange)]) -> Result<Self> {
+    pub fn new(wanted: &[(String, FactorChange)], scenery: Scenery) -> Result<Self> {
         let names = || VIEW_FACTORS.iter().map(|factor| factor.name);
         for (i, (name, _)) in wanted.iter().enumerate() {
             if !names().any(|known| known == name) {
@@ -43,7 +46,13 @@ impl Render {
                 return Err(Error::argument(format!("factor {name:?} is there twice")));
             }
         }
-        let mut space = Self { factors: vec![], places: vec![], choices: vec![], at: View::canonical() };
+        let alone = scenery.occluders.is_empty();
+        if let Some((name, _)) = wanted.iter().find(|(name, _)| alone && name.starts_with("occluder")) {
+            return Err(Error::argument(format!("factor {name:?}: nothing is there to stand in front"))
+                .hint("space::render(#{ occluders: data::objects(..) })"));
+        }
+        let scenery = Arc::new(scenery);
+        let mut space = Self { factors: vec![], places: vec![], choices: vec![], at: View::canonical(), scenery };
         for (place, known) in VIEW_FACTORS.iter().enumerate() {
             if let Some((_, wanted)) = wanted.iter().find(|(name, _)| name == known.name) {
                 space.take(place, known, wanted)?;
@@ -59,7 +68,7 @@ impl Render {
     pub fn all() -> Result<Self> {
         let wanted: Vec<_> =
             VIEW_FACTORS.iter().filter(|f| !f.asked).map(|f| (f.name.to_string(), FactorChange::Default)).collect();
-        Self::new(&wanted)
+        Self::new(&wanted, Scenery::default())
     }
 
     /// The place of a factor among all.
@@ -68,14 +77,22 @@ impl Render {
     }
 
     /// The place of a choice among all that a factor has.
-    pub fn choice(name: &str, choice: &str) -> Result<usize> {
-        match Self::place(name).map(|place| VIEW_FACTORS[place].span) {
-            Some(Span::Choices(all)) => all.iter().position(|known| *known == choice).ok_or_else(|| {
-                Error::argument(format!("factor {name:?}: no choice {choice:?}"))
-                    .hint(suggestion(choice, all.iter().copied()))
-            }),
-            _ => Err(Error::argument(format!("factor {name:?} has a range, no choices"))),
+    pub fn choice(&self, name: &str, choice: &str) -> Result<usize> {
+        let factor = Self::place(name).map(|place| &VIEW_FACTORS[place]);
+        match factor.filter(|factor| matches!(factor.span, Span::Choices(_))) {
+            Some(factor) => {
+                let all = self.scenery.choices(factor);
+                all.iter().position(|known| known == choice).ok_or_else(|| {
+                    Error::argument(format!("factor {name:?}: no choice {choice:?}"))
+                        .hint(suggestion(choice, all.iter().map(String::as_str)))
+                })
+            }
+            None => Err(Error::argument(format!("factor {name:?} has a range, no choices"))),
         }
+    }
+
+    pub fn scenery(&self) -> &Arc<Scenery> {
+        &self.scenery
     }
 
     fn take(&mut self, place: usize, known: &ViewFactor, wanted: &FactorChange) -> Result<()> {
@@ -85,17 +102,17 @@ impl Render {
         let limits =
             || format!("it goes from {} to {} {}", number(low), number(high), known.unit).trim_end().to_string();
         let within = |x: f64| x.is_finite() && (low..=high).contains(&x);
-        let chosen = |choice: &str| Self::choice(known.name, choice);
+        let all = self.scenery.choices(known);
         let (domain, choices) = match (known.span, wanted) {
-            (Span::Choices(all), FactorChange::Default) => (None, (0..all.len()).collect()),
+            (Span::Choices(_), FactorChange::Default) => (None, self.scenery.usual(known)),
             (Span::Choices(_), FactorChange::Choices(names)) => {
-                (None, names.iter().map(|name| chosen(name)).collect::<Result<Vec<_>>>()?)
+                (None, names.iter().map(|name| self.choice(known.name, name)).collect::<Result<Vec<_>>>()?)
             }
             (Span::Choices(_), FactorChange::Fixed(Value::Str(name))) => {
-                self.at[place] = chosen(name)? as f64;
+                self.at[place] = self.choice(known.name, name)? as f64;
                 return Ok(());
             }
-            (Span::Choices(all), _) => {
+            (Span::Choices(_), _) => {
                 return problem("it has choices, no range".into(), format!("choose among {}", all.join(", ")));
             }
             (Span::Range { min, max }, FactorChange::Default) => (Some(Domain::Range { min, max }), vec![]),
@@ -125,8 +142,8 @@ impl Render {
         };
         let domain = match (domain, known.span) {
             (Some(domain), _) => domain,
-            (None, Span::Choices(all)) => {
-                Domain::Choices(choices.iter().map(|&choice| Value::Str(all[choice].into())).collect())
+            (None, Span::Choices(_)) => {
+                Domain::Choices(choices.iter().map(|&choice| Value::Str(all[choice].clone())).collect())
             }
             (None, _) => return Err(Error::internal("a factor without a domain")),
         };
@@ -169,13 +186,20 @@ impl Space for Render {
                         _ => String::new(),
                     },
                     None => match known.span {
-                        Span::Choices(all) => format!("{:?}", all[self.at[place] as usize]),
+                        Span::Choices(_) => format!("{:?}", self.scenery.choices(known)[self.at[place] as usize]),
                         _ => format!("{:?}", self.at[place]),
                     },
                 };
                 format!("{}: {value}", known.name)
             });
-        format!("render(#{{ factors: #{{ {} }} }})", said.collect::<Vec<_>>().join(", "))
+        format!("render(#{{ factors: #{{ {} }}{} }})", said.collect::<Vec<_>>().join(", "), self.scenery.about)
+    }
+
+    fn cautions(&self) -> Cautions {
+        let occluder = VIEW_FACTORS.iter().position(|factor| factor.name == "occluder");
+        let stands = occluder.is_some_and(|place| self.places.contains(&place) || self.at[place] != 0.0);
+        let hides = "what stands in front may hide all of an object: such a view counts as read wrongly, though nobody could read it";
+        stands.then_some(hides).into_iter().collect()
     }
 
     fn unit(&self) -> &'static str {
@@ -248,9 +272,10 @@ impl Factored for Render {
         let size = size as usize;
         let mut pixels = vec![0f32; settings.len() * 3 * size * size];
         let views: Vec<View> = settings.iter().map(|setting| View::of(&self.view(setting))).collect();
+        let scenery = &*self.scenery;
         in_parallel(|| {
             let jobs = pixels.par_chunks_mut(3 * size * size).zip(&objects).zip(&views);
-            jobs.for_each(|((pixels, object), view)| photograph(object, view, size, pixels));
+            jobs.for_each(|((pixels, object), view)| photograph(object, view, scenery, size, pixels));
         })?;
         let side = size as i64;
         let images = Tensor::f_from_slice(&pixels)?.f_reshape([settings.len() as i64, 3, side, side])?;

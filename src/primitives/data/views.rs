@@ -57,7 +57,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let (each, seed) = (args.count("n"), args.seed());
     let about = format!("{} without {:?} seed {seed}", space.0.identity(), left_out);
     let factors = render.factors();
-    let set = objects.views(each, &about, |picture| {
+    let set = objects.views(each, render.scenery(), &about, |picture| {
         if picture % 1024 == 0 {
             cx.check()?;
         }
@@ -105,10 +105,10 @@ fn left(render: &Render, name: &str, value: &Value) -> Result<(usize, Left)> {
     Ok((
         place,
         match wanted {
-            FactorChange::Fixed(Value::Str(choice)) => Left::Choices(vec![Render::choice(name, &choice)?]),
+            FactorChange::Fixed(Value::Str(choice)) => Left::Choices(vec![render.choice(name, &choice)?]),
             FactorChange::Range(min, max) if min <= max => Left::Range(min, max),
             FactorChange::Choices(choices) => {
-                Left::Choices(choices.iter().map(|choice| Render::choice(name, choice)).collect::<Result<Vec<_>>>()?)
+                Left::Choices(choices.iter().map(|choice| render.choice(name, choice)).collect::<Result<Vec<_>>>()?)
             }
             _ => {
                 return Err(Error::argument(format!(

@@ -2,22 +2,29 @@
 
 use std::rc::Rc;
 
-use crate::core::{Error, Result, Value};
+use crate::core::{Cx, Error, Result, Value};
+use crate::data::scenery;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
-use crate::render::VIEW_FACTORS;
+use crate::render::{VIEW_FACTORS, ViewFactor};
 use crate::space::{AnySpace, FactorChange, Render};
 
 pub static RENDER: Primitive = Primitive {
     path: "space::render",
-    purpose: "Views of objects: camera, light, material and backdrop, twelve factors, and eight more where they are asked for.",
+    purpose: "Views of objects: camera, light, material and backdrop, twelve factors, and others where they are asked for.",
     params: &[],
-    options: &[Param::new(
-        "factors",
-        Kind::Either(&[Kind::Map, Kind::Array]),
-        "a map from names to ranges `[min, max]`, arrays of choices, or one value to stay at; or an array of the names of those \
-         that vary while the others stay canonical",
-    )
-    .or(Fallback::Absent("twelve, in their default ranges"))],
+    options: &[
+        Param::new(
+            "factors",
+            Kind::Either(&[Kind::Map, Kind::Array]),
+            "a map from names to ranges `[min, max]`, arrays of choices, or one value to stay at; or an array of the names of those \
+             that vary while the others stay canonical",
+        )
+        .or(Fallback::Absent("twelve, in their default ranges")),
+        Param::new("backgrounds", Kind::Object("Dataset"), "photographs that may stand behind the object: 1 to 256 images in 1 or 3 channels")
+            .or(Fallback::Absent("built-in backdrops alone")),
+        Param::new("occluders", Kind::Object("Dataset"), "data::objects(..) that may stand in front of the object, 1 to 256")
+            .or(Fallback::Absent("none")),
+    ],
     returns: "a Space of data::objects(..); its `levels` are shares of the way from the canonical view to the ends of the ranges",
     notes: "| factor | default range | canonical | |\n\
             | --- | --- | --- | --- |\n\
@@ -39,12 +46,19 @@ pub static RENDER: Primitive = Primitive {
             | *noise* | 0 to 0.1 | 0 | standard deviation of what is added to every pixel |\n\
             | *jpeg* | 10 to 95 | not saved | quality, in whole numbers |\n\
             | *hue* | -180 to 180 degrees | 0 | colours of the object, turned around grey |\n\
-            | *roughness* | 0.2 to 0.9 | 0.447 glossy, 0.614 metal | of highlights; without meaning for matte |\n\n\
+            | *roughness* | 0.2 to 0.9 | 0.447 glossy, 0.614 metal | of highlights; without meaning for matte |\n\
+            | *occluder* | none, and the names of `occluders` | none | what stands in front |\n\
+            | *occluder_x*, *occluder_y* | -0.4 to 0.4 of the side | 0 | where its middle is seen, right and down of the picture's |\n\
+            | *occluder_size* | 0.1 to 0.5 of the side | 0.3 | the diameter of the ball around it |\n\n\
             Those in italics stay as they are unless they are named: `factors: #{ shadows: \"cast\", jpeg: [20, 90] }` also lets the others vary, and \
             an array of names only those. A picture is exposed, cut off at 1, blurred (as if its border went on beyond), made noisy and saved as JPEG, in this order; \
             the noise is a pure function of the view. A roughness r stands for the exponent 2 / r^4 - 2 of Blinn and Phong's highlights (Walter, Marschner, Li \
             and Torrance, EGSR 2007, with alpha = r^2), without change of their height. Shadows are looked up in maps of at least 128 x 128 places from every lamp, of which \
             edges are as sharp as these.\n\n\
+            With `backgrounds` the backdrop is one of these photographs, `photograph 0` the first row (the square in its middle, held at 256 x 256), unless \
+            `factors` names built-in ones. With `occluders` their four factors vary as well: the object stands half-way between the camera and the nearest \
+            place that the examined one may reach, upright, matte and in the light of the sun; neither casts a shadow on the other. A view in which nothing of \
+            the object can be seen is no fault of a classifier, and results say so: an `occluder_size` below that of the object keeps some of it in sight.\n\n\
             Factors that a map does not name vary in their default ranges. The paper names such factors without their ranges: these are \
             this program's own. Below level 1 choices stay at the canonical one. Pictures are drawn in software on all cores: perspective, depth \
             buffer, textures, Lambert and Blinn-Phong light, four samples per pixel; the same on one machine whatever the threads, to \
@@ -66,10 +80,12 @@ pub static RENDER: Primitive = Primitive {
     run,
 };
 
-fn run(_: &crate::core::Cx, args: &Args) -> Result<Value> {
+fn run(cx: &Cx, args: &Args) -> Result<Value> {
+    let (backgrounds, occluders) = (args.optional_object("backgrounds"), args.optional_object("occluders"));
+    let asked = |factor: &ViewFactor| !factor.asked || (occluders.is_some() && factor.name.starts_with("occluder"));
     let given = |name: &str, wanted: FactorChange| (name.to_string(), wanted);
     let wanted: Vec<(String, FactorChange)> = match args.get("factors") {
-        None => VIEW_FACTORS.iter().filter(|f| !f.asked).map(|f| given(f.name, FactorChange::Default)).collect(),
+        None => VIEW_FACTORS.iter().filter(|f| asked(f)).map(|f| given(f.name, FactorChange::Default)).collect(),
         Some(Value::Array(names)) => names
             .iter()
             .map(|name| match name {
@@ -83,12 +99,13 @@ fn run(_: &crate::core::Cx, args: &Args) -> Result<Value> {
                 .iter()
                 .map(|(name, value)| Ok((name.clone(), self::wanted(name, value)?)))
                 .collect::<Result<_>>()?;
-            let others = VIEW_FACTORS.iter().filter(|factor| !factor.asked && !map.contains_key(factor.name));
+            let others = VIEW_FACTORS.iter().filter(|factor| asked(factor) && !map.contains_key(factor.name));
             wanted.extend(others.map(|factor| given(factor.name, FactorChange::Default)));
             wanted
         }
     };
-    Ok(Value::object(AnySpace(Rc::new(Render::new(&wanted)?))))
+    let scenery = scenery(cx, backgrounds.as_deref(), occluders.as_deref())?;
+    Ok(Value::object(AnySpace(Rc::new(Render::new(&wanted, scenery)?))))
 }
 
 /// What is asked of a factor: `[min, max]`, an array of choices, or one value.
