@@ -342,6 +342,58 @@ fn a_latent_diffusion_decoder_draws_as_the_original_does() {
     }
 }
 
+/// A decoder without its encoder, told what to draw by a file as a diffusion model's pipeline would have saved it.
+#[test]
+fn a_decoder_draws_what_latents_of_a_file_say() {
+    let kept = tensors(&golden("autoencoder_kl.safetensors"));
+    let folder = tempfile::tempdir().unwrap();
+    Tensor::write_safetensors(&part(&kept, "vae."), folder.path().join("vae.safetensors")).unwrap();
+    let write = |name: &str, latents: &Tensor, labels: &Tensor| {
+        Tensor::write_safetensors(&[("latents", latents), ("labels", labels)], folder.path().join(name)).unwrap();
+    };
+    let (latents, labels) = (&kept["latents"], Tensor::from_slice(&[1i64, 0]));
+    write("drawn.safetensors", latents, &labels);
+    write("scaled.safetensors", &(latents * 0.25).to_kind(Kind::Half), &labels);
+    write("narrow.safetensors", &latents.narrow(1, 0, 1).contiguous(), &labels);
+    write("short.safetensors", latents, &Tensor::from_slice(&[1i64]));
+    write("halves.safetensors", latents, &Tensor::from_slice(&[1.0f32, 0.0]));
+    write("endless.safetensors", &(latents / 0.0), &labels);
+    let go = |line: &str| {
+        run_in(
+            folder.path(),
+            &format!(
+                "let g = generator::load(\"vae.safetensors\", #{{ arch: \"autoencoder-kl\", shape: [3, 12, 16] }});\n{line}"
+            ),
+        )
+    };
+    let near = r#"
+        let h = g.read_latents("drawn.safetensors", ["slug", "cat"]);
+        let scaled = g.read_latents("scaled.safetensors", ["slug", "cat"], #{ scaling_factor: 0.25 });
+        let s = h.sample(#{ n: 2, seed: 2 });
+        let off = (s.images() - scaled.sample(#{ n: 2, seed: 2 }).images()).abs().max();
+        [s.labels.sum(), s.classes, h.hash != g.hash, h.hash != scaled.hash, off < 0.01]
+    "#;
+    assert_eq!(go(near), Ok("[1.0, [slug, cat], true, true, true]".into()));
+    let drawn = go(
+        r#"let s = g.read_latents("drawn.safetensors", ["slug", "cat"]).sample(#{ n: 2 }).images(); [s.mean(), s.max()]"#,
+    );
+    let wanted = (&kept["image"] / 2.0 + 0.5).clamp(0.0, 1.0);
+    let (mean, most) = (wanted.mean(Kind::Double).double_value(&[]), wanted.max().double_value(&[]));
+    let said: Vec<f64> = drawn.unwrap().trim_matches(['[', ']']).split(", ").map(|x| x.parse().unwrap()).collect();
+    assert!((said[0] - mean).abs() < 1e-4 && (said[1] - most).abs() < 1e-4, "{said:?} for {mean} and {most}");
+    for (file, words) in [
+        ("narrow", "draws of"),
+        ("short", "2 whole numbers"),
+        ("halves", "2 whole numbers"),
+        ("endless", "not finite"),
+        ("vae", "no tensor `latents`"),
+    ] {
+        let error = go(&format!("g.read_latents(\"{file}.safetensors\", [\"slug\", \"cat\"])")).unwrap_err();
+        assert!(error.contains(words), "{error}");
+    }
+    assert!(go("g.read_latents(\"drawn.safetensors\", [\"slug\"])").unwrap_err().contains("label 1"));
+}
+
 /// Of normal vectors it draws nothing: it is told what to draw by images, whose labels its tests keep.
 #[test]
 fn a_decoder_draws_the_images_that_it_is_given() {

@@ -117,6 +117,7 @@ static WORDS: &[Word] = &[
             else_("images per call of the model: how fast, not what comes out"),
         ],
     ),
+    one("backgrounds", &[else_("images that may stand behind an object")]),
     one("bins", &[else_("parts that a range is cut into")]),
     one(
         "by",
@@ -135,7 +136,7 @@ static WORDS: &[Word] = &[
             here(&["search::bayes"], "settings that are compared for every question"),
         ],
     ),
-    one("classes", &[here(&["data::", "Dataset.relabel"], "their names"), else_("how many there are")]),
+    one("classes", &[here(&["data::", "Dataset.relabel", "Generator.read_latents"], "their names"), else_("how many there are")]),
     one("columns", &[else_("how many stand in a row of the sheet")]),
     one("data", &[else_("which data, by one of the recipe's own names or a path")]),
     one(
@@ -253,6 +254,7 @@ static WORDS: &[Word] = &[
             here(&["search::deepfool"], "by which share an image is taken farther than its steps lead"),
         ],
     ),
+    one("occluders", &[else_("objects that may stand in front of another")]),
     one("online", &[else_("the classifier's learning rate where it learns while its tests are made")]),
     one(
         "pad",
@@ -291,6 +293,7 @@ static WORDS: &[Word] = &[
             here(&["testgen::offline"], "how often tests are made and the classifier learns from them"),
         ],
     ),
+    one("scaling_factor", &[else_("what latents were multiplied by before they were saved")]),
     one("search", &[else_("how a failing change is looked for")]),
     one(
         "seconds",

@@ -115,6 +115,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &generator::inception_score::INCEPTION_SCORE,
     &generator::sample::SAMPLE,
     &generator::encode::ENCODE,
+    &generator::encode::READ_LATENTS,
     &generator::device::TO,
     &generator::images::IMAGES,
     &model::load::LOAD,

@@ -79,7 +79,7 @@ impl Drop for Busy<'_> {
 #[test]
 fn the_first_results_of_fresh_processes_are_the_same_bytes() {
     let processes =
-        std::env::var("VIVA_PROCESSES").map_or(20, |n| n.parse::<usize>().expect("VIVA_PROCESSES is a number"));
+        std::env::var("VIVA_PROCESSES").map_or(10, |n| n.parse::<usize>().expect("VIVA_PROCESSES is a number"));
     let folder = tempfile::tempdir().unwrap();
     let mut seen: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();
     let done = AtomicBool::new(false);

@@ -1,13 +1,15 @@
 //! Generators whose latent vectors are those of images: decoders without a distribution to draw them from.
 
+use std::path::Path;
 use std::rc::Rc;
 
 use rand::seq::SliceRandom;
-use tch::Device;
+use tch::{Device, Kind};
 
 use super::Generator;
 use crate::core::{Cx, Digest, Error, Object, Result, Tensor, on_device, random};
 use crate::data::Dataset;
+use crate::model::weights::{self, Contents};
 
 /// The latent vectors of labelled images.
 pub struct Encoded {
@@ -87,13 +89,7 @@ impl Generator {
             return Err(Error::data(format!("{} has pixels outside [0, 1], which generators draw in", set.name))
                 .hint("take the images before centre(), standardise() or scale_pixels()"));
         }
-        if self.network.classes().is_some() || self.network.has_prior() {
-            return Err(Error::model(format!(
-                "{} draws of latent vectors with a distribution of their own",
-                self.name
-            ))
-            .hint("decoders of latent diffusion are told what to draw by images; g.sample(..) draws here"));
-        }
+        self.refuse_prior()?;
         set.record(cx);
         let task = cx.progress("encoding", Some(set.len() as u64));
         let mut latents = vec![];
@@ -119,10 +115,68 @@ impl Generator {
         if !bool::try_from(latents.f_isfinite()?.f_all()?)? {
             return Err(Error::model(format!("{} encodes images as numbers that are not finite", self.name)));
         }
-        let (labels, classes) = (set.labels().to_vec(), set.classes().to_vec());
+        self.drawing_again(Encoded { latents, labels: set.labels().to_vec(), classes: set.classes().to_vec() })
+    }
+
+    /// The same generator, whose latent vectors are those of a file: its tensor `latents`, `N x latent` or `N x C x H x W`, divided by
+    /// `factor`, and its whole numbers `labels`, `N`, the places of `classes`.
+    pub fn read_latents(&self, cx: &Cx, path: &Path, classes: Vec<String>, factor: f64) -> Result<Self> {
+        self.refuse_prior()?;
+        let Contents::Weights(mut tensors) = weights::read(cx, path)? else {
+            return Err(Error::file(path, "TorchScript, where tensors are wanted"));
+        };
+        let mut take = |name: &str| {
+            tensors.remove(name).ok_or_else(|| {
+                Error::file(path, format!("no tensor `{name}`")).hint(
+                    "in Python: safetensors.torch.save_file({\"latents\": z, \"labels\": y}, path), with one label per latent",
+                )
+            })
+        };
+        let (latents, labels) = (take("latents")?, take("labels")?);
+        let (size, wanted) = (latents.size(), self.latent());
+        let n = size.first().copied().unwrap_or(0);
+        if n == 0 || size.len() < 2 || size[1..].iter().product::<i64>() != wanted {
+            return Err(Error::file(
+                path,
+                format!("`latents` has the shape {size:?}, {} draws of {wanted} numbers an image", self.name),
+            ));
+        }
+        let latents = latents.f_to_kind(Kind::Float)?.f_reshape([n, wanted])?.f_div_scalar(factor)?;
+        if !bool::try_from(latents.f_isfinite()?.f_all()?)? {
+            return Err(Error::file(path, "`latents` has numbers that are not finite"));
+        }
+        let whole = matches!(labels.kind(), Kind::Uint8 | Kind::Int8 | Kind::Int16 | Kind::Int | Kind::Int64);
+        if !whole || labels.size() != [n] {
+            let problem = format!("`labels` has the shape {:?} of {:?}", labels.size(), labels.kind());
+            return Err(Error::file(path, problem).hint(format!("wanted are {n} whole numbers")));
+        }
+        let labels = Vec::<i64>::try_from(&labels.f_to_kind(Kind::Int64)?)?;
+        let known = 0..classes.len() as i64;
+        if let Some(bad) = labels.iter().find(|label| !known.contains(label)) {
+            return Err(Error::file(path, format!("label {bad} is not among {} classes", classes.len()))
+                .hint("`classes` are their names in the order of the labels, from 0"));
+        }
+        let drawing = self.drawing_again(Encoded { latents, labels, classes })?;
+        cx.record_input_from("latents", &drawing.name, drawing.digest, path);
+        Ok(drawing)
+    }
+
+    /// Refuses generators that know what to draw by themselves.
+    fn refuse_prior(&self) -> Result<()> {
+        if self.network.classes().is_some() || self.network.has_prior() {
+            return Err(Error::model(format!(
+                "{} draws of latent vectors with a distribution of their own",
+                self.name
+            ))
+            .hint("decoders of latent diffusion are told what to draw by images; g.sample(..) draws here"));
+        }
+        Ok(())
+    }
+
+    fn drawing_again(&self, encoded: Encoded) -> Result<Self> {
+        let Encoded { latents, labels, classes } = &encoded;
         let said = format!("{labels:?} {classes:?}");
-        let digest =
-            Digest::of_parts(&[b"encoded", &self.digest().0, &Digest::of_tensor(&latents)?.0, said.as_bytes()]);
-        Ok(Self { digest, encoded: Some(Rc::new(Encoded { latents, labels, classes })), ..self.clone() })
+        let digest = Digest::of_parts(&[b"encoded", &self.digest().0, &Digest::of_tensor(latents)?.0, said.as_bytes()]);
+        Ok(Self { digest, encoded: Some(Rc::new(encoded)), ..self.clone() })
     }
 }

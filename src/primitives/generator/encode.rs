@@ -1,9 +1,9 @@
 //! Decoders that draw images again.
 
-use crate::core::Value;
+use crate::core::{Error, Value};
 use crate::data::Dataset;
 use crate::generator::Generator;
-use crate::primitives::{Example, Kind, Param, Primitive};
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static ENCODE: Primitive = Primitive {
     path: "Generator.encode",
@@ -30,5 +30,42 @@ pub static ENCODE: Primitive = Primitive {
         let generator = args.object::<Generator>("g");
         let set = args.object::<Dataset>("ds");
         Ok(Value::object(generator.encode(cx, &set)?))
+    },
+};
+
+pub static READ_LATENTS: Primitive = Primitive {
+    path: "Generator.read_latents",
+    purpose: "The same decoder, whose latent vectors are those of a file, as a diffusion model wrote them: what it draws are their images, with their labels.",
+    params: &[
+        super::GENERATOR,
+        Param::new("path", Kind::Path, "a safetensors file or a dictionary of torch.save with the tensors `latents` and `labels`; also looked for below the data folder"),
+        Param::new("classes", Kind::Array, "names of the labels, from 0"),
+    ],
+    options: &[
+        Param::new("scaling_factor", Kind::Float, "what latents were multiplied by before they were saved: `vae.config.scaling_factor` of diffusers, 0.18215 for Stable Diffusion 1")
+            .range(1e-6, 1e6)
+            .or(Fallback::Float(1.0)),
+    ],
+    returns: "Generator",
+    notes: "As g.encode(ds), for a decoder without its encoder, or for what a diffusion model drew rather than for real images. `latents` is N x latent or \
+            N x C x H x W of numbers in any precision, `labels` N whole numbers: what each image was asked to show, which nothing but the oracle of a search checks. \
+            A diffusers pipeline returns latents (`output_type=\"latent\"`) that are multiplied by its scaling factor: give it, or what is drawn is washed out.",
+    source: "Rombach et al. 2022, Section 3.1",
+    examples: &[Example {
+        code: "let g = generator::train(data::glyphs(#{ n: 20, seed: 1 }), #{ steps: 1, batch: 8, seed: 1 });\n\
+               let said = \"\";\n\
+               try { g.read_latents(\"drawn.safetensors\", [\"cat\"]); } catch (e) { said = e.message; }\n\
+               said",
+        result: "Generator.read_latents: no file \"drawn.safetensors\"",
+    }],
+    run: |cx, args| {
+        let generator = args.object::<Generator>("g");
+        let path = cx.find(args.str("path"))?;
+        let name = |name: &Value| match name {
+            Value::Str(name) => Ok(name.clone()),
+            other => Err(Error::argument(format!("`classes` must hold names, got {}", other.kind()))),
+        };
+        let classes = args.array("classes").iter().map(name).collect::<Result<Vec<_>, _>>()?;
+        Ok(Value::object(generator.read_latents(cx, &path, classes, args.float("scaling_factor"))?))
     },
 };
