@@ -398,6 +398,8 @@ let asked = |space| examine(f, ds, #{ space: space, search: search::random(#{ qu
         "[true, false]",
     );
     refused("space::render(#{ factors: #{ occluder_x: [0, 0.1] } })", "occluders: data::objects");
+    refused("space::render(#{ occluders: front, factors: [\"azimuth\"] })", "never seen");
+    refused("space::render(#{ backgrounds: back, factors: #{ background: [\"white\", \"grey\"] } })", "never seen");
     refused("space::render(#{ occluders: back })", "no objects that could stand in front");
     refused("space::render(#{ backgrounds: front })", "objects, not photographs");
     refused(

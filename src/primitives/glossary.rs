@@ -136,7 +136,10 @@ static WORDS: &[Word] = &[
             here(&["search::bayes"], "settings that are compared for every question"),
         ],
     ),
-    one("classes", &[here(&["data::", "Dataset.relabel", "Generator.read_latents"], "their names"), else_("how many there are")]),
+    one(
+        "classes",
+        &[here(&["data::", "Dataset.relabel", "Generator.read_latents"], "their names"), else_("how many there are")],
+    ),
     one("columns", &[else_("how many stand in a row of the sheet")]),
     one("data", &[else_("which data, by one of the recipe's own names or a path")]),
     one(

@@ -58,6 +58,27 @@ impl Render {
                 space.take(place, known, wanted)?;
             }
         }
+        let built_in = |place: usize| match VIEW_FACTORS[place].span {
+            Span::Choices(own) => own.len(),
+            _ => 0,
+        };
+        for (option, name, given) in [
+            ("backgrounds", "background", !space.scenery.photographs.is_empty()),
+            ("occluders", "occluder", !space.scenery.occluders.is_empty()),
+        ] {
+            let place = Self::place(name).ok_or_else(|| Error::internal("a factor without a place"))?;
+            let varies = space.places.iter().position(|&own| own == place);
+            let seen = match varies {
+                Some(factor) => space.choices[factor].iter().any(|&choice| choice >= built_in(place)),
+                None => space.at[place] as usize >= built_in(place),
+            };
+            if given && !seen {
+                return Err(Error::argument(format!(
+                    "`{option}` are never seen: the factor {name:?} takes none of them"
+                ))
+                .hint(format!("name it in `factors`, or leave `{option}` out")));
+            }
+        }
         match space.factors.is_empty() {
             true => Err(Error::argument("no factor of the view varies").hint("space::render() lets twelve vary")),
             false => Ok(space),
