@@ -17,6 +17,7 @@ mod marker;
 mod palette;
 mod papers;
 mod picture;
+mod question_sheet;
 mod reliability;
 mod rendering;
 mod scale;
@@ -32,5 +33,6 @@ pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, ReferenceLine, Serie
 pub use palette::{DASHES, MARKERS, Marker, Rgb, SERIES, viridis};
 pub use papers::{pvalues, risks};
 pub use picture::Picture;
+pub use question_sheet::{QUESTION_SHEET, QuestionSheet, question_sheet};
 pub use reliability::reliability;
 pub use tolerance::{PanelMeasure, tolerance};
