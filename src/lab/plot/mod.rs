@@ -6,6 +6,7 @@
 mod animation;
 mod axes;
 mod backend;
+mod boundary;
 mod canvas;
 mod certified;
 mod difference;
@@ -25,6 +26,7 @@ mod tiles;
 mod tolerance;
 
 pub use animation::Animation;
+pub use boundary::boundary;
 pub use canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect};
 pub use certified::certified;
 pub use difference::difference;
