@@ -20,19 +20,18 @@ pub fn boundary(of: &Boundary) -> Result<Figure> {
         }
     };
     let mut panel = Panel { x: axis(0), y: axis(1), ..Panel::default() };
-    let joined = |label: &str, lines: &[BoundaryLine]| {
+    // A line that is nowhere keeps its place in the legend, so that colours mean the same in every figure.
+    let joined = |label: String, lines: &[BoundaryLine]| {
+        let label = if lines.is_empty() { format!("{label}: nowhere") } else { label };
         let gap = std::iter::once((f64::NAN, f64::NAN));
         let all: Vec<(f64, f64)> = lines.iter().flat_map(|line| line.iter().copied().chain(gap.clone())).collect();
-        let (x, y) = all.into_iter().unzip();
+        let (x, y) = if all.is_empty() { (vec![f64::NAN], vec![f64::NAN]) } else { all.into_iter().unzip() };
         Layer::Series(Series { markers: Some(false), ..Series::line(label, x, y) })
     };
     let percent = significant(100.0 * of.boundary, 2);
-    let lines = [
-        (format!("{}% wrong", percent.trim_end_matches(".0")), of.lines()),
-        ("limits of what is told (95%)".to_string(), of.limits()),
-    ];
-    panel.layers.extend(lines.iter().filter(|(_, lines)| !lines.is_empty()).map(|(label, lines)| joined(label, lines)));
-    for (label, wrong) in [("answered rightly", false), ("wrongly", true)] {
+    panel.layers.push(joined(format!("{}% wrong", percent.trim_end_matches(".0")), &of.lines()));
+    panel.layers.push(joined("limits of what is told (95%)".into(), &of.limits()));
+    for (label, wrong) in [("answered rightly", false), ("answered wrongly", true)] {
         let (x, y): (Vec<f64>, Vec<f64>) =
             of.asked.iter().filter(|own| own.2 == wrong).map(|own| (own.0, own.1)).unzip();
         if !x.is_empty() {
