@@ -111,7 +111,7 @@ let axes = [#{ name: "a", min: 0, max: 1 }, #{ name: "b", min: 0, max: 10 }];
 let disc = |a, b| (a - 0.55) * (a - 0.55) + (b / 10 - 0.4) * (b / 10 - 0.4) - 0.09;
 let line = |a, b| a + 0.06 * b - 0.7;
 let plane = |of| space::factors(axes, |z, s| (z + 0.5 + of.call(s.a, s.b) / 2).clamp(0, 1));
-let bounded = |of, search, seed| robustness::boundary(examine(f, one, #{ space: plane.call(of), search: search, seed: seed }), ["a", "b"], #{ grid: 12 });
+let bounded = |of, search, seed| robustness::boundary(examine(f, one, #{ space: plane.call(of), search: search, seed: seed }), ["a", "b"], #{ places: 12 });
 // Shares of the plane: on the wrong side of the line that is drawn, told, and told wrongly.
 let off = |of, b| {
     let wrong = 0; let told = 0; let falsely = 0;
@@ -148,7 +148,7 @@ fn a_line_takes_fewer_questions_near_it_than_at_random() {
 fn a_line_is_of_questions_that_may_say_so() {
     // Other factors vary: chosen questions say nothing of their mean.
     let with_dust = "let dusty = space::factors(axes + [#{ name: \"dust\", min: 0, max: 1 }], |z, s| (z + 0.5 + (s.a + s.dust / 5 - 0.6) / 2).clamp(0, 1)); \
-        let asked = |search| robustness::boundary(examine(f, one, #{ space: dusty, search: search, seed: 1 }), [\"a\", \"b\"], #{ grid: 5 }); ";
+        let asked = |search| robustness::boundary(examine(f, one, #{ space: dusty, search: search, seed: 1 }), [\"a\", \"b\"], #{ places: 5 }); ";
     let of = |call: &str| plane(&format!("{with_dust}{call}"));
     assert_eq!(of("let b = asked.call(search::straddle(#{ questions: 30 })); [b.questions, b.left_out]"), "[3, 27]");
     assert_eq!(of("let b = asked.call(search::random(#{ questions: 30 })); [b.questions, b.left_out]"), "[30, 0]");
@@ -179,7 +179,7 @@ fn a_line_is_of_questions_that_may_say_so() {
 fn shares_of_several_objects_are_means_over_them() {
     let script = "let four = data::from(tensor::from([0.0, 0.1, 0.2, 0.3]).reshape([4, 1, 1, 1]), [0, 0, 0, 0], #{ classes: [\"right\", \"wrong\"] }); \
         let own = space::factors(axes, |z, s| (z * 1.0 + s.a * 0.6).clamp(0, 1)); \
-        let b = robustness::boundary(examine(f, four, #{ space: own, search: search::straddle(#{ questions: 30 }), seed: 1 }), [\"a\", \"b\"], #{ grid: 7 }); \
+        let b = robustness::boundary(examine(f, four, #{ space: own, search: search::straddle(#{ questions: 30 }), seed: 1 }), [\"a\", \"b\"], #{ places: 7 }); \
         // Lines at 0.83, 0.67, 0.5 and 0.33 of the first factor.
         [b.objects, b.wrong[0][3] < 0.1, abs(b.wrong[3][3] - 0.375) < 0.2, b.wrong[6][3] > 0.9, b.wrong_lo[3][3] < 0.25, b.wrong_hi[3][3] > 0.6]";
     assert_eq!(plane(script), "[4, true, true, true, true, true]");

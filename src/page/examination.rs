@@ -43,7 +43,7 @@ impl Examinations {
                 all.problems.push(format!("{} for the size of this page", file.name));
                 continue;
             }
-            match Examination::read(folder, file) {
+            match ShownExamination::read(folder, file) {
                 Ok(Some(examination)) => {
                     weight += examination.pictures.iter().map(String::len).sum::<usize>();
                     all.shown.push(examination.markup(all.shown.len() + 1));
@@ -62,7 +62,7 @@ impl Examinations {
 }
 
 /// One examination, as far as its files hold together.
-struct Examination {
+struct ShownExamination {
     name: String,
     numbers: Json,
     /// Addresses of the pictures: of questions, then of objects as they stand.
@@ -96,7 +96,7 @@ fn told(value: &Json) -> String {
     }
 }
 
-impl Examination {
+impl ShownExamination {
     /// `None` where the file is something else.
     fn read(folder: &RunFolder, file: &FolderFile) -> Result<Option<Self>> {
         let numbers = match file.json(NUMBERS) {

@@ -8,7 +8,7 @@ use crate::core::{
     suggestion,
 };
 use crate::maths::contour::contours;
-use crate::maths::gaussian_classifier::{Answers, GaussianClassifier};
+use crate::maths::gaussian_classifier::{GaussianClassifier, LabelledPoints};
 use crate::maths::means::student_reach;
 use crate::search::{Origin, Transcript};
 use crate::space::Axis;
@@ -73,7 +73,7 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
     let mut cautions = transcript.of.cautions.clone();
     let (mut left_out, mut all, mut answers) = (0, vec![], vec![]);
     for (row, asked) in transcript.rows.iter().zip(&asked) {
-        let mut own = Answers { width: 2, points: vec![], yes: vec![] };
+        let mut own = LabelledPoints { width: 2, points: vec![], yes: vec![] };
         for (i, setting) in asked.settings.chunks_exact(width).enumerate() {
             // Where others vary, what was chosen says nothing of their mean.
             if asked.origins[i] == Origin::Again || (!others.is_empty() && asked.origins[i] != Origin::Random) {

@@ -7,7 +7,7 @@ pub type ContourLine = Vec<(f64, f64)>;
 
 /// A side of a cell that is crossed: from this corner to the next in its row, or in its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Side {
+struct CellSide {
     row: usize,
     column: usize,
     down: bool,
@@ -16,7 +16,7 @@ struct Side {
 /// The lines on which `values`, `rows` times `columns` of them row by row, are `level`. Cells with a corner that is no number have none.
 pub fn contours(values: &[f64], [rows, columns]: [usize; 2], level: f64) -> Vec<ContourLine> {
     let at = |row: usize, column: usize| values[row * columns + column] - level;
-    let mut beside: BTreeMap<Side, Vec<Side>> = BTreeMap::new();
+    let mut beside: BTreeMap<CellSide, Vec<CellSide>> = BTreeMap::new();
     for row in 0..rows.saturating_sub(1) {
         for column in 0..columns.saturating_sub(1) {
             let corners = [at(row, column), at(row, column + 1), at(row + 1, column + 1), at(row + 1, column)];
@@ -24,7 +24,7 @@ pub fn contours(values: &[f64], [rows, columns]: [usize; 2], level: f64) -> Vec<
                 continue;
             }
             let above = corners.map(|corner| corner > 0.0);
-            let side = |row, column, down| Side { row, column, down };
+            let side = |row, column, down| CellSide { row, column, down };
             // Top, right, bottom, left.
             let sides = [
                 side(row, column, false),
@@ -48,7 +48,7 @@ pub fn contours(values: &[f64], [rows, columns]: [usize; 2], level: f64) -> Vec<
             }
         }
     }
-    let place = |side: Side| {
+    let place = |side: CellSide| {
         let (from, to) = match side.down {
             true => (at(side.row, side.column), at(side.row + 1, side.column)),
             false => (at(side.row, side.column), at(side.row, side.column + 1)),
@@ -58,7 +58,7 @@ pub fn contours(values: &[f64], [rows, columns]: [usize; 2], level: f64) -> Vec<
         if side.down { (row + share, column) } else { (row, column + share) }
     };
     // Lines with ends first, then what is left is closed.
-    let mut starts: Vec<Side> = beside.iter().filter(|(_, next)| next.len() == 1).map(|(side, _)| *side).collect();
+    let mut starts: Vec<CellSide> = beside.iter().filter(|(_, next)| next.len() == 1).map(|(side, _)| *side).collect();
     starts.extend(beside.keys().copied());
     let mut lines = vec![];
     for start in starts {

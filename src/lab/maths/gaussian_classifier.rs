@@ -1,5 +1,5 @@
 //! Gaussian process classification with the probit likelihood (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, Chapter 3):
-//! how probable a "yes" is at every point of a unit cube, and how well that is known. Scales are chosen by Laplace's approximation, which is
+//! how probable a "yes" is at every point of a unit cube, and how well that is known. ClassifierScales are chosen by Laplace's approximation, which is
 //! quick; what follows under them by expectation propagation, as Laplace's thinks far too little of where answers agree (their Section 3.7).
 
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
@@ -7,7 +7,7 @@ use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 use super::gaussian_process::{Kernel, dot, solve_lower, solve_upper};
 
 /// What was answered at points, one after the other.
-pub struct Answers {
+pub struct LabelledPoints {
     pub width: usize,
     pub points: Vec<f64>,
     pub yes: Vec<bool>,
@@ -15,8 +15,8 @@ pub struct Answers {
 
 /// The latent function that fits the answers.
 pub struct GaussianClassifier<'a> {
-    answers: &'a Answers,
-    scales: Scales,
+    answers: &'a LabelledPoints,
+    scales: ClassifierScales,
     /// By which the mean follows from covariances, the roots of the sites' precisions, and the Cholesky factor of B = I + S^1/2 K S^1/2.
     weights: Vec<f64>,
     root: Vec<f64>,
@@ -25,7 +25,7 @@ pub struct GaussianClassifier<'a> {
 
 /// Lengthscales of the coordinates, in sides of the cube, and the deviation of the latent function.
 #[derive(Debug, Clone, PartialEq)]
-struct Scales {
+struct ClassifierScales {
     lengths: Vec<f64>,
     deviation: f64,
 }
@@ -39,10 +39,10 @@ const JITTER: f64 = 1e-8;
 
 impl<'a> GaussianClassifier<'a> {
     /// Under the scales that are most probable, by steps along one of them at a time; `go_on` is asked before each fit.
-    pub fn fit<E>(answers: &'a Answers, mut go_on: impl FnMut() -> Result<(), E>) -> Result<Self, E> {
+    pub fn fit<E>(answers: &'a LabelledPoints, mut go_on: impl FnMut() -> Result<(), E>) -> Result<Self, E> {
         let scales = |logs: &[f64]| {
             let lengths = logs[..answers.width].iter().map(|log| log.exp()).collect();
-            Scales { lengths, deviation: logs[answers.width].exp() }
+            ClassifierScales { lengths, deviation: logs[answers.width].exp() }
         };
         let of = |logs: &[f64]| evidence(answers, &scales(logs));
         let prior = |logs: &[f64]| -> f64 {
@@ -77,7 +77,11 @@ impl<'a> GaussianClassifier<'a> {
     }
 
     /// Expectation propagation (Algorithm 3.5): each answer's likelihood as a normal one with the same moments beside all others.
-    fn under<E>(answers: &'a Answers, scales: Scales, mut go_on: impl FnMut() -> Result<(), E>) -> Result<Self, E> {
+    fn under<E>(
+        answers: &'a LabelledPoints,
+        scales: ClassifierScales,
+        mut go_on: impl FnMut() -> Result<(), E>,
+    ) -> Result<Self, E> {
         const SWEEPS: usize = 30;
         let n = answers.yes.len();
         let kernel = scales.covariances(answers);
@@ -152,14 +156,14 @@ impl<'a> GaussianClassifier<'a> {
 
 /// The logarithm of the answers' probability by Laplace's approximation (Algorithm 3.1): Newton's steps to the mode, each shortened where it
 /// would lead down.
-fn evidence(answers: &Answers, scales: &Scales) -> f64 {
+fn evidence(answers: &LabelledPoints, scales: &ClassifierScales) -> f64 {
     let n = answers.yes.len();
     let kernel = scales.covariances(answers);
     let times = |vector: &[f64]| -> Vec<f64> { kernel.iter().map(|row| dot(row, vector)).collect() };
     let (mut latent, mut weights) = (vec![0.0; n], vec![0.0; n]);
     let height = |latent: &[f64], weights: &[f64]| -dot(weights, latent) / 2.0 + answers.likelihood(latent);
     let mut value = height(&latent, &weights);
-    let mut at = Mode::at(answers, &kernel, &latent);
+    let mut at = LaplaceMode::at(answers, &kernel, &latent);
     for _ in 0..50 {
         let b: Vec<f64> = (0..n).map(|i| at.root[i].powi(2) * latent[i] + at.slope[i]).collect();
         let mut c: Vec<f64> = times(&b).iter().zip(&at.root).map(|(x, root)| x * root).collect();
@@ -182,7 +186,7 @@ fn evidence(answers: &Answers, scales: &Scales) -> f64 {
         let Some((next, there, reached)) = better else { break };
         let gained = reached - value;
         (weights, latent, value) = (next, there, reached);
-        at = Mode::at(answers, &kernel, &latent);
+        at = LaplaceMode::at(answers, &kernel, &latent);
         if gained < 1e-8 {
             break;
         }
@@ -192,14 +196,14 @@ fn evidence(answers: &Answers, scales: &Scales) -> f64 {
 }
 
 /// What the likelihood is like at a latent function.
-struct Mode {
+struct LaplaceMode {
     slope: Vec<f64>,
     root: Vec<f64>,
     factor: Vec<Vec<f64>>,
 }
 
-impl Mode {
-    fn at(answers: &Answers, kernel: &[Vec<f64>], latent: &[f64]) -> Self {
+impl LaplaceMode {
+    fn at(answers: &LabelledPoints, kernel: &[Vec<f64>], latent: &[f64]) -> Self {
         let (mut slope, mut root) = (vec![], vec![]);
         for (f, yes) in latent.iter().zip(&answers.yes) {
             let sign = if *yes { 1.0 } else { -1.0 };
@@ -231,7 +235,7 @@ fn factorised(kernel: &[Vec<f64>], root: &[f64]) -> Vec<Vec<f64>> {
     factor
 }
 
-impl Answers {
+impl LabelledPoints {
     fn point(&self, i: usize) -> &[f64] {
         &self.points[i * self.width..][..self.width]
     }
@@ -245,8 +249,8 @@ impl Answers {
     }
 }
 
-impl Scales {
-    fn covariances(&self, of: &Answers) -> Vec<Vec<f64>> {
+impl ClassifierScales {
+    fn covariances(&self, of: &LabelledPoints) -> Vec<Vec<f64>> {
         let n = of.yes.len();
         (0..n).map(|i| (0..n).map(|j| self.covariance(of.point(i), of.point(j))).collect()).collect()
     }
@@ -262,8 +266,8 @@ mod tests {
     use super::*;
 
     fn under(points: &[f64], yes: &[bool], at: &[f64]) -> Vec<(f64, f64)> {
-        let answers = Answers { width: 1, points: points.to_vec(), yes: yes.to_vec() };
-        let scales = Scales { lengths: vec![0.4], deviation: 3.0 };
+        let answers = LabelledPoints { width: 1, points: points.to_vec(), yes: yes.to_vec() };
+        let scales = ClassifierScales { lengths: vec![0.4], deviation: 3.0 };
         let fitted = GaussianClassifier::under(&answers, scales, || Ok::<(), ()>(())).expect("fits");
         at.iter().map(|x| fitted.latent(&[*x])).collect()
     }
@@ -289,8 +293,8 @@ mod tests {
     #[test]
     fn sides_are_as_probable_as_integration_says() {
         let (points, yes) = ([0.1, 0.3, 0.9], [true, true, false]);
-        let scales = Scales { lengths: vec![0.4], deviation: 3.0 };
-        let answers = Answers { width: 1, points: points.to_vec(), yes: yes.to_vec() };
+        let scales = ClassifierScales { lengths: vec![0.4], deviation: 3.0 };
+        let answers = LabelledPoints { width: 1, points: points.to_vec(), yes: yes.to_vec() };
         let factor = {
             let kernel = scales.covariances(&answers);
             let mut factor: Vec<Vec<f64>> = vec![];

@@ -41,7 +41,7 @@ pub struct QuestionSheet {
 }
 
 /// A row of the transcript as it is listed.
-struct Listed<'a> {
+struct ListedObject<'a> {
     row: usize,
     asked: &'a AskedQuestions,
     /// The question with the largest loss, the first of equal ones.
@@ -63,14 +63,14 @@ pub fn question_sheet(cx: &Cx, transcript: &Transcript) -> Result<Option<Questio
             return Ok(Some(QuestionSheet { numbers, pictures: None }));
         }
     };
-    let mut listed: Vec<Listed> = asked
+    let mut listed: Vec<ListedObject> = asked
         .iter()
         .enumerate()
         .filter(|(_, asked)| !asked.is_empty())
         .map(|(row, asked)| {
             let failing = |&question: &usize| fails(&transcript.rows[row], asked.predicted[question]);
             let worst = (0..asked.len()).rev().max_by(|a, b| rank(asked.losses[*a]).total_cmp(&rank(asked.losses[*b])));
-            Listed {
+            ListedObject {
                 row,
                 asked,
                 worst: worst.unwrap_or(0),
@@ -149,7 +149,7 @@ fn factors(transcript: &Transcript, questions: &Questions) -> Json {
     questions.names.iter().enumerate().map(of).collect()
 }
 
-fn object(transcript: &Transcript, of: &Listed, standing: Option<usize>) -> Json {
+fn object(transcript: &Transcript, of: &ListedObject, standing: Option<usize>) -> Json {
     let row = &transcript.rows[of.row];
     let about = transcript.of.data.attributes(row.id as usize);
     let name = about.iter().find(|(key, _)| *key == "object").map(|(_, name)| words(&name.summary()));
@@ -160,10 +160,10 @@ fn object(transcript: &Transcript, of: &Listed, standing: Option<usize>) -> Json
 }
 
 /// The questions that are drawn, by the object's place in the list and their number, in order, and why.
-type Pictured = BTreeMap<(usize, usize), usize>;
+type PicturedQuestions = BTreeMap<(usize, usize), usize>;
 
-fn pictured(listed: &[Listed], room: usize) -> Pictured {
-    let mut chosen = Pictured::new();
+fn pictured(listed: &[ListedObject], room: usize) -> PicturedQuestions {
+    let mut chosen = PicturedQuestions::new();
     for (place, of) in listed.iter().take(WORST).enumerate() {
         chosen.insert((place, of.worst), 0);
     }
@@ -178,7 +178,7 @@ fn pictured(listed: &[Listed], room: usize) -> Pictured {
 }
 
 /// The questions whose numbers are kept: all where there is room, else those with pictures, every object's worst and a spread of the others.
-fn kept(listed: &[Listed], pictured: &Pictured) -> Vec<(usize, usize)> {
+fn kept(listed: &[ListedObject], pictured: &PicturedQuestions) -> Vec<(usize, usize)> {
     if pairs(listed).count() <= QUESTIONS {
         return pairs(listed).collect();
     }
@@ -190,7 +190,7 @@ fn kept(listed: &[Listed], pictured: &Pictured) -> Vec<(usize, usize)> {
     kept.into_iter().collect()
 }
 
-fn pairs(listed: &[Listed]) -> impl Iterator<Item = (usize, usize)> {
+fn pairs(listed: &[ListedObject]) -> impl Iterator<Item = (usize, usize)> {
     listed.iter().enumerate().flat_map(|(place, of)| (0..of.asked.len()).map(move |question| (place, question)))
 }
 
@@ -219,8 +219,8 @@ fn cell(transcript: &Transcript) -> [usize; 2] {
 fn sheet(
     cx: &Cx,
     transcript: &Transcript,
-    listed: &[Listed],
-    pictured: &Pictured,
+    listed: &[ListedObject],
+    pictured: &PicturedQuestions,
     cell: [usize; 2],
 ) -> Result<(Json, Picture)> {
     let [_, height, width] = transcript.of.data.shape();
@@ -278,9 +278,9 @@ fn single(x: f32) -> Json {
 fn told(
     transcript: &Transcript,
     questions: &Questions,
-    listed: &[Listed],
+    listed: &[ListedObject],
     kept: &[(usize, usize)],
-    pictured: Option<&Pictured>,
+    pictured: Option<&PicturedQuestions>,
 ) -> Json {
     let width = questions.names.len();
     let place: BTreeMap<(usize, usize), usize> =

@@ -17,10 +17,10 @@ pub static BOUNDARY: Primitive = Primitive {
         Param::new("factors", Kind::Array, "the names of two factors that have ranges"),
     ],
     options: &[
-        Param::new("grid", Kind::Int, "values of either factor at which the share is told")
+        Param::new("places", Kind::Int, "values of either factor at which the share is told")
             .range(2.0, 200.0)
             .or(Fallback::Int(40)),
-        Param::new("boundary", Kind::Float, "the share of wrong answers at which the line runs")
+        Param::new("boundary", Kind::Float, "the share of wrong answers at which the boundary runs")
             .range(0.0, 1.0)
             .or(Fallback::Float(0.5)),
     ],
@@ -45,6 +45,6 @@ pub static BOUNDARY: Primitive = Primitive {
                 .hint("`robustness::boundary(t, [\"azimuth\", \"elevation\"])`"));
         };
         let transcript = args.object::<Transcript>("transcript");
-        Ok(Value::object(boundary(cx, &transcript, [a, b], args.count("grid"), args.float("boundary"))?))
+        Ok(Value::object(boundary(cx, &transcript, [a, b], args.count("places"), args.float("boundary"))?))
     },
 };
