@@ -125,8 +125,6 @@ let off = |of, b| {
 "#;
 
 fn plane(call: &str) -> String {
-    let script = PLANE
-        .replace("    let (wrong, told, falsely) = NOTHING;\n", "    let wrong = 0; let told = 0; let falsely = 0;\n");
     let mut session = Session::new(Rc::new(Cx::default()));
     let value = session.run(std::path::Path::new("plane.rhai"), &format!("{PLANE}{call}"));
     value.unwrap_or_else(|error| panic!("{}", error.render(false))).summary()
