@@ -102,3 +102,83 @@ fn what_makes_no_map_is_refused() {
     refuse("[\"height\"]", "the names of two factors");
     refuse("[\"height\", \"dust\"], #{ bins: 0 }", "bins");
 }
+
+/// One image, read rightly inside a disc of a ninth of the plane's width around (0.55, 0.4) or wrongly beyond a line, whatever else.
+const PLANE: &str = r#"
+let f = model::from(|x| { let on = x.reshape([x.len(), 1]); tensor::concat([on * 0 + 0.5, on], 1) }, #{ classes: 2 });
+let one = data::from(tensor::zeros([1, 1, 1, 1]), [0], #{ classes: ["right", "wrong"] });
+let axes = [#{ name: "a", min: 0, max: 1 }, #{ name: "b", min: 0, max: 10 }];
+let disc = |a, b| (a - 0.55) * (a - 0.55) + (b / 10 - 0.4) * (b / 10 - 0.4) - 0.09;
+let line = |a, b| a + 0.06 * b - 0.7;
+let plane = |of| space::factors(axes, |z, s| (z + 0.5 + of.call(s.a, s.b) / 2).clamp(0, 1));
+let bounded = |of, search, seed| robustness::boundary(examine(f, one, #{ space: plane.call(of), search: search, seed: seed }), ["a", "b"], #{ places: 12 });
+// Shares of the plane: on the wrong side of the line that is drawn, told, and told wrongly.
+let off = |of, b| {
+    let wrong = 0; let told = 0; let falsely = 0;
+    for i in 0..12 { for j in 0..12 {
+        let yes = of.call(b.rows[i], b.columns[j]) > 0;
+        if (b.wrong[i][j] > 0.5) != yes { wrong += 1; }
+        if b.side[i][j] == 0 || b.side[i][j] == 1 { told += 1; if (b.side[i][j] == 1) != yes { falsely += 1; } }
+    } }
+    [wrong / 144, told / 144, falsely / 144]
+};
+"#;
+
+fn plane(call: &str) -> String {
+    let mut session = Session::new(Rc::new(Cx::default()));
+    let value = session.run(std::path::Path::new("plane.rhai"), &format!("{PLANE}{call}"));
+    value.unwrap_or_else(|error| panic!("{}", error.render(false))).summary()
+}
+
+/// Questions near the boundary draw the line better than as many at random, and what is told of a side is right but for few places.
+#[test]
+fn a_line_takes_fewer_questions_near_it_than_at_random() {
+    let script = "let sums = #{}; for kind in [\"straddle\", \"random\"] { sums[kind] = [0.0, 0.0, 0.0]; } \
+        for of in [disc, line] { for seed in 1..3 { \
+            let by = #{ straddle: search::straddle(#{ questions: 40 }), random: search::random(#{ questions: 40 }) }; \
+            for kind in by.keys() { let o = off.call(of, bounded.call(of, by[kind], seed)); for k in 0..3 { sums[kind][k] += o[k] / 4; } } } } \
+        let s = sums.straddle; let r = sums.random; \
+        [s[0] < 0.04, s[0] < 0.7 * r[0], s[1] > 0.3, s[2] < 0.01, r[2] < 0.02]";
+    assert_eq!(plane(script), "[true, true, true, true, true]");
+}
+
+#[test]
+fn a_line_is_of_questions_that_may_say_so() {
+    // Other factors vary: chosen questions say nothing of their mean.
+    let with_dust = "let dusty = space::factors(axes + [#{ name: \"dust\", min: 0, max: 1 }], |z, s| (z + 0.5 + (s.a + s.dust / 5 - 0.6) / 2).clamp(0, 1)); \
+        let asked = |search| robustness::boundary(examine(f, one, #{ space: dusty, search: search, seed: 1 }), [\"a\", \"b\"], #{ places: 5 }); ";
+    let of = |call: &str| plane(&format!("{with_dust}{call}"));
+    assert_eq!(of("let b = asked.call(search::straddle(#{ questions: 30 })); [b.questions, b.left_out]"), "[3, 27]");
+    assert_eq!(of("let b = asked.call(search::random(#{ questions: 30 })); [b.questions, b.left_out]"), "[30, 0]");
+    assert!(of("asked.call(search::random(#{ questions: 30 })).cautions").contains("dust vary as well"));
+    assert!(
+        of("let said = \"\"; try { asked.call(search::straddle(#{ questions: 30, random_share: 0 })); } catch (e) { said = e.message; } said")
+            .contains("no question was drawn at random")
+    );
+    // The volume has no more than was drawn.
+    assert_eq!(
+        plane(
+            "let t = examine(f, one, #{ space: plane.call(disc), search: search::straddle(#{ questions: 50 }), seed: 2 }); \
+               let l = robustness::level_set(t, [\"a\", \"b\"]); [l.questions, l.chosen, l.volume_lo < 0.72 && 0.72 < l.volume_hi]"
+        ),
+        "[5, 45, true]"
+    );
+    assert!(
+        plane("let said = \"\"; try { examine(f, one, #{ space: plane.call(disc), search: search::straddle(), objective: objective::misclassify().loss(\"cross_entropy\") }); } catch (e) { said = e.message; } said")
+            .contains("does not look for")
+    );
+    let kinds = "let odd = space::factors([#{ name: \"a\", min: 0, max: 1 }, #{ name: \"kind\", choices: [1, 2] }], |z, s| z); \
+        let said = \"\"; try { robustness::boundary(examine(f, one, #{ space: odd, search: search::random(#{ questions: 4 }) }), [\"a\", \"kind\"]); } catch (e) { said = e.message; } said";
+    assert!(plane(kinds).contains("has no range of numbers"));
+}
+
+/// Of several objects with lines of their own the share is theirs, and between the lines it is neither.
+#[test]
+fn shares_of_several_objects_are_means_over_them() {
+    let script = "let four = data::from(tensor::from([0.0, 0.1, 0.2, 0.3]).reshape([4, 1, 1, 1]), [0, 0, 0, 0], #{ classes: [\"right\", \"wrong\"] }); \
+        let own = space::factors(axes, |z, s| (z * 1.0 + s.a * 0.6).clamp(0, 1)); \
+        let b = robustness::boundary(examine(f, four, #{ space: own, search: search::straddle(#{ questions: 30 }), seed: 1 }), [\"a\", \"b\"], #{ places: 7 }); \
+        // Lines at 0.83, 0.67, 0.5 and 0.33 of the first factor.
+        [b.objects, b.wrong[0][3] < 0.1, abs(b.wrong[3][3] - 0.375) < 0.2, b.wrong[6][3] > 0.9, b.wrong_lo[3][3] < 0.25, b.wrong_hi[3][3] > 0.6]";
+    assert_eq!(plane(script), "[4, true, true, true, true, true]");
+}

@@ -522,3 +522,236 @@ fn every_numbered_table_and_figure_has_its_command() {
         }
     }
 }
+
+/// Two classes told by how bright an image is on the whole.
+const BRIGHT: &str = "let f = model::from(|x| { let on = x.reshape([x.len(), -1]).mean(1).reshape([x.len(), 1]); tensor::concat([on * 0 + 0.8, on], 1) }, #{ classes: 2 });\n";
+
+/// A run of this script, with the page of it.
+fn reported(script: &str) -> (tempfile::TempDir, String) {
+    let scripts = folder(&[("made.rhai", script.as_bytes())]);
+    let (path, run) = (scripts.path().join("made.rhai"), scripts.path().join("run"));
+    let output =
+        viva(&["run", path.to_str().expect("UTF-8"), "--out", run.to_str().expect("UTF-8"), "--device", "cpu"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = report(&run);
+    (scripts, page)
+}
+
+/// What the page's script reads of its first examination.
+fn numbers(page: &str) -> serde_json::Value {
+    let inside =
+        page.split("<div class=\"numbers\" hidden>").nth(1).expect("numbers").split("</div>").next().expect("an end");
+    let plain = inside.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    serde_json::from_str(&plain).expect("JSON")
+}
+
+/// Every picture in the page's table of worst cases, by its number.
+fn table_pictures(page: &str) -> BTreeMap<usize, String> {
+    let pictures = tags(page).into_iter().filter(|(name, _)| name == "img").filter_map(|(_, attributes)| {
+        Some((attributes.get("data-picture")?.parse().expect("a number"), attributes["src"].clone()))
+    });
+    pictures.collect()
+}
+
+/// The pixels of a picture, in shares of full brightness.
+fn pixels(address: &str) -> Vec<f64> {
+    use base64::Engine;
+    let bytes = address.strip_prefix("data:image/png;base64,").expect("a PNG");
+    let png = base64::engine::general_purpose::STANDARD.decode(bytes).expect("base64");
+    let picture = image::load_from_memory(&png).expect("a picture").to_rgb8();
+    picture.pixels().flat_map(|pixel| pixel.0).map(|byte| f64::from(byte) / 255.0).collect()
+}
+
+#[test]
+fn questions_are_shown_as_they_were_asked_with_their_pictures() {
+    let script = format!(
+        "{BRIGHT} let ds = data::objects([\"mug\", \"lamp\"], #{{ n: 4, size: 16, seed: 1 }});\n\
+         let t = examine(f, ds, #{{ space: space::render(), search: search::random(#{{ questions: 6 }}), seed: 1 }});\n\
+         #{{ t: t, loss: t.questions(\"loss\"), azimuth: t.questions(\"azimuth\"), light: t.questions(\"light\"), wrong: t.questions(\"wrong\"), \
+         after: t.images(), before: t.images(\"before\") }}"
+    );
+    let (folder, page) = reported(&script);
+    let results: serde_json::Value =
+        serde_json::from_str(&text_of(&folder.path().join("run/results.json"))).expect("JSON");
+    let data = numbers(&page);
+    let column = |name: &str| -> Vec<f64> {
+        results[name]["values"].as_array().expect("values").iter().map(|x| x.as_f64().expect("a number")).collect()
+    };
+    let (loss, azimuth, light, wrong) = (column("loss"), column("azimuth"), column("light"), column("wrong"));
+    let names: Vec<&str> =
+        data["factors"].as_array().expect("factors").iter().filter_map(|f| f["name"].as_str()).collect();
+    let place = |name: &str| names.iter().position(|known| *known == name).expect("a factor");
+    assert_eq!(data["factors"][place("azimuth")]["unit"], "degrees");
+    let worst_of = |object: usize| (0..6).map(|q| loss[object * 6 + q]).fold(f64::NEG_INFINITY, f64::max);
+    let mut order: Vec<usize> = (0..4).collect();
+    order.sort_by(|a, b| worst_of(*b).total_cmp(&worst_of(*a)));
+    let mut seen = 0;
+    for question in 0..24 {
+        let own = |name: &str| &data[name][question];
+        let object = order[own("object").as_u64().expect("an object") as usize];
+        let at = object * 6 + own("number").as_u64().expect("a number") as usize - 1;
+        let setting = |name: &str| data["settings"][place(name)][question].as_f64().expect("a number");
+        assert!((own("losses").as_f64().expect("a loss") - loss[at]).abs() < 1e-6 * loss[at].abs().max(1.0));
+        assert!((setting("azimuth") - azimuth[at]).abs() < 1e-4 && setting("light") == light[at]);
+        assert_eq!(own("fails").as_bool(), Some(wrong[at] == 1.0));
+        assert_eq!(own("worst").as_bool(), Some(loss[at] == worst_of(object)));
+        assert!(own("picture").is_u64(), "all have pictures");
+        seen += usize::from(own("worst") == true);
+    }
+    assert_eq!(seen, 4);
+    assert!(page.contains("This page holds the numbers of all 24 questions. It holds pictures of all of them; and of 4 objects as they stand"));
+    // The worst case of each object and the object as it stands are the images that the network saw, to a byte.
+    let pictures = table_pictures(&page);
+    assert_eq!(pictures.len(), 8);
+    let image = |name: &str, object: usize| {
+        let whole = column(name);
+        let [size, plane] = [3 * 16 * 16, 16 * 16];
+        let own = &whole[object * size..][..size];
+        (0..plane).flat_map(|i| [own[i], own[plane + i], own[2 * plane + i]]).collect::<Vec<f64>>()
+    };
+    for (listed, &object) in order.iter().enumerate() {
+        let question =
+            (0..24).find(|&q| data["worst"][q] == true && data["object"][q] == listed).expect("a worst case");
+        let worst = data["picture"][question].as_u64().expect("a picture") as usize;
+        let standing = data["objects"][listed]["standing"].as_u64().expect("a picture") as usize;
+        for (picture, name) in [(worst, "after"), (standing, "before")] {
+            assert!(data["pictures"][picture].is_null(), "twice in the page");
+            let far = pixels(&pictures[&picture])
+                .iter()
+                .zip(image(name, object))
+                .map(|(a, b)| (a - b).abs())
+                .fold(0.0, f64::max);
+            assert!(far <= 0.5 / 255.0 + 1e-6, "{name}: {far}");
+        }
+    }
+    let others = data["pictures"].as_array().expect("pictures").iter().filter_map(|own| own.as_str());
+    assert_eq!(others.map(|address| pixels(address).len()).filter(|n| *n == 3 * 16 * 16).count(), 20);
+    // Sheets are no figures.
+    assert!(!page.contains("id=\"figures\""));
+}
+
+#[test]
+fn a_folder_of_meshes_that_changes_changes_no_picture() {
+    let cube = |side: f64| {
+        let mut text = String::new();
+        for i in 0..8 {
+            let at = |bit: usize, by: f64| if i >> bit & 1 == 1 { by } else { 0.0 };
+            text += &format!("v {} {} {}\n", at(0, 1.0), at(1, side), at(2, 1.0));
+        }
+        text + "f 1 2 4 3\nf 5 7 8 6\nf 1 5 6 2\nf 3 4 8 7\nf 1 3 7 5\nf 2 6 8 4\n"
+    };
+    let meshes = folder(&[("box/a.obj", cube(1.0).as_bytes()), ("tower/b.obj", cube(3.0).as_bytes())]);
+    let script = format!(
+        "{BRIGHT} let ds = data::objects({:?}, #{{ size: 16 }});\n\
+         examine(f, ds, #{{ space: space::render(), search: search::random(#{{ questions: 3 }}), seed: 1 }})",
+        meshes.path().to_str().expect("UTF-8")
+    );
+    let scripts = folder(&[("made.rhai", script.as_bytes())]);
+    let (path, run) = (scripts.path().join("made.rhai"), scripts.path().join("run"));
+    let read = format!("--allow-read={}", meshes.path().display());
+    let output =
+        viva(&["run", path.to_str().expect("UTF-8"), "--out", run.to_str().expect("UTF-8"), "--device", "cpu", &read]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = report(&run);
+    assert_eq!(table_pictures(&page).len(), 4);
+    std::fs::write(meshes.path().join("box/a.obj"), cube(9.0)).expect("another box");
+    std::fs::remove_file(meshes.path().join("tower/b.obj")).expect("a file");
+    assert_eq!(report(&run), page);
+    // Pictures that are not those of these numbers are not shown beside them.
+    std::fs::write(run.join("result.questions.png"), PNG).expect("another picture");
+    let page = report(&run);
+    assert!(page.contains("is not the sheet of pictures that the run drew for these numbers"));
+    assert!(table_pictures(&page).is_empty() && page.contains("Damaged, or not known to be whole"));
+}
+
+#[test]
+fn what_a_page_leaves_out_of_an_examination_is_said() {
+    let script = format!(
+        "{BRIGHT} let ds = data::from(tensor::zeros([600, 1, 1, 1]) + 0.5, tensor::zeros([600]).values());\n\
+         examine(f, ds, #{{ space: space::noise(0.2), search: search::random(#{{ questions: 21 }}), seed: 1 }})"
+    );
+    let (_folder, page) = reported(&script);
+    for wanted in [
+        "of 600 objects have a question that fails",
+        "Listed are the 500 objects with the largest losses alone",
+        "the numbers of 10000 of 12600 questions",
+        "It holds pictures of 1500 of them: the worst of 120 objects,",
+        "and of 120 objects as they stand",
+        "first: 120 of 500 objects",
+    ] {
+        assert!(page.contains(wanted), "{wanted} is missing");
+    }
+    let data = numbers(&page);
+    let pictured = data["picture"].as_array().expect("pictures").iter().filter(|own| own.is_u64()).count();
+    assert_eq!([pictured, data["object"].as_array().expect("questions").len()], [1500, 10_000]);
+    let of = |object: usize| data["object"].as_array().expect("questions").iter().filter(|own| **own == object).count();
+    assert!((0..500).all(|object| of(object) > 0), "an object without a question");
+    assert!(page.len() < 4 << 20, "the page has {} bytes", page.len());
+}
+
+/// A closure may print, and may draw something else the second time.
+#[test]
+fn closures_are_not_called_again_for_pictures() {
+    let script = format!(
+        "{BRIGHT} let evil = \"<script>alert(1)</script>\\\"'><img src=x onerror=alert(1)>\";\n\
+         let shade = space::factors([#{{ name: evil, min: 0, max: 1 }}, #{{ name: \"ink\", choices: [evil, \"light\"] }}], |z, s| {{ print(\"drawn\"); z * 0 + s[evil] }});\n\
+         let ds = data::from(tensor::zeros([2, 1, 1, 1]), [0, 0], #{{ classes: [evil, \"</div>\"] }});\n\
+         examine(f, ds, #{{ space: shade, search: search::random(#{{ questions: 5 }}), seed: 1 }})"
+    );
+    let (folder, page) = reported(&script);
+    assert!(page.contains("there are no pictures: a closure of the script makes them"));
+    assert_eq!(page.matches("<script").count(), 1, "the page's own");
+    assert!(!page.contains("<img src=x") && table_pictures(&page).is_empty());
+    let data = numbers(&page);
+    assert!(data["factors"][0]["name"].as_str().is_some_and(|name| name.starts_with("<script>alert(1)")));
+    let printed = text_of(&folder.path().join("run/printed.txt"));
+    let drawn = printed.lines().filter(|line| *line == "drawn").count();
+    assert!(drawn > 0 && drawn <= 10 + 8, "{drawn}: of ten questions, and where it is tried whether answers stay");
+}
+
+#[test]
+fn numbers_that_name_what_is_not_there_are_refused() {
+    let whole = serde_json::json!({
+        "kind": "viva questions 1", "classes": ["a"], "answers_are_classes": true, "factors": [{ "name": "x", "unit": "" }],
+        "asked": { "objects": 1, "questions": 1, "failing_objects": 0 }, "objects": [{ "id": 0, "label": 0, "before": 0, "asked": 1, "failing": 0 }],
+        "questions": { "object": [0], "number": [1], "loss": [0.5], "answer": [0], "fails": [false], "worst": [true], "picture": [null], "settings": [[0.5]] },
+    });
+    let page_of = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut changed = whole.clone();
+        change(&mut changed);
+        let text = changed.to_string();
+        let folder = folder(&[
+            ("script.rhai", b"1"),
+            ("t.questions.json", text.as_bytes()),
+            ("other.questions.json", b"[1]"),
+            ("one.png", PNG),
+        ]);
+        report(folder.path())
+    };
+    assert!(page_of(&|_| {}).contains("numbers of all 1 question"));
+    let sheet = |file: &str, width: u64, columns: u64| {
+        serde_json::json!({ "file": file, "width": width, "height": 1, "columns": columns, "pictures": 1,
+            "sha256": "0cca5d3d4b30d76f0cb28abcf1dbb4a16c3c4f9ee1e2d5f5e0ac4d7db5ef6ac1" })
+    };
+    for (change, words) in [
+        (
+            &(|all: &mut serde_json::Value| all["questions"]["object"][0] = 7.into())
+                as &dyn Fn(&mut serde_json::Value),
+            "is not there",
+        ),
+        (&|all| all["questions"]["object"][0] = "evil".into(), "is not there"),
+        (&|all| all["questions"]["picture"][0] = 0.into(), "is not there"),
+        (&|all| all["questions"]["loss"] = serde_json::json!([1, 2]), "questions of several lengths"),
+        (&|all| all["questions"]["settings"] = serde_json::json!([]), "questions of several lengths"),
+        (&|all| all["objects"] = vec![all["objects"][0].clone(); 501].into(), "501 objects"),
+        (&|all| all["sheet"] = sheet("gone.png", 1, 1), "are missing"),
+        (&|all| all["sheet"] = sheet("../one.png", 1, 1), "are missing"),
+        (&|all| all["sheet"] = sheet("one.png", 1 << 40, 1), "the sheet's width"),
+        (&|all| all["sheet"] = sheet("one.png", 1, 0), "the sheet's columns"),
+        (&|all| all["sheet"] = sheet("one.png", 1, 1), "is not the sheet"),
+    ] {
+        let page = page_of(change);
+        assert!(page.contains("t.questions.json: ") && page.contains(words), "{words}");
+        assert!(!page.contains("data-examination"));
+    }
+}

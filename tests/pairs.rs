@@ -31,7 +31,7 @@ fn refused(call: &str, words: &str) {
 }
 
 /// A script that makes one of each.
-const MADE: [(&str, &str); 36] = [
+const MADE: [(&str, &str); 37] = [
     ("translate", "space::translate(1)"),
     ("flip", "space::flip()"),
     ("turn", "space::turn()"),
@@ -56,6 +56,7 @@ const MADE: [(&str, &str); 36] = [
     ("counterfactual", "search::counterfactual(#{ random_questions: 4 })"),
     ("sweep", "search::sweep()"),
     ("bayes", "search::bayes(#{ questions: 3, first_questions: 2 })"),
+    ("straddle", "search::straddle(#{ questions: 4 })"),
     ("policy", "search::policy(#{ questions: 2, batch: 2 })"),
     ("evolution", "search::evolution(#{ questions: 2 })"),
     ("square", "search::square(#{ questions: 2 })"),

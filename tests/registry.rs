@@ -199,7 +199,7 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 23] = [
+const VALUES: [&str; 24] = [
     "robustness::worst(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) }))",
     "data::glyphs(#{ n: 3 })",
@@ -233,6 +233,8 @@ const VALUES: [&str; 23] = [
      #{ space: space::rotate(20), search: search::random(#{ questions: 30 }) }))",
     "robustness::level_set(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::factors([#{ name: \"a\", min: 0, max: 1 }, #{ name: \"b\", min: 0, max: 1 }], |z, s| z), search: search::random(#{ questions: 3 }) }), [\"a\", \"b\"])",
+    "robustness::boundary(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
+     #{ space: space::factors([#{ name: \"a\", min: 0, max: 1 }, #{ name: \"b\", min: 0, max: 1 }], |z, s| z), search: search::random(#{ questions: 3 }) }), [\"a\", \"b\"], #{ places: 4 })",
     "robustness::counterfactual(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::rotate(20), search: search::counterfactual(#{ random_questions: 3 }) }))",
     "let f = model::train(data::glyphs(#{ n: 9, size: 16 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });

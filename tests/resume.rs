@@ -236,7 +236,8 @@ let f = model::train(train, #{ arch: layers, epochs: 16, lr: 0.003 });
 print("trained");
 let t = examine(f, train, #{ space: space::translate(2), search: search::strongest() });
 f.save("f.safetensors");
-#{ report: risk::report(t), losses: f.losses, accuracy: f.accuracy(train), curve: plot::line([1, 2, 3]) }
+let turned = examine(f, train.take(6), #{ space: space::rotate(30), search: search::random(#{ questions: 5 }) });
+#{ report: risk::report(t), turned: turned, losses: f.losses, accuracy: f.accuracy(train), curve: plot::line([1, 2, 3]) }
 "#;
 
 fn viva(folder: &Path, words: &[&str]) -> Command {

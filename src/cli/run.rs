@@ -8,15 +8,17 @@ use super::repeat::{Repeat, repeating};
 use super::run_options::RunOptions;
 use super::{CommandFailure, CommandOutcome, read_script};
 use crate::BUILD;
-use crate::core::record::{ChangedText, Manifest, Record, nothing_begun, opening_comment};
+use crate::core::record::{ChangedText, Manifest, Record, free_name, named_objects, nothing_begun, opening_comment};
 use crate::core::{
-    Cx, Error, Journal, Value, at_home, data_folder, device_name, resolve_device, set_threads, suggestion, visible,
-    visible_json,
+    Cx, Digest, Error, Journal, Value, at_home, data_folder, device_name, resolve_device, set_threads, suggestion,
+    visible, visible_json,
 };
 use crate::page::quoted;
+use crate::plot::question_sheet;
 use crate::primitives::stdlib::stdlib_text;
 use crate::sandbox::{Confinement, FLAGS, Sandbox, hold, named};
 use crate::script::{ScriptArgument, Session, file_of, script_arguments};
+use crate::search::Transcript;
 use crate::term::{context, default_device, stop_on_signals};
 
 const OWN: [&str; 11] =
@@ -88,7 +90,7 @@ pub fn main(words: &[String]) -> CommandOutcome {
             if let Some(begun) = &begun {
                 warn_of_changes(begun, &cx);
             }
-            match record.finish(&cx, &result) {
+            match question_sheets(&cx, &result).and_then(|()| record.finish(&cx, &result)) {
                 Ok(()) => {
                     report(&options, &record, &result, cx.width());
                     return match repeat.filter(|_| options.verify) {
@@ -324,6 +326,28 @@ fn as_begun(options: &mut RunOptions, begun: &Manifest) -> Result<(), Error> {
     options.threads = Some(begun.begun.threads);
     options.device.get_or_insert_with(|| begun.begun.device.clone());
     options.script.get_or_insert_with(|| begun.script.clone());
+    Ok(())
+}
+
+/// Writes down what the run's page shows of the questions of examinations.
+fn question_sheets(cx: &Cx, result: &Value) -> Result<(), Error> {
+    for (name, object) in named_objects(result) {
+        let transcript = Value::Object(object).downcast::<Transcript>();
+        let Some(sheet) = transcript.map(|t| question_sheet(cx, &t)).transpose()?.flatten() else { continue };
+        let mut numbers = sheet.numbers;
+        let write = |ending: &str, bytes: &[u8]| {
+            let file = free_name(cx, &name, ending)?;
+            let target = cx.writable(&file)?;
+            cx.write_with(&target, |path| std::fs::write(path, bytes).map_err(|e| Error::file(path, e)))?;
+            Ok::<String, Error>(file)
+        };
+        if let Some(pictures) = sheet.pictures {
+            let png = pictures.png()?;
+            numbers["sheet"]["sha256"] = Digest::of(&png).hex().into();
+            numbers["sheet"]["file"] = write("questions.png", &png)?.into();
+        }
+        write("questions.json", (numbers.to_string() + "\n").as_bytes())?;
+    }
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 
 mod code;
 mod csv;
+mod examination;
 mod figure;
 pub mod folder;
 mod outcome;
@@ -25,18 +26,32 @@ pub use thesis::{Maker, NUMBERED, Numbered, Shown};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
 
+/// What pages with examinations have besides.
+const EXAMINATION_STYLE: &str = include_str!("examination.css");
+const EXAMINATION_SCRIPT: &str = include_str!("examination.js");
+
 /// What every page of ours says in its head, so that a file of someone else's is not overwritten.
 pub const MARK: &str = "<meta name=\"generator\" content=\"viva\">";
 
-/// A whole page. Its style and script are named by their digests: nothing else in it can run or restyle it.
+/// A whole page.
 fn document(title: &str, body: &Markup) -> String {
+    page(title, body, STYLE, SCRIPT)
+}
+
+/// A whole page with examinations.
+fn document_of_examinations(title: &str, body: &Markup) -> String {
+    page(title, body, &format!("{STYLE}{EXAMINATION_STYLE}"), &format!("{SCRIPT}{EXAMINATION_SCRIPT}"))
+}
+
+/// Style and script are named by their digests: nothing else in a page can run or restyle it.
+fn page(title: &str, body: &Markup, style: &str, script: &str) -> String {
     let policy = format!(
         "default-src 'none'; img-src data:; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; \
          form-action 'none'",
-        base64(&Digest::of(STYLE.as_bytes()).0),
-        base64(&Digest::of(SCRIPT.as_bytes()).0)
+        base64(&Digest::of(style.as_bytes()).0),
+        base64(&Digest::of(script.as_bytes()).0)
     );
-    let page = html! {
+    let whole = html! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -46,15 +61,15 @@ fn document(title: &str, body: &Markup) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (clean(title)) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(style)) }
             }
             body {
                 (body)
-                script { (PreEscaped(SCRIPT)) }
+                script { (PreEscaped(script)) }
             }
         }
     };
-    page.into_string() + "\n"
+    whole.into_string() + "\n"
 }
 
 fn base64(bytes: &[u8]) -> String {

@@ -5,10 +5,13 @@ use std::path::Path;
 use maud::{Markup, html};
 use serde_json::Value as Json;
 
+use super::examination::Examinations;
 use super::folder::{FolderFile, RunFolder};
 use super::outcome::PageResults;
 use super::prose::{NO_LINKS, comment, inline};
-use super::{clean, code, count, csv, document, figure, progress, provenance, shortened, size};
+use super::{
+    clean, code, count, csv, document, document_of_examinations, figure, progress, provenance, shortened, size,
+};
 use crate::core::files::broken_seal;
 use crate::core::record::{damaged_files, opening_comment};
 use crate::core::{Error, Journal, Result};
@@ -43,7 +46,8 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
     let results = folder.find("results.json").map(|entry| entry.json(JSON));
     let script = text(&folder, "script.rhai");
     let printed = text(&folder, "printed.txt");
-    let figures = figures(&folder);
+    let examinations = Examinations::read(&folder);
+    let figures = figures(&folder, &examinations);
     let tables: Vec<&FolderFile> = folder.ending(&["csv"]).collect();
 
     let place = |name: &str| figures.iter().position(|f| f.name == name).map(|i| format!("#figure-{}", i + 1));
@@ -75,6 +79,7 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
     damaged.extend(damaged_files(&digests, root));
     let (drawn, undrawn) = draw(&figures, &met);
     problems.extend(undrawn);
+    problems.extend(examinations.problems.iter().cloned());
     let warnings: Vec<&str> = known["warnings"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
 
     let changes = provenance::changes(known);
@@ -101,6 +106,12 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
                     @if outcome.cut() { p .note { "Cut here; all of it is in results.json." } }
                 }
             }),
+        ),
+        (
+            "examinations",
+            "Examinations",
+            (!examinations.shown.is_empty())
+                .then(|| html! { @for examination in &examinations.shown { (examination) } }),
         ),
         (
             "figures",
@@ -190,6 +201,7 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
             @for (id, title, inside) in &sections { section id=(id) { h2 { (title) } (inside) } }
         }
     };
+    let document = if examinations.shown.is_empty() { document } else { document_of_examinations };
     Ok(document(&format!("{name}: {}", state.word), &body))
 }
 
@@ -218,10 +230,10 @@ fn beginning(name: &str, of: Option<u64>) -> Markup {
 }
 
 /// Pictures by name, SVG before others.
-fn figures(folder: &RunFolder) -> Vec<FigureFiles<'_>> {
+fn figures<'a>(folder: &'a RunFolder, examinations: &Examinations) -> Vec<FigureFiles<'a>> {
     let mut figures: Vec<FigureFiles> = Vec::new();
     for wanted in [&["svg"][..], &["png"], &["gif"], &["jpg", "jpeg"]] {
-        for entry in folder.ending(wanted) {
+        for entry in folder.ending(wanted).filter(|entry| !examinations.shows(entry)) {
             match figures.iter_mut().find(|figure| figure.name == entry.stem()) {
                 Some(figure) => figure.files.push(entry),
                 None => figures.push(FigureFiles { files: vec![entry], name: entry.stem() }),

@@ -133,7 +133,7 @@ static WORDS: &[Word] = &[
         "candidates",
         &[
             here(&["search::adef", "search::deepfool"], "labels that may be gone to"),
-            here(&["search::bayes"], "settings that are compared for every question"),
+            here(&["search::bayes", "search::straddle"], "settings that are compared for every question"),
         ],
     ),
     one(

@@ -396,6 +396,31 @@ pub static TYPES: &[Type] = &[
         elements: "",
     },
     Type {
+        name: "Boundary",
+        purpose: "Where right and wrong part in two factors, and where that is not known.",
+        fields: &[
+            field("factors", "an array of strings", "the factor of the rows, and that of the columns"),
+            field("rows", "an array of floats", "values of the first factor, evenly over its range"),
+            field("columns", "an array of floats", "values of the second"),
+            field("wrong", "an array of arrays of floats", "at every place the share of wrong answers"),
+            field("wrong_lo", "an array of arrays of floats", "lower ends of 95% intervals"),
+            field("wrong_hi", "an array of arrays of floats", "upper ends"),
+            field(
+                "side",
+                "an array of arrays of floats",
+                "1 above the boundary, 0 below, not a number where it can't be told",
+            ),
+            field("told", "a float", "the share of the plane whose side is told"),
+            field("lines", "an array of arrays", "where `wrong` crosses the boundary: pairs of values, line by line"),
+            field("questions", "an int", "questions that count"),
+            field("left_out", "an int", "questions that do not: chosen ones where other factors vary"),
+            field("objects", "an int", "objects examined"),
+            field("boundary", "a float", "the share of wrong answers at which it runs"),
+            field("cautions", "an array of strings", "why it may not mean what it seems to"),
+        ],
+        elements: "",
+    },
+    Type {
         name: "Sensitivity",
         purpose: "How much of the variance of the loss each factor accounts for.",
         fields: &[

@@ -32,6 +32,7 @@ const BEFORE: &str = "
     let g = generator::train(glyphs, #{ steps: 1, batch: 8, seed: 1 });
     let blank = tensor::zeros([8192 * 3, 1, 28, 28]);
     let averaged = f.averaged(#{ over: space::noise(), draws: 2, seed: 1 });
+    let taught = examine(f, glyphs.take(8), #{ space: space::affine(), search: search::random(#{ questions: 5 }), seed: 1 });
     let gain = space::factors([#{ name: \"gain\", min: 0.2, max: 1.0 }], |z, s| z * s.gain);
 ";
 
@@ -219,6 +220,34 @@ const BUDGETS: &[Budget] = &[
         name: "search::bayes, a question",
         script: "examine(f, glyphs, #{ space: space::affine(), search: search::bayes(#{ questions: SIZE, candidates: 20 }), batch: 64, seed: 1 })",
         sizes: [4, 10],
+        steps: None,
+        waits: 1.0,
+    },
+    Budget {
+        name: "search::bayes that learned, a question",
+        script: "examine(f, glyphs, #{ space: space::affine(), search: search::bayes(#{ questions: SIZE, candidates: 20, learned: taught }), batch: 64, seed: 1 })",
+        sizes: [4, 10],
+        steps: None,
+        waits: 1.0,
+    },
+    Budget {
+        name: "search::radial, a batch",
+        script: "examine(f, glyphs, #{ space: space::affine(), search: search::radial(#{ questions: 16 * SIZE }), batch: 64, seed: 1 })",
+        sizes: [1, 4],
+        steps: None,
+        waits: 1.0,
+    },
+    Budget {
+        name: "search::evolution, a batch",
+        script: "examine(f, glyphs, #{ space: space::affine(), search: search::evolution(#{ questions: 8 * SIZE, population: 8 }), batch: 64, seed: 1 })",
+        sizes: [1, 4],
+        steps: None,
+        waits: 1.0,
+    },
+    Budget {
+        name: "search::counterfactual, a batch",
+        script: "examine(f, glyphs, #{ space: space::affine(), search: search::counterfactual(#{ random_questions: 10 * SIZE, most_factors: 1, parts: 2 }), batch: 64, seed: 1 })",
+        sizes: [2, 6],
         steps: None,
         waits: 1.0,
     },

@@ -16,7 +16,7 @@ pub use super::manifest::{InputSeen, Manifest, Setting, damaged_files, nothing_b
 use super::manifest::{MANIFEST, PROGRESS, SCRIPT};
 use super::texts::{self, MODULES, ReplacedText};
 pub use super::texts::{ChangedText, KeptText, Library};
-use super::{Cx, Digest, Error, Journal, Result, Value};
+use super::{Cx, Digest, Error, Journal, Object, Result, Value};
 
 /// What a run writes besides what its script saves.
 const RESERVED: [&str; 7] = ["results.json", "report.md", MANIFEST, SCRIPT, PRINTED, PROGRESS, MODULES];
@@ -298,8 +298,7 @@ impl Record {
         cx.check_repeated()?;
         let text = serde_json::to_string_pretty(&result.json()).unwrap_or_default() + "\n";
         self.write("results.json", &text)?;
-        let mut kept = Vec::new();
-        self.keep(cx, "result", result, &mut kept)?;
+        let kept = Self::keep(cx, result)?;
         let left = if self.manifest.borrow().changed.is_empty() { vec![] } else { self.left_over(cx) };
         if !left.is_empty() {
             cx.warn(format!(
@@ -412,35 +411,17 @@ impl Record {
         }
     }
 
-    fn keep(&self, cx: &Cx, name: &str, value: &Value, kept: &mut Vec<String>) -> Result<()> {
-        match value {
-            Value::Object(object) => {
-                for ending in object.kept_as() {
-                    let mut file = format!("{name}.{ending}");
-                    let mut number = 1;
-                    // What an earlier process of this run left is written again under the same name.
-                    while kept.contains(&file) || cx.has_written(&cx.writable(&file)?) {
-                        number += 1;
-                        file = format!("{name}-{number}.{ending}");
-                    }
-                    value.save(cx, &file)?;
-                    kept.push(file);
-                }
+    /// Writes a result's objects in the forms in which they are kept; the names of the files.
+    fn keep(cx: &Cx, result: &Value) -> Result<Vec<String>> {
+        let mut kept = Vec::new();
+        for (name, object) in named_objects(result) {
+            for ending in object.kept_as() {
+                let file = free_name(cx, &name, ending)?;
+                Value::Object(object.clone()).save(cx, &file)?;
+                kept.push(file);
             }
-            Value::Map(map) => {
-                for (key, inner) in map {
-                    let inner_name = if name == "result" { key.clone() } else { format!("{name}-{key}") };
-                    self.keep(cx, &file_name(&inner_name), inner, kept)?;
-                }
-            }
-            Value::Array(values) if values.iter().any(|v| matches!(v, Value::Object(_))) => {
-                for (i, inner) in values.iter().enumerate() {
-                    self.keep(cx, &format!("{name}-{}", i + 1), inner, kept)?;
-                }
-            }
-            _ => {}
         }
-        Ok(())
+        Ok(kept)
     }
 
     fn write(&self, name: &str, text: &str) -> Result<()> {
@@ -489,6 +470,42 @@ impl Record {
         manifest.seconds = self.clock.elapsed().as_secs_f64();
         manifest.write(&self.folder)
     }
+}
+
+/// The objects of a result, under the names that their files get.
+pub fn named_objects(result: &Value) -> Vec<(String, Rc<dyn Object>)> {
+    fn walk(name: &str, value: &Value, found: &mut Vec<(String, Rc<dyn Object>)>) {
+        match value {
+            Value::Object(object) => found.push((name.into(), object.clone())),
+            Value::Map(map) => {
+                for (key, inner) in map {
+                    let inner_name = if name == "result" { key.clone() } else { format!("{name}-{key}") };
+                    walk(&file_name(&inner_name), inner, found);
+                }
+            }
+            Value::Array(values) if values.iter().any(|v| matches!(v, Value::Object(_))) => {
+                for (i, inner) in values.iter().enumerate() {
+                    walk(&format!("{name}-{}", i + 1), inner, found);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    walk("result", result, &mut found);
+    found
+}
+
+/// `name.ending`, or `name-2.ending` and so on where this process wrote that. What an earlier process of the run left is written again under the
+/// same name.
+pub fn free_name(cx: &Cx, name: &str, ending: &str) -> Result<String> {
+    let mut file = format!("{name}.{ending}");
+    let mut number = 1;
+    while cx.has_written(&cx.writable(&file)?) {
+        number += 1;
+        file = format!("{name}-{number}.{ending}");
+    }
+    Ok(file)
 }
 
 /// Writes a text below a run folder, in which no link is followed.

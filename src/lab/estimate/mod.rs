@@ -1,5 +1,6 @@
 //! Outcomes to numbers. An estimate reads transcripts, or votes, and never runs a model.
 
+pub mod boundary;
 pub mod calibration;
 pub mod certificate;
 pub mod counterfactual;

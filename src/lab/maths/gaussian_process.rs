@@ -34,7 +34,7 @@ impl Kernel {
         }
     }
 
-    fn value(self, square: f64) -> f64 {
+    pub(super) fn value(self, square: f64) -> f64 {
         self.at(square).0
     }
 }
@@ -46,6 +46,8 @@ pub enum Hope {
     Bound(f64),
     /// ln E max(0, f - best).
     LogImprovement { best: f64 },
+    /// How far an interval of so many deviations goes beyond the level on its nearer side.
+    Straddle { level: f64, reach: f64 },
 }
 
 impl Hope {
@@ -53,6 +55,9 @@ impl Hope {
     pub fn at(self, mean: f64, deviation: f64) -> (f64, f64, f64) {
         match self {
             Self::Bound(kappa) => (mean + kappa * deviation, 1.0, kappa),
+            Self::Straddle { level, reach } => {
+                (reach * deviation - (mean - level).abs(), -(mean - level).signum(), reach)
+            }
             Self::LogImprovement { best } => {
                 let z = (mean - best) / deviation;
                 let (log, above, density) = log_improvement(z);
@@ -193,6 +198,11 @@ impl GaussianProcess {
         self.factor.push(row);
         self.values = values;
         self.standardise();
+    }
+
+    /// A value in the unit of what is hoped for: standard deviations of the values, from their mean.
+    pub fn standardised(&self, value: f64) -> f64 {
+        (value - self.mean) / self.deviation
     }
 
     /// The means at the points that were observed, in standard deviations of the values.
@@ -360,7 +370,7 @@ impl GaussianProcess {
 }
 
 /// L x = b in place, L row by row.
-fn solve_lower(factor: &[Vec<f64>], b: &mut [f64]) {
+pub(super) fn solve_lower(factor: &[Vec<f64>], b: &mut [f64]) {
     for i in 0..b.len() {
         let row = &factor[i];
         let known: f64 = dot(&row[..i], &b[..i]);
@@ -369,7 +379,7 @@ fn solve_lower(factor: &[Vec<f64>], b: &mut [f64]) {
 }
 
 /// L^T x = b in place.
-fn solve_upper(factor: &[Vec<f64>], b: &mut [f64]) {
+pub(super) fn solve_upper(factor: &[Vec<f64>], b: &mut [f64]) {
     for i in (0..b.len()).rev() {
         let row = &factor[i];
         b[i] /= row[i];
@@ -379,7 +389,7 @@ fn solve_upper(factor: &[Vec<f64>], b: &mut [f64]) {
 }
 
 /// In four sums, which the processor can add at once.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (fours_a, rest_a) = a.as_chunks::<4>();
     let (fours_b, rest_b) = b.as_chunks::<4>();
     let mut sums = [0.0; 4];
@@ -635,6 +645,7 @@ mod tests {
                 ([0.9, 0.1, 0.75], Hope::Bound(0.0)),
                 ([0.45, 0.5, 0.05], Hope::LogImprovement { best: 0.4 }),
                 ([0.45, 0.5, 0.05], Hope::LogImprovement { best: 9.0 }),
+                ([0.3, 0.5, 0.6], Hope::Straddle { level: 0.2, reach: 1.96 }),
             ] {
                 let (value, gradient) = process.hoped(&at, hope);
                 let (mean, deviation) = process.posterior(&at);

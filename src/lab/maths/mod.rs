@@ -3,6 +3,8 @@
 pub mod bernstein;
 pub mod betting;
 pub mod calibration;
+pub mod contour;
+pub mod gaussian_classifier;
 pub mod gaussian_process;
 pub mod holm;
 pub mod information;

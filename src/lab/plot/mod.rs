@@ -6,6 +6,7 @@
 mod animation;
 mod axes;
 mod backend;
+mod boundary;
 mod canvas;
 mod certified;
 mod difference;
@@ -17,6 +18,7 @@ mod marker;
 mod palette;
 mod papers;
 mod picture;
+mod question_sheet;
 mod reliability;
 mod rendering;
 mod scale;
@@ -24,6 +26,7 @@ mod tiles;
 mod tolerance;
 
 pub use animation::Animation;
+pub use boundary::boundary;
 pub use canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect};
 pub use certified::certified;
 pub use difference::difference;
@@ -32,5 +35,6 @@ pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, ReferenceLine, Serie
 pub use palette::{DASHES, MARKERS, Marker, Rgb, SERIES, viridis};
 pub use papers::{pvalues, risks};
 pub use picture::Picture;
+pub use question_sheet::{QUESTION_SHEET, QuestionSheet, question_sheet};
 pub use reliability::reliability;
 pub use tolerance::{PanelMeasure, tolerance};

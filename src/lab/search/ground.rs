@@ -89,6 +89,14 @@ impl FactorGround {
         factor::value(self.factors(), setting)
     }
 
+    /// What the numbers of a factor are in; empty where they have no unit.
+    pub fn unit_of(&self, factor: usize) -> &'static str {
+        match self {
+            Self::Factors(space) => space.factored().map_or("", |of| of.unit_of(factor)),
+            Self::Group { .. } => "",
+        }
+    }
+
     /// The images of these rows of the data at one setting each.
     pub fn images(&self, cx: &Cx, data: &Dataset, ids: &[usize], settings: &[&[f64]]) -> Result<Tensor> {
         let prepared = self.prepare(data, &data.canvases(ids, cx.device())?)?;

@@ -63,7 +63,7 @@ pub const SPACES: [(&str, &[Need]); 15] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 21] = [
+pub const SEARCHES: [(&str, &[Need]); 22] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
     ("blind", &[Need::Elements]),
@@ -73,6 +73,7 @@ pub const SEARCHES: [(&str, &[Need]); 21] = [
     ("counterfactual", &[Need::Settings]),
     ("sweep", &[Need::Settings]),
     ("bayes", &[Need::Settings]),
+    ("straddle", &[Need::Settings]),
     ("policy", &[Need::Settings]),
     ("evolution", &[Need::Settings]),
     ("square", &[Need::Changes]),

@@ -327,6 +327,24 @@ impl Transcript {
         Ok((questions, asked.ok_or_else(|| Error::internal("a row without its questions"))?))
     }
 
+    /// Whether its search asked questions, kept or not.
+    pub fn asks(&self) -> bool {
+        matches!(&self.of.points, Points::Settings { questions: Some(_), .. })
+    }
+
+    /// Whether only a script's closure knows how its images are made.
+    pub fn opaque(&self) -> bool {
+        matches!(&self.of.points, Points::Settings { of, .. } if of.opaque())
+    }
+
+    /// What the numbers of a factor are in; empty where they have no unit.
+    pub fn unit_of(&self, factor: usize) -> &'static str {
+        match &self.of.points {
+            Points::Settings { of, .. } => of.unit_of(factor),
+            _ => "",
+        }
+    }
+
     /// A setting as scripts see it.
     pub fn setting(&self, setting: &[f64]) -> Value {
         match &self.of.points {

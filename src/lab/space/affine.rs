@@ -132,6 +132,10 @@ impl Factored for Affine {
         &self.factors
     }
 
+    fn unit_of(&self, factor: usize) -> &'static str {
+        if self.factors[factor].name == "angle" { "degrees" } else { "pixels" }
+    }
+
     /// A level is the largest angle in degrees, or the largest shift in pixels, or, where both vary, the share of both limits.
     fn at(&self, level: f64) -> Result<Option<Vec<Factor>>> {
         let limit = match (self.rotate > 0.0, self.shift > 0.0) {

@@ -292,6 +292,11 @@ pub fn value(factors: &[Factor], setting: &[f64]) -> Value {
 pub trait Factored {
     fn factors(&self) -> &[Factor];
 
+    /// What the numbers of the factor in this place are in; empty where they have no unit.
+    fn unit_of(&self, _factor: usize) -> &'static str {
+        ""
+    }
+
     /// The factors where changes are as strong as `level` allows, if the space has levels; refuses a level beyond its limit.
     fn at(&self, _level: f64) -> Result<Option<Vec<Factor>>> {
         Ok(None)

@@ -55,6 +55,10 @@ impl Factored for Hue {
         &self.factors
     }
 
+    fn unit_of(&self, _factor: usize) -> &'static str {
+        "degrees"
+    }
+
     /// A level is the largest angle in degrees.
     fn at(&self, level: f64) -> Result<Option<Vec<Factor>>> {
         if level > self.degrees {

@@ -96,6 +96,11 @@ impl Factored for Product {
         &self.factors
     }
 
+    fn unit_of(&self, factor: usize) -> &'static str {
+        let (part, place) = if factor < self.first { (0, factor) } else { (1, factor - self.first) };
+        self.part(part).map_or("", |part| part.unit_of(place))
+    }
+
     /// A level is a share of the limits of both parts.
     fn at(&self, level: f64) -> Result<Option<Vec<Factor>>> {
         factor::check_share(&self.describe(), level)?;

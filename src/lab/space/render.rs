@@ -253,6 +253,10 @@ impl Factored for Render {
         &self.factors
     }
 
+    fn unit_of(&self, factor: usize) -> &'static str {
+        VIEW_FACTORS[self.places[factor]].unit
+    }
+
     /// A level is a share from 0 to 1: every range shrinks towards its canonical value (or its nearest end), and below 1 choices are the
     /// canonical ones where these are among them.
     fn at(&self, level: f64) -> Result<Option<Vec<Factor>>> {

@@ -28,7 +28,7 @@ pub static LEVEL_SET: Primitive = Primitive {
             Of every object as many of its first draws count as the least that any has, since a search draws on where nothing fails; a caution says so. Intervals are \
             at 95%, over objects, which are not taken for independent questions; of one object alone exact. In the map each part of the two factors has its share `wrong` \
             and an interval of its own: `side` is 1 where this lies above `boundary`, 0 where below, and not a number where it holds it, or nothing was asked; of 64 parts \
-            about 3 may lie on the wrong side by chance. Heat maps show what is not a number grey: plot::heatmap(l.side).",
+            about 3 may lie on the wrong side by chance. Heat maps show what is not a number grey: plot::heatmap(l.side, #{ min: 0, max: 1, row_names: l.row_names, column_names: l.column_names }). A line in place of parts: robustness::boundary.",
     source: "shares over objects: Korn and Graubard 1998; of one: Clopper and Pearson 1934",
     examples: &[Example {
         code: "let lit = space::factors([#{ name: \"height\", min: 0, max: 8 }, #{ name: \"ground\", choices: [\"sand\", \"snow\"] }], |z, s| {\n    \

@@ -1,5 +1,6 @@
 //! `robustness::`: what the questions of an examination say of a model: the worst case, the mean, one factor at a time; and what no change can do.
 
+pub mod boundary;
 pub mod certify;
 pub mod counterfactual;
 pub mod level_set;

@@ -19,6 +19,7 @@ pub mod questions;
 pub mod radial;
 pub mod random;
 pub mod square;
+pub mod straddle;
 pub mod strongest;
 pub mod sweep;
 pub mod transcript;

@@ -1,0 +1,328 @@
+//! Where the boundary between what a model reads rightly and wrongly runs in two factors: a Gaussian process classifier of each object's answers.
+
+use super::one_each::{check_no_levels, check_one_each};
+use super::subject::{Subject, named, subject};
+use super::worst_case::fails;
+use crate::core::{
+    Cautions, Cx, Digest, Error, Object, Result, Table, Value, in_parallel, json_of_fields, number, significant,
+    suggestion,
+};
+use crate::maths::contour::contours;
+use crate::maths::gaussian_classifier::{GaussianClassifier, LabelledPoints};
+use crate::maths::means::student_reach;
+use crate::search::{Origin, Transcript};
+use crate::space::Axis;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// Questions about one object that a classifier learns from, at most: its time grows with their third power.
+const QUESTIONS: usize = 600;
+const REACH: f64 = 1.96;
+
+/// A share of wrong answers at every place of a grid, and where it crosses the boundary.
+pub struct Boundary {
+    pub factors: [String; 2],
+    /// What the numbers of the factors are in; empty where they have no unit.
+    pub units: [&'static str; 2],
+    axes: [Axis; 2],
+    /// The values of either factor, places of the grid.
+    pub values: [Vec<f64>; 2],
+    /// Row by row, a row for each value of the first factor: the share that is wrong, and its interval at 95%.
+    wrong: [Vec<f64>; 3],
+    pub boundary: f64,
+    /// Every question that counts: both factors, and whether the answer was wrong.
+    pub asked: Vec<(f64, f64, bool)>,
+    /// Questions that a search chose, where other factors vary as well: they are left out.
+    left_out: usize,
+    objects: usize,
+    of: Subject,
+    pub cautions: Cautions,
+    digest: Digest,
+}
+
+/// Lines through values of the two factors.
+pub type BoundaryLine = Vec<(f64, f64)>;
+
+pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usize, boundary: f64) -> Result<Boundary> {
+    const NAME: &str = "robustness::boundary";
+    check_no_levels(transcript, NAME)?;
+    check_one_each(transcript, NAME)?;
+    let (questions, asked) = transcript.questions()?;
+    let names = || questions.names.iter().map(String::as_str);
+    let mut places = [0; 2];
+    for (place, name) in places.iter_mut().zip(factors) {
+        *place = names()
+            .position(|known| known == name)
+            .ok_or_else(|| Error::argument(format!("{NAME}: no factor {name:?}")).hint(suggestion(name, names())))?;
+    }
+    if places[0] == places[1] {
+        return Err(Error::argument(format!("{NAME}: {:?} and itself make no plane", factors[0])));
+    }
+    let axes = places.map(|place| questions.axes[place]);
+    for (axis, name) in axes.iter().zip(factors) {
+        if matches!(axis, Axis::Choices(_) | Axis::Chance) || !axis.varies() {
+            return Err(Error::argument(format!(
+                "{NAME}: {name:?} has no range of numbers, across which a line could run"
+            ))
+            .hint("robustness::level_set takes choices as well"));
+        }
+    }
+    let width = questions.names.len();
+    let others = (0..width).filter(|place| !places.contains(place));
+    let others: Vec<&str> =
+        others.filter(|&place| questions.axes[place].varies()).map(|place| questions.names[place].as_str()).collect();
+    let mut cautions = transcript.of.cautions.clone();
+    let (mut left_out, mut all, mut answers) = (0, vec![], vec![]);
+    for (row, asked) in transcript.rows.iter().zip(&asked) {
+        let mut own = LabelledPoints { width: 2, points: vec![], yes: vec![] };
+        for (i, setting) in asked.settings.chunks_exact(width).enumerate() {
+            // Where others vary, what was chosen says nothing of their mean.
+            if asked.origins[i] == Origin::Again || (!others.is_empty() && asked.origins[i] != Origin::Random) {
+                left_out += 1;
+                continue;
+            }
+            let wrong = fails(row, asked.predicted[i]);
+            own.points.extend([0, 1].map(|k| axes[k].share(setting[places[k]])));
+            own.yes.push(wrong);
+            all.push((setting[places[0]], setting[places[1]], wrong));
+        }
+        answers.push(own);
+    }
+    if answers.iter().any(|own| own.yes.is_empty()) {
+        return Err(Error::data(format!(
+            "{NAME}: {} vary beside {} and {}, and of some objects no question was drawn at random",
+            others.join(", "),
+            factors[0],
+            factors[1]
+        ))
+        .hint("examine over a space in which these two alone vary, or with search::random"));
+    }
+    if let Some(many) = answers.iter().map(|own| own.yes.len()).max().filter(|n| *n > QUESTIONS) {
+        return Err(Error::data(format!("{NAME}: {many} questions about one object, more than {QUESTIONS}")));
+    }
+    if !others.is_empty() {
+        cautions.add(format!(
+            "{} vary as well: shares are means over them, and one line may hold for none of their values",
+            others.join(", ")
+        ));
+    }
+    let share = |i: usize| i as f64 / (grid - 1) as f64;
+    let mut each = vec![];
+    for own in &answers {
+        let fitted = GaussianClassifier::fit(own, || cx.check())?;
+        let mut latent = vec![(0.0, 0.0); grid * grid];
+        in_parallel(|| {
+            use rayon::prelude::*;
+            latent
+                .par_iter_mut()
+                .enumerate()
+                .for_each(|(i, at)| *at = fitted.latent(&[share(i / grid), share(i % grid)]));
+        })?;
+        each.push(latent);
+    }
+    let mut wrong = [vec![], vec![], vec![]];
+    for place in 0..grid * grid {
+        let at: Vec<(f64, f64)> = each.iter().map(|own| own[place]).collect();
+        for (column, value) in wrong.iter_mut().zip(over_objects(&at)) {
+            column.push(value);
+        }
+    }
+    Ok(Boundary {
+        factors: factors.map(String::from),
+        units: places.map(|place| transcript.unit_of(place)),
+        axes,
+        values: axes.map(|axis| (0..grid).map(|i| at_share(axis, share(i))).collect()),
+        wrong,
+        boundary,
+        asked: all,
+        left_out,
+        objects: answers.len(),
+        of: subject(transcript),
+        cautions,
+        digest: Digest::of_parts(&[
+            &transcript.digest().0,
+            format!("boundary {factors:?} {grid} {boundary:?}").as_bytes(),
+        ]),
+    })
+}
+
+/// Whole numbers are a line's places too.
+fn at_share(axis: Axis, share: f64) -> f64 {
+    match axis {
+        Axis::Whole { min, max } => Axis::Range { min: min.into(), max: max.into() }.at_share(share),
+        axis => axis.at_share(share),
+    }
+}
+
+/// The mean share over objects and its interval, from mean and deviation of each one's latent function. Of one object that of the classifier; of
+/// several Student's, widened by what is not known of each.
+fn over_objects(latent: &[(f64, f64)]) -> [f64; 3] {
+    let phi = |x: f64| Normal::standard().cdf(x);
+    let share = |(mean, deviation): (f64, f64)| phi(mean / (1.0 + deviation * deviation).sqrt());
+    if let [(mean, deviation)] = latent {
+        return [share(latent[0]), phi(mean - REACH * deviation), phi(mean + REACH * deviation)];
+    }
+    let n = latent.len() as f64;
+    let shares: Vec<f64> = latent.iter().map(|own| share(*own)).collect();
+    let mean = shares.iter().sum::<f64>() / n;
+    let between = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / (n - 1.0) / n;
+    let within: f64 = latent
+        .iter()
+        .map(|(mean, deviation)| {
+            ((phi(mean + REACH * deviation) - phi(mean - REACH * deviation)) / (2.0 * REACH) / n).powi(2)
+        })
+        .sum();
+    let reach = student_reach(n - 1.0) * (between + within).sqrt();
+    [mean, (mean - reach).max(0.0), (mean + reach).min(1.0)]
+}
+
+const FIELDS: [&str; 14] = [
+    "factors",
+    "rows",
+    "columns",
+    "wrong",
+    "wrong_lo",
+    "wrong_hi",
+    "side",
+    "told",
+    "lines",
+    "questions",
+    "left_out",
+    "objects",
+    "boundary",
+    "cautions",
+];
+
+impl Boundary {
+    fn side(&self, place: usize) -> f64 {
+        if self.wrong[1][place] > self.boundary {
+            1.0
+        } else if self.wrong[2][place] < self.boundary {
+            0.0
+        } else {
+            f64::NAN
+        }
+    }
+
+    /// The share of the plane whose side is told.
+    pub fn told(&self) -> f64 {
+        let all = self.wrong[0].len();
+        (0..all).filter(|&place| !self.side(place).is_nan()).count() as f64 / all as f64
+    }
+
+    fn through(&self, values: &[f64]) -> Vec<BoundaryLine> {
+        let [rows, columns] = [self.values[0].len(), self.values[1].len()];
+        let at = |k: usize, place: f64| at_share(self.axes[k], place / (self.values[k].len() - 1) as f64);
+        let lines = contours(values, [rows, columns], self.boundary);
+        lines.iter().map(|line| line.iter().map(|&(row, column)| (at(0, row), at(1, column))).collect()).collect()
+    }
+
+    /// Where the share crosses the boundary.
+    pub fn lines(&self) -> Vec<BoundaryLine> {
+        self.through(&self.wrong[0])
+    }
+
+    /// Where the ends of its interval do: between these lines the side is not told.
+    pub fn limits(&self) -> Vec<BoundaryLine> {
+        [1, 2].into_iter().flat_map(|end| self.through(&self.wrong[end])).collect()
+    }
+
+    /// `by azimuth and elevation 31% of the plane lies above 50% wrong; of 94% the side is told; 60 questions to each of 1 object`
+    pub fn sentence(&self) -> String {
+        let percent = |x: f64| format!("{}%", significant(100.0 * x, 2).trim_end_matches(".0"));
+        let above = self.wrong[0].iter().filter(|share| **share > self.boundary).count() as f64;
+        format!(
+            "by {} and {} {} of the plane lies above {} wrong; of {} the side is told; {} questions, {} object{}",
+            self.factors[0],
+            self.factors[1],
+            percent(above / self.wrong[0].len() as f64),
+            percent(self.boundary),
+            percent(self.told()),
+            self.asked.len(),
+            self.objects,
+            if self.objects == 1 { "" } else { "s" }
+        )
+    }
+
+    fn matrix(&self, of: impl Fn(usize) -> f64) -> Value {
+        let columns = self.values[1].len();
+        let rows =
+            (0..self.values[0].len()).map(|row| Value::floats((0..columns).map(|column| of(row * columns + column))));
+        Value::Array(rows.collect())
+    }
+}
+
+impl Object for Boundary {
+    fn kind(&self) -> &'static str {
+        "Boundary"
+    }
+
+    fn summary(&self) -> String {
+        format!("{}{}", self.sentence(), self.cautions.ending())
+    }
+
+    fn details(&self, _width: usize) -> String {
+        let [model, data, space, search, objective] = &self.of;
+        let mut lines = vec![
+            self.sentence(),
+            format!("{model} on {data}: {search} over {space}, {objective}"),
+            format!("boundary {}, {} by {} places", number(self.boundary), self.values[0].len(), self.values[1].len()),
+        ];
+        if self.left_out > 0 {
+            lines.push(format!("{} other questions are left out", self.left_out));
+        }
+        lines.extend(self.cautions.lines());
+        lines.join("\n")
+    }
+
+    fn fields(&self) -> &'static [&'static str] {
+        &FIELDS
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>> {
+        let pair = |&(a, b): &(f64, f64)| Value::floats([a, b]);
+        Ok(Some(match name {
+            "factors" => Value::Array(self.factors.iter().cloned().map(Value::Str).collect()),
+            "rows" => Value::floats(self.values[0].iter().copied()),
+            "columns" => Value::floats(self.values[1].iter().copied()),
+            "wrong" => self.matrix(|place| self.wrong[0][place]),
+            "wrong_lo" => self.matrix(|place| self.wrong[1][place]),
+            "wrong_hi" => self.matrix(|place| self.wrong[2][place]),
+            "side" => self.matrix(|place| self.side(place)),
+            "told" => Value::Float(self.told()),
+            "lines" => {
+                Value::Array(self.lines().iter().map(|line| Value::Array(line.iter().map(pair).collect())).collect())
+            }
+            "questions" => Value::Int(self.asked.len() as i64),
+            "left_out" => Value::Int(self.left_out as i64),
+            "objects" => Value::Int(self.objects as i64),
+            "boundary" => Value::Float(self.boundary),
+            "cautions" => self.cautions.value(),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json_of_fields(self, named(&self.of))
+    }
+
+    fn table(&self) -> Option<Table> {
+        let columns = self.values[1].len();
+        let places = || 0..self.wrong[0].len();
+        let column = |of: &dyn Fn(usize) -> f64| places().map(|place| Value::Float(of(place))).collect();
+        let rows = Table::default()
+            .column(self.factors[0].as_str(), column(&|place| self.values[0][place / columns]))
+            .column(self.factors[1].as_str(), column(&|place| self.values[1][place % columns]))
+            .column("wrong", column(&|place| self.wrong[0][place]))
+            .column("wrong_lo", column(&|place| self.wrong[1][place]))
+            .column("wrong_hi", column(&|place| self.wrong[2][place]));
+        Some(self.cautions.beside(rows))
+    }
+
+    fn kept_as(&self) -> &'static [&'static str] {
+        &["json", "csv"]
+    }
+}
