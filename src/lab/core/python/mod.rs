@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 
 use self::shared::Shared;
 use super::process::{Introduction, Process};
-use super::{Cx, Digest, Error, ErrorKind, Result, Tensor, Value, no_gradient};
+use super::{Cx, Digest, Error, ErrorKind, Result, Tensor, Value, at_home, below_home, no_gradient};
 
 /// What the interpreter runs.
 const SERVER: &str = include_str!("server.py");
@@ -100,7 +100,7 @@ impl Interpreter {
     /// shell would start.
     pub fn new(cx: &Cx, named: Option<&str>, seconds: f64) -> Result<Self> {
         let program = match named {
-            Some(name) => super::at_home(name)?,
+            Some(name) => at_home(name)?,
             None => of_environment().unwrap_or_else(|| "python3".into()),
         };
         cx.check_may_start(&program.to_string_lossy())?;
@@ -116,6 +116,13 @@ fn of_environment() -> Option<PathBuf> {
     let own = std::env::current_exe().ok().and_then(|viva| viva.parent().map(Path::to_path_buf));
     let own = own.filter(|folder| folder.parent().is_some_and(|root| root.join("pyvenv.cfg").is_file()));
     active.chain(own).map(|folder| folder.join("python3")).find(|python| python.is_file())
+}
+
+/// A folder for its temporary files, without which torch does not start: viva's cache, where scripts are held to what they may write.
+fn temporary() -> Result<tempfile::TempDir> {
+    let cache = below_home("XDG_CACHE_HOME", ".cache").filter(|cache| std::fs::create_dir_all(cache).is_ok());
+    let made = tempfile::Builder::new().prefix("python-").tempdir_in(cache.unwrap_or_else(std::env::temp_dir));
+    made.or_else(|_| tempfile::tempdir()).map_err(|e| Error::model(format!("there is no room for Python's temporary files: {e}")))
 }
 
 /// What was loaded, as its Python tells.
@@ -185,6 +192,8 @@ pub struct Python {
     kind: ErrorKind,
     /// Whether it can be asked again: what was stopped, or is gone, can't.
     usable: bool,
+    /// Goes when the process has ended, which stands before it.
+    _temporary: tempfile::TempDir,
 }
 
 impl Python {
@@ -194,6 +203,8 @@ impl Python {
         let mut command = Command::new(&interpreter.program);
         command.arg("-u").arg("-c").arg(SERVER);
         command.env("PYTHONDONTWRITEBYTECODE", "1").env("OMP_NUM_THREADS", tch::get_num_threads().max(1).to_string());
+        let temporary = temporary()?;
+        command.env("TMPDIR", temporary.path());
         shared.hand_to(&mut command);
         let called = offer.called();
         let introduction = Introduction {
@@ -203,7 +214,7 @@ impl Python {
             late: "`seconds` is how long an answer may take; loading may take ten times as long",
         };
         let process = Process::start(command, introduction)?;
-        let mut python = Self { process, shared, interpreter: interpreter.clone(), called, kind, usable: true };
+        let mut python = Self { process, shared, interpreter: interpreter.clone(), called, kind, usable: true, _temporary: temporary };
         let mut asked = json!({ "file": offer.file, "name": offer.name, "arguments": offer.arguments });
         if let (Some(asked), Json::Object(more)) = (asked.as_object_mut(), question) {
             asked.extend(more);

@@ -14,6 +14,7 @@ import mmap
 import operator
 import os
 import random
+import shutil
 import sys
 import sysconfig
 import threading
@@ -462,6 +463,7 @@ def end_with(parent):
     """Ends with the process that asks, even where that was killed while an answer is worked out."""
     while os.getppid() == parent:
         time.sleep(1)
+    shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
     os._exit(1)
 
 
