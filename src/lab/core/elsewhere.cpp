@@ -6,13 +6,15 @@
 
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/graph_task.h>
 
 using torch::autograd::Node;
 using torch::autograd::variable_list;
 
 extern "C" {
-// What the gradient becomes behind the answer, from what it is before it; none where that failed. `further`: whether it is to have a graph.
-typedef at::Tensor* (*PullBack)(void* held, const at::Tensor* upstream, bool further);
+// What the gradient becomes behind the answer, from what it is before it; none where that failed. `again`: whether it may be asked once
+// more, `further`: whether the gradient is to have a graph.
+typedef at::Tensor* (*PullBack)(void* held, const at::Tensor* upstream, bool again, bool further);
 typedef void (*LetGo)(void* held);
 }
 
@@ -23,7 +25,7 @@ struct Elsewhere : public Node {
 
   variable_list apply(variable_list&& upstream) override {
     if (!upstream.at(0).defined()) return {at::Tensor()};
-    at::Tensor* found = pull_back(held, &upstream[0], at::GradMode::is_enabled());
+    at::Tensor* found = pull_back(held, &upstream[0], torch::autograd::get_current_graph_task_keep_graph(), at::GradMode::is_enabled());
     if (found == nullptr) throw std::runtime_error("a gradient that is worked out elsewhere");
     variable_list gradient = {std::move(*found)};
     delete found;

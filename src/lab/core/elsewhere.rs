@@ -12,7 +12,8 @@ use super::{Error, ErrorKind, Result, Tensor};
 /// Who can tell the gradient of an answer.
 pub trait Elsewhere: Send {
     /// The gradient of whatever is led by the answer with respect to what was asked about, from that with respect to the answer: both on the CPU.
-    fn pull_back(&self, upstream: &Tensor) -> Result<Tensor>;
+    /// `again`: whether it may be asked once more.
+    fn pull_back(&self, upstream: &Tensor, again: bool) -> Result<Tensor>;
 }
 
 unsafe extern "C" {
@@ -20,7 +21,7 @@ unsafe extern "C" {
         images: *const C_tensor,
         answer: *const C_tensor,
         held: *mut c_void,
-        pull_back: extern "C" fn(*mut c_void, *const C_tensor, bool) -> *mut C_tensor,
+        pull_back: extern "C" fn(*mut c_void, *const C_tensor, bool, bool) -> *mut C_tensor,
         let_go: extern "C" fn(*mut c_void),
     ) -> *mut C_tensor;
 }
@@ -32,7 +33,7 @@ thread_local! {
 
 type Held = Box<dyn Elsewhere>;
 
-extern "C" fn pull_back(held: *mut c_void, upstream: *const C_tensor, further: bool) -> *mut C_tensor {
+extern "C" fn pull_back(held: *mut c_void, upstream: *const C_tensor, again: bool, further: bool) -> *mut C_tensor {
     let work = || -> Result<Tensor> {
         if further {
             return Err(Error::new(
@@ -43,7 +44,7 @@ extern "C" fn pull_back(held: *mut c_void, upstream: *const C_tensor, further: b
         }
         // SAFETY: the graph hands over what `answered_elsewhere` gave it, and a tensor that lives as long as this call.
         let (held, upstream) = unsafe { (&*held.cast::<Held>(), Tensor::clone_from_ptr(upstream.cast_mut())) };
-        tch::no_grad(|| held.pull_back(&upstream))
+        tch::no_grad(|| held.pull_back(&upstream, again))
     };
     // A panic must not reach libtorch.
     let found = std::panic::catch_unwind(AssertUnwindSafe(work))

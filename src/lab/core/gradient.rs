@@ -30,6 +30,17 @@ pub fn gradients<T: Borrow<Tensor>>(of: &str, loss: &Tensor, leaves: &[T], graph
     }
 }
 
+/// Whether what is worked out of a tensor keeps a graph that leads to it: it asks for gradients, and they are kept at all.
+pub fn keeps_graph(tensor: &Tensor) -> bool {
+    // A number of this thread's, which both calls answer as it was before.
+    let set = |kept: i32| unsafe { torch_sys::at_grad_set_enabled(kept) };
+    tensor.requires_grad() && {
+        let kept = set(0);
+        set(kept);
+        kept != 0
+    }
+}
+
 /// Why there is no gradient.
 pub fn no_gradient(of: &str) -> Error {
     Error::new(ErrorKind::Pairing, format!("no gradient flows through {of}: what comes out does not depend on what is changed"))

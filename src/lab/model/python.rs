@@ -9,7 +9,7 @@ use super::load::check_normalisation;
 use super::{Model, Network};
 use crate::core::python::{Interpreter, Loaded, Offer, Python};
 use crate::core::{
-    Cx, Digest, Elsewhere, Error, ErrorKind, Result, Tensor, answered_elsewhere, device_name, on_device,
+    Cx, Digest, Elsewhere, Error, ErrorKind, Result, Tensor, answered_elsewhere, device_name, keeps_graph, on_device,
 };
 
 /// What the caller says of a model in a Python.
@@ -96,8 +96,7 @@ impl Link {
 impl Network for PythonModel {
     fn forward(&self, images: &Tensor) -> Result<Tensor> {
         let asked = images.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?;
-        // A view has a graph only where gradients are kept at all.
-        let keeps = self.differentiable && asked.requires_grad() && asked.f_view_as(&asked)?.requires_grad();
+        let keeps = self.differentiable && keeps_graph(&asked);
         let dropped = std::mem::take(&mut *locked(&self.dropped));
         let (scores, graph) = {
             let mut link = locked(&self.link);
@@ -123,7 +122,7 @@ impl Network for PythonModel {
 }
 
 impl Elsewhere for Graph {
-    fn pull_back(&self, upstream: &Tensor) -> Result<Tensor> {
+    fn pull_back(&self, upstream: &Tensor, again: bool) -> Result<Tensor> {
         let mut link = locked(&self.link);
         let called = link.offer.called();
         let starts = link.starts;
@@ -134,7 +133,7 @@ impl Elsewhere for Graph {
             }
         };
         python.lay(upstream)?;
-        let answer = python.ask(&json!({ "do": "vjp", "shape": upstream.size(), "keep": self.number }))?;
+        let answer = python.ask(&json!({ "do": "vjp", "shape": upstream.size(), "keep": self.number, "again": again }))?;
         let gradient = python.floats(&answer)?;
         match gradient.size() == self.size {
             true => Ok(gradient),

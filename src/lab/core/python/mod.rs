@@ -122,7 +122,8 @@ fn of_environment() -> Option<PathBuf> {
 fn temporary() -> Result<tempfile::TempDir> {
     let cache = below_home("XDG_CACHE_HOME", ".cache").filter(|cache| std::fs::create_dir_all(cache).is_ok());
     let made = tempfile::Builder::new().prefix("python-").tempdir_in(cache.unwrap_or_else(std::env::temp_dir));
-    made.or_else(|_| tempfile::tempdir()).map_err(|e| Error::model(format!("there is no room for Python's temporary files: {e}")))
+    made.or_else(|_| tempfile::tempdir())
+        .map_err(|e| Error::model(format!("there is no room for Python's temporary files: {e}")))
 }
 
 /// What was loaded, as its Python tells.
@@ -214,7 +215,15 @@ impl Python {
             late: "`seconds` is how long an answer may take; loading may take ten times as long",
         };
         let process = Process::start(command, introduction)?;
-        let mut python = Self { process, shared, interpreter: interpreter.clone(), called, kind, usable: true, _temporary: temporary };
+        let mut python = Self {
+            process,
+            shared,
+            interpreter: interpreter.clone(),
+            called,
+            kind,
+            usable: true,
+            _temporary: temporary,
+        };
         let mut asked = json!({ "file": offer.file, "name": offer.name, "arguments": offer.arguments });
         if let (Some(asked), Json::Object(more)) = (asked.as_object_mut(), question) {
             asked.extend(more);

@@ -6,8 +6,10 @@ share. Needs nothing beside the standard library; torch and numpy are used where
 
 import array
 import ctypes
+import functools
 import hashlib
 import importlib.util
+import inspect
 import json
 import math
 import mmap
@@ -164,7 +166,7 @@ def told(error):
 
 
 def loaded(question):
-    """What the user's file offers by a name, called if it is to be."""
+    """What the user's file offers by a name; functions and classes are called."""
     path, name, arguments = question["file"], question["name"], question["arguments"]
     sys.path.insert(0, os.path.dirname(path))
     random.seed(0)
@@ -183,8 +185,7 @@ def loaded(question):
         sys.modules["numpy"].random.seed(0)
     if torch() is not None:
         torch().manual_seed(0)
-    made = isinstance(offered, torch().nn.Module) if torch() is not None else False
-    if made or not callable(offered) or hasattr(offered, "__getitem__") and not isinstance(offered, type):
+    if not inspect.isroutine(offered) and not isinstance(offered, (type, functools.partial)):
         if arguments:
             raise Refused(f"{name!r} is {kind_of(offered)} and takes no `args`")
         return offered
@@ -273,11 +274,12 @@ class TorchModel:
         self.graphs[keep] = leaf, scores
         return scores
 
-    def vjp(self, keep, view, shape):
-        leaf, scores = self.graphs[keep]
+    def vjp(self, keep, view, shape, again):
+        # A graph that is of no more use is taken apart on the way.
+        leaf, scores = self.graphs[keep] if again else self.graphs.pop(keep)
         upstream = torch().frombuffer(view, dtype=torch().float32).view(shape).to(scores.device, scores.dtype)
         try:
-            return torch().autograd.grad(scores, leaf, upstream, retain_graph=True)[0]
+            return torch().autograd.grad(scores, leaf, upstream, retain_graph=again)[0]
         except RuntimeError as error:
             if "not have been used in the graph" in str(error):
                 raise Refused("its scores do not depend on its images by anything that torch follows", "gradient") from None
@@ -309,7 +311,7 @@ class CalledModel:
             self.images[keep] = images
         return self.called(images)
 
-    def vjp(self, keep, view, shape):
+    def vjp(self, keep, view, shape, _again):
         return self.called.vjp(self.images[keep], self.given(view, shape, True))
 
     def drop(self, keep):
@@ -448,7 +450,7 @@ class Server:
 
     def vjp(self, question):
         size = FOUR * math.prod(question["shape"])
-        gradient = self.model.vjp(question["keep"], self.shared.bytes(0, size), question["shape"])
+        gradient = self.model.vjp(question["keep"], self.shared.bytes(0, size), question["shape"], question["again"])
         return self.answered(gradient, "its gradient", size)
 
     def answer(self, question):
