@@ -51,7 +51,9 @@ fn run_paths(lib: &Path) -> Vec<String> {
     paths.push(format!("{here}/lib"));
     // A Python environment that both are installed in.
     for minor in PYTHONS {
-        paths.extend(["site-packages", "dist-packages"].map(|all| format!("{here}/../lib/python3.{minor}/{all}/torch/lib")));
+        paths.extend(
+            ["site-packages", "dist-packages"].map(|all| format!("{here}/../lib/python3.{minor}/{all}/torch/lib")),
+        );
     }
     if std::env::var_os(RELOCATABLE).is_none() {
         paths.push(lib.display().to_string());

@@ -30,7 +30,7 @@ const ROOM: usize = 64 << 20;
 const AGAIN: usize = 4;
 
 /// Images as one answer tells of them.
-struct Read {
+struct ReadImages {
     /// Whether they are bytes.
     bytes: bool,
     shape: [usize; 3],
@@ -39,7 +39,7 @@ struct Read {
     labels: Vec<i64>,
 }
 
-fn read(python: &mut Python, begin: usize, count: usize) -> Result<Read> {
+fn read(python: &mut Python, begin: usize, count: usize) -> Result<ReadImages> {
     let odd = || Error::internal("images that are not told of");
     let answer = python.ask(&json!({ "do": "read", "begin": begin, "count": count }))?;
     let sides: Option<Vec<usize>> =
@@ -60,7 +60,7 @@ fn read(python: &mut Python, begin: usize, count: usize) -> Result<Read> {
         true => stored.chunks(each).flat_map(|image| channels_first(image, shape, width)).collect(),
         false => stored,
     };
-    Ok(Read { bytes, shape, pixels, labels })
+    Ok(ReadImages { bytes, shape, pixels, labels })
 }
 
 fn channels_first(image: &[u8], [channels, height, width]: [usize; 3], size: usize) -> Vec<u8> {

@@ -7,7 +7,7 @@ use tch::{Device, Kind};
 
 use super::load::check_normalisation;
 use super::{Model, Network};
-use crate::core::python::{Interpreter, Loaded, Offer, Python};
+use crate::core::python::{Interpreter, LoadedOffer, Offer, Python};
 use crate::core::{
     Cx, Digest, Elsewhere, Error, ErrorKind, Result, Tensor, answered_elsewhere, device_name, keeps_graph, on_device,
 };
@@ -47,7 +47,7 @@ struct Link {
 }
 
 /// A graph in Python that led to an answer.
-struct Graph {
+struct AnswerGraph {
     link: Arc<Mutex<Link>>,
     dropped: Dropped,
     starts: u64,
@@ -60,7 +60,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn started(interpreter: &Interpreter, offer: &Offer, question: &Json) -> Result<(Python, Loaded, Digest)> {
+fn started(interpreter: &Interpreter, offer: &Offer, question: &Json) -> Result<(Python, LoadedOffer, Digest)> {
     let (python, loaded) = Python::start(interpreter, offer, ErrorKind::Model, question.clone())?;
     let state = loaded.text("state").and_then(Digest::of_hex).map_or([0; 32], |state| state.0);
     let identity = Digest::of_parts(&[&loaded.digest(offer)?.0, &state]);
@@ -104,7 +104,7 @@ impl Network for PythonModel {
             link.next += 1;
             let scores = link.forward(&asked, keeps.then_some(number), dropped)?;
             let (link_too, dropped) = (self.link.clone(), self.dropped.clone());
-            (scores, Graph { link: link_too, dropped, starts: link.starts, number, size: asked.size() })
+            (scores, AnswerGraph { link: link_too, dropped, starts: link.starts, number, size: asked.size() })
         };
         match keeps {
             true => on_device(&answered_elsewhere(&asked, &scores, Box::new(graph))?, images.device()),
@@ -121,7 +121,7 @@ impl Network for PythonModel {
     }
 }
 
-impl Elsewhere for Graph {
+impl Elsewhere for AnswerGraph {
     fn pull_back(&self, upstream: &Tensor, again: bool) -> Result<Tensor> {
         let mut link = locked(&self.link);
         let called = link.offer.called();
@@ -133,7 +133,8 @@ impl Elsewhere for Graph {
             }
         };
         python.lay(upstream)?;
-        let answer = python.ask(&json!({ "do": "vjp", "shape": upstream.size(), "keep": self.number, "again": again }))?;
+        let answer =
+            python.ask(&json!({ "do": "vjp", "shape": upstream.size(), "keep": self.number, "again": again }))?;
         let gradient = python.floats(&answer)?;
         match gradient.size() == self.size {
             true => Ok(gradient),
@@ -146,7 +147,7 @@ impl Elsewhere for Graph {
     }
 }
 
-impl Drop for Graph {
+impl Drop for AnswerGraph {
     fn drop(&mut self) {
         locked(&self.dropped).push(self.number);
     }
@@ -214,7 +215,7 @@ pub fn python(cx: &Cx, offer: Offer, interpreter: Interpreter, options: PythonOp
 }
 
 /// Says so where images go in as they are to a network that is of a family that hardly ever wants them so.
-fn notice_pixels(model: &Model, loaded: &Loaded) {
+fn notice_pixels(model: &Model, loaded: &LoadedOffer) {
     let wants = &loaded.said["wants"];
     let family = match loaded.text("family") {
         Some("transformers") => "Hugging Face's models, whose processor says how (return model, processor)",

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
 
-use self::shared::Shared;
+use self::shared::SharedMemory;
 use super::process::{Introduction, Process};
 use super::{Cx, Digest, Error, ErrorKind, Result, Tensor, Value, at_home, below_home, no_gradient};
 
@@ -127,7 +127,7 @@ fn temporary() -> Result<tempfile::TempDir> {
 }
 
 /// What was loaded, as its Python tells.
-pub struct Loaded {
+pub struct LoadedOffer {
     pub said: Json,
     /// The user's own files that were imported, without the one that was named, by their digests.
     files: Vec<(PathBuf, Digest)>,
@@ -135,7 +135,7 @@ pub struct Loaded {
     versions: String,
 }
 
-impl Loaded {
+impl LoadedOffer {
     fn new(said: Json) -> Result<Self> {
         let digest = |(path, hex): (&String, &Json)| Some((PathBuf::from(path), Digest::of_hex(hex.as_str()?)?));
         let files = said["files"].as_object().and_then(|files| files.iter().map(digest).collect::<Option<Vec<_>>>());
@@ -187,7 +187,7 @@ impl Loaded {
 /// A Python that has loaded what a user's file offers.
 pub struct Python {
     process: Process,
-    shared: Shared,
+    shared: SharedMemory,
     interpreter: Interpreter,
     called: String,
     kind: ErrorKind,
@@ -199,8 +199,13 @@ pub struct Python {
 
 impl Python {
     /// Starts one and has it load. `kind` is that of its errors.
-    pub fn start(interpreter: &Interpreter, offer: &Offer, kind: ErrorKind, question: Json) -> Result<(Self, Loaded)> {
-        let shared = Shared::new()?;
+    pub fn start(
+        interpreter: &Interpreter,
+        offer: &Offer,
+        kind: ErrorKind,
+        question: Json,
+    ) -> Result<(Self, LoadedOffer)> {
+        let shared = SharedMemory::new()?;
         let mut command = Command::new(&interpreter.program);
         command.arg("-u").arg("-c").arg(SERVER);
         command.env("PYTHONDONTWRITEBYTECODE", "1").env("OMP_NUM_THREADS", tch::get_num_threads().max(1).to_string());
@@ -229,7 +234,7 @@ impl Python {
             asked.extend(more);
         }
         let loaded = python.ask_within(interpreter.patience * LOADING, &asked)?;
-        Ok((python, Loaded::new(loaded)?))
+        Ok((python, LoadedOffer::new(loaded)?))
     }
 
     pub fn usable(&self) -> bool {

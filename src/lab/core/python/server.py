@@ -400,7 +400,7 @@ class Data:
                 first, size = what, len(view)
                 at, place = shared.place(0, size * count)
             if what != first:
-                raise Refused(f"image {index} is {shape} of {kind}, image {begin} is {first[1]} of {first[0]}: viva wants images of one size")
+                raise Refused(f"image {index} is {shape} of {kind}, image {begin} is {first[1]} of {first[0]}: images of one size are wanted, so have the data set resize and crop them")
             place[offset * size : (offset + 1) * size] = view
             labels.append(label)
         return {"at": at, "kind": first[0], "shape": first[1], "channels_last": first[2], "labels": labels}
@@ -484,6 +484,7 @@ def main():
             answer = told(error)
         answers.write(json.dumps(answer).encode() + b"\n")
         answers.flush()
+    shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
 
 
 main()

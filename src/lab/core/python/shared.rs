@@ -10,7 +10,7 @@ use tch::{Device, Kind};
 
 use crate::core::{Error, Result, Tensor};
 
-pub(super) struct Shared(File);
+pub(super) struct SharedMemory(File);
 
 /// A file that lies in memory and that nobody can cut off below those who map it.
 #[cfg(target_os = "linux")]
@@ -39,7 +39,7 @@ fn failed(what: &str, error: std::io::Error) -> Error {
     Error::model(format!("memory that is shared with Python can't be {what}: {error}"))
 }
 
-impl Shared {
+impl SharedMemory {
     pub fn new() -> Result<Self> {
         Ok(Self(nameless().map_err(|e| failed("had", e))?))
     }
