@@ -326,7 +326,7 @@ fn data_is_read_whatever_it_is_held_as() {
     // Row 1, column 2, green.
     assert_eq!(pixels.double_value(&[0, 1, 1, 2]).round(), ((5 + 2) * 3 + 1) as f64);
     assert_eq!(
-        set("data::python(\"data.py:Maps\", #{ image: \"picture\", classes: [\"a\", \"b\"] })").classes().join(""),
+        set("data::python(\"data.py:Maps\", #{ image_key: \"picture\", classes: [\"a\", \"b\"] })").classes().join(""),
         "ab"
     );
 }

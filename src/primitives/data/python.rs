@@ -20,9 +20,9 @@ pub static PYTHON: Primitive = Primitive {
         Param::new("limit", Kind::Int, "keep only the first so many items")
             .range(1.0, 1e9)
             .or(Fallback::Absent("all of them")),
-        Param::new("image", Kind::Str, "the key of the image in items that are maps")
+        Param::new("image_key", Kind::Str, "the key of the image in items that are maps")
             .or(Fallback::Absent("\"image\", \"img\" or \"pixel_values\"")),
-        Param::new("label", Kind::Str, "the key of the label in items that are maps")
+        Param::new("label_key", Kind::Str, "the key of the label in items that are maps")
             .or(Fallback::Absent("\"label\", \"labels\" or \"target\"")),
         from_python::SECONDS,
         from_python::INTERPRETER,
@@ -44,8 +44,8 @@ pub static PYTHON: Primitive = Primitive {
         let how = PythonData {
             limit: args.optional_int("limit").map(|n| n as usize),
             classes: class_names(args)?,
-            image: args.optional_str("image").map(String::from),
-            label: args.optional_str("label").map(String::from),
+            image: args.optional_str("image_key").map(String::from),
+            label: args.optional_str("label_key").map(String::from),
         };
         let set = python(cx, &offer, &interpreter, how)?;
         set.record(cx);

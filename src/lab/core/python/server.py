@@ -337,7 +337,7 @@ class Data:
     def column(self, item, asked, known, what):
         name = asked or next((name for name in known if name in item), None)
         if name is None or name not in item:
-            raise Refused(f"an item has the keys {', '.join(map(str, item))}: say which is the {what}, {what}: \"...\"")
+            raise Refused(f"an item has the keys {', '.join(map(str, item))}: say which is the {what}, {what}_key: \"...\"")
         return item[name]
 
     def item(self, index):
