@@ -6,7 +6,7 @@ PYTHON ?= python3
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --require-hashes --no-deps \
   --only-binary=:all: --python-version 3.12 --implementation cp
 
-.PHONY: demo test build libtorch bench clean
+.PHONY: demo test build install libtorch bench clean
 
 demo: build
 	cargo run --quiet -- run scripts/overfitting/demo.rhai
@@ -21,6 +21,10 @@ endif
 
 build: libtorch
 	cargo build
+
+# From any folder: `make -C viva install`. The binary goes on with the libtorch of this checkout.
+install: libtorch
+	LIBTORCH="$${LIBTORCH:-$(CURDIR)/$(LIBTORCH_DIR)/torch}" cargo install --locked --path "$(CURDIR)"
 
 bench: libtorch
 	cargo bench

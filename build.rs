@@ -1,5 +1,5 @@
-//! Hands the libtorch folder that `torch-sys` found to the linker as a run path, so that the binary starts without
-//! `LD_LIBRARY_PATH`, and tells the binary which revision it is built from.
+//! Tells the linker where the binary is to look for libtorch, so that it starts without `LD_LIBRARY_PATH` wherever it is moved together
+//! with it, and the binary which revision it is built from.
 
 use std::hash::Hasher;
 use std::path::Path;
@@ -12,8 +12,11 @@ fn main() {
     for source in SOURCES {
         println!("cargo:rerun-if-changed={source}");
     }
+    println!("cargo:rerun-if-env-changed={RELOCATABLE}");
     if let Ok(lib) = std::env::var("DEP_TCH_LIBTORCH_LIB") {
-        println!("cargo:rustc-link-arg=-Wl,-rpath,{lib}");
+        for path in run_paths(Path::new(&lib)) {
+            println!("cargo:rustc-link-arg=-Wl,-rpath,{path}");
+        }
     }
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") {
         // Not every linker makes one by itself.
@@ -21,6 +24,41 @@ fn main() {
     }
     println!("cargo:rustc-env=VIVA_BUILT={}", built());
     println!("cargo:rustc-env=VIVA_REVISION={}", revision().unwrap_or("unknown".into()));
+}
+
+/// Where it is set, what is built names no folder of the machine that builds it.
+const RELOCATABLE: &str = "VIVA_RELOCATABLE";
+
+/// The minor versions of the Pythons that there is a torch 2.11 for.
+const PYTHONS: std::ops::RangeInclusive<u32> = 10..=14;
+
+/// Where the loader looks for libtorch, in this order, `here` being the binary's own folder.
+fn run_paths(lib: &Path) -> Vec<String> {
+    let here = match std::env::var("CARGO_CFG_TARGET_OS").as_deref() {
+        Ok("macos") => "@loader_path",
+        _ => "$ORIGIN",
+    };
+    let mut paths = Vec::new();
+    // A checkout that holds both, from target/debug and target/debug/deps.
+    if let (Ok(out), Ok(checkout)) = (std::env::var("OUT_DIR"), std::env::var("CARGO_MANIFEST_DIR")) {
+        let folder = Path::new(&out).ancestors().nth(3).and_then(|folder| folder.strip_prefix(&checkout).ok());
+        if let (Some(folder), Ok(lib)) = (folder, lib.strip_prefix(&checkout)) {
+            let up = "/..".repeat(folder.components().count());
+            paths.extend(["", "/.."].map(|more| format!("{here}{up}{more}/{}", lib.display())));
+        }
+    }
+    // An archive that holds both.
+    paths.push(format!("{here}/lib"));
+    // A Python environment that both are installed in.
+    for minor in PYTHONS {
+        paths.extend(
+            ["site-packages", "dist-packages"].map(|all| format!("{here}/../lib/python3.{minor}/{all}/torch/lib")),
+        );
+    }
+    if std::env::var_os(RELOCATABLE).is_none() {
+        paths.push(lib.display().to_string());
+    }
+    paths
 }
 
 /// How the sources are compiled: what two builds of one revision may differ by.

@@ -36,7 +36,7 @@ viva run SCRIPT [--name value ...]    run a script; --help after it lists the sc
      --memory SIZE        how much memory may be used, such as 8GB; of every command (default: three quarters of the machine's)
      --allow-read[=PATH]  also let the script read below PATH, or everything
      --allow-write[=PATH] also let it write below PATH, or everywhere
-     --allow-run[=PROGRAM]  also let it start this program, or any: model::program
+     --allow-run[=PROGRAM]  also let it start this program, or any: model::program, model::python
      --allow-net          also let it, and what it starts, reach the network
      --allow-native       run TorchScript from files where the kernel can't hold what it does
                           (a script does no more than this: viva doc safety)

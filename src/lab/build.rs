@@ -1,8 +1,16 @@
-//! The libtorch folder that `torch-sys` found, as a run path for this package's own tests.
+//! libtorch's side of answers from elsewhere, compiled with the headers that torch-sys found, and the folder of libtorch as a run path for
+//! this package's own tests.
+
+use std::path::Path;
+
+const ELSEWHERE: &str = "core/elsewhere.cpp";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    if let Ok(lib) = std::env::var("DEP_TCH_LIBTORCH_LIB") {
-        println!("cargo:rustc-link-arg=-Wl,-rpath,{lib}");
-    }
+    println!("cargo:rerun-if-changed={ELSEWHERE}");
+    let Ok(lib) = std::env::var("DEP_TCH_LIBTORCH_LIB") else { return };
+    println!("cargo:rustc-link-arg=-Wl,-rpath,{lib}");
+    let include = Path::new(&lib).with_file_name("include");
+    // As torch-sys compiles its own part; with libtorch's headers there are warnings by the hundred.
+    cc::Build::new().cpp(true).std("c++17").warnings(false).include(include).file(ELSEWHERE).compile("viva_elsewhere");
 }

@@ -200,6 +200,7 @@ static WORDS: &[Word] = &[
     one("labels", &[else_("the labels of images, a number each")]),
     one("latent", &[else_("how many numbers a latent vector has")]),
     one("layers", &[else_("layers of a generator that are changed, by number from 0, the latent vector")]),
+    one("limit", &[else_("keeps the first so many images of a data set")]),
     one("lo", &[here(&["plot::"], "lower ends of intervals"), else_("the least that a number can be")]),
     one("log_x", &[else_("whether the horizontal axis is logarithmic")]),
     one("loss", &[else_("what the search changes the image by: a lead of scores, a probability or the cross entropy")]),

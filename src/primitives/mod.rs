@@ -5,6 +5,7 @@ pub mod data;
 pub mod declared;
 pub mod examine;
 pub mod former;
+mod from_python;
 pub mod generator;
 pub mod glossary;
 pub mod info;
@@ -85,6 +86,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &data::views::VIEWS,
     &data::load::LOAD,
     &data::from::FROM,
+    &data::python::PYTHON,
     &data::noise::NOISE,
     &data::csv::CSV,
     &data::choose::LEN,
@@ -125,6 +127,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &model::train_linear::TRAIN_LINEAR,
     &model::from::FROM,
     &model::program::PROGRAM,
+    &model::python::PYTHON,
     &model::binary::BINARY,
     &model::logits::LOGITS,
     &model::predict::PREDICT,

@@ -31,7 +31,7 @@ impl Can {
 
 pub const PURPOSE: &str = "What a script, model file or run folder of somebody you do not know can and can't do.";
 
-pub const OPENING: &str = "A TorchScript file is a program, and so is what `model::program` starts. On Linux the kernel holds all of it, from before a \
+pub const OPENING: &str = "A TorchScript file is a program, and so is what `model::program`, `model::python` and `data::python` start. On Linux the kernel holds all of it, from before a \
      script's first line until the process ends: Landlock holds files and the starting of programs, a filter of system calls \
      (seccomp) the network and the rest. A run's manifest says under `held` what held it. Where the kernel has no Landlock (before 5.13, \
      other systems), viva says so at the start and refuses TorchScript from files unless `--allow-native` is given; its own checks \

@@ -69,21 +69,51 @@ pub fn to_read(run: &Programs, net: bool) -> Vec<PathBuf> {
     places.extend(libraries());
     match run {
         Programs::None => {}
-        Programs::Named(programs) => programs.iter().for_each(|program| places.extend(around(program))),
+        Programs::Named(programs) => {
+            programs.iter().for_each(|program| places.extend(around(program)));
+            places.extend(environments());
+        }
         Programs::Any => {
             let path = std::env::var_os("PATH").unwrap_or_default();
             std::env::split_paths(&path).for_each(|folder| places.extend(around(&folder.join("program"))));
+            places.extend(environments());
         }
     }
     places
 }
 
-/// A program's folder and, beside a folder `bin`, the libraries of the same installation.
+/// Of Python's environments the one that is active and the one that viva is installed in.
+fn environments() -> Vec<PathBuf> {
+    let active = ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
+    let viva = std::env::current_exe().ok();
+    let own = viva.as_deref().and_then(|viva| Some(viva.parent()?.parent()?.to_path_buf()));
+    let own = own.filter(|root| root.join(ENVIRONMENT).is_file());
+    active
+        .filter(|root| root.is_absolute())
+        .chain(own)
+        .flat_map(|root| around(&root.join("bin").join("python")))
+        .collect()
+}
+
+/// What a virtual environment of Python says of itself.
+const ENVIRONMENT: &str = "pyvenv.cfg";
+
+/// A program's folder and, beside a folder `bin`, the libraries of the same installation; of a virtual environment also those of the Python
+/// that it was made of, and of a folder of shims, as pyenv has one, what they start.
 fn around(program: &Path) -> Vec<PathBuf> {
     let Some(folder) = program.parent().filter(|folder| folder.is_absolute()) else { return vec![] };
     let mut places = vec![folder.to_path_buf()];
     if let Some(root) = folder.parent().filter(|_| folder.ends_with("bin")) {
-        places.extend(["lib", "lib64", "pyvenv.cfg"].map(|name| root.join(name)));
+        places.extend(["lib", "lib64", ENVIRONMENT].map(|name| root.join(name)));
+        let said = std::fs::read_to_string(root.join(ENVIRONMENT)).unwrap_or_default();
+        let made_of =
+            |line: &str| Some(PathBuf::from(line.strip_prefix("home")?.trim_start().strip_prefix('=')?.trim()));
+        if let Some(folder) = said.lines().find_map(made_of).filter(|home| home.is_absolute() && home != folder) {
+            places.extend(around(&folder.join("python")));
+        }
+    }
+    if let Some(root) = folder.parent().filter(|_| folder.ends_with("shims")) {
+        places.push(root.to_path_buf());
     }
     places
 }

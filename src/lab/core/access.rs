@@ -51,6 +51,24 @@ impl Cx {
         }
     }
 
+    /// Refuses to start a program, by itself and without a shell, unless scripts may.
+    pub fn check_may_start(&self, program: &str) -> Result<()> {
+        let allowed = match &self.workspace.permissions.run {
+            Programs::Any => true,
+            Programs::None => false,
+            Programs::Named(programs) => permissions::program(program).is_some_and(|file| programs.contains(&file)),
+        };
+        match allowed {
+            true => Ok(()),
+            false => Err(refused(
+                format!("a script may not start {program:?}"),
+                format!(
+                    "start viva with --allow-run if you trust the script, or with --allow-run={program} for that one alone"
+                ),
+            )),
+        }
+    }
+
     /// Refuses to run the program that a file holds where nothing would hold it.
     pub fn check_may_hold(&self, path: &Path) -> Result<()> {
         if self.workspace.permissions.native || held().is_some_and(permissions::KernelLimits::holds_files) {

@@ -54,6 +54,18 @@ impl Digest {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// From its hexadecimal digits.
+    pub fn of_hex(digits: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        if digits.len() != 64 || !digits.is_ascii() {
+            return None;
+        }
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+
     /// The first twelve hexadecimal digits: enough to tell things apart on a screen.
     pub fn short(&self) -> String {
         self.hex()[..12].to_string()

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 
+use super::elsewhere::why_it_failed;
 use super::{Error, ErrorKind, Result, Tensor};
 
 /// What becomes of the graph of a loss.
@@ -20,11 +21,23 @@ pub fn gradients<T: Borrow<Tensor>>(of: &str, loss: &Tensor, leaves: &[T], graph
     if !loss.requires_grad() || leaves.iter().any(|leaf| !leaf.borrow().requires_grad()) {
         return Err(no_gradient(of));
     }
-    let found = Tensor::f_run_backward(&[loss], leaves, graph != Graph::Free, graph == Graph::Extend)?;
+    let found = Tensor::f_run_backward(&[loss], leaves, graph != Graph::Free, graph == Graph::Extend)
+        .map_err(|error| why_it_failed().unwrap_or_else(|| error.into()))?;
     // What the loss does not depend on has an undefined gradient, of which hardly anything may be asked.
     match found.iter().all(Tensor::defined) {
         true => Ok(found),
         false => Err(no_gradient(of)),
+    }
+}
+
+/// Whether what is worked out of a tensor keeps a graph that leads to it: it asks for gradients, and they are kept at all.
+pub fn keeps_graph(tensor: &Tensor) -> bool {
+    // A number of this thread's, which both calls answer as it was before.
+    let set = |kept: i32| unsafe { torch_sys::at_grad_set_enabled(kept) };
+    tensor.requires_grad() && {
+        let kept = set(0);
+        set(kept);
+        kept != 0
     }
 }
 

@@ -52,7 +52,7 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
             options.published &= !own.said;
             let FoundNetwork { module, arch } =
                 module(cx, weights, &mut options).map_err(|error| at(beside(error, &options, own.layers)))?;
-            check_normalisation(&options, module.channels).map_err(at)?;
+            check_normalisation(&options.mean, &options.std, module.channels).map_err(at)?;
             let model = Model::of_module(&name, module)?;
             match arch.and_then(|arch| Some((arch, arch.sees?))) {
                 Some((arch, sees)) if !own.said && options.mean.is_none() && options.std.is_none() => {
@@ -79,8 +79,13 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
     Ok(model)
 }
 
-fn check_normalisation(options: &Options, channels: Option<i64>) -> Result<()> {
-    for (name, numbers) in [("mean", &options.mean), ("std", &options.std)] {
+/// Refuses means and deviations that images of so many channels can't be normalised by.
+pub(super) fn check_normalisation(
+    mean: &Option<Vec<f64>>,
+    std: &Option<Vec<f64>>,
+    channels: Option<i64>,
+) -> Result<()> {
+    for (name, numbers) in [("mean", mean), ("std", std)] {
         let Some(numbers) = numbers else { continue };
         let fits = numbers.len() == 1 || channels.is_none_or(|c| c == numbers.len() as i64);
         if numbers.is_empty() || !fits {
@@ -91,7 +96,7 @@ fn check_normalisation(options: &Options, channels: Option<i64>) -> Result<()> {
             )));
         }
     }
-    if options.std.iter().flatten().any(|s| *s <= 0.0) {
+    if std.iter().flatten().any(|s| *s <= 0.0) {
         return Err(Error::argument("`std` must be positive"));
     }
     Ok(())
@@ -106,7 +111,7 @@ fn torchscript(cx: &Cx, path: &Path, name: &str, options: &Options) -> Result<Mo
         return Err(Error::argument(format!("{}: TorchScript holds its own layers", path.display()))
             .hint("leave out `arch`, `names` and `ignore`"));
     }
-    check_normalisation(options, options.input.map(|[c, ..]| c))?;
+    check_normalisation(&options.mean, &options.std, options.input.map(|[c, ..]| c))?;
     cx.check_may_hold(path)?;
     let mut program =
         CModule::load_on_device(path, cx.device()).map_err(|e| Error::from(e).during(&path.display().to_string()))?;

@@ -10,6 +10,7 @@ mod module;
 mod pickle;
 mod probe;
 mod program;
+mod python;
 mod resized;
 mod scaled;
 mod shift;
@@ -32,14 +33,15 @@ pub use load::{Arch, Options, load};
 pub use module::{Module, Start};
 pub use probe::UNSTEADY;
 pub use program::Program;
+pub use python::{PythonOptions, python};
 pub use shift::{Shared, ShiftPlan};
 pub use smoothed::STANDS_IN;
 pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
 pub use votes::{Sampling, Votes};
 
 use crate::core::{
-    Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, no_gradient, on_device, room,
-    with_stream_of,
+    Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, keeps_graph, no_gradient, on_device,
+    room, with_stream_of,
 };
 use crate::data::Filter;
 
@@ -335,8 +337,7 @@ impl Model {
             return Err(self.of_another_size(input, &size[1..]));
         }
         let scores = self.network.forward(&self.normalise(images)?)?;
-        // A view has a graph only where gradients are kept at all.
-        if images.requires_grad() && images.f_view_as(images)?.requires_grad() && !scores.requires_grad() {
+        if keeps_graph(images) && !scores.requires_grad() {
             return Err(no_gradient(&self.name));
         }
         let answered = scores.size();

@@ -10,6 +10,7 @@ pub mod nearest;
 pub mod noise;
 pub mod objects;
 pub mod preprocess;
+pub mod python;
 pub mod read;
 pub mod relabel;
 pub mod scenes;

@@ -12,6 +12,7 @@ pub mod load;
 pub mod logits;
 pub mod predict;
 pub mod program;
+pub mod python;
 pub mod resized;
 pub mod smoothed;
 pub mod train;

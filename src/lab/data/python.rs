@@ -1,0 +1,182 @@
+//! Data sets that live in a Python: read once, image by image, and held here.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
+use super::memory::{Memory, StoredPixels, byte_to_float, check_floats, check_held, numbered_classes};
+use super::{Dataset, Edge};
+use crate::core::python::{Interpreter, Offer, Python};
+use crate::core::{Cx, Digest, Error, ErrorKind, Result};
+
+/// What the caller says of a data set in a Python.
+#[derive(Debug, Clone, Default)]
+pub struct PythonData {
+    /// The first so many items.
+    pub limit: Option<usize>,
+    /// Names of the classes.
+    pub classes: Option<Vec<String>>,
+    /// Under which keys items that are maps have image and label.
+    pub image: Option<String>,
+    pub label: Option<String>,
+}
+
+/// Images that are asked for at once, at most.
+const AT_ONCE: usize = 64;
+/// Bytes of them, about.
+const ROOM: usize = 64 << 20;
+/// Images that are read a second time.
+const AGAIN: usize = 4;
+
+/// Images as one answer tells of them.
+struct ReadImages {
+    /// Whether they are bytes.
+    bytes: bool,
+    shape: [usize; 3],
+    /// `C x H x W` each, as they are stored.
+    pixels: Vec<u8>,
+    labels: Vec<i64>,
+}
+
+fn read(python: &mut Python, begin: usize, count: usize) -> Result<ReadImages> {
+    let odd = || Error::internal("images that are not told of");
+    let answer = python.ask(&json!({ "do": "read", "begin": begin, "count": count }))?;
+    let sides: Option<Vec<usize>> =
+        answer["shape"].as_array().and_then(|sides| sides.iter().map(|side| Some(side.as_u64()? as usize)).collect());
+    let labels: Option<Vec<i64>> = answer["labels"].as_array().and_then(|l| l.iter().map(Json::as_i64).collect());
+    let (Some([a, b, c]), Some(labels), Some(at)) = (sides.as_deref(), labels, answer["at"].as_u64()) else {
+        return Err(odd());
+    };
+    let bytes = answer["kind"] == "u1";
+    let last = answer["channels_last"].as_bool().ok_or_else(odd)?;
+    let shape = if last { [*c, *a, *b] } else { [*a, *b, *c] };
+    let width = if bytes { 1 } else { 4 };
+    let each = shape.iter().try_fold(width, |n: usize, &side| n.checked_mul(side)).ok_or_else(odd)?;
+    check_held((each as u64).saturating_mul(count as u64))?;
+    let mut stored = vec![0; each * count];
+    python.bytes(at, &mut stored)?;
+    let pixels = match last {
+        true => stored.chunks(each).flat_map(|image| channels_first(image, shape, width)).collect(),
+        false => stored,
+    };
+    Ok(ReadImages { bytes, shape, pixels, labels })
+}
+
+fn channels_first(image: &[u8], [channels, height, width]: [usize; 3], size: usize) -> Vec<u8> {
+    let mut planes = Vec::with_capacity(image.len());
+    for channel in 0..channels {
+        for pixel in 0..height * width {
+            let at = (pixel * channels + channel) * size;
+            planes.extend_from_slice(&image[at..at + size]);
+        }
+    }
+    planes
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks().0.iter().map(|number| f32::from_le_bytes(*number)).collect()
+}
+
+/// The bytes that floats in [0, 1] were made of, if they were.
+fn as_bytes(pixels: &[f32]) -> Option<Vec<u8>> {
+    let byte = |&x: &f32| {
+        let byte = (x * 255.0).round() as u8;
+        (byte_to_float(byte) == x).then_some(byte)
+    };
+    pixels.iter().map(byte).collect()
+}
+
+fn append(all: &mut StoredPixels, more: StoredPixels) {
+    match (&mut *all, more) {
+        (StoredPixels::Bytes(all), StoredPixels::Bytes(more)) => all.extend(more),
+        (StoredPixels::Floats(all), StoredPixels::Floats(more)) => all.extend(more),
+        (StoredPixels::Floats(all), StoredPixels::Bytes(more)) => all.extend(more.into_iter().map(byte_to_float)),
+        (StoredPixels::Bytes(bytes), StoredPixels::Floats(more)) => {
+            let floats = bytes.iter().copied().map(byte_to_float).chain(more).collect();
+            *all = StoredPixels::Floats(floats);
+        }
+    }
+}
+
+/// Starts a Python, has it load a map-style data set, and reads all of it or its first items.
+pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData) -> Result<Dataset> {
+    let called = offer.called();
+    let question = json!({ "do": "load_data", "image": how.image, "label": how.label });
+    let (mut python, loaded) = Python::start(interpreter, offer, ErrorKind::Data, question)?;
+    loaded.record(cx, offer)?;
+    let count = loaded.said["count"].as_u64().unwrap_or_default() as usize;
+    let count = how.limit.map_or(count, |limit| limit.min(count));
+    if count == 0 {
+        return Err(Error::data(format!("{called}: no images")));
+    }
+    let (mut pixels, mut labels) = (StoredPixels::Bytes(vec![]), Vec::new());
+    let mut shape: Option<[usize; 3]> = None;
+    let mut digest = Digest::of(b"python");
+    let mut again = Vec::new();
+    let task = cx.progress(&format!("reading {called}"), Some(count as u64));
+    while labels.len() < count {
+        cx.check()?;
+        let begin = labels.len();
+        let at_once =
+            shape.map_or(AGAIN, |shape| (ROOM / (4 * shape.iter().product::<usize>()).max(1)).clamp(1, AT_ONCE));
+        let part = read(&mut python, begin, at_once.min(count - begin))?;
+        let first = *shape.get_or_insert(part.shape);
+        if part.shape != first {
+            return Err(Error::data(format!(
+                "{called}: image {begin} is {:?}, image 0 is {first:?}: images of one size are wanted",
+                part.shape
+            ))
+            .hint("have the data set resize and crop them"));
+        }
+        let each: usize = first.iter().product();
+        check_held((each as u64).saturating_mul(count as u64))?;
+        if begin == 0 {
+            again.clone_from(&part.pixels);
+        }
+        let read = part.labels.len();
+        let part_of = match part.bytes {
+            true => StoredPixels::Bytes(part.pixels),
+            false => {
+                let mut floats = floats(&part.pixels);
+                check_floats(&mut floats, each).map_err(|error| of_image(error, &called, begin))?;
+                as_bytes(&floats).map_or(StoredPixels::Floats(floats), StoredPixels::Bytes)
+            }
+        };
+        digest = chained(digest, &part_of);
+        append(&mut pixels, part_of);
+        if matches!(pixels, StoredPixels::Floats(_)) {
+            check_held((4 * each as u64).saturating_mul(count as u64))?;
+        }
+        labels.extend(part.labels);
+        task.advance(read as u64);
+    }
+    if read(&mut python, 0, AGAIN.min(count))?.pixels != again {
+        return Err(Error::data(format!("{called}: an image that is read again is another one"))
+            .hint("leave random transforms, such as augmentation, out of what is examined"));
+    }
+    let shape = shape.unwrap_or_default();
+    let names = how.classes.or_else(|| {
+        let names = loaded.said["classes"].as_array()?;
+        names.iter().map(|name| Some(name.as_str()?.to_string())).collect()
+    });
+    let classes = names.map_or_else(|| numbered_classes(&labels), Ok)?;
+    let digest = Digest::of_parts(&[&digest.0, format!("{shape:?}").as_bytes()]);
+    let name = Path::new(&called).with_extension("").to_string_lossy().into_owned();
+    let set = Dataset::new(name, Arc::new(Memory::new(pixels, shape)), labels, classes, Edge::None, digest)?;
+    Ok(set)
+}
+
+/// The digest of images and of those before them: of their numbers, however they are stored.
+fn chained(before: Digest, pixels: &StoredPixels) -> Digest {
+    let numbers: Vec<u8> = match pixels {
+        StoredPixels::Bytes(bytes) => bytes.iter().flat_map(|byte| byte_to_float(*byte).to_le_bytes()).collect(),
+        StoredPixels::Floats(floats) => floats.iter().flat_map(|x| x.to_le_bytes()).collect(),
+    };
+    Digest::of_parts(&[&before.0, &numbers])
+}
+
+fn of_image(error: Error, called: &str, begin: usize) -> Error {
+    let error = error.during(&format!("{called}, from item {begin} on"));
+    error.hint("pixels are floats in [0, 1] or uint8: leave Normalize to the model's `mean` and `std`")
+}

@@ -1,0 +1,402 @@
+//! Models and data that live in a Python: scores and gradients against what they must be, misbehaviour by its name, and nothing left behind.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+
+use tch::{Device, Kind, Tensor};
+use viva::core::{Cx, Graph, Object, Value, gradients};
+use viva::data::Dataset;
+use viva::model::Model;
+use viva::script::Session;
+
+/// Models without any library: a linear one, one that bends, and those that go wrong.
+const MODELS: &str = r##"
+import array, math, os, random, sys, time
+import weights
+
+def rows(x):
+    n, c, h, w = x.shape
+    flat = [v for image in x.tolist() for plane in image for row in plane for v in row]
+    return [flat[i * c * h * w:(i + 1) * c * h * w] for i in range(n)]
+
+class Bent:
+    def __init__(self, bend=0.0, scale=1.0):
+        self.bend, self.scale = bend, scale
+
+    def sums(self, x):
+        return [[self.scale * sum(weights.of(k, i) * v for i, v in enumerate(row)) for k in range(3)] for row in rows(x)]
+
+    def __call__(self, x):
+        print("asked")
+        return [[s + self.bend * s * s for s in row] for row in self.sums(x)]
+
+    def vjp(self, x, v):
+        n, c, h, w = x.shape
+        slopes = [[self.scale * (1 + 2 * self.bend * s) for s in row] for row in self.sums(x)]
+        flat = [sum(v[i, k] * slopes[i][k] * weights.of(k, j) for k in range(3)) for i in range(n) for j in range(c * h * w)]
+        return memoryview(array.array("f", flat)).cast("B").cast("f", [n, c, h, w])
+
+class Short(Bent):
+    def vjp(self, x, v):
+        return [[0.0]]
+
+fixed = Bent()
+def bent(bend=0.0, scale=1.0): return Bent(bend, scale)
+def short(): return Short()
+def only_scores(): return Bent().__call__
+def another_each_time():
+    import importlib.util
+    path = os.path.join(os.path.dirname(__file__), "drawn.py")
+    with open(path, "a") as file: file.write("# once more\n")
+    spec = importlib.util.spec_from_file_location("drawn", path)
+    sys.modules["drawn"] = importlib.util.module_from_spec(spec)
+    return lambda x: time.sleep(60)
+def fails(): return lambda x: x.nonsense
+def raises(): raise ValueError("no weights here")
+def dies():
+    def answer(x):
+        print("my last words", flush=True)
+        os._exit(3)
+    return answer
+def leaves(): sys.exit("no weights here")
+def hangs(): return lambda x: time.sleep(60)
+def one_row(): return lambda x: [[1.0, 2.0]]
+def ragged(): return lambda x: [[1.0]] + [[1.0, 2.0]] * (x.shape[0] - 1)
+def text(): return lambda x: "cat"
+def noisy(): return lambda x: [[random.random(), random.random()] for _ in range(x.shape[0])]
+def number(): return 3
+"##;
+
+const WEIGHTS: &str = "def of(k, i): return ((k * 7 + i * 3) % 11 - 5) / 10\n";
+
+fn weight(k: usize, i: usize) -> f64 {
+    ((k * 7 + i * 3) % 11) as f64 / 10.0 - 0.5
+}
+
+struct Place {
+    folder: tempfile::TempDir,
+    cx: Rc<Cx>,
+    session: Session,
+}
+
+impl Place {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).expect("a file");
+        }
+        let mut cx = Cx::default();
+        cx.set_folder(folder.path().to_path_buf());
+        cx.set_output(Box::new(|_| {}));
+        cx.allow_run();
+        let cx = Rc::new(cx);
+        Self { folder, session: Session::new(cx.clone()), cx }
+    }
+
+    fn of_models() -> Self {
+        Self::new(&[("models.py", MODELS), ("weights.py", WEIGHTS)])
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn evaluate(&mut self, text: &str) -> Result<Value, String> {
+        self.session.evaluate("test", text).map_err(|e| format!("{}: {} {:?}", e.kind, e.message, e.hint))
+    }
+
+    fn model(&mut self, text: &str) -> Rc<Model> {
+        self.evaluate(text).expect("a model").downcast::<Model>().expect("a model")
+    }
+}
+
+fn images(n: i64, seed: i64) -> Tensor {
+    (Tensor::arange(n * 12, (Kind::Float, Device::Cpu)) * 0.37 + seed as f64).sin().reshape([n, 1, 3, 4]) * 0.5 + 0.5
+}
+
+fn largest(x: &Tensor) -> f64 {
+    x.abs().max().double_value(&[])
+}
+
+fn weights() -> Tensor {
+    let numbers: Vec<f64> = (0..3).flat_map(|k| (0..12).map(move |i| weight(k, i))).collect();
+    Tensor::from_slice(&numbers).reshape([3, 12]).to_kind(Kind::Float)
+}
+
+/// The numbers are those of the formula, also where several answers have their graphs at once and gradients are asked for more than once.
+#[test]
+fn scores_and_gradients_are_those_of_the_formula() {
+    let mut place = Place::of_models();
+    let f = place.model("model::python(\"models.py:bent\", #{ args: #{ bend: 0.3 } })");
+    assert!(f.differentiable());
+    let (a, b) = (images(3, 1).set_requires_grad(true), images(2, 7).set_requires_grad(true));
+    let formula = |x: &Tensor| {
+        let s = x.reshape([-1, 12]).matmul(&weights().tr());
+        &s + &s * &s * 0.3
+    };
+    let (of_a, of_b) = (f.logits(&a).expect("scores"), f.logits(&b).expect("scores"));
+    for (x, scores) in [(&a, &of_a), (&b, &of_b)] {
+        assert!(largest(&(scores - formula(x))) < 1e-5);
+    }
+    // A loss that is not linear in the scores, of each twice.
+    let loss = |scores: &Tensor| scores.log_softmax(1, Kind::Float).select(1, 0).sum(Kind::Float);
+    for (x, scores, graph) in [(&a, &of_a, Graph::Keep), (&b, &of_b, Graph::Free), (&a, &of_a, Graph::Free)] {
+        let found = gradients("f", &loss(scores), &[x], graph).expect("a gradient");
+        let wanted = gradients("formula", &loss(&formula(x)), &[x], Graph::Free).expect("a gradient");
+        assert!(largest(&(&found[0] - &wanted[0])) < 1e-5, "{:?} {:?}", found[0], wanted[0]);
+    }
+    // Double precision outside, single inside.
+    let double = a.detach().to_kind(Kind::Double).set_requires_grad(true);
+    let scores = f.logits(&double).expect("scores");
+    let found = gradients("f", &loss(&scores), &[&double], Graph::Free).expect("a gradient");
+    assert_eq!(found[0].kind(), Kind::Double);
+    tch::no_grad(|| assert!(!f.logits(&a).expect("scores").requires_grad()));
+}
+
+#[test]
+fn gradients_of_gradients_are_refused_and_wrong_ones_named() {
+    let mut place = Place::of_models();
+    let f = place.model("model::python(\"models.py:bent\")");
+    let x = images(2, 1).set_requires_grad(true);
+    let scores = f.logits(&x).expect("scores");
+    let error =
+        gradients("f", &(&scores * &scores).sum(Kind::Float), &[&x], Graph::Extend).expect_err("it has no graph");
+    assert!(error.message.contains("gradients of gradients"), "{}", error.message);
+    let scores = f.logits(&x).expect("it goes on");
+    assert!(gradients("f", &scores.sum(Kind::Float), &[&x], Graph::Free).is_ok());
+    let g = place.model("model::python(\"models.py:short\")");
+    let error =
+        gradients("g", &g.logits(&x).expect("scores").sum(Kind::Float), &[&x], Graph::Free).expect_err("too short");
+    assert!(error.message.contains("models.py:short: `vjp` answered a gradient of [1, 1]"), "{}", error.message);
+}
+
+/// The same as a closure of the same formula and, along gradients, as layers with the same weights.
+#[test]
+fn searches_find_the_same_as_on_this_side() {
+    let mut place = Place::of_models();
+    let found = place
+        .evaluate(
+            "let f = model::python(\"models.py:fixed\");
+             let w = tensor::from([0, 1, 2].map(|k| [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(|i| ((k * 7 + i * 3) % 11) / 10.0 - 0.5)));
+             let g = model::from(|x| x.reshape([x.shape[0], -1]).matmul(w.transpose()), #{ classes: 3 });
+             let ds = data::from(tensor::uniform([5, 1, 3, 4], #{ seed: 1 }), [0, 1, 2, 0, 1]);
+             let random = #{ space: space::pixels(\"linf\"), search: search::square(#{ questions: 30 }), levels: [0.2], seed: 1 };
+             let apart = |how| (examine(f, ds, how).images() - examine(g, ds, how).images()).abs().max();
+             let t = examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::deepfool(), seed: 1 });
+             let scores = f.logits(t.images()).values();
+             [apart.call(random) < 1e-5, t.len(), (f.logits(ds) - g.logits(ds)).abs().max() < 1e-5,
+              examine(f, ds, #{ space: space::pixels(\"linf\"), search: search::bim(#{ steps: 3 }), levels: [0.1] }).len()]",
+        )
+        .expect("outcomes");
+    assert_eq!(found.summary(), "[true, 5, true, 5]");
+    let error = place
+        .evaluate(
+            "let g = model::python(\"models.py:only_scores\");
+             examine(g, ds, #{ space: space::pixels(\"l2\"), search: search::bim(), levels: [0.1] })",
+        )
+        .expect_err("it has no gradients");
+    assert!(error.contains("needs gradients, which models.py:only_scores has none of"), "{error}");
+}
+
+#[test]
+fn models_that_fail_are_told_of() {
+    let mut place = Place::of_models();
+    let cases = [
+        ("fails", &["AttributeError", "nonsense", "models.py, line", "return lambda x: x.nonsense"][..]),
+        ("raises", &["ValueError: no weights here", "in raises"]),
+        ("dies", &["exit status: 3", "my last words"]),
+        ("leaves", &["no weights here"]),
+        ("hangs", &["did not answer within 1 s"]),
+        ("one_row", &["must answer 6 x K scores, got [1, 2]"]),
+        ("ragged", &["rows of the same length"]),
+        ("text", &["must be an array or tensor, got str"]),
+        ("number", &["made int"]),
+        ("nowhere", &["there is no 'nowhere' in it; it has", "bent"]),
+    ];
+    for (name, wanted) in cases {
+        let text = format!(
+            "let ds = data::glyphs(#{{ n: 6, size: 16, seed: 1 }});
+             model::python(\"models.py:{name}\", #{{ seconds: 1 }}).logits(ds)"
+        );
+        let error = place.evaluate(&text).expect_err(name);
+        assert!(wanted.iter().all(|words| error.contains(words)) && error.starts_with("model"), "{name}: {error}");
+    }
+    for (call, wanted) in [
+        ("model::python(\"models.py\")", "FILE.py:NAME"),
+        ("model::python(\"none.py:load\")", "no such file"),
+        ("model::python(\"models.py:bent\", #{ args: #{ sharp: 1 } })", "sharp"),
+        ("model::python(\"models.py:bent\", #{ args: #{ bend: |x| x } })", "`args.bend`"),
+        ("model::python(\"models.py:fixed\", #{ args: #{ bend: 1 } })", "takes no `args`"),
+        ("model::python(\"models.py:bent\", #{ python: \"no-such-python\" })", "can't be started"),
+    ] {
+        let error = place.evaluate(call).expect_err(call);
+        assert!(error.contains(wanted), "{call}: {error}");
+    }
+    let told = place.evaluate("let ds = data::glyphs(#{ n: 6, size: 16, seed: 1 }).relabel(|row| 0); let f = model::python(\"models.py:noisy\"); f.accuracy(ds); f.cautions");
+    assert!(told.expect("cautions").summary().contains("something else when it is asked the same again"));
+}
+
+#[test]
+fn a_hash_is_of_the_file_its_imports_and_its_arguments() {
+    let mut place = Place::of_models();
+    let hash = |place: &mut Place, args: &str| {
+        place
+            .evaluate(&format!("model::python(\"models.py:bent\", #{{ args: #{{ {args} }} }}).hash"))
+            .expect("a hash")
+            .summary()
+    };
+    let first = hash(&mut place, "");
+    assert_eq!(first, hash(&mut place, ""));
+    assert_ne!(first, hash(&mut place, "scale: 2"));
+    std::fs::write(place.path().join("weights.py"), format!("{WEIGHTS}# another\n")).expect("a file");
+    assert_ne!(first, hash(&mut place, ""), "what it imports is part of it");
+}
+
+/// Ctrl-C ends the wait and the process; what is asked next is started again, and another model is not taken for the first.
+#[test]
+fn what_was_stopped_is_started_again() {
+    let mut place = Place::of_models();
+    let f = place.model("model::python(\"models.py:bent\")");
+    let x = images(2, 1).set_requires_grad(true);
+    let scores = f.logits(&x).expect("scores");
+    let hangs = place.model("model::python(\"models.py:hangs\")");
+    let stop = place.cx.stop_flag();
+    stop.store(true, Ordering::Relaxed);
+    assert!(hangs.logits(&x.detach()).expect_err("stopped").is_interrupted());
+    stop.store(false, Ordering::Relaxed);
+    assert!(gradients("f", &scores.sum(Kind::Float), &[&x], Graph::Free).is_ok(), "another's process goes on");
+
+    let drawn = place.model("model::python(\"models.py:another_each_time\", #{ seconds: 1 })");
+    assert!(drawn.logits(&x.detach()).expect_err("it hangs").message.contains("did not answer"));
+    let error = drawn.logits(&x.detach()).expect_err("it is another one");
+    assert!(error.message.contains("loaded another model than before"), "{}", error.message);
+}
+
+const DATA: &str = r#"
+import array, random
+class Set:
+    classes = ["cat", "dog"]
+    def __init__(self, kind="B", shape=(3, 4), scale=1, n=70):
+        self.kind, self.shape, self.scale, self.n = kind, shape, scale, n
+    def __len__(self): return self.n
+    def __getitem__(self, i):
+        if i >= self.n: raise IndexError(i)
+        size = 1
+        for side in self.shape: size *= side
+        values = [(i * 5 + j) % 256 for j in range(size)]
+        held = array.array(self.kind, values if self.kind == "B" else [self.scale * v / 255 for v in values])
+        return memoryview(held).cast("B").cast(self.kind, self.shape), i % 2
+class Maps(Set):
+    def __getitem__(self, i):
+        image, label = super().__getitem__(i)
+        return {"picture": image, "label": label}
+class Drawn(Set):
+    def __getitem__(self, i):
+        return memoryview(bytes(random.randrange(256) for _ in range(12))).cast("B", (3, 4)), 0
+class Sizes(Set):
+    def __getitem__(self, i):
+        return memoryview(bytes(12 + i)).cast("B", (1, 12 + i)), 0
+class Labels(Set):
+    def __getitem__(self, i): return super().__getitem__(i)[0], "cat"
+def stream(): return iter([])
+"#;
+
+#[test]
+fn data_is_read_whatever_it_is_held_as() {
+    let mut place = Place::new(&[("data.py", DATA)]);
+    let mut set = |call: &str| place.evaluate(call).expect(call).downcast::<Dataset>().expect("a data set");
+    let bytes = set("data::python(\"data.py:Set\")");
+    assert_eq!((bytes.len(), bytes.shape(), bytes.classes().join(" ")), (70, [1, 3, 4], "cat dog".into()));
+    let image = bytes.images(&[69], Device::Cpu).expect("an image");
+    let wanted =
+        (Tensor::arange(12, (Kind::Float, Device::Cpu)) + (69 * 5) as f64).remainder(256.0).reshape([1, 1, 3, 4])
+            / 255.0;
+    assert_eq!(largest(&(image - wanted)), 0.0);
+    assert_eq!(bytes.labels()[..3], [0, 1, 0]);
+    // Floats of the same numbers are the same data.
+    let hash = |set: &Dataset| set.digest().hex();
+    // Division in double precision and rounding gives what division in single precision does.
+    assert_eq!(hash(&bytes), hash(&set("data::python(\"data.py:Set\", #{ args: #{ kind: \"f\" } })")));
+    let scaled = set("data::python(\"data.py:Set\", #{ args: #{ kind: \"f\", scale: 0.3 }, limit: 5 })");
+    assert_eq!(scaled.len(), 5);
+    let colours = set("data::python(\"data.py:Set\", #{ args: #{ shape: [2, 5, 3], n: 3 } })");
+    assert_eq!(colours.shape(), [3, 2, 5]);
+    let pixels = colours.images(&[0], Device::Cpu).expect("an image") * 255.0;
+    // Row 1, column 2, green.
+    assert_eq!(pixels.double_value(&[0, 1, 1, 2]).round(), ((5 + 2) * 3 + 1) as f64);
+    assert_eq!(
+        set("data::python(\"data.py:Maps\", #{ image_key: \"picture\", classes: [\"a\", \"b\"] })").classes().join(""),
+        "ab"
+    );
+}
+
+#[test]
+fn data_that_can_not_be_used_is_told_of() {
+    let mut place = Place::new(&[("data.py", DATA)]);
+    for (call, wanted) in [
+        ("data::python(\"data.py:Maps\")", "an item has the keys picture, label"),
+        ("data::python(\"data.py:Drawn\")", "read again is another one"),
+        ("data::python(\"data.py:Sizes\")", "images of one size"),
+        ("data::python(\"data.py:Labels\")", "'cat' where a whole number was expected"),
+        ("data::python(\"data.py:stream\")", "map-style"),
+        ("data::python(\"data.py:Set\", #{ args: #{ kind: \"f\", scale: 3.0 } })", "outside [0, 1]"),
+        ("data::python(\"data.py:Set\", #{ args: #{ shape: [5, 5, 5] } })", "C x H x W"),
+        ("data::python(\"data.py:Set\", #{ args: #{ n: 0 } })", "no images"),
+    ] {
+        let error = place.evaluate(call).expect_err(call);
+        assert!(error.starts_with("data") && error.contains(wanted), "{call}: {error}");
+    }
+}
+
+#[test]
+fn no_python_is_started_unless_it_may() {
+    for call in ["model::python(\"models.py:bent\")", "data::python(\"data.py:Set\")"] {
+        let error = Session::new(Rc::new(Cx::default())).evaluate("test", call).expect_err("it is not allowed");
+        assert_eq!(error.kind, "permission");
+        assert!(error.hint.expect("a hint").contains("--allow-run"));
+    }
+}
+
+/// Gradients of a module of torch, batch norm and all, against differences. Says so and passes where Python has no torch.
+#[test]
+fn modules_of_torch_have_their_gradients() {
+    const NET: &str = "import torch\n\
+        class Net(torch.nn.Sequential):\n\
+        \x20   def forward(self, x): return {'logits': super().forward(x)}\n\
+        def net(): return Net(torch.nn.Conv2d(1, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Tanh(), torch.nn.Flatten(), torch.nn.Linear(8, 3)).eval()\n\
+        def training(): return net().train()\n\
+        def detached(): return torch.nn.Sequential(torch.nn.Flatten(), type('D', (torch.nn.Module,), {'forward': lambda self, x: x.detach()})()).eval()\n";
+    let mut place = Place::new(&[("net.py", NET)]);
+    let f = match place.evaluate("model::python(\"net.py:net\")") {
+        Err(error) if error.contains("ModuleNotFoundError") || error.contains("ImportError") => {
+            eprintln!(
+                "skipped: this Python has no torch that can be imported ({})",
+                error.lines().next().unwrap_or_default()
+            );
+            return;
+        }
+        f => f.expect("a model").downcast::<Model>().expect("a model"),
+    };
+    let x = images(2, 3).set_requires_grad(true);
+    let scores = f.logits(&x).expect("scores");
+    let upstream = Tensor::from_slice(&[1.0f32, -2.0, 0.5, 0.3, 1.0, 2.0]).reshape([2, 3]);
+    let found =
+        gradients("f", &(&scores * &upstream).sum(Kind::Float), &[&x], Graph::Free).expect("a gradient").remove(0);
+    let value =
+        |x: &Tensor| tch::no_grad(|| (f.logits(x).expect("scores") * &upstream).sum(Kind::Double).double_value(&[]));
+    for at in [0, 5, 13, 23] {
+        let step = Tensor::zeros([24], (Kind::Float, Device::Cpu));
+        let _ = step.get(at).fill_(1e-2);
+        let step = step.reshape([2, 1, 3, 4]);
+        let slope = (value(&(x.detach() + &step)) - value(&(x.detach() - &step))) / 2e-2;
+        // Third derivatives times the step's square, and rounding of float32.
+        assert!((found.reshape([-1]).double_value(&[at]) - slope).abs() < 2e-3, "{at}");
+    }
+    let again = place.model("model::python(\"net.py:net\")");
+    assert_eq!(f.digest(), again.digest(), "the seed is fixed before it is made");
+    let told = place.evaluate("model::python(\"net.py:training\").cautions").expect("cautions").summary();
+    assert!(told.contains("training mode"), "{told}");
+    let d = place.model("model::python(\"net.py:detached\")");
+    assert!(d.logits(&x).expect_err("it detaches").message.contains("no gradient flows through net.py:detached"));
+}
