@@ -181,7 +181,11 @@ impl<'a> PageResults<'a> {
                 thead { tr { @for column in &columns { th scope="col" { (clean(column)) } } } }
                 tbody { @for map in maps { tr { @for column in &columns {
                     td .number[map.get(*column).is_some_and(Json::is_number)] {
-                        @if let Some(value) = map.get(*column) { (self.value(name, value, depth + 1)) }
+                        @match map.get(*column) {
+                            Some(Json::Object(pairs)) if is_flat(pairs) => (in_a_line(pairs)),
+                            Some(value) => (self.value(name, value, depth + 1)),
+                            None => {}
+                        }
                     }
                 } } } }
             }
@@ -409,6 +413,24 @@ fn four(value: &Json) -> Markup {
 fn range(numbers: &[f64]) -> String {
     let (lo, hi) = numbers.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(*x), hi.max(*x)));
     if lo > hi { String::new() } else { format!(", {} to {}", number(lo), number(hi)) }
+}
+
+/// Whether a map holds single values alone, as a setting of factors does.
+fn is_flat(map: &Map<String, Json>) -> bool {
+    !map.is_empty() && !map.contains_key("type") && !map.values().any(|value| value.is_object() || value.is_array())
+}
+
+/// A map within a row, which is as high as its highest cell.
+fn in_a_line(map: &Map<String, Json>) -> Markup {
+    html! {
+        span .words {
+            @for (i, (key, value)) in map.iter().take(ENTRIES).enumerate() {
+                @if i > 0 { ", " }
+                (clean(&shortened(key, 80))) " " (scalar(value))
+            }
+            @if map.len() > ENTRIES { ", …" }
+        }
+    }
 }
 
 fn scalar(value: &Json) -> Markup {
