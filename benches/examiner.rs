@@ -11,7 +11,7 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use viva::core::{in_parallel, random};
 use viva::maths::gaussian_process::Kernel;
-use viva::render::{Mesh, Surface, Triangle, Vertex, View, draw};
+use viva::render::{Mesh, Scenery, Surface, Triangle, Vertex, View, draw};
 use viva::search::{Bayes, Examinee, Explore, Lengthscales, Proposals, Proposing};
 use viva::space::{Domain, Factor, Factored, Render};
 
@@ -102,10 +102,14 @@ fn pictures(mesh: &Mesh, size: usize, shadows: bool) -> f64 {
         .collect();
     let many = if size > 64 { 300 } else { MANY as usize };
     let mut pixels = vec![0f32; 64 * 3 * size * size];
+    let scenery = Scenery::default();
     let begun = Instant::now();
     for part in views[..many].chunks(64) {
         in_parallel(|| {
-            pixels.par_chunks_mut(3 * size * size).zip(part).for_each(|(pixels, view)| draw(mesh, view, size, pixels));
+            pixels
+                .par_chunks_mut(3 * size * size)
+                .zip(part)
+                .for_each(|(pixels, view)| draw(mesh, view, &scenery, size, pixels));
         })
         .expect("threads");
     }

@@ -98,19 +98,22 @@ fn environments() -> Vec<PathBuf> {
 /// What a virtual environment of Python says of itself.
 const ENVIRONMENT: &str = "pyvenv.cfg";
 
-/// A program's folder and, beside a folder `bin`, the libraries of the same installation; of a virtual environment also those of the Python
-/// that it was made of, and of a folder of shims, as pyenv has one, what they start.
+/// What stands around a program; of a virtual environment also what stands around the Python that it was made of.
 fn around(program: &Path) -> Vec<PathBuf> {
     let Some(folder) = program.parent().filter(|folder| folder.is_absolute()) else { return vec![] };
+    let said = folder.parent().map(|root| std::fs::read_to_string(root.join(ENVIRONMENT)).unwrap_or_default());
+    let made_of = |line: &str| Some(PathBuf::from(line.strip_prefix("home")?.trim_start().strip_prefix('=')?.trim()));
+    let home = said.and_then(|said| said.lines().find_map(made_of));
+    let home = home.filter(|home| home.is_absolute() && home.ends_with("bin"));
+    std::iter::once(folder).chain(home.as_deref()).flat_map(installed).collect()
+}
+
+/// A folder of programs and, where it is called `bin`, the libraries of the same installation; of a folder of shims, as pyenv has one, what
+/// they start.
+fn installed(folder: &Path) -> Vec<PathBuf> {
     let mut places = vec![folder.to_path_buf()];
     if let Some(root) = folder.parent().filter(|_| folder.ends_with("bin")) {
         places.extend(["lib", "lib64", ENVIRONMENT].map(|name| root.join(name)));
-        let said = std::fs::read_to_string(root.join(ENVIRONMENT)).unwrap_or_default();
-        let made_of =
-            |line: &str| Some(PathBuf::from(line.strip_prefix("home")?.trim_start().strip_prefix('=')?.trim()));
-        if let Some(folder) = said.lines().find_map(made_of).filter(|home| home.is_absolute() && home != folder) {
-            places.extend(around(&folder.join("python")));
-        }
     }
     if let Some(root) = folder.parent().filter(|_| folder.ends_with("shims")) {
         places.push(root.to_path_buf());
