@@ -423,7 +423,7 @@ fn is_flat(map: &Map<String, Json>) -> bool {
 /// A map within a row, which is as high as its highest cell.
 fn in_a_line(map: &Map<String, Json>) -> Markup {
     html! {
-        span .words {
+        span .setting {
             @for (i, (key, value)) in map.iter().take(ENTRIES).enumerate() {
                 @if i > 0 { ", " }
                 (clean(&shortened(key, 80))) " " (scalar(value))

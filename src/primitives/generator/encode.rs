@@ -56,7 +56,7 @@ pub static READ_LATENTS: Primitive = Primitive {
                let said = \"\";\n\
                try { g.read_latents(\"drawn.safetensors\", [\"cat\"]); } catch (e) { said = e.message; }\n\
                said",
-        result: "Generator.read_latents: no file \"drawn.safetensors\"",
+        result: "Generator.read_latents: drawn.safetensors: no such file or folder",
     }],
     run: |cx, args| {
         let generator = args.object::<Generator>("g");
