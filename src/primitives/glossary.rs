@@ -117,7 +117,6 @@ static WORDS: &[Word] = &[
             else_("images per call of the model: how fast, not what comes out"),
         ],
     ),
-    one("backgrounds", &[else_("images that may stand behind an object")]),
     one("bins", &[else_("parts that a range is cut into")]),
     one(
         "by",
@@ -258,7 +257,6 @@ static WORDS: &[Word] = &[
             here(&["search::deepfool"], "by which share an image is taken farther than its steps lead"),
         ],
     ),
-    one("occluders", &[else_("objects that may stand in front of another")]),
     one("online", &[else_("the classifier's learning rate where it learns while its tests are made")]),
     one(
         "pad",
@@ -297,7 +295,6 @@ static WORDS: &[Word] = &[
             here(&["testgen::offline"], "how often tests are made and the classifier learns from them"),
         ],
     ),
-    one("scaling_factor", &[else_("what latents were multiplied by before they were saved")]),
     one("search", &[else_("how a failing change is looked for")]),
     one(
         "seconds",
