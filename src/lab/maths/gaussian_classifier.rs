@@ -1,5 +1,5 @@
 //! Gaussian process classification with the probit likelihood (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, Chapter 3):
-//! how probable a "yes" is at every point of a unit cube, and how well that is known. ClassifierScales are chosen by Laplace's approximation, which is
+//! how probable a "yes" is at every point of a unit cube, and how well that is known. Scales are chosen by Laplace's approximation, which is
 //! quick; what follows under them by expectation propagation, as Laplace's thinks far too little of where answers agree (their Section 3.7).
 
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};

@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::cube::Cube;
 use super::lessons::Lessons;
-use super::proposals::{Examinee, Origin, Proposals, Proposing};
+use super::proposals::{Examinee, Origin, Proposals, Proposing, check_varies, is_drawn};
 use super::{Approach, Search, sobol};
 use crate::core::Result;
 use crate::maths::gaussian_process::{Candidates, GaussianProcess, Hope, Kernel, Learnt};
@@ -128,7 +128,7 @@ impl Bayes {
 impl Proposing for Bayes {
     fn begin(&self, factors: &[Factor], of: Examinee) -> Result<Box<dyn Proposals>> {
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
-        super::proposals::check_varies(&axes, "bayes")?;
+        check_varies(&axes, "bayes")?;
         if let Some(learned) = &self.learned {
             learned.check(factors)?;
         }
@@ -358,8 +358,7 @@ impl BayesExaminer {
         if let Some((point, origin)) = self.again() {
             return (self.cube.setting(&point, &mut self.rng), origin);
         }
-        let every = (1.0 / self.how.random_share).round();
-        if every.is_finite() && (self.asked + 1).is_multiple_of(every as usize) {
+        if is_drawn(self.asked, self.how.random_share) {
             return (self.cube.draw(&mut self.rng), Origin::Random);
         }
         if self.asked < self.start {

@@ -47,6 +47,13 @@ pub(super) fn check_varies(axes: &[Axis], search: &str) -> Result<()> {
     }
 }
 
+/// Whether the question of this number, from 0, is among a share of all that are drawn at random, spread evenly.
+pub(super) fn is_drawn(number: usize, share: f64) -> bool {
+    // Sums of shares that are whole numbers count as such whatever was rounded.
+    let before = |asked: usize| (asked as f64 * share + 1e-9).floor();
+    before(number + 1) > before(number)
+}
+
 /// Why a point is proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Origin {
@@ -84,5 +91,20 @@ pub trait Proposals<P = Setting>: Send {
     /// How good a point is to end at, where that is not told by how far it fails: of several the best counts, of equal ones the first.
     fn merit(&self, _point: &P, _fails: bool) -> Option<f64> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_drawn;
+
+    #[test]
+    fn as_many_questions_are_drawn_as_the_share_says() {
+        for share in [0.0, 0.05, 0.1, 0.25, 0.4, 0.6, 0.7, 0.95, 1.0] {
+            let drawn = (0..200).filter(|&number| is_drawn(number, share)).count();
+            assert_eq!(drawn as f64, (200.0 * share).round(), "{share}");
+        }
+        let tenths: Vec<usize> = (0..40).filter(|&number| is_drawn(number, 0.1)).collect();
+        assert_eq!(tenths, [9, 19, 29, 39]);
     }
 }

@@ -5,7 +5,7 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
 use super::cube::Cube;
-use super::proposals::{Examinee, Origin, Proposals, Proposing, check_varies};
+use super::proposals::{Examinee, Origin, Proposals, Proposing, check_varies, is_drawn};
 use super::{Approach, Search, sobol};
 use crate::core::Result;
 use crate::maths::gaussian_process::{Candidates, GaussianProcess, Hope, Kernel, Learnt};
@@ -102,8 +102,7 @@ impl Straddling {
     }
 
     fn next(&mut self) -> (Setting, Origin) {
-        let every = (1.0 / self.how.random_share).round();
-        if every.is_finite() && (self.asked + 1).is_multiple_of(every as usize) {
+        if is_drawn(self.asked, self.how.random_share) {
             return (self.cube.draw(&mut self.rng), Origin::Random);
         }
         if self.asked < self.start {

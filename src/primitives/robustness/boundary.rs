@@ -25,13 +25,13 @@ pub static BOUNDARY: Primitive = Primitive {
             .or(Fallback::Float(0.5)),
     ],
     returns: "Boundary",
-    notes: "Of each object a Gaussian process classifier (probit likelihood, Matern 5/2, Laplace's approximation; its lengthscales and deviation where they \
+    notes: "Of each object a Gaussian process classifier (probit likelihood, Matern 5/2, expectation propagation; its lengthscales and deviation where, by Laplace's approximation, they \
             are most probable under log-normal priors around 0.37 of a range and 4) says how probable a wrong answer is at every place. `wrong` is the mean over objects. Intervals are at 95%: of one object \
             those of the classifier, of several Student's over objects, widened by what is not known of each. `side` is not a number where the interval holds the boundary. They are as good as \
             the classifier: a part that is smaller than the gaps between questions is missed. Where the two factors alone vary, all questions count, \
             chosen ones too; where others vary as well, those alone that were drawn at random, since shares are means over the others (a caution says so). At most 600 questions about \
             each object. plot::boundary draws it.",
-    source: "Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, Algorithms 3.1 and 3.2",
+    source: "Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, Algorithms 3.1, 3.5 and 3.6",
     examples: &[Example {
         code: "let f = model::from(|x| { let on = x.reshape([x.len(), 1]); tensor::concat([on * 0 + 0.5, on], 1) }, #{ classes: 2 });\n\
                let half = space::factors([#{ name: \"a\", min: 0, max: 1 }, #{ name: \"b\", min: 0, max: 8 }], |z, s| z + s.a);\n\
