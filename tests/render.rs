@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
 use rand::Rng;
+use tch::Tensor;
 use viva::core::{Cx, random};
+use viva::data::{from_tensor, scenery};
 use viva::render::{
     BACKDROPS, CLASSES, Mesh, Photograph, Scenery, Surface, Textures, Triangle, Up, Vertex, View, draw, object,
     read_object,
@@ -778,6 +780,33 @@ fn an_occluder_covers_the_circle_that_it_should() {
                     Some(true) => assert_eq!(pictures[1][at], 1.0, "{column}, {row} is lit"),
                     Some(false) => assert_eq!(pictures[1][at], pictures[0][at], "{column}, {row} is as without it"),
                     None => {}
+                }
+            }
+        }
+    }
+}
+
+/// Of images that are no squares the middle is seen, upright, and grey ones in three channels.
+#[test]
+fn images_of_a_data_set_become_photographs() {
+    for channels in [1i64, 3] {
+        // Columns 8 to 32 are the square: its quarters are 0.2, 0.4, 0.6 and 0.8, what lies beside it is black.
+        let image = Tensor::zeros([1, channels, 24, 40], (tch::Kind::Float, tch::Device::Cpu));
+        for (row, column, level) in [(0, 8, 0.2), (0, 20, 0.4), (12, 8, 0.6), (12, 20, 0.8)] {
+            let _ = image.narrow(2, row, 12).narrow(3, column, 12).fill_(level);
+        }
+        let ds = from_tensor(&image, vec![0], None, false).expect("a data set");
+        let scenery = scenery(&Cx::default(), Some(&ds), None).expect("a scenery");
+        let view = View { background: BACKDROPS.len(), distance: 50.0, ..canonical() };
+        for size in [16, 64, 300] {
+            let mut pixels = vec![0.0; 3 * size * size];
+            draw(&ball(), &view, &scenery, size, &mut pixels);
+            let (near, far) = (size / 8, size - 1 - size / 8);
+            for (x, y, level) in [(near, near, 0.2), (far, near, 0.4), (near, far, 0.6), (far, far, 0.8)] {
+                for channel in 0..3 {
+                    let found = pixels[(channel * size + y) * size + x];
+                    // Both the photograph and the picture are in 255 steps.
+                    assert!((found - level).abs() < 0.004, "{found}, not {level}, at {size}");
                 }
             }
         }

@@ -48,6 +48,9 @@ fn read(python: &mut Python, begin: usize, count: usize) -> Result<ReadImages> {
     let (Some([a, b, c]), Some(labels), Some(at)) = (sides.as_deref(), labels, answer["at"].as_u64()) else {
         return Err(odd());
     };
+    if labels.len() != count {
+        return Err(odd());
+    }
     let bytes = answer["kind"] == "u1";
     let last = answer["channels_last"].as_bool().ok_or_else(odd)?;
     let shape = if last { [*c, *a, *b] } else { [*a, *b, *c] };

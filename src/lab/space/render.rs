@@ -217,8 +217,7 @@ impl Space for Render {
     }
 
     fn cautions(&self) -> Cautions {
-        let occluder = VIEW_FACTORS.iter().position(|factor| factor.name == "occluder");
-        let stands = occluder.is_some_and(|place| self.places.contains(&place) || self.at[place] != 0.0);
+        let stands = Self::place("occluder").is_some_and(|place| self.places.contains(&place) || self.at[place] != 0.0);
         let hides = "what stands in front may hide all of an object: such a view counts as read wrongly, though nobody could read it";
         stands.then_some(hides).into_iter().collect()
     }
