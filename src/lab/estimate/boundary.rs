@@ -9,7 +9,7 @@ use crate::core::{
 };
 use crate::maths::contour::contours;
 use crate::maths::gaussian_classifier::{GaussianClassifier, LabelledPoints};
-use crate::maths::means::student_reach;
+use crate::maths::shares::ProbableHits;
 use crate::search::{Origin, Transcript};
 use crate::space::Axis;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -120,9 +120,14 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
         each.push(latent);
     }
     let mut wrong = [vec![], vec![], vec![]];
-    for place in 0..grid * grid {
-        let at: Vec<(f64, f64)> = each.iter().map(|own| own[place]).collect();
-        for (column, value) in wrong.iter_mut().zip(over_objects(&at)) {
+    let hits = ProbableHits::new(each.len());
+    let shares = in_parallel(|| {
+        use rayon::prelude::*;
+        let at = |place: usize| each.iter().map(|own| own[place]).collect::<Vec<_>>();
+        (0..grid * grid).into_par_iter().map(|place| over_objects(&at(place), &hits)).collect::<Vec<_>>()
+    })?;
+    for values in shares {
+        for (column, value) in wrong.iter_mut().zip(values) {
             column.push(value);
         }
     }
@@ -153,26 +158,16 @@ fn at_share(axis: Axis, share: f64) -> f64 {
     }
 }
 
-/// The mean share over objects and its interval, from mean and deviation of each one's latent function. Of one object that of the classifier; of
-/// several Student's, widened by what is not known of each.
-fn over_objects(latent: &[(f64, f64)]) -> [f64; 3] {
+/// The share of wrong answers and its interval, from mean and deviation of each object's latent function: of one object the classifier's, of several
+/// that of the population they stand for.
+fn over_objects(latent: &[(f64, f64)], hits: &ProbableHits) -> [f64; 3] {
     let phi = |x: f64| Normal::standard().cdf(x);
-    let share = |(mean, deviation): (f64, f64)| phi(mean / (1.0 + deviation * deviation).sqrt());
-    if let [(mean, deviation)] = latent {
-        return [share(latent[0]), phi(mean - REACH * deviation), phi(mean + REACH * deviation)];
-    }
-    let n = latent.len() as f64;
-    let shares: Vec<f64> = latent.iter().map(|own| share(*own)).collect();
-    let mean = shares.iter().sum::<f64>() / n;
-    let between = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / (n - 1.0) / n;
-    let within: f64 = latent
-        .iter()
-        .map(|(mean, deviation)| {
-            ((phi(mean + REACH * deviation) - phi(mean - REACH * deviation)) / (2.0 * REACH) / n).powi(2)
-        })
-        .sum();
-    let reach = student_reach(n - 1.0) * (between + within).sqrt();
-    [mean, (mean - reach).max(0.0), (mean + reach).min(1.0)]
+    let shares: Vec<f64> = latent.iter().map(|(mean, sd)| phi(mean / (1.0 + sd * sd).sqrt())).collect();
+    let (lo, hi) = match latent {
+        [(mean, sd)] => (phi(mean - REACH * sd), phi(mean + REACH * sd)),
+        _ => hits.interval(&shares),
+    };
+    [shares.iter().sum::<f64>() / shares.len() as f64, lo, hi]
 }
 
 const FIELDS: [&str; 14] = [

@@ -7,11 +7,7 @@ pub fn student(numbers: &[f64]) -> (f64, f64, f64) {
     let n = numbers.len() as f64;
     let value = numbers.iter().sum::<f64>() / n;
     let variance = numbers.iter().map(|x| (x - value).powi(2)).sum::<f64>() / (n - 1.0);
-    let reach = if variance.is_finite() { student_reach(n - 1.0) * (variance / n).sqrt() } else { f64::NAN };
+    let deviations = StudentsT::new(0.0, 1.0, n - 1.0).map_or(f64::NAN, |law| law.inverse_cdf(0.975));
+    let reach = if variance.is_finite() { deviations * (variance / n).sqrt() } else { f64::NAN };
     (value, value - reach, value + reach)
-}
-
-/// How many deviations an interval at 95% reaches with so many degrees of freedom; NaN with none.
-pub fn student_reach(degrees: f64) -> f64 {
-    StudentsT::new(0.0, 1.0, degrees).map_or(f64::NAN, |law| law.inverse_cdf(0.975))
 }

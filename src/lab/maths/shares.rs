@@ -3,7 +3,8 @@
 use statrs::distribution::{ContinuousCDF, DiscreteCDF, Hypergeometric, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
-use crate::core::significant;
+use crate::core::{random, significant};
+use rand::Rng;
 
 /// Fisher's exact test, one-sided: the probability, if `k1` of `n1` and `k2` of `n2` are equally likely, of `k1` or more given
 /// `k1 + k2` in all. None if a count exceeds its total.
@@ -19,6 +20,47 @@ pub fn fisher(k1: u64, n1: u64, k2: u64, n2: u64) -> Option<f64> {
 /// also where how many are drawn follows from what was seen. Not a number of none.
 pub fn largest_missed(n: usize) -> f64 {
     if n == 0 { f64::NAN } else { -(0.05f64.ln() / n as f64).exp_m1() }
+}
+
+/// Intervals at 95% of a share of a population, from n that were drawn of it, each of which is a hit with a known probability: between quantiles of
+/// sums with random weights of hits drawn by these probabilities, one more at the end of the range among them (Gaffke 2005; Learned-Miller and Thomas
+/// 2020, Section 3). Where all probabilities are 0 or 1 it is Clopper and Pearson's, but for chance in 4,000 draws.
+pub struct ProbableHits {
+    n: usize,
+    /// Draw by draw the weights of n + 1, which sum to 1, and the numbers below which a probability misses.
+    weights: Vec<f64>,
+    thresholds: Vec<f64>,
+}
+
+impl ProbableHits {
+    const DRAWS: usize = 4000;
+
+    pub fn new(n: usize) -> Self {
+        let mut rng = random(0, n as u64);
+        let mut weights = Vec::with_capacity(Self::DRAWS * (n + 1));
+        for _ in 0..Self::DRAWS {
+            let gaps: Vec<f64> = (0..=n).map(|_| -(1.0 - rng.r#gen::<f64>()).ln()).collect();
+            let all: f64 = gaps.iter().sum();
+            weights.extend(gaps.iter().map(|gap| gap / all));
+        }
+        let thresholds = (0..Self::DRAWS * n).map(|_| rng.r#gen()).collect();
+        Self { n, weights, thresholds }
+    }
+
+    pub fn interval(&self, probabilities: &[f64]) -> (f64, f64) {
+        let draws = self.weights.chunks_exact(self.n + 1).zip(self.thresholds.chunks_exact(self.n));
+        let (mut least, mut most): (Vec<f64>, Vec<f64>) = draws
+            .map(|(weights, thresholds)| {
+                let hits = probabilities.iter().zip(thresholds).map(|(p, t)| f64::from(p > t));
+                let sum: f64 = weights.iter().zip(hits).map(|(w, hit)| w * hit).sum();
+                (sum, sum + weights[self.n])
+            })
+            .unzip();
+        let tail = (TAIL * Self::DRAWS as f64) as usize;
+        let lo = *least.select_nth_unstable_by(tail, f64::total_cmp).1;
+        let hi = *most.select_nth_unstable_by(Self::DRAWS - 1 - tail, f64::total_cmp).1;
+        (lo, hi)
+    }
 }
 
 /// A share with Wilson's interval at 95%; not a number, from 0 to 1, where there is none to take it of.
