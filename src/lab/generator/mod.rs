@@ -440,7 +440,7 @@ impl Object for Generator {
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["name", "latent", "classes", "shape", "layers", "hash", "discriminator", "history", "classifier"]
+        &["name", "latent", "classes", "shape", "layers", "hash", "discriminator", "auxiliary", "history", "classifier"]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -459,6 +459,7 @@ impl Object for Generator {
             }
             "hash" => Value::Str(self.digest.short()),
             "discriminator" => Value::Bool(self.discriminator.is_some()),
+            "auxiliary" => Value::Bool(self.discriminator().is_some_and(|own| own.judge().classifies())),
             "classifier" => self.classifier.clone().map_or(Value::Unit, Value::object),
             "history" => {
                 let column = |(name, values): &(&'static str, Vec<f64>)| {
