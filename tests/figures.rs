@@ -60,6 +60,12 @@ fn filled(svg: &str, colour: Rgb) -> usize {
     svg.lines().filter(|line| line.starts_with("<polygon") && line.contains(&fill)).count()
 }
 
+/// How many rectangles are.
+fn boxes(svg: &str, colour: Rgb) -> usize {
+    let fill = format!("fill=\"{}\"", colour.hex());
+    svg.lines().filter(|line| line.starts_with("<rect") && line.contains(&fill)).count()
+}
+
 #[test]
 fn data_keeps_every_digit() {
     let (x, y) = ([1.0, 0.1 + 0.2, 1e-300], [f64::NAN, 1.0 / 3.0, f64::INFINITY]);
@@ -496,4 +502,144 @@ fn saving_picks_the_format_by_the_ending() {
     assert!(read("figure.pdf").starts_with(b"%PDF-"));
     assert!(serde_json::from_slice::<serde_json::Value>(&read("figure.json")).is_ok());
     assert!(value.save(&cx, "figure.gif").is_err());
+}
+
+#[test]
+fn on_paper_a_figure_has_the_size_that_was_asked_for() {
+    let cx = Cx::default();
+    let drawn =
+        call(&cx, "plot::line", vec![floats(&[0.0, 1.0]), floats(&[1.0, 2.0]), map([("x", text("time"))])]).unwrap();
+    let paper = call(
+        &cx,
+        "Figure.on_paper",
+        vec![drawn, Value::Float(84.0), Value::Float(60.0), map([("type_size", Value::Float(9.0))])],
+    );
+    let figure = paper.unwrap().downcast::<Figure>().expect("a figure");
+    let svg = figure.svg().unwrap();
+    assert!(svg.starts_with("<svg width=\"84mm\" height=\"60mm\""), "{}", &svg[..80]);
+    // Nine points are twelve pixels, in tenths.
+    let label = svg.lines().find(|line| line.contains("time")).expect("its label");
+    let size: f64 =
+        label.split("font-size=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().parse().unwrap();
+    assert!((size - 120.0).abs() < 1.5, "{size}");
+    assert_eq!(figure.dimensions(), (992, 709));
+    let (_, width, height) = pixels(&figure);
+    assert_eq!((width, height), (992, 709));
+    // A page is measured in points of 1/72 inch.
+    let pdf = String::from_utf8_lossy(&figure.pdf().unwrap()).into_owned();
+    let page = pdf.split("/MediaBox").nth(1).and_then(|rest| rest.split(']').next()).unwrap();
+    let sides: Vec<f64> = page.trim_matches(['[', ' ']).split(' ').filter_map(|side| side.parse().ok()).collect();
+    assert!((sides[2] - 84.0 / 25.4 * 72.0).abs() < 0.1 && (sides[3] - 60.0 / 25.4 * 72.0).abs() < 0.1, "{page}");
+}
+
+#[test]
+fn labels_hold_mathematics_and_name_its_mistakes() {
+    let svg = |label: &str| {
+        figure("plot::line", vec![floats(&[0.0, 1.0]), floats(&[1.0, 2.0]), map([("x", text(label))])]).svg().unwrap()
+    };
+    let drawn = svg("radius $\\epsilon_\\infty$");
+    let texts: Vec<&str> = drawn
+        .split("<text")
+        .skip(1)
+        .filter_map(|text| text.split('>').nth(1)?.split('<').next())
+        .map(str::trim)
+        .collect();
+    let place = texts.iter().position(|text| *text == "radius ε").expect("its letters");
+    assert_eq!(texts[place + 1], "∞");
+    assert!(!drawn.contains("\\epsilon") && !drawn.contains('$'));
+    assert!(svg("cost in $").contains("cost in $"));
+    let error =
+        refused("plot::line", vec![floats(&[0.0, 1.0]), floats(&[1.0, 2.0]), map([("x", text("$\\epsilom$"))])]);
+    assert!(error.to_string().contains("no sign \\epsilom"), "{error}");
+    assert!(error.hint.as_deref().unwrap_or("").contains("epsilon"), "{error:?}");
+}
+
+/// The legend's texts in the order in which they stand.
+fn legend(figure: &Figure, names: &[&str]) -> Vec<usize> {
+    let svg = figure.svg().unwrap();
+    names.iter().map(|name| svg.find(name).unwrap_or_else(|| panic!("{name}"))).collect()
+}
+
+#[test]
+fn pairs_keep_the_order_of_the_author() {
+    let rows = |error: f64| {
+        Value::Array(vec![map([
+            ("m", Value::Int(10)),
+            ("error", Value::Float(error)),
+            ("weighted_error", Value::Float(error)),
+        ])])
+    };
+    let pair = |name: &str, error: f64| Value::Array(vec![text(name), rows(error)]);
+    let drawn = figure("plot::risks", vec![Value::Array(vec![pair("trained long", 0.1), pair("a fresh one", 0.2)])]);
+    let places = legend(&drawn, &["trained long", "a fresh one"]);
+    assert!(places[0] < places[1]);
+    let sorted = figure("plot::risks", vec![map([("trained long", rows(0.1)), ("a fresh one", rows(0.2))])]);
+    let places = legend(&sorted, &["trained long", "a fresh one"]);
+    assert!(places[0] > places[1]);
+}
+
+#[test]
+fn one_legend_serves_all_panels() {
+    let series = |label: &str, y: &[f64]| map([("y", floats(y)), ("label", text(label))]);
+    let panel = |all: Vec<Value>| Value::object(figure("plot::line", vec![Value::Array(all)]));
+    let left = panel(vec![series("plain", &[1.0, 2.0]), series("robust", &[2.0, 3.0])]);
+    let right = panel(vec![series("robust", &[20000.0, 10000.0])]);
+    let grid = figure(
+        "plot::grid",
+        vec![Value::Array(vec![left, right]), map([("columns", Value::Int(1)), ("legend", text("one"))])],
+    );
+    let svg = grid.svg().unwrap();
+    assert_eq!(svg.matches("robust").count(), 1);
+    // The second series' colour in both panels and in the legend.
+    assert_eq!(polylines(&svg, SERIES[0]).len(), 2);
+    assert!(polylines(&svg, SERIES[1]).len() >= 3);
+    // Frames begin at one place though the numbers beside them differ in width.
+    let frames: Vec<&str> = svg
+        .lines()
+        .filter(|line| line.contains("stroke=\"#262626\""))
+        .filter_map(|line| line.split("points=\"").nth(1))
+        .collect();
+    let starts: Vec<&str> = frames
+        .iter()
+        .filter(|points| points.split(' ').count() >= 4)
+        .filter_map(|points| points.split(',').next())
+        .collect();
+    assert_eq!(starts.len(), 2, "{frames:?}");
+    assert_eq!(starts[0], starts[1]);
+}
+
+#[test]
+fn bars_stand_at_their_names() {
+    let names = Value::Array(["one", "two", "three"].map(text).to_vec());
+    let series = |label: &str, y: &[f64]| map([("y", floats(y)), ("label", text(label)), ("colour", text("#123456"))]);
+    let drawn = figure("plot::bar", vec![names.clone(), Value::Array(vec![series("left", &[1.0, 2.0, f64::NAN])])]);
+    let svg = drawn.svg().unwrap();
+    for name in ["one", "two", "three"] {
+        assert!(svg.contains(name));
+    }
+    // Two bars and the legend's swatch.
+    assert_eq!(boxes(&svg, Rgb(0x12, 0x34, 0x56)), 3);
+    assert_eq!(drawn.json()["panels"][0]["layers"][0]["heights"][1], 2.0);
+    let error = refused("plot::bar", vec![names.clone(), floats(&[1.0])]);
+    assert!(error.to_string().contains("3 names, and 1 numbers"), "{error}");
+    let error = refused(
+        "plot::bar",
+        vec![names, Value::Array(vec![map([("y", floats(&[1.0, 2.0, 3.0])), ("colour", text("bleu"))])])],
+    );
+    assert!(error.hint.as_deref().unwrap_or("").contains("blue"), "{error:?}");
+}
+
+#[test]
+fn a_diverging_map_is_white_at_its_centre() {
+    let row = |values: &[f64]| floats(values);
+    let drawn = |centre: f64| {
+        figure(
+            "plot::heatmap",
+            vec![Value::Array(vec![row(&[-1.0, 0.0, 3.0])]), map([("centre", Value::Float(centre))])],
+        )
+        .svg()
+        .unwrap()
+    };
+    let white = Rgb(247, 247, 247);
+    assert!(boxes(&drawn(0.0), white) > boxes(&drawn(-0.5), white));
 }

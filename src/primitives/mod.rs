@@ -285,6 +285,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &people::consensus::DAWID_SKENE,
     &people::d_prime::D_PRIME,
     &people::prediction_powered::PREDICTION_POWERED,
+    &plot::bar::BAR,
     &plot::line::LINE,
     &plot::scatter::SCATTER,
     &plot::histogram::HISTOGRAM,
@@ -305,6 +306,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &plot::figure::LABELS,
     &plot::figure::LOG_X,
     &plot::figure::LOG_Y,
+    &plot::figure::ON_PAPER,
     &plot::figure::SIZE,
 ];
 

@@ -131,7 +131,11 @@ pub static TYPES: &[Type] = &[
             ),
             field("hash", "a string", "twelve digits that stand for layers and weights"),
             field("discriminator", "a bool", "whether it has one, which generator::finetune needs"),
-            field("auxiliary", "a bool", "whether its discriminator reads labels, as generator::latent_search needs where none else is named"),
+            field(
+                "auxiliary",
+                "a bool",
+                "whether its discriminator reads labels, as generator::latent_search needs where none else is named",
+            ),
             field("history", "a map of arrays", "what was noted while it was trained here, by name; `step` says when"),
             field(
                 "classifier",

@@ -3,7 +3,7 @@
 
 use super::style::Colours;
 use crate::core::{Result, picture};
-use crate::plot::{Anchor, Canvas, CanvasPoint, Face, Figure, Pen, Picture, Rect, Rgb};
+use crate::plot::{Anchor, Canvas, CanvasPoint, Face, Figure, Pen, Picture, Rect, Rgb, plain_label};
 
 /// Units of the drawing across one character; a character is twice as high. Letters then are about as high as a line.
 const CELL: f64 = 4.0;
@@ -228,6 +228,7 @@ impl Canvas for Characters {
     }
 
     fn text(&mut self, text: &str, (x, y): CanvasPoint, face: Face) {
+        let text = &plain_label(text);
         let n = text.chars().count() as f64;
         let back = match face.anchor {
             Anchor::Start => 0.0,

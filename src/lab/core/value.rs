@@ -145,6 +145,29 @@ pub fn json_of_fields(
 }
 
 impl Value {
+    /// Values by name: of a map, by their names' order, or of an array of pairs `[name, value]`, in theirs.
+    pub fn named(&self) -> Option<Vec<(String, &Value)>> {
+        let pair = |value: &'_ Value| match value {
+            Self::Array(both) => match &both[..] {
+                [Self::Str(name), _] => Some(name.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        match self {
+            Self::Map(map) => Some(map.iter().map(|(name, value)| (name.clone(), value)).collect()),
+            Self::Array(pairs) if !pairs.is_empty() => {
+                let names: Option<Vec<String>> = pairs.iter().map(pair).collect();
+                let values = pairs.iter().filter_map(|pair| match pair {
+                    Self::Array(both) => both.get(1),
+                    _ => None,
+                });
+                Some(names?.into_iter().zip(values).collect())
+            }
+            _ => None,
+        }
+    }
+
     pub fn object(object: impl Object) -> Self {
         Self::Object(Rc::new(object))
     }

@@ -1,10 +1,12 @@
 //! A panel with axes: its frame, ticks, series and legend.
 
-use super::canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect, clip_line, clip_polygon, text_width, wrapped};
+use super::canvas::{
+    Anchor, Canvas, CanvasPoint, Face, Pen, Rect, clip_line, clip_polygon, shortened, text_width, wrapped,
+};
 use super::figure::{Layer, Panel, Series, Spread};
 use super::legend::{Legend, LegendEntry, LegendKey};
 use super::marker::{marker, series_width};
-use super::palette::{GRID, INK, Rgb, WHITE, style};
+use super::palette::{GRID, INK, Marker, Rgb, WHITE, style};
 use super::scale::{Scale, Tick};
 
 /// Series with at most so many points have each of them marked.
@@ -13,6 +15,13 @@ const RULE: Rgb = Rgb(90, 90, 90);
 const RULE_DASH: &[f64] = &[4.0, 3.0];
 /// Of lines that do not mean what they seem to.
 const DOTS: &[f64] = &[1.0, 1.6];
+
+/// Room beside a frame.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Insets {
+    pub left: f64,
+    pub below: f64,
+}
 
 /// A panel with axes, laid out.
 pub(super) struct Plot<'a> {
@@ -24,41 +33,58 @@ pub(super) struct Plot<'a> {
     y: Scale,
     x_ticks: Vec<Tick>,
     y_ticks: Vec<Tick>,
+    /// The room for names on the x axis that stand upright.
+    turned: Option<f64>,
     legend: Legend<'a>,
     /// Where the legend stands: inside the frame, or else below.
     inside: Option<Rect>,
 }
 
 impl<'a> Plot<'a> {
-    pub(super) fn new(panel: &'a Panel, area: Rect, font: f64) -> Self {
-        let legend = Legend::new(entries(panel), font);
-        let mut plot = Self::laid_out(panel, area, font, legend, 0.0);
+    /// With its own legend, or with none.
+    pub(super) fn new(panel: &'a Panel, area: Rect, font: f64, own_legend: bool, least: Insets) -> Self {
+        let legend = Legend::new(if own_legend { entries(panel) } else { vec![] }, font);
+        let mut plot = Self::laid_out(panel, area, font, legend, (0.0, least));
         plot.inside = plot.legend.place(plot.frame, &plot.taken());
         if plot.inside.is_some() {
             return plot;
         }
         let below = plot.legend.height_below(area.width() - font);
-        Self::laid_out(panel, area, font, plot.legend, below)
+        Self::laid_out(panel, area, font, plot.legend, (below, least))
     }
 
-    fn laid_out(panel: &'a Panel, area: Rect, font: f64, legend: Legend<'a>, below: f64) -> Self {
+    /// What lies left of the frame and below it.
+    pub(super) fn insets(&self) -> Insets {
+        Insets { left: self.frame.x0 - self.area.x0, below: self.area.y1 - self.frame.y1 }
+    }
+
+    fn laid_out(panel: &'a Panel, area: Rect, font: f64, legend: Legend<'a>, (below, least): (f64, Insets)) -> Self {
         let ticks = font * 0.9;
         let label_lines = |label: &str, room: f64| wrapped(label, font, false, room).len() as f64 * font * 1.25;
         let top = area.y0 + font * 0.8;
         let x_label = label_lines(&panel.x.label, area.width() * 0.8);
-        let bottom = area.y1 - below - x_label - ticks * 1.5 - font * 0.6;
+        let names = &panel.x.names;
+        let longest = names.iter().map(|name| text_width(name, ticks, false)).fold(0.0, f64::max);
+        // Names that do not fit side by side are turned.
+        let turned = longest + ticks * 0.7 > (area.width() - font * 5.0) / names.len().max(1) as f64;
+        let names_room = if turned && !names.is_empty() { longest.min(area.height() * 0.4) } else { ticks };
+        let bottom = area.y1 - (below + x_label + names_room + ticks * 0.5 + font * 0.6).max(least.below);
         let bottom = bottom.max(top + font);
         let (x, y) = scales(panel);
         let y = y.onto(bottom, top);
         let y_ticks = y.ticks(((bottom - top) / (font * 2.8)).clamp(2.0, 8.0) as usize);
         let widest = y_ticks.iter().map(|t| text_width(&t.label, ticks, false)).fold(0.0, f64::max);
         let y_label = label_lines(&panel.y.label, bottom - top);
-        let left = area.x0 + font * 0.9 + widest + y_label;
+        let left = area.x0 + (font * 0.9 + widest + y_label).max(least.left);
         // Room for half of the last tick's label.
         let right = (area.x1 - font * 1.3).max(left + font);
         let x = if panel.x.reversed { x.onto(right, left) } else { x.onto(left, right) };
         let mut most = ((right - left) / (font * 3.2)).clamp(2.0, 10.0) as usize;
         let x_ticks = loop {
+            if !names.is_empty() {
+                let tick = |(i, name): (usize, &String)| Tick { value: i as f64, label: name.clone() };
+                break names.iter().enumerate().map(tick).collect();
+            }
             let found = x.ticks(most);
             if most <= 2 || !crowded(&found, &x, ticks) {
                 break found;
@@ -66,7 +92,8 @@ impl<'a> Plot<'a> {
             most -= 1;
         };
         let frame = Rect::new(left, top, right, bottom);
-        Self { panel, font, area, frame, x, y, x_ticks, y_ticks, legend, inside: None }
+        let turned = turned.then_some(names_room).filter(|_| !names.is_empty());
+        Self { panel, font, area, frame, x, y, x_ticks, y_ticks, turned, legend, inside: None }
     }
 
     fn point(&self, x: f64, y: f64) -> Option<CanvasPoint> {
@@ -117,6 +144,20 @@ impl<'a> Plot<'a> {
         boxes.filter(|b| b.width() > 0.0).collect()
     }
 
+    /// The bar at each name, of the series at this place among those with bars.
+    fn columns(&self, place: usize, heights: &[f64]) -> Vec<(usize, Rect)> {
+        let many = self.panel.layers.iter().filter(|layer| matches!(layer, Layer::Columns(_))).count();
+        let wide = 0.8 / many as f64;
+        let left = |i: usize| i as f64 - 0.4 + wide * place as f64;
+        let boxes = heights.iter().enumerate().filter_map(|(i, &height)| {
+            let (x0, x1) = (self.x.at(left(i))?, self.x.at(left(i) + wide)?);
+            let (y0, y1) = (self.y.at_or_below(height)?, self.y.at_or_below(0.0)?);
+            let inside = |y: f64| y.clamp(self.frame.y0, self.frame.y1);
+            Some((i, Rect::new(x0, inside(y0.min(y1)), x1, inside(y0.max(y1)))))
+        });
+        boxes.collect()
+    }
+
     /// Places in the frame that are covered by data, close enough together that nothing as large as a letter fits between.
     fn taken(&self) -> Vec<CanvasPoint> {
         let step = self.font * 0.4;
@@ -153,6 +194,19 @@ impl<'a> Plot<'a> {
                         for i in 0..=posts {
                             let x = bar.x0 + bar.width() * i as f64 / posts as f64;
                             along((x, bar.y0), (x, bar.y1));
+                        }
+                    }
+                }
+                Layer::Columns(columns) => {
+                    // As wide as all bars of a name: where they stand does not matter to a legend.
+                    for (i, bar) in self.columns(0, &columns.heights) {
+                        let reach = columns.interval.as_ref().and_then(|(_, hi)| self.y.at_or_below(hi[i]));
+                        let (x0, x1) = (self.x.at(i as f64 - 0.4), self.x.at(i as f64 + 0.4));
+                        let (Some(x0), Some(x1)) = (x0, x1) else { continue };
+                        let posts = ((x1 - x0) / step).ceil().max(1.0) as usize;
+                        for post in 0..=posts {
+                            let x = x0 + (x1 - x0) * post as f64 / posts as f64;
+                            along((x, reach.unwrap_or(bar.y0).min(bar.y0)), (x, bar.y1));
                         }
                     }
                 }
@@ -203,7 +257,8 @@ impl<'a> Plot<'a> {
 
     fn draw_grid(&self, canvas: &mut dyn Canvas) {
         let pen = Pen::solid(self.font * 0.04, GRID);
-        for x in self.x_ticks.iter().filter(|t| !t.label.is_empty()).filter_map(|t| self.x.at(t.value)) {
+        let numbered = self.x_ticks.iter().filter(|_| self.panel.x.names.is_empty());
+        for x in numbered.filter(|t| !t.label.is_empty()).filter_map(|t| self.x.at(t.value)) {
             canvas.line(&[(x, self.frame.y0), (x, self.frame.y1)], pen);
         }
         for y in self.y_ticks.iter().filter(|t| !t.label.is_empty()).filter_map(|t| self.y.at(t.value)) {
@@ -214,9 +269,22 @@ impl<'a> Plot<'a> {
     /// What lies below the lines: bands and bars.
     fn draw_spreads(&self, canvas: &mut dyn Canvas) {
         let bars_in_panel = self.panel.layers.iter().filter(|l| matches!(l, Layer::Bars(_))).count();
-        for (place, layer) in styled(self.panel) {
-            let (colour, _, dash) = style(place);
+        let mut columns_before = 0;
+        for ((colour, _, dash), layer) in styled(self.panel) {
             match layer {
+                Layer::Columns(columns) => {
+                    let boxes = self.columns(columns_before, &columns.heights);
+                    columns_before += 1;
+                    for (i, bar) in boxes {
+                        canvas.fill(&bar.corners(), colour, 0.85);
+                        let Some((lo, hi)) = &columns.interval else { continue };
+                        let middle = (bar.x0 + bar.x1) / 2.0;
+                        let ends = (self.y.at_or_below(lo[i]), self.y.at_or_below(hi[i]));
+                        if let (Some(lo), Some(hi)) = ends {
+                            self.whisker(canvas, (middle, lo, hi), INK);
+                        }
+                    }
+                }
                 Layer::Series(series) if series.spread == Spread::Band => {
                     for run in self.intervals(series) {
                         let upper = run.iter().map(|&(x, _, hi)| (x, hi));
@@ -248,19 +316,11 @@ impl<'a> Plot<'a> {
 
     fn draw_lines(&self, canvas: &mut dyn Canvas) {
         let width = series_width(self.font);
-        for (place, layer) in styled(self.panel) {
-            let (colour, shape, dash) = style(place);
+        for ((colour, shape, dash), layer) in styled(self.panel) {
             let Layer::Series(series) = layer else { continue };
             if series.spread == Spread::Bars {
-                let pen = Pen::solid(width * 0.7, colour);
-                let cap = self.font * 0.22;
-                for &(x, lo, hi) in self.intervals(series).iter().flatten() {
-                    let shaft = super::canvas::clip_segment((x, lo), (x, hi), self.frame);
-                    let Some((a, b)) = shaft else { continue };
-                    canvas.line(&[a, b], pen);
-                    for y in [lo, hi].into_iter().filter(|&y| self.frame.holds((x, y))) {
-                        canvas.line(&[(x - cap, y), (x + cap, y)], pen);
-                    }
+                for &interval in self.intervals(series).iter().flatten() {
+                    self.whisker(canvas, interval, colour);
                 }
             }
             let firm = series.firm();
@@ -293,6 +353,17 @@ impl<'a> Plot<'a> {
         }
     }
 
+    /// An interval as a line with caps.
+    fn whisker(&self, canvas: &mut dyn Canvas, (x, lo, hi): (f64, f64, f64), colour: Rgb) {
+        let pen = Pen::solid(series_width(self.font) * 0.7, colour);
+        let cap = self.font * 0.22;
+        let Some((a, b)) = super::canvas::clip_segment((x, lo), (x, hi), self.frame) else { return };
+        canvas.line(&[a, b], pen);
+        for y in [lo, hi].into_iter().filter(|&y| self.frame.holds((x, y))) {
+            canvas.line(&[(x - cap, y), (x + cap, y)], pen);
+        }
+    }
+
     fn draw_axes(&self, canvas: &mut dyn Canvas) {
         let (f, font) = (self.frame, self.font);
         let ticks = font * 0.9;
@@ -302,6 +373,11 @@ impl<'a> Plot<'a> {
         let length = |tick: &Tick| if tick.label.is_empty() { font * 0.14 } else { font * 0.26 };
         for tick in &self.x_ticks {
             let Some(x) = self.x.at(tick.value) else { continue };
+            if let Some(room) = self.turned {
+                let name = shortened(&tick.label, ticks, room);
+                canvas.text(&name, (x + ticks * 0.36, f.y1 + font * 0.35), face(Anchor::End, true, ticks));
+                continue;
+            }
             canvas.line(&[(x, f.y1), (x, f.y1 + length(tick))], pen);
             if !tick.label.is_empty() {
                 canvas.text(&tick.label, (x, f.y1 + font * 0.35 + ticks * 0.8), face(Anchor::Middle, false, ticks));
@@ -315,7 +391,8 @@ impl<'a> Plot<'a> {
             }
         }
         for (i, line) in wrapped(&self.panel.x.label, font, false, self.area.width() * 0.8).iter().enumerate() {
-            let at = ((f.x0 + f.x1) / 2.0, f.y1 + ticks * 1.5 + font * (0.9 + 1.25 * i as f64));
+            let names = self.turned.unwrap_or(ticks) + ticks * 0.5;
+            let at = ((f.x0 + f.x1) / 2.0, f.y1 + names + font * (0.9 + 1.25 * i as f64));
             canvas.text(line, at, face(Anchor::Middle, false, font));
         }
         for (i, line) in wrapped(&self.panel.y.label, font, false, f.height()).iter().enumerate() {
@@ -329,15 +406,23 @@ fn marked(series: &Series) -> bool {
     series.markers.unwrap_or(!series.line || series.x.len() <= FEW_POINTS)
 }
 
-/// Layers that have a colour, each with its place among them.
-fn styled(panel: &Panel) -> impl Iterator<Item = (usize, &Layer)> {
-    panel.layers.iter().filter(|layer| matches!(layer, Layer::Series(_) | Layer::Bars(_))).enumerate()
+/// Layers that have a colour, each with its look.
+fn styled(panel: &Panel) -> impl Iterator<Item = ((Rgb, Marker, &'static [f64]), &Layer)> {
+    let looks = panel.layers.iter().filter_map(|layer| match layer {
+        Layer::Series(series) => Some((series.look, layer)),
+        Layer::Bars(bars) => Some((bars.look, layer)),
+        Layer::Columns(columns) => Some((columns.look, layer)),
+        _ => None,
+    });
+    looks.enumerate().map(|(place, (look, layer))| {
+        let (colour, marker, dash) = style(look.place.unwrap_or(place));
+        ((look.colour.unwrap_or(colour), marker, look.dash.unwrap_or(dash)), layer)
+    })
 }
 
-fn entries(panel: &Panel) -> Vec<LegendEntry<'_>> {
+pub(super) fn entries(panel: &Panel) -> Vec<LegendEntry<'_>> {
     let mut entries = Vec::new();
-    for (place, layer) in styled(panel) {
-        let (colour, shape, dash) = style(place);
+    for ((colour, shape, dash), layer) in styled(panel) {
         let (label, sample) = match layer {
             Layer::Series(s) if s.line => {
                 let marker = marked(s).then_some(shape);
@@ -345,6 +430,7 @@ fn entries(panel: &Panel) -> Vec<LegendEntry<'_>> {
             }
             Layer::Series(s) => (&s.label, LegendKey::Points { colour, marker: shape }),
             Layer::Bars(b) => (&b.label, LegendKey::Swatch { colour, alpha: 0.6 }),
+            Layer::Columns(c) => (&c.label, LegendKey::Swatch { colour, alpha: 0.85 }),
             _ => continue,
         };
         entries.push(LegendEntry { label: label.clone(), sample });
@@ -389,6 +475,16 @@ fn scales(panel: &Panel) -> (Scale, Scale) {
             Layer::Bars(b) => {
                 xs.extend(&b.edges);
                 ys.extend(&b.heights);
+                if !panel.y.log {
+                    ys.push(0.0);
+                }
+            }
+            Layer::Columns(c) => {
+                xs.extend([-0.5, panel.x.names.len() as f64 - 0.5]);
+                ys.extend(&c.heights);
+                if let Some((lo, hi)) = &c.interval {
+                    ys.extend(lo.iter().chain(hi));
+                }
                 if !panel.y.log {
                     ys.push(0.0);
                 }

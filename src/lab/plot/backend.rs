@@ -15,6 +15,7 @@ use plotters::style::{
 
 use super::Picture;
 use super::canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect};
+use super::label;
 use super::palette::Rgb;
 use crate::core::{Error, Result};
 
@@ -24,8 +25,13 @@ const FAMILY: &str = "DejaVu Sans, Bitstream Vera Sans, Verdana, Geneva, sans-se
 const TENTHS: u32 = 10;
 
 /// A drawing of this width and height in pixels as an SVG file. Text stays text, so that it can be searched and edited.
-pub fn svg(width: u32, height: u32, pictures: Pictures, draw: impl FnOnce(&mut dyn Canvas)) -> Result<String> {
-    let (w, h) = (width * TENTHS, height * TENTHS);
+pub fn svg(
+    (width, height): (f64, f64),
+    unit: Unit,
+    pictures: Pictures,
+    draw: impl FnOnce(&mut dyn Canvas),
+) -> Result<String> {
+    let [w, h] = [width, height].map(|side| (side * f64::from(TENTHS)).round() as u32);
     let mut drawn = String::new();
     let area = SVGBackend::with_string(&mut drawn, (w, h)).into_drawing_area();
     let mut surface = SvgSurface { area, pictures, images: String::new(), outcome: Ok(()) };
@@ -33,6 +39,7 @@ pub fn svg(width: u32, height: u32, pictures: Pictures, draw: impl FnOnce(&mut d
     let images = surface.finish()?;
     let mut lines = drawn.lines();
     let size = format!("width=\"{w}\" height=\"{h}\"");
+    let [width, height] = [width, height].map(|side| unit.length(side));
     let real = format!("width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\"");
     let head = lines.next().unwrap_or_default().replacen(&size, &real, 1);
     let linked = head.replacen("xmlns=", "xmlns:xlink=\"http://www.w3.org/1999/xlink\" xmlns=", 1);
@@ -49,12 +56,32 @@ pub fn svg(width: u32, height: u32, pictures: Pictures, draw: impl FnOnce(&mut d
     Ok(file)
 }
 
-/// How pictures are kept in an SVG.
+/// What an SVG's size is given in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    Pixels,
+    Millimetres,
+}
+
+/// Pixels of an SVG in a millimetre: 96 in an inch.
+pub const MILLIMETRE: f64 = 96.0 / 25.4;
+
+impl Unit {
+    fn length(self, pixels: f64) -> String {
+        match self {
+            Self::Pixels => pixels.to_string(),
+            Self::Millimetres => format!("{}mm", (pixels / MILLIMETRE * 100.0).round() / 100.0),
+        }
+    }
+}
+
+/// How pictures are kept in an SVG.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pictures {
     Whole,
     /// With no more pixels than their places, by means: of larger ones pixels that are made of the SVG would show some and leave out others.
-    Fitting,
+    /// How many of the pixels that are made there are to one of the SVG's.
+    Fitting(f64),
 }
 
 /// Drawn on in pixels of the figure.
@@ -72,6 +99,18 @@ impl<'a> SvgSurface<'a> {
         self.outcome?;
         self.area.present().map_err(|e| Error::internal(format!("drawing: {e}")))?;
         Ok(self.images)
+    }
+
+    fn letters(&mut self, text: String, (x, y): CanvasPoint, face: Face) {
+        // plotters writes 1 / 1.24 of the size, and puts the baseline 0.76 em below the top.
+        let top = if face.upwards { (x - 0.76 * face.size, y) } else { (x, y - 0.76 * face.size) };
+        let side = match face.anchor {
+            Anchor::Start => HPos::Left,
+            Anchor::Middle => HPos::Center,
+            Anchor::End => HPos::Right,
+        };
+        let style = font(face, face.size * f64::from(TENTHS) * 1.24).pos(Pos::new(side, VPos::Top));
+        self.put(&Text::new(text, at(top), style));
     }
 
     fn put<E>(&mut self, element: &E)
@@ -164,25 +203,35 @@ impl Canvas for SvgSurface<'_> {
             .chars()
             .map(|c| if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') { ' ' } else { c })
             .collect();
-        // plotters writes 1 / 1.24 of the size, and puts the baseline 0.76 em below the top.
-        let (x, y) = place;
-        let top = if face.upwards { (x - 0.76 * face.size, y) } else { (x, y - 0.76 * face.size) };
-        let side = match face.anchor {
-            Anchor::Start => HPos::Left,
-            Anchor::Middle => HPos::Center,
-            Anchor::End => HPos::Right,
+        let (pieces, width) = label::laid_out(&text, face.bold);
+        let [piece] = &pieces[..] else {
+            let start = match face.anchor {
+                Anchor::Start => 0.0,
+                Anchor::Middle => -width / 2.0,
+                Anchor::End => -width,
+            };
+            for piece in pieces {
+                let (along, across) = ((start + piece.x) * face.size, piece.rise * face.size);
+                let (x, y) = place;
+                let place = if face.upwards { (x - across, y - along) } else { (x + along, y - across) };
+                self.letters(piece.text, place, Face { size: face.size * piece.scale, anchor: Anchor::Start, ..face });
+            }
+            return;
         };
-        let style = font(face, face.size * f64::from(TENTHS) * 1.24).pos(Pos::new(side, VPos::Top));
-        self.put(&Text::new(text, at(top), style));
+        self.letters(piece.text.clone(), place, face);
     }
 
     fn image(&mut self, picture: &Picture, place: Rect) {
         let ((x, y), (right, bottom)) = (at((place.x0, place.y0)), at((place.x1, place.y1)));
         let (w, h) = ((right - x).max(1), (bottom - y).max(1));
-        let [across, down] = [w, h].map(|side| (side as u32).div_ceil(TENTHS) as usize);
-        let fits = picture.width <= across && picture.height <= down;
-        let fitting = (self.pictures == Pictures::Fitting && !fits)
-            .then(|| picture.resized(picture.width.min(across), picture.height.min(down)));
+        let fitting = match self.pictures {
+            Pictures::Whole => None,
+            Pictures::Fitting(pixels) => {
+                let [across, down] = [w, h].map(|side| (f64::from(side) * pixels / f64::from(TENTHS)).ceil() as usize);
+                let fits = picture.width <= across && picture.height <= down;
+                (!fits).then(|| picture.resized(picture.width.min(across), picture.height.min(down)))
+            }
+        };
         // A picture that can't be encoded has no pixels to show.
         let Ok(png) = fitting.as_ref().unwrap_or(picture).png() else { return };
         // Writing to a String can't fail.

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use ab_glyph::{Font, FontRef};
 
 use super::Picture;
+use super::label;
 use super::palette::Rgb;
 
 pub type CanvasPoint = (f64, f64);
@@ -77,7 +78,7 @@ pub trait Canvas {
     /// A line through the points.
     fn line(&mut self, points: &[CanvasPoint], pen: Pen);
     fn fill(&mut self, shape: &[CanvasPoint], colour: Rgb, alpha: f64);
-    /// Text with the anchor of its baseline at `at`.
+    /// Text, which may hold mathematics (`label.rs`), with the anchor of its baseline at `at`.
     fn text(&mut self, text: &str, at: CanvasPoint, face: Face);
     /// A picture stretched over `place`; its pixels stay square-edged.
     fn image(&mut self, picture: &Picture, place: Rect);
@@ -97,20 +98,26 @@ fn units_per_em(bold: bool) -> f64 {
     f64::from(font(bold).units_per_em().unwrap_or(2048.0))
 }
 
+/// Of a label, which may hold mathematics.
 pub fn text_width(text: &str, size: f64, bold: bool) -> f64 {
+    label::laid_out(text, bold).1 * size
+}
+
+/// Of letters, in ems.
+pub(super) fn glyphs_width(text: &str, bold: bool) -> f64 {
     let font = font(bold);
     let (mut units, mut previous) = (0.0, None);
     for glyph in text.chars().map(|sign| font.glyph_id(sign)) {
         units += previous.map_or(0.0, |previous| font.kern_unscaled(previous, glyph)) + font.h_advance_unscaled(glyph);
         previous = Some(glyph);
     }
-    f64::from(units) / units_per_em(bold) * size
+    f64::from(units) / units_per_em(bold)
 }
 
 /// The text on as many lines as it needs to stay within `width`; a single long word stays whole.
 pub fn wrapped(text: &str, size: f64, bold: bool, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in label::words(text) {
         match lines.last_mut() {
             Some(line) if text_width(&format!("{line} {word}"), size, bold) <= width => *line += &format!(" {word}"),
             _ => lines.push(word.into()),
@@ -124,7 +131,7 @@ pub fn shortened(text: &str, size: f64, width: f64) -> String {
     if text_width(text, size, false) <= width {
         return text.into();
     }
-    let mut kept: Vec<char> = text.chars().collect();
+    let mut kept: Vec<char> = label::plain(text).chars().collect();
     while kept.pop().is_some() {
         let shown = format!("{}…", kept.iter().collect::<String>().trim_end());
         if text_width(&shown, size, false) <= width {

@@ -1,9 +1,10 @@
 //! Lays a figure out and draws it on a canvas; the same code serves SVG and the terminal.
 
-use super::axes::Plot;
-use super::backend::Pictures;
+use super::axes::{Insets, Plot, entries};
+use super::backend::{MILLIMETRE, Pictures, Unit};
 use super::canvas::{Anchor, Canvas, Face, Rect, wrapped};
 use super::figure::{Figure, Layer, Panel};
+use super::legend::Legend;
 use super::palette::{INK, WARNING};
 use super::{Picture, backend, rendering};
 use crate::core::{Cautions, Result};
@@ -11,6 +12,10 @@ use crate::core::{Cautions, Result};
 impl Figure {
     /// Width and height in pixels.
     pub fn dimensions(&self) -> (u32, u32) {
+        if let Some(paper) = self.paper {
+            let dots = |mm: f64| (mm / 25.4 * DOTS_PER_INCH).round() as u32;
+            return (dots(paper.width_mm), dots(paper.height_mm));
+        }
         if let Some(size) = self.size {
             return size;
         }
@@ -35,6 +40,9 @@ impl Figure {
 
     /// The em of its labels at this size.
     fn font(&self, width: f64, height: f64) -> f64 {
+        if let Some(paper) = self.paper {
+            return paper.type_size * POINT * width / (paper.width_mm * MILLIMETRE);
+        }
         let columns = self.columns.clamp(1, self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns).max(1);
         match self.panels.iter().all(|panel| panel.sheet().is_some()) {
@@ -45,8 +53,7 @@ impl Figure {
 
     /// The figure as an SVG file.
     pub fn svg(&self) -> Result<String> {
-        let (w, h) = self.dimensions();
-        self.vectors(w, h, Pictures::Whole)
+        self.vectors(self.dimensions(), Pictures::Whole)
     }
 
     /// The figure as a PDF file, as wide as its pixels are at 96 to an inch.
@@ -54,9 +61,14 @@ impl Figure {
         rendering::page(&self.svg()?)
     }
 
-    fn vectors(&self, width: u32, height: u32, pictures: Pictures) -> Result<String> {
+    /// Laid out at this size, or at that on paper.
+    fn vectors(&self, (width, height): (u32, u32), pictures: Pictures) -> Result<String> {
         let figure = self.clone().checked()?;
-        backend::svg(width, height, pictures, |canvas| draw(&figure, canvas, f64::from(width), f64::from(height)))
+        let (unit, size) = match self.paper {
+            None => (Unit::Pixels, (f64::from(width), f64::from(height))),
+            Some(paper) => (Unit::Millimetres, (paper.width_mm * MILLIMETRE, paper.height_mm * MILLIMETRE)),
+        };
+        backend::svg(size, unit, pictures, |canvas| draw(&figure, canvas, size.0, size.1))
     }
 
     /// The figure as a PNG file.
@@ -73,14 +85,21 @@ impl Figure {
 
     /// Lays the figure out on a canvas of this size.
     pub fn draw_on(&self, canvas: &mut dyn Canvas, width: f64, height: f64) -> Result<()> {
-        draw(&self.clone().checked()?, canvas, width, height);
+        // A terminal's letters have one size.
+        draw(&Self { paper: None, ..self.clone() }.checked()?, canvas, width, height);
         Ok(())
     }
 
     pub(super) fn raster(&self, width: u32, height: u32) -> Result<Picture> {
-        rendering::pixels(&self.vectors(width, height, Pictures::Fitting)?, width, height)
+        let dots = self.paper.map_or(1.0, |paper| f64::from(width) / (paper.width_mm * MILLIMETRE));
+        rendering::pixels(&self.vectors((width, height), Pictures::Fitting(dots))?, width, height)
     }
 }
+
+/// Pixels of a PNG of a figure that has its size on paper.
+const DOTS_PER_INCH: f64 = 300.0;
+/// Pixels of an SVG in a point.
+const POINT: f64 = 96.0 / 72.0;
 
 /// The em of labels: about 7 points when the panel is printed as wide as a paper's column.
 fn base_font(width: f64, height: f64) -> f64 {
@@ -143,7 +162,14 @@ fn draw(figure: &Figure, canvas: &mut dyn Canvas, width: f64, height: f64) {
     draw_cautions(canvas, &figure.cautions, font, width, height);
     let top = title_height(&figure.title, font, width);
     draw_title(canvas, &figure.title, font, Rect::new(0.0, 0.0, width, top));
-    let (w, h) = (width / columns as f64, (height - top).max(1.0) / rows as f64);
+    let shared = figure.one_legend.then(|| Legend::shared(figure.panels.iter().flat_map(entries), font));
+    let legend_room = shared.as_ref().map_or(0.0, |legend| legend.height_below(width - font));
+    if let Some(legend) = &shared {
+        let place = Rect::new(font * 0.5, height - legend_room, width - font * 0.5, height);
+        legend.draw_below(canvas, place);
+    }
+    let (w, h) = (width / columns as f64, (height - top - legend_room).max(1.0) / rows as f64);
+    let mut plots = Vec::new();
     for (i, panel) in figure.panels.iter().enumerate() {
         let (x, y) = ((i % columns) as f64 * w, top + (i / columns) as f64 * h);
         let mut area = Rect::new(x, y, x + w, y + h);
@@ -157,7 +183,19 @@ fn draw(figure: &Figure, canvas: &mut dyn Canvas, width: f64, height: f64) {
                 let pad = font * 0.6;
                 map.draw(canvas, panel, Rect::new(area.x0 + pad, area.y0 + pad, area.x1 - pad, area.y1 - pad), font);
             }
-            _ => Plot::new(panel, area, font).draw(canvas),
+            _ => plots.push((i, panel, area)),
         }
+    }
+    // Frames of a column begin at one place, and those of a row end at one.
+    let lay_out = |panel, area, least| Plot::new(panel, area, font, shared.is_none(), least);
+    let insets: Vec<(usize, Insets)> =
+        plots.iter().map(|&(i, panel, area)| (i, lay_out(panel, area, Insets::default()).insets())).collect();
+    for (i, panel, area) in plots {
+        let most = |alike: &dyn Fn(usize) -> bool, of: fn(&Insets) -> f64| {
+            insets.iter().filter(|(j, _)| alike(*j)).map(|(_, insets)| of(insets)).fold(0.0, f64::max)
+        };
+        let left = most(&|j| j % columns == i % columns, |insets| insets.left);
+        let below = most(&|j| j / columns == i / columns, |insets| insets.below);
+        lay_out(panel, area, Insets { left, below }).draw(canvas);
     }
 }

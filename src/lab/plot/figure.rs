@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::Picture;
+use super::palette::Rgb;
+use super::{Picture, label};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Value, number};
 
 /// How an interval around a line is shown.
@@ -22,6 +23,15 @@ pub struct Doubtful {
     pub why: String,
 }
 
+/// What of a series' look does not follow from its place among those of its panel.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Look {
+    pub colour: Option<Rgb>,
+    pub dash: Option<&'static [f64]>,
+    /// The place that colour, marker and dash otherwise follow from.
+    pub place: Option<usize>,
+}
+
 /// Points in order, joined or not. A point with a NaN is a gap.
 #[derive(Clone)]
 pub struct Series {
@@ -35,6 +45,7 @@ pub struct Series {
     pub line: bool,
     /// Whether points are marked; where absent, they are if there are few.
     pub markers: Option<bool>,
+    pub look: Look,
     pub doubtful: Option<Doubtful>,
 }
 
@@ -42,8 +53,19 @@ pub struct Series {
 #[derive(Clone)]
 pub struct Bars {
     pub label: String,
+    pub look: Look,
     pub edges: Vec<f64>,
     pub heights: Vec<f64>,
+}
+
+/// A bar for each of an axis's names, beside those of other series; a NaN is none.
+#[derive(Clone)]
+pub struct Columns {
+    pub label: String,
+    pub look: Look,
+    pub heights: Vec<f64>,
+    /// Lower and upper ends of an interval at every bar.
+    pub interval: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 /// A dashed reference line across the panel.
@@ -73,6 +95,8 @@ pub struct HeatMap {
     pub numbers: Option<bool>,
     /// Values of the darkest and the lightest colour; where absent, the least and the largest.
     pub range: Option<(f64, f64)>,
+    /// Where colours part that lead from one to another by way of white; where absent, they grow lighter with the value.
+    pub centre: Option<f64>,
 }
 
 /// Pictures side by side with captions below.
@@ -90,6 +114,7 @@ pub struct Tiles {
 pub enum Layer {
     Series(Series),
     Bars(Bars),
+    Columns(Columns),
     Rule(ReferenceLine),
     HeatMap(HeatMap),
     Tiles(Tiles),
@@ -104,6 +129,8 @@ pub struct Axis {
     pub reversed: bool,
     pub min: Option<f64>,
     pub max: Option<f64>,
+    /// What stands at 0, 1, 2, … in place of numbers.
+    pub names: Vec<String>,
 }
 
 #[derive(Clone, Default)]
@@ -122,8 +149,21 @@ pub struct Figure {
     pub columns: usize,
     /// Width and height in pixels; where absent, from the number and kind of the panels.
     pub size: Option<(u32, u32)>,
+    /// The size on paper, which stands before that in pixels.
+    pub paper: Option<Paper>,
+    /// Whether the series of all panels have one legend below them.
+    pub one_legend: bool,
     /// Why it may not mean what it seems to; stands below the panels.
     pub cautions: Cautions,
+}
+
+/// A size on paper, and that of letters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Paper {
+    pub width_mm: f64,
+    pub height_mm: f64,
+    /// Of labels, in points of 1/72 inch.
+    pub type_size: f64,
 }
 
 /// Width and height that a figure may have, in pixels.
@@ -139,6 +179,7 @@ impl Series {
             spread: Spread::Band,
             line: true,
             markers: None,
+            look: Look::default(),
             doubtful: None,
         }
     }
@@ -195,6 +236,11 @@ impl Panel {
                     [s.y.len(), interval[0], interval[1]].into_iter().find(|n| *n != s.x.len()).map(|n| (s.x.len(), n))
                 }
                 Layer::Bars(b) if b.edges.len() != b.heights.len() + 1 => Some((b.edges.len(), b.heights.len())),
+                Layer::Columns(c) => {
+                    let interval = c.interval.as_ref().map_or([c.heights.len(); 2], |(lo, hi)| [lo.len(), hi.len()]);
+                    let names = self.x.names.len();
+                    [c.heights.len(), interval[0], interval[1]].into_iter().find(|n| *n != names).map(|n| (names, n))
+                }
                 Layer::HeatMap(h) => {
                     let interval = h.interval.as_ref().map_or([h.values.len(); 2], |(lo, hi)| [lo.len(), hi.len()]);
                     let cells = h.rows * h.columns;
@@ -212,6 +258,7 @@ impl Panel {
         let drawable = self.layers.iter().any(|layer| match layer {
             Layer::Series(s) => s.x.iter().zip(&s.y).any(|(&x, &y)| self.x.shows(x) && self.y.shows(y)),
             Layer::Bars(b) => b.heights.iter().any(|h| self.y.shows(*h)),
+            Layer::Columns(c) => c.heights.iter().any(|h| self.y.shows(*h)),
             Layer::HeatMap(h) => h.values.iter().any(|v| v.is_finite()),
             Layer::Tiles(t) => !t.images.is_empty(),
             Layer::Rule(_) => false,
@@ -239,7 +286,15 @@ impl Figure {
 
     /// Panels, `columns` in a row.
     pub fn of(panels: Vec<Panel>, columns: usize) -> Self {
-        Self { title: String::new(), panels, columns, size: None, cautions: Cautions::default() }
+        Self {
+            title: String::new(),
+            panels,
+            columns,
+            size: None,
+            paper: None,
+            one_legend: false,
+            cautions: Cautions::default(),
+        }
     }
 
     /// With these cautions below the panels as well.
@@ -275,7 +330,29 @@ impl Figure {
             return Err(Error::data("a figure needs at least one panel"));
         }
         self.panels.iter().try_for_each(Panel::check)?;
+        self.texts().into_iter().try_for_each(label::check)?;
         Ok(self)
+    }
+
+    /// One legend below all panels; what has the same label looks the same in each.
+    pub fn with_one_legend(&self) -> Result<Self> {
+        let mut figure = Self { one_legend: true, ..self.clone() };
+        let mut known: Vec<(String, Look)> = Vec::new();
+        for layer in figure.panels.iter_mut().flat_map(|panel| &mut panel.layers) {
+            let Some((label, look)) = layer.labelled_look() else { continue };
+            let label = label.to_string();
+            match known.iter().find(|(name, _)| *name == label) {
+                Some((_, seen)) if seen.colour.or(look.colour) != look.colour.or(seen.colour) => {
+                    return Err(Error::argument(format!("{label:?} has two colours, and one legend can't show both")));
+                }
+                Some((_, seen)) => *look = *seen,
+                None => {
+                    look.place = Some(look.place.unwrap_or(known.len()));
+                    known.push((label, *look));
+                }
+            }
+        }
+        Ok(figure)
     }
 
     fn each_panel(&self, change: impl Fn(&mut Panel)) -> Self {
@@ -310,7 +387,30 @@ impl Figure {
     /// Width and height in pixels, 64 to 8192.
     pub fn sized(&self, width: u32, height: u32) -> Self {
         let limit = |v: u32| v.clamp(SIZES.0 as u32, SIZES.1 as u32);
-        Self { size: Some((limit(width), limit(height))), ..self.clone() }
+        Self { size: Some((limit(width), limit(height))), paper: None, ..self.clone() }
+    }
+
+    /// This size on paper.
+    pub fn on_paper(&self, paper: Paper) -> Self {
+        Self { paper: Some(paper), ..self.clone() }
+    }
+
+    /// Texts that are drawn: labels, which may hold mathematics.
+    fn texts(&self) -> Vec<&str> {
+        let mut texts = vec![self.title.as_str()];
+        for panel in &self.panels {
+            texts.extend([panel.title.as_str(), panel.x.label.as_str(), panel.y.label.as_str()]);
+            texts.extend(panel.layers.iter().map(|layer| match layer {
+                Layer::Series(series) => series.label.as_str(),
+                Layer::Bars(bars) => bars.label.as_str(),
+                Layer::Columns(columns) => columns.label.as_str(),
+                Layer::Rule(rule) => rule.label.as_str(),
+                Layer::HeatMap(map) => map.label.as_str(),
+                Layer::Tiles(_) => "",
+            }));
+            texts.extend(panel.x.names.iter().map(String::as_str));
+        }
+        texts
     }
 
     /// How many points a log axis can't show, because they are not positive.
@@ -334,6 +434,7 @@ impl Figure {
                 Layer::Series(s) if s.line => "line",
                 Layer::Series(_) => "scatter",
                 Layer::Bars(_) => "histogram",
+                Layer::Columns(_) => "bar chart",
                 Layer::HeatMap(_) => "heat map",
                 Layer::Tiles(_) => "image sheet",
                 Layer::Rule(_) => continue,
@@ -353,11 +454,25 @@ fn numbers(values: &[f64]) -> serde_json::Value {
 
 impl Axis {
     fn json(&self) -> serde_json::Value {
-        json!({ "label": self.label, "scale": if self.log { "log" } else { "linear" }, "reversed": self.reversed, "min": self.min, "max": self.max })
+        let mut map = json!({ "label": self.label, "scale": if self.log { "log" } else { "linear" }, "reversed": self.reversed, "min": self.min, "max": self.max });
+        if !self.names.is_empty() {
+            map["names"] = json!(self.names);
+        }
+        map
     }
 }
 
 impl Layer {
+    /// Its label and look, if it has a colour of its own.
+    pub(super) fn labelled_look(&mut self) -> Option<(&str, &mut Look)> {
+        match self {
+            Self::Series(series) => Some((&series.label, &mut series.look)),
+            Self::Bars(bars) => Some((&bars.label, &mut bars.look)),
+            Self::Columns(columns) => Some((&columns.label, &mut columns.look)),
+            _ => None,
+        }
+    }
+
     fn json(&self) -> serde_json::Value {
         match self {
             Self::Series(s) => {
@@ -377,6 +492,14 @@ impl Layer {
             }
             Self::Bars(b) => {
                 json!({ "kind": "histogram", "label": b.label, "edges": numbers(&b.edges), "heights": numbers(&b.heights) })
+            }
+            Self::Columns(c) => {
+                let mut map = json!({ "kind": "bars", "label": c.label, "heights": numbers(&c.heights) });
+                if let Some((lo, hi)) = &c.interval {
+                    map["lo"] = numbers(lo);
+                    map["hi"] = numbers(hi);
+                }
+                map
             }
             Self::Rule(r) => {
                 json!({ "kind": "rule", "label": r.label, "axis": if r.horizontal { "y" } else { "x" }, "at": r.at })
@@ -409,8 +532,9 @@ impl Layer {
             let (lo, hi) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
             if lo > hi { "no finite value".into() } else { format!("{} to {}", number(lo), number(hi)) }
         };
-        let named =
-            |kind: &str, label: &str| if label.is_empty() { kind.to_string() } else { format!("{kind} {label:?}") };
+        let named = |kind: &str, label: &str| {
+            if label.is_empty() { kind.to_string() } else { format!("{kind} {:?}", label::plain(label)) }
+        };
         match self {
             Self::Series(s) => {
                 let kind = if s.line { "line" } else { "scatter" };
@@ -423,6 +547,9 @@ impl Layer {
             }
             Self::Bars(b) => {
                 format!("{}: {} bins, {}", named("histogram", &b.label), b.heights.len(), range(&b.edges))
+            }
+            Self::Columns(c) => {
+                format!("{}: {} bars, {}", named("bar chart", &c.label), c.heights.len(), range(&c.heights))
             }
             Self::Rule(r) => {
                 format!("{}: {} = {}", named("rule", &r.label), if r.horizontal { "y" } else { "x" }, number(r.at))

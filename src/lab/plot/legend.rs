@@ -22,6 +22,17 @@ pub struct Legend<'a> {
 }
 
 impl<'a> Legend<'a> {
+    /// Of several panels, each label once.
+    pub fn shared(all: impl Iterator<Item = LegendEntry<'a>>, font: f64) -> Self {
+        let mut entries: Vec<LegendEntry> = Vec::new();
+        for entry in all {
+            if entries.iter().all(|known| known.label != entry.label) {
+                entries.push(entry);
+            }
+        }
+        Self::new(entries, font)
+    }
+
     /// `font` is the em of the panel's labels.
     pub fn new(entries: Vec<LegendEntry<'a>>, font: f64) -> Self {
         Self { entries: entries.into_iter().filter(|e| !e.label.trim().is_empty()).collect(), font: font * 0.9 }

@@ -13,6 +13,7 @@ mod difference;
 mod draw;
 mod examiner;
 mod figure;
+mod label;
 mod legend;
 mod marker;
 mod palette;
@@ -31,7 +32,10 @@ pub use canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect};
 pub use certified::certified;
 pub use difference::difference;
 pub use examiner::{Examined, examiner};
-pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, ReferenceLine, Series, Spread, Tiles, histogram};
+pub use figure::{
+    Axis, Bars, Columns, Figure, HeatMap, Layer, Look, Panel, Paper, ReferenceLine, Series, Spread, Tiles, histogram,
+};
+pub use label::plain as plain_label;
 pub use palette::{DASHES, MARKERS, Marker, Rgb, SERIES, viridis};
 pub use papers::{pvalues, risks};
 pub use picture::Picture;

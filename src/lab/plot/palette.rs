@@ -61,12 +61,34 @@ const VIRIDIS: [Rgb; 9] = [
     Rgb(253, 231, 37),
 ];
 
+/// Blue by way of white to orange (after ColorBrewer's PuOr and RdBu): neither end is taken for the other by colour-blind readers.
+const DIVERGING: [Rgb; 9] = [
+    Rgb(5, 48, 97),
+    Rgb(46, 121, 181),
+    Rgb(124, 182, 215),
+    Rgb(204, 226, 239),
+    Rgb(247, 247, 247),
+    Rgb(254, 219, 183),
+    Rgb(244, 160, 85),
+    Rgb(205, 97, 12),
+    Rgb(127, 49, 0),
+];
+
+/// The colour of `t` in [0, 1], white at a half.
+pub fn diverging(t: f64) -> Rgb {
+    of_stops(&DIVERGING, t)
+}
+
 /// The colour of `t` in [0, 1]; of the nearer end outside, of the dark end for NaN.
 pub fn viridis(t: f64) -> Rgb {
+    of_stops(&VIRIDIS, t)
+}
+
+fn of_stops(stops: &[Rgb; 9], t: f64) -> Rgb {
     let t = if t.is_nan() { 0.0 } else { t.clamp(0.0, 1.0) };
-    let place = t * (VIRIDIS.len() - 1) as f64;
-    let below = (place as usize).min(VIRIDIS.len() - 2);
-    let (a, b, part) = (VIRIDIS[below], VIRIDIS[below + 1], place - below as f64);
+    let place = t * (stops.len() - 1) as f64;
+    let below = (place as usize).min(stops.len() - 2);
+    let (a, b, part) = (stops[below], stops[below + 1], place - below as f64);
     let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
     Rgb(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }

@@ -96,10 +96,10 @@ pub fn risks(curves: &Value, adversarial: bool) -> Result<Figure> {
     let curves = named(curves)?;
     for (name, rows) in &curves {
         let title = |risk: &str| if name.is_empty() { risk.to_string() } else { format!("{name}: {risk}") };
-        panel.layers.push(Layer::Series(curve(title("error R_S"), rows, "error")?));
-        panel.layers.push(Layer::Series(curve(title("weighted R_g"), rows, "weighted_error")?));
+        panel.layers.push(Layer::Series(curve(title("error $R_S$"), rows, "error")?));
+        panel.layers.push(Layer::Series(curve(title("weighted $R_g$"), rows, "weighted_error")?));
         if adversarial {
-            panel.layers.push(Layer::Series(curve(title("adversarial R_S′"), rows, "adversarial_error")?));
+            panel.layers.push(Layer::Series(curve(title("adversarial $R_{S'}$"), rows, "adversarial_error")?));
         }
     }
     Ok(Figure::new(panel)?.cautioned(&cautions(&curves)))
@@ -177,11 +177,10 @@ fn cautions(curves: &Curves) -> Cautions {
 }
 
 fn named(curves: &Value) -> Result<Curves> {
-    let curves: Curves = match curves {
-        Value::Map(map) if !map.contains_key("m") => {
-            map.iter().map(|(name, curve)| Ok((name.clone(), rows(curve)?))).collect::<Result<_>>()?
-        }
-        other => vec![(String::new(), rows(other)?)],
+    let one_row = matches!(curves, Value::Map(map) if map.contains_key("m"));
+    let curves: Curves = match curves.named().filter(|_| !one_row) {
+        Some(named) => named.into_iter().map(|(name, curve)| Ok((name, rows(curve)?))).collect::<Result<_>>()?,
+        None => vec![(String::new(), rows(curves)?)],
     };
     if curves.is_empty() {
         return Err(Error::argument("a map of curves needs at least one curve"));

@@ -1,7 +1,7 @@
 //! Reliability diagrams (DeGroot and Fienberg, "The comparison and evaluation of forecasters", The Statistician 32, 1983; Guo et al. 2017,
 //! Figure 1): how often a model is right by how sure it is, above the number of answers in every bin.
 
-use super::figure::{Axis, Bars, Figure, Layer, Panel, Series};
+use super::figure::{Axis, Bars, Figure, Layer, Look, Panel, Series};
 use crate::core::{Result, number};
 use crate::estimate::calibration::{Calibration, populations};
 use crate::maths::calibration::{Answer, Bin, Binning, bins};
@@ -45,5 +45,10 @@ fn bars(result: &Calibration) -> Bars {
     let answers: Vec<Answer> = confidences.map(|confidence| Answer { confidence: *confidence, right: true }).collect();
     let parts = bins(&answers, result.settings.bins, Binning::Width);
     let edges = std::iter::once(0.0).chain(parts.iter().map(|part| part.hi)).collect();
-    Bars { label: String::new(), edges, heights: parts.iter().map(|part| part.count() as f64).collect() }
+    Bars {
+        label: String::new(),
+        look: Look::default(),
+        edges,
+        heights: parts.iter().map(|part| part.count() as f64).collect(),
+    }
 }

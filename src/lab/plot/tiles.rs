@@ -2,7 +2,7 @@
 
 use super::canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect, shortened, text_width};
 use super::figure::{Axis, HeatMap, Tiles};
-use super::palette::{BLACK, INK, MISSING, SERIES, WHITE, viridis};
+use super::palette::{BLACK, INK, MISSING, SERIES, WHITE, diverging, viridis};
 use super::scale::Scale;
 use super::{Picture, figure::Panel};
 use crate::core::number;
@@ -119,7 +119,14 @@ impl HeatMap {
         let (lo, hi) = self
             .range
             .unwrap_or_else(|| (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max)));
-        if lo < hi { (lo, hi) } else { (lo - 0.5, lo + 0.5) }
+        let (lo, hi) = if lo < hi { (lo, hi) } else { (lo - 0.5, lo + 0.5) };
+        match self.centre {
+            None => (lo, hi),
+            Some(centre) => {
+                let reach = (hi - centre).abs().max((centre - lo).abs());
+                (centre - reach, centre + reach)
+            }
+        }
     }
 
     /// Whether cells are big enough to hold their numbers.
@@ -161,7 +168,8 @@ impl HeatMap {
         let top = area.y0.round();
         let plot = Rect::new(left, top, (left + w * self.columns as f64).round(), (top + h * self.rows as f64).round());
 
-        let colour = |v: f64| if v.is_finite() { viridis((v - lo) / (hi - lo)) } else { MISSING };
+        let shade = if self.centre.is_some() { diverging } else { viridis };
+        let colour = |v: f64| if v.is_finite() { shade((v - lo) / (hi - lo)) } else { MISSING };
         let edge_x = |i: usize| (plot.x0 + plot.width() * i as f64 / self.columns as f64).round();
         let edge_y = |i: usize| (plot.y0 + plot.height() * i as f64 / self.rows as f64).round();
         if self.values.len() > 4096 || w < 1.5 || h < 1.5 {
@@ -234,7 +242,7 @@ impl HeatMap {
         // Each step reaches down to the end, under those that follow, so that no seam shows between them.
         for i in 0..128 {
             let top = bar.y0 + bar.height() * f64::from(i) / 128.0;
-            canvas.fill(&Rect { y0: top, ..bar }.corners(), viridis(1.0 - f64::from(i) / 127.0), 1.0);
+            canvas.fill(&Rect { y0: top, ..bar }.corners(), shade(1.0 - f64::from(i) / 127.0), 1.0);
         }
         let scale = bar_scale.onto(bar.y1, bar.y0);
         for tick in bar_ticks {

@@ -12,7 +12,7 @@ use crate::search::Transcript;
 pub static CERTIFIED: Primitive = Primitive {
     path: "plot::certified",
     purpose: "Draws certified accuracy by the l2 radius, and over it the accuracy that attacks leave.",
-    params: &[Param::new("certificates", Kind::Any, "a Certificate, an array of them, or a map from a name to one")],
+    params: &[Param::new("certificates", Kind::Any, "a Certificate, an array of them, or a map from a name to one, or pairs `[name, certificate]`, whose order is kept")],
     options: &[
         Param::new(
             "attack",
@@ -42,10 +42,10 @@ pub static CERTIFIED: Primitive = Primitive {
     run,
 };
 
-/// Values by name: one, an array of them, or a map.
+/// Values by name: one, an array of them, or named ones.
 fn named(value: &Value) -> Vec<(String, &Value)> {
     match value {
-        Value::Map(map) => map.iter().map(|(name, value)| (name.clone(), value)).collect(),
+        named if named.named().is_some() => named.named().unwrap_or_default(),
         Value::Array(values) => values.iter().enumerate().map(|(i, value)| (i.to_string(), value)).collect(),
         one => vec![(String::new(), one)],
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::core::{Cx, Error, Result, Value, suggestion};
-use crate::plot::{Axis, Bars, Figure, Layer, Panel, ReferenceLine, Series, Spread};
+use crate::plot::{Axis, Bars, DASHES, Figure, Layer, Look, Panel, ReferenceLine, Rgb, SERIES, Series, Spread};
 use crate::primitives::{Args, Fallback, Kind, Param, Words};
 
 pub const TITLE: Param = Param::new("title", Kind::Str, "stands above the figure").or(Fallback::Str(""));
@@ -32,7 +32,7 @@ pub fn panel(args: &Args) -> Result<Panel> {
         log: matches!(args.get(log), Some(Value::Bool(true))),
         min: args.optional_float(min),
         max: args.optional_float(max),
-        reversed: false,
+        ..Axis::default()
     };
     let (x, y) = (axis("x", "log_x", "x_min", "x_max"), axis("y", "log_y", "y_min", "y_max"));
     for (axis, name) in [(&x, "x"), (&y, "y")] {
@@ -66,7 +66,7 @@ fn rule(value: &Value) -> Result<Layer> {
     }
 }
 
-fn known_keys<'a>(value: &'a Value, what: &str, known: &[&str]) -> Result<&'a BTreeMap<String, Value>> {
+pub fn known_keys<'a>(value: &'a Value, what: &str, known: &[&str]) -> Result<&'a BTreeMap<String, Value>> {
     let Value::Map(map) = value else {
         return Err(Error::argument(format!("{what} must be a map, got {}", value.kind()))
             .hint(format!("its keys: {}", known.join(", "))));
@@ -79,7 +79,7 @@ fn known_keys<'a>(value: &'a Value, what: &str, known: &[&str]) -> Result<&'a BT
     }
 }
 
-fn text(map: &BTreeMap<String, Value>, name: &str) -> Result<String> {
+pub fn text(map: &BTreeMap<String, Value>, name: &str) -> Result<String> {
     match map.get(name) {
         None | Some(Value::Unit) => Ok(String::new()),
         Some(Value::Str(text)) => Ok(text.clone()),
@@ -88,7 +88,7 @@ fn text(map: &BTreeMap<String, Value>, name: &str) -> Result<String> {
 }
 
 /// The numbers of a key, if it is there.
-fn numbers(map: &BTreeMap<String, Value>, name: &str) -> Result<Option<Vec<f64>>> {
+pub fn numbers(map: &BTreeMap<String, Value>, name: &str) -> Result<Option<Vec<f64>>> {
     match map.get(name) {
         None | Some(Value::Unit) => Ok(None),
         Some(value) => match Kind::Numbers.accept(value) {
@@ -98,7 +98,7 @@ fn numbers(map: &BTreeMap<String, Value>, name: &str) -> Result<Option<Vec<f64>>
     }
 }
 
-fn floats(values: &[Value]) -> Vec<f64> {
+pub fn floats(values: &[Value]) -> Vec<f64> {
     values
         .iter()
         .map(|v| match v {
@@ -110,7 +110,7 @@ fn floats(values: &[Value]) -> Vec<f64> {
 }
 
 /// `xs` as one list of numbers, or as several maps.
-fn is_list(values: &[Value]) -> bool {
+pub fn is_list(values: &[Value]) -> bool {
     values.iter().all(|v| matches!(v, Value::Float(_) | Value::Int(_)))
 }
 
@@ -164,7 +164,7 @@ pub fn series(args: &Args, line: bool) -> Result<Vec<Series>> {
     first
         .iter()
         .map(|value| {
-            let map = known_keys(value, "a series", &["x", "y", "label", "lo", "hi", "spread"])?;
+            let map = known_keys(value, "a series", &["x", "y", "label", "lo", "hi", "spread", "colour", "dash"])?;
             let y = numbers(map, "y")?.ok_or_else(|| Error::argument("a series needs `y`, an array of numbers"))?;
             let spread = match text(map, "spread")?.as_str() {
                 "" => spread,
@@ -172,9 +172,46 @@ pub fn series(args: &Args, line: bool) -> Result<Vec<Series>> {
                 "bars" => Spread::Bars,
                 other => return Err(Error::argument(format!("`spread` must be \"band\" or \"bars\", got {other:?}"))),
             };
-            build(text(map, "label")?, numbers(map, "x")?, y, numbers(map, "lo")?, numbers(map, "hi")?, spread)
+            let label = text(map, "label")?;
+            let series = build(label, numbers(map, "x")?, y, numbers(map, "lo")?, numbers(map, "hi")?, spread)?;
+            Ok(Series { look: look(map)?, ..series })
         })
         .collect()
+}
+
+/// Names of the colours of series, in their order.
+const COLOURS: [&str; 7] = ["blue", "vermilion", "green", "purple", "orange", "sky", "black"];
+const STROKES: [&str; 5] = ["solid", "dashed", "dotted", "dash-dotted", "long"];
+
+/// What a map says of its series' look: `colour`, one of the names or `#rrggbb`, and `dash`.
+pub fn look(map: &BTreeMap<String, Value>) -> Result<Look> {
+    let (colour, dash) = (text(map, "colour")?, text(map, "dash")?);
+    let colour = match colour.as_str() {
+        "" => None,
+        name => Some(colour_of(name).ok_or_else(|| {
+            Error::argument(format!("no colour {name:?}")).hint(format!("{}, or \"#rrggbb\"", COLOURS.join(", ")))
+        })?),
+    };
+    let dash = match dash.as_str() {
+        "" => None,
+        name => Some(
+            STROKES
+                .iter()
+                .position(|known| *known == name)
+                .map(|place| DASHES[place])
+                .ok_or_else(|| Error::argument(format!("no `dash` {name:?}")).hint(STROKES.join(", ")))?,
+        ),
+    };
+    Ok(Look { colour, dash, place: None })
+}
+
+fn colour_of(name: &str) -> Option<Rgb> {
+    if let Some(place) = COLOURS.iter().position(|known| *known == name) {
+        return Some(SERIES[place]);
+    }
+    let digits = name.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
+    let part = |from: usize| u8::from_str_radix(&digits[from..from + 2], 16).ok();
+    Some(Rgb(part(0)?, part(2)?, part(4)?))
 }
 
 /// Samples with their names for histograms: one list, or an array of maps.
@@ -232,7 +269,7 @@ pub fn bars(samples: Vec<(String, Vec<f64>)>, bins: usize, range: (f64, f64), de
             if density && area > 0.0 {
                 heights.iter_mut().for_each(|h| *h /= area);
             }
-            Layer::Bars(Bars { label, edges, heights })
+            Layer::Bars(Bars { label, look: Look::default(), edges, heights })
         })
         .collect()
 }

@@ -14,7 +14,11 @@ static MEASURES: Words<StepMeasure, 3> =
 pub static EXAMINER: Primitive = Primitive {
     path: "plot::examiner",
     purpose: "Draws what examiners found by the number of questions: accuracy and loss.",
-    params: &[Param::new("curves", Kind::Any, "an ExaminerCurve, an array of them, or a map from a name to one")],
+    params: &[Param::new(
+        "curves",
+        Kind::Any,
+        "an ExaminerCurve, an array of them, a map from a name to one, or pairs `[name, curve]`, whose order is kept",
+    )],
     options: &[
         Param::new("measures", Kind::Array, "a panel each: \"accuracy\", \"loss\"")
             .or(Fallback::Absent("[\"accuracy\"]")),
@@ -44,7 +48,10 @@ fn curves(value: &Value) -> Result<Vec<(String, Rc<WorstCaseCurve>)>> {
         })
     };
     let found: Vec<(String, Rc<WorstCaseCurve>)> = match value {
-        Value::Map(map) => map.iter().map(|(name, value)| Ok((name.clone(), one(value)?))).collect::<Result<_>>()?,
+        named if named.named().is_some() => {
+            let named = named.named().unwrap_or_default();
+            named.into_iter().map(|(name, value)| Ok((name, one(value)?))).collect::<Result<_>>()?
+        }
         Value::Array(values) => {
             values.iter().enumerate().map(|(i, value)| Ok((i.to_string(), one(value)?))).collect::<Result<_>>()?
         }

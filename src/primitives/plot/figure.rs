@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use super::common::warn_left_out;
 use crate::core::{Cx, Result, Value};
-use crate::plot::Figure;
-use crate::primitives::{Args, Example, Kind, Param, Primitive};
+use crate::plot::{Figure, Paper};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
 const FIGURE: Param = Param::new("figure", Kind::Object("Figure"), "the figure");
 
@@ -91,6 +91,32 @@ pub static LOG_Y: Primitive = Primitive {
     source: "",
     examples: &[Example { code: "plot::line([1, 2], [1e-3, 10]).log_y()", result: "figure: 1 line" }],
     run: |cx, args| changed(cx, figure(args).log_y()?),
+};
+
+pub static ON_PAPER: Primitive = Primitive {
+    path: "Figure.on_paper",
+    purpose: "The same figure at this size on paper, with letters of the size that a journal asks for.",
+    params: &[
+        FIGURE,
+        Param::new("width", Kind::Float, "width").range(10.0, 1000.0).unit("millimetres"),
+        Param::new("height", Kind::Float, "height").range(10.0, 1000.0).unit("millimetres"),
+    ],
+    options: &[Param::new("type_size", Kind::Float, "of labels; those of ticks and legends are nine tenths of it")
+        .or(Fallback::Float(8.0))
+        .range(3.0, 30.0)
+        .unit("points")],
+    returns: "Figure",
+    notes: "A PDF or SVG has that size, a PNG 300 dots per inch. Labels may hold mathematics between dollars: `$R_S$`, `$\\epsilon \\leq 10^{-3}$`, with \
+            sub- and superscripts, groups, Greek letters and common signs; `\\$` is a dollar.",
+    source: "",
+    examples: &[Example {
+        code: "plot::line([1, 2], [3, 4], #{ x: \"$\\\\epsilon$\" }).on_paper(84, 60).width",
+        result: "992",
+    }],
+    run: |_, args| {
+        let (width_mm, height_mm) = (args.float("width"), args.float("height"));
+        Ok(Value::object(figure(args).on_paper(Paper { width_mm, height_mm, type_size: args.float("type_size") })))
+    },
 };
 
 pub static SIZE: Primitive = Primitive {

@@ -1,7 +1,10 @@
 use super::common::TITLE;
 use crate::core::{Cx, Error, Result, Value};
 use crate::plot::Figure;
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, Words};
+
+/// Whether all panels have one.
+static LEGENDS: Words<bool, 2> = Words::new([("each", false), ("one", true)]);
 
 pub static GRID: Primitive = Primitive {
     path: "plot::grid",
@@ -11,10 +14,16 @@ pub static GRID: Primitive = Primitive {
         Param::new("columns", Kind::Int, "panels in a row")
             .or(Fallback::Absent("as many as make the grid about square"))
             .range(1.0, 32.0),
+        Param::new(
+            "legend",
+            LEGENDS.kind(),
+            "whether each panel has a legend, or all have one below, in which a label looks the same everywhere",
+        )
+        .or(Fallback::Str("each")),
         TITLE,
     ],
     returns: "Figure",
-    notes: "A figure's title becomes its panel's.",
+    notes: "A figure's title becomes its panel's. Frames of a column begin, and those of a row end, at the same place.",
     source: "",
     examples: &[Example {
         code: "plot::grid([plot::line([1, 2], [3, 4]), plot::histogram([1, 2, 2])])",
@@ -36,5 +45,6 @@ fn run(_cx: &Cx, args: &Args) -> Result<Value> {
     let panels: usize = figures.iter().map(|figure| figure.panels.len()).sum();
     let columns = args.optional_int("columns").map_or((panels as f64).sqrt().ceil() as usize, |c| c as usize);
     let references: Vec<&Figure> = figures.iter().map(|figure| &**figure).collect();
-    Ok(Value::object(Figure::grid(&references, columns)?.titled(args.str("title"))))
+    let grid = Figure::grid(&references, columns)?.titled(args.str("title"));
+    Ok(Value::object(if LEGENDS.of(args, "legend") { grid.with_one_legend()? } else { grid }))
 }

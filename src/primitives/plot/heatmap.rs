@@ -28,6 +28,12 @@ pub static HEATMAP: Primitive = Primitive {
         Param::new("hi", MATRIX, "upper ends").or(Fallback::Absent("none")),
         Param::new("min", Kind::Float, "value of the darkest colour").or(Fallback::Absent("the least value")),
         Param::new("max", Kind::Float, "value of the lightest colour").or(Fallback::Absent("the largest value")),
+        Param::new(
+            "centre",
+            Kind::Float,
+            "value of white, where colours part: blue below, orange above, as strong on either side",
+        )
+        .or(Fallback::Absent("colours grow lighter with the value")),
     ],
     returns: "Figure",
     notes: "Row 0 is on top. Cells that hold no finite number are grey.",
@@ -81,6 +87,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         label,
         numbers,
         range,
+        centre: args.optional_float("centre"),
     })];
     finish(cx, args, panel)
 }

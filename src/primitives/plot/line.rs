@@ -10,14 +10,15 @@ pub static LINE: Primitive = Primitive {
         Param::new(
             "xs",
             Kind::Either(&[Kind::Numbers, Kind::Array]),
-            "x values, or an array of series `#{ x, y, label, lo, hi, spread }`",
+            "x values, or an array of series `#{ x, y, label, lo, hi, spread, colour, dash }`",
         ),
         Param::new("ys", Kind::Numbers, "y values").or(Fallback::Absent("`xs` are the y values, at 0, 1, 2, …")),
     ],
     options: &[TITLE, X, Y, LABEL, LOG_X, LOG_Y, X_MIN, X_MAX, Y_MIN, Y_MAX, LO, HI, SPREAD, MARKERS, RULES],
     returns: "Figure",
     notes: "A point that is not finite is a gap. On a log axis, points that are not positive are left out and a warning \
-            says how many. Series differ by colour, marker and dash.",
+            says how many. Series differ by colour, marker and dash; a series' own `colour` \
+            is \"blue\", \"vermilion\", \"green\", \"purple\", \"orange\", \"sky\", \"black\" or \"#rrggbb\", its `dash` \"solid\", \"dashed\", \"dotted\", \"dash-dotted\" or \"long\".",
     source: "",
     examples: &[
         Example {

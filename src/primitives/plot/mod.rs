@@ -1,6 +1,7 @@
 //! Figures, and the methods that change them.
 
 pub mod animation;
+pub mod bar;
 pub mod boundary;
 pub mod certified;
 mod common;

@@ -9,8 +9,8 @@ pub static PVALUES: Primitive = Primitive {
     params: &[Param::new(
         "curves",
         Kind::Either(&[Kind::Array, Kind::Map]),
-        "rows `#{ m, p, p_lo, p_hi, test, betting_p, pairwise_p, cautions }` as `risk::curve(report)` gives them, or a map from a name to \
-         such rows: all that were asked together",
+        "rows `#{ m, p, p_lo, p_hi, test, betting_p, pairwise_p, cautions }` as `risk::curve(report)` gives them, a map from a name to \
+         such rows, or pairs `[name, rows]`, whose order is kept: all that were asked together",
     )],
     options: &[
         Param::new("delta", Kind::Float, "the level of the test; a dashed line")

@@ -11,7 +11,11 @@ use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 pub static RELIABILITY: Primitive = Primitive {
     path: "plot::reliability",
     purpose: "Draws how often models are right by how sure they are, and how many answers that is of.",
-    params: &[Param::new("results", Kind::Any, "a Calibration, an array of them, or a map from a name to one")],
+    params: &[Param::new(
+        "results",
+        Kind::Any,
+        "a Calibration, an array of them, a map from a name to one, or pairs `[name, result]`, whose order is kept",
+    )],
     options: &[
         Param::new("log", Kind::Bool, "whether the number of answers has a logarithmic axis").or(Fallback::Bool(false)),
         TITLE,
@@ -41,7 +45,10 @@ fn results(value: &Value) -> Result<Vec<(String, Rc<Calibration>)>> {
         })
     };
     let found: Vec<(String, Rc<Calibration>)> = match value {
-        Value::Map(map) => map.iter().map(|(name, value)| Ok((name.clone(), one(value)?))).collect::<Result<_>>()?,
+        named if named.named().is_some() => {
+            let named = named.named().unwrap_or_default();
+            named.into_iter().map(|(name, value)| Ok((name, one(value)?))).collect::<Result<_>>()?
+        }
         Value::Array(values) => {
             values.iter().enumerate().map(|(i, value)| Ok((i.to_string(), one(value)?))).collect::<Result<_>>()?
         }

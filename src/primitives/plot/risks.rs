@@ -10,7 +10,7 @@ pub static RISKS: Primitive = Primitive {
         "curves",
         Kind::Either(&[Kind::Array, Kind::Map]),
         "rows `#{ m, error, error_lo, error_hi, weighted_error, weighted_error_lo, weighted_error_hi }` as \
-         `risk::curve(report)` gives them, a map from a name to such rows, or an array of reports",
+         `risk::curve(report)` gives them, a map from a name to such rows or pairs `[name, rows]`, whose order is kept, or an array of reports",
     )],
     options: &[
         Param::new("adversarial", Kind::Bool, "also R_S', from the rows' `adversarial_error`")
