@@ -494,14 +494,14 @@ fn saving_picks_the_format_by_the_ending() {
     cx.set_folder(folder.path().into());
     let value = Value::object(line(&[1.0, 2.0]));
     for ending in ["png", "svg", "pdf", "json"] {
-        value.save(&cx, &format!("figure.{ending}")).expect("saved");
+        value.save(&cx, &format!("figure.{ending}"), &[]).expect("saved");
     }
     let read = |name: &str| std::fs::read(folder.path().join(name)).expect("a file");
     assert_eq!(read("figure.png")[..8], *b"\x89PNG\r\n\x1a\n");
     assert!(read("figure.svg").starts_with(b"<svg"));
     assert!(read("figure.pdf").starts_with(b"%PDF-"));
     assert!(serde_json::from_slice::<serde_json::Value>(&read("figure.json")).is_ok());
-    assert!(value.save(&cx, "figure.gif").is_err());
+    assert!(value.save(&cx, "figure.gif", &[]).is_err());
 }
 
 #[test]

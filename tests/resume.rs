@@ -451,7 +451,7 @@ fn data_that_vanish_are_named_and_a_run_goes_on_when_they_are_back() {
     }
     let mut cx = Cx::default();
     cx.set_folder(folder.path().to_path_buf());
-    model.save(&cx, "f.safetensors").expect("a model");
+    model.save(&cx, "f.safetensors", &[]).expect("a model");
 
     let output = finish(viva(folder.path(), &["script.rhai", "--out", "whole", "--threads", "2"]));
     assert!(output.status.success(), "{}", err(&output));

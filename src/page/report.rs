@@ -12,7 +12,7 @@ use super::prose::{NO_LINKS, comment, inline};
 use super::{
     clean, code, count, csv, document, document_of_examinations, figure, progress, provenance, shortened, size,
 };
-use crate::core::files::broken_seal;
+use crate::core::files::{broken_seal, file_name};
 use crate::core::record::{damaged_files, opening_comment};
 use crate::core::{Error, Journal, Result};
 
@@ -34,6 +34,27 @@ struct FigureFiles<'a> {
     name: &'a str,
 }
 
+/// The files in which arrays of maps of the results are kept as well.
+fn tables_of(results: &Json) -> Vec<String> {
+    fn walk(name: &str, value: &Json, found: &mut Vec<String>) {
+        match value {
+            Json::Object(map) if !map.contains_key("type") => {
+                for (key, inner) in map {
+                    let inner_name = if name.is_empty() { key.clone() } else { format!("{name}-{key}") };
+                    walk(&file_name(&inner_name), inner, found);
+                }
+            }
+            Json::Array(rows) if rows.iter().all(Json::is_object) => {
+                found.push(format!("{}.csv", if name.is_empty() { "result" } else { name }));
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    walk("", results, &mut found);
+    found
+}
+
 /// The page of a run folder; `own_page` is where it will be written, and is left out of it.
 pub fn report(root: &Path, own_page: &Path) -> Result<String> {
     let folder = RunFolder::read(root, own_page)?;
@@ -48,10 +69,11 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
     let printed = text(&folder, "printed.txt");
     let examinations = Examinations::read(&folder);
     let figures = figures(&folder, &examinations);
-    let tables: Vec<&FolderFile> = folder.ending(&["csv"]).collect();
-
     let place = |name: &str| figures.iter().position(|f| f.name == name).map(|i| format!("#figure-{}", i + 1));
     let outcome = PageResults::new(&place);
+    let in_results = results.as_ref().and_then(|read| read.as_ref().ok()).map(tables_of).unwrap_or_default();
+    // Rows that are among the results are not shown twice.
+    let tables: Vec<&FolderFile> = folder.ending(&["csv"]).filter(|file| !in_results.contains(&file.name)).collect();
     let shown = results.as_ref().and_then(|read| read.as_ref().ok()).map(|results| outcome.results(results));
     let met = outcome.met.borrow();
 

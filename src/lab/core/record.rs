@@ -417,9 +417,14 @@ impl Record {
         for (name, object) in named_objects(result) {
             for ending in object.kept_as() {
                 let file = free_name(cx, &name, ending)?;
-                Value::Object(object.clone()).save(cx, &file)?;
+                Value::Object(object.clone()).save(cx, &file, &[])?;
                 kept.push(file);
             }
+        }
+        for (name, rows) in named_tables(result) {
+            let file = free_name(cx, &name, "csv")?;
+            rows.save(cx, &file, &[])?;
+            kept.push(file);
         }
         Ok(kept)
     }
@@ -488,6 +493,31 @@ pub fn named_objects(result: &Value) -> Vec<(String, Rc<dyn Object>)> {
                     walk(&format!("{name}-{}", i + 1), inner, found);
                 }
             }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    walk("result", result, &mut found);
+    found
+}
+
+/// Arrays of maps of plain values in a result by the names of their files.
+fn named_tables(result: &Value) -> Vec<(String, &Value)> {
+    fn plain(row: &Value) -> bool {
+        let held = |cell: &Value| {
+            !matches!(cell, Value::Array(_) | Value::Map(_) | Value::Object(_) | Value::Tensor(_) | Value::Callback(_))
+        };
+        matches!(row, Value::Map(cells) if !cells.is_empty() && cells.values().all(held))
+    }
+    fn walk<'a>(name: &str, value: &'a Value, found: &mut Vec<(String, &'a Value)>) {
+        match value {
+            Value::Map(map) => {
+                for (key, inner) in map {
+                    let inner_name = if name == "result" { key.clone() } else { format!("{name}-{key}") };
+                    walk(&file_name(&inner_name), inner, found);
+                }
+            }
+            Value::Array(rows) if !rows.is_empty() && rows.iter().all(plain) => found.push((name.into(), value)),
             _ => {}
         }
     }

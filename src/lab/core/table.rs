@@ -1,7 +1,7 @@
 //! Named columns of values: what prints as an aligned table and saves as CSV.
 
-use super::Value;
 use super::lines::{aligned, columns_of, cut, elided};
+use super::{Error, Result, Value, suggestion};
 
 #[derive(Clone, Default)]
 pub struct Table {
@@ -125,6 +125,73 @@ impl Table {
         self.columns[column].1.iter().all(|cell| matches!(cell, Value::Str(text) if columns_of(text) <= NAME))
     }
 
+    /// These columns, in this order.
+    pub fn only(&self, names: &[String]) -> Result<Self> {
+        let of = |name: &String| {
+            self.columns.iter().find(|(known, _)| known == name).cloned().ok_or_else(|| {
+                let known = self.columns.iter().map(|(known, _)| known.as_str());
+                Error::argument(format!("no column {name:?}")).hint(suggestion(name, known))
+            })
+        };
+        Ok(Self { columns: names.iter().map(of).collect::<Result<_>>()?, sorted: false })
+    }
+
+    /// A `tabular` of LaTeX with the rules of its package booktabs. Numbers of a column have as many decimals; a column with `_lo` and `_hi`
+    /// beside it has its interval in brackets. Of columns in the order of their names, what tells rows apart comes first.
+    pub fn latex(&self) -> String {
+        let of = |name: &str| self.columns.iter().find(|(known, _)| known == name).map(|(_, values)| values);
+        let is_end = |name: &str| {
+            let whole = name.strip_suffix("_lo").or(name.strip_suffix("_hi"));
+            whole.is_some_and(|whole| {
+                [whole.to_string(), format!("{whole}_lo"), format!("{whole}_hi")].iter().all(|name| of(name).is_some())
+            })
+        };
+        let mut order: Vec<usize> =
+            (0..self.columns.len()).filter(|&column| !is_end(&self.columns[column].0)).collect();
+        if self.sorted {
+            order.sort_by_key(|&column| !self.tells_apart(column));
+        }
+        let (mut heads, mut places, mut cells) = (Vec::new(), String::new(), Vec::new());
+        for column_number in order {
+            let (name, values) = &self.columns[column_number];
+            let numeric = values.iter().any(|value| matches!(value, Value::Int(_) | Value::Float(_)));
+            places.push(if numeric { 'r' } else { 'l' });
+            heads.push(escaped(&name.replace('_', " ")));
+            let ends = of(&format!("{name}_lo")).zip(of(&format!("{name}_hi")));
+            // All three with the decimals of the column.
+            let all: Vec<&Value> =
+                values.iter().chain(ends.iter().flat_map(|(lo, hi)| lo.iter().chain(hi.iter()))).collect();
+            let shown = column(&all, usize::MAX);
+            let n = values.len();
+            let cell = |row: usize| {
+                let number = |text: &str| match text.strip_prefix('-') {
+                    Some(rest) => format!("$-${rest}"),
+                    None => text.to_string(),
+                };
+                let text = |i: usize| {
+                    if matches!(all[i], Value::Float(_) | Value::Int(_)) {
+                        number(shown[i].trim())
+                    } else {
+                        escaped(&shown[i])
+                    }
+                };
+                match ends {
+                    Some(_) if !text(n + row).is_empty() => {
+                        format!("{} [{}, {}]", text(row), text(n + row), text(2 * n + row))
+                    }
+                    _ => text(row),
+                }
+            };
+            cells.push((0..n).map(cell).collect::<Vec<_>>());
+        }
+        let mut text = format!("\\begin{{tabular}}{{{places}}}\n\\toprule\n{} \\\\\n\\midrule\n", heads.join(" & "));
+        for row in 0..self.len() {
+            let line: Vec<&str> = cells.iter().map(|column| column.get(row).map_or("", String::as_str)).collect();
+            text += &format!("{} \\\\\n", line.join(" & "));
+        }
+        text + "\\bottomrule\n\\end{tabular}\n"
+    }
+
     /// Comma-separated values with every digit.
     pub fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(vec![]);
@@ -143,6 +210,18 @@ impl Table {
         let bytes = writer.into_inner().expect("memory can be written to");
         String::from_utf8(bytes).expect("cells are text")
     }
+}
+
+/// A text without what LaTeX takes for a command.
+fn escaped(text: &str) -> String {
+    let sign = |sign: char| match sign {
+        '&' | '%' | '$' | '#' | '_' | '{' | '}' => format!("\\{sign}"),
+        '\\' => "\\textbackslash{}".into(),
+        '~' => "\\textasciitilde{}".into(),
+        '^' => "\\textasciicircum{}".into(),
+        sign => sign.into(),
+    };
+    text.chars().map(sign).collect()
 }
 
 /// The cells of one column, none wider than `widest`.
@@ -173,6 +252,26 @@ mod tests {
         let narrow = table.text(8, 2);
         assert!(narrow.ends_with("not\nshown:\nword"), "{narrow}");
         assert_eq!(table.text(80, 200).lines().count(), 101);
+    }
+
+    #[test]
+    fn latex_has_intervals_beside_their_numbers() {
+        let numbers = |all: [f64; 2]| all.map(Value::Float).to_vec();
+        let table = Table::default()
+            .column("error", numbers([0.1, 0.25]))
+            .column("error_hi", numbers([0.2, 0.375]))
+            .column("error_lo", numbers([-0.05, 0.125]))
+            .column("name", ["a_b", "50%"].map(|name| Value::Str(name.into())).to_vec());
+        let text = table.latex();
+        assert!(text.starts_with("\\begin{tabular}{rl}\n\\toprule\nerror & name \\\\\n\\midrule\n"), "{text}");
+        assert!(
+            text.contains("0.100 [$-$0.050, 0.200] & a\\_b \\\\\n0.250 [0.125, 0.375] & 50\\% \\\\\n\\bottomrule"),
+            "{text}"
+        );
+        let columns = |names: [&str; 2]| table.only(&names.map(String::from));
+        assert!(columns(["name", "error"]).unwrap().latex().contains("name & error"));
+        let error = columns(["name", "eror"]).map(|_| ()).unwrap_err();
+        assert!(error.hint.unwrap().contains("error"));
     }
 
     #[test]

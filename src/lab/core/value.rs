@@ -293,8 +293,8 @@ impl Value {
         })
     }
 
-    /// Writes the value; the path's ending picks the format.
-    pub fn save(&self, cx: &Cx, path: &str) -> Result<()> {
+    /// Writes the value; the path's ending picks the format. Of a table these columns in this order, or all where none is named.
+    pub fn save(&self, cx: &Cx, path: &str, columns: &[String]) -> Result<()> {
         let target = cx.writable(path)?;
         let ending = target.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
         let table = match self {
@@ -302,15 +302,25 @@ impl Value {
             Self::Array(_) => Table::from_rows(self),
             _ => None,
         };
+        let table = match (table, columns.is_empty()) {
+            (Some(table), false) => Some(table.only(columns)?),
+            (None, false) => {
+                return Err(Error::argument(format!("a {} is no table, which has `columns`", self.kind())));
+            }
+            (table, true) => table,
+        };
         let mut known = vec!["json", "txt"];
         if table.is_some() {
-            known.push("csv");
+            known.extend(["csv", "tex"]);
         }
         if let Self::Object(object) = self {
             known.extend(object.formats());
         }
         if let Self::Tensor(_) = self {
             known.extend(["npy", "safetensors"]);
+        }
+        if !columns.is_empty() && !["csv", "tex"].contains(&ending.as_str()) {
+            return Err(Error::argument(format!("`columns` are chosen in .csv and .tex, not in .{ending}")));
         }
         if !known.contains(&ending.as_str()) {
             return Err(Error::file(&target, format!("a {} can't be written as `.{ending}`", self.kind()))
@@ -323,6 +333,7 @@ impl Value {
                 Ok(Tensor::write_safetensors(&[("tensor", tensor.as_ref())], temporary)?)
             }
             (_, "csv") => write_text(temporary, &table.as_ref().map(Table::csv).unwrap_or_default()),
+            (_, "tex") => write_text(temporary, &table.as_ref().map(Table::latex).unwrap_or_default()),
             (_, "txt") => write_text(temporary, &(self.details(100) + "\n")),
             _ => write_text(temporary, &(serde_json::to_string_pretty(&self.json()).unwrap_or_default() + "\n")),
         })

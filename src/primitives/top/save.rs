@@ -1,5 +1,5 @@
-use crate::core::{Cx, Result, Value};
-use crate::primitives::{Args, Example, Kind, Param, Primitive};
+use crate::core::{Cx, Error, Result, Value};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
 pub static SAVE: Primitive = Primitive {
     path: "save",
@@ -12,9 +12,15 @@ pub static SAVE: Primitive = Primitive {
             "below the run folder (at the prompt: the working folder), or where --allow-write=PATH says",
         ),
     ],
-    options: &[],
+    options: &[Param::new(
+        "columns",
+        Kind::Array,
+        "of a table in .csv or .tex: names of columns in the order in which they shall stand",
+    )
+    .or(Fallback::Absent("all"))],
     returns: "()",
-    notes: "Every value can be written as .json and .txt; tables also as .csv, figures as .svg, .png and .pdf, tensors as .npy and \
+    notes: "Every value can be written as .json and .txt; tables, which arrays of maps are too, also as .csv and .tex (LaTeX with booktabs, where \
+            `x`, `x_lo` and `x_hi` are one column with the interval in brackets), figures as .svg, .png and .pdf, tensors as .npy and \
             .safetensors, models as .safetensors. A file is written whole or not at all. Also `value.save(path)`.",
     source: "",
     examples: &[Example {
@@ -25,5 +31,16 @@ pub static SAVE: Primitive = Primitive {
 };
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
-    args.value("value").save(cx, args.str("path")).map(|()| Value::Unit)
+    let columns = match args.get("columns") {
+        Some(Value::Array(names)) => names.iter().map(name_of).collect::<Result<Vec<_>>>()?,
+        _ => vec![],
+    };
+    args.value("value").save(cx, args.str("path"), &columns).map(|()| Value::Unit)
+}
+
+fn name_of(value: &Value) -> Result<String> {
+    match value {
+        Value::Str(name) => Ok(name.clone()),
+        other => Err(Error::argument(format!("`columns` must be an array of names, got one of {}", other.kind()))),
+    }
 }
