@@ -13,6 +13,7 @@ mod provenance;
 mod reference;
 mod report;
 mod thesis;
+mod tour;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

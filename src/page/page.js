@@ -50,6 +50,9 @@ if (box) {
     found.textContent = words.length ? shown + " of " + entries.length : "";
   };
   box.addEventListener("input", filter);
+  // What was asked for on another page.
+  const asked = new URLSearchParams(location.search).get("q");
+  if (asked) box.value = asked;
   box.closest("[hidden]").hidden = false;
   filter();
 }

@@ -32,7 +32,7 @@ pub struct Drawing {
 /// All pages: file name and text.
 pub fn reference(modules: &[ModulePage], gallery: &[Drawing], shown: &[Shown]) -> Result<Vec<(String, String)>> {
     let site = ReferenceSite { modules };
-    let mut pages = vec![("index.html".to_string(), site.index())];
+    let mut pages = vec![("index.html".to_string(), site.index()), ("tour.html".to_string(), site.tour())];
     for (namespace, purpose) in NAMESPACES {
         pages.push((namespace_file(namespace), site.namespace(namespace, purpose)));
     }
@@ -110,7 +110,8 @@ fn links(word: &str) -> Option<String> {
 /// What the search box looks for beside the text that is seen.
 fn search_words(primitive: &Primitive) -> String {
     let params = primitive.params.iter().chain(primitive.options);
-    params.map(|param| format!("{} {}", param.name, param.doc)).collect::<Vec<_>>().join(" ")
+    let params = params.map(|param| format!("{} {}", param.name, param.doc)).collect::<Vec<_>>().join(" ");
+    format!("{params} {} {}", primitive.notes, primitive.source)
 }
 
 fn search_box(what: &str) -> Markup {
@@ -135,7 +136,15 @@ impl ReferenceSite<'_> {
                 p .kind { a href="index.html" { "viva: reference" } }
                 h1 { (title) }
                 (head)
+                // The index has the words of every entry.
+                @if here != "index.html" {
+                    form .everywhere action="index.html" {
+                        label for="everywhere" { "Search everything" }
+                        input #everywhere name="q" type="search" autocomplete="off" spellcheck="false";
+                    }
+                }
                 nav aria-label="Pages" { ul {
+                    (link("tour.html", "Tour"))
                     @for (namespace, _) in NAMESPACES {
                         (link(&namespace_file(namespace), &namespace_title(namespace)))
                     }
@@ -157,6 +166,7 @@ impl ReferenceSite<'_> {
             p {
                 "Everything that a script can call. At the prompt the same text answers " code { "?data::load" }
                 ", and on the command line " code { "viva doc data::load" } ". "
+                "What it is for, with what to type: " a href="tour.html" { "the tour" } ". "
                 "What options are called, and what that means everywhere: " a href="glossary.html" { "the glossary" } "."
             }
         };
@@ -204,6 +214,18 @@ impl ReferenceSite<'_> {
             }
         };
         self.page("Reference", "index.html", &head, &main)
+    }
+
+    fn tour(&self) -> String {
+        let (main, parts) = super::tour::page(super::tour::TOUR, &links);
+        let head = html! {
+            p { "What there is, door by door, with what to type. What each function takes is on the pages named here." }
+        };
+        let main = html! {
+            ul .contents { @for (anchor, title) in &parts { li { a href={ "#" (anchor) } { (title) } } } }
+            (main)
+        };
+        self.page("A tour of viva", "tour.html", &head, &main)
     }
 
     fn namespace(&self, namespace: &str, purpose: &str) -> String {
