@@ -755,3 +755,77 @@ fn numbers_that_name_what_is_not_there_are_refused() {
         assert!(!page.contains("data-examination"));
     }
 }
+
+/// Two runs of one script with another argument.
+#[test]
+fn runs_are_set_beside_one_another() {
+    let scripts = folder(&[(
+        "made.rhai",
+        b"let n = arg(\"n\", 2);\n\
+          #{ same: 7, rows: [#{ error: 0.5 / n, error_lo: 0.4 / n, error_hi: 0.55 / n }], picture: plot::line([1, 2], [3, n], #{ x: \"time\", label: \"a curve\" }) }",
+    )]);
+    let path = |name: &str| scripts.path().join(name).to_str().expect("UTF-8").to_string();
+    for (n, run) in [("2", "first"), ("4", "second")] {
+        let output = viva(&["run", &path("made.rhai"), "--out", &path(run), "--n", n]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let output = viva(&["compare", &path("first"), &path("second"), "--out", &path("both.html")]);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let line = |start: &str| {
+        told.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("no {start} in {told}"))
+    };
+    let words = |start: &str| line(start).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words("arguments.n"), "arguments.n 2 4");
+    assert_eq!(words("rows[0].error"), "rows[0].error 0.25 [0.2, 0.28] 0.125 [0.1, 0.14] 0.125 *");
+    assert!(told.contains("1 value is equal") && told.contains("*: the intervals do not meet"), "{told}");
+    let page = text_of(Path::new(&path("both.html")));
+    check(&page, &[]);
+    for wanted in ["first: a curve", "second: a curve", "rows[0].error"] {
+        assert!(page.contains(wanted), "{wanted} is missing");
+    }
+    let same = viva(&["compare", &path("first"), &path("first")]);
+    assert!(String::from_utf8_lossy(&same.stdout).contains("nothing differs"));
+    let refused = viva(&["compare", &path("first"), scripts.path().to_str().expect("UTF-8")]);
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("no manifest.json"));
+}
+
+#[test]
+fn a_page_follows_a_run_while_it_goes_on() {
+    let scripts = folder(&[("endless.rhai", b"let n = 0; loop { n += 1; }")]);
+    let run = scripts.path().join("run");
+    let paths =
+        [scripts.path().join("endless.rhai"), run.clone()].map(|path| path.to_str().expect("UTF-8").to_string());
+    let start = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
+        command
+            .args(words)
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .expect("viva starts")
+    };
+    // Nothing of this takes as long unless something hangs.
+    let wait = |what: &str, done: &mut dyn FnMut() -> bool| {
+        for _ in 0..1200 {
+            if done() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("{what} did not come");
+    };
+    let mut running = start(&["run", &paths[0], "--out", &paths[1]]);
+    wait("the manifest", &mut || run.join("manifest.json").exists() && run.join("progress/journal").exists());
+    let mut reporting = start(&["report", &paths[1], "--live"]);
+    let page = run.join("report.html");
+    let anew = "http-equiv=\"refresh\"";
+    wait("the page", &mut || {
+        std::fs::read_to_string(&page).is_ok_and(|text| text.contains(anew) && text.contains("under way"))
+    });
+    running.kill().expect("killed");
+    running.wait().expect("ended");
+    wait("the end", &mut || reporting.try_wait().expect("a process").is_some());
+    let last = text_of(&page);
+    assert!(!last.contains(anew) && last.contains("it was killed"), "the last page is still");
+}

@@ -2,6 +2,7 @@
 
 mod check;
 mod compare;
+mod comparison;
 mod data;
 mod doc;
 mod label;
@@ -45,7 +46,10 @@ viva run FOLDER [--verify]            repeat the run of a run folder with the te
                                       --verify compares the results with those in FOLDER
 viva -e 'EXPR' [--allow-...]           print the value of an expression
 viva check SCRIPT                     find mistakes without running
-viva report DIR [--out FILE]          a run folder as one page for a browser (default: DIR/report.html)
+viva report DIR [--out FILE] [--live]  a run folder as one page for a browser (default: DIR/report.html); --live writes
+                                      it anew while the run goes on, and the page follows
+viva compare DIR DIR... [--out FILE]  where the runs of folders differ: what they were given, and their results;
+                                      FILE is a page, with figures on top of each other
 viva label DIR [--host ADDRESS] [--port N]  ask people what a task asks, at a page of this machine
      --public URL           what others call that page, where a server between them and this machine hands on to it
      --export F --out DIR   write it down for others to ask: pages, mturk, label_studio, argilla, prodigy, folder
@@ -114,6 +118,7 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
         Some("-e") => evaluate(rest),
         Some("check") => check::main(rest),
         Some("report") => report::main(rest),
+        Some("compare") => compare::main(rest),
         Some("label") => label::main(rest),
         Some("doc") => doc::main(rest),
         Some("data") => data::main(rest),
@@ -123,7 +128,7 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
             Ok(())
         }
         Some(other) => {
-            let commands = ["run", "-e", "check", "report", "label", "doc", "data", "version", "help"];
+            let commands = ["run", "-e", "check", "report", "compare", "label", "doc", "data", "version", "help"];
             Err(Error::argument(format!("there is no command {other:?}")).hint(suggestion(other, commands)).into())
         }
     }

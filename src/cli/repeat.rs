@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 
-use super::compare::{self, ComparedFile, Comparison, Rounding};
+use super::comparison::{self, ComparedFile, Comparison, Rounding};
 use super::run_options::RunOptions;
 use super::{CommandFailure, CommandOutcome};
 use crate::core::record::{Library, Manifest, Record, differences, machine, nothing_begun, versions};
@@ -164,7 +164,7 @@ impl Repeat {
             text => println!("{text}"),
         };
         let rounding = self.rounding();
-        let compared = compare::folders(&self.folder, record.folder(), rounding)?;
+        let compared = comparison::folders(&self.folder, record.folder(), rounding)?;
         let is = |kind: fn(&Comparison) -> bool| compared.iter().filter(|file| kind(&file.comparison)).count();
         let other = is(|comparison| matches!(comparison, Comparison::Different(_)));
         let rounded = is(|comparison| matches!(comparison, Comparison::Rounded(_)));

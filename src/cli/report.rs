@@ -1,26 +1,50 @@
-//! `viva report DIR [--out FILE]`
+//! `viva report DIR [--out FILE] [--live]`
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::CommandOutcome;
-use crate::core::{Error, Result, at_home};
+use crate::core::{Error, Journal, Result, at_home};
 use crate::page;
 use crate::term::context;
 
 pub fn main(words: &[String]) -> CommandOutcome {
-    let (folder, out) = parse(words)?;
-    let out = out.unwrap_or_else(|| folder.join("report.html"));
+    let Wanted { folder, out, live } = parse(words)?;
     ours_or_new(&out)?;
-    let text = page::report(&folder, &out)?;
-    context().write_with(&out, |temporary| std::fs::write(temporary, &text).map_err(|e| Error::file(&out, e)))?;
+    let cx = context();
+    if live {
+        println!(
+            "report: {}, written anew every {} s until the run ends; Ctrl-C stops that",
+            out.display(),
+            EVERY.as_secs()
+        );
+    }
+    loop {
+        let under_way = live && Journal::in_use(&folder.join("progress")) == Some(true);
+        let text = page::report(&folder, &out, under_way.then_some(EVERY))?;
+        cx.write_with(&out, |temporary| std::fs::write(temporary, &text).map_err(|e| Error::file(&out, e)))?;
+        if !under_way {
+            break;
+        }
+        std::thread::sleep(EVERY);
+    }
     println!("report: {}", out.display());
     Ok(())
 }
 
-fn parse(words: &[String]) -> Result<(PathBuf, Option<PathBuf>)> {
-    let usage = "viva report DIR [--out FILE]";
-    let (mut folder, mut out) = (None, None);
+/// Between two pages of a run that goes on.
+const EVERY: Duration = Duration::from_secs(2);
+
+struct Wanted {
+    folder: PathBuf,
+    out: PathBuf,
+    live: bool,
+}
+
+fn parse(words: &[String]) -> Result<Wanted> {
+    let usage = "viva report DIR [--out FILE] [--live]";
+    let (mut folder, mut out, mut live) = (None, None, false);
     let mut words = words.iter().map(String::as_str);
     while let Some(word) = words.next() {
         let value = match word.split_once('=') {
@@ -31,6 +55,7 @@ fn parse(words: &[String]) -> Result<(PathBuf, Option<PathBuf>)> {
         match value {
             Some("") => return Err(Error::argument("viva report: --out needs a file").hint(usage)),
             Some(file) => out = Some(at_home(file)?),
+            None if word == "--live" => live = true,
             None if word.starts_with("--") => {
                 return Err(Error::argument(format!("viva report has no {word}")).hint(usage));
             }
@@ -41,11 +66,12 @@ fn parse(words: &[String]) -> Result<(PathBuf, Option<PathBuf>)> {
         }
     }
     let folder = folder.ok_or_else(|| Error::argument("viva report needs a run folder").hint(usage))?;
-    Ok((folder, out))
+    let out = out.unwrap_or_else(|| folder.join("report.html"));
+    Ok(Wanted { folder, out, live })
 }
 
 /// Refuses to write over a file that is not a page of viva's.
-fn ours_or_new(out: &Path) -> Result<()> {
+pub fn ours_or_new(out: &Path) -> Result<()> {
     let Ok(found) = out.symlink_metadata() else { return Ok(()) };
     let mut start = Vec::new();
     // A link could lead anywhere.

@@ -1,6 +1,7 @@
 //! Pages for a browser: the report of a run folder and the reference of the language. Each is one HTML file that loads
 //! nothing: style, script and figures are inside, and a content security policy forbids the rest.
 
+mod beside;
 mod code;
 mod csv;
 mod examination;
@@ -19,6 +20,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::core::Digest;
 
+pub use beside::RunsBeside;
 pub use provenance::quoted;
 pub use reference::{Drawing, ModulePage, reference};
 pub use report::report;

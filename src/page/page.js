@@ -56,3 +56,12 @@ if (box) {
   box.closest("[hidden]").hidden = false;
   filter();
 }
+
+// On other pages, the index is asked.
+const everywhere = document.getElementById("everywhere");
+if (everywhere) {
+  everywhere.closest("[hidden]").hidden = false;
+  everywhere.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") location.href = "index.html?q=" + encodeURIComponent(everywhere.value);
+  });
+}

@@ -138,9 +138,9 @@ impl ReferenceSite<'_> {
                 (head)
                 // The index has the words of every entry.
                 @if here != "index.html" {
-                    form .everywhere action="index.html" {
+                    div .everywhere hidden {
                         label for="everywhere" { "Search everything" }
-                        input #everywhere name="q" type="search" autocomplete="off" spellcheck="false";
+                        input #everywhere type="search" autocomplete="off" spellcheck="false";
                     }
                 }
                 nav aria-label="Pages" { ul {

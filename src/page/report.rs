@@ -1,6 +1,7 @@
 //! The report of a run folder: one page with everything that the run left, whatever state it ended in.
 
 use std::path::Path;
+use std::time::Duration;
 
 use maud::{Markup, html};
 use serde_json::Value as Json;
@@ -10,7 +11,7 @@ use super::folder::{FolderFile, RunFolder};
 use super::outcome::PageResults;
 use super::prose::{NO_LINKS, comment, inline};
 use super::{
-    clean, code, count, csv, document, document_of_examinations, figure, progress, provenance, shortened, size,
+    MARK, clean, code, count, csv, document, document_of_examinations, figure, progress, provenance, shortened, size,
 };
 use crate::core::files::{broken_seal, file_name};
 use crate::core::record::{damaged_files, opening_comment};
@@ -55,8 +56,8 @@ fn tables_of(results: &Json) -> Vec<String> {
     found
 }
 
-/// The page of a run folder; `own_page` is where it will be written, and is left out of it.
-pub fn report(root: &Path, own_page: &Path) -> Result<String> {
+/// The page of a run folder; `own_page` is where it will be written, and is left out of it. A browser loads it anew after `every`.
+pub fn report(root: &Path, own_page: &Path, every: Option<Duration>) -> Result<String> {
     let folder = RunFolder::read(root, own_page)?;
     if !SIGNS.iter().any(|name| folder.find(name).is_some()) {
         return Err(Error::file(root, format!("not a run folder: it has none of {}", SIGNS.join(", ")))
@@ -224,7 +225,14 @@ pub fn report(root: &Path, own_page: &Path) -> Result<String> {
         }
     };
     let document = if examinations.shown.is_empty() { document } else { document_of_examinations };
-    Ok(document(&format!("{name}: {}", state.word), &body))
+    let page = document(&format!("{name}: {}", state.word), &body);
+    Ok(match every {
+        None => page,
+        Some(every) => {
+            let anew = format!("{MARK}<meta http-equiv=\"refresh\" content=\"{}\">", every.as_secs());
+            page.replacen(MARK, &anew, 1)
+        }
+    })
 }
 
 fn notices(title: &str, class: &str, lines: &[impl AsRef<str>]) -> Markup {

@@ -32,7 +32,14 @@ pub fn page(text: &str, links: Links) -> (Markup, Vec<(String, String)>) {
                 events.push(Event::Html(code::plain(text.trim_end()).into_string().into()));
             }
             Event::Text(text) if block.is_some() => block.iter_mut().for_each(|code| *code += &text),
-            Event::Code(name) => events.push(Event::InlineHtml(inline(&format!("`{name}`"), links).into_string().into())),
+            Event::Code(name) => {
+                events.push(Event::InlineHtml(inline(&format!("`{name}`"), links).into_string().into()))
+            }
+            Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+                // On its page the tour stands among those that it leads to.
+                let dest_url = dest_url.strip_prefix("reference/").unwrap_or(&dest_url).to_string().into();
+                events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
+            }
             other => events.push(other),
         }
     }

@@ -305,7 +305,10 @@ impl Value {
         let table = match (table, columns.is_empty()) {
             (Some(table), false) => Some(table.only(columns)?),
             (None, false) => {
-                return Err(Error::argument(format!("a {} is no table, which has `columns`", self.kind())));
+                return Err(Error::argument(format!(
+                    "a {} is no table, of which `select` could name columns",
+                    self.kind()
+                )));
             }
             (table, true) => table,
         };
@@ -320,7 +323,7 @@ impl Value {
             known.extend(["npy", "safetensors"]);
         }
         if !columns.is_empty() && !["csv", "tex"].contains(&ending.as_str()) {
-            return Err(Error::argument(format!("`columns` are chosen in .csv and .tex, not in .{ending}")));
+            return Err(Error::argument(format!("`select` chooses columns in .csv and .tex, not in .{ending}")));
         }
         if !known.contains(&ending.as_str()) {
             return Err(Error::file(&target, format!("a {} can't be written as `.{ending}`", self.kind()))

@@ -1,9 +1,5 @@
 //! What a figure is drawn on: lines, filled shapes, text and images, in pixels from the upper left corner.
 
-use std::sync::OnceLock;
-
-use ab_glyph::{Font, FontRef};
-
 use super::Picture;
 use super::label;
 use super::palette::Rgb;
@@ -84,34 +80,9 @@ pub trait Canvas {
     fn image(&mut self, picture: &Picture, place: Rect);
 }
 
-/// The embedded font, so that text needs no font of the system.
-fn font(bold: bool) -> &'static FontRef<'static> {
-    static FONTS: OnceLock<[FontRef<'static>; 2]> = OnceLock::new();
-    let fonts = FONTS.get_or_init(|| {
-        [dejavu::sans::regular(), dejavu::sans::bold()]
-            .map(|bytes| FontRef::try_from_slice(bytes).expect("the embedded fonts are valid TrueType files"))
-    });
-    &fonts[usize::from(bold)]
-}
-
-fn units_per_em(bold: bool) -> f64 {
-    f64::from(font(bold).units_per_em().unwrap_or(2048.0))
-}
-
 /// Of a label, which may hold mathematics.
 pub fn text_width(text: &str, size: f64, bold: bool) -> f64 {
     label::laid_out(text, bold).1 * size
-}
-
-/// Of letters, in ems.
-pub(super) fn glyphs_width(text: &str, bold: bool) -> f64 {
-    let font = font(bold);
-    let (mut units, mut previous) = (0.0, None);
-    for glyph in text.chars().map(|sign| font.glyph_id(sign)) {
-        units += previous.map_or(0.0, |previous| font.kern_unscaled(previous, glyph)) + font.h_advance_unscaled(glyph);
-        previous = Some(glyph);
-    }
-    f64::from(units) / units_per_em(bold)
 }
 
 /// The text on as many lines as it needs to stay within `width`; a single long word stays whole.

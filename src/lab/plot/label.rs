@@ -1,7 +1,7 @@
 //! Mathematics in the texts of a figure, between dollars: `$\epsilon_\infty \leq 10^{-3}$`. A small part of TeX: sub- and superscripts, groups, Greek
 //! letters and the signs below. `\$` is a dollar; a text with a single dollar holds none.
 
-use super::canvas::glyphs_width;
+use super::glyphs::glyphs_width;
 use crate::core::{Error, Result, suggestion};
 
 /// Words of TeX and what stands for them.

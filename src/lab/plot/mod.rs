@@ -13,6 +13,7 @@ mod difference;
 mod draw;
 mod examiner;
 mod figure;
+mod glyphs;
 mod label;
 mod legend;
 mod marker;

@@ -130,11 +130,14 @@ impl Scale {
             return if few.len() >= 2 { few } else { self.linear_ticks(most) };
         }
         let every = (decades as usize).div_ceil(most).max(1) as i32;
+        // Powers where one of the labels would be long, so that all look alike.
+        let powers = first < -2 || last > 3;
+        let label = |e: i32, value: f64| if powers { format!("$10^{{{e}}}$") } else { power_label(value) };
         // Over very many decades unlabelled ticks would run into each other.
         let mut ticks: Vec<Tick> = (first..=last)
             .filter(|e| decades <= 30 || e % every == 0)
             .map(|e| (e, 10f64.powi(e)))
-            .map(|(e, value)| Tick { value, label: if e % every == 0 { power_label(value) } else { String::new() } })
+            .map(|(e, value)| Tick { value, label: if e % every == 0 { label(e, value) } else { String::new() } })
             .collect();
         if decades <= 8 {
             let minor = (first - 1..=last).flat_map(|e| (2..10).map(move |m| f64::from(m) * 10f64.powi(e)));
@@ -206,7 +209,9 @@ mod tests {
         assert_eq!(labels(0.0, 1.2e6, false, 6), ["0", "2e5", "4e5", "6e5", "8e5", "1e6", "1.2e6"]);
         assert_eq!(labels(-0.0004, 0.0004, false, 4), ["−4e-4", "−2e-4", "0", "2e-4", "4e-4"]);
         assert_eq!(labels(0.0, 1.0, false, 4), ["0", "0.25", "0.50", "0.75", "1.00"]);
-        assert_eq!(labels(1e-3, 1e5, true, 10), ["1e-3", "0.01", "0.1", "1", "10", "100", "1000", "1e4", "1e5"]);
+        assert_eq!(labels(1e-2, 1e3, true, 10), ["0.01", "0.1", "1", "10", "100", "1000"]);
+        let powers: Vec<String> = (-3..=5).map(|e| format!("$10^{{{e}}}$")).collect();
+        assert_eq!(labels(1e-3, 1e5, true, 10), powers);
         assert_eq!(labels(100.0, 900.0, true, 5), ["100", "200", "500"]);
         assert_eq!(labels(1000.0, 9000.0, true, 5), ["1000", "2000", "5000"]);
         assert_eq!(labels(0.91, 0.99, true, 4).len(), 4);
