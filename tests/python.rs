@@ -400,3 +400,43 @@ fn modules_of_torch_have_their_gradients() {
     let d = place.model("model::python(\"net.py:detached\")");
     assert!(d.logits(&x).expect_err("it detaches").message.contains("no gradient flows through net.py:detached"));
 }
+
+/// `import viva`: a script runs with an object of the session, its results come back as what they are, and its errors as an exception.
+#[test]
+fn scripts_run_from_python() {
+    const MINE: &str = "class Model:\n    def __init__(self, slope): self.slope = slope\n    def __call__(self, x): return [[self.slope * i, 1.0] for i in range(len(x))]\n";
+    const SESSION: &str = r#"
+import json, mine, viva
+script = '''let f = model::python(arg("model", ""));
+#{ scores: f.logits(tensor::zeros([3, 1, 2, 2])), sum: arg("a", 1) + 1, rows: [#{ x: 1, y: 0.0 / 0.0 }], drawn: plot::line([1, 2]), none: () }'''
+run = viva.run(script, model=mine.Model(2.0), a=41, quiet=True, out="run", threads=1)
+rows = run["rows"] if isinstance(run["rows"], list) else run["rows"].to_dict("records")
+try:
+    viva.run("let x = 1;\nx.nothing", quiet=True, out="wrong")
+    said = ""
+except viva.Error as error:
+    said = str(error)
+print(json.dumps({"sum": run["sum"], "scores": run["scores"]["values"], "y": str(rows[0]["y"]), "svg": run["drawn"].svg[:4], "png": run["drawn"].png[1:4].decode(),
+    "names": sorted(run), "said": said, "table": len(run.table("rows"))}))
+"#;
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("mine.py"), MINE).expect("written");
+    std::fs::write(folder.path().join("session.py"), SESSION).expect("written");
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/python");
+    let output = std::process::Command::new("python3")
+        .arg("session.py")
+        .current_dir(folder.path())
+        .env("PYTHONPATH", package)
+        .env("VIVA", env!("CARGO_BIN_EXE_viva"))
+        .output()
+        .expect("python3 starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(found["sum"], 42);
+    assert_eq!(found["scores"], serde_json::json!([0.0, 1.0, 2.0, 1.0, 4.0, 1.0]));
+    assert_eq!((&found["y"], &found["svg"], &found["png"]), (&"nan".into(), &"<svg".into(), &"PNG".into()));
+    assert_eq!(found["names"], serde_json::json!(["drawn", "none", "rows", "scores", "sum"]));
+    assert_eq!(found["table"], 1);
+    let said = found["said"].as_str().expect("a text");
+    assert!(said.contains("nothing") && said.contains("script.rhai:2"), "{said}");
+}

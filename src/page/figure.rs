@@ -5,6 +5,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::folder::FolderFile;
 use super::{base64, clean, count, size};
+use crate::plot::plain_label;
 
 /// Files larger than this stay beside the page.
 const LARGEST: u64 = 8 << 20;
@@ -201,7 +202,7 @@ fn inert(address: &str) -> bool {
 
 /// What a figure of the results shows, in words, from its numbers.
 pub fn words(figure: &serde_json::Value) -> String {
-    let text = |value: &serde_json::Value| value.as_str().unwrap_or("").to_string();
+    let text = |value: &serde_json::Value| plain_label(value.as_str().unwrap_or(""));
     let mut parts = Vec::new();
     for panel in figure["panels"].as_array().into_iter().flatten() {
         let (x, y) = (text(&panel["x"]["label"]), text(&panel["y"]["label"]));

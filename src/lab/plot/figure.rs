@@ -584,8 +584,8 @@ impl Object for Figure {
         lines.extend(self.cautions.lines());
         for panel in &self.panels {
             let axis = |axis: &Axis, name: &str| {
-                let label = if axis.label.is_empty() { name } else { &axis.label };
-                if axis.log { format!("{label} (log)") } else { label.to_string() }
+                let label = if axis.label.is_empty() { name.into() } else { label::plain(&axis.label) };
+                if axis.log { format!("{label} (log)") } else { label }
             };
             if !matches!(panel.layers.first(), Some(Layer::Tiles(_))) {
                 lines.push(format!("  {} against {}", axis(&panel.y, "y"), axis(&panel.x, "x")));

@@ -1,0 +1,290 @@
+"""Runs scripts of viva from Python, and hands back what they answer.
+
+    import viva
+    run = viva.run("script.rhai", model=f, data=ds, epochs=3)
+    run["accuracy"], run["rows"], run["curve"]
+
+Results are what they look like: numbers, texts and maps; arrays of numbers as NumPy arrays; arrays of maps and tables as pandas frames; figures as
+`Figure`, which notebooks show. NumPy and pandas are used where they are installed; where not, there are lists. That is all: the language of examinations is
+viva's own, and its reference is `viva doc`."""
+
+from __future__ import annotations
+
+import csv, importlib, json, os, pathlib, shutil, signal, subprocess, sys, sysconfig, tempfile, threading
+from collections.abc import Mapping
+
+__all__ = ["Error", "Figure", "Run", "binary", "run"]
+
+
+class Error(RuntimeError):
+    """What went wrong, as viva says it: `str(e)` has the line of the script. `e.run` is the Run with what was done before."""
+
+    def __init__(self, message: str, run: "Run | None" = None):
+        super().__init__(message)
+        self.run = run
+
+
+def binary() -> str:
+    """The viva that is used: VIVA, or the one of this environment, or the one on PATH."""
+    beside = [os.environ.get("VIVA"), os.path.join(sysconfig.get_path("scripts"), "viva"), os.path.join(os.path.dirname(sys.executable), "viva"), shutil.which("viva")]
+    for place in beside:
+        if place and os.access(place, os.X_OK):
+            return place
+    raise Error("there is no viva beside this Python or on PATH: pip install viva-lab, or name one in VIVA")
+
+
+def run(script, *, out=None, seed=None, device=None, threads=None, allow=(), resume=False, quiet=False, **arguments) -> "Run":
+    """Runs a script and waits for its end.
+
+    script: a file of viva's language, or its text
+    out: the run folder (default: a new one below ./runs)
+    seed, device, threads: as of `viva run`
+    allow: further permissions, such as "read=/data" or "run"
+    resume: whether a run that was stopped in `out` goes on
+    quiet: whether warnings and progress are kept from standard error
+    arguments: the script's own, which it reads by arg("name", default). A number, text or path is given as it is. Anything else is an object of this Python that
+        viva asks in one of its own: the script says model::python(arg("model", "")) or data::python(arg("data", "")). It is pickled, by cloudpickle where that is
+        installed, so that what this session defined goes along, and unpickled there: what is changed here later is not seen.
+
+    Raises Error where the script fails, with what viva says. Ctrl-C, or a notebook's interrupt, stops the run at the end of a batch; what was done stays in
+    the run folder, and `resume=True` goes on with it."""
+    with tempfile.TemporaryDirectory(prefix="viva-") as handed:
+        command = [binary(), "run", _file(script, handed)]
+        objects = {name: value for name, value in arguments.items() if not _plain(value)}
+        for name, value in arguments.items():
+            place = _hand_over(name, value, handed) if name in objects else _word(value)
+            command += [f"--{name}", place]
+        if resume and out is None:
+            raise Error("resume=True needs `out`, the folder of the run that goes on")
+        folder = pathlib.Path(out) if out is not None else _new_folder()
+        command += ["--resume" if resume else "--out", str(folder)]
+        for name, value in (("seed", seed), ("device", device), ("threads", threads)):
+            command += [f"--{name}", str(value)] if value is not None else []
+        if objects:
+            command += ["--allow-run", f"--allow-read={handed}"]
+            command += [f"--allow-read={place}" for place in _own_folders()]
+        command += [f"--allow-{one}" for one in ([allow] if isinstance(allow, str) else allow)]
+        said = _started(command, quiet)
+    # What stands in a folder without results was not finished.
+    if said.code != 0:
+        whole = Run(folder) if (folder / "manifest.json").exists() else None
+        if said.interrupted:
+            raise KeyboardInterrupt(said.text.strip() or "stopped")
+        raise Error(said.text.strip() or f"viva ended with {said.code}", whole)
+    return Run(folder)
+
+
+class _Said:
+    def __init__(self, code, text, interrupted):
+        self.code, self.text, self.interrupted = code, text, interrupted
+
+
+def _started(command, quiet) -> _Said:
+    # The run's own group: an interrupt reaches it once, from here.
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    lines: list[str] = []
+
+    def follow(stream, keep):
+        for line in stream:
+            text = line.decode("utf-8", "replace")
+            lines.append(text) if keep else None
+            if not quiet:
+                print(text, end="", file=sys.stderr if keep else sys.stdout, flush=True)
+
+    threads = [threading.Thread(target=follow, args=(process.stdout, False)), threading.Thread(target=follow, args=(process.stderr, True))]
+    for thread in threads:
+        thread.start()
+    interrupted = False
+    while True:
+        try:
+            process.wait()
+            break
+        except KeyboardInterrupt:
+            interrupted = True
+            process.send_signal(signal.SIGINT)
+    for thread in threads:
+        thread.join()
+    # The last error is what failed; warnings came before it.
+    starts = [i for i, line in enumerate(lines) if line.startswith("Error:")]
+    return _Said(process.returncode, "".join(lines[starts[-1]:] if starts else lines[-20:]), interrupted)
+
+
+def _plain(value) -> bool:
+    return isinstance(value, (bool, int, float, str, os.PathLike)) or type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0
+
+
+def _word(value) -> str:
+    return str(value).lower() if isinstance(value, bool) else os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def _file(script, folder) -> str:
+    text = os.fspath(script)
+    if "\n" in text or not text.endswith(".rhai"):
+        place = os.path.join(folder, "script.rhai")
+        with open(place, "w") as file:
+            file.write(text)
+        return place
+    if not os.path.exists(text):
+        raise Error(f"there is no script {text!r} (a text of several lines is taken as a script itself)")
+    return text
+
+
+def _new_folder() -> pathlib.Path:
+    for number in range(1, 1_000_000):
+        folder = pathlib.Path("runs") / f"python-{number}"
+        if not folder.exists():
+            return folder
+    raise Error("no free name below runs/")
+
+
+def _own_folders() -> list[str]:
+    """Folders from which this Python imports: what was pickled is of modules in them."""
+    places = {os.path.abspath(place or ".") for place in sys.path}
+    return sorted(place for place in places if os.path.isdir(place) and place not in ("/", os.path.expanduser("~")))
+
+
+def _hand_over(name, value, folder) -> str:
+    """Writes an object where another Python can make it again, and says where that is."""
+    try:
+        pickler = importlib.import_module("cloudpickle")
+    except ImportError:
+        pickler = importlib.import_module("pickle")
+    try:
+        with open(os.path.join(folder, f"{name}.pickle"), "wb") as file:
+            pickler.dump(value, file)
+    except Exception as error:
+        hint = "" if pickler.__name__ == "cloudpickle" else "; cloudpickle (pip install cloudpickle) takes what a session defined"
+        raise Error(f"{name}={type(value).__name__} can't be handed over: {error}{hint}") from error
+    module = os.path.join(folder, f"handed_{name}.py")
+    with open(module, "w") as file:
+        file.write(
+            f"import os, pickle, sys\nsys.path[:0] = {[place for place in sys.path if place]!r}\n"
+            f"def {name}():\n    with open(os.path.join(os.path.dirname(__file__), {name + '.pickle'!r}), 'rb') as file:\n        return pickle.load(file)\n"
+        )
+    return f"{module}:{name}"
+
+
+class Figure:
+    """A figure of a run: notebooks show it; `svg` and `png` are its bytes, `data` every number in it."""
+
+    def __init__(self, data, svg, png):
+        self.data, self._svg, self._png = data, svg, png
+
+    @property
+    def svg(self) -> str:
+        return self._svg.read_text() if self._svg else ""
+
+    @property
+    def png(self) -> bytes:
+        return self._png.read_bytes() if self._png else b""
+
+    def _repr_svg_(self):
+        return self.svg or None
+
+    def _repr_png_(self):
+        return self.png or None
+
+    def __repr__(self):
+        return f"<viva.Figure {self.data.get('title', '')!r}>"
+
+
+class Run(Mapping):
+    """What a run left: its results by name, as a map. A script that answers no map has one result, "result"."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        path = self.folder / "results.json"
+        found = json.loads(path.read_text()) if path.exists() else {}
+        if not isinstance(found, dict) or "type" in found:
+            found = {"result": found}
+        self._results = {name: self._value(name, value) for name, value in found.items()}
+
+    def __getitem__(self, name):
+        if name not in self._results:
+            raise KeyError(f"{name!r}; this run answered {', '.join(self._results) or 'nothing'}")
+        return self._results[name]
+
+    def __iter__(self):
+        return iter(self._results)
+
+    def __len__(self):
+        return len(self._results)
+
+    def __repr__(self):
+        return f"<viva.Run {self.folder}: {', '.join(self._results) or 'no results'}>"
+
+    @property
+    def manifest(self) -> dict:
+        return json.loads((self.folder / "manifest.json").read_text())
+
+    @property
+    def warnings(self) -> list:
+        return self.manifest.get("warnings", [])
+
+    @property
+    def printed(self) -> str:
+        path = self.folder / "printed.txt"
+        return path.read_text() if path.exists() else ""
+
+    def table(self, name):
+        """A table that the run kept as NAME.csv, as a pandas frame, or as maps where there is no pandas."""
+        path = self.folder / f"{name}.csv"
+        if not path.exists():
+            raise KeyError(f"no {name}.csv; there are {', '.join(sorted(p.stem for p in self.folder.rglob('*.csv'))) or 'no tables'}")
+        pandas = _module("pandas")
+        if pandas:
+            return pandas.read_csv(path)
+        with open(path, newline="") as file:
+            return list(csv.DictReader(file))
+
+    def report(self) -> pathlib.Path:
+        """The run as one page for a browser."""
+        page = self.folder / "report.html"
+        done = subprocess.run([binary(), "report", str(self.folder), "--out", str(page)], capture_output=True, text=True)
+        if done.returncode:
+            raise Error(done.stderr.strip(), self)
+        return page
+
+    def _value(self, name, value):
+        if isinstance(value, dict):
+            if value.get("type") == "Figure":
+                stem = "".join(c if c.isascii() and (c.isalnum() or c == "-") else "_" for c in name)
+                place = lambda ending: next((p for p in [self.folder / f"{stem}.{ending}"] if p.exists()), None)
+                return Figure(value, place("svg"), place("png"))
+            return {key: self._value(f"{name}-{key}", inner) for key, inner in value.items()}
+        if isinstance(value, list) and value:
+            if all(isinstance(row, dict) and "type" not in row for row in value):
+                pandas = _module("pandas")
+                rows = [{key: _number(cell) for key, cell in row.items()} for row in value]
+                return pandas.DataFrame(rows) if pandas else rows
+            numpy = _module("numpy")
+            if numpy and _numbers(value):
+                return numpy.array(_number(value))
+            return [self._value(f"{name}-{i + 1}", inner) for i, inner in enumerate(value)]
+        return _number(value)
+
+
+def _module(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+# Numbers that JSON has no words for.
+_WORDS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+
+
+def _number(value):
+    if isinstance(value, list):
+        return [_number(one) for one in value]
+    return _WORDS.get(value, value) if isinstance(value, str) else value
+
+
+def _numbers(value) -> bool:
+    """Whether these are numbers, or rows of numbers of one length."""
+    if all(isinstance(one, (int, float)) and not isinstance(one, bool) or one in _WORDS for one in value if not isinstance(one, (list, dict))) and not any(
+        isinstance(one, (list, dict)) for one in value
+    ):
+        return True
+    return all(isinstance(one, list) and one and len(one) == len(value[0]) and _numbers(one) for one in value)
