@@ -416,7 +416,7 @@ try:
     said = ""
 except viva.Error as error:
     said = str(error)
-print(json.dumps({"sum": run["sum"], "scores": run["scores"]["values"], "y": str(rows[0]["y"]), "svg": run["drawn"].svg[:4], "png": run["drawn"].png[1:4].decode(),
+print(json.dumps({"sum": run["sum"], "scores": run["scores"]["values"] if isinstance(run["scores"], dict) else run["scores"].reshape(-1).tolist(), "y": str(rows[0]["y"]), "svg": run["drawn"].svg[:4], "png": run["drawn"].png[1:4].decode(),
     "names": sorted(run), "said": said, "table": len(run.table("rows"))}))
 "#;
     let folder = tempfile::tempdir().expect("a folder");

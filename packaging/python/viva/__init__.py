@@ -4,7 +4,7 @@
     run = viva.run("script.rhai", model=f, data=ds, epochs=3)
     run["accuracy"], run["rows"], run["curve"]
 
-Results are what they look like: numbers, texts and maps; arrays of numbers as NumPy arrays; arrays of maps and tables as pandas frames; figures as
+Results are what they look like: numbers, texts and maps; tensors and arrays of numbers as NumPy arrays; arrays of maps and tables as pandas frames; figures as
 `Figure`, which notebooks show. NumPy and pandas are used where they are installed; where not, there are lists. That is all: the language of examinations is
 viva's own, and its reference is `viva doc`."""
 
@@ -251,6 +251,8 @@ class Run(Mapping):
                 stem = "".join(c if c.isascii() and (c.isalnum() or c == "-") else "_" for c in name)
                 place = lambda ending: next((p for p in [self.folder / f"{stem}.{ending}"] if p.exists()), None)
                 return Figure(value, place("svg"), place("png"))
+            if list(value) == ["shape", "values"] and _module("numpy"):
+                return _module("numpy").array(_number(value["values"])).reshape(value["shape"])
             return {key: self._value(f"{name}-{key}", inner) for key, inner in value.items()}
         if isinstance(value, list) and value:
             if all(isinstance(row, dict) and "type" not in row for row in value):
