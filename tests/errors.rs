@@ -52,6 +52,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("print(1, 2)", "print", &["`${a} ${b}`"]),
     ("self.x", "self", &["no self"]),
     // Blocks and statements.
+    ("let x = .5", ".5", &["0.5"]),
     ("if n > 2 { 1 } elif n > 1 { 2 }", "elif", &["else if"]),
     ("for x in range(3): print(x)", ":", &["for x in 0..3 { print(x) }"]),
     ("for x in range(3) { x }", "range", &["0..n"]),

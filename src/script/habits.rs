@@ -56,8 +56,9 @@ pub fn in_syntax<'t>(text: &'t str, at: usize) -> Option<Habit> {
     }
     let near = start..end;
     let lines = Lines { text, tokens, failed, at, near };
-    let rules: [fn(&Lines<'t>, usize) -> Option<Habit>; 24] = [
+    let rules: [fn(&Lines<'t>, usize) -> Option<Habit>; 25] = [
         Lines::single_quotes,
+        Lines::bare_point,
         Lines::format_string,
         Lines::comment,
         Lines::function,
@@ -167,6 +168,17 @@ impl Lines<'_> {
         let words = string.content(self.text);
         (words.chars().count() != 1 && !words.starts_with('\\')).then_some(())?;
         self.habit(token..token + 1, "a string stands in double quotes", format!("write \"{words}\""))
+    }
+
+    fn bare_point(&self, token: usize) -> Option<Habit> {
+        let digits = self.tokens.get(token + 1).filter(|t| t.kind == TokenKind::Number)?;
+        let alone = token == 0
+            || self.tokens[token - 1].end < self.tokens[token].start
+            || self.kind(token - 1) == Some(TokenKind::Open);
+        let after_sign =
+            token > 0 && matches!(self.word_at(token - 1), "*" | "/" | "+" | "-" | "," | "=" | "(" | "[" | ":");
+        (self.is(token, ".") && digits.start == self.tokens[token].end && (alone || after_sign)).then_some(())?;
+        self.habit(token..token + 2, "a number begins with a digit", format!("write 0.{}", self.word_at(token + 1)))
     }
 
     fn format_string(&self, token: usize) -> Option<Habit> {
