@@ -18,6 +18,7 @@ mod marker;
 mod palette;
 mod papers;
 mod picture;
+mod pictured;
 mod question_sheet;
 mod reliability;
 mod rendering;
@@ -35,6 +36,7 @@ pub use figure::{Axis, Bars, Figure, HeatMap, Layer, Panel, ReferenceLine, Serie
 pub use palette::{DASHES, MARKERS, Marker, Rgb, SERIES, viridis};
 pub use papers::{pvalues, risks};
 pub use picture::Picture;
+pub use pictured::{Pictured, pictured};
 pub use question_sheet::{QUESTION_SHEET, QuestionSheet, question_sheet};
 pub use reliability::reliability;
 pub use tolerance::{PanelMeasure, tolerance};
