@@ -21,7 +21,9 @@ pub use viva_lab::{
 
 pub mod cli;
 pub mod dialogue;
+pub mod kernel;
 pub mod label;
+pub mod notebook;
 pub mod page;
 pub mod primitives;
 pub mod repl;

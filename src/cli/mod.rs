@@ -4,7 +4,9 @@ mod check;
 mod compare;
 mod data;
 mod doc;
+mod kernel;
 mod label;
+mod notebook;
 mod repeat;
 mod report;
 mod run;
@@ -49,6 +51,11 @@ viva report DIR [--out FILE]          a run folder as one page for a browser (de
 viva label DIR [--host ADDRESS] [--port N]  ask people what a task asks, at a page of this machine
      --public URL           what others call that page, where a server between them and this machine hands on to it
      --export F --out DIR   write it down for others to ask: pages, mturk, label_studio, argilla, prodigy, folder
+viva kernel --install [--allow-...]    a kernel for Jupyter and VS Code, which runs cells as the prompt runs lines
+     --prefix DIR         in the Python environment DIR (default: for this user)
+     --name NAME          under another name, beside one that may do less
+viva notebook FILE [--out FILE]       a script as a notebook, or a notebook as a script; --force writes over a file
+     --run                run the cells and keep what they show; --allow-... as of viva run
 viva doc [NAME]                       documentation of a function, a type, a namespace or everything
 viva doc --html DIR                   the same as pages for a browser
 viva data [list | fetch NAME]         data sets: what is here, download one
@@ -115,6 +122,8 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
         Some("check") => check::main(rest),
         Some("report") => report::main(rest),
         Some("label") => label::main(rest),
+        Some("kernel") => kernel::main(rest),
+        Some("notebook") => notebook::main(rest),
         Some("doc") => doc::main(rest),
         Some("data") => data::main(rest),
         Some("version" | "--version" | "-V") => version::main(rest),
@@ -123,7 +132,7 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
             Ok(())
         }
         Some(other) => {
-            let commands = ["run", "-e", "check", "report", "label", "doc", "data", "version", "help"];
+            let commands = ["run", "-e", "check", "report", "label", "kernel", "notebook", "doc", "data", "version", "help"];
             Err(Error::argument(format!("there is no command {other:?}")).hint(suggestion(other, commands)).into())
         }
     }

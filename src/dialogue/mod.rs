@@ -2,6 +2,7 @@
 //! it is an [`Output`].
 
 mod candidate;
+mod cell;
 pub mod commands;
 mod complete;
 mod cursor;
@@ -12,7 +13,9 @@ mod saved;
 mod talk;
 
 pub use candidate::Completion;
+pub use cell::{Stretch, pieces, stretches};
 pub use complete::{LONGEST, complete};
-pub use hint::{Signature, signature, wide};
+pub use hint::{Signature, called, signature, wide};
 pub use output::Output;
+pub use saved::{ends_quietly, shown_statement};
 pub use talk::{Dialogue, Next, start_up_file};

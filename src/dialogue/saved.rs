@@ -96,6 +96,11 @@ fn written(session: &Session, text: &str, shown: bool, answers: bool, last: bool
     }
 }
 
+/// A text of which a script shows the value where other statements follow it, and names it `ans` where they ask for it.
+pub fn shown_statement(session: &Session, text: &str, answers: bool) -> String {
+    written(session, text, true, answers, false)
+}
+
 /// What comes before the last statement, and that statement.
 fn last_statement<'a>(session: &Session, text: &'a str) -> (&'a str, &'a str) {
     match statements(session, text)[..] {

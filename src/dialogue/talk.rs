@@ -75,25 +75,6 @@ impl Dialogue {
         self.failed = false;
     }
 
-    /// What was typed or pasted, cut where a line ends a statement, so that a pasted session runs as if typed line by line.
-    pub fn pieces(&self, text: &str) -> Vec<String> {
-        let session = self.session.borrow();
-        let mut found = Vec::new();
-        let mut open = String::new();
-        for line in text.lines() {
-            let whole = open.is_empty() && line.trim_start().starts_with([':', '?']);
-            open += line;
-            open.push('\n');
-            if whole || session.compile("prompt", &open).err().is_none_or(|diagnostic| !diagnostic.incomplete) {
-                found.push(std::mem::take(&mut open));
-            }
-        }
-        if !open.trim().is_empty() {
-            found.push(open);
-        }
-        found
-    }
-
     /// Runs what was typed, one statement after the other, and shows the last one's value unless it ends with a semicolon.
     pub fn evaluate(&mut self, text: &str) -> Next {
         let statements = saved::statements(&self.session.borrow(), text);

@@ -12,6 +12,7 @@ mod prose;
 mod provenance;
 mod reference;
 mod report;
+mod table;
 mod thesis;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -21,6 +22,7 @@ use crate::core::Digest;
 pub use provenance::quoted;
 pub use reference::{Drawing, ModulePage, reference};
 pub use report::report;
+pub use table::table_of;
 pub use thesis::{Maker, NUMBERED, Numbered, Shown};
 
 const STYLE: &str = include_str!("style.css");

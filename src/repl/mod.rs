@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use rustyline::error::ReadlineError;
 
 use crate::core::{Error, Result, below_home, suggestion};
-use crate::dialogue::{Dialogue, Next, commands};
+use crate::dialogue::{Dialogue, Next, commands, pieces};
 use crate::sandbox::{Confinement, FLAGS, Flags, Sandbox, hold};
 use crate::script::Diagnostic;
 use prompt::Prompt;
@@ -111,7 +111,8 @@ fn held(words: &[&str], history: Option<&Path>) -> Result<Sandbox> {
 
 /// Does what was typed or pasted, piece by piece, until one fails.
 fn answer(dialogue: &mut Dialogue, text: &str) -> Next {
-    for piece in dialogue.pieces(text) {
+    let pieces = pieces(&dialogue.session.borrow(), text);
+    for piece in pieces {
         let typed = piece.trim();
         let done = match commands::asked(typed) {
             Some((command, rest)) => commands::run(dialogue, command, rest),

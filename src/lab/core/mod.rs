@@ -66,7 +66,8 @@ pub use origins::Input;
 pub use packed::Packed;
 pub use progress::{Activity, Progress, Quiet};
 pub use room::room;
-pub use table::Table;
+pub use long::ROWS as TABLE_ROWS;
+pub use table::{Table, TableColumn};
 pub use tensor::{
     Tensor, in_parallel, in_stream, normal_within_two_deviations, random, set_threads, settle_kernels, tune_allocator,
     with_stream, with_stream_of,

@@ -10,6 +10,13 @@ pub struct Table {
     sorted: bool,
 }
 
+/// A column as it is shown.
+pub struct TableColumn {
+    pub name: String,
+    pub cells: Vec<String>,
+    pub numeric: bool,
+}
+
 /// A text that tells rows apart is no longer.
 const NAME: usize = 24;
 
@@ -61,6 +68,22 @@ impl Table {
     pub fn text_of_ends(&self, width: usize, total: usize) -> String {
         let (here, missing) = (self.len(), total.saturating_sub(self.len()));
         self.part(width, here, total, |row| if row < here / 2 { row } else { row.saturating_sub(missing) })
+    }
+
+    /// The cells that `text` shows of at most `rows` rows, column by column, with whether they are numbers; and how many rows are left out
+    /// behind which one.
+    pub fn cells(&self, rows: usize) -> (Vec<TableColumn>, Option<(usize, usize)>) {
+        /// A wider text is a paragraph, not a cell.
+        const WIDEST: usize = 120;
+        let total = self.len();
+        let shown: Vec<usize> = (0..total).filter(|&row| !elided(row, total, rows.max(1))).collect();
+        let of = |(name, values): &(String, Vec<Value>)| {
+            let seen: Vec<&Value> = shown.iter().map(|&row| values.get(row).unwrap_or(&Value::Unit)).collect();
+            let numeric = seen.iter().any(|v| matches!(v, Value::Int(_) | Value::Float(_)));
+            TableColumn { name: name.clone(), cells: column(&seen, WIDEST), numeric }
+        };
+        let left_out = (shown.len() < total).then(|| (rows.max(1) / 2, total - shown.len()));
+        (self.columns.iter().map(of).collect(), left_out)
     }
 
     fn part(&self, width: usize, rows: usize, total: usize, place: impl Fn(usize) -> usize) -> String {
