@@ -30,19 +30,34 @@ pub fn pieces(session: &Session, text: &str) -> Vec<String> {
     found
 }
 
+/// The parts of a cell. Where lines are no script together, but each by itself, as at the prompt, each is a part.
 pub fn stretches(session: &Session, code: &str) -> Vec<Stretch> {
     let mut found: Vec<Stretch> = Vec::new();
+    let mut open: Vec<Stretch> = Vec::new();
     let mut line = 0;
     for text in pieces(session, code) {
         let lines = text.lines().count();
         let is_command = commands::asked(text.trim()).is_some();
-        match found.last_mut().filter(|last| !is_command && !last.is_command) {
-            Some(last) => last.text += &text,
-            None => found.push(Stretch { text, is_command, line }),
+        if is_command {
+            found.extend(together(session, std::mem::take(&mut open)));
+            found.push(Stretch { text, is_command, line });
+        } else {
+            open.push(Stretch { text, is_command, line });
         }
         line += lines;
     }
+    found.extend(together(session, open));
     found
+}
+
+fn together(session: &Session, pieces: Vec<Stretch>) -> Vec<Stretch> {
+    let Some(first) = pieces.first() else { return pieces };
+    let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+    let reads = |text: &str| session.compile("prompt", text).is_ok();
+    match !reads(&text) && pieces.iter().all(|piece| reads(&piece.text)) {
+        true => pieces,
+        false => vec![Stretch { text, is_command: false, line: first.line }],
+    }
 }
 
 impl Dialogue {

@@ -17,5 +17,5 @@ pub use cell::{Stretch, pieces, stretches};
 pub use complete::{LONGEST, complete};
 pub use hint::{Signature, called, signature, wide};
 pub use output::Output;
-pub use saved::{ends_quietly, shown_statement};
+pub use saved::{closed, ends_quietly, shown_statement};
 pub use talk::{Dialogue, Next, start_up_file};

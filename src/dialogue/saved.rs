@@ -133,7 +133,7 @@ pub fn statements<'a>(session: &Session, text: &'a str) -> Vec<&'a str> {
 }
 
 /// The text with a semicolon where its code ends, so that another statement can follow.
-fn closed(text: &str) -> String {
+pub fn closed(text: &str) -> String {
     let end = code_end(text);
     if end == 0 || ends_quietly(text) { text.into() } else { format!("{};{}", &text[..end], &text[end..]) }
 }

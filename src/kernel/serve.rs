@@ -1,5 +1,6 @@
 //! What is asked on the shell, one request after the other.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::mpsc::Receiver;
@@ -44,15 +45,11 @@ impl Kernel {
     pub fn answer(&mut self, asked: &Receiver<Option<Message>>) {
         self.speaker.status("starting", &Json::Null);
         while let Ok(Some(request)) = asked.recv() {
-            if !self.one(&request) {
-                // What was asked for together with what failed is not run.
-                std::thread::sleep(ARRIVING);
-                while let Ok(message) = asked.try_recv() {
-                    match message {
-                        Some(request) if request.kind() == "execute_request" => self.abort(&request),
-                        Some(request) => drop(self.one(&request)),
-                        None => return,
-                    }
+            for message in self.one(&request, asked) {
+                match message {
+                    Some(request) if request.kind() == "execute_request" => self.abort(&request),
+                    Some(request) => drop(self.one(&request, asked)),
+                    None => return,
                 }
             }
             if self.running.is_leaving() {
@@ -61,16 +58,20 @@ impl Kernel {
         }
     }
 
-    /// Answers a request, and says whether those behind it are answered as well.
-    fn one(&mut self, request: &Message) -> bool {
+    /// Answers a request. If it fails, what was asked for together with it comes back, which is not run.
+    fn one(&mut self, request: &Message, asked: &Receiver<Option<Message>>) -> Vec<Option<Message>> {
         let parent = &request.header;
         self.speaker.status("busy", parent);
-        let mut goes_on = true;
+        let mut behind = Vec::new();
         let reply = match request.kind() {
             "kernel_info_request" => Some(information()),
             "execute_request" => {
                 let (reply, well) = self.execute(request);
-                goes_on = well || request.content["stop_on_error"] == false;
+                if !well && request.content["stop_on_error"] != false {
+                    // Before it is answered: what is asked then is asked by someone who knows.
+                    std::thread::sleep(ARRIVING);
+                    behind.extend(asked.try_iter());
+                }
                 Some(reply)
             }
             "complete_request" => {
@@ -103,7 +104,7 @@ impl Kernel {
             self.speaker.send(Outgoing::Reply(self.speaker.messages.reply(request, content)));
         }
         self.speaker.status("idle", parent);
-        goes_on
+        behind
     }
 
     fn abort(&mut self, request: &Message) {
@@ -171,15 +172,21 @@ impl Kernel {
     /// The cells of this kernel; earlier ones are in their notebooks.
     fn history(&self, said: &Json) -> Json {
         let session = 1;
-        let pattern = said["pattern"].as_str().unwrap_or("*").trim_matches('*');
+        let pattern: Vec<char> = said["pattern"].as_str().unwrap_or("*").chars().collect();
         let (start, stop) = (said["start"].as_u64().unwrap_or(0), said["stop"].as_u64().unwrap_or(u64::MAX));
         let wanted = |(number, code): &&(u64, String)| match said["hist_access_type"].as_str() {
             Some("range") => (start..stop).contains(number),
-            Some("search") => code.contains(pattern),
+            Some("search") => fits(&pattern, &code.chars().collect::<Vec<_>>()),
             _ => true,
         };
         let most = said["n"].as_u64().map_or(HISTORY, |n| (n as usize).min(HISTORY));
         let mut found: Vec<_> = self.history.iter().filter(wanted).collect();
+        if said["unique"] == true {
+            let mut seen = HashSet::new();
+            found.reverse();
+            found.retain(|(_, code)| seen.insert(code));
+            found.reverse();
+        }
         found.drain(..found.len().saturating_sub(most));
         let entry = |(number, code): &(u64, String)| match said["output"] == true {
             true => json!([session, number, [code, null]]),
@@ -189,9 +196,55 @@ impl Kernel {
     }
 }
 
+/// Whether a text fits a pattern, in which `*` stands for any text and `?` for any character.
+fn fits(pattern: &[char], text: &[char]) -> bool {
+    // Where the last `*` stood, and what of the text it stands for.
+    let (mut p, mut t, mut star) = (0, 0, None);
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(&c) if c == '?' || c == text[t] => (p, t) = (p + 1, t + 1),
+            _ => match &mut star {
+                Some((at, till)) => {
+                    *till += 1;
+                    (p, t) = (*at + 1, *till);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
 /// A cell's text and the byte that the cursor stands at; the protocol counts characters.
 fn code_and_cursor(content: &Json) -> (&str, usize) {
     let code = content["code"].as_str().unwrap_or_default();
     let at = content["cursor_pos"].as_u64().map_or(usize::MAX, |at| at as usize);
     (code, code.char_indices().nth(at).map_or(code.len(), |(byte, _)| byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fit_whole_texts() {
+        let fit = |pattern: &str, text: &str| fits(&pattern.chars().collect::<Vec<_>>(), &text.chars().collect::<Vec<_>>());
+        for (pattern, text) in [("*", ""), ("1?2*", "1+2"), ("a*b*c", "aXbbXc"), ("*é", "aé"), ("", "")] {
+            assert!(fit(pattern, text), "{pattern} {text}");
+        }
+        for (pattern, text) in [("1?2", "1+2+3"), ("a*b", "ab c"), ("?", ""), ("", "a")] {
+            assert!(!fit(pattern, text), "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn the_protocol_counts_characters() {
+        let asked = |at: u64| json!({ "code": "é🙂x", "cursor_pos": at });
+        let bytes: Vec<usize> = (0..5).map(|at| code_and_cursor(&asked(at)).1).collect();
+        assert_eq!(bytes, [0, 2, 6, 7, 7]);
+    }
 }

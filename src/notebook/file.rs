@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::blocks::{blocks, comment};
 use crate::core::{Cx, Error, Result};
-use crate::dialogue::{Stretch, ends_quietly, shown_statement, stretches};
+use crate::dialogue::{Stretch, closed, ends_quietly, shown_statement, stretches};
 use crate::script::Session;
 use crate::script::scan::scan;
 
@@ -54,7 +54,7 @@ impl Notebook {
                 true => block.text.replace("\nTry: ", "  \nTry: "),
                 false => block.text.clone(),
             };
-            let text = match i == 0 && block.is_comment && !text.starts_with('#') {
+            let text = match i == 0 && block.is_comment && begins_with_title(&text) {
                 true => {
                     own.insert("title".into(), json!(true));
                     format!("# {text}")
@@ -151,6 +151,14 @@ impl Notebook {
     }
 }
 
+/// Whether the first line is a sentence of its own, and no title yet.
+fn begins_with_title(text: &str) -> bool {
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    let alone = lines.next().is_none_or(str::is_empty);
+    !first.is_empty() && !first.starts_with('#') && (alone || first.ends_with(['?', '.', '!']))
+}
+
 /// The lines of a text, each with its end, as notebooks hold them.
 pub(super) fn lines(text: &str) -> Json {
     text.split_inclusive('\n').map(Json::from).collect()
@@ -168,15 +176,17 @@ pub(super) fn source(cell: &Json) -> Option<String> {
 /// A cell without its commands, which become comments, and those.
 fn code_of(session: &Session, text: &str) -> (String, Vec<String>) {
     let all = stretches(session, text);
-    if !all.iter().any(|stretch| stretch.is_command) {
+    if let [Stretch { is_command: false, .. }] = all[..] {
         return (text.into(), vec![]);
     }
+    let last = all.iter().rposition(|stretch| !stretch.is_command && !stretch.text.trim().is_empty());
     let commands = all.iter().filter(|stretch| stretch.is_command).map(|stretch| stretch.text.trim().to_string());
-    let part = |stretch: &Stretch| match stretch.is_command {
+    let part = |(i, stretch): (usize, &Stretch)| match stretch.is_command {
         true => format!("// left out: {}\n", stretch.text.trim()),
+        false if Some(i) != last && !stretch.text.trim().is_empty() => closed(stretch.text.trim_end()) + "\n",
         false => stretch.text.clone(),
     };
-    (all.iter().map(part).collect::<String>().trim_end().into(), commands.collect())
+    (all.iter().enumerate().map(part).collect::<String>().trim_end().into(), commands.collect())
 }
 
 fn mentions_answer(text: &str) -> bool {
