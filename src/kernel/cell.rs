@@ -68,11 +68,11 @@ impl RunningCell {
                 }
             }
             Told::Shown(bundle) => {
-                self.speaker.publish("display_data", &parent, json!({ "data": bundle, "metadata": {}, "transient": {} }));
+                self.speaker.publish("display_data", &parent, json!({ "data": bundle.data, "metadata": bundle.metadata, "transient": {} }));
             }
             Told::Result(bundle) if self.silent.get() => drop(bundle),
             Told::Result(bundle) => {
-                let content = json!({ "execution_count": self.count.get(), "data": bundle, "metadata": {} });
+                let content = json!({ "execution_count": self.count.get(), "data": bundle.data, "metadata": bundle.metadata });
                 self.speaker.publish("execute_result", &parent, content);
             }
             Told::Failed { kind, message, lines } => {

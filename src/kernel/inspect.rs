@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::dialogue::{Dialogue, called, commands, complete, signature, stretches};
-use crate::notebook::text_bundle;
+use crate::notebook::Bundle;
 use crate::primitives::PRIMITIVES;
 use crate::script::scan::is_word;
 
@@ -72,7 +72,7 @@ pub fn inspected(dialogue: &Dialogue, code: &str, cursor: usize) -> Json {
         }
     });
     match text {
-        Some(text) => json!({ "status": "ok", "found": true, "data": text_bundle(&text), "metadata": {} }),
+        Some(text) => json!({ "status": "ok", "found": true, "data": Bundle::text(&text).data, "metadata": {} }),
         None => json!({ "status": "ok", "found": false, "data": {}, "metadata": {} }),
     }
 }

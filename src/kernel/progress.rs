@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::sockets::Speaker;
 use crate::core::Progress;
-use crate::notebook::text_bundle;
+use crate::notebook::Bundle;
 use crate::term::duration;
 
 /// A call that ends sooner shows no progress.
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const PAUSE: Duration = Duration::from_millis(400);
 
 /// Columns of a bar.
-const BAR: usize = 30;
+const BAR: usize = 20;
 
 /// Calls that the last line names.
 const NAMED: usize = 4;
@@ -87,7 +87,7 @@ impl CellProgress {
         }
         let number = shown.displays;
         let id = shown.display.get_or_insert_with(|| format!("{}-{number}", self.speaker.messages.of("", &Json::Null, Json::Null).header["msg_id"].as_str().unwrap_or_default()));
-        let content = json!({ "data": text_bundle(text), "metadata": {}, "transient": { "display_id": id } });
+        let content = json!({ "data": Bundle::text(text).data, "metadata": {}, "transient": { "display_id": id } });
         self.speaker.publish(if first { "display_data" } else { "update_display_data" }, &shown.parent, content);
         shown.updated = Some(Instant::now());
     }

@@ -109,7 +109,7 @@ impl Kernel {
 
     fn abort(&mut self, request: &Message) {
         self.speaker.status("busy", &request.header);
-        let content = json!({ "status": "aborted", "execution_count": self.count });
+        let content = json!({ "status": "aborted" });
         self.speaker.send(Outgoing::Reply(self.speaker.messages.reply(request, content)));
         self.running.end(false);
         self.speaker.status("idle", &request.header);
@@ -159,7 +159,10 @@ impl Kernel {
         let one = |text: &Json| {
             let outcome = self.dialogue.session.borrow_mut().evaluate("expression", text.as_str().unwrap_or_default());
             match outcome {
-                Ok(value) => json!({ "status": "ok", "data": bundle_of(&self.dialogue.cx, &value), "metadata": {} }),
+                Ok(value) => {
+                    let bundle = bundle_of(&self.dialogue.cx, &value);
+                    json!({ "status": "ok", "data": bundle.data, "metadata": bundle.metadata })
+                }
                 Err(diagnostic) => json!({
                     "status": "error", "ename": diagnostic.kind, "evalue": diagnostic.message,
                     "traceback": diagnostic.render(true).lines().collect::<Vec<_>>(),

@@ -68,7 +68,7 @@ impl Output for CellOutput {
                 let plain = text.trim_end_matches('\n').to_string();
                 let (mut all, own) = shown(&drawing, value, &plain);
                 all.push(own);
-                let rich = all.len() > 1 || all.iter().any(|bundle| bundle.len() > 1);
+                let rich = all.len() > 1 || all.iter().any(|bundle| bundle.data.len() > 1);
                 showing.replace(rich.then_some((plain, all)));
             }
             text

@@ -10,4 +10,4 @@ pub use blocks::{Block, blocks};
 pub use cell::{CellOutput, Told};
 pub use file::{Notebook, language};
 pub use run::run;
-pub use shown::{Bundle, WIDTH, bundle_of, text_bundle};
+pub use shown::{Bundle, WIDTH, bundle_of};

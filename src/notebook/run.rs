@@ -59,10 +59,10 @@ fn outputs(told: Vec<Told>, count: usize) -> Json {
         match one {
             Told::Text { aside, text } => stream = Some((aside, text)),
             Told::Shown(bundle) => {
-                found.push(json!({ "data": data(bundle), "metadata": {}, "output_type": "display_data" }));
+                found.push(json!({ "metadata": bundle.metadata.clone(), "data": data(bundle), "output_type": "display_data" }));
             }
             Told::Result(bundle) => found.push(json!({
-                "data": data(bundle), "execution_count": count, "metadata": {}, "output_type": "execute_result",
+                "metadata": bundle.metadata.clone(), "data": data(bundle), "execution_count": count, "output_type": "execute_result",
             })),
             Told::Failed { kind, message, lines } => {
                 found.push(json!({ "ename": kind, "evalue": message, "output_type": "error", "traceback": lines }));
@@ -75,7 +75,7 @@ fn outputs(told: Vec<Told>, count: usize) -> Json {
 
 /// Text line by line, in the order of the types.
 fn data(bundle: Bundle) -> Json {
-    let mut all: Vec<(String, Json)> = bundle.into_iter().collect();
+    let mut all: Vec<(String, Json)> = bundle.data.into_iter().collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));
     let form = |(kind, value): (String, Json)| match (&value, kind.starts_with("text/") || kind.ends_with("+xml")) {
         (Json::String(text), true) => (kind, lines(text)),

@@ -14,11 +14,42 @@ pub const WIDTH: usize = 100;
 /// Longer drawings are shown as pixels alone.
 const LARGEST_SVG: usize = 2 << 20;
 
-/// One thing in several forms, by MIME type.
-pub type Bundle = Map<String, Json>;
+/// Pixels of a page that a figure is wide at most: notebooks cut off what is wider than their column.
+const PAGE: f64 = 860.0;
 
-pub fn text_bundle(text: &str) -> Bundle {
-    Map::from_iter([("text/plain".to_string(), json!(text))])
+/// A figure's letters are for a paper's column; on a screen it is shown so much smaller.
+const SMALLER: f64 = 2.0 / 3.0;
+
+/// One thing in several forms, by MIME type.
+#[derive(Clone)]
+pub struct Bundle {
+    pub data: Map<String, Json>,
+    pub metadata: Map<String, Json>,
+}
+
+impl Bundle {
+    pub fn text(text: &str) -> Self {
+        Self { data: Map::from_iter([("text/plain".to_string(), json!(text))]), metadata: Map::new() }
+    }
+
+    /// With the pixels, and the lines where it has any, of a figure.
+    fn drawn(mut self, figure: &Figure) -> Result<Self> {
+        let (width, height) = figure.dimensions();
+        let is_sheet = figure.panels.iter().all(|panel| matches!(panel.layers.first(), Some(Layer::Tiles(_))));
+        let scale = (PAGE / f64::from(width)).min(if is_sheet { 1.0 } else { SMALLER });
+        let [wide, high] = [width, height].map(|pixels| (f64::from(pixels) * scale).round() as u32);
+        self.data.insert("image/png".into(), STANDARD.encode(figure.png()?).into());
+        self.metadata.insert("image/png".into(), json!({ "width": wide, "height": high }));
+        if !is_sheet {
+            let [own, shown] =
+                [(width, height), (wide, high)].map(|(width, height)| format!("width=\"{width}\" height=\"{height}\""));
+            let svg = figure.svg()?.replacen(&own, &shown, 1);
+            if svg.len() <= LARGEST_SVG {
+                self.data.insert("image/svg+xml".into(), svg.into());
+            }
+        }
+        Ok(self)
+    }
 }
 
 /// The text of a line's value: a string stands in quotes, unless it has several lines.
@@ -36,21 +67,20 @@ pub fn bundle_of(cx: &Cx, value: &Value) -> Bundle {
 
 /// What is shown for a value of which this is the text: pictures that stand before it, and the value itself.
 pub fn shown(cx: &Cx, value: &Value, text: &str) -> (Vec<Bundle>, Bundle) {
-    let mut own = text_bundle(text);
+    let mut own = Bundle::text(text);
     if let Some(animation) = value.downcast::<Animation>() {
         if let Ok(gif) = animation.gif(cx) {
-            own.insert("image/gif".into(), STANDARD.encode(gif).into());
+            own.data.insert("image/gif".into(), STANDARD.encode(gif).into());
         }
         return (vec![], own);
     }
     // A picture that can't be drawn is no reason to show nothing.
     let pictures = pictured(value).unwrap_or_default();
     if let ([only], true) = (&pictures[..], is_picture(value, &pictures)) {
-        own.extend(drawn(&only.figure).unwrap_or_default());
-        return (vec![], own);
+        return (vec![], own.clone().drawn(&only.figure).unwrap_or(own));
     }
     if let Some(table) = table_of(value) {
-        own.insert("text/html".into(), table.into());
+        own.data.insert("text/html".into(), table.into());
     }
     (pictures.iter().filter_map(titled).collect(), own)
 }
@@ -64,20 +94,5 @@ fn is_picture(value: &Value, pictures: &[Pictured]) -> bool {
 fn titled(shown: &Pictured) -> Option<Bundle> {
     let said = Value::object(shown.figure.clone()).summary();
     let text = shown.name.as_ref().map_or(said.clone(), |name| format!("{name}: {said}"));
-    let mut bundle = text_bundle(&visible(&text));
-    bundle.extend(drawn(&shown.figure).ok()?);
-    Some(bundle)
-}
-
-/// Pixels of everything, lines of what has lines.
-fn drawn(figure: &Figure) -> Result<Bundle> {
-    let mut bundle = Map::from_iter([("image/png".to_string(), json!(STANDARD.encode(figure.png()?)))]);
-    let is_sheet = figure.panels.iter().all(|panel| matches!(panel.layers.first(), Some(Layer::Tiles(_))));
-    if !is_sheet {
-        let svg = figure.svg()?;
-        if svg.len() <= LARGEST_SVG {
-            bundle.insert("image/svg+xml".into(), svg.into());
-        }
-    }
-    Ok(bundle)
+    Bundle::text(&visible(&text)).drawn(&shown.figure).ok()
 }
