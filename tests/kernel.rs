@@ -217,7 +217,10 @@ impl Kernel {
     }
 
     fn run(&mut self, code: &str) -> Answer {
-        self.ask("execute_request", json!({ "code": code, "silent": false, "store_history": true, "stop_on_error": true }))
+        self.ask(
+            "execute_request",
+            json!({ "code": code, "silent": false, "store_history": true, "stop_on_error": true }),
+        )
     }
 
     /// Waits until something of this kind is said.
@@ -256,7 +259,8 @@ fn cells_are_answered_in_all_forms() {
 
     let figure = kernel.run("plot::line([1, 2, 3], [2, 4, 8])");
     assert_eq!(forms(figure.result()), ["text/plain", "image/png", "image/svg+xml"]);
-    let table = kernel.run("let rows = []; for i in 0..500 { rows.push(#{ n: i, half: i / 2.0, \"<b>\": \"<i>\" }); }\nrows");
+    let table =
+        kernel.run("let rows = []; for i in 0..500 { rows.push(#{ n: i, half: i / 2.0, \"<b>\": \"<i>\" }); }\nrows");
     let html = table.result()["text/html"].as_str().expect("a table");
     assert!(html.contains("&lt;b&gt;") && html.contains("&lt;i&gt;") && !html.contains("<i>"), "{html}");
     assert!(html.contains("… 460 more rows") && html.matches("<tr>").count() == 42, "{html}");
@@ -271,8 +275,8 @@ fn cells_are_answered_in_all_forms() {
     let timed = kernel.run(":time -n 2 show(plot::line([1, 2], [3, 4]))");
     assert!(timed.of("display_data").is_empty() && timed.printed("stdout").contains("2 repeats"), "{:?}", timed.said);
 
-    let silent =
-        kernel.ask("execute_request", json!({ "code": "a = 5; a", "silent": true, "user_expressions": { "x": "a + 1" } }));
+    let silent = kernel
+        .ask("execute_request", json!({ "code": "a = 5; a", "silent": true, "user_expressions": { "x": "a + 1" } }));
     assert!(silent.of("execute_input").is_empty() && silent.of("execute_result").is_empty());
     assert_eq!(silent.reply["user_expressions"]["x"]["data"]["text/plain"], "6");
     assert_eq!(kernel.run("a").text(), "5");
@@ -283,9 +287,13 @@ fn mistakes_are_explained_where_they_stand_and_stop_what_was_asked_with_them() {
     let mut kernel = Kernel::start(&[]);
     let failed = kernel.run("let a = 1;\n:vars\n\nlet b = nosuch(a);");
     let [error] = failed.of("error")[..] else { panic!("{:?}", failed.said) };
-    assert_eq!((&error["ename"], &error["evalue"]), (&json!("argument"), &json!("there is no function `nosuch` for int")));
+    assert_eq!(
+        (&error["ename"], &error["evalue"]),
+        (&json!("argument"), &json!("there is no function `nosuch` for int"))
+    );
     assert_eq!(failed.reply["status"], "error");
-    let told = error["traceback"].as_array().expect("lines").iter().filter_map(Json::as_str).collect::<Vec<_>>().join("\n");
+    let told =
+        error["traceback"].as_array().expect("lines").iter().filter_map(Json::as_str).collect::<Vec<_>>().join("\n");
     assert!(told.contains("cell 1:4:9") && told.contains("nosuch") && told.contains("4 │"), "{told}");
     assert_eq!(kernel.run("err.kind").text(), "\"argument\"");
     let near = kernel.run("risk::estimat(1)");
@@ -333,13 +341,19 @@ fn a_cell_is_helped_with() {
         (":time dream.take(¦", "The first images."),
     ] {
         let explained = kernel.ask("inspect_request", at(marked)).reply;
-        assert!(explained["data"]["text/plain"].as_str().is_some_and(|text| text.contains(said)), "{marked}: {explained}");
+        assert!(
+            explained["data"]["text/plain"].as_str().is_some_and(|text| text.contains(said)),
+            "{marked}: {explained}"
+        );
     }
     assert_eq!(kernel.ask("inspect_request", at("nosuchthing¦")).reply["found"], false);
-    for (code, status) in [("1 +", "incomplete"), (":vars\nfn f() {", "incomplete"), ("1", "complete"), ("let )", "invalid")] {
+    for (code, status) in
+        [("1 +", "incomplete"), (":vars\nfn f() {", "incomplete"), ("1", "complete"), ("let )", "invalid")]
+    {
         assert_eq!(kernel.ask("is_complete_request", json!({ "code": code })).reply["status"], status, "{code}");
     }
-    let history = kernel.ask("history_request", json!({ "hist_access_type": "tail", "n": 5, "output": false, "raw": true }));
+    let history =
+        kernel.ask("history_request", json!({ "hist_access_type": "tail", "n": 5, "output": false, "raw": true }));
     assert_eq!(history.reply["history"].as_array().map(Vec::len), Some(1));
     // What widgets would talk by is closed again.
     let id = kernel.send("comm_open", json!({ "comm_id": "x", "target_name": "none", "data": {} }));
@@ -395,7 +409,8 @@ fn who_may_not_ask_is_not_heard() {
         let frames = ZmqMessage::try_from(damaged).expect("frames");
         kernel.runtime.block_on(kernel.shell.send(frames)).expect("sent");
     }
-    let end = ZmqMessage::try_from(foreign.frames(&foreign.of("shutdown_request", &Json::Null, json!({})))).expect("frames");
+    let end =
+        ZmqMessage::try_from(foreign.frames(&foreign.of("shutdown_request", &Json::Null, json!({})))).expect("frames");
     kernel.runtime.block_on(kernel.control.send(end)).expect("sent");
     assert_eq!(kernel.run("is_def_var(\"forged\")").text(), "false");
 }
@@ -439,11 +454,17 @@ fn the_kernel_is_installed_with_what_it_may_do() {
     let place = if cfg!(target_os = "macos") { "Library/Jupyter" } else { ".local/share/jupyter" };
     assert!(viva(&["kernel", "--install"]).0);
     let plain = spec(&home.path().join(place).join("kernels/viva"));
-    assert_eq!(plain["argv"].as_array().map(|words| &words[1..]), Some(&[json!("kernel"), json!("{connection_file}")][..]));
+    assert_eq!(
+        plain["argv"].as_array().map(|words| &words[1..]),
+        Some(&[json!("kernel"), json!("{connection_file}")][..])
+    );
     assert_eq!((&plain["language"], &plain["interrupt_mode"]), (&json!("rhai"), &json!("message")));
     assert!(viva(&["kernel", "--install", "--prefix", "env", "--name", "wide", "--allow-net", "--allow-read=/data"]).0);
     let wide = spec(&home.path().join("env/share/jupyter/kernels/wide"));
-    assert_eq!(wide["argv"].as_array().map(|words| &words[3..]), Some(&[json!("--allow-read=/data"), json!("--allow-net")][..]));
+    assert_eq!(
+        wide["argv"].as_array().map(|words| &words[3..]),
+        Some(&[json!("--allow-read=/data"), json!("--allow-net")][..])
+    );
     std::fs::write(home.path().join("noise.json"), "{\"ip\": \"127.0.0.1\"}").expect("a file");
     for (words, said) in [
         (&["kernel"][..], "needs --install"),

@@ -67,14 +67,20 @@ fn every_script_of_this_house_comes_back_byte_for_byte() {
         // The result is the last cell that runs, and what to try stands behind it.
         let [.., result, exercises] = &cells[..] else { panic!("{name} has too few cells") };
         assert!(result["cell_type"] == "code" && source(result).ends_with('}'), "{}", source(result));
-        assert!(exercises["cell_type"] == "markdown" && source(exercises).starts_with("Try: "), "{}", source(exercises));
+        assert!(
+            exercises["cell_type"] == "markdown" && source(exercises).starts_with("Try: "),
+            "{}",
+            source(exercises)
+        );
     }
 }
 
 /// A notebook with these cells, as Jupyter writes it.
 fn written(cells: &[(&str, &str)]) -> String {
     let cell = |(i, (kind, text)): (usize, &(&str, &str))| match *kind {
-        "code" => json!({ "cell_type": kind, "id": i.to_string(), "metadata": {}, "source": text, "outputs": [], "execution_count": 1 }),
+        "code" => {
+            json!({ "cell_type": kind, "id": i.to_string(), "metadata": {}, "source": text, "outputs": [], "execution_count": 1 })
+        }
         _ => json!({ "cell_type": kind, "id": i.to_string(), "metadata": {}, "source": text }),
     };
     let cells: Vec<Json> = cells.iter().enumerate().map(cell).collect();
@@ -100,7 +106,9 @@ fn a_notebook_becomes_a_script_that_does_the_same() {
     assert_eq!(made.left_out, ["cell 3: :vars", "cell 5: ?data"]);
     let broken = Notebook::read(Path::new("a.ipynb"), &written(&[("code", "let )")])).expect("a notebook").script();
     assert!(broken.left_out[0].starts_with("the script can't be read"), "{:?}", broken.left_out);
-    for foreign in ["{}", "[1", "{\"nbformat\": 3, \"cells\": []}", "{\"nbformat\": 4, \"cells\": [{\"cell_type\": \"code\"}]}"] {
+    for foreign in
+        ["{}", "[1", "{\"nbformat\": 3, \"cells\": []}", "{\"nbformat\": 4, \"cells\": [{\"cell_type\": \"code\"}]}"]
+    {
         assert!(Notebook::read(Path::new("a.ipynb"), foreign).is_err(), "{foreign}");
     }
     let python = written(&[]).replace("rhai", "python");
@@ -146,7 +154,8 @@ fn cells_are_run_without_jupyter() {
     assert!(viva(&["notebook", "good.ipynb", "--out", "again.rhai"]).0);
     assert_eq!(std::fs::read_to_string(home.path().join("again.rhai")).expect("a script"), script);
 
-    std::fs::write(home.path().join("bad.rhai"), "let a = 1;\n\nsave(a, \"/etc/viva.json\");\n\nprint(\"never\");\n").expect("a script");
+    std::fs::write(home.path().join("bad.rhai"), "let a = 1;\n\nsave(a, \"/etc/viva.json\");\n\nprint(\"never\");\n")
+        .expect("a script");
     let (well, told) = viva(&["notebook", "bad.rhai", "--run"]);
     assert!(!well && told.contains("cell 2 failed"), "{told}");
     let cells = read("bad.ipynb")["cells"].clone();

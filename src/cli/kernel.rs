@@ -7,7 +7,8 @@ use crate::core::{Error, Result, at_home, suggestion};
 use crate::kernel::{Place, install, serve};
 use crate::sandbox::{FLAGS, Flags};
 
-const USAGE: &str = "viva kernel --install [--prefix DIR] [--name NAME] [--allow-...]; Jupyter itself starts viva kernel FILE";
+const USAGE: &str =
+    "viva kernel --install [--prefix DIR] [--name NAME] [--allow-...]; Jupyter itself starts viva kernel FILE";
 
 #[derive(Default)]
 struct KernelOptions {
@@ -49,7 +50,8 @@ fn parse(words: &[String]) -> Result<KernelOptions> {
             }
             "--name" => options.name = Some(value().ok_or_else(|| wrong(": --name needs a name".into()))?.into()),
             _ if name.starts_with("--") => {
-                let near = suggestion(name.trim_start_matches("--"), ["install", "prefix", "name"].into_iter().chain(FLAGS));
+                let near =
+                    suggestion(name.trim_start_matches("--"), ["install", "prefix", "name"].into_iter().chain(FLAGS));
                 return Err(Error::argument(format!("viva kernel has no {name}")).hint(near));
             }
             _ if options.connection.is_some() => return Err(wrong(format!(": {word:?} is one thing too many"))),
@@ -57,7 +59,9 @@ fn parse(words: &[String]) -> Result<KernelOptions> {
         }
     }
     match (&options.connection, options.install) {
-        (None, false) => Err(wrong(" needs --install, or the file by which Jupyter says where it is to be reached".into())),
+        (None, false) => {
+            Err(wrong(" needs --install, or the file by which Jupyter says where it is to be reached".into()))
+        }
         (Some(file), true) => Err(wrong(format!(": --install takes no {:?}", file.display().to_string()))),
         (Some(_), false) if options.prefix.is_some() || options.name.is_some() => {
             Err(wrong(": --prefix and --name are for --install".into()))

@@ -132,7 +132,8 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
             Ok(())
         }
         Some(other) => {
-            let commands = ["run", "-e", "check", "report", "label", "kernel", "notebook", "doc", "data", "version", "help"];
+            let commands =
+                ["run", "-e", "check", "report", "label", "kernel", "notebook", "doc", "data", "version", "help"];
             Err(Error::argument(format!("there is no command {other:?}")).hint(suggestion(other, commands)).into())
         }
     }

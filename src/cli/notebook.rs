@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{CommandFailure, CommandOutcome, read_script};
 use crate::core::files::write_whole;
 use crate::core::{Error, Result, at_home, suggestion, visible};
-use crate::notebook::{Notebook, run};
+use crate::notebook::{FailedCell, Notebook, run};
 use crate::sandbox::{Confinement, FLAGS, Flags, hold};
 use crate::script::Diagnostic;
 use crate::term::{set_width, stop_on_signals};
@@ -32,7 +32,9 @@ pub fn main(words: &[String]) -> CommandOutcome {
     });
     // What is run anew keeps its text.
     if out.symlink_metadata().is_ok() && !options.force && !(is_notebook && options.run && out == options.file) {
-        return Err(Error::file(&out, "is there already").hint("--force writes over it; --out names another file").into());
+        return Err(Error::file(&out, "is there already")
+            .hint("--force writes over it; --out names another file")
+            .into());
     }
     if is_notebook && !options.run {
         let made = Notebook::read(&options.file, &text)?.script();
@@ -74,12 +76,16 @@ fn run_and_write(notebook: &mut Notebook, out: &Path, flags: &Flags) -> CommandO
     println!("notebook: {}", out.display());
     match failed {
         None => Ok(()),
-        Some(cell) => {
-            let error = Error::argument(format!("cell {cell} failed, and those behind it were not run"))
-                .hint("the notebook shows what went wrong");
-            Err(match leaving.and_then(|leaving| leaving.signal()) {
-                Some(signal) => CommandFailure::Stopped(Box::new(Diagnostic::plain(&error)), Some(signal)),
-                None => error.into(),
+        Some(FailedCell { cell, stopped }) => {
+            let what = if stopped { "was stopped" } else { "failed" };
+            let error = Error::argument(format!("cell {cell} {what}, and those behind it were not run"))
+                .hint("the notebook shows how far it came");
+            Err(match stopped {
+                true => CommandFailure::Stopped(
+                    Box::new(Diagnostic::plain(&error)),
+                    leaving.and_then(|leaving| leaving.signal()),
+                ),
+                false => error.into(),
             })
         }
     }

@@ -122,8 +122,7 @@ impl Dialogue {
                 self.explain(&diagnostic);
                 if let Some(partial) = self.cx.take_partial() {
                     if diagnostic.is_interruption() {
-                        self.output
-                            .remark(&format!("what was done is in `partial`: {}", visible(&partial.summary())));
+                        self.output.remark(&format!("what was done is in `partial`: {}", visible(&partial.summary())));
                     }
                     self.session.borrow_mut().set("partial", partial);
                 }

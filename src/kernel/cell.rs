@@ -63,16 +63,22 @@ impl RunningCell {
                 if before + text.len() <= PRINTED {
                     self.speaker.stream(&parent, name, text);
                 } else if before <= PRINTED {
-                    let said = format!("a cell shows {} MiB of text; what it prints after this is left out\n", PRINTED >> 20);
+                    let said =
+                        format!("a cell shows {} MiB of text; what it prints after this is left out\n", PRINTED >> 20);
                     self.speaker.stream(&parent, "stderr", said);
                 }
             }
             Told::Shown(bundle) => {
-                self.speaker.publish("display_data", &parent, json!({ "data": bundle.data, "metadata": bundle.metadata, "transient": {} }));
+                self.speaker.publish(
+                    "display_data",
+                    &parent,
+                    json!({ "data": bundle.data, "metadata": bundle.metadata, "transient": {} }),
+                );
             }
             Told::Result(bundle) if self.silent.get() => drop(bundle),
             Told::Result(bundle) => {
-                let content = json!({ "execution_count": self.count.get(), "data": bundle.data, "metadata": bundle.metadata });
+                let content =
+                    json!({ "execution_count": self.count.get(), "data": bundle.data, "metadata": bundle.metadata });
                 self.speaker.publish("execute_result", &parent, content);
             }
             Told::Failed { kind, message, lines } => {

@@ -24,7 +24,8 @@ pub struct Connection {
 impl Connection {
     pub fn open(file: &Path) -> Result<Self> {
         let wrong = |problem: String| {
-            Error::file(file, problem).hint("Jupyter writes this file and starts kernels itself; see `viva kernel --install`")
+            Error::file(file, problem)
+                .hint("Jupyter writes this file and starts kernels itself; see `viva kernel --install`")
         };
         let size = std::fs::metadata(file).map_err(|e| wrong(e.to_string()))?.len();
         if size > LARGEST {

@@ -80,9 +80,8 @@ pub fn inspected(dialogue: &Dialogue, code: &str, cursor: usize) -> Json {
 /// The name around the cursor, with what stands before its colons and dots.
 fn name_at(code: &str, cursor: usize) -> &str {
     let of_name = |c: char| is_word(c) || c == ':' || c == '.' || c == '/';
-    let start = code[..cursor].rfind(|c| !of_name(c)).map_or(0, |at| {
-        at + code[at..].chars().next().map_or(1, char::len_utf8)
-    });
+    let start =
+        code[..cursor].rfind(|c| !of_name(c)).map_or(0, |at| at + code[at..].chars().next().map_or(1, char::len_utf8));
     let end = cursor + code[cursor..].find(|c| !is_word(c)).unwrap_or(code.len() - cursor);
     code[start..end].trim_matches([':', '.', '/'])
 }

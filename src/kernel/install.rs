@@ -21,7 +21,9 @@ pub enum Place {
 impl Place {
     fn folder(&self) -> Result<PathBuf> {
         match self {
-            Self::Prefix(root) => Ok(std::path::absolute(root).map_err(|e| Error::file(root, e))?.join("share/jupyter")),
+            Self::Prefix(root) => {
+                Ok(std::path::absolute(root).map_err(|e| Error::file(root, e))?.join("share/jupyter"))
+            }
             Self::User => {
                 if let Some(named) = std::env::var_os("JUPYTER_DATA_DIR").filter(|folder| !folder.is_empty()) {
                     return Ok(named.into());
@@ -33,7 +35,8 @@ impl Place {
                     false => below_home("XDG_DATA_HOME", ".local/share").map(|own| own.with_file_name("jupyter")),
                 };
                 usual.ok_or_else(|| {
-                    Error::argument("there is no home folder to install into").hint("viva kernel --install --prefix DIR")
+                    Error::argument("there is no home folder to install into")
+                        .hint("viva kernel --install --prefix DIR")
                 })
             }
         }
@@ -80,7 +83,8 @@ fn spec(name: &str, flags: &Flags) -> Result<Json> {
 fn environment() -> Map<String, Json> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let torch = maps.lines().find_map(|line| Some(&line[line.find('/').filter(|_| line.contains("libtorch_cpu"))?..]));
-    let Some(torch) = torch.and_then(|file| Path::new(file).parent()).and_then(|folder| folder.canonicalize().ok()) else {
+    let Some(torch) = torch.and_then(|file| Path::new(file).parent()).and_then(|folder| folder.canonicalize().ok())
+    else {
         return Map::new();
     };
     let path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();

@@ -86,7 +86,12 @@ impl CellProgress {
             shown.displays += 1;
         }
         let number = shown.displays;
-        let id = shown.display.get_or_insert_with(|| format!("{}-{number}", self.speaker.messages.of("", &Json::Null, Json::Null).header["msg_id"].as_str().unwrap_or_default()));
+        let id = shown.display.get_or_insert_with(|| {
+            format!(
+                "{}-{number}",
+                self.speaker.messages.of("", &Json::Null, Json::Null).header["msg_id"].as_str().unwrap_or_default()
+            )
+        });
         let content = json!({ "data": Bundle::text(text).data, "metadata": {}, "transient": { "display_id": id } });
         self.speaker.publish(if first { "display_data" } else { "update_display_data" }, &shown.parent, content);
         shown.updated = Some(Instant::now());
@@ -144,14 +149,7 @@ pub struct Told(pub Rc<CellProgress>);
 
 impl Progress for Told {
     fn begin(&self, label: &str, total: Option<u64>) {
-        let call = Call {
-            label: label.into(),
-            total,
-            done: 0,
-            found: 0,
-            note: String::new(),
-            since: Instant::now(),
-        };
+        let call = Call { label: label.into(), total, done: 0, found: 0, note: String::new(), since: Instant::now() };
         self.0.change(|shown| shown.running.push(call));
     }
 
@@ -176,7 +174,7 @@ impl Progress for Told {
 
     fn finish(&self) {
         self.0.change(|shown| {
-            let Some(call) = shown.running.pop().filter(|_| shown.running.len() == 0) else { return };
+            let Some(call) = shown.running.pop().filter(|_| shown.running.is_empty()) else { return };
             let took = call.since.elapsed();
             match shown.ended.iter_mut().find(|ended| ended.label == call.label) {
                 Some(same) => {

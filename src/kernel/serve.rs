@@ -141,7 +141,9 @@ impl Kernel {
         let Some(Json::Object(failed)) = failed.filter(|_| next == Next::Stop) else {
             let mut payload = Vec::new();
             if next == Next::Leave {
+                // Consoles leave; of a notebook only its menu ends the kernel.
                 payload.push(json!({ "source": "ask_exit", "keepkernel": false }));
+                self.speaker.stream(parent, "stdout", "a notebook's kernel is shut down from its menu\n".into());
             }
             let expressions = self.expressions(&said["user_expressions"]);
             let reply = json!({
@@ -169,7 +171,13 @@ impl Kernel {
                 }),
             }
         };
-        asked.as_object().into_iter().flatten().map(|(name, text)| (name.clone(), one(text))).collect::<Map<_, _>>().into()
+        asked
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, text)| (name.clone(), one(text)))
+            .collect::<Map<_, _>>()
+            .into()
     }
 
     /// The cells of this kernel; earlier ones are in their notebooks.
@@ -235,7 +243,8 @@ mod tests {
 
     #[test]
     fn patterns_fit_whole_texts() {
-        let fit = |pattern: &str, text: &str| fits(&pattern.chars().collect::<Vec<_>>(), &text.chars().collect::<Vec<_>>());
+        let fit =
+            |pattern: &str, text: &str| fits(&pattern.chars().collect::<Vec<_>>(), &text.chars().collect::<Vec<_>>());
         for (pattern, text) in [("*", ""), ("1?2*", "1+2"), ("a*b*c", "aXbbXc"), ("*é", "aé"), ("", "")] {
             assert!(fit(pattern, text), "{pattern} {text}");
         }

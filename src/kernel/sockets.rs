@@ -153,12 +153,7 @@ async fn heard(socket: &mut RouterRecvHalf, messages: &Messages) -> Option<Messa
     }
 }
 
-async fn hear_shell(
-    mut socket: RouterRecvHalf,
-    running: Running,
-    shell: Sender<Option<Message>>,
-    speaker: Speaker,
-) {
+async fn hear_shell(mut socket: RouterRecvHalf, running: Running, shell: Sender<Option<Message>>, speaker: Speaker) {
     loop {
         let Some(message) = heard(&mut socket, &speaker.messages).await else { continue };
         if message.kind() == "execute_request" {
@@ -211,7 +206,12 @@ async fn hear_control(
 }
 
 /// Sends what there is to send, in its order.
-async fn speak(mut said: UnboundedReceiver<Outgoing>, mut iopub: PubSocket, mut shell: RouterSendHalf, messages: &Messages) {
+async fn speak(
+    mut said: UnboundedReceiver<Outgoing>,
+    mut iopub: PubSocket,
+    mut shell: RouterSendHalf,
+    messages: &Messages,
+) {
     let mut gathered: Option<(Json, &'static str, String, Instant)> = None;
     loop {
         let next = match &gathered {

@@ -190,7 +190,7 @@ mod tests {
         let found = blocks(script);
         let back = |block: &Block| {
             let text = if block.is_comment { comment(&block.text) } else { block.text.clone() };
-            text + &block.after
+            text + block.after.as_str()
         };
         assert_eq!(found.iter().map(back).collect::<String>(), script);
         found.into_iter().map(|block| (block.is_comment, block.text)).collect()
@@ -221,7 +221,9 @@ mod tests {
 
     #[test]
     fn odd_texts_come_back() {
-        for script in ["", "\n", "\n\n1", "//x\n\n// y \n\n1;\n\n\n\n2\n\n", "// a\r\n\r\n1\r\n", "\"", "/*\n\n", "`a\n\nb"] {
+        for script in
+            ["", "\n", "\n\n1", "//x\n\n// y \n\n1;\n\n\n\n2\n\n", "// a\r\n\r\n1\r\n", "\"", "/*\n\n", "`a\n\nb"]
+        {
             texts(script);
         }
     }

@@ -28,6 +28,9 @@ pub enum Told {
 
 type Tell = Rc<dyn Fn(Told)>;
 
+/// The text of a value on its way to where it is printed, and what is shown in its place.
+type Open = (String, Vec<Bundle>);
+
 /// A cell of a notebook.
 pub struct CellOutput {
     tell: Tell,
@@ -40,12 +43,7 @@ pub struct CellOutput {
 
 impl CellOutput {
     pub fn new(tell: impl Fn(Told) + 'static, progress: impl Fn() -> Box<dyn Progress> + 'static) -> Self {
-        Self {
-            tell: Rc::new(tell),
-            progress: Box::new(progress),
-            muted: Rc::default(),
-            drawing: Cx::default(),
-        }
+        Self { tell: Rc::new(tell), progress: Box::new(progress), muted: Rc::default(), drawing: Cx::default() }
     }
 
     fn text(&self, aside: bool, text: &str) {
@@ -59,7 +57,7 @@ impl Output for CellOutput {
         cx.set_width(WIDTH);
         cx.stop_with(&self.drawing);
         // What `show` makes of a value goes by as text, and is told as more than text when it comes out.
-        let open: Rc<RefCell<Option<(String, Vec<Bundle>)>>> = Rc::default();
+        let open: Rc<RefCell<Option<Open>>> = Rc::default();
         let (muted, showing, mut drawing) = (self.muted.clone(), open.clone(), Cx::default());
         drawing.stop_with(&self.drawing);
         cx.set_display(Box::new(move |value, width| {

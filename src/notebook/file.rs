@@ -83,7 +83,8 @@ impl Notebook {
 
     /// Reads the text of a file.
     pub fn read(file: &Path, text: &str) -> Result<Self> {
-        let wrong = |problem: &str| Error::file(file, problem).hint("viva reads notebooks of its own kernel, nbformat 4");
+        let wrong =
+            |problem: &str| Error::file(file, problem).hint("viva reads notebooks of its own kernel, nbformat 4");
         let whole: Json = serde_json::from_str(text).map_err(|e| wrong(&format!("not a notebook: {e}")))?;
         if whole["nbformat"] != 4 || !whole["cells"].is_array() {
             return Err(wrong("not a notebook of nbformat 4"));

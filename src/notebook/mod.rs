@@ -9,5 +9,5 @@ mod shown;
 pub use blocks::{Block, blocks};
 pub use cell::{CellOutput, Told};
 pub use file::{Notebook, language};
-pub use run::run;
+pub use run::{FailedCell, run};
 pub use shown::{Bundle, WIDTH, bundle_of};

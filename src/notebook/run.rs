@@ -13,8 +13,16 @@ use crate::dialogue::{Dialogue, Next};
 use crate::sandbox::Sandbox;
 use crate::term::Bar;
 
+/// A cell that failed.
+pub struct FailedCell {
+    /// Counted from 1.
+    pub cell: usize,
+    /// Whether somebody stopped it.
+    pub stopped: bool,
+}
+
 /// Runs all cells, one after the other, until one fails; says which one. `begun` hears of the context that they run in.
-pub fn run(notebook: &mut Notebook, sandbox: Sandbox, begun: impl FnOnce(&Cx)) -> Option<usize> {
+pub fn run(notebook: &mut Notebook, sandbox: Sandbox, begun: impl FnOnce(&Cx)) -> Option<FailedCell> {
     let told: Rc<RefCell<Vec<Told>>> = Rc::default();
     let hears = told.clone();
     let output = CellOutput::new(move |one| hears.borrow_mut().push(one), || Box::new(Bar::new()));
@@ -33,7 +41,10 @@ pub fn run(notebook: &mut Notebook, sandbox: Sandbox, begun: impl FnOnce(&Cx)) -
         cell["execution_count"] = json!(count);
         cell["outputs"] = outputs(told.take(), count);
         if next == Next::Stop {
-            failed = Some(i + 1);
+            let last =
+                cell["outputs"].as_array().and_then(|outputs| outputs.iter().rfind(|one| one["ename"].is_string()));
+            let stopped = last.is_some_and(|error| error["ename"] == "interrupted");
+            failed = Some(FailedCell { cell: i + 1, stopped });
         }
     }
     failed

@@ -9,7 +9,7 @@ use crate::page::table_of;
 use crate::plot::{Animation, Figure, Layer, Pictured, pictured};
 
 /// Columns of text in a notebook.
-pub const WIDTH: usize = 100;
+pub const WIDTH: usize = 92;
 
 /// Longer drawings are shown as pixels alone.
 const LARGEST_SVG: usize = 2 << 20;

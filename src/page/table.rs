@@ -9,7 +9,7 @@ use crate::core::{TABLE_ROWS, Table, Value, quoted};
 const COLUMNS: usize = 40;
 
 /// Columns of text in a cell.
-const WIDTH: usize = 100;
+const WIDTH: usize = 92;
 
 /// Entries of a map that are shown.
 const ENTRIES: usize = 100;

@@ -1,9 +1,9 @@
 use super::Command;
 use crate::core::{Error, Result, Value, wrapped};
+use crate::dialogue::{Dialogue, Next};
 use crate::primitives::reference::stdlib_page;
 use crate::primitives::stdlib::stdlib_names;
 use crate::primitives::{PRIMITIVES, former, reference};
-use crate::dialogue::{Dialogue, Next};
 use crate::term::width;
 
 pub static DOC: Command = Command {

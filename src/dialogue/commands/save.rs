@@ -1,7 +1,7 @@
 use super::Command;
 use crate::core::{Error, Result, at_home};
-use crate::dialogue::{Dialogue, Next};
 use crate::dialogue::saved::script;
+use crate::dialogue::{Dialogue, Next};
 
 pub static SAVE: Command = Command {
     name: "save",
@@ -26,7 +26,9 @@ fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
     }
     let session = dialogue.session.borrow();
     let (text, warnings) = script(&session, &dialogue.lines, dialogue.seed, &file)?;
-    dialogue.cx.write_with(&file, |temporary| std::fs::write(temporary, &text).map_err(|e| Error::file(temporary, e)))?;
+    dialogue
+        .cx
+        .write_with(&file, |temporary| std::fs::write(temporary, &text).map_err(|e| Error::file(temporary, e)))?;
     for warning in warnings {
         dialogue.output.remark(&format!("warning: {warning}"));
     }

@@ -45,10 +45,9 @@ pub fn pictured(value: &Value) -> Result<Vec<Pictured>> {
             // The results of a script.
             _ => {
                 let named = map.iter().filter_map(|(name, value)| Some((name, value.downcast::<Figure>()?)));
-                let shown = named.take(FIGURES).map(|(name, figure)| Pictured {
-                    name: Some(name.clone()),
-                    ..alone((*figure).clone())
-                });
+                let shown = named
+                    .take(FIGURES)
+                    .map(|(name, figure)| Pictured { name: Some(name.clone()), ..alone((*figure).clone()) });
                 Ok(shown.collect())
             }
         },
@@ -66,9 +65,7 @@ fn sample(set: &Dataset) -> Result<Figure> {
 
 fn tiles(images: Vec<Picture>, captions: Vec<String>) -> Figure {
     let columns = images.len().clamp(1, 8);
-    let panel = Panel {
-        layers: vec![Layer::Tiles(Tiles { images, captions, arrows: vec![], columns })],
-        ..Panel::default()
-    };
+    let panel =
+        Panel { layers: vec![Layer::Tiles(Tiles { images, captions, arrows: vec![], columns })], ..Panel::default() };
     Figure::of(vec![panel], 1)
 }
