@@ -8,7 +8,7 @@ use crate::core::{Error, Result, at_home, suggestion, visible};
 use crate::notebook::{FailedCell, Notebook, run};
 use crate::sandbox::{Confinement, FLAGS, Flags, hold};
 use crate::script::Diagnostic;
-use crate::term::{set_width, stop_on_signals};
+use crate::term::{context, set_width, stop_on_signals};
 
 const USAGE: &str = "viva notebook FILE.rhai [--out FILE.ipynb] [--run] [--force] [--allow-...], or viva notebook FILE.ipynb [--out FILE.rhai]";
 
@@ -70,9 +70,13 @@ fn run_and_write(notebook: &mut Notebook, out: &Path, flags: &Flags) -> CommandO
     let sandbox =
         hold(Confinement { flags, read: vec![], home, folder: &folder, own: vec![], made: vec![], asks: false })?;
     set_width(crate::notebook::WIDTH);
+    // A home folder is written by the process beside this one.
+    let mut writing = context();
+    sandbox.apply(&mut writing);
     let mut leaving = None;
     let failed = run(notebook, sandbox, |cx| leaving = Some(stop_on_signals(cx, |_| false)));
-    write(&out, &notebook.text())?;
+    let text = notebook.text();
+    writing.write_with(&out, |here| std::fs::write(here, &text).map_err(|e| Error::file(&out, e)))?;
     println!("notebook: {}", out.display());
     match failed {
         None => Ok(()),

@@ -88,11 +88,13 @@ fn written(session: &Session, text: &str, shown: bool, answers: bool, last: bool
     }
     let (before, value) = last_statement(session, text);
     let end = code_end(value);
+    // A statement of a line of its own keeps it.
+    let lead = &value[..value.len() - value.trim_start().len()];
     let (value, comment) = (value[..end].trim(), value[end..].trim_end());
     match (answers, last) {
-        (true, true) => format!("{before}let ans = {value};{comment}\nans"),
-        (true, false) => format!("{before}let ans = {value};{comment}\nshow(ans);"),
-        _ => format!("{before}show({value});{comment}"),
+        (true, true) => format!("{before}{lead}let ans = {value};{comment}\nans"),
+        (true, false) => format!("{before}{lead}let ans = {value};{comment}\nshow(ans);"),
+        _ => format!("{before}{lead}show({value});{comment}"),
     }
 }
 
