@@ -265,6 +265,17 @@ fn cells_are_answered_in_all_forms() {
     assert!(html.contains("&lt;b&gt;") && html.contains("&lt;i&gt;") && !html.contains("<i>"), "{html}");
     assert!(html.contains("… 460 more rows") && html.matches("<tr>").count() == 42, "{html}");
     assert!(table.text().contains("… 460 more rows"), "{}", table.text());
+    // What has a table among other lines, with the columns that the text has no room for.
+    let model = kernel.run(
+        "model::train(data::glyphs(#{ n: 4, size: 16 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1 })",
+    );
+    let html = model.result()["text/html"].as_str().expect("a table");
+    assert!(html.starts_with("<pre>model") && html.contains("<td style=\"text-align: left\">1.weight</td>"), "{html}");
+    let wide: String = (0..30).map(|i| format!("a_long_name_{i}: {i}, ")).collect();
+    let wide = kernel.run(&format!("#{{ one: 1, rows: [#{{ {wide} }}] }}"));
+    let html = wide.result()["text/html"].as_str().expect("a table");
+    assert!(wide.text().contains("not shown: ") && html.contains(">a_long_name_29</th>"), "{html}");
+    assert!(html.starts_with("<pre>one") && !html.contains("not shown: "), "{html}");
     let sheet = kernel.run("show(data::glyphs(#{ n: 4, size: 16 })); show(\"text\"); 1");
     assert_eq!(forms(&sheet.of("display_data")[0]["data"]), ["text/plain", "image/png"]);
     assert_eq!(sheet.printed("stdout"), "text\n");

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use super::shown::{Bundle, WIDTH, answered, shown};
+use super::shown::{Bundle, WIDTH, answered, detailed, shown};
 use crate::core::{Cx, Error, Progress, Result, Value};
 use crate::dialogue::Output;
 use crate::script::Diagnostic;
@@ -60,16 +60,15 @@ impl Output for CellOutput {
         let open: Rc<RefCell<Option<Open>>> = Rc::default();
         let (muted, showing, mut drawing) = (self.muted.clone(), open.clone(), Cx::default());
         drawing.stop_with(&self.drawing);
-        cx.set_display(Box::new(move |value, width| {
-            let text = value.details(width);
+        cx.set_display(Box::new(move |value, _| {
+            let said = detailed(value);
             if !muted.get() {
-                let plain = text.trim_end_matches('\n').to_string();
-                let (mut all, own) = shown(&drawing, value, &plain);
+                let (mut all, own) = shown(&drawing, value, &said);
                 all.push(own);
                 let rich = all.len() > 1 || all.iter().any(|bundle| bundle.data.len() > 1);
-                showing.replace(rich.then_some((plain, all)));
+                showing.replace(rich.then(|| (said.0.clone(), all)));
             }
-            text
+            said.0
         }));
         let (muted, tell) = (self.muted.clone(), self.tell.clone());
         cx.set_output(Box::new(move |text| {
@@ -103,8 +102,7 @@ impl Output for CellOutput {
     }
 
     fn result(&self, value: &Value) {
-        let text = value.details(WIDTH);
-        let (pictures, own) = shown(&self.drawing, value, text.trim_end_matches('\n'));
+        let (pictures, own) = shown(&self.drawing, value, &detailed(value));
         pictures.into_iter().chain([own]).for_each(|bundle| (self.tell)(Told::Shown(bundle)));
     }
 

@@ -4,8 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json, json};
 
-use crate::core::{Cx, Result, Value, quoted, visible};
-use crate::page::table_of;
+use crate::core::{Cx, Result, ShownTable, Value, quoted, visible, with_tables};
+use crate::page;
 use crate::plot::{Animation, Figure, Layer, Pictured, pictured};
 
 /// Columns of text in a notebook.
@@ -52,11 +52,16 @@ impl Bundle {
     }
 }
 
-/// The text of a line's value: a string stands in quotes, unless it has several lines.
-pub fn answered(value: &Value) -> String {
+/// A value's long form, with the tables in it.
+pub fn detailed(value: &Value) -> (String, Vec<ShownTable>) {
+    with_tables(|| value.details(WIDTH).trim_end_matches('\n').to_string())
+}
+
+/// The same of a line's value: a string stands in quotes, unless it has several lines.
+pub fn answered(value: &Value) -> (String, Vec<ShownTable>) {
     match value {
-        Value::Str(text) if !text.trim_end().contains('\n') => visible(&quoted(text)).into_owned(),
-        other => other.details(WIDTH).trim_end_matches('\n').into(),
+        Value::Str(text) if !text.trim_end().contains('\n') => (visible(&quoted(text)).into_owned(), vec![]),
+        other => detailed(other),
     }
 }
 
@@ -65,8 +70,8 @@ pub fn bundle_of(cx: &Cx, value: &Value) -> Bundle {
     shown(cx, value, &answered(value)).1
 }
 
-/// What is shown for a value of which this is the text: pictures that stand before it, and the value itself.
-pub fn shown(cx: &Cx, value: &Value, text: &str) -> (Vec<Bundle>, Bundle) {
+/// What is shown for a value of which this is the text, with its tables: pictures that stand before it, and the value itself.
+pub fn shown(cx: &Cx, value: &Value, (text, tables): &(String, Vec<ShownTable>)) -> (Vec<Bundle>, Bundle) {
     let mut own = Bundle::text(text);
     if let Some(animation) = value.downcast::<Animation>() {
         if let Ok(gif) = animation.gif(cx) {
@@ -79,7 +84,7 @@ pub fn shown(cx: &Cx, value: &Value, text: &str) -> (Vec<Bundle>, Bundle) {
     if let ([only], true) = (&pictures[..], is_picture(value, &pictures)) {
         return (vec![], own.clone().drawn(&only.figure).unwrap_or(own));
     }
-    if let Some(table) = table_of(value) {
+    if let Some(table) = page::with_tables(text, tables) {
         own.data.insert("text/html".into(), table.into());
     }
     (pictures.iter().filter_map(titled).collect(), own)

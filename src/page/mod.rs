@@ -22,7 +22,7 @@ use crate::core::Digest;
 pub use provenance::quoted;
 pub use reference::{Drawing, ModulePage, reference};
 pub use report::report;
-pub use table::table_of;
+pub use table::with_tables;
 pub use thesis::{Maker, NUMBERED, Numbered, Shown};
 
 const STYLE: &str = include_str!("style.css");

@@ -8,7 +8,7 @@ use super::lines::{aligned, columns_of, cut, elided, quoted};
 use super::{Result, Table, Tensor, Value};
 
 /// Rows of a table or a matrix that are shown: the first and the last ones.
-pub const ROWS: usize = 40;
+const ROWS: usize = 40;
 
 /// Numbers of an array, elements of a list and entries of a map that are shown.
 const NUMBERS: usize = 400;
