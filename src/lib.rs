@@ -8,7 +8,9 @@
 //! | [`primitives`] | one file per function that a script can call |
 //! | [`script`], [`term`], [`page`], [`sandbox`] | the only folder that knows Rhai; colours, pictures and progress in a terminal; pages for a browser; what holds a process that runs scripts |
 //! | [`label`] | the page that people answer on |
-//! | [`repl`], [`cli`] | the two doors: the prompt and the command line |
+//! | [`dialogue`] | a session line by line: what the prompt and notebooks have in common |
+//! | [`notebook`] | notebook files and what a cell shows: pictures, tables, text |
+//! | [`repl`], [`kernel`], [`cli`] | the three doors: the prompt, Jupyter's kernel and the command line |
 //!
 //! An arrow between folders may only point up this table.
 
@@ -18,7 +20,10 @@ pub use viva_lab::{
 };
 
 pub mod cli;
+pub mod dialogue;
+pub mod kernel;
 pub mod label;
+pub mod notebook;
 pub mod page;
 pub mod primitives;
 pub mod repl;

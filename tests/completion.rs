@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use viva::core::{Cx, Value};
-use viva::repl::{coloured, complete, signature};
+use viva::dialogue::{complete, signature};
+use viva::repl::coloured;
 use viva::script::Session;
 use viva::term::Paint;
 

@@ -8,7 +8,7 @@ use syn::visit::{self, Visit};
 
 /// From the ground up. Folders on one floor may import those before them. The first six floors are the package in `src/lab`, which
 /// Cargo keeps from importing what stands on it.
-const FLOORS: [&[&str]; 10] = [
+const FLOORS: [&[&str]; 12] = [
     &["core"],
     &["optimiser", "maths"],
     &["render", "data", "model", "generator"],
@@ -17,7 +17,9 @@ const FLOORS: [&[&str]; 10] = [
     &["estimate", "audit", "plot", "people"],
     &["primitives"],
     &["term", "sandbox", "script", "page", "label"],
-    &["repl", "cli"],
+    &["dialogue"],
+    &["notebook"],
+    &["repl", "kernel", "cli"],
     &["main.rs", "waiting.rs"],
 ];
 

@@ -154,7 +154,7 @@ fn commands_answer_and_unknown_ones_name_the_nearest() {
         assert!(err.contains(wanted), "{wanted} in {err}");
     }
     assert!(err.contains("did you mean `risk::estimate`?"), "{err}");
-    for command in viva::repl::commands::COMMANDS {
+    for command in viva::dialogue::commands::COMMANDS {
         assert!(out.contains(&format!(":{}", command.name)), "{} in {out}", command.name);
     }
     assert!(out.contains("init.rhai"), "{out}");

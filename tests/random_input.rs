@@ -11,8 +11,9 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use viva::core::{Cx, Value};
+use viva::dialogue::{commands, complete, signature};
 use viva::primitives::PRIMITIVES;
-use viva::repl::{coloured, commands, complete, signature};
+use viva::repl::coloured;
 use viva::script::Session;
 use viva::term::Paint;
 

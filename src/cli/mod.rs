@@ -5,7 +5,9 @@ mod compare;
 mod comparison;
 mod data;
 mod doc;
+mod kernel;
 mod label;
+mod notebook;
 mod repeat;
 mod report;
 mod run;
@@ -53,6 +55,11 @@ viva compare DIR DIR... [--out FILE]  where the runs of folders differ: what the
 viva label DIR [--host ADDRESS] [--port N]  ask people what a task asks, at a page of this machine
      --public URL           what others call that page, where a server between them and this machine hands on to it
      --export F --out DIR   write it down for others to ask: pages, mturk, label_studio, argilla, prodigy, folder
+viva kernel --install [--allow-...]    a kernel for Jupyter and VS Code, which runs cells as the prompt runs lines
+     --prefix DIR         in the Python environment DIR (default: for this user)
+     --name NAME          under another name, beside one that may do less
+viva notebook FILE [--out FILE]       a script as a notebook, or a notebook as a script; --force writes over a file
+     --run                run the cells and keep what they show; --allow-... as of viva run
 viva doc [NAME]                       documentation of a function, a type, a namespace or everything
 viva doc --html DIR                   the same as pages for a browser
 viva data [list | fetch NAME]         data sets: what is here, download one
@@ -120,6 +127,8 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
         Some("report") => report::main(rest),
         Some("compare") => compare::main(rest),
         Some("label") => label::main(rest),
+        Some("kernel") => kernel::main(rest),
+        Some("notebook") => notebook::main(rest),
         Some("doc") => doc::main(rest),
         Some("data") => data::main(rest),
         Some("version" | "--version" | "-V") => version::main(rest),
@@ -128,7 +137,10 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
             Ok(())
         }
         Some(other) => {
-            let commands = ["run", "-e", "check", "report", "compare", "label", "doc", "data", "version", "help"];
+            let commands = [
+                "run", "-e", "check", "report", "compare", "label", "kernel", "notebook", "doc", "data", "version",
+                "help",
+            ];
             Err(Error::argument(format!("there is no command {other:?}")).hint(suggestion(other, commands)).into())
         }
     }

@@ -13,6 +13,7 @@ mod prose;
 mod provenance;
 mod reference;
 mod report;
+mod table;
 mod thesis;
 mod tour;
 
@@ -24,6 +25,7 @@ pub use beside::RunsBeside;
 pub use provenance::quoted;
 pub use reference::{Drawing, ModulePage, reference};
 pub use report::report;
+pub use table::with_tables;
 pub use thesis::{Maker, NUMBERED, Numbered, Shown};
 
 const STYLE: &str = include_str!("style.css");

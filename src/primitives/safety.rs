@@ -44,6 +44,9 @@ pub const CLOSING: &str = "At a terminal the prompt asks once before a script re
      viva's own checks alone, since the kernel's rules can't be widened by an answer: TorchScript at the prompt could read any of your files, but \
      neither send nor write what it read anywhere but the working folder. `viva --allow-read=PATH < script`, without a terminal, asks nothing and has the \
      kernel hold reading too.\n\
+     A notebook is held as a run is, in its own folder: nobody is asked, and flags are given to `viva kernel --install`. What scripts show there is text, \
+     pictures and tables that hold nothing to be run; native code, though, has the connection to Jupyter in its process, and a notebook's page runs \
+     what comes from its kernel: a stranger's TorchScript belongs in a run.\n\
      What this does not hold: faults of the kernel, of libtorch and of the graphics driver; that processor time and memory are \
      used up; what a flag allows. A program that is allowed by name can do what its language can: a shell can load other programs through the \
      system's loader, held as it is itself. viva's cache can be filled with wrong numbers by native code; delete it after a stranger's model if in \

@@ -1,6 +1,6 @@
 //! A typed line in colours: what is known looks known, so that a misspelt name is seen before it runs.
 
-use super::complete::LONGEST;
+use crate::dialogue::LONGEST;
 use crate::primitives::{NAMESPACES, PRIMITIVES};
 use crate::script::scan::{Token, TokenKind, scan};
 use crate::term::Paint;

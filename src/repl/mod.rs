@@ -1,14 +1,7 @@
 //! The prompt.
 
-mod candidate;
 mod colour;
-pub mod commands;
-mod complete;
-mod cursor;
-mod hint;
-mod paths;
 mod prompt;
-mod saved;
 mod typing;
 
 use std::io::IsTerminal;
@@ -18,14 +11,12 @@ use std::process::ExitCode;
 use rustyline::error::ReadlineError;
 
 use crate::core::{Error, Result, below_home, suggestion};
+use crate::dialogue::{Dialogue, Next, commands, pieces};
 use crate::sandbox::{Confinement, FLAGS, Flags, Sandbox, hold};
 use crate::script::Diagnostic;
-use prompt::{Next, Prompt};
+use prompt::Prompt;
 
-pub use candidate::Completion;
 pub use colour::coloured;
-pub use complete::complete;
-pub use hint::{Signature, signature};
 
 /// A history of more bytes is none.
 const LARGEST: u64 = 64 << 20;
@@ -52,7 +43,7 @@ fn lines(start: bool, flags: &[&str]) -> Result<bool> {
     }
     let mut prompt = Prompt::new(held(flags, history.as_deref())?);
     let terminal = |error: ReadlineError| Error::new(crate::core::ErrorKind::File, format!("the terminal: {error}"));
-    let mut editor = typing::editor(prompt.session.clone(), commands::names(), PROMPT).map_err(terminal)?;
+    let mut editor = typing::editor(prompt.dialogue.session.clone(), commands::names(), PROMPT).map_err(terminal)?;
     if let Some(file) = &history {
         // A first start has no history yet, and a pipe has no end.
         if file.is_file() && file.metadata().is_ok_and(|it| it.len() < LARGEST) {
@@ -63,7 +54,7 @@ fn lines(start: bool, flags: &[&str]) -> Result<bool> {
         println!("viva {}: ?name explains, :help lists commands, Ctrl-D leaves", env!("CARGO_PKG_VERSION"));
     }
     if start {
-        prompt.start_up();
+        prompt.dialogue.start_up();
     }
     loop {
         let read = || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| editor.readline(PROMPT)));
@@ -79,7 +70,7 @@ fn lines(start: bool, flags: &[&str]) -> Result<bool> {
             Err(ReadlineError::Interrupted) => continue,
             Err(ReadlineError::Eof) => break,
             Err(ReadlineError::Io(error)) if error.kind() == std::io::ErrorKind::InvalidData => {
-                prompt.complain(&Error::argument("this line is not UTF-8 and was left out"));
+                prompt.dialogue.complain(&Error::argument("this line is not UTF-8 and was left out"));
                 continue;
             }
             Err(error) => return Err(terminal(error)),
@@ -94,11 +85,11 @@ fn lines(start: bool, flags: &[&str]) -> Result<bool> {
             // At once, so that a session that is killed loses nothing.
             let _ = editor.append_history(file);
         }
-        if answer(&mut prompt, text) == Next::Leave {
+        if answer(&mut prompt.dialogue, text) == Next::Leave {
             break;
         }
     }
-    Ok(prompt.interactive || !prompt.failed)
+    Ok(prompt.interactive || !prompt.dialogue.failed)
 }
 
 /// Holds the process from here on.
@@ -119,12 +110,13 @@ fn held(words: &[&str], history: Option<&Path>) -> Result<Sandbox> {
 }
 
 /// Does what was typed or pasted, piece by piece, until one fails.
-fn answer(prompt: &mut Prompt, text: &str) -> Next {
-    for piece in prompt.pieces(text) {
+fn answer(dialogue: &mut Dialogue, text: &str) -> Next {
+    let pieces = pieces(&dialogue.session.borrow(), text);
+    for piece in pieces {
         let typed = piece.trim();
         let done = match commands::asked(typed) {
-            Some((command, rest)) => commands::run(prompt, command, rest),
-            None => prompt.evaluate(&piece),
+            Some((command, rest)) => commands::run(dialogue, command, rest),
+            None => dialogue.evaluate(&piece),
         };
         match done {
             Next::Line => {}

@@ -1,82 +1,107 @@
-//! What the prompt holds from line to line, and how it answers one.
+//! The dialogue of the prompt: shown on the terminal, stopped by its signals.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
-use super::saved::{self, SessionLine};
-use crate::core::{Cx, Error, Journal, Value, below_home, visible};
+use crate::core::{Cx, Error, Result, Value, suggestion};
+use crate::dialogue::{Dialogue, Output};
 use crate::sandbox::Sandbox;
-use crate::script::{Diagnostic, Session, error_map};
+use crate::script::Diagnostic;
 use crate::term::{
-    Leaving, Paint, Screen, TerminalMode, context, default_device, duration, leave_at_once, stop_on_signals,
+    CHOICES, GraphicsProtocol, Leaving, Paint, Screen, TerminalMode, context, leave_at_once, stop_on_signals,
 };
 
 /// SIGINT.
 const INTERRUPT: i32 = 2;
 
-/// What takes longer tells how long it took.
-const LONG: Duration = Duration::from_secs(1);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
-    /// Goes on.
-    Line,
-    /// What is left of a pasted text is dropped.
-    Stop,
-    /// Ends the prompt.
-    Leave,
-}
-
 pub struct Prompt {
-    pub session: Rc<RefCell<Session>>,
-    pub cx: Rc<Cx>,
+    pub dialogue: Dialogue,
     /// Whether a line is waited for, so that a signal has nothing to stop.
-    pub idle: Arc<AtomicBool>,
-    pub leaving: Leaving,
+    idle: Arc<AtomicBool>,
+    leaving: Leaving,
     /// How the terminal was set at the start.
     pub mode: TerminalMode,
-    pub screen: Rc<Screen>,
-    /// Lines so far, for `:save`.
-    pub lines: Vec<SessionLine>,
-    /// The seed at the start.
-    pub seed: u64,
-    /// What scripts may do.
-    pub sandbox: Sandbox,
-    /// While this is set, scripts print nothing.
-    pub muted: Rc<Cell<bool>>,
-    /// What `:load` read last, for `:reload`.
-    pub loaded: Option<PathBuf>,
     pub interactive: bool,
-    pub failed: bool,
-    inputs: usize,
 }
 
-impl Prompt {
-    pub fn new(sandbox: Sandbox) -> Self {
+/// What comes of a line on standard output and standard error.
+#[derive(Default)]
+struct Terminal {
+    screen: Rc<Screen>,
+    /// While this is set, scripts print nothing.
+    muted: Rc<Cell<bool>>,
+}
+
+impl Output for Terminal {
+    fn context(&self) -> Cx {
         let mut cx = context();
-        sandbox.apply(&mut cx);
-        cx.set_device(default_device());
-        let muted = Rc::new(Cell::new(false));
-        let quiet = muted.clone();
+        let quiet = self.muted.clone();
         cx.set_output(Box::new(move |text| {
             if !quiet.get() {
                 println!("{text}");
             }
         }));
-        let screen = Rc::new(Screen::new());
-        let display = screen.clone();
+        let display = self.screen.clone();
         cx.set_display(Box::new(move |value, _| display.shown(value)));
-        cx.set_journal(Journal::in_memory());
-        let cx = Rc::new(cx);
+        cx
+    }
+
+    fn mute(&self, muted: bool) {
+        self.muted.set(muted);
+    }
+
+    fn print(&self, text: &str) {
+        println!("{text}");
+    }
+
+    fn remark(&self, text: &str) {
+        eprintln!("{text}");
+    }
+
+    fn answer(&self, value: &Value) {
+        println!("{}", self.screen.answer(value).trim_end_matches('\n'));
+    }
+
+    fn result(&self, value: &Value) {
+        println!("{}", self.screen.shown(value).trim_end_matches('\n'));
+    }
+
+    fn failed(&self, diagnostic: &Diagnostic) {
+        if diagnostic.is_interruption() {
+            // Whoever stopped it knows where.
+            eprintln!("stopped");
+        } else {
+            eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
+        }
+    }
+
+    fn paint(&self) -> Paint {
+        self.screen.paint()
+    }
+
+    fn images(&self, how: Option<&str>) -> Result<String> {
+        if let Some(how) = how {
+            let chosen = GraphicsProtocol::chosen(how).ok_or_else(|| {
+                Error::argument(format!(":images does not know {how:?}")).hint(suggestion(how, CHOICES))
+            })?;
+            self.screen.set_images(chosen);
+        }
+        Ok(self.screen.images().name().into())
+    }
+}
+
+impl Prompt {
+    pub fn new(sandbox: Sandbox) -> Self {
+        let interactive = std::io::stdin().is_terminal();
+        let mut dialogue = Dialogue::new(sandbox, Rc::new(Terminal::default()));
+        dialogue.timed = interactive;
         let idle = Arc::new(AtomicBool::new(false));
         let (waiting, terminal) = (idle.clone(), TerminalMode::now());
         let mode = terminal.clone();
-        let leaving = stop_on_signals(&cx, move |signal| {
+        let leaving = stop_on_signals(&dialogue.cx, move |signal| {
             if !waiting.load(Ordering::SeqCst) {
                 return false;
             }
@@ -88,115 +113,12 @@ impl Prompt {
             terminal.restore();
             leave_at_once(128 + signal)
         });
-        Self {
-            session: Rc::new(RefCell::new(Session::new(cx.clone()))),
-            seed: cx.seed(),
-            cx,
-            sandbox,
-            idle,
-            mode,
-            leaving,
-            screen,
-            lines: Vec::new(),
-            muted,
-            loaded: None,
-            interactive: std::io::stdin().is_terminal(),
-            failed: false,
-            inputs: 0,
-        }
-    }
-
-    /// Runs the start-up file, if there is one.
-    pub fn start_up(&mut self) {
-        let Some(file) = start_up_file().filter(|file| file.is_file()) else { return };
-        match std::fs::read_to_string(&file) {
-            Ok(text) => drop(self.run(&file.display().to_string(), &text, false)),
-            Err(error) => self.complain(&Error::file(&file, error)),
-        }
-        // What goes wrong in it is shown, and the session is none the worse.
-        self.failed = false;
-    }
-
-    /// What was typed or pasted, cut where a line ends a statement, so that a pasted session runs as if typed line by line.
-    pub fn pieces(&self, text: &str) -> Vec<String> {
-        let session = self.session.borrow();
-        let mut found = Vec::new();
-        let mut open = String::new();
-        for line in text.lines() {
-            let whole = open.is_empty() && line.trim_start().starts_with([':', '?']);
-            open += line;
-            open.push('\n');
-            if whole || session.compile("prompt", &open).err().is_none_or(|diagnostic| !diagnostic.incomplete) {
-                found.push(std::mem::take(&mut open));
-            }
-        }
-        if !open.trim().is_empty() {
-            found.push(open);
-        }
-        found
-    }
-
-    /// Runs what was typed, one statement after the other, and shows the last one's value unless it ends with a semicolon.
-    pub fn evaluate(&mut self, text: &str) -> Next {
-        let statements = saved::statements(&self.session.borrow(), text);
-        let last = statements.len() - 1;
-        let start = Instant::now();
-        let mut next = Next::Line;
-        for (i, statement) in statements.into_iter().enumerate() {
-            self.inputs += 1;
-            let source = format!("input {}", self.inputs);
-            if !self.run(&source, statement, i == last) {
-                next = Next::Stop;
-                break;
-            }
-        }
-        let took = start.elapsed();
-        if took >= LONG && self.interactive {
-            println!("{}", self.screen.paint().dim(&format!("took {}", duration(took))));
-        }
-        next
-    }
-
-    /// Runs a text and says whether it went well.
-    pub fn run(&mut self, source: &str, text: &str, show: bool) -> bool {
-        let outcome = self.session.borrow_mut().evaluate(source, text);
-        match (&outcome, self.cx.journal()) {
-            (Err(_), Some(journal)) => journal.rewind(),
-            (Ok(_), Some(journal)) => {
-                journal.forget();
-                self.cx.take_partial();
-            }
-            (_, None) => {}
-        }
-        let mut line = SessionLine { source: source.into(), text: text.trim().into(), ..SessionLine::default() };
-        match outcome {
-            Ok(value) => {
-                line.shown = show && !matches!(value, Value::Unit) && !saved::ends_quietly(text);
-                if line.shown {
-                    println!("{}", self.screen.answer(&value).trim_end_matches('\n'));
-                    self.session.borrow_mut().name_answer("ans");
-                }
-            }
-            Err(diagnostic) => {
-                line.altered = self.session.borrow().altered().to_vec();
-                line.error = Some((diagnostic.kind.into(), diagnostic.message.clone(), diagnostic.hint.clone()));
-                self.explain(&diagnostic);
-                if let Some(partial) = self.cx.take_partial() {
-                    if diagnostic.is_interruption() {
-                        eprintln!("what was done is in `partial`: {}", visible(&partial.summary()));
-                    }
-                    self.session.borrow_mut().set("partial", partial);
-                }
-            }
-        }
-        let well = line.error.is_none();
-        self.lines.push(line);
-        well
+        Self { dialogue, idle, mode, leaving, interactive }
     }
 
     /// Waits for a line with `read`. A signal stops the whole of the line that was read: between two of its statements, too.
     pub fn waiting<T>(&mut self, read: impl FnOnce() -> T) -> T {
-        let stop = self.cx.stop_flag();
+        let stop = self.dialogue.cx.stop_flag();
         // In this order no signal is missed: from here on one ends the process by itself.
         self.idle.store(true, Ordering::SeqCst);
         stop.store(false, Ordering::SeqCst);
@@ -208,27 +130,4 @@ impl Prompt {
         self.idle.store(false, Ordering::SeqCst);
         line
     }
-
-    /// Shows what went wrong and keeps it as `err`.
-    pub fn explain(&mut self, diagnostic: &Diagnostic) {
-        self.failed = true;
-        if diagnostic.is_interruption() {
-            // Whoever stopped it knows where.
-            eprintln!("stopped");
-        } else {
-            eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
-        }
-        let error = error_map(diagnostic.kind, &diagnostic.message, diagnostic.hint.as_deref());
-        self.session.borrow_mut().set("err", error);
-    }
-
-    pub fn complain(&mut self, error: &Error) {
-        self.failed = true;
-        eprint!("{}", Diagnostic::plain(error).render(Paint::of(&std::io::stderr()).enabled()));
-    }
-}
-
-/// `~/.config/viva/init.rhai`
-pub fn start_up_file() -> Option<PathBuf> {
-    Some(below_home("XDG_CONFIG_HOME", ".config")?.join("init.rhai"))
 }

@@ -17,10 +17,8 @@ use rustyline::{
     KeyCode, KeyEvent, Modifiers, RepeatCount,
 };
 
-use super::candidate::Completion;
 use super::colour::coloured;
-use super::complete::complete;
-use super::hint::{signature, wide};
+use crate::dialogue::{Completion, complete, signature, wide};
 use crate::script::Session;
 use crate::term::{Paint, width};
 
@@ -32,6 +30,16 @@ const NARROWEST: usize = 8;
 
 /// A line of the history is offered from this many characters on.
 const SHORTEST_BEGINNING: usize = 2;
+
+impl rustyline::completion::Candidate for Completion {
+    fn display(&self) -> &str {
+        &self.shown
+    }
+
+    fn replacement(&self) -> &str {
+        &self.text
+    }
+}
 
 /// A text right of the cursor: a signature, or the rest of an earlier line that the right arrow takes over.
 pub struct Hint {

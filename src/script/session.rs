@@ -349,6 +349,12 @@ impl Session {
         self.engine.compile_with_scope(&self.scope, text).ok().map(|ast| ast.statements().len())
     }
 
+    /// Whether a text's last statement is a value, or a call that may give one.
+    pub fn ends_in_value(&self, text: &str) -> bool {
+        let ast = self.engine.compile_with_scope(&self.scope, text);
+        ast.is_ok_and(|ast| matches!(ast.statements().last(), Some(Stmt::Expr(_) | Stmt::FnCall(..))))
+    }
+
     /// The variables as a list shows them, oldest first; large ones are neither copied nor formatted whole.
     pub fn listing(&self) -> Vec<Variable> {
         let newest_first = self.scope.iter_raw().map(|(name, constant, value)| {

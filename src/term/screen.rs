@@ -8,15 +8,8 @@ use super::picture::sheet;
 use super::plot::drawn;
 use super::style::Colours;
 use super::{Paint, width};
-use crate::core::{Result, Tensor, Value, quoted, visible};
-use crate::data::Dataset;
-use crate::plot::{Animation, Figure, Layer, Picture, Tiles};
-
-/// Images of a data set that its sheet shows, at most.
-const IMAGES: usize = 32;
-
-/// Figures of an array that are shown as pictures.
-const FIGURES: usize = 4;
+use crate::core::{Result, Value, quoted, visible};
+use crate::plot::{Figure, Layer, Picture, pictured};
 
 /// Pixels of a character, where the terminal does not tell.
 const CHARACTER: usize = 9;
@@ -79,40 +72,8 @@ impl Screen {
     }
 
     fn picture(&self, value: &Value, columns: usize) -> Result<Option<String>> {
-        if let Some(figure) = value.downcast::<Figure>() {
-            return self.figure(&figure, columns).map(Some);
-        }
-        if let Some(animation) = value.downcast::<Animation>() {
-            return animation.frames.last().map(|frame| self.figure(frame, columns)).transpose();
-        }
-        if let Some(set) = value.downcast::<Dataset>() {
-            return self.sheet(&sample(&set)?, Some(set.len()), columns).map(Some);
-        }
-        match value {
-            Value::Array(values) if values.len() <= FIGURES => {
-                let figures: Option<Vec<_>> = values.iter().map(Value::downcast::<Figure>).collect();
-                let Some(figures) = figures.filter(|f| !f.is_empty()) else { return Ok(None) };
-                figures.iter().map(|figure| self.figure(figure, columns)).collect::<Result<String>>().map(Some)
-            }
-            // An element of a data set.
-            Value::Map(map) => match (map.get("image"), map.get("class")) {
-                (Some(Value::Tensor(image)), Some(Value::Str(class))) if image.dim() == 3 => {
-                    let images = Picture::of_tensor(&image.f_unsqueeze(0)?)?;
-                    self.figure(&tiles(images, vec![class.clone()]), columns).map(Some)
-                }
-                // The results of a script.
-                _ => {
-                    let figures: Vec<_> = map.values().filter_map(Value::downcast::<Figure>).take(FIGURES).collect();
-                    let drawn = figures.iter().map(|figure| self.figure(figure, columns));
-                    drawn.collect::<Result<String>>().map(|text| Some(text).filter(|text| !text.is_empty()))
-                }
-            },
-            _ => Ok(None),
-        }
-    }
-
-    fn figure(&self, figure: &Figure, columns: usize) -> Result<String> {
-        self.sheet(figure, None, columns)
+        let drawn = pictured(value)?.into_iter().map(|shown| self.sheet(&shown.figure, shown.total, columns));
+        drawn.collect::<Result<String>>().map(|text| Some(text).filter(|text| !text.is_empty()))
     }
 
     /// A figure; `total` says how many images there are if it is a sheet of the first ones.
@@ -139,23 +100,6 @@ impl Default for Screen {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// The first images of a data set with their classes.
-fn sample(set: &Dataset) -> Result<Figure> {
-    let rows: Vec<usize> = (0..set.len().min(IMAGES)).collect();
-    let captions = rows.iter().map(|&row| set.classes()[set.labels()[row] as usize].clone()).collect();
-    let images: Tensor = set.images(&rows, tch::Device::Cpu)?;
-    Ok(tiles(Picture::of_tensor(&images)?, captions))
-}
-
-fn tiles(images: Vec<Picture>, captions: Vec<String>) -> Figure {
-    let columns = images.len().clamp(1, 8);
-    let panel = crate::plot::Panel {
-        layers: vec![Layer::Tiles(Tiles { images, captions, arrows: vec![], columns })],
-        ..Default::default()
-    };
-    Figure::of(vec![panel], 1)
 }
 
 /// Pixels across one character of the terminal.

@@ -1,6 +1,7 @@
 //! Colours with a meaning, left out where nobody can see them: `NO_COLOR` (no-color.org), a dumb terminal, a file or pipe.
 
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use nu_ansi_term::{Color, Style};
@@ -159,8 +160,20 @@ pub fn duration(time: Duration) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+/// Columns that are shown although no terminal says so; 0 where one is asked.
+static COLUMNS: AtomicUsize = AtomicUsize::new(0);
+
+/// From here on lines are this wide, whatever terminal this process was started from: what it says is shown elsewhere.
+pub fn set_width(columns: usize) {
+    COLUMNS.store(columns, Ordering::Relaxed);
+}
+
 /// Columns of the terminal, or 80 where there is none.
 pub fn width() -> usize {
+    let set = COLUMNS.load(Ordering::Relaxed);
+    if set > 0 {
+        return set;
+    }
     terminal_size::terminal_size().map_or(80, |(columns, _)| usize::from(columns.0).max(20))
 }
 

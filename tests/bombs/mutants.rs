@@ -14,8 +14,8 @@ use rand_pcg::Pcg64Mcg;
 use viva::core::record::Manifest;
 use viva::core::{Budget, Cx, Digest, Journal, Object, Result, Value, strict_json};
 use viva::data::{Load, load, picture};
+use viva::dialogue::{commands, complete};
 use viva::model::weights::{Contents, parse};
-use viva::repl::{commands, complete};
 use viva::script::{Session, check};
 
 use super::made;

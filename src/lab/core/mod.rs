@@ -66,7 +66,7 @@ pub use origins::Input;
 pub use packed::Packed;
 pub use progress::{Activity, Progress, Quiet};
 pub use room::room;
-pub use table::Table;
+pub use table::{ShownTable, Table, with_tables};
 pub use tensor::{
     Tensor, in_parallel, in_stream, normal_within_two_deviations, random, set_threads, settle_kernels, tune_allocator,
     with_stream, with_stream_of,

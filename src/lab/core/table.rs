@@ -1,5 +1,7 @@
 //! Named columns of values: what prints as an aligned table and saves as CSV.
 
+use std::cell::RefCell;
+
 use super::lines::{aligned, columns_of, cut, elided};
 use super::{Error, Result, Value, suggestion};
 
@@ -8,6 +10,37 @@ pub struct Table {
     pub columns: Vec<(String, Vec<Value>)>,
     /// Whether columns stand in the order of their names, which says nothing of what they are worth.
     sorted: bool,
+}
+
+/// A table as a text shows it, for who can show it better.
+pub struct ShownTable {
+    /// How it stands in the text.
+    pub text: String,
+    pub columns: Vec<ShownColumn>,
+    /// How many rows are left out, and before which of those that are shown.
+    pub left_out: Option<(usize, usize)>,
+}
+
+/// A column as it is shown, whether there was room for it in the text or not.
+pub struct ShownColumn {
+    pub name: String,
+    pub cells: Vec<String>,
+    pub numeric: bool,
+}
+
+thread_local! {
+    /// The tables of the text that is made, where somebody asks for them.
+    static SHOWN: RefCell<Option<Vec<ShownTable>>> = const { RefCell::new(None) };
+}
+
+/// A cell of a table outside of text is no wider.
+const WIDEST: usize = 120;
+
+/// A text and the tables that were made on the way to it.
+pub fn with_tables<T>(make: impl FnOnce() -> T) -> (T, Vec<ShownTable>) {
+    let before = SHOWN.replace(Some(Vec::new()));
+    let made = make();
+    (made, SHOWN.replace(before).unwrap_or_default())
 }
 
 /// A text that tells rows apart is no longer.
@@ -117,7 +150,19 @@ impl Table {
         if kept < rendered.len() {
             lines.push(super::wrapped(&format!("not shown: {}", names[kept..].join(", ")), width));
         }
-        lines.join("\n")
+        let text = lines.join("\n");
+        SHOWN.with_borrow_mut(|tables| {
+            let Some(tables) = tables else { return };
+            let columns = self.columns.iter().map(|(name, values)| {
+                let seen: Vec<&Value> =
+                    shown.iter().map(|&row| values.get(place(row)).unwrap_or(&Value::Unit)).collect();
+                let numeric = seen.iter().any(|v| matches!(v, Value::Int(_) | Value::Float(_)));
+                ShownColumn { name: name.clone(), cells: column(&seen, WIDEST), numeric }
+            });
+            let left_out = gap.map(|gap| (total - shown.len(), gap));
+            tables.push(ShownTable { text: text.clone(), columns: columns.collect(), left_out });
+        });
+        text
     }
 
     /// Whether a column holds short texts alone.

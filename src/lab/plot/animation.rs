@@ -31,7 +31,7 @@ impl Animation {
     }
 
     /// The bytes of a GIF file; the same frames give the same bytes.
-    fn gif(&self, cx: &Cx) -> Result<Vec<u8>> {
+    pub fn gif(&self, cx: &Cx) -> Result<Vec<u8>> {
         let broken = |error: image::ImageError| Error::internal(format!("GIF: {error}"));
         let mut bytes = Vec::new();
         let mut encoder = GifEncoder::new_with_speed(&mut bytes, 10);

@@ -1,9 +1,9 @@
 use super::Command;
 use crate::core::{Error, Result, Value, wrapped};
+use crate::dialogue::{Dialogue, Next};
 use crate::primitives::reference::stdlib_page;
 use crate::primitives::stdlib::stdlib_names;
 use crate::primitives::{PRIMITIVES, former, reference};
-use crate::repl::prompt::{Next, Prompt};
 use crate::term::width;
 
 pub static DOC: Command = Command {
@@ -16,13 +16,9 @@ pub static DOC: Command = Command {
 /// Longer lines are hard to read.
 const WIDEST: usize = 110;
 
-fn run(prompt: &mut Prompt, name: &str) -> Result<Next> {
+fn run(dialogue: &mut Dialogue, name: &str) -> Result<Next> {
     let name = name.trim_end_matches("()");
-    let page = stdlib_page(name)
-        .or_else(|| reference::page(name))
-        .or_else(|| variable(prompt, name))
-        .or_else(|| own_function(prompt, name));
-    let Some(page) = page else {
+    let Some(page) = page(dialogue, name) else {
         let modules = stdlib_names();
         let known: Vec<&str> =
             PRIMITIVES.iter().flat_map(|p| [p.path, p.name()]).chain(modules.iter().map(String::as_str)).collect();
@@ -31,13 +27,21 @@ fn run(prompt: &mut Prompt, name: &str) -> Result<Next> {
     let mut lines = page.lines();
     let first = wrapped(lines.next().unwrap_or(""), width().min(WIDEST) - 4).replace('\n', "\n    ");
     let rest = wrapped(&lines.collect::<Vec<_>>().join("\n"), width().min(WIDEST));
-    println!("{}\n{rest}", prompt.screen.paint().strong(&first));
+    dialogue.output.print(&format!("{}\n{rest}", dialogue.output.paint().strong(&first)));
     Ok(Next::Line)
 }
 
+/// The documentation of what has this name.
+pub fn page(dialogue: &Dialogue, name: &str) -> Option<String> {
+    stdlib_page(name)
+        .or_else(|| reference::page(name))
+        .or_else(|| variable(dialogue, name))
+        .or_else(|| own_function(dialogue, name))
+}
+
 /// What the comment above a function of the session, or of a module that it imported, says.
-fn own_function(prompt: &Prompt, name: &str) -> Option<String> {
-    let session = prompt.session.borrow();
+fn own_function(dialogue: &Dialogue, name: &str) -> Option<String> {
+    let session = dialogue.session.borrow();
     let Some((alias, name)) = name.split_once("::") else {
         return session.declaration(name).map(|declaration| reference::function(&declaration.function));
     };
@@ -48,17 +52,17 @@ fn own_function(prompt: &Prompt, name: &str) -> Option<String> {
 }
 
 /// What a variable holds, and what its type can do; of `variable.method` what the method does.
-fn variable(prompt: &Prompt, name: &str) -> Option<String> {
+fn variable(dialogue: &Dialogue, name: &str) -> Option<String> {
     if let Some((owner, method)) = name.split_once('.') {
-        let value = prompt.session.borrow().variable(owner)?;
+        let value = dialogue.session.borrow().variable(owner)?;
         let primitive = PRIMITIVES
             .iter()
             .find(|p| p.name() == method && p.receiver().is_some_and(|kind| kind.eq_ignore_ascii_case(value.kind())))?;
         return reference::page(primitive.path);
     }
-    let found = prompt.session.borrow().listing().into_iter().find(|variable| variable.name == name)?;
+    let found = dialogue.session.borrow().listing().into_iter().find(|variable| variable.name == name)?;
     let mut text = format!("{name}: {}\n{}", found.kind, found.summary);
-    let value = prompt.session.borrow().variable(name);
+    let value = dialogue.session.borrow().variable(name);
     if let Some(Value::Object(object)) = &value
         && !object.fields().is_empty()
     {

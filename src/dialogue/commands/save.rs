@@ -1,7 +1,7 @@
 use super::Command;
 use crate::core::{Error, Result, at_home};
-use crate::repl::prompt::{Next, Prompt};
-use crate::repl::saved::script;
+use crate::dialogue::saved::script;
+use crate::dialogue::{Dialogue, Next};
 
 pub static SAVE: Command = Command {
     name: "save",
@@ -11,7 +11,7 @@ pub static SAVE: Command = Command {
 };
 
 /// `rest` starts with `!` where writing over a file is meant.
-fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
+fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
     let over = rest.starts_with('!');
     let name = rest.trim_start_matches('!').trim();
     if name.is_empty() {
@@ -24,12 +24,14 @@ fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
     if file.exists() && !over {
         return Err(Error::file(&file, "is there already").hint(format!(":save! {name} writes over it")));
     }
-    let session = prompt.session.borrow();
-    let (text, warnings) = script(&session, &prompt.lines, prompt.seed, &file)?;
-    prompt.cx.write_with(&file, |temporary| std::fs::write(temporary, &text).map_err(|e| Error::file(temporary, e)))?;
+    let session = dialogue.session.borrow();
+    let (text, warnings) = script(&session, &dialogue.lines, dialogue.seed, &file)?;
+    dialogue
+        .cx
+        .write_with(&file, |temporary| std::fs::write(temporary, &text).map_err(|e| Error::file(temporary, e)))?;
     for warning in warnings {
-        eprintln!("warning: {warning}");
+        dialogue.output.remark(&format!("warning: {warning}"));
     }
-    println!("saved {}; viva run {} repeats it", file.display(), file.display());
+    dialogue.output.print(&format!("saved {}; viva run {} repeats it", file.display(), file.display()));
     Ok(Next::Line)
 }

@@ -1,6 +1,6 @@
 //! The prompt's own commands: one file each, listed here one line each.
 
-mod doc;
+pub mod doc;
 mod help;
 mod images;
 mod load;
@@ -13,7 +13,7 @@ mod vars;
 
 use std::sync::LazyLock;
 
-use super::prompt::{Next, Prompt};
+use super::talk::{Dialogue, Next};
 use crate::core::{Error, Result, nearest};
 
 pub struct Command {
@@ -23,7 +23,7 @@ pub struct Command {
     pub arguments: &'static str,
     /// One sentence.
     pub help: &'static str,
-    run: fn(&mut Prompt, &str) -> Result<Next>,
+    run: fn(&mut Dialogue, &str) -> Result<Next>,
 }
 
 pub static COMMANDS: &[&Command] = &[
@@ -66,7 +66,7 @@ pub fn asked(typed: &str) -> Option<(&str, &str)> {
     matches!(typed, "quit" | "exit" | "quit()" | "exit()").then_some(("quit", ""))
 }
 
-pub fn run(prompt: &mut Prompt, name: &str, rest: &str) -> Next {
+pub fn run(dialogue: &mut Dialogue, name: &str, rest: &str) -> Next {
     let short = match name {
         "q" => "quit",
         "h" | "?" => "help",
@@ -75,8 +75,8 @@ pub fn run(prompt: &mut Prompt, name: &str, rest: &str) -> Next {
         other => other,
     };
     let done = match COMMANDS.iter().find(|command| command.name == short) {
-        Some(command) if name == "save!" => (command.run)(prompt, &format!("! {rest}")),
-        Some(command) => (command.run)(prompt, rest),
+        Some(command) if name == "save!" => (command.run)(dialogue, &format!("! {rest}")),
+        Some(command) => (command.run)(dialogue, rest),
         None => {
             let hint = match nearest(name, names().iter().copied()) {
                 Some(near) => format!("did you mean :{near}?"),
@@ -86,7 +86,7 @@ pub fn run(prompt: &mut Prompt, name: &str, rest: &str) -> Next {
         }
     };
     done.unwrap_or_else(|error| {
-        prompt.complain(&error);
+        dialogue.complain(&error);
         Next::Stop
     })
 }

@@ -1,6 +1,6 @@
 use super::Command;
 use crate::core::{Result, Table, Value, cuda_available, device_name, memory_in_use, visible};
-use crate::repl::prompt::{Next, Prompt};
+use crate::dialogue::{Dialogue, Next};
 use crate::term::width;
 
 pub static VARS: Command = Command {
@@ -10,10 +10,10 @@ pub static VARS: Command = Command {
     run,
 };
 
-fn run(prompt: &mut Prompt, _rest: &str) -> Result<Next> {
-    let variables = prompt.session.borrow().listing();
+fn run(dialogue: &mut Dialogue, _rest: &str) -> Result<Next> {
+    let variables = dialogue.session.borrow().listing();
     if variables.is_empty() {
-        println!("no variables yet");
+        dialogue.output.print("no variables yet");
         return Ok(Next::Line);
     }
     let text = |s: String| Value::Str(s);
@@ -30,15 +30,15 @@ fn run(prompt: &mut Prompt, _rest: &str) -> Result<Next> {
     let with_memory = memory.iter().any(|cell| !matches!(cell, Value::Str(text) if text.is_empty()));
     let table = if with_memory { table.column("memory", memory) } else { table };
     let table = if cuda_available() { table.column("device", devices) } else { table };
-    println!("{}", visible(&table.column("value", values).text(width(), usize::MAX)));
-    let device = prompt.session.borrow().cx().device();
+    dialogue.output.print(&visible(&table.column("value", values).text(width(), usize::MAX)));
+    let device = dialogue.session.borrow().cx().device();
     if let Some((used, total)) = memory_in_use(device) {
-        println!(
+        dialogue.output.print(&format!(
             "{} has {} of {} in use, by everything that runs there",
             device_name(device),
             bytes(used),
             bytes(total)
-        );
+        ));
     }
     Ok(Next::Line)
 }

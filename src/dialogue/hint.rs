@@ -45,6 +45,19 @@ pub fn signature(session: &Session, text: &str, columns: usize) -> Option<Signat
     None
 }
 
+/// The function that the innermost open call at the end of `text` calls.
+pub fn called(session: &Session, text: &str) -> Option<String> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let cursor = Cursor::new(session, text);
+    let calls = cursor.frames.iter().rev().take(DEEPEST).filter(|frame| cursor.text(frame.open) == "(");
+    calls.filter_map(|frame| cursor.callee(frame.open)).next().map(|callee| match callee {
+        Callee::Primitive(primitive) => primitive.path.into(),
+        Callee::Script(function) => function.name,
+    })
+}
+
 /// Columns that a text takes, as nearly as a hint needs it.
 pub fn wide(text: &str) -> usize {
     text.chars()

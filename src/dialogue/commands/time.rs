@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use super::Command;
 use crate::core::{Error, Result};
-use crate::repl::prompt::{Next, Prompt};
+use crate::dialogue::{Dialogue, Next};
 use crate::term::duration;
 
 pub static TIME: Command = Command {
@@ -17,24 +17,24 @@ const LONGEST: Duration = Duration::from_secs(3);
 /// More repeats say nothing more.
 const MOST: usize = 100_000;
 
-fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
+fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
     let (repeats, text) = parse(rest)?;
     let start = Instant::now();
     let enough = |times: &[Duration]| match repeats {
         Some(n) => times.len() >= n,
         None => times.len() >= MOST || start.elapsed() >= LONGEST,
     };
-    prompt.muted.set(true);
-    let outcome = prompt.session.borrow_mut().time(":time", text, enough);
-    prompt.muted.set(false);
+    dialogue.output.mute(true);
+    let outcome = dialogue.session.borrow_mut().time(":time", text, enough);
+    dialogue.output.mute(false);
     match outcome {
         Ok(mut times) => {
             times.sort();
-            println!("{}", summary(&times));
+            dialogue.output.print(&summary(&times));
             Ok(Next::Line)
         }
         Err(diagnostic) => {
-            prompt.explain(&diagnostic);
+            dialogue.explain(&diagnostic);
             Ok(Next::Stop)
         }
     }

@@ -88,12 +88,19 @@ fn written(session: &Session, text: &str, shown: bool, answers: bool, last: bool
     }
     let (before, value) = last_statement(session, text);
     let end = code_end(value);
+    // A statement of a line of its own keeps it.
+    let lead = &value[..value.len() - value.trim_start().len()];
     let (value, comment) = (value[..end].trim(), value[end..].trim_end());
     match (answers, last) {
-        (true, true) => format!("{before}let ans = {value};{comment}\nans"),
-        (true, false) => format!("{before}let ans = {value};{comment}\nshow(ans);"),
-        _ => format!("{before}show({value});{comment}"),
+        (true, true) => format!("{before}{lead}let ans = {value};{comment}\nans"),
+        (true, false) => format!("{before}{lead}let ans = {value};{comment}\nshow(ans);"),
+        _ => format!("{before}{lead}show({value});{comment}"),
     }
+}
+
+/// A text of which a script shows the value where other statements follow it, and names it `ans` where they ask for it.
+pub fn shown_statement(session: &Session, text: &str, answers: bool) -> String {
+    written(session, text, true, answers, false)
 }
 
 /// What comes before the last statement, and that statement.
@@ -128,7 +135,7 @@ pub fn statements<'a>(session: &Session, text: &'a str) -> Vec<&'a str> {
 }
 
 /// The text with a semicolon where its code ends, so that another statement can follow.
-fn closed(text: &str) -> String {
+pub fn closed(text: &str) -> String {
     let end = code_end(text);
     if end == 0 || ends_quietly(text) { text.into() } else { format!("{};{}", &text[..end], &text[end..]) }
 }

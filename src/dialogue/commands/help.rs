@@ -1,17 +1,17 @@
 use super::{COMMANDS, Command};
 use crate::core::{Result, wrapped};
-use crate::repl::prompt::{Next, Prompt, start_up_file};
+use crate::dialogue::{Dialogue, Next, start_up_file};
 use crate::term::width;
 
-pub static HELP: Command = Command { name: "help", arguments: "", help: "Lists the commands of the prompt.", run };
+pub static HELP: Command = Command { name: "help", arguments: "", help: "Lists the commands of the dialogue.", run };
 
-fn run(_prompt: &mut Prompt, _rest: &str) -> Result<Next> {
+fn run(dialogue: &mut Dialogue, _rest: &str) -> Result<Next> {
     let usage = |command: &Command| format!(":{} {}", command.name, command.arguments).trim_end().to_string();
     let wide = COMMANDS.iter().map(|command| usage(command).len()).max().unwrap_or(0);
     let room = width().saturating_sub(wide + 4).clamp(30, 90);
     for command in COMMANDS {
         let help = wrapped(command.help, room).replace('\n', &format!("\n{:wide$}  ", ""));
-        println!("{:wide$}  {help}", usage(command));
+        dialogue.output.print(&format!("{:wide$}  {help}", usage(command)));
     }
     let start = start_up_file().map_or("init.rhai".into(), |file| file.display().to_string());
     let notes = format!(
@@ -21,6 +21,6 @@ fn run(_prompt: &mut Prompt, _rest: &str) -> Result<Next> {
          Ctrl-C stops a call or clears the line. ?data lists a namespace, ? lists everything.\n\
          {start} is run at the start of the prompt, unless by `viva --no-init`."
     );
-    println!("{}", wrapped(&notes, width().min(110)));
+    dialogue.output.print(&wrapped(&notes, width().min(110)));
     Ok(Next::Line)
 }

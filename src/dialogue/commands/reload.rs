@@ -1,6 +1,6 @@
 use super::{Command, load};
 use crate::core::Result;
-use crate::repl::prompt::{Next, Prompt};
+use crate::dialogue::{Dialogue, Next};
 
 pub static RELOAD: Command = Command {
     name: "reload",
@@ -9,14 +9,14 @@ pub static RELOAD: Command = Command {
     run,
 };
 
-fn run(prompt: &mut Prompt, _rest: &str) -> Result<Next> {
-    let reloaded = prompt.session.borrow_mut().reload();
+fn run(dialogue: &mut Dialogue, _rest: &str) -> Result<Next> {
+    let reloaded = dialogue.session.borrow_mut().reload();
     if let Err(diagnostic) = reloaded {
-        prompt.explain(&diagnostic);
+        dialogue.explain(&diagnostic);
         return Ok(Next::Stop);
     }
-    match prompt.loaded.clone() {
-        Some(file) => load::load(prompt, &file),
+    match dialogue.loaded.clone() {
+        Some(file) => load::load(dialogue, &file),
         None => Ok(Next::Line),
     }
 }

@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use super::{Command, load};
 use crate::core::{Error, Result, Value, suggestion};
-use crate::repl::prompt::{Next, Prompt};
+use crate::dialogue::{Dialogue, Next};
 use crate::script::{Session, script_arguments};
 use crate::term::context;
 
@@ -14,20 +14,18 @@ pub static RUN: Command = Command {
     run,
 };
 
-fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
+fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
     let words = words(rest)?;
     let Some((file, given)) = words.split_first() else {
         return Err(Error::argument(":run needs a script").hint(":run script.rhai --name value"));
     };
-    let file = prompt.cx.find_named(file)?;
+    let file = dialogue.cx.find_named(file)?;
     let text = load::read(&file)?;
-    let mut cx = context();
-    prompt.sandbox.apply(&mut cx);
+    let mut cx = dialogue.output.context();
+    dialogue.sandbox.apply(&mut cx);
     file.parent().into_iter().for_each(|home| cx.grant_read(home.to_path_buf()));
-    cx.stop_with(&prompt.cx);
-    cx.set_device(prompt.cx.device());
-    let screen = prompt.screen.clone();
-    cx.set_display(Box::new(move |value, _| screen.shown(value)));
+    cx.stop_with(&dialogue.cx);
+    cx.set_device(dialogue.cx.device());
     let arguments = arguments(given)?;
     if let Some(seed) = arguments.get("seed") {
         let wrong = || Error::argument(format!("--seed wants a whole number from 0 up, got {seed:?}"));
@@ -37,7 +35,7 @@ fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
     let ast = match Session::new(Rc::new(context())).compile(&name, &text) {
         Ok(ast) => ast,
         Err(diagnostic) => {
-            prompt.explain(&diagnostic);
+            dialogue.explain(&diagnostic);
             return Ok(Next::Stop);
         }
     };
@@ -51,11 +49,11 @@ fn run(prompt: &mut Prompt, rest: &str) -> Result<Next> {
     match own.run(&file, &text) {
         Ok(Value::Unit) => Ok(Next::Line),
         Ok(value) => {
-            println!("{}", prompt.screen.shown(&value).trim_end_matches('\n'));
+            dialogue.output.result(&value);
             Ok(Next::Line)
         }
         Err(diagnostic) => {
-            prompt.explain(&diagnostic);
+            dialogue.explain(&diagnostic);
             Ok(Next::Stop)
         }
     }

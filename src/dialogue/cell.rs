@@ -1,0 +1,87 @@
+//! Cells and pasted texts: several lines, with commands between them.
+
+use super::commands;
+use super::talk::{Dialogue, Next};
+use crate::script::Session;
+
+/// A part of a cell: a command, or all that stands between two of them.
+pub struct Stretch {
+    pub text: String,
+    pub is_command: bool,
+    /// Lines of the cell before it.
+    pub line: usize,
+}
+
+/// What was typed or pasted, cut where a line ends a statement, so that a pasted session runs as if typed line by line.
+pub fn pieces(session: &Session, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = String::new();
+    for line in text.lines() {
+        let whole = open.is_empty() && line.trim_start().starts_with([':', '?']);
+        open += line;
+        open.push('\n');
+        if whole || session.compile("prompt", &open).err().is_none_or(|diagnostic| !diagnostic.incomplete) {
+            found.push(std::mem::take(&mut open));
+        }
+    }
+    if !open.trim().is_empty() {
+        found.push(open);
+    }
+    found
+}
+
+/// The parts of a cell. Where lines are no script together, but each by itself, as at the prompt, each is a part.
+pub fn stretches(session: &Session, code: &str) -> Vec<Stretch> {
+    let mut found: Vec<Stretch> = Vec::new();
+    let mut open: Vec<Stretch> = Vec::new();
+    let mut line = 0;
+    for text in pieces(session, code) {
+        let lines = text.lines().count();
+        let is_command = commands::asked(text.trim()).is_some();
+        if is_command {
+            found.extend(together(session, std::mem::take(&mut open)));
+            found.push(Stretch { text, is_command, line });
+        } else {
+            open.push(Stretch { text, is_command, line });
+        }
+        line += lines;
+    }
+    found.extend(together(session, open));
+    found
+}
+
+fn together(session: &Session, pieces: Vec<Stretch>) -> Vec<Stretch> {
+    let Some(first) = pieces.first() else { return pieces };
+    let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+    let reads = |text: &str| session.compile("prompt", text).is_ok();
+    match !reads(&text) && pieces.iter().all(|piece| reads(&piece.text)) {
+        true => pieces,
+        false => vec![Stretch { text, is_command: false, line: first.line }],
+    }
+}
+
+impl Dialogue {
+    /// Runs a cell: what lies between commands as one text, whose lines are counted as those of the cell, so that what had been done of a cell
+    /// that was stopped is not done again by the same cell. The last value is shown, unless `show` says otherwise.
+    pub fn run_cell(&mut self, source: &str, code: &str, show: bool) -> Next {
+        let all = stretches(&self.session.borrow(), code);
+        let last = all.iter().rposition(|stretch| !stretch.is_command && !stretch.text.trim().is_empty());
+        for (i, stretch) in all.iter().enumerate() {
+            let next = match commands::asked(stretch.text.trim()).filter(|_| stretch.is_command) {
+                Some((command, rest)) => commands::run(self, command, rest),
+                None if stretch.text.trim().is_empty() => Next::Line,
+                None => {
+                    let text = "\n".repeat(stretch.line) + stretch.text.trim_end();
+                    match self.run(source, &text, show && Some(i) == last) {
+                        true => Next::Line,
+                        false => Next::Stop,
+                    }
+                }
+            };
+            if next != Next::Line {
+                return next;
+            }
+        }
+        Next::Line
+    }
+}

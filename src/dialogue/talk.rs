@@ -1,0 +1,153 @@
+//! What a dialogue holds from line to line, and how it answers one.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::output::Output;
+use super::saved::{self, SessionLine};
+use crate::core::{Cx, Error, Journal, Value, below_home, visible};
+use crate::sandbox::Sandbox;
+use crate::script::{Diagnostic, Session, error_map};
+use crate::term::{default_device, duration};
+
+/// What takes longer tells how long it took.
+const LONG: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Goes on.
+    Line,
+    /// What is left of a pasted text or a cell is dropped.
+    Stop,
+    /// Ends the dialogue.
+    Leave,
+}
+
+pub struct Dialogue {
+    pub session: Rc<RefCell<Session>>,
+    pub cx: Rc<Cx>,
+    pub output: Rc<dyn Output>,
+    /// Lines so far, for `:save`.
+    pub lines: Vec<SessionLine>,
+    /// The seed at the start.
+    pub seed: u64,
+    /// What scripts may do.
+    pub sandbox: Sandbox,
+    /// What `:load` read last, for `:reload`.
+    pub loaded: Option<PathBuf>,
+    /// Whether what takes long tells how long it took.
+    pub timed: bool,
+    pub failed: bool,
+    inputs: usize,
+}
+
+impl Dialogue {
+    pub fn new(sandbox: Sandbox, output: Rc<dyn Output>) -> Self {
+        let mut cx = output.context();
+        sandbox.apply(&mut cx);
+        cx.set_device(default_device());
+        cx.set_journal(Journal::in_memory());
+        let cx = Rc::new(cx);
+        Self {
+            session: Rc::new(RefCell::new(Session::new(cx.clone()))),
+            seed: cx.seed(),
+            cx,
+            output,
+            sandbox,
+            lines: Vec::new(),
+            loaded: None,
+            timed: false,
+            failed: false,
+            inputs: 0,
+        }
+    }
+
+    /// Runs the start-up file, if there is one.
+    pub fn start_up(&mut self) {
+        let Some(file) = start_up_file().filter(|file| file.is_file()) else { return };
+        match std::fs::read_to_string(&file) {
+            Ok(text) => drop(self.run(&file.display().to_string(), &text, false)),
+            Err(error) => self.complain(&Error::file(&file, error)),
+        }
+        // What goes wrong in it is shown, and the session is none the worse.
+        self.failed = false;
+    }
+
+    /// Runs what was typed, one statement after the other, and shows the last one's value unless it ends with a semicolon.
+    pub fn evaluate(&mut self, text: &str) -> Next {
+        let statements = saved::statements(&self.session.borrow(), text);
+        let last = statements.len() - 1;
+        let start = Instant::now();
+        let mut next = Next::Line;
+        for (i, statement) in statements.into_iter().enumerate() {
+            self.inputs += 1;
+            let source = format!("input {}", self.inputs);
+            if !self.run(&source, statement, i == last) {
+                next = Next::Stop;
+                break;
+            }
+        }
+        let took = start.elapsed();
+        if took >= LONG && self.timed {
+            self.output.print(&self.output.paint().dim(&format!("took {}", duration(took))));
+        }
+        next
+    }
+
+    /// Runs a text and says whether it went well.
+    pub fn run(&mut self, source: &str, text: &str, show: bool) -> bool {
+        let outcome = self.session.borrow_mut().evaluate(source, text);
+        match (&outcome, self.cx.journal()) {
+            (Err(_), Some(journal)) => journal.rewind(),
+            (Ok(_), Some(journal)) => {
+                journal.forget();
+                self.cx.take_partial();
+            }
+            (_, None) => {}
+        }
+        let mut line = SessionLine { source: source.into(), text: text.trim().into(), ..SessionLine::default() };
+        match outcome {
+            Ok(value) => {
+                line.shown = show && !matches!(value, Value::Unit) && !saved::ends_quietly(text);
+                if line.shown {
+                    self.output.answer(&value);
+                    self.session.borrow_mut().name_answer("ans");
+                }
+            }
+            Err(diagnostic) => {
+                line.altered = self.session.borrow().altered().to_vec();
+                line.error = Some((diagnostic.kind.into(), diagnostic.message.clone(), diagnostic.hint.clone()));
+                self.explain(&diagnostic);
+                if let Some(partial) = self.cx.take_partial() {
+                    if diagnostic.is_interruption() {
+                        self.output.remark(&format!("what was done is in `partial`: {}", visible(&partial.summary())));
+                    }
+                    self.session.borrow_mut().set("partial", partial);
+                }
+            }
+        }
+        let well = line.error.is_none();
+        self.lines.push(line);
+        well
+    }
+
+    /// Shows what went wrong and keeps it as `err`.
+    pub fn explain(&mut self, diagnostic: &Diagnostic) {
+        self.failed = true;
+        self.output.failed(diagnostic);
+        let error = error_map(diagnostic.kind, &diagnostic.message, diagnostic.hint.as_deref());
+        self.session.borrow_mut().set("err", error);
+    }
+
+    pub fn complain(&mut self, error: &Error) {
+        self.failed = true;
+        self.output.failed(&Diagnostic::plain(error));
+    }
+}
+
+/// `~/.config/viva/init.rhai`
+pub fn start_up_file() -> Option<PathBuf> {
+    Some(below_home("XDG_CONFIG_HOME", ".config")?.join("init.rhai"))
+}
