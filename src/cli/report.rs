@@ -10,7 +10,7 @@ use crate::page;
 use crate::term::context;
 
 pub fn main(words: &[String]) -> CommandOutcome {
-    let Wanted { folder, out, live } = parse(words)?;
+    let ReportWanted { folder, out, live } = parse(words)?;
     ours_or_new(&out)?;
     let cx = context();
     if live {
@@ -36,13 +36,13 @@ pub fn main(words: &[String]) -> CommandOutcome {
 /// Between two pages of a run that goes on.
 const EVERY: Duration = Duration::from_secs(2);
 
-struct Wanted {
+struct ReportWanted {
     folder: PathBuf,
     out: PathBuf,
     live: bool,
 }
 
-fn parse(words: &[String]) -> Result<Wanted> {
+fn parse(words: &[String]) -> Result<ReportWanted> {
     let usage = "viva report DIR [--out FILE] [--live]";
     let (mut folder, mut out, mut live) = (None, None, false);
     let mut words = words.iter().map(String::as_str);
@@ -67,7 +67,7 @@ fn parse(words: &[String]) -> Result<Wanted> {
     }
     let folder = folder.ok_or_else(|| Error::argument("viva report needs a run folder").hint(usage))?;
     let out = out.unwrap_or_else(|| folder.join("report.html"));
-    Ok(Wanted { folder, out, live })
+    Ok(ReportWanted { folder, out, live })
 }
 
 /// Refuses to write over a file that is not a page of viva's.

@@ -21,7 +21,7 @@ const CELL: usize = 22;
 const LINES: usize = 2000;
 
 /// A line of a table: what it is of, and what each run has.
-struct Line {
+struct ComparedLine {
     name: String,
     cells: Vec<String>,
     /// How far apart numbers are, in words.
@@ -31,9 +31,9 @@ struct Line {
 pub struct RunsBeside {
     names: Vec<String>,
     /// What was given and differs.
-    given: Vec<Line>,
+    given: Vec<ComparedLine>,
     /// Results that differ.
-    results: Vec<Line>,
+    results: Vec<ComparedLine>,
     /// Results that are equal.
     equal: usize,
     figures: Vec<(String, Figure)>,
@@ -92,8 +92,9 @@ impl RunsBeside {
         self.figures.len()
     }
 
-    fn table(&self, lines: &[Line]) -> Table {
-        let text = |of: &dyn Fn(&Line) -> &str| lines.iter().map(|line| Value::Str(cut(of(line), CELL))).collect();
+    fn table(&self, lines: &[ComparedLine]) -> Table {
+        let text =
+            |of: &dyn Fn(&ComparedLine) -> &str| lines.iter().map(|line| Value::Str(cut(of(line), CELL))).collect();
         let mut table = Table::default().column("", text(&|line| &line.name));
         for (i, name) in self.names.iter().enumerate() {
             table = table.column(name.as_str(), text(&|line| &line.cells[i]));
@@ -112,7 +113,7 @@ impl RunsBeside {
                 .map_err(|problem| Error::internal(format!("the figure {name}: {problem}")))?;
             drawn.push((name, shown));
         }
-        let rows = |lines: &[Line]| {
+        let rows = |lines: &[ComparedLine]| {
             html! {
                 div .scroll { table .sortable {
                     thead { tr { th scope="col" { "" } @for name in &self.names { th scope="col" { (clean(name)) } } th scope="col" { "apart" } } }
@@ -214,7 +215,7 @@ fn walk(name: &str, value: &Json, found: &mut BTreeMap<String, Json>) {
 }
 
 /// Lines of what is not the same everywhere, and how many values are.
-fn differing(all: &[BTreeMap<String, Json>]) -> (Vec<Line>, usize) {
+fn differing(all: &[BTreeMap<String, Json>]) -> (Vec<ComparedLine>, usize) {
     let mut names: Vec<&String> = all.iter().flat_map(BTreeMap::keys).collect();
     names.sort();
     names.dedup();
@@ -257,7 +258,7 @@ fn differing(all: &[BTreeMap<String, Json>]) -> (Vec<Line>, usize) {
                 apart += " *";
             }
         }
-        lines.push(Line { name: name.clone(), cells: cells.collect(), apart });
+        lines.push(ComparedLine { name: name.clone(), cells: cells.collect(), apart });
     }
     (lines, equal)
 }

@@ -94,9 +94,9 @@ pub struct Piece {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Part {
+enum LabelPart {
     Text(String),
-    Scripts { below: Vec<Part>, above: Vec<Part> },
+    Scripts { below: Vec<LabelPart>, above: Vec<LabelPart> },
 }
 
 /// The first mistake in a label.
@@ -106,7 +106,7 @@ pub fn check(label: &str) -> Result<()> {
 
 /// The pieces of a label and its width, in ems. A label with a mistake stands as it was written.
 pub fn laid_out(label: &str, bold: bool) -> (Vec<Piece>, f64) {
-    let parts = parse(label).unwrap_or_else(|_| vec![Part::Text(label.into())]);
+    let parts = parse(label).unwrap_or_else(|_| vec![LabelPart::Text(label.into())]);
     let mut pieces = Vec::new();
     let width = place(&parts, bold, (0.0, 0.0, 1.0), &mut pieces);
     (pieces, width)
@@ -151,9 +151,9 @@ fn has_maths(label: &str) -> bool {
     dollars > 0 && dollars.is_multiple_of(2)
 }
 
-fn parse(label: &str) -> Result<Vec<Part>> {
+fn parse(label: &str) -> Result<Vec<LabelPart>> {
     if !has_maths(label) {
-        return Ok(vec![Part::Text(label.replace("\\$", "$"))]);
+        return Ok(vec![LabelPart::Text(label.replace("\\$", "$"))]);
     }
     let mut parts = Vec::new();
     let mut signs = label.chars().peekable();
@@ -168,7 +168,7 @@ fn parse(label: &str) -> Result<Vec<Part>> {
                 let mut maths = Maths { label, signs: inside.chars().collect(), at: 0 };
                 for part in maths.group(None)? {
                     match part {
-                        Part::Text(text) => put(&mut parts, &text),
+                        LabelPart::Text(text) => put(&mut parts, &text),
                         scripts => parts.push(scripts),
                     }
                 }
@@ -179,14 +179,14 @@ fn parse(label: &str) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-fn put(parts: &mut Vec<Part>, text: &str) {
+fn put(parts: &mut Vec<LabelPart>, text: &str) {
     match parts.last_mut() {
-        Some(Part::Text(last)) => {
+        Some(LabelPart::Text(last)) => {
             // Signs that stand between bring their own room.
             let text = if last.ends_with(' ') { text.trim_start() } else { text };
             *last += text;
         }
-        _ => parts.push(Part::Text(text.into())),
+        _ => parts.push(LabelPart::Text(text.into())),
     }
 }
 
@@ -207,7 +207,7 @@ impl Maths<'_> {
         sign
     }
 
-    fn group(&mut self, end: Option<char>) -> Result<Vec<Part>> {
+    fn group(&mut self, end: Option<char>) -> Result<Vec<LabelPart>> {
         let mut parts = Vec::new();
         loop {
             match self.next() {
@@ -217,12 +217,12 @@ impl Maths<'_> {
                 Some('}') => return Err(self.error("a } has no {")),
                 Some(mark @ ('_' | '^')) => {
                     let script = self.one()?;
-                    let both = matches!(parts.last(), Some(Part::Scripts { below, above })
+                    let both = matches!(parts.last(), Some(LabelPart::Scripts { below, above })
                         if if mark == '_' { below.is_empty() } else { above.is_empty() });
                     if !both {
-                        parts.push(Part::Scripts { below: vec![], above: vec![] });
+                        parts.push(LabelPart::Scripts { below: vec![], above: vec![] });
                     }
-                    if let Some(Part::Scripts { below, above }) = parts.last_mut() {
+                    if let Some(LabelPart::Scripts { below, above }) = parts.last_mut() {
                         *(if mark == '_' { below } else { above }) = script;
                     }
                 }
@@ -230,7 +230,7 @@ impl Maths<'_> {
                     self.at -= 1;
                     let inner = self.one()?;
                     match (&inner[..], sign) {
-                        ([Part::Text(text)], _) => put(&mut parts, text),
+                        ([LabelPart::Text(text)], _) => put(&mut parts, text),
                         _ => parts.extend(inner),
                     }
                 }
@@ -239,7 +239,7 @@ impl Maths<'_> {
     }
 
     /// One letter, sign or group.
-    fn one(&mut self) -> Result<Vec<Part>> {
+    fn one(&mut self) -> Result<Vec<LabelPart>> {
         let text = match self.next() {
             None => return Err(self.error("nothing follows a _ or ^")),
             Some('{') => return self.group(Some('}')),
@@ -274,16 +274,16 @@ impl Maths<'_> {
             Some(' ') => String::new(),
             Some(sign) => sign.into(),
         };
-        Ok(vec![Part::Text(text)])
+        Ok(vec![LabelPart::Text(text)])
     }
 }
 
 /// Places parts from `x` on at this height and scale, and gives their width.
-fn place(parts: &[Part], bold: bool, (x, rise, scale): (f64, f64, f64), pieces: &mut Vec<Piece>) -> f64 {
+fn place(parts: &[LabelPart], bold: bool, (x, rise, scale): (f64, f64, f64), pieces: &mut Vec<Piece>) -> f64 {
     let mut width = 0.0;
     for part in parts {
         match part {
-            Part::Text(text) => {
+            LabelPart::Text(text) => {
                 // Spaces at an end would be lost where pieces are drawn.
                 let trimmed = text.trim_start();
                 let before = glyphs_width(&text[..text.len() - trimmed.len()], bold) * scale;
@@ -291,7 +291,7 @@ fn place(parts: &[Part], bold: bool, (x, rise, scale): (f64, f64, f64), pieces: 
                 pieces.extend(Some(piece).filter(|piece| !piece.text.is_empty() || parts.len() == 1));
                 width += glyphs_width(text, bold) * scale;
             }
-            Part::Scripts { below, above } => {
+            LabelPart::Scripts { below, above } => {
                 let small = scale * SCRIPT;
                 let low = place(below, bold, (x + width, rise - 0.2 * scale, small), pieces);
                 let high = place(above, bold, (x + width, rise + 0.38 * scale, small), pieces);
@@ -305,12 +305,12 @@ fn place(parts: &[Part], bold: bool, (x, rise, scale): (f64, f64, f64), pieces: 
 const ABOVE: (&str, &str) = ("0123456789+−=()nixT′", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣᵀ′");
 const BELOW: (&str, &str) = ("0123456789+−=()aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ");
 
-fn letters(part: &Part) -> String {
+fn letters(part: &LabelPart) -> String {
     let (below, above) = match part {
-        Part::Text(text) => return text.clone(),
-        Part::Scripts { below, above } => (below, above),
+        LabelPart::Text(text) => return text.clone(),
+        LabelPart::Scripts { below, above } => (below, above),
     };
-    let script = |parts: &[Part], (from, to): (&str, &str), mark: char| {
+    let script = |parts: &[LabelPart], (from, to): (&str, &str), mark: char| {
         let text: String = parts.iter().map(letters).collect();
         let of = |sign: char| Some(to.chars().nth(from.chars().position(|known| known == sign)?)?);
         let small: Option<String> = text.chars().map(of).collect();
