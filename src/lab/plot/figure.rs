@@ -25,7 +25,7 @@ pub struct Doubtful {
 
 /// What of a series' look does not follow from its place among those of its panel.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Look {
+pub struct SeriesLook {
     pub colour: Option<Rgb>,
     pub dash: Option<&'static [f64]>,
     /// The place that colour, marker and dash otherwise follow from.
@@ -45,7 +45,7 @@ pub struct Series {
     pub line: bool,
     /// Whether points are marked; where absent, they are if there are few.
     pub markers: Option<bool>,
-    pub look: Look,
+    pub look: SeriesLook,
     pub doubtful: Option<Doubtful>,
 }
 
@@ -53,7 +53,7 @@ pub struct Series {
 #[derive(Clone)]
 pub struct Bars {
     pub label: String,
-    pub look: Look,
+    pub look: SeriesLook,
     pub edges: Vec<f64>,
     pub heights: Vec<f64>,
 }
@@ -62,7 +62,7 @@ pub struct Bars {
 #[derive(Clone)]
 pub struct Columns {
     pub label: String,
-    pub look: Look,
+    pub look: SeriesLook,
     pub heights: Vec<f64>,
     /// Lower and upper ends of an interval at every bar.
     pub interval: Option<(Vec<f64>, Vec<f64>)>,
@@ -179,7 +179,7 @@ impl Series {
             spread: Spread::Band,
             line: true,
             markers: None,
-            look: Look::default(),
+            look: SeriesLook::default(),
             doubtful: None,
         }
     }
@@ -337,7 +337,7 @@ impl Figure {
     /// One legend below all panels; what has the same label looks the same in each.
     pub fn with_one_legend(&self) -> Result<Self> {
         let mut figure = Self { one_legend: true, ..self.clone() };
-        let mut known: Vec<(String, Look)> = Vec::new();
+        let mut known: Vec<(String, SeriesLook)> = Vec::new();
         for layer in figure.panels.iter_mut().flat_map(|panel| &mut panel.layers) {
             let Some((label, look)) = layer.labelled_look() else { continue };
             let label = label.to_string();
@@ -464,7 +464,7 @@ impl Axis {
 
 impl Layer {
     /// Its label and look, if it has a colour of its own.
-    pub(super) fn labelled_look(&mut self) -> Option<(&str, &mut Look)> {
+    pub(super) fn labelled_look(&mut self) -> Option<(&str, &mut SeriesLook)> {
         match self {
             Self::Series(series) => Some((&series.label, &mut series.look)),
             Self::Bars(bars) => Some((&bars.label, &mut bars.look)),

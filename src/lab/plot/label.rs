@@ -86,7 +86,7 @@ const SCRIPT: f64 = 0.72;
 
 /// A part of a text with its place beside the start of the baseline, in ems of the whole.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Piece {
+pub struct LabelPiece {
     pub text: String,
     pub x: f64,
     pub rise: f64,
@@ -105,7 +105,7 @@ pub fn check(label: &str) -> Result<()> {
 }
 
 /// The pieces of a label and its width, in ems. A label with a mistake stands as it was written.
-pub fn laid_out(label: &str, bold: bool) -> (Vec<Piece>, f64) {
+pub fn laid_out(label: &str, bold: bool) -> (Vec<LabelPiece>, f64) {
     let parts = parse(label).unwrap_or_else(|_| vec![LabelPart::Text(label.into())]);
     let mut pieces = Vec::new();
     let width = place(&parts, bold, (0.0, 0.0, 1.0), &mut pieces);
@@ -279,7 +279,7 @@ impl Maths<'_> {
 }
 
 /// Places parts from `x` on at this height and scale, and gives their width.
-fn place(parts: &[LabelPart], bold: bool, (x, rise, scale): (f64, f64, f64), pieces: &mut Vec<Piece>) -> f64 {
+fn place(parts: &[LabelPart], bold: bool, (x, rise, scale): (f64, f64, f64), pieces: &mut Vec<LabelPiece>) -> f64 {
     let mut width = 0.0;
     for part in parts {
         match part {
@@ -287,7 +287,7 @@ fn place(parts: &[LabelPart], bold: bool, (x, rise, scale): (f64, f64, f64), pie
                 // Spaces at an end would be lost where pieces are drawn.
                 let trimmed = text.trim_start();
                 let before = glyphs_width(&text[..text.len() - trimmed.len()], bold) * scale;
-                let piece = Piece { text: trimmed.trim_end().into(), x: x + width + before, rise, scale };
+                let piece = LabelPiece { text: trimmed.trim_end().into(), x: x + width + before, rise, scale };
                 pieces.extend(Some(piece).filter(|piece| !piece.text.is_empty() || parts.len() == 1));
                 width += glyphs_width(text, bold) * scale;
             }

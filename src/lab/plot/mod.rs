@@ -35,7 +35,8 @@ pub use certified::certified;
 pub use difference::difference;
 pub use examiner::{Examined, examiner};
 pub use figure::{
-    Axis, Bars, Columns, Figure, HeatMap, Layer, Look, Panel, Paper, ReferenceLine, Series, Spread, Tiles, histogram,
+    Axis, Bars, Columns, Figure, HeatMap, Layer, Panel, Paper, ReferenceLine, Series, SeriesLook, Spread, Tiles,
+    histogram,
 };
 pub use label::plain as plain_label;
 pub use palette::{DASHES, MARKERS, Marker, Rgb, SERIES, viridis};

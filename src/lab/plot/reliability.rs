@@ -1,7 +1,7 @@
 //! Reliability diagrams (DeGroot and Fienberg, "The comparison and evaluation of forecasters", The Statistician 32, 1983; Guo et al. 2017,
 //! Figure 1): how often a model is right by how sure it is, above the number of answers in every bin.
 
-use super::figure::{Axis, Bars, Figure, Layer, Look, Panel, Series};
+use super::figure::{Axis, Bars, Figure, Layer, Panel, Series, SeriesLook};
 use crate::core::{Result, number};
 use crate::estimate::calibration::{Calibration, populations};
 use crate::maths::calibration::{Answer, Bin, Binning, bins};
@@ -47,7 +47,7 @@ fn bars(result: &Calibration) -> Bars {
     let edges = std::iter::once(0.0).chain(parts.iter().map(|part| part.hi)).collect();
     Bars {
         label: String::new(),
-        look: Look::default(),
+        look: SeriesLook::default(),
         edges,
         heights: parts.iter().map(|part| part.count() as f64).collect(),
     }

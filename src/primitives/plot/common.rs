@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::core::{Cx, Error, Result, Value, suggestion};
-use crate::plot::{Axis, Bars, DASHES, Figure, Layer, Look, Panel, ReferenceLine, Rgb, SERIES, Series, Spread};
+use crate::plot::{Axis, Bars, DASHES, Figure, Layer, Panel, ReferenceLine, Rgb, SERIES, Series, SeriesLook, Spread};
 use crate::primitives::{Args, Fallback, Kind, Param, Words};
 
 pub const TITLE: Param = Param::new("title", Kind::Str, "stands above the figure").or(Fallback::Str(""));
@@ -184,7 +184,7 @@ const COLOURS: [&str; 7] = ["blue", "vermilion", "green", "purple", "orange", "s
 const STROKES: [&str; 5] = ["solid", "dashed", "dotted", "dash-dotted", "long"];
 
 /// What a map says of its series' look: `colour`, one of the names or `#rrggbb`, and `dash`.
-pub fn look(map: &BTreeMap<String, Value>) -> Result<Look> {
+pub fn look(map: &BTreeMap<String, Value>) -> Result<SeriesLook> {
     let (colour, dash) = (text(map, "colour")?, text(map, "dash")?);
     let colour = match colour.as_str() {
         "" => None,
@@ -202,7 +202,7 @@ pub fn look(map: &BTreeMap<String, Value>) -> Result<Look> {
                 .ok_or_else(|| Error::argument(format!("no `dash` {name:?}")).hint(STROKES.join(", ")))?,
         ),
     };
-    Ok(Look { colour, dash, place: None })
+    Ok(SeriesLook { colour, dash, place: None })
 }
 
 fn colour_of(name: &str) -> Option<Rgb> {
@@ -269,7 +269,7 @@ pub fn bars(samples: Vec<(String, Vec<f64>)>, bins: usize, range: (f64, f64), de
             if density && area > 0.0 {
                 heights.iter_mut().for_each(|h| *h /= area);
             }
-            Layer::Bars(Bars { label, look: Look::default(), edges, heights })
+            Layer::Bars(Bars { label, look: SeriesLook::default(), edges, heights })
         })
         .collect()
 }
