@@ -313,7 +313,7 @@ fn mistakes_are_explained_where_they_stand_and_stop_what_was_asked_with_them() {
 
     // Those behind a cell that fails are not run, unless they are to be.
     let cell = |code: &str, stops: bool| json!({ "code": code, "silent": false, "stop_on_error": stops });
-    let asked = [("nosuch()", true), ("let behind = 1;", true), ("nosuch()", false), ("7", true)];
+    let asked = [("sleep(1); nosuch()", true), ("let behind = 1;", true), ("nosuch()", false), ("7", true)];
     let ids: Vec<Json> = asked.iter().map(|(code, stops)| kernel.send("execute_request", cell(code, *stops))).collect();
     let status: Vec<Json> = ids.iter().map(|id| kernel.answer(id).reply["status"].clone()).collect();
     assert_eq!(status[..2], ["error", "aborted"]);

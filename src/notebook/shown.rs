@@ -9,7 +9,7 @@ use crate::page;
 use crate::plot::{Animation, Figure, Layer, Pictured, pictured};
 
 /// Columns of text in a notebook.
-pub const WIDTH: usize = 92;
+pub const WIDTH: usize = 88;
 
 /// Longer drawings are shown as pixels alone.
 const LARGEST_SVG: usize = 2 << 20;

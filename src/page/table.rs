@@ -53,14 +53,16 @@ fn table(shown: &ShownTable) -> Markup {
     let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
     let beyond = shown.columns[columns.len()..].iter().map(|column| column.name.as_str()).collect::<Vec<_>>();
     html! {
-        table {
-            thead { tr { @for column in columns { th scope="col" style=(side(column.numeric)) { (clean(&column.name)) } } } }
-            tbody { @for row in 0..rows {
-                @if let Some((missing, before)) = shown.left_out && row == before {
-                    tr { td colspan=(columns.len()) style="text-align: left" { "… " (count(missing as u64, "more row")) } }
-                }
-                tr { @for column in columns { td style=(side(column.numeric)) { (clean(&column.cells[row])) } } }
-            } }
+        div style="overflow-x: auto" {
+            table {
+                thead { tr { @for column in columns { th scope="col" style=(side(column.numeric)) { (clean(&column.name)) } } } }
+                tbody { @for row in 0..rows {
+                    @if let Some((missing, before)) = shown.left_out && row == before {
+                        tr { td colspan=(columns.len()) style="text-align: left" { "… " (count(missing as u64, "more row")) } }
+                    }
+                    tr { @for column in columns { td style=(side(column.numeric)) { (clean(&column.cells[row])) } } }
+                } }
+            }
         }
         @if !beyond.is_empty() { p { "not shown: " (clean(&beyond.join(", "))) } }
     }

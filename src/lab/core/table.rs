@@ -114,9 +114,9 @@ impl Table {
         }
         let mut names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
         let fits = rendered.iter().map(|(_, wide, _)| wide + 2).sum::<usize>() <= width + 2;
+        let mut order: Vec<usize> = (0..rendered.len()).collect();
         if self.sorted && !fits {
             // What rows are of first, since not all is shown.
-            let mut order: Vec<usize> = (0..rendered.len()).collect();
             order.sort_by_key(|&column| !self.tells_apart(column));
             names = order.iter().map(|&column| names[column]).collect();
             rendered = order.iter().map(|&column| std::mem::take(&mut rendered[column])).collect();
@@ -153,7 +153,7 @@ impl Table {
         let text = lines.join("\n");
         SHOWN.with_borrow_mut(|tables| {
             let Some(tables) = tables else { return };
-            let columns = self.columns.iter().map(|(name, values)| {
+            let columns = order.iter().map(|&at| &self.columns[at]).map(|(name, values)| {
                 let seen: Vec<&Value> =
                     shown.iter().map(|&row| values.get(place(row)).unwrap_or(&Value::Unit)).collect();
                 let numeric = seen.iter().any(|v| matches!(v, Value::Int(_) | Value::Float(_)));
