@@ -38,7 +38,7 @@ fn settings(args: &Args) -> Settings {
 /// A name, and the curves of models that were trained alike.
 pub type NamedCurves = (String, Vec<Rc<Curve>>);
 
-/// Named curves: a map, an array, or one curve alone. Several of one name, in an array, are of models that were trained alike.
+/// Named curves: a map, pairs, an array, or one curve alone. Several of one name, in an array, are of models that were trained alike.
 pub fn named(value: &Value) -> Result<Vec<NamedCurves>> {
     let one = |value: &Value| -> Result<Rc<Curve>> {
         let found = value.downcast::<Curve>();
@@ -48,12 +48,13 @@ pub fn named(value: &Value) -> Result<Vec<NamedCurves>> {
         })
     };
     let all: Vec<NamedCurves> = match value {
-        Value::Map(map) => {
+        pairs if pairs.named().is_some() => {
             let several = |value: &Value| match value {
                 Value::Array(values) if !values.is_empty() => values.iter().map(one).collect(),
                 other => Ok(vec![one(other)?]),
             };
-            map.iter().map(|(name, value)| Ok((name.clone(), several(value)?))).collect::<Result<_>>()?
+            let pairs = pairs.named().unwrap_or_default();
+            pairs.into_iter().map(|(name, value)| Ok((name, several(value)?))).collect::<Result<_>>()?
         }
         Value::Array(values) => {
             values.iter().enumerate().map(|(i, value)| Ok((i.to_string(), vec![one(value)?]))).collect::<Result<_>>()?
@@ -80,5 +81,5 @@ pub const AXIS: Param = Param::new("axis", AXES.kind(), "the signal-to-noise rat
 pub const CURVES: Param = Param::new(
     "curves",
     Kind::Any,
-    "a ToleranceCurve, an array of them, or a map from a name to one, or to an array of those of models that were trained alike",
+    "a ToleranceCurve, an array of them, or a map from a name to one, or to an array of those of models that were trained alike; pairs `[name, curve]` keep their order",
 );
