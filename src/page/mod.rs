@@ -16,6 +16,7 @@ mod report;
 mod table;
 mod thesis;
 mod tour;
+mod tutorial;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -32,7 +32,8 @@ pub struct Drawing {
 /// All pages: file name and text.
 pub fn reference(modules: &[ModulePage], gallery: &[Drawing], shown: &[Shown]) -> Result<Vec<(String, String)>> {
     let site = ReferenceSite { modules };
-    let mut pages = vec![("index.html".to_string(), site.index()), ("tour.html".to_string(), site.tour())];
+    let mut pages = vec![("index.html".to_string(), site.index()), ("tutorial.html".to_string(), site.tutorial()?)];
+    pages.push(("tour.html".into(), site.tour()));
     for (namespace, purpose) in NAMESPACES {
         pages.push((namespace_file(namespace), site.namespace(namespace, purpose)));
     }
@@ -144,6 +145,7 @@ impl ReferenceSite<'_> {
                     }
                 }
                 nav aria-label="Pages" { ul {
+                    (link("tutorial.html", "Tutorial"))
                     (link("tour.html", "Tour"))
                     @for (namespace, _) in NAMESPACES {
                         (link(&namespace_file(namespace), &namespace_title(namespace)))
@@ -166,7 +168,7 @@ impl ReferenceSite<'_> {
             p {
                 "Everything that a script can call. At the prompt the same text answers " code { "?data::load" }
                 ", and on the command line " code { "viva doc data::load" } ". "
-                "What it is for, with what to type: " a href="tour.html" { "the tour" } ". "
+                "To begin with: " a href="tutorial.html" { "the tutorial" } ". What there is, with what to type: " a href="tour.html" { "the tour" } ". "
                 "What options are called, and what that means everywhere: " a href="glossary.html" { "the glossary" } "."
             }
         };
@@ -214,6 +216,16 @@ impl ReferenceSite<'_> {
             }
         };
         self.page("Reference", "index.html", &head, &main)
+    }
+
+    fn tutorial(&self) -> Result<String> {
+        let (main, parts) = super::tutorial::page(&links)?;
+        let head = html! { p { "From nothing to a report on a model of your own, with what viva answers." } };
+        let main = html! {
+            ul .contents { @for (anchor, title) in &parts { li { a href={ "#" (anchor) } { (title) } } } }
+            (main)
+        };
+        Ok(self.page("An hour with viva", "tutorial.html", &head, &main))
     }
 
     fn tour(&self) -> String {
