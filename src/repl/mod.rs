@@ -6,6 +6,7 @@ pub mod commands;
 mod complete;
 mod cursor;
 mod hint;
+mod pager;
 mod paths;
 mod prompt;
 mod saved;
@@ -122,7 +123,8 @@ fn held(words: &[&str], history: Option<&Path>) -> Result<Sandbox> {
 fn answer(prompt: &mut Prompt, text: &str) -> Next {
     for piece in prompt.pieces(text) {
         let typed = piece.trim();
-        let done = match commands::asked(typed) {
+        let command = commands::shell_command(&prompt.session.borrow(), typed).map(|command| ("!", command));
+        let done = match command.or_else(|| commands::asked(typed)) {
             Some((command, rest)) => commands::run(prompt, command, rest),
             None => prompt.evaluate(&piece),
         };

@@ -1,6 +1,7 @@
 //! What the prompt holds from line to line, and how it answers one.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -8,10 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::commands::{asked, shell_command};
 use super::saved::{self, SessionLine};
+use super::typing::describes_what_follows;
+use crate::core::permissions::resolve;
 use crate::core::{Cx, Error, Journal, Value, below_home, visible};
 use crate::sandbox::Sandbox;
-use crate::script::{Diagnostic, Session, error_map};
+use crate::script::{Diagnostic, KeptResult, Session, error_map};
 use crate::term::{
     Leaving, Paint, Screen, TerminalMode, context, default_device, duration, leave_at_once, stop_on_signals,
 };
@@ -21,6 +25,12 @@ const INTERRUPT: i32 = 2;
 
 /// What takes longer tells how long it took.
 const LONG: Duration = Duration::from_secs(1);
+
+/// Results that keep a name of their own.
+const RESULTS: usize = 5;
+
+/// Bytes that the tensors in them may take together.
+const ROOM: usize = 256 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
@@ -51,9 +61,23 @@ pub struct Prompt {
     pub muted: Rc<Cell<bool>>,
     /// What `:load` read last, for `:reload`.
     pub loaded: Option<PathBuf>,
+    /// The folder where viva was started, without links: what scripts may read and write goes by it.
+    pub home: PathBuf,
+    /// The last results that were shown, oldest first.
+    pub results: VecDeque<ShownResult>,
     pub interactive: bool,
     pub failed: bool,
     inputs: usize,
+    /// Results shown so far.
+    shown: usize,
+}
+
+/// A result that keeps a name of its own.
+pub struct ShownResult {
+    pub name: String,
+    /// What it is of.
+    pub text: String,
+    kept: KeptResult,
 }
 
 impl Prompt {
@@ -100,9 +124,12 @@ impl Prompt {
             lines: Vec::new(),
             muted,
             loaded: None,
+            home: std::env::current_dir().map(|folder| resolve(&folder)).unwrap_or_default(),
+            results: VecDeque::new(),
             interactive: std::io::stdin().is_terminal(),
             failed: false,
             inputs: 0,
+            shown: 0,
         }
     }
 
@@ -123,10 +150,12 @@ impl Prompt {
         let mut found = Vec::new();
         let mut open = String::new();
         for line in text.lines() {
-            let whole = open.is_empty() && line.trim_start().starts_with([':', '?']);
+            let whole =
+                open.is_empty() && (asked(line.trim()).is_some() || shell_command(&session, line.trim()).is_some());
             open += line;
             open.push('\n');
-            if whole || session.compile("prompt", &open).err().is_none_or(|diagnostic| !diagnostic.incomplete) {
+            let ended = || session.compile("prompt", &open).err().is_none_or(|diagnostic| !diagnostic.incomplete);
+            if whole || !describes_what_follows(&open) && ended() {
                 found.push(std::mem::take(&mut open));
             }
         }
@@ -175,6 +204,9 @@ impl Prompt {
                 if line.shown {
                     println!("{}", self.screen.answer(&value).trim_end_matches('\n'));
                     self.session.borrow_mut().name_answer("ans");
+                    self.shown += 1;
+                    line.result = Some(self.shown);
+                    self.keep_result(text);
                 }
             }
             Err(diagnostic) => {
@@ -192,6 +224,27 @@ impl Prompt {
         let well = line.error.is_none();
         self.lines.push(line);
         well
+    }
+
+    /// Gives the newest result a name of its own, and lets go of older ones.
+    fn keep_result(&mut self, text: &str) {
+        let mut session = self.session.borrow_mut();
+        let name = format!("ans{}", self.shown);
+        if let Some(kept) = session.keep_result("ans", &name) {
+            self.results.push_back(ShownResult { name, text: text.trim().into(), kept });
+        }
+        let room = |results: &VecDeque<ShownResult>| results.iter().map(|result| result.kept.bytes).sum::<usize>();
+        while self.results.len() > RESULTS || self.results.len() > 1 && room(&self.results) > ROOM {
+            if let Some(oldest) = self.results.pop_front() {
+                session.forget_result(&oldest.name, &oldest.kept);
+            }
+        }
+    }
+
+    pub fn forget_results(&mut self) {
+        for result in self.results.drain(..) {
+            self.session.borrow_mut().forget_result(&result.name, &result.kept);
+        }
     }
 
     /// Waits for a line with `read`. A signal stops the whole of the line that was read: between two of its statements, too.

@@ -3,6 +3,7 @@ use crate::core::{Error, Result, Value, wrapped};
 use crate::primitives::reference::stdlib_page;
 use crate::primitives::stdlib::stdlib_names;
 use crate::primitives::{PRIMITIVES, former, reference};
+use crate::repl::pager::paged;
 use crate::repl::prompt::{Next, Prompt};
 use crate::term::width;
 
@@ -31,7 +32,7 @@ fn run(prompt: &mut Prompt, name: &str) -> Result<Next> {
     let mut lines = page.lines();
     let first = wrapped(lines.next().unwrap_or(""), width().min(WIDEST) - 4).replace('\n', "\n    ");
     let rest = wrapped(&lines.collect::<Vec<_>>().join("\n"), width().min(WIDEST));
-    println!("{}\n{rest}", prompt.screen.paint().strong(&first));
+    paged(&format!("{}\n{rest}", prompt.screen.paint().strong(&first)), prompt.interactive);
     Ok(Next::Line)
 }
 

@@ -1,13 +1,22 @@
 //! The prompt's own commands: one file each, listed here one line each.
 
+mod apropos;
+mod cd;
+mod debug;
 mod doc;
+mod edit;
 mod help;
 mod images;
 mod load;
+mod open;
+mod profile;
 mod quit;
 mod reload;
+mod results;
 mod run;
 mod save;
+mod shell;
+mod source;
 mod time;
 mod vars;
 
@@ -15,6 +24,8 @@ use std::sync::LazyLock;
 
 use super::prompt::{Next, Prompt};
 use crate::core::{Error, Result, nearest};
+
+pub use shell::shell_command;
 
 pub struct Command {
     /// Without the colon.
@@ -28,14 +39,23 @@ pub struct Command {
 
 pub static COMMANDS: &[&Command] = &[
     &doc::DOC,
+    &source::SOURCE,
+    &apropos::APROPOS,
     &help::HELP,
     &vars::VARS,
+    &results::RESULTS,
     &time::TIME,
+    &profile::PROFILE,
+    &debug::DEBUG,
     &load::LOAD,
     &run::RUN,
     &reload::RELOAD,
     &save::SAVE,
+    &edit::EDIT,
+    &open::OPEN,
     &images::IMAGES,
+    &cd::CD,
+    &shell::SHELL,
     &quit::QUIT,
 ];
 
@@ -45,12 +65,15 @@ pub fn names() -> &'static [&'static str] {
     &NAMES
 }
 
-/// The name and the rest of what was typed, if it is a command; `?name`, `name?` and `quit` are commands too.
+/// The name and the rest of what was typed, if it is a command; `?name`, `name?`, `??name`, `name??` and `quit` are commands too.
 pub fn asked(typed: &str) -> Option<(&str, &str)> {
     if let Some(words) = typed.strip_prefix(':') {
         let end = words.find(char::is_whitespace).unwrap_or(words.len());
         let (name, rest) = words.split_at(end);
         return Some((name, rest.trim()));
+    }
+    if let Some(name) = typed.strip_prefix("??") {
+        return Some(("source", name.trim()));
     }
     if let Some(name) = typed.strip_prefix('?') {
         return Some(("doc", name.trim()));
@@ -60,6 +83,9 @@ pub fn asked(typed: &str) -> Option<(&str, &str)> {
             && !name.contains("//")
             && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '/' | ' '))
     };
+    if let Some(name) = typed.strip_suffix("??").map(str::trim).filter(named) {
+        return Some(("source", name));
+    }
     if let Some(name) = typed.strip_suffix('?').map(str::trim).filter(named) {
         return Some(("doc", name));
     }
