@@ -8,7 +8,8 @@
 //! | [`primitives`] | one file per function that a script can call |
 //! | [`script`], [`term`], [`page`], [`sandbox`] | the only folder that knows Rhai; colours, pictures and progress in a terminal; pages for a browser; what holds a process that runs scripts |
 //! | [`label`] | the page that people answer on |
-//! | [`repl`], [`cli`] | the two doors: the prompt and the command line |
+//! | [`assist`] | what is offered and told while a text is typed |
+//! | [`repl`], [`lsp`], [`cli`] | the doors: the prompt, the language server of editors and the command line |
 //!
 //! An arrow between folders may only point up this table.
 
@@ -17,8 +18,10 @@ pub use viva_lab::{
     train,
 };
 
+pub mod assist;
 pub mod cli;
 pub mod label;
+pub mod lsp;
 pub mod page;
 pub mod primitives;
 pub mod repl;

@@ -51,6 +51,7 @@ viva label DIR [--host ADDRESS] [--port N]  ask people what a task asks, at a pa
      --export F --out DIR   write it down for others to ask: pages, mturk, label_studio, argilla, prodigy, folder
 viva doc [NAME]                       documentation of a function, a type, a namespace or everything
 viva doc --html DIR                   the same as pages for a browser
+viva lsp                              the language server for editors, over stdin and stdout
 viva data [list | fetch NAME]         data sets: what is here, download one
 viva version                          versions and devices";
 
@@ -116,6 +117,7 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
         Some("report") => report::main(rest),
         Some("label") => label::main(rest),
         Some("doc") => doc::main(rest),
+        Some("lsp") => crate::lsp::main(rest).map_err(CommandFailure::Plain),
         Some("data") => data::main(rest),
         Some("version" | "--version" | "-V") => version::main(rest),
         None | Some("help" | "--help" | "-h") => {
@@ -123,7 +125,7 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
             Ok(())
         }
         Some(other) => {
-            let commands = ["run", "-e", "check", "report", "label", "doc", "data", "version", "help"];
+            let commands = ["run", "-e", "check", "report", "label", "doc", "lsp", "data", "version", "help"];
             Err(Error::argument(format!("there is no command {other:?}")).hint(suggestion(other, commands)).into())
         }
     }

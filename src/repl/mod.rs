@@ -1,13 +1,8 @@
 //! The prompt.
 
-mod candidate;
 mod colour;
 pub mod commands;
-mod complete;
-mod cursor;
-mod hint;
 mod pager;
-mod paths;
 mod prompt;
 mod saved;
 mod typing;
@@ -23,10 +18,8 @@ use crate::sandbox::{Confinement, FLAGS, Flags, Sandbox, hold};
 use crate::script::Diagnostic;
 use prompt::{Next, Prompt};
 
-pub use candidate::Completion;
-pub use colour::coloured;
-pub use complete::complete;
-pub use hint::{Signature, signature};
+pub use crate::assist::{Completion, Signature, complete, signature};
+pub use colour::{KEYWORDS, coloured};
 
 /// A history of more bytes is none.
 const LARGEST: u64 = 64 << 20;

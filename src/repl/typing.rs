@@ -17,11 +17,9 @@ use rustyline::{
     KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
 };
 
-use super::candidate::Completion;
 use super::colour::coloured;
 use super::commands::{asked, shell_command};
-use super::complete::{LONGEST, complete};
-use super::hint::{signature, wide};
+use crate::assist::{Completion, LONGEST, complete, signature, wide};
 use crate::script::Session;
 use crate::script::scan::{TokenKind, scan};
 use crate::term::{Paint, width};
@@ -172,6 +170,16 @@ fn indentation(text: &str) -> Option<String> {
     // Brackets that were opened in one line are one step in.
     open.dedup();
     Some(" ".repeat(usize::from(STEP) * open.len()))
+}
+
+impl rustyline::completion::Candidate for Completion {
+    fn display(&self) -> &str {
+        &self.shown
+    }
+
+    fn replacement(&self) -> &str {
+        &self.text
+    }
 }
 
 impl Helper for Typing {}

@@ -3,6 +3,7 @@
 mod answers;
 mod arithmetic;
 mod bind;
+mod bindings;
 mod borrowed_names;
 mod bounds;
 mod check;
@@ -28,7 +29,9 @@ mod value;
 mod watch;
 
 use bind::methods_of;
+pub use bindings::{Binding, BindingKind, Bindings, renamed};
 pub use check::{ScriptArgument, check, script_arguments};
+pub use code::Function as FunctionPlace;
 pub use diagnostic::Diagnostic;
 pub use finding::Finding;
 pub use glance::{Accessor, Glance, ScriptFunction};

@@ -1,5 +1,6 @@
 //! Where functions are written: those of the session, of what it imported, and of the modules in the binary.
 
+use super::bindings::Bindings;
 use super::code::Code;
 use super::modules::file_of;
 use super::session::Session;
@@ -34,6 +35,20 @@ impl Session {
         let module = module.strip_prefix("std/").unwrap_or(module);
         let path = format!("std/{module}");
         stdlib_text(&path).map(|text| written(&path, text, function)).unwrap_or_default()
+    }
+
+    /// Reads the modules that a text imports, and runs none of them, so that what they offer is known. `source` is the file of the text.
+    pub fn read_imports(&self, source: &str, text: &str) {
+        for (_, path) in Bindings::of(text).imports() {
+            let read = match stdlib_text(path) {
+                Some(text) => Some(text.to_string()),
+                None => file_of(Some(source), path).ok().and_then(|file| std::fs::read_to_string(file).ok()),
+            };
+            match read {
+                Some(read) => self.sources.borrow_mut().insert(path.into(), read),
+                None => self.sources.borrow_mut().remove(path),
+            };
+        }
     }
 
     /// The text of a module that was imported under this name, or of one in the binary.

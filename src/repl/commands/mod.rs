@@ -24,8 +24,8 @@ use std::sync::LazyLock;
 
 use super::prompt::{Next, Prompt};
 use crate::core::{Error, Result, nearest};
-
-pub use shell::shell_command;
+use crate::script::Session;
+use crate::script::scan::is_word;
 
 pub struct Command {
     /// Without the colon.
@@ -90,6 +90,19 @@ pub fn asked(typed: &str) -> Option<(&str, &str)> {
         return Some(("doc", name));
     }
     matches!(typed, "quit" | "exit" | "quit()" | "exit()").then_some(("quit", ""))
+}
+
+/// The command behind a `!`, unless the line is an expression: of something in brackets, or that begins with what has a meaning to scripts.
+pub fn shell_command<'t>(session: &Session, typed: &'t str) -> Option<&'t str> {
+    let command = typed.strip_prefix('!')?;
+    let words = command.trim_start_matches('!').trim_start();
+    let end = words.find(|c| !is_word(c)).unwrap_or(words.len());
+    let (word, behind) = words.split_at(end);
+    let known = ["true", "false"].contains(&word)
+        || behind.starts_with("::")
+        || behind.starts_with('(')
+        || session.names().any(|name| name == word);
+    (!known && !command.starts_with('=')).then_some(command.trim())
 }
 
 pub fn run(prompt: &mut Prompt, name: &str, rest: &str) -> Next {

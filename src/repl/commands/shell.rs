@@ -3,8 +3,6 @@ use std::process::Command as Program;
 use super::Command;
 use crate::core::{Error, ErrorKind, Result};
 use crate::repl::prompt::{Next, Prompt};
-use crate::script::Session;
-use crate::script::scan::is_word;
 
 pub static SHELL: Command = Command {
     name: "!",
@@ -28,17 +26,4 @@ fn run(prompt: &mut Prompt, command: &str) -> Result<Next> {
         Some(code) => Err(failed(format!("ended with status {code}"))),
         None => Err(failed("was ended by a signal".into())),
     }
-}
-
-/// The command behind a `!`, unless the line is an expression: of something in brackets, or that begins with what has a meaning to scripts.
-pub fn shell_command<'t>(session: &Session, typed: &'t str) -> Option<&'t str> {
-    let command = typed.strip_prefix('!')?;
-    let words = command.trim_start_matches('!').trim_start();
-    let end = words.find(|c| !is_word(c)).unwrap_or(words.len());
-    let (word, behind) = words.split_at(end);
-    let known = ["true", "false"].contains(&word)
-        || behind.starts_with("::")
-        || behind.starts_with('(')
-        || session.names().any(|name| name == word);
-    (!known && !command.starts_with('=')).then_some(command.trim())
 }

@@ -12,16 +12,6 @@ pub struct Completion {
     pub shown: String,
 }
 
-impl rustyline::completion::Candidate for Completion {
-    fn display(&self) -> &str {
-        &self.shown
-    }
-
-    fn replacement(&self) -> &str {
-        &self.text
-    }
-}
-
 impl Completion {
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
