@@ -183,7 +183,7 @@ pub fn apropos(words: &str) -> Vec<Mention> {
         let text = stdlib_text(&module).unwrap_or_default();
         let opening = opening_comment(text);
         let first = opening.lines().next().unwrap_or_default();
-        found.extend(mention(&module, first, &[opening.clone()], &words));
+        found.extend(mention(&module, first, std::slice::from_ref(&opening), &words));
         let declared = declared::declared(module.trim_start_matches("std/"), text).unwrap_or_default();
         let public = declared.iter().filter(|function| function.public);
         found.extend(public.filter_map(|function| of_function(&function.declaration.function, &words)));
