@@ -8,9 +8,10 @@
 //! | [`primitives`] | one file per function that a script can call |
 //! | [`script`], [`term`], [`page`], [`sandbox`] | the only folder that knows Rhai; colours, pictures and progress in a terminal; pages for a browser; what holds a process that runs scripts |
 //! | [`label`] | the page that people answer on |
+//! | [`assist`] | what is offered and told while a text is typed |
 //! | [`dialogue`] | a session line by line: what the prompt and notebooks have in common |
 //! | [`notebook`] | notebook files and what a cell shows: pictures, tables, text |
-//! | [`repl`], [`kernel`], [`cli`] | the three doors: the prompt, Jupyter's kernel and the command line |
+//! | [`repl`], [`kernel`], [`lsp`], [`cli`] | the doors: the prompt, Jupyter's kernel, the language server of editors and the command line |
 //!
 //! An arrow between folders may only point up this table.
 
@@ -19,10 +20,12 @@ pub use viva_lab::{
     train,
 };
 
+pub mod assist;
 pub mod cli;
 pub mod dialogue;
 pub mod kernel;
 pub mod label;
+pub mod lsp;
 pub mod notebook;
 pub mod page;
 pub mod primitives;

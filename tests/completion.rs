@@ -2,9 +2,8 @@
 
 use std::rc::Rc;
 
+use viva::assist::{coloured, complete, signature};
 use viva::core::{Cx, Value};
-use viva::dialogue::{complete, signature};
-use viva::repl::coloured;
 use viva::script::Session;
 use viva::term::Paint;
 

@@ -173,6 +173,163 @@ fn time_leaves_no_trace() {
 }
 
 #[test]
+fn the_calls_that_lead_to_an_error_are_shown_with_their_variables() {
+    let (out, err, _) = session(
+        b"fn inner(x) { let y = x * 2; if y > 4 { let z = [y]; nosuch(z) } else { y } }\n\
+          fn outer(n) { let total = 0; for i in 0..n { total += inner(i); } total }\nlet base = 1; let log = [];\n\
+          log.push(1); outer(base + 8)\n:debug\n[frames[0].variables.z, frames[1].variables.total, frames[2].function]\nlog.len()\n\
+          frames[0].line + frames.len()\n:debug 1 + 1\n:debug let big = []; big.pad(5000, 0); for i in 0..3 { nosuch(big) }\n",
+    );
+    assert!(
+        out.contains("frames[0]: inner, input 1 line 1") && out.contains("frames[1]: outer, input 2 line 1"),
+        "{out}"
+    );
+    assert!(out.contains("the statement itself") && out.contains("this time it did not fail"), "{out}");
+    // What it did to variables the second time is undone.
+    assert!(out.contains("[[6], 6, \"\"]\n1\n4\n"), "{out}");
+    assert!(err.contains("running it once more") && out.contains("5000 elements, too many"), "{out}{err}");
+    let (_, err, _) = session(b":debug\n");
+    assert!(err.contains("nothing has failed yet"), "{err}");
+}
+
+#[test]
+fn calls_are_profiled_without_a_trace() {
+    let (out, err, well) = session(
+        b"let a = [1];\nfn twice(x) { slow(x) + slow(x) }\nfn slow(x) { sleep(0.02); 2 * x }\n\
+          :profile a.push(2); data::glyphs(#{ n: 3 }); data::glyphs(#{ n: 2 }); print(1); twice(3)\na.len()\n:profile nosuch()\n:profile\n",
+    );
+    assert!(!well && err.contains("nosuch") && err.contains(":profile needs a statement"), "{err}");
+    let row = |name: &str| {
+        let line = out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {out}"));
+        line.split_whitespace().map(String::from).collect::<Vec<_>>()
+    };
+    assert_eq!((row("slow")[1].as_str(), row("twice")[1].as_str(), row("data::glyphs")[1].as_str()), ("2", "1", "2"));
+    let names: Vec<&str> = out.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names[1], "slow", "what took longest by itself comes first: {out}");
+    assert!(out.ends_with("\n1\n"), "{out}");
+}
+
+#[test]
+fn results_have_numbers_and_are_let_go() {
+    let (out, err, well) = session(
+        b"1 + 1\n\"two\"\n10 * ans1\n:results\nlet x = tensor::zeros([25000000]);\nx\nx + 1.0\nx + 2.0\n\
+          [is_def_var(\"ans3\"), is_def_var(\"ans4\"), is_def_var(\"ans5\")]\nlet ans8 = 5;\n0\nans8\n:results clear\n[ans8, is_def_var(\"ans7\")]\n",
+    );
+    assert!(well, "{err}");
+    assert!(out.starts_with("2\n\"two\"\n20\n") && out.contains("ans3  10 * ans1"), "{out}");
+    assert!(out.ends_with("[false, false, true]\n0\n5\nans alone is kept\n[5, false]\n"), "{out}");
+}
+
+#[test]
+fn sources_are_shown_and_documentation_is_searched() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("lib.rhai"), "/// Halves, roundly.\nfn half(x) { x / 2 }\n").expect("a file");
+    let mut prompt = Prompt::start(folder.path(), &[]);
+    prompt.line("/// Squares a peculiar number.\nfn square(x) {\n    x * x\n}\nimport \"lib\" as lib;");
+    let shown = "// input 1, line 1\n/// Squares a peculiar number.\nfn square(x) {\n    x * x\n}";
+    assert_eq!(prompt.line("??square"), shown);
+    assert_eq!(prompt.line("square??"), shown);
+    assert!(prompt.line("??lib::half").ends_with("lib.rhai, line 1\n/// Halves, roundly.\nfn half(x) { x / 2 }"));
+    assert!(prompt.line("??overfitting::compare").contains("// std/overfitting, line "));
+    assert!(prompt.line("?lib::half").contains("Halves, roundly."));
+    assert!(prompt.line(":apropos peculiar").starts_with("square"));
+    assert!(prompt.line(":apropos roundly").starts_with("lib::half"));
+    assert!(prompt.line(":apropos smallest change").contains("tolerance::smallest_change"));
+    prompt.line("??risk::estimate\n??nosuch\n:apropos xyzzyx");
+    let err = prompt.end();
+    assert!(err.contains("written in Rust") && err.contains("\"nosuch\"") && err.contains("xyzzyx"), "{err}");
+}
+
+#[test]
+fn programs_run_only_as_far_as_they_may() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut prompt = Prompt::start(folder.path(), &[]);
+    assert_eq!(prompt.line("let done = true;\n!done\n!(1 > 2)\n!done && !!done"), "false\ntrue\nfalse");
+    assert_eq!(prompt.line("!echo hello"), "");
+    assert!(prompt.end().contains("--allow-run"));
+    let mut prompt = Prompt::start(folder.path(), &["--allow-run=echo"]);
+    assert_eq!(prompt.line("!echo hello there\n:! echo again\n!ls"), "hello there\nagain");
+    assert!(prompt.end().contains("--allow-run=ls"));
+    let mut prompt = Prompt::start(folder.path(), &["--allow-run"]);
+    assert_eq!(prompt.line("!echo a | tr a b\n!exit 3"), "b");
+    assert!(prompt.end().contains("status 3"));
+}
+
+#[test]
+fn the_working_folder_changes_within_what_was_granted() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let home = folder.path().canonicalize().expect("a folder");
+    std::fs::create_dir_all(home.join("start/below")).expect("folders");
+    let mut prompt = Prompt::start(&home.join("start"), &[]);
+    assert!(prompt.line(":cd").ends_with("/start"));
+    assert_eq!(prompt.line(":cd ..\n:cd nosuch\n:cd /"), "");
+    assert!(prompt.line(":cd below").ends_with("/start/below"));
+    prompt.line("save([1, 2], \"here.json\");");
+    assert!(home.join("start/below/here.json").is_file());
+    // What may be written got no wider.
+    prompt.line("save([1, 2], \"../../there.json\");");
+    assert!(!home.join("there.json").exists());
+    assert!(prompt.line(":save session").starts_with("saved"));
+    assert!(prompt.line(":cd ..").ends_with("/start"));
+    prompt.line("let ds = data::glyphs(#{ n: 2 });\n:cd below");
+    let err = prompt.end();
+    for wanted in ["is not below", "no such folder", "`ds` (Dataset) may read", "which a script can't"] {
+        assert!(err.contains(wanted), "{wanted} in {err}");
+    }
+}
+
+#[test]
+fn a_figure_is_written_for_a_browser() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut prompt = Prompt::start(folder.path(), &[]);
+    let place =
+        prompt.line("let figure = plot::line([1, 2], [3, 4]).title(\"Slope & <b>\");\n:open figure\n:open\n:edit");
+    let page = std::fs::read_to_string(place.trim_start_matches("file://")).expect("a page");
+    assert!(page.contains("<svg") && page.contains("<title>Slope &amp; &lt;b&gt;</title>"), "{page}");
+    let err = prompt.end();
+    assert!(err.contains("no variable `ans`") && err.contains(":edit needs a terminal"), "{err}");
+}
+
+#[test]
+fn unfinished_statements_are_indented_at_a_terminal() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut terminal = Terminal::start(home.path(), 80, &[], &[]);
+    terminal.prompt();
+    terminal.line("fn f(x) {\rif x > 1 {\rx * 2\r\u{7f}} else {\r[\r1, 2\r\u{7f}]\r\u{7f}}\r\u{7f}}");
+    let shown = terminal.line("??f");
+    let wanted =
+        "fn f(x) {\n    if x > 1 {\n        x * 2\n    } else {\n        [\n            1, 2\n        ]\n    }\n}";
+    assert!(shown.contains(wanted), "{shown:?}");
+    // Inside of a string nothing is put in, and two empty lines end what is not finished.
+    assert_eq!(terminal.line("`a\rb`.len()").trim(), "3");
+    assert!(terminal.line("[1,\r\r\r").contains("Error"));
+    assert_eq!(terminal.leave(), Some(0));
+}
+
+#[test]
+fn long_pages_come_a_screenful_at_a_time_and_statements_from_an_editor() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let editor = home.path().join("editor");
+    std::fs::write(&editor, "#!/bin/sh\necho 'let edited = 6 * 7; edited' > \"$1\"\n").expect("a file");
+    std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).expect("a program");
+    let variables = [("EDITOR", editor.to_str().expect("UTF-8")), ("VISUAL", "")];
+    let mut terminal = Terminal::start(home.path(), 80, &["--allow-run"], &variables);
+    terminal.prompt();
+    terminal.press("?\r");
+    let first = terminal.wait(" more lines: Enter shows them, q and Enter leaves them -- ");
+    assert!(first.matches('\n').count() < 50, "{first}");
+    terminal.press("\r");
+    terminal.wait("leaves them -- ");
+    terminal.press("q\r");
+    terminal.prompt();
+    let answer = terminal.line(":edit");
+    assert!(answer.contains("let edited = 6 * 7") && answer.trim_end().ends_with("42"), "{answer}");
+    assert_eq!(terminal.line("edited").trim(), "42");
+    assert_eq!(terminal.leave(), Some(0));
+}
+
+#[test]
 fn files_are_loaded_run_and_reloaded() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("a file");

@@ -10,10 +10,10 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
+use viva::assist::{coloured, complete, signature};
 use viva::core::{Cx, Value};
-use viva::dialogue::{commands, complete, signature};
+use viva::dialogue::commands;
 use viva::primitives::PRIMITIVES;
-use viva::repl::coloured;
 use viva::script::Session;
 use viva::term::Paint;
 

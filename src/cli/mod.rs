@@ -62,6 +62,7 @@ viva notebook FILE [--out FILE]       a script as a notebook, or a notebook as a
      --run                run the cells and keep what they show; --allow-... as of viva run
 viva doc [NAME]                       documentation of a function, a type, a namespace or everything
 viva doc --html DIR                   the same as pages for a browser
+viva lsp                              the language server for editors, over stdin and stdout
 viva data [list | fetch NAME]         data sets: what is here, download one
 viva version                          versions and devices";
 
@@ -130,6 +131,7 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
         Some("kernel") => kernel::main(rest),
         Some("notebook") => notebook::main(rest),
         Some("doc") => doc::main(rest),
+        Some("lsp") => crate::lsp::main(rest).map_err(CommandFailure::Plain),
         Some("data") => data::main(rest),
         Some("version" | "--version" | "-V") => version::main(rest),
         None | Some("help" | "--help" | "-h") => {
@@ -138,8 +140,8 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
         }
         Some(other) => {
             let commands = [
-                "run", "-e", "check", "report", "compare", "label", "kernel", "notebook", "doc", "data", "version",
-                "help",
+                "run", "-e", "check", "report", "compare", "label", "kernel", "notebook", "doc", "lsp", "data",
+                "version", "help",
             ];
             Err(Error::argument(format!("there is no command {other:?}")).hint(suggestion(other, commands)).into())
         }

@@ -17,10 +17,11 @@ pub fn pieces(session: &Session, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = String::new();
     for line in text.lines() {
-        let whole = open.is_empty() && line.trim_start().starts_with([':', '?']);
+        let whole = open.is_empty() && command(session, line.trim()).is_some();
         open += line;
         open.push('\n');
-        if whole || session.compile("prompt", &open).err().is_none_or(|diagnostic| !diagnostic.incomplete) {
+        let ended = || session.compile("prompt", &open).err().is_none_or(|diagnostic| !diagnostic.incomplete);
+        if whole || !describes_what_follows(&open) && ended() {
             found.push(std::mem::take(&mut open));
         }
     }
@@ -30,6 +31,17 @@ pub fn pieces(session: &Session, text: &str) -> Vec<String> {
     found
 }
 
+/// Whether a text is nothing but the comment above a function, which belongs to it.
+pub fn describes_what_follows(text: &str) -> bool {
+    !text.trim().is_empty() && text.trim().lines().all(|line| line.starts_with("///"))
+}
+
+/// The name and the rest of a command, if the line is one.
+fn command<'t>(session: &Session, line: &'t str) -> Option<(&'t str, &'t str)> {
+    let shell = commands::shell_command(session, line).map(|command| ("!", command));
+    shell.or_else(|| commands::asked(line))
+}
+
 /// The parts of a cell. Where lines are no script together, but each by itself, as at the prompt, each is a part.
 pub fn stretches(session: &Session, code: &str) -> Vec<Stretch> {
     let mut found: Vec<Stretch> = Vec::new();
@@ -37,7 +49,7 @@ pub fn stretches(session: &Session, code: &str) -> Vec<Stretch> {
     let mut line = 0;
     for text in pieces(session, code) {
         let lines = text.lines().count();
-        let is_command = commands::asked(text.trim()).is_some();
+        let is_command = command(session, text.trim()).is_some();
         if is_command {
             found.extend(together(session, std::mem::take(&mut open)));
             found.push(Stretch { text, is_command, line });
@@ -67,7 +79,8 @@ impl Dialogue {
         let all = stretches(&self.session.borrow(), code);
         let last = all.iter().rposition(|stretch| !stretch.is_command && !stretch.text.trim().is_empty());
         for (i, stretch) in all.iter().enumerate() {
-            let next = match commands::asked(stretch.text.trim()).filter(|_| stretch.is_command) {
+            let asked = command(&self.session.borrow(), stretch.text.trim()).filter(|_| stretch.is_command);
+            let next = match asked {
                 Some((command, rest)) => commands::run(self, command, rest),
                 None if stretch.text.trim().is_empty() => Next::Line,
                 None => {

@@ -14,6 +14,11 @@ pub trait Output {
     /// Lines of text.
     fn print(&self, text: &str);
 
+    /// A long text to be read, a screenful at a time where there is a terminal.
+    fn read(&self, text: &str) {
+        self.print(text.trim_end_matches('\n'));
+    }
+
     /// A line beside the results, such as a warning.
     fn remark(&self, text: &str);
 

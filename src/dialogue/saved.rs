@@ -14,6 +14,10 @@ pub struct SessionLine {
     pub text: String,
     /// Whether its value was shown, and is `ans` for what follows.
     pub shown: bool,
+    /// The number of that value among those that were shown.
+    pub result: Option<usize>,
+    /// Whether it changed the working folder.
+    pub moved: bool,
     /// Kind, message and hint of a line that failed.
     pub error: Option<(String, String, Option<String>)>,
     /// Variables and functions that it changed although it failed.
@@ -23,6 +27,12 @@ pub struct SessionLine {
 /// The script, and what its writer should know.
 pub fn script(session: &Session, lines: &[SessionLine], seed: u64, target: &Path) -> Result<(String, Vec<String>)> {
     let mut warnings = Vec::new();
+    if lines.iter().any(|line| line.moved) {
+        warnings.push(
+            "the session changed its working folder, which a script can't: paths behind that are from another folder"
+                .into(),
+        );
+    }
     let mut imports: Vec<String> = Vec::new();
     let mut body: Vec<String> = Vec::new();
     let worked: Vec<&SessionLine> = lines.iter().filter(|line| line.error.is_none()).collect();
@@ -58,10 +68,14 @@ pub fn script(session: &Session, lines: &[SessionLine], seed: u64, target: &Path
             body.push(format!("let err = #{{kind: {}, message: {}, hint: {hint}}};", quoted(kind), quoted(message)));
         }
         let next_shown = worked[i + 1..].iter().position(|later| later.shown).map_or(texts.len(), |n| i + 2 + n);
-        let answers = line.shown && texts[i + 1..next_shown].iter().any(|later| mentions(later, "ans"));
+        let name = line.result.map(|number| format!("ans{number}"));
+        let name = name.filter(|name| texts[i + 1..].iter().any(|later| mentions(later, name)));
+        let asked = texts[i + 1..next_shown].iter().any(|later| mentions(later, "ans"));
+        let answers = line.shown && (asked || name.is_some());
         let statements = versions.statements(i, text);
         if !statements.trim().is_empty() {
             body.push(written(session, &statements, line.shown, answers, i == last));
+            body.extend(name.map(|name| format!("let {name} = ans;")));
         }
         body.extend(versions.functions(i));
     }

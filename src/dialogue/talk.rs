@@ -1,19 +1,27 @@
 //! What a dialogue holds from line to line, and how it answers one.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::output::Output;
 use super::saved::{self, SessionLine};
+use crate::core::permissions::resolve;
 use crate::core::{Cx, Error, Journal, Value, below_home, visible};
 use crate::sandbox::Sandbox;
-use crate::script::{Diagnostic, Session, error_map};
+use crate::script::{Diagnostic, KeptResult, Session, error_map};
 use crate::term::{default_device, duration};
 
 /// What takes longer tells how long it took.
 const LONG: Duration = Duration::from_secs(1);
+
+/// Results that keep a name of their own.
+const RESULTS: usize = 5;
+
+/// Bytes that the tensors in them may take together.
+const ROOM: usize = 256 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
@@ -37,10 +45,24 @@ pub struct Dialogue {
     pub sandbox: Sandbox,
     /// What `:load` read last, for `:reload`.
     pub loaded: Option<PathBuf>,
-    /// Whether what takes long tells how long it took.
-    pub timed: bool,
+    /// The folder where viva was started, without links: what scripts may read and write goes by it.
+    pub home: PathBuf,
+    /// The last results that were shown, oldest first.
+    pub results: VecDeque<ShownResult>,
+    /// Whether a person sits at a terminal.
+    pub interactive: bool,
     pub failed: bool,
     inputs: usize,
+    /// Results shown so far.
+    shown: usize,
+}
+
+/// A result that keeps a name of its own.
+pub struct ShownResult {
+    pub name: String,
+    /// What it is of.
+    pub text: String,
+    kept: KeptResult,
 }
 
 impl Dialogue {
@@ -58,9 +80,12 @@ impl Dialogue {
             sandbox,
             lines: Vec::new(),
             loaded: None,
-            timed: false,
+            home: std::env::current_dir().map(|folder| resolve(&folder)).unwrap_or_default(),
+            results: VecDeque::new(),
+            interactive: false,
             failed: false,
             inputs: 0,
+            shown: 0,
         }
     }
 
@@ -90,7 +115,7 @@ impl Dialogue {
             }
         }
         let took = start.elapsed();
-        if took >= LONG && self.timed {
+        if took >= LONG && self.interactive {
             self.output.print(&self.output.paint().dim(&format!("took {}", duration(took))));
         }
         next
@@ -114,6 +139,9 @@ impl Dialogue {
                 if line.shown {
                     self.output.answer(&value);
                     self.session.borrow_mut().name_answer("ans");
+                    self.shown += 1;
+                    line.result = Some(self.shown);
+                    self.keep_result(text);
                 }
             }
             Err(diagnostic) => {
@@ -131,6 +159,27 @@ impl Dialogue {
         let well = line.error.is_none();
         self.lines.push(line);
         well
+    }
+
+    /// Gives the newest result a name of its own, and lets go of older ones.
+    fn keep_result(&mut self, text: &str) {
+        let mut session = self.session.borrow_mut();
+        let name = format!("ans{}", self.shown);
+        if let Some(kept) = session.keep_result("ans", &name) {
+            self.results.push_back(ShownResult { name, text: text.trim().into(), kept });
+        }
+        let room = |results: &VecDeque<ShownResult>| results.iter().map(|result| result.kept.bytes).sum::<usize>();
+        while self.results.len() > RESULTS || self.results.len() > 1 && room(&self.results) > ROOM {
+            if let Some(oldest) = self.results.pop_front() {
+                session.forget_result(&oldest.name, &oldest.kept);
+            }
+        }
+    }
+
+    pub fn forget_results(&mut self) {
+        for result in self.results.drain(..) {
+            self.session.borrow_mut().forget_result(&result.name, &result.kept);
+        }
     }
 
     /// Shows what went wrong and keeps it as `err`.

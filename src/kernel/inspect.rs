@@ -2,7 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::dialogue::{Dialogue, called, commands, complete, signature, stretches};
+use crate::assist::{called, complete, signature};
+use crate::dialogue::{Dialogue, commands, stretches};
 use crate::notebook::Bundle;
 use crate::primitives::PRIMITIVES;
 use crate::script::scan::is_word;

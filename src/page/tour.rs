@@ -1,7 +1,7 @@
 //! The tour, a text in Markdown, as a page: names of functions lead to their entries, code is coloured.
 
 use maud::{Markup, PreEscaped, html};
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
 
 use super::code;
 use super::prose::{Links, inline};
@@ -11,7 +11,7 @@ pub static TOUR: &str = include_str!("../../docs/tour.md");
 /// The text below its title, and the titles of its parts with their anchors.
 pub fn page(text: &str, links: Links) -> (Markup, Vec<(String, String)>) {
     let (mut parts, mut events, mut block, mut heading) = (Vec::new(), Vec::new(), None::<String>, None::<String>);
-    let mut in_title = false;
+    let (mut in_title, mut linked) = (false, false);
     for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
         match event {
             Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }) => in_title = true,
@@ -26,7 +26,7 @@ pub fn page(text: &str, links: Links) -> (Markup, Vec<(String, String)>) {
                 parts.push((anchor, title));
             }
             Event::Text(text) if heading.is_some() => heading.iter_mut().for_each(|title| *title += &text),
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => block = Some(String::new()),
+            Event::Start(Tag::CodeBlock(_)) => block = Some(String::new()),
             Event::End(TagEnd::CodeBlock) => {
                 let text = block.take().unwrap_or_default();
                 events.push(Event::Html(code::plain(text.trim_end()).into_string().into()));
@@ -36,10 +36,14 @@ pub fn page(text: &str, links: Links) -> (Markup, Vec<(String, String)>) {
                 events.push(Event::InlineHtml(inline(&format!("`{name}`"), links).into_string().into()))
             }
             Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-                // On its page the tour stands among those that it leads to.
-                let dest_url = dest_url.strip_prefix("reference/").unwrap_or(&dest_url).to_string().into();
-                events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
+                // On its page the tour stands among those that it leads to; no page leads elsewhere.
+                if let Some(page) = dest_url.strip_prefix("reference/") {
+                    let dest_url = page.to_string().into();
+                    events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
+                    linked = true;
+                }
             }
+            Event::End(TagEnd::Link) if !std::mem::take(&mut linked) => {}
             other => events.push(other),
         }
     }

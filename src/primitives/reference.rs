@@ -152,3 +152,83 @@ fn parameter(param: &Param) -> String {
     }
     format!("  {}: {} ({})", param.name, param.doc, facts.join(", "))
 }
+
+/// A place of the documentation that has the words looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention {
+    /// What to ask for: `risk::estimate`, `Dataset`.
+    pub name: String,
+    /// The sentence that has the words, or what the thing is for.
+    pub sentence: String,
+    /// 0: in the name, 1: in its sentence, 2: elsewhere.
+    pub rank: usize,
+}
+
+/// Where these words stand, all of them, in upper or lower case: in the pages of functions, types, namespaces, modules in the binary, and
+/// in the glossary. Names come first.
+pub fn apropos(words: &str) -> Vec<Mention> {
+    let words: Vec<String> = words.to_lowercase().split_whitespace().map(String::from).collect();
+    let mut found = Vec::new();
+    for (name, purpose) in NAMESPACES.iter().filter(|(name, _)| !name.is_empty()) {
+        found.extend(mention(name, purpose, &[], &words));
+    }
+    for primitive in PRIMITIVES {
+        found.extend(of_function(primitive, &words));
+    }
+    for kind in TYPES {
+        let fields = kind.fields.iter().map(|field| format!("{}: {}", field.name, field.doc));
+        found.extend(mention(kind.name, kind.purpose, &fields.collect::<Vec<_>>(), &words));
+    }
+    for module in super::stdlib::stdlib_names() {
+        let text = stdlib_text(&module).unwrap_or_default();
+        let opening = opening_comment(text);
+        let first = opening.lines().next().unwrap_or_default();
+        found.extend(mention(&module, first, std::slice::from_ref(&opening), &words));
+        let declared = declared::declared(module.trim_start_matches("std/"), text).unwrap_or_default();
+        let public = declared.iter().filter(|function| function.public);
+        found.extend(public.filter_map(|function| of_function(&function.declaration.function, &words)));
+    }
+    for (name, page) in ["glossary", "safety", "options"].into_iter().filter_map(|name| Some((name, page(name)?))) {
+        let lines: Vec<String> = page.lines().map(|line| line.trim().to_string()).collect();
+        found.extend(mention(name, "", &lines, &words));
+    }
+    found.sort_by(|a, b| (a.rank, &a.name).cmp(&(b.rank, &b.name)));
+    found
+}
+
+/// Whether the page of a function, of viva's or of a script, has these words, each in lower case.
+pub fn of_function(function: &Primitive, words: &[String]) -> Option<Mention> {
+    let params = function.params.iter().chain(function.options);
+    let mut texts: Vec<String> = params.map(|param| format!("{}: {}", param.name, param.doc)).collect();
+    texts.push(format!("returns {}", function.returns));
+    texts.push(function.notes.into());
+    texts.push(format!("source: {}", function.source));
+    mention(function.path, function.purpose, &texts, words)
+}
+
+fn mention(name: &str, purpose: &str, texts: &[String], words: &[String]) -> Option<Mention> {
+    let has = |text: &str| {
+        let text = text.to_lowercase();
+        words.iter().all(|word| text.contains(word.as_str()))
+    };
+    let found = |sentence: &str, rank| Some(Mention { name: name.into(), sentence: sentence.into(), rank });
+    if words.is_empty() {
+        return None;
+    }
+    if has(name) {
+        return found(purpose, 0);
+    }
+    if has(purpose) || has(&format!("{name} {purpose}")) {
+        return found(purpose, 1);
+    }
+    if let Some(text) = texts.iter().find(|text| has(text)) {
+        return found(&sentence_with(text, &words[0]), 2);
+    }
+    has(&format!("{name} {purpose} {}", texts.join(" "))).then(|| found(purpose, 2)).flatten()
+}
+
+/// The sentence of a text that has this word.
+fn sentence_with(text: &str, word: &str) -> String {
+    let of = text.split_inclusive(". ").find(|sentence| sentence.to_lowercase().contains(word));
+    of.unwrap_or(text).trim().to_string()
+}

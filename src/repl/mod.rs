@@ -1,6 +1,6 @@
 //! The prompt.
 
-mod colour;
+mod pager;
 mod prompt;
 mod typing;
 
@@ -15,8 +15,6 @@ use crate::dialogue::{Dialogue, Next, commands, pieces};
 use crate::sandbox::{Confinement, FLAGS, Flags, Sandbox, hold};
 use crate::script::Diagnostic;
 use prompt::Prompt;
-
-pub use colour::coloured;
 
 /// A history of more bytes is none.
 const LARGEST: u64 = 64 << 20;
@@ -50,7 +48,7 @@ fn lines(start: bool, flags: &[&str]) -> Result<bool> {
             let _ = editor.load_history(file);
         }
     }
-    if prompt.interactive {
+    if prompt.dialogue.interactive {
         println!("viva {}: ?name explains, :help lists commands, Ctrl-D leaves", env!("CARGO_PKG_VERSION"));
     }
     if start {
@@ -89,7 +87,7 @@ fn lines(start: bool, flags: &[&str]) -> Result<bool> {
             break;
         }
     }
-    Ok(prompt.interactive || !prompt.dialogue.failed)
+    Ok(prompt.dialogue.interactive || !prompt.dialogue.failed)
 }
 
 /// Holds the process from here on.
@@ -114,7 +112,8 @@ fn answer(dialogue: &mut Dialogue, text: &str) -> Next {
     let pieces = pieces(&dialogue.session.borrow(), text);
     for piece in pieces {
         let typed = piece.trim();
-        let done = match commands::asked(typed) {
+        let shell = commands::shell_command(&dialogue.session.borrow(), typed).map(|command| ("!", command));
+        let done = match shell.or_else(|| commands::asked(typed)) {
             Some((command, rest)) => commands::run(dialogue, command, rest),
             None => dialogue.evaluate(&piece),
         };

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::pager::paged;
 use crate::core::{Cx, Error, Result, Value, suggestion};
 use crate::dialogue::{Dialogue, Output};
 use crate::sandbox::Sandbox;
@@ -24,7 +25,6 @@ pub struct Prompt {
     leaving: Leaving,
     /// How the terminal was set at the start.
     pub mode: TerminalMode,
-    pub interactive: bool,
 }
 
 /// What comes of a line on standard output and standard error.
@@ -55,6 +55,10 @@ impl Output for Terminal {
 
     fn print(&self, text: &str) {
         println!("{text}");
+    }
+
+    fn read(&self, text: &str) {
+        paged(text, std::io::stdin().is_terminal());
     }
 
     fn remark(&self, text: &str) {
@@ -95,9 +99,8 @@ impl Output for Terminal {
 
 impl Prompt {
     pub fn new(sandbox: Sandbox) -> Self {
-        let interactive = std::io::stdin().is_terminal();
         let mut dialogue = Dialogue::new(sandbox, Rc::new(Terminal::default()));
-        dialogue.timed = interactive;
+        dialogue.interactive = std::io::stdin().is_terminal();
         let idle = Arc::new(AtomicBool::new(false));
         let (waiting, terminal) = (idle.clone(), TerminalMode::now());
         let mode = terminal.clone();
@@ -113,7 +116,7 @@ impl Prompt {
             terminal.restore();
             leave_at_once(128 + signal)
         });
-        Self { dialogue, idle, mode, leaving, interactive }
+        Self { dialogue, idle, mode, leaving }
     }
 
     /// Waits for a line with `read`. A signal stops the whole of the line that was read: between two of its statements, too.

@@ -14,12 +14,14 @@ use rustyline::history::{DefaultHistory, SearchDirection};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{
     Cmd, CompletionType, ConditionalEventHandler, Config, Context, Editor, Event, EventContext, EventHandler, Helper,
-    KeyCode, KeyEvent, Modifiers, RepeatCount,
+    KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
 };
 
-use super::colour::coloured;
-use crate::dialogue::{Completion, complete, signature, wide};
+use crate::assist::{Completion, LONGEST, coloured, complete, signature, wide};
+use crate::dialogue::commands::{asked, shell_command};
+use crate::dialogue::describes_what_follows;
 use crate::script::Session;
+use crate::script::scan::{TokenKind, scan};
 use crate::term::{Paint, width};
 
 /// Between the cursor and a hint.
@@ -83,12 +85,17 @@ pub fn editor(
         .completion_show_all_if_ambiguous(true)
         .max_history_size(10_000)?
         .history_ignore_dups(true)?
+        .indent_size(STEP)
         .build();
     let mut editor = Editor::with_config(config)?;
     let browsing = Arc::new(AtomicBool::new(false));
     for (code, cmd) in [(KeyCode::Up, Cmd::HistorySearchBackward), (KeyCode::Down, Cmd::HistorySearchForward)] {
         let handler = ByPrefix { cmd, browsing: browsing.clone() };
         editor.bind_sequence(KeyEvent(code, Modifiers::NONE), EventHandler::Conditional(Box::new(handler)));
+    }
+    for code in [KeyCode::Enter, KeyCode::Backspace] {
+        let key = KeyEvent(code, Modifiers::NONE);
+        editor.bind_sequence(key, EventHandler::Conditional(Box::new(Indenting { code })));
     }
     editor.set_helper(Some(Typing {
         session,
@@ -115,6 +122,59 @@ impl ConditionalEventHandler for ByPrefix {
         // Several lines are walked through first; without a beginning every line fits.
         (!before.is_empty() && !inside && !self.browsing.load(Ordering::Relaxed)).then(|| self.cmd.clone())
     }
+}
+
+/// Enter in an unfinished statement begins a line that is as far in as its brackets are open; Backspace there goes back a step.
+struct Indenting {
+    code: KeyCode,
+}
+
+impl ConditionalEventHandler for Indenting {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
+        let line = context.line();
+        if context.pos() < line.len() || line.starts_with(COMMANDS) {
+            return None;
+        }
+        if self.code == KeyCode::Enter {
+            return (!ended_by_hand(line)).then(|| Some(Cmd::Insert(1, format!("\n{}", indentation(line)?))))?;
+        }
+        let begun = line.rsplit_once('\n').is_some_and(|(_, begun)| !begun.is_empty() && begun.trim().is_empty());
+        begun.then_some(Cmd::Dedent(Movement::WholeLine))
+    }
+}
+
+/// Columns of a step in.
+const STEP: u8 = 4;
+
+/// What begins a line that is no statement.
+const COMMANDS: [char; 2] = [':', '?'];
+
+/// Whether two empty lines end a statement that is not finished.
+fn ended_by_hand(text: &str) -> bool {
+    let mut lines = text.rsplit('\n').map(|line| line.trim().is_empty());
+    text.matches('\n').count() > 1 && lines.next() == Some(true) && lines.next() == Some(true)
+}
+
+/// How far in a line begins behind this text; none outside of brackets and inside of strings.
+fn indentation(text: &str) -> Option<String> {
+    let tokens = scan(text);
+    if text.len() > LONGEST || tokens.last().is_some_and(|token| !token.closed && token.kind != TokenKind::Comment) {
+        return None;
+    }
+    let mut open: Vec<usize> = Vec::new();
+    for token in &tokens {
+        match token.kind {
+            TokenKind::Open => open.push(text[..token.start].matches('\n').count()),
+            TokenKind::Close => drop(open.pop()),
+            _ => {}
+        }
+    }
+    if open.is_empty() {
+        return None;
+    }
+    // Brackets that were opened in one line are one step in.
+    open.dedup();
+    Some(" ".repeat(usize::from(STEP) * open.len()))
 }
 
 impl Helper for Typing {}
@@ -221,8 +281,11 @@ impl Validator for Typing {
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
         let text = context.input();
         let unfinished = match self.session.borrow().compile("prompt", text) {
-            Err(diagnostic) => diagnostic.incomplete && !text.starts_with([':', '?']) && !text.ends_with("\n\n"),
-            Ok(_) => false,
+            Err(diagnostic) => {
+                let command = asked(text).is_some() || shell_command(&self.session.borrow(), text).is_some();
+                diagnostic.incomplete && !command && !ended_by_hand(text)
+            }
+            Ok(_) => !ended_by_hand(text) && describes_what_follows(text),
         };
         Ok(if unfinished { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }

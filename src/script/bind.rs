@@ -11,6 +11,7 @@ use rhai::{
 
 use super::kinds::article;
 use super::marks::{ASKED, typed};
+use super::timer::timed;
 use super::value::{Bridge, ErrorHandle, Handle, Pending, TensorHandle, text, to_dynamic};
 use crate::core::{Cx, Error, ErrorKind, Result, Value, memory};
 use crate::primitives::{PRIMITIVES, Primitive, former};
@@ -147,10 +148,11 @@ fn call(
 ) -> CallResult {
     let position = context.call_position();
     // What is made of the arguments is gone when the call ends: counted where it is made alone, it would count for ever.
-    let answer = memory::apart(|| {
+    let work = || {
         let values = arguments.iter().map(|argument| bridge.to_value(Some(context), argument));
         primitive.call(cx, values.collect::<Result<_>>()?)
-    });
+    };
+    let answer = memory::apart(|| timed(primitive.path, cx.device(), work));
     answer
         .and_then(|answer| memory::check_closely().map(|()| answer))
         .map(to_dynamic)
@@ -250,7 +252,7 @@ fn field(cx: &Cx, value: &Value, name: &str) -> Result<Dynamic> {
             .iter()
             .find(|p| p.name() == name && p.receiver().is_some_and(|kind| kind.eq_ignore_ascii_case(value.kind())));
         if let Some(primitive) = path {
-            return primitive.call(cx, vec![value.clone()]).map(to_dynamic);
+            return timed(primitive.path, cx.device(), || primitive.call(cx, vec![value.clone()])).map(to_dynamic);
         }
     }
     let all: Vec<&str> = known.iter().copied().chain(methods).collect();

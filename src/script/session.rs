@@ -15,7 +15,7 @@ use super::lower::{self, lowered};
 use super::modules::{Resolver, Sources};
 use super::own_names::written;
 use super::remarks::slashes;
-use super::value::{Bridge, ErrorHandle, Pending, devices};
+use super::value::{Bridge, ErrorHandle, Pending, devices, is_small};
 use super::{answers, arithmetic, bind, bounds, declare};
 use crate::BUILD;
 use crate::core::record::built_as;
@@ -34,9 +34,9 @@ pub(super) struct PromptState {
 pub struct Session {
     cx: Rc<Cx>,
     pub(super) engine: Rc<Engine>,
-    bridge: Bridge,
+    pub(super) bridge: Bridge,
     pub(super) sources: Sources,
-    modules: Resolver,
+    pub(super) modules: Resolver,
     pub(super) scope: Scope<'static>,
     pub(super) kept: PromptState,
     pub(super) built_ins: OnceCell<Vec<BuiltIn>>,
@@ -44,6 +44,17 @@ pub struct Session {
     answer: Dynamic,
     altered: Vec<String>,
 }
+
+/// A result that has a name of its own.
+pub struct KeptResult {
+    /// Of its tensors.
+    pub bytes: usize,
+    /// What tells it from another value.
+    print: u64,
+}
+
+/// Results of more elements have no name of their own, since that would be a copy.
+const LARGEST_RESULT: usize = 100_000;
 
 /// A variable as a list of them shows it.
 pub struct Variable {
@@ -75,7 +86,9 @@ impl Session {
         let pending = Pending::default();
         let engine = Rc::new_cyclic(|weak| {
             let bridge = Bridge { engine: weak.clone(), pending: pending.clone() };
-            build(&cx, &bridge, &modules)
+            let (engine, namespaces) = build(&cx, &bridge, &modules);
+            modules.add_namespaces(namespaces);
+            engine
         });
         let bridge = Bridge { engine: Rc::downgrade(&engine), pending };
         let kept = PromptState { ast: AST::empty(), homes: HashMap::new() };
@@ -109,7 +122,7 @@ impl Session {
     }
 
     /// Parses a script as it is run.
-    fn compile_to_run(&self, name: &str, text: &str) -> Result<AST, Box<Diagnostic>> {
+    pub(super) fn compile_to_run(&self, name: &str, text: &str) -> Result<AST, Box<Diagnostic>> {
         let plain = self.compile(name, text)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let functions = declared("", text).map_err(|error| Box::new(Diagnostic::plain(&error)))?;
@@ -194,13 +207,7 @@ impl Session {
         let cx = self.cx.clone();
         // What is measured is the work itself, and nothing of it is gone on with.
         let _unrecorded = cx.journal().map(Journal::suspend);
-        // What closures have captured is shared with them: its value is put back, not the variable.
-        let captured: Vec<(Dynamic, Dynamic)> = self
-            .scope
-            .iter_raw()
-            .filter(|(_, _, value)| value.is_shared())
-            .map(|(_, _, value)| (value.clone(), value.flatten_clone()))
-            .collect();
+        let captured = self.captured();
         let mut times = Vec::new();
         let mut warm = false;
         loop {
@@ -213,11 +220,7 @@ impl Session {
             finish()?;
             let took = start.elapsed();
             self.cx.restore(draws.clone());
-            for (shared, value) in &captured {
-                if let Some(mut place) = shared.clone().write_lock::<Dynamic>() {
-                    *place = value.clone();
-                }
-            }
+            put_back(&captured);
             match outcome {
                 Err(error)
                     if times.is_empty()
@@ -236,6 +239,35 @@ impl Session {
         }
     }
 
+    /// What closures have captured is shared with them: its value is put back, not the variable.
+    fn captured(&self) -> Vec<(Dynamic, Dynamic)> {
+        let shared = self.scope.iter_raw().filter(|(_, _, value)| value.is_shared());
+        shared.map(|(_, _, value)| (value.clone(), value.flatten_clone())).collect()
+    }
+
+    /// Runs a program on copies of the variables, which it gives as they came to be. Nothing of it is recorded, and random numbers are as
+    /// they were.
+    pub(super) fn aside(
+        &self,
+        engine: &Engine,
+        program: &AST,
+    ) -> (Result<Dynamic, Box<EvalAltResult>>, Scope<'static>) {
+        let draws = self.cx.draws();
+        let _unrecorded = self.cx.journal().map(Journal::suspend);
+        let captured = self.captured();
+        let mut scope = self.scope.clone();
+        let outcome = engine.eval_ast_with_scope::<Dynamic>(&mut scope, program);
+        // What shares its value with a closure is shown as it came to be.
+        let scope = scope.into_iter().fold(Scope::new(), |mut scope, (name, value, _)| {
+            scope.push_dynamic(name, value.flatten());
+            scope
+        });
+        self.cx.restore(draws);
+        self.cx.take_partial();
+        put_back(&captured);
+        (outcome, scope)
+    }
+
     /// Reads the modules of earlier imports from disk again. If one can't be used, those of before stay.
     pub fn reload(&mut self) -> Result<(), Box<Diagnostic>> {
         let before = self.modules.forget();
@@ -250,7 +282,7 @@ impl Session {
     }
 
     /// The text together with the functions, imports and constants of the lines before.
-    fn program(&self, name: &str, ast: &AST) -> AST {
+    pub(super) fn program(&self, name: &str, ast: &AST) -> AST {
         let mut before = self.kept.ast.clone();
         // Functions read `global::NAME`, which the interpreter fills when it meets the constant's definition.
         let constants = self.scope.iter_raw().filter(|(_, constant, _)| *constant);
@@ -334,6 +366,25 @@ impl Session {
         self.assign(name, answer);
     }
 
+    /// Keeps the value of a variable under another name, unless that is taken or a copy would be large.
+    pub fn keep_result(&mut self, of: &str, name: &str) -> Option<KeptResult> {
+        if self.scope.contains(name) {
+            return None;
+        }
+        let value = self.scope.get(of).filter(|value| is_small(value, LARGEST_RESULT))?.flatten_clone();
+        let (_, _, bytes) = self.bridge.outline(&value);
+        let kept = KeptResult { bytes: bytes.unwrap_or(0), print: super::value::fingerprint(&value) };
+        self.assign(name, value);
+        Some(kept)
+    }
+
+    /// Lets go of what was kept, unless the name was given to something else.
+    pub fn forget_result(&mut self, name: &str, kept: &KeptResult) {
+        if self.scope.get(name).is_some_and(|value| super::value::fingerprint(value) == kept.print) {
+            let _ = self.scope.remove::<Dynamic>(name);
+        }
+    }
+
     fn assign(&mut self, name: &str, value: Dynamic) {
         self.scope.push_dynamic(name.to_string(), value);
         self.drop_shadowed(0..0);
@@ -375,8 +426,16 @@ impl Session {
         variables
     }
 
-    fn explain(&self, name: &str, error: &EvalAltResult) -> Box<Diagnostic> {
+    pub(super) fn explain(&self, name: &str, error: &EvalAltResult) -> Box<Diagnostic> {
         Box::new(Diagnostic::of(error, name, self))
+    }
+}
+
+fn put_back(captured: &[(Dynamic, Dynamic)]) {
+    for (shared, value) in captured {
+        if let Some(mut place) = shared.clone().write_lock::<Dynamic>() {
+            *place = value.clone();
+        }
     }
 }
 
@@ -385,7 +444,7 @@ fn functions(ast: &AST) -> impl Iterator<Item = String> {
     ast.iter_functions().map(|function| function.name.to_string())
 }
 
-fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> Engine {
+pub(super) fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> (Engine, bind::Namespaces) {
     let mut engine = Engine::new();
     // The optimiser folds constants with Rhai's own division before ours is asked.
     engine.set_optimization_level(OptimizationLevel::None);
@@ -397,7 +456,7 @@ fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> Engine {
     declare::register(&mut engine, bridge);
     answers::register(&mut engine);
     bounds::register(&mut engine, cx);
-    modules.add_namespaces(bind::register(&mut engine, cx, bridge));
+    let namespaces = bind::register(&mut engine, cx, bridge);
     let stop = cx.stop_flag();
     let waker = cx.stop_flag();
     // Rhai's own sleep can't be interrupted.
@@ -418,5 +477,5 @@ fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> Engine {
     engine.on_print(move |text| printer.print(&written(text)));
     let printer = cx.clone();
     engine.on_debug(move |text, _, _| printer.print(text));
-    engine
+    (engine, namespaces)
 }

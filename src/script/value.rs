@@ -256,6 +256,31 @@ fn add(dynamic: &Dynamic, hasher: &mut DefaultHasher, depth: usize, left: &mut u
     }
 }
 
+/// Whether a copy of a value copies no more than so many elements; tensors, objects and strings are shared.
+pub fn is_small(value: &Dynamic, elements: usize) -> bool {
+    fits(value, &mut { elements }, 0)
+}
+
+fn fits(value: &Dynamic, left: &mut usize, depth: usize) -> bool {
+    let here = if let Some(array) = value.read_lock::<Array>() {
+        array.len()
+    } else if let Some(map) = value.read_lock::<Map>() {
+        map.len()
+    } else if let Some(blob) = value.read_lock::<rhai::Blob>() {
+        blob.len() / 16
+    } else {
+        0
+    };
+    match left.checked_sub(here + 1) {
+        Some(rest) if depth <= DEEPEST => *left = rest,
+        _ => return false,
+    }
+    if let Some(array) = value.read_lock::<Array>() {
+        return array.iter().all(|inner| fits(inner, left, depth + 1));
+    }
+    value.read_lock::<Map>().is_none_or(|map| map.values().all(|inner| fits(inner, left, depth + 1)))
+}
+
 /// Deeper nesting is a script's mistake, and would use up the stack.
 pub const DEEPEST: usize = 100;
 

@@ -13,4 +13,4 @@ pub use context::{Leaving, TerminalMode, context, default_device, leave_at_once,
 pub use graphics::{CHOICES, GraphicsProtocol};
 pub use progress::Bar;
 pub use screen::Screen;
-pub use style::{Paint, duration, set_width, width};
+pub use style::{Paint, duration, height, set_width, width};

@@ -177,6 +177,11 @@ pub fn width() -> usize {
     terminal_size::terminal_size().map_or(80, |(columns, _)| usize::from(columns.0).max(20))
 }
 
+/// Lines of the terminal, or 24 where there is none.
+pub fn height() -> usize {
+    terminal_size::terminal_size().map_or(24, |(_, lines)| usize::from(lines.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

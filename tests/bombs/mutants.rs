@@ -11,10 +11,11 @@ use std::rc::Rc;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use viva::assist::complete;
 use viva::core::record::Manifest;
 use viva::core::{Budget, Cx, Digest, Journal, Object, Result, Value, strict_json};
 use viva::data::{Load, load, picture};
-use viva::dialogue::{commands, complete};
+use viva::dialogue::commands;
 use viva::model::weights::{Contents, parse};
 use viva::script::{Session, check};
 

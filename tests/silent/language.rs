@@ -355,7 +355,7 @@ fn check_and_the_tab_key_know_the_columns_of_rows() {
     assert!(found.iter().any(|f| f.message.contains("did you mean `after`?")), "{found:?}");
     session.evaluate("setting", EXAMINED).unwrap();
     for line in ["t.filter(|row| row.", "let s = t.filter(|row| row.label == 1 && row.", "t[0].", "t.filter(|t| t."] {
-        let (_, offers) = viva::dialogue::complete(&session, &[], line, line.len());
+        let (_, offers) = viva::assist::complete(&session, &[], line, line.len());
         let words: Vec<&str> = offers.iter().map(|offer| offer.text.as_str()).collect();
         assert!(words.contains(&"after") && words.contains(&"margin"), "{line}: {words:?}");
     }
@@ -380,7 +380,7 @@ fn check_and_the_tab_key_know_the_measures_of_rows() {
         "let u = examine(f, ds, #{ space: space::translate(1), search: search::strongest(), measures: [\"nll\"] });";
     session.evaluate("more", more).unwrap();
     let offered = |line: &str| -> Vec<String> {
-        let (_, offers) = viva::dialogue::complete(&session, &[], line, line.len());
+        let (_, offers) = viva::assist::complete(&session, &[], line, line.len());
         offers.into_iter().map(|offer| offer.text).collect()
     };
     for (line, measured) in [

@@ -27,7 +27,7 @@ fn run(dialogue: &mut Dialogue, name: &str) -> Result<Next> {
     let mut lines = page.lines();
     let first = wrapped(lines.next().unwrap_or(""), width().min(WIDEST) - 4).replace('\n', "\n    ");
     let rest = wrapped(&lines.collect::<Vec<_>>().join("\n"), width().min(WIDEST));
-    dialogue.output.print(&format!("{}\n{rest}", dialogue.output.paint().strong(&first)));
+    dialogue.output.read(&format!("{}\n{rest}", dialogue.output.paint().strong(&first)));
     Ok(Next::Line)
 }
 

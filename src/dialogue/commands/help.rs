@@ -16,7 +16,8 @@ fn run(dialogue: &mut Dialogue, _rest: &str) -> Result<Next> {
     let start = start_up_file().map_or("init.rhai".into(), |file| file.display().to_string());
     let notes = format!(
         "\nThe value of a line is shown and kept as `ans`, unless the line ends with a semicolon. The last error is `err`, \
-         with `err.kind`, `err.message` and `err.hint`. A line that fails or is stopped keeps what it did to variables; \
+         with `err.kind`, `err.message` and `err.hint`. The last five results that were shown are `ans1`, `ans2` and so on as well, in the order \
+         in which they came, as long as their tensors take no more than 256 MiB together; :results lists them. A line that fails or is stopped keeps what it did to variables; \
          the random numbers that it drew are put back, so doing it again draws the same.\n\
          Ctrl-C stops a call or clears the line. ?data lists a namespace, ? lists everything.\n\
          {start} is run at the start of the prompt, unless by `viva --no-init`."

@@ -1,11 +1,12 @@
 //! A typed line in colours: what is known looks known, so that a misspelt name is seen before it runs.
 
-use crate::dialogue::LONGEST;
+use super::complete::LONGEST;
 use crate::primitives::{NAMESPACES, PRIMITIVES};
 use crate::script::scan::{Token, TokenKind, scan};
 use crate::term::Paint;
 
-const KEYWORDS: [&str; 27] = [
+/// The words of the language.
+pub const KEYWORDS: [&str; 27] = [
     "let", "const", "fn", "private", "if", "else", "for", "while", "loop", "in", "return", "break", "continue",
     "switch", "import", "export", "as", "true", "false", "throw", "try", "catch", "do", "until", "this", "global",
     "is",

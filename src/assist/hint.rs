@@ -15,6 +15,19 @@ pub struct Signature {
     pub current: Range<usize>,
 }
 
+/// The function that the innermost open call at the end of `text` calls.
+pub fn called(session: &Session, text: &str) -> Option<String> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let cursor = Cursor::new(session, text);
+    let calls = cursor.frames.iter().rev().take(DEEPEST).filter(|frame| cursor.text(frame.open) == "(");
+    calls.filter_map(|frame| cursor.callee(frame.open)).next().map(|callee| match callee {
+        Callee::Primitive(primitive) => primitive.path.into(),
+        Callee::Script(function) => function.name,
+    })
+}
+
 /// What to show right of the cursor at the end of `text`, at most `columns` wide.
 pub fn signature(session: &Session, text: &str, columns: usize) -> Option<Signature> {
     if text.len() > LONGEST {
@@ -43,19 +56,6 @@ pub fn signature(session: &Session, text: &str, columns: usize) -> Option<Signat
         within = Some(depth);
     }
     None
-}
-
-/// The function that the innermost open call at the end of `text` calls.
-pub fn called(session: &Session, text: &str) -> Option<String> {
-    if text.len() > LONGEST {
-        return None;
-    }
-    let cursor = Cursor::new(session, text);
-    let calls = cursor.frames.iter().rev().take(DEEPEST).filter(|frame| cursor.text(frame.open) == "(");
-    calls.filter_map(|frame| cursor.callee(frame.open)).next().map(|callee| match callee {
-        Callee::Primitive(primitive) => primitive.path.into(),
-        Callee::Script(function) => function.name,
-    })
 }
 
 /// Columns that a text takes, as nearly as a hint needs it.
