@@ -306,7 +306,7 @@ impl Value {
             (Some(table), false) => Some(table.only(columns)?),
             (None, false) => {
                 return Err(Error::argument(format!(
-                    "a {} is no table, of which `select` could name columns",
+                    "a {} is no table, of which `column_order` could name columns",
                     self.kind()
                 )));
             }
@@ -323,7 +323,7 @@ impl Value {
             known.extend(["npy", "safetensors"]);
         }
         if !columns.is_empty() && !["csv", "tex"].contains(&ending.as_str()) {
-            return Err(Error::argument(format!("`select` chooses columns in .csv and .tex, not in .{ending}")));
+            return Err(Error::argument(format!("`column_order` chooses columns in .csv and .tex, not in .{ending}")));
         }
         if !known.contains(&ending.as_str()) {
             return Err(Error::file(&target, format!("a {} can't be written as `.{ending}`", self.kind()))

@@ -13,7 +13,7 @@ pub static SAVE: Primitive = Primitive {
         ),
     ],
     options: &[Param::new(
-        "select",
+        "column_order",
         Kind::Array,
         "of a table in .csv or .tex: names of columns in the order in which they shall stand",
     )
@@ -31,7 +31,7 @@ pub static SAVE: Primitive = Primitive {
 };
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
-    let columns = match args.get("select") {
+    let columns = match args.get("column_order") {
         Some(Value::Array(names)) => names.iter().map(name_of).collect::<Result<Vec<_>>>()?,
         _ => vec![],
     };
@@ -41,6 +41,6 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
 fn name_of(value: &Value) -> Result<String> {
     match value {
         Value::Str(name) => Ok(name.clone()),
-        other => Err(Error::argument(format!("`select` must be an array of names, got one of {}", other.kind()))),
+        other => Err(Error::argument(format!("`column_order` must be an array of names, got one of {}", other.kind()))),
     }
 }
