@@ -507,27 +507,32 @@ fn saving_picks_the_format_by_the_ending() {
 #[test]
 fn on_paper_a_figure_has_the_size_that_was_asked_for() {
     let cx = Cx::default();
-    let drawn =
-        call(&cx, "plot::line", vec![floats(&[0.0, 1.0]), floats(&[1.0, 2.0]), map([("x", text("time"))])]).unwrap();
+    let drawn = call(&cx, "plot::line", vec![floats(&[0.0, 1.0]), floats(&[1.0, 2.0]), map([("x", text("time"))])])
+        .expect("it is there");
     let paper = call(
         &cx,
         "Figure.on_paper",
         vec![drawn, Value::Float(84.0), Value::Float(60.0), map([("type_size", Value::Float(9.0))])],
     );
-    let figure = paper.unwrap().downcast::<Figure>().expect("a figure");
-    let svg = figure.svg().unwrap();
+    let figure = paper.expect("it is there").downcast::<Figure>().expect("a figure");
+    let svg = figure.svg().expect("it is there");
     assert!(svg.starts_with("<svg width=\"84mm\" height=\"60mm\""), "{}", &svg[..80]);
     // Nine points are twelve pixels, in tenths.
     let label = svg.lines().find(|line| line.contains("time")).expect("its label");
-    let size: f64 =
-        label.split("font-size=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().parse().unwrap();
+    let size: f64 = label
+        .split("font-size=\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .expect("it is there")
+        .parse()
+        .expect("it is there");
     assert!((size - 120.0).abs() < 1.5, "{size}");
     assert_eq!(figure.dimensions(), (992, 709));
     let (_, width, height) = pixels(&figure);
     assert_eq!((width, height), (992, 709));
     // A page is measured in points of 1/72 inch.
-    let pdf = String::from_utf8_lossy(&figure.pdf().unwrap()).into_owned();
-    let page = pdf.split("/MediaBox").nth(1).and_then(|rest| rest.split(']').next()).unwrap();
+    let pdf = String::from_utf8_lossy(&figure.pdf().expect("it is there")).into_owned();
+    let page = pdf.split("/MediaBox").nth(1).and_then(|rest| rest.split(']').next()).expect("it is there");
     let sides: Vec<f64> = page.trim_matches(['[', ' ']).split(' ').filter_map(|side| side.parse().ok()).collect();
     assert!((sides[2] - 84.0 / 25.4 * 72.0).abs() < 0.1 && (sides[3] - 60.0 / 25.4 * 72.0).abs() < 0.1, "{page}");
 }
@@ -535,7 +540,9 @@ fn on_paper_a_figure_has_the_size_that_was_asked_for() {
 #[test]
 fn labels_hold_mathematics_and_name_its_mistakes() {
     let svg = |label: &str| {
-        figure("plot::line", vec![floats(&[0.0, 1.0]), floats(&[1.0, 2.0]), map([("x", text(label))])]).svg().unwrap()
+        figure("plot::line", vec![floats(&[0.0, 1.0]), floats(&[1.0, 2.0]), map([("x", text(label))])])
+            .svg()
+            .expect("it is there")
     };
     let drawn = svg("radius $\\epsilon_\\infty$");
     let texts: Vec<&str> = drawn
@@ -556,7 +563,7 @@ fn labels_hold_mathematics_and_name_its_mistakes() {
 
 /// The legend's texts in the order in which they stand.
 fn legend(figure: &Figure, names: &[&str]) -> Vec<usize> {
-    let svg = figure.svg().unwrap();
+    let svg = figure.svg().expect("it is there");
     names.iter().map(|name| svg.find(name).unwrap_or_else(|| panic!("{name}"))).collect()
 }
 
@@ -588,7 +595,7 @@ fn one_legend_serves_all_panels() {
         "plot::grid",
         vec![Value::Array(vec![left, right]), map([("columns", Value::Int(1)), ("legend", text("one"))])],
     );
-    let svg = grid.svg().unwrap();
+    let svg = grid.svg().expect("it is there");
     assert_eq!(svg.matches("robust").count(), 1);
     // The second series' colour in both panels and in the legend.
     assert_eq!(polylines(&svg, SERIES[0]).len(), 2);
@@ -613,7 +620,7 @@ fn bars_stand_at_their_names() {
     let names = Value::Array(["one", "two", "three"].map(text).to_vec());
     let series = |label: &str, y: &[f64]| map([("y", floats(y)), ("label", text(label)), ("colour", text("#123456"))]);
     let drawn = figure("plot::bar", vec![names.clone(), Value::Array(vec![series("left", &[1.0, 2.0, f64::NAN])])]);
-    let svg = drawn.svg().unwrap();
+    let svg = drawn.svg().expect("it is there");
     for name in ["one", "two", "three"] {
         assert!(svg.contains(name));
     }
@@ -638,7 +645,7 @@ fn a_diverging_map_is_white_at_its_centre() {
             vec![Value::Array(vec![row(&[-1.0, 0.0, 3.0])]), map([("centre", Value::Float(centre))])],
         )
         .svg()
-        .unwrap()
+        .expect("it is there")
     };
     let white = Rgb(247, 247, 247);
     assert!(boxes(&drawn(0.0), white) > boxes(&drawn(-0.5), white));

@@ -34,15 +34,15 @@ fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
             Ok(Next::Stop)
         }
         Ok(None) => {
-            dialogue.output.print(&format!("this time it did not fail"));
+            dialogue.output.print("this time it did not fail");
             Ok(Next::Line)
         }
         Ok(Some((diagnostic, frames))) => {
             dialogue.output.failed(&diagnostic);
             for (number, frame) in frames.iter().rev().enumerate() {
-                dialogue.output.print(&format!("{}", shown(dialogue, number, frame)));
+                dialogue.output.print(&shown(dialogue, number, frame));
             }
-            dialogue.output.print(&format!("frames[0].variables has those of the innermost call"));
+            dialogue.output.print("frames[0].variables has those of the innermost call");
             dialogue.session.borrow_mut().set("frames", frames_value(&frames));
             Ok(Next::Line)
         }

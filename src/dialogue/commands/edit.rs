@@ -47,9 +47,9 @@ fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
     }
     let written = load::read(&file)?;
     if written.trim().is_empty() || written.trim() == text.trim() {
-        dialogue.output.print(&format!("nothing was changed, and nothing run"));
+        dialogue.output.print("nothing was changed, and nothing run");
         return Ok(Next::Line);
     }
-    dialogue.output.print(&format!("{}", dialogue.output.paint().dim(written.trim_end())));
+    dialogue.output.print(&dialogue.output.paint().dim(written.trim_end()));
     Ok(dialogue.evaluate(&written))
 }

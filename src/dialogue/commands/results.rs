@@ -13,7 +13,7 @@ pub static RESULTS: Command = Command {
 fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
     if rest == "clear" {
         dialogue.forget_results();
-        dialogue.output.print(&format!("ans alone is kept"));
+        dialogue.output.print("ans alone is kept");
         return Ok(Next::Line);
     }
     if !rest.is_empty() {
@@ -30,7 +30,7 @@ fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
         of.push(Value::Str(crate::core::cut(result.text.lines().next().unwrap_or(""), 40)));
     }
     if names.is_empty() {
-        dialogue.output.print(&format!("no results yet"));
+        dialogue.output.print("no results yet");
         return Ok(Next::Line);
     }
     let table = Table::default().column("name", names).column("of", of).column("kind", kinds).column("value", values);

@@ -314,9 +314,9 @@ mod tests {
             "{text}"
         );
         let columns = |names: [&str; 2]| table.only(&names.map(String::from));
-        assert!(columns(["name", "error"]).unwrap().latex().contains("name & error"));
-        let error = columns(["name", "eror"]).map(|_| ()).unwrap_err();
-        assert!(error.hint.unwrap().contains("error"));
+        assert!(columns(["name", "error"]).expect("both are there").latex().contains("name & error"));
+        let error = columns(["name", "eror"]).map(|_| ()).expect_err("a misspelt name");
+        assert!(error.hint.expect("a hint").contains("error"));
     }
 
     #[test]

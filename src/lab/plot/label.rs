@@ -312,7 +312,7 @@ fn letters(part: &LabelPart) -> String {
     };
     let script = |parts: &[LabelPart], (from, to): (&str, &str), mark: char| {
         let text: String = parts.iter().map(letters).collect();
-        let of = |sign: char| Some(to.chars().nth(from.chars().position(|known| known == sign)?)?);
+        let of = |sign: char| from.chars().position(|known| known == sign).and_then(|place| to.chars().nth(place));
         let small: Option<String> = text.chars().map(of).collect();
         match text.chars().count() {
             0 => String::new(),
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn scripts_stand_over_one_another() {
         let (pieces, width) = laid_out("$R_{S}^{2}x$", false);
-        let at = |text: &str| pieces.iter().find(|piece| piece.text == text).unwrap();
+        let at = |text: &str| pieces.iter().find(|piece| piece.text == text).expect("a piece");
         assert_eq!(at("S").x, at("2").x);
         assert!(at("S").rise < 0.0 && at("2").rise > 0.0 && at("x").x > at("S").x && width > at("x").x);
         assert_eq!(at("R").scale, 1.0);
@@ -355,7 +355,7 @@ mod tests {
         for (label, what) in
             [("$\\epsilom$", "no sign \\epsilom"), ("$a_$", "nothing follows"), ("$a_{b$", "no }"), ("$a}$", "no {")]
         {
-            let error = check(label).unwrap_err();
+            let error = check(label).expect_err("a mistake");
             assert!(error.to_string().contains(what), "{label}: {error}");
         }
     }
