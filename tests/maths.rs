@@ -397,3 +397,17 @@ fn means_of_shares_count_labels_alike() {
     let unknown = CountedShare::mean(&[none]);
     assert!(unknown.value.is_nan() && (unknown.lo, unknown.hi) == (0.0, 1.0));
 }
+
+#[test]
+fn certain_hits_have_clopper_and_pearsons_interval() {
+    use viva::maths::shares::{ProbableHits, clopper_pearson_lower};
+    let near = |(lo, hi): (f64, f64), wanted: (f64, f64)| {
+        assert!((lo - wanted.0).abs() < 0.02 && (hi - wanted.1).abs() < 0.02, "{lo} {hi}, not {wanted:?}");
+    };
+    near(ProbableHits::new(4).interval(&[0.0; 4]), (0.0, 1.0 - 0.025f64.powf(0.25)));
+    let three: Vec<f64> = (0..10).map(|i| f64::from(i < 3)).collect();
+    let ends = (clopper_pearson_lower(3, 10, 0.025), 1.0 - clopper_pearson_lower(7, 10, 0.025));
+    near(ProbableHits::new(10).interval(&three), ends);
+    // Doubt widens.
+    assert!(ProbableHits::new(4).interval(&[0.1; 4]).1 > 0.62);
+}
