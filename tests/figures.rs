@@ -627,6 +627,16 @@ fn bars_stand_at_their_names() {
     // Two bars and the legend's swatch.
     assert_eq!(boxes(&svg, Rgb(0x12, 0x34, 0x56)), 3);
     assert_eq!(drawn.json()["panels"][0]["layers"][0]["heights"][1], 2.0);
+    // More names than there is room for are written in part, and those that are do not touch.
+    let many = Value::Array((0..300).map(|i| text(&format!("name {i}"))).collect());
+    let crowded = figure("plot::bar", vec![many, floats(&[1.0; 300])]).svg().expect("drawn");
+    let written = crowded.matches("name ").count();
+    assert!((20..60).contains(&written), "{written} names");
+    let error =
+        refused("plot::bar", vec![names.clone(), floats(&[1.0, 2.0, 3.0]), map([("y_min", Value::Float(0.5))])]);
+    assert!(error.to_string().contains("above 0"), "{error}");
+    let log = figure("plot::bar", vec![names.clone(), floats(&[0.0, 2.0, 3.0]), map([("log_y", Value::Bool(true))])]);
+    assert_eq!(log.left_out(), 1);
     let error = refused("plot::bar", vec![names.clone(), floats(&[1.0])]);
     assert!(error.to_string().contains("3 names, and 1 numbers"), "{error}");
     let error = refused(

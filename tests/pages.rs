@@ -784,6 +784,9 @@ fn runs_are_set_beside_one_another() {
     for wanted in ["first: a curve", "second: a curve", "rows[0].error"] {
         assert!(page.contains(wanted), "{wanted} is missing");
     }
+    // The rows are a file of the run and among its results, and on its page once.
+    let own = report(Path::new(&path("first")));
+    assert!(scripts.path().join("first/rows.csv").exists() && !own.contains("id=\"table-1\""));
     let same = viva(&["compare", &path("first"), &path("first")]);
     assert!(String::from_utf8_lossy(&same.stdout).contains("nothing differs"));
     let refused = viva(&["compare", &path("first"), scripts.path().to_str().expect("UTF-8")]);

@@ -220,7 +220,7 @@ fn differing(all: &[BTreeMap<String, Json>]) -> (Vec<ComparedLine>, usize) {
     names.sort();
     names.dedup();
     let is_end = |name: &str| {
-        let (key, place) = name.split_at(name.rfind('[').filter(|_| name.ends_with(']')).unwrap_or(name.len()));
+        let (key, place) = key_and_place(name);
         let whole = key.strip_suffix("_lo").or(key.strip_suffix("_hi"));
         whole.is_some_and(|whole| all.iter().any(|one| one.contains_key(&format!("{whole}{place}"))))
     };
@@ -235,7 +235,7 @@ fn differing(all: &[BTreeMap<String, Json>]) -> (Vec<ComparedLine>, usize) {
         if is_end(name) {
             continue;
         }
-        let (key, place) = name.split_at(name.rfind('[').filter(|_| name.ends_with(']')).unwrap_or(name.len()));
+        let (key, place) = key_and_place(name);
         let end =
             |one: &BTreeMap<String, Json>, of: &str| one.get(&format!("{key}_{of}{place}")).and_then(Json::as_f64);
         let cells = all.iter().zip(&values).map(|(one, value)| match value {
@@ -261,6 +261,11 @@ fn differing(all: &[BTreeMap<String, Json>]) -> (Vec<ComparedLine>, usize) {
         lines.push(ComparedLine { name: name.clone(), cells: cells.collect(), apart });
     }
     (lines, equal)
+}
+
+/// `accuracy` and `[2]` of `accuracy[2]`: an interval's ends are arrays of their own.
+fn key_and_place(name: &str) -> (&str, &str) {
+    name.split_at(name.rfind('[').filter(|_| name.ends_with(']')).unwrap_or(name.len()))
 }
 
 fn shown(value: &Json) -> String {

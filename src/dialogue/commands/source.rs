@@ -28,7 +28,8 @@ fn run(dialogue: &mut Dialogue, name: &str) -> Result<Next> {
             return Err(Error::argument(format!("{path} is one of viva's own, written in Rust"))
                 .hint(format!("?{path} explains it with its formulas' sources")));
         }
-        let own: Vec<String> = session.functions().into_iter().map(|function| function.name).collect();
+        let mut own: Vec<String> = session.functions().into_iter().map(|function| function.name).collect();
+        own.extend(PRIMITIVES.iter().map(|primitive| primitive.path.into()));
         return Err(Error::argument(format!("no function is called {name:?}")).hint(former::function_or(
             name,
             name,

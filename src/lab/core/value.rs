@@ -305,10 +305,7 @@ impl Value {
         let table = match (table, columns.is_empty()) {
             (Some(table), false) => Some(table.only(columns)?),
             (None, false) => {
-                return Err(Error::argument(format!(
-                    "a {} is no table, of which `column_order` could name columns",
-                    self.kind()
-                )));
+                return Err(Error::argument(format!("`column_order` names columns of a table, got {}", self.kind())));
             }
             (table, true) => table,
         };

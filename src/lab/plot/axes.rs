@@ -82,8 +82,11 @@ impl<'a> Plot<'a> {
         let mut most = ((right - left) / (font * 3.2)).clamp(2.0, 10.0) as usize;
         let x_ticks = loop {
             if !names.is_empty() {
+                // Upright names need a line's width each; where there is less, every so many stand there.
+                let slot = (right - left) / names.len() as f64;
+                let every = if turned { (ticks * 1.15 / slot).ceil().max(1.0) as usize } else { 1 };
                 let tick = |(i, name): (usize, &String)| Tick { value: i as f64, label: name.clone() };
-                break names.iter().enumerate().map(tick).collect();
+                break names.iter().enumerate().step_by(every).map(tick).collect();
             }
             let found = x.ticks(most);
             if most <= 2 || !crowded(&found, &x, ticks) {

@@ -422,6 +422,7 @@ impl Figure {
                 Layer::Series(s) => {
                     s.x.iter().zip(&s.y).filter(|(x, y)| out(&panel.x, **x) || out(&panel.y, **y)).count()
                 }
+                Layer::Columns(c) => c.heights.iter().filter(|height| out(&panel.y, **height)).count(),
                 _ => 0,
             })
             .sum()

@@ -16,7 +16,8 @@ pub static BAR: Primitive = Primitive {
     ],
     options: &[TITLE, X, Y, LABEL, LOG_Y, Y_MIN, Y_MAX, LO, HI, RULES],
     returns: "Figure",
-    notes: "Bars begin at 0, or on a logarithmic axis at its lower end. A height that is not a number is no bar.",
+    notes: "Bars begin at 0, which is on the axis, or on a logarithmic axis at its lower end. A height that is not a number is no bar. Where names have no room, every so \
+            many are written.",
     source: "",
     examples: &[Example {
         code: "plot::bar([\"clean\", \"robust\"], [#{ label: \"l2\", y: [0.1, 0.6], lo: [0.05, 0.5], hi: [0.2, 0.7] }, #{ label: \"linf\", y: [0.0, 0.4] }])",
@@ -27,6 +28,13 @@ pub static BAR: Primitive = Primitive {
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let mut panel = panel(args)?;
+    if let Some(min) = panel.y.min.filter(|min| *min > 0.0 && !panel.y.log) {
+        return Err(Error::argument(format!("`y_min` must not be above 0, where bars begin, got {min}"))
+            .hint("plot::scatter shows points, whose place and not length tells"));
+    }
+    if let Some(max) = panel.y.max.filter(|max| *max < 0.0) {
+        return Err(Error::argument(format!("`y_max` must not be below 0, where bars begin, got {max}")));
+    }
     panel.x.names = names(args, "names")?;
     let heights = args.array("heights");
     let series = if is_list(heights) {

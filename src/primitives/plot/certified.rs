@@ -44,10 +44,10 @@ pub static CERTIFIED: Primitive = Primitive {
 
 /// Values by name: one, an array of them, or named ones.
 fn named(value: &Value) -> Vec<(String, &Value)> {
-    match value {
-        named if named.named().is_some() => named.named().unwrap_or_default(),
-        Value::Array(values) => values.iter().enumerate().map(|(i, value)| (i.to_string(), value)).collect(),
-        one => vec![(String::new(), one)],
+    match (value.named(), value) {
+        (Some(named), _) => named,
+        (None, Value::Array(values)) => values.iter().enumerate().map(|(i, value)| (i.to_string(), value)).collect(),
+        (None, one) => vec![(String::new(), one)],
     }
 }
 

@@ -47,15 +47,12 @@ fn curves(value: &Value) -> Result<Vec<(String, Rc<WorstCaseCurve>)>> {
                 .hint("robustness::worst(t) and robustness::expected(t) give them")
         })
     };
-    let found: Vec<(String, Rc<WorstCaseCurve>)> = match value {
-        named if named.named().is_some() => {
-            let named = named.named().unwrap_or_default();
-            named.into_iter().map(|(name, value)| Ok((name, one(value)?))).collect::<Result<_>>()?
-        }
-        Value::Array(values) => {
+    let found: Vec<(String, Rc<WorstCaseCurve>)> = match (value.named(), value) {
+        (Some(named), _) => named.into_iter().map(|(name, value)| Ok((name, one(value)?))).collect::<Result<_>>()?,
+        (None, Value::Array(values)) => {
             values.iter().enumerate().map(|(i, value)| Ok((i.to_string(), one(value)?))).collect::<Result<_>>()?
         }
-        other => vec![(String::new(), one(other)?)],
+        (None, other) => vec![(String::new(), one(other)?)],
     };
     match found.is_empty() {
         true => Err(Error::argument("no curves").hint("#{ \"a name\": robustness::worst(t), .. }")),

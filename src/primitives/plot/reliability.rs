@@ -44,15 +44,12 @@ fn results(value: &Value) -> Result<Vec<(String, Rc<Calibration>)>> {
                 .hint("calibration::measure(transcript) gives one")
         })
     };
-    let found: Vec<(String, Rc<Calibration>)> = match value {
-        named if named.named().is_some() => {
-            let named = named.named().unwrap_or_default();
-            named.into_iter().map(|(name, value)| Ok((name, one(value)?))).collect::<Result<_>>()?
-        }
-        Value::Array(values) => {
+    let found: Vec<(String, Rc<Calibration>)> = match (value.named(), value) {
+        (Some(named), _) => named.into_iter().map(|(name, value)| Ok((name, one(value)?))).collect::<Result<_>>()?,
+        (None, Value::Array(values)) => {
             values.iter().enumerate().map(|(i, value)| Ok((i.to_string(), one(value)?))).collect::<Result<_>>()?
         }
-        other => vec![(String::new(), one(other)?)],
+        (None, other) => vec![(String::new(), one(other)?)],
     };
     match found.is_empty() {
         true => Err(Error::argument("no results").hint("#{ \"a name\": calibration::measure(t), .. }")),

@@ -47,19 +47,18 @@ pub fn named(value: &Value) -> Result<Vec<NamedCurves>> {
                 .hint("tolerance::measure and tolerance::curve give them")
         })
     };
-    let all: Vec<NamedCurves> = match value {
-        pairs if pairs.named().is_some() => {
+    let all: Vec<NamedCurves> = match (value.named(), value) {
+        (Some(pairs), _) => {
             let several = |value: &Value| match value {
                 Value::Array(values) if !values.is_empty() => values.iter().map(one).collect(),
                 other => Ok(vec![one(other)?]),
             };
-            let pairs = pairs.named().unwrap_or_default();
             pairs.into_iter().map(|(name, value)| Ok((name, several(value)?))).collect::<Result<_>>()?
         }
-        Value::Array(values) => {
+        (None, Value::Array(values)) => {
             values.iter().enumerate().map(|(i, value)| Ok((i.to_string(), vec![one(value)?]))).collect::<Result<_>>()?
         }
-        other => vec![(String::new(), vec![one(other)?])],
+        (None, other) => vec![(String::new(), vec![one(other)?])],
     };
     if all.is_empty() {
         return Err(Error::argument("no curves").hint("#{ \"a name\": curve, .. }"));
