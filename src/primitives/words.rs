@@ -1,6 +1,7 @@
 //! The words of an option with what each stands for. A word exists once: what is listed is what is understood.
 
 use super::{Args, Kind};
+use crate::core::Value;
 
 pub struct Words<T: 'static, const N: usize> {
     table: [(&'static str, T); N],
@@ -21,6 +22,19 @@ impl<T: Copy, const N: usize> Words<T, N> {
     /// What a parameter with these words accepts.
     pub const fn kind(&'static self) -> Kind {
         Kind::Choice(&self.words)
+    }
+
+    /// What a parameter accepts that takes several of these words.
+    pub const fn several(&'static self) -> Kind {
+        Kind::Several(&self.words)
+    }
+
+    /// The caller's words with what they stand for, in the caller's order; `None` where nothing was given.
+    pub fn several_given(&self, args: &Args, name: &str) -> Option<Vec<(&'static str, T)>> {
+        let Value::Array(given) = args.get(name)? else { return None };
+        let meaning =
+            |word: &Value| self.table.iter().find(|(known, _)| matches!(word, Value::Str(word) if word == known));
+        Some(args.want(name, given.iter().map(|word| meaning(word).copied()).collect()))
     }
 
     /// What the caller's word stands for; `None` where something else was given or nothing.

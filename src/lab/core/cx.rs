@@ -20,7 +20,7 @@ use super::said::{Display, Said};
 use super::tally::Tallies;
 use super::texts::Library;
 use super::workspace::Workspace;
-use super::{Digest, Error, Journal, Result, Value, settle_kernels, visible};
+use super::{Digest, Division, Error, Journal, RecordedShard, Result, Shard, Value, settle_kernels, visible};
 
 /// A long call under way; the progress line ends when this is dropped.
 pub struct Task<'a> {
@@ -75,6 +75,11 @@ pub struct Cx {
     origins: Origins,
     device: Cell<Device>,
     journal: Option<Journal>,
+    division: Division,
+    /// The shards that the run is put together from.
+    shards: Vec<RecordedShard>,
+    /// What examinations the run has made: what they depend on.
+    examinations: RefCell<Vec<serde_json::Value>>,
     /// Who tells of the run.
     pub(super) record: Option<Rc<Record>>,
     /// What the call that was stopped last had done.
@@ -100,6 +105,9 @@ impl Cx {
             origins: Origins::default(),
             device: Cell::new(Device::Cpu),
             journal: None,
+            division: Division::Whole,
+            shards: vec![],
+            examinations: RefCell::default(),
             record: None,
             partial: RefCell::default(),
         }
@@ -185,6 +193,38 @@ impl Cx {
 
     pub fn set_journal(&mut self, journal: Journal) {
         self.journal = Some(journal);
+    }
+
+    /// Which part of its examinations' rows the run works out.
+    pub fn division(&self) -> Division {
+        self.division
+    }
+
+    /// Makes the run one shard of it.
+    pub fn set_shard(&mut self, shard: Shard) {
+        self.division = Division::Shard(shard);
+    }
+
+    /// Puts the run together from all of its shards, in their order.
+    pub fn set_merged(&mut self, shards: Vec<RecordedShard>) {
+        self.division = Division::Merged(shards.len());
+        self.shards = shards;
+    }
+
+    /// A shard that the run is put together from, counted from 0.
+    pub fn recorded_shard(&self, number: usize) -> Option<&RecordedShard> {
+        self.shards.get(number)
+    }
+
+    /// Notes what an examination depends on that is divided; says the how manieth it is, from 0.
+    pub fn note_examination(&self, of: serde_json::Value) -> usize {
+        let mut all = self.examinations.borrow_mut();
+        all.push(of);
+        all.len() - 1
+    }
+
+    pub(super) fn examinations(&self) -> Vec<serde_json::Value> {
+        self.examinations.borrow().clone()
     }
 
     /// Whether a call under way is to know what its closures do.

@@ -10,7 +10,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::cx::Traces;
@@ -34,8 +34,16 @@ struct Past {
     state: Option<State>,
 }
 
+/// What a shard of the run has done.
+struct ShardJournal {
+    disk: Disk,
+    past: RefCell<HashMap<u64, Vec<RecordPlace>>>,
+}
+
 pub struct Journal {
     disk: Option<Disk>,
+    /// The shards that the run is put together from.
+    shards: Vec<ShardJournal>,
     /// What was done before: by an earlier process, or by the statement that was stopped.
     past: RefCell<HashMap<u64, Past>>,
     /// What is being done, where there is no disk.
@@ -53,6 +61,7 @@ impl Journal {
     pub fn in_memory() -> Self {
         Self {
             disk: None,
+            shards: vec![],
             past: RefCell::default(),
             present: RefCell::default(),
             counts: RefCell::default(),
@@ -69,6 +78,17 @@ impl Journal {
             past.entry(key).or_default().records.push(KeptRecord::OnDisk(place));
         }
         Ok(Self { disk: Some(disk), past: RefCell::new(past), ..Self::in_memory() })
+    }
+
+    /// Takes what shards have done, whose journals lie in these folders, in place of doing it.
+    pub fn of_shards(self, folders: &[PathBuf]) -> Result<Self> {
+        let open = |folder: &PathBuf| {
+            let (disk, records) = Disk::open(folder)?;
+            let mut past: HashMap<u64, Vec<RecordPlace>> = HashMap::new();
+            records.into_iter().for_each(|(key, place)| past.entry(key).or_default().push(place));
+            Ok(ShardJournal { disk, past: RefCell::new(past) })
+        };
+        Ok(Self { shards: folders.iter().map(open).collect::<Result<_>>()?, ..self })
     }
 
     /// Whether a process is at work on the run of this folder; none where that can't be told.
@@ -133,6 +153,10 @@ pub struct LongCall<'a> {
     journal: Option<&'a Journal>,
     key: u64,
     records: std::vec::IntoIter<KeptRecord>,
+    /// What each shard recorded of it, where it has made this call.
+    shards: Vec<Option<std::vec::IntoIter<RecordPlace>>>,
+    /// The shard whose records are replayed.
+    turn: Option<usize>,
     state: Option<State>,
     saved: Cell<Instant>,
     /// How long the last saving of the state took.
@@ -163,6 +187,10 @@ impl Cx {
             call.records = past.records.into_iter();
             call.state = past.state;
         }
+        let of_shard = |shard: &ShardJournal| shard.past.borrow_mut().remove(&call.key).map(Vec::into_iter);
+        call.shards = journal.shards.iter().map(of_shard).collect();
+        // A call that is not divided each of them has made in whole.
+        call.turn = call.shards.iter().position(Option::is_some);
         journal.busy.set(true);
         call.journal = Some(journal);
         self.take_traces();
@@ -178,6 +206,8 @@ impl<'a> LongCall<'a> {
             journal: None,
             key: 0,
             records: Vec::new().into_iter(),
+            shards: vec![],
+            turn: None,
             state: None,
             saved: Cell::new(Instant::now()),
             cost: Cell::default(),
@@ -188,11 +218,17 @@ impl<'a> LongCall<'a> {
 impl LongCall<'_> {
     /// The next record of what this call had done; the random draws that closures made meanwhile count as made.
     pub fn replay(&mut self) -> Result<Option<Vec<u8>>> {
-        let (Some(journal), Some(kept)) = (self.journal, self.records.next()) else { return Ok(None) };
-        let bytes = match (kept, &journal.disk) {
-            (KeptRecord::OnDisk(place), Some(disk)) => disk.read(&place)?,
-            (KeptRecord::InMemory(bytes), _) => bytes,
-            (KeptRecord::OnDisk(_), None) => return Err(Error::internal("a record on a disk that is not there")),
+        let Some(journal) = self.journal else { return Ok(None) };
+        let of_shard = self.turn.and_then(|turn| Some((turn, self.shards.get_mut(turn)?.as_mut()?.next()?)));
+        let bytes = if let Some((shard, place)) = of_shard {
+            journal.shards[shard].disk.read(&place)?
+        } else {
+            let Some(kept) = self.records.next() else { return Ok(None) };
+            match (kept, &journal.disk) {
+                (KeptRecord::OnDisk(place), Some(disk)) => disk.read(&place)?,
+                (KeptRecord::InMemory(bytes), _) => bytes,
+                (KeptRecord::OnDisk(_), None) => return Err(Error::internal("a record on a disk that is not there")),
+            }
         };
         let (traces, done) = traces_and_done(&bytes).ok_or_else(|| self.unfit())?;
         let done = done.to_vec();
@@ -201,6 +237,21 @@ impl LongCall<'_> {
             journal.keep(self.key, |past| past.records.push(KeptRecord::InMemory(bytes)));
         }
         Ok(Some(done))
+    }
+
+    /// Replays what this shard has recorded, counted from 0, from where that was left.
+    pub fn turn_to(&mut self, shard: usize) {
+        self.turn = Some(shard);
+    }
+
+    /// The shards that have not begun this call.
+    pub fn missing_shards(&self) -> Vec<usize> {
+        (0..self.shards.len()).filter(|&shard| self.shards[shard].is_none()).collect()
+    }
+
+    /// How the call is known among all, for manifests.
+    pub fn key(&self) -> u64 {
+        self.key
     }
 
     /// What a caller says of a record that it can't have written.
@@ -239,8 +290,13 @@ impl LongCall<'_> {
         if let Some(state) = &self.state {
             return Ok(Some(state.iter().map(|(name, tensor)| (name.clone(), tensor.shallow_clone())).collect()));
         }
-        let Some(disk) = self.journal.and_then(|journal| journal.disk.as_ref()) else { return Ok(None) };
-        disk.state(self.key)
+        let Some(journal) = self.journal else { return Ok(None) };
+        for disk in journal.disk.iter().chain(journal.shards.iter().map(|shard| &shard.disk)) {
+            if let Some(state) = disk.state(self.key)? {
+                return Ok(Some(state));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether it is time to save a state that a kill would lose.

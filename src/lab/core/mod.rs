@@ -34,6 +34,7 @@ pub mod python;
 pub mod record;
 mod room;
 mod said;
+mod shard;
 mod stored;
 mod table;
 mod tally;
@@ -66,6 +67,7 @@ pub use origins::Input;
 pub use packed::Packed;
 pub use progress::{Activity, Progress, Quiet};
 pub use room::room;
+pub use shard::{Division, RecordedShard, Shard, owners};
 pub use table::{ShownTable, Table, with_tables};
 pub use tensor::{
     Tensor, in_parallel, in_stream, normal_within_two_deviations, random, set_threads, settle_kernels, tune_allocator,

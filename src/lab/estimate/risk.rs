@@ -54,6 +54,8 @@ pub struct RiskReport {
     /// Points scored in all.
     pub scored: u64,
     pub transcript: Rc<Transcript>,
+    /// How many tests were asked for in one call, this among them.
+    pub together: usize,
 }
 
 /// L(x) and L(g(x)) h_g(g(x)).
@@ -94,7 +96,14 @@ pub fn report(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol) -> Result
         t,
         scored: transcript.rows.iter().map(|row| u64::from(row.queries)).sum(),
         transcript,
+        together: 1,
     })
+}
+
+fn one_of(together: usize) -> String {
+    format!(
+        "one of {together} tests of one call: alone it counts only if it was named beforehand, and risk::holm corrects all of them"
+    )
 }
 
 /// Why these outcomes may say something else than they seem to.
@@ -113,6 +122,20 @@ fn cautions(transcript: &Transcript, density: &Density) -> Cautions {
 }
 
 impl RiskReport {
+    /// This report as one of so many that were asked for together.
+    pub fn one_of(mut self, together: usize) -> Self {
+        if together > 1 {
+            self.tests.cautions.add(one_of(together));
+        }
+        Self { together, ..self }
+    }
+
+    /// The cautions among `tests` tests that are corrected for being so many.
+    pub fn cautions_among(&self, tests: usize) -> Cautions {
+        let corrected = (tests >= self.together).then(|| one_of(self.together));
+        self.tests.cautions.iter().filter(|caution| Some(*caution) != corrected.as_deref()).collect()
+    }
+
     /// p and both risks on random parts of the sample, as in Figure 5: `sizes` evenly spaced sizes up to all images, each
     /// drawn `repeats` times uniformly without replacement. p-values are means over repeats with their smallest and largest
     /// value, the betting test's on the images in the order drawn; `p` is that of the test that counts. The risks are means over

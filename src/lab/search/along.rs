@@ -16,7 +16,7 @@ use super::slopes::{self, Slopes, Ways};
 use super::slots::Slots;
 use super::transcript::Transcript;
 use super::{Examination, OnTheirWay, cautions, examined};
-use crate::core::{Cx, Error, ErrorKind, LongCall, Result, State, Tensor, attempt};
+use crate::core::{Cx, Division, Error, ErrorKind, LongCall, Result, State, Tensor, attempt};
 use crate::objective::Aim;
 use crate::space::{Differentiable, Point};
 
@@ -152,8 +152,14 @@ impl<'a> Along<'a> {
     }
 
     fn run(&mut self) -> Result<()> {
-        let mut call = examined::long_call(self.cx, self.plan, self.batch, self.opaque);
+        let mut call = examined::long_call(self.cx, self.plan, &[], self.batch, self.opaque);
         let total = self.ends.len();
+        if let Division::Shard(shard) = self.cx.division() {
+            let search = self.plan.search.describe();
+            self.cx.warn(format!(
+                "shard {shard}: what {search} examines is not divided, every shard examines all {total} cases"
+            ));
+        }
         let task = self.cx.progress("examine", Some(total as u64));
         self.restore(&mut call)?;
         let mut done = self.ends.iter().flatten().count();

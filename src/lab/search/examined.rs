@@ -3,22 +3,58 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Value as Json, json};
 
 use super::Examination;
-use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result};
+use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result, device_name};
 use crate::model::Model;
 
-/// The examination as the journal knows it: everything that its rows depend on. `batch`: how many points or cases go together;
+/// The examination as the journal knows it: everything that its rows depend on. `beside`: what is asked beside its space and search; `batch`: how many points or cases go together;
 /// `opaque`: whether closures that are no part of the plan's identity have a say.
-pub(super) fn long_call<'a>(cx: &'a Cx, plan: &Examination, batch: usize, opaque: bool) -> LongCall<'a> {
+pub(super) fn long_call<'a>(
+    cx: &'a Cx,
+    plan: &Examination,
+    beside: &[String],
+    batch: usize,
+    opaque: bool,
+) -> LongCall<'a> {
     let (densities, device) = (plan.densities.identity(), cx.device());
     let settings = format!("{densities} {:?} {:?} {batch} {} {device:?}", plan.levels, plan.steps, plan.seed);
     let (space, search, objective) = (plan.space.identity(), plan.search.identity(), plan.objective.identity());
     let words = [&space, &search, &objective, &settings].map(|word| word.as_bytes());
     let digests = [plan.model.digest(), plan.data.digest()];
     let measures = plan.measures.iter().map(|measure| measure.name.as_bytes());
-    let depends: Vec<&[u8]> = digests.iter().map(|digest| &digest.0[..]).chain(words).chain(measures).collect();
+    let beside = beside.iter().map(|asked| asked.as_bytes());
+    let depends: Vec<&[u8]> =
+        digests.iter().map(|digest| &digest.0[..]).chain(words).chain(measures).chain(beside).collect();
     cx.long_call("examine", &depends, opaque)
+}
+
+/// What an examination depends on, as manifests of shards tell it.
+pub(super) fn note(cx: &Cx, plan: &Examination, beside: &[String], batch: usize) -> Json {
+    let (model, data) = (plan.model, plan.data);
+    json!({
+        "model": model.name, "hash of the model": model.digest().hex(), "data": data.name, "hash of the data": data.digest().hex(),
+        "images": data.len(), "space": plan.space.describe(), "search": plan.search.describe(), "beside": beside,
+        "objective": plan.objective.describe(), "levels": plan.levels, "seed": plan.seed, "batch": batch,
+        "device": device_name(cx.device()),
+    })
+}
+
+/// Where a shard has not made the examination that a run is to be put together from.
+pub(super) fn other_examination(cx: &Cx, shard: usize, number: usize, here: &Json) -> Error {
+    let (name, differs) = cx.recorded_shard(shard).map_or(("?".into(), String::new()), |recorded| {
+        (recorded.folder.display().to_string(), recorded.differs(number, here))
+    });
+    Error::data(format!("shard {} in {name} has other outcomes than this run asks for: {differs}", shard + 1))
+        .hint("all shards are of one script with the same models, data and options")
+}
+
+/// Where what a shard recorded ends before its rows do.
+pub(super) fn unfinished_shard(cx: &Cx, shard: usize, row: usize) -> Error {
+    let name = cx.recorded_shard(shard).map_or("?".into(), |recorded| recorded.folder.display().to_string());
+    Error::data(format!("shard {} in {name} is not whole: what it recorded ends at image {row}", shard + 1))
+        .hint(format!("go on with it: viva run --resume {name}"))
 }
 
 /// Columns as a record of the journal.

@@ -4,12 +4,12 @@
 //! g(x) = x if x is misclassified, or if no candidate is; else the preferred one among the misclassified candidates. The
 //! density of a misclassified x' is h_g(x') = 1 / (1 + n(x')), where n counts the other points that g moves to x' (Eq. 8).
 
-use super::grid::{Ball, Grid};
+use super::grid::{Ball, GridView};
 
 /// One image under examination: all that a search may look at.
 pub struct Case<'a> {
     pub ball: &'a Ball,
-    pub grid: &'a Grid,
+    pub grid: GridView<'a>,
     /// Whether the density of the outcome is wanted.
     pub densities: bool,
     /// The random stream of searches that draw: the call's seed and the image's row.
@@ -220,9 +220,14 @@ mod tests {
     /// Goes through the search from point `start` of the ring, where the points in `errors` are wrong.
     fn outcome(start: i16, errors: &[i16]) -> (i16, f64) {
         let ball = Ball::new(Rc::new(Ring([at(-1), at(-2)])), 3);
-        let mut grid = Grid::new(&ball, 0);
+        let mut grid = crate::search::grid::Grid::new(&ball, 0);
         loop {
-            match Strongest::default().step(&Case { ball: &ball, grid: &grid, densities: true, stream: (0, 0) }) {
+            match Strongest::default().step(&Case {
+                ball: &ball,
+                grid: GridView::of(&grid, None),
+                densities: true,
+                stream: (0, 0),
+            }) {
                 ExhaustiveStep::Score { now: points, .. } => {
                     for point in points {
                         assert!(!grid.known(point));

@@ -10,6 +10,7 @@ use crate::space::{Element, Group};
 /// The elements that a search may ask for, numbered; the same for every image of a data set. Number 0 is the identity.
 pub struct Ball {
     pub group: Rc<dyn Group>,
+    reach: usize,
     elements: Vec<Element>,
     numbers: HashMap<Element, u32>,
     /// Looked up by an element's number, worked out when first asked for.
@@ -21,7 +22,8 @@ impl Ball {
     /// Up to so many steps away: to an outcome, from there to its pre-images, and to what these might have moved to
     /// instead.
     pub fn new(group: Rc<dyn Group>, reach: usize) -> Self {
-        let mut ball = Self { group, elements: vec![], numbers: HashMap::new(), around: vec![], origins: vec![] };
+        let mut ball =
+            Self { group, reach, elements: vec![], numbers: HashMap::new(), around: vec![], origins: vec![] };
         ball.insert(Element::IDENTITY);
         (0..reach).for_each(|step| ball.grow(step % 2 == 1));
         ball.around.resize_with(ball.len(), OnceCell::new);
@@ -52,6 +54,16 @@ impl Ball {
 
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty()
+    }
+
+    /// How many steps it goes.
+    pub fn reach(&self) -> usize {
+        self.reach
+    }
+
+    /// The numbers of its elements in another ball; `None` if one is not there.
+    pub fn numbers_in(&self, other: &Self) -> Option<Box<[u32]>> {
+        self.elements.iter().map(|element| other.numbers.get(element).copied()).collect()
     }
 
     pub fn element(&self, number: u32) -> Element {
@@ -104,34 +116,69 @@ impl Grid {
         !self.excess[point as usize].is_nan()
     }
 
-    /// Whether the image is known to be misclassified at this point.
-    pub fn fails(&self, point: u32) -> bool {
-        self.known(point) && self.predicted[point as usize] != self.label
-    }
-
     pub fn label(&self) -> i32 {
         self.label
-    }
-
-    pub fn predicted(&self, point: u32) -> i32 {
-        self.predicted[point as usize]
-    }
-
-    pub fn excess(&self, point: u32) -> f32 {
-        self.excess[point as usize]
-    }
-
-    pub fn softmax_margin(&self, point: u32) -> f32 {
-        self.softmax_margin[point as usize]
-    }
-
-    /// What the search maximises.
-    pub fn loss(&self, point: u32) -> f32 {
-        loss(self.excess[point as usize])
     }
 
     /// How many points were scored.
     pub fn scored(&self) -> u32 {
         self.scored
+    }
+}
+
+/// One image's scores as a search sees them, whose ball may be a part of the grid's.
+#[derive(Clone, Copy)]
+pub struct GridView<'a> {
+    grid: &'a Grid,
+    /// What the grid calls the search's points; none where it calls them alike.
+    numbers: Option<&'a [u32]>,
+}
+
+impl<'a> GridView<'a> {
+    pub fn of(grid: &'a Grid, numbers: Option<&'a [u32]>) -> Self {
+        Self { grid, numbers }
+    }
+
+    /// What the grid calls a point.
+    pub fn number(&self, point: u32) -> u32 {
+        self.numbers.map_or(point, |numbers| numbers[point as usize])
+    }
+
+    /// What the grid calls these points.
+    pub fn numbers(&self, points: Vec<u32>) -> Vec<u32> {
+        match self.numbers {
+            None => points,
+            Some(_) => points.into_iter().map(|point| self.number(point)).collect(),
+        }
+    }
+
+    pub fn known(&self, point: u32) -> bool {
+        self.grid.known(self.number(point))
+    }
+
+    /// Whether the image is known to be misclassified at this point.
+    pub fn fails(&self, point: u32) -> bool {
+        self.known(point) && self.predicted(point) != self.grid.label
+    }
+
+    pub fn label(&self) -> i32 {
+        self.grid.label
+    }
+
+    pub fn predicted(&self, point: u32) -> i32 {
+        self.grid.predicted[self.number(point) as usize]
+    }
+
+    pub fn excess(&self, point: u32) -> f32 {
+        self.grid.excess[self.number(point) as usize]
+    }
+
+    pub fn softmax_margin(&self, point: u32) -> f32 {
+        self.grid.softmax_margin[self.number(point) as usize]
+    }
+
+    /// What the search maximises.
+    pub fn loss(&self, point: u32) -> f32 {
+        loss(self.excess(point))
     }
 }

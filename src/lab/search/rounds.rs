@@ -6,12 +6,13 @@
 //! goes on replays them in place of the model, comes to the same state, and asks the model from there.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::answers::PointAnswers;
 use super::row::Noted;
 use super::{Examination, examined};
-use crate::core::{Cx, Error, LongCall, Result, Tensor, attempt};
-use crate::data::Batch;
+use crate::core::{Cx, Division, Error, LongCall, Object, Result, Task, Tensor, attempt, owners};
+use crate::data::{Batch, Stream};
 use crate::model::Model;
 
 /// What one kind of search does with the images under examination, each of which has a place. All but `answers` is a pure
@@ -19,6 +20,11 @@ use crate::model::Model;
 pub(super) trait RoundWork {
     /// A point to score, of the image in a place.
     type Point;
+
+    /// What is asked beside the examination's own space and search, as the journal knows it.
+    fn beside(&self) -> &[String] {
+        &[]
+    }
 
     /// Canvases in the form that `answers` reads.
     fn prepare(&self, canvases: &Tensor) -> Result<Tensor>;
@@ -50,6 +56,9 @@ pub(super) fn batch_of(cx: &Cx, plan: &Examination) -> usize {
 
 /// The rows of an examination, up to one that is not done if it was stopped, and what stopped it. `batch` points are
 /// judged, and `places` images are under examination, at once. `opaque`: whether closures that are no part of the plan's identity have a say.
+///
+/// Of a shard they are the rows of its blocks. Images that are under examination at once are of one block, so that batches, and with them
+/// the last bits of what a model answers, do not depend on how a run is divided.
 pub(super) fn examine<W: RoundWork>(
     cx: &Cx,
     plan: &Examination,
@@ -57,24 +66,88 @@ pub(super) fn examine<W: RoundWork>(
     (batch, places): (usize, usize),
     opaque: bool,
 ) -> (Vec<Noted>, Result<()>) {
-    let mut call = examined::long_call(cx, plan, batch, opaque);
+    let mut call = examined::long_call(cx, plan, work.beside(), batch, opaque);
+    let of = plan.data.len();
+    let places = places.min(of).max(1);
+    let blocks = match divided(cx, plan, work.beside(), (batch, places), &call) {
+        Ok(blocks) => blocks,
+        Err(error) => return (vec![], Err(error)),
+    };
     let mut rounds = Rounds {
         cx,
         plan,
         work,
         batch,
         held: None,
-        places: vec![None; places.min(plan.data.len())],
+        places: vec![None; places],
         queue: VecDeque::new(),
         next: 0,
-        outcomes: vec![None; plan.data.len()],
+        end: 0,
+        first: 0,
+        outcomes: vec![],
+        rows: vec![],
     };
-    let outcome = rounds.run(&mut call).and_then(|()| match rounds.outcomes.iter().any(Option::is_none) {
-        true => Err(Error::internal("an examination left a row out")),
-        false => Ok(()),
-    });
+    let outcome = rounds.run(&mut call, &blocks);
     // Which rows are done early depends on their outcomes, so those after a gap would be a biased choice.
-    (rounds.outcomes.into_iter().map_while(|rows| rows).flatten().collect(), outcome)
+    let Rounds { mut rows, outcomes, .. } = rounds;
+    rows.extend(outcomes.into_iter().map_while(|rows| rows).flatten());
+    (rows, outcome)
+}
+
+/// Rows that are examined together, and the shard whose they are.
+struct Block {
+    rows: Range<usize>,
+    owner: usize,
+}
+
+/// The blocks that this run works out, or puts together.
+fn divided(
+    cx: &Cx,
+    plan: &Examination,
+    beside: &[String],
+    (batch, places): (usize, usize),
+    call: &LongCall,
+) -> Result<Vec<Block>> {
+    let n = plan.data.len();
+    let all = |owners: Vec<usize>| -> Vec<Block> {
+        let block = |(number, owner): (usize, usize)| Block { rows: number * places..((number + 1) * places).min(n), owner };
+        owners.into_iter().enumerate().map(block).collect()
+    };
+    let count = n.div_ceil(places);
+    let dealt = |of: usize| all(owners(plan.data.digest(), count, of));
+    match cx.division() {
+        Division::Whole => Ok(all(vec![0; count])),
+        Division::Shard(shard) => {
+            cx.note_examination(examined::note(cx, plan, beside, batch));
+            let mut own: Vec<Block> = dealt(shard.of);
+            own.retain(|block| block.owner == shard.number - 1);
+            let rows: usize = own.iter().map(|block| block.rows.len()).sum();
+            if own.is_empty() {
+                // What the script makes of no rows would be an error.
+                own = all(vec![shard.number - 1]);
+                cx.warn(format!(
+                    "shard {shard} of the examination of {}: there are fewer than {} blocks of images, so it examines the first, which another shard has",
+                    plan.data.name, shard.of
+                ));
+            } else {
+                cx.warn(format!(
+                    "shard {shard} of the examination of {}: {rows} of {n} images, and what follows is of these alone",
+                    plan.data.name
+                ));
+            }
+            Ok(own)
+        }
+        Division::Merged(of) => {
+            let here = examined::note(cx, plan, beside, batch);
+            let number = cx.note_examination(here.clone());
+            let blocks = dealt(of);
+            let wanted = |shard: &usize| blocks.iter().any(|block| block.owner == *shard);
+            match call.missing_shards().into_iter().find(wanted) {
+                Some(shard) => Err(examined::other_examination(cx, shard, number, &here)),
+                None => Ok(blocks),
+            }
+        }
+    }
 }
 
 struct Rounds<'a, W: RoundWork> {
@@ -88,20 +161,52 @@ struct Rounds<'a, W: RoundWork> {
     /// The row of the image in each place.
     places: Vec<Option<usize>>,
     queue: VecDeque<W::Point>,
-    /// The next row to admit.
+    /// The next row to admit, and the end of its block.
     next: usize,
-    /// The rows of every image that is done.
+    end: usize,
+    /// The first row of the block, and the rows of every image of it that is done.
+    first: usize,
     outcomes: Vec<Option<Vec<Noted>>>,
+    /// Those of the blocks that are done.
+    rows: Vec<Noted>,
 }
 
-impl<W: RoundWork> Rounds<'_, W> {
-    fn run(&mut self, call: &mut LongCall) -> Result<()> {
-        let data = self.plan.data;
-        let task = self.cx.progress("examine", Some(data.len() as u64));
-        let mut replayed = false;
-        while let Some(record) = call.replay()? {
+impl<'a, W: RoundWork> Rounds<'a, W> {
+    fn run(&mut self, call: &mut LongCall, blocks: &[Block]) -> Result<()> {
+        let total: usize = blocks.iter().map(|block| block.rows.len()).sum();
+        let task = self.cx.progress("examine", Some(total as u64));
+        let mut source = Source { replayed: 0, stream: None, read: None };
+        for (place, block) in blocks.iter().enumerate() {
+            (self.first, self.next, self.end) = (block.rows.start, block.rows.start, block.rows.end);
+            self.outcomes = vec![None; block.rows.len()];
+            if let Division::Merged(_) = self.cx.division() {
+                call.turn_to(block.owner);
+            }
+            self.work_on(call, &task, &mut source, &blocks[place..])?;
+            let done = std::mem::take(&mut self.outcomes).into_iter().collect::<Option<Vec<_>>>();
+            let done = done.ok_or_else(|| Error::internal("an examination left a row out"))?;
+            self.rows.extend(done.into_iter().flatten());
+        }
+        Ok(())
+    }
+
+    /// Works out the first of these blocks.
+    fn work_on(&mut self, call: &mut LongCall, task: &Task, source: &mut Source<'a>, blocks: &[Block]) -> Result<()> {
+        while source.stream.is_none() {
             self.cx.check()?;
-            replayed = true;
+            let next = self.next;
+            let record = match call.replay()? {
+                Some(record) => record,
+                None if self.next == self.end && self.queue.is_empty() => return Ok(()),
+                None if matches!(self.cx.division(), Division::Merged(_)) => {
+                    return Err(examined::unfinished_shard(self.cx, blocks[0].owner, next));
+                }
+                None => {
+                    self.go_on(source, blocks)?;
+                    break;
+                }
+            };
+            source.replayed += 1;
             while let Some(place) = self.vacant() {
                 self.admit(place)?;
             }
@@ -113,27 +218,16 @@ impl<W: RoundWork> Rounds<'_, W> {
             let asked = self.ask(answers.of.len());
             task.found_done(self.settle(&asked, &answers)?);
             self.batch = batch;
+            if self.next == self.end && self.queue.is_empty() {
+                return Ok(());
+            }
         }
-        if replayed {
-            let done = self.outcomes.iter().flatten().count();
-            self.cx.say(&format!("examine: going on after {done} of {} images", data.len()));
-            self.hold_all()?;
-        }
-        let mut stream = data.stream_of(self.cx, (self.next..data.len()).collect(), self.places.len());
-        let mut read: Option<(Batch, usize)> = None;
         loop {
             self.cx.check()?;
             while let Some(place) = self.vacant() {
-                if read.is_none() {
-                    read = stream.next().transpose()?.map(|batch| (batch, 0));
-                }
-                let Some((batch, at)) = &mut read else { break };
-                self.hold(place, &batch.canvases.f_narrow(0, *at as i64, 1)?)?;
+                let Some(canvas) = source.canvas()? else { break };
+                self.hold(place, &canvas)?;
                 self.admit(place)?;
-                *at += 1;
-                if *at == batch.rows.len() {
-                    read = None;
-                }
             }
             if self.queue.is_empty() {
                 return Ok(());
@@ -145,9 +239,22 @@ impl<W: RoundWork> Rounds<'_, W> {
         }
     }
 
-    /// A place for the next image, if the batch has room for its points.
+    /// Reads images from here on, which a replay needs none of.
+    fn go_on(&mut self, source: &mut Source<'a>, blocks: &[Block]) -> Result<()> {
+        if source.replayed > 0 {
+            let done = self.rows.len() + self.outcomes.iter().flatten().count();
+            self.cx.say(&format!("examine: going on after {done} images"));
+            self.hold_all()?;
+        }
+        let rest = blocks[1..].iter().flat_map(|block| block.rows.clone());
+        let rows = (self.next..self.end).chain(rest).collect();
+        source.stream = Some(self.plan.data.stream_of(self.cx, rows, self.places.len()));
+        Ok(())
+    }
+
+    /// A place for the next image of the block, if the batch has room for its points.
     fn vacant(&self) -> Option<usize> {
-        let room = self.queue.len() < self.batch && self.next < self.plan.data.len();
+        let room = self.queue.len() < self.batch && self.next < self.end;
         room.then(|| self.places.iter().position(Option::is_none)).flatten()
     }
 
@@ -217,9 +324,35 @@ impl<W: RoundWork> Rounds<'_, W> {
         let count = done.len() as u64;
         for (place, rows) in done {
             if let Some(row) = self.places[place].take() {
-                self.outcomes[row] = Some(rows);
+                self.outcomes[row - self.first] = Some(rows);
             }
         }
         Ok(count)
+    }
+}
+
+/// Where images come from: nowhere as long as what was done is replayed.
+struct Source<'a> {
+    /// How many records were.
+    replayed: usize,
+    stream: Option<Stream<'a>>,
+    /// What was read and is not held yet, and from where on.
+    read: Option<(Batch, usize)>,
+}
+
+impl Source<'_> {
+    /// The next image, `1 x C x H x W`.
+    fn canvas(&mut self) -> Result<Option<Tensor>> {
+        let Some(stream) = &mut self.stream else { return Ok(None) };
+        if self.read.is_none() {
+            self.read = stream.next().transpose()?.map(|batch| (batch, 0));
+        }
+        let Some((batch, at)) = &mut self.read else { return Ok(None) };
+        let canvas = batch.canvases.f_narrow(0, *at as i64, 1)?;
+        *at += 1;
+        if *at == batch.rows.len() {
+            self.read = None;
+        }
+        Ok(Some(canvas))
     }
 }

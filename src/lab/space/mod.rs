@@ -45,7 +45,7 @@ pub use pixels::{Norm, Pixels};
 pub use polarity::Polarity;
 pub use product::{Product, composed};
 pub use render::{FactorChange, Render};
-pub use translate::Translate;
+pub use translate::{MAX_EPSILON, Translate};
 pub use turn::Turn;
 
 /// A kind of change.

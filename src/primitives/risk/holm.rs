@@ -63,17 +63,17 @@ struct HolmTest {
 
 impl HolmTest {
     fn of(cx: &Cx, value: &Value, asked: usize, delta: f64) -> Result<Self> {
-        let of_tests = |tests: &TestOutcomes, difference: f64| -> Result<Self> {
+        let of_tests = |tests: &TestOutcomes, difference: f64, cautions: Cautions| -> Result<Self> {
             let which = tests.protocol.test;
             let of = vec![("test", Value::Str(which.word().into())), ("difference", Value::Float(difference))];
             let fine = tests.p_among(cx, which, asked, delta)?;
-            Ok(Self { p: tests.p(), fine, of, could_see: Some(tests.could_see()), cautions: tests.cautions.clone() })
+            Ok(Self { p: tests.p(), fine, of, could_see: Some(tests.could_see()), cautions })
         };
         if let Some(report) = value.downcast::<RiskReport>() {
-            return of_tests(&report.tests, report.tests.pairwise.difference);
+            return of_tests(&report.tests, report.tests.pairwise.difference, report.cautions_among(asked));
         }
         if let Some(test) = value.downcast::<NModelTest>() {
-            return of_tests(&test.tests, test.tests.pairwise.difference);
+            return of_tests(&test.tests, test.tests.pairwise.difference, test.tests.cautions.clone());
         }
         match Kind::Float.accept(value) {
             Some(Value::Float(p)) if (0.0..=1.0).contains(&p) => {
