@@ -7,11 +7,13 @@ mod data;
 mod doc;
 mod kernel;
 mod label;
+mod merge;
 mod notebook;
 mod repeat;
 mod report;
 mod run;
 mod run_options;
+mod submit;
 mod version;
 
 use std::ffi::OsString;
@@ -46,6 +48,12 @@ viva run SCRIPT [--name value ...]    run a script; --help after it lists the sc
      --json               print the results as JSON
 viva run FOLDER [--verify]            repeat the run of a run folder with the texts that it keeps, in a new folder;
                                       --verify compares the results with those in FOLDER
+     --shard I/N          examine only the I-th of N parts of the rows; viva doc machines
+viva merge DIR... [--out DIR]         put the shards of a run together: the same bytes as those of one process
+     --mixed              although they ran on other devices or with other threads, which round otherwise
+viva submit --slurm SCRIPT --shards N [--out DIR] [--name value ...]
+                                      write down what a cluster needs to run N shards and put them together;
+                                      --kubernetes, --parallel: for these in place of Slurm; --force writes over a file
 viva -e 'EXPR' [--allow-...]           print the value of an expression
 viva check SCRIPT                     find mistakes without running
 viva report DIR [--out FILE] [--live]  a run folder as one page for a browser (default: DIR/report.html); --live writes
@@ -115,7 +123,7 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
         })
         .collect::<Result<_>>()?;
     let rest = words.get(1..).unwrap_or(&[]);
-    if words.first().is_some_and(|command| command != "run" && command != "-e")
+    if words.first().is_some_and(|command| !["run", "submit", "-e"].contains(&command.as_str()))
         && rest.iter().any(|word| word == "--help")
     {
         println!("{USAGE}");
@@ -124,6 +132,8 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
     match words.first().map(String::as_str) {
         Some("run") => run::main(rest),
         Some("-e") => evaluate(rest),
+        Some("merge") => merge::main(rest),
+        Some("submit") => submit::main(rest),
         Some("check") => check::main(rest),
         Some("report") => report::main(rest),
         Some("compare") => compare::main(rest),
@@ -140,8 +150,8 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
         }
         Some(other) => {
             let commands = [
-                "run", "-e", "check", "report", "compare", "label", "kernel", "notebook", "doc", "lsp", "data",
-                "version", "help",
+                "run", "merge", "submit", "-e", "check", "report", "compare", "label", "kernel", "notebook", "doc",
+                "lsp", "data", "version", "help",
             ];
             Err(Error::argument(format!("there is no command {other:?}")).hint(suggestion(other, commands)).into())
         }

@@ -67,6 +67,9 @@ pub fn repeating(options: &mut RunOptions) -> Result<Option<Repeat>> {
         begun.begun.threads.to_string(),
         options.threads.get_or_insert(begun.begun.threads).to_string(),
     );
+    if options.merged.is_empty() && options.shard.is_none() {
+        options.shard = begun.shard;
+    }
     options.named.push(std::path::absolute(&folder).unwrap_or_else(|_| folder.clone()));
     options.script = Some(begun.script.clone());
     Ok(Some(Repeat { folder, begun, script, library, differs, device_now: String::new() }))

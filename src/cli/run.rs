@@ -10,8 +10,8 @@ use super::{CommandFailure, CommandOutcome, read_script};
 use crate::BUILD;
 use crate::core::record::{ChangedText, Manifest, Record, free_name, named_objects, nothing_begun, opening_comment};
 use crate::core::{
-    Cx, Digest, Error, Journal, Value, at_home, data_folder, device_name, resolve_device, set_threads, suggestion,
-    visible, visible_json,
+    Cx, Digest, Error, Journal, RecordedShard, Shard, Value, at_home, data_folder, device_name, resolve_device,
+    set_threads, suggestion, visible, visible_json,
 };
 use crate::page::quoted;
 use crate::plot::question_sheet;
@@ -21,11 +21,15 @@ use crate::script::{ScriptArgument, Session, file_of, script_arguments};
 use crate::search::Transcript;
 use crate::term::{context, default_device, stop_on_signals};
 
-const OWN: [&str; 11] =
-    ["out", "resume", "changed", "verify", "seed", "device", "threads", "fast", "memory", "json", "help"];
+const OWN: [&str; 12] =
+    ["out", "resume", "changed", "verify", "shard", "seed", "device", "threads", "fast", "memory", "json", "help"];
 
 pub fn main(words: &[String]) -> CommandOutcome {
-    let mut options = parse(words)?;
+    run(parse(words)?)
+}
+
+/// Runs what the options say.
+pub(super) fn run(mut options: RunOptions) -> CommandOutcome {
     let begun = match going_on(&mut options)? {
         Some(begun) if begun.is_finished() => return Ok(()),
         begun => begun,
@@ -55,7 +59,14 @@ pub fn main(words: &[String]) -> CommandOutcome {
     }
     let folder = match (&options.resume, &options.out) {
         (Some(folder), _) | (None, Some(folder)) => folder.clone(),
-        (None, None) => Record::fresh_folder(&path),
+        (None, None) => match options.shard {
+            None => Record::fresh_folder(&path),
+            Some(Shard { number, of }) => {
+                let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("run");
+                let wide = of.to_string().len();
+                PathBuf::from("runs").join(format!("{name}-shards")).join(format!("{number:0wide$}-of-{of}"))
+            }
+        },
     };
     let sandbox = held(&options, &path, repeat.is_some(), &folder)?;
     // What comes to nothing leaves nothing behind.
@@ -67,12 +78,23 @@ pub fn main(words: &[String]) -> CommandOutcome {
         cx.set_library(repeat.library());
         repeat.see(&cx);
     }
+    if let Some(shard) = options.shard {
+        cx.set_shard(shard);
+    } else if !options.merged.is_empty() {
+        let recorded = options
+            .merged
+            .iter()
+            .map(|(folder, begun)| RecordedShard { folder: folder.clone(), examinations: begun.examinations.clone() });
+        cx.set_merged(recorded.collect());
+    }
     let record = match (&options.resume, &begun) {
         (Some(_), Some(begun)) => Record::resume(&mut cx, folder, &path, begun, &text, &changes)?,
         _ => Record::begin(&mut cx, folder, &path, &text)?,
     };
-    if let Some(repeat) = &repeat {
-        record.note(&cx, "repeats", repeat.note())?;
+    match &repeat {
+        _ if !options.merged.is_empty() => record.note(&cx, "merges", super::merge::note(&options.merged))?,
+        Some(repeat) => record.note(&cx, "repeats", repeat.note())?,
+        None => {}
     }
     let allowed = options.flags.words();
     if !allowed.is_empty() {
@@ -144,7 +166,7 @@ fn warn_of_changes(begun: &Manifest, cx: &Cx) {
 }
 
 /// Refuses a script that can't be read, and arguments that it does not have.
-fn checked(options: &RunOptions, script: &str, text: &str) -> Result<(), CommandFailure> {
+pub(super) fn checked(options: &RunOptions, script: &str, text: &str) -> Result<(), CommandFailure> {
     // A session of its own: parsing needs no run folder yet.
     let ast = Session::new(Rc::new(context())).compile(script, text)?;
     let known = script_arguments(&ast);
@@ -321,6 +343,10 @@ fn as_begun(options: &mut RunOptions, begun: &Manifest) -> Result<(), Error> {
     if let Some((name, _)) = options.arguments.iter().find(|(name, value)| begun.arguments.get(*name) != Some(value)) {
         return changed(&format!("--{name}"), begun.arguments.get(name).cloned().unwrap_or("left out".into()));
     }
+    if options.shard.is_some_and(|shard| Some(shard) != begun.shard) {
+        return changed("--shard", begun.shard.map_or("left out".into(), |shard| shard.to_string()));
+    }
+    options.shard = begun.shard;
     options.arguments = begun.arguments.clone();
     options.seed = Some(begun.begun.seed);
     options.threads = Some(begun.begun.threads);
@@ -362,7 +388,7 @@ fn report(options: &RunOptions, record: &Record, result: &Value, width: usize) {
     println!("run folder: {} (report.md, results.json, manifest.json)", record.folder().display());
 }
 
-fn parse(words: &[String]) -> Result<RunOptions, Error> {
+pub(super) fn parse(words: &[String]) -> Result<RunOptions, Error> {
     let mut options = RunOptions::default();
     let mut words = words.iter().map(String::as_str).peekable();
     while let Some(word) = words.next() {
@@ -416,6 +442,7 @@ fn parse(words: &[String]) -> Result<RunOptions, Error> {
             // No shell expands what stands behind `--out=`.
             "out" => options.out = Some(at_home(&value)?),
             "resume" => options.resume = Some(at_home(&value)?),
+            "shard" => options.shard = Some(value.parse()?),
             "seed" => options.seed = Some(value.parse().map_err(|_| number("a whole number from 0 up"))?),
             "device" => options.device = Some(value),
             "threads" => {
@@ -453,7 +480,7 @@ fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {
         println!("  --{:wide$}  default {}", argument.name, argument.default);
     }
     println!(
-        "\nand those of every run: --out --resume --changed --seed --device --threads --memory --json {}",
+        "\nand those of every run: --out --resume --changed --shard --seed --device --threads --memory --json {}",
         FLAGS.map(|flag| format!("--{flag}")).join(" ")
     );
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::core::Shard;
+use crate::core::record::Manifest;
 use crate::sandbox::Flags;
 
 #[derive(Default)]
@@ -20,6 +22,10 @@ pub(super) struct RunOptions {
     pub written: Option<String>,
     /// Files and folders that the command line names.
     pub named: Vec<PathBuf>,
+    /// The part of its examinations' rows that the run works out.
+    pub shard: Option<Shard>,
+    /// The shards that it is put together from.
+    pub merged: Vec<(PathBuf, Manifest)>,
     pub json: bool,
     pub help: bool,
     pub arguments: BTreeMap<String, String>,

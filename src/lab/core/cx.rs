@@ -211,6 +211,11 @@ impl Cx {
         self.shards = shards;
     }
 
+    /// The folders of the shards that the run is put together from.
+    pub(super) fn recorded_shards(&self) -> impl Iterator<Item = &Path> {
+        self.shards.iter().map(|shard| &*shard.folder)
+    }
+
     /// A shard that the run is put together from, counted from 0.
     pub fn recorded_shard(&self, number: usize) -> Option<&RecordedShard> {
         self.shards.get(number)

@@ -83,7 +83,7 @@ impl Journal {
     /// Takes what shards have done, whose journals lie in these folders, in place of doing it.
     pub fn of_shards(self, folders: &[PathBuf]) -> Result<Self> {
         let open = |folder: &PathBuf| {
-            let (disk, records) = Disk::open(folder)?;
+            let (disk, records) = Disk::read_only(folder)?;
             let mut past: HashMap<u64, Vec<RecordPlace>> = HashMap::new();
             records.into_iter().for_each(|(key, place)| past.entry(key).or_default().push(place));
             Ok(ShardJournal { disk, past: RefCell::new(past) })

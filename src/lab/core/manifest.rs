@@ -1,6 +1,6 @@
 //! The manifest of a run folder: what it says of its run, and what a later process makes of that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -10,10 +10,10 @@ use serde_json::{Map, Value as Json};
 
 use super::device::device_name;
 use super::files::{self, COPY_AGAIN, broken_seal, sealed};
-use super::machine::{machine, versions};
+use super::machine::{differences, machine, versions};
 use super::origins::Input;
 use super::texts::{ChangedText, KeptText, ReplacedText};
-use super::{Budget, Cx, Digest, Error, Result, strict_json};
+use super::{Budget, Cx, Digest, Division, Error, Result, Shard, strict_json};
 
 pub(super) const MANIFEST: &str = "manifest.json";
 
@@ -68,6 +68,12 @@ pub struct Manifest {
     /// Where earlier processes of the run were, if not all at one place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) earlier_machines: Vec<Json>,
+    /// Which part of its examinations' rows the run works out, if not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+    /// What the examinations of a shard depended on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examinations: Vec<Json>,
     /// What the run repeats, and whether it came out the same.
     #[serde(flatten)]
     pub(super) notes: Map<String, Json>,
@@ -176,6 +182,11 @@ impl Manifest {
             seconds: 0.0,
             changed: vec![],
             earlier_machines: vec![],
+            shard: match cx.division() {
+                Division::Shard(shard) => Some(shard),
+                Division::Whole | Division::Merged(_) => None,
+            },
+            examinations: vec![],
             notes: Map::new(),
         }
     }
@@ -229,9 +240,59 @@ impl Manifest {
         self.state == "finished"
     }
 
+    /// Why the run ended, where its script failed.
+    pub fn failure(&self) -> Option<&str> {
+        self.state.strip_prefix("failed: ")
+    }
+
+    /// What two shards of one run must have in common and have not, in words.
+    pub fn other_than(&self, other: &Self) -> Vec<String> {
+        let mut told = Vec::new();
+        let mut see = |what: String, here: &str, there: &str| {
+            if here != there {
+                told.push(format!("{what} ({here} and {there})"));
+            }
+        };
+        let short = |sha256: &str| sha256.get(..12).unwrap_or(sha256).to_string();
+        see(SCRIPT.into(), &short(&self.script_sha256), &short(&other.script_sha256));
+        let text = |of: &Self, import: &str| {
+            let kept = of.modules.iter().find(|module| module.import == import);
+            kept.map_or("not imported".into(), |kept| short(&kept.sha256))
+        };
+        let imports: BTreeSet<&String> =
+            self.modules.iter().chain(&other.modules).map(|module| &module.import).collect();
+        imports.into_iter().for_each(|import| see(import.clone(), &text(self, import), &text(other, import)));
+        let argument = |of: &Self, name: &str| of.arguments.get(name).cloned().unwrap_or("left out".into());
+        let names: BTreeSet<&String> = self.arguments.keys().chain(other.arguments.keys()).collect();
+        names.into_iter().for_each(|name| see(format!("--{name}"), &argument(self, name), &argument(other, name)));
+        see("--seed".into(), &self.begun.seed.to_string(), &other.begun.seed.to_string());
+        for name in ["viva", "libtorch", "revision"] {
+            let what = if name == "revision" { "the revision of viva" } else { name };
+            see(what.into(), &self.versions[name].to_string(), &other.versions[name].to_string());
+        }
+        told
+    }
+
+    /// What leads two machines to other last digits, in words.
+    pub fn rounds_otherwise_than(&self, other: &Self) -> Vec<String> {
+        let mut told = Vec::new();
+        let (here, there) = (&self.begun, &other.begun);
+        if here.device != there.device {
+            told.push(format!("device: {} and {}", here.device, there.device));
+        }
+        if here.threads != there.threads {
+            told.push(format!("threads: {} and {}", here.threads, there.threads));
+        }
+        let machines = differences(&self.machine, &other.machine).into_iter();
+        told.extend(
+            machines.filter(|[what, ..]| what != "operating system").map(|[what, a, b]| format!("{what}: {a} and {b}")),
+        );
+        told
+    }
+
     /// Whether there is nothing to go on with. What a kill after the last result left over is removed then.
     pub fn tidy_if_finished(&self, folder: &Path) -> bool {
-        if self.is_finished() {
+        if self.is_finished() && self.shard.is_none() {
             // Usually it is gone.
             let _ = std::fs::remove_dir_all(folder.join(PROGRESS));
         }

@@ -16,7 +16,7 @@ pub use super::manifest::{InputSeen, Manifest, Setting, damaged_files, nothing_b
 use super::manifest::{MANIFEST, PROGRESS, SCRIPT};
 use super::texts::{self, MODULES, ReplacedText};
 pub use super::texts::{ChangedText, KeptText, Library};
-use super::{Cx, Digest, Error, Journal, Object, Result, Value};
+use super::{Cx, Digest, Division, Error, Journal, Object, Result, Value};
 
 /// What a run writes besides what its script saves.
 const RESERVED: [&str; 7] = ["results.json", "report.md", MANIFEST, SCRIPT, PRINTED, PROGRESS, MODULES];
@@ -200,7 +200,8 @@ impl Record {
         if let Some(lost) = journal.lost() {
             cx.warn(lost);
         }
-        cx.set_journal(journal);
+        let shards: Vec<PathBuf> = cx.recorded_shards().map(|folder| folder.join(PROGRESS)).collect();
+        cx.set_journal(journal.of_shards(&shards)?);
         self.write_texts()?;
         self.write_manifest(cx)?;
         cx.set_record(self.clone());
@@ -327,8 +328,10 @@ impl Record {
         // Another script may import less.
         self.manifest.borrow_mut().modules.retain(|kept| self.imported.borrow().contains(&kept.import));
         self.end(cx, "finished")?;
-        // A finished run is not resumed.
-        let _ = std::fs::remove_dir_all(self.folder.join(PROGRESS));
+        // A finished run is not resumed; what a shard has done is what the whole is put together from.
+        if self.manifest.borrow().shard.is_none() {
+            let _ = std::fs::remove_dir_all(self.folder.join(PROGRESS));
+        }
         Ok(())
     }
 
@@ -372,6 +375,9 @@ impl Record {
     /// Writes what is known at the end.
     fn end(&self, cx: &Cx, state: &str) -> Result<()> {
         state.clone_into(&mut self.manifest.borrow_mut().state);
+        if let Division::Shard(_) = cx.division() {
+            self.manifest.borrow_mut().examinations = cx.examinations();
+        }
         self.write_texts()?;
         let printed = cx.printed();
         if printed.is_empty() {

@@ -101,6 +101,19 @@ impl Disk {
         Ok((disk, records))
     }
 
+    /// The disk below a folder that is only read; its records are those that are whole.
+    pub(super) fn read_only(folder: &Path) -> Result<(Self, Vec<(u64, RecordPlace)>)> {
+        let path = folder.join("journal");
+        let mut file = files::open(&path, File::options().read(true))
+            .map_err(|e| Error::file(&path, e).hint("what a shard has done lies there until it is removed by hand"))?;
+        if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock_shared() {
+            return Err(Error::file(folder, "another viva is at work on this shard").hint("wait for it to end"));
+        }
+        let (records, length, lost) = read(&mut file, &path)?;
+        let disk = Self { folder: folder.to_path_buf(), file: RefCell::new(file), length: Cell::new(length), lost };
+        Ok((disk, records))
+    }
+
     pub(super) fn in_use(folder: &Path) -> Option<bool> {
         files::refuse_links(folder.parent()?, Path::new(folder.file_name()?), true).ok()?;
         match files::open(&folder.join("journal"), File::options().read(true)).ok()?.try_lock_shared() {

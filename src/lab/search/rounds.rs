@@ -66,13 +66,18 @@ pub(super) fn examine<W: RoundWork>(
     (batch, places): (usize, usize),
     opaque: bool,
 ) -> (Vec<Noted>, Result<()>) {
+    let places = places.min(plan.data.len()).max(1);
+    let here = examined::note(cx, plan, work.beside(), batch);
+    // What it warns of is no part of the call: a run that is put together is not divided.
+    let blocks = divided(cx, plan, places);
     let mut call = examined::long_call(cx, plan, work.beside(), batch, opaque);
-    let of = plan.data.len();
-    let places = places.min(of).max(1);
-    let blocks = match divided(cx, plan, work.beside(), (batch, places), &call) {
-        Ok(blocks) => blocks,
-        Err(error) => return (vec![], Err(error)),
-    };
+    if cx.division() != Division::Whole {
+        let number = cx.note_examination(here.clone());
+        let wanted = |shard: &usize| blocks.iter().any(|block| block.owner == *shard);
+        if let Some(shard) = call.missing_shards().into_iter().find(wanted) {
+            return (vec![], Err(examined::other_examination(cx, shard, number, &here)));
+        }
+    }
     let mut rounds = Rounds {
         cx,
         plan,
@@ -101,13 +106,7 @@ struct Block {
 }
 
 /// The blocks that this run works out, or puts together.
-fn divided(
-    cx: &Cx,
-    plan: &Examination,
-    beside: &[String],
-    (batch, places): (usize, usize),
-    call: &LongCall,
-) -> Result<Vec<Block>> {
+fn divided(cx: &Cx, plan: &Examination, places: usize) -> Vec<Block> {
     let n = plan.data.len();
     let all = |owners: Vec<usize>| -> Vec<Block> {
         let block = |(number, owner): (usize, usize)| Block { rows: number * places..((number + 1) * places).min(n), owner };
@@ -115,39 +114,28 @@ fn divided(
     };
     let count = n.div_ceil(places);
     let dealt = |of: usize| all(owners(plan.data.digest(), count, of));
-    match cx.division() {
-        Division::Whole => Ok(all(vec![0; count])),
-        Division::Shard(shard) => {
-            cx.note_examination(examined::note(cx, plan, beside, batch));
-            let mut own: Vec<Block> = dealt(shard.of);
-            own.retain(|block| block.owner == shard.number - 1);
-            let rows: usize = own.iter().map(|block| block.rows.len()).sum();
-            if own.is_empty() {
-                // What the script makes of no rows would be an error.
-                own = all(vec![shard.number - 1]);
-                cx.warn(format!(
-                    "shard {shard} of the examination of {}: there are fewer than {} blocks of images, so it examines the first, which another shard has",
-                    plan.data.name, shard.of
-                ));
-            } else {
-                cx.warn(format!(
-                    "shard {shard} of the examination of {}: {rows} of {n} images, and what follows is of these alone",
-                    plan.data.name
-                ));
-            }
-            Ok(own)
-        }
-        Division::Merged(of) => {
-            let here = examined::note(cx, plan, beside, batch);
-            let number = cx.note_examination(here.clone());
-            let blocks = dealt(of);
-            let wanted = |shard: &usize| blocks.iter().any(|block| block.owner == *shard);
-            match call.missing_shards().into_iter().find(wanted) {
-                Some(shard) => Err(examined::other_examination(cx, shard, number, &here)),
-                None => Ok(blocks),
-            }
-        }
+    let shard = match cx.division() {
+        Division::Whole => return all(vec![0; count]),
+        Division::Merged(of) => return dealt(of),
+        Division::Shard(shard) => shard,
+    };
+    let mut own: Vec<Block> = dealt(shard.of);
+    own.retain(|block| block.owner == shard.number - 1);
+    let rows: usize = own.iter().map(|block| block.rows.len()).sum();
+    let name = &plan.data.name;
+    if own.is_empty() {
+        // What the script makes of no rows would be an error.
+        own = all(vec![shard.number - 1]);
+        cx.warn(format!(
+            "shard {shard} of the examination of {name}: its {n} images are {count} blocks, none of them this shard's; it examines the \
+             first all the same, so that the script goes on"
+        ));
+    } else if rows < n {
+        cx.warn(format!(
+            "shard {shard} of the examination of {name}: {rows} of {n} images, and what follows is of these alone"
+        ));
     }
+    own
 }
 
 struct Rounds<'a, W: RoundWork> {

@@ -1,0 +1,166 @@
+//! `viva submit`: what existing engines need to run a script in shards: one file that a person can read and change.
+
+use std::path::{Path, PathBuf};
+
+use super::run_options::RunOptions;
+use super::{CommandOutcome, run};
+use crate::core::{Error, Result, Shard, at_home, data_folder};
+use crate::page::quoted;
+
+/// An engine and how it is told.
+struct Engine {
+    flag: &'static str,
+    file: &'static str,
+    template: &'static str,
+    send: &'static str,
+    /// Whether the file is read where no path of this machine means anything.
+    elsewhere: bool,
+}
+
+static ENGINES: [Engine; 3] = [
+    Engine { flag: "slurm", file: "slurm.sh", template: include_str!("slurm.sh"), send: "bash", elsewhere: false },
+    Engine {
+        flag: "kubernetes",
+        file: "kubernetes.yaml",
+        template: include_str!("kubernetes.yaml"),
+        send: "kubectl apply -f",
+        elsewhere: true,
+    },
+    Engine {
+        flag: "parallel",
+        file: "parallel.sh",
+        template: include_str!("parallel.sh"),
+        send: "bash",
+        elsewhere: false,
+    },
+];
+
+pub fn main(words: &[String]) -> CommandOutcome {
+    let (mut engine, mut shards, mut out, mut force) = (None, None, None, false);
+    let mut rest = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let flag = word.strip_prefix("--").unwrap_or_default();
+        let (name, inline) = flag.split_once('=').map_or((flag, None), |(name, value)| (name, Some(value.to_string())));
+        let mut value = || {
+            let value = inline.clone().or_else(|| words.next().cloned()).filter(|value| !value.is_empty());
+            value.ok_or_else(|| Error::argument(format!("viva submit: --{name} needs a value")))
+        };
+        if let Some(named) = ENGINES.iter().find(|engine| engine.flag == name) {
+            engine = Some(named);
+        } else if name == "shards" {
+            let text = value()?;
+            let shard: Result<Shard> = format!("1/{text}").parse();
+            shards = Some(
+                shard.map_err(|_| Error::argument(format!("viva submit: --shards wants a number, got {text:?}")))?.of,
+            );
+        } else if name == "out" {
+            out = Some(at_home(&value()?)?);
+        } else if name == "force" {
+            force = true;
+        } else {
+            rest.push(word.clone());
+        }
+    }
+    let usage = "viva submit --slurm SCRIPT --shards 16 [--out DIR] [--name value ...]";
+    let engine = engine.ok_or_else(|| {
+        let flags: Vec<String> = ENGINES.iter().map(|engine| format!("--{}", engine.flag)).collect();
+        Error::argument(format!("viva submit: by which engine? one of {}", flags.join(", "))).hint(usage)
+    })?;
+    let shards = shards.ok_or_else(|| Error::argument("viva submit: --shards says into how many parts").hint(usage))?;
+    let options = run::parse(&rest)?;
+    for (given, name) in [
+        (options.resume.is_some(), "resume"),
+        (options.shard.is_some(), "shard"),
+        (options.verify, "verify"),
+        (options.changed, "changed"),
+    ] {
+        if given {
+            return Err(
+                Error::argument(format!("viva submit: --{name} has no place here, every shard has its own")).into()
+            );
+        }
+    }
+    let Some(script) = options.script.clone() else {
+        return Err(Error::argument("viva submit needs a script").hint(usage).into());
+    };
+    // What no shard could begin with is refused now, and not in each of them.
+    run::checked(&options, &script, &super::read_script(Path::new(&script))?)?;
+    let name = Path::new(&script).file_stem().and_then(|stem| stem.to_str()).unwrap_or("run").to_string();
+    let out = out.unwrap_or_else(|| PathBuf::from("runs").join(format!("{name}-shards")));
+    let file = out.join(engine.file);
+    if file.exists() && !force {
+        return Err(Error::file(&file, "is there already, and may have been changed by hand")
+            .hint("give another --out, or --force to write over it")
+            .into());
+    }
+    let text = filled(engine, (&script, &name), shards, (&out, &file), &options)?;
+    std::fs::create_dir_all(&out).map_err(|e| Error::file(&out, e))?;
+    std::fs::write(&file, text).map_err(|e| Error::file(&file, e))?;
+    println!(
+        "{} is written: look at it, change what this cluster wants otherwise, then: {} {}",
+        file.display(),
+        engine.send,
+        file.display()
+    );
+    Ok(())
+}
+
+/// The template with what it is to say.
+fn filled(
+    engine: &Engine,
+    (script, name): (&str, &str),
+    shards: usize,
+    (out, file): (&Path, &Path),
+    options: &RunOptions,
+) -> Result<String> {
+    let absolute = |path: &Path| std::path::absolute(path).map_err(|e| Error::file(path, e));
+    let place = |path: &Path| -> Result<String> {
+        let path = if engine.elsewhere { path.to_path_buf() } else { absolute(path)? };
+        Ok(quoted(&path.display().to_string()))
+    };
+    let mut command = vec![quoted(script)];
+    for (name, value) in &options.arguments {
+        command.push(format!("--{name} {}", quoted(value)));
+    }
+    command.extend(options.seed.map(|seed| format!("--seed {seed}")));
+    command.extend(options.device.as_ref().map(|device| format!("--device {}", quoted(device))));
+    let allowed: Vec<String> = options.flags.words().iter().map(|word| quoted(word)).collect();
+    command.extend(allowed.iter().cloned());
+    let allowed: String = allowed.iter().map(|word| format!(" {word}")).collect();
+    let viva = std::env::current_exe().map_err(|e| Error::argument(format!("viva itself can't be found: {e}")))?;
+    let kept = |name: &str| std::env::var(name).ok().map(|value| format!("export {name}={}\n", quoted(&value)));
+    let data = data_folder().map(|folder| format!("export VIVA_DATA={}\n", quoted(&folder.display().to_string())));
+    let environment: String = data.into_iter().chain(kept("LD_LIBRARY_PATH")).collect();
+    let folder = std::env::current_dir().map_err(|e| Error::argument(format!("the working folder: {e}")))?;
+    // What names of jobs may hold, everywhere.
+    let lower = name.to_ascii_lowercase();
+    let name: String = lower.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
+    let name = match name.trim_matches('-') {
+        "" => "viva",
+        name => name,
+    };
+    let pairs = [
+        ("script", script.to_string()),
+        ("name", name.to_string()),
+        ("shards", shards.to_string()),
+        ("out", place(out)?),
+        ("file", place(file)?),
+        ("folder", quoted(&folder.display().to_string())),
+        ("viva", quoted(&viva.display().to_string())),
+        ("threads", options.threads.unwrap_or(4).to_string()),
+        ("command", command.join(" ")),
+        ("allowed", allowed),
+        ("environment", environment),
+    ];
+    // What stands in a value is no place to fill.
+    let mut text = String::new();
+    let mut rest = engine.template;
+    while let Some((before, (key, after))) = rest.split_once("{{").and_then(|(a, b)| Some((a, b.split_once("}}")?))) {
+        let value = pairs.iter().find(|(name, _)| *name == key).map(|(_, value)| value.as_str());
+        text += before;
+        text += value.ok_or_else(|| Error::internal(format!("a template asks for {key}")))?;
+        rest = after;
+    }
+    Ok(text + rest)
+}
