@@ -77,7 +77,7 @@ impl Law {
                 (0..m).map(|_| self.outcomes[index.sample(&mut rng)]).unzip();
             let t: Vec<f64> = losses.iter().zip(&weighted).map(|(loss, weighted)| weighted - loss).collect();
             let (lo, hi) = self.range;
-            let bets = |sides| Bets { range: self.range, delta: 0.05, sides }.rejects(&t);
+            let bets = |sides| Bets { range: self.range, delta: 0.05, sides, planned: None }.rejects(&t);
             let rejected = [
                 pairwise_test(&t, hi - lo, 0.05).unwrap().reject,
                 interval_test(&losses, &weighted, 0.05).unwrap().reject,

@@ -115,7 +115,7 @@ fn s1(m: usize) -> Vec<f64> {
 }
 
 fn bets(delta: f64, sides: Sides) -> Bets {
-    Bets { range: (-1.0, 0.5), delta, sides }
+    Bets { range: (-1.0, 0.5), delta, sides, planned: None }
 }
 
 /// Quoted numbers: the test's formulas in Python with mpmath at 40 digits.

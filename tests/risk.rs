@@ -17,6 +17,7 @@ use viva::estimate::verdict::Verdict;
 use viva::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use viva::maths::betting::Sides;
 use viva::model::{Model, Network};
+use viva::script::Session;
 use viva::search::{Nearest, Row, Strongest, Transcript};
 
 const CLASSES: usize = 4;
@@ -535,7 +536,7 @@ fn a_report_says_of_every_test_what_it_can() {
     let used = tests.betting.outcome.used;
     assert!(used < 300 && tests.betting.p <= 0.05);
     assert!(seen.details(200).contains(&format!("could stop after {used} of 300 images")), "{}", seen.details(200));
-    assert_eq!(tests.other_orders, 1.0);
+    assert_eq!(tests.other_orders, Some(1.0));
     println!("{}", seen.details(100));
     // 60 images with 3 of them: none of the three tests could have told.
     let few = report(Rc::new(adversarial(60, 5)), 0.05).unwrap();
@@ -677,4 +678,74 @@ fn n_model_test() {
     half.rows.truncate(75);
     let half = Value::object(report(Rc::new(half), 0.05).unwrap());
     refused(test(vec![reports[0].clone(), half]), ErrorKind::Data, &["different rows"]);
+}
+
+/// What a script answers, or what stops it.
+fn told(script: &str) -> String {
+    let mut session = Session::new(Rc::new(Cx::default()));
+    match session.run(std::path::Path::new("script.rhai"), script) {
+        Ok(value) => value.summary(),
+        Err(diagnostic) => diagnostic.render(false),
+    }
+}
+
+/// A model that is wrong wherever its images are moved, as one is that has learned them by heart.
+const LEARNED_BY_HEART: &str = r#"
+let ds = data::glyphs(#{ n: 400, size: 16, seed: 1 });
+let f = model::train(ds, #{ arch: [net::flatten(), net::linear(64), net::relu(), net::linear(10)], epochs: 30, seed: 1 });
+"#;
+
+#[test]
+fn searches_and_radii_that_are_asked_together_answer_as_they_do_alone() {
+    let script = format!(
+        r#"{LEARNED_BY_HEART}
+        let searches = ["strongest", "nearest", "blind", "blind_or_stay"];
+        let few = ds.select(range(0, 60));
+        let all = risk::estimate(f, few, #{{ searches: searches, radii: [2, 1], seed: 5 }});
+        let alone = [];
+        let together = [];
+        let scored = 0;
+        let scored_alone = 0;
+        for radius in [1, 2] {{
+            for search in searches {{
+                let one = risk::estimate(f, few, #{{ search: search, radius: radius, seed: 5 }});
+                let other = all[`${{search}}_${{radius}}`];
+                alone.push([one.t, one.p, one.transcript.column("point"), one.transcript.column("weight"), one.adversarial_error]);
+                together.push([other.t, other.p, other.transcript.column("point"), other.transcript.column("weight"), other.adversarial_error]);
+                scored += other.scored;
+                scored_alone += one.scored;
+            }}
+        }}
+        [alone == together, scored * 2 < scored_alone, all.len(), all.strongest_2.cautions.len(), risk::holm(all)[0].cautions.len()]
+        "#
+    );
+    assert_eq!(told(&script), "[true, true, 8, 1, 0]");
+}
+
+#[test]
+fn bets_may_end_an_examination_and_say_so() {
+    let script = format!(
+        r#"{LEARNED_BY_HEART}
+        let whole = risk::estimate(f, ds, #{{ radius: 2, sides: 1 }});
+        let early = risk::estimate(f, ds, #{{ radius: 2, sides: 1, stop_early: true }});
+        let fresh = data::glyphs(#{{ n: 40, size: 16, seed: 9 }});
+        let never = risk::estimate(f, fresh, #{{ radius: 1, stop_early: true }});
+        let plain = risk::estimate(f, fresh, #{{ radius: 1 }});
+        [
+            whole.reject, early.reject, early.m < 400, early.m >= whole.betting.used, early.betting.used == whole.betting.used,
+            early.cautions[0].contains(`stopped after ${{early.m}} of 400 images`), never.t == plain.t && never.p == plain.p,
+        ]
+        "#
+    );
+    assert_eq!(told(&script), "[true, true, true, true, true, true, true]");
+    let refused = |options: &str| {
+        let script = format!("{LEARNED_BY_HEART} risk::estimate(f, ds, #{{ {options} }})");
+        told(&script)
+    };
+    assert!(refused("stop_early: true, test: \"pairwise\"").contains("belongs to the betting test"));
+    assert!(refused("stop_early: true, radii: [1, 2]").contains("one search and one radius"));
+    assert!(refused("radii: [1], radius: 1").contains("not both"));
+    assert!(refused("radii: [1, 1]").contains("asked for twice"));
+    assert!(refused("radii: [1.5]").contains("whole numbers"));
+    assert!(refused("searches: []").contains("must not be empty"));
 }

@@ -6,7 +6,7 @@ set -euo pipefail
 cd {{folder}}
 {{environment}}
 mkdir -p {{out}}
-parallel --jobs 2 --retries 3 --joblog {{out}}/jobs.txt \
+parallel --quote --jobs 2 --retries 3 --joblog {{out}}/jobs.txt \
     {{viva}} run {{command}} --threads {{threads}} --shard {}/{{shards}} --resume {{out}}/shard-{} \
     ::: $(seq {{shards}})
 {{viva}} merge {{out}}/shard-* --out {{out}}/merged{{allowed}}

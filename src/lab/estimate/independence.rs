@@ -182,7 +182,7 @@ pub fn bets((lo, hi): (f64, f64), delta: f64, sides: Sides) -> Result<Bets> {
         ))
         .hint("the smallest and the largest value that a T_i can take, such as a report's `lo` and `hi`"));
     }
-    Ok(Bets { range: (lo, hi), delta, sides })
+    Ok(Bets { range: (lo, hi), delta, sides, planned: None })
 }
 
 /// The values, if they are fit to be bet on, moved into their range where rounding took them out of it.

@@ -4,6 +4,7 @@ pub mod boundary;
 pub mod calibration;
 pub mod certificate;
 pub mod counterfactual;
+pub mod early;
 mod factor_parts;
 mod found;
 mod image_quality;

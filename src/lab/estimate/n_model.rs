@@ -51,6 +51,10 @@ pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, protocol: Protocol) -
                 "the test averages over models what it knows of each image: the same images, space and search for all",
             ));
         }
+        if report.tests.betting.bets.planned.is_some() {
+            return Err(Error::data(format!("report {i} stopped early, so its images depend on its outcomes"))
+                .hint("estimate without `stop_early` what is to be averaged over models"));
+        }
         cautions.extend(&report.tests.cautions);
         let model = &report.transcript.of.model;
         // Closures share one identity, so the outcomes must agree as well.
@@ -70,7 +74,14 @@ pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, protocol: Protocol) -
     let losses = mean(&loss);
     let weighted = mean(&|report, i| report.t[i] + loss(report, i));
     let best = mean(&|report, i| if report.t[i] > 0.0 { density.hi } else { 0.0 });
-    let seen = SeenImages { losses: &losses, weighted: &weighted, t: &t, best: &best, range: (density.lo, density.hi) };
+    let seen = SeenImages {
+        losses: &losses,
+        weighted: &weighted,
+        t: &t,
+        best: &best,
+        range: (density.lo, density.hi),
+        planned: None,
+    };
     let tests = TestOutcomes::of(cx, &seen, protocol, cautions)?;
     let each = reports
         .iter()

@@ -57,8 +57,11 @@ pub struct TestOutcomes {
     pub betting: Judged<Betting>,
     /// Fixed by the run's seed alone, so that no repetition of a call draws another order.
     pub order_seed: u64,
-    /// The share of other orders in which the betting test rejects: a diagnostic of luck, no p-value.
-    pub other_orders: f64,
+    /// The share of other orders in which the betting test rejects: a diagnostic of luck, no p-value. None where it stopped early: what
+    /// was seen then depends on the order.
+    pub other_orders: Option<f64>,
+    /// The places of the T_i in the order of the bets.
+    pub order: Vec<usize>,
     /// Why a rejection, or none, may mean something else.
     pub cautions: Cautions,
     /// The T_i in the order of the bets.
@@ -74,6 +77,8 @@ pub struct SeenImages<'a> {
     pub best: &'a [f64],
     /// The smallest and largest value that a T_i can take.
     pub range: (f64, f64),
+    /// How many there were to be, where they stand in the order of the bets and end as soon as these reject.
+    pub planned: Option<usize>,
 }
 
 impl TestOutcomes {
@@ -83,16 +88,23 @@ impl TestOutcomes {
         let pairwise = pairwise_test(seen.t, hi - lo, delta)?;
         let interval = interval_test(seen.losses, seen.weighted, delta)?;
         let order_seed = order_seed(cx);
-        let bets = bets(seen.range, delta, sides)?;
-        let ordered =
-            |part| -> Vec<f64> { order(seen.t.len(), order_seed, part).into_iter().map(|i| seen.t[i]).collect() };
-        let betting = betting_test(cx, &ordered(0), bets, true)?;
-        let mut rejecting = 0;
-        for part in 1..=ORDERS {
-            cx.check()?;
-            rejecting += u64::from(bets.rejects(&ordered(part)));
-        }
-        let other_orders = rejecting as f64 / ORDERS as f64;
+        let bets = Bets { planned: seen.planned, ..bets(seen.range, delta, sides)? };
+        let n = seen.t.len();
+        let placed = |order: &[usize]| -> Vec<f64> { order.iter().map(|&i| seen.t[i]).collect() };
+        let own = if seen.planned.is_some() { (0..n).collect() } else { order(n, order_seed, 0) };
+        let ordered = placed(&own);
+        let betting = betting_test(cx, &ordered, bets, true)?;
+        let other_orders = match seen.planned {
+            Some(_) => None,
+            None => {
+                let mut rejecting = 0;
+                for part in 1..=ORDERS {
+                    cx.check()?;
+                    rejecting += u64::from(bets.rejects(&placed(&order(n, order_seed, part))));
+                }
+                Some(rejecting as f64 / ORDERS as f64)
+            }
+        };
         let (losses, weighted, best) = (seen.losses, seen.weighted, seen.best);
         Ok(Self {
             protocol,
@@ -102,7 +114,8 @@ impl TestOutcomes {
             order_seed,
             other_orders,
             cautions,
-            ordered: ordered(0),
+            order: own,
+            ordered,
         })
     }
 
@@ -176,7 +189,9 @@ impl TestOutcomes {
     /// A line for every row of a report: what, its symbol, and its value.
     pub fn rows(&self) -> Vec<(&'static str, &'static str, String)> {
         let short = |x: f64| significant(x, 4);
-        let orders = (self.other_orders * 100.0).round();
+        let orders = self.other_orders.map_or("it stopped early".into(), |share| {
+            format!("a diagnostic, no p-value: {}% of {ORDERS} other orders reject", (share * 100.0).round())
+        });
         vec![
             (
                 "|T| needed",
@@ -185,11 +200,7 @@ impl TestOutcomes {
             ),
             ("p, betting test", "by powers of 10", self.marked(Which::Betting)),
             ("", "could stop after", self.betting.used_text()),
-            (
-                "",
-                "in order of seed",
-                format!("{} (a diagnostic, no p-value: {orders}% of {ORDERS} other orders reject)", self.order_seed),
-            ),
+            ("", "in order of seed", format!("{} ({orders})", self.order_seed)),
             ("p, pairwise test", "Eq. 7", self.marked(Which::Pairwise)),
             ("p, interval test", "Section 3.1", self.marked(Which::Interval)),
         ]
@@ -239,7 +250,7 @@ impl TestOutcomes {
         map.insert("verdict".into(), Value::Str(self.verdict_of(which)));
         map.insert("counts".into(), Value::Bool(which == self.protocol.test));
         map.insert("seed".into(), Value::Int(self.order_seed as i64));
-        map.insert("other_orders_rejecting".into(), Value::Float(self.other_orders));
+        map.insert("other_orders_rejecting".into(), self.other_orders.map_or(Value::Unit, Value::Float));
         let names = members(which.word());
         map.retain(|name, _| names.contains(&name.as_str()));
         Value::Map(map)

@@ -7,10 +7,11 @@ use std::rc::Rc;
 use rand::seq::index::sample;
 use serde_json::json;
 
-use super::independence::{most_telling, order};
+use super::independence::most_telling;
 use super::protocol::{Protocol, SeenImages, TestOutcomes, Which, members};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Value, number, random, significant, wrapped};
 use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
+use crate::maths::betting::Bets;
 use crate::search::{Density, Row, Transcript};
 
 /// The confidence of the intervals around single risks: two of them hold together with probability 95% (Figure 5).
@@ -59,13 +60,22 @@ pub struct RiskReport {
 }
 
 /// L(x) and L(g(x)) h_g(g(x)).
-fn losses(row: &Row) -> Option<(f64, f64)> {
+pub(super) fn losses(row: &Row) -> Option<(f64, f64)> {
     let weighted = if row.wrong_after() { row.weight? } else { 0.0 };
     Some((f64::from(u8::from(row.wrong_before())), weighted))
 }
 
 /// The report on a transcript with densities.
 pub fn report(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol) -> Result<RiskReport> {
+    report_of(cx, transcript, protocol, None)
+}
+
+/// The report on a transcript whose rows stand in the order of the bets and end as soon as these reject, of `planned` images.
+pub fn report_until(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol, planned: usize) -> Result<RiskReport> {
+    report_of(cx, transcript, protocol, Some(planned))
+}
+
+fn report_of(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol, planned: Option<usize>) -> Result<RiskReport> {
     if transcript.is_empty() {
         return Err(Error::data("a transcript without rows tells nothing about a risk"));
     }
@@ -85,8 +95,15 @@ pub fn report(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol) -> Result
     // What T could have been had the model seen the images, which makes R_S too small and T positive: every adversarial
     // example at its largest weight, no error at less than its full one.
     let best = most_telling(&t, density.hi);
-    let seen = SeenImages { losses: &losses, weighted: &weighted, t: &t, best: &best, range: (density.lo, density.hi) };
-    let tests = TestOutcomes::of(cx, &seen, protocol, cautions(&transcript, &density))?;
+    let seen = SeenImages {
+        losses: &losses,
+        weighted: &weighted,
+        t: &t,
+        best: &best,
+        range: (density.lo, density.hi),
+        planned,
+    };
+    let tests = TestOutcomes::of(cx, &seen, protocol, cautions(&transcript, &density, planned))?;
     Ok(RiskReport {
         error: Risk::of(losses.iter().copied()),
         weighted: Risk::of(weighted.iter().copied()),
@@ -107,11 +124,17 @@ fn one_of(together: usize) -> String {
 }
 
 /// Why these outcomes may say something else than they seem to.
-fn cautions(transcript: &Transcript, density: &Density) -> Cautions {
+fn cautions(transcript: &Transcript, density: &Density, planned: Option<usize>) -> Cautions {
     let of = &transcript.of;
     let mut cautions: Cautions = density.cautions.iter().map(String::as_str).collect();
     cautions.extend(&of.cautions);
-    if transcript.len() < of.data.len() {
+    if let Some(planned) = planned.filter(|planned| transcript.len() < *planned) {
+        cautions.add(format!(
+            "stopped after {} of {planned} images, as the betting test rejected: its p holds, those of the other tests do not, and both errors lean \
+             towards the rejection",
+            transcript.len()
+        ));
+    } else if transcript.len() < of.data.len() {
         cautions.add(format!(
             "{} of {} rows, which holds only if they were chosen without a look at the outcomes",
             transcript.len(),
@@ -142,7 +165,7 @@ impl RiskReport {
     /// repeats with 97.5% two-sided Bernstein intervals of that size.
     pub fn curve(&self, cx: &Cx, sizes: usize, repeats: usize, seed: u64) -> Result<Vec<BTreeMap<String, Value>>> {
         let (m, range, tests) = (self.t.len(), self.density.hi - self.density.lo, &self.tests);
-        let bets = tests.betting.bets;
+        let bets = Bets { planned: None, ..tests.betting.bets };
         let pairs: Vec<(f64, f64)> = self.transcript.rows.iter().filter_map(losses).collect();
         let mut counts: Vec<usize> = (1..=sizes).map(|k| (m * k).div_ceil(sizes)).collect();
         counts.dedup();
@@ -354,8 +377,8 @@ impl Object for RiskReport {
     fn table(&self) -> Option<Table> {
         let rows = &self.transcript.rows;
         let mut places = vec![0; rows.len()];
-        for (place, i) in order(rows.len(), self.tests.order_seed, 0).into_iter().enumerate() {
-            places[i] = place as i64;
+        for (place, i) in self.tests.order.iter().enumerate() {
+            places[*i] = place as i64;
         }
         let table = Table::default()
             .column("id", rows.iter().map(|row| Value::Int(row.id.into())).collect())

@@ -119,6 +119,8 @@ pub struct Bets {
     pub range: (f64, f64),
     pub delta: f64,
     pub sides: Sides,
+    /// How many values were to be bet on, where the bets ended before; else as many as there are.
+    pub planned: Option<usize>,
 }
 
 /// How the bets on a sample ended.
@@ -141,9 +143,15 @@ impl Bets {
         Self { delta, ..self }
     }
 
+    /// Those who bet on so many values, each with the logarithm of its share of the level.
+    pub fn gamblers(&self, planned: usize) -> Vec<(f64, Gambler)> {
+        let sides = self.sides.shares().iter();
+        sides.map(|&(sign, share)| (share.ln(), Gambler::new(planned, sign, self.range, self.delta * share))).collect()
+    }
+
     /// One side's highest weighed log wealth, and after how many values it could stop.
     fn side(&self, t: &[f64], sign: f64, share: f64) -> (f64, Option<usize>) {
-        let mut gambler = Gambler::new(t.len(), sign, self.range, self.delta * share);
+        let mut gambler = Gambler::new(self.planned.unwrap_or(t.len()), sign, self.range, self.delta * share);
         let (weight, enough) = (share.ln(), (1.0 / self.delta).ln());
         let mut used = None;
         for (i, &x) in t.iter().enumerate() {

@@ -104,7 +104,7 @@ pub use nearest::Nearest;
 pub use need::Need;
 pub use on_their_way::OnTheirWay;
 pub use oracle::{KeptLabels, Oracle, Witnesses};
-pub use over_elements::{Asked, examine_together};
+pub use over_elements::{Asked, Until, examine_together, range_of_t};
 pub use pairing::{Approach, SEARCHES, SPACES, gradient_search};
 pub use parts::MemberTally;
 pub use perturbed::{Perturbation, PerturbedTests, WantedAnswer, perturbed_tests};

@@ -14,7 +14,7 @@ use super::row::{Noted, Row};
 use super::sharing::{self, BallSharing, CropGrid, draw};
 use super::transcript::{Density, Transcript};
 use super::{Densities, Examination, Search, examined};
-use crate::core::{Cx, Error, Result, Tensor, Value};
+use crate::core::{Cx, Error, Result, Tensor, Value, significant};
 use crate::data::Dataset;
 use crate::objective::Aim;
 use crate::space::{ProductPart, Space};
@@ -29,7 +29,9 @@ pub struct Asked {
 /// One transcript for each of `asked`, whose space and search stand in place of the plan's. One of the spaces has the points of all
 /// others, as translations by up to the largest radius have those of the smaller ones. A transcript's `queries` are the points that no
 /// search before it had scored; all else is as it would be alone.
-pub fn examine_together(cx: &Cx, plan: &Examination, asked: &[Asked]) -> Result<Vec<Transcript>> {
+///
+/// With `until` images are examined in its order, and their rows stand in it.
+pub fn examine_together(cx: &Cx, plan: &Examination, asked: &[Asked], until: Option<Until>) -> Result<Vec<Transcript>> {
     let plans: Vec<Examination> = asked.iter().map(|one| of(plan, one)).collect();
     measure::check(&plan.measures, &plan.objective, plan.model.classes())?;
     let mut searches = Vec::new();
@@ -44,7 +46,16 @@ pub fn examine_together(cx: &Cx, plan: &Examination, asked: &[Asked]) -> Result<
         plan.space.check(plan.data)?;
         super::scale::check(cx, plan)?;
     }
-    examine(cx, &plans, &searches)
+    examine(cx, &plans, &searches, until)
+}
+
+/// Until when images are examined, in an order that was fixed before looking at any.
+pub struct Until<'a> {
+    pub order: Vec<usize>,
+    /// Where that is from, as the journal knows it.
+    pub identity: String,
+    /// Sees the first search's row of every image, in that order; whether they are enough, and what there is to say of them.
+    pub enough: &'a mut dyn FnMut(&Row) -> (bool, String),
 }
 
 fn of<'a>(plan: &Examination<'a>, one: &Asked) -> Examination<'a> {
@@ -59,8 +70,23 @@ fn of<'a>(plan: &Examination<'a>, one: &Asked) -> Examination<'a> {
     }
 }
 
+/// The smallest and the largest value of T_i = L(g(x)) h_g(g(x)) - L(x) in an examination by one search.
+pub fn range_of_t(plan: &Examination) -> Result<(f64, f64)> {
+    match (pairing::way(plan)?, plan.space.finite()) {
+        (Approach::Elements(search), Some(finite)) => {
+            Ok(search.range(finite.on(plan.data, search.reach())?.candidates().len()))
+        }
+        _ => Err(Error::argument(format!("{} goes over no finite set of points", plan.search.describe()))),
+    }
+}
+
 /// The exact outcomes, with their densities where the data hold what these need. The plans differ in space and search alone.
-pub(super) fn examine(cx: &Cx, plans: &[Examination], searches: &[&dyn Exhaustive]) -> Result<Vec<Transcript>> {
+pub(super) fn examine(
+    cx: &Cx,
+    plans: &[Examination],
+    searches: &[&dyn Exhaustive],
+    until: Option<Until>,
+) -> Result<Vec<Transcript>> {
     let plan = plans.first().ok_or_else(|| Error::internal("an examination by no search"))?;
     if !plan.levels.is_empty() {
         return Err(super::propose::no_levels(plan));
@@ -92,9 +118,10 @@ pub(super) fn examine(cx: &Cx, plans: &[Examination], searches: &[&dyn Exhaustiv
     // Enough that images which ask for a few points each still fill a batch.
     let places = (batch / 8).max(4);
     let active = (0..places).map(|_| None).collect();
-    let beside =
-        plans[1..].iter().map(|plan| format!("{} {}", plan.space.identity(), plan.search.identity())).collect();
-    let mut grids = Grids { plan, ball: &widest, asked: &asked, beside, active, sharing };
+    let beside = plans[1..].iter().map(|plan| format!("{} {}", plan.space.identity(), plan.search.identity()));
+    let beside = until.iter().map(|until| until.identity.clone()).chain(beside).collect();
+    let counts = Counts::default();
+    let mut grids = Grids { plan, ball: &widest, asked: &asked, beside, active, sharing, until, counts };
     let (rows, outcome) = rounds::examine(cx, plan, &mut grids, (batch, places), plan.model.opaque());
     let mut columns: Vec<Vec<Noted>> = plans.iter().map(|_| Vec::with_capacity(rows.len() / plans.len())).collect();
     for (place, noted) in rows.into_iter().enumerate() {
@@ -197,7 +224,7 @@ struct ExaminedImage {
 }
 
 /// The grids of the images under examination, one place each.
-struct Grids<'a> {
+struct Grids<'a, 'u> {
     plan: &'a Examination<'a>,
     /// The widest.
     ball: &'a Ball,
@@ -206,14 +233,62 @@ struct Grids<'a> {
     beside: Vec<String>,
     active: Vec<Option<ExaminedImage>>,
     sharing: Option<BallSharing<'a>>,
+    until: Option<Until<'u>>,
+    counts: Counts,
 }
 
-impl RoundWork for Grids<'_> {
+/// What the first search came to so far.
+#[derive(Default)]
+struct Counts {
+    images: usize,
+    wrong: usize,
+    wrong_after: usize,
+    weighted: f64,
+}
+
+impl Counts {
+    fn note(&mut self, row: &Row) {
+        self.images += 1;
+        self.wrong += usize::from(row.wrong_before());
+        self.wrong_after += usize::from(row.wrong_after());
+        self.weighted += row.weight.filter(|_| row.wrong_after()).unwrap_or(0.0);
+    }
+
+    fn text(&self, densities: bool) -> String {
+        let share = |x: f64| significant(x / self.images.max(1) as f64, 4);
+        let weighted = if densities { format!(", weighted {}", share(self.weighted)) } else { String::new() };
+        format!(
+            "error {}{weighted}, wrong after the search {}",
+            share(self.wrong as f64),
+            share(self.wrong_after as f64)
+        )
+    }
+}
+
+impl RoundWork for Grids<'_, '_> {
     /// A place, and an element of the ball.
     type Point = (usize, u32);
 
     fn beside(&self) -> &[String] {
         &self.beside
+    }
+
+    fn order(&self) -> Option<&[usize]> {
+        self.until.as_ref().map(|until| &*until.order)
+    }
+
+    fn see(&mut self, rows: &[Noted]) -> (Option<String>, bool) {
+        let first = rows.iter().step_by(self.asked.len()).map(|noted| &noted.row);
+        let (mut told, mut enough) = (String::new(), false);
+        for row in first {
+            self.counts.note(row);
+            if let Some(until) = &mut self.until {
+                let (now, words) = (until.enough)(row);
+                (told, enough) = (words, enough || now);
+            }
+        }
+        let counts = self.counts.text(self.asked[0].densities);
+        (Some(if told.is_empty() { counts } else { format!("{counts}; {told}") }), enough)
     }
 
     fn prepare(&self, canvases: &Tensor) -> Result<Tensor> {
@@ -274,7 +349,7 @@ impl RoundWork for Grids<'_> {
     }
 }
 
-impl Grids<'_> {
+impl Grids<'_, '_> {
     /// Asks the searches, one after the other, what an image needs next.
     fn advance(&mut self, place: usize, settled: &mut Settled<(usize, u32)>) -> Result<()> {
         let Some(active) = &mut self.active[place] else { return Ok(()) };

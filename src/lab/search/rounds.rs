@@ -27,6 +27,16 @@ pub(super) trait RoundWork {
     }
 
     /// Canvases in the form that `answers` reads.
+    /// The rows of the data in the order in which they are examined; none where that is their own.
+    fn order(&self) -> Option<&[usize]> {
+        None
+    }
+
+    /// Sees the rows of images that are done, in that order: what there is to say of all so far, and whether they are enough.
+    fn see(&mut self, _rows: &[Noted]) -> (Option<String>, bool) {
+        (None, false)
+    }
+
     fn prepare(&self, canvases: &Tensor) -> Result<Tensor>;
 
     /// Begins with the image of a row at a place: what it asks first.
@@ -99,7 +109,7 @@ pub(super) fn examine<W: RoundWork>(
     (rows, outcome)
 }
 
-/// Rows that are examined together, and the shard whose they are.
+/// Images that are examined together, by their places in the order, and the shard whose they are.
 struct Block {
     rows: Range<usize>,
     owner: usize,
@@ -109,7 +119,8 @@ struct Block {
 fn divided(cx: &Cx, plan: &Examination, places: usize) -> Vec<Block> {
     let n = plan.data.len();
     let all = |owners: Vec<usize>| -> Vec<Block> {
-        let block = |(number, owner): (usize, usize)| Block { rows: number * places..((number + 1) * places).min(n), owner };
+        let block =
+            |(number, owner): (usize, usize)| Block { rows: number * places..((number + 1) * places).min(n), owner };
         owners.into_iter().enumerate().map(block).collect()
     };
     let count = n.div_ceil(places);
@@ -146,13 +157,13 @@ struct Rounds<'a, W: RoundWork> {
     batch: usize,
     /// Prepared canvases of the images under examination, one place each; made when the first image comes.
     held: Option<Tensor>,
-    /// The row of the image in each place.
+    /// The how manieth image is in each place.
     places: Vec<Option<usize>>,
     queue: VecDeque<W::Point>,
-    /// The next row to admit, and the end of its block.
+    /// The next image to admit, and the end of its block.
     next: usize,
     end: usize,
-    /// The first row of the block, and the rows of every image of it that is done.
+    /// The first image of the block, and the rows of every one of it that is done.
     first: usize,
     outcomes: Vec<Option<Vec<Noted>>>,
     /// Those of the blocks that are done.
@@ -173,7 +184,13 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
             self.work_on(call, &task, &mut source, &blocks[place..])?;
             let done = std::mem::take(&mut self.outcomes).into_iter().collect::<Option<Vec<_>>>();
             let done = done.ok_or_else(|| Error::internal("an examination left a row out"))?;
-            self.rows.extend(done.into_iter().flatten());
+            let done: Vec<Noted> = done.into_iter().flatten().collect();
+            let (told, enough) = self.work.see(&done);
+            self.rows.extend(done);
+            told.iter().for_each(|told| task.note(told));
+            if enough {
+                break;
+            }
         }
         Ok(())
     }
@@ -235,9 +252,14 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
             self.hold_all()?;
         }
         let rest = blocks[1..].iter().flat_map(|block| block.rows.clone());
-        let rows = (self.next..self.end).chain(rest).collect();
+        let rows = (self.next..self.end).chain(rest).map(|place| self.row_of(place)).collect();
         source.stream = Some(self.plan.data.stream_of(self.cx, rows, self.places.len()));
         Ok(())
+    }
+
+    /// The row that is examined as the how manieth.
+    fn row_of(&self, next: usize) -> usize {
+        self.work.order().map_or(next, |order| order[next])
     }
 
     /// A place for the next image of the block, if the batch has room for its points.
@@ -263,8 +285,9 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
     /// Reads the images that are under examination after a replay, which needs no pixels.
     fn hold_all(&mut self) -> Result<()> {
         for place in 0..self.places.len() {
-            if let Some(row) = self.places[place] {
+            if let Some(next) = self.places[place] {
                 self.cx.check()?;
+                let row = self.row_of(next);
                 self.hold(place, &self.plan.data.canvases(&[row], self.cx.device())?)?;
             }
         }
@@ -273,7 +296,8 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
 
     fn admit(&mut self, place: usize) -> Result<()> {
         self.places[place] = Some(self.next);
-        self.queue.extend(self.work.admit(place, self.next)?);
+        let row = self.row_of(self.next);
+        self.queue.extend(self.work.admit(place, row)?);
         self.next += 1;
         Ok(())
     }
@@ -311,8 +335,8 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
         self.queue.extend(asked);
         let count = done.len() as u64;
         for (place, rows) in done {
-            if let Some(row) = self.places[place].take() {
-                self.outcomes[row - self.first] = Some(rows);
+            if let Some(next) = self.places[place].take() {
+                self.outcomes[next - self.first] = Some(rows);
             }
         }
         Ok(count)

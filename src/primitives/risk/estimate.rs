@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::{DELTA, SIDES, TEST, protocol};
-use crate::core::{Cx, Error, Result, Value};
+use crate::core::{Cx, Division, Error, Result, Value};
 use crate::data::Dataset;
-use crate::estimate::risk::report;
+use crate::estimate::early::EarlyTest;
+use crate::estimate::independence::{bets, order, order_seed};
+use crate::estimate::protocol::Which;
+use crate::estimate::risk::{report, report_until};
 use crate::model::Model;
 use crate::objective::Misclassify;
 use crate::primitives::examine::BATCH;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
 use crate::search::{
-    AnySearch, Asked, Blind, BlindOrStay, Densities, Examination, Nearest, Search, Strongest, examine, examine_together,
+    AnySearch, Asked, Blind, BlindOrStay, Densities, Examination, Nearest, Search, Strongest, Until, examine,
+    examine_together, range_of_t,
 };
 use crate::space::{AnySpace, MAX_EPSILON, Space, Translate};
 
@@ -60,6 +64,12 @@ pub static ESTIMATE: Primitive = Primitive {
         .unit("pixels"),
         Param::new("space", Kind::Object("Space"), "another finite space in place of the translations")
             .or(Fallback::Absent("space::translate(radius)")),
+        Param::new(
+            "stop_early",
+            Kind::Bool,
+            "whether images are examined in the order of the bets, and no more of them once the betting test rejects",
+        )
+        .or(Fallback::Bool(false)),
         TEST,
         DELTA,
         SIDES,
@@ -73,7 +83,10 @@ pub static ESTIMATE: Primitive = Primitive {
             about 400,000 on ImageNet.\n\n\
             Searches and radii that are named together share what is scored: each image is scored at each point once, whoever asks for it, and \
             every report is what it would be alone, but that `scored` counts the points which no report before it had scored. Each says that it is \
-            one of so many: risk::holm of all of them corrects their p-values.",
+            one of so many: risk::holm of all of them corrects their p-values.\n\n\
+            The betting test may be looked at whenever one likes. With `stop_early` images are examined in the order of the bets and no more of \
+            them once it rejects: its p holds, the errors and the other tests are those of a sample that was stopped, which the report says. Where \
+            it never rejects the outcome is that without.",
     source: "Werpachowski, György and Szepesvári 2019",
     examples: &[
         Example {
@@ -146,15 +159,55 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         batch: args.optional_int("batch").map(|n| n as usize),
         seed: args.seed(),
     };
+    if args.bool("stop_early") {
+        if several {
+            return Err(Error::argument("risk::estimate: `stop_early` is for one search and one radius"));
+        }
+        return stopping_early(cx, args, &plan, &asked);
+    }
     if !several {
         return Ok(Value::object(report(cx, Rc::new(examine(cx, &plan)?), protocol(args))?));
     }
     let mut reports = BTreeMap::new();
-    for (name, transcript) in names.iter().zip(examine_together(cx, &plan, &asked)?) {
+    for (name, transcript) in names.iter().zip(examine_together(cx, &plan, &asked, None)?) {
         let report = report(cx, Rc::new(transcript), protocol(args))?.one_of(asked.len());
         reports.insert(name.clone(), Value::object(report));
     }
     Ok(Value::Map(reports))
+}
+
+/// Examines images in the order of the bets until these reject.
+fn stopping_early(cx: &Cx, args: &Args, plan: &Examination, asked: &[Asked]) -> Result<Value> {
+    let protocol = protocol(args);
+    if protocol.test != Which::Betting {
+        return Err(Error::argument(
+            "risk::estimate: `stop_early` belongs to the betting test: any other must be given all images",
+        )
+        .hint("leave `test` out, or stop_early"));
+    }
+    if cx.division() != Division::Whole {
+        return Err(Error::argument(
+            "risk::estimate: `stop_early` looks at images one after the other, so shards can't have a part each",
+        )
+        .hint("run the script in one process, or without stop_early"));
+    }
+    let images = plan.data.len();
+    let mut test = EarlyTest::new(bets(range_of_t(plan)?, protocol.delta, protocol.sides)?, images);
+    let seed = order_seed(cx);
+    let until = Until {
+        order: order(images, seed, 0),
+        identity: format!("until {} {:?} in order {seed}", protocol.delta, protocol.sides),
+        enough: &mut |row| test.see(row),
+    };
+    let found = examine_together(cx, plan, asked, Some(until))?;
+    let transcript = found.into_iter().next().ok_or_else(|| Error::internal("an examination without a transcript"))?;
+    if transcript.len() < images {
+        return Ok(Value::object(report_until(cx, Rc::new(transcript), protocol, images)?));
+    }
+    // All were needed, so that the report is the one of all.
+    let mut places: Vec<usize> = (0..images).collect();
+    places.sort_unstable_by_key(|&place| transcript.rows[place].id);
+    Ok(Value::object(report(cx, Rc::new(transcript.select(&places)), protocol)?))
 }
 
 /// The radii that are asked for, the largest first: what its searches score serves the smaller ones.

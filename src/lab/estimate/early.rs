@@ -1,0 +1,36 @@
+//! Betting on images while they are examined: the test may be looked at whenever one likes, and stop as soon as it rejects.
+
+use crate::core::{Result, significant};
+use crate::maths::betting::{Bets, Gambler};
+use crate::search::Row;
+
+use super::independence::stakes;
+use super::risk::losses;
+
+/// The betting test of a report on so many images, image by image in its order.
+pub struct EarlyTest {
+    bets: Bets,
+    /// Each with the logarithm of its share of the level.
+    gamblers: Vec<(f64, Gambler)>,
+}
+
+impl EarlyTest {
+    pub fn new(bets: Bets, images: usize) -> Self {
+        Self { bets, gamblers: bets.gamblers(images) }
+    }
+
+    /// Sees the next image; whether the test rejects by now, and the wealth so far in words.
+    pub fn see(&mut self, row: &Row) -> (bool, String) {
+        let t: Result<Vec<f64>> = match losses(row) {
+            Some((plain, weighted)) => stakes(&[weighted - plain], self.bets.range),
+            // The report will refuse it.
+            None => Ok(vec![0.0]),
+        };
+        for x in t.unwrap_or_default() {
+            self.gamblers.iter_mut().for_each(|(_, gambler)| gambler.see(x));
+        }
+        let best = self.gamblers.iter().map(|(share, gambler)| share + gambler.best).fold(f64::NEG_INFINITY, f64::max);
+        let enough = (1.0 / self.bets.delta).ln();
+        (best >= enough, format!("wealth {} of {}", significant(best.exp(), 3), significant(enough.exp(), 3)))
+    }
+}

@@ -1,0 +1,199 @@
+//! Runs in shards, put together: the bytes of one process, and by name what is not one run.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Two examinations of sets of different sizes, one of which has fewer blocks than there are shards, and a search that asks questions.
+const SCRIPT: &str = r#"
+let ds = data::glyphs(#{ n: arg("images", 40), size: 16, seed: 1 });
+let few = data::glyphs(#{ n: 5, size: 16, seed: 2 });
+let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+print(`error ${f.error(ds)}`);
+let reports = risk::estimate(f, ds, #{ searches: ["strongest", "blind"], radii: [1, 2], batch: 64 });
+let other = risk::estimate(f, few, #{ radius: 1, batch: 64 });
+let asked = examine(f, ds, #{ space: space::rotate(20), search: search::random(#{ questions: 3 }), batch: 8 });
+#{ reports: reports, other: other, asked: asked, figure: plot::pvalues(risk::curve(reports.strongest_2)) }
+"#;
+
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new(script: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("script.rhai"), script).expect("a script");
+        Self { folder }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn viva(&self, words: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
+        command.args(words.split_whitespace()).current_dir(self.folder.path()).env("OMP_NUM_THREADS", "1");
+        command.output().expect("viva starts")
+    }
+
+    fn run(&self, words: &str) {
+        let output = self.viva(words);
+        assert!(output.status.success(), "viva {words}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn refused(&self, words: &str) -> String {
+        let output = self.viva(words);
+        assert!(!output.status.success(), "viva {words} was not refused");
+        String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// All that a run wrote but the manifest, which tells of the machine and the time.
+fn written(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut all: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
+        .expect("a run folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.is_file() && !path.ends_with("manifest.json"))
+        .map(|path| (path.file_name().expect("a name").to_string_lossy().into(), std::fs::read(&path).expect("a file")))
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn shards_put_together_are_the_bytes_of_one_process() {
+    let bench = Bench::new(SCRIPT);
+    bench.run("run script.rhai --threads 1 --out one");
+    let one = written(&bench.at("one"));
+    assert!(one.iter().any(|(name, _)| name == "results.json") && one.iter().any(|(name, _)| name.ends_with(".svg")));
+    for shards in [1, 3] {
+        let folders: Vec<String> = (1..=shards).map(|shard| format!("{shards}-{shard}")).collect();
+        for (shard, folder) in folders.iter().enumerate() {
+            bench.run(&format!("run script.rhai --threads 1 --shard {}/{shards} --out {folder}", shard + 1));
+        }
+        bench.run(&format!("merge {} --out merged-{shards}", folders.join(" ")));
+        let merged = written(&bench.at(&format!("merged-{shards}")));
+        assert!(one.len() == merged.len(), "{shards} shards wrote other files");
+        for ((name, one), (_, merged)) in one.iter().zip(&merged) {
+            assert!(one == merged, "{shards} shards: {name} differs");
+        }
+    }
+    let part = std::fs::read_to_string(bench.at("3-1/results.json")).expect("results");
+    assert!(part.contains("of 40 rows, which holds only if"), "a shard's own result does not say that it is a part");
+}
+
+#[test]
+fn what_is_not_one_run_is_refused_by_name() {
+    let bench = Bench::new(
+        r#"
+        let ds = data::glyphs(#{ n: 12, size: 16, seed: arg("drawn", 1) });
+        let f = model::from(|x| tensor::zeros([x.shape[0], 10]));
+        if arg("fails", false) { throw "on purpose" }
+        risk::estimate(f, ds, #{ radius: 1, batch: 8 }).m
+        "#,
+    );
+    for (shard, more, out) in [
+        (1, "", "a1"),
+        (2, "", "a2"),
+        (2, "--drawn 2", "other"),
+        (2, "--seed 3", "seeded"),
+        (2, "--threads 2", "threads"),
+    ] {
+        let threads = if more.contains("threads") { "" } else { "--threads 1" };
+        bench.run(&format!("run script.rhai {threads} --shard {shard}/2 {more} --out {out}"));
+    }
+    bench.run("run script.rhai --threads 1 --out whole");
+    bench.run("run script.rhai --threads 1 --shard 1/3 --out third");
+    for (folders, wanted) in [
+        ("a1", "of 2 shards 2 are missing"),
+        ("a1 a2 a2", "shard 2/2 is there twice"),
+        ("a1 other", "other --drawn (left out and 2)"),
+        ("a1 seeded", "other --seed (0 and 3)"),
+        ("a1 threads", "threads: 1 and 2"),
+        ("a1 whole", "a run that is not a shard"),
+        ("a1 third", "third is one of 3 shards"),
+        ("a1 nowhere", "nowhere"),
+        ("", "needs the run folders of all shards"),
+    ] {
+        let told = bench.refused(&format!("merge {folders} --out merged"));
+        assert!(told.contains(wanted), "{folders}: {told}");
+        assert!(!bench.at("merged").exists(), "{folders}: something was begun");
+    }
+    // Other threads round otherwise, and are put together where that is asked for.
+    bench.run("merge a1 threads --mixed --out mixed");
+    // A journal that ends too early.
+    let journal = bench.at("a2/progress/journal");
+    let bytes = std::fs::read(&journal).expect("a journal");
+    std::fs::write(&journal, &bytes[..bytes.len() * 2 / 3]).expect("a cut journal");
+    let told = bench.refused("merge a1 a2 --out merged");
+    assert!(told.contains("is not whole"), "{told}");
+    std::fs::write(&journal, &bytes[..16]).expect("an empty journal");
+    let told = bench.refused("merge a1 a2 --out merged");
+    assert!(told.contains("has other outcomes than this run asks for"), "{told}");
+    for (words, wanted) in [
+        ("--shard 0/4", "a shard is written I/N"),
+        ("--shard 5/4", "a shard is written I/N"),
+        ("--shard half", "a shard is written I/N"),
+    ] {
+        let told = bench.refused(&format!("run script.rhai {words}"));
+        assert!(told.contains(wanted), "{told}");
+    }
+}
+
+#[test]
+fn a_shard_whose_script_failed_goes_on_as_it_was_begun() {
+    let bench = Bench::new(
+        r#"
+        let ds = data::glyphs(#{ n: 12, size: 16, seed: 1 });
+        let f = model::from(|x| tensor::zeros([x.shape[0], 10]));
+        let first = risk::estimate(f, ds, #{ radius: 1, batch: 8 });
+        if arg("fails", false) { throw "on purpose" }
+        first.m
+        "#,
+    );
+    bench.run("run script.rhai --threads 1 --shard 1/2 --out a1");
+    let failed = bench.refused("run script.rhai --threads 1 --shard 2/2 --fails true --out a2");
+    assert!(failed.contains("--resume"), "{failed}");
+    let told = bench.refused("merge a1 a2 --out merged");
+    assert!(told.contains("other --fails (left out and true)"), "{told}");
+    let told = bench.refused("run script.rhai --threads 1 --shard 1/2 --resume a2");
+    assert!(told.contains("begun with --shard 2/2"), "{told}");
+}
+
+#[test]
+fn what_is_submitted_says_what_is_run() {
+    let bench = Bench::new("print(arg(\"words\", \"none\"));");
+    for (engine, file) in [("slurm", "slurm.sh"), ("kubernetes", "kubernetes.yaml"), ("parallel", "parallel.sh")] {
+        bench.run(&format!("submit --{engine} script.rhai --shards 16 --words it's --seed 4 --out sent"));
+        let text = std::fs::read_to_string(bench.at("sent").join(file)).expect("what is submitted");
+        assert!(!text.contains("{{") && text.contains(r"run script.rhai --words 'it'\''s' --seed 4"), "{text}");
+        assert!(text.contains("16") && text.contains("merge"), "{text}");
+        if file.ends_with(".sh") {
+            let checked = Command::new("bash").arg("-n").arg(bench.at("sent").join(file)).status().expect("bash");
+            assert!(checked.success(), "{text}");
+        }
+        let told = bench.refused(&format!("submit --{engine} script.rhai --shards 16 --out sent"));
+        assert!(told.contains("is there already"), "{told}");
+    }
+    for (words, wanted) in [
+        ("submit script.rhai --shards 4", "by which engine?"),
+        ("submit --slurm script.rhai", "--shards says into how many parts"),
+        ("submit --slurm script.rhai --shards none", "--shards wants a number"),
+        ("submit --slurm script.rhai --shards 4 --wrods x", "no argument --wrods"),
+        ("submit --slurm script.rhai --shards 4 --resume a", "--resume has no place here"),
+        ("submit --slurm nowhere.rhai --shards 4", "nowhere.rhai"),
+    ] {
+        let told = bench.refused(words);
+        assert!(told.contains(wanted), "{words}: {told}");
+    }
+    assert!(!bench.at("runs").exists());
+}
+
+/// Slurm itself, of Debian's packages: run by name, as root.
+#[test]
+#[ignore = "needs slurmctld, slurmd and munge"]
+fn many_shards_by_slurm_itself() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slurm.sh");
+    let output = Command::new("bash").arg(script).env("VIVA", env!("CARGO_BIN_EXE_viva")).output().expect("bash");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
