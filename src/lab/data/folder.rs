@@ -26,7 +26,7 @@ pub(super) fn load(
     let (root, mut listing) = list(cx, folder, classes)?;
     if listing.files.is_empty() {
         return Err(
-            Error::file(folder, "no images").hint("wanted are .png, .jpg, .jpeg or .gif files in one folder per class")
+            Error::file(folder, "no images").hint("wanted are .png, .jpg, .jpeg, .gif, .webp or .tif files in one folder per class")
         );
     }
     if let Some(rows) = choose(listing.files.len()) {

@@ -8,6 +8,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::memory::numbered_classes;
 use super::numbering::{ALPHABETICALLY, Classes, Numbered, imagenet_number, number};
+use super::picture;
 use super::sheet::{Sheet, bytes};
 use crate::core::{Cx, Error, Result, cut};
 
@@ -44,7 +45,7 @@ impl Listing {
         let mut left_out = 0;
         // A folder that is not there is named when its first image is read.
         for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
-            left_out += sorted(folder)?.iter().filter(|file| ends_in(file, &READ) && !listed.contains(*file)).count();
+            left_out += sorted(folder)?.iter().filter(|file| ends_in(file, &picture::ENDINGS) && !listed.contains(*file)).count();
         }
         match left_out {
             0 => {}
@@ -151,8 +152,7 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-const READ: [&str; 4] = ["png", "jpg", "jpeg", "gif"];
-const OTHERS: [&str; 9] = ["bmp", "webp", "tif", "tiff", "ppm", "pgm", "avif", "heic", "jp2"];
+const OTHERS: [&str; 6] = ["bmp", "ppm", "pgm", "avif", "heic", "jp2"];
 
 fn ends_in(path: &Path, endings: &[&str]) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -163,7 +163,7 @@ fn ends_in(path: &Path, endings: &[&str]) -> bool {
 fn images(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     match files.iter().find(|path| ends_in(path, &OTHERS)) {
         Some(other) => Err(Error::file(other, "pictures of this format can't be read").hint("save it as PNG")),
-        None => Ok(files.iter().filter(|path| ends_in(path, &READ)).cloned().collect()),
+        None => Ok(files.iter().filter(|path| ends_in(path, &picture::ENDINGS)).cloned().collect()),
     }
 }
 

@@ -8,7 +8,8 @@ use rand::seq::SliceRandom;
 use super::memory::{Raw, numbered_classes};
 use super::numbering::Classes;
 use super::window::{PixelWindow, View};
-use super::{Dataset, cifar, fetch, folder, idx, layout, mat, npz, webdataset};
+use super::shards::{ShardKind, shards};
+use super::{Dataset, ParquetColumns, cifar, fetch, folder, idx, layout, mat, npz, parquet, webdataset};
 use crate::core::{Cx, Digest, Error, Result, nearest, random};
 
 /// How to load a data set.
@@ -24,6 +25,8 @@ pub struct Load {
     pub classes: Classes,
     /// The labels file of an IDX images file, where it can't be found by its name.
     pub labels: Option<PathBuf>,
+    /// Which columns of Parquet files hold pictures and labels.
+    pub columns: ParquetColumns,
     /// Shuffles the images before the limit; without it they keep their order.
     pub shuffle: Option<u64>,
 }
@@ -69,9 +72,12 @@ fn load_known(cx: &Cx, known: &fetch::Set, how: &Load) -> Result<Dataset> {
 
 fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
     let choose = |n: usize| chosen(n, how);
-    if let Some(shards) = webdataset::shards(cx, what, how.split.as_deref())? {
+    if let Some((kind, shards)) = shards(cx, what, how.split.as_deref())? {
         let name = Path::new(what).file_stem().and_then(|name| name.to_str()).unwrap_or("data");
-        return webdataset::load(cx, name, shards, &how.view, &how.classes, &choose);
+        return match kind {
+            ShardKind::Tar => webdataset::load(cx, name, shards, &how.view, &how.classes, &choose),
+            ShardKind::Parquet => parquet::load(cx, name, shards, &how.view, &how.classes, &how.columns, &choose),
+        };
     }
     let mut path = cx.find(what).map_err(|error| match nearest(what, fetch::names()) {
         Some(name) => error.hint(format!("did you mean `{name}`?")),
@@ -109,7 +115,7 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         "mat" => mat::read(cx, &path)?,
         _ => {
             return Err(Error::file(&path, "not a data set that can be read").hint(
-                "known: IDX files, CIFAR's .bin files, SVHN's .mat files, .npz files, .tar shards and image folders",
+                "known: IDX files, CIFAR's .bin files, SVHN's .mat files, .npz files, .tar and .parquet shards and image folders",
             ));
         }
     };

@@ -2,7 +2,7 @@
 
 use super::class_names;
 use crate::core::{Cx, Error, Result, Value};
-use crate::data::{Classes, Filter, Load, View, load, source};
+use crate::data::{Classes, Filter, Load, ParquetColumns, View, load, source};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, Words};
 
 pub(in crate::primitives) static FILTERS: Words<Filter, 2> =
@@ -52,6 +52,10 @@ pub static LOAD: Primitive = Primitive {
         )
         .or(Fallback::Absent("what the files say, or numbers")),
         Param::new("labels_file", Kind::Path, "labels file of an IDX file").or(Fallback::Absent("the one beside it")),
+        Param::new("image_column", Kind::Str, "column of a Parquet file that holds the images")
+            .or(Fallback::Absent("the one that can")),
+        Param::new("label_column", Kind::Str, "column of a Parquet file that holds the class numbers")
+            .or(Fallback::Absent("the one that can")),
         Param::new("shuffle", Kind::Int, "puts the images in the order that this seed draws")
             .or(Fallback::Absent("the order of the files")),
     ],
@@ -109,7 +113,11 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         },
         grey: args.bool("grey"),
         classes: classes(cx, args)?,
-        labels: args.optional_str("labels").map(|path| cx.find(path)).transpose()?,
+        columns: ParquetColumns {
+            image: args.optional_str("image_column").map(String::from),
+            label: args.optional_str("label_column").map(String::from),
+        },
+        labels: args.optional_str("labels_file").map(|path| cx.find(path)).transpose()?,
         shuffle: args.optional_int("shuffle").map(|seed| seed as u64),
     };
     let set = load(cx, args.str("name_or_path"), &how)?;
