@@ -21,9 +21,10 @@ pub(super) fn load(
     folder: &Path,
     view: &View,
     classes: &Classes,
+    table: Option<&Path>,
     choose: &dyn Fn(usize) -> Option<Vec<usize>>,
 ) -> Result<Dataset> {
-    let (root, mut listing) = list(cx, folder, classes)?;
+    let (root, mut listing) = list(cx, folder, classes, table)?;
     if listing.files.is_empty() {
         return Err(
             Error::file(folder, "no images").hint("wanted are .png, .jpg, .jpeg, .gif, .webp or .tif files in one folder per class")

@@ -10,6 +10,7 @@ use super::memory::numbered_classes;
 use super::numbering::{ALPHABETICALLY, Classes, Numbered, imagenet_number, number};
 use super::picture;
 use super::sheet::{Sheet, bytes};
+use super::truth::{self, Truth};
 use crate::core::{Cx, Error, Result, cut};
 
 #[derive(Default)]
@@ -22,8 +23,16 @@ pub(super) struct Listing {
     pub numbered: String,
 }
 
-/// The folder that names are relative to, and what it lists.
-pub(super) fn list(cx: &Cx, folder: &Path, classes: &Classes) -> Result<(PathBuf, Listing)> {
+/// The folder that names are relative to, and what it lists; `labels`: a table of its files and labels.
+pub(super) fn list(
+    cx: &Cx,
+    folder: &Path,
+    classes: &Classes,
+    labels: Option<&Path>,
+) -> Result<(PathBuf, Listing)> {
+    if let Some(table) = labels {
+        return Ok((folder.to_path_buf(), from_truth(cx, folder, table, classes)?));
+    }
     // Beside the folder of images counts too.
     for root in [folder, folder.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(folder)] {
         let table = root.join("classes.csv");
@@ -103,6 +112,9 @@ fn by_file(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classes) -> Re
         return Err(Error::file(folder, "no images, but files of data").hint(format!("name one: {}", data.display())));
     }
     let ids: Vec<Option<i64>> = images.iter().map(|path| imagenet_number(&name_of(path))).collect();
+    if let Some(table) = truth::published(folder, &images).filter(|_| !images.is_empty()) {
+        return from_truth(cx, folder, &table, classes);
+    }
     let place = |known: bool| ids.iter().position(|id| id.is_some() == known);
     match (place(true), place(false), classes) {
         (None, None, _) => Ok(Listing::default()),
@@ -127,10 +139,27 @@ fn by_file(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classes) -> Re
                 ),
             };
             Err(Error::file(folder, what).hint(
-                "put them in one folder per class, or add a classes.csv (index, name, file) or a labels.json ({\"file\": label})",
+                "put them in one folder per class, add a classes.csv (index, name, file) or a labels.json ({\"file\": label}), or name a table of \
+                 their labels: `labels_file: \"labels.csv\"`",
             ))
         }
     }
+}
+
+/// The pictures of one folder, labelled by a table.
+fn from_truth(cx: &Cx, folder: &Path, table: &Path, classes: &Classes) -> Result<Listing> {
+    let entries = sorted(folder)?;
+    let images = images(&entries)?;
+    if let Some(deeper) = entries.iter().find(|path| path.is_dir() && !images.contains(path)) {
+        return Err(Error::file(deeper, "a folder beside the pictures that a table labels")
+            .hint("`labels_file` labels the pictures of one folder by their names"));
+    }
+    if images.is_empty() {
+        return Ok(Listing::default());
+    }
+    let Truth { labels, classes, numbered } = truth::read(cx, table, &images, classes)?;
+    let files = images.iter().map(|path| PathBuf::from(name_of(path))).collect();
+    Ok(Listing { files, labels, classes, numbered })
 }
 
 fn name_of(path: &Path) -> String {
