@@ -24,12 +24,7 @@ pub(super) struct Listing {
 }
 
 /// The folder that names are relative to, and what it lists; `labels`: a table of its files and labels.
-pub(super) fn list(
-    cx: &Cx,
-    folder: &Path,
-    classes: &Classes,
-    labels: Option<&Path>,
-) -> Result<(PathBuf, Listing)> {
+pub(super) fn list(cx: &Cx, folder: &Path, classes: &Classes, labels: Option<&Path>) -> Result<(PathBuf, Listing)> {
     if let Some(table) = labels {
         return Ok((folder.to_path_buf(), from_truth(cx, folder, table, classes)?));
     }
@@ -54,7 +49,10 @@ impl Listing {
         let mut left_out = 0;
         // A folder that is not there is named when its first image is read.
         for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
-            left_out += sorted(folder)?.iter().filter(|file| ends_in(file, &picture::ENDINGS) && !listed.contains(*file)).count();
+            left_out += sorted(folder)?
+                .iter()
+                .filter(|file| ends_in(file, &picture::ENDINGS) && !listed.contains(*file))
+                .count();
         }
         match left_out {
             0 => {}

@@ -7,8 +7,8 @@ use rand::seq::SliceRandom;
 
 use super::memory::{Raw, numbered_classes};
 use super::numbering::Classes;
-use super::window::{PixelWindow, View};
 use super::shards::{ShardKind, shards};
+use super::window::{PixelWindow, View};
 use super::{Dataset, ParquetColumns, cifar, fetch, folder, idx, layout, mat, npz, parquet, webdataset};
 use crate::core::{Cx, Digest, Error, Result, nearest, random};
 

@@ -82,8 +82,8 @@ fn unreadable(path: &Path, why: &str) -> Error {
 
 /// Refuses what is no picture, or not all of one.
 pub(super) fn check_whole(path: &Path, bytes: &[u8]) -> Result<ImageFormat> {
-    let format =
-        image::guess_format(bytes).map_err(|_| unreadable(path, "it does not begin as PNG, JPEG, GIF, WebP or TIFF do"))?;
+    let format = image::guess_format(bytes)
+        .map_err(|_| unreadable(path, "it does not begin as PNG, JPEG, GIF, WebP or TIFF do"))?;
     let missing = match format {
         ImageFormat::Png => missing_in_png(bytes),
         ImageFormat::Jpeg => missing_in_jpeg(bytes),
@@ -244,7 +244,8 @@ fn length_at(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// Chunks of a name, a length and contents, to the end that the first one says.
 fn missing_in_webp(bytes: &[u8]) -> Option<&'static str> {
-    let Some(end) = length_at(bytes, 4).and_then(|length| length.checked_add(8)).filter(|&end| end <= bytes.len()) else {
+    let Some(end) = length_at(bytes, 4).and_then(|length| length.checked_add(8)).filter(|&end| end <= bytes.len())
+    else {
         return Some(CUT);
     };
     let (mut at, mut pictures) = (12, 0);

@@ -87,12 +87,12 @@ fn parts(folder: &Path, paths: Vec<PathBuf>, split: Option<&str>) -> Result<Vec<
     let wanted = match (split, &names[..]) {
         (Some(split), _) if names.contains(&split) => Some(split),
         (Some(split), _) => {
-            return Err(Error::argument(format!("{}: there is no {split:?} part", folder.display())).hint(
-                match names.is_empty() {
-                    true => "`split` picks a folder, or files that are called like train-00000-of-00010".to_string(),
-                    false => format!("there are {list}; {}", suggestion(split, names.iter().copied())),
-                },
-            ));
+            return Err(Error::argument(format!("{}: there is no {split:?} part", folder.display())).hint(match names
+                .is_empty()
+            {
+                true => "`split` picks a folder, or files that are called like train-00000-of-00010".to_string(),
+                false => format!("there are {list}; {}", suggestion(split, names.iter().copied())),
+            }));
         }
         (None, [_, _, ..]) => {
             return Err(Error::argument(format!("{} holds the parts {list}", folder.display()))
@@ -121,8 +121,11 @@ fn parts(folder: &Path, paths: Vec<PathBuf>, split: Option<&str>) -> Result<Vec<
     }
     if own.len() != counts[0] || numbers.iter().enumerate().any(|(place, number)| place != *number) {
         let missing = (0..counts[0].min(MOST_SHARDS)).find(|number| !numbers.contains(number)).unwrap_or(counts[0]);
-        return Err(Error::file(folder, format!("{} of {} shards of {wanted:?} are there; number {missing} is missing", own.len(), counts[0]))
-            .hint("fetch it; those that are there can be named by a range, \"train-{00000..00003}-of-00010.parquet\""));
+        return Err(Error::file(
+            folder,
+            format!("{} of {} shards of {wanted:?} are there; number {missing} is missing", own.len(), counts[0]),
+        )
+        .hint("fetch it; those that are there can be named by a range, \"train-{00000..00003}-of-00010.parquet\""));
     }
     Ok(own)
 }
@@ -182,7 +185,13 @@ impl<P> Indexed<P> {
     }
 
     /// What the classes are called: as the caller says, as the files do, or by their numbers.
-    pub fn classes(&self, cx: &Cx, name: &str, classes: &Classes, of_files: Option<Vec<String>>) -> Result<Vec<String>> {
+    pub fn classes(
+        &self,
+        cx: &Cx,
+        name: &str,
+        classes: &Classes,
+        of_files: Option<Vec<String>>,
+    ) -> Result<Vec<String>> {
         match classes.names(cx).map_err(|e| e.during(name))?.or(of_files) {
             Some(names) => Ok(names),
             None => numbered_classes(&self.labels).map_err(|e| e.during(name)),
@@ -231,7 +240,10 @@ mod tests {
             ["a-00000-of-00002.parquet", "a-00001-of-00002.parquet"],
             ["a-00000-of-00001.parquet", "b-00000-of-00001.parquet"],
         );
-        assert_eq!((of(&two, None), of(&both, Some("b")), of(&["x.parquet", "y.parquet"], None)), (Ok(2), Ok(1), Ok(2)));
+        assert_eq!(
+            (of(&two, None), of(&both, Some("b")), of(&["x.parquet", "y.parquet"], None)),
+            (Ok(2), Ok(1), Ok(2))
+        );
         for (names, split, words) in [
             (&two[1..], None, "1 of 2 shards of \"a\" are there; number 0 is missing"),
             (&both[..], None, "holds the parts \"a\", \"b\""),

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use flate2::bufread::ZlibDecoder;
 
-use super::mat::{COMPRESSED, HEADER, INT8, INT32, MATRIX, MatReader, UINT8, UINT32, damaged, header, number, truncated};
+use super::mat::{
+    COMPRESSED, HEADER, INT8, INT32, MATRIX, MatReader, UINT8, UINT32, damaged, header, number, truncated,
+};
 use super::numbering::imagenet_number;
 use crate::core::{Budget, Cx, Error, Result};
 
@@ -32,7 +34,9 @@ pub(super) fn read(cx: &Cx, path: &Path) -> Result<Vec<i64>> {
         let wnid = wnids.get(&id).ok_or_else(|| at(Error::data(format!("`synsets` has no ILSVRC2012_ID {id}"))))?;
         let number = imagenet_number(wnid).filter(|number| wnid.len() == 9 && !numbers.contains(number));
         numbers.push(number.ok_or_else(|| {
-            at(Error::data(format!("ILSVRC2012_ID {id} is {wnid:?}, no class of ImageNet-1k or one that stands there twice")))
+            at(Error::data(format!(
+                "ILSVRC2012_ID {id} is {wnid:?}, no class of ImageNet-1k or one that stands there twice"
+            )))
         })?);
     }
     Ok(numbers)

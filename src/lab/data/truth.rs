@@ -59,7 +59,8 @@ pub(super) fn read(cx: &Cx, table: &Path, pictures: &[PathBuf], classes: &Classe
         }
     };
     budget.take(ROW * text.lines().count() as u64, "its lines").map_err(|e| e.at(table))?;
-    let lines: Vec<String> = text.trim_start_matches('\u{feff}').trim_end().lines().map(|line| line.trim().to_string()).collect();
+    let lines: Vec<String> =
+        text.trim_start_matches('\u{feff}').trim_end().lines().map(|line| line.trim().to_string()).collect();
     let order = by_number(table, pictures, lines.len())?;
     let lines: Vec<String> = order.into_iter().map(|line| lines[line].clone()).collect();
     let Some(ids) = numbers(&lines) else { return by_class(cx, table, &lines, classes) };
@@ -73,7 +74,14 @@ pub(super) fn read(cx: &Cx, table: &Path, pictures: &[PathBuf], classes: &Classe
     let of_id = |(line, id): (usize, &i64)| {
         let place = usize::try_from(id - 1).ok();
         place.and_then(|place| of_kit.get(place)).copied().ok_or_else(|| {
-            Error::file(table, format!("the label {id} of {}; the numbers of meta.mat are 1 to {}", name_of(&pictures[line]), synsets::CLASSES))
+            Error::file(
+                table,
+                format!(
+                    "the label {id} of {}; the numbers of meta.mat are 1 to {}",
+                    name_of(&pictures[line]),
+                    synsets::CLASSES
+                ),
+            )
         })
     };
     let labels = ids.iter().enumerate().map(of_id).collect::<Result<Vec<_>>>()?;
@@ -99,7 +107,10 @@ fn by_number(table: &Path, pictures: &[PathBuf], lines: usize) -> Result<Vec<usi
                 .hint("line 1 is the label of the picture whose name ends in 1, as ILSVRC2012_val_00000001.JPEG; other names need a .csv of files and labels"));
         };
         if let Some(other) = taken.insert(number, picture) {
-            return Err(Error::file(table, format!("{} and {} are both number {number}", name_of(other), name_of(picture))));
+            return Err(Error::file(
+                table,
+                format!("{} and {} are both number {number}", name_of(other), name_of(picture)),
+            ));
         }
         order.push(number - 1);
     }
@@ -156,8 +167,11 @@ fn by_name(
         }
     }
     if let Some(first) = without.first() {
-        return Err(Error::file(table, format!("{} of {} pictures have no label: {first} and others", without.len(), pictures.len()))
-            .hint("every picture of the folder has a row there, by its name"));
+        return Err(Error::file(
+            table,
+            format!("{} of {} pictures have no label, {first} first", without.len(), pictures.len()),
+        )
+        .hint("every picture of the folder has a row there, by its name"));
     }
     if let Some(first) = told.keys().next() {
         return Err(without_picture(table, all, pictures.len(), first));
@@ -183,7 +197,9 @@ fn by_name(
 fn kaggle_class(boxes: &str) -> std::result::Result<String, String> {
     let words: Vec<&str> = boxes.split_whitespace().collect();
     let first = words.first().copied().unwrap_or_default();
-    if words.len() % 5 != 0 || words.iter().skip(1).enumerate().any(|(i, word)| (i + 1) % 5 != 0 && word.parse::<f64>().is_err()) {
+    if words.len() % 5 != 0
+        || words.iter().skip(1).enumerate().any(|(i, word)| (i + 1) % 5 != 0 && word.parse::<f64>().is_err())
+    {
         return Err(format!("{:?} is no list of a class and four numbers each", cut(boxes, 80)));
     }
     match words.iter().step_by(5).find(|class| **class != first) {

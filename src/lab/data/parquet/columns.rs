@@ -9,8 +9,8 @@ use parquet::basic::{ConvertedType, LogicalType, Type as Stored};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::page::Compact;
 use super::Wanted;
+use super::page::Compact;
 use crate::core::{Budget, Error, Result, cut, suggestion};
 
 /// A file's footer, of which nothing that is longer is held.
@@ -36,7 +36,8 @@ pub(super) struct Columns {
 pub(super) fn footer(path: &Path, from: &mut File) -> Result<ParquetMetaData> {
     let failed = |e| Error::file(path, e);
     let cut_short = || {
-        Error::file(path, "no Parquet file, or one that is cut short: it does not end in PAR1").hint("fetch it once more")
+        Error::file(path, "no Parquet file, or one that is cut short: it does not end in PAR1")
+            .hint("fetch it once more")
     };
     let size = from.seek(SeekFrom::End(0)).map_err(failed)?;
     let mut ends = [0; 12];
@@ -116,10 +117,12 @@ struct Features(serde_json::Map<String, serde_json::Value>);
 impl Features {
     fn of(path: &Path, said: &ParquetMetaData) -> Result<Self> {
         let pairs = said.file_metadata().key_value_metadata();
-        let Some(text) = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == "huggingface")?.value.as_ref()) else {
+        let Some(text) = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == "huggingface")?.value.as_ref())
+        else {
             return Ok(Self::default());
         };
-        let unfit = |e: String| Error::file(path, format!("what it says of itself under \"huggingface\" can't be read: {e}"));
+        let unfit =
+            |e: String| Error::file(path, format!("what it says of itself under \"huggingface\" can't be read: {e}"));
         Budget::unwatched(text.len() as u64, Budget::TEXT).json(text.as_bytes()).map_err(|e| e.at(path))?;
         let mut whole: serde_json::Value = serde_json::from_str(text).map_err(|e| unfit(e.to_string()))?;
         match whole.pointer_mut("/info/features").map(serde_json::Value::take) {
@@ -143,7 +146,9 @@ impl Features {
         match (names, all) {
             (_, Some(all)) => Ok(Some(all)),
             (serde_json::Value::Null, _) => Ok(None),
-            _ => Err(Error::file(path, format!("the names of {column:?} under \"huggingface\" are no array of strings"))),
+            _ => {
+                Err(Error::file(path, format!("the names of {column:?} under \"huggingface\" are no array of strings")))
+            }
         }
     }
 }
@@ -198,7 +203,8 @@ pub(super) fn columns(path: &Path, said: &ParquetMetaData, wanted: &Wanted) -> R
         }
     };
     let image = choose(&wanted.image, "image_column", "pictures", "Image", &|c| matches!(c, Candidate::Image { .. }))?;
-    let label = choose(&wanted.label, "label_column", "whole numbers", "ClassLabel", &|c| matches!(c, Candidate::Label))?;
+    let label =
+        choose(&wanted.label, "label_column", "whole numbers", "ClassLabel", &|c| matches!(c, Candidate::Label))?;
     let (image_name, label_name) = (names[image].clone(), names[label].clone());
     let Candidate::Image { bytes, file } = candidates[image].1 else {
         return Err(Error::internal("a column of pictures without bytes"));

@@ -63,8 +63,15 @@ pub(super) fn index(at: &Place, group: &RowGroupMetaData, columns: &Columns, sto
     let mut labelled = labels.into_iter().zip(names);
     let mut row = at.row;
     column(columns.image).each::<ByteArrayType>(|pages, values| {
-        let first = found.pages.len() as u32;
-        found.pages.extend(pages.iter().map(|(page, _)| *page));
+        // A dictionary is a page of all the others.
+        let mut number = |page: &StoredPage| match found.pages.first() {
+            Some(first) if first.at == page.at => 0,
+            _ => {
+                found.pages.push(page.clone());
+                found.pages.len() as u32 - 1
+            }
+        };
+        let numbers: Vec<u32> = pages.iter().map(|(page, _)| number(page)).collect();
         for value in values {
             let here = row_of(at.path, row);
             let Some(value) = value else {
@@ -82,7 +89,7 @@ pub(super) fn index(at: &Place, group: &RowGroupMetaData, columns: &Columns, sto
                 return Err(Error::file(at.path, "a damaged Parquet file: more pictures than rows"));
             };
             let name = name.unwrap_or_else(|| PathBuf::from(format!("row {row}")));
-            let picture = StoredImage { page: first + page as u32, at, size, row, name };
+            let picture = StoredImage { page: numbers[page], at, size, row, name };
             found.pictures.push(picture, label, Digest::of(value.data()));
             row += 1;
         }
@@ -111,7 +118,9 @@ fn labels(column: &Column, columns: &Columns) -> Result<Vec<i64>> {
         match label {
             None => Err(Error::file(&here, format!("no label in the column {name:?}"))),
             Some(label) if label < 0 => Err(Error::file(&here, format!("the label {label} in the column {name:?}"))
-                .hint("classes count from 0; -1 stands for labels that are not given out, as those of a test part may be")),
+                .hint(
+                    "classes count from 0; -1 stands for labels that are not given out, as those of a test part may be",
+                )),
             Some(label) if most.is_some_and(|most| label >= most as i64) => Err(Error::file(
                 &here,
                 format!("the label {label} in the column {name:?}, whose classes have {} names", most.unwrap_or(0)),
@@ -124,9 +133,8 @@ fn labels(column: &Column, columns: &Columns) -> Result<Vec<i64>> {
     };
     match column.chunk.column_type() {
         Stored::INT64 => column.each::<Int64Type>(|_, values| values.into_iter().try_for_each(&mut check))?,
-        _ => column.each::<Int32Type>(|_, values| {
-            values.into_iter().try_for_each(|label| check(label.map(i64::from)))
-        })?,
+        _ => column
+            .each::<Int32Type>(|_, values| values.into_iter().try_for_each(|label| check(label.map(i64::from))))?,
     }
     Ok(labels)
 }
@@ -137,7 +145,9 @@ fn names(column: &Column, budget: &Budget) -> Result<Vec<Option<PathBuf>>> {
         for value in values {
             let name = value.as_ref().and_then(|name: &ByteArray| std::str::from_utf8(name.data()).ok());
             let name = name.filter(|name| !name.is_empty());
-            budget.take(name.map_or(0, str::len) as u64, "the names of its pictures").map_err(|e| e.at(column.at.path))?;
+            budget
+                .take(name.map_or(0, str::len) as u64, "the names of its pictures")
+                .map_err(|e| e.at(column.at.path))?;
             names.push(name.map(PathBuf::from));
         }
         Ok(())
@@ -160,7 +170,8 @@ impl Column<'_> {
         mut take: impl FnMut(&[(StoredPage, Bytes)], Vec<Option<T::T>>) -> Result<()>,
     ) -> Result<()> {
         let path = self.at.path;
-        let wrong = |what: &str| Error::file(path, format!("a damaged Parquet file: {what}")).hint("fetch it once more");
+        let wrong =
+            |what: &str| Error::file(path, format!("a damaged Parquet file: {what}")).hint("fetch it once more");
         let column = self.chunk.column_path().string();
         let packing = Packing::of(self.chunk.compression()).map_err(|how| {
             Error::file(path, format!("the column {column:?} is packed by {how}, which can't be read"))
@@ -172,21 +183,25 @@ impl Column<'_> {
         let mut file = open(path)?;
         let size = file.metadata().map_err(|e| Error::file(path, e))?.len();
         let begin = self.chunk.dictionary_page_offset().filter(|&at| at > 0).unwrap_or(self.chunk.data_page_offset());
-        let begin = u64::try_from(begin.min(self.chunk.data_page_offset())).map_err(|_| wrong("a column without a place"))?;
+        let begin =
+            u64::try_from(begin.min(self.chunk.data_page_offset())).map_err(|_| wrong("a column without a place"))?;
         let length = u64::try_from(self.chunk.compressed_size()).map_err(|_| wrong("a column without a size"))?;
-        let end = begin.checked_add(length).filter(|&end| end <= size).ok_or_else(|| wrong("a column ends behind the file"))?;
+        let end = begin
+            .checked_add(length)
+            .filter(|&end| end <= size)
+            .ok_or_else(|| wrong("a column ends behind the file"))?;
         let (mut at, mut rows, mut dictionary) = (begin, 0, None);
         while at < end {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Error::interrupted());
             }
-            let found = header(path, &mut file, self.at.file, at, end, packing)?;
+            let mut found = header(path, &mut file, self.at.file, at, end, packing)?;
             let begins = std::mem::replace(&mut at, found.next());
             if found.is_dictionary() {
                 if dictionary.is_some() || rows > 0 {
                     return Err(damaged(path, begins, "a second dictionary"));
                 }
-                let bytes = Bytes::from(found.page.read(path, &mut file)?);
+                let bytes = Bytes::from(found.page.read_first(path, &mut file)?);
                 dictionary = Some((found, bytes));
                 continue;
             }
@@ -195,7 +210,7 @@ impl Column<'_> {
             if rows > self.rows {
                 return Err(damaged(path, begins, "more rows than its group has"));
             }
-            let bytes = Bytes::from(found.page.read(path, &mut file)?);
+            let bytes = Bytes::from(found.page.read_first(path, &mut file)?);
             let dictionary = dictionary.as_ref();
             let read = || self.values::<T>(dictionary, &found, &bytes, values);
             let values = catch_unwind(AssertUnwindSafe(read))
@@ -203,7 +218,7 @@ impl Column<'_> {
                 .map_err(|what| damaged(path, begins, &what))?;
             let of: Vec<(StoredPage, Bytes)> = dictionary
                 .into_iter()
-                .map(|(found, bytes)| (found.page, bytes.clone()))
+                .map(|(found, bytes)| (found.page.clone(), bytes.clone()))
                 .chain([(found.page, bytes)])
                 .collect();
             take(&of, values)?;

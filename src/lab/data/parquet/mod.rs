@@ -13,7 +13,7 @@ use parquet::file::metadata::ParquetMetaData;
 
 use self::columns::{Columns, columns, footer};
 use self::group::{GroupIndex, StoredImage};
-use self::page::{Packing, StoredPage};
+use self::page::StoredPage;
 use self::unpacked::Unpacked;
 use super::Dataset;
 use super::numbering::Classes;
@@ -58,9 +58,13 @@ pub(super) fn load(
         }
         files.push((said, columns));
     }
-    let groups: Vec<(usize, usize)> =
-        files.iter().enumerate().flat_map(|(file, (said, _))| (0..said.num_row_groups()).map(move |group| (file, group))).collect();
-    let firsts: Vec<Vec<u64>> = files.iter().zip(&paths).map(|((said, _), path)| first_rows(path, said)).collect::<Result<_>>()?;
+    let groups: Vec<(usize, usize)> = files
+        .iter()
+        .enumerate()
+        .flat_map(|(file, (said, _))| (0..said.num_row_groups()).map(move |group| (file, group)))
+        .collect();
+    let firsts: Vec<Vec<u64>> =
+        files.iter().zip(&paths).map(|((said, _), path)| first_rows(path, said)).collect::<Result<_>>()?;
     let stop = cx.stop_flag();
     let read = |&(file, group): &(usize, usize)| {
         let (said, columns) = &files[file];
@@ -108,7 +112,10 @@ fn first_rows(path: &Path, said: &ParquetMetaData) -> Result<Vec<u64>> {
     }
     let all = said.file_metadata().num_rows();
     if i64::try_from(row) != Ok(all) {
-        return Err(Error::file(path, format!("a damaged Parquet file: it says that it has {all} rows, its groups have {row}")));
+        return Err(Error::file(
+            path,
+            format!("a damaged Parquet file: it says that it has {all} rows, its groups have {row}"),
+        ));
     }
     Ok(firsts)
 }
@@ -120,14 +127,19 @@ impl Columns {
             [("pictures", &self.image_name, &other.image_name), ("labels", &self.label_name, &other.label_name)]
         {
             if a != b {
-                return Err(Error::file(path, format!("its {what} are in the column {b:?}, those of {} in {a:?}", first.display()))
-                    .hint("load these files one by one, or name the column"));
+                return Err(Error::file(
+                    path,
+                    format!("its {what} are in the column {b:?}, those of {} in {a:?}", first.display()),
+                )
+                .hint("load these files one by one, or name the column"));
             }
         }
         match self.classes == other.classes {
             true => Ok(()),
-            false => Err(Error::file(path, format!("its classes are called otherwise than those of {}", first.display()))
-                .hint("load these files one by one")),
+            false => {
+                Err(Error::file(path, format!("its classes are called otherwise than those of {}", first.display()))
+                    .hint("load these files one by one"))
+            }
         }
     }
 }
@@ -152,8 +164,8 @@ impl PictureFiles for ParquetFiles {
         let page = &self.pages[number as usize];
         let path = &self.paths[page.file];
         let mut file = open(path)?;
-        if page.packing == Packing::Stored {
-            return page.part(path, &mut file, at, size);
+        if let Some(part) = page.inside(path, &mut file, at, size) {
+            return part;
         }
         self.unpacked.with(number, || page.read(path, &mut file), |whole| whole[at..at + size].to_vec())
     }

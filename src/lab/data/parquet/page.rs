@@ -35,7 +35,7 @@ impl Packing {
 }
 
 /// Where the body of a page lies in a file, and what unpacks it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct StoredPage {
     /// Which of the files.
     pub file: usize,
@@ -46,6 +46,8 @@ pub(super) struct StoredPage {
     plain: usize,
     pub packing: Packing,
     sum: Option<u32>,
+    /// Where Snappy begins anew: how many bytes are unpacked before, and packed. The last one is the end.
+    restarts: Vec<(u32, u32)>,
 }
 
 /// What a page is, as far as reading it asks.
@@ -161,7 +163,8 @@ pub(super) fn header(
     let budget = Budget::unwatched(packed as u64, Budget::DEFLATE);
     budget.take(unpacked as u64, "a page").map_err(|error| error.at(path))?;
     let sum = said.sum;
-    Ok(FoundPage { page: StoredPage { file, at: begins, packed, unpacked, plain, packing, sum }, sort })
+    let page = StoredPage { file, at: begins, packed, unpacked, plain, packing, sum, restarts: vec![] };
+    Ok(FoundPage { page, sort })
 }
 
 pub(super) fn damaged(path: &Path, at: u64, what: &str) -> Error {
@@ -201,6 +204,46 @@ impl StoredPage {
         }
     }
 
+    /// The same, and notes where parts of it can be unpacked by themselves.
+    pub(super) fn read_first(&mut self, path: &Path, from: &mut File) -> Result<Vec<u8>> {
+        let whole = self.read(path, from)?;
+        if self.packing == Packing::Snappy && self.unpacked > WORTH {
+            let packed = self.part(path, from, self.plain, self.packed - self.plain)?;
+            self.restarts = restarts(&packed).unwrap_or_default();
+        }
+        Ok(whole)
+    }
+
+    /// Unpacks no more of it than these bytes are in, where that is possible.
+    pub(super) fn inside(&self, path: &Path, from: &mut File, at: usize, size: usize) -> Option<Result<Vec<u8>>> {
+        if self.packing == Packing::Stored {
+            return Some(self.part(path, from, at, size));
+        }
+        let (start, end) = (at.checked_sub(self.plain)?, at + size - self.plain);
+        let first = self.restarts.partition_point(|(before, _)| *before as usize <= start).checked_sub(1)?;
+        let last = self.restarts.partition_point(|(before, _)| (*before as usize) < end);
+        let ((begin, packed), (until, packed_until)) = (*self.restarts.get(first)?, *self.restarts.get(last)?);
+        let (begin, length) = (begin as usize, (until - begin) as usize);
+        let mut unpack = || {
+            let part = self.part(path, from, self.plain + packed as usize, (packed_until - packed) as usize)?;
+            // A stream of its own begins with its length.
+            let mut stream = vec![];
+            let mut left = length;
+            while left > 0x7f {
+                stream.push(left as u8 | 0x80);
+                left >>= 7;
+            }
+            stream.push(left as u8);
+            stream.extend(part);
+            let mut whole = vec![];
+            unpack_snappy(&stream, length, &mut whole).map_err(|why| damaged(path, self.at, &why))?;
+            whole.drain(..start - begin);
+            whole.truncate(size);
+            Ok(whole)
+        };
+        Some(unpack())
+    }
+
     /// Bytes of it as they are stored.
     pub(super) fn part(&self, path: &Path, from: &mut File, start: usize, size: usize) -> Result<Vec<u8>> {
         let failed = |e| Error::file(path, e);
@@ -231,6 +274,47 @@ fn unpack_snappy(packed: &[u8], most: usize, into: &mut Vec<u8>) -> std::result:
     let start = into.len();
     into.resize(start + most, 0);
     snap::raw::Decoder::new().decompress(packed, &mut into[start..]).map(drop).map_err(|e| e.to_string())
+}
+
+/// Of smaller pages all is unpacked.
+const WORTH: usize = 4 * BLOCK;
+
+/// Snappy packs blocks of this size apart from each other.
+const BLOCK: usize = 1 << 16;
+
+/// The beginnings of blocks and the end; `None` where a block copies from one before. Format: Snappy's `format_description.txt`.
+fn restarts(packed: &[u8]) -> Option<Vec<(u32, u32)>> {
+    let mut at = packed.iter().position(|byte| byte & 0x80 == 0)? + 1;
+    let (mut out, mut begun) = (0usize, 0usize);
+    let mut found = vec![(0, at as u32)];
+    while at < packed.len() {
+        if out.is_multiple_of(BLOCK) && out > begun {
+            begun = out;
+            found.push((u32::try_from(out).ok()?, at as u32));
+        }
+        let tag = packed[at];
+        let number = |bytes: usize| -> Option<usize> {
+            let bytes = packed.get(at + 1..at + 1 + bytes)?;
+            Some(bytes.iter().rev().fold(0, |all, &byte| all << 8 | usize::from(byte)))
+        };
+        let long = usize::from(tag >> 2);
+        let (length, back, skipped) = match tag & 3 {
+            0 if long < 60 => (long + 1, 0, long + 2),
+            0 => {
+                let length = number(long - 59)? + 1;
+                (length, 0, 1 + long - 59 + length)
+            }
+            1 => (4 + (long & 7), usize::from(tag >> 5) << 8 | number(1)?, 2),
+            2 => (long + 1, number(2)?, 3),
+            _ => (long + 1, number(4)?, 5),
+        };
+        if back > out - begun {
+            return None;
+        }
+        (at, out) = (at.checked_add(skipped)?, out.checked_add(length)?);
+    }
+    found.push((u32::try_from(out).ok()?, at as u32));
+    (at == packed.len()).then_some(found)
 }
 
 /// Thrift's compact protocol, as far as headers and schemas need it.
@@ -398,4 +482,43 @@ fn encoding(number: i64) -> Option<Encoding> {
         9 => Encoding::BYTE_STREAM_SPLIT,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_page_are_unpacked_by_themselves() {
+        let mut word = 7u32;
+        let mut noise = || {
+            word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (word >> 24) as u8
+        };
+        // Stretches that pack well and stretches that don't.
+        let whole: Vec<u8> = (0..400_000).map(|i| if i / 3000 % 3 == 0 { (i % 7) as u8 } else { noise() }).collect();
+        let packed = snap::raw::Encoder::new().compress_vec(&whole).expect("packed");
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), [&[9; 5][..], &[1, 2, 3], &packed].concat()).expect("written");
+        let mut page = StoredPage {
+            file: 0,
+            at: 5,
+            packed: packed.len() + 3,
+            unpacked: whole.len() + 3,
+            plain: 3,
+            packing: Packing::Snappy,
+            sum: None,
+            restarts: vec![],
+        };
+        let mut from = File::open(file.path()).expect("opened");
+        assert!(page.inside(file.path(), &mut from, 3, 1).is_none(), "nothing is known of it yet");
+        let all = page.read_first(file.path(), &mut from).expect("a page");
+        assert!(all[3..] == whole && page.restarts.len() == whole.len().div_ceil(BLOCK) + 1);
+        for (at, size) in
+            [(0, 1), (65_535, 1), (65_536, 1), (65_000, 70_000), (131_072, 65_536), (399_999, 1), (0, 400_000)]
+        {
+            let part = page.inside(file.path(), &mut from, at + 3, size).expect("known").expect("unpacked");
+            assert!(part == whole[at..at + size], "{size} bytes at {at}");
+        }
+    }
 }
