@@ -10,7 +10,7 @@ use super::memory::numbered_classes;
 use super::numbering::{ALPHABETICALLY, Classes, Numbered, imagenet_number, number};
 use super::picture;
 use super::sheet::{Sheet, bytes};
-use super::truth::{self, Truth};
+use super::truth::{self, GroundTruth};
 use crate::core::{Cx, Error, Result, cut};
 
 #[derive(Default)]
@@ -155,7 +155,7 @@ fn from_truth(cx: &Cx, folder: &Path, table: &Path, classes: &Classes) -> Result
     if images.is_empty() {
         return Ok(Listing::default());
     }
-    let Truth { labels, classes, numbered } = truth::read(cx, table, &images, classes)?;
+    let GroundTruth { labels, classes, numbered } = truth::read(cx, table, &images, classes)?;
     let files = images.iter().map(|path| PathBuf::from(name_of(path))).collect();
     Ok(Listing { files, labels, classes, numbered })
 }

@@ -57,7 +57,7 @@ pub use nearest::{NORMS, NearestImages, nearest};
 pub use noise::Noise;
 pub use numbering::Classes;
 pub use objects::{Reading, built_objects, read_objects};
-pub use parquet::Wanted as ParquetColumns;
+pub use parquet::ParquetColumns;
 pub use python::{PythonData, python};
 pub(crate) use resample::resize;
 pub use resample::{Filter, resampling};

@@ -117,8 +117,8 @@ fn check_size(path: &Path, bytes: &[u8], format: ImageFormat) -> Result<()> {
         }
         (ImageFormat::Tiff, _) => match tiff::look(bytes) {
             Ok(seen) => (seen.wide as usize, seen.high as usize, tiff::MOST_PER_BYTE, 8 * seen.samples),
-            Err(tiff::Unfit::Damaged(what)) => return Err(damaged(path, what)),
-            Err(tiff::Unfit::Other(what)) => {
+            Err(tiff::TiffUnfit::Damaged(what)) => return Err(damaged(path, what)),
+            Err(tiff::TiffUnfit::Other(what)) => {
                 return Err(unreadable(path, &what).hint("save it as PNG, or as TIFF in RGB with 8 bits"));
             }
         },

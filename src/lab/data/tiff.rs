@@ -6,7 +6,7 @@ pub(super) const MOST_PER_BYTE: u64 = 1 << 12;
 
 /// Why a file is not read.
 #[derive(Debug, PartialEq)]
-pub(super) enum Unfit {
+pub(super) enum TiffUnfit {
     Damaged(&'static str),
     /// Whole, for all that is known, and of a sort that is not read.
     Other(String),
@@ -19,7 +19,7 @@ pub(super) struct TiffPage {
     pub samples: u64,
 }
 
-const CUT: Unfit = Unfit::Damaged("the file is cut short");
+const CUT: TiffUnfit = TiffUnfit::Damaged("the file is cut short");
 
 struct TiffBytes<'a> {
     bytes: &'a [u8],
@@ -62,28 +62,28 @@ impl TiffBytes<'_> {
 }
 
 /// Looks at the first page.
-pub(super) fn look(bytes: &[u8]) -> Result<TiffPage, Unfit> {
+pub(super) fn look(bytes: &[u8]) -> Result<TiffPage, TiffUnfit> {
     let file = TiffBytes { bytes, big: bytes.starts_with(b"MM") };
     let directory = file.long(4).ok_or(CUT)? as usize;
     let count = file.short(directory).ok_or(CUT)? as usize;
     let entries: Vec<usize> = (0..count).map(|i| directory + 2 + 12 * i).collect();
     let next = file.long(directory + 2 + 12 * count).ok_or(CUT)?;
-    let other = |what: &str| Unfit::Other(format!("a TIFF {what}"));
+    let other = |what: &str| TiffUnfit::Other(format!("a TIFF {what}"));
     if next != 0 {
         return Err(other("of several pages"));
     }
-    let numbers = |tag: u64| -> Result<Option<Vec<u64>>, Unfit> {
+    let numbers = |tag: u64| -> Result<Option<Vec<u64>>, TiffUnfit> {
         let mut found = entries.iter().filter(|&&entry| file.short(entry) == Some(tag));
         let first = found.next();
         if found.next().is_some() {
-            return Err(Unfit::Damaged("an entry stands there twice"));
+            return Err(TiffUnfit::Damaged("an entry stands there twice"));
         }
         first.map(|&entry| file.numbers(entry).ok_or(CUT)).transpose()
     };
     let one = |tag: u64, without: u64| Ok(numbers(tag)?.and_then(|all| all.first().copied()).unwrap_or(without));
     let (wide, high) = (one(256, 0)?, one(257, 0)?);
     if wide == 0 || high == 0 {
-        return Err(Unfit::Damaged("it has no size"));
+        return Err(TiffUnfit::Damaged("it has no size"));
     }
     let samples = one(277, 1)?;
     let bits = numbers(258)?.unwrap_or_else(|| vec![1]);
@@ -124,10 +124,10 @@ pub(super) fn look(bytes: &[u8]) -> Result<TiffPage, Unfit> {
     }
     let (at, sizes) = match (numbers(273)?, numbers(279)?, numbers(324)?, numbers(325)?) {
         (Some(at), Some(sizes), None, None) | (None, None, Some(at), Some(sizes)) => (at, sizes),
-        _ => return Err(Unfit::Damaged("it does not say where its strips or tiles lie")),
+        _ => return Err(TiffUnfit::Damaged("it does not say where its strips or tiles lie")),
     };
     if at.is_empty() || at.len() != sizes.len() {
-        return Err(Unfit::Damaged("its strips or tiles have no size"));
+        return Err(TiffUnfit::Damaged("its strips or tiles have no size"));
     }
     let inside = |(at, size): (&u64, &u64)| at.checked_add(*size).is_some_and(|end| end <= bytes.len() as u64);
     if !at.iter().zip(&sizes).all(inside) {

@@ -20,7 +20,7 @@ const VALIDATION: &str = "ILSVRC2012_val_";
 const ROW: u64 = 256;
 
 /// Files with a number each.
-pub(super) struct Truth {
+pub(super) struct GroundTruth {
     /// One per picture.
     pub labels: Vec<i64>,
     pub classes: Vec<String>,
@@ -46,7 +46,7 @@ fn name_of(path: &Path) -> String {
 }
 
 /// The labels of these pictures, none without one and none left over.
-pub(super) fn read(cx: &Cx, table: &Path, pictures: &[PathBuf], classes: &Classes) -> Result<Truth> {
+pub(super) fn read(cx: &Cx, table: &Path, pictures: &[PathBuf], classes: &Classes) -> Result<GroundTruth> {
     let ending = table.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
     let (bytes, budget) = bytes(cx, table)?;
     let text = match ending.as_str() {
@@ -91,7 +91,7 @@ pub(super) fn read(cx: &Cx, table: &Path, pictures: &[PathBuf], classes: &Classe
         other => other.names(cx)?.unwrap_or(wnids),
     };
     let numbered = format!("as ImageNet-1k's, by {} and meta.mat", name_of(table));
-    Ok(Truth { labels, classes, numbered })
+    Ok(GroundTruth { labels, classes, numbered })
 }
 
 /// The line of each picture, which its name ends in, counted from 1.
@@ -133,7 +133,7 @@ fn by_name(
     budget: &Budget,
     pictures: &[PathBuf],
     classes: &Classes,
-) -> Result<Truth> {
+) -> Result<GroundTruth> {
     let sheet = Sheet::new(table, bytes, budget)?;
     let kaggle = sheet.column(&["ImageId"]).zip(sheet.column(&["PredictionString"]));
     let plain = sheet
@@ -190,7 +190,7 @@ fn by_name(
         Some(names) => names,
         None => numbered_classes(&numbers).map_err(|e| e.at(table))?,
     };
-    Ok(Truth { labels: numbers, classes: found, numbered: format!("as {} says, from 0", name_of(table)) })
+    Ok(GroundTruth { labels: numbers, classes: found, numbered: format!("as {} says, from 0", name_of(table)) })
 }
 
 /// The one class of boxes such as `n01440764 111 108 249 201`, several of which may follow each other.
@@ -215,7 +215,7 @@ fn numbers(labels: &[String]) -> Option<Vec<i64>> {
 }
 
 /// Labels that are names of classes.
-fn by_class(cx: &Cx, table: &Path, labels: &[String], classes: &Classes) -> Result<Truth> {
+fn by_class(cx: &Cx, table: &Path, labels: &[String], classes: &Classes) -> Result<GroundTruth> {
     if let Some(empty) = labels.iter().position(String::is_empty) {
         return Err(Error::file(table, format!("line {} has no label", empty + 1)));
     }
@@ -233,5 +233,5 @@ fn by_class(cx: &Cx, table: &Path, labels: &[String], classes: &Classes) -> Resu
     let numbered = number(cx, &distinct, classes).map_err(|e| e.at(table))?;
     let of = |label: &String| distinct.binary_search(label).ok().map(|at| numbered.labels[at]);
     let labels = labels.iter().filter_map(of).collect();
-    Ok(Truth { labels, classes: numbered.classes, numbered: numbered.how })
+    Ok(GroundTruth { labels, classes: numbered.classes, numbered: numbered.how })
 }

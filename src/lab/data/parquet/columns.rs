@@ -9,8 +9,8 @@ use parquet::basic::{ConvertedType, LogicalType, Type as Stored};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::Wanted;
-use super::page::Compact;
+use super::ParquetColumns;
+use super::page::CompactThrift;
 use crate::core::{Budget, Error, Result, cut, suggestion};
 
 /// A file's footer, of which nothing that is longer is held.
@@ -21,7 +21,7 @@ const DEEPEST: usize = 64;
 
 /// The columns of a file that count, by their numbers.
 #[derive(Debug)]
-pub(super) struct Columns {
+pub(super) struct PictureColumns {
     pub image: usize,
     /// Where each picture was read from, if that is told.
     pub file: Option<usize>,
@@ -74,7 +74,7 @@ fn damaged(path: &Path, what: &str) -> Error {
 
 /// `None` where the tree of columns is deeper than a recursion may go.
 fn check_depth(footer: &[u8]) -> Option<()> {
-    let mut compact = Compact { bytes: footer, at: 0 };
+    let mut compact = CompactThrift { bytes: footer, at: 0 };
     let mut last = 0;
     // Children still to come of each group that is open.
     let mut open: Vec<i64> = vec![];
@@ -154,81 +154,84 @@ impl Features {
 }
 
 /// What a column may be.
-enum Candidate {
+enum ColumnCandidate {
     Image { bytes: usize, file: Option<usize> },
     Label,
     Neither,
 }
 
 /// The columns that are meant, or may be where there is one of their kind alone.
-pub(super) fn columns(path: &Path, said: &ParquetMetaData, wanted: &Wanted) -> Result<Columns> {
+pub(super) fn columns(path: &Path, said: &ParquetMetaData, wanted: &ParquetColumns) -> Result<PictureColumns> {
     let schema = said.file_metadata().schema_descr();
     let all: Vec<&ColumnDescriptor> = schema.columns().iter().map(AsRef::as_ref).collect();
     let top = |column: &ColumnDescriptor| column.path().parts().first().cloned().unwrap_or_default();
     let mut names: Vec<String> = all.iter().map(|column| top(column)).collect();
     names.dedup();
     let features = Features::of(path, said)?;
-    let candidates: Vec<(String, Candidate)> = names.iter().map(|name| (name.clone(), candidate(name, &all))).collect();
+    let candidates: Vec<(String, ColumnCandidate)> =
+        names.iter().map(|name| (name.clone(), candidate(name, &all))).collect();
     let listed = || {
         let told = candidates.iter().map(|(name, candidate)| match candidate {
-            Candidate::Image { .. } => format!("{name:?} (bytes)"),
-            Candidate::Label => format!("{name:?} (int)"),
-            Candidate::Neither => format!("{name:?}"),
+            ColumnCandidate::Image { .. } => format!("{name:?} (bytes)"),
+            ColumnCandidate::Label => format!("{name:?} (int)"),
+            ColumnCandidate::Neither => format!("{name:?}"),
         });
         cut(&told.collect::<Vec<_>>().join(", "), 600)
     };
-    let choose = |given: &Option<String>, option: &str, what: &str, kind: &str, fits: &dyn Fn(&Candidate) -> bool| {
-        let place = |name: &str| names.iter().position(|known| known == name);
-        if let Some(given) = given {
-            return match place(given) {
-                None => Err(Error::file(path, format!("no column {given:?}; there are {}", listed()))
-                    .hint(suggestion(given, names.iter().map(String::as_str)))),
-                Some(at) if !fits(&candidates[at].1) => {
-                    Err(Error::file(path, format!("the column {given:?} is not {what}; there are {}", listed())))
-                }
-                Some(at) => Ok(at),
-            };
-        }
-        let told = features.has(kind);
-        let fitting = |at: &usize| fits(&candidates[*at].1) && (!told || features.is(&names[*at], kind));
-        let found: Vec<usize> = (0..names.len()).filter(fitting).collect();
-        match found[..] {
-            [one] => Ok(one),
-            [] => Err(Error::file(path, format!("no column is {what}; there are {}", listed())).hint(WANTED)),
-            [first, ..] => {
-                let several: Vec<String> = found.iter().map(|&at| format!("{:?}", names[at])).collect();
-                Err(Error::file(path, format!("{} columns may be {what}: {}", found.len(), several.join(", ")))
-                    .hint(format!("say which: `{option}: {:?}`", names[first])))
+    let choose =
+        |given: &Option<String>, option: &str, what: &str, kind: &str, fits: &dyn Fn(&ColumnCandidate) -> bool| {
+            let place = |name: &str| names.iter().position(|known| known == name);
+            if let Some(given) = given {
+                return match place(given) {
+                    None => Err(Error::file(path, format!("no column {given:?}; there are {}", listed()))
+                        .hint(suggestion(given, names.iter().map(String::as_str)))),
+                    Some(at) if !fits(&candidates[at].1) => {
+                        Err(Error::file(path, format!("the column {given:?} is not {what}; there are {}", listed())))
+                    }
+                    Some(at) => Ok(at),
+                };
             }
-        }
-    };
-    let image = choose(&wanted.image, "image_column", "pictures", "Image", &|c| matches!(c, Candidate::Image { .. }))?;
+            let told = features.has(kind);
+            let fitting = |at: &usize| fits(&candidates[*at].1) && (!told || features.is(&names[*at], kind));
+            let found: Vec<usize> = (0..names.len()).filter(fitting).collect();
+            match found[..] {
+                [one] => Ok(one),
+                [] => Err(Error::file(path, format!("no column is {what}; there are {}", listed())).hint(WANTED)),
+                [first, ..] => {
+                    let several: Vec<String> = found.iter().map(|&at| format!("{:?}", names[at])).collect();
+                    Err(Error::file(path, format!("{} columns may be {what}: {}", found.len(), several.join(", ")))
+                        .hint(format!("say which: `{option}: {:?}`", names[first])))
+                }
+            }
+        };
+    let image =
+        choose(&wanted.image, "image_column", "pictures", "Image", &|c| matches!(c, ColumnCandidate::Image { .. }))?;
     let label =
-        choose(&wanted.label, "label_column", "whole numbers", "ClassLabel", &|c| matches!(c, Candidate::Label))?;
+        choose(&wanted.label, "label_column", "whole numbers", "ClassLabel", &|c| matches!(c, ColumnCandidate::Label))?;
     let (image_name, label_name) = (names[image].clone(), names[label].clone());
-    let Candidate::Image { bytes, file } = candidates[image].1 else {
+    let ColumnCandidate::Image { bytes, file } = candidates[image].1 else {
         return Err(Error::internal("a column of pictures without bytes"));
     };
     let label = all.iter().position(|column| top(column) == label_name);
     let label = label.ok_or_else(|| Error::internal("a column of labels that is not there"))?;
     let classes = features.classes(path, &label_name)?;
-    Ok(Columns { image: bytes, file, label, image_name, label_name, classes })
+    Ok(PictureColumns { image: bytes, file, label, image_name, label_name, classes })
 }
 
 const WANTED: &str = "wanted are a column of pictures, binary or a struct of `bytes` and `path` as Hugging Face's datasets writes it, and \
                       one of class numbers; `image_column` and `label_column` say which";
 
-fn candidate(name: &str, all: &[&ColumnDescriptor]) -> Candidate {
+fn candidate(name: &str, all: &[&ColumnDescriptor]) -> ColumnCandidate {
     let leaf = |parts: &[&str]| all.iter().position(|column| column.path().parts().iter().eq(parts.iter()));
     let one_each = |at: &usize| all[*at].max_rep_level() == 0 && all[*at].physical_type() == Stored::BYTE_ARRAY;
     // The index that pandas puts beside its columns.
     if name.starts_with("__index_level_") {
-        return Candidate::Neither;
+        return ColumnCandidate::Neither;
     }
     if let Some(at) = leaf(&[name, "bytes"]).filter(one_each) {
-        return Candidate::Image { bytes: at, file: leaf(&[name, "path"]).filter(one_each) };
+        return ColumnCandidate::Image { bytes: at, file: leaf(&[name, "path"]).filter(one_each) };
     }
-    let Some(at) = leaf(&[name]).filter(|&at| all[at].max_rep_level() == 0) else { return Candidate::Neither };
+    let Some(at) = leaf(&[name]).filter(|&at| all[at].max_rep_level() == 0) else { return ColumnCandidate::Neither };
     let logical = all[at].logical_type_ref();
     let plain = logical.is_none() && all[at].converted_type() == ConvertedType::NONE;
     let whole = matches!(logical, Some(LogicalType::Integer { .. }))
@@ -244,8 +247,8 @@ fn candidate(name: &str, all: &[&ColumnDescriptor]) -> Candidate {
                 | ConvertedType::UINT_64
         );
     match all[at].physical_type() {
-        Stored::BYTE_ARRAY if plain => Candidate::Image { bytes: at, file: None },
-        Stored::INT32 | Stored::INT64 if plain || whole => Candidate::Label,
-        _ => Candidate::Neither,
+        Stored::BYTE_ARRAY if plain => ColumnCandidate::Image { bytes: at, file: None },
+        Stored::INT32 | Stored::INT64 if plain || whole => ColumnCandidate::Label,
+        _ => ColumnCandidate::Neither,
     }
 }

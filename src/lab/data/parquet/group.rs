@@ -13,8 +13,8 @@ use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Typ
 use parquet::errors::Result as ParquetResult;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 
-use super::columns::Columns;
-use super::page::{FoundPage, Packing, StoredPage, damaged, header};
+use super::columns::PictureColumns;
+use super::page::{FoundPage, PagePacking, StoredPage, damaged, header};
 use super::{open, row_of};
 use crate::core::{Budget, Digest, Error, Result};
 use crate::data::picture;
@@ -38,7 +38,7 @@ pub(super) struct GroupIndex {
 }
 
 /// Which group is read.
-pub(super) struct Place<'a> {
+pub(super) struct GroupPlace<'a> {
     pub path: &'a Path,
     pub file: usize,
     /// The number of its first row.
@@ -48,12 +48,17 @@ pub(super) struct Place<'a> {
 /// What a row takes: its label, its place, its name, its digest.
 const ROW: u64 = 192;
 
-pub(super) fn index(at: &Place, group: &RowGroupMetaData, columns: &Columns, stop: &AtomicBool) -> Result<GroupIndex> {
+pub(super) fn index(
+    at: &GroupPlace,
+    group: &RowGroupMetaData,
+    columns: &PictureColumns,
+    stop: &AtomicBool,
+) -> Result<GroupIndex> {
     let rows = usize::try_from(group.num_rows()).unwrap_or(usize::MAX);
     let size = [columns.image, columns.label].map(|column| group.column(column).compressed_size().max(0) as u64);
     let budget = Budget::unwatched(size.iter().fold(0, |all, size| all.saturating_add(*size)), Budget::TEXT);
     budget.take(ROW.saturating_mul(rows as u64), "a group of rows").map_err(|error| error.at(at.path))?;
-    let column = |number: usize| Column { at, chunk: group.column(number), rows, stop };
+    let column = |number: usize| ChunkColumn { at, chunk: group.column(number), rows, stop };
     let labels = labels(&column(columns.label), columns)?;
     let names = match columns.file {
         Some(number) => names(&column(number), &budget)?,
@@ -108,7 +113,7 @@ fn place(pages: &[(StoredPage, Bytes)], value: &[u8]) -> Option<(usize, Range<us
     })
 }
 
-fn labels(column: &Column, columns: &Columns) -> Result<Vec<i64>> {
+fn labels(column: &ChunkColumn, columns: &PictureColumns) -> Result<Vec<i64>> {
     let mut labels = vec![];
     let mut row = column.at.row;
     let mut check = |label: Option<i64>| {
@@ -139,7 +144,7 @@ fn labels(column: &Column, columns: &Columns) -> Result<Vec<i64>> {
     Ok(labels)
 }
 
-fn names(column: &Column, budget: &Budget) -> Result<Vec<Option<PathBuf>>> {
+fn names(column: &ChunkColumn, budget: &Budget) -> Result<Vec<Option<PathBuf>>> {
     let mut names = vec![];
     column.each::<ByteArrayType>(|_, values| {
         for value in values {
@@ -156,14 +161,14 @@ fn names(column: &Column, budget: &Budget) -> Result<Vec<Option<PathBuf>>> {
 }
 
 /// A column of a group of rows.
-struct Column<'a> {
-    at: &'a Place<'a>,
+struct ChunkColumn<'a> {
+    at: &'a GroupPlace<'a>,
     chunk: &'a ColumnChunkMetaData,
     rows: usize,
     stop: &'a AtomicBool,
 }
 
-impl Column<'_> {
+impl ChunkColumn<'_> {
     /// Goes through the values page by page; with those of a page come the pages that they are parts of.
     fn each<T: DataType>(
         &self,
@@ -173,7 +178,7 @@ impl Column<'_> {
         let wrong =
             |what: &str| Error::file(path, format!("a damaged Parquet file: {what}")).hint("fetch it once more");
         let column = self.chunk.column_path().string();
-        let packing = Packing::of(self.chunk.compression()).map_err(|how| {
+        let packing = PagePacking::of(self.chunk.compression()).map_err(|how| {
             Error::file(path, format!("the column {column:?} is packed by {how}, which can't be read"))
                 .hint("write it with Snappy, Zstandard, gzip or plain: pyarrow.parquet.write_table(table, path, compression=\"zstd\")")
         })?;
@@ -239,7 +244,7 @@ impl Column<'_> {
     ) -> std::result::Result<Vec<Option<T::T>>, String> {
         let before = dictionary.and_then(|(found, bytes)| found.with(bytes.clone()));
         let pages: Vec<Page> = before.into_iter().chain(found.with(bytes.clone())).collect();
-        let reader = get_column_reader(self.chunk.column_descr_ptr(), Box::new(These(pages.into_iter())));
+        let reader = get_column_reader(self.chunk.column_descr_ptr(), Box::new(ReadPages(pages.into_iter())));
         let mut reader = get_typed_column_reader::<T>(reader);
         let (mut levels, mut values) = (vec![], vec![]);
         let told = |e: parquet::errors::ParquetError| e.to_string();
@@ -256,9 +261,9 @@ impl Column<'_> {
 }
 
 /// Pages that are read already.
-struct These(std::vec::IntoIter<Page>);
+struct ReadPages(std::vec::IntoIter<Page>);
 
-impl Iterator for These {
+impl Iterator for ReadPages {
     type Item = ParquetResult<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -266,7 +271,7 @@ impl Iterator for These {
     }
 }
 
-impl PageReader for These {
+impl PageReader for ReadPages {
     fn get_next_page(&mut self) -> ParquetResult<Option<Page>> {
         Ok(self.0.next())
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use parquet::file::metadata::ParquetMetaData;
 
-use self::columns::{Columns, columns, footer};
+use self::columns::{PictureColumns, columns, footer};
 use self::group::{GroupIndex, StoredImage};
 use self::page::StoredPage;
 use self::unpacked::Unpacked;
@@ -24,7 +24,7 @@ use crate::core::{Cx, Error, Result};
 
 /// The columns that the caller names.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct ParquetColumns {
     pub image: Option<String>,
     pub label: Option<String>,
 }
@@ -44,10 +44,10 @@ pub(super) fn load(
     paths: Vec<PathBuf>,
     view: &View,
     classes: &Classes,
-    wanted: &Wanted,
+    wanted: &ParquetColumns,
     choose: &dyn Fn(usize) -> Option<Vec<usize>>,
 ) -> Result<Dataset> {
-    let mut files: Vec<(ParquetMetaData, Columns)> = vec![];
+    let mut files: Vec<(ParquetMetaData, PictureColumns)> = vec![];
     for path in &paths {
         cx.check()?;
         let mut file = open(path)?;
@@ -68,7 +68,7 @@ pub(super) fn load(
     let stop = cx.stop_flag();
     let read = |&(file, group): &(usize, usize)| {
         let (said, columns) = &files[file];
-        let at = group::Place { path: &paths[file], file, row: firsts[file][group] };
+        let at = group::GroupPlace { path: &paths[file], file, row: firsts[file][group] };
         group::index(&at, said.row_group(group), columns, &stop)
     };
     let (mut pages, mut all) = (vec![], Indexed::default());
@@ -120,7 +120,7 @@ fn first_rows(path: &Path, said: &ParquetMetaData) -> Result<Vec<u64>> {
     Ok(firsts)
 }
 
-impl Columns {
+impl PictureColumns {
     /// Refuses files that would be put together wrongly.
     fn check_same(&self, other: &Self, first: &Path, path: &Path) -> Result<()> {
         for (what, a, b) in

@@ -13,14 +13,14 @@ use crate::core::{Budget, Error, Result};
 
 /// How pages are packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Packing {
+pub(super) enum PagePacking {
     Stored,
     Snappy,
     Gzip,
     Zstd,
 }
 
-impl Packing {
+impl PagePacking {
     pub(super) fn of(how: Compression) -> std::result::Result<Self, String> {
         match how {
             Compression::UNCOMPRESSED => Ok(Self::Stored),
@@ -44,7 +44,7 @@ pub(super) struct StoredPage {
     pub unpacked: usize,
     /// Bytes at its beginning that are never packed: the levels of a page of version 2.
     plain: usize,
-    pub packing: Packing,
+    pub packing: PagePacking,
     sum: Option<u32>,
     /// Where Snappy begins anew: how many bytes are unpacked before, and packed. The last one is the end.
     restarts: Vec<(u32, u32)>,
@@ -123,7 +123,7 @@ pub(super) fn header(
     file: usize,
     at: u64,
     end: u64,
-    packing: Packing,
+    packing: PagePacking,
 ) -> Result<FoundPage> {
     let failed = |e| Error::file(path, e);
     let (mut bytes, mut look) = (vec![], FIRST_LOOK);
@@ -132,7 +132,7 @@ pub(super) fn header(
         from.seek(SeekFrom::Start(at)).map_err(failed)?;
         bytes.clear();
         from.by_ref().take(room as u64).read_to_end(&mut bytes).map_err(failed)?;
-        let mut compact = Compact { bytes: &bytes, at: 0 };
+        let mut compact = CompactThrift { bytes: &bytes, at: 0 };
         match page_header(&mut compact) {
             Some(said) => break (said, compact.at),
             None if bytes.len() == room && room == look && look < LONGEST_HEADER => look *= 8,
@@ -151,8 +151,8 @@ pub(super) fn header(
         PageSort::Data2 { levels, repeats, packed, .. } => (levels as usize + repeats as usize, packed),
         _ => (0, true),
     };
-    let packing = if is_packed { packing } else { Packing::Stored };
-    if plain > packed || plain > unpacked || (packing == Packing::Stored && packed != unpacked) {
+    let packing = if is_packed { packing } else { PagePacking::Stored };
+    if plain > packed || plain > unpacked || (packing == PagePacking::Stored && packed != unpacked) {
         return Err(damaged(path, at, "its sizes contradict each other"));
     }
     if let PageSort::Dictionary { values, .. } = sort
@@ -178,7 +178,7 @@ impl StoredPage {
         if self.sum.is_some_and(|sum| crc32fast::hash(&bytes) != sum) {
             return Err(damaged(path, self.at, "its checksum differs"));
         }
-        if self.packing == Packing::Stored {
+        if self.packing == PagePacking::Stored {
             return Ok(bytes);
         }
         let (plain, packed) = bytes.split_at(self.plain);
@@ -189,13 +189,13 @@ impl StoredPage {
         })?;
         whole.extend_from_slice(plain);
         let unpacked = match self.packing {
-            Packing::Snappy => unpack_snappy(packed, left, &mut whole),
-            Packing::Gzip => flow(flate2::bufread::MultiGzDecoder::new(packed), left, &mut whole),
-            Packing::Zstd => zstd::stream::read::Decoder::with_buffer(packed)
+            PagePacking::Snappy => unpack_snappy(packed, left, &mut whole),
+            PagePacking::Gzip => flow(flate2::bufread::MultiGzDecoder::new(packed), left, &mut whole),
+            PagePacking::Zstd => zstd::stream::read::Decoder::with_buffer(packed)
                 .map_err(|e| e.to_string())
                 .and_then(|reader| flow(reader, left, &mut whole)),
             // No bytes for no values.
-            Packing::Stored => Ok(()),
+            PagePacking::Stored => Ok(()),
         };
         match unpacked {
             Ok(()) if whole.len() == self.unpacked => Ok(whole),
@@ -207,7 +207,7 @@ impl StoredPage {
     /// The same, and notes where parts of it can be unpacked by themselves.
     pub(super) fn read_first(&mut self, path: &Path, from: &mut File) -> Result<Vec<u8>> {
         let whole = self.read(path, from)?;
-        if self.packing == Packing::Snappy && self.unpacked > WORTH {
+        if self.packing == PagePacking::Snappy && self.unpacked > WORTH {
             let packed = self.part(path, from, self.plain, self.packed - self.plain)?;
             self.restarts = restarts(&packed).unwrap_or_default();
         }
@@ -216,7 +216,7 @@ impl StoredPage {
 
     /// Unpacks no more of it than these bytes are in, where that is possible.
     pub(super) fn inside(&self, path: &Path, from: &mut File, at: usize, size: usize) -> Option<Result<Vec<u8>>> {
-        if self.packing == Packing::Stored {
+        if self.packing == PagePacking::Stored {
             return Some(self.part(path, from, at, size));
         }
         let (start, end) = (at.checked_sub(self.plain)?, at + size - self.plain);
@@ -318,7 +318,7 @@ fn restarts(packed: &[u8]) -> Option<Vec<(u32, u32)>> {
 }
 
 /// Thrift's compact protocol, as far as headers and schemas need it.
-pub(super) struct Compact<'a> {
+pub(super) struct CompactThrift<'a> {
     pub bytes: &'a [u8],
     pub at: usize,
 }
@@ -326,7 +326,7 @@ pub(super) struct Compact<'a> {
 /// Structures inside of each other, at most.
 const DEEPEST: usize = 32;
 
-impl Compact<'_> {
+impl CompactThrift<'_> {
     fn byte(&mut self) -> Option<u8> {
         self.at += 1;
         self.bytes.get(self.at - 1).copied()
@@ -407,7 +407,7 @@ impl Compact<'_> {
 
 /// A header's fields by the numbers that parquet.thrift gives them.
 #[derive(Default)]
-struct Said {
+struct PageFields {
     kind: i64,
     unpacked: i64,
     packed: i64,
@@ -416,8 +416,8 @@ struct Said {
     inner: [Option<i64>; 8],
 }
 
-fn page_header(compact: &mut Compact) -> Option<Said> {
-    let mut said = Said { kind: -1, unpacked: -1, packed: -1, ..Said::default() };
+fn page_header(compact: &mut CompactThrift) -> Option<PageFields> {
+    let mut said = PageFields { kind: -1, unpacked: -1, packed: -1, ..PageFields::default() };
     let mut last = 0;
     while let Some((field, kind)) = compact.field(&mut last)? {
         match (field, kind) {
@@ -442,7 +442,7 @@ fn page_header(compact: &mut Compact) -> Option<Said> {
     Some(said)
 }
 
-impl Said {
+impl PageFields {
     fn sort(&self) -> Option<PageSort> {
         let count = |place: usize| self.inner[place].and_then(|number| u32::try_from(number).ok());
         let encoding = |place: usize| encoding(self.inner[place]?);
@@ -506,7 +506,7 @@ mod tests {
             packed: packed.len() + 3,
             unpacked: whole.len() + 3,
             plain: 3,
-            packing: Packing::Snappy,
+            packing: PagePacking::Snappy,
             sum: None,
             restarts: vec![],
         };

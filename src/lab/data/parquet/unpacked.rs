@@ -9,11 +9,11 @@ use crate::core::Result;
 const KEPT: usize = 256 << 20;
 
 /// A page that is unpacked by whoever asks for it first; others wait for that alone.
-type Slot = Arc<Mutex<Option<Vec<u8>>>>;
+type PageSlot = Arc<Mutex<Option<Vec<u8>>>>;
 
 struct KeptPage {
     number: u32,
-    slot: Slot,
+    slot: PageSlot,
     /// Zero until it is unpacked.
     size: usize,
 }
@@ -40,10 +40,10 @@ impl Unpacked {
         Ok(of(page.as_deref().unwrap_or_default()))
     }
 
-    fn slot(&self, number: u32) -> Slot {
+    fn slot(&self, number: u32) -> PageSlot {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.iter().position(|page| page.number == number).and_then(|at| kept.remove(at));
-        let page = found.unwrap_or_else(|| KeptPage { number, slot: Slot::default(), size: 0 });
+        let page = found.unwrap_or_else(|| KeptPage { number, slot: PageSlot::default(), size: 0 });
         let slot = page.slot.clone();
         kept.push_back(page);
         slot
