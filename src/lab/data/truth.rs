@@ -197,7 +197,7 @@ fn by_name(
 fn kaggle_class(boxes: &str) -> std::result::Result<String, String> {
     let words: Vec<&str> = boxes.split_whitespace().collect();
     let first = words.first().copied().unwrap_or_default();
-    if words.len() % 5 != 0
+    if !words.len().is_multiple_of(5)
         || words.iter().skip(1).enumerate().any(|(i, word)| (i + 1) % 5 != 0 && word.parse::<f64>().is_err())
     {
         return Err(format!("{:?} is no list of a class and four numbers each", cut(boxes, 80)));
