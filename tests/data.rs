@@ -622,3 +622,361 @@ fn a_shard_that_is_not_whole_or_not_clear_is_refused() -> Outcome {
     assert!(message(load(&cx, &gone, &Load::default())).contains("s-0.tar"));
     Ok(())
 }
+
+// Parquet
+
+mod written {
+    use std::sync::Arc;
+
+    use parquet::basic::Compression;
+    use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+    use parquet::file::metadata::KeyValue;
+    use parquet::file::properties::{WriterProperties, WriterVersion};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    use parquet::schema::types::SchemaDescriptor;
+
+    /// How rows are kept.
+    #[derive(Clone, Copy)]
+    pub struct How<'a> {
+        pub group: usize,
+        pub packing: Compression,
+        pub dictionary: bool,
+        pub second: bool,
+        /// Of a page.
+        pub rows: usize,
+        pub huggingface: Option<&'a str>,
+        pub schema: &'a str,
+    }
+
+    pub const SCHEMA: &str = "message m { optional group image { optional binary bytes; optional binary path (UTF8); } optional int64 label; }";
+
+    pub const PLAIN: How = How {
+        group: 2,
+        packing: Compression::UNCOMPRESSED,
+        dictionary: false,
+        second: false,
+        rows: 1000,
+        huggingface: None,
+        schema: SCHEMA,
+    };
+
+    /// A picture, or none; a label, or none.
+    pub type Row<'a> = (Option<&'a [u8]>, Option<i64>);
+
+    pub fn parquet(rows: &[Row], how: How) -> Vec<u8> {
+        let about = how.huggingface.map(|text| vec![KeyValue::new("huggingface".to_string(), text.to_string())]);
+        let version = if how.second { WriterVersion::PARQUET_2_0 } else { WriterVersion::PARQUET_1_0 };
+        let properties = WriterProperties::builder()
+            .set_compression(how.packing)
+            .set_dictionary_enabled(how.dictionary)
+            .set_data_page_row_count_limit(how.rows)
+            .set_write_batch_size(how.rows.min(1024))
+            .set_writer_version(version)
+            .set_key_value_metadata(about);
+        let properties = if how.second {
+            // Else DELTA_BYTE_ARRAY, whose values are no parts of a page.
+            properties.set_encoding(parquet::basic::Encoding::PLAIN)
+        } else {
+            properties
+        };
+        let schema = Arc::new(parse_message_type(how.schema).expect("a schema"));
+        let names: Vec<String> =
+            SchemaDescriptor::new(schema.clone()).columns().iter().map(|column| column.path().string()).collect();
+        let mut bytes = vec![];
+        let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties.build())).expect("a writer");
+        for rows in rows.chunks(how.group) {
+            let mut group = writer.next_row_group().expect("a group");
+            for name in &names {
+                let mut column = group.next_column().expect("a column").expect("one more");
+                if name.ends_with("bytes") || name.ends_with("path") || name == "raw" {
+                    let there = if name.contains('.') { 2 } else { 1 };
+                    let value = |(n, row): (usize, &Row)| match name.ends_with("path") {
+                        true => Some(ByteArray::from(format!("p{n}.png").as_str())),
+                        false => row.0.map(|bytes| ByteArray::from(bytes.to_vec())),
+                    };
+                    let values: Vec<Option<ByteArray>> = rows.iter().enumerate().map(value).collect();
+                    let levels: Vec<i16> =
+                        values.iter().map(|value| if value.is_some() { there } else { there - 1 }).collect();
+                    let values: Vec<ByteArray> = values.into_iter().flatten().collect();
+                    column.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None).expect("written");
+                } else {
+                    let levels: Vec<i16> = rows.iter().map(|row| i16::from(row.1.is_some())).collect();
+                    let values: Vec<i64> = rows.iter().filter_map(|row| row.1).collect();
+                    column.typed::<Int64Type>().write_batch(&values, Some(&levels), None).expect("written");
+                }
+                column.close().expect("closed");
+            }
+            group.close().expect("closed");
+        }
+        writer.close().expect("closed");
+        bytes
+    }
+}
+
+use parquet::basic::Compression;
+use written::{How, PLAIN, parquet};
+
+const NAMED: &str = r#"{"info": {"features": {"image": {"_type": "Image"}, "label": {"names": ["ant", "bee", "cat"], "_type": "ClassLabel"}}}}"#;
+
+/// Files of Hugging Face's datasets and of pyarrow, and all ways to divide and pack rows, are one data set, that of WebDataset shards too.
+#[test]
+fn parquet_is_one_data_set_however_it_is_divided_and_packed() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let cx = Cx::default();
+    let shades = [0u8, 60, 120, 180];
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
+    let mut sets: Vec<Dataset> = vec![];
+    for file in ["readers.parquet", "readers_zstd.parquet"] {
+        let set = load(&cx, &format!("{golden}/{file}"), &Load::default())?;
+        assert_eq!((set.labels(), set.classes()), (&[2i64, 0, 1, 2][..], &["ant", "bee", "cat"].map(String::from)[..]));
+        for (row, shade) in shades.into_iter().enumerate() {
+            assert_eq!(byte(pixels(&set, row)?[0]), shade, "{file}: row {row}");
+            assert!(
+                set.attributes(row)
+                    .iter()
+                    .any(|(name, file)| *name == "file" && file.summary() == format!("{shade}.png"))
+            );
+        }
+        sets.push(set);
+    }
+    assert_eq!(sets[0].digest(), sets[1].digest());
+    let pictures: Vec<Vec<u8>> = shades.map(png).to_vec();
+    let rows: Vec<written::Row> =
+        pictures.iter().zip([2, 0, 1, 2]).map(|(picture, label)| (Some(&picture[..]), Some(label))).collect();
+    let named = How { huggingface: Some(NAMED), ..PLAIN };
+    let tar: Vec<(String, Vec<u8>)> = pictures
+        .iter()
+        .zip(["2", "0", "1", "2"])
+        .enumerate()
+        .flat_map(|(i, (picture, label))| [(format!("{i}.png"), picture.clone()), (format!("{i}.cls"), label.into())])
+        .collect();
+    let tar: Vec<(&str, &[u8])> = tar.iter().map(|(name, bytes)| (&**name, &bytes[..])).collect();
+    std::fs::write(at("s.tar"), shard(&tar))?;
+    let classes = viva::data::Classes::Named(["ant", "bee", "cat"].map(String::from).to_vec());
+    let of_tar = load(&cx, &at("s.tar"), &Load { classes, ..Load::default() })?;
+    let raw = "message m { optional binary raw; optional int64 label; }";
+    for (name, how) in [
+        ("plain", named),
+        ("one page each", How { rows: 1, group: 4, ..named }),
+        ("dictionary", How { dictionary: true, packing: Compression::SNAPPY, group: 3, ..named }),
+        ("second version", How { second: true, packing: Compression::SNAPPY, ..named }),
+        ("second version, stored", How { second: true, rows: 1, ..named }),
+        ("a plain column", How { schema: raw, huggingface: None, ..named }),
+    ] {
+        std::fs::write(at("x.parquet"), parquet(&rows, how))?;
+        let classes = viva::data::Classes::Named(["ant", "bee", "cat"].map(String::from).to_vec());
+        let set = load(&cx, &at("x.parquet"), &Load { classes, ..Load::default() })?;
+        // Read backwards, so that no order is taken for granted.
+        for row in (0..4).rev() {
+            assert_eq!(byte(pixels(&set, row)?[0]), shades[row], "{name}: row {row}");
+        }
+        assert_eq!((set.digest(), set.labels()), (of_tar.digest(), of_tar.labels()), "{name}");
+    }
+    std::fs::create_dir(at("parts"))?;
+    for (part, rows) in rows.chunks(3).enumerate() {
+        std::fs::write(at(&format!("parts/train-0000{part}-of-00002.parquet")), parquet(rows, named))?;
+    }
+    std::fs::write(at("parts/test-00000-of-00001.parquet"), parquet(&rows[..1], named))?;
+    let train = Load { split: Some("train".into()), ..Load::default() };
+    let divided = load(&cx, &at("parts"), &train)?;
+    assert_eq!((divided.digest(), divided.len()), (of_tar.digest(), 4));
+    assert_eq!(
+        load(&cx, &at("parts/train-{00000..00001}-of-00002.parquet"), &Load::default())?.digest(),
+        of_tar.digest()
+    );
+    let some = load(&cx, &at("parts"), &Load { limit: Some(2), shuffle: Some(3), ..train.clone() })?;
+    for row in 0..2 {
+        let shade = byte(pixels(&some, row)?[0]);
+        assert!(shades.iter().zip([2, 0, 1, 2]).any(|(known, label)| (*known, label) == (shade, some.labels()[row])));
+    }
+    assert!(message(load(&cx, &at("parts"), &Load::default())).contains("holds the parts \"test\", \"train\""));
+    std::fs::remove_file(at("parts/train-00001-of-00002.parquet"))?;
+    assert!(
+        message(load(&cx, &at("parts"), &train)).contains("1 of 2 shards of \"train\" are there; number 1 is missing")
+    );
+    Ok(())
+}
+
+#[test]
+fn parquet_that_is_not_whole_or_not_clear_is_refused() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("s.parquet").display().to_string();
+    let cx = Cx::default();
+    let said_with = |bytes: &[u8], columns: [Option<&str>; 2]| {
+        std::fs::write(&path, bytes).expect("a file");
+        let [image, label] = columns.map(|name| name.map(String::from));
+        message(load(&cx, &path, &Load { columns: viva::data::ParquetColumns { image, label }, ..Load::default() }))
+    };
+    let said = |bytes: &[u8]| said_with(bytes, [None, None]);
+    let picture = png(7);
+    let (picture, none): (written::Row, written::Row) = ((Some(&picture), Some(1)), (None, Some(1)));
+    let named = How { huggingface: Some(NAMED), ..PLAIN };
+    let whole = parquet(&[picture, picture, picture], named);
+    assert_eq!(said(&whole), "no error");
+    for cut in (0..whole.len() - 1).step_by(7) {
+        let said = said(&whole[..cut]);
+        assert!(said.contains("s.parquet") && said != "no error", "cut to {cut}: {said}");
+    }
+    let row = |label| (picture.0, label);
+    let two = |schema| How { schema, ..PLAIN };
+    let twice = "message m { optional binary raw; optional int64 fine; optional int64 coarse; }";
+    let pictures = "message m { optional group a { optional binary bytes; } optional group b { optional binary bytes; } optional int64 label; }";
+    let text = "message m { optional binary raw; optional binary path (UTF8); }";
+    for (bytes, words) in [
+        (parquet(&[picture, picture, none], PLAIN), "row 2: no picture in the column \"image\""),
+        (parquet(&[picture, row(None)], PLAIN), "row 1: no label in the column \"label\""),
+        (parquet(&[picture, picture, picture, row(Some(-1))], PLAIN), "row 3: the label -1"),
+        (parquet(&[row(Some(3))], named), "row 0: the label 3 in the column \"label\", whose classes have 3 names"),
+        (parquet(&[(Some(b"no picture"), Some(1))], PLAIN), "row 0: not an image that can be read"),
+        (parquet(&[picture], two(twice)), "2 columns may be whole numbers: \"fine\", \"coarse\""),
+        (parquet(&[picture], two(pictures)), "2 columns may be pictures: \"a\", \"b\""),
+        (parquet(&[picture], two(text)), "no column is whole numbers"),
+        (parquet(&[picture], two("message m { optional int64 label; }")), "no column is pictures"),
+        (parquet(&[], PLAIN), "no rows"),
+        (b"PAR1 and something else, which is no footer PAR1".to_vec(), "damaged Parquet file"),
+    ] {
+        let said = said(&bytes);
+        assert!(said.contains(words) && said.contains("s.parquet"), "{words}: {said}");
+    }
+    let many = parquet(&[picture], two(twice));
+    assert_eq!(said_with(&many, [None, Some("coarse")]), "no error");
+    assert!(said_with(&many, [None, Some("course")]).contains("no column \"course\""));
+    assert!(said_with(&many, [None, Some("raw")]).contains("the column \"raw\" is not whole numbers"));
+    assert_eq!(said_with(&parquet(&[picture], two(pictures)), [Some("b"), None]), "no error");
+    // A bit that is not as it was changes no answer without a word.
+    let before =
+        load(&cx, concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/readers_zstd.parquet"), &Load::default())?;
+    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/readers_zstd.parquet"))?;
+    for at in (0..bytes.len()).step_by(11) {
+        let mut changed = bytes.clone();
+        changed[at] ^= 16;
+        std::fs::write(&path, &changed)?;
+        if let Ok(set) = load(&cx, &path, &Load::default()) {
+            assert_eq!((set.len(), set.labels()), (4, before.labels()), "byte {at}");
+            (0..4).try_for_each(|row| pixels(&set, row).map(drop))?;
+        }
+    }
+    Ok(())
+}
+
+/// WebP and TIFF files hold the pixels that Pillow reads from them.
+#[test]
+fn webp_and_tiff_are_read_as_pillow_reads_them() -> Outcome {
+    let golden = viva::core::Tensor::read_npz(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/pictures.npz"))?;
+    let bytes = |name: &str| -> Option<Vec<u8>> {
+        let (_, tensor) = golden.iter().find(|(known, _)| known == name)?;
+        Vec::try_from(&tensor.reshape([-1])).ok()
+    };
+    let mut count = 0;
+    while let Some(file) = bytes(&format!("file_{count}")) {
+        let picture = viva::data::picture::decode(std::path::Path::new("p"), &file)?.into_rgb8();
+        assert_eq!(Some(picture.into_raw()), bytes(&format!("pixels_{count}")), "file {count}");
+        count += 1;
+    }
+    assert_eq!(count, 28);
+    Ok(())
+}
+
+/// ImageNet's validation pictures in one folder, labelled as the challenge publishes it.
+#[test]
+fn a_flat_folder_is_labelled_by_its_published_ground_truth() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("val"))?;
+    for number in 1..=3 {
+        std::fs::write(at(&format!("val/ILSVRC2012_val_{number:08}.JPEG")), png(40 * number))?;
+    }
+    let cx = Cx::default();
+    let set = |table: Option<&str>| {
+        let labels = table.map(at);
+        load(&cx, &at("val").display().to_string(), &Load { labels, ..Load::default() })
+    };
+    let write = |name: &str, text: &str| std::fs::write(at(name), text).expect("a file");
+    assert!(message(set(None)).contains("images without labels"));
+    let truth = "ILSVRC2012_validation_ground_truth.txt";
+    write(truth, "2\n1000\n1\n");
+    assert!(message(set(None)).contains("nothing says what they number"));
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/meta.mat"), at("meta.mat"))?;
+    // The order that tests/golden/readers.py drew.
+    let labels = [875, 129, 586];
+    let found = set(None)?;
+    assert_eq!((found.labels(), found.classes().len()), (&labels[..], 1000));
+    assert!(found.summary().contains("and meta.mat"), "{}", found.summary());
+    let wnid = |label: i64| found.classes()[label as usize].clone();
+    let ids = labels.map(wnid);
+    write("ids.txt", &ids.join("\n"));
+    write(
+        "kaggle.csv",
+        &format!(
+            "ImageId,PredictionString\nILSVRC2012_val_00000002,{} 1 2 3 4 {} 5 6 7 8 \nILSVRC2012_val_00000001,{} 1 2 3 4 \n\
+             ILSVRC2012_val_00000003,{} 9 8 7 6 \n",
+            ids[1], ids[1], ids[0], ids[2]
+        ),
+    );
+    for table in ["ids.txt", "kaggle.csv"] {
+        assert_eq!(set(Some(table))?.labels(), labels, "{table}");
+    }
+    let csv = |rows: [(usize, &str); 3]| {
+        let row = |(number, label): (usize, &str)| format!("ILSVRC2012_val_{number:08}.JPEG,{label}\n");
+        format!("file,label\n{}", rows.map(row).concat())
+    };
+    write("t.csv", &csv([(3, "cat"), (1, "dog"), (2, "cat")]));
+    assert_eq!(set(Some("t.csv"))?.labels(), [1, 0, 0]);
+    write("t.csv", &csv([(3, "4"), (1, "0"), (2, "2")]));
+    let numbers = set(Some("t.csv"))?;
+    assert_eq!((numbers.labels(), numbers.classes().len()), (&[0i64, 2, 4][..], 5));
+    for (name, text, words) in [
+        ("t.csv", csv([(3, "1"), (1, "1000"), (2, "2")]), "numbers from 1 to 1000"),
+        (
+            "t.csv",
+            csv([(3, "1"), (1, "2"), (4, "2")]),
+            "1 of 3 pictures have no label, ILSVRC2012_val_00000002.JPEG first",
+        ),
+        ("t.csv", csv([(3, "1"), (1, "2"), (1, "2")]), "line 4: ILSVRC2012_val_00000001.JPEG stands in line 3 too"),
+        ("t.csv", csv([(3, "1"), (1, "2"), (2, "")]), "line 4: a file without a label"),
+        ("t.csv", csv([(3, "1"), (1, "2"), (2, "2")]) + "x.png,1\n", "4 labels for 3 pictures; x.png has no picture"),
+        ("t.txt", "cat\ndog\n".into(), "2 labels, none of which is of ILSVRC2012_val_00000003.JPEG"),
+        ("t.txt", "cat\ndog\ncat\ncat\n".into(), "4 labels for 3 pictures; number 4 has no picture"),
+        ("t.txt", "cat\n\ndog".into(), "has no label"),
+        ("t.txt", format!("{}\ncat\ndog", ids[0]), "is a class of ImageNet-1k"),
+        ("t.txt", "0\n1\n2".into(), "the label 0 of ILSVRC2012_val_00000001.JPEG"),
+        ("t.csv", "ImageId,PredictionString\na,n01440764 1 2 3\n".into(), "no list of a class and four numbers"),
+        (
+            "t.csv",
+            format!("ImageId,PredictionString\na,{} 1 2 3 4 {} 1 2 3 4\n", ids[0], ids[1]),
+            "boxes of two classes",
+        ),
+        ("t.csv", "a,b\n1,2\n".into(), "its columns are a, b"),
+        ("t.json", "{}".into(), "not a table of labels"),
+    ] {
+        write(name, &text);
+        let said = message(set(Some(name)));
+        assert!(said.contains(words) && said.contains(name), "{words}: {said}");
+    }
+    let kit = std::fs::read(at("meta.mat"))?;
+    for cut in (0..kit.len() - 1).step_by(997) {
+        std::fs::write(at("meta.mat"), &kit[..cut])?;
+        let said = message(set(None));
+        assert!(said.contains("meta.mat"), "cut to {cut}: {said}");
+    }
+    Ok(())
+}
+
+/// An option that says nothing of what is loaded is refused, and one that does is heeded.
+#[test]
+fn options_of_other_formats_are_refused() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("s.tar"), shard(&[("0.png", &png(1)), ("0.cls", b"0")]))?;
+    let cx = Cx::default();
+    let tar = at("s.tar").display().to_string();
+    let labels = Load { labels: Some(at("l.csv")), ..Load::default() };
+    assert!(message(load(&cx, &tar, &labels)).contains("`labels_file` is for IDX files and folders"));
+    let columns = viva::data::ParquetColumns { label: Some("x".into()), image: None };
+    assert!(
+        message(load(&cx, &tar, &Load { columns, ..Load::default() })).contains("`label_column` is for Parquet files")
+    );
+    Ok(())
+}

@@ -258,6 +258,22 @@ pub fn gif(wide: u16, high: u16) -> Vec<u8> {
     [&screen[..], b",\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0;"].concat()
 }
 
+/// A lossless picture without its codes.
+pub fn webp(wide: u32, high: u32) -> Vec<u8> {
+    let size = ((wide - 1) | (high - 1) << 14).to_le_bytes();
+    let body = [&b"VP8L\x06\0\0\0\x2f"[..], &size, &[0]].concat();
+    [&b"RIFF"[..], &(4 + body.len() as u32).to_le_bytes(), b"WEBP", &body].concat()
+}
+
+/// A grey picture of one strip of 8 bytes, packed by LZW.
+pub fn tiff(wide: u32, high: u32) -> Vec<u8> {
+    let entry = |tag: u16, value: u32| [&tag.to_le_bytes()[..], &[4, 0, 1, 0, 0, 0], &value.to_le_bytes()].concat();
+    let fields = [(256, wide), (257, high), (258, 8), (259, 5), (262, 1), (273, 8), (277, 1), (278, high), (279, 8)];
+    let entries: Vec<u8> = fields.iter().flat_map(|&(tag, value)| entry(tag, value)).collect();
+    let head = [&b"II*\0\x10\0\0\0"[..], &[0x80, 0, 0, 0, 0, 0, 0, 0], &(fields.len() as u16).to_le_bytes()].concat();
+    [head, entries, vec![0; 4]].concat()
+}
+
 /// A frame without its scans.
 pub fn jpeg(wide: u16, high: u16) -> Vec<u8> {
     let size = [high.to_be_bytes(), wide.to_be_bytes()].concat();
@@ -302,6 +318,9 @@ pub fn arrays() -> Vec<Case> {
         case("an image of gigabytes", "d.mat", mat([30_000, 30_000, 3, 1], 3 << 20), "the file is truncated"),
         case("a large PNG", "pictures/a/a.png", png(16_000, 16_000, &[0; 100]), "its 16000 x 16000 pixels would take"),
         case("a large GIF", "pictures/a/a.gif", gif(11_000, 11_000), "its 11000 x 11000 pixels would take"),
+        case("a large WebP", "pictures/a/a.webp", webp(16_000, 16_000), "its 16000 x 16000 pixels would take"),
+        case("a large TIFF", "pictures/a/a.tif", tiff(16_000, 16_000), "its 16000 x 16000 pixels would take"),
+        case("a TIFF of more", "pictures/a/a.tif", tiff(u32::MAX, u32::MAX), "4294967295 x 4294967295 pixels"),
         case("a large JPEG", "pictures/a/a.jpg", jpeg(65_500, 65_500), "65500 x 65500 pixels"),
     ]
 }

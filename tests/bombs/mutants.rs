@@ -179,7 +179,7 @@ fn journal(desk: &mut Desk, bytes: &[u8]) -> Answer {
     Ok(said.join(" ") + cx.printed().as_str())
 }
 
-const TARGETS: [Target; 22] = [
+const TARGETS: [Target; 26] = [
     Target { name: "safetensors", mend: as_they_are, read: |_, bytes| weights(bytes) },
     Target { name: "torch_zip", mend: as_they_are, read: |_, bytes| weights(bytes) },
     Target { name: "torch_legacy", mend: as_they_are, read: |_, bytes| weights(bytes) },
@@ -226,6 +226,19 @@ const TARGETS: [Target; 22] = [
     Target { name: "png", mend: mend_png, read: |desk, bytes| picture_of(&desk.put("p.png", bytes)) },
     Target { name: "gif", mend: as_they_are, read: |desk, bytes| picture_of(&desk.put("p.gif", bytes)) },
     Target { name: "jpeg", mend: as_they_are, read: |desk, bytes| picture_of(&desk.put("p.jpg", bytes)) },
+    Target { name: "webp", mend: as_they_are, read: |desk, bytes| picture_of(&desk.put("p.webp", bytes)) },
+    Target { name: "tiff", mend: as_they_are, read: |desk, bytes| picture_of(&desk.put("p.tif", bytes)) },
+    Target { name: "parquet", mend: as_they_are, read: |desk, bytes| desk.load(&desk.put("p.parquet", bytes)) },
+    Target {
+        name: "synsets",
+        mend: as_they_are,
+        read: |desk, bytes| {
+            desk.put("flat/ILSVRC2012_val_00000001.png", &made::png(4, 4, &[0; 20]));
+            desk.put("ILSVRC2012_validation_ground_truth.txt", b"7");
+            desk.put("meta.mat", bytes);
+            desk.load(&desk.folder.join("flat"))
+        },
+    },
     Target {
         name: "obj",
         mend: as_they_are,

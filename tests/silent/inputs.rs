@@ -256,6 +256,49 @@ fn a_part_of_the_classes_that_is_numbered_otherwise_is_marked() -> Outcome {
     Ok(())
 }
 
+/// Tables as Parquet hold kinds, nulls and cautions, which CSV has in words.
+#[test]
+fn tables_as_parquet_keep_kinds_nulls_and_cautions() -> Outcome {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    for class in 4..10u8 {
+        image(root, &format!("ds/class{class}/0.png"), 20 * class)?;
+    }
+    run_in(
+        root,
+        r#"
+        let rows = [#{ a: 1, b: (), l: [1, 2.5], s: "\u00e9,", m: 1, f: 0.1, big: 9007199254740993, none: () },
+                    #{ a: 2, b: true, l: #{ k: 1 }, s: (), m: 0.5, f: 1.0 / 0.0, big: 0.5, none: () }];
+        rows.save("rows.parquet");
+        rows.save("two.parquet", #{ column_order: ["s", "a"] });
+        let even = model::from(|x| -(x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]) - (tensor::from([0, 20, 40, 60, 80, 100, 120, 140, 160, 180]) / 255.0).reshape([1, -1])).abs(), #{ classes: 10 });
+        examine(even, data::load("ds"), #{ space: space::noise(), search: search::sweep(), levels: [0.0001] }).save("t.parquet");
+        "#,
+    )?;
+    let open = |name: &str| SerializedFileReader::new(std::fs::File::open(root.join(name)).expect(name)).expect(name);
+    let lines = |name: &str| -> Vec<String> {
+        open(name).get_row_iter(None).expect(name).map(|row| row.expect("a row").to_string()).collect()
+    };
+    assert_eq!(
+        lines("rows.parquet"),
+        [
+            "{a: 1, b: null, big: \"9007199254740993\", f: 0.1, l: \"[1,2.5]\", m: 1.0, none: null, s: \"\u{e9},\"}",
+            "{a: 2, b: true, big: \"0.5\", f: inf, l: \"{\"k\":1}\", m: 0.5, none: null, s: null}",
+        ]
+    );
+    assert_eq!(lines("two.parquet"), ["{s: \"\u{e9},\", a: 1}", "{s: null, a: 2}"]);
+    let transcript = open("t.parquet");
+    let said = transcript.metadata().file_metadata().key_value_metadata().expect("pairs");
+    let said = said.iter().find(|pair| pair.key == "viva").and_then(|pair| pair.value.clone()).expect("what it is");
+    let said: serde_json::Value = serde_json::from_str(&said)?;
+    let caution = said["cautions"][0].as_str().expect("a caution");
+    assert!(caution.contains("answers 10 classes") && said["type"] == "Transcript", "{said}");
+    let rows = lines("t.parquet");
+    assert!(rows.len() == 6 && rows.iter().all(|row| row.contains(&format!("cautions: \"{caution}"))), "{rows:?}");
+    Ok(())
+}
+
 /// Files of every format, each as it is and cut at twenty places.
 #[test]
 fn files_that_are_cut_short_are_refused_by_name() -> Outcome {
@@ -267,7 +310,7 @@ fn files_that_are_cut_short_are_refused_by_name() -> Outcome {
     });
     std::fs::create_dir_all(root.join("ds/a"))?;
     let mut files: Vec<(String, String, Vec<u8>)> = vec![];
-    for ending in ["png", "jpg", "gif"] {
+    for ending in ["png", "jpg", "gif", "webp", "tif"] {
         let file = format!("ds/a/picture.{ending}");
         picture.save(root.join(&file))?;
         files.push(("ds".into(), file.clone(), std::fs::read(root.join(&file))?));
@@ -277,7 +320,7 @@ fn files_that_are_cut_short_are_refused_by_name() -> Outcome {
     for (name, file) in [("progressive", "progressive.jpg"), ("restarts", "restarts.jpg")] {
         files.push(("ds".into(), format!("ds/a/{name}.jpg"), std::fs::read(format!("{golden}/{file}"))?));
     }
-    for file in ["svhn.mat", "svhn_plain.mat"] {
+    for file in ["svhn.mat", "svhn_plain.mat", "readers.parquet", "readers_zstd.parquet"] {
         files.push((file.into(), file.into(), std::fs::read(format!("{golden}/{file}"))?));
     }
     run_in(root, "data::glyphs(#{ n: 5, size: 16, seed: 1 }).save(\"five.npz\")")?;
@@ -323,7 +366,7 @@ fn files_that_are_cut_short_are_refused_by_name() -> Outcome {
 fn damaged_pictures_are_noticed_when_they_are_used() -> Outcome {
     let folder = tempfile::tempdir()?;
     let root = folder.path();
-    for ending in ["png", "jpg", "gif"] {
+    for ending in ["png", "jpg", "gif", "webp", "tif"] {
         let set = format!("of_{ending}");
         image(root, &format!("{set}/a/1.{ending}"), 90)?;
         let whole = std::fs::read(root.join(format!("{set}/a/1.{ending}")))?;

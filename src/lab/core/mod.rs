@@ -5,6 +5,7 @@ mod attempt;
 pub mod broker;
 mod budget;
 mod caution;
+mod columnar;
 mod control;
 mod cx;
 mod device;

@@ -29,6 +29,9 @@ const CALLS: &str = "progress/calls.json";
 /// What is known is written down no more often than this, and takes no more than a twentieth of the time.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// Rows from which on a table of a result is kept as Parquet as well.
+const LONG_TABLE: usize = 100_000;
+
 /// A run in progress and the folder that will tell of it.
 pub struct Record {
     folder: PathBuf,
@@ -426,13 +429,26 @@ impl Record {
                 Value::Object(object.clone()).save(cx, &file, &[])?;
                 kept.push(file);
             }
+            if object.kept_as().contains(&"csv") && object.table().is_some_and(|table| table.len() >= LONG_TABLE) {
+                kept.push(Self::keep_long(cx, &name, &Value::Object(object.clone()))?);
+            }
         }
         for (name, rows) in named_tables(result) {
             let file = free_name(cx, &name, "csv")?;
             rows.save(cx, &file, &[])?;
             kept.push(file);
+            if matches!(rows, Value::Array(rows) if rows.len() >= LONG_TABLE) {
+                kept.push(Self::keep_long(cx, &name, rows)?);
+            }
         }
         Ok(kept)
+    }
+
+    /// A long table once more, in a form that is read in a moment.
+    fn keep_long(cx: &Cx, name: &str, table: &Value) -> Result<String> {
+        let file = free_name(cx, name, "parquet")?;
+        table.save(cx, &file, &[])?;
+        Ok(file)
     }
 
     fn write(&self, name: &str, text: &str) -> Result<()> {

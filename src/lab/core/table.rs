@@ -1,7 +1,10 @@
-//! Named columns of values: what prints as an aligned table and saves as CSV.
+//! Named columns of values: what prints as an aligned table and saves as CSV or Parquet.
 
 use std::cell::RefCell;
+use std::ops::Range;
+use std::path::Path;
 
+use super::columnar::{self, Cells, ColumnSort};
 use super::lines::{aligned, columns_of, cut, elided};
 use super::{Error, Result, Value, suggestion};
 
@@ -254,6 +257,58 @@ impl Table {
         }
         let bytes = writer.into_inner().expect("memory can be written to");
         String::from_utf8(bytes).expect("cells are text")
+    }
+}
+
+/// Whole numbers up to this one are floats too, each of its own.
+const EXACT: u64 = 1 << 53;
+
+impl Table {
+    /// Parquet: bools, ints, floats and texts as such, `()` as null, ints beside floats as floats. Columns of several kinds, and lists and
+    /// maps, are texts. `said`: what the file says of itself, by key.
+    pub fn parquet(&self, path: &Path, said: &[(&str, String)]) -> Result<()> {
+        let columns: Vec<(&str, ColumnSort)> =
+            self.columns.iter().map(|(name, values)| (name.as_str(), sort_of(values))).collect();
+        columnar::write(path, &columns, self.len(), said, |column, rows| {
+            cells(&self.columns[column].1, columns[column].1, rows)
+        })
+    }
+}
+
+fn sort_of(values: &[Value]) -> ColumnSort {
+    let exact = |value: &Value| !matches!(value, Value::Int(i) if i.unsigned_abs() > EXACT);
+    let all = |fits: fn(&Value) -> bool| values.iter().all(|value| matches!(value, Value::Unit) || fits(value));
+    match () {
+        () if all(|_| false) => ColumnSort::Nothing,
+        () if all(|value| matches!(value, Value::Bool(_))) => ColumnSort::Bools,
+        () if all(|value| matches!(value, Value::Int(_))) => ColumnSort::Ints,
+        () if all(|value| matches!(value, Value::Int(_) | Value::Float(_))) && values.iter().all(exact) => {
+            ColumnSort::Floats
+        }
+        () => ColumnSort::Texts,
+    }
+}
+
+/// Values of a column that is of this sort; those behind its end are missing.
+fn cells(values: &[Value], sort: ColumnSort, rows: Range<usize>) -> Cells {
+    fn each<T>(values: &[Value], rows: Range<usize>, of: impl Fn(&Value) -> Option<T>) -> Vec<Option<T>> {
+        rows.map(|row| values.get(row).and_then(&of)).collect()
+    }
+    match sort {
+        ColumnSort::Bools => Cells::Bools(each(values, rows, |v| if let Value::Bool(b) = v { Some(*b) } else { None })),
+        ColumnSort::Ints => Cells::Ints(each(values, rows, |v| if let Value::Int(i) = v { Some(*i) } else { None })),
+        ColumnSort::Floats => Cells::Floats(each(values, rows, |v| match v {
+            Value::Float(x) => Some(*x),
+            Value::Int(i) => Some(*i as f64),
+            _ => None,
+        })),
+        ColumnSort::Texts => Cells::Texts(each(values, rows, |v| match v {
+            Value::Unit => None,
+            Value::Float(x) => Some(format!("{x:?}")),
+            Value::Array(_) | Value::Map(_) => Some(v.json().to_string()),
+            other => Some(other.summary()),
+        })),
+        ColumnSort::Nothing => Cells::Nothing(rows.len()),
     }
 }
 

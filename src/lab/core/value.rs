@@ -119,7 +119,7 @@ pub trait Object: Any {
         None
     }
 
-    /// File endings that `save` can write besides `json` and, for tables, `csv`.
+    /// File endings that `save` can write besides `json` and, for tables, `csv`, `tex` and `parquet`.
     fn formats(&self) -> &'static [&'static str] {
         &[]
     }
@@ -311,7 +311,7 @@ impl Value {
         };
         let mut known = vec!["json", "txt"];
         if table.is_some() {
-            known.extend(["csv", "tex"]);
+            known.extend(TABLES);
         }
         if let Self::Object(object) = self {
             known.extend(object.formats());
@@ -319,8 +319,9 @@ impl Value {
         if let Self::Tensor(_) = self {
             known.extend(["npy", "safetensors"]);
         }
-        if !columns.is_empty() && !["csv", "tex"].contains(&ending.as_str()) {
-            return Err(Error::argument(format!("`column_order` chooses columns in .csv and .tex, not in .{ending}")));
+        if !columns.is_empty() && !TABLES.contains(&ending.as_str()) {
+            let told = format!("`column_order` chooses columns in .csv, .tex and .parquet, not in .{ending}");
+            return Err(Error::argument(told));
         }
         if !known.contains(&ending.as_str()) {
             return Err(Error::file(&target, format!("a {} can't be written as `.{ending}`", self.kind()))
@@ -334,9 +335,28 @@ impl Value {
             }
             (_, "csv") => write_text(temporary, &table.as_ref().map(Table::csv).unwrap_or_default()),
             (_, "tex") => write_text(temporary, &table.as_ref().map(Table::latex).unwrap_or_default()),
+            (_, "parquet") => match &table {
+                Some(table) => table.parquet(temporary, &[("viva", self.said_of().to_string())]),
+                None => Ok(()),
+            },
             (_, "txt") => write_text(temporary, &(self.details(100) + "\n")),
             _ => write_text(temporary, &(serde_json::to_string_pretty(&self.json()).unwrap_or_default() + "\n")),
         })
+    }
+}
+
+/// The endings that tables are written under.
+const TABLES: [&str; 3] = ["csv", "tex", "parquet"];
+
+impl Value {
+    /// What a file of a table says of the result that it is of: its kind, its summary, its cautions.
+    fn said_of(&self) -> serde_json::Value {
+        let cautions = match self {
+            Self::Object(object) => object.field("cautions").ok().flatten().map(|cautions| cautions.json()),
+            _ => None,
+        };
+        let summary = if let Self::Object(object) = self { object.summary() } else { String::new() };
+        json!({ "type": self.kind(), "summary": summary, "cautions": cautions.unwrap_or_else(|| json!([])) })
     }
 }
 

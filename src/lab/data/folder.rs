@@ -21,13 +21,13 @@ pub(super) fn load(
     folder: &Path,
     view: &View,
     classes: &Classes,
+    table: Option<&Path>,
     choose: &dyn Fn(usize) -> Option<Vec<usize>>,
 ) -> Result<Dataset> {
-    let (root, mut listing) = list(cx, folder, classes)?;
+    let (root, mut listing) = list(cx, folder, classes, table)?;
     if listing.files.is_empty() {
-        return Err(
-            Error::file(folder, "no images").hint("wanted are .png, .jpg, .jpeg or .gif files in one folder per class")
-        );
+        return Err(Error::file(folder, "no images")
+            .hint("wanted are .png, .jpg, .jpeg, .gif, .webp or .tif files in one folder per class"));
     }
     if let Some(rows) = choose(listing.files.len()) {
         listing.files = rows.iter().map(|&row| listing.files[row].clone()).collect();
@@ -65,6 +65,9 @@ impl PictureFiles for Folder {
 
     fn dimensions(&self, index: usize) -> Result<(u32, u32)> {
         let path = self.path(index);
-        image::image_dimensions(&path).map_err(|e| Error::file(&path, e))
+        let reader = image::ImageReader::open(&path).and_then(image::ImageReader::with_guessed_format);
+        // By what it holds: ImageNet has a PNG that is called .JPEG.
+        let dimensions = reader.map_err(image::ImageError::from).and_then(image::ImageReader::into_dimensions);
+        dimensions.map_err(|e| Error::file(&path, e))
     }
 }

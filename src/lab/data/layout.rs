@@ -63,6 +63,11 @@ pub(super) fn recognise(folder: &Path) -> Option<&'static Layout> {
 }
 
 impl Layout {
+    /// Whether labels lie in a file of their own.
+    pub fn has_labels_file(&self) -> bool {
+        std::ptr::eq(self, &IDX)
+    }
+
     /// Where a file lies: in the folder or in the archive's own folder below it, gzipped or not.
     fn place(&self, folder: &Path, file: &str) -> Option<PathBuf> {
         let folders = std::iter::once(folder.to_path_buf()).chain(self.below.map(|below| folder.join(below)));

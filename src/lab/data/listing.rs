@@ -8,7 +8,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::memory::numbered_classes;
 use super::numbering::{ALPHABETICALLY, Classes, Numbered, imagenet_number, number};
+use super::picture;
 use super::sheet::{Sheet, bytes};
+use super::truth::{self, GroundTruth};
 use crate::core::{Cx, Error, Result, cut};
 
 #[derive(Default)]
@@ -21,8 +23,11 @@ pub(super) struct Listing {
     pub numbered: String,
 }
 
-/// The folder that names are relative to, and what it lists.
-pub(super) fn list(cx: &Cx, folder: &Path, classes: &Classes) -> Result<(PathBuf, Listing)> {
+/// The folder that names are relative to, and what it lists; `labels`: a table of its files and labels.
+pub(super) fn list(cx: &Cx, folder: &Path, classes: &Classes, labels: Option<&Path>) -> Result<(PathBuf, Listing)> {
+    if let Some(table) = labels {
+        return Ok((folder.to_path_buf(), from_truth(cx, folder, table, classes)?));
+    }
     // Beside the folder of images counts too.
     for root in [folder, folder.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(folder)] {
         let table = root.join("classes.csv");
@@ -44,7 +49,10 @@ impl Listing {
         let mut left_out = 0;
         // A folder that is not there is named when its first image is read.
         for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
-            left_out += sorted(folder)?.iter().filter(|file| ends_in(file, &READ) && !listed.contains(*file)).count();
+            left_out += sorted(folder)?
+                .iter()
+                .filter(|file| ends_in(file, &picture::ENDINGS) && !listed.contains(*file))
+                .count();
         }
         match left_out {
             0 => {}
@@ -102,6 +110,9 @@ fn by_file(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classes) -> Re
         return Err(Error::file(folder, "no images, but files of data").hint(format!("name one: {}", data.display())));
     }
     let ids: Vec<Option<i64>> = images.iter().map(|path| imagenet_number(&name_of(path))).collect();
+    if let Some(table) = truth::published(folder, &images).filter(|_| !images.is_empty()) {
+        return from_truth(cx, folder, &table, classes);
+    }
     let place = |known: bool| ids.iter().position(|id| id.is_some() == known);
     match (place(true), place(false), classes) {
         (None, None, _) => Ok(Listing::default()),
@@ -126,10 +137,27 @@ fn by_file(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classes) -> Re
                 ),
             };
             Err(Error::file(folder, what).hint(
-                "put them in one folder per class, or add a classes.csv (index, name, file) or a labels.json ({\"file\": label})",
+                "put them in one folder per class, add a classes.csv (index, name, file) or a labels.json ({\"file\": label}), or name a table of \
+                 their labels: `labels_file: \"labels.csv\"`",
             ))
         }
     }
+}
+
+/// The pictures of one folder, labelled by a table.
+fn from_truth(cx: &Cx, folder: &Path, table: &Path, classes: &Classes) -> Result<Listing> {
+    let entries = sorted(folder)?;
+    let images = images(&entries)?;
+    if let Some(deeper) = entries.iter().find(|path| path.is_dir() && !images.contains(path)) {
+        return Err(Error::file(deeper, "a folder beside the pictures that a table labels")
+            .hint("`labels_file` labels the pictures of one folder by their names"));
+    }
+    if images.is_empty() {
+        return Ok(Listing::default());
+    }
+    let GroundTruth { labels, classes, numbered } = truth::read(cx, table, &images, classes)?;
+    let files = images.iter().map(|path| PathBuf::from(name_of(path))).collect();
+    Ok(Listing { files, labels, classes, numbered })
 }
 
 fn name_of(path: &Path) -> String {
@@ -151,8 +179,7 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-const READ: [&str; 4] = ["png", "jpg", "jpeg", "gif"];
-const OTHERS: [&str; 9] = ["bmp", "webp", "tif", "tiff", "ppm", "pgm", "avif", "heic", "jp2"];
+const OTHERS: [&str; 6] = ["bmp", "ppm", "pgm", "avif", "heic", "jp2"];
 
 fn ends_in(path: &Path, endings: &[&str]) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -163,7 +190,7 @@ fn ends_in(path: &Path, endings: &[&str]) -> bool {
 fn images(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     match files.iter().find(|path| ends_in(path, &OTHERS)) {
         Some(other) => Err(Error::file(other, "pictures of this format can't be read").hint("save it as PNG")),
-        None => Ok(files.iter().filter(|path| ends_in(path, &READ)).cloned().collect()),
+        None => Ok(files.iter().filter(|path| ends_in(path, &picture::ENDINGS)).cloned().collect()),
     }
 }
 

@@ -7,8 +7,9 @@ use rand::seq::SliceRandom;
 
 use super::memory::{Raw, numbered_classes};
 use super::numbering::Classes;
+use super::shards::{ShardKind, shards};
 use super::window::{PixelWindow, View};
-use super::{Dataset, cifar, fetch, folder, idx, layout, mat, npz, webdataset};
+use super::{Dataset, ParquetColumns, cifar, fetch, folder, idx, layout, mat, npz, parquet, webdataset};
 use crate::core::{Cx, Digest, Error, Result, nearest, random};
 
 /// How to load a data set.
@@ -22,8 +23,10 @@ pub struct Load {
     pub grey: bool,
     /// Names of the classes, or how they are numbered.
     pub classes: Classes,
-    /// The labels file of an IDX images file, where it can't be found by its name.
+    /// The labels file of an IDX images file or of a folder of pictures, where it can't be found by its name.
     pub labels: Option<PathBuf>,
+    /// Which columns of Parquet files hold pictures and labels.
+    pub columns: ParquetColumns,
     /// Shuffles the images before the limit; without it they keep their order.
     pub shuffle: Option<u64>,
 }
@@ -52,6 +55,7 @@ pub fn source(cx: &Cx, what: &str) -> Result<PathBuf> {
 
 fn load_known(cx: &Cx, known: &fetch::Set, how: &Load) -> Result<Dataset> {
     let folder = fetch::folder(cx, known)?;
+    refuse_unused(known.name, how, false, layout::of(known.name).has_labels_file())?;
     let split = how.split.as_deref().unwrap_or("test");
     let mut raw = layout::of(known.name).read(cx, &folder, known.name, split, how.labels.as_deref()).map_err(
         |error| match error.message.ends_with("no such file") {
@@ -67,11 +71,26 @@ fn load_known(cx: &Cx, known: &fetch::Set, how: &Load) -> Result<Dataset> {
     from_raw(cx, &format!("{} {split}", known.name), raw, how)
 }
 
+/// Refuses options that say nothing of what is loaded.
+fn refuse_unused(what: &str, how: &Load, columns: bool, labels: bool) -> Result<()> {
+    let refused = |option: &str, of: &str| Err(Error::argument(format!("{what}: `{option}` is for {of}")));
+    match () {
+        () if !columns && how.columns.image.is_some() => refused("image_column", "Parquet files"),
+        () if !columns && how.columns.label.is_some() => refused("label_column", "Parquet files"),
+        () if !labels && how.labels.is_some() => refused("labels_file", "IDX files and folders of pictures"),
+        () => Ok(()),
+    }
+}
+
 fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
     let choose = |n: usize| chosen(n, how);
-    if let Some(shards) = webdataset::shards(cx, what, how.split.as_deref())? {
+    if let Some((kind, shards)) = shards(cx, what, how.split.as_deref())? {
         let name = Path::new(what).file_stem().and_then(|name| name.to_str()).unwrap_or("data");
-        return webdataset::load(cx, name, shards, &how.view, &how.classes, &choose);
+        refuse_unused(what, how, kind == ShardKind::Parquet, false)?;
+        return match kind {
+            ShardKind::Tar => webdataset::load(cx, name, shards, &how.view, &how.classes, &choose),
+            ShardKind::Parquet => parquet::load(cx, name, shards, &how.view, &how.classes, &how.columns, &choose),
+        };
     }
     let mut path = cx.find(what).map_err(|error| match nearest(what, fetch::names()) {
         Some(name) => error.hint(format!("did you mean `{name}`?")),
@@ -92,24 +111,26 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         }
     }
     if let Some(layout) = layout::recognise(&path) {
+        refuse_unused(what, how, false, layout.has_labels_file())?;
         let split = how.split.as_deref().unwrap_or("test");
         let raw = layout.read(cx, &path, what, split, how.labels.as_deref())?;
         return from_raw(cx, &format!("{name} {split}"), raw, how);
     }
     if path.is_dir() {
-        return folder::load(cx, &name, &path, &how.view, &how.classes, &choose);
+        refuse_unused(what, how, false, true)?;
+        return folder::load(cx, &name, &path, &how.view, &how.classes, how.labels.as_deref(), &choose);
     }
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
+    let is_idx = idx::looks_like(&path) || path.to_string_lossy().contains("idx");
+    refuse_unused(what, how, false, is_idx && !["npz", "bin"].contains(&ending.as_str()))?;
     let raw = match ending.as_str() {
         "npz" => npz::read(cx, &path)?,
         "bin" => cifar::read(cx, std::slice::from_ref(&path))?,
-        _ if idx::looks_like(&path) || path.to_string_lossy().contains("idx") => {
-            idx::read(cx, &path, how.labels.as_deref())?
-        }
+        _ if is_idx => idx::read(cx, &path, how.labels.as_deref())?,
         "mat" => mat::read(cx, &path)?,
         _ => {
             return Err(Error::file(&path, "not a data set that can be read").hint(
-                "known: IDX files, CIFAR's .bin files, SVHN's .mat files, .npz files, .tar shards and image folders",
+                "known: IDX files, CIFAR's .bin files, SVHN's .mat files, .npz files, .tar and .parquet shards and image folders",
             ));
         }
     };

@@ -11,15 +11,15 @@ use flate2::bufread::ZlibDecoder;
 use super::memory::{Memory, Raw, StoredPixels, check_held, numbered_classes};
 use crate::core::{Budget, Cx, Digest, Error, Result};
 
-const HEADER: u64 = 128;
+pub(super) const HEADER: u64 = 128;
 
 // Kinds of elements.
-const INT8: u32 = 1;
-const UINT8: u32 = 2;
-const INT32: u32 = 5;
-const UINT32: u32 = 6;
-const MATRIX: u32 = 14;
-const COMPRESSED: u32 = 15;
+pub(super) const INT8: u32 = 1;
+pub(super) const UINT8: u32 = 2;
+pub(super) const INT32: u32 = 5;
+pub(super) const UINT32: u32 = 6;
+pub(super) const MATRIX: u32 = 14;
+pub(super) const COMPRESSED: u32 = 15;
 
 /// The class of an array of bytes, and the flag of complex numbers.
 const CLASS_UINT8: u32 = 9;
@@ -61,7 +61,7 @@ struct MatImages {
     pixels: Vec<u8>,
 }
 
-fn truncated(e: std::io::Error) -> Error {
+pub(super) fn truncated(e: std::io::Error) -> Error {
     match e.kind() {
         std::io::ErrorKind::UnexpectedEof => Error::data("the file is truncated"),
         std::io::ErrorKind::InvalidInput | std::io::ErrorKind::InvalidData => {
@@ -71,7 +71,7 @@ fn truncated(e: std::io::Error) -> Error {
     }
 }
 
-fn damaged(what: impl std::fmt::Display) -> Error {
+pub(super) fn damaged(what: impl std::fmt::Display) -> Error {
     Error::data(format!("a damaged MATLAB file: {what}"))
 }
 
@@ -128,7 +128,7 @@ fn variables(cx: &Cx, path: &Path, budget: &Budget) -> Result<(MatImages, Vec<f6
 }
 
 /// Checks that it is a MATLAB 5 file, and says whether its numbers are big-endian.
-fn header(file: &mut impl BufRead) -> Result<bool> {
+pub(super) fn header(file: &mut impl BufRead) -> Result<bool> {
     let mut bytes = [0u8; HEADER as usize];
     let convert = "in MATLAB: save(file, 'X', 'y', '-v7'); in Python: scipy.io.savemat, or numpy.savez with `images` and `labels`";
     let start = file.fill_buf().map_err(truncated)?;
@@ -155,26 +155,26 @@ fn header(file: &mut impl BufRead) -> Result<bool> {
 }
 
 /// Numbers and elements one after the other.
-struct MatReader<R> {
-    inner: R,
-    big: bool,
+pub(super) struct MatReader<R> {
+    pub inner: R,
+    pub big: bool,
 }
 
 /// The head of an element: what its numbers are, how many bytes they take and how many fill the last word.
-struct Head {
-    kind: u32,
-    length: u64,
-    padding: u64,
+pub(super) struct Head {
+    pub kind: u32,
+    pub length: u64,
+    pub padding: u64,
 }
 
 impl<R: Read> MatReader<R> {
-    fn word(&mut self) -> Result<u32> {
+    pub fn word(&mut self) -> Result<u32> {
         let mut bytes = [0u8; 4];
         self.inner.read_exact(&mut bytes).map_err(truncated)?;
         Ok(if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
     }
 
-    fn head(&mut self) -> Result<Head> {
+    pub fn head(&mut self) -> Result<Head> {
         let word = self.word()?;
         // Up to four bytes share a word pair with their head.
         if word >> 16 != 0 {
@@ -189,7 +189,7 @@ impl<R: Read> MatReader<R> {
     }
 
     /// The bytes of an element that must be short.
-    fn small(&mut self, kind: u32, what: &str) -> Result<Vec<u8>> {
+    pub fn small(&mut self, kind: u32, what: &str) -> Result<Vec<u8>> {
         let head = self.head()?;
         if head.kind != kind || head.length > 512 {
             return Err(damaged(format!("a variable's {what} are missing")));
@@ -200,7 +200,7 @@ impl<R: Read> MatReader<R> {
         Ok(bytes)
     }
 
-    fn words(&self, bytes: &[u8]) -> Vec<u32> {
+    pub fn words(&self, bytes: &[u8]) -> Vec<u32> {
         let word = |b: &[u8]| if self.big { [b[0], b[1], b[2], b[3]] } else { [b[3], b[2], b[1], b[0]] };
         bytes.chunks_exact(4).map(|b| u32::from_be_bytes(word(b))).collect()
     }
@@ -341,10 +341,10 @@ fn class_name(class: u32) -> &'static str {
 }
 
 /// A number from little-endian bytes, of which the first so many count.
-type Decode = fn([u8; 8]) -> f64;
+pub(super) type Decode = fn([u8; 8]) -> f64;
 
 /// How wide a kind of number is, and how to read it.
-fn number(kind: u32) -> Option<(usize, Decode)> {
+pub(super) fn number(kind: u32) -> Option<(usize, Decode)> {
     Some(match kind {
         INT8 => (1, |b| f64::from(b[0] as i8)),
         UINT8 => (1, |b| f64::from(b[0])),

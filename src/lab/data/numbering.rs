@@ -97,7 +97,7 @@ fn by_meaning(names: &[String]) -> Result<Numbered> {
         let gaps = (0..=most).map(|number| number.to_string()).collect();
         (numbers.into_iter().map(|number| number as i64).collect(), gaps, "by their names")
     } else if first(names, &wnids, true).is_some() {
-        let all = IMAGENET.lines().map(String::from).collect();
+        let all = imagenet_wnids();
         (wnids.into_iter().flatten().collect(), all, "as ImageNet-1k's, by their WordNet ids")
     } else {
         return Ok(alphabetically(names));
@@ -134,6 +134,11 @@ pub(super) fn imagenet_number(name: &str) -> Option<i64> {
     // Every line has nine letters and its end.
     let lines: Vec<&[u8]> = IMAGENET.as_bytes().chunks(10).map(|line| &line[..9]).collect();
     lines.binary_search(&wnid.as_bytes()).ok().map(|number| number as i64)
+}
+
+/// The ids of all classes of ImageNet-1k.
+pub(super) fn imagenet_wnids() -> Vec<String> {
+    IMAGENET.lines().map(String::from).collect()
 }
 
 /// Numbers by the first of several spellings of an order that holds all names.

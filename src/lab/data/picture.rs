@@ -1,6 +1,6 @@
-//! Decoding a PNG, JPEG or GIF file, of which nothing may be missing: decoders fill the rest of a picture that was cut short with
-//! grey, so that the file's parts are gone through first, to its end mark. Formats: PNG (ISO/IEC 15948), section 5; JPEG
-//! (ITU-T T.81), annex B; GIF89a, appendix A.
+//! Decoding a PNG, JPEG, GIF, WebP or TIFF file, of which nothing may be missing: decoders fill the rest of a picture that was cut
+//! short with grey, so that the file's parts are gone through first, to its end mark. Formats: PNG (ISO/IEC 15948), section 5; JPEG
+//! (ITU-T T.81), annex B; GIF89a, appendix A; WebP (RFC 9649), section 2; TIFF in `tiff.rs`.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -8,7 +8,11 @@ use std::path::Path;
 use image::{DynamicImage, GrayImage, ImageFormat, ImageReader, RgbImage};
 
 use super::jpeg::{self, Unread};
+use super::tiff;
 use crate::core::{Budget, Error, Result};
+
+/// How the names of pictures end that can be read.
+pub(super) const ENDINGS: [&str; 7] = ["jpg", "jpeg", "png", "gif", "webp", "tif", "tiff"];
 
 /// Larger files are no pictures that a data set is made of.
 const LARGEST: u64 = 1 << 30;
@@ -18,6 +22,9 @@ const MOST_PIXELS: u64 = 1 << 28;
 
 /// Pixels that a byte of GIF's codes can stand for, by far.
 const GIF: u64 = 1 << 12;
+
+/// Pixels that a byte of VP8L's codes can stand for: a line of one colour takes less than a bit each.
+const WEBP: u64 = 1 << 14;
 
 /// The bytes of a file that is to be a picture.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
@@ -31,6 +38,12 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
 /// The first picture of a file.
 pub fn read(path: &Path) -> Result<DynamicImage> {
     decode(path, &bytes(path)?)
+}
+
+/// Width and height of the picture that these bytes are.
+pub(super) fn dimensions(path: &Path, bytes: &[u8]) -> Result<(u32, u32)> {
+    let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(image::ImageError::from);
+    reader.and_then(ImageReader::into_dimensions).map_err(|e| Error::file(path, e))
 }
 
 /// The picture that these bytes are; `path` is where an error says that they lie.
@@ -69,15 +82,18 @@ fn unreadable(path: &Path, why: &str) -> Error {
 
 /// Refuses what is no picture, or not all of one.
 pub(super) fn check_whole(path: &Path, bytes: &[u8]) -> Result<ImageFormat> {
-    let format =
-        image::guess_format(bytes).map_err(|_| unreadable(path, "it does not begin as PNG, JPEG or GIF do"))?;
+    let format = image::guess_format(bytes)
+        .map_err(|_| unreadable(path, "it does not begin as PNG, JPEG, GIF, WebP or TIFF do"))?;
     let missing = match format {
         ImageFormat::Png => missing_in_png(bytes),
         ImageFormat::Jpeg => missing_in_jpeg(bytes),
         ImageFormat::Gif => missing_in_gif(bytes),
-        other => return Err(unreadable(path, &format!("a {other:?} file; wanted is PNG, JPEG or GIF"))),
+        ImageFormat::WebP => missing_in_webp(bytes),
+        ImageFormat::Tiff => None,
+        other => return Err(unreadable(path, &format!("a {other:?} file; wanted is PNG, JPEG, GIF, WebP or TIFF"))),
     };
     match missing {
+        Some(ANIMATED) => Err(unreadable(path, ANIMATED).hint("save the frame that is meant by itself")),
         None => check_size(path, bytes, format).map(|()| format),
         Some(what) => Err(damaged(path, what)),
     }
@@ -95,6 +111,17 @@ fn check_size(path: &Path, bytes: &[u8], format: ImageFormat) -> Result<()> {
         (ImageFormat::Gif, [_, _, _, _, _, _, a, b, c, d, ..]) => {
             (usize::from(u16::from_le_bytes([*a, *b])), usize::from(u16::from_le_bytes([*c, *d])), GIF, 8)
         }
+        (ImageFormat::WebP, _) => {
+            let (wide, high) = size_of_webp(bytes).ok_or_else(|| damaged(path, CUT))?;
+            (wide, high, WEBP, 24)
+        }
+        (ImageFormat::Tiff, _) => match tiff::look(bytes) {
+            Ok(seen) => (seen.wide as usize, seen.high as usize, tiff::MOST_PER_BYTE, 8 * seen.samples),
+            Err(tiff::TiffUnfit::Damaged(what)) => return Err(damaged(path, what)),
+            Err(tiff::TiffUnfit::Other(what)) => {
+                return Err(unreadable(path, &what).hint("save it as PNG, or as TIFF in RGB with 8 bits"));
+            }
+        },
         (ImageFormat::Jpeg, _) => return Ok(()),
         _ => return Err(damaged(path, CUT)),
     };
@@ -205,4 +232,60 @@ fn missing_in_gif(bytes: &[u8]) -> Option<&'static str> {
         let Some(next) = next else { return Some(CUT) };
         at = next;
     }
+}
+
+const ANIMATED: &str = "an animated WebP";
+
+/// A chunk's length, which its name follows.
+fn length_at(bytes: &[u8], at: usize) -> Option<usize> {
+    let word = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes([word[0], word[1], word[2], word[3]]) as usize)
+}
+
+/// Chunks of a name, a length and contents, to the end that the first one says.
+fn missing_in_webp(bytes: &[u8]) -> Option<&'static str> {
+    let Some(end) = length_at(bytes, 4).and_then(|length| length.checked_add(8)).filter(|&end| end <= bytes.len())
+    else {
+        return Some(CUT);
+    };
+    let (mut at, mut pictures) = (12, 0);
+    while at < end {
+        let (Some(name), Some(length)) = (bytes.get(at..at + 4), length_at(bytes, at + 4)) else { return Some(CUT) };
+        match name {
+            b"ANIM" | b"ANMF" => return Some(ANIMATED),
+            b"VP8 " | b"VP8L" => pictures += 1,
+            _ => {}
+        }
+        let Some(next) = (at + 8).checked_add(length).filter(|&next| next <= end) else { return Some(CUT) };
+        at = next + length % 2;
+    }
+    match pictures {
+        1 => None,
+        0 => Some("it holds no picture"),
+        _ => Some("it holds more than one picture"),
+    }
+}
+
+/// Of the chunk that is the picture, and of the canvas where there is one, whichever is larger.
+fn size_of_webp(bytes: &[u8]) -> Option<(usize, usize)> {
+    let word = |at: usize| Some(usize::from(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?])));
+    let (mut at, mut wide, mut high) = (12, 0, 0);
+    while let (Some(name), Some(length)) = (bytes.get(at..at + 4), length_at(bytes, at + 4)) {
+        let body = at + 8;
+        let (w, h) = match name {
+            b"VP8 " => (word(body + 6)? & 0x3fff, word(body + 8)? & 0x3fff),
+            b"VP8L" => {
+                let both = length_at(bytes, body + 1)?;
+                ((both & 0x3fff) + 1, (both >> 14 & 0x3fff) + 1)
+            }
+            b"VP8X" => {
+                let three = |at: usize| Some(word(at)? | usize::from(*bytes.get(at + 2)?) << 16);
+                (three(body + 4)? + 1, three(body + 7)? + 1)
+            }
+            _ => (0, 0),
+        };
+        (wide, high) = (wide.max(w), high.max(h));
+        at = body.checked_add(length)? + length % 2;
+    }
+    (wide * high > 0).then_some((wide, high))
 }

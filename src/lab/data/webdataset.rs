@@ -7,17 +7,15 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::prelude::*;
-
-use super::memory::numbered_classes;
 use super::numbering::Classes;
 use super::pictures::{Labelled, PictureFiles, Pictures};
+use super::shards::{Indexed, read_in_order};
 use super::window::View;
 use super::{Dataset, picture};
-use crate::core::{Cx, Digest, Error, Result, in_parallel};
+use crate::core::{Cx, Digest, Error, Result};
 
 /// Endings of pictures, as a sample's file has them after the first dot of its name.
-const PICTURES: [&str; 4] = ["jpg", "jpeg", "png", "gif"];
+const PICTURES: [&str; 7] = picture::ENDINGS;
 
 /// Endings of files that tell of a label.
 const LABEL: &str = "cls";
@@ -29,47 +27,6 @@ const LARGEST_PICTURE: u64 = 1 << 30;
 
 /// Blocks of a tar file (POSIX.1-1988, ustar).
 const BLOCK: u64 = 512;
-
-/// Shards of one set, at most.
-const MOST_SHARDS: usize = 1_000_000;
-
-/// The shards that a path stands for, if it stands for any: a `.tar` file, a folder of such files and no pictures, or several by a
-/// range of numbers as in `train-{0000..0099}.tar`. `split`: a folder in that folder.
-pub(super) fn shards(cx: &Cx, what: &str, split: Option<&str>) -> Result<Option<Vec<PathBuf>>> {
-    if let Some(names) = range_of_numbers(what)? {
-        return names.iter().map(|name| cx.find(name)).collect::<Result<Vec<_>>>().map(Some);
-    }
-    let Ok(mut path) = cx.find(what) else { return Ok(None) };
-    if let Some(split) = split {
-        path = path.join(split);
-    }
-    let is_tar = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tar"));
-    if path.is_file() {
-        return Ok(is_tar(&path).then(|| vec![path]));
-    }
-    let Ok(entries) = std::fs::read_dir(&path) else { return Ok(None) };
-    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| is_tar(path)).collect();
-    found.sort();
-    Ok((!found.is_empty()).then_some(found))
-}
-
-/// `a{08..11}b` as a08b, a09b, a10b, a11b.
-fn range_of_numbers(what: &str) -> Result<Option<Vec<String>>> {
-    let Some((before, (inside, after))) =
-        what.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
-    else {
-        return Ok(None);
-    };
-    let Some((first, last)) = inside.split_once("..") else { return Ok(None) };
-    let (Ok(from), Ok(to)) = (first.parse::<usize>(), last.parse::<usize>()) else { return Ok(None) };
-    if after.contains('{') || from > to || to - from >= MOST_SHARDS {
-        return Err(Error::argument(format!(
-            "{what}: wanted is one range of numbers that grow, such as {{0000..0099}}"
-        )));
-    }
-    let width = if first.starts_with('0') { first.len() } else { 0 };
-    Ok(Some((from..=to).map(|number| format!("{before}{number:0width$}{after}")).collect()))
-}
 
 /// A picture of a shard.
 struct StoredPicture {
@@ -87,10 +44,9 @@ struct Shards {
 }
 
 /// What a shard holds, in its order.
+#[derive(Default)]
 struct Index {
-    pictures: Vec<StoredPicture>,
-    labels: Vec<i64>,
-    digests: Vec<Digest>,
+    found: Indexed<StoredPicture>,
     /// Samples without a picture.
     without: usize,
 }
@@ -105,46 +61,31 @@ pub(super) fn load(
     classes: &Classes,
     choose: &dyn Fn(usize) -> Option<Vec<usize>>,
 ) -> Result<Dataset> {
-    let task = cx.progress("reading shards", Some(paths.len() as u64));
-    let mut all = Index { pictures: vec![], labels: vec![], digests: vec![], without: 0 };
+    let mut all = Index::default();
     let numbered: Vec<(usize, &PathBuf)> = paths.iter().enumerate().collect();
     let stop = cx.stop_flag();
-    for part in numbered.chunks(rayon::current_num_threads().max(1)) {
-        cx.check()?;
-        let read = |&(shard, path): &(usize, &PathBuf)| index(shard, path, &stop);
-        let found = in_parallel(|| part.par_iter().map(read).collect::<Result<Vec<_>>>())?;
-        cx.check()?;
-        for shard in found? {
-            all.pictures.extend(shard.pictures);
-            all.labels.extend(shard.labels);
-            all.digests.extend(shard.digests);
-            all.without += shard.without;
-        }
-        task.advance(part.len() as u64);
-    }
-    if all.pictures.is_empty() {
+    let read = |&(shard, path): &(usize, &PathBuf)| index(shard, path, &stop);
+    read_in_order(cx, "reading shards", &numbered, read, |shard| {
+        all.found.extend(shard.found);
+        all.without += shard.without;
+        Ok(())
+    })?;
+    if all.found.pictures.is_empty() {
         return Err(Error::file(&paths[0], "no pictures").hint(WANTED));
     }
-    let known = match classes.names(cx).map_err(|e| e.during(name))? {
-        Some(names) => names,
-        None => numbered_classes(&all.labels).map_err(|e| e.during(name))?,
-    };
-    let rows = choose(all.pictures.len()).unwrap_or_else(|| (0..all.pictures.len()).collect());
-    let line = |&row: &usize| format!("{} {}\n", all.labels[row], all.digests[row].hex());
-    let digest = Digest::of(rows.iter().map(line).collect::<String>().as_bytes());
-    let labels = rows.iter().map(|&row| all.labels[row]).collect();
-    let mut pictures: Vec<Option<StoredPicture>> = all.pictures.into_iter().map(Some).collect();
-    let pictures = rows.iter().filter_map(|&row| pictures[row].take()).collect();
+    let classes = all.found.classes(cx, name, classes, None)?;
+    let rows = choose(all.found.pictures.len());
+    let (pictures, labels, digest) = all.found.choose(rows);
     let numbered = match all.without {
         0 => "by their labels".to_string(),
         1 => "by their labels; a sample without a picture is left out".to_string(),
         n => format!("by their labels; {n} samples without a picture are left out"),
     };
-    let of = Labelled { labels, classes: known, numbered };
+    let of = Labelled { labels, classes, numbered };
     Pictures::load(cx, name, Shards { paths, pictures }, of, view, digest)
 }
 
-const WANTED: &str = "a sample is a picture (.jpg, .jpeg, .png or .gif) and its class number in a .cls file or as \"label\" of a .json \
+const WANTED: &str = "a sample is a picture (.jpg, .jpeg, .png, .gif, .webp or .tif) and its class number in a .cls file or as \"label\" of a .json \
                       file, under one name";
 
 /// The files of one sample.
@@ -157,7 +98,7 @@ struct Sample {
 fn index(shard: usize, path: &Path, stop: &AtomicBool) -> Result<Index> {
     let failed = |e: std::io::Error| Error::file(path, format!("not a tar file that can be read: {e}"));
     let mut archive = tar::Archive::new(File::open(path).map_err(|e| Error::file(path, e))?);
-    let mut found = Index { pictures: vec![], labels: vec![], digests: vec![], without: 0 };
+    let mut found = Index::default();
     let mut end = 0;
     // Samples stand together, so one that comes back is another of the same name, or a shard that was put together wrongly.
     let (mut key, mut sample) = (String::new(), Sample::default());
@@ -244,9 +185,7 @@ fn label(text: &[u8], record: bool) -> Option<Option<i64>> {
 fn finish(path: &Path, key: &str, sample: Sample, found: &mut Index) -> Result<()> {
     match (sample.picture, sample.label) {
         (Some((picture, digest)), Some(label)) => {
-            found.pictures.push(picture);
-            found.digests.push(digest);
-            found.labels.push(label);
+            found.found.push(picture, label, digest);
         }
         (Some((picture, _)), None) => {
             let lies = path.join(picture.name);
@@ -295,10 +234,7 @@ impl PictureFiles for Shards {
     }
 
     fn dimensions(&self, index: usize) -> Result<(u32, u32)> {
-        let bytes = self.bytes(index)?;
-        let reader = image::ImageReader::new(std::io::Cursor::new(bytes)).with_guessed_format();
-        let dimensions = reader.map_err(image::ImageError::from).and_then(image::ImageReader::into_dimensions);
-        dimensions.map_err(|e| Error::file(&self.path(index), e))
+        picture::dimensions(&self.path(index), &self.bytes(index)?)
     }
 }
 
@@ -307,14 +243,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_ranges_are_read_as_webdataset_reads_them() {
+    fn names_are_read_as_webdataset_reads_them() {
         assert_eq!(sample_and_ending("a/b.c/0007.seg.png"), Some(("a/b.c/0007", "seg.png")));
         assert_eq!(sample_and_ending("x.jpg"), Some(("x", "jpg")));
         assert_eq!((sample_and_ending("a.b/x"), sample_and_ending("a/.hidden")), (None, None));
-        let names = range_of_numbers("v-{08..11}.tar").expect("a range").expect("some");
-        assert_eq!(names, ["v-08.tar", "v-09.tar", "v-10.tar", "v-11.tar"]);
-        assert_eq!(range_of_numbers("v-{9..10}").expect("a range"), Some(vec!["v-9".into(), "v-10".into()]));
-        assert!(range_of_numbers("v-{2..1}.tar").is_err() && range_of_numbers("v.tar").expect("none").is_none());
     }
 
     #[test]

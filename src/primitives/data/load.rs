@@ -2,7 +2,7 @@
 
 use super::class_names;
 use crate::core::{Cx, Error, Result, Value};
-use crate::data::{Classes, Filter, Load, View, load, source};
+use crate::data::{Classes, Filter, Load, ParquetColumns, View, load, source};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, Words};
 
 pub(in crate::primitives) static FILTERS: Words<Filter, 2> =
@@ -17,7 +17,11 @@ pub static LOAD: Primitive = Primitive {
         "\"mnist\", \"fashion-mnist\", \"cifar10\", \"cifar100\", \"svhn\", or a path: see the notes",
     )],
     options: &[
-        Param::new("split", Kind::Str, "\"train\" or \"test\" of a published data set; a subfolder of an image folder")
+        Param::new(
+            "split",
+            Kind::Str,
+            "\"train\" or \"test\" of a published data set; a subfolder of an image folder; how the names of shards begin",
+        )
             .or(Fallback::Absent("\"test\" of a published data set; the folder itself")),
         Param::new(
             "limit",
@@ -51,7 +55,12 @@ pub static LOAD: Primitive = Primitive {
             "names of the classes in the order of their numbers, a file of them, or \"alphabetical\": see the notes",
         )
         .or(Fallback::Absent("what the files say, or numbers")),
-        Param::new("labels_file", Kind::Path, "labels file of an IDX file").or(Fallback::Absent("the one beside it")),
+        Param::new("labels_file", Kind::Path, "labels file of an IDX file, or a table of the labels of a folder: see the notes")
+            .or(Fallback::Absent("the one beside it")),
+        Param::new("image_column", Kind::Str, "column of a Parquet file that holds the images")
+            .or(Fallback::Absent("the one that can")),
+        Param::new("label_column", Kind::Str, "column of a Parquet file that holds the class numbers")
+            .or(Fallback::Absent("the one that can")),
         Param::new("shuffle", Kind::Int, "puts the images in the order that this seed draws")
             .or(Fallback::Absent("the order of the files")),
     ],
@@ -61,14 +70,27 @@ pub static LOAD: Primitive = Primitive {
             version of CIFAR-10 or CIFAR-100 (whose fine labels count); SVHN's `.mat` (MATLAB 5: `X`, height x width x channels x N, \
             uint8, and `y`, where label 10 means the digit 0); a folder with the files of one of these data sets, such as \
             `cifar-10-batches-bin`, with `split`; a `.npz` with the arrays `images` (N x C x H x W or N x H x W; uint8, or float in [0, 1]) and `labels`, a folder \
-            with one folder of .png, .jpg or .gif files per class, or a folder with `classes.csv` (columns `index`, `file`, and `name` if \
+            with one folder of .png, .jpg, .gif, .webp or .tif files per class, or a folder with `classes.csv` (columns `index`, `file`, and `name` if \
             there are names) or `labels.json` (`{ \"file\": label }`).\n\n\
+            A flat folder is labelled by `labels_file`: a .csv with the columns `file` and `label`, which is a name or a number from 0, or \
+            `ImageId` and `PredictionString` as Kaggle's LOC_val_solution.csv; or a .txt with a label a line, line 1 being that of the file whose \
+            name ends in 1. For files called ILSVRC2012_val_00000001.JPEG and so on, ILSVRC2012_validation_ground_truth.txt and \
+            LOC_val_solution.csv are found in the folder or beside it. Numbers in a .txt are those of ILSVRC 2012, from 1 to 1000 in an order of \
+            their own: meta.mat of its development kit must lie beside them (`data/meta.mat` too), and without it they are refused. A picture \
+            without a label and a label without a picture are refused.\n\n\
             Shards in the manner of WebDataset: a `.tar` file, a folder of them, or several by a range of numbers, \"val-{0000..0049}.tar\". \
-            The files of a sample stand together and are called alike up to the first dot: a .jpg, .png or .gif and its class number, in a .cls \
+            The files of a sample stand together and are called alike up to the first dot: a .jpg, .png, .gif, .webp or .tif and its class number, in a .cls \
             file or as `label` of a .json file. Rows are in the order of the shards' names and of what stands in each; the hash is of pictures \
             and labels, however they are divided. Every picture is read once when this is called, and again when it is used. A shard \
             without its end mark, a picture without a label and a sample in two places are refused; samples without a picture are counted in \
             `ds.numbered`.\n\n\
+            Parquet as Hugging Face's datasets keeps it: a `.parquet` file, a folder of them, or a range, \"train-{00000..00009}-of-00010.parquet\". \
+            One column holds pictures as files (a struct of `bytes` and `path`, or binary), one class numbers (int); where several could, \
+            `image_column` and `label_column` say which. Names of a ClassLabel name the classes. Of a folder that holds several parts \
+            (train-00000-of-00010.parquet, test-...) `split` picks one, and no shard of it may be missing. Every picture is read once when this is \
+            called; later no more is unpacked than the page that it lies in, of Snappy the blocks, and at most 256 MiB of pages are kept. The hash is that of shards with the same pictures, \
+            labels and names of classes. Packed by Snappy, Zstandard, gzip or not at all. Refused by file and row: no picture, no label, -1 or another \
+            number that is no class.\n\n\
             Class folders that are called by whole numbers have these numbers. Where all names are or begin with WordNet ids of \
             ImageNet-1k, such as n01440764_tench, classes have ImageNet's numbers from 0 to 999, and so have the files of a folder whose \
             names begin so. Other names are numbered in alphabetical order. `ds.numbered` and the summary say which. `classes` names the \
@@ -78,7 +100,10 @@ pub static LOAD: Primitive = Primitive {
             Bilinear and bicubic resizing give Pillow's bytes, with antialiasing. What timm calls `crop_pct` is `resize: floor(crop / \
             crop_pct)`: 0.9 with crops of 224 means `#{ resize: 248, filter: \"bicubic\", crop: 224 }`. JPEG files are decoded to the \
             bytes of libjpeg-turbo, as Pillow has it: 200 of 200 photographs of ImageNet agree in every value. Those in CMYK are not \
-            held to that (1.7% of the pixels of one differ, by 1 of 255).\n\n\
+            held to that (1.7% of the pixels of one differ, by 1 of 255). WebP files, lossy or not, and TIFF files are decoded to Pillow's bytes (60 and \
+            96 files agree in every value); alpha is dropped, as `convert(\"RGB\")` does. Of TIFF one page of grey or RGB in 8 bits is read, with alpha or \
+            without, packed by LZW, deflate, PackBits or not; 16 bits, floats, CMYK, palettes, several pages, pictures that are to be turned and \
+            animated WebP are refused.\n\n\
             Images of a folder are decoded when they are used, always to three channels; everything else is checked before this returns, \
             and that no file is cut short. A file that is cut short or whose checksums differ is an error that names it. The hash covers \
             the pixels as stored; for folders, the files' bytes. Of a thousand files and more, those are read again whose inode, size or \
@@ -109,7 +134,11 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         },
         grey: args.bool("grey"),
         classes: classes(cx, args)?,
-        labels: args.optional_str("labels").map(|path| cx.find(path)).transpose()?,
+        columns: ParquetColumns {
+            image: args.optional_str("image_column").map(String::from),
+            label: args.optional_str("label_column").map(String::from),
+        },
+        labels: args.optional_str("labels_file").map(|path| cx.find(path)).transpose()?,
         shuffle: args.optional_int("shuffle").map(|seed| seed as u64),
     };
     let set = load(cx, args.str("name_or_path"), &how)?;

@@ -15,13 +15,16 @@ pub static SAVE: Primitive = Primitive {
     options: &[Param::new(
         "column_order",
         Kind::Array,
-        "of a table in .csv or .tex: names of columns in the order in which they shall stand",
+        "of a table in .csv, .tex or .parquet: names of columns in the order in which they shall stand",
     )
     .or(Fallback::Absent("all"))],
     returns: "()",
-    notes: "Every value can be written as .json and .txt; tables, which arrays of maps are too, also as .csv and .tex (LaTeX with booktabs, where \
-            `x`, `x_lo` and `x_hi` are one column with the interval in brackets), figures as .svg, .png and .pdf, tensors as .npy and \
-            .safetensors, models as .safetensors. A file is written whole or not at all. Also `value.save(path)`.",
+    notes: "Every value can be written as .json and .txt; tables, which arrays of maps are too, also as .csv, .tex (LaTeX with booktabs, where \
+            `x`, `x_lo` and `x_hi` are one column with the interval in brackets) and .parquet, figures as .svg, .png and .pdf, tensors as .npy and \
+            .safetensors, models as .safetensors. A file is written whole or not at all.\n\n\
+            Parquet keeps kinds: columns of bools, ints, floats and texts are such, `()` is null, NaN stays NaN; ints beside floats are floats; \
+            a column of several other kinds is text, as are lists and maps (JSON). The file's metadata has under `viva` a JSON of the result's \
+            type, its summary and its cautions, which stand in the column `cautions` too, as in .csv. Also `value.save(path)`.",
     source: "",
     examples: &[Example {
         code: "let kind = \"\"; try { save([1, 2], \"/somewhere/else.json\") } catch (e) { kind = e.kind } kind",
