@@ -343,6 +343,37 @@ pub static TYPES: &[Type] = &[
         elements: "",
     },
     Type {
+        name: "RiskPlan",
+        purpose: "How many images the tests for overfitting need to notice a gap between the two estimates of the error.",
+        fields: &[
+            field("gap", "a float", "R_g - R_S that is to be noticed"),
+            field("test", "a string", "the test that is spoken of first"),
+            field("delta", "a float", "the level of the tests"),
+            field("sides", "an int", "of the betting test"),
+            field("pilot_images", "an int, or ()", "how many images the pilot was; () where risks were assumed"),
+            field(
+                "noticed",
+                "a map",
+                "by test the gap that it notices among the pilot's images with 80% power; () where such images can't tell",
+            ),
+            field("verdict", "a string", "how many images it takes in words, beginning with the cautions"),
+            field("planted", "a string", "how the gap came into the samples"),
+            field("cautions", "an array of strings", "why the numbers may be far off; those of the pilot as well"),
+            field(
+                "table",
+                "an array of maps",
+                "by `test` and `power`: `images` needed, `lo` and `hi` (95%, with what the pilot leaves open; () where that is open), \
+                 `simulated_lo` and `simulated_hi` (of the simulation alone; () where it is none) and the normal `approximation`",
+            ),
+            field(
+                "curve",
+                "an array of maps",
+                "the share of samples rejected, by `test` and `images`: `power` with its 95% interval from `lo` to `hi`",
+            ),
+        ],
+        elements: "",
+    },
+    Type {
         name: "Counterfactuals",
         purpose: "The least changes that turn right views wrong.",
         fields: &[

@@ -12,6 +12,7 @@ pub mod level_set;
 mod marginal;
 pub mod n_model;
 mod one_each;
+pub mod plan;
 mod population;
 pub mod protocol;
 pub mod replications;

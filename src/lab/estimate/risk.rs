@@ -8,6 +8,7 @@ use rand::seq::index::sample;
 use serde_json::json;
 
 use super::independence::{most_telling, order};
+use super::plan::Pilot;
 use super::protocol::{Protocol, SeenImages, TestOutcomes, Which, members};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Value, number, random, significant, wrapped};
 use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
@@ -113,6 +114,14 @@ fn cautions(transcript: &Transcript, density: &Density) -> Cautions {
 }
 
 impl RiskReport {
+    /// These images as what a larger sample is planned by.
+    pub fn pilot(&self) -> Pilot {
+        let (losses, weighted): (Vec<f64>, Vec<f64>) = self.transcript.rows.iter().filter_map(losses).unzip();
+        let of = &self.transcript.of;
+        let what = format!("the pilot's T_i ({} over {}, model {}, {})", of.search, of.space, of.model.0, of.data.name);
+        Pilot::seen(&losses, &weighted, (self.density.lo, self.density.hi), what, self.tests.cautions.clone())
+    }
+
     /// p and both risks on random parts of the sample, as in Figure 5: `sizes` evenly spaced sizes up to all images, each
     /// drawn `repeats` times uniformly without replacement. p-values are means over repeats with their smallest and largest
     /// value, the betting test's on the images in the order drawn; `p` is that of the test that counts. The risks are means over

@@ -9,6 +9,7 @@ pub mod holm;
 pub mod interval_test;
 pub mod n_model_test;
 pub mod pairwise_test;
+pub mod plan;
 pub mod report;
 pub mod share;
 
@@ -37,7 +38,7 @@ pub(super) fn sides(args: &Args) -> Sides {
     if args.int("sides") == 1 { Sides::One } else { Sides::Two }
 }
 
-static TESTS: Words<Which, 3> = {
+pub(super) static TESTS: Words<Which, 3> = {
     let [betting, pairwise, interval] = Which::ALL;
     Words::new([(betting.word(), betting), (pairwise.word(), pairwise), (interval.word(), interval)])
 };
