@@ -234,6 +234,8 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &objective::least_likely::LEAST_LIKELY,
     &risk::estimate::ESTIMATE,
     &risk::report::REPORT,
+    &risk::register::REGISTER,
+    &risk::calibrate::CALIBRATE,
     &risk::curve::CURVE,
     &risk::plan::PLAN,
     &risk::pairwise_test::PAIRWISE_TEST,

@@ -1,8 +1,9 @@
 //! The power of tests of independence against the number of images, as a plan simulated it.
 
 use super::figure::{Axis, Figure, Layer, Panel, ReferenceLine, Series};
-use crate::core::{Error, Result, significant};
+use crate::core::{Error, Result};
 use crate::estimate::plan::RiskPlan;
+use crate::estimate::verdict::percent;
 
 /// A line per test with 95% intervals of its rates, and dashed lines at the powers that were asked for.
 pub fn power(plan: &RiskPlan) -> Result<Figure> {
@@ -22,7 +23,7 @@ pub fn power(plan: &RiskPlan) -> Result<Figure> {
             .hint("samples would have been too large; the plan's `table` has a normal approximation"));
     }
     for &power in plan.powers() {
-        let label = format!("{}%", significant(100.0 * power, 4));
+        let label = percent(power);
         layers.push(Layer::Rule(ReferenceLine { label, horizontal: true, at: power }));
     }
     let panel = Panel {

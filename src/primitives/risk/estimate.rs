@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
-use super::{DELTA, SIDES, TEST, protocol};
+use super::{CALIBRATED, DELTA, REGISTERED, SIDES, TEST, backing, protocol};
 use crate::core::{Error, Value};
 use crate::data::Dataset;
+use crate::estimate::registration::{Fixed, RegisteredWay};
 use crate::estimate::risk::report;
 use crate::model::Model;
 use crate::objective::Misclassify;
@@ -13,7 +14,7 @@ use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED, Words};
 use crate::search::{AnySearch, Blind, BlindOrStay, Densities, Examination, Nearest, Search, Strongest, examine};
 use crate::space::{AnySpace, Space, Translate};
 
-static SEARCHES: Words<fn() -> Rc<dyn Search>, 4> = Words::new([
+pub(super) static SEARCHES: Words<fn() -> Rc<dyn Search>, 4> = Words::new([
     ("strongest", || Rc::new(Strongest::default())),
     ("nearest", || Rc::new(Nearest)),
     ("blind", || Rc::new(Blind)),
@@ -47,6 +48,8 @@ pub static ESTIMATE: Primitive = Primitive {
         TEST,
         DELTA,
         SIDES,
+        REGISTERED,
+        CALIBRATED,
         BATCH,
         SEED,
     ],
@@ -86,6 +89,9 @@ pub static ESTIMATE: Primitive = Primitive {
             batch: args.optional_int("batch").map(|n| n as usize),
             seed: args.seed(),
         };
-        Ok(Value::object(report(cx, Rc::new(examine(cx, &plan)?), protocol(args))?))
+        let way = RegisteredWay::of(&*plan.space, &*plan.search);
+        let fixed = Fixed::of_call(cx, (plan.model, plan.data), way, protocol(args), plan.seed);
+        let backing = backing(cx, args, &fixed)?;
+        Ok(Value::object(report(cx, Rc::new(examine(cx, &plan)?), protocol(args))?.backed(cx, backing)?))
     },
 };
