@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::protocol::Which;
-use super::verdict::{about, fields};
+use super::verdict::{about, fields, percent};
 use crate::core::{
     Cautions, Cx, Digest, Error, Object, Result, Table, Value, in_parallel, number, random, significant, wrapped,
 };
@@ -372,7 +372,6 @@ impl RiskPlan {
 
     fn sentence(&self) -> String {
         let (which, power) = (self.settings.test, self.spoken());
-        let percent = |power: f64| format!("{}%", significant(100.0 * power, 4));
         let (gap, word) = (number(self.settings.gap), which.word());
         let mut parts = vec![];
         if let Some(images) = self.pilot.images {
@@ -485,7 +484,7 @@ impl Object for RiskPlan {
             String::new(),
         ];
         for size in &self.sizes {
-            let power = format!("{}%", number(100.0 * size.power));
+            let power = percent(size.power);
             let mark = if size.test == settings.test { "  the test that counts" } else { "" };
             lines.push(format!("  {:<9} {power:>5}  {}{mark}", size.test.word(), size.words()));
         }
