@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use rand::Rng;
 use rand::distributions::{Distribution, WeightedIndex};
 use viva::core::{Cautions, Cx, Object, Value, random};
 use viva::estimate::independence::{bets, interval_test, pairwise_test};
@@ -11,6 +10,7 @@ use viva::estimate::plan::{Pilot, PlanSettings, RiskPlan, plan};
 use viva::estimate::protocol::Which;
 use viva::estimate::registration::Registration;
 use viva::maths::betting::Sides;
+use viva::maths::power::ImageKind;
 use viva::script::Session;
 
 /// What a script gives in a folder, or the error that its user reads.
@@ -46,18 +46,12 @@ fn refused(folder: &Path, script: &str, words: &[&str]) {
     }
 }
 
-/// Losses and weighted losses of images, each kind as often as its share of a hundred thousand says.
-struct Images(Vec<f64>, Vec<f64>, (f64, f64));
+/// Kinds of images and the range of their T_i.
+struct Kinds(Vec<ImageKind>, (f64, f64));
 
-impl Images {
-    fn of(kinds: &[(f64, f64, f64)], range: (f64, f64)) -> Self {
-        let (mut losses, mut weighted) = (vec![], vec![]);
-        for &(loss, weight, share) in kinds {
-            let n = (share * 1e5).round() as usize;
-            losses.extend(std::iter::repeat_n(loss, n));
-            weighted.extend(std::iter::repeat_n(weight, n));
-        }
-        Self(losses, weighted, range)
+impl Kinds {
+    fn of(kinds: Vec<(f64, f64, f64)>, range: (f64, f64)) -> Self {
+        Self(kinds.into_iter().map(|(loss, weighted, share)| ImageKind { loss, weighted, share }).collect(), range)
     }
 
     /// `translations` of std/simulation.
@@ -68,7 +62,7 @@ impl Images {
             let (h, p) = (1.0 / (2.0 + f64::from(k)), ratio.powi(k) / total);
             kinds.extend([(1.0, h, error * reached * p), (0.0, h, fooled * p)]);
         }
-        Self::of(&kinds, (-120.0 / 121.0, 0.5))
+        Self::of(kinds, (-120.0 / 121.0, 0.5))
     }
 
     /// `densities` of std/simulation.
@@ -78,26 +72,36 @@ impl Images {
             let size = 0.05 + 0.1 * f64::from(i);
             kinds.extend([(0.0, size, up / 10.0), (1.0, 1.0 - size, down / 10.0)]);
         }
-        Self::of(&kinds, (-1.0, 1.0))
+        Self::of(kinds, (-1.0, 1.0))
     }
 
     fn gap(&self) -> f64 {
-        self.1.iter().zip(&self.0).map(|(weighted, loss)| weighted - loss).sum::<f64>() / self.0.len() as f64
+        self.0.iter().map(|kind| (kind.weighted - kind.loss) * kind.share).sum()
+    }
+
+    /// So many images drawn from them.
+    fn drawn(&self, n: usize) -> (Vec<f64>, Vec<f64>) {
+        let index = WeightedIndex::new(self.0.iter().map(|kind| kind.share)).expect("shares");
+        let mut rng = random(3, 1);
+        (0..n).map(|_| self.0[index.sample(&mut rng)]).map(|kind| (kind.loss, kind.weighted)).unzip()
     }
 
     fn plan(&self, gap: f64, powers: &[f64], repeats: u64) -> RiskPlan {
-        let pilot = Pilot::seen(&self.0, &self.1, self.2, "toys".into(), Cautions::default());
-        let settings = PlanSettings {
-            gap,
-            powers: powers.to_vec(),
-            test: Which::Betting,
-            delta: 0.05,
-            sides: Sides::Two,
-            repeats,
-            seed: 1,
-        };
-        plan(&Cx::default(), pilot, settings).unwrap_or_else(|error| panic!("{error}"))
+        planned(Pilot::known(self.0.clone(), self.1, "toys".into()), gap, powers, repeats)
     }
+}
+
+fn planned(pilot: Pilot, gap: f64, powers: &[f64], repeats: u64) -> RiskPlan {
+    let settings = PlanSettings {
+        gap,
+        powers: powers.to_vec(),
+        test: Which::Betting,
+        delta: 0.05,
+        sides: Sides::Two,
+        repeats,
+        seed: 1,
+    };
+    plan(&Cx::default(), pilot, settings).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Every row of a plan's table: test, power and these columns.
@@ -120,13 +124,13 @@ fn table(plan: &RiskPlan) -> Vec<(String, f64, [f64; 3])> {
 #[test]
 fn the_numbers_of_the_power_script() {
     let cases = [
-        (Images::translations(0.01, 0.4, 0.21164, 0.015546), 1950.0, 8044.0),
-        (Images::translations(0.05, 0.4, 0.59472, 0.064879), 1710.0, 5732.0),
-        (Images::densities(0.364, 0.164), 160.0, 638.0),
-        (Images::densities(0.199, 0.139), 1043.0, 3134.0),
+        (Kinds::translations(0.01, 0.4, 0.21164, 0.015546), 1950.0, 8044.0),
+        (Kinds::translations(0.05, 0.4, 0.59472, 0.064879), 1710.0, 5732.0),
+        (Kinds::densities(0.364, 0.164), 160.0, 638.0),
+        (Kinds::densities(0.199, 0.139), 1043.0, 3134.0),
     ];
-    for (images, betting, pairwise) in cases {
-        let found = table(&images.plan(images.gap(), &[0.8], 400));
+    for (kinds, betting, pairwise) in cases {
+        let found = table(&kinds.plan(kinds.gap(), &[0.8], 200));
         for (test, known) in [("betting", betting), ("pairwise", pairwise)] {
             let (_, _, [needed, ..]) = found.iter().find(|row| row.0 == test).expect("a row for every test");
             println!("{test}: {needed} images, the script's {known}");
@@ -138,23 +142,26 @@ fn the_numbers_of_the_power_script() {
 /// So many images do reject as often as asked, by tests that are called one by one on samples of this test's own.
 #[test]
 fn planned_numbers_of_images_have_the_power() {
-    let images = Images::translations(0.1, 0.4, 0.6, 0.15);
-    let gap = 0.06;
-    let (losses, weighted, range) = (&images.0, &images.1, images.2);
-    let t: Vec<f64> = weighted.iter().zip(losses).map(|(weighted, loss)| weighted - loss).collect();
+    let kinds = Kinds::translations(0.1, 0.4, 0.6, 0.15);
+    let (gap, range) = (0.06, kinds.1);
+    let of = |value: fn(&ImageKind) -> f64| kinds.0.iter().map(value).collect::<Vec<f64>>();
+    let (losses, weighted, shares) = (of(|kind| kind.loss), of(|kind| kind.weighted), of(|kind| kind.share));
+    let t = of(|kind| kind.weighted - kind.loss);
     // The tilt by Newton's method.
+    let weights = |tilt: f64| t.iter().zip(&shares).map(|(t, p)| p * f64::exp(tilt * t)).collect::<Vec<f64>>();
     let mut tilt = 0.0;
     for _ in 0..100 {
-        let total: f64 = t.iter().map(|t| f64::exp(tilt * t)).sum();
-        let moment = |k: i32| t.iter().map(|t| t.powi(k) * f64::exp(tilt * t)).sum::<f64>() / total;
+        let weights = weights(tilt);
+        let total: f64 = weights.iter().sum();
+        let moment = |k: i32| t.iter().zip(&weights).map(|(t, w)| t.powi(k) * w).sum::<f64>() / total;
         tilt -= 0.5 * (moment(1) - gap) / (moment(2) - moment(1).powi(2));
     }
-    let index = WeightedIndex::new(t.iter().map(|t| f64::exp(tilt * t))).expect("weights");
+    let index = WeightedIndex::new(weights(tilt)).expect("weights");
     let betting = bets(range, 0.05, Sides::Two).expect("bets");
-    for (test, power, [needed, lo, hi]) in table(&images.plan(gap, &[0.5, 0.9], 400)) {
+    for (test, power, [needed, lo, hi]) in table(&kinds.plan(gap, &[0.5, 0.9], 300)) {
         assert!(lo <= needed && needed <= hi && hi < 1.3 * lo, "{test}: {lo} {needed} {hi}");
         let m = needed as usize;
-        let repeats = 400;
+        let repeats = 300;
         let rejected = (0..repeats)
             .filter(|&repeat| {
                 let mut rng = random(77, repeat);
@@ -163,7 +170,7 @@ fn planned_numbers_of_images_have_the_power() {
                 match test.as_str() {
                     "betting" => betting.rejects(&of(&t)),
                     "pairwise" => pairwise_test(&of(&t), range.1 - range.0, 0.05).expect("a test").reject,
-                    _ => interval_test(&of(losses), &of(weighted), 0.05).expect("a test").reject,
+                    _ => interval_test(&of(&losses), &of(&weighted), 0.05).expect("a test").reject,
                 }
             })
             .count() as f64
@@ -177,16 +184,16 @@ fn planned_numbers_of_images_have_the_power() {
 /// What a small pilot leaves open is in the interval: it holds what a large one says, and is wider.
 #[test]
 fn a_small_pilot_says_less() {
-    let large = Images::translations(0.1, 0.4, 0.6, 0.15);
-    let mut rng = random(3, 1);
-    let rows: Vec<usize> = (0..150).map(|_| rng.gen_range(0..large.0.len())).collect();
-    let of = |values: &[f64]| rows.iter().map(|&i| values[i]).collect::<Vec<f64>>();
-    let small = Images(of(&large.0), of(&large.1), large.2);
-    let (few, many) = (small.plan(0.05, &[0.8], 100), large.plan(0.05, &[0.8], 100));
+    let kinds = Kinds::translations(0.1, 0.4, 0.6, 0.15);
+    let pilot = |n: usize| {
+        let (losses, weighted) = kinds.drawn(n);
+        planned(Pilot::seen(&losses, &weighted, kinds.1, "toys".into(), Cautions::default()), 0.05, &[0.8], 60)
+    };
+    let (few, many) = (pilot(150), pilot(5000));
     for (a, b) in table(&few).iter().zip(table(&many)) {
         let (few, many) = (a.2, b.2);
         println!("{}: {few:?} {many:?}", a.0);
-        assert!(few[2].is_nan() || few[2] / few[1] > 1.5 * many[2] / many[1], "{few:?} {many:?}");
+        assert!(few[2].is_nan() || (few[2] / few[1]).ln() > 2.0 * (many[2] / many[1]).ln(), "{few:?} {many:?}");
         assert!(few[1] < many[0] && (few[2].is_nan() || many[0] < few[2]), "{}: {few:?} {many:?}", a.0);
     }
     let said = |plan: &RiskPlan| plan.summary();
@@ -356,7 +363,7 @@ fn several_registered_tests_are_corrected_together() {
         let a = risk::estimate(f, ds, #{ radius: 1, registered: "two.json" });
         let b = risk::estimate(f, ds, #{ radius: 1, search: "nearest", registered: "two.json" });
         let table = risk::holm(#{ a: a, b: b });
-        let message = |call| { try { call.call() } catch (e) { return e.message } "" };
+        let message = |what| { try { what.call() } catch (e) { return e.message } "" };
         // The model has seen the images by now.
         let late = risk::register(f, ds, "late.json", #{ radius: 1, sides: 1 });
         let part = risk::register(f, ds.take(30), "part.json", #{ radius: 1 });

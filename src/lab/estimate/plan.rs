@@ -99,26 +99,32 @@ impl Pilot {
         }
         let reached = fooled * h / (error * (1.0 - h));
         let kind = |loss, weighted, share| ImageKind { loss, weighted, share };
-        let law = Law::written(vec![
+        let kinds = vec![
             kind(0.0, 0.0, 1.0 - adversarial),
             kind(1.0, 1.0, error * (1.0 - reached)),
             kind(1.0, h, error * reached),
             kind(0.0, h, fooled),
-        ]);
-        Ok(Self {
-            law,
-            range: (least - 1.0, 0.5),
+        ];
+        let what = format!(
+            "assumed risks: error {}, adversarial error {}, density of adversarial examples {}",
+            number(error),
+            number(adversarial),
+            significant(h, 3)
+        );
+        Ok(Self::known(kinds, (least - 1.0, 0.5), what))
+    }
+
+    /// Kinds of images whose shares are known, and add up to 1.
+    pub fn known(kinds: Vec<ImageKind>, range: (f64, f64), what: String) -> Self {
+        Self {
+            law: Law::written(kinds),
+            range,
             images: None,
             positive: usize::MAX,
             apart: true,
-            what: format!(
-                "assumed risks: error {}, adversarial error {}, density of adversarial examples {}",
-                number(error),
-                number(adversarial),
-                significant(h, 3)
-            ),
+            what,
             cautions: Cautions::default(),
-        })
+        }
     }
 }
 
@@ -271,6 +277,10 @@ pub fn plan(cx: &Cx, pilot: Pilot, settings: PlanSettings) -> Result<RiskPlan> {
         let small = most > 0.0 && simulated.drawn(most as usize) <= MOST_DRAWN;
         let rates = if small { simulation.around(&simulated, (least, most))? } else { vec![] };
         let curve = PowerCurve::of(&rates).filter(|_| !rates.is_empty());
+        // One power tells how far pilots differ: at others they do so by the same factor, nearly.
+        let spoken = nearest(&settings.powers);
+        let open = test.needed_for(&law, spoken).filter(|_| !others.is_empty());
+        let ratios = open.map(|images| ratios(&others, test, spoken, images as f64));
         for (&power, &approximation) in settings.powers.iter().zip(&approximations) {
             let crossing = curve.as_ref().and_then(|curve| {
                 let (first, last) = (rates.first()?, rates.last()?);
@@ -287,8 +297,7 @@ pub fn plan(cx: &Cx, pilot: Pilot, settings: PlanSettings) -> Result<RiskPlan> {
                 Some(crossing) => (Some(crossing.lo), Some(crossing.hi)),
                 None => (images, images),
             };
-            if let (Some(images), Some(approximation), false) = (images, approximation, others.is_empty()) {
-                let ratios = ratios(&others, test, power, approximation as f64);
+            if let (Some(images), Some(ratios)) = (images, ratios) {
                 let widen = |end: Option<f64>, ratio: f64| {
                     let simulation = end.map_or(0.0, |end| (end / images).ln());
                     let total = simulation.hypot(ratio.ln());
@@ -306,6 +315,12 @@ pub fn plan(cx: &Cx, pilot: Pilot, settings: PlanSettings) -> Result<RiskPlan> {
         curves.push((which, rates));
     }
     Ok(RiskPlan { settings, pilot, sizes, curves, noticed, cautions })
+}
+
+/// Of several powers the one nearest to 80%.
+fn nearest(powers: &[f64]) -> f64 {
+    let apart = |p: f64| (p - SPOKEN).abs();
+    powers.iter().copied().min_by(|a, b| apart(*a).total_cmp(&apart(*b))).unwrap_or(SPOKEN)
 }
 
 /// Laws that have the gap, of pilots that could have been in the place of the pilot.
@@ -352,8 +367,7 @@ impl RiskPlan {
 
     /// The power that sentences are about: 80%, or the one nearest to it.
     fn spoken(&self) -> f64 {
-        let apart = |p: f64| (p - SPOKEN).abs();
-        self.settings.powers.iter().copied().min_by(|a, b| apart(*a).total_cmp(&apart(*b))).unwrap_or(SPOKEN)
+        nearest(&self.settings.powers)
     }
 
     pub fn cautions(&self) -> &Cautions {
