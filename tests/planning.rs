@@ -241,7 +241,10 @@ fn plans_of_scripts() {
 fn plans_that_nobody_can_make_are_refused() {
     let here = folder();
     let refused = |script: &str, words: &[&str]| refused(here.path(), script, words);
-    refused("risk::plan([0, -0.5, 0], #{ gap: 0.01 })", &["none of the pilot's 3 images has a T_i above 0", "larger radius"]);
+    refused(
+        "risk::plan([0, -0.5, 0], #{ gap: 0.01 })",
+        &["none of the pilot's 3 images has a T_i above 0", "larger radius"],
+    );
     refused("risk::plan([0, 0.2, 0], #{ gap: 0.3 })", &["0.2 at most", "can't be 0.3"]);
     refused("risk::plan([0, 0.2, 0])", &["`gap` is needed"]);
     refused("risk::plan([0, 0.9, 0], #{ gap: 0.1 })", &["from -1.0 to 0.5, value 1 is 0.9"]);
@@ -251,7 +254,10 @@ fn plans_that_nobody_can_make_are_refused() {
     refused("risk::plan(#{ eror: 0.1 }, #{ gap: 0.1 })", &["no `eror`", "error"]);
     refused("risk::plan(#{ error: 0.1 }, #{ gap: 0.1 })", &["need `adversarial_error`"]);
     refused("risk::plan(#{ error: 0.1, adversarial_error: 0.1 }, #{ gap: 0.1 })", &["must lie above `error`"]);
-    refused("risk::plan(#{ error: 0.1, adversarial_error: 0.3, weight: 0.6 }, #{ gap: 0.1 })", &["`weight` must lie from", "0.333"]);
+    refused(
+        "risk::plan(#{ error: 0.1, adversarial_error: 0.3, weight: 0.6 }, #{ gap: 0.1 })",
+        &["`weight` must lie from", "0.333"],
+    );
     refused("risk::plan(#{ error: 0.1, adversarial_error: 1.3 }, #{ gap: 0.1 })", &["from 0 to 1"]);
     refused("risk::plan(#{ error: 0.1, adversarial_error: 0.3, candidates: 0 }, #{ gap: 0.1 })", &["`candidates`"]);
     refused("risk::plan(#{ error: 0.1, adversarial_error: 0.3, weighted_error: 0.2 }, #{ gap: 0.1 })", &["not both"]);
@@ -299,33 +305,59 @@ fn a_registered_test_says_so_and_another_is_refused() {
 
     let refused = |call: &str, words: &[&str]| refused(here.path(), &format!("{TOYS}{call}"), words);
     let other = "this is not the registered test: ";
-    refused("risk::estimate(f, ds, #{ radius: 1, registered: \"one.json\" })", &[other, "registered is sides 1, this test has sides 2"]);
+    refused(
+        "risk::estimate(f, ds, #{ radius: 1, registered: \"one.json\" })",
+        &[other, "registered is sides 1, this test has sides 2"],
+    );
     refused(
         "risk::estimate(f, ds, #{ radius: 2, sides: 1, delta: 0.01, test: \"pairwise\", registered: \"one.json\" })",
-        &[other, "the pairwise test", "delta 0.05, this test has delta 0.01", "strongest() over translate(1), this test has strongest() over translate(2)"],
+        &[
+            other,
+            "the pairwise test",
+            "delta 0.05, this test has delta 0.01",
+            "strongest() over translate(1), this test has strongest() over translate(2)",
+        ],
     );
-    refused("risk::estimate(f, ds.take(20), #{ radius: 1, sides: 1, registered: \"one.json\" })", &[other, "60 images", "20 images"]);
+    refused(
+        "risk::estimate(f, ds.take(20), #{ radius: 1, sides: 1, registered: \"one.json\" })",
+        &[other, "60 images", "20 images"],
+    );
     refused(
         "let g = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 2 });
          risk::estimate(g, ds, #{ radius: 1, sides: 1, registered: \"one.json\" })",
         &[other, "registered is model trained"],
     );
-    refused("seed(3); risk::estimate(f, ds, #{ radius: 1, sides: 1, registered: \"one.json\" })", &[other, "seed 0, which orders the bets"]);
+    refused(
+        "seed(3); risk::estimate(f, ds, #{ radius: 1, sides: 1, registered: \"one.json\" })",
+        &[other, "seed 0, which orders the bets"],
+    );
     refused(
         "let t = examine(f, ds, #{ space: space::translate(1), search: search::strongest() });
          risk::report(t.filter(|row| row.id < 30), #{ sides: 1, registered: \"one.json\" })",
         &[other, "a test on all 60 images, this one is on 30"],
     );
-    refused("risk::register(f, ds, \"one.json\", #{ radius: 1 })", &["another registration is there", "sides 1, this test has sides 2"]);
+    refused(
+        "risk::register(f, ds, \"one.json\", #{ radius: 1 })",
+        &["another registration is there", "sides 1, this test has sides 2"],
+    );
     refused("risk::estimate(f, ds, #{ radius: 1, registered: \"none.json\" })", &["no such file"]);
-    refused("save(#{ a: 1 }, \"other.json\"); risk::estimate(f, ds, #{ radius: 1, registered: \"other.json\" })", &["no registration"]);
+    refused(
+        "save(#{ a: 1 }, \"other.json\"); risk::estimate(f, ds, #{ radius: 1, registered: \"other.json\" })",
+        &["no registration"],
+    );
     refused("risk::register(f, ds, \"two.txt\", #{ radius: 1 })", &["must end in .json"]);
     refused("risk::register(f, ds, \"two.json\", #{ radius: 1, search: \"blind\" })", &["draws at random", "seed"]);
     refused("risk::register(f, ds, \"two.json\", #{ radius: 1, search: search::random() })", &["no densities"]);
     refused("risk::register(f, ds, \"two.json\", #{ radius: 8 })", &["side of 16"]);
-    refused("risk::register(f, ds, \"two.json\", #{ radius: 1, search: [\"nearest\", \"nearest\"] })", &["there twice"]);
+    refused(
+        "risk::register(f, ds, \"two.json\", #{ radius: 1, search: [\"nearest\", \"nearest\"] })",
+        &["there twice"],
+    );
     refused("risk::register(f, ds, \"two.json\", #{ radius: [] })", &["`radius` names none"]);
-    refused("risk::register(f, ds, \"two.json\", #{ radius: 1, search: [\"strong\"] })", &["\"strongest\"", "got \"strong\""]);
+    refused(
+        "risk::register(f, ds, \"two.json\", #{ radius: 1, search: [\"strong\"] })",
+        &["\"strongest\"", "got \"strong\""],
+    );
     assert!(!here.path().join("two.json").exists(), "nothing is written of what is refused");
 }
 
@@ -333,7 +365,8 @@ fn a_registered_test_says_so_and_another_is_refused() {
 #[test]
 fn a_changed_registration_is_refused() {
     let here = folder();
-    run_in(here.path(), &format!("{TOYS}risk::register(f, ds, \"one.json\", #{{ radius: 1 }})")).expect("a registration");
+    run_in(here.path(), &format!("{TOYS}risk::register(f, ds, \"one.json\", #{{ radius: 1 }})"))
+        .expect("a registration");
     let path = here.path().join("one.json");
     let bytes = std::fs::read(&path).expect("a file");
     Registration::read(&path).expect("as it was written");
@@ -426,5 +459,9 @@ fn changes_are_told_by_fresh_images() {
         "risk::calibrate(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 20, size: 16, seed: 1 }), #{ radius: 1, equivalence_margin: 0.1 })",
         &["no image of 20 has a T_i above 0"],
     );
-    refused(here.path(), "risk::calibrate(model::from(|x| x), data::glyphs(#{ n: 20, size: 16, seed: 1 }))", &["`equivalence_margin` is needed"]);
+    refused(
+        here.path(),
+        "risk::calibrate(model::from(|x| x), data::glyphs(#{ n: 20, size: 16, seed: 1 }))",
+        &["`equivalence_margin` is needed"],
+    );
 }

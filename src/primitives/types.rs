@@ -303,6 +303,8 @@ pub static TYPES: &[Type] = &[
                 "a map",
                 "the paper's test of Section 3.1, which compares two intervals: `counts, p, reject, bound, power, verdict`",
             ),
+            field("scored", "an int", "points scored by the search"),
+            field("assumption", "a string", "what must hold for the changes to keep label and density"),
             field(
                 "registered",
                 "a map, or ()",
@@ -310,11 +312,13 @@ pub static TYPES: &[Type] = &[
                  several the p-value corrected for them (`adjusted_p`, at most), and `scored_before`, where the run that registered had asked the \
                  model about the images earlier",
             ),
-            field("calibrated", "a RiskCalibration, or ()", "with the option `calibrated`: what is known of the changes"),
+            field(
+                "calibrated",
+                "a RiskCalibration, or ()",
+                "with the option `calibrated`: what is known of the changes",
+            ),
             field("methods", "a string", "the paragraph for a paper's section on methods"),
             field("bibtex", "a string", "entries of what the test rests on, viva's own among them"),
-            field("scored", "an int", "points scored by the search"),
-            field("assumption", "a string", "what must hold for the changes to keep label and density"),
             field("t", "an array of floats", "the T_i, one per image"),
             field("transcript", "a Transcript", "the outcomes that it was computed from"),
         ],
@@ -364,7 +368,11 @@ pub static TYPES: &[Type] = &[
             field("equivalence_margin", "a float", "what a bias may be, in size, that does not matter"),
             field("kept", "a string", "\"yes\", \"no\" or \"can't tell\""),
             field("verdict", "a string", "the answer in words, beginning with the cautions"),
-            field("needed", "an int, or ()", "where it can't tell: about how many images would, if the bias is what was found"),
+            field(
+                "needed",
+                "an int, or ()",
+                "where it can't tell: about how many images would, if the bias is what was found",
+            ),
             field(
                 "by_class",
                 "an array of maps",

@@ -19,7 +19,12 @@ pub struct Backing {
 
 impl Backing {
     /// Refuses a registration or a calibration of another test.
-    pub fn check(cx: &Cx, registered: Option<&str>, calibrated: Option<Rc<RiskCalibration>>, fixed: &Fixed) -> Result<Self> {
+    pub fn check(
+        cx: &Cx,
+        registered: Option<&str>,
+        calibrated: Option<Rc<RiskCalibration>>,
+        fixed: &Fixed,
+    ) -> Result<Self> {
         if let (Some(calibrated), Some(way)) = (&calibrated, fixed.ways.first()) {
             calibrated.check(&way.identity, (&way.search, &way.space))?;
         }

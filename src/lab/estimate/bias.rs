@@ -6,7 +6,9 @@ use serde_json::json;
 
 use super::independence::order;
 use super::verdict::{about, fields, percent};
-use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Value, json_of_fields, number, significant, wrapped};
+use crate::core::{
+    Cautions, Cx, Digest, Error, Object, Result, Table, Value, json_of_fields, number, significant, wrapped,
+};
 use crate::maths::bernstein::mean_variance;
 use crate::maths::betting::{Bets, Sides};
 use crate::search::{Density, Transcript};
@@ -115,9 +117,8 @@ impl RiskCalibration {
         let all = interval(cx, &ordered, range, delta)?;
         let names = of.data.classes();
         let mut classes = vec![];
-        let present: Vec<usize> = (0..names.len())
-            .filter(|&class| transcript.rows.iter().any(|row| row.label as usize == class))
-            .collect();
+        let present: Vec<usize> =
+            (0..names.len()).filter(|&class| transcript.rows.iter().any(|row| row.label as usize == class)).collect();
         if (2..=MOST_CLASSES).contains(&present.len()) {
             for &class in &present {
                 let own: Vec<f64> =
@@ -134,7 +135,10 @@ impl RiskCalibration {
         };
         let half = (all.hi - all.lo) / 2.0;
         let enough = |room: f64| (room > 0.0).then(|| t.len() as f64 * (half / room).powi(2));
-        let needed = [enough(margin - all.mean.abs()), enough(all.mean.abs())].into_iter().flatten().fold(f64::INFINITY, f64::min);
+        let needed = [enough(margin - all.mean.abs()), enough(all.mean.abs())]
+            .into_iter()
+            .flatten()
+            .fold(f64::INFINITY, f64::min);
         let needed = needed.max(t.len() as f64 + 1.0);
         Ok(Self {
             all,
@@ -194,7 +198,10 @@ impl RiskCalibration {
             said.add(self.sentence());
         }
         if self.model.1 != *model {
-            said.add(format!("the bias of T was calibrated with another model ({}), and may depend on it", self.model.0));
+            said.add(format!(
+                "the bias of T was calibrated with another model ({}), and may depend on it",
+                self.model.0
+            ));
         }
         if (self.all.lo.min(0.0)..=self.all.hi.max(0.0)).contains(&difference) && difference != 0.0 {
             said.add(format!(
@@ -214,9 +221,13 @@ impl RiskCalibration {
                 format!("yes, up to ±{margin}: {found}, so there is a bias, and it is smaller than that")
             }
             Kept::Yes => format!("yes, up to ±{margin}: {found}"),
-            Kept::No => format!("no: {found}, which leaves out 0: the changes do not keep label and density of these images, or they are not fresh"),
+            Kept::No => format!(
+                "no: {found}, which leaves out 0: the changes do not keep label and density of these images, or they are not fresh"
+            ),
             Kept::CantTell => {
-                let more = self.needed.map_or(String::new(), |n| format!("; about {} images would tell, if it is what was found", about(n)));
+                let more = self.needed.map_or(String::new(), |n| {
+                    format!("; about {} images would tell, if it is what was found", about(n))
+                });
                 format!("can't tell: {found}, which is neither within ±{margin} nor without 0{more}")
             }
         };
@@ -238,7 +249,19 @@ impl RiskCalibration {
 }
 
 const FIELDS: [&str; 13] = [
-    "m", "bias", "lo", "hi", "delta", "equivalence_margin", "kept", "verdict", "needed", "by_class", "space", "search", "cautions",
+    "m",
+    "bias",
+    "lo",
+    "hi",
+    "delta",
+    "equivalence_margin",
+    "kept",
+    "verdict",
+    "needed",
+    "by_class",
+    "space",
+    "search",
+    "cautions",
 ];
 
 impl Object for RiskCalibration {
@@ -252,7 +275,10 @@ impl Object for RiskCalibration {
 
     fn details(&self, width: usize) -> String {
         let mut lines = vec![
-            format!("model {}, images {}, said to be fresh: {} over {}", self.model.0, self.data.0, self.search, self.space),
+            format!(
+                "model {}, images {}, said to be fresh: {} over {}",
+                self.model.0, self.data.0, self.search, self.space
+            ),
             String::new(),
             self.verdict(),
         ];
@@ -261,8 +287,15 @@ impl Object for RiskCalibration {
         if !self.classes.is_empty() {
             lines.push(String::new());
             lines.push(match biased.is_empty() {
-                true => format!("By class (all {} together at the level): none has a bias that leaves out 0.", self.classes.len()),
-                false => format!("By class (all {} together at the level) the bias leaves out 0 in: {}.", self.classes.len(), biased.join(", ")),
+                true => format!(
+                    "By class (all {} together at the level): none has a bias that leaves out 0.",
+                    self.classes.len()
+                ),
+                false => format!(
+                    "By class (all {} together at the level) the bias leaves out 0 in: {}.",
+                    self.classes.len(),
+                    biased.join(", ")
+                ),
             });
         }
         lines.push(String::new());

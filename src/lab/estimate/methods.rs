@@ -49,8 +49,15 @@ fn cited(key: &str) -> &'static str {
 }
 
 fn viva() -> String {
-    let author = CITATION.lines().find_map(|line| line.trim().strip_prefix("- name:")).map_or("", |name| name.trim().trim_matches('"'));
-    format!("@software{{viva,\n  title = {{{}}},\n  author = {{{{{author}}}}},\n  version = {{{}}}\n}}", cited("title"), cited("version"))
+    let author = CITATION
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("- name:"))
+        .map_or("", |name| name.trim().trim_matches('"'));
+    format!(
+        "@software{{viva,\n  title = {{{}}},\n  author = {{{{{author}}}}},\n  version = {{{}}}\n}}",
+        cited("title"),
+        cited("version")
+    )
 }
 
 /// A test with what stands behind it.
@@ -108,7 +115,10 @@ impl Described<'_> {
                 if tests.reject() { "rejected" } else { "not rejected" }
             ),
             tests.could_see(),
-            format!("This rests on the following: {}; labels are right; images were drawn independently of each other", self.assumption),
+            format!(
+                "This rests on the following: {}; labels are right; images were drawn independently of each other",
+                self.assumption
+            ),
         ];
         if let Some(calibrated) = self.calibrated {
             sentences.push(format!("As a check of that, {}", calibrated.sentence()));

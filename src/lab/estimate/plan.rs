@@ -56,7 +56,15 @@ impl Pilot {
     /// Images that were seen: L(x), L(g(x)) h_g(g(x)), and the range of T_i.
     pub fn seen(losses: &[f64], weighted: &[f64], range: (f64, f64), what: String, cautions: Cautions) -> Self {
         let positive = losses.iter().zip(weighted).filter(|(loss, weighted)| weighted > loss).count();
-        Self { law: Law::of(losses, weighted), range, images: Some(losses.len()), positive, apart: true, what, cautions }
+        Self {
+            law: Law::of(losses, weighted),
+            range,
+            images: Some(losses.len()),
+            positive,
+            apart: true,
+            what,
+            cautions,
+        }
     }
 
     /// T_i alone.
@@ -183,7 +191,8 @@ impl Simulation<'_> {
         let mut rejected = 0;
         for first in (0..samples).step_by(part as usize) {
             self.cx.check()?;
-            let one = |sample: u64| test.rejects(images, &mut random(self.settings.seed ^ PLANS, (number << 32) | sample));
+            let one =
+                |sample: u64| test.rejects(images, &mut random(self.settings.seed ^ PLANS, (number << 32) | sample));
             let last = samples.min(first + part);
             rejected += in_parallel(|| (first..last).into_par_iter().map(one).filter(|rejects| *rejects).count())?;
         }
@@ -210,11 +219,15 @@ impl Simulation<'_> {
             look(&mut rates, from * (to / from).powf(k as f64 / (SIZES - 1) as f64), samples)?;
         }
         for _ in 0..20 {
-            let (Some(first), Some(last)) = (rates.values().next().copied(), rates.values().last().copied()) else { break };
+            let (Some(first), Some(last)) = (rates.values().next().copied(), rates.values().last().copied()) else {
+                break;
+            };
             match (first.share() > least && first.at > 2.0, last.share() < most) {
                 (false, false) => break,
                 (true, _) => look(&mut rates, first.at / 1.5, samples)?,
-                (_, true) if test.drawn((last.at * 1.5) as usize) <= MOST_DRAWN => look(&mut rates, last.at * 1.5, samples)?,
+                (_, true) if test.drawn((last.at * 1.5) as usize) <= MOST_DRAWN => {
+                    look(&mut rates, last.at * 1.5, samples)?
+                }
                 _ => break,
             };
         }
@@ -396,12 +409,17 @@ impl RiskPlan {
                     significant(seen.at, 2),
                     percent(SPOKEN)
                 ),
-                None => format!("the pilot's {images} images would see no gap with {} power by the {word} test", percent(SPOKEN)),
+                None => format!(
+                    "the pilot's {images} images would see no gap with {} power by the {word} test",
+                    percent(SPOKEN)
+                ),
             });
         }
         parts.push(match self.size(which, power) {
             Some(size) => match size.images {
-                Some(_) => format!("a gap of {gap} needs {} with {} power by the {word} test", size.words(), percent(power)),
+                Some(_) => {
+                    format!("a gap of {gap} needs {} with {} power by the {word} test", size.words(), percent(power))
+                }
                 None => format!("a gap of {gap} is more than such images can show by the {word} test"),
             },
             None => format!("the {word} test can't be planned from this"),
@@ -467,7 +485,9 @@ impl PlannedSize {
         let about = |x: f64| about(x.round() as u64);
         let Some(images) = self.images else { return "more than such images can show".into() };
         match (self.lo, self.hi) {
-            (Some(lo), Some(hi)) if lo < hi => format!("about {} images ({} to {})", about(images), about(lo), about(hi)),
+            (Some(lo), Some(hi)) if lo < hi => {
+                format!("about {} images ({} to {})", about(images), about(lo), about(hi))
+            }
             (Some(lo), None) => format!("about {} images ({} to no known limit)", about(images), about(lo)),
             _ => format!("about {} images", about(images)),
         }
@@ -510,8 +530,7 @@ impl Object for RiskPlan {
         let pilot = if self.pilot.images.is_some() { "and of pilots like this one (bootstrap)" } else { "alone" };
         lines.push(format!(
             "Intervals are at 95%, of {} samples of each size {pilot}. {}",
-            settings.repeats,
-            "Images needed rest on images like these: other ones may need more or fewer."
+            settings.repeats, "Images needed rest on images like these: other ones may need more or fewer."
         ));
         wrapped(&lines.join("\n"), width)
     }

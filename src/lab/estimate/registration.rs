@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::independence::order_seed;
 use super::protocol::Protocol;
-use crate::core::{Budget, Cautions, Cx, Digest, Error, Object, Result, files, number, date, strict_json};
+use crate::core::{Budget, Cautions, Cx, Digest, Error, Object, Result, date, files, number, strict_json};
 use crate::data::Dataset;
 use crate::model::Model;
 use crate::search::{Approach, Search, Transcript};
@@ -84,7 +84,13 @@ pub struct Fixed<'a> {
 
 impl<'a> Fixed<'a> {
     /// Of an examination that is about to be made.
-    pub fn of_call(cx: &Cx, (model, data): (&'a Model, &'a Dataset), way: RegisteredWay, protocol: Protocol, seed: u64) -> Self {
+    pub fn of_call(
+        cx: &Cx,
+        (model, data): (&'a Model, &'a Dataset),
+        way: RegisteredWay,
+        protocol: Protocol,
+        seed: u64,
+    ) -> Self {
         let (model, order_seed) = ((model.name.as_str(), model.digest()), order_seed(cx));
         Self { model, data, ways: vec![way], protocol, order_seed, seed: Some(seed), rows: data.len() }
     }
@@ -122,8 +128,11 @@ impl Registration {
     /// Of a test that is to be made, now.
     pub fn of(cx: &Cx, fixed: &Fixed) -> Result<Self> {
         if let Some(way) = fixed.ways.iter().find(|way| way.draws() && fixed.seed.is_none()) {
-            return Err(Error::argument(format!("{} draws at random: register the `seed` of its draws as well", way.words()))
-                .hint("such as `seed: 1`, here and in the call that makes the test"));
+            return Err(Error::argument(format!(
+                "{} draws at random: register the `seed` of its draws as well",
+                way.words()
+            ))
+            .hint("such as `seed: 1`, here and in the call that makes the test"));
         }
         for (i, way) in fixed.ways.iter().enumerate() {
             if fixed.ways[..i].contains(way) {
@@ -134,7 +143,10 @@ impl Registration {
         let scored_before = if cx.was_scored(model, data.digest()) {
             Some("this run had asked the model about these images before it registered the test".to_string())
         } else if cx.was_scored(model, data.source_digest()) {
-            Some("this run had asked the model about images of the same source before it registered the test".to_string())
+            Some(
+                "this run had asked the model about images of the same source before it registered the test"
+                    .to_string(),
+            )
         } else {
             None
         };
@@ -180,15 +192,19 @@ impl Registration {
         let text = String::from_utf8(files::read(path, LARGEST).map_err(|e| e.hint(none))?)
             .map_err(|_| Error::file(path, "no registration").hint(none))?;
         let budget = Budget::unwatched(text.len() as u64, Budget::PLAIN);
-        let told = strict_json(text.as_bytes(), &budget, |e| Error::file(path, format!("no registration: {e}")).hint(none))
-            .map_err(|e| e.at(path))?;
+        let told =
+            strict_json(text.as_bytes(), &budget, |e| Error::file(path, format!("no registration: {e}")).hint(none))
+                .map_err(|e| e.at(path))?;
         let digest = told["sha256"].as_str().unwrap_or_default().to_string();
         if told["tests"].is_null() || told["order_seed"].is_null() {
             return Err(Error::file(path, "no registration of a test").hint(none));
         }
         if files::broken_seal(&text).is_some() {
-            return Err(Error::file(path, "changed or damaged: what the registration says is not what its digest was made of")
-                .hint("take the file as it was written; a test that was changed is not the registered one"));
+            return Err(Error::file(
+                path,
+                "changed or damaged: what the registration says is not what its digest was made of",
+            )
+            .hint("take the file as it was written; a test that was changed is not the registered one"));
         }
         let registration: Self =
             serde_json::from_value(told).map_err(|e| Error::file(path, format!("no registration: {e}")).hint(none))?;
@@ -226,7 +242,11 @@ impl Registration {
                 found.push(format!("registered is {registered}, this test has {this}"));
             }
         };
-        see(self.viva == env!("CARGO_PKG_VERSION"), format!("viva {}", self.viva), format!("viva {}", env!("CARGO_PKG_VERSION")));
+        see(
+            self.viva == env!("CARGO_PKG_VERSION"),
+            format!("viva {}", self.viva),
+            format!("viva {}", env!("CARGO_PKG_VERSION")),
+        );
         let short = |hash: &str| hash.get(..12).unwrap_or(hash).to_string();
         let known = |what: &str, name: &str, hash: &str| format!("{what} {name} (hash {}...)", short(hash));
         see(
@@ -281,8 +301,9 @@ impl Registration {
         }
         match (place, found.is_empty()) {
             (Some(place), true) => Ok(place),
-            _ => Err(Error::argument(format!("this is not the registered test: {}", found.join("; ")))
-                .hint("make the registered test, or leave `registered` out: then the report says nothing of a registration")),
+            _ => Err(Error::argument(format!("this is not the registered test: {}", found.join("; "))).hint(
+                "make the registered test, or leave `registered` out: then the report says nothing of a registration",
+            )),
         }
     }
 }
@@ -322,7 +343,11 @@ impl Registered {
     }
 
     pub fn short(&self) -> String {
-        format!("registered {}, SHA-256 {}...", self.registration.registered, self.sha256.get(..12).unwrap_or(&self.sha256))
+        format!(
+            "registered {}, SHA-256 {}...",
+            self.registration.registered,
+            self.sha256.get(..12).unwrap_or(&self.sha256)
+        )
     }
 
     /// What the file shows, and no more.

@@ -90,8 +90,11 @@ fn registered(values: &[&Value], delta: f64) -> Result<Cautions> {
         .hint("give the reports on all of them: none may be left out after looking"));
     }
     if (delta - first.registration.delta).abs() > 4.0 * f64::EPSILON * delta {
-        return Err(Error::argument(format!("registered is delta {}, this correction has {delta}", first.registration.delta))
-            .hint(format!("#{{ delta: {} }}", first.registration.delta)));
+        return Err(Error::argument(format!(
+            "registered is delta {}, this correction has {delta}",
+            first.registration.delta
+        ))
+        .hint(format!("#{{ delta: {} }}", first.registration.delta)));
     }
     let mut cautions = Cautions::default();
     if places.len() < values.len() {

@@ -22,9 +22,13 @@ pub static PLAN: Primitive = Primitive {
          default), `weight` (the density of adversarial examples, the largest possible by default), `weighted_error` in place of `gap`",
     )],
     options: &[
-        Param::new("gap", Kind::Float, "R_g - R_S that is to be noticed: by how much overfitting makes the error too small")
-            .range(1e-9, 1.0)
-            .or(Fallback::Absent("`weighted_error` - `error`, where risks are assumed")),
+        Param::new(
+            "gap",
+            Kind::Float,
+            "R_g - R_S that is to be noticed: by how much overfitting makes the error too small",
+        )
+        .range(1e-9, 1.0)
+        .or(Fallback::Absent("`weighted_error` - `error`, where risks are assumed")),
         Param::new("power", Kind::Numbers, "the probabilities of noticing it")
             .range(0.1, 0.99)
             .or(Fallback::Absent("[0.5, 0.8, 0.9]")),
@@ -71,7 +75,9 @@ pub static PLAN: Primitive = Primitive {
         let report = value.downcast::<RiskReport>();
         if report.is_some() || matches!(value, Value::Map(_)) {
             for name in ["lo", "hi"].into_iter().filter(|name| args.given(name)) {
-                return Err(Error::argument(format!("risk::plan: `{name}` belongs to T_i alone, this pilot knows their range")));
+                return Err(Error::argument(format!(
+                    "risk::plan: `{name}` belongs to T_i alone, this pilot knows their range"
+                )));
             }
         }
         let mut gap = args.optional_float("gap");
@@ -149,14 +155,18 @@ fn assumed(map: &BTreeMap<String, Value>, gap: &mut Option<f64>) -> Result<Pilot
     let candidates = match map.get("candidates").map(|value| Kind::Int.accept(value)) {
         None => 120,
         Some(Some(Value::Int(n))) if (1..=1_000_000).contains(&n) => n as usize,
-        _ => return Err(Error::argument("`candidates` must be an int from 1 to 1000000")
-            .hint("points around an image: (2 radius + 1)^2 - 1 translations")),
+        _ => {
+            return Err(Error::argument("`candidates` must be an int from 1 to 1000000")
+                .hint("points around an image: (2 radius + 1)^2 - 1 translations"));
+        }
     };
     match (share("weighted_error")?, &gap) {
         (Some(_), Some(_)) => return Err(Error::argument("risk::plan: give `gap` or `weighted_error`, not both")),
         (Some(weighted), None) if weighted <= error => {
-            return Err(Error::argument(format!("`weighted_error` must lie above `error`, got {weighted} and {error}"))
-                .hint("their difference is the gap that is to be noticed"));
+            return Err(Error::argument(format!(
+                "`weighted_error` must lie above `error`, got {weighted} and {error}"
+            ))
+            .hint("their difference is the gap that is to be noticed"));
         }
         (Some(weighted), None) => *gap = Some(weighted - error),
         (None, _) => {}

@@ -41,8 +41,12 @@ pub static REGISTER: Primitive = Primitive {
         TEST,
         DELTA,
         SIDES,
-        Param::new("seed", Kind::Int, "of the draws of blind searches, which the call that makes the test then needs as well")
-            .or(Fallback::Absent("none, which other searches do not need")),
+        Param::new(
+            "seed",
+            Kind::Int,
+            "of the draws of blind searches, which the call that makes the test then needs as well",
+        )
+        .or(Fallback::Absent("none, which other searches do not need")),
     ],
     returns: "a map: file, sha256, registered (the date), tests (how many), scored_before (what this run had already asked the model about the images, \
               or ())",
@@ -105,7 +109,9 @@ pub static REGISTER: Primitive = Primitive {
 /// One value, or several in an array of at least one.
 fn all(value: &Value, name: &str) -> Result<Vec<Value>> {
     match value {
-        Value::Array(values) if values.is_empty() => Err(Error::argument(format!("`{name}` names none")).hint("one, or an array of several")),
+        Value::Array(values) if values.is_empty() => {
+            Err(Error::argument(format!("`{name}` names none")).hint("one, or an array of several"))
+        }
         Value::Array(values) => Ok(values.clone()),
         one => Ok(vec![one.clone()]),
     }
@@ -138,7 +144,9 @@ fn searches(args: &Args) -> Result<Vec<Rc<dyn Search>>> {
                 let known = SEARCHES.kind().describe();
                 Error::argument(format!("`search` must be {known}, a Search or several of these, got {word:?}"))
             }),
-            (other, None) => Err(Error::argument(format!("`search` must be a word, a Search or several, got {}", other.kind()))),
+            (other, None) => {
+                Err(Error::argument(format!("`search` must be a word, a Search or several, got {}", other.kind())))
+            }
         })
         .collect()
 }
