@@ -258,6 +258,10 @@ fn plans_that_nobody_can_make_are_refused() {
         "risk::plan(#{ error: 0.1, adversarial_error: 0.3, weight: 0.6 }, #{ gap: 0.1 })",
         &["`weight` must lie from", "0.333"],
     );
+    refused(
+        "risk::plan(#{ error: 0.01, adversarial_error: 0.3, candidates: 8 }, #{ gap: 0.1 })",
+        &["more than errors of 0.01 allow"],
+    );
     refused("risk::plan(#{ error: 0.1, adversarial_error: 1.3 }, #{ gap: 0.1 })", &["from 0 to 1"]);
     refused("risk::plan(#{ error: 0.1, adversarial_error: 0.3, candidates: 0 }, #{ gap: 0.1 })", &["`candidates`"]);
     refused("risk::plan(#{ error: 0.1, adversarial_error: 0.3, weighted_error: 0.2 }, #{ gap: 0.1 })", &["not both"]);
@@ -352,6 +356,10 @@ fn a_registered_test_says_so_and_another_is_refused() {
     refused(
         "risk::register(f, ds, \"two.json\", #{ radius: 1, search: [\"nearest\", \"nearest\"] })",
         &["there twice"],
+    );
+    refused(
+        "risk::register(model::from(|x| x), ds, \"two.json\", #{ radius: 1 })",
+        &["can't be registered", "closures"],
     );
     refused("risk::register(f, ds, \"two.json\", #{ radius: [] })", &["`radius` names none"]);
     refused(

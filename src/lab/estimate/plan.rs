@@ -93,6 +93,14 @@ impl Pilot {
         let largest = (error / adversarial).min(0.5);
         let h = weight.unwrap_or(largest);
         let least = 1.0 / (1.0 + candidates as f64);
+        if least > largest {
+            return Err(Error::argument(format!(
+                "an adversarial error of {} is more than errors of {} allow: at most {candidates} images are moved to the place of one",
+                number(adversarial),
+                number(error)
+            ))
+            .hint("the two estimates of the error would differ in a model that has not seen the images"));
+        }
         if !(least..=largest * (1.0 + 1e-12)).contains(&h) {
             return Err(Error::argument(format!(
                 "`weight` must lie from {} to {}, got {}",

@@ -229,7 +229,7 @@ impl Registration {
             found.push(format!("registered is {}, this is {}", ways(&self.tests), ways(&other.tests)));
         }
         if self.seed != other.seed {
-            let words = |seed: Option<u64>| seed.map_or("no seed".into(), |seed| format!("seed {seed}"));
+            let words = |seed: Option<u64>| seed.map_or("no seed".into(), |seed| format!("seed {}", seed as i64));
             found.push(format!("registered is {}, this is {}", words(self.seed), words(other.seed)));
         }
         found
@@ -293,7 +293,8 @@ impl Registration {
         if let Some(seed) = self.seed
             && fixed.seed != Some(seed)
         {
-            let here = fixed.seed.map_or("none".into(), |seed| seed.to_string());
+            let here = fixed.seed.map_or("none".into(), |seed| (seed as i64).to_string());
+            let seed = seed as i64;
             found.push(format!("registered is seed {seed} of the search's draws, this test has {here}"));
         }
         if fixed.rows != self.images {

@@ -70,6 +70,13 @@ pub static REGISTER: Primitive = Primitive {
     run: |cx, args| {
         let (model, data) = (args.object::<Model>("f"), args.object::<Dataset>("ds"));
         let target = cx.writable(args.str("path"))?;
+        if model.opaque() {
+            return Err(Error::argument(format!(
+                "{} can't be registered: its hash does not tell what it answers",
+                model.name
+            ))
+            .hint("closures and programs may change and keep their hash; layers with weights can't"));
+        }
         if target.extension().is_none_or(|ending| ending != "json") {
             return Err(Error::argument(format!("`path` must end in .json, got {:?}", args.str("path"))));
         }
