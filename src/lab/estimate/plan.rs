@@ -13,7 +13,6 @@ use crate::core::{
 };
 use crate::maths::betting::{Bets, Sides};
 use crate::maths::power::{ImageKind, Law, Planned};
-use crate::maths::shares::wilson;
 use crate::maths::simulated_power::{Crossing, PowerCurve, Rate, SimulatedTest, resampled};
 
 /// Apart from what else is drawn by the same seed.
@@ -399,10 +398,9 @@ impl RiskPlan {
         &self.settings.powers
     }
 
-    /// The rates of each test: how many images, the share of samples rejected, and its Wilson interval at 95%.
-    pub fn rates(&self) -> impl Iterator<Item = (&'static str, Vec<(f64, f64, (f64, f64))>)> + '_ {
-        let of = |rate: &Rate| (rate.at, rate.share(), wilson(rate.rejected, rate.samples));
-        self.curves.iter().map(move |(which, rates)| (which.word(), rates.iter().map(of).collect()))
+    /// By test the shares of samples that it rejects, in the order of their sizes.
+    pub fn rates(&self) -> impl Iterator<Item = (&'static str, &[Rate])> {
+        self.curves.iter().map(|(which, rates)| (which.word(), &rates[..]))
     }
 
     fn sentence(&self) -> String {
@@ -474,16 +472,17 @@ impl RiskPlan {
     }
 
     fn curve(&self) -> Vec<BTreeMap<String, Value>> {
-        let row = |test: &str, (images, power, (lo, hi)): (f64, f64, (f64, f64))| {
+        let row = |test: &str, rate: &Rate| {
+            let (lo, hi) = rate.interval();
             fields([
                 ("test", Value::Str(test.into())),
-                ("images", Value::Int(images as i64)),
-                ("power", Value::Float(power)),
+                ("images", Value::Int(rate.at as i64)),
+                ("power", Value::Float(rate.share())),
                 ("lo", Value::Float(lo)),
                 ("hi", Value::Float(hi)),
             ])
         };
-        self.rates().flat_map(|(test, rates)| rates.into_iter().map(move |rate| row(test, rate))).collect()
+        self.rates().flat_map(|(test, rates)| rates.iter().map(move |rate| row(test, rate))).collect()
     }
 }
 

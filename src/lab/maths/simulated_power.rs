@@ -7,6 +7,7 @@ use rand::distributions::{Distribution, WeightedIndex};
 use super::bernstein::bernstein;
 use super::betting::normal_quantile;
 use super::power::{ImageKind, Law, Planned};
+use super::shares::wilson;
 use crate::core::{Error, Result};
 
 /// A test, and a law to draw its samples from. Most images are of one kind, which says nothing or the least; only the others are
@@ -123,6 +124,11 @@ pub struct Rate {
 impl Rate {
     pub fn share(&self) -> f64 {
         self.rejected as f64 / self.samples as f64
+    }
+
+    /// Wilson's interval of it at 95%.
+    pub fn interval(&self) -> (f64, f64) {
+        wilson(self.rejected, self.samples)
     }
 }
 

@@ -4,18 +4,14 @@ use super::figure::{Axis, Figure, Layer, Panel, ReferenceLine, Series};
 use crate::core::{Error, Result};
 use crate::estimate::plan::RiskPlan;
 use crate::estimate::verdict::percent;
+use crate::maths::simulated_power::Rate;
 
 /// A line per test with 95% intervals of its rates, and dashed lines at the powers that were asked for.
 pub fn power(plan: &RiskPlan) -> Result<Figure> {
     let mut layers = vec![];
     for (test, rates) in plan.rates().filter(|(_, rates)| !rates.is_empty()) {
-        let (mut x, mut y, mut lo, mut hi) = (vec![], vec![], vec![], vec![]);
-        for (images, share, ends) in rates {
-            x.push(images);
-            y.push(share);
-            lo.push(ends.0);
-            hi.push(ends.1);
-        }
+        let (x, y): (Vec<f64>, Vec<f64>) = rates.iter().map(|rate| (rate.at, rate.share())).unzip();
+        let (lo, hi): (Vec<f64>, Vec<f64>) = rates.iter().map(Rate::interval).unzip();
         layers.push(Layer::Series(Series::line(test.to_string(), x, y).within(lo, hi)));
     }
     if layers.is_empty() {

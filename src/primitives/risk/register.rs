@@ -75,7 +75,7 @@ pub static REGISTER: Primitive = Primitive {
                 "{} can't be registered: its hash does not tell what it answers",
                 model.name
             ))
-            .hint("closures and programs may change and keep their hash; layers with weights can't"));
+            .hint("a closure may answer otherwise and keep its hash; layers with weights can't"));
         }
         if target.extension().is_none_or(|ending| ending != "json") {
             return Err(Error::argument(format!("`path` must end in .json, got {:?}", args.str("path"))));
