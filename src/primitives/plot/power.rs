@@ -17,7 +17,7 @@ pub static POWER: Primitive = Primitive {
         result: "figure: 3 lines",
     }],
     run: |cx, args| {
-        let figure = plot::power(&*args.object("plan"))?.titled(args.str("title"));
+        let figure = plot::power(&args.object("plan"))?.titled(args.str("title"));
         warn_left_out(cx, &figure);
         Ok(Value::object(figure.checked()?))
     },

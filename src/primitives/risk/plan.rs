@@ -74,7 +74,7 @@ pub static PLAN: Primitive = Primitive {
         let value = args.value("pilot");
         let report = value.downcast::<RiskReport>();
         if report.is_some() || matches!(value, Value::Map(_)) {
-            for name in ["lo", "hi"].into_iter().filter(|name| args.given(name)) {
+            if let Some(name) = ["lo", "hi"].into_iter().find(|name| args.given(name)) {
                 return Err(Error::argument(format!(
                     "risk::plan: `{name}` belongs to T_i alone, this pilot knows their range"
                 )));
