@@ -73,12 +73,12 @@ pub static PLAN: Primitive = Primitive {
     run: |cx, args| {
         let value = args.value("pilot");
         let report = value.downcast::<RiskReport>();
-        if report.is_some() || matches!(value, Value::Map(_)) {
-            if let Some(name) = ["lo", "hi"].into_iter().find(|name| args.given(name)) {
-                return Err(Error::argument(format!(
-                    "risk::plan: `{name}` belongs to T_i alone, this pilot knows their range"
-                )));
-            }
+        if (report.is_some() || matches!(value, Value::Map(_)))
+            && let Some(name) = ["lo", "hi"].into_iter().find(|name| args.given(name))
+        {
+            return Err(Error::argument(format!(
+                "risk::plan: `{name}` belongs to T_i alone, this pilot knows their range"
+            )));
         }
         let mut gap = args.optional_float("gap");
         let pilot = match (&report, value) {
