@@ -186,6 +186,42 @@ fn power_in_small() {
 }
 
 #[test]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
+fn density_in_small() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let words = ["--windows", "1500", "--training", "500", "--epochs", "3", "--radius", "1", "--margin", "0.05"];
+    let results = run("overfitting/density.rhai", &folder.path().join("run"), &words);
+    assert_eq!(results["mnist"]["kept"], "no", "{}", results["mnist"]);
+    assert_eq!(results["photographs"]["kept"], "yes", "{}", results["photographs"]);
+}
+
+#[test]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
+fn the_control_in_small() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("run");
+    let words = [
+        "--windows",
+        "400",
+        "--training",
+        "300",
+        "--epochs",
+        "2",
+        "--repeats",
+        "20",
+        "--margin",
+        "0.2",
+        "--radius",
+        "1",
+    ];
+    let results = run("overfitting/control.rhai", &out, &words);
+    let registration = std::fs::read_to_string(out.join("registration.json")).expect("a registration");
+    let registration: serde_json::Value = serde_json::from_str(&registration).expect("JSON");
+    assert_eq!(results["report"]["registered"]["sha256"], registration["sha256"]);
+    assert_eq!(results["rates"].as_array().map(Vec::len), Some(6));
+}
+
+#[test]
 fn the_synthetic_experiment_finds_dependence_and_nothing_else() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");

@@ -199,7 +199,7 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 24] = [
+const VALUES: [&str; 26] = [
     "robustness::worst(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) }))",
     "data::glyphs(#{ n: 3 })",
@@ -220,6 +220,10 @@ const VALUES: [&str; 24] = [
      let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 50, seed: 1 });
      tolerance::audit(f, ds, #{ space: space::pixels(\"linf\", #{ radius: 0.1 }), search: search::square(), questions: 1 })",
     "robustness::certify(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), #{ sigma: 0.1, samples: 20 })",
+    "risk::plan([0.5, 0.0, 0.0, 0.0], #{ gap: 0.1, repeats: 50 })",
+    "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+     let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 3, seed: 1 });
+     risk::calibrate(f, ds, #{ radius: 1, equivalence_margin: 0.1 })",
     "plot::line([1, 2], [3, 4])",
     "plot::animation([plot::line([1, 2], [3, 4])])",
     "generator::train(data::glyphs(#{ n: 9 }), #{ steps: 1, batch: 4 })",

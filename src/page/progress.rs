@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 use serde_json::Value as Json;
 
-use super::provenance::date;
 use super::{clean, scrolling, shortened};
+use crate::core::date;
 
 /// Calls shown.
 const MOST: usize = 100;

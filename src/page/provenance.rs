@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::{Map, Value as Json};
 
 use super::{clean, shortened};
-use crate::core::{Digest, number};
+use crate::core::{Digest, date, number};
 
 /// What stands elsewhere on the page, or in rows of its own.
 const APART: [&str; 23] = [
@@ -279,22 +279,6 @@ pub fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(safe) { word.into() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
-/// Seconds since 1970 as a date: always in UTC, so that a page is the same everywhere.
-pub fn date(seconds: i64) -> String {
-    match time::OffsetDateTime::from_unix_timestamp(seconds) {
-        Ok(t) => format!(
-            "{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC",
-            t.year(),
-            u8::from(t.month()),
-            t.day(),
-            t.hour(),
-            t.minute(),
-            t.second()
-        ),
-        Err(_) => format!("{seconds} seconds after 1970"),
-    }
-}
-
 fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
@@ -309,10 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_durations_and_commands() {
-        // date -u -d @1795248714
-        assert_eq!(date(1_795_248_714), "2026-11-21 08:11:54 UTC");
-        assert_eq!(date(i64::MAX), format!("{} seconds after 1970", i64::MAX));
+    fn durations_and_commands() {
         assert_eq!([3.88, 61.2, 7322.0].map(duration), ["3.9 s", "1 min 1 s", "2 h 2 min"]);
         let manifest = serde_json::json!({ "arguments": { "a": "it's", "fast": "" }, "seed": 3 });
         assert_eq!(

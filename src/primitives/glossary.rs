@@ -172,6 +172,13 @@ static WORDS: &[Word] = &[
         ],
     ),
     one(
+        "gap",
+        &[
+            here(&["risk::plan"], "R_g - R_S, by how much overfitting makes the error too small"),
+            else_("by how much more must fail"),
+        ],
+    ),
+    one(
         "generator",
         &[here(&["people::task"], "what drew the images"), else_("one in place of that which is trained")],
     ),

@@ -37,10 +37,15 @@ impl<T: Copy, const N: usize> Words<T, N> {
         Some(args.want(name, given.iter().map(|word| meaning(word).copied()).collect()))
     }
 
+    /// What a word stands for, if it is one of these.
+    pub fn find(&self, word: &str) -> Option<T> {
+        self.table.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning)
+    }
+
     /// What the caller's word stands for; `None` where something else was given or nothing.
     pub fn given(&self, args: &Args, name: &str) -> Option<T> {
         let word = args.word(name)?;
-        Some(args.want(name, self.table.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning)))
+        Some(args.want(name, self.find(word)))
     }
 
     /// What the word of a parameter stands for that always has one.

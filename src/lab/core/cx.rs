@@ -481,6 +481,16 @@ impl Cx {
         self.origins.hashed(place)
     }
 
+    /// Notes that this run asks a model about images, known by a digest of theirs.
+    pub fn note_scored(&self, model: Digest, images: Digest) {
+        self.origins.add_scored(model, images);
+    }
+
+    /// Whether this run, with what it replays of earlier processes, asked the model about these images.
+    pub fn was_scored(&self, model: Digest, images: Digest) -> bool {
+        self.origins.was_scored(model, images)
+    }
+
     /// What results were computed from, and where it was read.
     pub fn inputs(&self) -> BTreeMap<Input, Option<PathBuf>> {
         self.origins.inputs()

@@ -8,6 +8,7 @@ mod caution;
 mod columnar;
 mod control;
 mod cx;
+mod date;
 mod device;
 mod digest;
 mod draws;
@@ -49,6 +50,7 @@ pub use attempt::{attempt, caught, failed_call};
 pub use budget::Budget;
 pub use caution::Cautions;
 pub use cx::{Cx, Task};
+pub use date::date;
 pub use device::{
     all_finite, cuda_available, cuda_failure, device_name, memory_in_use, numbers_of, numerics, on_device,
     resolve_device, same_every_run, set_fast, wait_for, whole_columns,

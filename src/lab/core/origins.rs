@@ -1,7 +1,7 @@
 //! What a run's results come from: texts, arguments, models and data.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::Digest;
@@ -24,6 +24,8 @@ pub(super) struct Origins {
     inputs: RefCell<BTreeMap<Input, Option<PathBuf>>>,
     /// When the contents of folders that were read were looked at whole, in seconds since 1970.
     hashed: RefCell<BTreeMap<PathBuf, u64>>,
+    /// Models and images that were brought together.
+    scored: RefCell<BTreeSet<(Digest, Digest)>>,
 }
 
 impl Default for Origins {
@@ -34,6 +36,7 @@ impl Default for Origins {
             script: Cell::new(Digest::of(b"")),
             inputs: RefCell::default(),
             hashed: RefCell::default(),
+            scored: RefCell::default(),
         }
     }
 }
@@ -67,6 +70,14 @@ impl Origins {
             *place = path;
         }
         moved || inputs.len() > known
+    }
+
+    pub fn add_scored(&self, model: Digest, images: Digest) {
+        self.scored.borrow_mut().insert((model, images));
+    }
+
+    pub fn was_scored(&self, model: Digest, images: Digest) -> bool {
+        self.scored.borrow().contains(&(model, images))
     }
 
     pub fn inputs(&self) -> BTreeMap<Input, Option<PathBuf>> {

@@ -203,6 +203,16 @@ impl Dataset {
         Ok(set.identified())
     }
 
+    /// The same images, of which models see all but so many pixels on every side, which translations bring in.
+    pub fn with_margin(self, pixels: usize) -> Result<Self> {
+        let [_, h, w] = self.source.shape();
+        if 2 * pixels >= h.min(w) {
+            return Err(Error::data(format!("{}: a margin of {pixels} leaves nothing of {h} x {w} images", self.name)));
+        }
+        let edge = if pixels > 0 { Edge::Margin(pixels) } else { Edge::None };
+        Ok(Self { edge, ..self }.identified())
+    }
+
     /// The same images with other labels, one per row; `classes` names them, and unnamed ones are called by their
     /// number.
     pub fn relabelled(&self, labels: Vec<i64>, classes: Option<Vec<String>>) -> Result<Self> {
@@ -516,6 +526,11 @@ impl Dataset {
             counts[label as usize] += 1;
         }
         counts
+    }
+
+    /// The identity of the images that these are a choice of.
+    pub fn source_digest(&self) -> Digest {
+        self.of_source
     }
 
     /// Notes this data set among the inputs of the run.

@@ -1,5 +1,7 @@
 //! Outcomes to numbers. An estimate reads transcripts, or votes, and never runs a model.
 
+pub mod backing;
+pub mod bias;
 pub mod boundary;
 pub mod calibration;
 pub mod certificate;
@@ -11,10 +13,13 @@ mod image_quality;
 pub mod independence;
 pub mod level_set;
 mod marginal;
+mod methods;
 pub mod n_model;
 mod one_each;
+pub mod plan;
 mod population;
 pub mod protocol;
+pub mod registration;
 pub mod replications;
 pub mod risk;
 pub mod sensitivity;

@@ -277,6 +277,7 @@ pub fn members(field: &str) -> &'static [&'static str] {
             "verdict",
         ],
         "power" => &["gap", "largest_gap", "needed"],
+        "registered" => &["adjusted_p", "file", "registered", "scored_before", "sha256", "tests"],
         _ => &[],
     }
 }

@@ -7,7 +7,10 @@ use std::rc::Rc;
 use rand::seq::index::sample;
 use serde_json::json;
 
+use super::backing::Backing;
 use super::independence::most_telling;
+use super::methods::Described;
+use super::plan::Pilot;
 use super::protocol::{Protocol, SeenImages, TestOutcomes, Which, members};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Value, number, random, significant, wrapped};
 use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
@@ -57,6 +60,8 @@ pub struct RiskReport {
     pub transcript: Rc<Transcript>,
     /// How many tests were asked for in one call, this among them.
     pub together: usize,
+    /// That it was registered, and what is known of its changes.
+    pub backing: Backing,
 }
 
 /// L(x) and L(g(x)) h_g(g(x)).
@@ -114,6 +119,7 @@ fn report_of(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol, planned: O
         scored: transcript.rows.iter().map(|row| u64::from(row.queries)).sum(),
         transcript,
         together: 1,
+        backing: Backing::default(),
     })
 }
 
@@ -157,6 +163,32 @@ impl RiskReport {
     pub fn cautions_among(&self, tests: usize) -> Cautions {
         let corrected = (tests >= self.together).then(|| one_of(self.together));
         self.tests.cautions.iter().filter(|caution| Some(*caution) != corrected.as_deref()).collect()
+    }
+
+    /// The same report, with what stands behind it.
+    pub fn backed(mut self, cx: &Cx, mut backing: Backing) -> Result<Self> {
+        backing.caution(cx, &mut self.tests, &self.transcript.of.model.1)?;
+        Ok(Self { backing, ..self })
+    }
+
+    fn described(&self) -> Described<'_> {
+        Described {
+            transcript: &self.transcript,
+            tests: &self.tests,
+            error: self.error.mean,
+            weighted: self.weighted.mean,
+            assumption: &self.density.assumption,
+            registered: self.backing.registered.as_ref(),
+            calibrated: self.backing.calibrated.as_deref(),
+        }
+    }
+
+    /// These images as what a larger sample is planned by.
+    pub fn pilot(&self) -> Pilot {
+        let (losses, weighted): (Vec<f64>, Vec<f64>) = self.transcript.rows.iter().filter_map(losses).unzip();
+        let of = &self.transcript.of;
+        let what = format!("the pilot's T_i ({} over {}, model {}, {})", of.search, of.space, of.model.0, of.data.name);
+        Pilot::seen(&losses, &weighted, (self.density.lo, self.density.hi), what, self.tests.cautions.clone())
     }
 
     /// p and both risks on random parts of the sample, as in Figure 5: `sizes` evenly spaced sizes up to all images, each
@@ -238,7 +270,7 @@ impl RiskReport {
     }
 }
 
-const FIELDS: [&str; 22] = [
+const FIELDS: [&str; 26] = [
     "m",
     "error",
     "weighted_error",
@@ -259,6 +291,10 @@ const FIELDS: [&str; 22] = [
     "interval",
     "scored",
     "assumption",
+    "registered",
+    "calibrated",
+    "methods",
+    "bibtex",
     "t",
     "transcript",
 ];
@@ -270,11 +306,12 @@ impl Object for RiskReport {
 
     fn summary(&self) -> String {
         format!(
-            "risk report: {} images, error {}, weighted {}; {}",
+            "risk report: {} images, error {}, weighted {}; {}{}",
             self.t.len(),
             number(self.error.mean),
             number(self.weighted.mean),
-            self.tests.summary()
+            self.tests.summary(),
+            self.backing.ending()
         )
     }
 
@@ -307,6 +344,7 @@ impl Object for RiskReport {
         lines.extend(rows.iter().map(|(name, symbol, text)| format!("  {name:<18} {symbol:<16} {text}")));
         lines.push(String::new());
         lines.extend(tests.lines());
+        lines.extend(self.backing.lines());
         lines.push(String::new());
         lines.push("This rests on:".into());
         lines.push(
@@ -337,6 +375,10 @@ impl Object for RiskReport {
             "scored" => Value::Int(self.scored as i64),
             "assumption" => Value::Str(self.density.assumption.clone()),
             "t" => Value::floats(self.t.iter().copied()),
+            "registered" => self.backing.registered(),
+            "calibrated" => self.backing.calibrated.clone().map_or(Value::Unit, |calibrated| Value::Object(calibrated)),
+            "methods" => Value::Str(self.described().methods()),
+            "bibtex" => Value::Str(self.described().bibtex()),
             "transcript" => Value::Object(self.transcript.clone()),
             of_tests => return Ok(self.tests.field(of_tests)),
         }))
@@ -348,7 +390,8 @@ impl Object for RiskReport {
 
     fn digest(&self) -> Digest {
         let order = self.tests.order_seed.to_le_bytes();
-        Digest::of_parts(&[&self.transcript.digest().0, &self.tests.protocol.digest().0, &order])
+        let plain = Digest::of_parts(&[&self.transcript.digest().0, &self.tests.protocol.digest().0, &order]);
+        self.backing.digest().map_or(plain, |backing| Digest::of_parts(&[&plain.0, &backing.0]))
     }
 
     /// The summary with its provenance; the T_i are in the table.
@@ -356,7 +399,13 @@ impl Object for RiskReport {
         let of = &self.transcript.of;
         let mut map = serde_json::Map::new();
         for name in FIELDS.iter().filter(|name| !["t", "transcript"].contains(name)) {
-            if let Ok(Some(value)) = self.field(name) {
+            // What nobody asked for stands in no file.
+            let asked = match *name {
+                "registered" | "methods" | "bibtex" => self.backing.registered.is_some(),
+                "calibrated" => self.backing.calibrated.is_some(),
+                _ => true,
+            };
+            if let (true, Ok(Some(value))) = (asked, self.field(name)) {
                 map.insert((*name).into(), value.json());
             }
         }

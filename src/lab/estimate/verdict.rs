@@ -140,6 +140,11 @@ pub fn about(n: u64) -> String {
     parts.join(",")
 }
 
+/// A share in percent.
+pub fn percent(share: f64) -> String {
+    format!("{}%", (share * 1e6).round() / 1e4)
+}
+
 /// A test with what it could have seen.
 #[derive(Debug, Clone, Copy)]
 pub struct Judged<T> {

@@ -182,6 +182,22 @@ impl Bets {
         self.sides.shares().iter().any(|&(sign, share)| self.side(t, sign, share).1.is_some())
     }
 
+    /// Whether the test rejects `m` values that are 0 but for these, each with its place, in the order of their places.
+    pub fn rejects_sparse(&self, m: usize, values: &[(usize, f64)]) -> bool {
+        let enough = (1.0 / self.delta).ln();
+        self.sides.shares().iter().any(|&(sign, share)| {
+            let mut gambler = Gambler::new(m, sign, self.range, self.delta * share);
+            for &(place, t) in values {
+                gambler.seen = place;
+                gambler.see(t);
+                if share.ln() + gambler.best >= enough {
+                    return true;
+                }
+            }
+            false
+        })
+    }
+
     /// The p-value after this outcome: the last of the levels delta, delta/10, delta/100, ... up to which the test rejects at
     /// every one, or 1. That it lies at or below one of these levels is a rejection at that level, so it needs no
     /// correction. `go_on` is asked before every level.

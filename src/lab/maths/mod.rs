@@ -11,6 +11,7 @@ pub mod information;
 pub mod means;
 pub mod power;
 pub mod shares;
+pub mod simulated_power;
 pub mod smoothing;
 pub mod survival;
 pub mod variance_shares;

@@ -2,7 +2,7 @@
 //!
 //! What T_i would be like under another gap is not known. Of all laws with that mean, the exponentially tilted one is nearest to
 //! the observed T_i (in relative entropy): it keeps their values, so also their range, and its variance follows. All powers
-//! are normal approximations; `tests/power.rs` holds them against simulation.
+//! are normal approximations; `tests/power.rs` holds them against simulation, and `simulated_power` simulates.
 
 use statrs::function::erf::erfc;
 
@@ -33,14 +33,14 @@ fn density(x: f64) -> f64 {
 
 /// One kind of image: L(x), L(g(x)) h_g(g(x)), and how frequent it is.
 #[derive(Debug, Clone, Copy)]
-struct ImageKind {
-    loss: f64,
-    weighted: f64,
-    share: f64,
+pub struct ImageKind {
+    pub loss: f64,
+    pub weighted: f64,
+    pub share: f64,
 }
 
 impl ImageKind {
-    fn t(&self) -> f64 {
+    pub(super) fn t(&self) -> f64 {
         self.weighted - self.loss
     }
 }
@@ -50,6 +50,15 @@ impl ImageKind {
 pub struct Law(Vec<ImageKind>);
 
 impl Law {
+    /// These kinds of images, whose shares add up to 1.
+    pub fn written(kinds: Vec<ImageKind>) -> Self {
+        Self(kinds)
+    }
+
+    pub(super) fn kinds(&self) -> &[ImageKind] {
+        &self.0
+    }
+
     /// The kinds of images that were seen, as often as they were.
     pub fn of(losses: &[f64], weighted: &[f64]) -> Self {
         let share = 1.0 / losses.len() as f64;
@@ -94,7 +103,7 @@ impl Law {
     }
 
     /// The largest value of T.
-    fn largest(&self) -> f64 {
+    pub fn largest(&self) -> f64 {
         self.0.iter().map(ImageKind::t).fold(f64::NEG_INFINITY, f64::max)
     }
 
@@ -170,7 +179,12 @@ impl Planned {
 
     /// How many images it takes to notice a gap with the power `ENOUGH`.
     pub fn needed(&self, law: &Law) -> Option<u64> {
-        let enough = |m: f64| self.power(law, m) >= ENOUGH;
+        self.needed_for(law, ENOUGH)
+    }
+
+    /// How many images it takes to notice a gap with this power.
+    pub fn needed_for(&self, law: &Law, power: f64) -> Option<u64> {
+        let enough = |m: f64| self.power(law, m) >= power;
         if law.gap() <= 0.0 || !enough(FARTHEST) {
             return None;
         }

@@ -34,7 +34,10 @@ impl Model {
             },
         };
         match inputs {
-            Inputs::Data(set) => self.probe_on(cx, set)?,
+            Inputs::Data(set) => {
+                self.note_scored(cx, set);
+                self.probe_on(cx, set)?;
+            }
             Inputs::Images(images) if self.wants_probe(total) => {
                 let [c, h, w] = shape.map(|side| side as i64);
                 let few = |n: usize| images.f_reshape([-1, c, h, w])?.f_narrow(0, 0, n as i64);

@@ -368,10 +368,16 @@ impl Model {
         })
     }
 
+    /// Notes that the model is asked about these images.
+    fn note_scored(&self, cx: &Cx, set: &crate::data::Dataset) {
+        [set.digest(), set.source_digest()].into_iter().for_each(|images| cx.note_scored(self.digest, images));
+    }
+
     /// Refuses data whose labels the model can't answer, and notices what a few answers show of the model.
     pub fn check_fits(&self, cx: &Cx, set: &crate::data::Dataset) -> Result<()> {
         set.record(cx);
         cx.record_input("model", &self.name, self.digest);
+        self.note_scored(cx, set);
         if let Some(wanted) = self.input.filter(|wanted| *wanted != set.shape().map(|n| n as i64)) {
             return Err(self.of_another_size(wanted, &set.shape().map(|n| n as i64)));
         }

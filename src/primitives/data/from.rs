@@ -17,8 +17,12 @@ pub static FROM: Primitive = Primitive {
             .or(Fallback::Absent("their numbers, up to the highest label")),
         Param::new("any_range", Kind::Bool, "pixels need only be finite, as those of noise and of standardised images")
             .or(Fallback::Bool(false)),
+        Param::new("margin", Kind::Int, "pixels on every side that models do not see and translations bring in")
+            .range(0.0, 1024.0)
+            .unit("pixels")
+            .or(Fallback::Int(0)),
     ],
-    returns: "a `Dataset` with edge `none`",
+    returns: "a `Dataset`; edge `margin(n)` if there is a margin, else `none`",
     notes: "Pixels are copied. NaN is refused, and so are values outside [0, 1] unless `any_range` is set.\n\n\
             Rows of a table are images of 1 x 1 x columns, signals in time of channels x 1 x samples: every search over space::pixels goes over \
             them, with `any_range` in units of their own.",
@@ -28,6 +32,10 @@ pub static FROM: Primitive = Primitive {
             code: "let images = tensor::zeros([4, 1, 28, 28]);\n\
                data::from(images, [0, 1, 1, 0], #{ classes: [\"cat\", \"dog\"] })",
             result: "data from: 4 images 1 x 28 x 28, 2 classes, edge none",
+        },
+        Example {
+            code: "data::from(tensor::zeros([4, 1, 28, 28]), [0, 1, 1, 0], #{ margin: 6 })",
+            result: "data from: 4 images 1 x 16 x 16, 2 classes, edge margin(6)",
         },
         Example {
             code: "let table = tensor::from([[0.2, 40.0, 1.5], [0.9, 12.0, 0.1], [0.4, 35.0, 1.1], [0.8, 15.0, 0.3]]).reshape([4, 1, 1, 3]);\n\
@@ -47,6 +55,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         class_names(args)?,
         args.bool("any_range"),
     )?;
+    let set = set.with_margin(args.count("margin"))?;
     set.record(cx);
     Ok(Value::object(set))
 }

@@ -13,6 +13,7 @@ pub mod heatmap;
 pub mod histogram;
 pub mod images;
 pub mod line;
+pub mod power;
 pub mod pvalues;
 pub mod reliability;
 pub mod risks;

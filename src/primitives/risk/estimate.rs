@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::{DELTA, SIDES, TEST, protocol};
+use super::{CALIBRATED, DELTA, REGISTERED, SIDES, TEST, backing, protocol};
 use crate::core::{Cx, Division, Error, Result, Value};
 use crate::data::Dataset;
 use crate::estimate::early::EarlyTest;
 use crate::estimate::independence::{bets, order, order_seed};
 use crate::estimate::protocol::Which;
-use crate::estimate::risk::{report, report_until};
+use crate::estimate::registration::{Fixed, RegisteredWay};
+use crate::estimate::risk::{RiskReport, report, report_until};
 use crate::model::Model;
 use crate::objective::Misclassify;
 use crate::primitives::examine::BATCH;
@@ -20,7 +21,7 @@ use crate::search::{
 };
 use crate::space::{AnySpace, MAX_EPSILON, Space, Translate};
 
-static SEARCHES: Words<fn() -> Rc<dyn Search>, 4> = Words::new([
+pub(super) static SEARCHES: Words<fn() -> Rc<dyn Search>, 4> = Words::new([
     ("strongest", || Rc::new(Strongest::default())),
     ("nearest", || Rc::new(Nearest)),
     ("blind", || Rc::new(Blind)),
@@ -73,6 +74,8 @@ pub static ESTIMATE: Primitive = Primitive {
         TEST,
         DELTA,
         SIDES,
+        REGISTERED,
+        CALIBRATED,
         BATCH,
         SEED,
     ],
@@ -159,25 +162,35 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         batch: args.optional_int("batch").map(|n| n as usize),
         seed: args.seed(),
     };
+    // What was registered otherwise is refused before any work.
+    let backings = asked
+        .iter()
+        .map(|one| {
+            let way = RegisteredWay::of(&*one.space, &*one.search);
+            backing(cx, args, &Fixed::of_call(cx, (plan.model, plan.data), way, protocol(args), plan.seed))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let mut backings = backings.into_iter();
+    let mut backed = |report: RiskReport| report.backed(cx, backings.next().unwrap_or_default());
     if args.bool("stop_early") {
         if several {
             return Err(Error::argument("risk::estimate: `stop_early` is for one search and one radius"));
         }
-        return stopping_early(cx, args, &plan, &asked);
+        return Ok(Value::object(backed(stopping_early(cx, args, &plan, &asked)?)?));
     }
     if !several {
-        return Ok(Value::object(report(cx, Rc::new(examine(cx, &plan)?), protocol(args))?));
+        return Ok(Value::object(backed(report(cx, Rc::new(examine(cx, &plan)?), protocol(args))?)?));
     }
     let mut reports = BTreeMap::new();
     for (name, transcript) in names.iter().zip(examine_together(cx, &plan, &asked, None)?) {
-        let report = report(cx, Rc::new(transcript), protocol(args))?.one_of(asked.len());
+        let report = backed(report(cx, Rc::new(transcript), protocol(args))?.one_of(asked.len()))?;
         reports.insert(name.clone(), Value::object(report));
     }
     Ok(Value::Map(reports))
 }
 
 /// Examines images in the order of the bets until these reject.
-fn stopping_early(cx: &Cx, args: &Args, plan: &Examination, asked: &[Asked]) -> Result<Value> {
+fn stopping_early(cx: &Cx, args: &Args, plan: &Examination, asked: &[Asked]) -> Result<RiskReport> {
     let protocol = protocol(args);
     if protocol.test != Which::Betting {
         return Err(Error::argument(
@@ -202,12 +215,12 @@ fn stopping_early(cx: &Cx, args: &Args, plan: &Examination, asked: &[Asked]) -> 
     let found = examine_together(cx, plan, asked, Some(until))?;
     let transcript = found.into_iter().next().ok_or_else(|| Error::internal("an examination without a transcript"))?;
     if transcript.len() < images {
-        return Ok(Value::object(report_until(cx, Rc::new(transcript), protocol, images)?));
+        return report_until(cx, Rc::new(transcript), protocol, images);
     }
     // All were needed, so that the report is the one of all.
     let mut places: Vec<usize> = (0..images).collect();
     places.sort_unstable_by_key(|&place| transcript.rows[place].id);
-    Ok(Value::object(report(cx, Rc::new(transcript.select(&places)), protocol)?))
+    report(cx, Rc::new(transcript.select(&places)), protocol)
 }
 
 /// The radii that are asked for, the largest first: what its searches score serves the smaller ones.

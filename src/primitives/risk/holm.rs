@@ -1,11 +1,13 @@
 //! `risk::holm`.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::DELTA;
 use crate::core::{Cautions, Cx, Error, Result, Value, significant};
 use crate::estimate::n_model::NModelTest;
 use crate::estimate::protocol::TestOutcomes;
+use crate::estimate::registration::Registered;
 use crate::estimate::risk::RiskReport;
 use crate::estimate::verdict::REJECTED;
 use crate::maths::holm::{holm, rejects};
@@ -24,7 +26,8 @@ pub static HOLM: Primitive = Primitive {
               reject (whether adjusted_p is delta at most), verdict, which begins with the report's cautions, and these",
     notes: "Any true hypothesis among them is rejected with probability delta at most, however they depend on each other. p is \
             that of the test that counts in each report; where that is the betting test, adjusted_p starts from levels as fine as the \
-            correction asks for (delta, delta/2, .. delta/n), in place of powers of 10.",
+            correction asks for (delta, delta/2, .. delta/n), in place of powers of 10. Reports with the option `registered` are taken \
+            only with all others that were registered together, at the registered level.",
     source: "Holm 1979, \"A simple sequentially rejective multiple test procedure\"",
     examples: &[
         Example { code: "risk::holm([0.01, 0.04, 0.03]).map(|row| row.adjusted_p)", result: "[0.03, 0.06, 0.06]" },
@@ -41,11 +44,15 @@ pub static HOLM: Primitive = Primitive {
             return Err(Error::argument("risk::holm: there is nothing to correct"));
         }
         let asked = values.len();
+        let registered = registered(&values, delta)?;
         let tests =
             values.into_iter().map(|value| HolmTest::of(cx, value, asked, delta)).collect::<Result<Vec<_>>>()?;
         let adjusted = holm(&tests.iter().map(|test| test.fine).collect::<Vec<_>>());
         let rows = tests.into_iter().zip(adjusted).zip(names);
-        let rows = rows.map(|((test, adjusted), name)| Value::Map(test.row(name, adjusted, asked, delta)));
+        let rows = rows.map(|((mut test, adjusted), name)| {
+            test.cautions.extend(&registered);
+            Value::Map(test.row(name, adjusted, asked, delta))
+        });
         Ok(Value::Array(rows.collect()))
     },
 };
@@ -59,6 +66,41 @@ struct HolmTest {
     /// What a report's test could have seen by itself.
     could_see: Option<String>,
     cautions: Cautions,
+}
+
+/// Refuses a part of the tests that were registered together, and a level that is not the registered one; says what is to be said of all of them.
+fn registered(values: &[&Value], delta: f64) -> Result<Cautions> {
+    let reports: Vec<_> = values.iter().filter_map(|value| value.downcast::<RiskReport>()).collect();
+    let known = |report: &Rc<RiskReport>| report.backing.registered.clone();
+    let Some(first) = reports.iter().find_map(known) else { return Ok(Cautions::default()) };
+    let same = |registered: &Registered| registered.sha256 == first.sha256;
+    let places: Vec<usize> = reports.iter().filter_map(known).filter(same).map(|registered| registered.place).collect();
+    let missing: Vec<String> = (0..first.tests())
+        .filter(|place| !places.contains(place))
+        .map(|place| first.registration.tests[place].words())
+        .collect();
+    if !missing.is_empty() {
+        return Err(Error::argument(format!(
+            "{} of {} tests that {} registered together are here; missing: {}",
+            first.tests() - missing.len(),
+            first.tests(),
+            first.file,
+            missing.join(", ")
+        ))
+        .hint("give the reports on all of them: none may be left out after looking"));
+    }
+    if (delta - first.registration.delta).abs() > 4.0 * f64::EPSILON * delta {
+        return Err(Error::argument(format!(
+            "registered is delta {}, this correction has {delta}",
+            first.registration.delta
+        ))
+        .hint(format!("#{{ delta: {} }}", first.registration.delta)));
+    }
+    let mut cautions = Cautions::default();
+    if places.len() < values.len() {
+        cautions.add(format!("not all of these tests were registered together in {}", first.file));
+    }
+    Ok(cautions)
 }
 
 impl HolmTest {

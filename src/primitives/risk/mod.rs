@@ -2,6 +2,7 @@
 
 pub mod bernstein;
 pub mod betting_test;
+pub mod calibrate;
 pub mod curve;
 pub mod estimate;
 pub mod fisher_test;
@@ -9,13 +10,17 @@ pub mod holm;
 pub mod interval_test;
 pub mod n_model_test;
 pub mod pairwise_test;
+pub mod plan;
+pub mod register;
 pub mod report;
 pub mod share;
 
 use std::rc::Rc;
 
-use crate::core::{Error, Result, Tensor, Value};
+use crate::core::{Cx, Error, Result, Tensor, Value};
+use crate::estimate::backing::Backing;
 use crate::estimate::protocol::{Protocol, Which};
+use crate::estimate::registration::Fixed;
 use crate::maths::betting::Sides;
 use crate::primitives::{Args, Fallback, Kind, Param, Words};
 
@@ -37,7 +42,7 @@ pub(super) fn sides(args: &Args) -> Sides {
     if args.int("sides") == 1 { Sides::One } else { Sides::Two }
 }
 
-static TESTS: Words<Which, 3> = {
+pub(super) static TESTS: Words<Which, 3> = {
     let [betting, pairwise, interval] = Which::ALL;
     Words::new([(betting.word(), betting), (pairwise.word(), pairwise), (interval.word(), interval)])
 };
@@ -52,6 +57,27 @@ pub(super) const TEST: Param = Param::new(
 /// What the options fix beforehand.
 pub(super) fn protocol(args: &Args) -> Protocol {
     Protocol { test: TESTS.of(args, "test"), delta: args.float("delta"), sides: sides(args) }
+}
+
+pub(super) const REGISTERED: Param = Param::new(
+    "registered",
+    Kind::Path,
+    "a file of risk::register: the test is refused unless it is the registered one, and the report quotes the file",
+)
+.observing()
+.or(Fallback::Absent("the report says nothing of a registration"));
+
+pub(super) const CALIBRATED: Param = Param::new(
+    "calibrated",
+    Kind::Object("RiskCalibration"),
+    "what risk::calibrate found of the same search over the same space: the report quotes the bias of T",
+)
+.observing()
+.or(Fallback::Absent("the report takes for granted that the changes keep label and density"));
+
+/// What both options say of a test, which is refused where they are of another one.
+pub(super) fn backing(cx: &Cx, args: &Args, fixed: &Fixed) -> Result<Backing> {
+    Backing::check(cx, args.optional_str("registered"), args.optional_object("calibrated"), fixed)
 }
 
 /// Numbers of one sample, or a tensor whose rows are many.

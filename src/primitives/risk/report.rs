@@ -1,9 +1,11 @@
 //! `risk::report`.
 
-use super::{DELTA, SIDES, TEST, protocol};
+use super::{CALIBRATED, DELTA, REGISTERED, SIDES, TEST, backing, protocol};
 use crate::core::Value;
+use crate::estimate::registration::Fixed;
 use crate::estimate::risk::report;
 use crate::primitives::{Example, Kind, Param, Primitive};
+use crate::search::Transcript;
 
 pub static REPORT: Primitive = Primitive {
     path: "risk::report",
@@ -13,10 +15,11 @@ pub static REPORT: Primitive = Primitive {
         Kind::Object("Transcript"),
         "an examination with densities, such as over translations",
     )],
-    options: &[TEST, DELTA, SIDES],
+    options: &[TEST, DELTA, SIDES, REGISTERED, CALIBRATED],
     returns: "a RiskReport: m, error (R_S), weighted_error (R_g), adversarial_error (R_S'), difference (T), sigma, lo and hi (the \
               range of T_i), test (the one that counts), p, reject, verdict, delta and power (all of that test), cautions (why it may \
-              mean something else), betting, pairwise, interval (each test), scored, assumption, t, transcript",
+              mean something else), betting, pairwise, interval (each test), scored, assumption, registered and calibrated (of these options), methods \
+              (a paragraph for a paper), bibtex, t, transcript",
     notes: "Both errors estimate the same risk if the model is independent of the images; a model that has seen them has too \
             small a plain error. A rejection means one of two things, that model and images are not independent or that the \
             changes do not keep label and density, and no test can tell which. `power` says which gap R_g - R_S these images show \
@@ -32,5 +35,13 @@ pub static REPORT: Primitive = Primitive {
                risk::report(t).m",
         result: "20",
     }],
-    run: |cx, args| Ok(Value::object(report(cx, args.object("transcript"), protocol(args))?)),
+    run: |cx, args| {
+        let transcript = args.object::<Transcript>("transcript");
+        let found = report(cx, transcript.clone(), protocol(args))?;
+        if !args.given("registered") && !args.given("calibrated") {
+            return Ok(Value::object(found));
+        }
+        let backing = backing(cx, args, &Fixed::of_transcript(cx, &transcript, protocol(args)))?;
+        Ok(Value::object(found.backed(cx, backing)?))
+    },
 };

@@ -1,0 +1,105 @@
+//! `risk::calibrate`.
+
+use std::rc::Rc;
+
+use super::DELTA;
+use super::estimate::SEARCHES;
+use crate::core::{Error, Value};
+use crate::data::Dataset;
+use crate::estimate::bias::RiskCalibration;
+use crate::estimate::independence::order_seed;
+use crate::estimate::protocol::{Protocol, Which};
+use crate::estimate::risk::report;
+use crate::maths::betting::Sides;
+use crate::model::Model;
+use crate::objective::Misclassify;
+use crate::primitives::examine::BATCH;
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::search::{AnySearch, Densities, Examination, Search, examine};
+use crate::space::{AnySpace, Space, Translate};
+
+pub static CALIBRATE: Primitive = Primitive {
+    path: "risk::calibrate",
+    purpose: "Measures on images that the model can't have seen whether the changes keep label and density, which every test for overfitting rests on.",
+    params: &[
+        Param::new("f", Kind::Object("Model"), "the model"),
+        Param::new(
+            "ds",
+            Kind::Object("Dataset"),
+            "images known to be fresh: drawn like those of the test, and seen neither in training nor in any choice that led to the model",
+        ),
+    ],
+    options: &[
+        Param::new(
+            "equivalence_margin",
+            Kind::Float,
+            "what a bias of T may be, in size, that does not matter: well below the gap R_g - R_S that tests are to notice",
+        )
+        .range(1e-9, 1.0),
+        Param::new("radius", Kind::Int, "translations by up to so much along either axis")
+            .range(1.0, 32.0)
+            .unit("pixels")
+            .or(Fallback::Int(5)),
+        Param::new(
+            "search",
+            Kind::Either(&[SEARCHES.kind(), Kind::Object("Search")]),
+            "how the adversarial example is chosen",
+        )
+        .or(Fallback::Str("strongest")),
+        Param::new("space", Kind::Object("Space"), "another finite space in place of the translations")
+            .or(Fallback::Absent("space::translate(radius)")),
+        DELTA,
+        BATCH,
+        SEED,
+    ],
+    returns: "a RiskCalibration: bias (the mean of the T_i), lo and hi (its interval at 1 - delta), kept (\"yes\", \"no\" or \"can't tell\"), verdict, needed \
+              (images that would tell), by_class, m, delta, equivalence_margin, space, search, cautions",
+    notes: "If changes keep label and density, T has mean 0 on fresh images. The answer is \"yes\" where the whole interval lies within the margin, \"no\" \
+            where it leaves out 0 and does not, and else that these images can't tell. The interval holds at any sample size: all means that the betting test does not \
+            reject at delta / 2 on either side, on the images in the order of the run's seed. Within a class the mean is 0 as well, so `by_class` says where a \
+            bias comes from. The bias depends on search, space and model: reports refuse a calibration of another search or space (option \
+            `calibrated` of risk::report and risk::estimate), and say where the model is another one. A model that no change misleads shows nothing, and is an error.\n\n\
+            That images are fresh is what the caller says: on images that the model has seen T is not 0 either.",
+    source: "equivalence by an interval (Schuirmann 1987); the hypothesis is that of Werpachowski, György and Szepesvári 2019, Section 2",
+    examples: &[Example {
+        code: "let ds = data::glyphs(#{ n: 200, size: 16, seed: 1 });\n\
+               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 3, seed: 1 });\n\
+               let fresh = data::glyphs(#{ n: 200, size: 16, seed: 2 });\n\
+               let found = risk::calibrate(f, fresh, #{ radius: 1, equivalence_margin: 0.2 });\n\
+               [found.kept, found.lo < 0 && found.hi > 0]",
+        result: "[yes, true]",
+    }],
+    run: |cx, args| {
+        if args.given("space") && args.given("radius") {
+            return Err(Error::argument("risk::calibrate: give `radius` or `space`, not both"));
+        }
+        let space: Rc<dyn Space> = match args.optional_object::<AnySpace>("space") {
+            Some(space) => space.0.clone(),
+            None => Rc::new(Translate::new(args.count("radius"))?),
+        };
+        let search: Rc<dyn Search> = match args.optional_object::<AnySearch>("search") {
+            Some(search) => search.0.clone(),
+            None => SEARCHES.of(args, "search")(),
+        };
+        let plan = Examination {
+            model: &args.object::<Model>("f"),
+            data: &args.object::<Dataset>("ds"),
+            space,
+            search,
+            objective: Misclassify.into(),
+            levels: vec![],
+            steps: vec![],
+            densities: Densities::Required,
+            measures: vec![],
+            batch: args.optional_int("batch").map(|n| n as usize),
+            seed: args.seed(),
+        };
+        let delta = args.float("delta");
+        let protocol = Protocol { test: Which::Betting, delta, sides: Sides::Two };
+        let found = report(cx, Rc::new(examine(cx, &plan)?), protocol)?;
+        let levels = (delta, args.float("equivalence_margin"));
+        let of = (&*found.transcript, &found.density);
+        let calibration = RiskCalibration::of(cx, of, &found.t, levels, (order_seed(cx), found.tests.cautions.clone()))?;
+        Ok(Value::object(calibration))
+    },
+};
