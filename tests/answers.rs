@@ -41,7 +41,7 @@ fn images(cx: &Cx, model: &Model, edge: Edge) -> Dataset {
         let pixels = toys::noise(labels.len(), 3 * side * side, 7);
         toys::set([3, side, side], pixels, labels, 4, edge)
     };
-    let blank = of(vec![0; 24]);
+    let blank = of(vec![0; 16]);
     let predicted = model.predictions(cx, &viva::model::Inputs::Data(&blank)).unwrap();
     of(predicted.iter().enumerate().map(|(i, &label)| if i % 4 == 0 { (label + 1) % 4 } else { label }).collect())
 }
@@ -110,7 +110,7 @@ fn answers_do_not_depend_on_batches_threads_sharing_or_the_form_of_the_network()
         (&torus, (translate, Rc::new(Nearest))),
         (&torus, (composed, Rc::new(Blind))),
     ];
-    for (data, way) in ways {
+    for (number, (data, way)) in ways.into_iter().enumerate() {
         let name = format!("{}, {}", way.0.describe(), way.1.describe());
         let wanted = rows(&cx, &model, data, &way, None);
         let moved = wanted.iter().filter(|row| row.before == row.label && row.after != row.label).count();
@@ -119,12 +119,14 @@ fn answers_do_not_depend_on_batches_threads_sharing_or_the_form_of_the_network()
         viva::core::set_threads(1);
         let alone = rows(&cx, &model, data, &way, Some(5));
         viva::core::set_threads(2);
-        let others = [
-            ("one thread, batches of 5", alone),
-            ("batches of 1", rows(&cx, &model, data, &way, Some(1))),
-            ("batches of 64", rows(&cx, &model, data, &way, Some(64))),
-            ("its TorchScript copy", rows(&cx, &copy, data, &way, None)),
-        ];
+        let copied = rows(&cx, &copy, data, &way, None);
+        let mut others = vec![("one thread, batches of 5", alone), ("its TorchScript copy", copied)];
+        // How batches are filled is the same for all ways.
+        match number {
+            0 => others.push(("batches of 64", rows(&cx, &model, data, &way, Some(64)))),
+            3 => others.push(("batches of 1", rows(&cx, &model, data, &way, Some(1)))),
+            _ => {}
+        }
         for (what, other) in others {
             let differing = differing(&wanted, &other);
             let close = differing.iter().filter(|(_, apart)| *apart < 1e-4).count();

@@ -39,9 +39,8 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 #[test]
 fn the_demo_tells_seen_images_from_fresh_ones_twice_with_the_same_bytes() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (one, two) = (folder.path().join("one"), folder.path().join("two"));
     let words = ["--images", "400", "--epochs", "60", "--radius", "2"];
-    let results = run("overfitting/demo.rhai", &one, &words);
+    let results = run("overfitting/demo.rhai", &folder.path().join("whole"), &words);
     let number = |of: &str, name: &str| results[of][name].as_f64().unwrap_or_else(|| panic!("{of}.{name}"));
     assert_eq!(number("training", "error"), 0.0, "the network knows its training images by heart");
     assert!(number("training", "p") < 0.01 && results["training"]["reject"] == true, "{}", results["training"]);
@@ -50,7 +49,10 @@ fn the_demo_tells_seen_images_from_fresh_ones_twice_with_the_same_bytes() {
     let most = 81.0 * 400.0;
     assert!(number("training", "scored") <= most && number("fresh", "scored") <= most, "(4 epsilon + 1)^2 at most");
 
-    run("overfitting/demo.rhai", &two, &words);
+    let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+    let few = ["--images", "60", "--epochs", "3", "--radius", "1"];
+    run("overfitting/demo.rhai", &one, &few);
+    run("overfitting/demo.rhai", &two, &few);
     let (first, second) = (files(&one), files(&two));
     let names: Vec<&str> = first.iter().filter_map(|(name, _)| name.to_str()).collect();
     for wanted in ["pvalues.png", "pvalues.svg", "risks.png", "training.csv", "results.json", "report.md"] {
@@ -67,7 +69,7 @@ fn all_of_tolerance_makes_one_report() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
     let words =
-        ["--images", "24", "--training", "2000", "--epochs", "12", "--steps", "14", "--angles", "3", "--appendix", "1"];
+        ["--images", "12", "--training", "1500", "--epochs", "10", "--steps", "12", "--angles", "2", "--appendix", "1"];
     let results = run("tolerance/all.rhai", &out, &words);
     for model in ["with weight decay", "without"] {
         let curves = &results["figure_1"]["curves"][model];
@@ -87,7 +89,7 @@ fn all_of_tolerance_makes_one_report() {
         assert!(first_and_last("misclassify", "accuracy").1 < 0.1 && first_and_last("one target", "accuracy").1 < 0.1);
         assert!(first_and_last("one target", "mi").1 > 0.8 * bound);
         // The same images, nine rows each; 0.15 bits for equally many of each class.
-        assert_eq!(curves["each target"]["images"], 24);
+        assert_eq!(curves["each target"]["images"], 12);
         assert!(first_and_last("each target", "mi").1 < 0.6);
         assert_eq!(results[format!("figure_8 {model}")]["transcript"]["rows"].as_array().map(Vec::len), Some(10));
     }
@@ -278,7 +280,7 @@ fn retraining_tells_a_seed_from_a_recipe() {
 #[test]
 fn the_examiner_s_experiments_run() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let small = ["--objects", "10", "--training", "30"];
+    let small = ["--objects", "10", "--training", "20"];
     let (bayes, policy) = (["--bayes", "6"], ["--policy", "32"]);
     let both = [bayes, policy].concat();
     let rows = |script: &str, table: &str, words: &[&str]| -> serde_json::Value {
@@ -303,7 +305,7 @@ fn the_examiner_s_experiments_run() {
     assert_eq!(of_ranges, [0.05, 0.1, 0.2, 0.4, 0.7, 1.0]);
     assert!((0..6).all(|i| (0.0..=1.0).contains(&number(&shares[i]["examiner"]))), "{shares}");
     assert_eq!(
-        rows("sheets", "table", &[&both[..], &["--shown", "4", "--arch", "alexnet"]].concat()).as_array().map(Vec::len),
+        rows("sheets", "table", &[&both[..], &["--shown", "4"]].concat()).as_array().map(Vec::len),
         Some(3),
         "one row for each search: none was asked 100 questions"
     );

@@ -41,6 +41,7 @@ pub fn main(words: &[String]) -> CommandOutcome {
     }
     options.merged = shards(folders)?;
     same_run(&options.merged, mixed)?;
+    options.merges = Some(note(&options.merged));
     let (first, begun) = &options.merged[0];
     options.script = Some(first.display().to_string());
     options.device = Some(begun.begun.device.clone());
@@ -133,7 +134,7 @@ fn same_run(shards: &[(PathBuf, Manifest)], mixed: bool) -> Result<()> {
 }
 
 /// What the manifest says of the shards.
-pub(super) fn note(shards: &[(PathBuf, Manifest)]) -> Json {
+fn note(shards: &[(PathBuf, Manifest)]) -> Json {
     let digest = |folder: &Path| Digest::of_file(&folder.join("manifest.json")).map(|digest| digest.hex()).ok();
     let first = shards.first().map(|(_, begun)| begun);
     let one = |(folder, begun): &(PathBuf, Manifest)| {

@@ -91,10 +91,10 @@ pub(super) fn run(mut options: RunOptions) -> CommandOutcome {
         (Some(_), Some(begun)) => Record::resume(&mut cx, folder, &path, begun, &text, &changes)?,
         _ => Record::begin(&mut cx, folder, &path, &text)?,
     };
-    match &repeat {
-        _ if !options.merged.is_empty() => record.note(&cx, "merges", super::merge::note(&options.merged))?,
-        Some(repeat) => record.note(&cx, "repeats", repeat.note())?,
-        None => {}
+    match (&options.merges, &repeat) {
+        (Some(merges), _) => record.note(&cx, "merges", merges.clone())?,
+        (None, Some(repeat)) => record.note(&cx, "repeats", repeat.note())?,
+        (None, None) => {}
     }
     let allowed = options.flags.words();
     if !allowed.is_empty() {

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use serde_json::Value as Json;
+
 use crate::core::Shard;
 use crate::core::record::Manifest;
 use crate::sandbox::Flags;
@@ -26,6 +28,8 @@ pub(super) struct RunOptions {
     pub shard: Option<Shard>,
     /// The shards that it is put together from.
     pub merged: Vec<(PathBuf, Manifest)>,
+    /// What the manifest says of them.
+    pub merges: Option<Json>,
     pub json: bool,
     pub help: bool,
     pub arguments: BTreeMap<String, String>,
