@@ -1,12 +1,15 @@
-//! How many pictures a second the readers give, decoded, resized to 256, cropped to 224, as batches of floats on the CPU: a folder, WebDataset
-//! shards and Parquet (plain and packed by Snappy, as Hugging Face's datasets writes them), in order and shuffled, beside what reads
-//! them elsewhere with as many processes (`readers.py`): torchvision's ImageFolder, webdataset and datasets. In turn and in one run.
+//! How many pictures a second the readers give, decoded, resized to 256, cropped to 224, as batches of floats on the CPU, and what
+//! processor time a picture takes: a folder, WebDataset shards and Parquet as Hugging Face's datasets writes it, each beside what
+//! reads it elsewhere with as many processes (`readers.py`): torchvision's ImageFolder, webdataset and datasets. In turn: viva, then its
+//! peer, form by form, turn by turn.
 //!
-//! `VIVA_DATA` names the folder of `data/imagenet_sample`, whose photographs are repeated to `BENCH_IMAGES` rows (2000).
+//! `VIVA_DATA` names the folder of `data/imagenet_sample`, whose photographs are repeated to `BENCH_IMAGES` rows (3000).
 //! `VIVA_PEERS_PYTHON` names a Python with torch 2.11.0, torchvision, webdataset and datasets; without it only viva is measured.
-//! `BENCH_TURNS` changes the rest. Threads: as many as there are processors; give it two by `taskset -c 0,1`.
+//! `BENCH_TURNS` changes the rest, `BENCH_SHUFFLED=1` reads in a random order. Threads: as many as there are processors; give it two by
+//! `taskset -c 0,1`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,10 +33,11 @@ fn setting(name: &str, without: usize) -> usize {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(without)
 }
 
-fn parquet(path: &Path, pictures: &[(String, usize, Vec<u8>)], packing: Compression) {
+fn parquet(path: &Path, pictures: &[(String, usize, Vec<u8>)]) {
     let schema = "message schema { optional group image { optional binary bytes; optional binary path (UTF8); } optional int64 label; }";
     let schema = Arc::new(parse_message_type(schema).expect("a schema"));
-    let properties = WriterProperties::builder().set_compression(packing).set_dictionary_enabled(false).build();
+    let properties =
+        WriterProperties::builder().set_compression(Compression::SNAPPY).set_dictionary_enabled(false).build();
     std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
     let file = File::create(path).expect("a file");
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).expect("a writer");
@@ -91,8 +95,7 @@ fn make(root: &Path, count: usize) {
         }
         tar.finish().expect("a shard");
     }
-    parquet(&root.join("plain/train-00000-of-00001.parquet"), &pictures, Compression::UNCOMPRESSED);
-    parquet(&root.join("snappy/train-00000-of-00001.parquet"), &pictures, Compression::SNAPPY);
+    parquet(&root.join("parquet/train-00000-of-00001.parquet"), &pictures);
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -100,63 +103,88 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Rows a second of one pass.
-fn pass(cx: &Cx, set: &Dataset, order: Vec<usize>) -> f64 {
-    let (count, start) = (order.len(), Instant::now());
+/// Seconds of processor time that this process has taken.
+fn processor() -> f64 {
+    // SAFETY: the structure is plain numbers, which the call fills.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    let seconds = |of: libc::timeval| of.tv_sec as f64 + of.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+/// Rows a second of one pass, and milliseconds of processor time per row.
+fn pass(cx: &Cx, set: &Dataset, order: Vec<usize>) -> [f64; 2] {
+    let (count, start, busy) = (order.len(), Instant::now(), processor());
     let mut seen = 0;
     for batch in set.stream_of(cx, order, BATCH) {
         seen += batch.expect("a batch").canvases.size()[0] as usize;
     }
     assert_eq!(seen, count, "all rows are given");
-    count as f64 / start.elapsed().as_secs_f64()
+    [count as f64 / start.elapsed().as_secs_f64(), 1e3 * (processor() - busy) / count as f64]
+}
+
+/// The same of the peer of a form, and the versions of what it is made of.
+fn peer(python: &OsStr, root: &Path, form: &str, threads: usize, shuffled: bool, count: usize) -> ([f64; 2], String) {
+    let output = Command::new(python)
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/readers.py"))
+        .arg(root)
+        .arg(form)
+        .args([BATCH, threads, usize::from(shuffled)].map(|n| n.to_string()))
+        .env_remove("GOMP_SPINCOUNT")
+        .output()
+        .expect("the peers' Python starts");
+    assert!(output.status.success(), "readers.py: {}", String::from_utf8_lossy(&output.stderr));
+    let of: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(of["rows"].as_u64(), Some(count as u64), "all rows are given: {of}");
+    let number = |name: &str| of[name].as_f64().expect("a number");
+    ([number("speed"), number("busy")], of["versions"].as_str().expect("a text").to_string())
 }
 
 fn main() {
-    let (count, turns) = (setting("BENCH_IMAGES", 2000), setting("BENCH_TURNS", 3));
+    let (count, turns) = (setting("BENCH_IMAGES", 3000), setting("BENCH_TURNS", 3));
+    let shuffled = setting("BENCH_SHUFFLED", 0) == 1;
     let root = tempfile::tempdir().expect("a folder");
     make(root.path(), count);
     let view = View { resize: Some(256), crop: Some(224), margin: Some(0), ..View::default() };
     let cx = Cx::default();
     let mut sets = vec![];
-    for form in ["folder", "shards", "plain", "snappy"] {
+    for form in ["folder", "shards", "parquet"] {
         let start = Instant::now();
         let path = root.path().join(form).display().to_string();
         let set = load(&cx, &path, &Load { view, ..Load::default() }).expect("a data set");
         println!("viva, {form}: opened and hashed in {:.2} s", start.elapsed().as_secs_f64());
         sets.push((form, set));
     }
-    let shuffled: Vec<usize> = (0..count).map(|row| row * 7919 % count).collect();
+    let order: Vec<usize> = (0..count).map(|row| if shuffled { row * 7919 % count } else { row }).collect();
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let mut speeds: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    let mut versions = String::new();
-    for _ in 0..turns {
+    let python = std::env::var_os("VIVA_PEERS_PYTHON");
+    let mut seen: BTreeMap<(&str, &str), Vec<[f64; 2]>> = BTreeMap::new();
+    for turn in 0..turns {
         for (form, set) in &sets {
-            for (order, rows) in [("in order", (0..count).collect()), ("shuffled", shuffled.clone())] {
-                speeds.entry(format!("viva, {form}, {order}")).or_default().push(pass(&cx, set, rows));
+            let mut add = |of, measured: [f64; 2]| {
+                println!("turn {turn}, {form}, {of}: {:.2} rows a second, {:.2} ms", measured[0], measured[1]);
+                seen.entry((*form, of)).or_default().push(measured);
+            };
+            add("viva", pass(&cx, set, order.clone()));
+            if let Some(python) = &python {
+                let (measured, versions) = peer(python, root.path(), form, threads, shuffled, count);
+                add("peer", measured);
+                if turn == 0 {
+                    println!("{form}: beside {versions}");
+                }
             }
-        }
-        let Some(python) = std::env::var_os("VIVA_PEERS_PYTHON") else { continue };
-        let output = Command::new(python)
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/readers.py"))
-            .arg(root.path())
-            .args([BATCH, threads].map(|n| n.to_string()))
-            .env_remove("GOMP_SPINCOUNT")
-            .output()
-            .expect("the peers' Python starts");
-        assert!(output.status.success(), "readers.py: {}", String::from_utf8_lossy(&output.stderr));
-        for line in String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.starts_with('{')) {
-            let of: serde_json::Value = serde_json::from_str(line).expect("JSON");
-            if let Some(told) = of["versions"].as_str() {
-                versions = told.to_string();
-                continue;
-            }
-            assert_eq!(of["rows"].as_u64(), Some(count as u64), "all rows are given: {line}");
-            let name = of["reader"].as_str().expect("a name").to_string();
-            speeds.entry(name).or_default().push(of["speed"].as_f64().expect("a number"));
         }
     }
-    println!("{count} rows, {threads} threads or processes, medians of {turns} turns; {versions}");
-    for (name, speeds) in speeds {
-        println!("{name}: {:.0} rows a second", median(speeds));
+    println!("{count} rows, {threads} threads or processes, {turns} turns: median (all)");
+    for ((form, of), measured) in seen {
+        let told = |part: usize| {
+            let values: Vec<f64> = measured.iter().map(|pair| pair[part]).collect();
+            let all: Vec<String> = values.iter().map(|value| format!("{value:.2}")).collect();
+            format!("{:.2} ({})", median(values), all.join(", "))
+        };
+        println!("{form}, {of}: {} rows a second, {} ms of processor time per row", told(0), told(1));
     }
 }
