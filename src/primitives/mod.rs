@@ -9,6 +9,7 @@ mod from_python;
 pub mod generator;
 pub mod glossary;
 pub mod info;
+mod machines;
 pub mod model;
 pub mod net;
 pub mod objective;

@@ -14,6 +14,7 @@ pub fn page(name: &str) -> Option<String> {
         "safety" => return Some(super::safety::page()),
         "glossary" => return Some(super::glossary::page()),
         "options" => return Some(super::declared::PAGE.into()),
+        "machines" => return Some(super::machines::PAGE.into()),
         _ => {}
     }
     if let Some(primitive) = super::find(name) {
@@ -188,7 +189,9 @@ pub fn apropos(words: &str) -> Vec<Mention> {
         let public = declared.iter().filter(|function| function.public);
         found.extend(public.filter_map(|function| of_function(&function.declaration.function, &words)));
     }
-    for (name, page) in ["glossary", "safety", "options"].into_iter().filter_map(|name| Some((name, page(name)?))) {
+    for (name, page) in
+        ["glossary", "safety", "options", "machines"].into_iter().filter_map(|name| Some((name, page(name)?)))
+    {
         let lines: Vec<String> = page.lines().map(|line| line.trim().to_string()).collect();
         found.extend(mention(name, "", &lines, &words));
     }
