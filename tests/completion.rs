@@ -99,7 +99,7 @@ const OFFERS: &[(&str, Want)] = &[
     ("search::¦", Has(&["strongest(", "nearest()"])),
     ("zoo::ga¦", Just(&["galloway()"])),
     // What the comments of a module declare.
-    ("overfitting::compare(model_a, m, #{ rad¦", Just(&["radius: "])),
+    ("overfitting::compare(model_a, m, #{ rad¦", Just(&["radius: ", "radii: "])),
     ("overfitting::compare(mod¦", Has(&["model_a", "model::"])),
     ("overfitting::generators(model_a, ds, #{ radius: 2, ¦", Not(&["radius: ", "search: "])),
     ("testgen::offline(m, #{ by: \"la¦", Just(&["latent\""])),
@@ -153,7 +153,7 @@ const OFFERS: &[(&str, Want)] = &[
     ("data::glyphs(#{ \"si¦", Just(&["size\": "])),
     ("examine(model_a, ds, #{ sp¦", Just(&["space: "])),
     ("examine(model_a, ds, #{ space: space::translate(1), se¦", Just(&["search: ", "seed: "])),
-    ("risk::estimate(model_a, data::glyphs(#{ n: 5 }), #{ rad¦", Just(&["radius: "])),
+    ("risk::estimate(model_a, data::glyphs(#{ n: 5 }), #{ rad¦", Just(&["radius: ", "radii: "])),
     ("risk::estimate(model_a, data::glyphs(#{ siz¦", Just(&["size: "])),
     ("ds.shuffle(#{ se¦", Just(&["seed: "])),
     ("risk::curve(report, #{ ¦", Has(&["sizes: ", "repeats: "])),
@@ -181,7 +181,7 @@ const OFFERS: &[(&str, Want)] = &[
     ("let path = \"Cargo.t¦", Just(&["Cargo.toml\""])),
     ("import \"std/z¦", Just(&["std/zoo\""])),
     ("import \"std/zoo\" ¦", Just(&["as zoo;"])),
-    ("import \"scripts/overfitting/d¦", Just(&["scripts/overfitting/demo.rhai\""])),
+    ("import \"scripts/overfitting/dem¦", Just(&["scripts/overfitting/demo.rhai\""])),
     ("import \"Car¦", Nothing),
     // Comments.
     ("// dre¦", Nothing),

@@ -101,6 +101,7 @@ pub(super) fn examine<W: RoundWork>(
         first: 0,
         outcomes: vec![],
         rows: vec![],
+        images: 0,
     };
     let outcome = rounds.run(&mut call, &blocks);
     // Which rows are done early depends on their outcomes, so those after a gap would be a biased choice.
@@ -166,15 +167,16 @@ struct Rounds<'a, W: RoundWork> {
     /// The first image of the block, and the rows of every one of it that is done.
     first: usize,
     outcomes: Vec<Option<Vec<Noted>>>,
-    /// Those of the blocks that are done.
+    /// Those of the blocks that are done, and of how many images they are.
     rows: Vec<Noted>,
+    images: usize,
 }
 
 impl<'a, W: RoundWork> Rounds<'a, W> {
     fn run(&mut self, call: &mut LongCall, blocks: &[Block]) -> Result<()> {
         let total: usize = blocks.iter().map(|block| block.rows.len()).sum();
         let task = self.cx.progress("examine", Some(total as u64));
-        let mut source = Source { replayed: 0, stream: None, read: None };
+        let mut source = Source { replayed: 0, total, stream: None, read: None };
         for (place, block) in blocks.iter().enumerate() {
             (self.first, self.next, self.end) = (block.rows.start, block.rows.start, block.rows.end);
             self.outcomes = vec![None; block.rows.len()];
@@ -188,11 +190,23 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
             let (told, enough) = self.work.see(&done);
             self.rows.extend(done);
             told.iter().for_each(|told| task.note(told));
+            self.images += block.rows.len();
             if enough {
                 break;
             }
         }
+        if source.stream.is_none() {
+            self.say_replayed(&source);
+        }
         Ok(())
+    }
+
+    /// Says how far an earlier process had come.
+    fn say_replayed(&self, source: &Source) {
+        if source.replayed > 0 && !matches!(self.cx.division(), Division::Merged(_)) {
+            let done = self.images + self.outcomes.iter().flatten().count();
+            self.cx.say(&format!("examine: going on after {done} of {} images", source.total));
+        }
     }
 
     /// Works out the first of these blocks.
@@ -247,8 +261,7 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
     /// Reads images from here on, which a replay needs none of.
     fn go_on(&mut self, source: &mut Source<'a>, blocks: &[Block]) -> Result<()> {
         if source.replayed > 0 {
-            let done = self.rows.len() + self.outcomes.iter().flatten().count();
-            self.cx.say(&format!("examine: going on after {done} images"));
+            self.say_replayed(source);
             self.hold_all()?;
         }
         let rest = blocks[1..].iter().flat_map(|block| block.rows.clone());
@@ -345,8 +358,9 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
 
 /// Where images come from: nowhere as long as what was done is replayed.
 struct Source<'a> {
-    /// How many records were.
+    /// How many records were, and of how many images all are.
     replayed: usize,
+    total: usize,
     stream: Option<Stream<'a>>,
     /// What was read and is not held yet, and from where on.
     read: Option<(Batch, usize)>,
