@@ -354,13 +354,13 @@ fn a_registered_test_says_so_and_another_is_refused() {
     refused("risk::register(f, ds, \"two.json\", #{ radius: 1, search: search::random() })", &["no densities"]);
     refused("risk::register(f, ds, \"two.json\", #{ radius: 8 })", &["side of 16"]);
     refused(
-        "risk::register(f, ds, \"two.json\", #{ radius: 1, search: [\"nearest\", \"nearest\"] })",
-        &["there twice"],
+        "risk::register(f, ds, \"two.json\", #{ radius: 1, searches: [\"nearest\", \"nearest\"] })",
+        &["asked for twice"],
     );
     refused("risk::register(model::from(|x| x), ds, \"two.json\", #{ radius: 1 })", &["can't be registered"]);
-    refused("risk::register(f, ds, \"two.json\", #{ radius: [] })", &["`radius` names none"]);
+    refused("risk::register(f, ds, \"two.json\", #{ radii: [] })", &["must not be empty"]);
     refused(
-        "risk::register(f, ds, \"two.json\", #{ radius: 1, search: [\"strong\"] })",
+        "risk::register(f, ds, \"two.json\", #{ radius: 1, searches: [\"strong\"] })",
         &["\"strongest\"", "got \"strong\""],
     );
     assert!(!here.path().join("two.json").exists(), "nothing is written of what is refused");
@@ -397,10 +397,11 @@ fn several_registered_tests_are_corrected_together() {
     let here = folder();
     let script = TOYS.to_string()
         + r#"
-        let written = risk::register(f, ds, "two.json", #{ radius: 1, search: ["strongest", "nearest"] });
+        let written = risk::register(f, ds, "two.json", #{ radius: 1, searches: ["strongest", "nearest"] });
         let a = risk::estimate(f, ds, #{ radius: 1, registered: "two.json" });
         let b = risk::estimate(f, ds, #{ radius: 1, search: "nearest", registered: "two.json" });
         let table = risk::holm(#{ a: a, b: b });
+        let both = risk::estimate(f, ds, #{ radius: 1, searches: ["strongest", "nearest"], registered: "two.json" });
         let message = |what| { try { what.call() } catch (e) { return e.message } "" };
         // The model has seen the images by now.
         let late = risk::register(f, ds, "late.json", #{ radius: 1, sides: 1 });
@@ -410,6 +411,7 @@ fn several_registered_tests_are_corrected_together() {
         let drawn = risk::estimate(f, ds, #{ radius: 1, search: "blind", seed: 4, registered: "blind.json" });
         #{
             two: written.tests == 2 && a.registered.tests == 2,
+            in_one_call: both.strongest.registered.tests == 2 && both.nearest.p == b.p && risk::holm(both).len() == 2,
             each_says_so: a.verdict.contains("one of 2 tests that were registered together"),
             bound: a.registered.adjusted_p >= a.p && a.registered.adjusted_p <= 1.0,
             all: table.len() == 2,

@@ -435,7 +435,11 @@ fn a_workshop_hour_at_a_terminal() {
     assert!(model.contains("1.weight     2560  10 x 256"), "{model}");
     assert!(terminal.line("f.acuracy(train)").contains("acuracy"));
     let accuracy = terminal.line("f.accuracy(train)").trim().to_string();
-    assert!(terminal.line("?risk::estimate").contains("search"));
+    // More than the terminal's rows: a screenful, and the rest for those who want it.
+    terminal.press("?risk::estimate\r");
+    assert!(terminal.wait("more lines").contains("several ways to choose it"));
+    terminal.press("q\r");
+    terminal.prompt();
     assert!(terminal.line("f.accuracy?").contains("model.accuracy(ds)"));
     assert!(terminal.line(":vars").contains("Dataset"));
     assert!(terminal.line(":time -n 2 f.accuracy(train)").contains("2 repeats"));

@@ -29,16 +29,15 @@ impl<T: Copy, const N: usize> Words<T, N> {
         Kind::Several(&self.words)
     }
 
-    /// The caller's words with what they stand for, in the caller's order; `None` where nothing was given.
-    pub fn several_given(&self, args: &Args, name: &str) -> Option<Vec<(&'static str, T)>> {
+    /// What the caller's words stand for, in the caller's order; `None` where nothing was given.
+    pub fn several_given(&self, args: &Args, name: &str) -> Option<Vec<T>> {
         let Value::Array(given) = args.get(name)? else { return None };
-        let meaning =
-            |word: &Value| self.table.iter().find(|(known, _)| matches!(word, Value::Str(word) if word == known));
-        Some(args.want(name, given.iter().map(|word| meaning(word).copied()).collect()))
+        let meaning = |word: &Value| if let Value::Str(word) = word { self.find(word) } else { None };
+        Some(args.want(name, given.iter().map(meaning).collect()))
     }
 
     /// What a word stands for, if it is one of these.
-    pub fn find(&self, word: &str) -> Option<T> {
+    fn find(&self, word: &str) -> Option<T> {
         self.table.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning)
     }
 

@@ -32,7 +32,12 @@ if [ -z "${SLURM_JOB_ID:-}" ]; then
 fi
 
 if [ "$SLURM_ARRAY_TASK_ID" = 0 ]; then
-    exec "$viva" merge "$out"/shard-* --out "$out/merged"{{allowed}}
+    [ ! -e "$out/merged" ] || { echo "$out/merged is there already"; exit 1; }
+    # What a task left that was taken away in the middle is made anew.
+    rm -rf "$out/merging"
+    "$viva" merge "$out"/shard-* --out "$out/merging"{{allowed}}
+    mv "$out/merging" "$out/merged"
+    exit
 fi
 
 # What was done is kept when viva is asked to stop. Fifty times are enough for anything that comes forward at all.

@@ -352,3 +352,39 @@ impl Object for RiskCalibration {
         &["json"]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::Rng;
+
+    use super::*;
+    use crate::core::random;
+
+    /// Of values whose mean is known the interval holds it in 95% of samples at least, whatever their size; and it is not all there is.
+    #[test]
+    fn intervals_hold_the_mean() {
+        let cx = Cx::default();
+        for (law, (above, below, size)) in [(0.05, 0.1, 60), (0.1, 0.1, 60), (0.02, 0.01, 400)].into_iter().enumerate()
+        {
+            let (up, down) = (0.5, -0.25);
+            let mean = above * up + below * down;
+            let (mut held, mut wide) = (0, 0.0);
+            let samples = 400;
+            for sample in 0..samples {
+                let mut random = random(7 + law as u64, sample);
+                let mut draw = || match random.gen_range(0.0..1.0) {
+                    x if x < above => up,
+                    x if x < above + below => down,
+                    _ => 0.0,
+                };
+                let t: Vec<f64> = (0..size).map(|_| draw()).collect();
+                let found = interval(&cx, &t, (-0.99, 0.5), 0.05).expect("an interval");
+                held += u32::from((found.lo..=found.hi).contains(&mean));
+                wide += (found.hi - found.lo) / f64::from(samples as u32);
+            }
+            // Three standard deviations below 95% of 400.
+            assert!(held >= 367, "law {law}: {held} of {samples} intervals hold {mean}");
+            assert!(wide < 0.6, "law {law}: intervals are {wide} wide");
+        }
+    }
+}

@@ -77,11 +77,11 @@ pub(super) fn examine<W: RoundWork>(
     opaque: bool,
 ) -> (Vec<Noted>, Result<()>) {
     let places = places.min(plan.data.len()).max(1);
-    let here = examined::note(cx, plan, work.beside(), batch);
     // What it warns of is no part of the call: a run that is put together is not divided.
     let blocks = divided(cx, plan, places);
     let mut call = examined::long_call(cx, plan, work.beside(), batch, opaque);
     if cx.division() != Division::Whole {
+        let here = examined::note(cx, plan, work.beside(), batch);
         let number = cx.note_examination(here.clone());
         let wanted = |shard: &usize| blocks.iter().any(|block| block.owner == *shard);
         if let Some(shard) = call.missing_shards().into_iter().find(wanted) {

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::DELTA;
-use super::estimate::SEARCHES;
-use crate::core::{Error, Value};
+use super::ways::{NamedWay, RADIUS, SEARCH, SPACE, ways};
+use crate::core::Value;
 use crate::data::Dataset;
 use crate::estimate::bias::RiskCalibration;
 use crate::estimate::independence::order_seed;
@@ -14,9 +14,8 @@ use crate::maths::betting::Sides;
 use crate::model::Model;
 use crate::objective::Misclassify;
 use crate::primitives::examine::BATCH;
-use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
-use crate::search::{AnySearch, Densities, Examination, Search, examine};
-use crate::space::{AnySpace, Space, Translate};
+use crate::primitives::{Example, Kind, Param, Primitive, SEED};
+use crate::search::{Densities, Examination, examine};
 
 pub static CALIBRATE: Primitive = Primitive {
     path: "risk::calibrate",
@@ -36,18 +35,9 @@ pub static CALIBRATE: Primitive = Primitive {
             "what a bias of T may be, in size, that does not matter: well below the gap R_g - R_S that tests are to notice",
         )
         .range(1e-9, 1.0),
-        Param::new("radius", Kind::Int, "translations by up to so much along either axis")
-            .range(1.0, 32.0)
-            .unit("pixels")
-            .or(Fallback::Int(5)),
-        Param::new(
-            "search",
-            Kind::Either(&[SEARCHES.kind(), Kind::Object("Search")]),
-            "how the adversarial example is chosen",
-        )
-        .or(Fallback::Str("strongest")),
-        Param::new("space", Kind::Object("Space"), "another finite space in place of the translations")
-            .or(Fallback::Absent("space::translate(radius)")),
+        RADIUS,
+        SEARCH,
+        SPACE,
         DELTA,
         BATCH,
         SEED,
@@ -70,17 +60,8 @@ pub static CALIBRATE: Primitive = Primitive {
         result: "[yes, true]",
     }],
     run: |cx, args| {
-        if args.given("space") && args.given("radius") {
-            return Err(Error::argument("risk::calibrate: give `radius` or `space`, not both"));
-        }
-        let space: Rc<dyn Space> = match args.optional_object::<AnySpace>("space") {
-            Some(space) => space.0.clone(),
-            None => Rc::new(Translate::new(args.count("radius"))?),
-        };
-        let search: Rc<dyn Search> = match args.optional_object::<AnySearch>("search") {
-            Some(search) => search.0.clone(),
-            None => SEARCHES.of(args, "search")(),
-        };
+        let mut ways = ways(args, "risk::calibrate")?;
+        let NamedWay { space, search, .. } = ways.remove(0);
         let plan = Examination {
             model: &args.object::<Model>("f"),
             data: &args.object::<Dataset>("ds"),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::ways::{RADII, RADIUS, SEARCH, SEVERAL_SEARCHES, SPACE, ways};
 use super::{CALIBRATED, DELTA, REGISTERED, SIDES, TEST, backing, protocol};
 use crate::core::{Cx, Division, Error, Result, Value};
 use crate::data::Dataset;
@@ -14,19 +15,8 @@ use crate::estimate::risk::{RiskReport, report, report_until};
 use crate::model::Model;
 use crate::objective::Misclassify;
 use crate::primitives::examine::BATCH;
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
-use crate::search::{
-    AnySearch, Asked, Blind, BlindOrStay, Densities, Examination, Nearest, Search, Strongest, Until, examine,
-    examine_together, range_of_t,
-};
-use crate::space::{AnySpace, MAX_EPSILON, Space, Translate};
-
-pub(super) static SEARCHES: Words<fn() -> Rc<dyn Search>, 4> = Words::new([
-    ("strongest", || Rc::new(Strongest::default())),
-    ("nearest", || Rc::new(Nearest)),
-    ("blind", || Rc::new(Blind)),
-    ("blind_or_stay", || Rc::new(BlindOrStay)),
-]);
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
+use crate::search::{Asked, Densities, Examination, Until, examine, examine_together, range_of_t};
 
 pub static ESTIMATE: Primitive = Primitive {
     path: "risk::estimate",
@@ -40,31 +30,11 @@ pub static ESTIMATE: Primitive = Primitive {
         ),
     ],
     options: &[
-        Param::new("radius", Kind::Int, "translations by up to so much along either axis")
-            .range(1.0, 32.0)
-            .unit("pixels")
-            .or(Fallback::Int(5)),
-        Param::new(
-            "search",
-            Kind::Either(&[SEARCHES.kind(), Kind::Object("Search")]),
-            "how the adversarial example is chosen",
-        )
-        .or(Fallback::Str("strongest")),
-        Param::new(
-            "searches",
-            SEARCHES.several(),
-            "several ways to choose it, in place of `search`: a report for each, from one pass over the images",
-        )
-        .or(Fallback::Absent("the one of `search`")),
-        Param::new(
-            "radii",
-            Kind::Numbers,
-            "several radii, in place of `radius`: a report for each, from the same pass",
-        )
-        .or(Fallback::Absent("the one of `radius`"))
-        .unit("pixels"),
-        Param::new("space", Kind::Object("Space"), "another finite space in place of the translations")
-            .or(Fallback::Absent("space::translate(radius)")),
+        RADIUS,
+        SEARCH,
+        SEVERAL_SEARCHES,
+        RADII,
+        SPACE,
         Param::new(
             "stop_early",
             Kind::Bool,
@@ -109,51 +79,15 @@ pub static ESTIMATE: Primitive = Primitive {
 };
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
-    for (one, several) in [("search", "searches"), ("radius", "radii")] {
-        if args.given(one) && args.given(several) {
-            return Err(Error::argument(format!("risk::estimate: give `{one}` or `{several}`, not both")));
-        }
-    }
-    for radius in ["radius", "radii"] {
-        if args.given("space") && args.given(radius) {
-            return Err(Error::argument(format!("risk::estimate: give `{radius}` or `space`, not both")));
-        }
-    }
-    let searches: Vec<Rc<dyn Search>> = match SEARCHES.several_given(args, "searches") {
-        Some(named) => named.into_iter().map(|(_, search)| search()).collect(),
-        None => vec![match args.optional_object::<AnySearch>("search") {
-            Some(search) => search.0.clone(),
-            None => SEARCHES.of(args, "search")(),
-        }],
-    };
-    let radii = radii(args)?;
-    let spaces: Vec<Rc<dyn Space>> = match args.optional_object::<AnySpace>("space") {
-        Some(space) => vec![space.0.clone()],
-        None => {
-            radii.iter().map(|&radius| Ok(Rc::new(Translate::new(radius)?) as Rc<dyn Space>)).collect::<Result<_>>()?
-        }
-    };
-    let mut names = Vec::new();
-    let mut asked = Vec::new();
-    for (place, space) in spaces.iter().enumerate() {
-        for search in &searches {
-            let written = search.describe();
-            let name = written.split('(').next().unwrap_or_default();
-            names.push(if spaces.len() > 1 { format!("{name}_{}", radii[place]) } else { name.to_string() });
-            asked.push(Asked { space: space.clone(), search: search.clone() });
-        }
-    }
-    if let Some(twice) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
-        return Err(Error::argument(format!("risk::estimate: {} is asked for twice", names[twice])));
-    }
+    let ways = ways(args, "risk::estimate")?;
     let several = args.given("searches") || args.given("radii");
-    let first =
-        asked.first().ok_or_else(|| Error::argument("risk::estimate: `searches` and `radii` must not be empty"))?;
+    let asked: Vec<Asked> =
+        ways.iter().map(|way| Asked { space: way.space.clone(), search: way.search.clone() }).collect();
     let plan = Examination {
         model: &args.object::<Model>("f"),
         data: &args.object::<Dataset>("ds"),
-        space: first.space.clone(),
-        search: first.search.clone(),
+        space: ways[0].space.clone(),
+        search: ways[0].search.clone(),
         objective: Misclassify.into(),
         levels: vec![],
         steps: vec![],
@@ -182,9 +116,9 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         return Ok(Value::object(backed(report(cx, Rc::new(examine(cx, &plan)?), protocol(args))?)?));
     }
     let mut reports = BTreeMap::new();
-    for (name, transcript) in names.iter().zip(examine_together(cx, &plan, &asked, None)?) {
+    for (way, transcript) in ways.iter().zip(examine_together(cx, &plan, &asked, None)?) {
         let report = backed(report(cx, Rc::new(transcript), protocol(args))?.one_of(asked.len()))?;
-        reports.insert(name.clone(), Value::object(report));
+        reports.insert(way.name.clone(), Value::object(report));
     }
     Ok(Value::Map(reports))
 }
@@ -221,20 +155,4 @@ fn stopping_early(cx: &Cx, args: &Args, plan: &Examination, asked: &[Asked]) -> 
     let mut places: Vec<usize> = (0..images).collect();
     places.sort_unstable_by_key(|&place| transcript.rows[place].id);
     report(cx, Rc::new(transcript.select(&places)), protocol)
-}
-
-/// The radii that are asked for, the largest first: what its searches score serves the smaller ones.
-fn radii(args: &Args) -> Result<Vec<usize>> {
-    if !args.given("radii") {
-        return Ok(vec![args.count("radius")]);
-    }
-    let whole = |x: f64| match x.fract() == 0.0 && (1.0..=MAX_EPSILON as f64).contains(&x) {
-        true => Ok(x as usize),
-        false => {
-            Err(Error::argument(format!("risk::estimate: `radii` are whole numbers from 1 to {MAX_EPSILON}, got {x}")))
-        }
-    };
-    let mut radii = args.numbers("radii").into_iter().map(whole).collect::<Result<Vec<usize>>>()?;
-    radii.sort_unstable_by_key(|radius| std::cmp::Reverse(*radius));
-    Ok(radii)
 }

@@ -14,6 +14,7 @@ pub mod plan;
 pub mod register;
 pub mod report;
 pub mod share;
+mod ways;
 
 use std::rc::Rc;
 

@@ -1,17 +1,13 @@
 //! `risk::register`.
 
-use std::rc::Rc;
-
-use super::estimate::SEARCHES;
+use super::ways::{NamedWay, RADII, RADIUS, SEARCH, SEVERAL_SEARCHES, SPACE, ways};
 use super::{DELTA, SIDES, TEST, protocol};
-use crate::core::{Error, Result, Value};
+use crate::core::{Error, Value};
 use crate::data::Dataset;
 use crate::estimate::independence::order_seed;
 use crate::estimate::registration::{Fixed, RegisteredWay, Registration, check_densities};
 use crate::model::Model;
-use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
-use crate::search::{AnySearch, Search};
-use crate::space::{AnySpace, Space, Translate};
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static REGISTER: Primitive = Primitive {
     path: "risk::register",
@@ -22,22 +18,11 @@ pub static REGISTER: Primitive = Primitive {
         Param::new("path", Kind::Path, "the .json file that is written"),
     ],
     options: &[
-        Param::new(
-            "radius",
-            Kind::Either(&[Kind::Int, Kind::Array]),
-            "translations by up to so much along either axis; several that will be asked together",
-        )
-        .range(1.0, 32.0)
-        .unit("pixels")
-        .or(Fallback::Int(5)),
-        Param::new(
-            "search",
-            Kind::Either(&[SEARCHES.kind(), Kind::Object("Search"), Kind::Array]),
-            "how the adversarial example is chosen; several that will be asked together",
-        )
-        .or(Fallback::Str("strongest")),
-        Param::new("space", Kind::Object("Space"), "another finite space in place of the translations")
-            .or(Fallback::Absent("space::translate(radius)")),
+        RADIUS,
+        SEARCH,
+        SEVERAL_SEARCHES,
+        RADII,
+        SPACE,
         TEST,
         DELTA,
         SIDES,
@@ -80,13 +65,11 @@ pub static REGISTER: Primitive = Primitive {
         if target.extension().is_none_or(|ending| ending != "json") {
             return Err(Error::argument(format!("`path` must end in .json, got {:?}", args.str("path"))));
         }
-        let (spaces, searches) = (spaces(args)?, searches(args)?);
+        let asked = ways(args, "risk::register")?;
         let mut ways = vec![];
-        for space in &spaces {
-            for search in &searches {
-                check_densities(&data, &**space, &**search)?;
-                ways.push(RegisteredWay::of(&**space, &**search));
-            }
+        for NamedWay { space, search, .. } in &asked {
+            check_densities(&data, &**space, &**search)?;
+            ways.push(RegisteredWay::of(&**space, &**search));
         }
         let fixed = Fixed {
             model: (&model.name, crate::core::Object::digest(&*model)),
@@ -112,48 +95,3 @@ pub static REGISTER: Primitive = Primitive {
         Ok(Value::Map(entries.map(|(name, value)| (name.to_string(), value)).into()))
     },
 };
-
-/// One value, or several in an array of at least one.
-fn all(value: &Value, name: &str) -> Result<Vec<Value>> {
-    match value {
-        Value::Array(values) if values.is_empty() => {
-            Err(Error::argument(format!("`{name}` names none")).hint("one, or an array of several"))
-        }
-        Value::Array(values) => Ok(values.clone()),
-        one => Ok(vec![one.clone()]),
-    }
-}
-
-fn spaces(args: &Args) -> Result<Vec<Rc<dyn Space>>> {
-    if let Some(space) = args.optional_object::<AnySpace>("space") {
-        if args.given("radius") {
-            return Err(Error::argument("risk::register: give `radius` or `space`, not both"));
-        }
-        return Ok(vec![space.0.clone()]);
-    }
-    all(args.value("radius"), "radius")?
-        .iter()
-        .map(|radius| match Kind::Int.accept(radius) {
-            Some(Value::Int(radius)) => {
-                Ok(Rc::new(Translate::new(usize::try_from(radius).unwrap_or_default())?) as Rc<dyn Space>)
-            }
-            _ => Err(Error::argument(format!("`radius` must be an int or several, got {}", radius.summary()))),
-        })
-        .collect()
-}
-
-fn searches(args: &Args) -> Result<Vec<Rc<dyn Search>>> {
-    all(args.value("search"), "search")?
-        .iter()
-        .map(|search| match (search, search.downcast::<AnySearch>()) {
-            (_, Some(search)) => Ok(search.0.clone()),
-            (Value::Str(word), None) => SEARCHES.find(word).map(|search| search()).ok_or_else(|| {
-                let known = SEARCHES.kind().describe();
-                Error::argument(format!("`search` must be {known}, a Search or several of these, got {word:?}"))
-            }),
-            (other, None) => {
-                Err(Error::argument(format!("`search` must be a word, a Search or several, got {}", other.kind())))
-            }
-        })
-        .collect()
-}
