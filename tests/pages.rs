@@ -795,7 +795,11 @@ fn runs_are_set_beside_one_another() {
 
 #[test]
 fn a_page_follows_a_run_while_it_goes_on() {
-    let scripts = folder(&[("endless.rhai", b"let n = 0; loop { n += 1; }")]);
+    // Far more images than are examined before the page is there.
+    let script = "let ds = data::glyphs(#{ n: 300000, size: 16, seed: 1 });\n\
+                  let f = model::train(ds.take(20), #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+                  risk::estimate(f, ds, #{ radius: 1, stop_early: true, batch: 64 })";
+    let scripts = folder(&[("endless.rhai", script.as_bytes())]);
     let run = scripts.path().join("run");
     let paths =
         [scripts.path().join("endless.rhai"), run.clone()].map(|path| path.to_str().expect("UTF-8").to_string());
@@ -823,8 +827,10 @@ fn a_page_follows_a_run_while_it_goes_on() {
     let mut reporting = start(&["report", &paths[1], "--live"]);
     let page = run.join("report.html");
     let anew = "http-equiv=\"refresh\"";
+    // What it has come to so far: both errors, and the bets on the images.
+    let shown = [anew, "under way", "images so far", "weighted error - error", "largest wealth of the betting test"];
     wait("the page", &mut || {
-        std::fs::read_to_string(&page).is_ok_and(|text| text.contains(anew) && text.contains("under way"))
+        std::fs::read_to_string(&page).is_ok_and(|text| shown.iter().all(|words| text.contains(words)))
     });
     running.kill().expect("killed");
     running.wait().expect("ended");

@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 use serde_json::Value as Json;
 
-use super::{clean, scrolling, shortened};
+use super::{clean, figure, scrolling, shortened};
 use crate::core::date;
+use crate::plot::{Axis, Figure, Layer, Panel, ReferenceLine, Series};
 
 /// Calls shown.
 const MOST: usize = 100;
@@ -39,7 +40,81 @@ pub fn table(told: &Json, running: bool) -> Option<Markup> {
             }
         }
         (scrolling("progress", &shown))
+        @for call in calls.iter().take(MOST).filter(|call| call["under_way"] == Json::Bool(true)) {
+            @if let Some(drawn) = so_far(call) { (drawn) }
+        }
         @if calls.len() > MOST { p .note { (MOST) " of " (calls.len()) " calls" } }
+    })
+}
+
+/// Searches whose curves are drawn.
+const CURVES: usize = 4;
+
+/// The figure of what an examination has come to so far.
+fn so_far(call: &Json) -> Option<Markup> {
+    let told = &call["so_far"];
+    let numbers =
+        |of: &Json| -> Option<Vec<f64>> { of.as_array()?.iter().map(|x| x.as_f64().or(Some(f64::NAN))).collect() };
+    let images = numbers(&told["images"])?;
+    let drawn = told["drawn"] == Json::Bool(true);
+    let line = |label: &str, of: &Json, within: &Json| {
+        let line = Series::line(clean(&shortened(label, 60)).to_string(), images.clone(), numbers(of)?);
+        let ends = numbers(&within["lo"]).zip(numbers(&within["hi"]));
+        Some(Layer::Series(match ends {
+            Some((lo, hi)) => line.within(lo, hi),
+            None => line,
+        }))
+    };
+    let searches = told["searches"].as_array()?;
+    let error = numbers(&told["error"])?;
+    let mut layers = vec![line("error", &told["error"], &told["error_within"])?];
+    let mut differences = vec![];
+    for (place, search) in searches.iter().take(CURVES).enumerate() {
+        let Some(weighted) = numbers(&search["weighted"]) else { continue };
+        let name = clean(&shortened(search["name"].as_str()?, 60)).to_string();
+        let within = if place == 0 { &told["weighted_within"] } else { &Json::Null };
+        layers.extend(line(&format!("weighted, {name}"), &search["weighted"], within));
+        let difference = weighted.iter().zip(&error).map(|(weighted, error)| weighted - error).collect();
+        differences.push(Layer::Series(Series::line(name, images.clone(), difference)));
+    }
+    let of_images = || Axis { label: "images so far".into(), ..Axis::default() };
+    let panel = |label: &str, layers| Panel {
+        x: of_images(),
+        y: Axis { label: label.into(), ..Axis::default() },
+        layers,
+        ..Panel::default()
+    };
+    let mut panels = vec![panel("error", layers)];
+    if !differences.is_empty() {
+        differences.push(Layer::Rule(ReferenceLine { label: String::new(), horizontal: true, at: 0.0 }));
+        panels.push(panel("weighted error - error", differences));
+    }
+    if let (Some(wealth), Some(needed)) = (numbers(&told["wealth"]), told["needed"].as_f64()) {
+        let wealth = Layer::Series(Series::line("wealth", images, wealth));
+        let enough = Layer::Rule(ReferenceLine { label: "enough to reject".into(), horizontal: true, at: needed });
+        let mut panel = panel("largest wealth of the betting test", vec![wealth, enough]);
+        panel.y.log = true;
+        panels.push(panel);
+    }
+    let columns = panels.len();
+    let svg = Figure::of(panels, columns).checked().and_then(|figure| figure.svg()).ok()?;
+    let shown = figure::svg(&svg, "what the examination under way has come to so far").ok()?;
+    Some(html! {
+        figure .wide[shown.wide] {
+            div .paper { (shown.markup) }
+            figcaption {
+                span .note {
+                    @if drawn {
+                        "Images come in an order that was drawn. Bands: both errors of images like these lie within them at all moments together, with \
+                         95%. The betting test may be looked at whenever one likes."
+                    } @else {
+                        "These are the first images in the order of the data, which may not be like the rest, so that there is neither a test nor an \
+                         interval yet. With " code { "stop_early" } " images come in the order of the bets, and both are shown."
+                    }
+                    @if searches.len() > CURVES { " The first " (CURVES) " of " (searches.len()) " searches." }
+                }
+            }
+        }
     })
 }
 

@@ -16,7 +16,7 @@ use parquet::schema::types::Type;
 use super::{Error, Result};
 
 /// Rows that are made at once.
-const GROUP: usize = 1 << 16;
+pub(super) const GROUP: usize = 1 << 16;
 
 /// What all values of a column are, but for those that are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) fn write(
     columns: &[(&str, ColumnSort)],
     rows: usize,
     said: &[(&str, String)],
-    mut cells: impl FnMut(usize, Range<usize>) -> Cells,
+    mut cells: impl FnMut(usize, Range<usize>) -> Result<Cells>,
 ) -> Result<()> {
     let failed = |e: ParquetError| match e {
         ParquetError::External(e) => Error::file(path, e),
@@ -62,7 +62,7 @@ pub(super) fn write(
         let range = start..(start + GROUP).min(rows);
         let mut group = writer.next_row_group().map_err(failed)?;
         for column in 0..columns.len() {
-            put(&mut group, cells(column, range.clone())).map_err(failed)?;
+            put(&mut group, cells(column, range.clone())?).map_err(failed)?;
         }
         group.close().map_err(failed)?;
     }

@@ -40,6 +40,11 @@ impl Task<'_> {
     }
 
     /// A short word beside the progress, such as a loss.
+    /// What it has come to so far, for pages that follow a run.
+    pub fn show(&self, so_far: &serde_json::Value) {
+        self.cx.tally(|tallies| tallies.show(so_far));
+    }
+
     pub fn note(&self, text: &str) {
         self.cx.watch.progress.note(&visible(text));
         self.cx.tally(|tallies| tallies.note(text));

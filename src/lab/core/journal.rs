@@ -109,6 +109,11 @@ impl Journal {
         self.disk.as_ref()?.lost()
     }
 
+    /// Where it lies on a disk, if it does.
+    pub fn folder(&self) -> Option<&Path> {
+        self.disk.as_ref().map(Disk::folder)
+    }
+
     /// Whether a long call is under way.
     pub(super) fn is_busy(&self) -> bool {
         self.busy.get()

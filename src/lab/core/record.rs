@@ -429,7 +429,7 @@ impl Record {
                 Value::Object(object.clone()).save(cx, &file, &[])?;
                 kept.push(file);
             }
-            if object.kept_as().contains(&"csv") && object.table().is_some_and(|table| table.len() >= LONG_TABLE) {
+            if object.kept_as().contains(&"csv") && is_long(&*object) {
                 kept.push(Self::keep_long(cx, &name, &Value::Object(object.clone()))?);
             }
         }
@@ -496,6 +496,14 @@ impl Record {
         manifest.warnings = cx.warnings();
         manifest.seconds = self.clock.elapsed().as_secs_f64();
         manifest.write(&self.folder)
+    }
+}
+
+/// Whether its table is kept in a form that is read in a moment.
+fn is_long(object: &dyn Object) -> bool {
+    match object.long_table() {
+        Some(table) => table.rows() >= LONG_TABLE,
+        None => object.table().is_some_and(|table| table.len() >= LONG_TABLE),
     }
 }
 

@@ -101,6 +101,10 @@ impl Disk {
         Ok((disk, records))
     }
 
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The disk below a folder that is only read; its records are those that are whole.
     pub(super) fn read_only(folder: &Path) -> Result<(Self, Vec<(u64, RecordPlace)>)> {
         let path = folder.join("journal");

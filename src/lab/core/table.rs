@@ -1,14 +1,15 @@
 //! Named columns of values: what prints as an aligned table and saves as CSV or Parquet.
 
 use std::cell::RefCell;
+use std::io::Write;
 use std::ops::Range;
-use std::path::Path;
 
-use super::columnar::{self, Cells, ColumnSort};
+use super::columnar::Cells;
+pub(super) use super::columnar::ColumnSort;
 use super::lines::{aligned, columns_of, cut, elided};
 use super::{Error, Result, Value, suggestion};
 
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Table {
     pub columns: Vec<(String, Vec<Value>)>,
     /// Whether columns stand in the order of their names, which says nothing of what they are worth.
@@ -243,54 +244,68 @@ impl Table {
     /// Comma-separated values with every digit.
     pub fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(vec![]);
-        let names = self.columns.iter().map(|(name, _)| name.clone()).collect();
-        let rows = (0..self.len()).map(|row| {
+        self.write_csv(&mut writer, true).expect("memory can be written to, and rows are as long as the head");
+        let bytes = writer.into_inner().expect("memory can be written to");
+        String::from_utf8(bytes).expect("cells are text")
+    }
+
+    /// The same, with the names of the columns or without.
+    pub(super) fn write_csv(&self, writer: &mut csv::Writer<impl Write>, head: bool) -> csv::Result<()> {
+        if head {
+            writer.write_record(self.columns.iter().map(|(name, _)| name))?;
+        }
+        for row in 0..self.len() {
             let cell = |(_, values): &(String, Vec<Value>)| match values.get(row) {
                 Some(Value::Float(x)) => format!("{x:?}"),
                 Some(Value::Unit) | None => String::new(),
                 Some(value) => value.summary(),
             };
-            self.columns.iter().map(cell).collect::<Vec<_>>()
-        });
-        for row in std::iter::once(names).chain(rows) {
-            writer.write_record(row).expect("memory can be written to, and rows are as long as the head");
+            writer.write_record(self.columns.iter().map(cell))?;
         }
-        let bytes = writer.into_inner().expect("memory can be written to");
-        String::from_utf8(bytes).expect("cells are text")
+        Ok(())
     }
 }
 
 /// Whole numbers up to this one are floats too, each of its own.
 const EXACT: u64 = 1 << 53;
 
-impl Table {
-    /// Parquet: bools, ints, floats and texts as such, `()` as null, ints beside floats as floats. Columns of several kinds, and lists and
-    /// maps, are texts. `said`: what the file says of itself, by key.
-    pub fn parquet(&self, path: &Path, said: &[(&str, String)]) -> Result<()> {
-        let columns: Vec<(&str, ColumnSort)> =
-            self.columns.iter().map(|(name, values)| (name.as_str(), sort_of(values))).collect();
-        columnar::write(path, &columns, self.len(), said, |column, rows| {
-            cells(&self.columns[column].1, columns[column].1, rows)
-        })
-    }
+/// The kinds of values that a column holds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Kinds {
+    bools: bool,
+    ints: bool,
+    /// Ints that are no floats.
+    large: bool,
+    floats: bool,
+    others: bool,
 }
 
-fn sort_of(values: &[Value]) -> ColumnSort {
-    let exact = |value: &Value| !matches!(value, Value::Int(i) if i.unsigned_abs() > EXACT);
-    let all = |fits: fn(&Value) -> bool| values.iter().all(|value| matches!(value, Value::Unit) || fits(value));
-    match () {
-        () if all(|_| false) => ColumnSort::Nothing,
-        () if all(|value| matches!(value, Value::Bool(_))) => ColumnSort::Bools,
-        () if all(|value| matches!(value, Value::Int(_))) => ColumnSort::Ints,
-        () if all(|value| matches!(value, Value::Int(_) | Value::Float(_))) && values.iter().all(exact) => {
-            ColumnSort::Floats
+impl Kinds {
+    pub fn see(&mut self, values: &[Value]) {
+        for value in values {
+            match value {
+                Value::Unit => {}
+                Value::Bool(_) => self.bools = true,
+                Value::Int(i) => (self.ints, self.large) = (true, self.large || i.unsigned_abs() > EXACT),
+                Value::Float(_) => self.floats = true,
+                _ => self.others = true,
+            }
         }
-        () => ColumnSort::Texts,
+    }
+
+    pub fn sort(self) -> ColumnSort {
+        match self {
+            Self { bools: false, ints: false, floats: false, others: false, .. } => ColumnSort::Nothing,
+            Self { bools: true, ints: false, floats: false, others: false, .. } => ColumnSort::Bools,
+            Self { bools: false, ints: true, floats: false, others: false, .. } => ColumnSort::Ints,
+            Self { bools: false, floats: true, others: false, large: false, .. } => ColumnSort::Floats,
+            _ => ColumnSort::Texts,
+        }
     }
 }
 
 /// Values of a column that is of this sort; those behind its end are missing.
-fn cells(values: &[Value], sort: ColumnSort, rows: Range<usize>) -> Cells {
+pub(super) fn cells(values: &[Value], sort: ColumnSort, rows: Range<usize>) -> Cells {
     fn each<T>(values: &[Value], rows: Range<usize>, of: impl Fn(&Value) -> Option<T>) -> Vec<Option<T>> {
         rows.map(|row| values.get(row).and_then(&of)).collect()
     }

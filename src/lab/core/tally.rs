@@ -17,6 +17,8 @@ struct Tally {
     /// What an earlier process had done.
     found_done: u64,
     note: String,
+    /// What it has come to, if it says.
+    so_far: Json,
 }
 
 /// Names beyond this are not told apart.
@@ -46,12 +48,13 @@ impl Tallies {
                 total: None,
                 found_done: 0,
                 note: String::new(),
+                so_far: Json::Null,
             });
             self.all.len() - 1
         });
         let tally = &mut self.all[place];
         (tally.times, tally.under_way, tally.done, tally.total) = (tally.times + 1, true, 0, total);
-        (tally.found_done, tally.note) = (0, String::new());
+        (tally.found_done, tally.note, tally.so_far) = (0, String::new(), Json::Null);
         self.running.push(place);
         self.news = true;
     }
@@ -75,6 +78,10 @@ impl Tallies {
         self.newest(|tally| text.clone_into(&mut tally.note));
     }
 
+    pub fn show(&mut self, so_far: &Json) {
+        self.newest(|tally| so_far.clone_into(&mut tally.so_far));
+    }
+
     pub fn finish(&mut self) {
         self.newest(|tally| tally.under_way = false);
         self.running.pop();
@@ -83,10 +90,14 @@ impl Tallies {
     pub fn json(&self) -> Json {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let each = self.all.iter().map(|tally| {
-            json!({
+            let mut told = json!({
                 "call": tally.call, "depth": tally.depth, "times": tally.times, "under_way": tally.under_way,
                 "done": tally.done, "total": tally.total, "found_done": tally.found_done, "note": tally.note,
-            })
+            });
+            if !tally.so_far.is_null() {
+                told["so_far"] = tally.so_far.clone();
+            }
+            told
         });
         json!({ "at_unix": now, "calls": each.collect::<Vec<_>>() })
     }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::{Cx, Digest, Error, Result, Table, Tensor, number};
+use super::{Cx, Digest, Error, LongTable, Result, Table, Tensor, number};
 
 type CallbackFn = dyn Fn(&[Value]) -> Result<Value>;
 
@@ -116,6 +116,11 @@ pub trait Object: Any {
 
     /// The object as a table, if it is one.
     fn table(&self) -> Option<Table> {
+        self.long_table().map(<dyn LongTable>::whole)
+    }
+
+    /// The same part by part, if it may be long.
+    fn long_table(&self) -> Option<&dyn LongTable> {
         None
     }
 
@@ -297,18 +302,23 @@ impl Value {
     pub fn save(&self, cx: &Cx, path: &str, columns: &[String]) -> Result<()> {
         let target = cx.writable(path)?;
         let ending = target.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
-        let table = match self {
-            Self::Object(object) => object.table(),
+        let made = match self {
+            Self::Object(object) if object.long_table().is_none() => object.table(),
             Self::Array(_) => Table::from_rows(self),
             _ => None,
         };
-        let table = match (table, columns.is_empty()) {
-            (Some(table), false) => Some(table.only(columns)?),
-            (None, false) => {
+        let table = match self {
+            Self::Object(object) => object.long_table(),
+            _ => None,
+        };
+        let table = table.or(made.as_ref().map(|table| table as &dyn LongTable));
+        match table {
+            Some(table) if !columns.is_empty() => drop(table.part(0..0).only(columns)?),
+            None if !columns.is_empty() => {
                 return Err(Error::argument(format!("`column_order` names columns of a table, got {}", self.kind())));
             }
-            (table, true) => table,
-        };
+            _ => {}
+        }
         let mut known = vec!["json", "txt"];
         if table.is_some() {
             known.extend(TABLES);
@@ -327,19 +337,21 @@ impl Value {
             return Err(Error::file(&target, format!("a {} can't be written as `.{ending}`", self.kind()))
                 .hint(format!("endings that work: {}", known.join(", "))));
         }
-        cx.write_with(&target, |temporary| match (self, ending.as_str()) {
-            (Self::Object(object), ending) if object.formats().contains(&ending) => object.write(cx, temporary, ending),
-            (Self::Tensor(tensor), "npy") => Ok(tensor.write_npy(temporary)?),
-            (Self::Tensor(tensor), "safetensors") => {
+        cx.write_with(&target, |temporary| match (self, ending.as_str(), table) {
+            (Self::Object(object), ending, _) if object.formats().contains(&ending) => {
+                object.write(cx, temporary, ending)
+            }
+            (Self::Tensor(tensor), "npy", _) => Ok(tensor.write_npy(temporary)?),
+            (Self::Tensor(tensor), "safetensors", _) => {
                 Ok(Tensor::write_safetensors(&[("tensor", tensor.as_ref())], temporary)?)
             }
-            (_, "csv") => write_text(temporary, &table.as_ref().map(Table::csv).unwrap_or_default()),
-            (_, "tex") => write_text(temporary, &table.as_ref().map(Table::latex).unwrap_or_default()),
-            (_, "parquet") => match &table {
-                Some(table) => table.parquet(temporary, &[("viva", self.said_of().to_string())]),
-                None => Ok(()),
-            },
-            (_, "txt") => write_text(temporary, &(self.details(100) + "\n")),
+            (_, "csv", Some(table)) => table.write_csv(temporary, columns),
+            (_, "tex", Some(table)) if columns.is_empty() => write_text(temporary, &table.whole().latex()),
+            (_, "tex", Some(table)) => write_text(temporary, &table.whole().only(columns)?.latex()),
+            (_, "parquet", Some(table)) => {
+                table.write_parquet(temporary, columns, &[("viva", self.said_of().to_string())])
+            }
+            (_, "txt", _) => write_text(temporary, &(self.details(100) + "\n")),
             _ => write_text(temporary, &(serde_json::to_string_pretty(&self.json()).unwrap_or_default() + "\n")),
         })
     }

@@ -2,7 +2,7 @@
 
 use crate::core::{Result, significant};
 use crate::maths::betting::{Bets, Gambler};
-use crate::search::Row;
+use crate::search::{BetSoFar, Row};
 
 use super::independence::stakes;
 use super::risk::losses;
@@ -19,8 +19,8 @@ impl EarlyTest {
         Self { bets, gamblers: bets.gamblers(images) }
     }
 
-    /// Sees the next image; whether the test rejects by now, and the wealth so far in words.
-    pub fn see(&mut self, row: &Row) -> (bool, String) {
+    /// Sees the next image.
+    pub fn see(&mut self, row: &Row) -> BetSoFar {
         let t: Result<Vec<f64>> = match losses(row) {
             Some((plain, weighted)) => stakes(&[weighted - plain], self.bets.range),
             // The report will refuse it.
@@ -30,7 +30,9 @@ impl EarlyTest {
             self.gamblers.iter_mut().for_each(|(_, gambler)| gambler.see(x));
         }
         let best = self.gamblers.iter().map(|(share, gambler)| share + gambler.best).fold(f64::NEG_INFINITY, f64::max);
-        let enough = (1.0 / self.bets.delta).ln();
-        (best >= enough, format!("wealth {} of {}", significant(best.exp(), 3), significant(enough.exp(), 3)))
+        let (wealth, needed) = (best.exp(), 1.0 / self.bets.delta);
+        let enough = best >= (1.0 / self.bets.delta).ln();
+        let words = format!("wealth {} of {}", significant(wealth, 3), significant(needed, 3));
+        BetSoFar { wealth, needed, enough, words }
     }
 }

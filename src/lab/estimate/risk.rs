@@ -2,6 +2,7 @@
 //! error, after Werpachowski, György and Szepesvári (2019), "Detecting Overfitting via Adversarial Examples".
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use rand::seq::index::sample;
@@ -12,7 +13,9 @@ use super::independence::most_telling;
 use super::methods::Described;
 use super::plan::Pilot;
 use super::protocol::{Protocol, SeenImages, TestOutcomes, Which, members};
-use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Value, number, random, significant, wrapped};
+use crate::core::{
+    Cautions, Cx, Digest, Error, LongTable, Object, Result, Table, Value, number, random, significant, wrapped,
+};
 use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use crate::maths::betting::Bets;
 use crate::search::{Density, Row, Transcript};
@@ -299,6 +302,30 @@ const FIELDS: [&str; 26] = [
     "transcript",
 ];
 
+/// One row per image.
+impl LongTable for RiskReport {
+    fn rows(&self) -> usize {
+        self.t.len()
+    }
+
+    fn part(&self, part: Range<usize>) -> Table {
+        let rows = &self.transcript.rows[part.clone()];
+        let mut places = vec![0; rows.len()];
+        for (place, i) in self.tests.order.iter().enumerate().filter(|(_, i)| part.contains(i)) {
+            places[*i - part.start] = place as i64;
+        }
+        let table = Table::default()
+            .column("id", rows.iter().map(|row| Value::Int(row.id.into())).collect())
+            .column("label", rows.iter().map(|row| Value::Int(row.label.into())).collect())
+            .column("loss", rows.iter().map(|row| Value::Int(row.wrong_before().into())).collect())
+            .column("adversarial_loss", rows.iter().map(|row| Value::Int(row.wrong_after().into())).collect())
+            .column("weight", rows.iter().map(|row| row.weight.map_or(Value::Unit, Value::Float)).collect())
+            .column("t", self.t[part].iter().copied().map(Value::Float).collect())
+            .column("betting_order", places.into_iter().map(Value::Int).collect());
+        self.tests.cautions.beside(table)
+    }
+}
+
 impl Object for RiskReport {
     fn kind(&self) -> &'static str {
         "RiskReport"
@@ -422,22 +449,8 @@ impl Object for RiskReport {
         serde_json::Value::Object(map)
     }
 
-    /// One row per image.
-    fn table(&self) -> Option<Table> {
-        let rows = &self.transcript.rows;
-        let mut places = vec![0; rows.len()];
-        for (place, i) in self.tests.order.iter().enumerate() {
-            places[*i] = place as i64;
-        }
-        let table = Table::default()
-            .column("id", rows.iter().map(|row| Value::Int(row.id.into())).collect())
-            .column("label", rows.iter().map(|row| Value::Int(row.label.into())).collect())
-            .column("loss", rows.iter().map(|row| Value::Int(row.wrong_before().into())).collect())
-            .column("adversarial_loss", rows.iter().map(|row| Value::Int(row.wrong_after().into())).collect())
-            .column("weight", rows.iter().map(|row| row.weight.map_or(Value::Unit, Value::Float)).collect())
-            .column("t", self.t.iter().copied().map(Value::Float).collect())
-            .column("betting_order", places.into_iter().map(Value::Int).collect());
-        Some(self.tests.cautions.beside(table))
+    fn long_table(&self) -> Option<&dyn LongTable> {
+        Some(self)
     }
 
     fn kept_as(&self) -> &'static [&'static str] {

@@ -3,6 +3,7 @@
 pub mod bernstein;
 pub mod betting;
 pub mod calibration;
+pub mod confidence_sequence;
 pub mod contour;
 pub mod gaussian_classifier;
 pub mod gaussian_process;

@@ -1,7 +1,8 @@
 //! The columns of a transcript that were asked for.
 
 use super::measure::{MEASURES, Measure};
-use super::row::{Noted, Row};
+use super::row::Noted;
+use super::rows::Rows;
 use crate::core::{Digest, Value};
 
 /// One number per row and measure; nothing where nothing was asked for.
@@ -11,13 +12,23 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// No rows yet.
+    pub(super) fn new(measures: &[&'static Measure]) -> Self {
+        Self { columns: measures.iter().map(|measure| (*measure, vec![])).collect() }
+    }
+
+    /// What was measured at one more row.
+    pub(super) fn push(&mut self, measured: &[f32]) {
+        for (place, (_, numbers)) in self.columns.iter_mut().enumerate() {
+            numbers.push(measured.get(place).copied().unwrap_or(f32::NAN));
+        }
+    }
+
     /// Rows, and beside them what was measured there.
-    pub(super) fn of(measures: &[&'static Measure], noted: Vec<Noted>) -> (Vec<Row>, Self) {
-        let column = |(place, measure): (usize, &&'static Measure)| {
-            (*measure, noted.iter().map(|noted| noted.measured.get(place).copied().unwrap_or(f32::NAN)).collect())
-        };
-        let columns = measures.iter().enumerate().map(column).collect();
-        (noted.into_iter().map(|noted| noted.row).collect(), Self { columns })
+    pub(super) fn of(measures: &[&'static Measure], noted: Vec<Noted>) -> (Rows, Self) {
+        let mut measured = Self::new(measures);
+        noted.iter().for_each(|noted| measured.push(&noted.measured));
+        (noted.into_iter().map(|noted| noted.row).collect(), measured)
     }
 
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {

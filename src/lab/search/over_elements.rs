@@ -8,13 +8,16 @@ use super::answers::PointAnswers;
 use super::exhaustive::{Case, Exhaustive, ExhaustiveStep};
 use super::grid::{Ball, Grid, GridView};
 use super::measure::{self};
+use super::measured::Measured;
 use super::pairing::{self, Approach};
 use super::rounds::{self, RoundWork, Settled};
 use super::row::{Noted, Row};
+use super::rows::RowStore;
 use super::sharing::{self, BallSharing, CropGrid, draw};
+use super::so_far::{BetSoFar, SoFar};
 use super::transcript::{Density, Transcript};
 use super::{Densities, Examination, Search, examined};
-use crate::core::{Cx, Error, Result, Tensor, Value, significant};
+use crate::core::{Cx, Error, Result, Task, Tensor, Value};
 use crate::data::Dataset;
 use crate::objective::Aim;
 use crate::space::{ProductPart, Space};
@@ -54,8 +57,8 @@ pub struct Until<'a> {
     pub order: Vec<usize>,
     /// Where that is from, as the journal knows it.
     pub identity: String,
-    /// Sees the first search's row of every image, in that order; whether they are enough, and what there is to say of them.
-    pub enough: &'a mut dyn FnMut(&Row) -> (bool, String),
+    /// Sees the first search's row of every image, in that order; what was bet on them.
+    pub bet: &'a mut dyn FnMut(&Row) -> BetSoFar,
 }
 
 fn of<'a>(plan: &Examination<'a>, one: &Asked) -> Examination<'a> {
@@ -120,17 +123,22 @@ pub(super) fn examine(
     let active = (0..places).map(|_| None).collect();
     let beside = plans[1..].iter().map(|plan| format!("{} {}", plan.space.identity(), plan.search.identity()));
     let beside = until.iter().map(|until| until.identity.clone()).chain(beside).collect();
-    let counts = Counts::default();
-    let mut grids = Grids { plan, ball: &widest, asked: &asked, beside, active, sharing, until, counts };
-    let (rows, outcome) = rounds::examine(cx, plan, &mut grids, (batch, places), plan.model.opaque());
-    let mut columns: Vec<Vec<Noted>> = plans.iter().map(|_| Vec::with_capacity(rows.len() / plans.len())).collect();
-    for (place, noted) in rows.into_iter().enumerate() {
-        columns[place % plans.len()].push(noted);
-    }
-    let found = plans.iter().zip(columns).zip(density).zip(&asked);
-    let found: Vec<Transcript> = found
-        .map(|(((plan, rows), density), one)| Transcript::new(plan, one.ball.group.clone(), density, rows))
-        .collect();
+    let one_space = plans.iter().all(|other| other.space.identity() == plan.space.identity());
+    let name = |plan: &Examination| match one_space {
+        true => plan.search.describe(),
+        false => format!("{} over {}", plan.search.describe(), plan.space.describe()),
+    };
+    let names = plans.iter().map(name).zip(asked.iter().map(|one| one.densities));
+    let so_far = SoFar::new(until.is_some(), names);
+    let room = |_: &Examination| (RowStore::with_room(cx, plan.data.len()), Measured::new(&plan.measures));
+    let found = plans.iter().map(room).collect();
+    let mut grids = Grids { plan, ball: &widest, asked: &asked, beside, active, sharing, until, so_far, found };
+    let outcome = rounds::examine(cx, plan, &mut grids, (batch, places), plan.model.opaque());
+    let found = plans.iter().zip(grids.found).zip(density).zip(&asked);
+    let transcript = |(((plan, (rows, measured)), density), one): (((_, (RowStore, _)), _), &AskedSearch)| {
+        Transcript::new(plan, one.ball.group.clone(), density, (rows.finished(), measured))
+    };
+    let found: Vec<Transcript> = found.map(transcript).collect();
     if let Err(error) = outcome {
         let mut kept: Vec<Value> = found.into_iter().filter(|t| !t.is_empty()).map(Value::object).collect();
         match kept.len() {
@@ -234,35 +242,9 @@ struct Grids<'a, 'u> {
     active: Vec<Option<ExaminedImage>>,
     sharing: Option<BallSharing<'a>>,
     until: Option<Until<'u>>,
-    counts: Counts,
-}
-
-/// What the first search came to so far.
-#[derive(Default)]
-struct Counts {
-    images: usize,
-    wrong: usize,
-    wrong_after: usize,
-    weighted: f64,
-}
-
-impl Counts {
-    fn note(&mut self, row: &Row) {
-        self.images += 1;
-        self.wrong += usize::from(row.wrong_before());
-        self.wrong_after += usize::from(row.wrong_after());
-        self.weighted += row.weight.filter(|_| row.wrong_after()).unwrap_or(0.0);
-    }
-
-    fn text(&self, densities: bool) -> String {
-        let share = |x: f64| significant(x / self.images.max(1) as f64, 4);
-        let weighted = if densities { format!(", weighted {}", share(self.weighted)) } else { String::new() };
-        format!(
-            "error {}{weighted}, wrong after the search {}",
-            share(self.wrong as f64),
-            share(self.wrong_after as f64)
-        )
-    }
+    so_far: SoFar,
+    /// What each search found, and what was measured there.
+    found: Vec<(RowStore, Measured)>,
 }
 
 impl RoundWork for Grids<'_, '_> {
@@ -277,18 +259,20 @@ impl RoundWork for Grids<'_, '_> {
         self.until.as_ref().map(|until| &*until.order)
     }
 
-    fn see(&mut self, rows: &[Noted]) -> (Option<String>, bool) {
-        let first = rows.iter().step_by(self.asked.len()).map(|noted| &noted.row);
-        let (mut told, mut enough) = (String::new(), false);
-        for row in first {
-            self.counts.note(row);
-            if let Some(until) = &mut self.until {
-                let (now, words) = (until.enough)(row);
-                (told, enough) = (words, enough || now);
+    fn keep(&mut self, task: &Task, rows: Vec<Noted>) -> bool {
+        let mut enough = false;
+        for (place, noted) in rows.into_iter().enumerate() {
+            let search = place % self.asked.len();
+            self.so_far.see(search, &noted.row);
+            if let Some(until) = self.until.as_mut().filter(|_| search == 0) {
+                enough |= self.so_far.bet((until.bet)(&noted.row));
             }
+            let (rows, measured) = &mut self.found[search];
+            rows.push(noted.row);
+            measured.push(&noted.measured);
         }
-        let counts = self.counts.text(self.asked[0].densities);
-        (Some(if told.is_empty() { counts } else { format!("{counts}; {told}") }), enough)
+        self.so_far.tell(task);
+        enough
     }
 
     fn prepare(&self, canvases: &Tensor) -> Result<Tensor> {

@@ -14,7 +14,7 @@ use super::row::{Noted, Row};
 use super::snr::snr;
 use super::transcript::Transcript;
 use super::{Examination, examined};
-use crate::core::{Cx, Error, Result, Tensor, in_parallel};
+use crate::core::{Cx, Error, Result, Task, Tensor, in_parallel};
 use crate::objective::{Aim, ScoreVerdict};
 use crate::space::{Originals, Point};
 
@@ -80,10 +80,11 @@ pub(super) fn find<G: Ground>(
         active: (0..places).map(|_| None).collect(),
         points: (0..rows).map(|_| None).collect(),
         questions: Questions::new(ground.factors(), rows),
+        rows: Vec::with_capacity(rows),
     };
     let opaque = ground.opaque() || plan.model.opaque();
-    let (rows, outcome) = rounds::examine(cx, plan, &mut work, (batch, places), opaque);
-    Ok(Findings { rows, points: work.points, questions: work.questions, outcome })
+    let outcome = rounds::examine(cx, plan, &mut work, (batch, places), opaque);
+    Ok(Findings { rows: work.rows, points: work.points, questions: work.questions, outcome })
 }
 
 pub(super) fn no_levels(plan: &Examination) -> Error {
@@ -149,10 +150,16 @@ struct Searches<'a, G: Ground> {
     /// The outcome of every row.
     points: Vec<Option<PointOf<G>>>,
     questions: Questions,
+    rows: Vec<Noted>,
 }
 
 impl<G: Ground> RoundWork for Searches<'_, G> {
     type Point = Query;
+
+    fn keep(&mut self, _task: &Task, rows: Vec<Noted>) -> bool {
+        self.rows.extend(rows);
+        false
+    }
 
     fn prepare(&self, canvases: &Tensor) -> Result<Tensor> {
         self.ground.prepare(self.plan.data, canvases)

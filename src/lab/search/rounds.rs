@@ -26,17 +26,15 @@ pub(super) trait RoundWork {
         &[]
     }
 
-    /// Canvases in the form that `answers` reads.
     /// The rows of the data in the order in which they are examined; none where that is their own.
     fn order(&self) -> Option<&[usize]> {
         None
     }
 
-    /// Sees the rows of images that are done, in that order: what there is to say of all so far, and whether they are enough.
-    fn see(&mut self, _rows: &[Noted]) -> (Option<String>, bool) {
-        (None, false)
-    }
+    /// Keeps the rows of images that are done, in that order; whether they are enough.
+    fn keep(&mut self, task: &Task, rows: Vec<Noted>) -> bool;
 
+    /// Canvases in the form that `answers` reads.
     fn prepare(&self, canvases: &Tensor) -> Result<Tensor>;
 
     /// Begins with the image of a row at a place: what it asks first.
@@ -64,7 +62,7 @@ pub(super) fn batch_of(cx: &Cx, plan: &Examination) -> usize {
     plan.batch.unwrap_or_else(|| Model::batch_size(cx, plan.data.shape())).max(1)
 }
 
-/// The rows of an examination, up to one that is not done if it was stopped, and what stopped it. `batch` points are
+/// Has `work` keep the rows of an examination, up to one that is not done if it is stopped. `batch` points are
 /// judged, and `places` images are under examination, at once. `opaque`: whether closures that are no part of the plan's identity have a say.
 ///
 /// Of a shard they are the rows of its blocks. Images that are under examination at once are of one block, so that batches, and with them
@@ -75,7 +73,7 @@ pub(super) fn examine<W: RoundWork>(
     work: &mut W,
     (batch, places): (usize, usize),
     opaque: bool,
-) -> (Vec<Noted>, Result<()>) {
+) -> Result<()> {
     let places = places.min(plan.data.len()).max(1);
     // What it warns of is no part of the call: a run that is put together is not divided.
     let blocks = divided(cx, plan, places);
@@ -85,7 +83,7 @@ pub(super) fn examine<W: RoundWork>(
         let number = cx.note_examination(here.clone());
         let wanted = |shard: &usize| blocks.iter().any(|block| block.owner == *shard);
         if let Some(shard) = call.missing_shards().into_iter().find(wanted) {
-            return (vec![], Err(examined::other_examination(cx, shard, number, &here)));
+            return Err(examined::other_examination(cx, shard, number, &here));
         }
     }
     let mut rounds = Rounds {
@@ -100,14 +98,16 @@ pub(super) fn examine<W: RoundWork>(
         end: 0,
         first: 0,
         outcomes: vec![],
-        rows: vec![],
         images: 0,
     };
-    let outcome = rounds.run(&mut call, &blocks);
-    // Which rows are done early depends on their outcomes, so those after a gap would be a biased choice.
-    let Rounds { mut rows, outcomes, .. } = rounds;
-    rows.extend(outcomes.into_iter().map_while(|rows| rows).flatten());
-    (rows, outcome)
+    let task = cx.progress("examine", Some(blocks.iter().map(|block| block.rows.len() as u64).sum()));
+    let outcome = rounds.run(&mut call, &task, &blocks);
+    if outcome.is_err() {
+        // Which rows are done early depends on their outcomes, so those after a gap would be a biased choice.
+        let done = std::mem::take(&mut rounds.outcomes).into_iter().map_while(|rows| rows).flatten().collect();
+        rounds.work.keep(&task, done);
+    }
+    outcome
 }
 
 /// Images that are examined together, by their places in the order, and the shard whose they are.
@@ -167,15 +167,13 @@ struct Rounds<'a, W: RoundWork> {
     /// The first image of the block, and the rows of every one of it that is done.
     first: usize,
     outcomes: Vec<Option<Vec<Noted>>>,
-    /// Those of the blocks that are done, and of how many images they are.
-    rows: Vec<Noted>,
+    /// How many images the blocks that are done have.
     images: usize,
 }
 
 impl<'a, W: RoundWork> Rounds<'a, W> {
-    fn run(&mut self, call: &mut LongCall, blocks: &[Block]) -> Result<()> {
+    fn run(&mut self, call: &mut LongCall, task: &Task, blocks: &[Block]) -> Result<()> {
         let total: usize = blocks.iter().map(|block| block.rows.len()).sum();
-        let task = self.cx.progress("examine", Some(total as u64));
         let mut source = Source { replayed: 0, total, stream: None, read: None };
         for (place, block) in blocks.iter().enumerate() {
             (self.first, self.next, self.end) = (block.rows.start, block.rows.start, block.rows.end);
@@ -183,15 +181,11 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
             if let Division::Merged(_) = self.cx.division() {
                 call.turn_to(block.owner);
             }
-            self.work_on(call, &task, &mut source, &blocks[place..])?;
+            self.work_on(call, task, &mut source, &blocks[place..])?;
             let done = std::mem::take(&mut self.outcomes).into_iter().collect::<Option<Vec<_>>>();
             let done = done.ok_or_else(|| Error::internal("an examination left a row out"))?;
-            let done: Vec<Noted> = done.into_iter().flatten().collect();
-            let (told, enough) = self.work.see(&done);
-            self.rows.extend(done);
-            told.iter().for_each(|told| task.note(told));
             self.images += block.rows.len();
-            if enough {
+            if self.work.keep(task, done.into_iter().flatten().collect()) {
                 break;
             }
         }

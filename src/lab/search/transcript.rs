@@ -1,6 +1,7 @@
 //! A table of outcomes, one row per examined image: the one thing that estimates and figures read.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use serde_json::json;
@@ -14,9 +15,10 @@ use super::parts::{MemberTally, Outcomes, Parts};
 use super::questions::{AskedQuestions, Questions};
 use super::replay::{Replay, ReplayOutput};
 use super::row::{Noted, Row};
+use super::rows::Rows;
 use super::{Counterfactual, Examination, gradient_search};
 use crate::core::{
-    Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, cut, number, on_device, suggestion,
+    Cautions, Cx, Digest, Error, LongTable, Object, Result, Table, Tensor, Value, cut, number, on_device, suggestion,
 };
 use crate::data::Dataset;
 use crate::objective::Objective;
@@ -156,7 +158,7 @@ impl Points {
 /// The table of outcomes of an examination, one row per image, and per aim, level and step where there are several: what estimates and figures read.
 #[derive(Clone)]
 pub struct Transcript {
-    pub rows: Vec<Row>,
+    pub rows: Rows,
     /// What was asked for beside them.
     pub measured: Measured,
     pub of: Rc<Provenance>,
@@ -169,7 +171,12 @@ const BY: &str = "by";
 const IMAGES_LIMIT: usize = 4 << 30;
 
 impl Transcript {
-    pub(super) fn new(plan: &Examination, group: Rc<dyn Group>, density: Option<Density>, rows: Vec<Noted>) -> Self {
+    pub(super) fn new(
+        plan: &Examination,
+        group: Rc<dyn Group>,
+        density: Option<Density>,
+        rows: (Rows, Measured),
+    ) -> Self {
         Self::of_points(plan, Points::Elements(group), density, rows)
     }
 
@@ -181,23 +188,23 @@ impl Transcript {
         questions: Option<Questions>,
         rows: Vec<Noted>,
     ) -> Self {
-        Self::of_points(plan, Points::Settings { of, numbers, questions }, None, rows)
+        Self::of_noted(plan, Points::Settings { of, numbers, questions }, rows)
     }
 
     /// Rows whose points are changes of pixels, each at its place.
     pub(super) fn of_changes(plan: &Examination, of: PixelGround, changes: Vec<PixelChange>, rows: Vec<Noted>) -> Self {
-        Self::of_points(plan, Points::Changes { of, changes }, None, rows)
+        Self::of_noted(plan, Points::Changes { of, changes }, rows)
     }
 
     /// Rows that each stand for one of these images, `C x H x W`, by their points.
     pub(super) fn of_images(plan: &Examination, images: Vec<Tensor>, rows: Vec<Noted>) -> Self {
-        Self::of_points(plan, Points::Images(images), None, rows)
+        Self::of_noted(plan, Points::Images(images), rows)
     }
 
     /// Rows that several searches found.
     pub(super) fn of_parts(plan: &Examination, parts: Parts, rows: Vec<Noted>) -> Self {
         let cautions = parts.cautions(rows.iter().map(|noted| &noted.row));
-        let mut all = Self::of_points(plan, Points::Parts(parts), None, rows);
+        let mut all = Self::of_noted(plan, Points::Parts(parts), rows);
         if let Some(of) = Rc::get_mut(&mut all.of) {
             cautions.into_iter().for_each(|caution| of.cautions.add(caution));
         }
@@ -215,11 +222,19 @@ impl Transcript {
             batch: plan.batch,
             seed: plan.seed,
         };
-        Self::of_points(plan, Points::Trajectory(Box::new(replay)), None, rows)
+        Self::of_noted(plan, Points::Trajectory(Box::new(replay)), rows)
     }
 
-    fn of_points(plan: &Examination, points: Points, density: Option<Density>, rows: Vec<Noted>) -> Self {
-        let (rows, measured) = Measured::of(&plan.measures, rows);
+    fn of_noted(plan: &Examination, points: Points, rows: Vec<Noted>) -> Self {
+        Self::of_points(plan, points, None, Measured::of(&plan.measures, rows))
+    }
+
+    fn of_points(
+        plan: &Examination,
+        points: Points,
+        density: Option<Density>,
+        (rows, measured): (Rows, Measured),
+    ) -> Self {
         let of = Provenance {
             model: (plan.model.name.clone(), plan.model.digest()),
             data: plan.data.clone(),
@@ -544,6 +559,18 @@ impl Outcomes for Transcript {
     }
 }
 
+impl LongTable for Transcript {
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn part(&self, rows: Range<usize>) -> Table {
+        let part = self.select(&rows.collect::<Vec<_>>());
+        let column = |name: &str| part.column(name).unwrap_or_default();
+        self.of.cautions.beside(self.columns().fold(Table::default(), |table, name| table.column(name, column(name))))
+    }
+}
+
 impl Object for Transcript {
     fn kind(&self) -> &'static str {
         "Transcript"
@@ -641,8 +668,8 @@ impl Object for Transcript {
         all
     }
 
-    fn table(&self) -> Option<Table> {
-        Some(self.of.cautions.beside(self.ends(self.len())))
+    fn long_table(&self) -> Option<&dyn LongTable> {
+        Some(self)
     }
 
     fn kept_as(&self) -> &'static [&'static str] {

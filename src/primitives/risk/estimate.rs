@@ -144,7 +144,7 @@ fn stopping_early(cx: &Cx, args: &Args, plan: &Examination, asked: &[Asked]) -> 
     let until = Until {
         order: order(images, seed, 0),
         identity: format!("until {} {:?} in order {seed}", protocol.delta, protocol.sides),
-        enough: &mut |row| test.see(row),
+        bet: &mut |row| test.see(row),
     };
     let found = examine_together(cx, plan, asked, Some(until))?;
     let transcript = found.into_iter().next().ok_or_else(|| Error::internal("an examination without a transcript"))?;
