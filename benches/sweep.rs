@@ -1,6 +1,7 @@
 //! Every crop of 224 pixels that lies up to 5 pixels from the middle of a 256-pixel image, through published networks: viva
 //! beside the plain PyTorch loop (`sweep.py`) at the batch size that suits it best, in turn and in one run. Then what the
-//! overfitting test takes per offset that it scores, beside the sweep.
+//! overfitting test takes per offset that it scores, beside the sweep; and what the sweep takes of the processor when crops share nothing,
+//! beside what exact sharing could save of the arithmetic.
 //!
 //! `VIVA_PEERS_PYTHON` names a Python with torch 2.11.0 and torchvision; without it only viva is measured. Arguments are
 //! network names; `BENCH_THREADS`, `BENCH_IMAGES` and `BENCH_TURNS` change the rest.
@@ -19,8 +20,9 @@ use viva::primitives::find;
 const EPSILON: i64 = 5;
 const BATCHES: [&str; 5] = ["1", "4", "8", "16", "32"];
 
-/// Networks, and how many images fit into a minute or two.
-const NETWORKS: [(&str, i64); 3] = [("squeezenet1_1", 8), ("resnet18", 4), ("vgg16", 1)];
+/// Networks, how many images fit into a minute or two, and how much less arithmetic there is when all that crops have in common is worked
+/// out once: layer by layer, what lies inside is counted once and what the border changes once per offset.
+const NETWORKS: [(&str, i64, f64); 3] = [("squeezenet1_1", 8, 1.44), ("resnet18", 4, 1.49), ("vgg16", 1, 2.60)];
 
 fn setting(name: &str) -> Option<i64> {
     std::env::var(name).ok()?.parse().ok()
@@ -46,6 +48,23 @@ fn seconds(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
     start.elapsed().as_secs_f64()
+}
+
+/// Of all threads of this process.
+fn processor_seconds(work: impl FnOnce()) -> f64 {
+    let used = || {
+        // SAFETY: numbers alone, which may be 0, and a place for the answer that lives as long as the call.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+            usage
+        };
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    };
+    let before = used();
+    work();
+    used() - before
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -98,15 +117,15 @@ fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let folder = std::env::temp_dir().join(format!("viva-sweep-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for weights");
-    for (arch, images) in NETWORKS {
+    for (arch, images, limit) in NETWORKS {
         if chosen.is_empty() || chosen.iter().any(|name| name == arch) {
-            network(&data, &folder, arch, setting("BENCH_IMAGES").unwrap_or(images), threads);
+            network(&data, &folder, arch, setting("BENCH_IMAGES").unwrap_or(images), threads, limit);
         }
     }
     std::fs::remove_dir_all(&folder).expect("the folder goes");
 }
 
-fn network(data: &Path, folder: &Path, arch: &str, count: i64, threads: i64) {
+fn network(data: &Path, folder: &Path, arch: &str, count: i64, threads: i64, limit: f64) {
     let cx = Cx::default();
     let load = |margin: i64| {
         let options = [
@@ -174,7 +193,26 @@ fn network(data: &Path, folder: &Path, arch: &str, count: i64, threads: i64) {
         };
         start.elapsed().as_secs_f64() / scored
     };
+    let alone = || {
+        let scores = |image: i64| {
+            let crop = |[y, x]: &[i64; 2]| {
+                canvases.narrow(0, image, 1).narrow(2, 16 - EPSILON + y, 224).narrow(3, 16 - EPSILON + x, 224)
+            };
+            for part in crops.chunks(8) {
+                let part: Vec<Tensor> = part.iter().map(crop).collect();
+                drop(model.logits(&Tensor::cat(&part, 0)).expect("scores"));
+            }
+        };
+        tch::no_grad(|| (0..count).for_each(scores));
+    };
     let first = sweep();
+    // Their shares of the processor, which hangs less on what else the machine does than their time.
+    let (mut shared, mut plain) = (vec![], vec![]);
+    for _ in 0..setting("BENCH_TURNS").unwrap_or(3) {
+        shared.push(processor_seconds(|| drop(sweep())));
+        plain.push(processor_seconds(alone));
+    }
+    let saved = median(plain) / median(shared);
     let (mut own, mut sweeps, mut estimates) = (vec![], vec![], vec![]);
     for _ in 0..setting("BENCH_TURNS").unwrap_or(3) {
         own.push(seconds(|| drop(sweep())) / (count * side * side) as f64);
@@ -188,6 +226,7 @@ fn network(data: &Path, folder: &Path, arch: &str, count: i64, threads: i64) {
     }
     let (own, sweeps, estimates) = (median(own), median(sweeps), median(estimates));
     println!("{arch}, {count} images, {threads} threads");
+    println!("  sharing: {saved:.2} times less of the processor; {limit:.2} times less arithmetic is the limit");
     println!("  viva's sweep: {:.2} ms per crop; by `examine`: {:.2}", own * 1e3, sweeps * 1e3);
     let rivals = rivals.into_iter().map(|(seconds, peer)| (median(seconds), peer));
     if let Some((seconds, peer)) = rivals.min_by(|a, b| a.0.total_cmp(&b.0)) {
