@@ -160,6 +160,32 @@ fn a_shard_whose_script_failed_goes_on_as_it_was_begun() {
     assert!(told.contains("begun with --shard 2/2"), "{told}");
 }
 
+/// Merging comes after all scoring, so that a registration made then would be none.
+#[test]
+fn what_is_put_together_or_verified_was_registered_when_its_first_part_was() {
+    let script = r#"
+let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 });
+let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+risk::register(f, ds, "plans/test.json", #{ radius: 1, sides: arg("sides", 2) });
+risk::estimate(f, ds, #{ radius: 1, batch: 64, sides: arg("sides", 2), registered: "plans/test.json" })
+"#;
+    let bench = Bench::new(script);
+    let text = |run: &str| std::fs::read_to_string(bench.at(run).join("plans/test.json")).expect("a registration");
+    bench.run("run script.rhai --shard 2/2 --out two");
+    // Registrations tell whole seconds.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    bench.run("run script.rhai --shard 1/2 --out one");
+    assert_ne!(text("one"), text("two"));
+    bench.run("merge one two --out whole");
+    assert_eq!(text("whole"), text("two"), "the earlier one");
+    bench.run("run whole --verify --out again");
+    assert_eq!(text("again"), text("whole"));
+    bench.run("run script.rhai --sides 1 --out other");
+    std::fs::copy(bench.at("other/plans/test.json"), bench.at("one/plans/test.json")).expect("copied");
+    let told = bench.refused("merge one two --out forged");
+    assert!(told.contains("another registration is there"), "{told}");
+}
+
 #[test]
 fn what_is_submitted_says_what_is_run() {
     let bench = Bench::new("print(arg(\"words\", \"none\"));");

@@ -1,7 +1,7 @@
 //! `viva run FOLDER [--verify]`: a run again, from what its folder keeps.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
@@ -78,6 +78,10 @@ pub fn repeating(options: &mut RunOptions) -> Result<Option<Repeat>> {
 impl Repeat {
     pub fn library(&mut self) -> Library {
         std::mem::take(&mut self.library)
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The device that the run had.

@@ -76,6 +76,9 @@ pub(super) fn run(mut options: RunOptions) -> CommandOutcome {
     let mut cx = asked.inspect_err(|_| sandbox.remove_made())?;
     if let Some(repeat) = &mut repeat {
         cx.set_library(repeat.library());
+        if options.verify {
+            cx.set_verified(repeat.folder().to_path_buf());
+        }
         repeat.see(&cx);
     }
     if let Some(shard) = options.shard {

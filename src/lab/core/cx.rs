@@ -221,6 +221,19 @@ impl Cx {
         self.shards.iter().map(|shard| &*shard.folder)
     }
 
+    /// Makes the run the verification of the one in this folder.
+    pub fn set_verified(&mut self, folder: PathBuf) {
+        self.workspace.verified = Some(folder);
+    }
+
+    /// What a file that this run writes is in the runs that it puts together or verifies.
+    pub fn written_earlier(&self, target: &Path) -> Vec<PathBuf> {
+        let folders = self.shards.iter().map(|shard| &*shard.folder).chain(self.workspace.verified.as_deref());
+        let home = self.folder().canonicalize().unwrap_or_else(|_| self.folder().to_path_buf());
+        let Ok(name) = target.strip_prefix(home) else { return vec![] };
+        folders.map(|folder| folder.join(name)).filter(|path| path.symlink_metadata().is_ok()).collect()
+    }
+
     /// A shard that the run is put together from, counted from 0.
     pub fn recorded_shard(&self, number: usize) -> Option<&RecordedShard> {
         self.shards.get(number)

@@ -12,6 +12,8 @@ use super::{Digest, Error, Result, below_home, files};
 pub(super) struct Workspace {
     /// Where relative paths are written to.
     pub folder: PathBuf,
+    /// The folder of the run that this one verifies.
+    pub verified: Option<PathBuf>,
     pub data_folder: Option<PathBuf>,
     pub permissions: Permissions,
     pub broker: Option<Rc<dyn Broker>>,
@@ -31,6 +33,7 @@ impl Default for Workspace {
     fn default() -> Self {
         Self {
             folder: PathBuf::from("."),
+            verified: None,
             data_folder: data_folder(),
             permissions: Permissions::default(),
             broker: None,

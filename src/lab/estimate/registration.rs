@@ -168,18 +168,27 @@ impl Registration {
         })
     }
 
-    /// Writes it, unless it is there already: a registration is not replaced. The registration that then is in the file.
+    /// The registration of a file where this one would be written, and the digest that seals it; refused if it registers another test.
+    fn there(&self, path: &Path) -> Result<(Self, String)> {
+        let (there, digest) = Self::read(path)?;
+        let others = there.others(self);
+        match others.is_empty() {
+            true => Ok((there, digest)),
+            false => Err(Error::file(path, format!("another registration is there: {}", others.join("; ")))
+                .hint("a registration is not replaced: register under another name")),
+        }
+    }
+
+    /// Writes it, unless it is there already: a registration is not replaced. What is put together from shards was registered when the first
+    /// of them was, and what is verified when it was. The registration that then is in the file.
     pub fn write(self, cx: &Cx, target: &Path) -> Result<(Self, String)> {
         if std::fs::symlink_metadata(target).is_ok() {
-            let (there, digest) = Self::read(target)?;
-            let others = there.others(&self);
-            return match others.is_empty() {
-                true => Ok((there, digest)),
-                false => Err(Error::file(target, format!("another registration is there: {}", others.join("; ")))
-                    .hint("a registration is not replaced: register under another name")),
-            };
+            return self.there(target);
         }
-        let text = files::sealed(&self);
+        let earlier: Vec<(Self, String)> =
+            cx.written_earlier(target).iter().map(|path| self.there(path)).collect::<Result<_>>()?;
+        let first = earlier.into_iter().map(|(there, _)| there).min_by_key(|there| there.registered_unix);
+        let text = files::sealed(first.as_ref().unwrap_or(&self));
         let fill = |temporary: &Path| std::fs::write(temporary, &text).map_err(|error| Error::file(target, error));
         cx.write_with(target, fill)?;
         // What is quoted is what a reader of the file finds.
