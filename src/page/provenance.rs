@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value as Json};
 
-use super::{clean, shortened};
+use super::{clean, count, shortened};
 use crate::core::{Digest, date, number};
 
 /// What stands elsewhere on the page, or in rows of its own.
-const APART: [&str; 23] = [
+const APART: [&str; 26] = [
     "files",
     "sha256",
     "begun",
@@ -28,6 +28,9 @@ const APART: [&str; 23] = [
     "changed",
     "earlier_machines",
     "repeats",
+    "shard",
+    "examinations",
+    "merges",
     "verified",
     "allowed",
     "held",
@@ -129,6 +132,12 @@ pub fn table(manifest: &Json, script: Option<&str>) -> Markup {
     if let Some(repeats) = map.get("repeats") {
         row("repeats", html! { "the run of " code { (plain(&repeats["folder"])) } (differing(repeats)) });
     }
+    if let (Some(number), Some(of)) = (manifest["shard"]["number"].as_u64(), manifest["shard"]["of"].as_u64()) {
+        row("shard", html! { (number) " of " (of) ": images of the other shards are not in it" });
+    }
+    if let Some(Json::Array(shards)) = map.get("merges") {
+        row("put together from", merged(shards));
+    }
     if let Some(verified) = map.get("verified") {
         row("compared with it", html! { (compared(verified)) });
     }
@@ -154,6 +163,22 @@ pub fn changes(manifest: &Json) -> Vec<String> {
             format!("{what} was changed while the run was interrupted ({was} before, {now} after){kept}")
         })
         .collect()
+}
+
+/// The shards that a run is put together from.
+fn merged(shards: &[Json]) -> Markup {
+    const MOST: usize = 50;
+    html! {
+        (count(shards.len() as u64, "shard"))
+        @for shard in shards.iter().take(MOST) {
+            br; (plain(&shard["shard"])) " " code { (plain(&shard["folder"])) }
+            @if let Some(failed) = shard["failed"].as_str() { ", which failed: " (clean(&shortened(failed, 200))) }
+            @for other in shard["rounds_otherwise"].as_array().into_iter().flatten().take(MOST) {
+                ", on a machine that rounds otherwise: " (plain(other))
+            }
+        }
+        @if shards.len() > MOST { br; (shards.len() - MOST) " more in manifest.json" }
+    }
 }
 
 /// In what a repetition is unlike the run that it repeats.
@@ -269,6 +294,10 @@ fn command(script: &str, manifest: &Map<String, Json>) -> String {
         if let Some(value) = begun.get(name) {
             text += &format!(" --{name} {}", quoted(&word(value)));
         }
+    }
+    let shard = manifest.get("shard").map(|shard| (&shard["number"], &shard["of"]));
+    if let Some((Some(number), Some(of))) = shard.map(|(number, of)| (number.as_u64(), of.as_u64())) {
+        text += &format!(" --shard {number}/{of}");
     }
     text
 }

@@ -12,14 +12,14 @@ pub fn bernstein(m: usize, variance: f64, delta: f64, range: f64) -> f64 {
 /// The p-value of the pairwise test (Eq. 7): the smallest delta at which |difference| exceeds `bernstein`, at most 1.
 ///
 /// With q = sqrt(ln(3/delta) / m), Eq. 6 reads 3 U q^2 + sqrt(2 variance) q = |T|. Its root is taken in the form without a
-/// difference of near numbers; the printed form loses digits where |T| is small beside the variance.
+/// difference of near numbers; the printed form loses digits where |T| is small beside the variance. Never 0: it is at most what is said.
 pub fn pairwise_p(m: usize, variance: f64, difference: f64, range: f64) -> f64 {
     let t = difference.abs();
     if t == 0.0 {
         return 1.0;
     }
     let q = 2.0 * t / ((2.0 * variance).sqrt() + (2.0 * variance + 12.0 * range * t).sqrt());
-    (3.0 * (-(m as f64) * q * q).exp()).min(1.0)
+    (3.0 * (-(m as f64) * q * q).exp()).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
 /// The p-value of the test of Section 3.1, which asks whether the intervals of two means of values in [0, 1] are disjoint:
@@ -31,7 +31,7 @@ pub fn interval_p(m: usize, variance: f64, weighted_variance: f64, difference: f
     }
     let s = variance.sqrt() + weighted_variance.sqrt();
     let q = 2.0 * t / (2f64.sqrt() * s + (2.0 * s * s + 24.0 * t).sqrt());
-    (6.0 * (-(m as f64) * q * q).exp()).min(1.0)
+    (6.0 * (-(m as f64) * q * q).exp()).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
 /// Mean and biased (1/m) variance, in two passes.
