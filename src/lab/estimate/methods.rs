@@ -29,6 +29,8 @@ const WAUDBY_SMITH: &str = r#"@article{waudbysmith2024estimating,
 const VORACEK: &str = r#"@misc{voracek2025star,
   title = {{STaR}-Bets: Sequential Target-Recalculating Bets for Tighter Confidence Intervals},
   author = {Vor{\'a}{\v{c}}ek, V{\'a}clav and Orabona, Francesco},
+  eprint = {2505.22422},
+  archiveprefix = {arXiv},
   year = {2025}
 }"#;
 
