@@ -647,6 +647,29 @@ fn bars_stand_at_their_names() {
 }
 
 #[test]
+fn a_curve_of_scores_says_its_area() {
+    let positives = |all: &[i64]| Value::Array(all.iter().map(|&one| Value::Int(one)).collect());
+    let options = map([("positives", positives(&[1, 1, 0, 1, 0])), ("label", text("loss"))]);
+    let drawn = figure("plot::roc", vec![floats(&[0.9, 0.8, 0.8, 0.3, 0.1]), options]);
+    let layers = &drawn.json()["panels"][0]["layers"];
+    assert_eq!(layers[0]["x"], serde_json::json!([0.0, 0.0, 0.5, 0.5, 1.0]));
+    let label = layers[0]["label"].as_str().expect("a label");
+    assert!(label.starts_with("loss: AUC 0.75 ["), "{label}");
+    assert_eq!(layers[1]["label"], "guessing");
+    for (scores, all, told) in [
+        (&[1.0, 2.0][..], &[1][..], "2 scores, and 1 `positives`"),
+        (&[1.0, 2.0], &[1, 1], "needs both kinds"),
+        (&[1.0, 2.0], &[1, 2], "got 2"),
+        (&[1.0, f64::NAN], &[1, 0], "1 of 2 scores are not numbers"),
+    ] {
+        let error = refused("plot::roc", vec![floats(scores), map([("positives", positives(all))])]);
+        assert!(error.to_string().contains(told), "{error}");
+    }
+    let error = refused("plot::roc", vec![floats(&[1.0, 2.0])]);
+    assert!(error.to_string().contains("`positives` must say"), "{error}");
+}
+
+#[test]
 fn a_diverging_map_is_white_at_its_centre() {
     let row = |values: &[f64]| floats(values);
     let drawn = |centre: f64| {

@@ -301,6 +301,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &plot::risks::RISKS,
     &plot::power::POWER,
     &plot::reliability::RELIABILITY,
+    &plot::roc::ROC,
     &plot::tolerance::TOLERANCE,
     &plot::difference::DIFFERENCE,
     &plot::examiner::EXAMINER,

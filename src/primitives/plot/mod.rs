@@ -17,5 +17,6 @@ pub mod power;
 pub mod pvalues;
 pub mod reliability;
 pub mod risks;
+pub mod roc;
 pub mod scatter;
 pub mod tolerance;

@@ -1,0 +1,106 @@
+//! `plot::roc`.
+
+use super::common::*;
+use crate::core::{Cx, Error, Result, Value, significant};
+use crate::maths::roc;
+use crate::plot::{Layer, Rgb, Series, SeriesLook};
+use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
+
+pub static ROC: Primitive = Primitive {
+    path: "plot::roc",
+    purpose: "Draws how well scores tell two kinds apart: the receiver operating characteristic, with the area under it.",
+    params: &[Param::new(
+        "scores",
+        Kind::Either(&[Kind::Numbers, Kind::Array]),
+        "numbers that are to be high for positives, or an array of series `#{ scores, positives, label, colour }`",
+    )],
+    options: &[
+        Param::new("positives", Kind::Either(&[Kind::Numbers, Kind::Array]), "true or 1 for each score of a positive")
+            .or(Fallback::Absent("in the maps of the series")),
+        LABEL,
+        TITLE,
+    ],
+    returns: "Figure",
+    notes: "At every threshold the share of positives with as high a score against that of negatives; equal scores are one step. The area in the legend \
+            (AUC) is the probability that a positive has the higher score, equal ones counted half, with an interval at 95% by DeLong's variance on the \
+            logarithm of the odds; where scores leave no error it is that of as many pairs as there are of the rarer kind. It takes scores as drawn \
+            independently: several of one image are not.",
+    source: "Hanley and McNeil 1982; DeLong, DeLong and Clarke-Pearson 1988",
+    examples: &[Example {
+        code: "plot::roc([0.9, 0.8, 0.8, 0.3, 0.1], #{ positives: [true, true, false, true, false] })",
+        result: "figure: 2 lines",
+    }],
+    run,
+};
+
+/// Truths, given as such or as 0 and 1.
+fn truths(value: Option<&Value>) -> Result<Vec<bool>> {
+    let wanted =
+        || Error::argument("`positives` must say for each score whether it is a positive's: true or false, or 1 or 0");
+    let all = match value {
+        Some(Value::Array(all)) => all.clone(),
+        Some(Value::Tensor(tensor)) => {
+            let numbers = Vec::<f64>::try_from(&tensor.f_flatten(0, -1)?.f_to_kind(tch::Kind::Double)?);
+            numbers.map_err(|_| wanted())?.into_iter().map(Value::Float).collect()
+        }
+        _ => return Err(wanted()),
+    };
+    let truth = |value: &Value| match value {
+        Value::Bool(truth) => Ok(*truth),
+        Value::Int(0) => Ok(false),
+        Value::Int(1) => Ok(true),
+        Value::Float(x) if *x == 0.0 => Ok(false),
+        Value::Float(x) if *x == 1.0 => Ok(true),
+        other => Err(Error::argument(format!("{}, got {}", wanted().message, other.summary()))),
+    };
+    all.iter().map(truth).collect()
+}
+
+fn run(cx: &Cx, args: &Args) -> Result<Value> {
+    let mut panel = panel(args)?;
+    let scores = args.array("scores");
+    let series: Vec<(String, Vec<f64>, Vec<bool>, SeriesLook)> = if is_list(scores) {
+        vec![(args.str("label").into(), floats(scores), truths(args.get("positives"))?, SeriesLook::default())]
+    } else {
+        if args.given("label") || args.given("positives") {
+            return Err(Error::argument("an array of series stands alone: `label` and `positives` belong in its maps"));
+        }
+        let of = |value: &Value| {
+            let map = known_keys(value, "a series of scores", &["scores", "positives", "label", "colour"])?;
+            let scores = numbers(map, "scores")?
+                .ok_or_else(|| Error::argument("a series needs `scores`, an array of numbers"))?;
+            Ok((text(map, "label")?, scores, truths(map.get("positives"))?, look(map)?))
+        };
+        scores.iter().map(of).collect::<Result<_>>()?
+    };
+    for (label, scores, positives, look) in series {
+        let name = if label.is_empty() { String::new() } else { format!(" of {label:?}") };
+        if scores.len() != positives.len() {
+            let (n, m) = (scores.len(), positives.len());
+            return Err(Error::argument(format!("{n} scores{name}, and {m} `positives`")));
+        }
+        let strange = scores.iter().filter(|score| score.is_nan()).count();
+        if strange > 0 {
+            return Err(Error::data(format!("{strange} of {} scores{name} are not numbers", scores.len()))
+                .hint("leaving them out would be a choice: filter both arrays if it is the right one"));
+        }
+        let curve = roc::roc(&scores, &positives).ok_or_else(|| {
+            let found = positives.iter().filter(|positive| **positive).count();
+            Error::data(format!("{found} positives among {} scores{name}: a curve needs both kinds", scores.len()))
+        })?;
+        let short = |x: f64| significant(x, 3);
+        let area = format!("AUC {} [{}, {}]", short(curve.area), short(curve.interval.0), short(curve.interval.1));
+        let label = if label.is_empty() { area } else { format!("{label}: {area}") };
+        let line = Series::line(label, curve.false_positives, curve.true_positives);
+        panel.layers.push(Layer::Series(Series { markers: Some(false), look, ..line }));
+    }
+    let grey = SeriesLook { colour: Some(Rgb(128, 128, 128)), dash: Some(&[2.0, 4.0]), place: None };
+    let guessing = Series::line("guessing", vec![0.0, 1.0], vec![0.0, 1.0]);
+    panel.layers.push(Layer::Series(Series { markers: Some(false), look: grey, ..guessing }));
+    let ends = |axis: &mut crate::plot::Axis, label: &str| {
+        (axis.label, axis.min, axis.max) = (label.into(), Some(-0.02), Some(1.02));
+    };
+    ends(&mut panel.x, "share of negatives at or above the threshold");
+    ends(&mut panel.y, "share of positives at or above the threshold");
+    finish(cx, args, panel)
+}
