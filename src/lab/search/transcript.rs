@@ -9,6 +9,7 @@ use super::ball::{PixelChange, PixelGround};
 use super::cautions::cautions;
 use super::column::{self, COLUMNS};
 use super::ground::{FactorGround, Ground};
+use super::guard::Guarded;
 use super::measured::Measured;
 use super::parts::{MemberTally, Outcomes, Parts};
 use super::questions::{AskedQuestions, Questions};
@@ -59,6 +60,8 @@ pub struct Provenance {
     pub steps_in_common: bool,
     /// Why the outcomes may not mean what they seem to.
     pub cautions: Cautions,
+    /// How points were scored in lower precision, if they were.
+    pub guarded: Option<Guarded>,
     points: Points,
 }
 
@@ -235,6 +238,7 @@ impl Transcript {
             counterfactual: plan.search.counterfactual().copied(),
             steps_in_common: gradient_search(&*plan.search).is_some_and(|search| search.length().is_some()),
             cautions: cautions(plan, &rows),
+            guarded: None,
             points,
         };
         Self { rows, measured, of: Rc::new(of) }
@@ -610,7 +614,8 @@ impl Object for Transcript {
 
     fn digest(&self) -> Digest {
         let of = &self.of;
-        let what = format!("{} {} {}", of.identity, of.objective.identity(), of.seed);
+        let precision = if of.guarded.is_some() { " bfloat16" } else { "" };
+        let what = format!("{} {} {}{precision}", of.identity, of.objective.identity(), of.seed);
         let mut rows = Digest::of(&[]);
         for part in self.rows.chunks(4096) {
             let said: Vec<String> = part.iter().map(Row::identity).collect();
@@ -635,6 +640,10 @@ impl Object for Transcript {
             "search": of.search, "objective": of.objective.describe(), "seed": of.seed, "examined": of.rows,
             "success_rate": Value::Float(self.success_rate()).json(), "cautions": of.cautions.json(), "rows": rows.collect::<Vec<_>>(),
         });
+        if let Some(guarded) = &of.guarded {
+            all["precision"] = "bfloat16".into();
+            all["guarded"] = guarded.value().json();
+        }
         if let Some(members) = self.members() {
             all["members"] = members.iter().map(|member| member.value().json()).collect();
         }
