@@ -77,7 +77,7 @@ pub static ESTIMATE: Primitive = Primitive {
             With `precision: \"bfloat16\"` the outcomes, their densities and the T_i are those of float32, and what stands in rows is scored in it. How far \
             the difference of two scores may be off in bfloat16, the margin, is found before: four times the largest difference among 256 random crops of 64 \
             of the images, scored both ways. A point counts as misclassified or not without more where its score is farther from the border than that; \
-            the strongest candidate is scored in float32 with all that could be stronger; and so on. Of the points that bfloat16 alone decides, 1%, and one of every image at least, are scored \
+            the strongest candidate is scored in float32 with all that could be stronger; and so on. Of the points that bfloat16 alone decides, 1%, and of every fourth image at least one, are scored \
             in float32 as a check. Where a crop differs by more than the margin its image is examined again with a wider one, and the report's \
             cautions say so. The report counts all of it: `guarded`. On a GPU, or a processor with instructions for bfloat16, it is faster where \
             few crops are scored twice; elsewhere it is slower. Models that are not made of layers in float32 are refused.",
