@@ -75,7 +75,8 @@ fn what_is_certain_within_the_margin_is_what_exact_scores_say() {
             let margin = [0.02, 0.2, 0.8, 3.0][trial as usize % 4];
             // Often as far off as it may be.
             let mut off = || if rng.gen_bool(0.5) { margin * 0.999 } else { rng.gen_range(0.0..margin) };
-            let off: Vec<f32> = (0..ball.len()).map(|i| if (i + trial as usize) % 2 == 0 { off() } else { -off() }).collect();
+            let off: Vec<f32> =
+                (0..ball.len()).map(|i| if (i + trial as usize) % 2 == 0 { off() } else { -off() }).collect();
             let low: Vec<f32> = exact.iter().zip(off).map(|(exact, off)| exact + off).collect();
             let wanted = outcome(search, (&ball, trial), (&exact, None));
             let found = outcome(search, (&ball, trial), (&exact, Some((&low, margin))));
@@ -106,7 +107,11 @@ fn exam(position: Position) -> (Model, Dataset) {
     let model = Model::of_module("toy", Module::fresh(&layers, [1, 16, 16], 3, Device::Cpu).unwrap()).unwrap();
     // Labels that the model gives to many of the images.
     let labels = model.answers(&set.images(&(0..24).collect::<Vec<_>>(), Device::Cpu).unwrap()).unwrap();
-    (model, set.relabelled(labels.iter().enumerate().map(|(i, l)| if i % 5 == 0 { 9 - l } else { *l }).collect(), None).unwrap())
+    (
+        model,
+        set.relabelled(labels.iter().enumerate().map(|(i, l)| if i % 5 == 0 { 9 - l } else { *l }).collect(), None)
+            .unwrap(),
+    )
 }
 
 fn found(
@@ -158,7 +163,8 @@ fn outcomes_and_densities_are_those_of_float32() {
         assert_eq!(outcomes(&plain), outcomes(&guarded), "{position:?}");
         for (plain, guarded) in plain.iter().zip(&guarded) {
             for (plain, guarded) in plain.rows.iter().zip(&guarded.rows) {
-                let apart = (plain.margin - guarded.margin).abs() + (plain.softmax_margin - guarded.softmax_margin).abs();
+                let apart =
+                    (plain.margin - guarded.margin).abs() + (plain.softmax_margin - guarded.softmax_margin).abs();
                 assert!(apart < 1e-5, "what stands in a row is not of float32: {apart}");
             }
         }
@@ -180,7 +186,11 @@ fn a_margin_that_does_not_hold_is_noticed_and_said() {
     let of = guarded[0].of.guarded.clone().unwrap();
     assert!(of.beyond > 5 && of.largest > of.margin, "{of:?}");
     for t in &guarded {
-        assert!(t.of.cautions.text().contains("differed in bfloat16 by more than the margin of 1e-7"), "{:?}", t.of.cautions);
+        assert!(
+            t.of.cautions.text().contains("differed in bfloat16 by more than the margin of 1e-7"),
+            "{:?}",
+            t.of.cautions
+        );
     }
     // Every fourth image has a check at least, and was examined again.
     let of_checked = |all: &[Transcript]| -> Vec<String> {
@@ -234,7 +244,10 @@ fn a_report_says_in_which_precision_it_was_made() {
 #[test]
 fn what_has_no_form_in_bfloat16_is_refused_by_name() {
     for (script, wanted) in [
-        ("risk::estimate(model::from(|x| f.logits(x)), ds, how)", "is not made of layers, so there are no weights to cast"),
+        (
+            "risk::estimate(model::from(|x| f.logits(x)), ds, how)",
+            "is not made of layers, so there are no weights to cast",
+        ),
         ("risk::estimate(f.smoothed(#{ sigma: 0.1, draws: 2 }), ds, how)", "is not made of layers"),
         ("risk::estimate(f, ds, #{ radius: 1, precision: \"float16\" })", "float16"),
         ("risk::estimate(f, ds, #{ radius: 1, precision: 16 })", "precision"),

@@ -304,7 +304,11 @@ pub static TYPES: &[Type] = &[
                 "the paper's test of Section 3.1, which compares two intervals: `counts, p, reject, bound, power, verdict`",
             ),
             field("scored", "an int", "points scored by the search"),
-            field("precision", "a string", "the numbers in which images were scored first: \"float32\" or \"bfloat16\""),
+            field(
+                "precision",
+                "a string",
+                "the numbers in which images were scored first: \"float32\" or \"bfloat16\"",
+            ),
             field(
                 "guarded",
                 "a map, or ()",

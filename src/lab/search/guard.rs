@@ -5,17 +5,16 @@
 //! are scored both ways before the sweep. Of the points that bfloat16 alone decides, some are drawn and scored in float32 as well. Where
 //! one differs by more than the margin, its image is examined again with a wider one, and the outcomes say so.
 
-use std::collections::BTreeMap;
-use std::rc::Rc;
-
 use rand::Rng;
 use rand::seq::index::sample;
+use rand_pcg::Pcg64Mcg;
 use tch::Device;
 
 use super::grid::Ball;
+use super::guarded::Guarded;
 use super::sharing::draw;
-use super::{Examination, Transcript, examined, rounds};
-use crate::core::{Cx, Error, Object, Result, Value, random, significant};
+use super::{Examination, examined, rounds};
+use crate::core::{Cx, Error, Object, Result, random};
 use crate::model::Model;
 use crate::objective::{Aim, judge};
 
@@ -31,7 +30,7 @@ const CROPS: usize = 256;
 const IMAGES: usize = 64;
 
 /// The margin, in largest differences of the sample. A sweep sees many more crops than that, and images differ by their scale.
-const FACTOR: f32 = 4.0;
+const FACTOR: f32 = 3.0;
 
 /// The least margin, as a share of the largest excess: float32 itself rounds otherwise in another batch.
 const ROUNDING: f32 = 1e-5;
@@ -44,102 +43,6 @@ const ONE_AT_LEAST: usize = 4;
 const SAMPLE: u64 = u64::from_be_bytes(*b"bfloat16");
 const CHECK: u64 = u64::from_be_bytes(*b"_checks_");
 
-/// How points were scored in bfloat16, by all searches that were asked for together.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Guarded {
-    /// How far the difference of two scores may be off.
-    pub margin: f32,
-    /// Points scored in bfloat16.
-    pub scored: u64,
-    /// How many of them were scored in float32 again, as the outcome could hang on them.
-    pub again: u64,
-    /// How many of the others were drawn, and scored in float32 to check the margin.
-    pub checked: u64,
-    /// How many of these two differed by more than the margin.
-    pub beyond: u64,
-    /// The largest difference, of the sample that the margin comes of as well.
-    pub largest: f32,
-}
-
-impl Guarded {
-    /// The share of the points that were scored in float32 as well.
-    pub fn share_again(&self) -> f64 {
-        (self.again + self.checked) as f64 / self.scored.max(1) as f64
-    }
-
-    /// Notes a point that was scored both ways.
-    pub(super) fn compare(&mut self, apart: f32, margin: f32, check: bool) {
-        *(if check { &mut self.checked } else { &mut self.again }) += 1;
-        self.beyond += u64::from(apart > margin);
-        self.largest = self.largest.max(apart);
-    }
-
-    /// Why outcomes may be others than those of float32.
-    pub(super) fn caution(&self) -> Option<String> {
-        (self.beyond > 0).then(|| {
-            format!(
-                "{} of {} crops that were scored both ways differed in bfloat16 by more than the margin of {}, by up to {}: their images were \
-                 examined again with a wider one, but others may have an outcome that is not that of float32",
-                self.beyond,
-                self.again + self.checked,
-                significant(self.margin.into(), 3),
-                significant(self.largest.into(), 3)
-            )
-        })
-    }
-
-    /// In a few words, beside a result.
-    pub fn short(&self) -> String {
-        format!("scored in bfloat16 and {} % of it in float32", significant(100.0 * self.share_again(), 3))
-    }
-
-    /// What came of checking the margin.
-    pub fn checks(&self) -> String {
-        let (margin, largest) = (significant(self.margin.into(), 3), significant(self.largest.into(), 3));
-        let beyond = match self.beyond {
-            0 => "none differed".into(),
-            n => format!("{n} differed"),
-        };
-        format!(
-            "{} crops drawn at random and {} in doubt were scored both ways, {beyond} by more than {margin} (at most {largest})",
-            self.checked, self.again
-        )
-    }
-
-    /// How it was done, for the section on methods.
-    pub fn sentence(&self) -> String {
-        format!(
-            "{} crops were scored in bfloat16, and in float32 again wherever the outcome could have been another one: {}; what is reported is of float32",
-            self.scored,
-            self.checks()
-        )
-    }
-
-    pub fn value(&self) -> Value {
-        let whole = |n: u64| Value::Int(n as i64);
-        let all = [
-            ("margin", Value::Float(self.margin.into())),
-            ("scored", whole(self.scored)),
-            ("again", whole(self.again)),
-            ("checked", whole(self.checked)),
-            ("beyond", whole(self.beyond)),
-            ("largest", Value::Float(self.largest.into())),
-        ];
-        Value::Map(BTreeMap::from(all.map(|(name, value)| (name.to_string(), value))))
-    }
-}
-
-impl Transcript {
-    /// The same rows, with how their points were scored in lower precision.
-    pub(super) fn guarded(mut self, guarded: Option<&Guarded>) -> Self {
-        if let Some(of) = Rc::get_mut(&mut self.of) {
-            guarded.and_then(Guarded::caution).into_iter().for_each(|caution| of.cautions.add(caution));
-            of.guarded = guarded.cloned();
-        }
-        self
-    }
-}
-
 /// What scores in bfloat16 and how far to trust it.
 pub(super) struct Guard {
     pub model: Model,
@@ -151,7 +54,9 @@ impl Guard {
     pub fn new(cx: &Cx, plan: &Examination, ball: &Ball, lower: LowerPrecision) -> Result<Self> {
         let model = plan.model.in_bfloat16()?;
         if !has_bfloat16(cx.device()) {
-            cx.warn("this processor has no instructions for bfloat16, so that scoring in it is slower here than in float32");
+            cx.warn(
+                "this processor has no instructions for bfloat16, so that scoring in it is slower here than in float32",
+            );
         }
         let (margin, largest) = match lower.margin {
             Some(margin) => (margin, 0.0),
@@ -180,7 +85,7 @@ impl Guard {
 /// The margin, and the largest difference that it comes of.
 fn calibrate(cx: &Cx, plan: &Examination, ball: &Ball, low: &Model) -> Result<(f32, f32)> {
     let (digests, device) = ([plan.model.digest(), plan.data.digest()], format!("{:?}", cx.device()));
-    let words = [plan.space.identity(), plan.seed.to_string(), device];
+    let words = [plan.space.identity(), format!("{} {device} {}", plan.seed, rounds::batch_of(cx, plan))];
     let depends: Vec<&[u8]> =
         digests.iter().map(|digest| &digest.0[..]).chain(words.iter().map(|word| word.as_bytes())).collect();
     let mut call = cx.long_call("bfloat16", &depends, false);
@@ -206,19 +111,21 @@ fn sampled(cx: &Cx, plan: &Examination, ball: &Ball, low: &Model) -> Result<(f32
     let batch = rounds::batch_of(cx, plan);
     let task = cx.progress("bfloat16 beside float32", Some((images * each) as u64));
     let (mut apart, mut largest) = (0f32, 0f32);
-    for row in rows {
-        let held = ball.group.prepare(&plan.data.canvases(&[row], cx.device())?)?;
-        let points: Vec<_> =
-            (0..each).map(|_| (0, ball.element(rng.gen_range(0..ball.len()) as u32))).collect();
+    for rows in rows.chunks((batch / each).max(1)) {
+        let held = ball.group.prepare(&plan.data.canvases(rows, cx.device())?)?;
+        let point = |place: usize, rng: &mut Pcg64Mcg| (place, ball.element(rng.gen_range(0..ball.len()) as u32));
+        let points: Vec<_> = (0..rows.len() * each).map(|i| point(i / each, &mut rng)).collect();
         for points in points.chunks(batch) {
             cx.check()?;
-            let labels = vec![plan.data.labels()[row]; points.len()];
+            let labels: Vec<i64> = points.iter().map(|&(place, _)| plan.data.labels()[rows[place]]).collect();
             let images = draw(&*ball.group, &held, points)?;
             let excess = |model: &Model| -> Result<Vec<f32>> {
                 let scores = tch::no_grad(|| model.logits(&images))?;
                 let verdicts = judge(&scores, &labels, &vec![Aim::Away; labels.len()], &plan.objective)?;
                 match verdicts.broken {
-                    Some(_) => Err(examined::not_finite(plan, row, "at a random point", examined::UNSOUND)),
+                    Some(bad) => {
+                        Err(examined::not_finite(plan, rows[points[bad].0], "at a random point", examined::UNSOUND))
+                    }
                     None => Ok(verdicts.of.iter().map(|verdict| verdict.excess).collect()),
                 }
             };

@@ -9,7 +9,7 @@ use super::ball::{PixelChange, PixelGround};
 use super::cautions::cautions;
 use super::column::{self, COLUMNS};
 use super::ground::{FactorGround, Ground};
-use super::guard::Guarded;
+use super::guarded::Guarded;
 use super::measured::Measured;
 use super::parts::{MemberTally, Outcomes, Parts};
 use super::questions::{AskedQuestions, Questions};
@@ -205,6 +205,15 @@ impl Transcript {
             cautions.into_iter().for_each(|caution| of.cautions.add(caution));
         }
         all
+    }
+
+    /// The same rows, with how their points were scored in lower precision.
+    pub(super) fn guarded(mut self, guarded: Option<&Guarded>) -> Self {
+        if let Some(of) = Rc::get_mut(&mut self.of) {
+            guarded.and_then(Guarded::caution).into_iter().for_each(|caution| of.cautions.add(caution));
+            of.guarded = guarded.cloned();
+        }
+        self
     }
 
     /// Rows of a search along gradients.

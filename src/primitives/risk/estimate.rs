@@ -75,7 +75,7 @@ pub static ESTIMATE: Primitive = Primitive {
             them once it rejects: its p holds, the errors and the other tests are those of a sample that was stopped, which the report says. Where \
             it never rejects the outcome is that without.\n\n\
             With `precision: \"bfloat16\"` the outcomes, their densities and the T_i are those of float32, and what stands in rows is scored in it. How far \
-            the difference of two scores may be off in bfloat16, the margin, is found before: four times the largest difference among 256 random crops of 64 \
+            the difference of two scores may be off in bfloat16, the margin, is found before: three times the largest difference among 256 random crops of 64 \
             of the images, scored both ways. A point counts as misclassified or not without more where its score is farther from the border than that; \
             the strongest candidate is scored in float32 with all that could be stronger; and so on. Of the points that bfloat16 alone decides, 1%, and of every fourth image at least one, are scored \
             in float32 as a check. Where a crop differs by more than the margin its image is examined again with a wider one, and the report's \
@@ -94,6 +94,14 @@ pub static ESTIMATE: Primitive = Primitive {
                    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
                    risk::estimate(f, ds, #{ searches: [\"strongest\", \"nearest\"], radii: [1, 2] }).keys()",
             result: "[nearest_1, nearest_2, strongest_1, strongest_2]",
+        },
+        Example {
+            code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
+                   let arch = [net::conv(4, 3), net::relu(), net::flatten(), net::linear(10)];\n\
+                   let f = model::train(ds, #{ arch: arch, epochs: 1, seed: 1 });\n\
+                   let low = risk::estimate(f, ds, #{ radius: 1, precision: \"bfloat16\" });\n\
+                   [low.t == risk::estimate(f, ds, #{ radius: 1 }).t, low.guarded.beyond]",
+            result: "[true, 0]",
         },
     ],
     run,
