@@ -76,7 +76,7 @@ fn what_is_certain_within_the_margin_is_what_exact_scores_say() {
             // Often as far off as it may be.
             let mut off = || if rng.gen_bool(0.5) { margin * 0.999 } else { rng.gen_range(0.0..margin) };
             let off: Vec<f32> =
-                (0..ball.len()).map(|i| if (i + trial as usize) % 2 == 0 { off() } else { -off() }).collect();
+                (0..ball.len()).map(|i| if (i + trial as usize).is_multiple_of(2) { off() } else { -off() }).collect();
             let low: Vec<f32> = exact.iter().zip(off).map(|(exact, off)| exact + off).collect();
             let wanted = outcome(search, (&ball, trial), (&exact, None));
             let found = outcome(search, (&ball, trial), (&exact, Some((&low, margin))));

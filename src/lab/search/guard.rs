@@ -50,9 +50,8 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Casts the model and finds the margin. A pure function of model, data, space and seed, so that every shard finds the same.
-    pub fn new(cx: &Cx, plan: &Examination, ball: &Ball, lower: LowerPrecision) -> Result<Self> {
-        let model = plan.model.in_bfloat16()?;
+    /// Finds the margin of a model's copy in bfloat16. A pure function of model, data, space and seed, so that every shard finds the same.
+    pub fn new(cx: &Cx, plan: &Examination, ball: &Ball, model: Model, lower: LowerPrecision) -> Result<Self> {
         if !has_bfloat16(cx.device()) {
             cx.warn(
                 "this processor has no instructions for bfloat16, so that scoring in it is slower here than in float32",

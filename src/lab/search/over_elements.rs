@@ -101,6 +101,8 @@ pub(super) fn examine(
     if !plan.levels.is_empty() {
         return Err(super::propose::no_levels(plan));
     }
+    // Refused before any work.
+    let low = lower.map(|_| plan.model.in_bfloat16()).transpose()?;
     let mut asked: Vec<AskedSearch> = Vec::new();
     let mut density = Vec::new();
     for (plan, &exhaustive) in plans.iter().zip(searches) {
@@ -121,7 +123,7 @@ pub(super) fn examine(
                 .hint("spaces that are asked for together lie in each other, such as translations of several radii")
         })?);
     }
-    let guard = lower.map(|lower| Guard::new(cx, plan, &widest, lower)).transpose()?;
+    let guard = low.zip(lower).map(|(low, lower)| Guard::new(cx, plan, &widest, low, lower)).transpose()?;
     let [_, height, width] = plan.data.shape().map(|side| side as i64);
     let sharing = BallSharing::of(plan.model, &widest, [height, width]);
     let larger = if plan.batch.is_none() && sharing.is_some() { sharing::LARGER_BATCHES } else { 1 };
