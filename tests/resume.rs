@@ -237,7 +237,8 @@ print("trained");
 let t = examine(f, train, #{ space: space::translate(2), search: search::strongest() });
 f.save("f.safetensors");
 let turned = examine(f, train.take(6), #{ space: space::rotate(30), search: search::random(#{ questions: 5 }) });
-#{ report: risk::report(t), turned: turned, losses: f.losses, accuracy: f.accuracy(train), curve: plot::line([1, 2, 3]) }
+let low = risk::estimate(f, train.take(40), #{ radius: 1, searches: ["nearest", "blind"], precision: "bfloat16" });
+#{ report: risk::report(t), low: low, turned: turned, losses: f.losses, accuracy: f.accuracy(train), curve: plot::line([1, 2, 3]) }
 "#;
 
 fn viva(folder: &Path, words: &[&str]) -> Command {

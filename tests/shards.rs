@@ -11,8 +11,9 @@ let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, 
 print(`error ${f.error(ds)}`);
 let reports = risk::estimate(f, ds, #{ searches: ["strongest", "blind"], radii: [1, 2], batch: 64 });
 let other = risk::estimate(f, few, #{ radius: 1, batch: 64 });
+let low = risk::estimate(f, ds, #{ radius: 1, batch: 64, precision: "bfloat16" });
 let asked = examine(f, ds, #{ space: space::rotate(20), search: search::random(#{ questions: 3 }), batch: 8 });
-#{ reports: reports, other: other, asked: asked, figure: plot::pvalues(risk::curve(reports.strongest_2)) }
+#{ reports: reports, other: other, low: low, asked: asked, figure: plot::pvalues(risk::curve(reports.strongest_2)) }
 "#;
 
 struct Bench {

@@ -304,6 +304,18 @@ pub static TYPES: &[Type] = &[
                 "the paper's test of Section 3.1, which compares two intervals: `counts, p, reject, bound, power, verdict`",
             ),
             field("scored", "an int", "points scored by the search"),
+            field(
+                "precision",
+                "a string",
+                "the numbers in which images were scored first: \"float32\" or \"bfloat16\"",
+            ),
+            field(
+                "guarded",
+                "a map, or ()",
+                "of all searches of the call, what was scored in bfloat16: `scored` (points), `again` (how many of them in float32 as well, as the \
+                 outcome could hang on them), `checked` (of the others, in float32 as a check), `beyond` (of these two, off by more than the margin), `margin`, \
+                 `largest` (the largest difference seen)",
+            ),
             field("assumption", "a string", "what must hold for the changes to keep label and density"),
             field(
                 "registered",

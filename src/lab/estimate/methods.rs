@@ -122,6 +122,9 @@ impl Described<'_> {
                 self.assumption
             ),
         ];
+        if let Some(guarded) = &of.guarded {
+            sentences.push(guarded.sentence());
+        }
         if let Some(calibrated) = self.calibrated {
             sentences.push(format!("As a check of that, {}", calibrated.sentence()));
         }

@@ -18,7 +18,7 @@ use crate::core::{
 };
 use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use crate::maths::betting::Bets;
-use crate::search::{Density, Row, Transcript};
+use crate::search::{Density, Guarded, Row, Transcript};
 
 /// The confidence of the intervals around single risks: two of them hold together with probability 95% (Figure 5).
 const INTERVAL_DELTA: f64 = 0.025;
@@ -174,6 +174,11 @@ impl RiskReport {
         Ok(Self { backing, ..self })
     }
 
+    /// How points were scored in lower precision, if they were.
+    fn guarded(&self) -> Option<&Guarded> {
+        self.transcript.of.guarded.as_ref()
+    }
+
     fn described(&self) -> Described<'_> {
         Described {
             transcript: &self.transcript,
@@ -273,7 +278,7 @@ impl RiskReport {
     }
 }
 
-const FIELDS: [&str; 26] = [
+const FIELDS: [&str; 28] = [
     "m",
     "error",
     "weighted_error",
@@ -293,6 +298,8 @@ const FIELDS: [&str; 26] = [
     "pairwise",
     "interval",
     "scored",
+    "precision",
+    "guarded",
     "assumption",
     "registered",
     "calibrated",
@@ -333,10 +340,11 @@ impl Object for RiskReport {
 
     fn summary(&self) -> String {
         format!(
-            "risk report: {} images, error {}, weighted {}; {}{}",
+            "risk report: {} images, error {}, weighted {}{}; {}{}",
             self.t.len(),
             number(self.error.mean),
             number(self.weighted.mean),
+            self.guarded().map_or(String::new(), |guarded| format!(", {}", guarded.short())),
             self.tests.summary(),
             self.backing.ending()
         )
@@ -364,6 +372,11 @@ impl Object for RiskReport {
             "",
             format!("{} ({} per image)", self.scored, short(self.scored as f64 / m as f64)),
         ));
+        if let Some(guarded) = self.guarded() {
+            let again = significant(100.0 * guarded.share_again(), 3);
+            rows.push(("precision", "", format!("bfloat16, and float32 for {again} % of its points")));
+            rows.push(("checked", "", guarded.checks()));
+        }
         let mut lines = vec![
             format!("model {}, images {}: {} over {}", of.model.0, of.data.name, of.search, of.space),
             String::new(),
@@ -400,6 +413,8 @@ impl Object for RiskReport {
             "lo" => Value::Float(self.density.lo),
             "hi" => Value::Float(self.density.hi),
             "scored" => Value::Int(self.scored as i64),
+            "precision" => Value::Str(if self.guarded().is_some() { "bfloat16" } else { "float32" }.into()),
+            "guarded" => self.guarded().map_or(Value::Unit, Guarded::value),
             "assumption" => Value::Str(self.density.assumption.clone()),
             "t" => Value::floats(self.t.iter().copied()),
             "registered" => self.backing.registered(),
@@ -430,6 +445,7 @@ impl Object for RiskReport {
             let asked = match *name {
                 "registered" | "methods" | "bibtex" => self.backing.registered.is_some(),
                 "calibrated" => self.backing.calibrated.is_some(),
+                "precision" | "guarded" => self.guarded().is_some(),
                 _ => true,
             };
             if let (true, Ok(Some(value))) = (asked, self.field(name)) {

@@ -1,5 +1,6 @@
 //! What is examined: a classifier, whatever it is made of, behind one type.
 
+mod bfloat16;
 mod binary;
 mod classify;
 mod frozen;

@@ -29,6 +29,10 @@ impl Exhaustive for Blind {
         step_by_draw(case, false)
     }
 
+    fn tells_provisional(&self) -> bool {
+        true
+    }
+
     fn reach(&self) -> usize {
         2
     }
@@ -59,8 +63,8 @@ pub(super) fn step_by_draw(case: &Case, stays: bool) -> ExhaustiveStep {
         let drawn = random(case.stream.0 ^ OWN, case.stream.1).gen_range(0..choices);
         candidates.get(drawn).copied().unwrap_or(0)
     };
-    if !grid.known(after) {
-        return ExhaustiveStep::score(vec![after]);
+    if !grid.exact(after) {
+        return ExhaustiveStep::ScoreExactly(vec![after]);
     }
     // A correct outcome counts with loss 0, whatever its density.
     if !case.densities || !grid.fails(after) {
@@ -70,6 +74,10 @@ pub(super) fn step_by_draw(case: &Case, stays: bool) -> ExhaustiveStep {
     let missing: Vec<u32> = origins.iter().copied().filter(|&point| !grid.known(point)).collect();
     if !missing.is_empty() {
         return ExhaustiveStep::score(missing);
+    }
+    let doubts: Vec<u32> = origins.iter().copied().filter(|&point| !grid.certain(point)).collect();
+    if !doubts.is_empty() {
+        return ExhaustiveStep::ScoreExactly(doubts);
     }
     let correct = origins.iter().filter(|&&point| !grid.fails(point)).count();
     ExhaustiveStep::Done(ExhaustiveOutcome { after, weight: Some(1.0 / (1.0 + correct as f64 / choices as f64)) })

@@ -26,6 +26,10 @@ impl Exhaustive for BlindOrStay {
         step_by_draw(case, true)
     }
 
+    fn tells_provisional(&self) -> bool {
+        true
+    }
+
     fn reach(&self) -> usize {
         2
     }

@@ -33,7 +33,7 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     }
     match way {
         Approach::Elements(exhaustive) => {
-            let found = over_elements::examine(cx, std::slice::from_ref(plan), &[exhaustive], None)?;
+            let found = over_elements::examine(cx, std::slice::from_ref(plan), &[exhaustive], None, None)?;
             found.into_iter().next().ok_or_else(|| Error::internal("an examination without a transcript"))
         }
         Approach::Settings(search) => {

@@ -23,6 +23,8 @@ pub enum ExhaustiveStep {
         now: Vec<u32>,
         later: Vec<u32>,
     },
+    /// Score these points exactly, all of which have provisional scores or none.
+    ScoreExactly(Vec<u32>),
     Done(ExhaustiveOutcome),
 }
 
@@ -44,6 +46,13 @@ pub struct ExhaustiveOutcome {
 pub trait Exhaustive {
     /// The next step: a pure function of what is scored so far, so that images can share batches in any way.
     fn step(&self, case: &Case) -> ExhaustiveStep;
+
+    /// Whether it can tell what is certain from scores that are provisional (`GridView::certain`, `losses`): it then answers `Done` only
+    /// with what exact scores would lead to as well, and asks for those it needs by `ScoreExactly`. Any other search is shown, and asks for,
+    /// exact scores alone. The scores of the image itself always are exact.
+    fn tells_provisional(&self) -> bool {
+        false
+    }
 
     /// How many steps from the image an outcome's density depends on: the outcome, its pre-images, and what these might
     /// have moved to instead.
@@ -68,11 +77,26 @@ pub trait Preference {
 
     /// Whether `a`, not yet scored, would be preferred to `b` under some scores.
     fn may_prefer(&self, case: &Case, a: PointCandidate, b: PointCandidate) -> bool;
+
+    /// What `prefers` says of candidates with exact scores, where provisional ones leave no doubt. A preference by other scores than those of the two candidates
+    /// must not say so, and one that can't say is asked by exact scores alone.
+    fn surely_prefers(&self, _case: &Case, _a: PointCandidate, _b: PointCandidate) -> Option<bool> {
+        None
+    }
+
+    /// Whether `surely_prefers` answers.
+    fn tells_provisional(&self) -> bool {
+        false
+    }
 }
 
 impl<P: Preference> Exhaustive for P {
     fn step(&self, case: &Case) -> ExhaustiveStep {
         step_by_preference(case, self)
+    }
+
+    fn tells_provisional(&self) -> bool {
+        Preference::tells_provisional(self)
     }
 
     /// h_g is at least 1 / (|V| + 1), and at most 1/2 at a point that something was moved to.
@@ -90,13 +114,26 @@ fn step_by_preference(case: &Case, preference: &dyn Preference) -> ExhaustiveSte
     if !missing.is_empty() {
         return ExhaustiveStep::score(missing);
     }
-    let after = if grid.fails(0) { 0 } else { choice(case, preference).unwrap_or(0) };
+    let chosen = if grid.fails(0) { None } else { choice(case, preference) };
+    if grid.guarded() && !grid.fails(0) {
+        let doubts = doubts_of_choice(case, preference, chosen);
+        if !doubts.is_empty() {
+            return ExhaustiveStep::ScoreExactly(doubts);
+        }
+    }
+    let after = chosen.map_or(0, |chosen| chosen.point);
     let weight = match (case.densities, grid.fails(after)) {
         (false, _) => None,
         // Nothing moves to a correct point, and this one stayed.
         (true, false) => Some(1.0),
         (true, true) => match movers(case, preference, after) {
-            Ok(n) => Some(1.0 / (1.0 + n as f64)),
+            Ok(n) => {
+                let doubts = if grid.guarded() { doubts_of_movers(case, preference, after) } else { vec![] };
+                if !doubts.is_empty() {
+                    return ExhaustiveStep::ScoreExactly(doubts);
+                }
+                Some(1.0 / (1.0 + n as f64))
+            }
             Err(mut now) => {
                 let request = ball.group.candidates().len().div_ceil(REQUEST);
                 let later = now.split_off(now.len().min(request));
@@ -108,12 +145,28 @@ fn step_by_preference(case: &Case, preference: &dyn Preference) -> ExhaustiveSte
 }
 
 /// The preferred misclassified candidate of the image itself.
-fn choice(case: &Case, preference: &dyn Preference) -> Option<u32> {
-    let candidates = case.ball.around(0).iter().enumerate().map(|(order, &point)| PointCandidate { order, point });
-    candidates
+fn choice(case: &Case, preference: &dyn Preference) -> Option<PointCandidate> {
+    candidates(case, 0)
         .filter(|candidate| case.grid.fails(candidate.point))
         .reduce(|best, next| if preference.prefers(case, next, best) { next } else { best })
-        .map(|best| best.point)
+}
+
+fn candidates<'a>(case: &'a Case, of: u32) -> impl Iterator<Item = PointCandidate> + 'a {
+    case.ball.around(of).iter().enumerate().map(|(order, &point)| PointCandidate { order, point })
+}
+
+/// The candidates whose exact scores could make another choice. What was chosen comes first: with its exact scores fewer are in doubt.
+fn doubts_of_choice(case: &Case, preference: &dyn Preference, chosen: Option<PointCandidate>) -> Vec<u32> {
+    let grid = case.grid;
+    if let Some(chosen) = chosen.filter(|chosen| !grid.exact(chosen.point)) {
+        return vec![chosen.point];
+    }
+    let could_win = |rival: &PointCandidate| match chosen {
+        _ if grid.exact(rival.point) || (grid.certain(rival.point) && !grid.fails(rival.point)) => false,
+        Some(chosen) => preference.surely_prefers(case, *rival, chosen) != Some(false),
+        None => true,
+    };
+    candidates(case, 0).filter(could_win).map(|rival| rival.point).collect()
 }
 
 /// The share of the candidates that one request asks for, about: few points that turn out needless against few rounds.
@@ -173,6 +226,55 @@ fn movers(case: &Case, preference: &dyn Preference, target: u32) -> Result<usize
     Err(gain.into_iter().map(|(_, point)| point).collect())
 }
 
+/// Points whose exact scores tell whether n(x') is what provisional ones say; none once that is certain. x' itself has exact scores.
+///
+/// A point that counts must be correct, and none of its candidates preferred, for certain. For one that does not count a single certain
+/// reason is enough; of several the one that serves most points is asked for.
+fn doubts_of_movers(case: &Case, preference: &dyn Preference, target: u32) -> Vec<u32> {
+    let (ball, grid) = (case.ball, case.grid);
+    let mut asked = vec![false; ball.len()];
+    let mut reasons: Vec<Vec<u32>> = Vec::new();
+    'origins: for (order, &q) in ball.origins(target).iter().enumerate() {
+        if grid.fails(q) && grid.certain(q) {
+            continue;
+        }
+        let moved = PointCandidate { order, point: target };
+        let (mut likely, mut unlikely) = (Vec::new(), Vec::new());
+        for rival in candidates(case, q).filter(|rival| rival.point != target && grid.known(rival.point)) {
+            let (fails, certain) = (grid.fails(rival.point), grid.certain(rival.point));
+            if certain && !fails {
+                continue;
+            }
+            match preference.surely_prefers(case, rival, moved) {
+                Some(false) => {}
+                Some(true) if certain => continue 'origins,
+                sure if fails && sure.unwrap_or_else(|| preference.prefers(case, rival, moved)) => {
+                    likely.push(rival.point);
+                }
+                _ => unlikely.push(rival.point),
+            }
+        }
+        if grid.fails(q) {
+            likely.push(q);
+        } else if !grid.certain(q) {
+            unlikely.push(q);
+        }
+        match likely.is_empty() {
+            true => unlikely.into_iter().for_each(|point| asked[point as usize] = true),
+            false => reasons.push(likely),
+        }
+    }
+    let mut serves = vec![0u32; ball.len()];
+    reasons.iter().flatten().for_each(|&point| serves[point as usize] += 1);
+    for reason in reasons {
+        if !reason.iter().any(|&point| asked[point as usize]) {
+            let best = reason.into_iter().max_by_key(|&point| (serves[point as usize], std::cmp::Reverse(point)));
+            best.into_iter().for_each(|point| asked[point as usize] = true);
+        }
+    }
+    (0..ball.len() as u32).filter(|&point| asked[point as usize] && !grid.exact(point)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::rc::Rc;
@@ -228,7 +330,7 @@ mod tests {
                 densities: true,
                 stream: (0, 0),
             }) {
-                ExhaustiveStep::Score { now: points, .. } => {
+                ExhaustiveStep::Score { now: points, .. } | ExhaustiveStep::ScoreExactly(points) => {
                     for point in points {
                         assert!(!grid.known(point));
                         let wrong = errors.contains(&(start + ball.element(point).0[0]).rem_euclid(16));

@@ -97,19 +97,79 @@ pub struct Grid {
     predicted: Vec<i32>,
     softmax_margin: Vec<f32>,
     scored: u32,
+    /// None where all scores are exact.
+    provisional: Option<Provisional>,
+}
+
+/// Scores of lower precision.
+struct Provisional {
+    /// How far their excess may be off.
+    margin: f32,
+    /// Whether a point has one.
+    at: Vec<bool>,
 }
 
 impl Grid {
     pub fn new(ball: &Ball, label: i32) -> Self {
         let n = ball.len();
-        Self { label, excess: vec![f32::NAN; n], predicted: vec![0; n], softmax_margin: vec![0.0; n], scored: 0 }
+        let (excess, predicted, softmax_margin) = (vec![f32::NAN; n], vec![0; n], vec![0.0; n]);
+        Self { label, excess, predicted, softmax_margin, scored: 0, provisional: None }
     }
 
-    pub fn set(&mut self, point: u32, verdict: &ScoreVerdict) {
+    /// A grid whose scores may be provisional, with an excess that is off by up to `margin`.
+    pub fn guarded(ball: &Ball, label: i32, margin: f32) -> Self {
+        let provisional = Some(Provisional { margin, at: vec![false; ball.len()] });
+        Self { provisional, ..Self::new(ball, label) }
+    }
+
+    /// Takes exact scores; by how much they differ from provisional ones, where there were any.
+    pub fn set(&mut self, point: u32, verdict: &ScoreVerdict) -> Option<f32> {
+        let before = (!self.exact(point) && self.known(point)).then(|| self.excess[point as usize]);
+        self.write(point, verdict);
+        if let Some(provisional) = &mut self.provisional {
+            provisional.at[point as usize] = false;
+        }
+        before.map(|before| (before - verdict.excess).abs())
+    }
+
+    /// Takes provisional scores of a point that has none.
+    pub fn set_provisional(&mut self, point: u32, verdict: &ScoreVerdict) {
+        self.write(point, verdict);
+        if let Some(provisional) = &mut self.provisional {
+            provisional.at[point as usize] = true;
+        }
+    }
+
+    fn write(&mut self, point: u32, verdict: &ScoreVerdict) {
         self.scored += u32::from(!self.known(point));
         self.excess[point as usize] = verdict.excess;
         self.predicted[point as usize] = verdict.predicted;
         self.softmax_margin[point as usize] = verdict.softmax_margin;
+    }
+
+    /// Whether a point has exact scores.
+    pub fn exact(&self, point: u32) -> bool {
+        self.known(point) && self.provisional.as_ref().is_none_or(|provisional| !provisional.at[point as usize])
+    }
+
+    /// How far the excess of a point may be off.
+    fn off(&self, point: u32) -> f32 {
+        match &self.provisional {
+            Some(Provisional { margin, at }) if at[point as usize] => *margin,
+            _ => 0.0,
+        }
+    }
+
+    /// How far a provisional excess may be off.
+    pub fn margin(&self) -> f32 {
+        self.provisional.as_ref().map_or(0.0, |provisional| provisional.margin)
+    }
+
+    /// Trusts provisional scores less.
+    pub fn widen(&mut self, wider: f32) {
+        if let Some(Provisional { margin, .. }) = &mut self.provisional {
+            *margin = margin.max(wider);
+        }
     }
 
     pub fn known(&self, point: u32) -> bool {
@@ -132,11 +192,18 @@ pub struct GridView<'a> {
     grid: &'a Grid,
     /// What the grid calls the search's points; none where it calls them alike.
     numbers: Option<&'a [u32]>,
+    /// Whether provisional scores are not shown.
+    exact: bool,
 }
 
 impl<'a> GridView<'a> {
     pub fn of(grid: &'a Grid, numbers: Option<&'a [u32]>) -> Self {
-        Self { grid, numbers }
+        Self { grid, numbers, exact: false }
+    }
+
+    /// As a search sees it that takes all scores for exact: others are not known to it.
+    pub fn exact_alone(self) -> Self {
+        Self { exact: true, ..self }
     }
 
     /// What the grid calls a point.
@@ -153,7 +220,29 @@ impl<'a> GridView<'a> {
     }
 
     pub fn known(&self, point: u32) -> bool {
-        self.grid.known(self.number(point))
+        let number = self.number(point);
+        if self.exact { self.grid.exact(number) } else { self.grid.known(number) }
+    }
+
+    /// Whether scores may be provisional.
+    pub fn guarded(&self) -> bool {
+        self.grid.provisional.is_some() && !self.exact
+    }
+
+    /// Whether a point has exact scores.
+    pub fn exact(&self, point: u32) -> bool {
+        self.grid.exact(self.number(point))
+    }
+
+    /// Whether exact scores would leave it at what `fails` says of a point that is known.
+    pub fn certain(&self, point: u32) -> bool {
+        self.exact(point) || self.excess(point).abs() > self.grid.off(self.number(point))
+    }
+
+    /// The least and the largest loss that exact scores of a known point may have.
+    pub fn losses(&self, point: u32) -> (f32, f32) {
+        let (excess, off) = (self.excess(point), self.grid.off(self.number(point)));
+        (loss(excess - off), loss(excess + off))
     }
 
     /// Whether the image is known to be misclassified at this point.

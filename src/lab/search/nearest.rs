@@ -28,4 +28,12 @@ impl Preference for Nearest {
     fn may_prefer(&self, case: &Case, a: PointCandidate, b: PointCandidate) -> bool {
         self.prefers(case, a, b)
     }
+
+    fn surely_prefers(&self, case: &Case, a: PointCandidate, b: PointCandidate) -> Option<bool> {
+        Some(self.prefers(case, a, b))
+    }
+
+    fn tells_provisional(&self) -> bool {
+        true
+    }
 }

@@ -1,12 +1,14 @@
 //! Examinations over the elements of a finite group. Several searches, over balls of several radii, share one grid of scores per image:
 //! each point is scored at most once, whoever asks for it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use super::answers::PointAnswers;
 use super::exhaustive::{Case, Exhaustive, ExhaustiveStep};
 use super::grid::{Ball, Grid, GridView};
+use super::guard::{Guard, LowerPrecision};
+use super::guarded::Guarded;
 use super::measure::{self};
 use super::measured::Measured;
 use super::pairing::{self, Approach};
@@ -33,8 +35,15 @@ pub struct Asked {
 /// others, as translations by up to the largest radius have those of the smaller ones. A transcript's `queries` are the points that no
 /// search before it had scored; all else is as it would be alone.
 ///
-/// With `until` images are examined in its order, and their rows stand in it.
-pub fn examine_together(cx: &Cx, plan: &Examination, asked: &[Asked], until: Option<Until>) -> Result<Vec<Transcript>> {
+/// With `until` images are examined in its order, and their rows stand in it. With `lower` points are scored in bfloat16 where that leaves
+/// the outcome what it is.
+pub fn examine_together(
+    cx: &Cx,
+    plan: &Examination,
+    asked: &[Asked],
+    until: Option<Until>,
+    lower: Option<LowerPrecision>,
+) -> Result<Vec<Transcript>> {
     let plans: Vec<Examination> = asked.iter().map(|one| of(plan, one)).collect();
     measure::check(&plan.measures, &plan.objective, plan.model.classes())?;
     let mut searches = Vec::new();
@@ -49,7 +58,7 @@ pub fn examine_together(cx: &Cx, plan: &Examination, asked: &[Asked], until: Opt
         plan.space.check(plan.data)?;
         super::scale::check(cx, plan)?;
     }
-    examine(cx, &plans, &searches, until)
+    examine(cx, &plans, &searches, until, lower)
 }
 
 /// Until when images are examined, in an order that was fixed before looking at any.
@@ -89,11 +98,14 @@ pub(super) fn examine(
     plans: &[Examination],
     searches: &[&dyn Exhaustive],
     until: Option<Until>,
+    lower: Option<LowerPrecision>,
 ) -> Result<Vec<Transcript>> {
     let plan = plans.first().ok_or_else(|| Error::internal("an examination by no search"))?;
     if !plan.levels.is_empty() {
         return Err(super::propose::no_levels(plan));
     }
+    // Refused before any work.
+    let low = lower.map(|_| plan.model.in_bfloat16()).transpose()?;
     let mut asked: Vec<AskedSearch> = Vec::new();
     let mut density = Vec::new();
     for (plan, &exhaustive) in plans.iter().zip(searches) {
@@ -114,6 +126,7 @@ pub(super) fn examine(
                 .hint("spaces that are asked for together lie in each other, such as translations of several radii")
         })?);
     }
+    let guard = low.zip(lower).map(|(low, lower)| Guard::new(cx, plan, &widest, low, lower)).transpose()?;
     let [_, height, width] = plan.data.shape().map(|side| side as i64);
     let sharing = BallSharing::of(plan.model, &widest, [height, width]);
     let larger = if plan.batch.is_none() && sharing.is_some() { sharing::LARGER_BATCHES } else { 1 };
@@ -122,7 +135,8 @@ pub(super) fn examine(
     let places = (batch / 8).max(4);
     let active = (0..places).map(|_| None).collect();
     let beside = plans[1..].iter().map(|plan| format!("{} {}", plan.space.identity(), plan.search.identity()));
-    let beside = until.iter().map(|until| until.identity.clone()).chain(beside).collect();
+    let beside = until.iter().map(|until| until.identity.clone()).chain(beside);
+    let beside = beside.chain(guard.as_ref().map(Guard::identity)).collect();
     let one_space = plans.iter().all(|other| other.space.identity() == plan.space.identity());
     let name = |plan: &Examination| match one_space {
         true => plan.search.describe(),
@@ -130,13 +144,19 @@ pub(super) fn examine(
     };
     let names = plans.iter().map(name).zip(asked.iter().map(|one| one.densities));
     let so_far = SoFar::new(until.is_some(), names);
+    let low = guard.as_ref().map(|guard| guard.model.clone());
+    let low_sharing = low.as_ref().and_then(|model| BallSharing::of(model, &widest, [height, width]));
+    let guard = guard.map(|guard| Guarding { guard, full: batch, sharing: low_sharing });
     let room = |_: &Examination| (RowStore::with_room(cx, plan.data.len()), Measured::new(&plan.measures));
     let found = plans.iter().map(room).collect();
-    let mut grids = Grids { plan, ball: &widest, asked: &asked, beside, active, sharing, until, so_far, found };
+    let mut grids = Grids { plan, ball: &widest, asked: &asked, beside, active, sharing, guard, until, so_far, found };
     let outcome = rounds::examine(cx, plan, &mut grids, (batch, places), plan.model.opaque());
+    let guarded = grids.guard.map(|guarding| guarding.guard.so_far);
+    guarded.iter().filter_map(Guarded::caution).for_each(|caution| cx.warn(caution));
     let found = plans.iter().zip(grids.found).zip(density).zip(&asked);
     let transcript = |(((plan, (rows, measured)), density), one): (((_, (RowStore, _)), _), &AskedSearch)| {
-        Transcript::new(plan, one.ball.group.clone(), density, (rows.finished(), measured))
+        let group = one.ball.group.clone();
+        Transcript::new(plan, group, density, (rows.finished(), measured)).guarded(guarded.as_ref())
     };
     let found: Vec<Transcript> = found.map(transcript).collect();
     if let Err(error) = outcome {
@@ -223,12 +243,40 @@ struct ExaminedImage {
     /// Points asked for and not yet answered.
     pending: usize,
     frames: Vec<CropGrid>,
+    guarded: Option<GuardedImage>,
     /// What was measured at each point, where anything is.
     measured: HashMap<u32, Vec<f32>>,
     /// Of the searches that are done.
     rows: Vec<Noted>,
     /// Points scored for them.
     counted: u32,
+}
+
+/// What lower precision needs to know of an image.
+#[derive(Default)]
+struct GuardedImage {
+    frames: Vec<CropGrid>,
+    /// Points that were drawn to be checked, once the searches are done.
+    checks: Option<Vec<u32>>,
+    /// The largest difference between both precisions.
+    apart: f32,
+}
+
+/// A point to score, of the image in a place.
+#[derive(Clone, Copy)]
+struct AskedPoint {
+    place: usize,
+    point: u32,
+    /// In lower precision.
+    low: bool,
+}
+
+/// How points are scored in lower precision.
+struct Guarding<'a> {
+    guard: Guard,
+    /// Points of a whole batch.
+    full: usize,
+    sharing: Option<BallSharing<'a>>,
 }
 
 /// The grids of the images under examination, one place each.
@@ -241,6 +289,7 @@ struct Grids<'a, 'u> {
     beside: Vec<String>,
     active: Vec<Option<ExaminedImage>>,
     sharing: Option<BallSharing<'a>>,
+    guard: Option<Guarding<'a>>,
     until: Option<Until<'u>>,
     so_far: SoFar,
     /// What each search found, and what was measured there.
@@ -248,8 +297,7 @@ struct Grids<'a, 'u> {
 }
 
 impl RoundWork for Grids<'_, '_> {
-    /// A place, and an element of the ball.
-    type Point = (usize, u32);
+    type Point = AskedPoint;
 
     fn beside(&self) -> &[String] {
         &self.beside
@@ -275,47 +323,95 @@ impl RoundWork for Grids<'_, '_> {
         enough
     }
 
+    /// One precision at a time: the lower one unless what waits for the other fills a batch, or is all.
+    fn take(&self, queue: &mut VecDeque<AskedPoint>, most: usize) -> Vec<AskedPoint> {
+        let Some(guarding) = &self.guard else { return queue.drain(..queue.len().min(most)).collect() };
+        let exact = queue.iter().filter(|asked| !asked.low).count();
+        let low = exact < guarding.full.min(queue.len());
+        let (mut batch, mut rest) = (Vec::new(), VecDeque::new());
+        for asked in queue.drain(..) {
+            match asked.low == low && batch.len() < most {
+                true => batch.push(asked),
+                false => rest.push_back(asked),
+            }
+        }
+        *queue = rest;
+        batch
+    }
+
     fn prepare(&self, canvases: &Tensor) -> Result<Tensor> {
         self.ball.group.prepare(canvases)
     }
 
-    fn admit(&mut self, place: usize, row: usize) -> Result<Vec<(usize, u32)>> {
-        let grid = Grid::new(self.ball, self.plan.data.labels()[row] as i32);
+    fn admit(&mut self, place: usize, row: usize) -> Result<Vec<AskedPoint>> {
+        let label = self.plan.data.labels()[row] as i32;
+        let (grid, guarded) = match &self.guard {
+            None => (Grid::new(self.ball, label), None),
+            Some(Guarding { guard, .. }) => {
+                (Grid::guarded(self.ball, label, guard.so_far.margin), Some(GuardedImage::default()))
+            }
+        };
         let rows = Vec::with_capacity(self.asked.len());
         let (frames, measured) = (vec![], HashMap::new());
-        self.active[place] = Some(ExaminedImage { row, grid, pending: 0, frames, measured, rows, counted: 0 });
+        self.active[place] = Some(ExaminedImage { row, grid, pending: 0, frames, guarded, measured, rows, counted: 0 });
         let mut settled = Settled { asked: vec![], done: vec![] };
         self.advance(place, &mut settled)?;
         Ok(settled.asked)
     }
 
-    fn answers(&self, prepared: &Tensor, asked: &[(usize, u32)]) -> Result<PointAnswers> {
-        let points: Vec<_> = asked.iter().map(|&(place, point)| (place, self.ball.element(point))).collect();
-        let label = |&(place, _): &(usize, u32)| self.active[place].as_ref().map_or(0, |a| i64::from(a.grid.label()));
+    fn answers(&self, prepared: &Tensor, asked: &[AskedPoint]) -> Result<PointAnswers> {
+        let points: Vec<_> = asked.iter().map(|asked| (asked.place, self.ball.element(asked.point))).collect();
+        let label = |asked: &AskedPoint| self.active[asked.place].as_ref().map_or(0, |a| i64::from(a.grid.label()));
         let labels: Vec<i64> = asked.iter().map(label).collect();
+        let low = self.guard.as_ref().filter(|_| asked.first().is_some_and(|asked| asked.low));
+        let (model, sharing) = match low {
+            None => (self.plan.model, &self.sharing),
+            Some(Guarding { guard, sharing, .. }) => (&guard.model, sharing),
+        };
         let answers = tch::no_grad(|| {
             let group = &*self.ball.group;
-            let frames = |place: usize| self.active[place].as_ref().map_or(&[][..], |active| &active.frames);
-            let scores = match &self.sharing {
+            let frames = |place: usize| -> &[CropGrid] {
+                let Some(active) = &self.active[place] else { return &[] };
+                match (&active.guarded, low) {
+                    (Some(guarded), Some(_)) => &guarded.frames,
+                    _ => &active.frames,
+                }
+            };
+            let scores = match sharing {
                 Some(sharing) => sharing.scores(group, prepared, &points, frames)?,
-                None => self.plan.model.logits(&draw(group, prepared, &points)?)?,
+                None => model.logits(&draw(group, prepared, &points)?)?,
             };
             let images = || draw(group, prepared, &points);
             PointAnswers::of(self.plan, &scores, (&labels, &vec![Aim::Away; labels.len()]), None, &images)
         })?;
         if let Some(bad) = answers.broken {
-            let row = self.active[asked[bad].0].as_ref().map_or(0, |a| a.row);
+            let row = self.active[asked[bad].place].as_ref().map_or(0, |a| a.row);
             let at = self.ball.group.value(points[bad].1).summary();
-            return Err(examined::not_finite(self.plan, row, &format!("at {at}"), examined::UNSOUND));
+            let precision = if low.is_some() { ", in bfloat16" } else { "" };
+            return Err(examined::not_finite(self.plan, row, &format!("at {at}{precision}"), examined::UNSOUND));
         }
         Ok(answers)
     }
 
     /// An image goes on when it has all that it asked for.
-    fn settle(&mut self, asked: &[(usize, u32)], answers: &PointAnswers) -> Result<Settled<(usize, u32)>> {
-        for (i, &(place, point)) in asked.iter().enumerate() {
+    fn settle(&mut self, asked: &[AskedPoint], answers: &PointAnswers) -> Result<Settled<AskedPoint>> {
+        for (i, &AskedPoint { place, point, low }) in asked.iter().enumerate() {
             if let Some(active) = &mut self.active[place] {
-                active.grid.set(point, &answers.of[i]);
+                let apart = match low {
+                    true => {
+                        active.grid.set_provisional(point, &answers.of[i]);
+                        None
+                    }
+                    false => active.grid.set(point, &answers.of[i]),
+                };
+                if let (Some(Guarding { guard, .. }), Some(image)) = (&mut self.guard, &mut active.guarded) {
+                    guard.so_far.scored += u64::from(low);
+                    if let Some(apart) = apart {
+                        let check = image.checks.as_ref().is_some_and(|checks| checks.contains(&point));
+                        guard.so_far.compare(apart, active.grid.margin(), check);
+                        image.apart = image.apart.max(apart);
+                    }
+                }
                 if !self.plan.measures.is_empty() {
                     active.measured.insert(point, answers.measured(i));
                 }
@@ -323,9 +419,9 @@ impl RoundWork for Grids<'_, '_> {
             }
         }
         let mut settled = Settled { asked: vec![], done: vec![] };
-        for (i, &(place, _)) in asked.iter().enumerate() {
+        for (i, &AskedPoint { place, .. }) in asked.iter().enumerate() {
             let complete = self.active[place].as_ref().is_some_and(|active| active.pending == 0);
-            if complete && asked[i + 1..].first().is_none_or(|&(next, _)| next != place) {
+            if complete && asked[i + 1..].first().is_none_or(|next| next.place != place) {
                 self.advance(place, &mut settled)?;
             }
         }
@@ -335,51 +431,95 @@ impl RoundWork for Grids<'_, '_> {
 
 impl Grids<'_, '_> {
     /// Asks the searches, one after the other, what an image needs next.
-    fn advance(&mut self, place: usize, settled: &mut Settled<(usize, u32)>) -> Result<()> {
+    fn advance(&mut self, place: usize, settled: &mut Settled<AskedPoint>) -> Result<()> {
         let Some(active) = &mut self.active[place] else { return Ok(()) };
+        active.widen();
         while let Some(one) = self.asked.get(active.rows.len()) {
             let stream = (self.plan.seed, active.row as u64);
             let grid = GridView::of(&active.grid, one.numbers.as_deref());
-            match one.exhaustive.step(&Case { ball: &one.ball, grid, densities: one.densities, stream }) {
-                ExhaustiveStep::Score { now, later } => {
-                    let [now, later] = [now, later].map(|points| grid.numbers(points));
-                    if now.is_empty() || now.iter().any(|&point| active.grid.known(point)) {
-                        return Err(Error::internal("a search asked for nothing new"));
+            let grid = if one.exhaustive.tells_provisional() { grid } else { grid.exact_alone() };
+            let (now, later, low) =
+                match one.exhaustive.step(&Case { ball: &one.ball, grid, densities: one.densities, stream }) {
+                    ExhaustiveStep::Score { now, later } => (now, later, grid.guarded()),
+                    ExhaustiveStep::ScoreExactly(now) => (now, vec![], false),
+                    // What stands in a row is exact.
+                    ExhaustiveStep::Done(outcome) if !grid.exact(outcome.after) => (vec![outcome.after], vec![], false),
+                    ExhaustiveStep::Done(outcome) => {
+                        let after = outcome.after;
+                        let element = one.ball.element(after);
+                        let row = Row {
+                            id: active.row as u32,
+                            label: grid.label(),
+                            target: None,
+                            before: grid.predicted(0),
+                            after: grid.predicted(after),
+                            loss: grid.loss(after),
+                            margin: -grid.excess(after),
+                            magnitude: one.ball.group.magnitude(element) as f32,
+                            queries: active.grid.scored() - active.counted,
+                            point: element.into(),
+                            weight: outcome.weight,
+                            softmax_margin: grid.softmax_margin(after),
+                            ..Row::default()
+                        };
+                        let measured = active.measured.get(&grid.number(after)).cloned().unwrap_or_default();
+                        active.counted = active.grid.scored();
+                        active.rows.push(Noted { row, measured });
+                        continue;
                     }
-                    if let Some(sharing) = &self.sharing {
-                        sharing.frame(&mut active.frames, self.ball, &now, &later);
-                    }
-                    active.pending = now.len();
-                    settled.asked.extend(now.into_iter().map(|point| (place, point)));
-                    return Ok(());
-                }
-                ExhaustiveStep::Done(outcome) => {
-                    let after = outcome.after;
-                    let element = one.ball.element(after);
-                    let row = Row {
-                        id: active.row as u32,
-                        label: grid.label(),
-                        target: None,
-                        before: grid.predicted(0),
-                        after: grid.predicted(after),
-                        loss: grid.loss(after),
-                        margin: -grid.excess(after),
-                        magnitude: one.ball.group.magnitude(element) as f32,
-                        queries: active.grid.scored() - active.counted,
-                        point: element.into(),
-                        weight: outcome.weight,
-                        softmax_margin: grid.softmax_margin(after),
-                        ..Row::default()
-                    };
-                    let measured = active.measured.get(&grid.number(after)).cloned().unwrap_or_default();
-                    active.counted = active.grid.scored();
-                    active.rows.push(Noted { row, measured });
-                }
+                };
+            let [now, later] = [now, later].map(|points| grid.numbers(points));
+            let answered = |&point: &u32| if low { active.grid.known(point) } else { active.grid.exact(point) };
+            if now.is_empty() || now.iter().any(answered) {
+                return Err(Error::internal("a search asked for nothing new"));
+            }
+            // The image itself is in every row.
+            let (low, exact): (Vec<u32>, Vec<u32>) = now.into_iter().partition(|&point| low && point != 0);
+            let low_sharing = self.guard.as_ref().and_then(|guarding| guarding.sharing.as_ref());
+            if let (Some(sharing), Some(image), false) = (low_sharing, &mut active.guarded, low.is_empty()) {
+                sharing.frame(&mut image.frames, self.ball, &low, &later);
+            }
+            if let (Some(sharing), false) = (&self.sharing, exact.is_empty()) {
+                let later = if low.is_empty() { &later[..] } else { &[] };
+                sharing.frame(&mut active.frames, self.ball, &exact, later);
+            }
+            active.ask(place, low, exact, settled);
+            return Ok(());
+        }
+        if let (Some(Guarding { guard, .. }), Some(image)) = (&self.guard, &mut active.guarded)
+            && image.checks.is_none()
+        {
+            let grid = &active.grid;
+            let provisional = |point| grid.known(point) && !grid.exact(point);
+            let checks = guard.drawn(self.plan.seed, active.row, self.ball.len(), provisional);
+            image.checks = Some(checks.clone());
+            if !checks.is_empty() {
+                active.ask(place, vec![], checks, settled);
+                return Ok(());
             }
         }
         if let Some(done) = self.active[place].take() {
             settled.done.push((place, done.rows));
         }
         Ok(())
+    }
+}
+
+impl ExaminedImage {
+    /// Asks for points in lower precision and for exact ones.
+    fn ask(&mut self, place: usize, low: Vec<u32>, exact: Vec<u32>, settled: &mut Settled<AskedPoint>) {
+        self.pending = low.len() + exact.len();
+        let asked = |low: bool| move |point| AskedPoint { place, point, low };
+        settled.asked.extend(low.into_iter().map(asked(true)).chain(exact.into_iter().map(asked(false))));
+    }
+
+    /// Begins anew with a wider margin where this one did not hold; what was scored stays.
+    fn widen(&mut self) {
+        if let Some(image) = self.guarded.as_mut().filter(|image| image.apart > self.grid.margin()) {
+            self.grid.widen(2.0 * image.apart);
+            image.checks = None;
+            self.rows.clear();
+            self.counted = 0;
+        }
     }
 }

@@ -40,6 +40,11 @@ pub(super) trait RoundWork {
     /// Begins with the image of a row at a place: what it asks first.
     fn admit(&mut self, place: usize, row: usize) -> Result<Vec<Self::Point>>;
 
+    /// Takes the points of the next batch out of those that wait, `most` at most.
+    fn take(&self, queue: &mut VecDeque<Self::Point>, most: usize) -> Vec<Self::Point> {
+        queue.drain(..queue.len().min(most)).collect()
+    }
+
     /// Puts the points of one batch into the order in which they are judged.
     fn arrange(&self, _batch: &mut [Self::Point]) {}
 
@@ -229,6 +234,9 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
                 return Err(call.unfit());
             }
             let asked = self.ask(answers.of.len());
+            if asked.len() != answers.of.len() {
+                return Err(call.unfit());
+            }
             task.found_done(self.settle(&asked, &answers)?);
             self.batch = batch;
             if self.next == self.end && self.queue.is_empty() {
@@ -309,9 +317,9 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
         Ok(())
     }
 
-    /// The first points of the queue, `most` at most.
+    /// The next points of the queue, `most` at most.
     fn ask(&mut self, most: usize) -> Vec<W::Point> {
-        let mut batch: Vec<W::Point> = self.queue.drain(..self.queue.len().min(most)).collect();
+        let mut batch = self.work.take(&mut self.queue, most);
         self.work.arrange(&mut batch);
         batch
     }

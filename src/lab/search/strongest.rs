@@ -45,4 +45,17 @@ impl Preference for Strongest {
     fn may_prefer(&self, _case: &Case, _a: PointCandidate, _b: PointCandidate) -> bool {
         true
     }
+
+    fn surely_prefers(&self, case: &Case, a: PointCandidate, b: PointCandidate) -> Option<bool> {
+        let ((least_a, most_a), (least_b, most_b)) = (case.grid.losses(a.point), case.grid.losses(b.point));
+        let exact = case.grid.exact(a.point) && case.grid.exact(b.point);
+        match least_a > most_b || most_a < least_b || exact {
+            true => Some(self.prefers(case, a, b)),
+            false => None,
+        }
+    }
+
+    fn tells_provisional(&self) -> bool {
+        true
+    }
 }

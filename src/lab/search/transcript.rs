@@ -10,6 +10,7 @@ use super::ball::{PixelChange, PixelGround};
 use super::cautions::cautions;
 use super::column::{self, COLUMNS};
 use super::ground::{FactorGround, Ground};
+use super::guarded::Guarded;
 use super::measured::Measured;
 use super::parts::{MemberTally, Outcomes, Parts};
 use super::questions::{AskedQuestions, Questions};
@@ -61,6 +62,8 @@ pub struct Provenance {
     pub steps_in_common: bool,
     /// Why the outcomes may not mean what they seem to.
     pub cautions: Cautions,
+    /// How points were scored in lower precision, if they were.
+    pub guarded: Option<Guarded>,
     points: Points,
 }
 
@@ -211,6 +214,15 @@ impl Transcript {
         all
     }
 
+    /// The same rows, with how their points were scored in lower precision.
+    pub(super) fn guarded(mut self, guarded: Option<&Guarded>) -> Self {
+        if let Some(of) = Rc::get_mut(&mut self.of) {
+            guarded.and_then(Guarded::caution).into_iter().for_each(|caution| of.cautions.add(caution));
+            of.guarded = guarded.cloned();
+        }
+        self
+    }
+
     /// Rows of a search along gradients.
     pub(super) fn of_course(plan: &Examination, rows: Vec<Noted>) -> Self {
         let replay = Replay {
@@ -250,6 +262,7 @@ impl Transcript {
             counterfactual: plan.search.counterfactual().copied(),
             steps_in_common: gradient_search(&*plan.search).is_some_and(|search| search.length().is_some()),
             cautions: cautions(plan, &rows),
+            guarded: None,
             points,
         };
         Self { rows, measured, of: Rc::new(of) }
@@ -637,7 +650,8 @@ impl Object for Transcript {
 
     fn digest(&self) -> Digest {
         let of = &self.of;
-        let what = format!("{} {} {}", of.identity, of.objective.identity(), of.seed);
+        let precision = if of.guarded.is_some() { " bfloat16" } else { "" };
+        let what = format!("{} {} {}{precision}", of.identity, of.objective.identity(), of.seed);
         let mut rows = Digest::of(&[]);
         for part in self.rows.chunks(4096) {
             let said: Vec<String> = part.iter().map(Row::identity).collect();
@@ -662,6 +676,10 @@ impl Object for Transcript {
             "search": of.search, "objective": of.objective.describe(), "seed": of.seed, "examined": of.rows,
             "success_rate": Value::Float(self.success_rate()).json(), "cautions": of.cautions.json(), "rows": rows.collect::<Vec<_>>(),
         });
+        if let Some(guarded) = &of.guarded {
+            all["precision"] = "bfloat16".into();
+            all["guarded"] = guarded.value().json();
+        }
         if let Some(members) = self.members() {
             all["members"] = members.iter().map(|member| member.value().json()).collect();
         }

@@ -33,7 +33,7 @@ mod residual;
 mod resize;
 mod same_pad;
 mod separable;
-mod sequence;
+pub mod sequence;
 mod sigmoid;
 mod silu;
 mod stochastic_depth;
@@ -41,6 +41,7 @@ mod subsample;
 mod tanh;
 mod upsample;
 
+pub mod cast;
 pub mod fold;
 mod folded_norm;
 mod shape;

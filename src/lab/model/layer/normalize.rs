@@ -53,7 +53,7 @@ struct Numbers {
 
 impl Step for Numbers {
     fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
-        Ok(x.f_sub(&self.mean)?.f_div(&self.std)?)
+        Ok(x.f_sub(&self.mean)?.f_div(&self.std)?.f_to_kind(x.kind())?)
     }
 
     fn frozen(&self, _: bool) -> Result<Option<Node>> {

@@ -51,6 +51,11 @@ impl Kind for Sequence {
     }
 }
 
+/// Nodes one after the other, of no layer that is written down.
+pub fn in_sequence(nodes: impl IntoIterator<Item = Node>) -> Node {
+    node(SequenceParts { parts: nodes.into_iter().enumerate().map(|(i, node)| (i.to_string(), node)).collect() })
+}
+
 struct SequenceParts {
     parts: Vec<(String, Node)>,
 }
