@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::answers::PointAnswers;
-use super::exhaustive::{Case, Exhaustive, ExhaustiveStep};
+use super::exhaustive::{Case, Compared, Exhaustive, ExhaustiveStep};
 use super::grid::{Ball, Grid, GridView};
 use super::measure::{self};
 use super::pairing::{self, Approach};
@@ -70,11 +70,12 @@ fn of<'a>(plan: &Examination<'a>, one: &Asked) -> Examination<'a> {
     }
 }
 
-/// The smallest and the largest value of T_i = L(g(x)) h_g(g(x)) - L(x) in an examination by one search.
-pub fn range_of_t(plan: &Examination) -> Result<(f64, f64)> {
+/// What T_i = L(g(x)) h_g(g(x)) - L(x) compares in an examination by one search, and the smallest and the largest value that it can take.
+pub fn compared_and_range(plan: &Examination) -> Result<(Compared, (f64, f64))> {
     match (pairing::way(plan)?, plan.space.finite()) {
         (Approach::Elements(search), Some(finite)) => {
-            Ok(search.range(finite.on(plan.data, search.reach())?.candidates().len()))
+            let candidates = finite.on(plan.data, search.reach())?.candidates().len();
+            Ok((search.compared(), search.range(candidates)))
         }
         _ => Err(Error::argument(format!("{} goes over no finite set of points", plan.search.describe()))),
     }
@@ -97,8 +98,8 @@ pub(super) fn examine(
         let (ball, densities) = ball(cx, plan, exhaustive, &asked)?;
         let candidates = ball.group.candidates().len();
         let (lo, hi) = exhaustive.range(candidates);
-        let assumption = ball.group.assumption();
-        density.push(densities.then(|| Density { lo, hi, candidates, assumption, cautions: vec![] }));
+        let (assumption, compared) = (ball.group.assumption(), exhaustive.compared());
+        density.push(densities.then(|| Density { compared, lo, hi, candidates, assumption, cautions: vec![] }));
         asked.push(AskedSearch { exhaustive, space: plan.space.identity(), ball, numbers: None, densities });
     }
     plan.model.check_fits(cx, plan.data)?;
@@ -120,7 +121,7 @@ pub(super) fn examine(
     let active = (0..places).map(|_| None).collect();
     let beside = plans[1..].iter().map(|plan| format!("{} {}", plan.space.identity(), plan.search.identity()));
     let beside = until.iter().map(|until| until.identity.clone()).chain(beside).collect();
-    let counts = Counts::default();
+    let counts = Counts { compared: asked[0].exhaustive.compared(), ..Counts::default() };
     let mut grids = Grids { plan, ball: &widest, asked: &asked, beside, active, sharing, until, counts };
     let (rows, outcome) = rounds::examine(cx, plan, &mut grids, (batch, places), plan.model.opaque());
     let mut columns: Vec<Vec<Noted>> = plans.iter().map(|_| Vec::with_capacity(rows.len() / plans.len())).collect();
@@ -240,6 +241,7 @@ struct Grids<'a, 'u> {
 /// What the first search came to so far.
 #[derive(Default)]
 struct Counts {
+    compared: Compared,
     images: usize,
     wrong: usize,
     wrong_after: usize,
@@ -251,12 +253,19 @@ impl Counts {
         self.images += 1;
         self.wrong += usize::from(row.wrong_before());
         self.wrong_after += usize::from(row.wrong_after());
-        self.weighted += row.weight.filter(|_| row.wrong_after()).unwrap_or(0.0);
+        self.weighted += self.compared.losses(row).map_or(0.0, |(_, weighted)| weighted);
     }
 
     fn text(&self, densities: bool) -> String {
         let share = |x: f64| significant(x / self.images.max(1) as f64, 4);
-        let weighted = if densities { format!(", weighted {}", share(self.weighted)) } else { String::new() };
+        let weighted = match self.compared {
+            Compared::Outcome if !densities => String::new(),
+            Compared::Outcome => format!(", weighted {}", share(self.weighted)),
+            Compared::Errors => return format!("error {}, around {}", share(self.wrong as f64), share(self.weighted)),
+            Compared::Doubts => {
+                return format!("error {}, doubt around {}", share(self.wrong as f64), share(self.weighted));
+            }
+        };
         format!(
             "error {}{weighted}, wrong after the search {}",
             share(self.wrong as f64),

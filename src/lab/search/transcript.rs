@@ -8,6 +8,7 @@ use serde_json::json;
 use super::ball::{PixelChange, PixelGround};
 use super::cautions::cautions;
 use super::column::{self, COLUMNS};
+use super::exhaustive::Compared;
 use super::ground::{FactorGround, Ground};
 use super::measured::Measured;
 use super::parts::{MemberTally, Outcomes, Parts};
@@ -25,6 +26,8 @@ use crate::space::{Element, Group, Point};
 /// What an estimate needs to know about the densities in a transcript.
 #[derive(Debug, Clone)]
 pub struct Density {
+    /// What T_i compares.
+    pub compared: Compared,
     /// The smallest and largest value that T_i can take.
     pub lo: f64,
     pub hi: f64,

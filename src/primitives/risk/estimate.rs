@@ -16,7 +16,7 @@ use crate::model::Model;
 use crate::objective::Misclassify;
 use crate::primitives::examine::BATCH;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
-use crate::search::{Asked, Densities, Examination, Until, examine, examine_together, range_of_t};
+use crate::search::{Asked, Densities, Examination, Until, compared_and_range, examine, examine_together};
 
 pub static ESTIMATE: Primitive = Primitive {
     path: "risk::estimate",
@@ -139,7 +139,8 @@ fn stopping_early(cx: &Cx, args: &Args, plan: &Examination, asked: &[Asked]) -> 
         .hint("run the script in one process, or without stop_early"));
     }
     let images = plan.data.len();
-    let mut test = EarlyTest::new(bets(range_of_t(plan)?, protocol.delta, protocol.sides)?, images);
+    let (compared, range) = compared_and_range(plan)?;
+    let mut test = EarlyTest::new(compared, bets(range, protocol.delta, protocol.sides)?, images);
     let seed = order_seed(cx);
     let until = Until {
         order: order(images, seed, 0),
