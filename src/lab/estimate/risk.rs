@@ -390,13 +390,13 @@ impl Object for RiskReport {
             "  null hypothesis: the model is independent of these images, drawn independently of each other".into(),
         );
         lines.push(format!("  density: {}", self.density.assumption));
-        if let Some(what) = self.density.compared.what() {
-            lines.push(format!("What is compared: {what}"));
-        }
         for caution in &self.density.cautions {
             lines.push(format!("  but here {caution}: a rejection may come from that alone"));
         }
         lines.push("  labels: each image has one true label, and the labels given are right".into());
+        if let Some(what) = self.density.compared.what() {
+            lines.push(format!("What is compared: {what}"));
+        }
         wrapped(&lines.join("\n"), width)
     }
 

@@ -556,8 +556,11 @@ impl Object for Transcript {
         let fooled = self.rows.iter().filter(|row| row.fooled()).count();
         let wrong = self.rows.iter().filter(|row| row.wrong_before()).count();
         let rows = self.rows_name();
+        let averaged = self.of.density.as_ref().is_some_and(|density| density.compared != Compared::Outcome);
+        let fooled =
+            if averaged { "none moved: averaged over their changes".into() } else { format!("{fooled} fooled") };
         format!(
-            "transcript: {} {rows}, {wrong} wrong as they stand, {fooled} fooled{}",
+            "transcript: {} {rows}, {wrong} wrong as they stand, {fooled}{}",
             self.count(),
             self.of.cautions.ending()
         )

@@ -26,7 +26,7 @@ pub static ESTIMATE: Primitive = Primitive {
         Param::new(
             "ds",
             Kind::Object("Dataset"),
-            "the images; a torus, or with a margin of 3 times the radius (twice it for the blind searches)",
+            "the images; a torus, or with a margin of 3 times the radius (twice it for the blind searches, once for those that average)",
         ),
     ],
     options: &[
@@ -52,7 +52,9 @@ pub static ESTIMATE: Primitive = Primitive {
     returns: "a RiskReport, as from risk::report; with `searches` or `radii` a map of them, by the search and, of several radii, `_` and the radius: \
               reports.strongest, reports.strongest_3",
     notes: "`examine` and `risk::report` in one; each image is scored once at each point that is needed, 121 to 441 of them at \
-            radius 5, and 122 at most for the blind searches. How many images a gap between the two errors needs, the report says: one of 0.001 \
+            radius 5, 122 at most for the blind searches, and 121 for \"average\" and \"average_doubt\", which compare an image with all its changes \
+            alike, without an adversary, by errors or by doubts. On networks that had learned test images by heart \"average_doubt\" needed a fifth to a \
+            half of the images that \"strongest\" needed (scripts/overfitting/stronger.rhai); which search counts must be fixed before looking. How many images a gap between the two errors needs, the report says: one of 0.001 \
             about 400,000 on ImageNet.\n\n\
             Searches and radii that are named together share what is scored: each image is scored at each point once, whoever asks for it, and \
             every report is what it would be alone, but that `scored` counts the points which no report before it had scored. Each says that it is \

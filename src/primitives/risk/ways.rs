@@ -24,7 +24,7 @@ pub(super) const RADIUS: Param = Param::new("radius", Kind::Int, "translations b
 pub(super) const SEARCH: Param = Param::new(
     "search",
     Kind::Either(const { &[SEARCHES.kind(), Kind::Object("Search")] }),
-    "how the adversarial example is chosen",
+    "how the adversarial example is chosen; \"average\" and \"average_doubt\" choose none and compare with the mean over all changes",
 )
 .or(Fallback::Str("strongest"));
 
