@@ -253,12 +253,12 @@ pub static TYPES: &[Type] = &[
                   the images.",
         fields: &[
             field("m", "an int", "the number of images"),
-            field("error", "a float", "R_S, the share of images that are misclassified"),
             field(
                 "compared",
                 "a string",
                 "what the T_i compare with the loss of an image: \"adversarial errors\", or the mean of \"errors around\" or \"doubts around\" it",
             ),
+            field("error", "a float", "the share of images that are misclassified: R_S, but where doubts are compared"),
             field(
                 "weighted_error",
                 "a float, or ()",

@@ -2,20 +2,20 @@
 
 use crate::core::{Result, significant};
 use crate::maths::betting::{Bets, Gambler};
-use crate::search::{Compared, Row};
+use crate::search::{Contrast, Row};
 
 use super::independence::stakes;
 
 /// The betting test of a report on so many images, image by image in its order.
 pub struct EarlyTest {
-    compared: Compared,
+    compared: Contrast,
     bets: Bets,
     /// Each with the logarithm of its share of the level.
     gamblers: Vec<(f64, Gambler)>,
 }
 
 impl EarlyTest {
-    pub fn new(compared: Compared, bets: Bets, images: usize) -> Self {
+    pub fn new(compared: Contrast, bets: Bets, images: usize) -> Self {
         Self { compared, bets, gamblers: bets.gamblers(images) }
     }
 

@@ -5,7 +5,7 @@ use super::protocol::{TestOutcomes, Which};
 use super::registration::Registered;
 use crate::core::{Object, number, significant};
 use crate::maths::betting::Sides;
-use crate::search::{Compared, Transcript};
+use crate::search::{Contrast, Transcript};
 
 const CITATION: &str = include_str!("../../../CITATION.cff");
 
@@ -66,7 +66,7 @@ pub(super) struct Described<'a> {
     pub tests: &'a TestOutcomes,
     /// R_S and R_g.
     pub risks: (f64, f64),
-    pub compared: Compared,
+    pub compared: Contrast,
     pub assumption: &'a str,
     pub registered: Option<&'a Registered>,
     pub calibrated: Option<&'a RiskCalibration>,
@@ -92,18 +92,18 @@ impl Described<'_> {
         let short = |x: f64| significant(x, 3);
         let (plain, weighted) = (short(self.risks.0), short(self.risks.1));
         let (way, found) = match self.compared {
-            Compared::Outcome => (
+            Contrast::Outcome => (
                 "the adversarial example generator",
                 format!(
                     "and {after} where the generator left them; the error is {plain}, its estimate from adversarial examples weighted by their density \
                      {weighted}"
                 ),
             ),
-            Compared::Errors => (
+            Contrast::Errors => (
                 "all changes alike in place of an adversarial example generator,",
                 format!("; the error is {plain}, the mean error of their changes {weighted}"),
             ),
-            Compared::Doubts => (
+            Contrast::Doubts => (
                 "all changes alike in place of an adversarial example generator, and doubts in place of errors,",
                 format!(
                     "; the doubt 1 / (1 + exp(-l)), l the best score of another class minus the label's, is {plain} in the mean, that of their changes \
@@ -125,7 +125,7 @@ impl Described<'_> {
             ),
             format!(
                 "Of these images {wrong} are misclassified as they stand{}{found}, and their difference T = {}",
-                if self.compared == Compared::Outcome { " " } else { "" },
+                if self.compared == Contrast::Outcome { " " } else { "" },
                 short(tests.pairwise.difference)
             ),
             format!(

@@ -15,7 +15,7 @@ use super::protocol::{Protocol, SeenImages, TestOutcomes, Which, members};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Value, number, random, significant, wrapped};
 use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use crate::maths::betting::Bets;
-use crate::search::{Compared, Density, Row, Transcript};
+use crate::search::{Contrast, Density, Row, Transcript};
 
 /// The confidence of the intervals around single risks: two of them hold together with probability 95% (Figure 5).
 const INTERVAL_DELTA: f64 = 0.025;
@@ -102,8 +102,8 @@ fn report_of(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol, planned: O
     // What T could have been had the model seen the images, which makes R_S too small and T positive: every adversarial
     // example at its largest weight, no error at less than its full one; what lies around an image is what it is.
     let best = match compared {
-        Compared::Outcome => most_telling(&t, density.hi),
-        Compared::Errors | Compared::Doubts => weighted.clone(),
+        Contrast::Outcome => most_telling(&t, density.hi),
+        Contrast::Errors | Contrast::Doubts => weighted.clone(),
     };
     let seen = SeenImages {
         losses: &losses,
@@ -117,9 +117,9 @@ fn report_of(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol, planned: O
     let (plain, weighted) = (Risk::of(losses.iter().copied()), Risk::of(weighted.iter().copied()));
     Ok(RiskReport {
         adversarial_error: match compared {
-            Compared::Outcome => Some(wrong_after),
-            Compared::Errors => Some(weighted.mean),
-            Compared::Doubts => None,
+            Contrast::Outcome => Some(wrong_after),
+            Contrast::Errors => Some(weighted.mean),
+            Contrast::Doubts => None,
         },
         plain,
         weighted,
@@ -192,8 +192,8 @@ impl RiskReport {
     /// What scripts call the two risks.
     fn names(&self) -> [&'static str; 2] {
         match self.density.compared {
-            Compared::Doubts => ["doubt", "weighted_doubt"],
-            Compared::Outcome | Compared::Errors => ["error", "weighted_error"],
+            Contrast::Doubts => ["doubt", "weighted_doubt"],
+            Contrast::Outcome | Contrast::Errors => ["error", "weighted_error"],
         }
     }
 
@@ -334,9 +334,9 @@ impl Object for RiskReport {
     fn summary(&self) -> String {
         let (plain, weighted) = (number(self.plain.mean), number(self.weighted.mean));
         let risks = match self.density.compared {
-            Compared::Outcome => format!("error {plain}, weighted {weighted}"),
-            Compared::Errors => format!("error {plain}, around the images {weighted}"),
-            Compared::Doubts => format!("error {}, doubt {plain}, around the images {weighted}", number(self.error)),
+            Contrast::Outcome => format!("error {plain}, weighted {weighted}"),
+            Contrast::Errors => format!("error {plain}, around the images {weighted}"),
+            Contrast::Doubts => format!("error {}, doubt {plain}, around the images {weighted}", number(self.error)),
         };
         format!("risk report: {} images, {risks}; {}{}", self.t.len(), self.tests.summary(), self.backing.ending())
     }
@@ -350,19 +350,19 @@ impl Object for RiskReport {
         };
         let mut rows = vec![("images", "m", m.to_string())];
         rows.extend(match self.density.compared {
-            Compared::Outcome => {
+            Contrast::Outcome => {
                 vec![("error", "R_S", interval(&self.plain)), ("weighted error", "R_g", interval(&self.weighted))]
             }
-            Compared::Errors => {
+            Contrast::Errors => {
                 vec![("error", "R_S", interval(&self.plain)), ("error around", "R_g", interval(&self.weighted))]
             }
-            Compared::Doubts => vec![
+            Contrast::Doubts => vec![
                 ("error", "", short(self.error)),
                 ("doubt", "R_S", interval(&self.plain)),
                 ("doubt around", "R_g", interval(&self.weighted)),
             ],
         });
-        if self.density.compared == Compared::Outcome {
+        if self.density.compared == Contrast::Outcome {
             rows.extend(self.adversarial_error.map(|error| ("adversarial error", "R_S'", short(error))));
         }
         rows.extend([
@@ -449,9 +449,9 @@ impl Object for RiskReport {
             let asked = match *name {
                 "registered" | "methods" | "bibtex" => self.backing.registered.is_some(),
                 "calibrated" => self.backing.calibrated.is_some(),
-                "compared" => self.density.compared != Compared::Outcome,
+                "compared" => self.density.compared != Contrast::Outcome,
                 "doubt" | "weighted_doubt" => self.names().contains(name),
-                "weighted_error" | "adversarial_error" => self.density.compared != Compared::Doubts,
+                "weighted_error" | "adversarial_error" => self.density.compared != Contrast::Doubts,
                 _ => true,
             };
             if let (true, Ok(Some(value))) = (asked, self.field(name)) {
@@ -480,12 +480,12 @@ impl Object for RiskReport {
         }
         let compared = self.density.compared;
         let loss = |row: &Row| match (compared, compared.losses(row)) {
-            (Compared::Doubts, Some((doubt, _))) => Value::Float(doubt),
+            (Contrast::Doubts, Some((doubt, _))) => Value::Float(doubt),
             _ => Value::Int(row.wrong_before().into()),
         };
         let adversarial = |row: &Row| match compared {
-            Compared::Outcome => Value::Int(row.wrong_after().into()),
-            Compared::Errors | Compared::Doubts => Value::Unit,
+            Contrast::Outcome => Value::Int(row.wrong_after().into()),
+            Contrast::Errors | Contrast::Doubts => Value::Unit,
         };
         let table = Table::default()
             .column("id", rows.iter().map(|row| Value::Int(row.id.into())).collect())

@@ -3,13 +3,13 @@
 //! expectation as well. It is Eq. 2 of Werpachowski et al. (2019) with a uniform draw of the change that moves every point, misclassified or
 //! not, so that h_g = 1, and with the mean over the draw in place of one draw.
 
-use super::exhaustive::{Case, Compared, Exhaustive, ExhaustiveOutcome, ExhaustiveStep};
+use super::exhaustive::{Case, Contrast, Exhaustive, ExhaustiveOutcome, ExhaustiveStep};
 use super::{Approach, Search};
 
 /// T_i = the share of the candidates that are misclassified - L(x).
 pub struct Average;
 
-/// T_i = the mean over the candidates of the doubt ([`Compared::Doubts`]) - the image's own.
+/// T_i = the mean over the candidates of the doubt ([`Contrast::Doubts`]) - the image's own.
 pub struct AverageDoubt;
 
 impl Search for Average {
@@ -41,8 +41,8 @@ impl Exhaustive for Average {
         1
     }
 
-    fn compared(&self) -> Compared {
-        Compared::Errors
+    fn compared(&self) -> Contrast {
+        Contrast::Errors
     }
 
     /// Met by an image that is wrong among none, or right among none but wrong ones.
@@ -53,15 +53,15 @@ impl Exhaustive for Average {
 
 impl Exhaustive for AverageDoubt {
     fn step(&self, case: &Case) -> ExhaustiveStep {
-        step_by_mean(case, |point| Compared::doubt(case.grid.excess(point)))
+        step_by_mean(case, |point| Contrast::doubt(case.grid.excess(point)))
     }
 
     fn reach(&self) -> usize {
         1
     }
 
-    fn compared(&self) -> Compared {
-        Compared::Doubts
+    fn compared(&self) -> Contrast {
+        Contrast::Doubts
     }
 
     fn range(&self, _candidates: usize) -> (f64, f64) {

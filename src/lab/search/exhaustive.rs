@@ -43,7 +43,7 @@ pub struct ExhaustiveOutcome {
 
 /// What T_i compares with the loss of the image as it stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Compared {
+pub enum Contrast {
     #[default]
     /// The error of the outcome, weighted by its density: L(g(x)) h_g(g(x)) with L(x).
     Outcome,
@@ -53,7 +53,7 @@ pub enum Compared {
     Doubts,
 }
 
-impl Compared {
+impl Contrast {
     /// As scripts read it.
     pub const fn word(self) -> &'static str {
         match self {
@@ -106,8 +106,8 @@ pub trait Exhaustive {
     }
 
     /// What T_i compares.
-    fn compared(&self) -> Compared {
-        Compared::Outcome
+    fn compared(&self) -> Contrast {
+        Contrast::Outcome
     }
 
     /// The smallest and largest value of T_i = L(g(x)) h_g(g(x)) - L(x) over a space of so many candidates.

@@ -92,7 +92,7 @@ pub use deepfool::DeepFool;
 pub use evolution::Evolution;
 pub use examination::{Densities, Examination};
 pub use examine::examine;
-pub use exhaustive::{Case, Compared, Exhaustive, ExhaustiveOutcome, ExhaustiveStep};
+pub use exhaustive::{Case, Contrast, Exhaustive, ExhaustiveOutcome, ExhaustiveStep};
 pub use fmn::Fmn;
 pub use generated::{GeneratedTests, LabelDraws, WantedTests, generated_tests};
 pub use gradient::{AimedImage, Ask, Cases, GradientSearch, Look, Mark, Pace, Place, Told, ToldGradient, Walk, Wanted};

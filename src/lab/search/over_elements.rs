@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::answers::PointAnswers;
-use super::exhaustive::{Case, Compared, Exhaustive, ExhaustiveStep};
+use super::exhaustive::{Case, Contrast, Exhaustive, ExhaustiveStep};
 use super::grid::{Ball, Grid, GridView};
 use super::measure::{self};
 use super::pairing::{self, Approach};
@@ -71,7 +71,7 @@ fn of<'a>(plan: &Examination<'a>, one: &Asked) -> Examination<'a> {
 }
 
 /// What T_i = L(g(x)) h_g(g(x)) - L(x) compares in an examination by one search, and the smallest and the largest value that it can take.
-pub fn compared_and_range(plan: &Examination) -> Result<(Compared, (f64, f64))> {
+pub fn compared_and_range(plan: &Examination) -> Result<(Contrast, (f64, f64))> {
     match (pairing::way(plan)?, plan.space.finite()) {
         (Approach::Elements(search), Some(finite)) => {
             let candidates = finite.on(plan.data, search.reach())?.candidates().len();
@@ -241,7 +241,7 @@ struct Grids<'a, 'u> {
 /// What the first search came to so far.
 #[derive(Default)]
 struct Counts {
-    compared: Compared,
+    compared: Contrast,
     images: usize,
     wrong: usize,
     wrong_after: usize,
@@ -259,10 +259,12 @@ impl Counts {
     fn text(&self, densities: bool) -> String {
         let share = |x: f64| significant(x / self.images.max(1) as f64, 4);
         let weighted = match self.compared {
-            Compared::Outcome if !densities => String::new(),
-            Compared::Outcome => format!(", weighted {}", share(self.weighted)),
-            Compared::Errors => return format!("error {}, around {}", share(self.wrong as f64), share(self.weighted)),
-            Compared::Doubts => {
+            Contrast::Outcome if !densities => String::new(),
+            Contrast::Outcome => format!(", weighted {}", share(self.weighted)),
+            Contrast::Errors => {
+                return format!("error {}, around {}", share(self.wrong as f64), share(self.weighted));
+            }
+            Contrast::Doubts => {
                 return format!("error {}, doubt around {}", share(self.wrong as f64), share(self.weighted));
             }
         };

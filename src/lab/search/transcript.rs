@@ -8,7 +8,7 @@ use serde_json::json;
 use super::ball::{PixelChange, PixelGround};
 use super::cautions::cautions;
 use super::column::{self, COLUMNS};
-use super::exhaustive::Compared;
+use super::exhaustive::Contrast;
 use super::ground::{FactorGround, Ground};
 use super::measured::Measured;
 use super::parts::{MemberTally, Outcomes, Parts};
@@ -27,7 +27,7 @@ use crate::space::{Element, Group, Point};
 #[derive(Debug, Clone)]
 pub struct Density {
     /// What T_i compares.
-    pub compared: Compared,
+    pub compared: Contrast,
     /// The smallest and largest value that T_i can take.
     pub lo: f64,
     pub hi: f64,
@@ -556,7 +556,7 @@ impl Object for Transcript {
         let fooled = self.rows.iter().filter(|row| row.fooled()).count();
         let wrong = self.rows.iter().filter(|row| row.wrong_before()).count();
         let rows = self.rows_name();
-        let averaged = self.of.density.as_ref().is_some_and(|density| density.compared != Compared::Outcome);
+        let averaged = self.of.density.as_ref().is_some_and(|density| density.compared != Contrast::Outcome);
         let fooled =
             if averaged { "none moved: averaged over their changes".into() } else { format!("{fooled} fooled") };
         format!(

@@ -53,8 +53,8 @@ pub static ESTIMATE: Primitive = Primitive {
               reports.strongest, reports.strongest_3",
     notes: "`examine` and `risk::report` in one; each image is scored once at each point that is needed, 121 to 441 of them at \
             radius 5, 122 at most for the blind searches, and 121 for \"average\" and \"average_doubt\", which compare an image with all its changes \
-            alike, without an adversary, by errors or by doubts. On networks that had learned test images by heart \"average_doubt\" needed a fifth to a \
-            half of the images that \"strongest\" needed (scripts/overfitting/stronger.rhai); which search counts must be fixed before looking. How many images a gap between the two errors needs, the report says: one of 0.001 \
+            alike, without an adversary, by errors or by doubts. On networks that had learned test images by heart \"average_doubt\" needed a ninth to a \
+            third of the images that \"strongest\" needed at radius 5, and 0.4 to 1.1 times as many at radius 2 (scripts/overfitting/stronger.rhai); which search counts must be fixed before looking. How many images a gap between the two errors needs, the report says: one of 0.001 \
             about 400,000 on ImageNet.\n\n\
             Searches and radii that are named together share what is scored: each image is scored at each point once, whoever asks for it, and \
             every report is what it would be alone, but that `scored` counts the points which no report before it had scored. Each says that it is \
