@@ -254,12 +254,12 @@ const HINTS: &[(&str, usize, &str, &str)] = &[
     ("data::glyphs(#{ n: 5, size: ", 60, "size: an int, from 16 to 256, pixels, default 32", "size"),
     (
         "risk::estimate(model_a, ds, #{ search: ",
-        70,
-        "\"strongest\" | \"nearest\" | \"blind\" | \"blind_or_stay\" or a Search",
+        100,
+        "\"strongest\" | \"nearest\" | \"blind\" | \"blind_or_stay\" | \"average\" | \"average_doubt\" or a Search",
         "",
     ),
     ("risk::estimate(model_a, ds, #{ search: ", 38, "search", "search"),
-    ("space::translate(mine(1, 2)", 60, "space::translate(radius, #{ fill })", "radius"),
+    ("space::translate(mine(1, 2)", 60, "space::translate(radius, #{ fill, spacing: 1 })", "radius"),
     (
         "model::train(ds, #{ arch: [net::conv(",
         80,

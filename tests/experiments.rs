@@ -224,6 +224,29 @@ fn the_control_in_small() {
 }
 
 #[test]
+#[ignore = "needs VIVA_DATA: make test runs it where that is set"]
+fn the_stronger_statistics_in_small() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let words =
+        "--radius 3 --training 100 --windows 200 --epochs 5 --digits 100 --digit-epochs 60 --images 300 --repeats 40";
+    let words: Vec<&str> = words.split(' ').collect();
+    let results = run("overfitting/stronger.rhai", &folder.path().join("run"), &words);
+    let rows = results["table"].as_array().expect("a table");
+    assert_eq!(rows.len(), 2 * 8);
+    let of = |search: &str, name: &str| {
+        let row = rows.iter().find(|row| row["data"] == "digits" && row["search"] == search);
+        row.and_then(|row| row[name].as_f64()).unwrap_or_else(|| panic!("{name} of {search}"))
+    };
+    for search in ["average", "average of 8", "average_doubt", "average_doubt of 8"] {
+        assert!(
+            of(search, "learned_t") > 0.2,
+            "digits that were learned by heart are right, and their changes are not"
+        );
+        assert!(of(search, "of_strongest") < 0.8 && of(search, "rejected_none") < 0.25, "{search}");
+    }
+}
+
+#[test]
 fn the_synthetic_experiment_finds_dependence_and_nothing_else() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");

@@ -9,11 +9,13 @@ mod toys;
 
 use std::rc::Rc;
 
+use rand::Rng;
 use toys::{Conv, Linear, gaussian, integers, model, run, set};
 use viva::core::Cx;
 use viva::data::{Dataset, Edge};
+use viva::maths::betting::{Bets, Sides};
 use viva::model::Model;
-use viva::search::{Nearest, Search, Strongest, Transcript};
+use viva::search::{Average, AverageDoubt, Nearest, Search, Strongest, Transcript};
 
 /// Every roll of one `h x w` image.
 fn orbit(h: usize, w: usize, image: &[f32], label: i64, classes: usize) -> Dataset {
@@ -117,5 +119,37 @@ fn the_largest_epsilon() {
     let image: Vec<f32> = Vec::try_from(gaussian(&[81], 6).sigmoid()).unwrap();
     for label in 0..3 {
         check(&run(&cx, &f, &orbit(9, 9, &image, label, 3), 4, Rc::new(Strongest::default()), 64));
+    }
+}
+
+/// Images at places of their orbits that are drawn without a look at the model are rejected no more often than the level says; those that
+/// stand where the model is surest of them are rejected.
+#[test]
+fn averages_reject_as_often_as_they_may() {
+    const REPEATS: usize = 2000;
+    let cx = Cx::default();
+    let f = model(Linear { weights: gaussian(&[110, 3], 2), quantum: 0.0 });
+    let searches: [Rc<dyn Search>; 2] = [Rc::new(Average), Rc::new(AverageDoubt)];
+    for search in &searches {
+        let (mut pool, mut surest) = (vec![], vec![]);
+        for seed in 0..12 {
+            let image: Vec<f32> = Vec::try_from(gaussian(&[110], 200 + seed).sigmoid()).unwrap();
+            let transcript = run(&cx, &f, &orbit(11, 10, &image, seed as i64 % 3, 3), 2, search.clone(), 300);
+            let compared = transcript.of.density.as_ref().unwrap().compared;
+            let t = |row: &viva::search::Row| compared.losses(row).map(|(plain, weighted)| weighted - plain).unwrap();
+            pool.extend(transcript.rows.iter().map(t));
+            surest.push(transcript.rows.iter().max_by(|a, b| a.margin.total_cmp(&b.margin)).map(t).unwrap());
+        }
+        assert!(pool.iter().sum::<f64>().abs() < 1e-9, "T has mean 0 over whole orbits");
+        let bets = Bets { range: (-1.0, 1.0), delta: 0.05, sides: Sides::Two, planned: None };
+        let mut draws = viva::core::random(7, 0);
+        let mut rate = |pool: &[f64], m: usize| {
+            let drawn = |rng: &mut _| (0..m).map(|_| pool[Rng::gen_range(rng, 0..pool.len())]).collect::<Vec<f64>>();
+            (0..REPEATS).filter(|_| bets.rejects(&drawn(&mut draws))).count() as f64 / REPEATS as f64
+        };
+        let limit = 0.05 + 3.5 * (0.05f64 * 0.95 / REPEATS as f64).sqrt();
+        let null = rate(&pool, 200);
+        assert!(null > 0.01 && null < limit, "{} rejects {null} of the independent samples", search.describe());
+        assert!(rate(&surest, 200) > 0.8, "{} does not see what it is there for", search.describe());
     }
 }

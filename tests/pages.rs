@@ -828,7 +828,7 @@ fn a_page_follows_a_run_while_it_goes_on() {
     let page = run.join("report.html");
     let anew = "http-equiv=\"refresh\"";
     // What it has come to so far: both errors, and the bets on the images.
-    let shown = [anew, "under way", "images so far", "weighted error - error", "largest wealth of the betting test"];
+    let shown = [anew, "under way", "images so far", "difference T so far", "largest wealth of the betting test"];
     wait("the page", &mut || {
         std::fs::read_to_string(&page).is_ok_and(|text| shown.iter().all(|words| text.contains(words)))
     });

@@ -31,7 +31,7 @@ fn refused(call: &str, words: &str) {
 }
 
 /// A script that makes one of each.
-const MADE: [(&str, &str); 37] = [
+const MADE: [(&str, &str); 39] = [
     ("translate", "space::translate(1)"),
     ("flip", "space::flip()"),
     ("turn", "space::turn()"),
@@ -49,6 +49,8 @@ const MADE: [(&str, &str); 37] = [
     ("deform", "space::deform()"),
     ("strongest", "search::strongest(#{ grid: 2 })"),
     ("nearest", "search::nearest()"),
+    ("average", "search::average()"),
+    ("average_doubt", "search::average_doubt()"),
     ("blind", "search::blind()"),
     ("blind_or_stay", "search::blind_or_stay()"),
     ("random", "search::random(#{ questions: 2 })"),

@@ -18,7 +18,7 @@ use viva::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use viva::maths::betting::Sides;
 use viva::model::{Model, Network};
 use viva::script::Session;
-use viva::search::{Nearest, Row, Strongest, Transcript};
+use viva::search::{Average, AverageDoubt, Nearest, Row, Search, Strongest, Transcript};
 
 const CLASSES: usize = 4;
 
@@ -201,7 +201,7 @@ fn estimate_equals_examine_and_report() {
     }
     // Whatever is not the model's accuracy is not its error.
     let wrong = report.transcript.rows.iter().filter(|row| row.wrong_before()).count();
-    assert_eq!(report.error.mean, wrong as f64 / 60.0);
+    assert_eq!(report.plain.mean, wrong as f64 / 60.0);
 }
 
 /// E[T] = 0 where the images are rolled uniformly, for a model that has not seen them; and the weighted estimate has the
@@ -233,12 +233,15 @@ fn both_estimates_have_the_same_mean() {
     let f = model(Linear { weights, quantum: 0.0 });
     let report = report(Rc::new(run(&Cx::default(), &f, &data, 2, Rc::new(Strongest::default()), 512)), 0.05).unwrap();
     println!("{}", report.details(100));
-    assert!(report.error.mean > 0.05 && report.adversarial_error > report.error.mean + 0.1, "nothing to test");
+    assert!(
+        report.plain.mean > 0.05 && report.adversarial_error.expect("an adversary") > report.plain.mean + 0.1,
+        "nothing to test"
+    );
     // Four standard errors: fails by chance once in 16,000 models; the seed is fixed.
     let test = &report.tests.pairwise;
     let z = test.difference / (test.sigma / (n as f64).sqrt());
     assert!(z.abs() < 4.0, "z = {z}");
-    assert!(report.weighted.variance < report.error.variance);
+    assert!(report.weighted.variance < report.plain.variance);
     assert!(!test.reject);
 }
 
@@ -261,7 +264,7 @@ fn curve() {
     assert_eq!(number(last, "p"), report.tests.betting.p);
     assert_eq!(number(last, "pairwise_p"), report.tests.pairwise.p);
     assert_eq!(number(last, "interval_p"), report.tests.interval.p);
-    assert_eq!(number(last, "error"), report.error.mean);
+    assert_eq!(number(last, "error"), report.plain.mean);
     let b = viva::maths::bernstein::bernstein(103, report.weighted.variance, 0.025, 1.0);
     assert!((number(last, "weighted_error_hi") - report.weighted.mean - b).abs() < 1e-12);
     // The same seed draws the same samples; more sizes than images are as many as there are images.
@@ -276,7 +279,7 @@ fn curve() {
     let other = report.curve(&Cx::default(), 10, 5, 4).unwrap();
     assert!((0..9).any(|i| number(&other[i], "error") != number(&again_points[i], "error")), "two seeds, one sample");
     let many = report.curve(&Cx::default(), 5, 4000, 3).unwrap();
-    let error = report.error.mean;
+    let error = report.plain.mean;
     assert!(error > 0.0 && error < 1.0, "both outcomes occur");
     let spread = (error * (1.0 - error) / 21.0 / 4000.0).sqrt();
     assert!((number(&many[0], "error") - error).abs() < 5.0 * spread, "{} is not {error}", number(&many[0], "error"));
@@ -606,7 +609,7 @@ fn the_curve_has_both_tests() {
         assert!(lo <= p && p <= hi && hi <= 1.0, "{lo} {p} {hi}");
     }
     // Of all images, the risk with its bound at 97.5%.
-    for (name, risk) in [("error", report.error), ("weighted_error", report.weighted)] {
+    for (name, risk) in [("error", report.plain), ("weighted_error", report.weighted)] {
         let reach = bernstein(2000, risk.variance, 0.025, 1.0);
         let ends = [number(7, &format!("{name}_lo")), number(7, name), number(7, &format!("{name}_hi"))];
         let wanted = [(risk.mean - reach).max(0.0), risk.mean, risk.mean + reach];
@@ -650,7 +653,7 @@ fn n_model_test() {
     assert_eq!(part(&*found, "betting")["log_wealth"].summary(), betting["log_wealth"].summary());
     assert_eq!(found.field("t").unwrap().unwrap().json(), Value::floats(mean).json());
     let errors = found.field("errors").unwrap().unwrap().json();
-    assert_eq!(errors, Value::floats(ts.iter().map(|report| report.error.mean)).json());
+    assert_eq!(errors, Value::floats(ts.iter().map(|report| report.plain.mean)).json());
     let csv = found.table().unwrap().csv();
     // The labels are the first model's: the others guess, and the table says so.
     assert!(csv.starts_with("id,t,t0,t1,t2,t3,cautions\n") && csv.lines().count() == 151, "{csv}");
@@ -699,7 +702,7 @@ let f = model::train(ds, #{ arch: [net::flatten(), net::linear(64), net::relu(),
 fn searches_and_radii_that_are_asked_together_answer_as_they_do_alone() {
     let script = format!(
         r#"{LEARNED_BY_HEART}
-        let searches = ["strongest", "nearest", "blind", "blind_or_stay"];
+        let searches = ["strongest", "nearest", "blind", "blind_or_stay", "average", "average_doubt"];
         let few = ds.select(range(0, 60));
         let all = risk::estimate(f, few, #{{ searches: searches, radii: [2, 1], seed: 5 }});
         let alone = [];
@@ -719,7 +722,7 @@ fn searches_and_radii_that_are_asked_together_answer_as_they_do_alone() {
         [alone == together, scored * 2 < scored_alone, all.len(), all.strongest_2.cautions.len(), risk::holm(all)[0].cautions.len()]
         "#
     );
-    assert_eq!(told(&script), "[true, true, 8, 1, 0]");
+    assert_eq!(told(&script), "[true, true, 12, 1, 0]");
 }
 
 #[test]
@@ -748,4 +751,82 @@ fn bets_may_end_an_examination_and_say_so() {
     assert!(refused("radii: [1, 1]").contains("asked for twice"));
     assert!(refused("radii: [1.5]").contains("whole numbers"));
     assert!(refused("searches: []").contains("must not be empty"));
+}
+
+/// Against every roll of every image, asked of the model one by one.
+#[test]
+fn averages_are_those_of_all_changes() {
+    let (cx, eps, side) = (Cx::default(), 2i64, 9i64);
+    let f = model(Linear { weights: gaussian(&[81, 3], 4), quantum: 0.0 });
+    let data = set([1, 9, 9], noise(30, 81, 8), (0..30).map(|i| i % 3).collect(), 3, Edge::Wrap);
+    let scores =
+        |images: &Tensor| Vec::<Vec<f64>>::try_from(f.logits(images).expect("scores")).expect("two dimensions");
+    let images = data.images(&(0..30).collect::<Vec<_>>(), tch::Device::Cpu).expect("images");
+    let shifts = (-eps..=eps).flat_map(|y| (-eps..=eps).map(move |x| [y, x])).filter(|shift| *shift != [0, 0]);
+    let rolled: Vec<_> = shifts.map(|shift| scores(&images.roll(shift, [2, 3]))).collect();
+    let plain = scores(&images);
+    assert_eq!((rolled.len(), side), (24, 9));
+    // Of two softmax probabilities, p_other / (p_other + p_label).
+    let doubt = |scores: &[f64], label: usize| {
+        let other = (0..3).filter(|&k| k != label).map(|k| scores[k].exp()).fold(0.0, f64::max);
+        other / (other + scores[label].exp())
+    };
+    let wrong = |scores: &[f64], label: usize| f64::from(u8::from((0..3).any(|k| scores[k] > scores[label])));
+    let compare = |search: Rc<dyn Search>, loss: &dyn Fn(&[f64], usize) -> f64| {
+        let transcript = Rc::new(run(&cx, &f, &data, eps as usize, search, 64));
+        let protocol = Protocol { test: Which::Betting, delta: 0.05, sides: Sides::Two };
+        let found = report_on(&cx, transcript, protocol).expect("a report");
+        assert_eq!((found.density.lo, found.density.hi, found.scored), (-1.0, 1.0, 30 * 25));
+        for (i, t) in found.t.iter().enumerate() {
+            let around = rolled.iter().map(|scores| loss(&scores[i], i % 3)).sum::<f64>() / 24.0;
+            // Scores are float32.
+            assert!((t - (around - loss(&plain[i], i % 3))).abs() < 1e-5, "image {i}");
+        }
+        found
+    };
+    let errors = compare(Rc::new(Average), &wrong);
+    let doubts = compare(Rc::new(AverageDoubt), &doubt);
+    assert!(errors.error > 0.2 && errors.error < 0.9 && errors.t.iter().any(|t| *t != 0.0));
+    assert_eq!((errors.plain.mean, errors.adversarial_error), (errors.error, Some(errors.weighted.mean)));
+    assert_eq!((doubts.error, doubts.adversarial_error), (errors.error, None));
+    assert!(doubts.plain.mean != doubts.error && doubts.t.iter().all(|t| *t != 0.0));
+}
+
+/// What is compared stands in everything that is told of it, and no doubt under the name of an error.
+#[test]
+fn a_report_of_doubts_calls_them_so() {
+    let script = format!(
+        r#"{LEARNED_BY_HEART}
+        let few = ds.select(range(0, 60));
+        let r = risk::estimate(f, few, #{{ search: "average_doubt", radius: 1, sides: 1 }});
+        let early = risk::estimate(f, ds, #{{ search: "average_doubt", radius: 2, sides: 1, stop_early: true }});
+        let plain = risk::estimate(f, few, #{{ search: "average", radius: 1, sides: 1 }});
+        let strongest = risk::estimate(f, few, #{{ radius: 1 }});
+        let doubts = r.transcript.column("margin").map(|margin| 1.0 / (1.0 + exp(margin)));
+        let mean = |x| x.reduce(|sum, x| sum + x, 0.0) / x.len();
+        let truths = [
+            r.error == plain.error && plain.error == strongest.error, abs(r.doubt - mean.call(doubts)) < 1e-6,
+            abs(r.weighted_doubt - mean.call(r.transcript.column("weight"))) < 1e-12,
+            abs(r.difference - (r.weighted_doubt - r.doubt)) < 1e-12, plain.adversarial_error == plain.weighted_error,
+            early.reject && early.m < 400, "doubt" in risk::curve(r)[0] && !("error" in risk::curve(r)[0]),
+            r.methods.contains("doubts in place of errors"), plain.methods.contains("the mean error of their changes"),
+            abs(risk::n_model_test([r]).difference - r.difference) < 1e-15, `${{r}}`.contains("doubt 0."), `${{r.transcript}}`.contains("none moved"),
+            risk::holm([r, plain]).len() == 2, risk::plan(r, #{{ gap: 0.01, repeats: 50, power: [0.8] }}).table[0].images > 0,
+        ];
+        [r.compared, r.weighted_error, r.adversarial_error, plain.doubt, truths.filter(|truth| !truth).len()]
+        "#
+    );
+    assert_eq!(told(&script), "[doubts around, (), (), (), 0]");
+    // Only what lies within the radius is needed.
+    let margin = r#"
+        let ds = data::from(tensor::uniform([12, 1, 12, 12]), [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1], #{ margin: 2 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(2)], epochs: 1, seed: 1 });
+    "#;
+    let asked = |search: &str, radius: usize| {
+        told(&format!("{margin} risk::estimate(f, ds, #{{ search: {search:?}, radius: {radius} }}).scored"))
+    };
+    assert_eq!((asked("average", 2), asked("average_doubt", 2)), ("300".into(), "300".into()));
+    assert!(
+        asked("average_doubt", 3).contains("the margin has 2") && asked("strongest", 2).contains("the margin has 2")
+    );
 }

@@ -21,13 +21,16 @@ const TEXT: usize = 2000;
 const DEEPEST: usize = 6;
 
 /// What stands in the rows of a report, in this order: the field and its words. Fields without words follow.
-const RISK_REPORT: [(&str, &str); 19] = [
+const RISK_REPORT: [(&str, &str); 22] = [
     ("n", "models"),
     ("m", "images"),
+    ("compared", "what is compared"),
     ("errors", "errors R_S"),
     ("error", "error R_S"),
     ("weighted_error", "weighted error R_g"),
     ("adversarial_error", "adversarial error R_S'"),
+    ("doubt", "doubt R_S"),
+    ("weighted_doubt", "mean doubt of the changes, R_g"),
     ("difference", "difference T = R_g - R_S"),
     ("sigma", "deviation of T_i"),
     ("lo", "range of T_i"),

@@ -66,15 +66,21 @@ fn so_far(call: &Json) -> Option<Markup> {
         }))
     };
     let searches = told["searches"].as_array()?;
-    let error = numbers(&told["error"])?;
-    let mut layers = vec![line("error", &told["error"], &told["error_within"])?];
+    // The losses as images stand, which the first search's intervals are of.
+    let doubts = searches.first()?["loss"] == "doubt";
+    let within = |doubt: bool| if doubt == doubts { &told["plain_within"] } else { &Json::Null };
+    let mut layers = vec![line("error", &told["error"], within(false))?];
+    if let Some(search) = searches.iter().find(|search| search["loss"] == "doubt") {
+        layers.extend(line("doubt", &search["plain"], within(true)));
+    }
     let mut differences = vec![];
     for (place, search) in searches.iter().take(CURVES).enumerate() {
-        let Some(weighted) = numbers(&search["weighted"]) else { continue };
+        let Some((plain, weighted)) = numbers(&search["plain"]).zip(numbers(&search["weighted"])) else { continue };
         let name = clean(&shortened(search["name"].as_str()?, 60)).to_string();
         let within = if place == 0 { &told["weighted_within"] } else { &Json::Null };
-        layers.extend(line(&format!("weighted, {name}"), &search["weighted"], within));
-        let difference = weighted.iter().zip(&error).map(|(weighted, error)| weighted - error).collect();
+        let of = if search["wrong_after"].is_null() { "around" } else { "weighted" };
+        layers.extend(line(&format!("{of}, {name}"), &search["weighted"], within));
+        let difference = weighted.iter().zip(&plain).map(|(weighted, plain)| weighted - plain).collect();
         differences.push(Layer::Series(Series::line(name, images.clone(), difference)));
     }
     let of_images = || Axis { label: "images so far".into(), ..Axis::default() };
@@ -87,7 +93,7 @@ fn so_far(call: &Json) -> Option<Markup> {
     let mut panels = vec![panel("error", layers)];
     if !differences.is_empty() {
         differences.push(Layer::Rule(ReferenceLine { label: String::new(), horizontal: true, at: 0.0 }));
-        panels.push(panel("weighted error - error", differences));
+        panels.push(panel("difference T so far", differences));
     }
     if let (Some(wealth), Some(needed)) = (numbers(&told["wealth"]), told["needed"].as_f64()) {
         let wealth = Layer::Series(Series::line("wealth", images, wealth));
@@ -105,7 +111,7 @@ fn so_far(call: &Json) -> Option<Markup> {
             figcaption {
                 span .note {
                     @if drawn {
-                        "Images come in an order that was drawn. Bands: both errors of images like these lie within them at all moments together, with \
+                        "Images come in an order that was drawn. Bands: both losses of images like these lie within them at all moments together, with \
                          95%. The betting test may be looked at whenever one likes."
                     } @else {
                         "These are the first images in the order of the data, which may not be like the rest, so that there is neither a test nor an \

@@ -198,6 +198,8 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::radial::RADIAL,
     &search::straddle::STRADDLE,
     &search::counterfactual::COUNTERFACTUAL,
+    &search::average::AVERAGE,
+    &search::average_doubt::AVERAGE_DOUBT,
     &search::blind::BLIND,
     &search::blind_or_stay::BLIND_OR_STAY,
     &search::square::SQUARE,

@@ -253,9 +253,29 @@ pub static TYPES: &[Type] = &[
                   the images.",
         fields: &[
             field("m", "an int", "the number of images"),
-            field("error", "a float", "R_S, the share of images that are misclassified"),
-            field("weighted_error", "a float", "R_g, the error on adversarial examples, weighed by their density"),
-            field("adversarial_error", "a float", "R_S', the error on adversarial examples"),
+            field(
+                "compared",
+                "a string",
+                "what the T_i compare with the loss of an image: \"adversarial errors\", or the mean of \"errors around\" or \"doubts around\" it",
+            ),
+            field("error", "a float", "the share of images that are misclassified: R_S, but where doubts are compared"),
+            field(
+                "weighted_error",
+                "a float, or ()",
+                "R_g, the error on adversarial examples, weighed by their density; of search::average the mean error of all changes; () where doubts \
+                 are compared",
+            ),
+            field(
+                "adversarial_error",
+                "a float, or ()",
+                "R_S', the error on adversarial examples; of search::average the mean error of all changes; () where doubts are compared",
+            ),
+            field("doubt", "a float, or ()", "of search::average_doubt R_S, the mean doubt of the images; else ()"),
+            field(
+                "weighted_doubt",
+                "a float, or ()",
+                "of search::average_doubt R_g, the mean doubt of all changes; else ()",
+            ),
             field(
                 "difference",
                 "a float",

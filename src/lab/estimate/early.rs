@@ -2,26 +2,26 @@
 
 use crate::core::{Result, significant};
 use crate::maths::betting::{Bets, Gambler};
-use crate::search::{BetSoFar, Row};
+use crate::search::{BetSoFar, Contrast, Row};
 
 use super::independence::stakes;
-use super::risk::losses;
 
 /// The betting test of a report on so many images, image by image in its order.
 pub struct EarlyTest {
+    compared: Contrast,
     bets: Bets,
     /// Each with the logarithm of its share of the level.
     gamblers: Vec<(f64, Gambler)>,
 }
 
 impl EarlyTest {
-    pub fn new(bets: Bets, images: usize) -> Self {
-        Self { bets, gamblers: bets.gamblers(images) }
+    pub fn new(compared: Contrast, bets: Bets, images: usize) -> Self {
+        Self { compared, bets, gamblers: bets.gamblers(images) }
     }
 
     /// Sees the next image.
     pub fn see(&mut self, row: &Row) -> BetSoFar {
-        let t: Result<Vec<f64>> = match losses(row) {
+        let t: Result<Vec<f64>> = match self.compared.losses(row) {
             Some((plain, weighted)) => stakes(&[weighted - plain], self.bets.range),
             // The report will refuse it.
             None => Ok(vec![0.0]),

@@ -5,7 +5,7 @@ use super::protocol::{TestOutcomes, Which};
 use super::registration::Registered;
 use crate::core::{Object, number, significant};
 use crate::maths::betting::Sides;
-use crate::search::Transcript;
+use crate::search::{Contrast, Transcript};
 
 const CITATION: &str = include_str!("../../../CITATION.cff");
 
@@ -66,8 +66,9 @@ fn viva() -> String {
 pub(super) struct Described<'a> {
     pub transcript: &'a Transcript,
     pub tests: &'a TestOutcomes,
-    pub error: f64,
-    pub weighted: f64,
+    /// R_S and R_g.
+    pub risks: (f64, f64),
+    pub compared: Contrast,
     pub assumption: &'a str,
     pub registered: Option<&'a Registered>,
     pub calibrated: Option<&'a RiskCalibration>,
@@ -91,10 +92,31 @@ impl Described<'_> {
             Which::Interval => "the test of separate intervals (Section 3.1 there)".into(),
         };
         let short = |x: f64| significant(x, 3);
+        let (plain, weighted) = (short(self.risks.0), short(self.risks.1));
+        let (way, found) = match self.compared {
+            Contrast::Outcome => (
+                "the adversarial example generator",
+                format!(
+                    "and {after} where the generator left them; the error is {plain}, its estimate from adversarial examples weighted by their density \
+                     {weighted}"
+                ),
+            ),
+            Contrast::Errors => (
+                "all changes alike in place of an adversarial example generator,",
+                format!("; the error is {plain}, the mean error of their changes {weighted}"),
+            ),
+            Contrast::Doubts => (
+                "all changes alike in place of an adversarial example generator, and doubts in place of errors,",
+                format!(
+                    "; the doubt 1 / (1 + exp(-l)), l the best score of another class minus the label's, is {plain} in the mean, that of their changes \
+                     {weighted}"
+                ),
+            ),
+        };
         let mut sentences = vec![
             format!(
                 "We tested whether the model {} (SHA-256 {}) is independent of the {} images of {} (SHA-256 {}) by the method of Werpachowski, \
-                 György and Szepesvári (2019), with the adversarial example generator {} over {}",
+                 György and Szepesvári (2019), with {way} {} over {}",
                 of.model.0,
                 of.model.1.hex(),
                 rows.len(),
@@ -104,10 +126,8 @@ impl Described<'_> {
                 of.space
             ),
             format!(
-                "Of these images {wrong} are misclassified as they stand and {after} where the generator left them; the error is {}, its estimate from \
-                 adversarial examples weighted by their density {}, and their difference T = {}",
-                short(self.error),
-                short(self.weighted),
+                "Of these images {wrong} are misclassified as they stand{}{found}, and their difference T = {}",
+                if self.compared == Contrast::Outcome { " " } else { "" },
                 short(tests.pairwise.difference)
             ),
             format!(

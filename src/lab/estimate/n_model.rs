@@ -69,11 +69,11 @@ pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, protocol: Protocol) -
     let mean = |value: &dyn Fn(&RiskReport, usize) -> f64| -> Vec<f64> {
         (0..first.t.len()).map(|i| reports.iter().map(|report| value(report, i)).sum::<f64>() / n).collect()
     };
-    let loss = |report: &RiskReport, i: usize| f64::from(u8::from(report.transcript.rows[i].wrong_before()));
+    let loss = |report: &RiskReport, i: usize| report.losses[i];
     let t = mean(&|report, i| report.t[i]);
     let losses = mean(&loss);
     let weighted = mean(&|report, i| report.t[i] + loss(report, i));
-    let best = mean(&|report, i| if report.t[i] > 0.0 { density.hi } else { 0.0 });
+    let best = mean(&|report, i| report.best[i]);
     let seen = SeenImages {
         losses: &losses,
         weighted: &weighted,
@@ -161,7 +161,7 @@ impl Object for NModelTest {
         Ok(Some(match name {
             "n" => Value::Int(self.reports.len() as i64),
             "m" => Value::Int(self.t.len() as i64),
-            "errors" => Value::floats(self.reports.iter().map(|report| report.error.mean)),
+            "errors" => Value::floats(self.reports.iter().map(|report| report.error)),
             "p_values" => Value::floats(self.reports.iter().map(|report| report.tests.p_of(self.tests.protocol.test))),
             "adjusted_p_values" => Value::floats(self.adjusted.iter().copied()),
             "difference" => Value::Float(self.tests.pairwise.difference),
@@ -233,7 +233,7 @@ impl NModelTest {
         let column = |value: &dyn Fn(&RiskReport) -> Value| self.reports.iter().map(|report| value(report)).collect();
         Table::default()
             .column("model", column(&|report| Value::Str(report.transcript.of.model.0.clone())))
-            .column("error", column(&|report| Value::Float(report.error.mean)))
+            .column("error", column(&|report| Value::Float(report.error)))
             .column("difference", column(&|report| Value::Float(report.tests.pairwise.difference)))
             .column(counts, column(&|report| Value::Float(report.tests.p_of(which))))
             .column("adjusted_p", self.adjusted.iter().copied().map(Value::Float).collect())

@@ -120,7 +120,7 @@ pub fn check_densities(data: &Dataset, space: &dyn Space, search: &dyn Search) -
     match (space.finite(), reach) {
         (Some(finite), Some(reach)) => finite.on(data, reach).map(drop),
         _ => Err(Error::argument(format!("the outcomes of {} over {} have no densities", search.describe(), space.describe()))
-            .hint("those of search::strongest, nearest, blind and blind_or_stay over space::translate, flip, turn, polarity and their products have")),
+            .hint("those of search::strongest, nearest, blind, blind_or_stay, average and average_doubt over space::translate, flip, turn, polarity and their products have")),
     }
 }
 

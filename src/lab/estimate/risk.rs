@@ -18,7 +18,7 @@ use crate::core::{
 };
 use crate::maths::bernstein::{bernstein, interval_p, mean_variance, pairwise_p};
 use crate::maths::betting::Bets;
-use crate::search::{Density, Guarded, Row, Transcript};
+use crate::search::{Contrast, Density, Guarded, Row, Transcript};
 
 /// The confidence of the intervals around single risks: two of them hold together with probability 95% (Figure 5).
 const INTERVAL_DELTA: f64 = 0.025;
@@ -47,17 +47,22 @@ impl Risk {
 
 /// Both estimates of the error of one model on one data set, and the tests of their difference.
 pub struct RiskReport {
-    /// R_S, the share of images that are misclassified as they stand.
-    pub error: Risk,
+    /// R_S, the mean loss of the images as they stand: the share that is misclassified, or of a search that compares doubts their mean.
+    pub plain: Risk,
     /// R_g, the mean of L(g(x)) h_g(g(x)) (Eq. 2).
     pub weighted: Risk,
-    /// R_S', the share that is misclassified where the search left it.
-    pub adversarial_error: f64,
+    /// The share of images that are misclassified as they stand.
+    pub error: f64,
+    /// R_S', the share that is misclassified where the search left it; `None` where doubts are compared.
+    pub adversarial_error: Option<f64>,
     /// What the tests of their difference say.
     pub tests: TestOutcomes,
     pub density: Density,
     /// T_i = L(g(x_i)) h_g(g(x_i)) - L(x_i) (Eq. 5), in the order of the transcript.
     pub t: Vec<f64>,
+    /// L(x_i), and what T_i would be had the image spoken most for overfitting.
+    pub(super) losses: Vec<f64>,
+    pub(super) best: Vec<f64>,
     /// Points scored in all.
     pub scored: u64,
     pub transcript: Rc<Transcript>,
@@ -65,12 +70,6 @@ pub struct RiskReport {
     pub together: usize,
     /// That it was registered, and what is known of its changes.
     pub backing: Backing,
-}
-
-/// L(x) and L(g(x)) h_g(g(x)).
-pub(super) fn losses(row: &Row) -> Option<(f64, f64)> {
-    let weighted = if row.wrong_after() { row.weight? } else { 0.0 };
-    Some((f64::from(u8::from(row.wrong_before())), weighted))
 }
 
 /// The report on a transcript with densities.
@@ -95,14 +94,20 @@ fn report_of(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol, planned: O
                  loaded with a smaller crop",
             ));
     };
-    let pairs: Option<Vec<(f64, f64)>> = transcript.rows.iter().map(losses).collect();
+    let compared = density.compared;
+    let pairs: Option<Vec<(f64, f64)>> = transcript.rows.iter().map(|row| compared.losses(row)).collect();
     let pairs = pairs.ok_or_else(|| Error::internal("an outcome that is misclassified carries no density"))?;
     let t: Vec<f64> = pairs.iter().map(|(plain, weighted)| weighted - plain).collect();
-    let wrong_after = transcript.rows.iter().filter(|row| row.wrong_after()).count();
+    let share = |wrong: usize| wrong as f64 / t.len() as f64;
+    let wrong = share(transcript.rows.iter().filter(|row| row.wrong_before()).count());
+    let wrong_after = share(transcript.rows.iter().filter(|row| row.wrong_after()).count());
     let (losses, weighted): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     // What T could have been had the model seen the images, which makes R_S too small and T positive: every adversarial
-    // example at its largest weight, no error at less than its full one.
-    let best = most_telling(&t, density.hi);
+    // example at its largest weight, no error at less than its full one; what lies around an image is what it is.
+    let best = match compared {
+        Contrast::Outcome => most_telling(&t, density.hi),
+        Contrast::Errors | Contrast::Doubts => weighted.clone(),
+    };
     let seen = SeenImages {
         losses: &losses,
         weighted: &weighted,
@@ -112,13 +117,21 @@ fn report_of(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol, planned: O
         planned,
     };
     let tests = TestOutcomes::of(cx, &seen, protocol, cautions(&transcript, &density, planned))?;
+    let (plain, weighted) = (Risk::of(losses.iter().copied()), Risk::of(weighted.iter().copied()));
     Ok(RiskReport {
-        error: Risk::of(losses.iter().copied()),
-        weighted: Risk::of(weighted.iter().copied()),
-        adversarial_error: wrong_after as f64 / t.len() as f64,
+        adversarial_error: match compared {
+            Contrast::Outcome => Some(wrong_after),
+            Contrast::Errors => Some(weighted.mean),
+            Contrast::Doubts => None,
+        },
+        plain,
+        weighted,
+        error: wrong,
         tests,
         density,
         t,
+        losses,
+        best,
         scored: transcript.rows.iter().map(|row| u64::from(row.queries)).sum(),
         transcript,
         together: 1,
@@ -179,12 +192,25 @@ impl RiskReport {
         self.transcript.of.guarded.as_ref()
     }
 
+    /// The loss of every image as it stands, and what it is compared with.
+    fn pairs(&self) -> Vec<(f64, f64)> {
+        self.transcript.rows.iter().filter_map(|row| self.density.compared.losses(row)).collect()
+    }
+
+    /// What scripts call the two risks.
+    fn names(&self) -> [&'static str; 2] {
+        match self.density.compared {
+            Contrast::Doubts => ["doubt", "weighted_doubt"],
+            Contrast::Outcome | Contrast::Errors => ["error", "weighted_error"],
+        }
+    }
+
     fn described(&self) -> Described<'_> {
         Described {
             transcript: &self.transcript,
             tests: &self.tests,
-            error: self.error.mean,
-            weighted: self.weighted.mean,
+            risks: (self.plain.mean, self.weighted.mean),
+            compared: self.density.compared,
             assumption: &self.density.assumption,
             registered: self.backing.registered.as_ref(),
             calibrated: self.backing.calibrated.as_deref(),
@@ -193,7 +219,7 @@ impl RiskReport {
 
     /// These images as what a larger sample is planned by.
     pub fn pilot(&self) -> Pilot {
-        let (losses, weighted): (Vec<f64>, Vec<f64>) = self.transcript.rows.iter().filter_map(losses).unzip();
+        let (losses, weighted): (Vec<f64>, Vec<f64>) = self.pairs().into_iter().unzip();
         let of = &self.transcript.of;
         let what = format!("the pilot's T_i ({} over {}, model {}, {})", of.search, of.space, of.model.0, of.data.name);
         Pilot::seen(&losses, &weighted, (self.density.lo, self.density.hi), what, self.tests.cautions.clone())
@@ -206,7 +232,7 @@ impl RiskReport {
     pub fn curve(&self, cx: &Cx, sizes: usize, repeats: usize, seed: u64) -> Result<Vec<BTreeMap<String, Value>>> {
         let (m, range, tests) = (self.t.len(), self.density.hi - self.density.lo, &self.tests);
         let bets = Bets { planned: None, ..tests.betting.bets };
-        let pairs: Vec<(f64, f64)> = self.transcript.rows.iter().filter_map(losses).collect();
+        let pairs = self.pairs();
         let mut counts: Vec<usize> = (1..=sizes).map(|k| (m * k).div_ceil(sizes)).collect();
         counts.dedup();
         let task = cx.progress("curve", Some(counts.len() as u64));
@@ -244,16 +270,14 @@ impl RiskReport {
                 }
             }
             let [p @ .., error, error_bound, weighted, weighted_bound] = sums;
-            let numbers = [
-                ("error", error),
-                ("error_lo", (error - error_bound).max(0.0)),
-                ("error_hi", (error + error_bound).min(1.0)),
-                ("weighted_error", weighted),
-                ("weighted_error_lo", (weighted - weighted_bound).max(0.0)),
-                ("weighted_error_hi", (weighted + weighted_bound).min(1.0)),
-            ];
-            let mut point: BTreeMap<String, Value> =
-                numbers.into_iter().map(|(name, x)| (name.to_string(), Value::Float(x))).collect();
+            let mut point: BTreeMap<String, Value> = BTreeMap::new();
+            for (name, (risk, bound)) in
+                self.names().into_iter().zip([(error, error_bound), (weighted, weighted_bound)])
+            {
+                point.insert(name.into(), Value::Float(risk));
+                point.insert(format!("{name}_lo"), Value::Float((risk - bound).max(0.0)));
+                point.insert(format!("{name}_hi"), Value::Float((risk + bound).min(1.0)));
+            }
             for ((which, p), (lo, hi)) in Which::ALL.into_iter().zip(p).zip(spread) {
                 let name = format!("{}_p", which.word());
                 let mut names = vec![name];
@@ -278,11 +302,14 @@ impl RiskReport {
     }
 }
 
-const FIELDS: [&str; 28] = [
+const FIELDS: [&str; 31] = [
     "m",
+    "compared",
     "error",
     "weighted_error",
     "adversarial_error",
+    "doubt",
+    "weighted_doubt",
     "difference",
     "sigma",
     "lo",
@@ -321,11 +348,20 @@ impl LongTable for RiskReport {
         for (place, i) in self.tests.order.iter().enumerate().filter(|(_, i)| part.contains(i)) {
             places[*i - part.start] = place as i64;
         }
+        let compared = self.density.compared;
+        let loss = |row: &Row| match (compared, compared.losses(row)) {
+            (Contrast::Doubts, Some((doubt, _))) => Value::Float(doubt),
+            _ => Value::Int(row.wrong_before().into()),
+        };
+        let adversarial = |row: &Row| match compared {
+            Contrast::Outcome => Value::Int(row.wrong_after().into()),
+            Contrast::Errors | Contrast::Doubts => Value::Unit,
+        };
         let table = Table::default()
             .column("id", rows.iter().map(|row| Value::Int(row.id.into())).collect())
             .column("label", rows.iter().map(|row| Value::Int(row.label.into())).collect())
-            .column("loss", rows.iter().map(|row| Value::Int(row.wrong_before().into())).collect())
-            .column("adversarial_loss", rows.iter().map(|row| Value::Int(row.wrong_after().into())).collect())
+            .column("loss", rows.iter().map(loss).collect())
+            .column("adversarial_loss", rows.iter().map(adversarial).collect())
             .column("weight", rows.iter().map(|row| row.weight.map_or(Value::Unit, Value::Float)).collect())
             .column("t", self.t[part].iter().copied().map(Value::Float).collect())
             .column("betting_order", places.into_iter().map(Value::Int).collect());
@@ -339,11 +375,15 @@ impl Object for RiskReport {
     }
 
     fn summary(&self) -> String {
+        let (plain, weighted) = (number(self.plain.mean), number(self.weighted.mean));
+        let risks = match self.density.compared {
+            Contrast::Outcome => format!("error {plain}, weighted {weighted}"),
+            Contrast::Errors => format!("error {plain}, around the images {weighted}"),
+            Contrast::Doubts => format!("error {}, doubt {plain}, around the images {weighted}", number(self.error)),
+        };
         format!(
-            "risk report: {} images, error {}, weighted {}{}; {}{}",
+            "risk report: {} images, {risks}{}; {}{}",
             self.t.len(),
-            number(self.error.mean),
-            number(self.weighted.mean),
             self.guarded().map_or(String::new(), |guarded| format!(", {}", guarded.short())),
             self.tests.summary(),
             self.backing.ending()
@@ -357,15 +397,28 @@ impl Object for RiskReport {
             let bound = risk.bound(m, INTERVAL_DELTA);
             format!("{}  97.5% interval ± {}", short(risk.mean), short(bound))
         };
-        let mut rows = vec![
-            ("images", "m", m.to_string()),
-            ("error", "R_S", interval(&self.error)),
-            ("weighted error", "R_g", interval(&self.weighted)),
-            ("adversarial error", "R_S'", short(self.adversarial_error)),
+        let mut rows = vec![("images", "m", m.to_string())];
+        rows.extend(match self.density.compared {
+            Contrast::Outcome => {
+                vec![("error", "R_S", interval(&self.plain)), ("weighted error", "R_g", interval(&self.weighted))]
+            }
+            Contrast::Errors => {
+                vec![("error", "R_S", interval(&self.plain)), ("error around", "R_g", interval(&self.weighted))]
+            }
+            Contrast::Doubts => vec![
+                ("error", "", short(self.error)),
+                ("doubt", "R_S", interval(&self.plain)),
+                ("doubt around", "R_g", interval(&self.weighted)),
+            ],
+        });
+        if self.density.compared == Contrast::Outcome {
+            rows.extend(self.adversarial_error.map(|error| ("adversarial error", "R_S'", short(error))));
+        }
+        rows.extend([
             ("difference", "T = R_g - R_S", short(tests.pairwise.difference)),
             ("deviation of T_i", "sigma", short(tests.pairwise.sigma)),
             ("range of T_i", "U", format!("[{}, {}]", short(self.density.lo), short(self.density.hi))),
-        ];
+        ]);
         rows.extend(tests.rows());
         rows.push((
             "points scored",
@@ -395,6 +448,9 @@ impl Object for RiskReport {
             lines.push(format!("  but here {caution}: a rejection may come from that alone"));
         }
         lines.push("  labels: each image has one true label, and the labels given are right".into());
+        if let Some(what) = self.density.compared.what() {
+            lines.push(format!("What is compared: {what}"));
+        }
         wrapped(&lines.join("\n"), width)
     }
 
@@ -405,9 +461,13 @@ impl Object for RiskReport {
     fn field(&self, name: &str) -> Result<Option<Value>> {
         Ok(Some(match name {
             "m" => Value::Int(self.t.len() as i64),
-            "error" => Value::Float(self.error.mean),
-            "weighted_error" => Value::Float(self.weighted.mean),
-            "adversarial_error" => Value::Float(self.adversarial_error),
+            "compared" => Value::Str(self.density.compared.word().into()),
+            "error" => Value::Float(self.error),
+            "weighted_error" | "weighted_doubt" if self.names()[1] != name => Value::Unit,
+            "weighted_error" | "weighted_doubt" => Value::Float(self.weighted.mean),
+            "doubt" if self.names()[0] != name => Value::Unit,
+            "doubt" => Value::Float(self.plain.mean),
+            "adversarial_error" => self.adversarial_error.map_or(Value::Unit, Value::Float),
             "difference" => Value::Float(self.tests.pairwise.difference),
             "sigma" => Value::Float(self.tests.pairwise.sigma),
             "lo" => Value::Float(self.density.lo),
@@ -446,6 +506,9 @@ impl Object for RiskReport {
                 "registered" | "methods" | "bibtex" => self.backing.registered.is_some(),
                 "calibrated" => self.backing.calibrated.is_some(),
                 "precision" | "guarded" => self.guarded().is_some(),
+                "compared" => self.density.compared != Contrast::Outcome,
+                "doubt" | "weighted_doubt" => self.names().contains(name),
+                "weighted_error" | "adversarial_error" => self.density.compared != Contrast::Doubts,
                 _ => true,
             };
             if let (true, Ok(Some(value))) = (asked, self.field(name)) {

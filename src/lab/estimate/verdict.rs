@@ -73,7 +73,12 @@ impl Power {
         Self {
             gap: test.noticed(&law, m),
             needed: GAPS.map(|gap| law.tilted(gap).and_then(|law| test.needed(&law))),
-            positive: best.iter().filter(|x| **x > 0.0).count(),
+            positive: losses
+                .iter()
+                .zip(weighted)
+                .zip(best)
+                .filter(|((loss, weighted), best)| **best > 0.0 && weighted > loss)
+                .count(),
             largest,
             against_largest: if largest > 0.0 { test.power(&most, m) } else { 0.0 },
         }

@@ -29,7 +29,7 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     if plan.densities == Densities::Required && !matches!(way, Approach::Elements(_)) {
         let (search, space) = (plan.search.describe(), plan.space.describe());
         return Err(Error::new(ErrorKind::Pairing, format!("the outcomes of {search} over {space} have no densities"))
-            .hint("those of search::strongest, nearest, blind and blind_or_stay over space::translate, flip, turn, polarity and their products have"));
+            .hint("those of search::strongest, nearest, blind, blind_or_stay, average and average_doubt over space::translate, flip, turn, polarity and their products have"));
     }
     match way {
         Approach::Elements(exhaustive) => {

@@ -4,6 +4,7 @@
 //! g(x) = x if x is misclassified, or if no candidate is; else the preferred one among the misclassified candidates. The
 //! density of a misclassified x' is h_g(x') = 1 / (1 + n(x')), where n counts the other points that g moves to x' (Eq. 8).
 
+use super::Row;
 use super::grid::{Ball, GridView};
 
 /// One image under examination: all that a search may look at.
@@ -38,8 +39,61 @@ impl ExhaustiveStep {
 pub struct ExhaustiveOutcome {
     /// Where the image went.
     pub after: u32,
-    /// h_g there, if it was wanted.
+    /// h_g there, if it was wanted; of a search that averages, the mean loss of the candidates.
     pub weight: Option<f64>,
+}
+
+/// What T_i compares with the loss of the image as it stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Contrast {
+    #[default]
+    /// The error of the outcome, weighted by its density: L(g(x)) h_g(g(x)) with L(x).
+    Outcome,
+    /// The share of the candidates that are misclassified, with L(x).
+    Errors,
+    /// The mean doubt of the candidates with the image's own.
+    Doubts,
+}
+
+impl Contrast {
+    /// As scripts read it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Outcome => "adversarial errors",
+            Self::Errors => "errors around",
+            Self::Doubts => "doubts around",
+        }
+    }
+
+    /// What it is, where it is not what the paper compares.
+    pub const fn what(self) -> Option<&'static str> {
+        match self {
+            Self::Outcome => None,
+            Self::Errors => Some("the error of an image with the mean error of all its changes, without an adversary"),
+            Self::Doubts => Some(
+                "the doubt of an image with the mean doubt of all its changes, not errors: 1 / (1 + exp(-l)), l the best score of another class minus \
+                 the label's; so it is tested whether scores are independent of these images, and gaps R_g - R_S are gaps of doubts",
+            ),
+        }
+    }
+
+    /// 1 / (1 + exp(-l)) for l the best score among the other classes minus the label's: how softmax divides between the two; above 1/2
+    /// where the image is misclassified.
+    pub fn doubt(excess: f32) -> f64 {
+        1.0 / (1.0 + (-f64::from(excess)).exp())
+    }
+
+    /// The loss of an image as it stands and what it is compared with, whose difference is T_i; `None` where the density is not known.
+    pub fn losses(self, row: &Row) -> Option<(f64, f64)> {
+        let error = f64::from(u8::from(row.wrong_before()));
+        match self {
+            Self::Outcome if row.wrong_after() => Some((error, row.weight?)),
+            Self::Outcome => Some((error, 0.0)),
+            Self::Errors => Some((error, row.weight?)),
+            // The image stays where it is, so that the margin is its own.
+            Self::Doubts => Some((Self::doubt(-row.margin), row.weight?)),
+        }
+    }
 }
 
 /// A search over a finite space.
@@ -58,6 +112,11 @@ pub trait Exhaustive {
     /// have moved to instead.
     fn reach(&self) -> usize {
         3
+    }
+
+    /// What T_i compares.
+    fn compared(&self) -> Contrast {
+        Contrast::Outcome
     }
 
     /// The smallest and largest value of T_i = L(g(x)) h_g(g(x)) - L(x) over a space of so many candidates.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use super::answers::PointAnswers;
-use super::exhaustive::{Case, Exhaustive, ExhaustiveStep};
+use super::exhaustive::{Case, Contrast, Exhaustive, ExhaustiveStep};
 use super::grid::{Ball, Grid, GridView};
 use super::guard::{Guard, LowerPrecision};
 use super::guarded::Guarded;
@@ -82,11 +82,12 @@ fn of<'a>(plan: &Examination<'a>, one: &Asked) -> Examination<'a> {
     }
 }
 
-/// The smallest and the largest value of T_i = L(g(x)) h_g(g(x)) - L(x) in an examination by one search.
-pub fn range_of_t(plan: &Examination) -> Result<(f64, f64)> {
+/// What T_i = L(g(x)) h_g(g(x)) - L(x) compares in an examination by one search, and the smallest and the largest value that it can take.
+pub fn compared_and_range(plan: &Examination) -> Result<(Contrast, (f64, f64))> {
     match (pairing::way(plan)?, plan.space.finite()) {
         (Approach::Elements(search), Some(finite)) => {
-            Ok(search.range(finite.on(plan.data, search.reach())?.candidates().len()))
+            let candidates = finite.on(plan.data, search.reach())?.candidates().len();
+            Ok((search.compared(), search.range(candidates)))
         }
         _ => Err(Error::argument(format!("{} goes over no finite set of points", plan.search.describe()))),
     }
@@ -112,8 +113,8 @@ pub(super) fn examine(
         let (ball, densities) = ball(cx, plan, exhaustive, &asked)?;
         let candidates = ball.group.candidates().len();
         let (lo, hi) = exhaustive.range(candidates);
-        let assumption = ball.group.assumption();
-        density.push(densities.then(|| Density { lo, hi, candidates, assumption, cautions: vec![] }));
+        let (assumption, compared) = (ball.group.assumption(), exhaustive.compared());
+        density.push(densities.then(|| Density { compared, lo, hi, candidates, assumption, cautions: vec![] }));
         asked.push(AskedSearch { exhaustive, space: plan.space.identity(), ball, numbers: None, densities });
     }
     plan.model.check_fits(cx, plan.data)?;
@@ -142,7 +143,8 @@ pub(super) fn examine(
         true => plan.search.describe(),
         false => format!("{} over {}", plan.search.describe(), plan.space.describe()),
     };
-    let names = plans.iter().map(name).zip(asked.iter().map(|one| one.densities));
+    let names = plans.iter().zip(&asked);
+    let names = names.map(|(plan, one)| (name(plan), one.exhaustive.compared(), one.densities));
     let so_far = SoFar::new(until.is_some(), names);
     let low = guard.as_ref().map(|guard| guard.model.clone());
     let low_sharing = low.as_ref().and_then(|model| BallSharing::of(model, &widest, [height, width]));

@@ -63,9 +63,11 @@ pub const SPACES: [(&str, &[Need]); 15] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 22] = [
+pub const SEARCHES: [(&str, &[Need]); 24] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
+    ("average", &[Need::Elements]),
+    ("average_doubt", &[Need::Elements]),
     ("blind", &[Need::Elements]),
     ("blind_or_stay", &[Need::Elements]),
     ("random", &[Need::Settings]),

@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use super::exhaustive::Contrast;
 use super::row::Row;
 use crate::core::{Task, significant};
 use crate::maths::confidence_sequence::ConfidenceSequence;
@@ -24,12 +25,13 @@ pub struct BetSoFar {
 
 /// The outcomes of one search.
 struct Counted {
-    /// What it is called where there are several.
     name: String,
+    compared: Contrast,
     wrong_after: usize,
-    /// None where densities are not known.
-    weighted: Option<f64>,
-    curve: Vec<(f64, f64)>,
+    /// Of the losses as images stand, and of what they are compared with; none where densities are not known.
+    sums: Option<[f64; 2]>,
+    /// Both shares, and that of images that are wrong where the search left them.
+    curve: Vec<[f64; 3]>,
 }
 
 pub(super) struct SoFar {
@@ -38,7 +40,7 @@ pub(super) struct SoFar {
     images: usize,
     wrong: usize,
     searches: Vec<Counted>,
-    /// Of R_S and R_g of the first search, where images come in an order that was drawn.
+    /// Of the two losses of the first search, where images come in an order that was drawn.
     intervals: Option<[ConfidenceSequence; 2]>,
     bet: Option<BetSoFar>,
     /// The images at the places of the curves, and what belongs to no single search.
@@ -51,12 +53,13 @@ pub(super) struct SoFar {
 }
 
 impl SoFar {
-    /// `searches`: what they are called, and whether densities are known. `drawn`: whether images come in an order that was drawn.
-    pub fn new(drawn: bool, searches: impl IntoIterator<Item = (String, bool)>) -> Self {
-        let counted = |(name, densities): (String, bool)| Counted {
+    /// `searches`: what they are called, what they compare, and whether densities are known. `drawn`: whether images come in an order that was drawn.
+    pub fn new(drawn: bool, searches: impl IntoIterator<Item = (String, Contrast, bool)>) -> Self {
+        let counted = |(name, compared, densities): (String, Contrast, bool)| Counted {
             name,
+            compared,
             wrong_after: 0,
-            weighted: densities.then_some(0.0),
+            sums: densities.then_some([0.0; 2]),
             curve: vec![],
         };
         let intervals = drawn.then(|| [ConfidenceSequence::new(ALPHA), ConfidenceSequence::new(ALPHA)]);
@@ -67,18 +70,20 @@ impl SoFar {
 
     /// The outcome of one search on an image; the first search comes first.
     pub fn see(&mut self, search: usize, row: &Row) {
-        let weighted = row.weight.filter(|_| row.wrong_after()).unwrap_or(0.0);
+        let counted = &mut self.searches[search];
+        let losses = counted.compared.losses(row).unwrap_or_default();
+        counted.wrong_after += usize::from(row.wrong_after());
+        if let Some([plain, weighted]) = &mut counted.sums {
+            (*plain, *weighted) = (*plain + losses.0, *weighted + losses.1);
+        }
         if search == 0 {
             self.images += 1;
             self.wrong += usize::from(row.wrong_before());
-            if let Some([error, other]) = &mut self.intervals {
-                error.see(f64::from(u8::from(row.wrong_before())));
-                other.see(weighted);
+            if let Some([plain, weighted]) = &mut self.intervals {
+                plain.see(losses.0);
+                weighted.see(losses.1);
             }
         }
-        let counted = &mut self.searches[search];
-        counted.wrong_after += usize::from(row.wrong_after());
-        counted.weighted.iter_mut().for_each(|sum| *sum += weighted);
     }
 
     /// What was bet on the images so far; whether they are enough.
@@ -124,7 +129,8 @@ impl SoFar {
         self.wealth.extend(self.bet.as_ref().map(|bet| bet.wealth));
         let images = self.images as f64;
         for search in &mut self.searches {
-            search.curve.push((search.weighted.unwrap_or(f64::NAN) / images, search.wrong_after as f64 / images));
+            let [plain, weighted] = search.sums.unwrap_or([f64::NAN; 2]);
+            search.curve.push([plain / images, weighted / images, search.wrong_after as f64 / images]);
         }
     }
 
@@ -132,10 +138,17 @@ impl SoFar {
     fn text(&self) -> String {
         let share = |x: f64| significant(self.share(x), 4);
         let first = &self.searches[0];
-        let weighted = first.weighted.map_or(String::new(), |sum| format!(", weighted {}", share(sum)));
-        let after = share(first.wrong_after as f64);
+        let told = match (first.compared, first.sums) {
+            (Contrast::Outcome, sums) => {
+                let weighted = sums.map_or(String::new(), |[_, weighted]| format!(", weighted {}", share(weighted)));
+                format!("{weighted}, wrong after the search {}", share(first.wrong_after as f64))
+            }
+            (Contrast::Errors, Some([_, around])) => format!(", around {}", share(around)),
+            (Contrast::Doubts, Some([doubt, around])) => format!(", doubt {}, around {}", share(doubt), share(around)),
+            (Contrast::Errors | Contrast::Doubts, None) => String::new(),
+        };
         let bet = self.bet.as_ref().map_or(String::new(), |bet| format!("; {}", bet.words));
-        format!("error {}{weighted}, wrong after the search {after}{bet}", share(self.wrong as f64))
+        format!("error {}{told}{bet}", share(self.wrong as f64))
     }
 
     fn json(&self) -> Json {
@@ -144,11 +157,15 @@ impl SoFar {
             (!lo.is_empty()).then(|| json!({ "lo": lo, "hi": hi }))
         };
         let search = |search: &Counted| {
-            let (weighted, after): (Vec<f64>, Vec<f64>) = search.curve.iter().copied().unzip();
-            json!({ "name": search.name, "weighted": search.weighted.map(|_| weighted), "wrong_after": after })
+            let of = |which: usize| search.curve.iter().map(|shares| shares[which]).collect::<Vec<f64>>();
+            let loss = if search.compared == Contrast::Doubts { "doubt" } else { "error" };
+            json!({
+                "name": search.name, "loss": loss, "plain": search.sums.map(|_| of(0)), "weighted": search.sums.map(|_| of(1)),
+                "wrong_after": (search.compared == Contrast::Outcome).then(|| of(2)),
+            })
         };
         json!({
-            "drawn": self.drawn, "images": self.at, "error": self.error, "error_within": ends(0),
+            "drawn": self.drawn, "images": self.at, "error": self.error, "plain_within": ends(0),
             "weighted_within": ends(1), "searches": self.searches.iter().map(search).collect::<Vec<_>>(),
             "wealth": self.bet.as_ref().map(|_| &self.wealth), "needed": self.bet.as_ref().map(|bet| bet.needed),
         })

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::ball::{PixelChange, PixelGround};
 use super::cautions::cautions;
 use super::column::{self, COLUMNS};
+use super::exhaustive::Contrast;
 use super::ground::{FactorGround, Ground};
 use super::guarded::Guarded;
 use super::measured::Measured;
@@ -28,6 +29,8 @@ use crate::space::{Element, Group, Point};
 /// What an estimate needs to know about the densities in a transcript.
 #[derive(Debug, Clone)]
 pub struct Density {
+    /// What T_i compares.
+    pub compared: Contrast,
     /// The smallest and largest value that T_i can take.
     pub lo: f64,
     pub hi: f64,
@@ -593,8 +596,11 @@ impl Object for Transcript {
         let fooled = self.rows.iter().filter(|row| row.fooled()).count();
         let wrong = self.rows.iter().filter(|row| row.wrong_before()).count();
         let rows = self.rows_name();
+        let averaged = self.of.density.as_ref().is_some_and(|density| density.compared != Contrast::Outcome);
+        let fooled =
+            if averaged { "none moved: averaged over their changes".into() } else { format!("{fooled} fooled") };
         format!(
-            "transcript: {} {rows}, {wrong} wrong as they stand, {fooled} fooled{}",
+            "transcript: {} {rows}, {wrong} wrong as they stand, {fooled}{}",
             self.count(),
             self.of.cautions.ending()
         )

@@ -9,26 +9,39 @@ use crate::data::{Dataset, Edge};
 /// The largest eps that is accepted: 4,224 translations per image, and 16,641 scored for a density.
 pub const MAX_EPSILON: usize = 32;
 
-/// Moves the content of an image by v = (dy, dx), |dy| and |dx| at most `epsilon` pixels. Nothing is made up at the border:
-/// a torus rolls, and an image with a margin moves its crop window by -v.
+/// Moves the content of an image by v = (dy, dx), |dy| and |dx| at most `epsilon` pixels and multiples of `spacing`. Nothing is made up at the
+/// border: a torus rolls, and an image with a margin moves its crop window by -v.
 #[derive(Clone)]
 pub struct Translate {
     epsilon: usize,
+    spacing: usize,
 }
 
 impl Translate {
     /// `epsilon` in pixels, from 1 to `MAX_EPSILON`.
     pub fn new(epsilon: usize) -> Result<Self> {
         if (1..=MAX_EPSILON).contains(&epsilon) {
-            return Ok(Self { epsilon });
+            return Ok(Self { epsilon, spacing: 1 });
         }
         Err(Error::argument(format!("translations reach from 1 to {MAX_EPSILON} pixels, got {epsilon}")))
+    }
+
+    /// Those of them that are multiples of `spacing` pixels, which must divide `epsilon`.
+    pub fn spaced(self, spacing: usize) -> Result<Self> {
+        match spacing > 0 && self.epsilon.is_multiple_of(spacing) {
+            true => Ok(Self { spacing, ..self }),
+            false => Err(Error::argument(format!("`spacing` must divide the radius {}, got {spacing}", self.epsilon))
+                .hint("such as the radius itself: the eight translations to the corners and sides")),
+        }
     }
 }
 
 impl Space for Translate {
     fn describe(&self) -> String {
-        format!("translate({})", self.epsilon)
+        match self.spacing {
+            1 => format!("translate({})", self.epsilon),
+            spacing => format!("translate({}, #{{ spacing: {spacing} }})", self.epsilon),
+        }
     }
 
     fn finite(&self) -> Option<&dyn Finite> {
@@ -85,7 +98,7 @@ impl Finite for Translate {
                     reach * eps
                 ),
             })),
-            edge => Ok(Rc::new(Translations::new(eps, reach, edge, [height, width]))),
+            edge => Ok(Rc::new(Translations::new((eps, self.spacing), reach, edge, [height, width]))),
         }
     }
 
@@ -96,6 +109,7 @@ impl Finite for Translate {
 
 struct Translations {
     epsilon: i16,
+    spacing: usize,
     /// How far products of translations may go, in pixels.
     reach: usize,
     edge: Edge,
@@ -105,11 +119,12 @@ struct Translations {
 }
 
 impl Translations {
-    fn new(epsilon: usize, reach: usize, edge: Edge, sides: [usize; 2]) -> Self {
+    fn new((epsilon, spacing): (usize, usize), reach: usize, edge: Edge, sides: [usize; 2]) -> Self {
         let eps = epsilon as i16;
-        let rows = (-eps..=eps).flat_map(|dy| (-eps..=eps).map(move |dx| by(dy, dx)));
+        let steps = || (-eps..=eps).step_by(spacing);
+        let rows = steps().flat_map(|dy| steps().map(move |dx| by(dy, dx)));
         let candidates = rows.filter(|v| *v != Element::IDENTITY).collect();
-        Self { epsilon: eps, reach: reach * epsilon, edge, sides: sides.map(|s| s as i16), candidates }
+        Self { epsilon: eps, spacing, reach: reach * epsilon, edge, sides: sides.map(|s| s as i16), candidates }
     }
 
     /// On a torus, the representative that lies around 0.
@@ -163,6 +178,10 @@ impl Group for Translations {
     }
 
     fn coordinates(&self) -> Coordinates {
+        if self.spacing != 1 {
+            let all = std::iter::once(&Element::IDENTITY).chain(&self.candidates);
+            return Coordinates::of_list("change", all.map(|&v| (self.value(v), v)).collect());
+        }
         let eps = self.epsilon;
         let by = (-eps..=eps).flat_map(|dy| (-eps..=eps).map(move |dx| by(dy, dx)));
         let side = || Domain::Whole { min: (-eps).into(), max: eps.into() };

@@ -17,7 +17,7 @@ use crate::objective::Misclassify;
 use crate::primitives::examine::BATCH;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
 use crate::search::{
-    Asked, Densities, Examination, LowerPrecision, Transcript, Until, examine, examine_together, range_of_t,
+    Asked, Densities, Examination, LowerPrecision, Transcript, Until, compared_and_range, examine, examine_together,
 };
 
 static PRECISIONS: Words<Option<LowerPrecision>, 2> =
@@ -39,7 +39,7 @@ pub static ESTIMATE: Primitive = Primitive {
         Param::new(
             "ds",
             Kind::Object("Dataset"),
-            "the images; a torus, or with a margin of 3 times the radius (twice it for the blind searches)",
+            "the images; a torus, or with a margin of 3 times the radius (twice it for the blind searches, once for those that average)",
         ),
     ],
     options: &[
@@ -66,7 +66,9 @@ pub static ESTIMATE: Primitive = Primitive {
     returns: "a RiskReport, as from risk::report; with `searches` or `radii` a map of them, by the search and, of several radii, `_` and the radius: \
               reports.strongest, reports.strongest_3",
     notes: "`examine` and `risk::report` in one; each image is scored once at each point that is needed, 121 to 441 of them at \
-            radius 5, and 122 at most for the blind searches. How many images a gap between the two errors needs, the report says: one of 0.001 \
+            radius 5, 122 at most for the blind searches, and 121 for \"average\" and \"average_doubt\", which compare an image with all its changes \
+            alike, without an adversary, by errors or by doubts. On networks that had learned test images by heart \"average_doubt\" needed a ninth to a \
+            third of the images that \"strongest\" needed at radius 5, and 0.4 to 1.1 times as many at radius 2 (scripts/overfitting/stronger.rhai); which search counts must be fixed before looking. How many images a gap between the two errors needs, the report says: one of 0.001 \
             about 400,000 on ImageNet.\n\n\
             Searches and radii that are named together share what is scored: each image is scored at each point once, whoever asks for it, and \
             every report is what it would be alone, but that `scored` counts the points which no report before it had scored. Each says that it is \
@@ -182,7 +184,8 @@ fn stopping_early(
         .hint("run the script in one process, or without stop_early"));
     }
     let images = plan.data.len();
-    let mut test = EarlyTest::new(bets(range_of_t(plan)?, protocol.delta, protocol.sides)?, images);
+    let (compared, range) = compared_and_range(plan)?;
+    let mut test = EarlyTest::new(compared, bets(range, protocol.delta, protocol.sides)?, images);
     let seed = order_seed(cx);
     let until = Until {
         order: order(images, seed, 0),

@@ -16,7 +16,8 @@ pub static REPORT: Primitive = Primitive {
         "an examination with densities, such as over translations",
     )],
     options: &[TEST, DELTA, SIDES, REGISTERED, CALIBRATED],
-    returns: "a RiskReport: m, error (R_S), weighted_error (R_g), adversarial_error (R_S'), difference (T), sigma, lo and hi (the \
+    returns: "a RiskReport: m, error (R_S), weighted_error (R_g), adversarial_error (R_S'; of search::average_doubt these two are (), and doubt and \
+              weighted_doubt are R_S and R_g), compared (what T compares), difference (T), sigma, lo and hi (the \
               range of T_i), test (the one that counts), p, reject, verdict, delta and power (all of that test), cautions (why it may \
               mean something else), betting, pairwise, interval (each test), scored, assumption, registered and calibrated (of these options), methods \
               (a paragraph for a paper), bibtex, t, transcript",
@@ -25,7 +26,7 @@ pub static REPORT: Primitive = Primitive {
             changes do not keep label and density, and no test can tell which. `power` says which gap R_g - R_S these images show \
             with 80% power, and how many images gaps of 0.001, 0.005 and 0.02 need: for T_i as they are, tilted \
             exponentially to that mean, by a normal approximation. \"No power\" means that even the largest gap there could have been, with \
-            every positive T_i at its largest and no other against it, would be noticed with less. Several reports asked \
+            every positive T_i at its largest and no other against it (of searches that average: no image against it), would be noticed with less. Several reports asked \
             together are corrected by `risk::holm`. A transcript without densities is refused.",
     source: "Werpachowski, György and Szepesvári 2019, Sections 2 and 3",
     examples: &[Example {

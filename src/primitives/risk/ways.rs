@@ -4,14 +4,16 @@ use std::rc::Rc;
 
 use crate::core::{Error, Result};
 use crate::primitives::{Args, Fallback, Kind, Param, Words};
-use crate::search::{AnySearch, Blind, BlindOrStay, Nearest, Search, Strongest};
+use crate::search::{AnySearch, Average, AverageDoubt, Blind, BlindOrStay, Nearest, Search, Strongest};
 use crate::space::{AnySpace, MAX_EPSILON, Space, Translate};
 
-static SEARCHES: Words<fn() -> Rc<dyn Search>, 4> = Words::new([
+static SEARCHES: Words<fn() -> Rc<dyn Search>, 6> = Words::new([
     ("strongest", || Rc::new(Strongest::default())),
     ("nearest", || Rc::new(Nearest)),
     ("blind", || Rc::new(Blind)),
     ("blind_or_stay", || Rc::new(BlindOrStay)),
+    ("average", || Rc::new(Average)),
+    ("average_doubt", || Rc::new(AverageDoubt)),
 ]);
 
 pub(super) const RADIUS: Param = Param::new("radius", Kind::Int, "translations by up to so much along either axis")
@@ -22,7 +24,7 @@ pub(super) const RADIUS: Param = Param::new("radius", Kind::Int, "translations b
 pub(super) const SEARCH: Param = Param::new(
     "search",
     Kind::Either(const { &[SEARCHES.kind(), Kind::Object("Search")] }),
-    "how the adversarial example is chosen",
+    "how the adversarial example is chosen; \"average\" and \"average_doubt\" choose none and compare with the mean over all changes",
 )
 .or(Fallback::Str("strongest"));
 

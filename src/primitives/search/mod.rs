@@ -3,6 +3,8 @@
 pub mod adam;
 pub mod adef;
 pub mod apgd;
+pub mod average;
+pub mod average_doubt;
 pub mod bayes;
 pub mod bim;
 pub mod blind;
