@@ -66,7 +66,7 @@ fn plan<'a>(model: &'a Model, data: &'a Dataset, (space, search): &Way, batch: O
 }
 
 fn rows(cx: &Cx, model: &Model, data: &Dataset, way: &Way, batch: Option<usize>) -> Vec<Row> {
-    examine(cx, &plan(model, data, way, batch)).unwrap().rows
+    examine(cx, &plan(model, data, way, batch)).unwrap().rows.to_vec()
 }
 
 /// Rows whose answers differ, with the smallest distance between two scores of those outcomes; no distance excuses another

@@ -678,7 +678,7 @@ fn n_model_test() {
     let elsewhere = call(&cx, "risk::estimate", vec![Value::object(f), Value::object(more), given]).unwrap();
     refused(test(vec![reports[0].clone(), elsewhere]), ErrorKind::Data, &["different images"]);
     let mut half = Rc::clone(&ts[1].transcript).as_ref().clone();
-    half.rows.truncate(75);
+    half.rows = half.rows[..75].to_vec().into();
     let half = Value::object(report(Rc::new(half), 0.05).unwrap());
     refused(test(vec![reports[0].clone(), half]), ErrorKind::Data, &["different rows"]);
 }

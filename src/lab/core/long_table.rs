@@ -1,4 +1,4 @@
-//! Tables that are made and written part by part, since as a whole they may be larger than memory is.
+//! Writes tables that are made part by part.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -6,19 +6,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::columnar;
-use super::table::{ColumnSort, Kinds, Table, cells};
+use super::table::{ColumnSort, Kinds, LongTable, Table, cells};
 use super::{Error, Result};
 
 /// Rows that are made at once: those of a group in Parquet.
 const PART: usize = columnar::GROUP;
-
-pub trait LongTable {
-    /// How many there are.
-    fn rows(&self) -> usize;
-
-    /// These rows, with the columns that all rows have.
-    fn part(&self, rows: Range<usize>) -> Table;
-}
 
 impl dyn LongTable + '_ {
     /// All rows.

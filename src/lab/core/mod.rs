@@ -66,14 +66,13 @@ pub use journal::{Journal, LongCall, State};
 pub use json::strict_json;
 pub use late::Late;
 pub use lines::{columns_of, cut, quoted, wrapped};
-pub use long_table::LongTable;
 pub use number::{number, significant};
 pub use origins::Input;
 pub use packed::Packed;
 pub use progress::{Activity, Progress, Quiet};
 pub use room::room;
 pub use shard::{Division, RecordedShard, Shard, owners};
-pub use table::{ShownTable, Table, with_tables};
+pub use table::{LongTable, ShownTable, Table, with_tables};
 pub use tensor::{
     Tensor, in_parallel, in_stream, normal_within_two_deviations, random, set_threads, settle_kernels, tune_allocator,
     with_stream, with_stream_of,

@@ -16,6 +16,15 @@ pub struct Table {
     sorted: bool,
 }
 
+/// A table that is made part by part, since as a whole it may be larger than memory is.
+pub trait LongTable {
+    /// How many there are.
+    fn rows(&self) -> usize;
+
+    /// These rows, with the columns that all rows have.
+    fn part(&self, rows: Range<usize>) -> Table;
+}
+
 /// A table as a text shows it, for who can show it better.
 pub struct ShownTable {
     /// How it stands in the text.

@@ -122,6 +122,7 @@ pub use questions::{AskedQuestions, Questions};
 pub use radial::{Radial, StarPoints};
 pub use random::Random;
 pub use row::Row;
+pub use rows::Rows;
 pub use snr::snr;
 pub use so_far::BetSoFar;
 pub use square::Square;

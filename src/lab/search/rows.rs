@@ -94,6 +94,12 @@ impl Deref for Rows {
     }
 }
 
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
 impl<'a> IntoIterator for &'a Rows {
     type Item = &'a Row;
     type IntoIter = std::slice::Iter<'a, Row>;
