@@ -665,6 +665,9 @@ fn a_curve_of_scores_says_its_area() {
         let error = refused("plot::roc", vec![floats(scores), map([("positives", positives(all))])]);
         assert!(error.to_string().contains(told), "{error}");
     }
+    let words = Value::Array(["a", "b"].map(text).to_vec());
+    let error = refused("plot::roc", vec![words, map([("positives", positives(&[1, 0]))])]);
+    assert!(error.to_string().contains("scores must be numbers"), "{error}");
     let error = refused("plot::roc", vec![floats(&[1.0, 2.0])]);
     assert!(error.to_string().contains("`positives` must say"), "{error}");
 }

@@ -299,10 +299,13 @@ fn numbers_of_images_are_said_as_far_as_they_are_known() {
     let said = [0, 9, 99, 100, 104, 105, 1_234, 12_345, 995_000, 1_250_000, 44_999_999].map(about);
     let wanted = ["0", "9", "99", "100", "100", "110", "1,200", "12,000", "1,000,000", "1,300,000", "45,000,000"];
     assert_eq!(said, wanted);
-    let sentence = |gap, needed| {
-        let power = Power { gap, needed, positive: 3, largest: 0.1, against_largest: 0.9 };
-        power.sentence(500)
-    };
+    let of = |gap, needed, least| Power { gap, needed, least, positive: 3, largest: 0.1, against_largest: 0.9 };
+    let sentence = |gap, needed| of(gap, needed, -1.0).sentence(500);
+    assert_eq!(
+        of(None, [None, Some(70), Some(30)], 0.0035).sentence(500),
+        "images like these 500 do not tell which gap would have been seen; all T_i are 0.0035 or more, which tells nothing of gaps of 0.001; \
+         gaps of 0.005 and 0.02 need about 70 and 30"
+    );
     assert_eq!(
         sentence(Some(0.0312), [Some(123_456), Some(9_870), Some(720)]),
         "500 images show a gap R_g - R_S of 0.031 with 80% power; gaps of 0.001, 0.005 and 0.02 need about 120,000, 9,900 and 720"

@@ -737,16 +737,23 @@ fn bets_may_end_an_examination_and_say_so() {
         [
             whole.reject, early.reject, early.m < 400, early.m >= whole.betting.used, early.betting.used == whole.betting.used,
             early.cautions[0].contains(`stopped after ${{early.m}} of 400 images`), never.t == plain.t && never.p == plain.p,
+            early.transcript.cautions[0] == early.cautions[0] && never.transcript.cautions.is_empty(),
         ]
         "#
     );
-    assert_eq!(told(&script), "[true, true, true, true, true, true, true]");
+    assert_eq!(told(&script), "[true, true, true, true, true, true, true, true]");
+    // Another order of the bets would be a second look at images that were stopped after the first.
+    let again = format!(
+        "{LEARNED_BY_HEART} risk::report(risk::estimate(f, ds, #{{ radius: 2, sides: 1, stop_early: true }}).transcript)"
+    );
+    assert!(told(&again).contains("may not be asked of them"));
     let refused = |options: &str| {
         let script = format!("{LEARNED_BY_HEART} risk::estimate(f, ds, #{{ {options} }})");
         told(&script)
     };
     assert!(refused("stop_early: true, test: \"pairwise\"").contains("belongs to the betting test"));
     assert!(refused("stop_early: true, radii: [1, 2]").contains("one search and one radius"));
+    assert!(refused("search: \"average\", precision: \"bfloat16\"").contains("bfloat16 has nothing to save"));
     assert!(refused("radii: [1], radius: 1").contains("not both"));
     assert!(refused("radii: [1, 1]").contains("asked for twice"));
     assert!(refused("radii: [1.5]").contains("whole numbers"));

@@ -179,7 +179,9 @@ risk::estimate(f, ds, #{ radius: 1, batch: 64, sides: arg("sides", 2), registere
     assert_ne!(text("one"), text("two"));
     bench.run("merge one two --out whole");
     assert_eq!(text("whole"), text("two"), "the earlier one");
-    for (run, said) in [("whole", ["put together from", "2 shards"]), ("one", ["1 of 2", "--shard 1/2"])] {
+    for (run, said) in
+        [("whole", ["put together from", "2 shards"]), ("one", ["--shard 1/2", "a part of the registered test"])]
+    {
         bench.run(&format!("report {run}"));
         let page = std::fs::read_to_string(bench.at(run).join("report.html")).expect("a page");
         assert!(said.iter().all(|words| page.contains(words)), "{run}");

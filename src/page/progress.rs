@@ -28,7 +28,7 @@ pub fn table(told: &Json, running: bool) -> Option<Markup> {
                 td { (clean(&shortened(&indented(call), 200))) }
                 td .number { (call["done"].as_u64().map_or(String::new(), |n| n.to_string())) }
                 td .number { (call["total"].as_u64().map_or("?".into(), |n| n.to_string())) }
-                td { (clean(&shortened(&remarks(call), 300))) }
+                td { (clean(&shortened(&remarks(call, running), 300))) }
             } } }
         }
     };
@@ -70,7 +70,8 @@ fn so_far(call: &Json) -> Option<Markup> {
     let doubts = searches.first()?["loss"] == "doubt";
     let within = |doubt: bool| if doubt == doubts { &told["plain_within"] } else { &Json::Null };
     let mut layers = vec![line("error", &told["error"], within(false))?];
-    if let Some(search) = searches.iter().find(|search| search["loss"] == "doubt") {
+    let doubted = searches.iter().find(|search| search["loss"] == "doubt");
+    if let Some(search) = doubted {
         layers.extend(line("doubt", &search["plain"], within(true)));
     }
     let mut differences = vec![];
@@ -90,7 +91,7 @@ fn so_far(call: &Json) -> Option<Markup> {
         layers,
         ..Panel::default()
     };
-    let mut panels = vec![panel("error", layers)];
+    let mut panels = vec![panel(if doubted.is_some() { "error, or doubt" } else { "error" }, layers)];
     if !differences.is_empty() {
         differences.push(Layer::Rule(ReferenceLine { label: String::new(), horizontal: true, at: 0.0 }));
         panels.push(panel("difference T so far", differences));
@@ -130,11 +131,11 @@ fn indented(call: &Json) -> String {
     format!("{}{}", "\u{2003}".repeat(depth), call["call"].as_str().unwrap_or(""))
 }
 
-fn remarks(call: &Json) -> String {
+fn remarks(call: &Json, running: bool) -> String {
     let mut words = Vec::new();
     let number = |name: &str| call[name].as_u64().unwrap_or(0);
     if call["under_way"] == Json::Bool(true) {
-        words.push("under way".to_string());
+        words.push(if running { "under way".to_string() } else { "under way then".into() });
     } else if call["total"].as_u64().is_some_and(|total| number("done") < total) {
         words.push("ended before".into());
     }

@@ -119,7 +119,11 @@ pub fn report(root: &Path, own_page: &Path, every: Option<Duration>) -> Result<S
         .filter_map(|file| text(&folder, file).map(|(text, of)| (file, text, of)))
         .collect();
     let sections: Vec<(&str, &str, Markup)> = [
-        ("progress", "Progress", progress::table(&calls, at_work == Some(true))),
+        (
+            "progress",
+            "Progress",
+            (state.word != "finished").then(|| progress::table(&calls, at_work == Some(true))).flatten(),
+        ),
         (
             "results",
             "Results",

@@ -138,10 +138,12 @@ impl Object for NModelTest {
             ("deviation of T_i", "sigma", short(tests.pairwise.sigma)),
         ];
         rows.extend(tests.rows());
-        let mut lines = vec![
-            format!("{} models, images {}: {} over {}", self.reports.len(), of.data.name, of.search, of.space),
-            String::new(),
-        ];
+        let mut lines =
+            vec![format!("{} models, images {}: {} over {}", self.reports.len(), of.data.name, of.search, of.space)];
+        if let Some(what) = self.reports[0].density.compared.what() {
+            lines.push(format!("Compared is {what}"));
+        }
+        lines.extend([String::new()]);
         lines.extend(rows.iter().map(|(name, symbol, text)| format!("  {name:<18} {symbol:<16} {text}")));
         lines.push(String::new());
         lines.extend(tests.lines());

@@ -263,9 +263,11 @@ pub fn plan(cx: &Cx, pilot: Pilot, settings: PlanSettings) -> Result<RiskPlan> {
         .hint("a larger radius, a search that finds more errors, or a larger pilot; or assume the risks: #{ error: 0.05, adversarial_error: 0.1 }"));
     }
     let Some(law) = pilot.law.tilted(settings.gap) else {
+        let (least, largest) = (significant(pilot.law.least(), 3), significant(pilot.law.largest(), 3));
+        let end =
+            if settings.gap < pilot.law.largest() { format!("{least} at least") } else { format!("{largest} at most") };
         return Err(Error::argument(format!(
-            "T_i of such images are {} at most, so their mean can't be {}",
-            significant(pilot.law.largest(), 3),
+            "T_i of such images are {end}, so their mean can't be {}",
             number(settings.gap)
         ))
         .hint("`gap` is R_g - R_S, how much too small the error on seen images is: a share of all images"));
@@ -418,7 +420,7 @@ impl RiskPlan {
                     percent(SPOKEN)
                 ),
                 None => format!(
-                    "the pilot's {images} images would see no gap with {} power by the {word} test",
+                    "images like the pilot's {images} do not tell which gap would have been seen with {} power by the {word} test",
                     percent(SPOKEN)
                 ),
             });

@@ -94,6 +94,14 @@ fn report_of(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol, planned: O
                  loaded with a smaller crop",
             ));
     };
+    if let Some(images) = of.stopped.filter(|_| planned.is_none()) {
+        return Err(Error::data(format!(
+            "this examination was stopped after {} of {images} images, as its bets rejected: another order of the bets, or another test, may not be \
+             asked of them",
+            of.rows
+        ))
+        .hint("its report is the one that risk::estimate gave"));
+    }
     let compared = density.compared;
     let pairs: Option<Vec<(f64, f64)>> = transcript.rows.iter().map(|row| compared.losses(row)).collect();
     let pairs = pairs.ok_or_else(|| Error::internal("an outcome that is misclassified carries no density"))?;
@@ -116,7 +124,7 @@ fn report_of(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol, planned: O
         range: (density.lo, density.hi),
         planned,
     };
-    let tests = TestOutcomes::of(cx, &seen, protocol, cautions(&transcript, &density, planned))?;
+    let tests = TestOutcomes::of(cx, &seen, protocol, cautions(&transcript, &density))?;
     let (plain, weighted) = (Risk::of(losses.iter().copied()), Risk::of(weighted.iter().copied()));
     Ok(RiskReport {
         adversarial_error: match compared {
@@ -146,17 +154,11 @@ fn one_of(together: usize) -> String {
 }
 
 /// Why these outcomes may say something else than they seem to.
-fn cautions(transcript: &Transcript, density: &Density, planned: Option<usize>) -> Cautions {
+fn cautions(transcript: &Transcript, density: &Density) -> Cautions {
     let of = &transcript.of;
     let mut cautions: Cautions = density.cautions.iter().map(String::as_str).collect();
     cautions.extend(&of.cautions);
-    if let Some(planned) = planned.filter(|planned| transcript.len() < *planned) {
-        cautions.add(format!(
-            "stopped after {} of {planned} images, as the betting test rejected: its p holds, those of the other tests do not, and both errors lean \
-             towards the rejection",
-            transcript.len()
-        ));
-    } else if transcript.len() < of.data.len() {
+    if of.stopped.is_none() && transcript.len() < of.data.len() {
         cautions.add(format!(
             "{} of {} rows, which holds only if they were chosen without a look at the outcomes",
             transcript.len(),
@@ -184,6 +186,13 @@ impl RiskReport {
     /// The same report, with what stands behind it.
     pub fn backed(mut self, cx: &Cx, mut backing: Backing) -> Result<Self> {
         backing.caution(cx, &mut self.tests, &self.transcript.of.model.1)?;
+        let (rows, of) = (self.transcript.len(), &self.transcript.of);
+        if backing.registered.is_some() && of.stopped.is_none() && rows < of.data.len() {
+            self.tests.cautions.add(format!(
+                "a part of the registered test, {rows} of its {} images: that test is made when the parts are put together",
+                of.data.len()
+            ));
+        }
         Ok(Self { backing, ..self })
     }
 

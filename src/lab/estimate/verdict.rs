@@ -56,6 +56,8 @@ pub struct Power {
     pub gap: Option<f64>,
     /// How many images `GAPS` need; `None` where images like these don't show them.
     pub needed: [Option<u64>; 3],
+    /// The smallest T_i.
+    pub least: f64,
     /// How many of the T_i are above 0.
     pub positive: usize,
     /// The largest gap that there could have been, and the power against it.
@@ -72,6 +74,7 @@ impl Power {
         let largest = most.gap();
         Self {
             gap: test.noticed(&law, m),
+            least: law.least(),
             needed: GAPS.map(|gap| law.tilted(gap).and_then(|law| test.needed(&law))),
             positive: losses
                 .iter()
@@ -97,14 +100,21 @@ impl Power {
     /// How many images the gaps need.
     fn needs(&self) -> Vec<String> {
         let (mut gaps, mut images, mut beyond) = (vec![], vec![], vec![]);
+        let mut below = vec![];
         for (gap, needed) in GAPS.iter().zip(self.needed) {
             match needed {
                 Some(n) => (gaps.push(gap.to_string()), images.push(about(n))).0,
+                None if *gap <= self.least => below.push(gap.to_string()),
                 None => beyond.push(gap.to_string()),
             }
         }
         let mut parts = vec![];
+        if !below.is_empty() {
+            let least = significant(self.least, 2);
+            parts.push(format!("all T_i are {least} or more, which tells nothing of gaps of {}", list(&below)));
+        }
         match gaps.len() {
+            0 if beyond.is_empty() => {}
             0 => parts.push(format!("gaps of {} are more than such images can show", list(&beyond))),
             1 => parts.push(format!("one of {} needs about {}", gaps[0], images[0])),
             _ => parts.push(format!("gaps of {} need about {}", list(&gaps), list(&images))),

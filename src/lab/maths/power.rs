@@ -107,9 +107,14 @@ impl Law {
         self.0.iter().map(ImageKind::t).fold(f64::NEG_INFINITY, f64::max)
     }
 
+    /// The smallest value of T.
+    pub fn least(&self) -> f64 {
+        self.0.iter().map(ImageKind::t).fold(f64::INFINITY, f64::min)
+    }
+
     /// The law nearest to this one under which T has this mean; `None` where its values can't have it.
     pub fn tilted(&self, gap: f64) -> Option<Self> {
-        let (least, largest) = (self.0.iter().map(ImageKind::t).fold(f64::INFINITY, f64::min), self.largest());
+        let (least, largest) = (self.least(), self.largest());
         if !(least < gap && gap < largest) {
             return None;
         }
@@ -206,8 +211,10 @@ impl Planned {
     /// The least gap that it notices among m images with the power `ENOUGH`, if they are like those of `law`.
     pub fn noticed(&self, law: &Law, m: f64) -> Option<f64> {
         let enough = |gap: f64| law.tilted(gap).is_some_and(|law| self.power(&law, m) >= ENOUGH);
-        let (mut few, mut many) = (0.0, 0.999 * law.largest());
-        if many <= 0.0 || !enough(many) {
+        let (least, largest) = (law.least().max(0.0), law.largest());
+        let (mut few, mut many) = (least, least + 0.999 * (largest - least));
+        // Where even the smallest mean that such T can have is noticed, nothing tells of smaller ones.
+        if many <= few || !enough(many) || (least > 0.0 && enough(least + 1e-3 * (largest - least))) {
             return None;
         }
         for _ in 0..40 {

@@ -17,7 +17,7 @@ pub struct Roc {
 ///
 /// The interval is normal on the logarithm of the area's odds, by the variance of DeLong, DeLong and Clarke-Pearson (1988). Where all scores are on their
 /// sides that variance is 0 and says nothing: the end is then what as many pairs as there are of the rarer kind, without one in common,
-/// leave possible (Clopper and Pearson 1934).
+/// leave possible (Clopper and Pearson 1934). No interval is narrower than that.
 pub fn roc(scores: &[f64], positive: &[bool]) -> Option<Roc> {
     let mut all: Vec<(f64, bool)> = scores.iter().copied().zip(positive.iter().copied()).collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -62,6 +62,11 @@ fn interval(area: f64, below: &[f64], above: &[f64]) -> (f64, f64) {
     };
     let deviation = (spread(below) + spread(above)).sqrt();
     let quantile = Normal::standard().inverse_cdf(0.975);
+    // Pairs that all say the same leave so much: equal scores, all of them or nearly, have no variance and tell of no precision.
+    let least = (1.0 - end) / 2.0;
+    if quantile * deviation < least {
+        return ((area - least).max(0.0), (area + least).min(1.0));
+    }
     let (odds, half) = ((area / (1.0 - area)).ln(), quantile * deviation / (area * (1.0 - area)));
     let share = |x: f64| 1.0 / (1.0 + (-x).exp());
     (share(odds - half), share(odds + half))
@@ -84,6 +89,8 @@ mod tests {
         assert!(curve.true_positives.iter().zip(thirds).all(|(a, b)| (a - b).abs() < 1e-12));
         // Pairs: 2, 1.5 and 1 of 2.
         assert!((curve.area - 4.5 / 6.0).abs() < 1e-12);
+        let equal = roc(&[1.0; 40], &[[true; 20], [false; 20]].concat()).expect("both kinds");
+        assert!(equal.area == 0.5 && equal.interval.0 < 0.42 && equal.interval.1 > 0.58, "{:?}", equal.interval);
         assert!(roc(&scores, &[true; 5]).is_none() && roc(&[], &[]).is_none());
     }
 

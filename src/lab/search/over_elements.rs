@@ -106,6 +106,15 @@ pub(super) fn examine(
         return Err(super::propose::no_levels(plan));
     }
     // Refused before any work.
+    if lower.is_some()
+        && let Some(one) = searches.iter().position(|search| search.compared() != Contrast::Outcome)
+    {
+        let search = plans[one].search.describe();
+        return Err(Error::argument(format!(
+            "{search} needs the scores of all changes in float32, so that bfloat16 has nothing to save"
+        ))
+        .hint("leave `precision` out, or ask for averages in a call of their own"));
+    }
     let low = lower.map(|_| plan.model.in_bfloat16()).transpose()?;
     let mut asked: Vec<AskedSearch> = Vec::new();
     let mut density = Vec::new();
@@ -151,6 +160,7 @@ pub(super) fn examine(
     let guard = guard.map(|guard| Guarding { guard, full: batch, sharing: low_sharing });
     let room = |_: &Examination| (RowStore::with_room(cx, plan.data.len()), Measured::new(&plan.measures));
     let found = plans.iter().map(room).collect();
+    let in_order = until.is_some();
     let mut grids = Grids { plan, ball: &widest, asked: &asked, beside, active, sharing, guard, until, so_far, found };
     let outcome = rounds::examine(cx, plan, &mut grids, (batch, places), plan.model.opaque());
     let guarded = grids.guard.map(|guarding| guarding.guard.so_far);
@@ -158,7 +168,8 @@ pub(super) fn examine(
     let found = plans.iter().zip(grids.found).zip(density).zip(&asked);
     let transcript = |(((plan, (rows, measured)), density), one): (((_, (RowStore, _)), _), &AskedSearch)| {
         let group = one.ball.group.clone();
-        Transcript::new(plan, group, density, (rows.finished(), measured)).guarded(guarded.as_ref())
+        let found = Transcript::new(plan, group, density, (rows.finished(), measured)).guarded(guarded.as_ref());
+        if in_order && found.len() < plan.data.len() { found.stopped(plan.data.len()) } else { found }
     };
     let found: Vec<Transcript> = found.map(transcript).collect();
     if let Err(error) = outcome {

@@ -65,6 +65,8 @@ pub struct Provenance {
     pub steps_in_common: bool,
     /// Why the outcomes may not mean what they seem to.
     pub cautions: Cautions,
+    /// Of how many images it was to be, where it was stopped when bets on them were enough.
+    pub stopped: Option<usize>,
     /// How points were scored in lower precision, if they were.
     pub guarded: Option<Guarded>,
     points: Points,
@@ -226,6 +228,19 @@ impl Transcript {
         self
     }
 
+    /// Stopped after these rows of `planned` images, when bets on them were enough.
+    pub(super) fn stopped(mut self, planned: usize) -> Self {
+        let rows = self.len();
+        if let Some(of) = Rc::get_mut(&mut self.of) {
+            of.stopped = Some(planned);
+            of.cautions.add(format!(
+                "stopped after {rows} of {planned} images, as the betting test rejected: its p holds, those of the other tests do not, and both risks \
+                 lean towards the rejection"
+            ));
+        }
+        self
+    }
+
     /// Rows of a search along gradients.
     pub(super) fn of_course(plan: &Examination, rows: Vec<Noted>) -> Self {
         let replay = Replay {
@@ -266,6 +281,7 @@ impl Transcript {
             steps_in_common: gradient_search(&*plan.search).is_some_and(|search| search.length().is_some()),
             cautions: cautions(plan, &rows),
             guarded: None,
+            stopped: None,
             points,
         };
         Self { rows, measured, of: Rc::new(of) }

@@ -23,7 +23,7 @@ pub static ROC: Primitive = Primitive {
     returns: "Figure",
     notes: "At every threshold the share of positives with as high a score against that of negatives; equal scores are one step. The area in the legend \
             (AUC) is the probability that a positive has the higher score, equal ones counted half, with an interval at 95% by DeLong's variance on the \
-            logarithm of the odds; where scores leave no error it is that of as many pairs as there are of the rarer kind. It takes scores as drawn \
+            logarithm of the odds, and never narrower than as many pairs as there are of the rarer kind would leave it if all of them agreed. It takes scores as drawn \
             independently: several of one image are not.",
     source: "Hanley and McNeil 1982; DeLong, DeLong and Clarke-Pearson 1988",
     examples: &[Example {
@@ -61,6 +61,8 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let scores = args.array("scores");
     let series: Vec<(String, Vec<f64>, Vec<bool>, SeriesLook)> = if is_list(scores) {
         vec![(args.str("label").into(), floats(scores), truths(args.get("positives"))?, SeriesLook::default())]
+    } else if let Some(other) = scores.iter().find(|score| !matches!(score, Value::Map(_))) {
+        return Err(Error::argument(format!("scores must be numbers, or maps of series, got {}", other.kind())));
     } else {
         if args.given("label") || args.given("positives") {
             return Err(Error::argument("an array of series stands alone: `label` and `positives` belong in its maps"));
