@@ -58,9 +58,12 @@ mod tests {
     use super::*;
     use crate::core::random;
 
+    /// A mean, and a number with that mean out of a uniform one.
+    type Draw = (f64, fn(f64) -> f64);
+
     #[test]
     fn the_mean_is_in_all_intervals_together() {
-        let draws: [(f64, fn(f64) -> f64); 4] = [
+        let draws: [Draw; 4] = [
             (0.1, |u| f64::from(u8::from(u < 0.1))),
             (0.5, |u| u),
             (0.005, |u| if u < 0.01 { 0.5 } else { 0.0 }),
