@@ -28,7 +28,7 @@ pub fn table(told: &Json, running: bool) -> Option<Markup> {
                 td { (clean(&shortened(&indented(call), 200))) }
                 td .number { (call["done"].as_u64().map_or(String::new(), |n| n.to_string())) }
                 td .number { (call["total"].as_u64().map_or("?".into(), |n| n.to_string())) }
-                td { (clean(&shortened(&remarks(call, running), 300))) }
+                td { (clean(&shortened(&remarks(call), 300))) }
             } } }
         }
     };
@@ -131,11 +131,11 @@ fn indented(call: &Json) -> String {
     format!("{}{}", "\u{2003}".repeat(depth), call["call"].as_str().unwrap_or(""))
 }
 
-fn remarks(call: &Json, running: bool) -> String {
+fn remarks(call: &Json) -> String {
     let mut words = Vec::new();
     let number = |name: &str| call[name].as_u64().unwrap_or(0);
     if call["under_way"] == Json::Bool(true) {
-        words.push(if running { "under way".to_string() } else { "under way then".into() });
+        words.push("under way".to_string());
     } else if call["total"].as_u64().is_some_and(|total| number("done") < total) {
         words.push("ended before".into());
     }
