@@ -33,8 +33,8 @@ fn stopped_again_and_again_a_run_comes_to_the_same_results() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut stops = 0;
     let resumed = loop {
-        // Replaying asks as well whether to stop, so each attempt is given more time than the one before.
-        match attempt(Some(folder.path()), Some(3 + 2 * stops)) {
+        // Replaying asks as well whether to stop, so each attempt is given more time than the one before, and ever more.
+        match attempt(Some(folder.path()), Some(3 + 2 * stops + stops * stops / 4)) {
             Ok(results) => break results,
             Err(_) => stops += 1,
         }
