@@ -260,7 +260,10 @@ fn hostile_files_are_shown_as_text() {
         "repeats": { "folder": evil, "differs": [{ "what": evil, "there": evil, "here": evil }, evil] },
         "verified": { "equal": evil, "files": [{ "file": evil, "difference": evil }, evil] } });
     let calls = serde_json::json!({ "at_unix": i64::MAX, "calls": [
-        { "call": evil, "depth": u64::MAX, "done": -1, "total": evil, "note": evil, "times": 7, "found_done": 3 }, evil, { "call": 3 }] });
+        { "call": evil, "depth": u64::MAX, "done": -1, "total": evil, "note": evil, "times": 7, "found_done": 3, "under_way": true,
+          "so_far": { "images": [1, 2], "error": [0.5, evil], "drawn": evil, "plain_within": { "lo": evil, "hi": [1] }, "wealth": [1, 2], "needed": 20,
+            "searches": [{ "name": evil, "loss": evil, "plain": [0.5, 0.5], "weighted": [0.5, 0.5] }] } },
+        { "call": "many", "under_way": true, "so_far": { "images": vec![1; 5000], "error": vec![0.5; 5000], "searches": [{ "name": "x" }] } }, evil, { "call": 3 }] });
     let results = serde_json::json!({ evil: evil, "o": { "type": evil, evil: [evil, { evil: evil }] },
         "f": { "type": "Figure", "title": evil, "panels": [{ "x": { "label": evil }, "layers": [{ "kind": evil, "label": evil }] }] },
         "r": { "type": "RiskReport", "verdict": evil, "assumption": evil, "data": { "name": evil }, "lo": evil } });
@@ -796,9 +799,9 @@ fn runs_are_set_beside_one_another() {
 #[test]
 fn a_page_follows_a_run_while_it_goes_on() {
     // Far more images than are examined before the page is there.
-    let script = "let ds = data::glyphs(#{ n: 300000, size: 16, seed: 1 });\n\
+    let script = "let ds = data::glyphs(#{ n: 300000, size: 16, seed: 1, split: \"test\" });\n\
                   let f = model::train(ds.take(20), #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
-                  risk::estimate(f, ds, #{ radius: 1, stop_early: true, batch: 64 })";
+                  risk::estimate(f, ds, #{ radius: 1, stop_early: true, delta: 1e-12, batch: 64 })";
     let scripts = folder(&[("endless.rhai", script.as_bytes())]);
     let run = scripts.path().join("run");
     let paths =

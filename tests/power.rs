@@ -258,6 +258,11 @@ fn powers_are_those_of_their_formulas() {
             assert!((needed / images - 1.0).abs() < near + 2e-4, "{test:?}: {needed}, not {images}");
         }
     }
+    // Images that all speak for overfitting tell nothing of gaps below the smallest T_i.
+    let all = Law::of(&[0.0; 3], &[0.3, 0.4, 0.9]);
+    assert_eq!(tests.iter().map(|test| test.noticed(&all, 2000.0)).collect::<Vec<_>>(), vec![None; tests.len()]);
+    let few_images = Planned::Pairwise { delta: 0.05, range: 2.0 }.noticed(&all, 20.0);
+    assert!(few_images.is_none_or(|gap| gap > 0.3), "{few_images:?}");
 }
 
 /// Images of more kinds than are told apart count with their neighbours: their mean stays, and so does what they show.

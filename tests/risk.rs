@@ -391,6 +391,16 @@ fn an_examination_can_be_stopped() {
     let stopped = call(&cx, "risk::estimate", vec![Value::object(f), Value::object(data), given]);
     refused(stopped, ErrorKind::Interrupted, &[]);
     assert_eq!(cx.polls(), 4);
+    // By a person, not by its bets.
+    let cx = Cx::default();
+    let (f, data) = exam(200, 3, 1);
+    cx.stop_after(Some(40));
+    let given = options(&[("radius", Value::Int(1)), ("batch", Value::Int(64)), ("stop_early", Value::Bool(true))]);
+    let stopped = call(&cx, "risk::estimate", vec![Value::object(f), Value::object(data), given]);
+    refused(stopped, ErrorKind::Interrupted, &[]);
+    let partial = cx.take_partial().expect("the first rows").downcast::<Transcript>().expect("a transcript");
+    assert!(!partial.is_empty() && partial.len() < 200, "{}", partial.len());
+    assert!(partial.of.stopped.is_none() && partial.of.cautions.is_empty(), "{:?}", partial.of.cautions.lines());
 }
 
 #[test]
@@ -547,7 +557,7 @@ fn a_report_says_of_every_test_what_it_can() {
     let text = few.details(100);
     assert_eq!(text.matches("no power at this size").count(), 3, "{text}");
     assert!(!text.contains("not overfitted") && !text.contains("not rejected"), "{text}");
-    assert!(few.summary().ends_with("no power at this size"));
+    assert!(few.summary().contains("; no power at this size; "));
     println!("{text}");
     // Nothing to bet on: 20,000 images without an adversarial example have no power either.
     let none = report(Rc::new(adversarial(20_000, 0)), 0.05).unwrap();

@@ -185,6 +185,7 @@ risk::estimate(f, ds, #{ radius: 1, batch: 64, sides: arg("sides", 2), registere
         bench.run(&format!("report {run}"));
         let page = std::fs::read_to_string(bench.at(run).join("report.html")).expect("a page");
         assert!(said.iter().all(|words| page.contains(words)), "{run}");
+        assert!(!page.contains("id=\"progress\""), "{run} is finished");
     }
     bench.run("run whole --verify --out again");
     assert_eq!(text("again"), text("whole"));

@@ -47,14 +47,16 @@ pub fn table(told: &Json, running: bool) -> Option<Markup> {
     })
 }
 
-/// Searches whose curves are drawn.
+/// Searches whose curves are drawn, and places of a curve.
 const CURVES: usize = 4;
+const PLACES: usize = 200;
 
 /// The figure of what an examination has come to so far.
 fn so_far(call: &Json) -> Option<Markup> {
     let told = &call["so_far"];
-    let numbers =
-        |of: &Json| -> Option<Vec<f64>> { of.as_array()?.iter().map(|x| x.as_f64().or(Some(f64::NAN))).collect() };
+    let numbers = |of: &Json| -> Option<Vec<f64>> {
+        of.as_array().filter(|all| all.len() <= PLACES)?.iter().map(|x| x.as_f64().or(Some(f64::NAN))).collect()
+    };
     let images = numbers(&told["images"])?;
     let drawn = told["drawn"] == Json::Bool(true);
     let line = |label: &str, of: &Json, within: &Json| {

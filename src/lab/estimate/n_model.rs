@@ -143,7 +143,7 @@ impl Object for NModelTest {
         if let Some(what) = self.reports[0].density.compared.what() {
             lines.push(format!("Compared is {what}"));
         }
-        lines.extend([String::new()]);
+        lines.push(String::new());
         lines.extend(rows.iter().map(|(name, symbol, text)| format!("  {name:<18} {symbol:<16} {text}")));
         lines.push(String::new());
         lines.extend(tests.lines());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::independence::{
     Betting, IntervalTest, Pairwise, bets, betting_test, interval_test, order, order_seed, pairwise_test,
 };
-use super::verdict::{Judged, Power, Test};
+use super::verdict::{Judged, Power, Test, Verdict};
 use crate::core::{Cautions, Cx, Digest, Result, Value, number, significant};
 use crate::maths::betting::{Bets, Sides};
 
@@ -157,6 +157,11 @@ impl TestOutcomes {
         }
     }
 
+    /// Whether the test that counts could not have seen even the largest gap there could have been.
+    pub fn no_power(&self) -> bool {
+        matches!(self.counting().decided(), Verdict::NoPower)
+    }
+
     /// What the test that counts could have seen, were it asked alone.
     pub fn could_see(&self) -> String {
         self.counting().could_see()
@@ -180,10 +185,13 @@ impl TestOutcomes {
         self.verdict_of(self.protocol.test)
     }
 
-    /// p and the verdict of the test that counts, for a line.
+    /// p and the verdict of the test that counts, for a line, of which the end may be cut off: not that nothing could be seen.
     pub fn summary(&self) -> String {
-        let (which, p) = (self.protocol.test.word(), number(self.p()));
-        self.cautioned(format!("{which} test, p {p}: {}", self.counting().short()))
+        let (which, p, short) = (self.protocol.test.word(), number(self.p()), self.counting().short());
+        match self.no_power() {
+            true => [vec![short, format!("{which} test, p {p}")], self.cautions.lines()].concat().join("; "),
+            false => self.cautioned(format!("{which} test, p {p}: {short}")),
+        }
     }
 
     /// A line for every row of a report: what, its symbol, and its value.
@@ -288,6 +296,7 @@ trait Said {
     fn rejects(&self) -> bool;
     fn short(&self) -> String;
     fn text(&self) -> String;
+    fn decided(&self) -> Verdict;
     fn could_see(&self) -> String;
     fn power(&self) -> &Power;
     fn map(&self) -> BTreeMap<String, Value>;
@@ -308,6 +317,10 @@ impl<T: Test> Said for Judged<T> {
 
     fn text(&self) -> String {
         self.text()
+    }
+
+    fn decided(&self) -> Verdict {
+        self.verdict()
     }
 
     fn could_see(&self) -> String {

@@ -44,9 +44,8 @@ pub struct ExhaustiveOutcome {
 }
 
 /// What T_i compares with the loss of the image as it stands.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contrast {
-    #[default]
     /// The error of the outcome, weighted by its density: L(g(x)) h_g(g(x)) with L(x).
     Outcome,
     /// The share of the candidates that are misclassified, with L(x).
@@ -102,8 +101,8 @@ pub trait Exhaustive {
     fn step(&self, case: &Case) -> ExhaustiveStep;
 
     /// Whether it can tell what is certain from scores that are provisional (`GridView::certain`, `losses`): it then answers `Done` only
-    /// with what exact scores would lead to as well, and asks for those it needs by `ScoreExactly`. Any other search is shown, and asks for,
-    /// exact scores alone. The scores of the image itself always are exact.
+    /// with what exact scores would lead to as well, and asks for those it needs by `ScoreExactly`. Any other search is
+    /// refused lower precision. The scores of the image itself always are exact.
     fn tells_provisional(&self) -> bool {
         false
     }
@@ -138,7 +137,7 @@ pub trait Preference {
     fn may_prefer(&self, case: &Case, a: PointCandidate, b: PointCandidate) -> bool;
 
     /// What `prefers` says of candidates with exact scores, where provisional ones leave no doubt. A preference by other scores than those of the two candidates
-    /// must not say so, and one that can't say is asked by exact scores alone.
+    /// must not say so.
     fn surely_prefers(&self, _case: &Case, _a: PointCandidate, _b: PointCandidate) -> Option<bool> {
         None
     }

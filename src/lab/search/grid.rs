@@ -192,18 +192,11 @@ pub struct GridView<'a> {
     grid: &'a Grid,
     /// What the grid calls the search's points; none where it calls them alike.
     numbers: Option<&'a [u32]>,
-    /// Whether provisional scores are not shown.
-    exact: bool,
 }
 
 impl<'a> GridView<'a> {
     pub fn of(grid: &'a Grid, numbers: Option<&'a [u32]>) -> Self {
-        Self { grid, numbers, exact: false }
-    }
-
-    /// As a search sees it that takes all scores for exact: others are not known to it.
-    pub fn exact_alone(self) -> Self {
-        Self { exact: true, ..self }
+        Self { grid, numbers }
     }
 
     /// What the grid calls a point.
@@ -220,13 +213,12 @@ impl<'a> GridView<'a> {
     }
 
     pub fn known(&self, point: u32) -> bool {
-        let number = self.number(point);
-        if self.exact { self.grid.exact(number) } else { self.grid.known(number) }
+        self.grid.known(self.number(point))
     }
 
     /// Whether scores may be provisional.
     pub fn guarded(&self) -> bool {
-        self.grid.provisional.is_some() && !self.exact
+        self.grid.provisional.is_some()
     }
 
     /// Whether a point has exact scores.

@@ -107,13 +107,13 @@ pub(super) fn examine(
     }
     // Refused before any work.
     if lower.is_some()
-        && let Some(one) = searches.iter().position(|search| search.compared() != Contrast::Outcome)
+        && let Some(one) = searches.iter().position(|search| !search.tells_provisional())
     {
         let search = plans[one].search.describe();
         return Err(Error::argument(format!(
-            "{search} needs the scores of all changes in float32, so that bfloat16 has nothing to save"
+            "{search} goes by scores that must all be in float32, so that bfloat16 has nothing to save"
         ))
-        .hint("leave `precision` out, or ask for averages in a call of their own"));
+        .hint("leave `precision` out, or ask for it in a call of its own"));
     }
     let low = lower.map(|_| plan.model.in_bfloat16()).transpose()?;
     let mut asked: Vec<AskedSearch> = Vec::new();
@@ -163,13 +163,15 @@ pub(super) fn examine(
     let in_order = until.is_some();
     let mut grids = Grids { plan, ball: &widest, asked: &asked, beside, active, sharing, guard, until, so_far, found };
     let outcome = rounds::examine(cx, plan, &mut grids, (batch, places), plan.model.opaque());
+    // A person may have stopped it as well.
+    let enough = in_order && outcome.is_ok();
     let guarded = grids.guard.map(|guarding| guarding.guard.so_far);
     guarded.iter().filter_map(Guarded::caution).for_each(|caution| cx.warn(caution));
     let found = plans.iter().zip(grids.found).zip(density).zip(&asked);
     let transcript = |(((plan, (rows, measured)), density), one): (((_, (RowStore, _)), _), &AskedSearch)| {
         let group = one.ball.group.clone();
         let found = Transcript::new(plan, group, density, (rows.finished(), measured)).guarded(guarded.as_ref());
-        if in_order && found.len() < plan.data.len() { found.stopped(plan.data.len()) } else { found }
+        if enough && found.len() < plan.data.len() { found.stopped(plan.data.len()) } else { found }
     };
     let found: Vec<Transcript> = found.map(transcript).collect();
     if let Err(error) = outcome {
@@ -450,7 +452,6 @@ impl Grids<'_, '_> {
         while let Some(one) = self.asked.get(active.rows.len()) {
             let stream = (self.plan.seed, active.row as u64);
             let grid = GridView::of(&active.grid, one.numbers.as_deref());
-            let grid = if one.exhaustive.tells_provisional() { grid } else { grid.exact_alone() };
             let (now, later, low) =
                 match one.exhaustive.step(&Case { ball: &one.ball, grid, densities: one.densities, stream }) {
                     ExhaustiveStep::Score { now, later } => (now, later, grid.guarded()),

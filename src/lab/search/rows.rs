@@ -76,6 +76,8 @@ fn mapped(cx: &Cx, bytes: usize) -> std::io::Result<MmapMut> {
             number => return Err(std::io::Error::from_raw_os_error(number)),
         }
     }
+    #[cfg(not(target_os = "linux"))]
+    std::io::copy(&mut std::io::Read::take(std::io::repeat(0), bytes as u64), &mut &file)?;
     // SAFETY: the file has no name, so that nobody else can change or cut it.
     unsafe { MmapOptions::new().len(bytes).map_mut(&file) }
 }

@@ -171,3 +171,45 @@ impl SoFar {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_stay_short_and_end_where_the_images_do() {
+        for drawn in [false, true] {
+            let names = [("strongest", Contrast::Outcome, true), ("average", Contrast::Errors, true)];
+            let mut all = SoFar::new(drawn, names.map(|(name, compared, known)| (name.to_string(), compared, known)));
+            for i in 0..10_000 {
+                // One image in four is wrong, and one in two where the search left it, with half its weight.
+                let (before, after) = (i32::from(i % 4 == 0), i32::from(i % 2 == 0));
+                let row = Row { before, after, weight: Some(0.5), ..Row::default() };
+                all.see(0, &row);
+                all.see(1, &row);
+                all.mark();
+            }
+            let told = all.json();
+            let numbers =
+                |of: &Json| -> Vec<f64> { of.as_array().expect("numbers").iter().filter_map(Json::as_f64).collect() };
+            let images = numbers(&told["images"]);
+            assert!((MOST / 2..=MOST).contains(&images.len()), "{} places", images.len());
+            assert!(images.is_sorted() && images.last().is_some_and(|last| *last > 9_500.0), "{images:?}");
+            let last = |of: &Json| *numbers(of).last().expect("a number");
+            let near = |of: &Json, wanted: f64| (last(of) - wanted).abs() < 1e-3 && numbers(of).len() == images.len();
+            assert!(near(&told["error"], 0.25) && near(&told["searches"][0]["plain"], 0.25), "{told}");
+            assert!(
+                near(&told["searches"][0]["weighted"], 0.25) && near(&told["searches"][0]["wrong_after"], 0.5),
+                "{told}"
+            );
+            assert!(
+                near(&told["searches"][1]["weighted"], 0.5) && told["searches"][1]["wrong_after"].is_null(),
+                "{told}"
+            );
+            assert_eq!(told["plain_within"].is_object(), drawn, "no interval in the data's order");
+            if drawn {
+                assert!(last(&told["plain_within"]["lo"]) < 0.25 && last(&told["plain_within"]["hi"]) > 0.25, "{told}");
+            }
+        }
+    }
+}

@@ -68,21 +68,23 @@ pub static ESTIMATE: Primitive = Primitive {
     notes: "`examine` and `risk::report` in one; each image is scored once at each point that is needed, 121 to 441 of them at \
             radius 5, 122 at most for the blind searches, and 121 for \"average\" and \"average_doubt\", which compare an image with all its changes \
             alike, without an adversary, by errors or by doubts. On networks that had learned test images by heart \"average_doubt\" needed a ninth to a \
-            third of the images that \"strongest\" needed at radius 5, and 0.4 to 1.1 times as many at radius 2 (scripts/overfitting/stronger.rhai); which search counts must be fixed before looking. How many images a gap between the two errors needs, the report says: one of 0.001 \
-            about 400,000 on ImageNet.\n\n\
+            third of the images that \"strongest\" needed at radius 5, and 0.4 to 1.1 times as many at radius 2 \
+            (scripts/overfitting/stronger.rhai); which search counts must be fixed before looking. How many images a gap between the two errors \
+            needs, the report says: one of 0.001 about 400,000 on ImageNet.\n\n\
             Searches and radii that are named together share what is scored: each image is scored at each point once, whoever asks for it, and \
             every report is what it would be alone, but that `scored` counts the points which no report before it had scored. Each says that it is \
             one of so many: risk::holm of all of them corrects their p-values.\n\n\
             The betting test may be looked at whenever one likes. With `stop_early` images are examined in the order of the bets and no more of \
             them once it rejects: its p holds, the errors and the other tests are those of a sample that was stopped, which the report says. Where \
             it never rejects the outcome is that without.\n\n\
-            With `precision: \"bfloat16\"` the outcomes, their densities and the T_i are those of float32, and what stands in rows is scored in it. How far \
-            the difference of two scores may be off in bfloat16, the margin, is found before: three times the largest difference among 256 random crops of 64 \
+            With `precision: \"bfloat16\"` the outcomes, their densities and the T_i are those of float32 as long as a margin holds, and what stands \
+            in rows is scored in it. How far the difference of two scores may be off in bfloat16, the margin, is found before: three times the largest difference among 256 random crops of 64 \
             of the images, scored both ways. A point counts as misclassified or not without more where its score is farther from the border than that; \
-            the strongest candidate is scored in float32 with all that could be stronger; and so on. Of the points that bfloat16 alone decides, 1%, and of every fourth image at least one, are scored \
-            in float32 as a check. Where a crop differs by more than the margin its image is examined again with a wider one, and the report's \
+            the strongest candidate is scored in float32 with all that could be stronger; and so on. Of the points that bfloat16 \
+            alone decides, 1%, and of every fourth image at least one, are scored in float32 as a check. Where a crop differs by more than the margin its image is examined again with a wider one, and the report's \
             cautions say so. The report counts all of it: `guarded`. On a GPU, or a processor with instructions for bfloat16, it is faster where \
-            few crops are scored twice; elsewhere it is slower. Models that are not made of layers in float32 are refused.",
+            few crops are scored twice; elsewhere it is slower. Models that are not made of layers in float32 are refused, and so are \
+            searches that average, which need all scores in float32.",
     source: "Werpachowski, György and Szepesvári 2019",
     examples: &[
         Example {

@@ -65,6 +65,7 @@ struct HolmTest {
     of: Vec<(&'static str, Value)>,
     /// What a report's test could have seen by itself.
     could_see: Option<String>,
+    no_power: bool,
     cautions: Cautions,
 }
 
@@ -109,7 +110,8 @@ impl HolmTest {
             let which = tests.protocol.test;
             let of = vec![("test", Value::Str(which.word().into())), ("difference", Value::Float(difference))];
             let fine = tests.p_among(cx, which, asked, delta)?;
-            Ok(Self { p: tests.p(), fine, of, could_see: Some(tests.could_see()), cautions })
+            let (could_see, no_power) = (Some(tests.could_see()), tests.no_power());
+            Ok(Self { p: tests.p(), fine, of, could_see, no_power, cautions })
         };
         if let Some(report) = value.downcast::<RiskReport>() {
             return of_tests(&report.tests, report.tests.pairwise.difference, report.cautions_among(asked));
@@ -119,7 +121,7 @@ impl HolmTest {
         }
         match Kind::Float.accept(value) {
             Some(Value::Float(p)) if (0.0..=1.0).contains(&p) => {
-                Ok(Self { p, fine: p, of: vec![], could_see: None, cautions: Cautions::default() })
+                Ok(Self { p, fine: p, of: vec![], could_see: None, no_power: false, cautions: Cautions::default() })
             }
             _ => Err(Error::argument(format!(
                 "`tests` must hold reports or p-values from 0 to 1, got {}",
@@ -134,6 +136,7 @@ impl HolmTest {
         let verdict = match (reject, &self.could_see) {
             (true, Some(_)) => format!("rejected at {level} among {asked}: {REJECTED}"),
             (true, None) => format!("rejected at {level} among {asked}"),
+            (false, Some(alone)) if self.no_power => format!("{alone}; not rejected at {level} among {asked}"),
             (false, Some(alone)) => format!("not rejected at {level} among {asked}; asked alone: {alone}"),
             (false, None) => format!("not rejected at {level} among {asked}"),
         };
