@@ -8,7 +8,7 @@ use std::rc::Rc;
 use rand::Rng;
 use tch::Tensor;
 use toys::{Linear, call, gaussian, integers, labels, model, noise, options, run, set};
-use viva::core::{Cx, ErrorKind, Object, Result, Value, number, random, significant};
+use viva::core::{Cx, ErrorKind, LongTable, Object, Result, Value, number, random, significant};
 use viva::data::{Dataset, Edge};
 use viva::estimate::independence::pairwise_test;
 use viva::estimate::protocol::{Protocol, Which};
@@ -807,6 +807,9 @@ fn averages_are_those_of_all_changes() {
     assert_eq!((errors.plain.mean, errors.adversarial_error), (errors.error, Some(errors.weighted.mean)));
     assert_eq!((doubts.error, doubts.adversarial_error), (errors.error, None));
     assert!(doubts.plain.mean != doubts.error && doubts.t.iter().all(|t| *t != 0.0));
+    let header = |report: &RiskReport| report.part(0..2).csv().lines().next().map(str::to_string);
+    assert_eq!(header(&doubts).as_deref(), Some("id,label,doubt,weight,t,betting_order"));
+    assert_eq!(header(&errors).as_deref(), Some("id,label,loss,weight,t,betting_order"));
 }
 
 /// What is compared stands in everything that is told of it, and no doubt under the name of an error.

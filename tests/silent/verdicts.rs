@@ -233,6 +233,12 @@ fn corrections_are_of_what_is_there() {
         let rows = risk::holm(p);
         #{ rejected: rows[0].reject && !rows[1].reject, cautions: rows[0].cautions == [] }"#,
     );
+    super::refused(
+        &format!(
+            "{REPORTS}plot::risks([estimate.call(\"torus\", #{{}}), estimate.call(\"torus\", #{{ search: \"nearest\" }})])"
+        ),
+        "a curve of reports on different searches",
+    );
     super::refused("plot::pvalues(#{ a: [], b: [#{ m: 1, p: 0.5 }] })", "a curve without rows");
     super::refused("plot::pvalues(#{ a: [#{ m: 1, p: 0.0 / 0.0 }], b: [#{ m: 1, p: 0.5 }] })", "from 0 to 1");
 }

@@ -194,6 +194,9 @@ impl RiskCalibration {
     /// What a test that rests on it must be cautioned of.
     pub fn said_of(&self, model: &Digest, difference: f64) -> Cautions {
         let mut said = Cautions::default();
+        for caution in self.cautions.iter() {
+            said.add(format!("of the calibration that this rests on: {caution}"));
+        }
         if self.kept != Kept::Yes {
             said.add(self.sentence());
         }

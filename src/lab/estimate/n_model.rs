@@ -8,7 +8,7 @@ use serde_json::json;
 use super::protocol::{Protocol, SeenImages, TestOutcomes, members};
 use super::risk::RiskReport;
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Value, number, significant, wrapped};
-use crate::maths::holm::holm;
+use crate::maths::holm::holm_of_finer;
 
 /// The T_i of several models on one sample, averaged, and the tests of their mean.
 pub struct NModelTest {
@@ -87,7 +87,8 @@ pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, protocol: Protocol) -
         .iter()
         .map(|report| report.tests.p_among(cx, protocol.test, reports.len(), protocol.delta))
         .collect::<Result<Vec<f64>>>()?;
-    Ok(NModelTest { t, tests, adjusted: holm(&each), reports })
+    let shown: Vec<f64> = reports.iter().map(|report| report.tests.p_of(protocol.test)).collect();
+    Ok(NModelTest { t, tests, adjusted: holm_of_finer(&each, &shown, protocol.delta), reports })
 }
 
 const FIELDS: [&str; 20] = [

@@ -362,15 +362,16 @@ impl LongTable for RiskReport {
             (Contrast::Doubts, Some((doubt, _))) => Value::Float(doubt),
             _ => Value::Int(row.wrong_before().into()),
         };
-        let adversarial = |row: &Row| match compared {
-            Contrast::Outcome => Value::Int(row.wrong_after().into()),
-            Contrast::Errors | Contrast::Doubts => Value::Unit,
-        };
-        let table = Table::default()
+        let mut table = Table::default()
             .column("id", rows.iter().map(|row| Value::Int(row.id.into())).collect())
             .column("label", rows.iter().map(|row| Value::Int(row.label.into())).collect())
-            .column("loss", rows.iter().map(loss).collect())
-            .column("adversarial_loss", rows.iter().map(adversarial).collect())
+            .column(if compared == Contrast::Doubts { "doubt" } else { "loss" }, rows.iter().map(loss).collect());
+        // An average leaves an image nowhere.
+        if compared == Contrast::Outcome {
+            let adversarial = rows.iter().map(|row| Value::Int(row.wrong_after().into()));
+            table = table.column("adversarial_loss", adversarial.collect());
+        }
+        let table = table
             .column("weight", rows.iter().map(|row| row.weight.map_or(Value::Unit, Value::Float)).collect())
             .column("t", self.t[part].iter().copied().map(Value::Float).collect())
             .column("betting_order", places.into_iter().map(Value::Int).collect());

@@ -15,6 +15,16 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
+/// As [`holm`] of p-values that are finer than those that are shown, where a test answers with levels. No correction makes one that
+/// rejects at delta smaller.
+pub fn holm_of_finer(finer: &[f64], shown: &[f64], delta: f64) -> Vec<f64> {
+    holm(finer)
+        .into_iter()
+        .zip(shown)
+        .map(|(adjusted, &p)| if p <= delta { adjusted.max(p) } else { adjusted })
+        .collect()
+}
+
 /// Whether an adjusted p-value rejects at delta. A p of delta / n, which a test may answer exactly, times n may be rounded upwards.
 pub fn rejects(adjusted: f64, delta: f64) -> bool {
     adjusted <= delta * (1.0 + 4.0 * f64::EPSILON)
@@ -31,5 +41,14 @@ mod tests {
             assert!(rejects(holm(&p)[0], 0.05), "{n}");
         }
         assert!(!rejects(holm(&[0.0251, 0.9])[0], 0.05));
+    }
+
+    #[test]
+    fn no_correction_makes_a_shown_p_smaller() {
+        // Shown as 0.05, the next level below being 0.005; the correction for four asks for finer ones.
+        let adjusted = holm_of_finer(&[0.00625, 0.00625, 1.0, 1.0], &[0.05, 0.005, 1.0, 1.0], 0.05);
+        assert_eq!(adjusted, [0.05, 0.025, 1.0, 1.0]);
+        // Shown at a coarser level than the delta of the correction.
+        assert_eq!(holm_of_finer(&[0.025], &[1.0], 0.05), [0.025]);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::figure::{Axis, Figure, Layer, Panel, ReferenceLine, Series};
 use crate::core::{Cautions, Error, Result, Value, significant, suggestion};
+use crate::estimate::risk::RiskReport;
 use crate::maths::holm::holm;
 
 /// Curves by name: rows of one sample size each, in the order of their sizes.
@@ -200,11 +201,34 @@ fn rows(curve: &Value) -> Result<Vec<Value>> {
     if rows.is_empty() {
         return Err(Error::argument("a curve without rows").hint("leave it out of the figure"));
     }
+    of_one_examination(&rows)?;
     let sizes = rows.iter().map(|row| number(row, "m")).collect::<Result<Vec<_>>>()?;
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|&a, &b| sizes[a].total_cmp(&sizes[b]));
     rows = order.into_iter().map(|i| rows[i].clone()).collect();
     Ok(rows)
+}
+
+/// Reports that a line joins differ in their images alone.
+fn of_one_examination(rows: &[Value]) -> Result<()> {
+    let reports: Vec<_> = rows.iter().filter_map(|row| row.downcast::<RiskReport>()).collect();
+    for pair in reports.windows(2) {
+        let (first, second) = (&pair[0].transcript.of, &pair[1].transcript.of);
+        let differ = [
+            ("models", first.model.1 != second.model.1, [first.model.0.clone(), second.model.0.clone()]),
+            (
+                "searches",
+                first.identity != second.identity,
+                [first, second].map(|of| format!("{} over {}", of.search, of.space)),
+            ),
+            ("objectives", first.objective != second.objective, [first, second].map(|of| of.objective.describe())),
+        ];
+        if let Some((what, _, [one, other])) = differ.into_iter().find(|(_, differ, _)| *differ) {
+            return Err(Error::argument(format!("a curve of reports on different {what}: {one}, and {other}"))
+                .hint("give each a curve of its own, with names: #{ one: [report], other: [report] }"));
+        }
+    }
+    Ok(())
 }
 
 /// The field of a row: a map, or an object such as a report.

@@ -17,12 +17,20 @@ pub static BETTING_TEST: Primitive = Primitive {
          whose rows are many samples",
     )],
     options: &[
-        Param::new("lo", Kind::Float, "the smallest value that a T_i can take")
-            .range(-1e12, -1e-12)
-            .or(Fallback::Float(-1.0)),
-        Param::new("hi", Kind::Float, "the largest value that a T_i can take")
-            .range(1e-12, 1e12)
-            .or(Fallback::Float(0.5)),
+        Param::new(
+            "lo",
+            Kind::Float,
+            "the smallest value that a T_i can take, whether one does or not: a report's `lo`",
+        )
+        .range(-1e12, -1e-12)
+        .or(Fallback::Float(-1.0)),
+        Param::new(
+            "hi",
+            Kind::Float,
+            "the largest value that a T_i can take, whether one does or not: a report's `hi`",
+        )
+        .range(1e-12, 1e12)
+        .or(Fallback::Float(0.5)),
         DELTA,
         SIDES,
         Param::new(

@@ -10,7 +10,7 @@ use crate::estimate::protocol::TestOutcomes;
 use crate::estimate::registration::Registered;
 use crate::estimate::risk::RiskReport;
 use crate::estimate::verdict::REJECTED;
-use crate::maths::holm::{holm, rejects};
+use crate::maths::holm::{holm_of_finer, rejects};
 use crate::primitives::{Example, Kind, Param, Primitive};
 
 pub static HOLM: Primitive = Primitive {
@@ -26,8 +26,8 @@ pub static HOLM: Primitive = Primitive {
               reject (whether adjusted_p is delta at most), verdict, which begins with the report's cautions, and these",
     notes: "Any true hypothesis among them is rejected with probability delta at most, however they depend on each other. p is \
             that of the test that counts in each report; where that is the betting test, adjusted_p starts from levels as fine as the \
-            correction asks for (delta, delta/2, .. delta/n), in place of powers of 10. Reports with the option `registered` are taken \
-            only with all others that were registered together, at the registered level.",
+            correction asks for (delta, delta/2, .. delta/n), in place of powers of 10; it is not below a p of delta at most. Reports with \
+            the option `registered` are taken only with all others that were registered together, at the registered level.",
     source: "Holm 1979, \"A simple sequentially rejective multiple test procedure\"",
     examples: &[
         Example { code: "risk::holm([0.01, 0.04, 0.03]).map(|row| row.adjusted_p)", result: "[0.03, 0.06, 0.06]" },
@@ -47,7 +47,8 @@ pub static HOLM: Primitive = Primitive {
         let registered = registered(&values, delta)?;
         let tests =
             values.into_iter().map(|value| HolmTest::of(cx, value, asked, delta)).collect::<Result<Vec<_>>>()?;
-        let adjusted = holm(&tests.iter().map(|test| test.fine).collect::<Vec<_>>());
+        let (fine, shown): (Vec<f64>, Vec<f64>) = tests.iter().map(|test| (test.fine, test.p)).unzip();
+        let adjusted = holm_of_finer(&fine, &shown, delta);
         let rows = tests.into_iter().zip(adjusted).zip(names);
         let rows = rows.map(|((mut test, adjusted), name)| {
             test.cautions.extend(&registered);
