@@ -164,9 +164,7 @@ fn bounds_of_candidates_follow_the_posterior() {
 }
 
 fn ranges(n: usize) -> Vec<Factor> {
-    (0..n)
-        .map(|i| Factor { name: format!("x{i}"), domain: Domain::Range { min: 0.0, max: 1.0 }, still: None })
-        .collect()
+    (0..n).map(|i| Factor::new(format!("x{i}"), Domain::Range { min: 0.0, max: 1.0 })).collect()
 }
 
 /// The largest loss that a search comes to.

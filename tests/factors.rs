@@ -305,7 +305,7 @@ fn a_search_that_learns_hears_its_own_losses() {
         let Value::Float(light) = s["light"] else { panic!("a number") };
         Ok(Value::tensor(z.as_ref() * light))
     });
-    let light = Factor { name: "light".into(), domain: Domain::Range { min: 0.0, max: 1.0 }, still: None };
+    let light = Factor::new("light", Domain::Range { min: 0.0, max: 1.0 });
     let plan = Examination {
         model: &f,
         data: &data,
@@ -455,5 +455,106 @@ fn pixels_beyond_what_rounding_does_are_refused() {
     for answer in ["z + 0.51", "z - 0.51", "z / 0", "(z - 0.5) / 0", &format!("z + {half}"), &format!("z - {half}")] {
         let said = run(&script(answer)).err().unwrap_or_else(|| panic!("{answer} passes")).render(false);
         assert!(said.contains("the closure of space::factors answered"), "{answer}: {said}");
+    }
+}
+
+/// A lamp of three kinds, two of which have a width and one a number of turns. Wrong is a wide spot with three or four turns: a sixtieth.
+/// The closure throws where a factor that does not count has a value, or one that does has none.
+const LAMPS: &str = r#"
+let ds = data::from(tensor::zeros([12, 1, 4, 4]) + 0.5, tensor::zeros([12]).values(), #{ classes: ["dim", "bright"] });
+let f = model::from(|x| {
+    let light = x.reshape([x.len, -1]).mean(1).reshape([-1, 1]);
+    (light - 0.9).matmul(tensor::from([[-1, 1]]))
+}, #{ classes: 2 });
+let lamps = [
+    #{ name: "lamp", choices: ["none", "spot", "flash"] },
+    #{ name: "width", min: 0.0, max: 1.0, when: #{ lamp: ["flash", "spot"] } },
+    #{ name: "turns", min: 1, max: 4, whole: true, when: #{ lamp: "spot" } },
+];
+let shine = |z, s| {
+    if (s.lamp == "none") != (s.width == ()) || (s.lamp == "spot") == (s.turns == ()) { throw `asked at ${s}`; }
+    if s.lamp == "spot" && s.turns > 2 { z * 0 + s.width } else { z }
+};
+let space = space::factors(lamps, shine);
+"#;
+
+#[test]
+fn factors_count_only_when_others_are_so() {
+    let script = format!(
+        r#"{LAMPS}
+        let asked = |search, n| examine(f, ds.take(n), #{{ space: space, search: search, seed: 1 }});
+        let random = asked.call(search::random(#{{ questions: 200 }}), 12);
+        let width = robustness::marginal(random, "width", #{{ bins: 2 }});
+        let turns = robustness::marginal(random, "turns", #{{ bins: 4 }});
+        let total = |rows| rows.reduce(|sum, row| sum + row.questions, 0);
+        let found = robustness::weaknesses(random, #{{}});
+        let grid = asked.call(search::strongest(#{{ grid: 3 }}), 1);
+        let few = space::factors([lamps[0], lamps[2]], |z, s| z * (if s.turns == () {{ 1 }} else {{ 0.1 * s.turns }}));
+        let every = examine(f, ds.take(1), #{{ space: few, search: search::bayes(#{{ questions: 6, random_share: 0 }}), seed: 1 }});
+        let kinds = every.questions("lamp").values();
+        let numbers = every.questions("turns").values();
+        let places = #{{}};
+        for i in 0..kinds.len() {{ places[`${{kinds[i]}} ${{numbers[i]}}`] = true; }}
+        let product = examine(f, ds.take(3), #{{ space: space::rotate(10) * space, search: search::random(#{{ questions: 50 }}), seed: 1 }});
+        #{{
+            drawn: abs(total.call(width) / 2400.0 - 2.0 / 3) < 0.05 && abs(total.call(turns) / 2400.0 - 1.0 / 3) < 0.05,
+            wrong: width[0].wrong == 0.0 && width[1].wrong > 0.02 && turns[1].wrong == 0.0 && turns[2].wrong > 0.0,
+            named: found.named.len() == 1 && found.named[0].conditions.keys() == ["turns", "width"],
+            views: abs(found.named[0].settings - 1.0 / 60) < 0.01,
+            again: random.questions("turns").values().filter(|x| x.is_nan()).len() == 2400 - total.call(turns),
+            bayes: asked.call(search::bayes(#{{ questions: 40 }}), 6).success_rate >= 0.8,
+            evolution: asked.call(search::evolution(#{{ questions: 80 }}), 6).success_rate >= 0.8,
+            policy: asked.call(search::policy(#{{ questions: 32 }}), 2).len() == 2,
+            straddle: asked.call(search::straddle(#{{ questions: 20 }}), 2).len() == 2,
+            radial: asked.call(search::radial(#{{ questions: 20 }}), 2).len() == 2,
+            averaged: f.averaged(#{{ over: space, draws: 20 }}).logits(ds.take(1).images()).shape == [1, 2],
+            // None, three widths of a flash, and three widths of each turn of a spot, beside the image as it stands.
+            grid: grid[0].queries == 17 && grid[0].fooled,
+            every: kinds.len() == 6 && places.len() == 6,
+redrawn: f.logits(random.images("after")).argmax().values() == random.column("after"),
+            product: product.column("point").all(|point| (point.lamp == "none") == (point.width == ()) && point.angle != ()),
+        }}"#
+    );
+    let Value::Map(said) = value(&script) else { panic!("a map") };
+    for (name, value) in &said {
+        assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
+    }
+    for (call, words) in [
+        ("space::factors([lamps[1]], shine)", "no factor before it is called so"),
+        (
+            "space::factors([lamps[0], #{ name: \"w\", min: 0, max: 1, when: #{ lmap: \"spot\" } }], shine)",
+            "did you mean `lamp`?",
+        ),
+        (
+            "space::factors([lamps[0], #{ name: \"w\", min: 0, max: 1, when: #{ lamp: \"spott\" } }], shine)",
+            "its choices are none, spot, flash",
+        ),
+        (
+            "space::factors([lamps[0], #{ name: \"w\", min: 0, max: 1, when: #{ lamp: [\"none\", \"spot\", \"flash\"] } }], shine)",
+            "names all choices",
+        ),
+        ("space::factors([lamps[0], #{ name: \"w\", min: 0, max: 1, when: #{ lamp: [] } }], shine)", "never counts"),
+        ("space::factors([lamps[0], #{ name: \"w\", min: 0, max: 1, when: \"lamp\" }], shine)", "must be a map"),
+        (
+            "space::factors([#{ name: \"a\", min: 0, max: 1 }, #{ name: \"w\", min: 0, max: 1, when: #{ a: 1 } }], shine)",
+            "has no list of choices",
+        ),
+        ("examine(f, ds, #{ space: space, search: search::counterfactual() })", "counts only `when` others are so"),
+        (
+            "let g = model::train(ds, #{ arch: [net::flatten(), net::linear(2)], epochs: 1, seed: 1 }); examine(g, ds, #{ space: space, search: search::apgd() })",
+            "\"lamp\"",
+        ),
+        (
+            "let t = examine(f, ds, #{ space: space, search: search::random(#{ questions: 50 }) }); robustness::level_set(t, [\"lamp\", \"width\"])",
+            "counts only `when` others are so",
+        ),
+        (
+            "let t = examine(f, ds, #{ space: space, search: search::random(#{ questions: 50 }) }); robustness::boundary(t, [\"turns\", \"width\"])",
+            "counts only `when` others are so",
+        ),
+    ] {
+        let error = run(&format!("{LAMPS}{call}")).err().unwrap_or_else(|| panic!("{call}"));
+        let text = format!("{} | {}", error.message, error.hint.clone().unwrap_or_default());
+        assert!(text.contains(words), "{call}: {text}");
     }
 }

@@ -25,7 +25,8 @@ for (const place of document.querySelectorAll("[data-examination]")) {
   const factorText = (i, q) => {
     const { choices, unit } = data.factors[i];
     const x = data.settings[i][q];
-    return choices && choices[x] !== undefined ? choices[x] : `${x === null ? "" : short(x)} ${unit}`.trim();
+    if (x === null) return "–";
+    return choices && choices[x] !== undefined ? choices[x] : `${short(x)} ${unit}`.trim();
   };
   const where = (q) => {
     if (across.value === "number") return data.number[q];

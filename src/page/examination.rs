@@ -214,6 +214,10 @@ impl ShownExamination {
     fn factor(&self, factor: usize, question: usize) -> String {
         let (known, x) = (&self.numbers["factors"][factor], &self.numbers["questions"]["settings"][factor][question]);
         let choice = x.as_u64().and_then(|choice| known["choices"].get(choice as usize)).map(text);
+        // Where a factor does not count it has no number.
+        if x.is_null() {
+            return format!("{} –", text(&known["name"]));
+        }
         let unit = text(&known["unit"]);
         format!("{} {} {unit}", text(&known["name"]), choice.unwrap_or_else(|| told(x))).trim_end().to_string()
     }

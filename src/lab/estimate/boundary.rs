@@ -1,5 +1,6 @@
 //! Where the boundary between what a model reads rightly and wrongly runs in two factors: a Gaussian process classifier of each object's answers.
 
+use super::factor_parts::check_counts;
 use super::one_each::{check_no_levels, check_one_each};
 use super::subject::{Subject, named, subject};
 use super::worst_case::fails;
@@ -65,6 +66,9 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
             ))
             .hint("robustness::level_set takes choices as well"));
         }
+    }
+    for (place, name) in places.into_iter().zip(factors) {
+        check_counts(&asked, (questions.names.len(), place), name, NAME)?;
     }
     let width = questions.names.len();
     let others = (0..width).filter(|place| !places.contains(place));

@@ -1,5 +1,7 @@
 //! A factor cut into parts: its choices one by one, a range in parts as wide as each other.
 
+use crate::core::{Error, Result};
+use crate::search::AskedQuestions;
 use crate::space::Axis;
 
 /// Into how many parts a factor goes where a range is to be cut into `bins`; none of chance, which has no order to show.
@@ -9,6 +11,23 @@ pub fn parts(axis: Axis, bins: usize) -> Option<usize> {
         Axis::Choices(n) => Some(n),
         Axis::Whole { min, max } => Some(bins.min((i64::from(max) - i64::from(min) + 1) as usize)),
         Axis::Range { .. } | Axis::Log { .. } => Some(bins),
+    }
+}
+
+/// Refuses a factor that does not count at every setting that was asked.
+pub fn check_counts(
+    asked: &[&AskedQuestions],
+    (width, place): (usize, usize),
+    name: &str,
+    estimate: &str,
+) -> Result<()> {
+    let counts = |asked: &&AskedQuestions| asked.settings.chunks_exact(width).all(|setting| !setting[place].is_nan());
+    match asked.iter().all(counts) {
+        true => Ok(()),
+        false => Err(Error::data(format!(
+            "{estimate}: {name:?} counts only `when` others are so, and a map over it would say nothing of the settings where it does not"
+        ))
+        .hint("examine the settings where it counts as a space of their own; robustness::weaknesses and marginal take such factors")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! How much of a space fails, and on which side of a boundary its parts lie, in two factors.
 
-use super::factor_parts::{ends, part_of, parts};
+use super::factor_parts::{check_counts, ends, part_of, parts};
 use super::one_each::{check_no_levels, check_one_each};
 use super::subject::{Subject, named, subject};
 use super::worst_case::fails;
@@ -48,6 +48,7 @@ pub fn level_set(transcript: &Transcript, factors: [&str; 2], bins: usize, bound
         *count = parts(questions.axes[place], bins).ok_or_else(|| {
             Error::argument(format!("factor {:?} is chance, which has no order to show", questions.names[place]))
         })?;
+        check_counts(&asked, (questions.names.len(), place), &questions.names[place], "robustness::level_set")?;
     }
     let (width, objects) = (questions.names.len(), transcript.len());
     let mut all = vec![(0u64, 0u64); objects];

@@ -24,7 +24,8 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
     let width = questions.names.len();
     let (mut counts, mut losses, mut wrong) = (vec![0u64; parts], vec![0.0; parts], vec![0u64; parts]);
     for (row, asked) in transcript.rows.iter().zip(&asked) {
-        for (i, setting) in asked.settings.chunks_exact(width).enumerate() {
+        // Where the factor does not count there is nothing to say of it.
+        for (i, setting) in asked.settings.chunks_exact(width).enumerate().filter(|(_, of)| !of[place].is_nan()) {
             let part = part_of(axis, parts, setting[place]);
             counts[part] += 1;
             losses[part] += f64::from(asked.losses[i]);

@@ -13,7 +13,7 @@ use crate::core::{
 };
 use crate::maths::holm::{holm, rejects};
 use crate::maths::shares::CountedShare;
-use crate::maths::weakness::{BinnedQuestions, Bins, Condition, Rule, RuleSearch, Stratum, stratified_p};
+use crate::maths::weakness::{BinnedQuestions, Bins, Condition, NO_BIN, Rule, RuleSearch, Stratum, stratified_p};
 use crate::search::Transcript;
 use crate::space::Axis;
 
@@ -102,7 +102,11 @@ fn binned(transcript: &Rc<Transcript>, bins: usize, half: Half) -> Result<FreshQ
             let setting = &asked.settings[question * questions.axes.len()..][..questions.axes.len()];
             for (place, x) in setting.iter().enumerate() {
                 let count = binned.factors[place].count;
-                binned.bins.push(if count > 1 { part_of(questions.axes[place], count, *x) as u16 } else { 0 });
+                binned.bins.push(match count > 1 {
+                    true if x.is_nan() => NO_BIN,
+                    true => part_of(questions.axes[place], count, *x) as u16,
+                    false => 0,
+                });
             }
             binned.objects.push(i as u32);
             binned.failed.push(fails(row, asked.predicted[question]));
@@ -144,9 +148,11 @@ fn check_alike(grown: &Transcript, fresh: &Transcript) -> Result<()> {
     if a.objective != b.objective {
         return refused("objective", &a.objective.describe(), &b.objective.describe());
     }
-    let first = |transcript: &Transcript| -> Result<Option<Vec<f64>>> {
+    // By their bits, as what does not count is no number.
+    let first = |transcript: &Transcript| -> Result<Option<Vec<u64>>> {
         let (questions, asked) = transcript.questions()?;
-        Ok(asked.first().and_then(|asked| asked.settings.get(..questions.axes.len())).map(<[f64]>::to_vec))
+        let setting = asked.first().and_then(|asked| asked.settings.get(..questions.axes.len()));
+        Ok(setting.map(|setting| setting.iter().map(|x| x.to_bits()).collect()))
     };
     match first(grown)? == first(fresh)? {
         true => Err(Error::data("robustness::weaknesses: `fresh` begins with the questions that rules were found on")
@@ -193,6 +199,7 @@ pub fn weaknesses(
     }
     let elsewhere = clustered(&left.strata(&Rule::default()));
     let told = Told::of(transcript)?;
+    let conditional = fresh.binned.bins.contains(&NO_BIN);
     let found = rules
         .into_iter()
         .zip(holm(&p))
@@ -202,7 +209,11 @@ pub fn weaknesses(
             Weakness {
                 words: told.words(&rule, &fresh.binned.factors),
                 conditions: told.conditions(&rule, &fresh.binned.factors),
-                views: told.views(&rule, &fresh.binned.factors),
+                // Where factors count under conditions, what was drawn says how often.
+                views: match conditional {
+                    true => wrong.of as f64 / fresh.binned.len() as f64,
+                    false => told.views(&rule, &fresh.binned.factors),
+                },
                 questions: wrong.of,
                 wrong,
                 objects: strata.iter().filter(|stratum| stratum.within > 0).count(),

@@ -16,6 +16,9 @@ pub struct Bins {
     pub ordered: bool,
 }
 
+/// The bin where a factor does not count: no condition on it holds there.
+pub const NO_BIN: u16 = u16::MAX;
+
 /// Questions by the bins of their settings.
 #[derive(Debug, Clone, Default)]
 pub struct BinnedQuestions {
@@ -64,7 +67,7 @@ impl Condition {
 
 impl Rule {
     pub fn holds(&self, setting: &[u16]) -> bool {
-        self.conditions.iter().all(|condition| condition.bins[usize::from(setting[condition.factor])])
+        self.conditions.iter().all(|Condition { factor, bins }| bins.get(usize::from(setting[*factor])) == Some(&true))
     }
 
     fn without(&self, factor: usize) -> Self {
@@ -238,7 +241,9 @@ impl<'a> Scan<'a> {
         let of = self.questions.factors[factor];
         let mut bins = vec![Sum::default(); of.count];
         for &question in held {
-            bins[usize::from(self.questions.setting(question)[factor])].add(self.one(question));
+            if let Some(bin) = bins.get_mut(usize::from(self.questions.setting(question)[factor])) {
+                bin.add(self.one(question));
+            }
         }
         let cost = self.cost(rule);
         let mut found: Vec<Rated> = vec![];

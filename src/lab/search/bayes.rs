@@ -132,7 +132,7 @@ impl Proposing for Bayes {
         if let Some(learned) = &self.learned {
             learned.check(factors)?;
         }
-        Ok(Box::new(BayesExaminer::new(self.clone(), axes, of)))
+        Ok(Box::new(BayesExaminer::new(self.clone(), Cube::of(factors), of)))
     }
 }
 
@@ -183,9 +183,8 @@ struct BayesExaminer {
 }
 
 impl BayesExaminer {
-    fn new(how: Bayes, axes: Vec<Axis>, of: Examinee) -> Self {
+    fn new(how: Bayes, cube: Cube, of: Examinee) -> Self {
         let mut rng = of.rng();
-        let cube = Cube::new(axes);
         let mut groups = cube.groups();
         if how.lengthscales != Lengthscales::Each {
             groups.fill(0);
@@ -230,7 +229,9 @@ impl BayesExaminer {
     fn fill(&mut self) -> Setting {
         let at = self.filled % sobol::POINTS;
         self.filled += 1;
-        sobol::setting(&self.cube.axes, at, 0, self.scramble, &mut self.rng)
+        let mut setting = sobol::setting(&self.cube.axes, at, 0, self.scramble, &mut self.rng);
+        self.cube.leave_out(&mut setting);
+        setting
     }
 
     fn hope(&self) -> Hope {
@@ -327,9 +328,10 @@ impl BayesExaminer {
         if self.every.is_some() {
             return best.1;
         }
-        let better = |found: (Vec<f64>, f64), best: &mut (f64, Vec<f64>), of: &Self| {
-            if found.1 > best.0 && !of.known(&found.0) {
-                *best = (found.1, found.0);
+        let better = |(point, value): (Vec<f64>, f64), best: &mut (f64, Vec<f64>), of: &Self| {
+            let point = of.cube.settled(point);
+            if value > best.0 && !of.known(&point) {
+                *best = (value, point);
             }
         };
         if self.cube.free > 0 {
@@ -510,7 +512,7 @@ mod tests {
     fn a_growing_bound_is_that_of_the_theorem() {
         let how = Bayes { explore: Explore::Growing, ..Bayes::asking(10) };
         let axes = vec![Axis::Range { min: 0.0, max: 1.0 }, Axis::Chance, Axis::Whole { min: 0, max: 9 }];
-        let mut examiner = BayesExaminer::new(how, axes, Examinee { seed: 1, row: 1, label: 0 });
+        let mut examiner = BayesExaminer::new(how, Cube::new(axes), Examinee { seed: 1, row: 1, label: 0 });
         let bound = |examiner: &BayesExaminer| {
             let Hope::Bound(kappa) = examiner.hope() else { panic!("a bound") };
             kappa.powi(2)
@@ -531,7 +533,7 @@ mod tests {
         let loss = |s: &[f64]| (s[0].sin() + [0.0, 0.4, -0.3][s[1] as usize] * s[2] - (s[2] - 0.6).powi(2)) as f32;
         for explore in [Explore::Fixed(4.0), Explore::Portfolio] {
             let how = Bayes { start: Some(3), explore, random_share: 0.0, ..Bayes::asking(40) };
-            let mut examiner = BayesExaminer::new(how, axes.clone(), Examinee { seed: 3, row: 4, label: 0 });
+            let mut examiner = BayesExaminer::new(how, Cube::new(axes.clone()), Examinee { seed: 3, row: 4, label: 0 });
             let (mut total, mut compared) = (0.0, 0);
             let first = examiner.propose().expect("settings");
             examiner.update(&first.iter().map(|setting| loss(setting)).collect::<Vec<_>>()).expect("learns");
@@ -573,7 +575,7 @@ mod tests {
     fn no_setting_is_asked_twice_while_others_are_left() {
         let axes = vec![Axis::Choices(3), Axis::Whole { min: 1, max: 4 }, Axis::Choices(1)];
         let how = Bayes { random_share: 0.0, ..Bayes::asking(12) };
-        let mut examiner = BayesExaminer::new(how, axes, Examinee { seed: 3, row: 4, label: 0 });
+        let mut examiner = BayesExaminer::new(how, Cube::new(axes), Examinee { seed: 3, row: 4, label: 0 });
         let mut asked: Vec<Setting> = vec![];
         loop {
             let settings = examiner.propose().expect("settings");

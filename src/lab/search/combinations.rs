@@ -2,7 +2,7 @@
 
 use super::proposals::Proposals;
 use crate::core::{Error, ErrorKind, Result};
-use crate::space::{Domain, Factor, Setting};
+use crate::space::{Domain, Factor, Setting, When, factor};
 
 /// More combinations per image than this are refused.
 const MOST: usize = 1_000_000;
@@ -14,6 +14,7 @@ pub struct Combinations {
     choices: Vec<Vec<f64>>,
     next: usize,
     total: usize,
+    conditions: Vec<Vec<When>>,
 }
 
 impl Combinations {
@@ -60,7 +61,7 @@ impl Combinations {
         }
         let total = choices.iter().try_fold(1usize, |total, of| total.checked_mul(of.len()));
         match total.filter(|&total| total <= MOST) {
-            Some(total) => Ok(Self { choices, next: 0, total }),
+            Some(total) => Ok(Self { choices, next: 0, total, conditions: factor::conditions(factors) }),
             None => refused(format!("and these are more than {MOST} per image"), MANY),
         }
     }
@@ -78,25 +79,29 @@ fn spaced(min: f64, max: f64, n: usize) -> Vec<f64> {
 /// Combinations held at a time.
 const TOGETHER: usize = 64;
 
+impl Combinations {
+    /// The combination of a number; none where it differs from an earlier one only in what does not count there.
+    fn setting(&self, mut number: usize) -> Option<Setting> {
+        let mut setting: Setting = vec![0.0; self.choices.len()];
+        let mut first = vec![false; self.choices.len()];
+        for (place, choices) in self.choices.iter().enumerate().rev() {
+            let choice = number % choices.len();
+            number /= choices.len();
+            (setting[place], first[place]) = (choices[choice], choice == 0);
+        }
+        factor::leave_out(&self.conditions, &mut setting);
+        setting.iter().zip(first).all(|(x, first)| first || !x.is_nan()).then_some(setting)
+    }
+}
+
 impl Proposals for Combinations {
     fn propose(&mut self) -> Result<Vec<Setting>> {
-        let from = self.next;
-        self.next = (from + TOGETHER).min(self.total);
-        Ok((from..self.next)
-            .map(|mut number| {
-                let mut setting: Setting = self
-                    .choices
-                    .iter()
-                    .rev()
-                    .map(|choices| {
-                        let choice = number % choices.len();
-                        number /= choices.len();
-                        choices[choice]
-                    })
-                    .collect();
-                setting.reverse();
-                setting
-            })
-            .collect())
+        let mut settings = vec![];
+        while settings.is_empty() && self.next < self.total {
+            let from = self.next;
+            self.next = (from + TOGETHER).min(self.total);
+            settings.extend((from..self.next).filter_map(|number| self.setting(number)));
+        }
+        Ok(settings)
     }
 }

@@ -5,7 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use super::proposals::{Examinee, Origin, Proposals, Proposing, check_varies};
 use super::questions::AskedQuestions;
 use super::{Approach, Search};
-use crate::core::Result;
+use crate::core::{Error, Result};
 use crate::objective::{Loss, Objective};
 use crate::space::{Axis, Factor, Setting};
 
@@ -58,6 +58,13 @@ impl Proposing for Counterfactual {
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
         if !axes.contains(&Axis::Chance) {
             check_varies(&axes, "counterfactual")?;
+        }
+        if let Some(factor) = factors.iter().find(|factor| !factor.when.is_empty()) {
+            return Err(Error::argument(format!(
+                "search::counterfactual: {:?} counts only `when` others are so, and no way leads from where it counts to where it does not",
+                factor.name
+            ))
+            .hint("examine the settings where it counts as a space of their own"));
         }
         Ok(Box::new(Shrinking::new(*self, axes, of)))
     }

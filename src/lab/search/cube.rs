@@ -1,9 +1,11 @@
 //! Settings of factors as points of a unit cube, in which a Gaussian process learns.
 
+use std::collections::BTreeSet;
+
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
-use crate::space::{Axis, Setting};
+use crate::space::{Axis, Factor, Setting, When, factor};
 
 /// The half of a diagonal, so that two choices of one factor are at distance 1.
 const CHOSEN: f64 = std::f64::consts::FRAC_1_SQRT_2;
@@ -13,6 +15,8 @@ const COUNTED: usize = 2048;
 /// Ranges by their shares, and every choice a coordinate of its own, so that two choices are as far apart as the ends of a range.
 pub(super) struct Cube {
     pub axes: Vec<Axis>,
+    /// When each axis counts, if some do not always; coordinates of those that do not are in the middle, or the first choice.
+    conditions: Vec<Vec<When>>,
     /// The axis of each group of coordinates: those of ranges come first, then whole numbers, then choices.
     order: Vec<usize>,
     /// Coordinates of ranges.
@@ -30,7 +34,40 @@ impl Cube {
         let mut order: Vec<usize> = (0..axes.len()).filter(|&i| kind(&axes[i]) < 3).collect();
         order.sort_by_key(|&i| kind(&axes[i]));
         let free = order.iter().filter(|&&i| kind(&axes[i]) == 0).count();
-        Self { axes, order, free }
+        Self { axes, conditions: vec![], order, free }
+    }
+
+    pub fn of(factors: &[Factor]) -> Self {
+        let axes = factors.iter().map(Factor::axis).collect();
+        Self { conditions: factor::conditions(factors), ..Self::new(axes) }
+    }
+
+    /// Leaves out of a setting what does not count there.
+    pub fn leave_out(&self, setting: &mut [f64]) {
+        factor::leave_out(&self.conditions, setting);
+    }
+
+    /// The point with the coordinates of what does not count where they always are.
+    pub fn settled(&self, mut point: Vec<f64>) -> Vec<f64> {
+        if self.conditions.is_empty() {
+            return point;
+        }
+        let mut setting = self.numbers(&point);
+        self.leave_out(&mut setting);
+        let mut first = 0;
+        for &i in &self.order {
+            if setting[i].is_nan() {
+                match self.axes[i] {
+                    Axis::Choices(n) => {
+                        point[first..first + n].fill(0.0);
+                        point[first] = CHOSEN;
+                    }
+                    _ => point[first] = 0.5,
+                }
+            }
+            first += self.width(i);
+        }
+        point
     }
 
     /// To which factor each coordinate belongs, from 0.
@@ -55,10 +92,13 @@ impl Cube {
     }
 
     pub fn draw(&self, rng: &mut Pcg64Mcg) -> Setting {
-        self.axes.iter().map(|axis| axis.draw(rng)).collect()
+        let mut setting: Setting = self.axes.iter().map(|axis| axis.draw(rng)).collect();
+        self.leave_out(&mut setting);
+        setting
     }
 
     pub fn point(&self, setting: &[f64]) -> Vec<f64> {
+        // Of what does not count, the number is NaN: the first choice, and half-way.
         let mut point = vec![];
         for &i in &self.order {
             match self.axes[i] {
@@ -71,8 +111,8 @@ impl Cube {
         point
     }
 
-    /// The setting that a point stands for; chance is drawn.
-    pub fn setting(&self, point: &[f64], rng: &mut Pcg64Mcg) -> Setting {
+    /// The numbers that a point stands for, those of chance 0.
+    fn numbers(&self, point: &[f64]) -> Setting {
         let mut setting: Setting = vec![0.0; self.axes.len()];
         let mut first = 0;
         for &i in &self.order {
@@ -82,11 +122,18 @@ impl Cube {
             };
             first += self.width(i);
         }
+        setting
+    }
+
+    /// The setting that a point stands for; chance is drawn.
+    pub fn setting(&self, point: &[f64], rng: &mut Pcg64Mcg) -> Setting {
+        let mut setting = self.numbers(point);
         for (x, axis) in setting.iter_mut().zip(&self.axes) {
             if *axis == Axis::Chance {
                 *x = axis.draw(rng);
             }
         }
+        self.leave_out(&mut setting);
         setting
     }
 
@@ -136,7 +183,7 @@ impl Cube {
             }
             first += self.width(i);
         }
-        point
+        self.settled(point)
     }
 
     /// The point with every other choice of its k-th factor, or with the whole numbers next to its own.
@@ -145,7 +192,7 @@ impl Cube {
         let with = |change: &dyn Fn(&mut [f64])| {
             let mut other = point.to_vec();
             change(&mut other[first..]);
-            other
+            self.settled(other)
         };
         match self.axes[self.order[k]] {
             Axis::Choices(n) => (0..n)
@@ -181,6 +228,11 @@ impl Cube {
                 return None;
             }
             all = all.iter().flat_map(|point| own.iter().map(|more| [&point[..], more].concat())).collect();
+        }
+        if !self.conditions.is_empty() {
+            all = all.into_iter().map(|point| self.settled(point)).collect();
+            let mut seen = BTreeSet::new();
+            all.retain(|point| seen.insert(point.iter().map(|x| x.to_bits()).collect::<Vec<_>>()));
         }
         Some(all)
     }

@@ -37,6 +37,9 @@ pub(super) trait Ground {
     /// A point in the numbers of the factors.
     fn numbers<'p>(&self, point: &'p PointOf<Self>) -> &'p [f64];
 
+    /// Leaves out of a point what does not count there.
+    fn leave_out(&self, _point: &mut PointOf<Self>) {}
+
     /// A point as an error says where it is.
     fn shown(&self, point: &PointOf<Self>) -> String;
 
@@ -104,9 +107,9 @@ impl FactorGround {
         self.at(cx, &Originals { data: Some(data), ids, images: &prepared, rows: &rows }, settings)
     }
 
-    /// Images at settings; where these are not numbers, as they stand.
+    /// Images at settings; where none of these is a number, as they stand.
     fn at(&self, cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor> {
-        let moved: Vec<usize> = (0..settings.len()).filter(|&i| !settings[i].iter().any(|x| x.is_nan())).collect();
+        let moved: Vec<usize> = (0..settings.len()).filter(|&i| !settings[i].iter().all(|x| x.is_nan())).collect();
         if moved.len() == settings.len() {
             return self.drawn(cx, of, settings);
         }
@@ -155,6 +158,10 @@ impl Ground for FactorGround {
 
     fn numbers<'p>(&self, point: &'p Setting) -> &'p [f64] {
         point
+    }
+
+    fn leave_out(&self, point: &mut Setting) {
+        factor::leave_out(&factor::conditions(self.factors()), point);
     }
 
     fn shown(&self, point: &Setting) -> String {

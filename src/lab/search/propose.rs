@@ -354,7 +354,11 @@ impl<G: Ground> Searches<'_, G> {
                 false => hunt.go_on(),
             };
             due.par_iter_mut().map(think).collect::<Result<()>>()
-        })?
+        })??;
+        for hunt in due.iter_mut().filter(|hunt| hunt.fresh > 0) {
+            hunt.proposed.iter_mut().for_each(|point| self.ground.leave_out(point));
+        }
+        Ok(())
     }
 
     /// Takes up what the hunts of an image want next; the image is done when they want nothing.

@@ -47,7 +47,7 @@ impl Proposing for Straddle {
     fn begin(&self, factors: &[Factor], of: Examinee) -> Result<Box<dyn Proposals>> {
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
         check_varies(&axes, "straddle")?;
-        Ok(Box::new(Straddling::new(self.clone(), axes, of)))
+        Ok(Box::new(Straddling::new(self.clone(), Cube::of(factors), of)))
     }
 }
 
@@ -77,9 +77,8 @@ struct Straddling {
 }
 
 impl Straddling {
-    fn new(how: Straddle, axes: Vec<Axis>, of: Examinee) -> Self {
+    fn new(how: Straddle, cube: Cube, of: Examinee) -> Self {
         let mut rng = of.rng();
-        let cube = Cube::new(axes);
         let groups = cube.groups();
         let many = groups.iter().max().map_or(0, |last| last + 1);
         let process = GaussianProcess::new(Kernel::Matern52, groups, vec![0.3; many], 1e-3).learning(Learnt::USUAL);
@@ -108,7 +107,9 @@ impl Straddling {
         if self.asked < self.start {
             let at = self.filled % sobol::POINTS;
             self.filled += 1;
-            return (sobol::setting(&self.cube.axes, at, 0, self.scramble, &mut self.rng), Origin::Chosen);
+            let mut setting = sobol::setting(&self.cube.axes, at, 0, self.scramble, &mut self.rng);
+            self.cube.leave_out(&mut setting);
+            return (setting, Origin::Chosen);
         }
         let point = self.least_told();
         (self.cube.setting(&point, &mut self.rng), Origin::Chosen)
@@ -142,6 +143,7 @@ impl Straddling {
             let start = candidates.point(k).to_vec();
             let climbed = (self.cube.free > 0).then(|| self.process.climb(&start, self.cube.free, hope, STEPS));
             for (point, value) in std::iter::once((start, hopes[k])).chain(climbed) {
+                let point = self.cube.settled(point);
                 if best.as_ref().is_none_or(|(most, _)| value > *most) && !self.known(&point) {
                     best = Some((value, point));
                 }

@@ -70,7 +70,7 @@ impl Affine {
 
     fn limited(&self, rotate: f64, shift: f64) -> Vec<Factor> {
         let mut factors = vec![];
-        let mut factor = |name: &str, domain| factors.push(Factor { name: name.into(), domain, still: None });
+        let mut factor = |name: &str, domain| factors.push(Factor::new(name, domain));
         if self.shift > 0.0 {
             for name in ["dy", "dx"] {
                 factor(

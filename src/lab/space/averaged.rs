@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use tch::{Device, Kind};
 
-use super::factor::{Factor, Factored, Originals, Setting};
+use super::factor::{self, Factor, Factored, Originals, Setting};
 use super::{Axis, Space};
 use crate::core::{Cx, Digest, Error, ErrorKind, Object, Result, Tensor, random, with_stream};
 use crate::model::{Model, Network};
@@ -91,7 +91,7 @@ pub fn averaged(cx: &Cx, of: &Model, over: Option<Rc<dyn Space>>, draws: u32, se
         let factors = factored(&**over)?.factors();
         for (draw, setting) in settings.iter_mut().enumerate() {
             let mut rng = random(seed, OWN ^ draw as u64);
-            *setting = factors.iter().map(|factor| factor.draw(&mut rng)).collect();
+            *setting = factor::draw(factors, &mut rng);
         }
         let still = |factor: &Factor| !matches!(factor.axis(), Axis::Chance) && !factor.axis().varies();
         if factors.iter().all(still) {

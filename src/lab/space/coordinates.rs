@@ -14,13 +14,12 @@ impl Coordinates {
     /// One factor with a choice for each element, called as the values say.
     pub fn of_list(name: &str, elements: Vec<(Value, Element)>) -> Self {
         let (values, elements) = elements.into_iter().map(|(value, element)| (word(value), element)).unzip();
-        Self { factors: vec![Factor { name: name.into(), domain: Domain::Choices(values), still: None }], elements }
+        Self { factors: vec![Factor::new(name, Domain::Choices(values))], elements }
     }
 
     /// Whole numbers and choices whose combinations are `elements`, the last factor changing fastest.
     pub fn of_factors(factors: Vec<(&str, Domain)>, elements: Vec<Element>) -> Self {
-        let factors =
-            factors.into_iter().map(|(name, domain)| Factor { name: name.into(), domain, still: None }).collect();
+        let factors = factors.into_iter().map(|(name, domain)| Factor::new(name, domain)).collect();
         Self { factors, elements }
     }
 

@@ -163,12 +163,28 @@ pub struct Factor {
     pub domain: Domain,
     /// The number that leaves images as they are, where that is known.
     pub still: Option<f64>,
+    /// It counts where all of these hold; elsewhere its number is NaN.
+    pub when: Vec<When>,
+}
+
+/// That an earlier factor of the same space has one of some choices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct When {
+    /// Its place.
+    pub factor: usize,
+    /// Their places.
+    pub choices: Vec<usize>,
 }
 
 /// What `t.questions(..)` gives beside factors.
 const RESERVED: [&str; 3] = ["loss", "predicted", "wrong"];
 
 impl Factor {
+    /// One that always counts.
+    pub fn new(name: impl Into<String>, domain: Domain) -> Self {
+        Self { name: name.into(), domain, still: None, when: vec![] }
+    }
+
     /// A uniform draw.
     pub fn draw(&self, rng: &mut impl Rng) -> f64 {
         self.axis().draw(rng)
@@ -205,8 +221,8 @@ impl Factor {
         }
     }
 
-    /// `#{ name: "angle", min: -30.0, max: 30.0 }`
-    pub fn describe(&self) -> String {
+    /// `#{ name: "angle", min: -30.0, max: 30.0 }`; `factors` are all of its space.
+    pub fn describe(&self, factors: &[Self]) -> String {
         let domain = match &self.domain {
             Domain::Range { min, max } => format!("min: {min:?}, max: {max:?}"),
             Domain::Log { min, max } => format!("min: {min:?}, max: {max:?}, log: true"),
@@ -217,7 +233,16 @@ impl Factor {
             }
         };
         let still = self.still.map_or(String::new(), |still| format!(", identity: {still:?}"));
-        format!("#{{ name: {:?}, {domain}{still} }}", self.name)
+        let condition = |when: &When| {
+            let of = &factors[when.factor];
+            let choices = when.choices.iter().map(|&choice| word(&of.value(choice as f64)));
+            format!("{:?}: [{}]", of.name, choices.collect::<Vec<_>>().join(", "))
+        };
+        let when = match self.when.is_empty() {
+            true => String::new(),
+            false => format!(", when: #{{ {} }}", self.when.iter().map(condition).collect::<Vec<_>>().join(", ")),
+        };
+        format!("#{{ name: {:?}, {domain}{still}{when} }}", self.name)
     }
 
     fn check(&self) -> Result<()> {
@@ -277,8 +302,55 @@ pub fn check(factors: &[Factor]) -> Result<()> {
         if factors[..i].iter().any(|earlier| earlier.name == factor.name) {
             return Err(Error::argument(format!("two factors are called {:?}", factor.name)));
         }
+        for when in &factor.when {
+            check_when(factor, when, &factors[..i])?;
+        }
     }
     Ok(())
+}
+
+/// Refuses conditions on what is not an earlier list of choices, or that always or never hold.
+fn check_when(factor: &Factor, when: &When, earlier: &[Factor]) -> Result<()> {
+    let problem = |text: String| Err(Error::argument(format!("factor {:?}: `when` {text}", factor.name)));
+    let Some(of) = earlier.get(when.factor) else {
+        return problem("speaks of a factor that does not come before it".into());
+    };
+    let Domain::Choices(choices) = &of.domain else {
+        return problem(format!("speaks of {:?}, which has no list of choices", of.name));
+    };
+    match when.choices.len() {
+        0 => problem(format!("names no choice of {:?}, so that it never counts", of.name)),
+        n if n == choices.len() => problem(format!("names all choices of {:?}: leave it out", of.name)),
+        _ => Ok(()),
+    }
+}
+
+/// When each factor counts; empty where all always do.
+pub fn conditions(factors: &[Factor]) -> Vec<Vec<When>> {
+    match factors.iter().any(|factor| !factor.when.is_empty()) {
+        true => factors.iter().map(|factor| factor.when.clone()).collect(),
+        false => vec![],
+    }
+}
+
+/// Puts the numbers of factors that do not count at this setting to NaN, so that settings that are the same have the same numbers.
+pub fn leave_out(conditions: &[Vec<When>], setting: &mut [f64]) {
+    for (place, all) in conditions.iter().enumerate() {
+        let holds = |when: &When| {
+            let x = setting[when.factor];
+            !x.is_nan() && when.choices.contains(&(x as usize))
+        };
+        if !all.iter().all(holds) {
+            setting[place] = f64::NAN;
+        }
+    }
+}
+
+/// A uniform setting.
+pub fn draw(factors: &[Factor], rng: &mut impl Rng) -> Setting {
+    let mut setting: Setting = factors.iter().map(|factor| factor.draw(rng)).collect();
+    leave_out(&conditions(factors), &mut setting);
+    setting
 }
 
 /// A setting as a map from name to value.

@@ -96,7 +96,7 @@ impl Factors {
 
 impl Space for Factors {
     fn describe(&self) -> String {
-        let factors: Vec<String> = self.factors.iter().map(Factor::describe).collect();
+        let factors: Vec<String> = self.factors.iter().map(|factor| factor.describe(&self.factors)).collect();
         format!("factors([{}], closure)", factors.join(", "))
     }
 
@@ -135,9 +135,8 @@ impl Factored for Factors {
 
     fn at_share(&self, share: f64) -> Option<Vec<Factor>> {
         let scaled = |factor: &Factor| Factor {
-            name: factor.name.clone(),
             domain: factor.domain.scaled(factor.still.unwrap_or_default(), share),
-            still: factor.still,
+            ..factor.clone()
         };
         self.can_be_scaled().then(|| self.factors.iter().map(scaled).collect())
     }

@@ -22,7 +22,7 @@ impl Hue {
 }
 
 fn factors(degrees: f64) -> [Factor; 1] {
-    [Factor { name: "hue".into(), domain: Domain::Range { min: -degrees, max: degrees }, still: None }]
+    [Factor::new("hue", Domain::Range { min: -degrees, max: degrees })]
 }
 
 impl Space for Hue {

@@ -57,13 +57,7 @@ impl LatentDirections {
     fn limited(&self, within: f64) -> Vec<Factor> {
         let count = self.directions.size()[0];
         let reach = within / (count as f64).sqrt();
-        (1..=count)
-            .map(|k| Factor {
-                name: format!("direction {k}"),
-                domain: Domain::Range { min: -reach, max: reach },
-                still: None,
-            })
-            .collect()
+        (1..=count).map(|k| Factor::new(format!("direction {k}"), Domain::Range { min: -reach, max: reach })).collect()
     }
 }
 

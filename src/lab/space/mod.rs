@@ -34,7 +34,7 @@ pub use compose::Composed;
 pub use coordinates::Coordinates;
 pub use corruptions::{CORRUPTIONS, Corruptions, Frost, Scale};
 pub use deform::Deform;
-pub use factor::{Axis, Domain, End, Factor, Factored, Originals, Setting};
+pub use factor::{Axis, Domain, End, Factor, Factored, Originals, Setting, When};
 pub use factors::Factors;
 pub use flip::Flip;
 pub use hue::Hue;

@@ -24,10 +24,7 @@ impl Noise {
 }
 
 fn factors(sigma: f64) -> [Factor; 2] {
-    [
-        Factor { name: "sigma".into(), domain: Domain::Range { min: sigma, max: sigma }, still: None },
-        Factor { name: "draw".into(), domain: Domain::Chance, still: None },
-    ]
+    [Factor::new("sigma", Domain::Range { min: sigma, max: sigma }), Factor::new("draw", Domain::Chance)]
 }
 
 impl Space for Noise {

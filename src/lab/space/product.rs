@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::factor::{self, Factor, Factored, Originals};
+use super::factor::{self, Factor, Factored, Originals, When};
 use super::{Bounds, Composed, Space};
 use crate::core::{Cautions, Cx, Error, Result, Tensor};
 use crate::data::Dataset;
@@ -46,6 +46,7 @@ impl Product {
                     name: name.unwrap_or_default(),
                     domain: factor.domain.clone(),
                     still: factor.still,
+                    when: factor.when.iter().map(|when| When { factor: first + when.factor, ..when.clone() }).collect(),
                 });
             }
         }
@@ -110,7 +111,8 @@ impl Factored for Product {
     fn at_share(&self, share: f64) -> Option<Vec<Factor>> {
         let [before, after] = [self.part(0).ok()?.at_share(share)?, self.part(1).ok()?.at_share(share)?];
         let parts = before.into_iter().chain(after);
-        Some(self.factors.iter().zip(parts).map(|(of, part)| Factor { name: of.name.clone(), ..part }).collect())
+        let own = |(of, part): (&Factor, Factor)| Factor { name: of.name.clone(), when: of.when.clone(), ..part };
+        Some(self.factors.iter().zip(parts).map(own).collect())
     }
 
     /// The larger share of both parts.

@@ -168,7 +168,7 @@ impl Render {
             }
             (None, _) => return Err(Error::internal("a factor without a domain")),
         };
-        let factor = Factor { name: known.name.into(), domain, still: None };
+        let factor = Factor::new(known.name, domain);
         factor::check(std::slice::from_ref(&factor))?;
         self.factors.push(factor);
         self.places.push(place);
@@ -281,7 +281,7 @@ impl Factored for Render {
                 }
                 other => other.clone(),
             };
-            Factor { name: factor.name.clone(), domain, still: None }
+            Factor::new(factor.name.clone(), domain)
         };
         Ok(Some(self.factors.iter().zip(&self.places).zip(&self.choices).map(shrunk).collect()))
     }

@@ -32,8 +32,8 @@ pub static QUESTIONS: Primitive = Primitive {
     options: &[],
     returns: "a float64 tensor: one row per row of the transcript, one column per question",
     notes: "Choices of a factor are given by their places, from 0; `wrong` is 1 where the answer was as the objective asks for, else 0. `loss` is what \
-            the search made larger: the lead of the best wrong score, or the cross entropy. A row that was asked less than others ends in NaN. The \
-            image as it stands is no question.",
+            the search made larger: the lead of the best wrong score, or the cross entropy. A row that was asked less than others ends in NaN, and \
+            a factor is NaN where it does not count. The image as it stands is no question.",
     source: "",
     examples: &[Example { code: example!("t.questions(\"azimuth\").shape"), result: "[4, 30]" }],
     run: |_, args| {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::core::{Error, Result, Value, suggestion};
 use crate::primitives::{Example, Kind, Param, Primitive};
-use crate::space::{AnySpace, Domain, Factor, Factors};
+use crate::space::{AnySpace, Domain, Factor, Factors, When};
 
 pub static FACTORS: Primitive = Primitive {
     path: "space::factors",
@@ -14,7 +14,7 @@ pub static FACTORS: Primitive = Primitive {
         Param::new(
             "factors",
             Kind::Array,
-            "maps `#{ name, min, max }` for any number in between (with `log: true` even in its logarithm, with `whole: true` whole ones alone), or `#{ name, choices }` for a list of numbers, strings or bools; `identity` is the number at which images stay as they are",
+            "maps `#{ name, min, max }` for any number in between (with `log: true` even in its logarithm, with `whole: true` whole ones alone), or `#{ name, choices }` for a list of numbers, strings or bools; `identity` is the number at which images stay as they are, and `when: #{ lamp: \"spot\" }` lets a factor count only where an earlier one has that choice, or one of an array",
         ),
         Param::new(
             "apply",
@@ -32,7 +32,10 @@ pub static FACTORS: Primitive = Primitive {
             choices, search::apgd where all have ranges: it tells gradients by differences, and bim, fmn and adam begin at the images where every factor has \
             an `identity`. Where every factor that has no choices has an `identity`, the space has levels, and so tolerance curves: a level, from 0 \
             to 1, is the share of the way from there to `min` and `max` (of their logarithms, with `log`) that factors may go, and \
-            `magnitude` the largest share that one went; choices are free at every level, which the results say. What has an order but no numbers is a whole number that picks from a list of one's own. Without choices the identity \
+            `magnitude` the largest share that one went; choices are free at every level, which the results say. What has an order but no numbers is a whole number that picks from a list of one's own. \
+            Where a factor does not count (`when`), the closure and `point` have `()` for it; settings that differ in it alone are one setting, \
+            which search::strongest asks once and search::bayes not again; what is said of it (robustness::marginal, weaknesses) is said of \
+            settings where it counts, maps over it are refused. Without choices the identity \
             is tried on the first image. The closure's text is not part of the space's identity. A run that is resumed does not call it again \
             for what was scored before: variables that it changes elsewhere are not restored.",
     source: "",
@@ -65,14 +68,75 @@ pub static FACTORS: Primitive = Primitive {
                    t[0].point.keys()",
             result: "[ink, light]",
         },
+        Example {
+            code: "let ds = data::from(tensor::zeros([1, 1, 4, 4]), [0]);\n\
+                   let f = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m, 1 - m], 1) }, #{ classes: 2 });\n\
+                   let lamps = [#{ name: \"lamp\", choices: [\"none\", \"spot\"] }, #{ name: \"width\", min: 1, max: 4, whole: true, when: #{ lamp: \"spot\" } }];\n\
+                   let space = space::factors(lamps, |z, s| if s.lamp == \"none\" { z } else { z + s.width * 0.1 });\n\
+                   examine(f, ds, #{ space: space, search: search::strongest() })[0].queries",
+            result: "6",
+        },
     ],
     run: |_, args| {
-        let factors: Result<Vec<Factor>> = args.array("factors").iter().enumerate().map(factor).collect();
-        Ok(Value::object(AnySpace(Rc::new(Factors::new(factors?, args.callback("apply"))?))))
+        let mut factors: Vec<Factor> = vec![];
+        for (i, value) in args.array("factors").iter().enumerate() {
+            let own = factor((i, value))?;
+            let when = conditions(value, &own.name, &factors)?;
+            factors.push(Factor { when, ..own });
+        }
+        Ok(Value::object(AnySpace(Rc::new(Factors::new(factors, args.callback("apply"))?))))
     },
 };
 
-const KEYS: [&str; 7] = ["name", "min", "max", "log", "whole", "choices", "identity"];
+const KEYS: [&str; 8] = ["name", "min", "max", "log", "whole", "choices", "identity", "when"];
+
+/// What `when` of a factor says, of factors before it.
+fn conditions(value: &Value, name: &str, earlier: &[Factor]) -> Result<Vec<When>> {
+    let problem = |text: String| {
+        Error::argument(format!("factor {name:?}: {text}"))
+            .hint("write `when: #{ lamp: \"spot\" }` or `when: #{ lamp: [\"spot\", \"flash\"] }`")
+    };
+    let Value::Map(map) = value else { return Ok(vec![]) };
+    let conditions = match map.get("when") {
+        None => return Ok(vec![]),
+        Some(Value::Map(conditions)) if !conditions.is_empty() => conditions,
+        Some(other) => {
+            return Err(problem(format!("`when` must be a map from factor to choice, got {}", other.summary())));
+        }
+    };
+    let condition = |(of, wanted): (&String, &Value)| {
+        let names = || earlier.iter().map(|factor| factor.name.as_str());
+        let place = names().position(|known| known == of).ok_or_else(|| {
+            Error::argument(format!("factor {name:?}: `when` speaks of {of:?}, and no factor before it is called so"))
+                .hint(if earlier.is_empty() {
+                    "put the factor that decides before it".into()
+                } else {
+                    suggestion(of, names())
+                })
+        })?;
+        let Domain::Choices(choices) = &earlier[place].domain else {
+            return Err(problem(format!("`when` speaks of {of:?}, which has no list of choices")));
+        };
+        let one = |wanted: &Value| {
+            choices
+                .iter()
+                .position(|choice| choice.kind() == wanted.kind() && choice.summary() == wanted.summary())
+                .ok_or_else(|| {
+                    let known: Vec<String> = choices.iter().map(Value::summary).collect();
+                    Error::argument(format!("factor {name:?}: `when`: {:?} is no choice of {of:?}", wanted.summary()))
+                        .hint(format!("its choices are {}", known.join(", ")))
+                })
+        };
+        let mut chosen = match wanted {
+            Value::Array(all) => all.iter().map(one).collect::<Result<Vec<_>>>()?,
+            single => vec![one(single)?],
+        };
+        chosen.sort_unstable();
+        chosen.dedup();
+        Ok(When { factor: place, choices: chosen })
+    };
+    conditions.iter().map(condition).collect()
+}
 
 fn factor((i, value): (usize, &Value)) -> Result<Factor> {
     const HOW: &str = "#{ name: \"angle\", min: -30, max: 30 } or #{ name: \"ink\", choices: [\"dark\", \"light\"] }";
@@ -109,7 +173,7 @@ fn factor((i, value): (usize, &Value)) -> Result<Factor> {
         _ => return Err(problem(format!("{name:?} needs `min` and `max`, or `choices`"))),
     };
     let still = map.contains_key("identity").then(|| number(map, "identity", &problem)).transpose()?;
-    Ok(Factor { name: name.clone(), domain, still })
+    Ok(Factor { still, ..Factor::new(name.clone(), domain) })
 }
 
 fn whole(x: f64, problem: &dyn Fn(String) -> Error) -> Result<i32> {

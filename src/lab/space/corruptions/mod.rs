@@ -186,9 +186,9 @@ impl Recipe {
 fn factors(kinds: &[&Kind], [min, max]: [i32; 2]) -> Vec<Factor> {
     let names = kinds.iter().map(|kind| Value::Str(kind.name.into())).collect();
     vec![
-        Factor { name: "kind".into(), domain: Domain::Choices(names), still: None },
-        Factor { name: "severity".into(), domain: Domain::Whole { min, max }, still: None },
-        Factor { name: "draw".into(), domain: Domain::Chance, still: None },
+        Factor::new("kind", Domain::Choices(names)),
+        Factor::new("severity", Domain::Whole { min, max }),
+        Factor::new("draw", Domain::Chance),
     ]
 }
 
