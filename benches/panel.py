@@ -1,11 +1,12 @@
 """Optimisers of others that ask the functions of `panel.rs`, which starts this and answers on standard input.
 
-usage: python panel.py <optuna-tpe | optuna-gp | optuna-cma | botorch | smac | scikit-learn>
+usage: python panel.py <optuna-tpe | optuna-gp | optuna-cma | botorch | smac | scikit-learn | egobox>
 optuna: TPESampler(multivariate=True, group=False), GPSampler and CmaEsSampler, otherwise with their defaults; CMA-ES draws what is categorical at random.
 botorch: SingleTaskGP (MixedSingleTaskGP where there are choices) and LogExpectedImprovement after max(5, 2 d) Sobol points; 4 restarts of 128.
 smac: HyperparameterOptimizationFacade with its defaults.
 scikit-learn: GaussianProcessRegressor(Matern 5/2 for each factor + noise, no restarts) and expected improvement over 5,000 random points, the
-    best three improved by L-BFGS-B, after max(5, 2 d) random points."""
+    best three improved by L-BFGS-B, after max(5, 2 d) random points.
+egobox (Rust): Egor with its defaults after max(5, 2 d) points of its Latin hypercube; logarithms are given for what is logarithmic."""
 import json, os, sys, time
 
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -226,13 +227,31 @@ def by_smac(factors, seed, questions):
         smac.optimize()
 
 
+def by_egobox(factors, seed, questions):
+    import egobox as egx
+
+    def spec(f):
+        if f["kind"] == "choices":
+            return egx.XSpec(egx.XType.ENUM, [f["n"]])
+        if f["kind"] == "log":
+            return egx.XSpec(egx.XType.FLOAT, [math.log(f["min"]), math.log(f["max"])])
+        return egx.XSpec(egx.XType.INT if f["kind"] == "whole" else egx.XType.FLOAT, [f["min"], f["max"]])
+
+    def loss(points):
+        settings = [[math.exp(v) if f["kind"] == "log" else v for f, v in zip(factors, p)] for p in points]
+        return np.array([[-ask(x)] for x in settings])
+
+    first = max(5, 2 * len(factors))
+    egx.Egor([spec(f) for f in factors], n_doe=first, seed=seed).minimize(loss, max_iters=questions - first)
+
+
 def version():
     from importlib.metadata import version
 
     return version(which.split("-")[0] if which.startswith("optuna") else which)
 
 
-run = {"botorch": by_botorch, "smac": by_smac, "scikit-learn": by_scikit_learn}.get(which, by_optuna)
+run = {"botorch": by_botorch, "smac": by_smac, "scikit-learn": by_scikit_learn, "egobox": by_egobox}.get(which, by_optuna)
 if which.startswith("optuna"):
     import optuna
 
@@ -241,6 +260,8 @@ elif which == "botorch":
     import botorch.fit, botorch.models, botorch.optim
 elif which == "smac":
     import smac
+elif which == "egobox":
+    import egobox
 else:
     import scipy.optimize, sklearn.gaussian_process
 say({"version": version()})

@@ -1,7 +1,7 @@
 //! Searches by losses on a fixed panel of functions, beside optimisers of others (`panel.py`), which ask the same functions through a pipe.
 //!
 //! Prints for every case the mean regret and how ranks come out, at half and at all of the questions, and the seconds that a search thought.
-//! `PANEL_METHODS` (`bayes,random`) names viva's searches (`evolution` and `policy` beside these) and peers: `optuna-tpe,optuna-gp,optuna-cma,botorch,smac,scikit-learn`, which need
+//! `PANEL_METHODS` (`bayes,random`) names viva's searches (`evolution` and `policy` beside these) and peers: `optuna-tpe,optuna-gp,optuna-cma,botorch,smac,scikit-learn,egobox`, which need
 //! `VIVA_PEERS_PYTHON`, a Python that has them. `PANEL_SEEDS` (20), `PANEL_QUESTIONS` (100) and `PANEL_CASES` (all) make it smaller;
 //! `PANEL_FIRST` is the first seed: search::bayes was tuned on 0 to 19. Where
 //! `PANEL_KEEP` names a file, outcomes are read from it and added to it, so that slow peers run once.
@@ -32,7 +32,7 @@ struct Case {
 }
 
 fn factor(i: usize, domain: Domain) -> Factor {
-    Factor { name: format!("x{i}"), domain, still: None }
+    Factor::new(format!("x{i}"), domain)
 }
 
 fn ranges(n: usize, min: f64, max: f64) -> Vec<Factor> {
