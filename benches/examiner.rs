@@ -24,9 +24,8 @@ fn setting(name: &str, otherwise: usize) -> usize {
 
 /// Seconds per object, and the mean of the largest losses.
 fn examined(how: &Bayes) -> (f64, f64) {
-    let factors: Vec<Factor> = (0..FACTORS)
-        .map(|i| Factor::new(format!("x{i}"), Domain::Range { min: 0.0, max: 1.0 }))
-        .collect();
+    let factors: Vec<Factor> =
+        (0..FACTORS).map(|i| Factor::new(format!("x{i}"), Domain::Range { min: 0.0, max: 1.0 })).collect();
     // The top of examiner.py's objective, to four digits.
     let top = [0.0763, 0.7799, 0.4384, 0.7235, 0.9780, 0.5385, 0.5011, 0.0721, 0.2684];
     let loss = |x: &Vec<f64>| {

@@ -8,7 +8,7 @@ use crate::core::Cautions;
 /// What is noticed of the model, the data, and how both agree.
 pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     let mut cautions = plan.model.cautions();
-    cautions.extend(&plan.space.cautions());
+    cautions.extend(&plan.space.cautions(!plan.levels.is_empty()));
     plan.data.incomplete().into_iter().for_each(|caution| cautions.add(caution));
     plan.search.caution().into_iter().for_each(|caution| cautions.add(caution));
     agreement(plan, rows).into_iter().chain(stuck(plan, rows)).for_each(|caution| cautions.add(caution));

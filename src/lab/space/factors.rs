@@ -100,8 +100,8 @@ impl Space for Factors {
         format!("factors([{}], closure)", factors.join(", "))
     }
 
-    fn cautions(&self) -> Cautions {
-        let free = self.can_be_scaled() && self.has_choices();
+    fn cautions(&self, at_levels: bool) -> Cautions {
+        let free = at_levels && self.can_be_scaled() && self.has_choices();
         free.then_some("levels leave choices free, so that level 0 is not the images as they stand")
             .into_iter()
             .collect()

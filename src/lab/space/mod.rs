@@ -93,8 +93,8 @@ pub trait Space {
         None
     }
 
-    /// What must be said beside results of it: where it is not what its name says.
-    fn cautions(&self) -> Cautions {
+    /// What must be said beside results of it, at levels or without: where it is not what its name says.
+    fn cautions(&self, _at_levels: bool) -> Cautions {
         Cautions::default()
     }
 
@@ -419,7 +419,7 @@ impl Object for AnySpace {
     }
 
     fn summary(&self) -> String {
-        format!("space {}{}", self.0.describe(), self.0.cautions().ending())
+        format!("space {}{}", self.0.describe(), self.0.cautions(true).ending())
     }
 
     fn digest(&self) -> Digest {

@@ -83,8 +83,11 @@ impl Space for Product {
         self.parts[0].needs_originals()
     }
 
-    fn cautions(&self) -> Cautions {
-        self.parts.iter().flat_map(|part| part.cautions().iter().map(String::from).collect::<Vec<_>>()).collect()
+    fn cautions(&self, at_levels: bool) -> Cautions {
+        self.parts
+            .iter()
+            .flat_map(|part| part.cautions(at_levels).iter().map(String::from).collect::<Vec<_>>())
+            .collect()
     }
 
     fn check(&self, data: &Dataset) -> Result<()> {

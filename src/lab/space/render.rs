@@ -216,7 +216,7 @@ impl Space for Render {
         format!("render(#{{ factors: #{{ {} }}{} }})", said.collect::<Vec<_>>().join(", "), self.scenery.about)
     }
 
-    fn cautions(&self) -> Cautions {
+    fn cautions(&self, _at_levels: bool) -> Cautions {
         let stands = Self::place("occluder").is_some_and(|place| self.places.contains(&place) || self.at[place] != 0.0);
         let hides = "what stands in front may hide all of an object: such a view counts as read wrongly, though nobody could read it";
         stands.then_some(hides).into_iter().collect()

@@ -221,7 +221,7 @@ impl Space for Corruptions {
         self.said(|frost| frost.digest.hex())
     }
 
-    fn cautions(&self) -> Cautions {
+    fn cautions(&self, _at_levels: bool) -> Cautions {
         let all_but_one = KINDS[..COMMON].iter().filter(|kind| kind.name != FROST).map(|kind| kind.name);
         let lacks_frost = self.recipe.kinds.iter().map(|kind| kind.name).eq(all_but_one);
         let missing =
