@@ -315,7 +315,8 @@ impl Panel {
             self.layers.iter().filter_map(|layer| if let Layer::Boxes(boxes) = layer { Some(boxes) } else { None });
         for (sample, name) in boxes.flat_map(|boxes| boxes.samples.iter().zip(&self.x.names)) {
             if let Some(value) = sample.shown().find(|value| !self.y.shows(*value)) {
-                return Err(Error::data(format!("a log axis has no place for {} of {name:?}", number(value)))
+                let of = if name.is_empty() { String::new() } else { format!(" of {name:?}") };
+                return Err(Error::data(format!("a log axis has no place for {}{of}", number(value)))
                     .hint("a linear axis shows zeros and negative numbers"));
             }
         }
@@ -626,7 +627,9 @@ impl Layer {
             }
             Self::Boxes(b) => {
                 let values: Vec<f64> = b.samples.iter().flat_map(BoxedSample::shown).collect();
-                format!("box plot: {} samples, {}", b.samples.len(), range(&values))
+                let many =
+                    if b.samples.len() == 1 { "1 sample".into() } else { format!("{} samples", b.samples.len()) };
+                format!("box plot: {many}, {}", range(&values))
             }
             Self::Rule(r) => {
                 format!("{}: {} = {}", named("rule", &r.label), if r.horizontal { "y" } else { "x" }, number(r.at))

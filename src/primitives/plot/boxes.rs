@@ -79,21 +79,23 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let mut cautions = Cautions::default();
     let mut samples = vec![];
     for (name, values) in named(args)? {
+        let of = if name.is_empty() { String::new() } else { format!(" of {name:?}") };
         let strange = values.iter().filter(|value| !value.is_finite()).count();
         if strange > 0 {
-            return Err(Error::data(format!("{strange} of {} values of {name:?} are not finite", values.len()))
+            return Err(Error::data(format!("{strange} of {} values{of} are not finite", values.len()))
                 .hint("leaving them out would move the median: filter them out if it is the right thing"));
         }
         let (least, largest) =
             values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), &v| (v.min(lo), v.max(hi)));
         if largest - least == f64::INFINITY {
-            return Err(Error::data(format!("the values of {name:?} are too far apart for quartiles")));
+            return Err(Error::data(format!("the values{of} are too far apart for quartiles")));
         }
         if values.len() < FEWEST_BOXED {
+            let sample = if name.is_empty() { "the sample".into() } else { format!("{name:?}") };
             cautions.add(match values.len() {
-                0 => format!("{name:?} has no values"),
-                1 => format!("{name:?} has 1 value, too few for a box: it is a point"),
-                n => format!("{name:?} has {n} values, too few for a box: they are points"),
+                0 => format!("{sample} has no values"),
+                1 => format!("{sample} has 1 value, too few for a box: it is a point"),
+                n => format!("{sample} has {n} values, too few for a box: they are points"),
             });
         }
         let beyond = |v: &&f64| panel.y.min.is_some_and(|min| **v < min) || panel.y.max.is_some_and(|max| **v > max);
@@ -101,7 +103,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
             0 => {}
             n => {
                 let lie = if n == 1 { "lies" } else { "lie" };
-                cautions.add(format!("{n} of {} values of {name:?} {lie} beyond the axis", values.len()));
+                cautions.add(format!("{n} of {} values{of} {lie} beyond the axis", values.len()));
             }
         }
         samples.push(BoxedSample::of(&values));
