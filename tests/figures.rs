@@ -647,6 +647,79 @@ fn bars_stand_at_their_names() {
 }
 
 #[test]
+fn boxes_stand_in_the_order_given_with_their_sizes() {
+    let blue = SERIES[0];
+    let rings = |svg: &str| polylines(svg, blue).into_iter().filter(|points| *points > 2).count();
+    let pair = |name: &str, values: &[f64]| Value::Array(vec![text(name), floats(values)]);
+    let many = [2.5, 0.1, 7.0, 3.3, 1.2, 30.0, -4.0];
+    let drawn = figure("plot::box", vec![Value::Array(vec![pair("zeta", &many), pair("alpha", &[3.0, 1.0, 2.0])])]);
+    let panel = &drawn.json()["panels"][0];
+    assert_eq!(panel["x"]["names"], serde_json::json!(["zeta", "alpha"]));
+    // numpy.quantile([2.5, 0.1, 7, 3.3, 1.2, 30, -4], [0.25, 0.5, 0.75]), NumPy 2.4; the others are written down in `maths::quartiles`.
+    let samples = &panel["layers"][0]["samples"];
+    let quartiles: Vec<f64> = serde_json::from_value(samples[0]["quartiles"].clone()).expect("numbers");
+    assert!(
+        quartiles.iter().zip([0.65, 2.5, 5.15]).all(|(found, wanted)| (found - wanted).abs() < 1e-12),
+        "{quartiles:?}"
+    );
+    assert_eq!(samples[0]["whiskers"], serde_json::json!([-4.0, 7.0]));
+    assert_eq!(samples[0]["outliers"], serde_json::json!([30.0]));
+    // Three values are no box: not in the data and not in the picture, which has one box, a ring for the outlier and a marker for each of the three.
+    assert_eq!(
+        (&samples[1]["quartiles"], &samples[1]["points"]),
+        (&serde_json::Value::Null, &serde_json::json!([3.0, 1.0, 2.0]))
+    );
+    let svg = drawn.svg().expect("drawn");
+    assert_eq!((boxes(&svg, blue), filled(&svg, blue), rings(&svg)), (1, 3, 1), "{svg}");
+    let told = drawn.cautions.text();
+    assert_eq!(told, "\"alpha\" has 3 values, too few for a box: they are points");
+    let place = |words: &str| svg.find(&format!(">{words}<")).unwrap_or_else(|| panic!("{words} in {svg}"));
+    assert!(place("zeta") < place("alpha") && place("n = 7") < place("n = 3"));
+    assert!(drawn.details(80).contains("box plot: 2 samples"), "{}", drawn.details(80));
+
+    // By name, one alone, and by maps, as histograms have them.
+    let named = figure("plot::box", vec![map([("b", floats(&many)), ("a", floats(&many))])]);
+    assert_eq!(named.json()["panels"][0]["x"]["names"], serde_json::json!(["a", "b"]));
+    let alone = figure("plot::box", vec![floats(&many), map([("label", text("one"))])]);
+    let sample = map([("label", text("one")), ("values", floats(&many))]);
+    assert_eq!(alone.json(), figure("plot::box", vec![Value::Array(vec![sample])]).json());
+    // Many names are written in part, upright and with their sizes.
+    let crowded = (0..200).map(|i| pair(&format!("name {i}"), &many)).collect();
+    let svg = figure("plot::box", vec![Value::Array(crowded)]).svg().expect("drawn");
+    let written = svg.matches(", n = 7").count();
+    assert!((20..60).contains(&written), "{written} names");
+}
+
+#[test]
+fn boxes_say_what_they_cannot_show() {
+    let log = || map([("log_y", Value::Bool(true))]);
+    let five = |other: f64| map([("a", floats(&[1.0, 2.0, 3.0, 4.0, other]))]);
+    for (arguments, told) in [
+        (vec![five(f64::NAN)], "1 of 5 values of \"a\" are not finite"),
+        (vec![five(f64::INFINITY)], "1 of 5 values of \"a\" are not finite"),
+        (vec![map([("a", floats(&[f64::MAX, -f64::MAX]))])], "too far apart"),
+        (vec![five(0.0), log()], "a log axis has no place for 0"),
+        (vec![map([("a", floats(&[]))])], "nothing to draw"),
+        (vec![map([])], "nothing to draw"),
+        (vec![map([("a", text("b"))])], "the values of \"a\" must be an array or tensor of numbers, got"),
+        (vec![Value::Array(vec![Value::Array(vec![floats(&[1.0])])])], "a pair must be a name and its numbers"),
+        (vec![five(1.0), map([("label", text("x"))])], "several have their own names"),
+        (vec![five(1.0), map([("y_min", Value::Float(2.0)), ("y_max", Value::Float(1.0))])], "`y_min` must be below"),
+    ] {
+        let error = refused("plot::box", arguments);
+        assert!(error.to_string().contains(told), "{told}: {error}");
+    }
+    let linear = figure("plot::box", vec![five(0.0)]);
+    assert!(linear.log_y().err().expect("0 has no place").to_string().contains("a log axis has no place for 0"));
+    let cut = figure("plot::box", vec![five(90.0), map([("y_max", Value::Float(5.0))])]);
+    assert_eq!(cut.cautions.text(), "1 of 5 values of \"a\" lies beyond the axis");
+    assert_eq!(polylines(&cut.svg().expect("drawn"), SERIES[0]).into_iter().filter(|points| *points > 2).count(), 0);
+    let none = figure("plot::box", vec![map([("a", floats(&[])), ("b", floats(&[1.0; 5]))])]);
+    assert_eq!(none.cautions.text(), "\"a\" has no values");
+    assert!(none.svg().expect("drawn").contains("n = 0"));
+}
+
+#[test]
 fn a_curve_of_scores_says_its_area() {
     let positives = |all: &[i64]| Value::Array(all.iter().map(|&one| Value::Int(one)).collect());
     let options = map([("positives", positives(&[1, 1, 0, 1, 0])), ("label", text("loss"))]);

@@ -326,6 +326,26 @@ fn names_are_changed_where_that_is_known_to_be_right() {
 }
 
 #[test]
+fn lines_are_put_in_their_places() {
+    let mut editor = Editor::start();
+    editor.open("a.rhai", "if x {\nprint(\"é😀\"); \t\n  }\n");
+    let document = json!({ "uri": editor.address("a.rhai") });
+    let options = json!({ "tabSize": 2, "insertSpaces": false });
+    let edits = editor.ask("textDocument/formatting", json!({ "textDocument": document, "options": options }));
+    let edit = |line: usize, from: usize, to: usize, text: &str| {
+        let place = |character: usize| json!({ "line": line, "character": character });
+        json!({ "range": { "start": place(from), "end": place(to) }, "newText": text })
+    };
+    assert_eq!(edits, json!([edit(1, 0, 0, "    "), edit(1, 13, 15, ""), edit(2, 0, 2, "")]));
+    editor.open("b.rhai", "let a = 1;\nf(\n");
+    let document = json!({ "uri": editor.address("b.rhai") });
+    let answer = editor.answer("textDocument/formatting", json!({ "textDocument": document }));
+    let why = answer["error"]["message"].as_str().expect("words");
+    assert!(why.contains("line 2 has a bracket, string or comment without its other end"), "{why}");
+    editor.leave();
+}
+
+#[test]
 fn strange_messages_are_answered_and_end_nothing() {
     let mut editor = Editor::start();
     let answer = editor.answer("textDocument/hover", json!({ "textDocument": { "uri": "file:///nosuch.rhai" } }));
@@ -339,8 +359,8 @@ fn strange_messages_are_answered_and_end_nothing() {
             editor.answer(&format!("textDocument/{method}"), asked);
         }
     }
-    let answer = editor.answer("textDocument/formatting", json!({ "textDocument": { "uri": "untitled:1" } }));
-    assert!(answer["error"]["message"].as_str().expect("words").contains("textDocument/formatting"), "{answer}");
+    let answer = editor.answer("textDocument/foldingRange", json!({ "textDocument": { "uri": "untitled:1" } }));
+    assert!(answer["error"]["message"].as_str().expect("words").contains("textDocument/foldingRange"), "{answer}");
     editor.leave();
 }
 

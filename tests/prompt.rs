@@ -307,6 +307,57 @@ fn unfinished_statements_are_indented_at_a_terminal() {
 }
 
 #[test]
+fn an_unfinished_statement_says_what_is_open_and_is_left_by_ctrl_c() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut terminal = Terminal::start(home.path(), 80, &[], &[]);
+    terminal.prompt();
+    terminal.press("let kept = [\r#{\r");
+    let first = plain(&terminal.wait("#{ of line 2 is open, Ctrl-C leaves it"));
+    assert!(first.contains("[ of line 1 is open"), "{first}");
+    terminal.press("\x03");
+    terminal.prompt();
+    // Nothing of it was run, and nothing of it goes on.
+    assert_eq!(terminal.line("is_def_var(\"kept\")").trim(), "false");
+    terminal.press("let text = `one\r");
+    terminal.wait("a string of line 1 is open");
+    terminal.press("\x03");
+    terminal.prompt();
+    terminal.press("/* why\r");
+    terminal.wait("a comment of line 1 is open");
+    terminal.press("\x03");
+    terminal.prompt();
+    assert_eq!(terminal.line("1 + 1").trim(), "2");
+    assert_eq!(terminal.leave(), Some(0));
+}
+
+#[test]
+fn what_is_pasted_stays_as_it_is_and_is_one_entry_of_the_history() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut terminal = Terminal::start(home.path(), 80, &[], &[]);
+    terminal.prompt();
+    let paste = |text: &str| format!("\u{1b}[200~{text}\u{1b}[201~");
+    let function = "fn tower(x) {\n    if x > 1 {\n        [\n            x,\n        ]\n    } else {\n        `a\n    b`\n    }\n}";
+    // As terminals send it, with a return for each line.
+    terminal.line(&paste(&function.replace('\n', "\r")));
+    assert!(terminal.line("??tower").contains(function));
+    assert_eq!(terminal.line("tower(0).len()").trim(), "7");
+    // Several statements, an empty line among them, and one that is not finished yet.
+    let answer = terminal.line(&paste("let a = 1;\n\n\nlet b = [\n    2,\n];\na + b[0]\n"));
+    assert_eq!(answer.trim(), "3");
+    terminal.press(&paste("[\n    4,\n"));
+    assert_eq!(terminal.line("5]").trim(), "[4, 5]");
+    assert_eq!(terminal.leave(), Some(0));
+
+    // A new session goes back to the whole of a statement at once.
+    let mut terminal = Terminal::start(home.path(), 80, &[], &[]);
+    terminal.prompt();
+    assert_eq!(terminal.line("\u{1b}[A").trim(), "[4, 5]");
+    terminal.line("fn tow\u{1b}[A");
+    assert!(terminal.line("??tower").contains(function));
+    assert_eq!(terminal.leave(), Some(0));
+}
+
+#[test]
 fn long_pages_come_a_screenful_at_a_time_and_statements_from_an_editor() {
     use std::os::unix::fs::PermissionsExt;
     let home = tempfile::tempdir().expect("a temporary folder");

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value as Json, json};
 
 use super::document::{address_of, byte, range};
+use super::format::{Change, changes};
 use crate::assist::KEYWORDS;
 use crate::assist::{Callee, Cursor, complete, signature};
 use crate::core::below_home;
@@ -258,6 +259,21 @@ impl<'a> Asked<'a> {
         let edits: Vec<Json> =
             places.into_iter().map(|place| json!({ "range": range(self.text, place), "newText": name })).collect();
         Ok(json!({ "changes": { self.address: edits } }))
+    }
+
+    /// The edits that put the lines of the text in their places.
+    pub fn formatting(&self) -> Result<Json, String> {
+        let edit = |change: Change| {
+            let column = |byte: usize| {
+                let line = self.text[change.start..].get(..byte).unwrap_or_default();
+                json!({ "line": change.line, "character": line.encode_utf16().count() })
+            };
+            json!({
+                "range": { "start": column(change.place.start), "end": column(change.place.end) },
+                "newText": change.spaces,
+            })
+        };
+        Ok(changes(self.text)?.into_iter().map(edit).collect())
     }
 
     fn refuse_used_elsewhere(&self, function: &Binding, others: &[(String, String)]) -> Result<(), String> {

@@ -3,6 +3,7 @@
 mod answers;
 mod diagnostics;
 mod document;
+mod format;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -61,6 +62,7 @@ fn capabilities() -> Json {
         "referencesProvider": true,
         "documentSymbolProvider": true,
         "renameProvider": { "prepareProvider": true },
+        "documentFormattingProvider": true,
     })
 }
 
@@ -192,6 +194,10 @@ impl Server {
                     Err(why) => return Response::new_err(request.id, ErrorCode::RequestFailed as i32, why),
                 }
             }
+            "textDocument/formatting" => match asked.formatting() {
+                Ok(edits) => edits,
+                Err(why) => return Response::new_err(request.id, ErrorCode::RequestFailed as i32, why),
+            },
             other => {
                 let why = format!("viva does not know {other}");
                 return Response::new_err(request.id, ErrorCode::MethodNotFound as i32, why);

@@ -292,6 +292,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &people::d_prime::D_PRIME,
     &people::prediction_powered::PREDICTION_POWERED,
     &plot::bar::BAR,
+    &plot::boxes::BOX,
     &plot::line::LINE,
     &plot::scatter::SCATTER,
     &plot::histogram::HISTOGRAM,

@@ -21,7 +21,7 @@ use crate::assist::{Completion, LONGEST, coloured, complete, signature, wide};
 use crate::dialogue::commands::{asked, shell_command};
 use crate::dialogue::describes_what_follows;
 use crate::script::Session;
-use crate::script::scan::{TokenKind, scan};
+use crate::script::scan::{Token, TokenKind, scan};
 use crate::term::{Paint, width};
 
 /// Between the cursor and a hint.
@@ -155,26 +155,49 @@ fn ended_by_hand(text: &str) -> bool {
     text.matches('\n').count() > 1 && lines.next() == Some(true) && lines.next() == Some(true)
 }
 
+/// The brackets that have no end yet, the innermost last.
+fn open_brackets(tokens: &[Token]) -> Vec<Token> {
+    let mut open = Vec::new();
+    for token in tokens {
+        match token.kind {
+            TokenKind::Open => open.push(*token),
+            TokenKind::Close => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open
+}
+
 /// How far in a line begins behind this text; none outside of brackets and inside of strings.
 fn indentation(text: &str) -> Option<String> {
     let tokens = scan(text);
     if text.len() > LONGEST || tokens.last().is_some_and(|token| !token.closed && token.kind != TokenKind::Comment) {
         return None;
     }
-    let mut open: Vec<usize> = Vec::new();
-    for token in &tokens {
-        match token.kind {
-            TokenKind::Open => open.push(text[..token.start].matches('\n').count()),
-            TokenKind::Close => drop(open.pop()),
-            _ => {}
-        }
-    }
+    let mut open: Vec<usize> =
+        open_brackets(&tokens).iter().map(|token| text[..token.start].matches('\n').count()).collect();
     if open.is_empty() {
         return None;
     }
     // Brackets that were opened in one line are one step in.
     open.dedup();
     Some(" ".repeat(usize::from(STEP) * open.len()))
+}
+
+/// At the beginning of a further line, what keeps the statement from being finished.
+fn still_open(text: &str) -> Option<String> {
+    let (before, begun) = text.rsplit_once('\n')?;
+    if !begun.trim().is_empty() || text.len() > LONGEST || text.starts_with(COMMANDS) || ended_by_hand(text) {
+        return None;
+    }
+    let tokens = scan(text);
+    let (what, start) = match tokens.last() {
+        Some(token) if !token.closed && token.kind == TokenKind::Comment => ("a comment", token.start),
+        Some(token) if !token.closed => ("a string", token.start),
+        _ => open_brackets(&tokens).last().map(|token| (token.text(text), token.start))?,
+    };
+    let line = before[..start.min(before.len())].matches('\n').count() + 1;
+    Some(format!("{what} of line {line} is open, Ctrl-C leaves it"))
 }
 
 impl Helper for Typing {}
@@ -209,6 +232,9 @@ impl Hinter for Typing {
         if let Some(found) = signature(&self.session.borrow(), line, columns - gap.len()) {
             self.current.replace(gap.len() + found.current.start..gap.len() + found.current.end);
             return Some(Hint { shown: format!("{gap}{}", found.text), rest: None });
+        }
+        if let Some(open) = still_open(line).filter(|open| open.len() + gap.len() < columns) {
+            return Some(Hint { shown: format!("{gap}{open}"), rest: None });
         }
         if !self.paint.enabled() || browsing || line.chars().count() < SHORTEST_BEGINNING || line.contains('\n') {
             return None;

@@ -11,6 +11,7 @@ pub mod holm;
 pub mod information;
 pub mod means;
 pub mod power;
+pub mod quartiles;
 pub mod roc;
 pub mod shares;
 pub mod simulated_power;

@@ -1,9 +1,11 @@
 //! A panel with axes: its frame, ticks, series and legend.
 
+mod boxes;
+
 use super::canvas::{
     Anchor, Canvas, CanvasPoint, Face, Pen, Rect, clip_line, clip_polygon, shortened, text_width, wrapped,
 };
-use super::figure::{Layer, Panel, Series, Spread};
+use super::figure::{BoxedSample, Layer, Panel, Series, Spread};
 use super::legend::{Legend, LegendEntry, LegendKey};
 use super::marker::{marker, series_width};
 use super::palette::{GRID, INK, Marker, Rgb, WHITE, style};
@@ -35,6 +37,8 @@ pub(super) struct Plot<'a> {
     y_ticks: Vec<Tick>,
     /// The room for names on the x axis that stand upright.
     turned: Option<f64>,
+    /// What stands in a second line below each name, or behind one that stands upright; empty for nothing.
+    sizes: Vec<String>,
     legend: Legend<'a>,
     /// Where the legend stands: inside the frame, or else below.
     inside: Option<Rect>,
@@ -64,10 +68,17 @@ impl<'a> Plot<'a> {
         let top = area.y0 + font * 0.8;
         let x_label = label_lines(&panel.x.label, area.width() * 0.8);
         let names = &panel.x.names;
-        let longest = names.iter().map(|name| text_width(name, ticks, false)).fold(0.0, f64::max);
+        let sizes = boxes::sizes(panel);
+        let shown = names.iter().chain(&sizes);
+        let longest = shown.map(|name| text_width(name, ticks, false)).fold(0.0, f64::max);
         // Names that do not fit side by side are turned.
         let turned = longest + ticks * 0.7 > (area.width() - font * 5.0) / names.len().max(1) as f64;
-        let names_room = if turned && !names.is_empty() { longest.min(area.height() * 0.4) } else { ticks };
+        let beside = sizes.iter().map(|size| text_width(&boxes::beside(size), ticks, false)).fold(0.0, f64::max);
+        let names_room = match turned && !names.is_empty() {
+            true => (longest + beside).min(area.height() * 0.4),
+            false if sizes.is_empty() => ticks,
+            false => ticks * 2.25,
+        };
         let bottom = area.y1 - (below + x_label + names_room + ticks * 0.5 + font * 0.6).max(least.below);
         let bottom = bottom.max(top + font);
         let (x, y) = scales(panel);
@@ -96,7 +107,7 @@ impl<'a> Plot<'a> {
         };
         let frame = Rect::new(left, top, right, bottom);
         let turned = turned.then_some(names_room).filter(|_| !names.is_empty());
-        Self { panel, font, area, frame, x, y, x_ticks, y_ticks, turned, legend, inside: None }
+        Self { panel, font, area, frame, x, y, x_ticks, y_ticks, turned, sizes, legend, inside: None }
     }
 
     fn point(&self, x: f64, y: f64) -> Option<CanvasPoint> {
@@ -213,6 +224,9 @@ impl<'a> Plot<'a> {
                         }
                     }
                 }
+                Layer::Boxes(boxes) => {
+                    self.boxes(boxes).iter().flat_map(boxes::Boxed::posts).for_each(|(a, b)| along(a, b))
+                }
                 Layer::Rule(rule) => {
                     if let Some((a, b)) = self.rule_ends(rule.horizontal, rule.at) {
                         along(a, b);
@@ -245,6 +259,7 @@ impl<'a> Plot<'a> {
                 canvas.line(&[a, b], Pen { width: series_width(self.font) * 0.6, colour: RULE, dash: RULE_DASH });
             }
         }
+        self.draw_boxes(canvas);
         self.draw_lines(canvas);
         self.draw_axes(canvas);
         match self.inside {
@@ -377,7 +392,8 @@ impl<'a> Plot<'a> {
         for tick in &self.x_ticks {
             let Some(x) = self.x.at(tick.value) else { continue };
             if let Some(room) = self.turned {
-                let name = shortened(&tick.label, ticks, room);
+                let size = self.sizes.get(tick.value as usize).map_or(String::new(), |size| boxes::beside(size));
+                let name = shortened(&tick.label, ticks, room - text_width(&size, ticks, false)) + &size;
                 canvas.text(&name, (x + ticks * 0.36, f.y1 + font * 0.35), face(Anchor::End, true, ticks));
                 continue;
             }
@@ -385,6 +401,10 @@ impl<'a> Plot<'a> {
             if !tick.label.is_empty() {
                 canvas.text(&tick.label, (x, f.y1 + font * 0.35 + ticks * 0.8), face(Anchor::Middle, false, ticks));
             }
+        }
+        for (i, text) in self.sizes.iter().enumerate().filter(|_| self.turned.is_none()) {
+            let Some(x) = self.x.at(i as f64) else { continue };
+            canvas.text(text, (x, f.y1 + font * 0.35 + ticks * 2.05), face(Anchor::Middle, false, ticks));
         }
         for tick in &self.y_ticks {
             let Some(y) = self.y.at(tick.value) else { continue };
@@ -394,7 +414,8 @@ impl<'a> Plot<'a> {
             }
         }
         for (i, line) in wrapped(&self.panel.x.label, font, false, self.area.width() * 0.8).iter().enumerate() {
-            let names = self.turned.unwrap_or(ticks) + ticks * 0.5;
+            let upright = if self.sizes.is_empty() { ticks } else { ticks * 2.25 };
+            let names = self.turned.unwrap_or(upright) + ticks * 0.5;
             let at = ((f.x0 + f.x1) / 2.0, f.y1 + names + font * (0.9 + 1.25 * i as f64));
             canvas.text(line, at, face(Anchor::Middle, false, font));
         }
@@ -459,7 +480,7 @@ pub(super) fn entries(panel: &Panel) -> Vec<LegendEntry<'_>> {
 
 fn scales(panel: &Panel) -> (Scale, Scale) {
     let (mut xs, mut ys) = (Vec::new(), Vec::new());
-    let mut only_bars = true;
+    let (mut only_bars, mut base_at_zero) = (true, true);
     for layer in &panel.layers {
         match layer {
             Layer::Series(s) => {
@@ -492,13 +513,18 @@ fn scales(panel: &Panel) -> (Scale, Scale) {
                     ys.push(0.0);
                 }
             }
+            Layer::Boxes(b) => {
+                base_at_zero = false;
+                xs.extend([-0.5, panel.x.names.len() as f64 - 0.5]);
+                ys.extend(b.samples.iter().flat_map(BoxedSample::shown));
+            }
             Layer::Rule(rule) if rule.horizontal => ys.push(rule.at),
             Layer::Rule(rule) => xs.push(rule.at),
             _ => {}
         }
     }
     let mut y_axis = panel.y.clone();
-    if only_bars {
+    if only_bars && base_at_zero {
         // Bars stand on the axis; on a log axis, on half of the least count.
         let least = ys.iter().copied().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
         let base = if panel.y.log { least / 2.0 } else { 0.0 };

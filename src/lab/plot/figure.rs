@@ -7,6 +7,7 @@ use serde_json::json;
 use super::palette::Rgb;
 use super::{Picture, label};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Value, number};
+use crate::maths::quartiles::{Quartiles, quartiles};
 
 /// How an interval around a line is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +69,22 @@ pub struct Columns {
     pub interval: Option<(Vec<f64>, Vec<f64>)>,
 }
 
+/// A sample for each of an axis's names: a box with whiskers, or points.
+#[derive(Clone)]
+pub struct Boxes {
+    pub samples: Vec<BoxedSample>,
+}
+
+#[derive(Clone)]
+pub struct BoxedSample {
+    /// How many values it has.
+    pub n: usize,
+    /// Absent where they are too few.
+    pub quartiles: Option<Quartiles>,
+    /// What is drawn beside a box: its outliers, or all values where there is none.
+    pub points: Vec<f64>,
+}
+
 /// A dashed reference line across the panel.
 #[derive(Clone)]
 pub struct ReferenceLine {
@@ -115,6 +132,7 @@ pub enum Layer {
     Series(Series),
     Bars(Bars),
     Columns(Columns),
+    Boxes(Boxes),
     Rule(ReferenceLine),
     HeatMap(HeatMap),
     Tiles(Tiles),
@@ -217,6 +235,24 @@ pub fn histogram(values: &[f64], bins: usize, (lo, hi): (f64, f64)) -> (Vec<f64>
     (edges, counts)
 }
 
+/// A box of fewer values than this shows less than they do themselves.
+pub const FEWEST_BOXED: usize = 5;
+
+impl BoxedSample {
+    /// Of values that are finite, as is the distance between any two of them.
+    pub fn of(values: &[f64]) -> Self {
+        let quartiles = quartiles(values).filter(|_| values.len() >= FEWEST_BOXED);
+        let points = quartiles.as_ref().map_or(values, |quartiles| &quartiles.outliers).to_vec();
+        Self { n: values.len(), quartiles, points }
+    }
+
+    /// What of it has a place on an axis.
+    pub fn shown(&self) -> impl Iterator<Item = f64> {
+        let ends = self.quartiles.as_ref().map(|q| [q.whiskers.0, q.whiskers.1, q.lower, q.upper]);
+        self.points.iter().copied().chain(ends.into_iter().flatten())
+    }
+}
+
 impl Panel {
     /// The image sheet, of a panel that is one.
     pub(super) fn sheet(&self) -> Option<&Tiles> {
@@ -241,6 +277,7 @@ impl Panel {
                     let names = self.x.names.len();
                     [c.heights.len(), interval[0], interval[1]].into_iter().find(|n| *n != names).map(|n| (names, n))
                 }
+                Layer::Boxes(b) if b.samples.len() != self.x.names.len() => Some((self.x.names.len(), b.samples.len())),
                 Layer::HeatMap(h) => {
                     let interval = h.interval.as_ref().map_or([h.values.len(); 2], |(lo, hi)| [lo.len(), hi.len()]);
                     let cells = h.rows * h.columns;
@@ -255,10 +292,12 @@ impl Panel {
                 return Err(Error::data(format!("arrays of different lengths{name}: {a} and {b}")));
             }
         }
+        self.check_boxes()?;
         let drawable = self.layers.iter().any(|layer| match layer {
             Layer::Series(s) => s.x.iter().zip(&s.y).any(|(&x, &y)| self.x.shows(x) && self.y.shows(y)),
             Layer::Bars(b) => b.heights.iter().any(|h| self.y.shows(*h)),
             Layer::Columns(c) => c.heights.iter().any(|h| self.y.shows(*h)),
+            Layer::Boxes(b) => b.samples.iter().any(|sample| sample.n > 0),
             Layer::HeatMap(h) => h.values.iter().any(|v| v.is_finite()),
             Layer::Tiles(t) => !t.images.is_empty(),
             Layer::Rule(_) => false,
@@ -268,6 +307,20 @@ impl Panel {
         }
         let error = Error::data(format!("there is nothing to draw{name}: not one point with finite coordinates"));
         Err(if self.x.log || self.y.log { error.hint("a log axis shows positive numbers only") } else { error })
+    }
+
+    /// A box without its lower part would be taken for another one.
+    fn check_boxes(&self) -> Result<()> {
+        let boxes =
+            self.layers.iter().filter_map(|layer| if let Layer::Boxes(boxes) = layer { Some(boxes) } else { None });
+        for (sample, name) in boxes.flat_map(|boxes| boxes.samples.iter().zip(&self.x.names)) {
+            if let Some(value) = sample.shown().find(|value| !self.y.shows(*value)) {
+                let of = if name.is_empty() { String::new() } else { format!(" of {name:?}") };
+                return Err(Error::data(format!("a log axis has no place for {}{of}", number(value)))
+                    .hint("a linear axis shows zeros and negative numbers"));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -406,7 +459,7 @@ impl Figure {
                 Layer::Columns(columns) => columns.label.as_str(),
                 Layer::Rule(rule) => rule.label.as_str(),
                 Layer::HeatMap(map) => map.label.as_str(),
-                Layer::Tiles(_) => "",
+                Layer::Tiles(_) | Layer::Boxes(_) => "",
             }));
             texts.extend(panel.x.names.iter().map(String::as_str));
         }
@@ -436,6 +489,7 @@ impl Figure {
                 Layer::Series(_) => "scatter",
                 Layer::Bars(_) => "histogram",
                 Layer::Columns(_) => "bar chart",
+                Layer::Boxes(_) => "box plot",
                 Layer::HeatMap(_) => "heat map",
                 Layer::Tiles(_) => "image sheet",
                 Layer::Rule(_) => continue,
@@ -458,6 +512,21 @@ impl Axis {
         let mut map = json!({ "label": self.label, "scale": if self.log { "log" } else { "linear" }, "reversed": self.reversed, "min": self.min, "max": self.max });
         if !self.names.is_empty() {
             map["names"] = json!(self.names);
+        }
+        map
+    }
+}
+
+impl BoxedSample {
+    fn json(&self) -> serde_json::Value {
+        let mut map = json!({ "n": self.n });
+        match &self.quartiles {
+            Some(Quartiles { lower, median, upper, whiskers: (lo, hi), outliers }) => {
+                map["quartiles"] = numbers(&[*lower, *median, *upper]);
+                map["whiskers"] = numbers(&[*lo, *hi]);
+                map["outliers"] = numbers(outliers);
+            }
+            None => map["points"] = numbers(&self.points),
         }
         map
     }
@@ -501,6 +570,10 @@ impl Layer {
                     map["hi"] = numbers(hi);
                 }
                 map
+            }
+            Self::Boxes(b) => {
+                let samples: Vec<_> = b.samples.iter().map(BoxedSample::json).collect();
+                json!({ "kind": "boxes", "samples": samples })
             }
             Self::Rule(r) => {
                 json!({ "kind": "rule", "label": r.label, "axis": if r.horizontal { "y" } else { "x" }, "at": r.at })
@@ -551,6 +624,12 @@ impl Layer {
             }
             Self::Columns(c) => {
                 format!("{}: {} bars, {}", named("bar chart", &c.label), c.heights.len(), range(&c.heights))
+            }
+            Self::Boxes(b) => {
+                let values: Vec<f64> = b.samples.iter().flat_map(BoxedSample::shown).collect();
+                let many =
+                    if b.samples.len() == 1 { "1 sample".into() } else { format!("{} samples", b.samples.len()) };
+                format!("box plot: {many}, {}", range(&values))
             }
             Self::Rule(r) => {
                 format!("{}: {} = {}", named("rule", &r.label), if r.horizontal { "y" } else { "x" }, number(r.at))

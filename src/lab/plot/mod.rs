@@ -36,8 +36,8 @@ pub use certified::certified;
 pub use difference::difference;
 pub use examiner::{Examined, examiner};
 pub use figure::{
-    Axis, Bars, Columns, Figure, HeatMap, Layer, Panel, Paper, ReferenceLine, Series, SeriesLook, Spread, Tiles,
-    histogram,
+    Axis, Bars, BoxedSample, Boxes, Columns, FEWEST_BOXED, Figure, HeatMap, Layer, Panel, Paper, ReferenceLine, Series,
+    SeriesLook, Spread, Tiles, histogram,
 };
 pub use label::plain as plain_label;
 pub use palette::{DASHES, MARKERS, Marker, Rgb, SERIES, viridis};

@@ -3,6 +3,7 @@
 pub mod animation;
 pub mod bar;
 pub mod boundary;
+pub mod boxes;
 pub mod certified;
 mod common;
 pub mod difference;

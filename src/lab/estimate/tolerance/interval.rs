@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::{PointRows, Settings};
 use crate::core::{Cx, Result, in_parallel, random};
 use crate::maths::information::{Answers, Level};
+use crate::maths::quartiles::quantile;
 use crate::search::Row;
 
 /// An estimate with its interval.
@@ -156,13 +157,6 @@ fn basic_bootstrap(value: f64, mut replicates: Vec<f64>, delta: f64) -> Interval
     replicates.sort_by(f64::total_cmp);
     let end = |q: f64| (2.0 * value - quantile(&replicates, q)).clamp(0.0, 1.0);
     Interval { value, lo: end(1.0 - delta / 2.0), hi: end(delta / 2.0) }
-}
-
-/// Of sorted numbers, in a straight line between two of them.
-pub(super) fn quantile(sorted: &[f64], q: f64) -> f64 {
-    let at = q * (sorted.len() - 1) as f64;
-    let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
-    below + (above - below) * at.fract()
 }
 
 #[cfg(test)]

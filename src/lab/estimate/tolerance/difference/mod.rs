@@ -5,9 +5,10 @@ mod result;
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::interval::{Interval, ResampledRows, quantile};
+use super::interval::{Interval, ResampledRows};
 use super::{Curve, CurveAxis};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, in_parallel, random};
+use crate::maths::quartiles::quantile;
 
 /// How intervals are found.
 #[derive(Debug, Clone, Copy)]
