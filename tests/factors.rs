@@ -495,14 +495,20 @@ fn factors_count_only_when_others_are_so() {
         let numbers = every.questions("turns").values();
         let places = #{{}};
         for i in 0..kinds.len() {{ places[`${{kinds[i]}} ${{numbers[i]}}`] = true; }}
+        let either = space::factors([lamps[0], #{{ name: "colour", choices: [1, 2, 3], when: #{{ lamp: "spot" }} }}],
+            |z, s| if s.colour == () || s.colour == 1 {{ z }} else {{ z * 0 + 1 }});
+        let colours = robustness::weaknesses(examine(f, ds, #{{ space: either, search: search::random(#{{ questions: 100 }}), seed: 1 }}));
         let product = examine(f, ds.take(3), #{{ space: space::rotate(10) * space, search: search::random(#{{ questions: 50 }}), seed: 1 }});
         #{{
             drawn: abs(total.call(width) / 2400.0 - 2.0 / 3) < 0.05 && abs(total.call(turns) / 2400.0 - 1.0 / 3) < 0.05,
             wrong: width[0].wrong == 0.0 && width[1].wrong > 0.02 && turns[1].wrong == 0.0 && turns[2].wrong > 0.0,
             named: found.named.len() == 1 && found.named[0].conditions.keys() == ["turns", "width"],
+            // Without a lamp the colour is not 1 either.
+            words: colours.sentences[0].starts_with("colour 2 or 3: 100%") && colours.named[0].p > 0.0,
             views: abs(found.named[0].settings - 1.0 / 60) < 0.01,
             again: random.questions("turns").values().filter(|x| x.is_nan()).len() == 2400 - total.call(turns),
             bayes: asked.call(search::bayes(#{{ questions: 40 }}), 6).success_rate >= 0.8,
+            batches: asked.call(search::bayes(#{{ questions: 40, batch: 3 }}), 6).success_rate >= 0.6,
             evolution: asked.call(search::evolution(#{{ questions: 80 }}), 6).success_rate >= 0.8,
             policy: asked.call(search::policy(#{{ questions: 32 }}), 2).len() == 2,
             straddle: asked.call(search::straddle(#{{ questions: 20 }}), 2).len() == 2,
@@ -539,6 +545,17 @@ redrawn: f.logits(random.images("after")).argmax().values() == random.column("af
             "space::factors([#{ name: \"a\", min: 0, max: 1 }, #{ name: \"w\", min: 0, max: 1, when: #{ a: 1 } }], shine)",
             "has no list of choices",
         ),
+        (
+            "space::factors([lamps[0], #{ name: \"b\", choices: [1, 2], when: #{ lamp: \"spot\" } }, #{ name: \"w\", min: 0, max: 1, when: #{ b: 1, lamp: \"flash\" } }], shine)",
+            "`when` never holds",
+        ),
+        (
+            "let t = examine(f, ds, #{ space: space, search: search::bayes(#{ questions: 12 }) });
+             let always = space::factors([lamps[0], #{ name: \"width\", min: 0.0, max: 1.0 }, lamps[2]], shine);
+             examine(f, ds, #{ space: always, search: search::bayes(#{ questions: 12, learned: t }) })",
+            "count `when` others are otherwise",
+        ),
+        ("space::flip() * space", "can't be composed with flip()"),
         ("examine(f, ds, #{ space: space, search: search::counterfactual() })", "counts only `when` others are so"),
         (
             "let g = model::train(ds, #{ arch: [net::flatten(), net::linear(2)], epochs: 1, seed: 1 }); examine(g, ds, #{ space: space, search: search::apgd() })",

@@ -457,6 +457,7 @@ fn changes_are_told_by_fresh_images() {
             not_cautioned: report.cautions.all(|c| !c.contains("not known to be")),
             cautioned: doubtful.verdict.contains("not known to be within") && doubtful.methods.contains("not known to be within"),
             another_model: elsewhere.verdict.contains("calibrated with another model") && elsewhere.verdict.contains("do not keep label and density there"),
+            its_own: other.call(#{ radius: 1 }).contains("which can't be fresh"),
             its_cautions: broken.cautions.len() > 0 && elsewhere.methods.contains("of the calibration that this rests on: " + broken.cautions[0]),
             radius: other.call(#{ radius: 2 }).contains("the calibration is of strongest() over translate(1), this test is of strongest() over translate(2)"),
             search: other.call(#{ radius: 1, search: "nearest" }).contains("this test is of nearest() over translate(1)"),

@@ -170,6 +170,27 @@ fn tests_that_were_asked_together_are_corrected() {
         assert!(svg.contains(wanted), "{wanted} is not in the figure");
     }
     super::refused("risk::holm([])", "nothing to correct");
+    truths(&format!(
+        r#"{REPORTS}
+        let r = estimate.call("torus", #{{ searches: ["strongest", "nearest"] }});
+        let low = estimate.call("torus", #{{ delta: 1e-9 }});
+        let missing = |rows| rows[0].cautions.some(|caution| caution.contains("one of 2 tests of one call"));
+        #{{
+            whole: !missing.call(risk::holm(r)),
+            // Other numbers do not stand in for the other test.
+            part: missing.call(risk::holm([r.strongest, 0.5, 0.6])),
+            other_level: risk::holm([low], #{{ delta: 0.25 }})[0].reject
+                || risk::holm([low], #{{ delta: 0.25 }})[0].verdict.contains("asked alone at 1e-9: "),
+        }}"#
+    ));
+    super::refused(
+        &format!("{REPORTS}let r = estimate.call(\"torus\", #{{}}); risk::holm([r, r])"),
+        "one report is there twice",
+    );
+    super::refused(
+        "plot::pvalues(#{ a: [#{ m: 9, p: 0.5 }], b: [#{ m: 9, p: 0.6 }] }, #{ adjusted: risk::holm(#{ a: 0.01, b: 0.02 }) })",
+        "corrects p 0.01",
+    );
     super::refused("risk::holm([0.5, 2.0])", "p-values from 0 to 1");
 }
 

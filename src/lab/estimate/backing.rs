@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::bias::RiskCalibration;
 use super::protocol::TestOutcomes;
 use super::registration::{Fixed, Registered};
-use crate::core::{Cx, Digest, Result, Value, significant};
+use crate::core::{Cx, Digest, Error, Object, Result, Value, significant};
 
 /// Nothing, unless a script says so.
 #[derive(Default)]
@@ -27,6 +27,13 @@ impl Backing {
     ) -> Result<Self> {
         if let (Some(calibrated), Some(way)) = (&calibrated, fixed.ways.first()) {
             calibrated.check(&way.identity, (&way.search, &way.space))?;
+            if calibrated.data.1 == fixed.data.digest() {
+                return Err(Error::argument(format!(
+                    "the calibration is of the images that are tested ({}), which can't be fresh",
+                    fixed.data.name
+                ))
+                .hint("calibrate on images that the model can't have seen"));
+            }
         }
         let registered = registered.map(|file| Registered::check(cx, file, fixed)).transpose()?;
         Ok(Self { registered, calibrated, adjusted: None })

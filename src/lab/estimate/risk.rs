@@ -177,7 +177,13 @@ impl RiskReport {
         Self { together, ..self }
     }
 
-    /// The cautions among `tests` tests that are corrected for being so many.
+    /// What reports that were asked for together have in common.
+    pub fn call(&self) -> Digest {
+        let of = &self.transcript.of;
+        Digest::of_parts(&[&of.model.1.0, &of.data.digest().0, &of.seed.to_le_bytes(), &self.together.to_le_bytes()])
+    }
+
+    /// The cautions where `tests` of the tests that were asked for together are corrected together.
     pub fn cautions_among(&self, tests: usize) -> Cautions {
         let corrected = (tests >= self.together).then(|| one_of(self.together));
         self.tests.cautions.iter().filter(|caution| Some(*caution) != corrected.as_deref()).collect()

@@ -194,7 +194,8 @@ pub fn weaknesses(
     let (mut p, mut left) = (vec![], fresh.binned.clone());
     for rule in &rules {
         cx.check()?;
-        p.push(stratified_p(&left.strata(rule)));
+        // A probability that is too small for a number is not 0.
+        p.push(stratified_p(&left.strata(rule)).max(f64::MIN_POSITIVE));
         left = left.filter(|question| !rule.holds(left.setting(question)));
     }
     let elsewhere = clustered(&left.strata(&Rule::default()));
@@ -258,12 +259,15 @@ struct Told<'a> {
     transcript: &'a Transcript,
     names: &'a [String],
     axes: &'a [Axis],
+    /// Factors that count under conditions.
+    conditional: Vec<bool>,
 }
 
 impl<'a> Told<'a> {
     fn of(transcript: &'a Transcript) -> Result<Self> {
         let (questions, _) = transcript.questions()?;
-        Ok(Self { transcript, names: &questions.names, axes: &questions.axes })
+        let conditional = (0..questions.axes.len()).map(|place| questions.is_conditional(place)).collect();
+        Ok(Self { transcript, names: &questions.names, axes: &questions.axes, conditional })
     }
 
     /// The bins that a condition begins and ends with.
@@ -286,7 +290,8 @@ impl<'a> Told<'a> {
                     self.choices(condition.factor, &condition.bins, true),
                     self.choices(condition.factor, &condition.bins, false),
                 );
-                return match named.len() <= others.len() {
+                // Where it does not count it is none of the others.
+                return match named.len() <= others.len() || self.conditional[condition.factor] {
                     true => format!("{name} {}", list(named)),
                     false => format!("{name} not {}", list(others)),
                 };

@@ -1,7 +1,7 @@
 //! The figures of Werpachowski, György and Szepesvári, "Detecting Overfitting via Adversarial Examples" (2019).
 
 use super::figure::{Axis, Figure, Layer, Panel, ReferenceLine, Series};
-use crate::core::{Cautions, Error, Result, Value, significant, suggestion};
+use crate::core::{Cautions, Error, Object, Result, Value, significant, suggestion};
 use crate::estimate::risk::RiskReport;
 use crate::maths::holm::holm;
 
@@ -27,7 +27,10 @@ pub fn pvalues(curves: &Value, delta: f64, adjusted: Option<&[Value]>) -> Result
     }
     let adjusted = match adjusted {
         None => holm(&last),
-        Some(rows) => curves.iter().map(|(name, _)| adjusted_of(name, rows)).collect::<Result<_>>()?,
+        Some(rows) => {
+            let of = |((name, _), p): (&(String, Vec<Value>), &f64)| adjusted_of(name, *p, rows);
+            curves.iter().zip(&last).map(of).collect::<Result<_>>()?
+        }
     };
     let (mut counting, mut beside) = (Vec::new(), Vec::new());
     let mut corrected = Series::points(format!("adjusted for {} curves (Holm)", curves.len()), vec![], vec![]);
@@ -106,13 +109,23 @@ pub fn risks(curves: &Value, adversarial: bool) -> Result<Figure> {
     Ok(Figure::new(panel)?.cautioned(&cautions(&curves)))
 }
 
-/// The corrected p-value of a curve, from rows that were corrected together.
-fn adjusted_of(curve: &str, rows: &[Value]) -> Result<f64> {
+/// The corrected p-value of a curve that ends at `p`, from rows that were corrected together.
+fn adjusted_of(curve: &str, p: f64, rows: &[Value]) -> Result<f64> {
     let of = |row: &&Value| matches!(row, Value::Map(map) if matches!(map.get("name"), Some(Value::Str(name)) if name == curve));
     let row = rows.iter().find(of).ok_or_else(|| {
         Error::argument(format!("`adjusted` has no row for the curve {curve:?}"))
             .hint("give what risk::holm says of a map of reports with the names of the curves")
     })?;
+    if let Some(own) = field(row, "p")?
+        && (own - p).abs() > 1e-9 * p.abs().max(own.abs())
+    {
+        return Err(Error::argument(format!(
+            "`adjusted` corrects p {} of {curve:?}, whose curve ends at p {}",
+            significant(own, 4),
+            significant(p, 4)
+        ))
+        .hint("give what risk::holm says of the reports that the curves are of"));
+    }
     number(row, "adjusted_p")
 }
 
@@ -164,6 +177,10 @@ fn cautions(curves: &Curves) -> Cautions {
                 }),
                 _ => {}
             }
+        }
+        let reports: Vec<_> = rows.iter().filter_map(|row| row.downcast::<RiskReport>()).collect();
+        if reports.windows(2).any(|pair| pair[0].transcript.of.data.digest() != pair[1].transcript.of.data.digest()) {
+            found.add("points of one line are of different images, which say something of a number of images only where each holds the one before it");
         }
         each.push((name, found));
     }

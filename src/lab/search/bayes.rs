@@ -297,7 +297,10 @@ impl BayesExaminer {
     fn most_promising(&mut self) -> Vec<f64> {
         self.refit();
         let hope = self.hope();
-        let Some(mut candidates) = self.candidates.take() else { return vec![] };
+        let Some(mut candidates) = self.candidates.take() else {
+            let setting = self.cube.draw(&mut self.rng);
+            return self.cube.point(&setting);
+        };
         candidates.catch_up(&self.process);
         let mut found: Vec<(f64, Vec<f64>)> = vec![];
         let hopes = candidates.hopes(&self.process, hope);
@@ -454,7 +457,12 @@ impl Proposals for BayesExaminer {
         let left = self.how.steps - self.asked;
         let learnt = self.asked >= self.start;
         let now = if learnt { self.how.batch } else { self.start - self.asked }.min(left);
-        let before = (learnt && now > 1).then(|| (self.process.clone(), self.candidates.clone()));
+        // A batch is chosen with what was answered before it: what it is thought to bring is forgotten behind it.
+        let together = learnt && now > 1;
+        if together && !self.process.is_empty() && !self.tied() {
+            self.refit();
+        }
+        let before = together.then(|| (self.process.clone(), self.candidates.clone(), self.fitted));
         let mut settings = vec![];
         self.pending.clear();
         for _ in 0..now {
@@ -470,8 +478,8 @@ impl Proposals for BayesExaminer {
             self.pending.push((point, origin));
             settings.push(setting);
         }
-        if let Some((process, candidates)) = before {
-            (self.process, self.candidates) = (process, candidates);
+        if let Some(before) = before {
+            (self.process, self.candidates, self.fitted) = before;
         }
         Ok(settings)
     }

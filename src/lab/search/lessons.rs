@@ -7,7 +7,7 @@ use super::questions::AskedQuestions;
 use super::transcript::Transcript;
 use crate::core::{Cx, Digest, Error, Result};
 use crate::maths::gaussian_process::{GaussianProcess, Hope, Kernel, Learnt};
-use crate::space::{Axis, Factor};
+use crate::space::{Axis, Factor, When, factor};
 
 /// Questions that are learnt from, at most, and images that they are of.
 const POOLED: usize = 240;
@@ -26,6 +26,7 @@ const APART: f64 = 0.05;
 pub struct Lessons {
     names: Vec<String>,
     axes: Vec<Axis>,
+    conditions: Vec<Vec<When>>,
     /// Points of the cube, the most promising first, by label; and of all images.
     by_label: BTreeMap<i64, Vec<Vec<f64>>>,
     of_all: Vec<Vec<f64>>,
@@ -61,6 +62,7 @@ impl Lessons {
             by_label,
             images: transcript.rows.len(),
             axes: cube.axes,
+            conditions: questions.conditions.clone(),
         })
     }
 
@@ -83,6 +85,12 @@ impl Lessons {
                 self.names.join(", "),
                 names.join(", ")
             ))
+            .hint("examine both in the same space"));
+        }
+        if self.conditions != factor::conditions(factors) {
+            return Err(Error::argument(
+                "search::bayes: `learned` is of factors that count `when` others are otherwise",
+            )
             .hint("examine both in the same space"));
         }
         match factors.iter().zip(&self.axes).find(|(factor, axis)| factor.axis() != **axis) {

@@ -2,7 +2,7 @@
 
 use super::proposals::Origin;
 use crate::core::Cx;
-use crate::space::{Axis, Factor};
+use crate::space::{Axis, Factor, When, factor};
 
 /// The questions of one search in their order.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +39,8 @@ const LARGEST: usize = 512 << 20;
 pub struct Questions {
     pub names: Vec<String>,
     pub axes: Vec<Axis>,
+    /// When factors count; empty where all always do.
+    pub conditions: Vec<Vec<When>>,
     /// By the rows' places.
     of: Vec<AskedQuestions>,
     bytes: usize,
@@ -49,7 +51,19 @@ impl Questions {
     pub(super) fn new(factors: &[Factor], rows: usize) -> Self {
         let names = factors.iter().map(|factor| factor.name.clone()).collect();
         let axes = factors.iter().map(Factor::axis).collect();
-        Self { names, axes, of: vec![AskedQuestions::default(); rows], bytes: 0, kept: true }
+        Self {
+            names,
+            axes,
+            conditions: factor::conditions(factors),
+            of: vec![AskedQuestions::default(); rows],
+            bytes: 0,
+            kept: true,
+        }
+    }
+
+    /// Whether the factor in a place counts only under conditions.
+    pub fn is_conditional(&self, place: usize) -> bool {
+        self.conditions.get(place).is_some_and(|when| !when.is_empty())
     }
 
     /// Whether all of them are kept.

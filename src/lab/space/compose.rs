@@ -37,8 +37,13 @@ impl Composed {
         for space in [after, before] {
             let more = space.finite().map_or(vec![], |finite| finite.parts());
             if more.is_empty() {
-                return Err(Error::argument(format!("`*`: {} can't be composed with another space", space.describe()))
-                    .hint("space::translate, flip, turn and polarity can, and products of these"));
+                let other = if std::ptr::addr_eq(space, after) { before } else { after };
+                return Err(Error::argument(format!(
+                    "`*`: {} can't be composed with {}",
+                    space.describe(),
+                    other.describe()
+                ))
+                .hint("space::translate, flip, turn and polarity go with each other, and spaces of factors with each other"));
             }
             parts.extend(more);
         }

@@ -1,6 +1,6 @@
 //! Named factors, each a range or a list of choices: how spaces without a group structure say where their points are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand::Rng;
 
@@ -297,6 +297,8 @@ pub fn check(factors: &[Factor]) -> Result<()> {
     if factors.is_empty() {
         return Err(Error::argument("a space needs at least one factor"));
     }
+    // Of every factor, the choices of others under which it counts.
+    let mut under: Vec<BTreeMap<usize, BTreeSet<usize>>> = vec![];
     for (i, factor) in factors.iter().enumerate() {
         factor.check()?;
         if factors[..i].iter().any(|earlier| earlier.name == factor.name) {
@@ -305,6 +307,7 @@ pub fn check(factors: &[Factor]) -> Result<()> {
         for when in &factor.when {
             check_when(factor, when, &factors[..i])?;
         }
+        under.push(counted_under(factor, factors, &under)?);
     }
     Ok(())
 }
@@ -323,6 +326,31 @@ fn check_when(factor: &Factor, when: &When, earlier: &[Factor]) -> Result<()> {
         n if n == choices.len() => problem(format!("names all choices of {:?}: leave it out", of.name)),
         _ => Ok(()),
     }
+}
+
+/// The choices of others under which a factor counts, as do those that it speaks of; refuses what can't be together.
+fn counted_under(
+    factor: &Factor,
+    factors: &[Factor],
+    earlier: &[BTreeMap<usize, BTreeSet<usize>>],
+) -> Result<BTreeMap<usize, BTreeSet<usize>>> {
+    let mut under: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    let own = factor.when.iter().map(|when| (when.factor, when.choices.iter().copied().collect()));
+    let inherited = factor.when.iter().flat_map(|when| earlier[when.factor].clone());
+    for (of, choices) in own.chain(inherited) {
+        let left: BTreeSet<usize> = match under.get(&of) {
+            Some(known) => known.intersection(&choices).copied().collect(),
+            None => choices,
+        };
+        if left.is_empty() {
+            return Err(Error::argument(format!(
+                "factor {:?}: `when` never holds: no choice of {:?} suits all that it and the factors that it speaks of need",
+                factor.name, factors[of].name
+            )));
+        }
+        under.insert(of, left);
+    }
+    Ok(under)
 }
 
 /// When each factor counts; empty where all always do.

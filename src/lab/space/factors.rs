@@ -124,7 +124,10 @@ impl Factored for Factors {
     /// A level is the share of the way from `identity` to the ends of every factor.
     fn at(&self, level: f64) -> Result<Option<Vec<Factor>>> {
         if !self.can_be_scaled() {
-            let without = self.factors.iter().find(|factor| factor.still.is_none());
+            let choices = |factor: &&Factor| matches!(factor.domain, Domain::Choices(_));
+            let all = || self.factors.iter().filter(|factor| factor.still.is_none());
+            // One without choices, which need none, if there is any.
+            let without = all().find(|factor| !choices(factor)).or_else(|| all().next());
             let name = without.map_or("", |factor| &factor.name);
             return Err(Error::argument(format!("space::factors has no `levels`: factor {name:?} has no `identity`"))
                 .hint("`identity: 0` in a factor's map says at which value images stay as they are; a level is the share of the way from there to `min` and `max`"));

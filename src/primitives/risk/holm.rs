@@ -1,10 +1,10 @@
 //! `risk::holm`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::DELTA;
-use crate::core::{Cautions, Cx, Error, Result, Value, significant};
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Value, significant};
 use crate::estimate::n_model::NModelTest;
 use crate::estimate::protocol::TestOutcomes;
 use crate::estimate::registration::Registered;
@@ -45,8 +45,9 @@ pub static HOLM: Primitive = Primitive {
         }
         let asked = values.len();
         let registered = registered(&values, delta)?;
-        let tests =
-            values.into_iter().map(|value| HolmTest::of(cx, value, asked, delta)).collect::<Result<Vec<_>>>()?;
+        let calls = calls(&values)?;
+        let of = |value: &Value| HolmTest::of(cx, value, (asked, &calls), delta);
+        let tests = values.into_iter().map(of).collect::<Result<Vec<_>>>()?;
         let (fine, shown): (Vec<f64>, Vec<f64>) = tests.iter().map(|test| (test.fine, test.p)).unzip();
         let adjusted = holm_of_finer(&fine, &shown, delta);
         let rows = tests.into_iter().zip(adjusted).zip(names);
@@ -68,6 +69,20 @@ struct HolmTest {
     could_see: Option<String>,
     no_power: bool,
     cautions: Cautions,
+}
+
+/// How many reports there are of each call; refuses one that is there twice.
+fn calls(values: &[&Value]) -> Result<BTreeMap<Digest, usize>> {
+    let reports: Vec<_> = values.iter().filter_map(|value| value.downcast::<RiskReport>()).collect();
+    let (mut seen, mut calls) = (BTreeSet::new(), BTreeMap::new());
+    for report in &reports {
+        if !seen.insert(Object::digest(&**report)) {
+            return Err(Error::argument(format!("risk::holm: one report is there twice: {}", report.summary()))
+                .hint("every test is corrected for once"));
+        }
+        *calls.entry(report.call()).or_default() += 1;
+    }
+    Ok(calls)
 }
 
 /// Refuses a part of the tests that were registered together, and a level that is not the registered one; says what is to be said of all of them.
@@ -106,16 +121,27 @@ fn registered(values: &[&Value], delta: f64) -> Result<Cautions> {
 }
 
 impl HolmTest {
-    fn of(cx: &Cx, value: &Value, asked: usize, delta: f64) -> Result<Self> {
+    /// `calls` are how many of each call's tests are here.
+    fn of(cx: &Cx, value: &Value, (asked, calls): (usize, &BTreeMap<Digest, usize>), delta: f64) -> Result<Self> {
         let of_tests = |tests: &TestOutcomes, difference: f64, cautions: Cautions| -> Result<Self> {
             let which = tests.protocol.test;
             let of = vec![("test", Value::Str(which.word().into())), ("difference", Value::Float(difference))];
             let fine = tests.p_among(cx, which, asked, delta)?;
-            let (could_see, no_power) = (Some(tests.could_see()), tests.no_power());
+            let own = tests.protocol.delta;
+            // What is known of its power is known at its own level.
+            let (could_see, no_power) = match own == delta {
+                true => (format!("asked alone: {}", tests.could_see()), tests.no_power()),
+                false => (format!("asked alone at {}: {}", significant(own, 4), tests.could_see()), false),
+            };
+            let could_see = Some(could_see);
             Ok(Self { p: tests.p(), fine, of, could_see, no_power, cautions })
         };
         if let Some(report) = value.downcast::<RiskReport>() {
-            return of_tests(&report.tests, report.tests.pairwise.difference, report.cautions_among(asked));
+            return of_tests(
+                &report.tests,
+                report.tests.pairwise.difference,
+                report.cautions_among(calls.get(&report.call()).copied().unwrap_or(1)),
+            );
         }
         if let Some(test) = value.downcast::<NModelTest>() {
             return of_tests(&test.tests, test.tests.pairwise.difference, test.tests.cautions.clone());
@@ -137,8 +163,11 @@ impl HolmTest {
         let verdict = match (reject, &self.could_see) {
             (true, Some(_)) => format!("rejected at {level} among {asked}: {REJECTED}"),
             (true, None) => format!("rejected at {level} among {asked}"),
-            (false, Some(alone)) if self.no_power => format!("{alone}; not rejected at {level} among {asked}"),
-            (false, Some(alone)) => format!("not rejected at {level} among {asked}; asked alone: {alone}"),
+            (false, Some(alone)) if self.no_power => {
+                let alone = alone.trim_start_matches("asked alone: ");
+                format!("{alone}; not rejected at {level} among {asked}")
+            }
+            (false, Some(alone)) => format!("not rejected at {level} among {asked}; {alone}"),
             (false, None) => format!("not rejected at {level} among {asked}"),
         };
         let verdict = self.cautions.lines().into_iter().chain([verdict]).collect::<Vec<_>>().join("; ");
