@@ -179,6 +179,8 @@ fn tests_that_were_asked_together_are_corrected() {
             whole: !missing.call(risk::holm(r)),
             // Other numbers do not stand in for the other test.
             part: missing.call(risk::holm([r.strongest, 0.5, 0.6])),
+            // Nor do those of another call.
+            other_call: missing.call(risk::holm([r.strongest, estimate.call("torus", #{{ searches: ["blind", "average"] }}).blind])),
             other_level: risk::holm([low], #{{ delta: 0.25 }})[0].reject
                 || risk::holm([low], #{{ delta: 0.25 }})[0].verdict.contains("asked alone at 1e-9: "),
         }}"#

@@ -1,7 +1,7 @@
 //! Whether a model has seen its test set: the error weighted by the density of adversarial examples against the plain
 //! error, after Werpachowski, György and Szepesvári (2019), "Detecting Overfitting via Adversarial Examples".
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -66,8 +66,8 @@ pub struct RiskReport {
     /// Points scored in all.
     pub scored: u64,
     pub transcript: Rc<Transcript>,
-    /// How many tests were asked for in one call, this among them.
-    pub together: usize,
+    /// The spaces and searches of the tests that were asked for in one call, this among them; empty where it was the only one.
+    pub together: Vec<String>,
     /// That it was registered, and what is known of its changes.
     pub backing: Backing,
 }
@@ -142,7 +142,7 @@ fn report_of(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol, planned: O
         best,
         scored: transcript.rows.iter().map(|row| u64::from(row.queries)).sum(),
         transcript,
-        together: 1,
+        together: vec![],
         backing: Backing::default(),
     })
 }
@@ -169,23 +169,24 @@ fn cautions(transcript: &Transcript, density: &Density) -> Cautions {
 }
 
 impl RiskReport {
-    /// This report as one of so many that were asked for together.
-    pub fn one_of(mut self, together: usize) -> Self {
-        if together > 1 {
-            self.tests.cautions.add(one_of(together));
+    /// This report as one of those that were asked for together, by space and search.
+    pub fn one_of(mut self, together: &[String]) -> Self {
+        if together.len() > 1 {
+            self.tests.cautions.add(one_of(together.len()));
         }
-        Self { together, ..self }
+        Self { together: together.to_vec(), ..self }
     }
 
-    /// What reports that were asked for together have in common.
-    pub fn call(&self) -> Digest {
+    /// What reports that were asked for together have in common: model and images.
+    pub fn asked_of(&self) -> Digest {
         let of = &self.transcript.of;
-        Digest::of_parts(&[&of.model.1.0, &of.data.digest().0, &of.seed.to_le_bytes(), &self.together.to_le_bytes()])
+        Digest::of_parts(&[&of.model.1.0, &of.data.digest().0])
     }
 
-    /// The cautions where `tests` of the tests that were asked for together are corrected together.
-    pub fn cautions_among(&self, tests: usize) -> Cautions {
-        let corrected = (tests >= self.together).then(|| one_of(self.together));
+    /// The cautions where tests that asked about the same in these ways are corrected together.
+    pub fn cautions_among(&self, ways: &BTreeSet<String>) -> Cautions {
+        let whole = self.together.iter().all(|way| ways.contains(way));
+        let corrected = whole.then(|| one_of(self.together.len()));
         self.tests.cautions.iter().filter(|caution| Some(*caution) != corrected.as_deref()).collect()
     }
 

@@ -154,8 +154,10 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         return Ok(Value::object(backed(report(cx, Rc::new(transcript), protocol(args))?)?));
     }
     let mut reports = BTreeMap::new();
-    for (way, transcript) in ways.iter().zip(examine_together(cx, &plan, &asked, None, lower)?) {
-        let report = backed(report(cx, Rc::new(transcript), protocol(args))?.one_of(asked.len()))?;
+    let found = examine_together(cx, &plan, &asked, None, lower)?;
+    let together: Vec<String> = found.iter().map(|transcript| transcript.of.identity.clone()).collect();
+    for (way, transcript) in ways.iter().zip(found) {
+        let report = backed(report(cx, Rc::new(transcript), protocol(args))?.one_of(&together))?;
         reports.insert(way.name.clone(), Value::object(report));
     }
     Ok(Value::Map(reports))

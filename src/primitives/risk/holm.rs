@@ -45,8 +45,8 @@ pub static HOLM: Primitive = Primitive {
         }
         let asked = values.len();
         let registered = registered(&values, delta)?;
-        let calls = calls(&values)?;
-        let of = |value: &Value| HolmTest::of(cx, value, (asked, &calls), delta);
+        let ways = ways_here(&values)?;
+        let of = |value: &Value| HolmTest::of(cx, value, (asked, &ways), delta);
         let tests = values.into_iter().map(of).collect::<Result<Vec<_>>>()?;
         let (fine, shown): (Vec<f64>, Vec<f64>) = tests.iter().map(|test| (test.fine, test.p)).unzip();
         let adjusted = holm_of_finer(&fine, &shown, delta);
@@ -65,24 +65,28 @@ struct HolmTest {
     /// As fine as the correction asks for.
     fine: f64,
     of: Vec<(&'static str, Value)>,
-    /// What a report's test could have seen by itself.
+    /// What a report's test could have seen by itself, at its own level.
     could_see: Option<String>,
+    /// That level, where it is another one.
+    own_level: Option<f64>,
     no_power: bool,
     cautions: Cautions,
 }
 
-/// How many reports there are of each call; refuses one that is there twice.
-fn calls(values: &[&Value]) -> Result<BTreeMap<Digest, usize>> {
-    let reports: Vec<_> = values.iter().filter_map(|value| value.downcast::<RiskReport>()).collect();
-    let (mut seen, mut calls) = (BTreeSet::new(), BTreeMap::new());
-    for report in &reports {
-        if !seen.insert(Object::digest(&**report)) {
+/// The ways in which reports asked, by model and images.
+type WaysHere = BTreeMap<Digest, BTreeSet<String>>;
+
+/// Refuses a report that is there twice.
+fn ways_here(values: &[&Value]) -> Result<WaysHere> {
+    let (mut seen, mut ways) = (BTreeSet::new(), WaysHere::new());
+    for report in values.iter().filter_map(|value| value.downcast::<RiskReport>()) {
+        if !seen.insert(Object::digest(&*report)) {
             return Err(Error::argument(format!("risk::holm: one report is there twice: {}", report.summary()))
                 .hint("every test is corrected for once"));
         }
-        *calls.entry(report.call()).or_default() += 1;
+        ways.entry(report.asked_of()).or_default().insert(report.transcript.of.identity.clone());
     }
-    Ok(calls)
+    Ok(ways)
 }
 
 /// Refuses a part of the tests that were registered together, and a level that is not the registered one; says what is to be said of all of them.
@@ -121,35 +125,32 @@ fn registered(values: &[&Value], delta: f64) -> Result<Cautions> {
 }
 
 impl HolmTest {
-    /// `calls` are how many of each call's tests are here.
-    fn of(cx: &Cx, value: &Value, (asked, calls): (usize, &BTreeMap<Digest, usize>), delta: f64) -> Result<Self> {
+    fn of(cx: &Cx, value: &Value, (asked, ways): (usize, &WaysHere), delta: f64) -> Result<Self> {
         let of_tests = |tests: &TestOutcomes, difference: f64, cautions: Cautions| -> Result<Self> {
             let which = tests.protocol.test;
             let of = vec![("test", Value::Str(which.word().into())), ("difference", Value::Float(difference))];
             let fine = tests.p_among(cx, which, asked, delta)?;
-            let own = tests.protocol.delta;
-            // What is known of its power is known at its own level.
-            let (could_see, no_power) = match own == delta {
-                true => (format!("asked alone: {}", tests.could_see()), tests.no_power()),
-                false => (format!("asked alone at {}: {}", significant(own, 4), tests.could_see()), false),
-            };
-            let could_see = Some(could_see);
-            Ok(Self { p: tests.p(), fine, of, could_see, no_power, cautions })
+            let own_level = Some(tests.protocol.delta).filter(|own| *own != delta);
+            let (could_see, no_power) = (Some(tests.could_see()), tests.no_power() && own_level.is_none());
+            Ok(Self { p: tests.p(), fine, of, could_see, own_level, no_power, cautions })
         };
         if let Some(report) = value.downcast::<RiskReport>() {
-            return of_tests(
-                &report.tests,
-                report.tests.pairwise.difference,
-                report.cautions_among(calls.get(&report.call()).copied().unwrap_or(1)),
-            );
+            let cautions = ways.get(&report.asked_of()).map(|ways| report.cautions_among(ways));
+            return of_tests(&report.tests, report.tests.pairwise.difference, cautions.unwrap_or_default());
         }
         if let Some(test) = value.downcast::<NModelTest>() {
             return of_tests(&test.tests, test.tests.pairwise.difference, test.tests.cautions.clone());
         }
         match Kind::Float.accept(value) {
-            Some(Value::Float(p)) if (0.0..=1.0).contains(&p) => {
-                Ok(Self { p, fine: p, of: vec![], could_see: None, no_power: false, cautions: Cautions::default() })
-            }
+            Some(Value::Float(p)) if (0.0..=1.0).contains(&p) => Ok(Self {
+                p,
+                fine: p,
+                of: vec![],
+                could_see: None,
+                own_level: None,
+                no_power: false,
+                cautions: Cautions::default(),
+            }),
             _ => Err(Error::argument(format!(
                 "`tests` must hold reports or p-values from 0 to 1, got {}",
                 value.summary()
@@ -163,11 +164,11 @@ impl HolmTest {
         let verdict = match (reject, &self.could_see) {
             (true, Some(_)) => format!("rejected at {level} among {asked}: {REJECTED}"),
             (true, None) => format!("rejected at {level} among {asked}"),
-            (false, Some(alone)) if self.no_power => {
-                let alone = alone.trim_start_matches("asked alone: ");
-                format!("{alone}; not rejected at {level} among {asked}")
+            (false, Some(alone)) if self.no_power => format!("{alone}; not rejected at {level} among {asked}"),
+            (false, Some(alone)) => {
+                let at = self.own_level.map_or(String::new(), |own| format!(" at {}", significant(own, 4)));
+                format!("not rejected at {level} among {asked}; asked alone{at}: {alone}")
             }
-            (false, Some(alone)) => format!("not rejected at {level} among {asked}; {alone}"),
             (false, None) => format!("not rejected at {level} among {asked}"),
         };
         let verdict = self.cautions.lines().into_iter().chain([verdict]).collect::<Vec<_>>().join("; ");
