@@ -88,14 +88,16 @@ pub struct Learnt {
     pub variance: Option<f64>,
     /// Mean and deviation of the logarithm of the noise beforehand, normal. `None`: it stays.
     pub noise: Option<(f64, f64)>,
+    /// The variance of a constant that belongs to the function, as a share of the prior's: how far its mean may be from that of the values.
+    pub constant: f64,
 }
 
 impl Learnt {
     /// What an examiner's losses are learnt with.
-    pub const USUAL: Self = Self { variance: Some(4.0), noise: Some((-8.0, 3.0)) };
+    pub const USUAL: Self = Self { variance: Some(0.5), noise: Some((-14.0, 4.0)), constant: 3.0 };
 }
 
-/// Observations and what follows from them under a zero-mean prior, their values standardised.
+/// Observations and what follows from them under a prior whose mean is 0 or drawn, their values standardised.
 #[derive(Clone)]
 pub struct GaussianProcess {
     kernel: Kernel,
@@ -120,9 +122,9 @@ pub struct GaussianProcess {
 }
 
 /// Lengthscales are kept between these, in sides of the unit cube.
-pub const LENGTHSCALES: [f64; 2] = [0.02, 20.0];
+pub const LENGTHSCALES: [f64; 2] = [0.02, 100.0];
 /// Noise that is fitted is kept between these.
-const NOISES: [f64; 2] = [1e-6, 2.0];
+const NOISES: [f64; 2] = [1e-10, 2.0];
 /// Pivots smaller than this are rounding.
 const PIVOT: f64 = 1e-12;
 
@@ -134,7 +136,7 @@ impl GaussianProcess {
             groups,
             lengthscales,
             noise,
-            learnt: Learnt { variance: None, noise: None },
+            learnt: Learnt { variance: None, noise: None, constant: 0.0 },
             points: vec![],
             values: vec![],
             factor: vec![],
@@ -214,9 +216,10 @@ impl GaussianProcess {
     /// The row that a point adds to the Cholesky factor of the observations before it.
     fn row_for(&self, point: &[f64]) -> Vec<f64> {
         let before = 0..self.factor.len();
-        let mut row: Vec<f64> = before.map(|i| self.kernel.value(self.square(point, self.point(i)))).collect();
+        let mut row: Vec<f64> =
+            before.map(|i| self.learnt.constant + self.kernel.value(self.square(point, self.point(i)))).collect();
         solve_lower(&self.factor, &mut row);
-        let rest = 1.0 + self.noise - dot(&row, &row);
+        let rest = 1.0 + self.learnt.constant + self.noise - dot(&row, &row);
         row.push(rest.max(PIVOT).sqrt());
         row
     }
@@ -247,11 +250,12 @@ impl GaussianProcess {
 
     /// The mean and the standard deviation at a point, in the unit of the values: of the function, without the noise.
     pub fn posterior(&self, point: &[f64]) -> (f64, f64) {
-        let mut seen: Vec<f64> =
-            (0..self.len()).map(|i| self.kernel.value(self.square(point, self.point(i)))).collect();
+        let mut seen: Vec<f64> = (0..self.len())
+            .map(|i| self.learnt.constant + self.kernel.value(self.square(point, self.point(i))))
+            .collect();
         solve_lower(&self.factor, &mut seen);
         let mean: f64 = seen.iter().zip(&self.half).map(|(v, y)| v * y).sum();
-        let variance = 1.0 - seen.iter().map(|v| v * v).sum::<f64>();
+        let variance = 1.0 + self.learnt.constant - seen.iter().map(|v| v * v).sum::<f64>();
         (self.mean + self.deviation * mean, self.deviation * self.reach * variance.max(0.0).sqrt())
     }
 
@@ -266,7 +270,8 @@ impl GaussianProcess {
 
     /// Goes to the lengthscales, and the noise where it is fitted, under which the values are most likely, times a log-normal prior if one is
     /// given: `(mean, deviation)` of the logarithms of the lengthscales. From where they are, and from each of `starts`, at most `steps` steps.
-    pub fn fit(&mut self, prior: Option<(f64, f64)>, starts: &[f64], steps: usize) {
+    /// Returns the logarithm of how likely they are there, as a density of the values as they were given.
+    pub fn fit(&mut self, prior: Option<(f64, f64)>, starts: &[f64], steps: usize) -> f64 {
         let likelihood = Likelihood::of(self);
         let many = self.lengthscales.len();
         let goal = |logs: &[f64]| {
@@ -309,13 +314,20 @@ impl GaussianProcess {
             _ if value.is_finite() => Some((value, logs)),
             _ => best,
         });
-        if let Some((_, logs)) = best {
-            self.lengthscales = logs[..many].iter().map(|log| log.exp()).collect();
-            if let Some(log) = logs.get(many) {
-                self.noise = log.exp();
-            }
-            self.factorise();
+        let Some((value, logs)) = best else { return f64::NEG_INFINITY };
+        self.lengthscales = logs[..many].iter().map(|log| log.exp()).collect();
+        if let Some(log) = logs.get(many) {
+            self.noise = log.exp();
         }
+        self.factorise();
+        value - self.len() as f64 * self.deviation.ln()
+    }
+
+    /// The same points with these values, under another kernel, other lengthscales and noise.
+    pub fn believing(&self, kernel: Kernel, lengthscales: Vec<f64>, noise: f64, values: Vec<f64>) -> Self {
+        let mut process = Self { kernel, lengthscales, noise, values, ..self.clone() };
+        process.factorise();
+        process
     }
 
     /// What is hoped for at a point, and its gradient.
@@ -324,12 +336,12 @@ impl GaussianProcess {
         let (mut seen, mut slopes) = (Vec::with_capacity(n), Vec::with_capacity(n));
         for i in 0..n {
             let (value, slope) = self.kernel.at(self.square(point, self.point(i)));
-            seen.push(value);
+            seen.push(self.learnt.constant + value);
             slopes.push(slope);
         }
         let mean: f64 = seen.iter().zip(&self.weights).map(|(k, w)| k * w).sum();
         solve_lower(&self.factor, &mut seen);
-        let deviation = (1.0 - seen.iter().map(|v| v * v).sum::<f64>()).max(PIVOT).sqrt();
+        let deviation = (1.0 + self.learnt.constant - seen.iter().map(|v| v * v).sum::<f64>()).max(PIVOT).sqrt();
         solve_upper(&self.factor, &mut seen);
         let (value, by_mean, by_deviation) = hope.at(mean, self.reach * deviation);
         let by_deviation = by_deviation * self.reach / deviation;
@@ -416,7 +428,7 @@ pub struct Candidates {
 impl Candidates {
     pub fn new(points: Vec<f64>, process: &GaussianProcess) -> Self {
         let count = points.len() / process.width();
-        let mut candidates = Self { points, count, rows: vec![], variance: vec![1.0; count] };
+        let mut candidates = Self { points, count, rows: vec![], variance: vec![1.0 + process.learnt.constant; count] };
         candidates.catch_up(process);
         candidates
     }
@@ -443,7 +455,7 @@ impl Candidates {
                 for (value, candidate) in part.iter_mut().zip(self.points[start * width..].chunks_exact(width)) {
                     let square: f64 =
                         candidate.iter().zip(point).zip(&scales).map(|((x, y), s)| ((x - y) * s).powi(2)).sum();
-                    *value = process.kernel.value(square);
+                    *value = process.learnt.constant + process.kernel.value(square);
                 }
                 for (earlier, l) in before.iter().zip(l) {
                     part.iter_mut().zip(&earlier[start..end]).for_each(|(value, v)| *value -= l * v);
@@ -503,11 +515,11 @@ impl<'a> Likelihood<'a> {
             let mut row = Vec::with_capacity(i + 1);
             for squares in pairs.by_ref().take(i) {
                 let (value, slope) = self.process.kernel.at(dot(squares, &inverse));
-                row.push(value);
+                row.push(self.process.learnt.constant + value);
                 slopes.push(slope);
             }
             solve_lower(&factor, &mut row);
-            let rest = 1.0 + noise - dot(&row, &row);
+            let rest = 1.0 + self.process.learnt.constant + noise - dot(&row, &row);
             row.push(rest.max(PIVOT).sqrt());
             factor.push(row);
         }
@@ -626,7 +638,7 @@ mod tests {
     const MPMATH: [(f64, f64); 3] = [(-9.5, -50.5785593935198), (-12.0, -77.9091005450073), (-40.0, -808.29856835662)];
 
     fn observed(kernel: Kernel) -> GaussianProcess {
-        let learnt = Learnt { variance: Some(4.0), noise: Some((-8.0, 3.0)) };
+        let learnt = Learnt { variance: Some(4.0), noise: Some((-8.0, 3.0)), constant: 3.0 };
         let mut process = GaussianProcess::new(kernel, vec![0, 1, 1], vec![0.4, 0.9], 1e-3).learning(learnt);
         for i in 0..15 {
             let at = [0.37, 0.71, 0.13].map(|step: f64| (step * f64::from(i + 1)).fract());
@@ -665,6 +677,29 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    /// scikit-learn 1.9.1: GaussianProcessRegressor(ConstantKernel(3) + Matern([.4, .9, .9], nu=2.5) or RBF, alpha=1e-3, optimizer=None,
+    /// normalize_y=True): predict with return_std, and log_marginal_likelihood_value_ less 15 ln of the values' deviation.
+    #[test]
+    fn a_process_with_a_drawn_mean_is_that_of_scikit_learn() {
+        let of = [
+            (Kernel::Matern52, [(0.803_047_82, 0.131_447_67), (-0.372_134_35, 0.162_726_77)], -3.637_392_838),
+            (Kernel::SquaredExponential, [(0.809_104_48, 0.051_850_49), (-0.461_765_51, 0.077_312_37)], -0.144_833_248),
+        ];
+        for (kernel, wanted, density) in of {
+            let mut process = observed(kernel).learning(Learnt { variance: None, noise: None, constant: 3.0 });
+            process.reach = 1.0;
+            for (at, (mean, deviation)) in [[0.2, 0.6, 0.4], [0.9, 0.1, 0.75]].into_iter().zip(wanted) {
+                let found = process.posterior(&at);
+                assert!((found.0 - mean).abs() < 1e-7 && (found.1 - deviation).abs() < 1e-7, "{kernel:?}: {found:?}");
+                let column = Candidates::new(at.to_vec(), &process).hopes(&process, Hope::Bound(0.0))[0];
+                assert!((column - process.standardised(mean)).abs() < 1e-6, "{kernel:?}: {column}");
+            }
+            // One look from where it is: nothing is moved.
+            let likely = process.fit(None, &[], 1);
+            assert!((likely - density).abs() < 1e-6, "{kernel:?}: {likely}");
         }
     }
 

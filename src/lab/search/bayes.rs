@@ -22,7 +22,8 @@ pub struct Bayes {
     pub steps: usize,
     /// Questions at the start that fill the space. `None`: two more than there are factors, from 5 to 20, and at most a third of all.
     pub start: Option<usize>,
-    pub kernel: Kernel,
+    /// `None`: under which the losses are likelier.
+    pub kernel: Option<Kernel>,
     pub explore: Explore,
     /// The variance of the noise, as a share of that of the losses; `None` where it is fitted.
     pub noise: Option<f64>,
@@ -42,7 +43,7 @@ pub struct Bayes {
 /// What makes a setting promising.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Explore {
-    /// The logarithm of the expected improvement, and at every third question the upper confidence bound of 2 deviations.
+    /// The logarithm of the expected improvement; at two questions of six the largest mean, and at one the upper confidence bound of 1 deviation.
     Portfolio,
     /// An upper confidence bound, so far above the mean: the square of how many standard deviations.
     Fixed(f64),
@@ -81,7 +82,7 @@ impl Bayes {
         Self {
             steps,
             start: None,
-            kernel: Kernel::Matern52,
+            kernel: None,
             explore: Explore::Portfolio,
             noise: None,
             candidates: 600,
@@ -95,10 +96,10 @@ impl Bayes {
 
     /// What is as it is by default is left out.
     fn said(&self, [steps, start, noise]: [&str; 3]) -> String {
-        let kernel = match self.kernel {
-            Kernel::Matern52 => "matern",
-            Kernel::SquaredExponential => "squared-exponential",
-        };
+        let kernel = self.kernel.map(|kernel| match kernel {
+            Kernel::Matern52 => "\"matern\"".to_string(),
+            Kernel::SquaredExponential => "\"squared-exponential\"".to_string(),
+        });
         let beta = match self.explore {
             Explore::Portfolio => String::new(),
             Explore::Fixed(beta) => format!(", beta: {beta:?}"),
@@ -113,9 +114,10 @@ impl Bayes {
         let given =
             |name: &str, value: Option<String>| value.map_or(String::new(), |value| format!(", {name}: {value}"));
         format!(
-            "bayes(#{{ {steps}: {}{}, kernel: {kernel:?}{beta}{}, candidates: {}{}, lengthscales: {lengthscales}, random_share: {:?}, batch: {}{learned} }})",
+            "bayes(#{{ {steps}: {}{}{}{beta}{}, candidates: {}{}, lengthscales: {lengthscales}, random_share: {:?}, batch: {}{learned} }})",
             self.steps,
             given(start, self.start.map(|start| start.to_string())),
+            given("kernel", kernel),
             given(noise, self.noise.map(|noise| format!("{noise:?}"))),
             self.candidates,
             given("refit", self.refit.map(|refit| refit.to_string())),
@@ -138,14 +140,14 @@ impl Proposing for Bayes {
 
 /// Candidates that are improved along the gradient, and how often.
 const IMPROVED: usize = 3;
-const STEPS: i32 = 14;
+const STEPS: i32 = 40;
 /// Candidates near the best settings so far, and how many of these they are near.
 const NEAR: usize = 160;
 const BEST: usize = 3;
 /// Settings that are nearer to an asked one, in every range, teach nothing new; half as near within eight questions of one that found
 /// something larger, and within two of it this.
-const REPEATED: f64 = 0.02;
-const REFINED: f64 = 0.004;
+const REPEATED: f64 = 0.004;
+const REFINED: f64 = 0.001;
 /// A share of noise from which the worst is asked again: once to see whether answers differ, and at the end so often, at most a tenth of all.
 const NOISY: f64 = 0.02;
 const AGAIN: usize = 10;
@@ -155,6 +157,9 @@ struct BayesExaminer {
     cube: Cube,
     rng: Pcg64Mcg,
     process: GaussianProcess,
+    /// What may be thought of the losses, and which of it is.
+    beliefs: Vec<Belief>,
+    believed: usize,
     candidates: Option<Candidates>,
     start: usize,
     /// What other images teach to ask first.
@@ -182,6 +187,40 @@ struct BayesExaminer {
     stalled: usize,
 }
 
+/// What may be thought of the losses.
+#[derive(Debug, Clone)]
+struct Belief {
+    kernel: Kernel,
+    /// Whether they are learnt as `bent` has them.
+    bent: bool,
+    lengthscales: Vec<f64>,
+    noise: f64,
+}
+
+impl Belief {
+    /// Losses as the process learns them, and the logarithm of by how much densities grow by that.
+    fn values(&self, losses: &[f64]) -> (Vec<f64>, f64) {
+        if self.bent { bent(losses) } else { (losses.to_vec(), 0.0) }
+    }
+}
+
+/// Losses, those below the middle by the logarithm of how far they lie below it, as only the top matters; and the sum of the logarithms of the
+/// slopes.
+fn bent(losses: &[f64]) -> (Vec<f64>, f64) {
+    let mut sorted = losses.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let (middle, top) = (sorted[n / 2], sorted[n - 1]);
+    let spread = top - middle;
+    if spread <= 0.0 {
+        return (losses.to_vec(), 0.0);
+    }
+    let below = |y: f64| ((middle - y) / spread).ln_1p();
+    let low = |y: &&f64| **y < middle;
+    let values = losses.iter().map(|&y| if y < middle { middle - spread * below(y) } else { y }).collect();
+    (values, -losses.iter().filter(low).map(|&y| below(y)).sum::<f64>())
+}
+
 impl BayesExaminer {
     fn new(how: Bayes, cube: Cube, of: Examinee) -> Self {
         let mut rng = of.rng();
@@ -196,7 +235,15 @@ impl BayesExaminer {
         };
         let noise = how.noise.unwrap_or(1e-3);
         let learnt = Learnt { noise: Learnt::USUAL.noise.filter(|_| how.noise.is_none()), ..Learnt::USUAL };
-        let process = GaussianProcess::new(how.kernel, groups, vec![length; many], noise).learning(learnt);
+        let lengthscales = vec![length; many];
+        let kernels =
+            how.kernel.map_or_else(|| vec![Kernel::Matern52, Kernel::SquaredExponential], |kernel| vec![kernel]);
+        let beliefs: Vec<Belief> = kernels
+            .iter()
+            .flat_map(|&kernel| [false, true].map(|bent| (kernel, bent)))
+            .map(|(kernel, bent)| Belief { kernel, bent, lengthscales: lengthscales.clone(), noise })
+            .collect();
+        let process = GaussianProcess::new(beliefs[0].kernel, groups, lengthscales, noise).learning(learnt);
         let start =
             how.start.unwrap_or_else(|| (cube.varying() + 2).clamp(5, 20).min(how.steps.div_ceil(3))).min(how.steps);
         let taught = how.learned.as_ref().map_or(vec![], |learned| learned.first(of.label).to_vec());
@@ -207,6 +254,8 @@ impl BayesExaminer {
             cube,
             rng,
             process,
+            beliefs,
+            believed: 0,
             candidates: None,
             start,
             taught,
@@ -242,7 +291,9 @@ impl BayesExaminer {
                 let (d, t) = (self.cube.varying() as f64, (self.process.len() + 1) as f64);
                 bound(2.0 * (d * t * t * std::f64::consts::PI.powi(2) / 0.6).ln())
             }
-            Explore::Portfolio if self.asked % 3 == 2 => bound(4.0),
+            // Late in a search most is won near the best: two questions of six only look for the largest mean.
+            Explore::Portfolio if matches!(self.asked % 6, 1 | 5) => bound(0.0),
+            Explore::Portfolio if self.asked % 6 == 4 => bound(1.0),
             Explore::Portfolio => {
                 Hope::LogImprovement { best: self.process.smoothed().into_iter().fold(f64::NEG_INFINITY, f64::max) }
             }
@@ -250,7 +301,11 @@ impl BayesExaminer {
     }
 
     fn refit(&mut self) {
-        let n = self.process.len();
+        let n = self.losses.len();
+        // What is only thought to be answered teaches nothing.
+        if self.process.len() > n {
+            return;
+        }
         let due = match (self.fitted, self.how.refit) {
             (None, _) => true,
             (Some(before), Some(every)) => n >= before + every,
@@ -261,14 +316,30 @@ impl BayesExaminer {
         }
         let first = self.fitted.is_none();
         self.fitted = Some(n);
-        match self.how.lengthscales {
-            Lengthscales::Fixed(_) => {}
-            Lengthscales::One => self.process.fit(None, &[0.1, 0.5, 2.0], 40),
-            Lengthscales::Each => {
-                let middle = std::f64::consts::SQRT_2 + (self.cube.varying() as f64).ln() / 2.0;
-                let starts: &[f64] = if first { &[0.3, 1.0] } else { &[1.0] };
-                self.process.fit(Some((middle, 3f64.sqrt())), starts, FIT_STEPS);
+        let middle = std::f64::consts::SQRT_2 + (self.cube.varying() as f64).ln() / 2.0;
+        let mut likeliest: Option<(f64, GaussianProcess)> = None;
+        for k in 0..self.beliefs.len() {
+            let belief = &self.beliefs[k];
+            let (values, grown) = belief.values(&self.losses);
+            let mut process = self.process.believing(belief.kernel, belief.lengthscales.clone(), belief.noise, values);
+            let likely = grown
+                + match self.how.lengthscales {
+                    Lengthscales::Fixed(_) => process.fit(None, &[], 1),
+                    Lengthscales::One => process.fit(None, &[0.1, 0.5, 2.0], 40),
+                    Lengthscales::Each => {
+                        let starts: &[f64] = if first { &[0.3, 1.0] } else { &[1.0] };
+                        process.fit(Some((middle, 3f64.sqrt())), starts, FIT_STEPS)
+                    }
+                };
+            self.beliefs[k].lengthscales = process.lengthscales().to_vec();
+            self.beliefs[k].noise = process.noise();
+            if likeliest.as_ref().is_none_or(|(most, _)| likely > *most) {
+                self.believed = k;
+                likeliest = Some((likely, process));
             }
+        }
+        if let Some((_, process)) = likeliest {
+            self.process = process;
         }
         let points: Vec<f64> = match &self.every {
             Some(every) => every.concat(),
@@ -422,22 +493,9 @@ impl BayesExaminer {
         }
         setting
     }
-
-    /// Losses as the process learns them: how far the low ones lie below the middle counts in its logarithm, as only the top matters.
-    fn bent(&self) -> Vec<f64> {
-        let mut sorted = self.losses.clone();
-        sorted.sort_by(f64::total_cmp);
-        let n = sorted.len();
-        let (middle, top) = (sorted[n / 2], sorted[n - 1]);
-        let spread = top - middle;
-        if spread <= 0.0 {
-            return self.losses.clone();
-        }
-        let bend = |y: &f64| if *y < middle { middle - spread * ((middle - y) / spread).ln_1p() } else { *y };
-        self.losses.iter().map(bend).collect()
-    }
 }
 
+/// Steps of a fit of the lengthscales, from each of its starts.
 const FIT_STEPS: usize = 16;
 
 /// The places of the largest numbers, the largest first.
@@ -498,7 +556,7 @@ impl Proposals for BayesExaminer {
                 self.differs = Some((f64::from(loss) - first).abs() > 1e-5 * first.abs().max(1e-5));
             }
             self.losses.push(f64::from(loss));
-            let values = self.bent();
+            let (values, _) = self.beliefs[self.believed].values(&self.losses);
             self.process.observe_as(point, values);
         }
         let mut sorted = self.losses.clone();

@@ -31,14 +31,14 @@ pub static BAYES: Primitive = Primitive {
         )
         .or(Fallback::Absent("each image is examined for itself alone")),
         Param::new("kernel", KERNELS.kind(), "how losses hang together: Matern 5/2, or smoother")
-            .or(Fallback::Str("matern")),
+            .or(Fallback::Absent("under which the losses are likelier, at every fit")),
         Param::new(
             "beta",
             Kind::Either(&[GROWING.kind(), Kind::Float]),
             "the next question is where mean + sqrt(beta) deviations is largest; \"growing\" is 2 ln(d t^2 pi^2 / 0.6) at question t of d factors",
         )
         .range(0.0, 1e6)
-        .or(Fallback::Absent("where the expected improvement is largest, and at every third question such a bound with beta 4")),
+        .or(Fallback::Absent("where the expected improvement is largest; at two questions of six where the mean is, at one such a bound with beta 1")),
         Param::new("noise_variance", Kind::Float, "as a share of that of the losses").range(1e-10, 1.0).or(Fallback::Absent("fitted")),
         Param::new("candidates", Kind::Int, "random settings, drawn anew at every fit, that are compared for every question beside 160 near the best ones; the best 3 are improved along the gradient")
             .range(8.0, 1e6)
@@ -55,8 +55,9 @@ pub static BAYES: Primitive = Primitive {
     returns: "a Search",
     notes: "Needs scores only. The loss is the lead of the best wrong score, below 0 where the image is read rightly, or with objective::misclassify().loss(\"cross_entropy\") the cross entropy, as the paper has it. Every image has a process of its own; all of them are asked at once. \
             The first questions, and all while answers are equal, fill the space (Sobol's sequence, scrambled). Ranges count from 0 to 1 (logarithmic ones in the \
-            logarithm), two choices of a factor are as far apart as the ends of a range, and chance is drawn. What is within 0.02 of an asked setting in every range, and the same in all else, is not asked, unless the last question found something worse: then 0.004. Losses below the \
-            median count in their logarithm, and are then brought to mean 0 and variance 1. With \"each\", the likelihood is multiplied by a log-normal prior with mean sqrt(2) + ln(d) / 2 and deviation \
+            logarithm), two choices of a factor are as far apart as the ends of a range, and chance is drawn. What is within 0.004 of an asked setting in every range, and the same in all else, is not asked, unless the last question found something worse: then 0.001. Losses are \
+            learnt as they are or, below the median, by the logarithm of how far they lie below it, whichever makes them likelier, and brought to mean 0 and variance 1; the mean of the function is \
+            thought to be normal around 0, with three times its variance. With \"each\", the likelihood is multiplied by a log-normal prior with mean sqrt(2) + ln(d) / 2 and deviation \
             sqrt(3) for d factors, without which few losses fit any lengthscales. With `learned`, one process of all of that examination's images with a label, each image's losses in units of its own, says which \
             settings to begin with (where no image had the label, one of all images); what follows is each image's own. Examine other \
             images than those that were learned from: how few questions these take says nothing. `queries` is questions + 1: the image is \
@@ -88,7 +89,7 @@ pub static BAYES: Primitive = Primitive {
         Ok(Value::object(AnySearch(Rc::new(Bayes {
             steps,
             start,
-            kernel: KERNELS.of(args, "kernel"),
+            kernel: KERNELS.given(args, "kernel"),
             explore,
             noise: args.get("noise_variance").map(|_| args.float("noise_variance")),
             candidates: args.count("candidates"),
