@@ -243,8 +243,10 @@ fn a_log_axis_says_what_it_leaves_out() {
     let options = map([("log_y", Value::Bool(true))]);
     let value = call(&cx, "plot::line", vec![floats(&[1.0, 2.0, 3.0, 4.0]), floats(&[0.1, 0.0, -1.0, 0.2]), options])
         .expect("two points are left");
-    assert_eq!(cx.warnings(), ["2 points are not positive and have no place on a log axis"]);
-    let svg = value.downcast::<Figure>().expect("a figure").svg().expect("an SVG");
+    let figure = value.downcast::<Figure>().expect("a figure");
+    let said: Vec<String> = figure.all_cautions().iter().map(String::from).collect();
+    assert_eq!(said, ["2 points are not positive and have no place on a log axis"]);
+    let svg = figure.svg().expect("an SVG");
     assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
 }
 
@@ -636,7 +638,7 @@ fn bars_stand_at_their_names() {
         refused("plot::bar", vec![names.clone(), floats(&[1.0, 2.0, 3.0]), map([("y_min", Value::Float(0.5))])]);
     assert!(error.to_string().contains("above 0"), "{error}");
     let log = figure("plot::bar", vec![names.clone(), floats(&[0.0, 2.0, 3.0]), map([("log_y", Value::Bool(true))])]);
-    assert_eq!(log.left_out(), 1);
+    assert_eq!(log.all_cautions().lines(), ["caution: 1 point is not positive and has no place on a log axis"]);
     let error = refused("plot::bar", vec![names.clone(), floats(&[1.0])]);
     assert!(error.to_string().contains("3 names, and 1 numbers"), "{error}");
     let error = refused(

@@ -7,6 +7,8 @@ use std::rc::Rc;
 use viva::core::{Cx, Value};
 use viva::script::Session;
 
+#[path = "silent/figures.rs"]
+mod figures;
 #[path = "silent/inputs.rs"]
 mod inputs;
 #[path = "silent/language.rs"]

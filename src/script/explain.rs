@@ -386,7 +386,7 @@ fn for_operator(operator: &str, kinds: &[&str]) -> Option<String> {
         return Some("a power is a ** b".into());
     }
     if has("()") {
-        return Some("one side is (), nothing: a call without a result, or an option left out".into());
+        return Some("one side is (), nothing: a call without a result, an option left out, or a factor where its `when` does not hold".into());
     }
     if arithmetic && has("array") {
         return Some("arrays have no arithmetic: tensor::from(values) has".into());

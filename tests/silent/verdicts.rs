@@ -265,3 +265,21 @@ fn corrections_are_of_what_is_there() {
     super::refused("plot::pvalues(#{ a: [], b: [#{ m: 1, p: 0.5 }] })", "a curve without rows");
     super::refused("plot::pvalues(#{ a: [#{ m: 1, p: 0.0 / 0.0 }], b: [#{ m: 1, p: 0.5 }] })", "from 0 to 1");
 }
+
+/// Every setting there is was asked: nothing is left that could be excluded at 95%.
+#[test]
+fn a_finite_space_that_was_asked_through_is_not_a_sample() {
+    truths(
+        r#"let f = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m + 9, m], 1) }, #{ classes: 2 });
+        let ds = data::glyphs(#{ n: 3, size: 16, seed: 1 }).relabel(|row| 0);
+        let dim = space::factors([#{ name: "light", choices: [1, 0.5, 0.2] }, #{ name: "grey", choices: [false, true] }], |z, s| z * s.light);
+        let worst = |n| robustness::worst(examine(f, ds, #{ space: dim, search: search::bayes(#{ questions: n }), seed: 1 }));
+        let all = worst.call(40);
+        let some = worst.call(4);
+        #{
+            all: all.to_string().contains("asked each of the 6 settings there are"),
+            none_left: all.excluded_mass == 0.0 && all.excluded_mass_mean == 0.0,
+            some: some.excluded_mass > 0.0 && some.excluded_mass.is_nan() == false,
+        }"#,
+    );
+}

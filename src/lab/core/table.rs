@@ -250,7 +250,7 @@ impl Table {
         text + "\\bottomrule\n\\end{tabular}\n"
     }
 
-    /// Comma-separated values with every digit.
+    /// Comma-separated values with every digit; arrays and maps as JSON.
     pub fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(vec![]);
         self.write_csv(&mut writer, true).expect("memory can be written to, and rows are as long as the head");
@@ -267,6 +267,7 @@ impl Table {
             let cell = |(_, values): &(String, Vec<Value>)| match values.get(row) {
                 Some(Value::Float(x)) => format!("{x:?}"),
                 Some(Value::Unit) | None => String::new(),
+                Some(value @ (Value::Array(_) | Value::Map(_))) => value.json().to_string(),
                 Some(value) => value.summary(),
             };
             writer.write_record(self.columns.iter().map(cell))?;

@@ -3,7 +3,7 @@
 use crate::core::number;
 use crate::maths::means::student;
 use crate::maths::shares::largest_missed;
-use crate::search::{AskedQuestions, Origin};
+use crate::search::{AskedQuestions, Origin, Questions};
 use crate::space::Axis;
 
 /// What questions say of the objects that none of them made fail.
@@ -16,40 +16,48 @@ pub struct Missed {
     pub questions: usize,
     /// Of these, the fewest that were drawn at random.
     pub random: usize,
-    /// The largest share of its settings that such an object can fail at, at 95% for each; not a number where none is known.
+    /// The largest share of its settings that such an object can fail at, at 95% for each; not a number where none is known, 0 where every
+    /// setting was asked.
     pub mass: f64,
     /// The mean of these shares over all objects, where none failed.
     pub mass_mean: f64,
+    /// All settings there are, where each of these objects was asked at every one.
+    pub every: Option<usize>,
 }
 
 impl Missed {
     /// By the questions of every object, and whether one made it fail.
-    pub fn of<'a>(objects: impl Iterator<Item = (&'a AskedQuestions, bool)>) -> Self {
+    pub fn of<'a>(questions: &Questions, objects: impl Iterator<Item = (&'a AskedQuestions, bool)>) -> Self {
         let (mut all, mut never) = (0, vec![]);
+        let mut whole = true;
         for (asked, failed) in objects {
             all += 1;
             if !failed {
                 let random = asked.origins.iter().filter(|origin| **origin == Origin::Random).count();
                 never.push((random, asked.len()));
+                whole &= questions.settings == Some(asked.distinct(questions.axes.len()));
             }
         }
         let least = |of: fn(&(usize, usize)) -> usize| never.iter().map(of).min().unwrap_or(0);
         let random = least(|(random, _)| *random);
         // (1 - p_1)^n_1 (1 - p_2)^n_2 .. is at most (1 - p)^(n_1 + n_2 + ..) of the mean p, weighted by n: of equal n by the arithmetic mean.
         let pooled = if never.len() == all { random * all } else { 0 };
+        let every = questions.settings.filter(|_| whole && !never.is_empty());
+        let mass = |random: usize| if every.is_some() { 0.0 } else { largest_missed(random) };
         Self {
             objects: all,
             never_failed: never.len(),
             questions: least(|(_, questions)| *questions),
             random,
-            mass: largest_missed(random),
-            mass_mean: largest_missed(pooled),
+            mass: mass(random),
+            mass_mean: if never.len() == all { mass(pooled) } else { largest_missed(pooled) },
+            every,
         }
     }
 
     /// None where every object failed.
     pub fn sentence(&self) -> Option<String> {
-        let Self { objects, never_failed, questions, random, mass, mass_mean } = *self;
+        let Self { objects, never_failed, questions, random, mass, mass_mean, every } = *self;
         if never_failed == 0 {
             return None;
         }
@@ -57,6 +65,9 @@ impl Missed {
             true => format!("no failure was found in {questions} questions to each"),
             false => format!("{never_failed} of {objects} objects never failed in {questions} questions"),
         };
+        if let Some(every) = every {
+            return Some(format!("{begun}, which asked each of the {every} settings there are"));
+        }
         if random == 0 {
             return Some(format!(
                 "{begun}; none of them was drawn at random, so that no share of settings is excluded"

@@ -159,7 +159,7 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
         objects: n,
         measure,
         loss: of.objective.loss.unwrap_or(Loss::Lead).axis(),
-        missed: Missed::of(rows.map(|(row, asked)| (*asked, failed((row, asked))))),
+        missed: Missed::of(questions, rows.map(|(row, asked)| (*asked, failed((row, asked))))),
         again: AskedAgain::of(&asked, &questions.axes),
         of: subject(transcript),
         cautions: of.cautions.clone(),

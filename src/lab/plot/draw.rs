@@ -34,7 +34,7 @@ impl Figure {
         } else {
             (720.0 * columns as f64, 520.0 * rows as f64)
         };
-        let h = h + cautions_height(&self.cautions, self.font(w, h), w);
+        let h = h + cautions_height(&self.all_cautions(), self.font(w, h), w);
         (w.clamp(64.0, 8192.0).ceil() as u32, h.clamp(64.0, 8192.0).ceil() as u32)
     }
 
@@ -157,9 +157,10 @@ fn draw(figure: &Figure, canvas: &mut dyn Canvas, width: f64, height: f64) {
     let columns = figure.columns.clamp(1, figure.panels.len());
     let rows = figure.panels.len().div_ceil(columns);
     let font = figure.font(width, height);
-    let below = cautions_height(&figure.cautions, font, width);
+    let cautions = figure.all_cautions();
+    let below = cautions_height(&cautions, font, width);
     let height = (height - below).max(1.0);
-    draw_cautions(canvas, &figure.cautions, font, width, height);
+    draw_cautions(canvas, &cautions, font, width, height);
     let top = title_height(&figure.title, font, width);
     draw_title(canvas, &figure.title, font, Rect::new(0.0, 0.0, width, top));
     let shared = figure.one_legend.then(|| Legend::shared(figure.panels.iter().flat_map(entries), font));

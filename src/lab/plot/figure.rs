@@ -292,6 +292,12 @@ impl Panel {
                 return Err(Error::data(format!("arrays of different lengths{name}: {a} and {b}")));
             }
         }
+        for (axis, name) in [(&self.x, "x"), (&self.y, "y")] {
+            if let Some(end) = [axis.min, axis.max].into_iter().flatten().find(|end| !axis.shows(*end)) {
+                return Err(Error::argument(format!("a log axis can't begin or end at {}", number(end)))
+                    .hint(format!("`{name}_min` and `{name}_max` must be above 0 there")));
+            }
+        }
         self.check_boxes()?;
         let drawable = self.layers.iter().any(|layer| match layer {
             Layer::Series(s) => s.x.iter().zip(&s.y).any(|(&x, &y)| self.x.shows(x) && self.y.shows(y)),
@@ -466,8 +472,30 @@ impl Figure {
         texts
     }
 
+    /// Its cautions, and what its axes have no place for: points that are not positive on a log axis, and lines beyond an end that was given.
+    pub fn all_cautions(&self) -> Cautions {
+        let mut all = self.cautions.clone();
+        match self.left_out() {
+            0 => {}
+            1 => all.add("1 point is not positive and has no place on a log axis"),
+            n => all.add(format!("{n} points are not positive and have no place on a log axis")),
+        }
+        for panel in &self.panels {
+            for layer in &panel.layers {
+                let Layer::Rule(rule) = layer else { continue };
+                let (axis, name) = if rule.horizontal { (&panel.y, "y") } else { (&panel.x, "x") };
+                let beyond = axis.min.is_some_and(|min| rule.at < min) || axis.max.is_some_and(|max| rule.at > max);
+                if beyond || !axis.shows(rule.at) {
+                    let label = if rule.label.is_empty() { String::new() } else { format!(" {:?}", rule.label) };
+                    all.add(format!("the line{label} at {name} = {} lies beyond the axis", number(rule.at)));
+                }
+            }
+        }
+        all
+    }
+
     /// How many points a log axis can't show, because they are not positive.
-    pub fn left_out(&self) -> usize {
+    fn left_out(&self) -> usize {
         let out = |axis: &Axis, v: f64| axis.log && v.is_finite() && v <= 0.0;
         let series = self.panels.iter().flat_map(|panel| panel.layers.iter().map(move |layer| (panel, layer)));
         series
@@ -656,12 +684,12 @@ impl Object for Figure {
             .map(|(kind, n)| if n == 1 { format!("1 {kind}") } else { format!("{n} {kind}s") })
             .collect();
         let panels = if self.panels.len() > 1 { format!("{} panels, ", self.panels.len()) } else { String::new() };
-        format!("figure{title}: {panels}{}{}", parts.join(", "), self.cautions.ending())
+        format!("figure{title}: {panels}{}{}", parts.join(", "), self.all_cautions().ending())
     }
 
     fn details(&self, _width: usize) -> String {
         let mut lines = vec![self.summary()];
-        lines.extend(self.cautions.lines());
+        lines.extend(self.all_cautions().lines());
         for panel in &self.panels {
             let axis = |axis: &Axis, name: &str| {
                 let label = if axis.label.is_empty() { name.into() } else { label::plain(&axis.label) };
@@ -686,7 +714,7 @@ impl Object for Figure {
             "width" => Value::Int(i64::from(width)),
             "height" => Value::Int(i64::from(height)),
             "panels" => Value::Int(self.panels.len() as i64),
-            "cautions" => self.cautions.value(),
+            "cautions" => self.all_cautions().value(),
             _ => return Ok(None),
         }))
     }
@@ -704,8 +732,9 @@ impl Object for Figure {
         let mut map = json!({
             "title": self.title, "width": width, "height": height, "columns": self.columns, "panels": panels,
         });
-        if !self.cautions.is_empty() {
-            map["cautions"] = self.cautions.json();
+        let cautions = self.all_cautions();
+        if !cautions.is_empty() {
+            map["cautions"] = cautions.json();
         }
         map
     }

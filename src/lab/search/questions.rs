@@ -1,5 +1,8 @@
 //! What was asked in the course of searches, and what came of it: the record that an examiner's results by step are read from.
 
+use std::collections::BTreeSet;
+
+use super::cube::Cube;
 use super::proposals::Origin;
 use crate::core::Cx;
 use crate::space::{Axis, Factor, When, factor};
@@ -27,6 +30,12 @@ impl AskedQuestions {
         self.losses.len()
     }
 
+    /// How many settings of so many factors were asked, each counted once.
+    pub fn distinct(&self, factors: usize) -> usize {
+        let bits = |setting: &[f64]| setting.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        self.settings.chunks_exact(factors.max(1)).map(bits).collect::<BTreeSet<_>>().len()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.losses.is_empty()
     }
@@ -41,6 +50,8 @@ pub struct Questions {
     pub axes: Vec<Axis>,
     /// When factors count; empty where all always do.
     pub conditions: Vec<Vec<When>>,
+    /// How many settings there are, where they are few.
+    pub settings: Option<usize>,
     /// By the rows' places.
     of: Vec<AskedQuestions>,
     bytes: usize,
@@ -55,6 +66,7 @@ impl Questions {
             names,
             axes,
             conditions: factor::conditions(factors),
+            settings: Cube::of(factors).every().map(|every| every.len()),
             of: vec![AskedQuestions::default(); rows],
             bytes: 0,
             kept: true,

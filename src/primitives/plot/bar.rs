@@ -26,7 +26,7 @@ pub static BAR: Primitive = Primitive {
     run,
 };
 
-fn run(cx: &Cx, args: &Args) -> Result<Value> {
+fn run(_: &Cx, args: &Args) -> Result<Value> {
     let mut panel = panel(args)?;
     if let Some(min) = panel.y.min.filter(|min| *min > 0.0 && !panel.y.log) {
         return Err(Error::argument(format!("`y_min` must not be above 0, where bars begin, got {min}"))
@@ -66,5 +66,5 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         }
         panel.layers.push(Layer::Columns(Columns { label, look, heights, interval }));
     }
-    finish(cx, args, panel)
+    finish(args, panel)
 }

@@ -8,7 +8,7 @@ pub static BOX: Primitive = Primitive {
     purpose: "Draws a box plot: the median, the quartiles and the ends of each sample.",
     params: &[Param::new(
         "samples",
-        Kind::Either(&[Kind::Numbers, Kind::Array, Kind::Map]),
+        Kind::Either(&[Kind::Tensor, Kind::Numbers, Kind::Array, Kind::Map]),
         "numbers by name, which are drawn in the order of the names, or an array of pairs `[name, numbers]` or of maps `#{ values, label }`, in \
          its own order; or one sample",
     )],
@@ -39,14 +39,16 @@ fn named(args: &Args) -> Result<Vec<(String, Vec<f64>)>> {
         Error::argument(format!("{what} must be {}, got {}", Kind::Numbers.describe(), got.kind()))
             .hint("#{ linear: [1, 2, 3], deep: [2, 3, 4] }, or [[\"linear\", [1, 2, 3]], [\"deep\", [2, 3, 4]]]")
     };
-    let values = |name: &str, value: &Value| match Kind::Numbers.accept(value) {
-        Some(Value::Array(values)) => Ok(floats(&values)),
+    let values = |name: &str, value: &Value| match (value, Kind::Numbers.accept(value)) {
+        (Value::Tensor(matrix), _) if matrix.dim() > 1 => Err(no_sample(&matrix.size())),
+        (_, Some(Value::Array(values))) => Ok(floats(&values)),
         _ => Err(wrong(&format!("the values of {name:?}"), value)),
     };
     let samples = match args.get("samples") {
         Some(Value::Map(map)) => {
             map.iter().map(|(name, value)| Ok((name.clone(), values(name, value)?))).collect::<Result<Vec<_>>>()?
         }
+        Some(sample @ Value::Tensor(_)) => return Ok(vec![(args.str("label").into(), values("samples", sample)?)]),
         _ => {
             let array = args.array("samples");
             if is_list(array) {
@@ -71,10 +73,23 @@ fn named(args: &Args) -> Result<Vec<(String, Vec<f64>)>> {
     if args.given("label") {
         return Err(Error::argument("`label` names one sample; several have their own names"));
     }
-    Ok(samples)
+    let twice = samples.iter().enumerate().find(|(i, (name, _))| samples[..*i].iter().any(|(other, _)| other == name));
+    match twice {
+        Some((_, (name, _))) => {
+            Err(Error::argument(format!("two samples are called {name:?}, and nobody could tell their boxes apart"))
+                .hint("names stand in order, so that `run 1` and `run 2` lie beside each other"))
+        }
+        None => Ok(samples),
+    }
 }
 
-fn run(cx: &Cx, args: &Args) -> Result<Value> {
+/// Whether rows, columns or all of it are meant can't be known.
+fn no_sample(size: &[i64]) -> Error {
+    Error::argument(format!("a tensor of {size:?} is no sample"))
+        .hint("t.reshape([-1]) is one sample of all its numbers, t[0] its first row, t.transpose()[0] its first column")
+}
+
+fn run(_: &Cx, args: &Args) -> Result<Value> {
     let mut panel = panel(args)?;
     let mut cautions = Cautions::default();
     let mut samples = vec![];
@@ -111,6 +126,5 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     }
     panel.layers.insert(0, Layer::Boxes(Boxes { samples }));
     let figure = Figure::new(panel)?.titled(args.str("title")).cautioned(&cautions);
-    warn_left_out(cx, &figure);
     Ok(Value::object(figure))
 }

@@ -1,8 +1,8 @@
-//! What the figures of numbers have in common: options, series and what is said about points left out.
+//! What the figures of numbers have in common: options and series.
 
 use std::collections::BTreeMap;
 
-use crate::core::{Cx, Error, Result, Value, suggestion};
+use crate::core::{Error, Result, Value, suggestion};
 use crate::plot::{Axis, Bars, DASHES, Figure, Layer, Panel, ReferenceLine, Rgb, SERIES, Series, SeriesLook, Spread};
 use crate::primitives::{Args, Fallback, Kind, Param, Words};
 
@@ -244,19 +244,9 @@ pub fn names(args: &Args, option: &str) -> Result<Vec<String>> {
         .collect()
 }
 
-/// The figure of one panel, with its title; says how many points a log axis leaves out.
-pub fn finish(cx: &Cx, args: &Args, panel: Panel) -> Result<Value> {
-    let figure = Figure::new(panel)?.titled(args.str("title"));
-    warn_left_out(cx, &figure);
-    Ok(Value::object(figure))
-}
-
-pub fn warn_left_out(cx: &Cx, figure: &Figure) {
-    match figure.left_out() {
-        0 => {}
-        1 => cx.warn("1 point is not positive and has no place on a log axis"),
-        n => cx.warn(format!("{n} points are not positive and have no place on a log axis")),
-    }
+/// The figure of one panel, with its title.
+pub fn finish(args: &Args, panel: Panel) -> Result<Value> {
+    Ok(Value::object(Figure::new(panel)?.titled(args.str("title"))))
 }
 
 /// Histograms of several samples over the same bins.

@@ -1,6 +1,6 @@
 //! `plot::difference`.
 
-use super::common::{TITLE, warn_left_out};
+use super::common::TITLE;
 use crate::core::Value;
 use crate::estimate::tolerance::Difference;
 use crate::plot;
@@ -22,9 +22,8 @@ pub static DIFFERENCE: Primitive = Primitive {
                plot::difference(tolerance::difference(curve.call(2), curve.call(20)))",
         result: "figure: 2 panels, 2 lines",
     }],
-    run: |cx, args| {
+    run: |_, args| {
         let figure = plot::difference(&args.object::<Difference>("difference"))?.titled(args.str("title"));
-        warn_left_out(cx, &figure);
         Ok(Value::object(figure.checked()?))
     },
 };

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::common::{TITLE, warn_left_out};
+use super::common::TITLE;
 use crate::core::{Cx, Error, Result, Value};
 use crate::estimate::worst_case::{StepMeasure, WorstCaseCurve};
 use crate::plot::{self, Examined};
@@ -60,7 +60,7 @@ fn curves(value: &Value) -> Result<Vec<(String, Rc<WorstCaseCurve>)>> {
     }
 }
 
-fn run(cx: &Cx, args: &Args) -> Result<Value> {
+fn run(_: &Cx, args: &Args) -> Result<Value> {
     let panel = |value: &Value| match value {
         Value::Str(name) if name == "accuracy" => Ok(Examined::Accuracy),
         Value::Str(name) if name == "loss" => Ok(Examined::Loss),
@@ -79,6 +79,5 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         return Err(Error::argument("curves with different losses").hint("examine all with the same objective"));
     }
     let figure = plot::examiner(&curves, &panels, measure, args.bool("log_x"))?.titled(args.str("title"));
-    warn_left_out(cx, &figure);
     Ok(Value::object(figure.checked()?))
 }

@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use super::common::warn_left_out;
-use crate::core::{Cx, Result, Value};
+use crate::core::Value;
 use crate::plot::{Figure, Paper};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
@@ -11,11 +10,6 @@ const FIGURE: Param = Param::new("figure", Kind::Object("Figure"), "the figure")
 
 fn figure(args: &Args) -> Rc<Figure> {
     args.object::<Figure>("figure")
-}
-
-fn changed(cx: &Cx, figure: Figure) -> Result<Value> {
-    warn_left_out(cx, &figure);
-    Ok(Value::object(figure))
 }
 
 pub static TITLE: Primitive = Primitive {
@@ -78,7 +72,7 @@ pub static LOG_X: Primitive = Primitive {
     notes: "Points that are not positive are left out, and a warning says how many.",
     source: "",
     examples: &[Example { code: "plot::line([1, 10], [3, 4]).log_x()", result: "figure: 1 line" }],
-    run: |cx, args| changed(cx, figure(args).log_x()?),
+    run: |_, args| Ok(Value::object(figure(args).log_x()?)),
 };
 
 pub static LOG_Y: Primitive = Primitive {
@@ -90,7 +84,7 @@ pub static LOG_Y: Primitive = Primitive {
     notes: "Points that are not positive are left out, and a warning says how many.",
     source: "",
     examples: &[Example { code: "plot::line([1, 2], [1e-3, 10]).log_y()", result: "figure: 1 line" }],
-    run: |cx, args| changed(cx, figure(args).log_y()?),
+    run: |_, args| Ok(Value::object(figure(args).log_y()?)),
 };
 
 pub static ON_PAPER: Primitive = Primitive {

@@ -45,7 +45,7 @@ pub static HEATMAP: Primitive = Primitive {
     run,
 };
 
-fn run(cx: &Cx, args: &Args) -> Result<Value> {
+fn run(_: &Cx, args: &Args) -> Result<Value> {
     let (rows, columns, values) = matrix("matrix", args.value("matrix"))?;
     let end = |name: &str| match args.get(name) {
         None => Ok(None),
@@ -89,7 +89,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         range,
         centre: args.optional_float("centre"),
     })];
-    finish(cx, args, panel)
+    finish(args, panel)
 }
 
 fn matrix(name: &str, value: &Value) -> Result<(usize, usize, Vec<f64>)> {

@@ -56,5 +56,5 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         panel.y.label = if density { "density".into() } else { "count".into() };
     }
     panel.layers.extend(bars(samples, args.count("bins"), (lo, hi), density));
-    finish(cx, args, panel)
+    finish(args, panel)
 }

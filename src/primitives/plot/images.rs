@@ -44,7 +44,7 @@ pub static IMAGES: Primitive = Primitive {
     run,
 };
 
-fn run(cx: &Cx, args: &Args) -> Result<Value> {
+fn run(_: &Cx, args: &Args) -> Result<Value> {
     let n = args.count("n");
     let (images, names_of_set) = match args.optional_object::<Dataset>("images") {
         Some(set) => {
@@ -80,7 +80,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let mut panel = panel(args)?;
     let arrows = arrows(args, &images)?;
     panel.layers = vec![Layer::Tiles(Tiles { images, captions, arrows, columns })];
-    finish(cx, args, panel)
+    finish(args, panel)
 }
 
 /// Images as pictures, as they are or stretched.

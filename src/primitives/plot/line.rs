@@ -37,8 +37,8 @@ const SPREAD: Param = Param::new("spread", SPREADS.kind(), "how intervals are sh
 const MARKERS: Param = Param::new("markers", Kind::Bool, "whether every point is marked")
     .or(Fallback::Absent("points are marked where there are at most 40"));
 
-fn run(cx: &Cx, args: &Args) -> Result<Value> {
+fn run(_: &Cx, args: &Args) -> Result<Value> {
     let mut panel = panel(args)?;
     panel.layers.extend(series(args, true)?.into_iter().map(Layer::Series));
-    finish(cx, args, panel)
+    finish(args, panel)
 }

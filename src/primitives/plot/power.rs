@@ -1,4 +1,4 @@
-use super::common::{TITLE, warn_left_out};
+use super::common::TITLE;
 use crate::core::Value;
 use crate::plot;
 use crate::primitives::{Example, Kind, Param, Primitive};
@@ -16,9 +16,8 @@ pub static POWER: Primitive = Primitive {
         code: "plot::power(risk::plan(#{ error: 0.1, adversarial_error: 0.3, candidates: 8 }, #{ gap: 0.1, repeats: 50, seed: 1 }))",
         result: "figure: 3 lines",
     }],
-    run: |cx, args| {
+    run: |_, args| {
         let figure = plot::power(&args.object("plan"))?.titled(args.str("title"));
-        warn_left_out(cx, &figure);
         Ok(Value::object(figure.checked()?))
     },
 };

@@ -1,4 +1,4 @@
-use super::common::{TITLE, warn_left_out};
+use super::common::TITLE;
 use crate::core::{Cx, Result, Value};
 use crate::plot;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
@@ -34,13 +34,12 @@ pub static PVALUES: Primitive = Primitive {
     run,
 };
 
-fn run(cx: &Cx, args: &Args) -> Result<Value> {
+fn run(_: &Cx, args: &Args) -> Result<Value> {
     let adjusted = match args.get("adjusted") {
         Some(Value::Array(rows)) => Some(&rows[..]),
         _ => None,
     };
     let mut figure = plot::pvalues(args.value("curves"), args.float("delta"), adjusted)?.titled(args.str("title"));
     figure.panels.iter_mut().for_each(|panel| panel.x.log = args.bool("log_x"));
-    warn_left_out(cx, &figure);
     Ok(Value::object(figure.checked()?))
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::common::{TITLE, warn_left_out};
+use super::common::TITLE;
 use crate::core::{Cx, Error, Result, Value};
 use crate::estimate::calibration::Calibration;
 use crate::plot;
@@ -57,10 +57,9 @@ fn results(value: &Value) -> Result<Vec<(String, Rc<Calibration>)>> {
     }
 }
 
-fn run(cx: &Cx, args: &Args) -> Result<Value> {
+fn run(_: &Cx, args: &Args) -> Result<Value> {
     let found = results(args.value("results"))?;
     let results: Vec<(String, &Calibration)> = found.iter().map(|(name, result)| (name.clone(), &**result)).collect();
     let figure = plot::reliability(&results, args.bool("log"))?.titled(args.str("title"));
-    warn_left_out(cx, &figure);
     Ok(Value::object(figure.checked()?))
 }

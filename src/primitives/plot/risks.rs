@@ -1,4 +1,4 @@
-use super::common::{TITLE, warn_left_out};
+use super::common::TITLE;
 use crate::core::{Cx, Result, Value};
 use crate::plot;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
@@ -28,9 +28,8 @@ pub static RISKS: Primitive = Primitive {
     run,
 };
 
-fn run(cx: &Cx, args: &Args) -> Result<Value> {
+fn run(_: &Cx, args: &Args) -> Result<Value> {
     let mut figure = plot::risks(args.value("curves"), args.bool("adversarial"))?.titled(args.str("title"));
     figure.panels.iter_mut().for_each(|panel| panel.x.log = args.bool("log_x"));
-    warn_left_out(cx, &figure);
     Ok(Value::object(figure.checked()?))
 }

@@ -56,7 +56,7 @@ fn truths(value: Option<&Value>) -> Result<Vec<bool>> {
     all.iter().map(truth).collect()
 }
 
-fn run(cx: &Cx, args: &Args) -> Result<Value> {
+fn run(_: &Cx, args: &Args) -> Result<Value> {
     let mut panel = panel(args)?;
     let scores = args.array("scores");
     let series: Vec<(String, Vec<f64>, Vec<bool>, SeriesLook)> = if is_list(scores) {
@@ -104,5 +104,5 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     };
     ends(&mut panel.x, "share of negatives at or above the threshold");
     ends(&mut panel.y, "share of positives at or above the threshold");
-    finish(cx, args, panel)
+    finish(args, panel)
 }

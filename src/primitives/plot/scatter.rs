@@ -22,8 +22,8 @@ pub static SCATTER: Primitive = Primitive {
     run,
 };
 
-fn run(cx: &Cx, args: &Args) -> Result<Value> {
+fn run(_: &Cx, args: &Args) -> Result<Value> {
     let mut panel = panel(args)?;
     panel.layers.extend(series(args, false)?.into_iter().map(Layer::Series));
-    finish(cx, args, panel)
+    finish(args, panel)
 }

@@ -1,4 +1,4 @@
-use super::common::{TITLE, warn_left_out};
+use super::common::TITLE;
 use crate::core::{Cx, Error, Result, Value};
 use crate::estimate::tolerance::Curve;
 use crate::plot::{self, PanelMeasure};
@@ -31,7 +31,7 @@ pub static TOLERANCE: Primitive = Primitive {
     run,
 };
 
-fn run(cx: &Cx, args: &Args) -> Result<Value> {
+fn run(_: &Cx, args: &Args) -> Result<Value> {
     let measure = |value: &Value| match value {
         Value::Str(name) if name == "mi" => Ok(PanelMeasure::Information),
         Value::Str(name) if name == "accuracy" => Ok(PanelMeasure::Accuracy),
@@ -55,6 +55,5 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         .collect();
     let in_db = in_db(args, curves.iter().map(|(_, curve)| *curve));
     let figure = plot::tolerance(&curves, &measures, in_db)?.titled(args.str("title"));
-    warn_left_out(cx, &figure);
     Ok(Value::object(figure.checked()?))
 }

@@ -34,7 +34,7 @@ pub static CALIBRATE: Primitive = Primitive {
             Kind::Float,
             "what a bias of T may be, in size, that does not matter: well below the gap R_g - R_S that tests are to notice",
         )
-        .range(1e-9, 1.0),
+        .range(1e-9, 0.5),
         RADIUS,
         SEARCH,
         SPACE,

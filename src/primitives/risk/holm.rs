@@ -151,9 +151,9 @@ impl HolmTest {
                 no_power: false,
                 cautions: Cautions::default(),
             }),
-            _ => Err(Error::argument(format!(
+            other => Err(Error::argument(format!(
                 "`tests` must hold reports or p-values from 0 to 1, got {}",
-                value.summary()
+                other.map_or(value.kind().into(), |number| number.summary())
             ))
             .hint("a RiskReport comes from risk::report or risk::estimate, a NModelTest from risk::n_model_test")),
         }

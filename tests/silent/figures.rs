@@ -1,0 +1,42 @@
+//! Figures and tables that showed less than they were given.
+
+use super::{refused, run_in, truths};
+
+#[test]
+fn a_figure_says_itself_what_its_axes_have_no_place_for() {
+    truths(
+        r#"let log = plot::line([1, 2, 3], [0.1, 0, 0.2], #{ log_y: true });
+        let later = plot::line([0, 1, 2], [1, 2, 3]).log_x();
+        let both = plot::grid([log, plot::line([1, 2], [1, 2])]);
+        let lines = plot::line([1, 2, 3], [0.1, 0.5, 0.2], #{ y_max: 1, rules: [#{ y: 5, label: "chance" }, #{ y: 0.5 }, #{ x: 9 }] });
+        #{
+            log: log.cautions == ["1 point is not positive and has no place on a log axis"],
+            later: later.cautions.len() == 1,
+            both: both.cautions == log.cautions,
+            lines: lines.cautions == ["the line \"chance\" at y = 5.0 lies beyond the axis"],
+        }"#,
+    );
+    refused("plot::line([1, 2], [1, 2], #{ log_y: true, y_min: 0 })", "a log axis can't begin or end at 0.0");
+}
+
+#[test]
+fn a_box_plot_does_not_guess_what_a_matrix_is() {
+    refused("plot::box(tensor::from([[1, 2, 3], [4, 5, 6]]))", "a tensor of [2, 3] is no sample");
+    refused("plot::box([[\"a\", tensor::from([[1, 2, 3], [4, 5, 6]])]])", "a tensor of [2, 3] is no sample");
+    refused("plot::box([[\"a\", [1, 2]], [\"a\", [3, 4]]])", "two samples are called \"a\"");
+    truths("#{ vector: plot::box(tensor::from([1, 2, 3, 4, 5])).cautions == [] }");
+}
+
+#[test]
+fn a_csv_file_holds_arrays_and_maps_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script =
+        r#"[#{ a: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], m: #{ x: 0.123456789012, word: "two, \"three\"" } }].save("t.csv")"#;
+    run_in(folder.path(), script).expect("written");
+    let text = std::fs::read_to_string(folder.path().join("t.csv")).expect("a file");
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let row = reader.records().next().expect("a row").expect("readable");
+    let cell = |place: usize| -> serde_json::Value { serde_json::from_str(&row[place]).expect("JSON") };
+    assert_eq!(cell(0), serde_json::json!([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]));
+    assert_eq!(cell(1), serde_json::json!({ "x": 0.123456789012, "word": "two, \"three\"" }));
+}
