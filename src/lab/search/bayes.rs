@@ -43,7 +43,8 @@ pub struct Bayes {
 /// What makes a setting promising.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Explore {
-    /// The logarithm of the expected improvement; at two questions of six the largest mean, and at one the upper confidence bound of 1 deviation.
+    /// The logarithm of the expected improvement. Where all factors are numbers, most is won near the best: at two questions of six the largest
+    /// mean, and at one the upper confidence bound of 1 deviation; where there are choices, at every third that of 2, which looks into the others.
     Portfolio,
     /// An upper confidence bound, so far above the mean: the square of how many standard deviations.
     Fixed(f64),
@@ -291,9 +292,9 @@ impl BayesExaminer {
                 let (d, t) = (self.cube.varying() as f64, (self.process.len() + 1) as f64);
                 bound(2.0 * (d * t * t * std::f64::consts::PI.powi(2) / 0.6).ln())
             }
-            // Late in a search most is won near the best: two questions of six only look for the largest mean.
-            Explore::Portfolio if matches!(self.asked % 6, 1 | 5) => bound(0.0),
-            Explore::Portfolio if self.asked % 6 == 4 => bound(1.0),
+            Explore::Portfolio if self.cube.has_choices() && self.asked % 3 == 2 => bound(4.0),
+            Explore::Portfolio if !self.cube.has_choices() && matches!(self.asked % 6, 1 | 5) => bound(0.0),
+            Explore::Portfolio if !self.cube.has_choices() && self.asked % 6 == 4 => bound(1.0),
             Explore::Portfolio => {
                 Hope::LogImprovement { best: self.process.smoothed().into_iter().fold(f64::NEG_INFINITY, f64::max) }
             }

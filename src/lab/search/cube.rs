@@ -86,6 +86,10 @@ impl Cube {
         self.order.len()
     }
 
+    pub fn has_choices(&self) -> bool {
+        self.axes.iter().any(|axis| matches!(axis, Axis::Choices(n) if *n > 1))
+    }
+
     /// How many factors there are to choose, at least 1.
     pub fn varying(&self) -> usize {
         self.axes.iter().filter(|axis| axis.varies()).count().max(1)

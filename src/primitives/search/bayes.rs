@@ -38,7 +38,7 @@ pub static BAYES: Primitive = Primitive {
             "the next question is where mean + sqrt(beta) deviations is largest; \"growing\" is 2 ln(d t^2 pi^2 / 0.6) at question t of d factors",
         )
         .range(0.0, 1e6)
-        .or(Fallback::Absent("where the expected improvement is largest; at two questions of six where the mean is, at one such a bound with beta 1")),
+        .or(Fallback::Absent("where the expected improvement is largest; at two questions of six where the mean is and at one such a bound with beta 1, or where a factor is a choice at every third such a bound with beta 4")),
         Param::new("noise_variance", Kind::Float, "as a share of that of the losses").range(1e-10, 1.0).or(Fallback::Absent("fitted")),
         Param::new("candidates", Kind::Int, "random settings, drawn anew at every fit, that are compared for every question beside 160 near the best ones; the best 3 are improved along the gradient")
             .range(8.0, 1e6)
