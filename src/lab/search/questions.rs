@@ -50,7 +50,7 @@ pub struct Questions {
     pub axes: Vec<Axis>,
     /// When factors count; empty where all always do.
     pub conditions: Vec<Vec<When>>,
-    /// How many settings there are, where they are few.
+    /// How many settings there are, where they are few and nothing is left to chance.
     pub settings: Option<usize>,
     /// By the rows' places.
     of: Vec<AskedQuestions>,
@@ -61,12 +61,13 @@ pub struct Questions {
 impl Questions {
     pub(super) fn new(factors: &[Factor], rows: usize) -> Self {
         let names = factors.iter().map(|factor| factor.name.clone()).collect();
-        let axes = factors.iter().map(Factor::axis).collect();
+        let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
+        let settings = if axes.contains(&Axis::Chance) { None } else { Cube::of(factors).every() }.map(|all| all.len());
         Self {
             names,
             axes,
             conditions: factor::conditions(factors),
-            settings: Cube::of(factors).every().map(|every| every.len()),
+            settings,
             of: vec![AskedQuestions::default(); rows],
             bytes: 0,
             kept: true,
