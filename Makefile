@@ -13,10 +13,14 @@ demo: build
 
 # Tests run beside each other, one on each core: more threads in each would only wait for one another.
 # Those that need real images and models come after them where there are some; campaigns (`many_...`) run for hours and by name.
-test: build
-	OMP_NUM_THREADS=1 cargo test --quiet --no-fail-fast
+# What cargo builds for tests it builds in one go, the binary among it: one after the other would leave cores idle.
+SIDE_BY_SIDE := OMP_NUM_THREADS=1 $(PYTHON) .ci/side_by_side.py
+test: libtorch
+	cargo build --tests
+	$(SIDE_BY_SIDE) cargo test --quiet --tests
+	cargo test --quiet --doc
 ifdef VIVA_DATA
-	OMP_NUM_THREADS=1 cargo test --quiet --no-fail-fast --tests -- --ignored --skip many_
+	$(SIDE_BY_SIDE) cargo test --quiet --tests -- --ignored --skip many_
 endif
 
 build: libtorch

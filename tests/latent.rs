@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use tch::{Device, Kind};
 use viva::core::{Cx, Result, Tensor, Value, with_stream};
@@ -287,18 +288,34 @@ fn labels_are_met_all_at_once_and_leads_are_kept() {
 
 const SUBJECT: &str = r#"
     let ds = data::glyphs(#{ n: N, size: SIDE, position: "centred", margin: 0, seed: 1 });
-    let g = generator::train(ds, #{ steps: STEPS, seed: 1 });
+    let g = GENERATOR;
     let layers = [net::flatten(), net::linear(32), net::relu(), net::linear(10)];
     let f = model::train(ds, #{ arch: layers, epochs: 6, seed: 1 });
     let h = model::train(ds, #{ arch: layers, epochs: 6, seed: 2 });
 "#;
 
-/// A session that knows a generator `g` trained so many steps on so many glyphs `ds`, and classifiers `f` and `h`.
-fn subject(n: usize, side: usize, steps: usize) -> Session {
+/// A session that knows this generator `g` of glyphs `ds`, and classifiers `f` and `h`.
+fn subject(n: usize, side: usize, generator: &str) -> Session {
     let mut session = Session::new(Rc::new(Cx::default()));
-    let text = SUBJECT.replace("STEPS", &steps.to_string()).replace("SIDE", &side.to_string());
-    session.evaluate("subject", &text.replace('N', &n.to_string())).map_err(|e| e.render(false)).unwrap();
+    let text = SUBJECT.replace("GENERATOR", generator).replace("SIDE", &side.to_string());
+    session.evaluate("subject", &text.replace("n: N", &format!("n: {n}"))).map_err(|e| e.render(false)).unwrap();
     session
+}
+
+/// The same with a generator trained for 150 steps, once for all tests.
+fn learned() -> Session {
+    static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut cx = Cx::default();
+        cx.set_folder(folder.path().to_path_buf());
+        let text = r#"
+            let ds = data::glyphs(#{ n: 1000, size: 28, position: "centred", margin: 0, seed: 1 });
+            generator::train(ds, #{ steps: 150, seed: 1 }).save("g.safetensors");
+        "#;
+        Session::new(Rc::new(cx)).evaluate("learned", text).map_err(|e| e.render(false)).unwrap();
+        folder
+    });
+    subject(1000, 28, &format!("generator::load(\"{}\")", FOLDER.path().join("g.safetensors").display()))
 }
 
 #[test]
@@ -327,7 +344,7 @@ fn perturbed_tests_fool_the_classifier_and_are_the_same_seeds_for_all() {
     if q.seeds.len() == 12 && (q.transcript.column("target") != p.transcript.column("target")) { throw "other targets"; }
     p.share
     "#;
-    let value = subject(1000, 28, 150).evaluate("checks", checks).map_err(|e| e.render(false));
+    let value = learned().evaluate("checks", checks).map_err(|e| e.render(false));
     assert!(matches!(value, Ok(Value::Float(share)) if share > 0.9), "{:?}", value.map(|v| v.summary()));
 }
 
@@ -356,7 +373,7 @@ fn recipes_say_what_the_tests_say_that_they_are_made_of() {
     let sheet = activations::granularities(g, f, #{ n: 2, samples: 50, steps: 20, groups: #{ early: 0..2, late: [4] } });
     `${activations::groups(g)} ${e.curves} ${e.false_failures} ${sheet}`
     "#;
-    let value = subject(1000, 28, 150).evaluate("checks", checks).map_err(|e| e.render(false)).unwrap().summary();
+    let value = learned().evaluate("checks", checks).map_err(|e| e.render(false)).unwrap().summary();
     assert!(value.contains("2 panels, 4 lines"), "{value}");
     assert!(value.contains("first: [0, 1, 2]") || value.contains("\"first\": 0..3"), "{value}");
 }
@@ -389,7 +406,7 @@ fn seeds_that_are_left_out_are_counted_and_directions_are_as_long_as_they_say() 
 
 #[test]
 fn what_does_not_fit_is_refused_with_what_to_do() {
-    let mut session = subject(60, 28, 1);
+    let mut session = subject(60, 28, "generator::train(ds, #{ steps: 1, seed: 1 })");
     let mut fails = |line: &str| session.evaluate("line", line).map(|v| v.summary()).expect_err(line).render(false);
     for (line, wanted) in [
         ("space::latent(g, #{ layers: 0..9 })", "no layer 6"),

@@ -3,38 +3,59 @@
 
 use std::collections::HashSet;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use viva::core::{Cx, Value};
 use viva::primitives::declared::declared;
 use viva::primitives::stdlib::{stdlib_names, stdlib_text};
 use viva::primitives::{
-    Fallback, NAMESPACES, PRIMITIVES, Primitive, declared as declarations, find, former, glossary, types,
+    Example, Fallback, NAMESPACES, PRIMITIVES, Primitive, declared as declarations, find, former, glossary, types,
 };
 use viva::script::Session;
 use viva::script::check;
 
+/// A session in a folder of its own, which goes with it.
+fn session() -> (Session, Rc<Cx>, tempfile::TempDir) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut cx = Cx::default();
+    cx.set_folder(folder.path().to_path_buf());
+    cx.set_output(Box::new(|_| {}));
+    let cx = Rc::new(cx);
+    (Session::new(cx.clone()), cx, folder)
+}
+
+/// An example of a primitive that was run.
+struct Ran {
+    path: &'static str,
+    code: &'static str,
+    result: &'static str,
+    /// The summary of what came of it, or the error.
+    gave: Result<String, String>,
+    polls: u64,
+}
+
+/// All examples, run once for all tests.
+static EXAMPLES: LazyLock<Vec<Ran>> = LazyLock::new(|| {
+    let run = |path, example: &'static Example| {
+        let (mut session, cx, _folder) = session();
+        let value = session.evaluate("example", example.code);
+        let gave = value.map(|value| value.summary()).map_err(|error| error.render(false));
+        Ran { path, code: example.code, result: example.result, gave, polls: cx.polls() }
+    };
+    PRIMITIVES.iter().flat_map(|primitive| primitive.examples.iter().map(|e| run(primitive.path, e))).collect()
+});
+
 #[test]
 fn every_example_gives_its_result() {
-    let mut wrong = Vec::new();
     for primitive in PRIMITIVES {
         assert!(!primitive.examples.is_empty(), "{} has no example", primitive.path);
-        for example in primitive.examples {
-            let folder = tempfile::tempdir().expect("a temporary folder");
-            let mut cx = Cx::default();
-            cx.set_folder(folder.path().to_path_buf());
-            cx.set_output(Box::new(|_| {}));
-            let mut session = Session::new(Rc::new(cx));
-            match session.evaluate("example", example.code) {
-                Ok(value) if example.result.is_empty() || value.summary() == example.result => {}
-                Ok(value) => wrong.push(format!(
-                    "{}: {} gave {}, not {}",
-                    primitive.path,
-                    example.code,
-                    value.summary(),
-                    example.result
-                )),
-                Err(error) => wrong.push(format!("{}: {}", primitive.path, error.render(false))),
-            }
+    }
+    let mut wrong = Vec::new();
+    for Ran { path, code, result, gave, .. } in EXAMPLES.iter() {
+        match gave {
+            Ok(summary) if result.is_empty() || summary == result => {}
+            Ok(summary) => wrong.push(format!("{path}: {code} gave {summary}, not {result}")),
+            Err(error) => wrong.push(format!("{path}: {error}")),
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -64,11 +85,7 @@ fn every_function_of_std_is_described_and_its_example_gives_its_result() {
                 }
             }
             for example in function.examples.iter().filter(|_| declaration.not_run.is_empty()) {
-                let folder = tempfile::tempdir().expect("a temporary folder");
-                let mut cx = Cx::default();
-                cx.set_folder(folder.path().to_path_buf());
-                cx.set_output(Box::new(|_| {}));
-                let mut session = Session::new(Rc::new(cx));
+                let (mut session, _cx, _folder) = session();
                 let import = |name: &str| format!("import \"std/{name}\" as {name};\n");
                 let code = format!("{}{}", import(module), example.code);
                 let begun = std::time::Instant::now();
@@ -84,38 +101,26 @@ fn every_function_of_std_is_described_and_its_example_gives_its_result() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Runs all but the last statement of an example, then the last one, stopped at its n-th poll. Says whether it was
-/// interrupted and how many polls it made.
-fn last_statement(code: &str, stop_after: Option<u64>) -> (bool, u64) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut cx = Cx::default();
-    cx.set_folder(folder.path().to_path_buf());
-    cx.set_output(Box::new(|_| {}));
-    let cx = Rc::new(cx);
-    let mut session = Session::new(cx.clone());
-    let (before, last) = code.rsplit_once(";\n").unwrap_or(("", code));
-    session.evaluate("example", before).unwrap_or_else(|error| panic!("{before}: {}", error.render(false)));
-    let polls = cx.polls();
-    cx.stop_after(stop_after);
-    let outcome = session.evaluate("example", last);
-    assert!(outcome.is_ok() || stop_after.is_some(), "{code}");
-    (outcome.is_err_and(|error| error.is_interruption()), cx.polls() - polls)
-}
-
 #[test]
 fn every_long_call_ends_where_it_is_stopped() {
     let mut long = Vec::new();
-    for primitive in PRIMITIVES {
-        for example in primitive.examples {
-            let (_, polls) = last_statement(example.code, None);
-            if polls < 2 {
-                continue;
-            }
-            long.push(primitive.path);
-            let (stopped, made) = last_statement(example.code, Some(polls / 2));
-            assert!(stopped, "{} went on to its end", example.code);
-            assert!(made <= polls / 2 + 1, "{}: {made} polls where {} were enough", example.code, polls / 2 + 1);
+    // The last statement of each is stopped at the poll in its middle.
+    for Ran { path, code, polls, gave, .. } in EXAMPLES.iter().filter(|ran| ran.polls >= 2) {
+        assert!(gave.is_ok(), "{code}");
+        let (mut session, cx, _folder) = session();
+        let (before, last) = code.rsplit_once(";\n").unwrap_or(("", code));
+        session.evaluate("example", before).unwrap_or_else(|error| panic!("{before}: {}", error.render(false)));
+        let begun = cx.polls();
+        let polls = polls - begun;
+        if polls < 2 {
+            continue;
         }
+        long.push(*path);
+        cx.stop_after(Some(polls / 2));
+        let stopped = session.evaluate("example", last).is_err_and(|error| error.is_interruption());
+        let made = cx.polls() - begun;
+        assert!(stopped, "{code} went on to its end");
+        assert!(made <= polls / 2 + 1, "{code}: {made} polls where {} were enough", polls / 2 + 1);
     }
     for wanted in ["model::train", "model::train_linear", "examine", "risk::estimate", "risk::curve"] {
         assert!(long.contains(&wanted), "{wanted} was not stopped half-way; only {long:?} were");

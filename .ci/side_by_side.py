@@ -1,0 +1,82 @@
+"""Runs the test programs of a `cargo test` two at a time, the longest first, so that no core waits for the last test of a program.
+
+    python3 .ci/side_by_side.py cargo test --tests
+
+Cargo builds them and tells this file, as their runner, how each is to be run; then they run, in the environment that cargo gave them. What
+a program printed is shown where it failed. Ends with 1 where any did.
+"""
+
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+AT_ONCE = 2
+# Programs of more than half a minute on one core, the longest first; others may come in any order.
+LONG = "experiments device lessons resume latent registry silent generators damage".split()
+
+
+def note(folder, words):
+    """As cargo's runner: keeps a command for later."""
+    # Cargo runs one after the other, so there is no other file of that number.
+    path = os.path.join(folder, f"{len(os.listdir(folder)):04}.json")
+    with open(path, "x") as file:
+        json.dump({"words": words, "folder": os.getcwd(), "environment": dict(os.environ)}, file)
+
+
+def name_of(command):
+    """`render` of `target/debug/deps/render-f7ee6a9697e646fb`."""
+    return re.sub(r"-[0-9a-f]{16}$", "", os.path.basename(command["words"][0]))
+
+
+def run(command):
+    begun = time.monotonic()
+    done = subprocess.run(
+        command["words"],
+        cwd=command["folder"],
+        env=command["environment"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    text = done.stdout.decode(errors="replace")
+    results = re.findall(r"^test result: ok\. (\d+) passed", text, re.MULTILINE)
+    # A program that ends well before its tests do says no result.
+    well = done.returncode == 0 and len(results) == 1
+    if not well:
+        print(f"\n{text}\n{name_of(command)} failed with status {done.returncode}: {' '.join(command['words'])}", flush=True)
+    elif int(results[0]) > 0:
+        print(f"{name_of(command)}: {results[0]} passed in {time.monotonic() - begun:.1f} s", flush=True)
+    return well
+
+
+def main(cargo, words):
+    with tempfile.TemporaryDirectory() as folder:
+        runner = json.dumps([sys.executable, os.path.abspath(__file__), "--note", folder])
+        built = subprocess.run([cargo, "--config", f'target."cfg(all())".runner={runner}', *words])
+        if built.returncode != 0:
+            return built.returncode
+        commands = []
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name)) as file:
+                commands.append(json.load(file))
+    if not commands:
+        print("no test program was noted: does a runner of your own come first?")
+        return 1
+    commands.sort(key=lambda command: LONG.index(name_of(command)) if name_of(command) in LONG else len(LONG))
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        outcomes = list(pool.map(run, commands))
+    failed = [name_of(command) for command, well in zip(commands, outcomes) if not well]
+    print(f"{len(failed)} of {len(commands)} test programs failed: {', '.join(failed)}" if failed else f"{len(commands)} test programs passed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--note":
+        note(sys.argv[2], sys.argv[3:])
+    else:
+        sys.exit(main(sys.argv[1], sys.argv[2:]))
