@@ -44,13 +44,13 @@ def run(command):
         stderr=subprocess.STDOUT,
     )
     text = done.stdout.decode(errors="replace")
-    results = re.findall(r"^test result: ok\. (\d+) passed", text, re.MULTILINE)
+    results = re.findall(r"^test result: ok\. .*", text, re.MULTILINE)
     # A program that ends well before its tests do says no result.
     well = done.returncode == 0 and len(results) == 1
     if not well:
         print(f"\n{text}\n{name_of(command)} failed with status {done.returncode}: {' '.join(command['words'])}", flush=True)
-    elif int(results[0]) > 0:
-        print(f"{name_of(command)}: {results[0]} passed in {time.monotonic() - begun:.1f} s", flush=True)
+    elif not results[0].startswith("test result: ok. 0 passed"):
+        print(f"{name_of(command)}, {time.monotonic() - begun:.1f} s\n{results[0]}", flush=True)
     return well
 
 

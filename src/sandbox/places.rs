@@ -114,11 +114,19 @@ fn installed(folder: &Path) -> Vec<PathBuf> {
     let mut places = vec![folder.to_path_buf()];
     if let Some(root) = folder.parent().filter(|_| folder.ends_with("bin")) {
         places.extend(["lib", "lib64", ENVIRONMENT].map(|name| root.join(name)));
+        places.extend(customised(&root.join("lib")));
     }
     if let Some(root) = folder.parent().filter(|_| folder.ends_with("shims")) {
         places.push(root.to_path_buf());
     }
     places
+}
+
+/// What the Pythons in a folder of libraries start with: Debian has it elsewhere, behind a link.
+fn customised(libraries: &Path) -> Vec<PathBuf> {
+    let versions = std::fs::read_dir(libraries).into_iter().flatten().flatten();
+    let pythons = versions.filter(|entry| entry.file_name().to_string_lossy().starts_with("python3"));
+    pythons.filter_map(|entry| entry.path().join("sitecustomize.py").canonicalize().ok()).collect()
 }
 
 /// Where libtorch and what it opens later lie.
@@ -167,4 +175,23 @@ pub fn links(folder: &Path) -> Vec<PathBuf> {
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()))
         .filter_map(|entry| entry.path().canonicalize().ok())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As Debian has it: lib/python3.11/sitecustomize.py is a link into another folder.
+    #[test]
+    fn a_python_may_read_what_it_starts_with_behind_a_link() {
+        let root = tempfile::tempdir().expect("a folder");
+        let (elsewhere, library) = (root.path().join("etc/python3.11"), root.path().join("usr/lib/python3.11"));
+        [&elsewhere, &library].into_iter().for_each(|folder| std::fs::create_dir_all(folder).expect("made"));
+        let file = elsewhere.join("sitecustomize.py");
+        std::fs::write(&file, "").expect("written");
+        std::os::unix::fs::symlink(&file, library.join("sitecustomize.py")).expect("linked");
+        let places = around(&root.path().join("usr/bin/python3"));
+        assert!(places.contains(&file.canonicalize().expect("there")), "{places:?}");
+        assert!(!places.contains(&elsewhere), "{places:?}");
+    }
 }

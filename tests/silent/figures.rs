@@ -16,6 +16,11 @@ fn a_figure_says_itself_what_its_axes_have_no_place_for() {
             lines: lines.cautions == ["the line \"chance\" at y = 5.0 lies beyond the axis"],
         }"#,
     );
+    truths(
+        r#"let bars = plot::bar(["a", "b"], [1, 1.0 / 0.0], #{ lo: [0.5, 1], hi: [1.0 / 0.0, 2] });
+        #{ bars: bars.cautions == ["1 bar is infinite: where it ends is the end of the axis", "1 interval has an end at infinity, which is drawn at the end of the axis"] }"#,
+    );
+    refused("plot::bar([\"a\", \"b\"], [1, 2]).log_x()", "have no logarithm");
     refused("plot::line([1, 2], [1, 2], #{ log_y: true, y_min: 0 })", "a log axis can't begin or end at 0.0");
 }
 

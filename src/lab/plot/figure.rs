@@ -292,6 +292,11 @@ impl Panel {
                 return Err(Error::data(format!("arrays of different lengths{name}: {a} and {b}")));
             }
         }
+        if self.x.log && !self.x.names.is_empty() {
+            return Err(
+                Error::argument("names along the x axis have no logarithm").hint("`log_y` is what bars and boxes have")
+            );
+        }
         for (axis, name) in [(&self.x, "x"), (&self.y, "y")] {
             if let Some(end) = [axis.min, axis.max].into_iter().flatten().find(|end| !axis.shows(*end)) {
                 return Err(Error::argument(format!("a log axis can't begin or end at {}", number(end)))
@@ -472,13 +477,33 @@ impl Figure {
         texts
     }
 
-    /// Its cautions, and what its axes have no place for: points that are not positive on a log axis, and lines beyond an end that was given.
+    /// Its cautions, and what its axes have no place for: points that are not positive on a log axis, bars and intervals without an end, and lines
+    /// beyond an end that was given.
     pub fn all_cautions(&self) -> Cautions {
         let mut all = self.cautions.clone();
         match self.left_out() {
             0 => {}
             1 => all.add("1 point is not positive and has no place on a log axis"),
             n => all.add(format!("{n} points are not positive and have no place on a log axis")),
+        }
+        let columns = |layer: &Layer| -> [usize; 2] {
+            let Layer::Columns(columns) = layer else { return [0; 2] };
+            let open = |(lo, hi): &(Vec<f64>, Vec<f64>)| {
+                lo.iter().zip(hi).filter(|(lo, hi)| lo.is_infinite() || hi.is_infinite()).count()
+            };
+            let endless = columns.heights.iter().filter(|height| height.is_infinite()).count();
+            [endless, columns.interval.as_ref().map_or(0, open)]
+        };
+        let layers = || self.panels.iter().flat_map(|panel| &panel.layers);
+        match layers().map(|layer| columns(layer)[0]).sum() {
+            0 => {}
+            1 => all.add("1 bar is infinite: where it ends is the end of the axis"),
+            n => all.add(format!("{n} bars are infinite: where they end is the end of the axis")),
+        }
+        match layers().map(|layer| columns(layer)[1]).sum() {
+            0 => {}
+            1 => all.add("1 interval has an end at infinity, which is drawn at the end of the axis"),
+            n => all.add(format!("{n} intervals have an end at infinity, which is drawn at the end of the axis")),
         }
         for panel in &self.panels {
             for layer in &panel.layers {

@@ -354,14 +354,16 @@ impl BayesExaminer {
         self.candidates = Some(Candidates::new(points, &self.process));
     }
 
-    /// Whether a point is no news: near an asked one in every range, and the same in all else.
+    /// Whether a point is no news: near one that was asked, or is about to be, in every range, and the same in all else.
     fn known(&self, point: &[f64]) -> bool {
         let near = match self.stalled {
             0 | 1 => REFINED,
             2..=7 => REPEATED / 2.0,
             _ => REPEATED,
         };
-        (0..self.process.len()).any(|i| self.cube.alike(point, self.process.point(i), near))
+        let asked = (0..self.process.len()).map(|i| self.process.point(i));
+        let pending = self.pending.iter().map(|(point, _)| &point[..]);
+        asked.chain(pending).any(|other| self.cube.alike(point, other, near))
     }
 
     /// Where most is hoped for, as far as was found: the best of candidates all over the space and near the best settings so far, a few of
