@@ -352,7 +352,7 @@ fn a_better_name_changes_no_digest() {
         ("search::square()", "search square(#{ n: 1000, share: 0.8 })"),
         (
             "search::bayes()",
-            "search bayes(#{ steps: 100, kernel: \"matern\", candidates: 600, lengthscales: \"each\", random_share: 0.1, batch: 1 })",
+            "search bayes(#{ steps: 100, candidates: 600, lengthscales: \"each\", random_share: 0.1, batch: 1 })",
         ),
         (
             "search::policy(#{ questions: 9 })",

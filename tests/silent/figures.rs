@@ -9,7 +9,12 @@ fn a_figure_says_itself_what_its_axes_have_no_place_for() {
         let later = plot::line([0, 1, 2], [1, 2, 3]).log_x();
         let both = plot::grid([log, plot::line([1, 2], [1, 2])]);
         let lines = plot::line([1, 2, 3], [0.1, 0.5, 0.2], #{ y_max: 1, rules: [#{ y: 5, label: "chance" }, #{ y: 0.5 }, #{ x: 9 }] });
+        let beyond = plot::line([1, 2, 3], [0.1, 5, 0.2], #{ y_max: 1 });
+        let sunk = plot::line([1, 2], [0.1, 0.2], #{ log_y: true, lo: [0, 0.1], hi: [0.2, 0.3] });
         #{
+            beyond: beyond.cautions == ["1 point lies beyond the axes"],
+            sunk: sunk.cautions == ["1 interval reaches to 0 or below, where a log axis ends before it"],
+            left: plot::histogram([1, 2, 9], #{ x_max: 3 }).cautions == ["1 value lies outside the bins and is left out"],
             log: log.cautions == ["1 point is not positive and has no place on a log axis"],
             later: later.cautions.len() == 1,
             both: both.cautions == log.cautions,

@@ -35,7 +35,7 @@ impl Missed {
             if !failed {
                 let random = asked.origins.iter().filter(|origin| **origin == Origin::Random).count();
                 never.push((random, asked.len()));
-                whole &= questions.settings == Some(asked.distinct(questions.axes.len()));
+                whole &= questions.settings.is_some() && questions.settings == asked.distinct(questions.axes.len());
             }
         }
         let least = |of: fn(&(usize, usize)) -> usize| never.iter().map(of).min().unwrap_or(0);

@@ -93,8 +93,10 @@ pub struct Learnt {
 }
 
 impl Learnt {
-    /// What an examiner's losses are learnt with.
-    pub const USUAL: Self = Self { variance: Some(0.5), noise: Some((-14.0, 4.0)), constant: 3.0 };
+    /// What an examiner's losses are learnt with, where much may be noise, such as what sets images apart.
+    pub const USUAL: Self = Self { variance: Some(4.0), noise: Some((-8.0, 3.0)), constant: 0.0 };
+    /// What one image's losses are learnt with, which may be as smooth as they are, around any mean.
+    pub const SMOOTH: Self = Self { variance: Some(0.5), noise: Some((-14.0, 4.0)), constant: 3.0 };
 }
 
 /// Observations and what follows from them under a prior whose mean is 0 or drawn, their values standardised.

@@ -477,8 +477,8 @@ impl Figure {
         texts
     }
 
-    /// Its cautions, and what its axes have no place for: points that are not positive on a log axis, bars and intervals without an end, and lines
-    /// beyond an end that was given.
+    /// Its cautions, and what its axes have no place for: points that are not positive on a log axis, bars and intervals without an end, and
+    /// points and lines beyond an end that was given.
     pub fn all_cautions(&self) -> Cautions {
         let mut all = self.cautions.clone();
         match self.left_out() {
@@ -486,25 +486,51 @@ impl Figure {
             1 => all.add("1 point is not positive and has no place on a log axis"),
             n => all.add(format!("{n} points are not positive and have no place on a log axis")),
         }
-        let columns = |layer: &Layer| -> [usize; 2] {
-            let Layer::Columns(columns) = layer else { return [0; 2] };
-            let open = |(lo, hi): &(Vec<f64>, Vec<f64>)| {
-                lo.iter().zip(hi).filter(|(lo, hi)| lo.is_infinite() || hi.is_infinite()).count()
-            };
-            let endless = columns.heights.iter().filter(|height| height.is_infinite()).count();
-            [endless, columns.interval.as_ref().map_or(0, open)]
+        let mut say = |n: usize, one: &str, many: &str| match n {
+            0 => {}
+            1 => all.add(format!("1 {one}")),
+            n => all.add(format!("{n} {many}")),
         };
-        let layers = || self.panels.iter().flat_map(|panel| &panel.layers);
-        match layers().map(|layer| columns(layer)[0]).sum() {
-            0 => {}
-            1 => all.add("1 bar is infinite: where it ends is the end of the axis"),
-            n => all.add(format!("{n} bars are infinite: where they end is the end of the axis")),
+        let [mut beyond, mut infinite, mut endless, mut sunk] = [0; 4];
+        for panel in &self.panels {
+            let outside =
+                |axis: &Axis, v: f64| axis.min.is_some_and(|min| v < min) || axis.max.is_some_and(|max| v > max);
+            for layer in &panel.layers {
+                let interval = match layer {
+                    Layer::Series(series) => {
+                        let points = series.x.iter().zip(&series.y);
+                        let shown = points.filter(|(x, y)| panel.x.shows(**x) && panel.y.shows(**y));
+                        beyond += shown.filter(|(x, y)| outside(&panel.x, **x) || outside(&panel.y, **y)).count();
+                        &series.interval
+                    }
+                    Layer::Columns(columns) => {
+                        infinite += columns.heights.iter().filter(|height| height.is_infinite()).count();
+                        &columns.interval
+                    }
+                    _ => continue,
+                };
+                for (lo, hi) in interval.iter().flat_map(|(lo, hi)| lo.iter().zip(hi)) {
+                    endless += usize::from(lo.is_infinite() || hi.is_infinite());
+                    sunk += usize::from(panel.y.log && *lo <= 0.0 && *hi > 0.0);
+                }
+            }
         }
-        match layers().map(|layer| columns(layer)[1]).sum() {
-            0 => {}
-            1 => all.add("1 interval has an end at infinity, which is drawn at the end of the axis"),
-            n => all.add(format!("{n} intervals have an end at infinity, which is drawn at the end of the axis")),
-        }
+        say(beyond, "point lies beyond the axes", "points lie beyond the axes");
+        say(
+            infinite,
+            "bar is infinite: where it ends is the end of the axis",
+            "bars are infinite: where they end is the end of the axis",
+        );
+        say(
+            endless,
+            "interval has an end at infinity, which is drawn at the end of the axis",
+            "intervals have an end at infinity, which is drawn at the end of the axis",
+        );
+        say(
+            sunk,
+            "interval reaches to 0 or below, where a log axis ends before it",
+            "intervals reach to 0 or below, where a log axis ends before them",
+        );
         for panel in &self.panels {
             for layer in &panel.layers {
                 let Layer::Rule(rule) = layer else { continue };

@@ -235,7 +235,7 @@ impl BayesExaminer {
             _ => 0.5 * (groups.len().max(1) as f64).sqrt(),
         };
         let noise = how.noise.unwrap_or(1e-3);
-        let learnt = Learnt { noise: Learnt::USUAL.noise.filter(|_| how.noise.is_none()), ..Learnt::USUAL };
+        let learnt = Learnt { noise: Learnt::SMOOTH.noise.filter(|_| how.noise.is_none()), ..Learnt::SMOOTH };
         let lengthscales = vec![length; many];
         let kernels =
             how.kernel.map_or_else(|| vec![Kernel::Matern52, Kernel::SquaredExponential], |kernel| vec![kernel]);

@@ -1,5 +1,6 @@
 use super::common::*;
-use crate::core::{Cx, Error, Result, Value};
+use crate::core::{Cautions, Cx, Error, Result, Value};
+use crate::plot::Figure;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
 pub static HISTOGRAM: Primitive = Primitive {
@@ -24,13 +25,13 @@ pub static HISTOGRAM: Primitive = Primitive {
     ],
     returns: "Figure",
     notes: "The bins reach from `x_min` to `x_max`, or from the least to the largest finite value; other values are left \
-            out and a warning says how many.",
+            out and a caution says how many.",
     source: "",
     examples: &[Example { code: "plot::histogram([0.1, 0.2, 0.2, 0.4], #{ bins: 4 })", result: "figure: 1 histogram" }],
     run,
 };
 
-fn run(cx: &Cx, args: &Args) -> Result<Value> {
+fn run(_: &Cx, args: &Args) -> Result<Value> {
     let mut panel = panel(args)?;
     let samples = samples(args)?;
     let finite = || samples.iter().flat_map(|(_, values)| values).copied().filter(|v| v.is_finite());
@@ -47,14 +48,16 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         (lo, hi) = (lo - room, hi + room);
     }
     let outside = samples.iter().flat_map(|(_, values)| values).filter(|v| !(lo <= **v && **v <= hi)).count();
-    if outside > 0 {
-        let values = if outside == 1 { "1 value is".into() } else { format!("{outside} values are") };
-        cx.warn(format!("{values} outside the bins and left out"));
+    let mut cautions = Cautions::default();
+    match outside {
+        0 => {}
+        1 => cautions.add("1 value lies outside the bins and is left out"),
+        n => cautions.add(format!("{n} values lie outside the bins and are left out")),
     }
     let density = args.bool("density");
     if panel.y.label.is_empty() {
         panel.y.label = if density { "density".into() } else { "count".into() };
     }
     panel.layers.extend(bars(samples, args.count("bins"), (lo, hi), density));
-    finish(args, panel)
+    Ok(Value::object(Figure::new(panel)?.titled(args.str("title")).cautioned(&cautions)))
 }

@@ -16,7 +16,7 @@ pub static LINE: Primitive = Primitive {
     ],
     options: &[TITLE, X, Y, LABEL, LOG_X, LOG_Y, X_MIN, X_MAX, Y_MIN, Y_MAX, LO, HI, SPREAD, MARKERS, RULES],
     returns: "Figure",
-    notes: "A point that is not finite is a gap. On a log axis, points that are not positive are left out and a warning \
+    notes: "A point that is not finite is a gap. On a log axis, points that are not positive are left out and a caution \
             says how many. Series differ by colour, marker and dash; a series' own `colour` \
             is \"blue\", \"vermilion\", \"green\", \"purple\", \"orange\", \"sky\", \"black\" or \"#rrggbb\", its `dash` \"solid\", \"dashed\", \"dotted\", \"dash-dotted\" or \"long\".",
     source: "",

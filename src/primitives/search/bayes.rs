@@ -55,7 +55,7 @@ pub static BAYES: Primitive = Primitive {
     returns: "a Search",
     notes: "Needs scores only. The loss is the lead of the best wrong score, below 0 where the image is read rightly, or with objective::misclassify().loss(\"cross_entropy\") the cross entropy, as the paper has it. Every image has a process of its own; all of them are asked at once. \
             The first questions, and all while answers are equal, fill the space (Sobol's sequence, scrambled). Ranges count from 0 to 1 (logarithmic ones in the \
-            logarithm), two choices of a factor are as far apart as the ends of a range, and chance is drawn. What is within 0.004 of an asked setting in every range, and the same in all else, is not asked, unless the last question found something worse: then 0.001. Losses are \
+            logarithm), two choices of a factor are as far apart as the ends of a range, and chance is drawn. What is within 0.004 of an asked setting in every range, and the same in all else, is not asked; within eight questions of one that found something worse 0.002, within two 0.001. Losses are \
             learnt as they are or, below the median, by the logarithm of how far they lie below it, whichever makes them likelier, and brought to mean 0 and variance 1; the mean of the function is \
             thought to be normal around 0, with three times its variance. With \"each\", the likelihood is multiplied by a log-normal prior with mean sqrt(2) + ln(d) / 2 and deviation \
             sqrt(3) for d factors, without which few losses fit any lengthscales. With `learned`, one process of all of that examination's images with a label, each image's losses in units of its own, says which \
