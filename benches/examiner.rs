@@ -133,7 +133,7 @@ fn main() {
     let steps = setting("BENCH_STEPS", 100);
     let like = |refit: usize, candidates: usize, lengthscales: Lengthscales| Bayes {
         start: Some(2),
-        kernel: Kernel::Matern52,
+        kernel: Some(Kernel::Matern52),
         explore: Explore::Fixed(2.576 * 2.576),
         noise: Some(1e-6),
         candidates,
