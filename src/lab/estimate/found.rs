@@ -66,7 +66,12 @@ impl Missed {
             false => format!("{never_failed} of {objects} objects never failed in {questions} questions"),
         };
         if let Some(every) = every {
-            return Some(format!("{begun}, which asked each of the {every} settings there are"));
+            let all = if every == 1 {
+                "the one setting there is".into()
+            } else {
+                format!("each of the {every} settings there are")
+            };
+            return Some(format!("{begun}, which asked {all}"));
         }
         if random == 0 {
             return Some(format!(

@@ -491,7 +491,7 @@ impl Figure {
             1 => all.add(format!("1 {one}")),
             n => all.add(format!("{n} {many}")),
         };
-        let [mut beyond, mut infinite, mut endless, mut sunk] = [0; 4];
+        let [mut beyond, mut infinite, mut endless, mut sunk, mut coloured] = [0; 5];
         for panel in &self.panels {
             let outside =
                 |axis: &Axis, v: f64| axis.min.is_some_and(|min| v < min) || axis.max.is_some_and(|max| v > max);
@@ -507,6 +507,10 @@ impl Figure {
                         infinite += columns.heights.iter().filter(|height| height.is_infinite()).count();
                         &columns.interval
                     }
+                    Layer::HeatMap(HeatMap { values, range: Some((lo, hi)), .. }) => {
+                        coloured += values.iter().filter(|v| *v < lo || *v > hi).count();
+                        continue;
+                    }
                     _ => continue,
                 };
                 for (lo, hi) in interval.iter().flat_map(|(lo, hi)| lo.iter().zip(hi)) {
@@ -516,6 +520,11 @@ impl Figure {
             }
         }
         say(beyond, "point lies beyond the axes", "points lie beyond the axes");
+        say(
+            coloured,
+            "cell lies beyond the colours and has the nearest one",
+            "cells lie beyond the colours and have the nearest one",
+        );
         say(
             infinite,
             "bar is infinite: where it ends is the end of the axis",

@@ -1,7 +1,7 @@
 use super::common::*;
-use crate::core::{Cx, Error, Result, Tensor, Value};
+use crate::core::{Cautions, Cx, Error, Result, Tensor, Value};
 use crate::data::Dataset;
-use crate::plot::{Layer, Picture, Tiles};
+use crate::plot::{Figure, Layer, Picture, Tiles};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
 pub static IMAGES: Primitive = Primitive {
@@ -34,7 +34,7 @@ pub static IMAGES: Primitive = Primitive {
         TITLE,
     ],
     returns: "Figure",
-    notes: "Values outside [0, 1] are clipped, unless `stretch` is set: centred and standardised images, and noise, need it. Arrows \
+    notes: "Values outside [0, 1] are clipped, and a caution says how many, unless `stretch` is set: centred and standardised images, and noise, need it. Arrows \
             shorter than a tenth of a pixel are left out.",
     source: "",
     examples: &[Example {
@@ -46,17 +46,35 @@ pub static IMAGES: Primitive = Primitive {
 
 fn run(_: &Cx, args: &Args) -> Result<Value> {
     let n = args.count("n");
+    let mut cautions = Cautions::default();
+    let mut of = |there: usize, images: &Tensor| -> Result<()> {
+        if there > n && !args.given("n") {
+            cautions.add(format!("the first {n} of {there} images"));
+        }
+        if !args.bool("stretch") {
+            // Up to rounding.
+            let outside = images.f_lt(-1e-4)?.f_logical_or(&images.f_gt(1.0 + 1e-4)?)?.f_sum(tch::Kind::Int64)?;
+            match outside.int64_value(&[]) {
+                0 => {}
+                n => cautions.add(format!("{n} of {} values lie outside [0, 1] and are clipped", images.numel())),
+            }
+        }
+        Ok(())
+    };
     let (images, names_of_set) = match args.optional_object::<Dataset>("images") {
         Some(set) => {
             let rows: Vec<usize> = (0..set.len().min(n)).collect();
             let class = |row: usize| set.labels().get(row).and_then(|l| set.classes().get(*l as usize));
             let captions: Vec<String> = rows.iter().map(|&row| class(row).cloned().unwrap_or_default()).collect();
-            (shown(&set.images(&rows, tch::Device::Cpu)?, args)?, captions)
+            let images = set.images(&rows, tch::Device::Cpu)?;
+            of(set.len(), &images)?;
+            (shown(&images, args)?, captions)
         }
         None => {
             let tensor = args.tensor("images");
             let batch = if tensor.dim() == 3 { tensor.f_unsqueeze(0)? } else { tensor.shallow_clone() };
             let first = if batch.dim() == 4 { batch.f_narrow(0, 0, batch.size()[0].min(n as i64))? } else { batch };
+            of(if tensor.dim() == 4 { tensor.size()[0] as usize } else { 1 }, &first)?;
             (shown(&first, args)?, vec![])
         }
     };
@@ -80,7 +98,7 @@ fn run(_: &Cx, args: &Args) -> Result<Value> {
     let mut panel = panel(args)?;
     let arrows = arrows(args, &images)?;
     panel.layers = vec![Layer::Tiles(Tiles { images, captions, arrows, columns })];
-    finish(args, panel)
+    Ok(Value::object(Figure::new(panel)?.titled(args.str("title")).cautioned(&cautions)))
 }
 
 /// Images as pictures, as they are or stretched.
