@@ -161,6 +161,11 @@ impl GaussianProcess {
         self.noise
     }
 
+    /// The same as a share of the variance of the values.
+    pub fn noise_share(&self) -> f64 {
+        self.noise * self.reach * self.reach
+    }
+
     pub fn len(&self) -> usize {
         self.values.len()
     }
@@ -180,6 +185,11 @@ impl GaussianProcess {
 
     pub fn point(&self, i: usize) -> &[f64] {
         &self.points[i * self.width()..][..self.width()]
+    }
+
+    /// How alike the function is at two points: 1 and the constant at one and the same.
+    fn alike(&self, a: &[f64], b: &[f64]) -> f64 {
+        self.learnt.constant + self.kernel.value(self.square(a, b))
     }
 
     fn square(&self, a: &[f64], b: &[f64]) -> f64 {
@@ -218,8 +228,7 @@ impl GaussianProcess {
     /// The row that a point adds to the Cholesky factor of the observations before it.
     fn row_for(&self, point: &[f64]) -> Vec<f64> {
         let before = 0..self.factor.len();
-        let mut row: Vec<f64> =
-            before.map(|i| self.learnt.constant + self.kernel.value(self.square(point, self.point(i)))).collect();
+        let mut row: Vec<f64> = before.map(|i| self.alike(point, self.point(i))).collect();
         solve_lower(&self.factor, &mut row);
         let rest = 1.0 + self.learnt.constant + self.noise - dot(&row, &row);
         row.push(rest.max(PIVOT).sqrt());
@@ -252,9 +261,7 @@ impl GaussianProcess {
 
     /// The mean and the standard deviation at a point, in the unit of the values: of the function, without the noise.
     pub fn posterior(&self, point: &[f64]) -> (f64, f64) {
-        let mut seen: Vec<f64> = (0..self.len())
-            .map(|i| self.learnt.constant + self.kernel.value(self.square(point, self.point(i))))
-            .collect();
+        let mut seen: Vec<f64> = (0..self.len()).map(|i| self.alike(point, self.point(i))).collect();
         solve_lower(&self.factor, &mut seen);
         let mean: f64 = seen.iter().zip(&self.half).map(|(v, y)| v * y).sum();
         let variance = 1.0 + self.learnt.constant - seen.iter().map(|v| v * v).sum::<f64>();

@@ -9,6 +9,7 @@ mod backend;
 mod boundary;
 mod canvas;
 mod certified;
+mod cut_off;
 mod difference;
 mod draw;
 mod examiner;

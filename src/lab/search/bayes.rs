@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use rand::Rng;
+use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
 use super::cube::Cube;
@@ -441,8 +442,9 @@ impl BayesExaminer {
             return (self.cube.draw(&mut self.rng), Origin::Random);
         }
         if self.asked < self.start {
-            if let Some(point) = self.taught.get(self.asked).filter(|_| self.asked < self.start.div_ceil(2)) {
-                return (self.cube.setting(&point.clone(), &mut self.rng), Origin::Chosen);
+            let taught = self.taught.get(self.asked).filter(|_| self.asked < self.start.div_ceil(2));
+            if let Some(point) = taught.filter(|point| !self.known(point)).cloned() {
+                return (self.cube.setting(&point, &mut self.rng), Origin::Chosen);
             }
             return (self.fill_anew(), Origin::Chosen);
         }
@@ -459,7 +461,7 @@ impl BayesExaminer {
 
     /// The point whose answer is to be heard again, where answers are thought to be noisy.
     fn again(&mut self) -> Option<(Vec<f64>, Origin)> {
-        let noisy = self.fitted.is_some() && self.process.noise() >= NOISY && self.differs != Some(false);
+        let noisy = self.fitted.is_some() && self.process.noise_share() >= NOISY && self.differs != Some(false);
         let last = AGAIN.min(self.how.steps / 10);
         if !noisy || last < 2 || self.asked < self.start {
             return None;
@@ -485,16 +487,20 @@ impl BayesExaminer {
         self.again.clone().map(|point| (point, Origin::Again))
     }
 
-    /// One that fills the space and was not asked, where that is soon found.
+    /// One that fills the space and was not asked, where there is one: of settings that can be counted it is found, else soon.
     fn fill_anew(&mut self) -> Setting {
         let mut setting = self.fill();
         for _ in 0..20 {
             if !self.known(&self.cube.point(&setting)) {
-                break;
+                return setting;
             }
             setting = self.fill();
         }
-        setting
+        let left: Vec<Vec<f64>> = self.every.iter().flatten().filter(|point| !self.known(point)).cloned().collect();
+        match left.choose(&mut self.rng) {
+            Some(point) => self.cube.setting(point, &mut self.rng),
+            None => setting,
+        }
     }
 }
 
@@ -636,6 +642,52 @@ mod tests {
             }
             assert_eq!(compared, 37);
             assert!(total / f64::from(compared) < 0.1, "{explore:?}: {}", total / f64::from(compared));
+        }
+    }
+
+    /// All at once and before anything is answered, too: each of 12 settings, for 40 objects.
+    #[test]
+    fn the_first_questions_are_all_others() {
+        for seed in 0..40 {
+            let axes = vec![Axis::Choices(3), Axis::Whole { min: 1, max: 4 }];
+            let how = Bayes { start: Some(12), random_share: 0.0, ..Bayes::asking(12) };
+            let mut examiner = BayesExaminer::new(how, Cube::new(axes), Examinee { seed, row: 4, label: 0 });
+            let mut asked = examiner.propose().expect("settings");
+            asked.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+            asked.dedup();
+            assert_eq!(asked.len(), 12, "seed {seed}");
+        }
+    }
+
+    /// By differences, each loss moved by itself where the middle and the top stay; and what suits which losses.
+    #[test]
+    fn losses_are_bent_where_that_makes_them_likelier() {
+        let losses = [-9.0, 1.0, -4.0, 2.0, 0.5, -0.25, 1.5];
+        let slope = |k: usize| {
+            let beside = |step: f64| {
+                let mut moved = losses;
+                moved[k] += step;
+                bent(&moved).0[k]
+            };
+            (beside(1e-6) - beside(-1e-6)) / 2e-6
+        };
+        // Of the middle and the top, which everything else hangs on, it is 1.
+        let wanted: f64 = [0, 2, 5].into_iter().map(|k| slope(k).ln()).sum();
+        let found = bent(&losses).1;
+        assert!((found - wanted).abs() < 1e-6 && found < -1.0, "{found}, not {wanted}");
+        for (steep, loss) in [(true, (|x: f64| -(9.0 * x).exp()) as fn(f64) -> f64), (false, |x| (3.0 * x).sin())] {
+            let how = Bayes { random_share: 0.0, ..Bayes::asking(24) };
+            let axes = vec![Axis::Range { min: 0.0, max: 1.0 }];
+            let mut examiner = BayesExaminer::new(how, Cube::new(axes), Examinee { seed: 1, row: 0, label: 0 });
+            for k in 0..24 {
+                let x = f64::from(k) / 23.0;
+                let (values, _) =
+                    examiner.beliefs[examiner.believed].values(&[&examiner.losses[..], &[loss(x)]].concat());
+                examiner.losses.push(loss(x));
+                examiner.process.observe_as(&[x], values);
+            }
+            examiner.refit();
+            assert_eq!(examiner.beliefs[examiner.believed].bent, steep);
         }
     }
 

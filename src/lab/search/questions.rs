@@ -115,3 +115,21 @@ impl Questions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A factor that does not count is not a number, which is the same setting every time.
+    #[test]
+    fn settings_are_counted_once_unless_they_are_answered_in_two_ways() {
+        let asked = |of: &[([f64; 2], f32)]| {
+            let mut asked = AskedQuestions::default();
+            of.iter().for_each(|(setting, loss)| asked.note(setting, (*loss, 0), Origin::Chosen));
+            asked.distinct(2)
+        };
+        let unused = f64::NAN;
+        assert_eq!(asked(&[([0.0, unused], 1.0), ([1.0, 2.0], 3.0), ([0.0, unused], 1.000_01)]), Some(2));
+        assert_eq!(asked(&[([0.0, unused], 1.0), ([1.0, 2.0], 3.0), ([0.0, unused], 1.1)]), None);
+    }
+}
