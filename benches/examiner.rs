@@ -1,5 +1,5 @@
 //! `search::bayes` on nine factors, 32 objects at once, beside Gaussian process optimisation by others (`examiner.py`), in turn and in one run,
-//! with the same refitting and as many candidates; and pictures per second of the renderer.
+//! with the same refitting and as many candidates.
 //!
 //! `VIVA_PEERS_PYTHON` names a Python with scikit-learn, BoTorch and Ax; without it only viva is measured. `BENCH_PEERS` chooses among
 //! `scikit-learn,botorch,botorch-25,ax`; `BENCH_THREADS` (2), `BENCH_STEPS` (100) and `BENCH_TURNS` (1) change the rest.
@@ -7,13 +7,11 @@
 use std::process::Command;
 use std::time::Instant;
 
-use glam::{Vec2, Vec3};
 use rayon::prelude::*;
-use viva::core::{in_parallel, random};
+use viva::core::in_parallel;
 use viva::maths::gaussian_process::Kernel;
-use viva::render::{Mesh, Scenery, Surface, Triangle, Vertex, View, draw};
 use viva::search::{Bayes, Examinee, Explore, Lengthscales, Proposals, Proposing};
-use viva::space::{Domain, Factor, Factored, Render};
+use viva::space::{Domain, Factor};
 
 const OBJECTS: u64 = 32;
 const FACTORS: usize = 9;
@@ -68,68 +66,10 @@ fn peer(which: &str, steps: usize, threads: usize) -> Option<(f64, String)> {
     Some((said["seconds"].as_f64()?, words))
 }
 
-/// A ball of `2 * rings * around` triangles, less those at its poles that have no area.
-fn ball(rings: u32, around: u32) -> Mesh {
-    let mut vertices = vec![];
-    let mut triangles = vec![];
-    for ring in 0..=rings {
-        for k in 0..around {
-            let (up, level) = (std::f32::consts::PI * (ring as f32 / rings as f32 - 0.5)).sin_cos();
-            let (sin, cos) = (std::f32::consts::TAU * k as f32 / around as f32).sin_cos();
-            let at = Vec3::new(level * sin, up, level * cos);
-            vertices.push(Vertex { position: at, normal: at, texture: Vec2::ZERO });
-            if ring < rings {
-                let (a, b) = (ring * around + k, ring * around + (k + 1) % around);
-                triangles.push(Triangle { corners: [a, b, b + around], surface: 0 });
-                triangles.push(Triangle { corners: [a, b + around, a + around], surface: 0 });
-            }
-        }
-    }
-    Mesh::new("ball", vertices, triangles, vec![Surface { colour: Vec3::ONE, texture: None }]).expect("a mesh")
-}
-
-/// Pictures per second of random views.
-fn pictures(mesh: &Mesh, size: usize, shadows: bool) -> f64 {
-    const MANY: u64 = 3000;
-    let space = Render::all().expect("a space");
-    let views: Vec<View> = (0..MANY)
-        .map(|k| {
-            let mut rng = random(1, k);
-            let setting: Vec<f64> = space.factors().iter().map(|factor| factor.draw(&mut rng)).collect();
-            View { shadows, ..View::of(&space.view(&setting)) }
-        })
-        .collect();
-    let many = if size > 64 { 300 } else { MANY as usize };
-    let mut pixels = vec![0f32; 64 * 3 * size * size];
-    let scenery = Scenery::default();
-    let begun = Instant::now();
-    for part in views[..many].chunks(64) {
-        in_parallel(|| {
-            pixels
-                .par_chunks_mut(3 * size * size)
-                .zip(part)
-                .for_each(|(pixels, view)| draw(mesh, view, &scenery, size, pixels));
-        })
-        .expect("threads");
-    }
-    many as f64 / begun.elapsed().as_secs_f64()
-}
-
 fn main() {
     let threads = setting("BENCH_THREADS", 2);
     viva::core::set_threads(threads);
     println!("{threads} threads");
-    for (triangles, mesh) in [(1000, ball(20, 25)), (5000, ball(50, 50))] {
-        for size in [64, 224] {
-            for shadows in [false, true] {
-                println!(
-                    "renderer, {triangles} triangles, {size} x {size}{}: {:.0} pictures per second",
-                    if shadows { ", with shadows" } else { "" },
-                    pictures(&mesh, size, shadows)
-                );
-            }
-        }
-    }
     let steps = setting("BENCH_STEPS", 100);
     let like = |refit: usize, candidates: usize, lengthscales: Lengthscales| Bayes {
         start: Some(2),

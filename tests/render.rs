@@ -648,6 +648,78 @@ fn shadows_of_objects_are_those_of_rays() {
     assert!(f64::from(wrong) < 0.01 * f64::from(all), "{wrong} of {all} pixels are in a shadow that is none");
 }
 
+/// Beside a wall as much of the light from everywhere is missing as the wall's form factor says: from a place on the ground to a rectangle that
+/// stands on it (Howell, A Catalog of Radiation Heat Transfer Configuration Factors, B-3), its two halves to the left and to the right.
+#[test]
+fn a_wall_takes_its_share_of_the_light_from_everywhere() {
+    let (half, high, deep) = (1.0f32, 0.4f32, 0.5f32);
+    let ground = [[0.0, 0.0, -half], [deep, 0.0, -half], [deep, 0.0, half], [0.0, 0.0, half]];
+    let wall = [[0.0, 0.0, -half], [0.0, 0.0, half], [0.0, high, half], [0.0, high, -half]];
+    let corners = |places: [[f32; 3]; 4], normal| places.map(|place| vertex(place, normal));
+    let vertices = [corners(ground, [0.0, 1.0, 0.0]), corners(wall, [1.0, 0.0, 0.0])].concat();
+    let mesh = Mesh::new("corner", vertices, triangles(&[[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]]), white());
+    let mesh = mesh.expect("a mesh");
+    // From above, while the sun stands below: what is seen of the ground is the light from everywhere.
+    let above = View { azimuth: 0.0, elevation: 90.0, light_elevation: -90.0, background: 2, ..canonical() };
+    let size = 256;
+    let open = picture(&mesh, &above, size);
+    let cast = picture(&mesh, &View { ambient_occlusion: true, ..above }, size);
+    let [near, far] = [mesh.vertices()[0].position, mesh.vertices()[1].position];
+    let (scale, depth) = (f64::from(far.x - near.x) / f64::from(deep), f64::from(above.distance - near.y));
+    let row = size / 2;
+    let (mut seen, mut squares) = (0, 0.0);
+    for column in 0..size {
+        let x = (2.0 * (column as f64 + 0.5) / size as f64 - 1.0) * HALF_ANGLE * depth;
+        let c = (x - f64::from(near.x)) / scale;
+        // A place or two of the maps away from where ground and wall meet.
+        if !(0.06..0.48).contains(&c) {
+            continue;
+        }
+        let (a, b) = (f64::from(high), f64::from(half));
+        let slanted = a.hypot(c);
+        let taken = ((b / c).atan() - c / slanted * (b / slanted).atan()) / std::f64::consts::PI;
+        let place = row * size + column;
+        assert!((f64::from(open[place]) - 0.35).abs() < 0.003, "{column}: {} without", open[place]);
+        let wanted = 0.35 * (1.0 - taken);
+        let error = f64::from(cast[place]) - wanted;
+        // The ball is seen from 64 sides: one more or less of them is hidden.
+        assert!(error.abs() < 0.025, "{c:.3} from the wall: {} for {wanted:.4}", cast[place]);
+        (seen, squares) = (seen + 1, squares + error * error);
+    }
+    assert!(seen > 25 && (squares / f64::from(seen)).sqrt() < 0.012, "{seen} places, {squares}");
+}
+
+/// What bulges nowhere inwards keeps no light from itself.
+#[test]
+fn a_ball_has_no_ambient_occlusion() {
+    let ball = ball();
+    let view = View { background: 2, ..canonical() };
+    let (without, with) = (picture(&ball, &view, 64), picture(&ball, &View { ambient_occlusion: true, ..view }, 64));
+    let worst = without.iter().zip(&with).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(worst <= 1.5 / 255.0, "{worst}");
+}
+
+/// A face whose normals lie in it would be shaded as if it stood across.
+#[test]
+fn normals_of_built_in_objects_stand_on_their_faces() {
+    for class in 0..CLASSES.len() {
+        for seed in 0..8 {
+            let mesh = object(class, &mut random(seed, class as u64)).expect("built");
+            for triangle in mesh.triangles() {
+                let [a, b, c] = triangle.corners.map(|corner| mesh.vertices()[corner as usize]);
+                let across = (b.position - a.position).cross(c.position - a.position);
+                if across.length() < 1e-5 {
+                    continue;
+                }
+                let across = across.normalize();
+                for corner in [a, b, c] {
+                    assert!(corner.normal.dot(across).abs() > 0.6, "{}: {} on {across}", mesh.name, corner.normal);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_camera_exposes_blurs_and_adds_noise_as_it_says() {
     let square = |half: f32| {

@@ -1,9 +1,10 @@
 //! Triangles with colours: an object as the rasteriser reads it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use glam::{Vec2, Vec3};
 
+use super::surroundings::Surroundings;
 use crate::core::{Digest, Error, Result};
 
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +58,7 @@ pub struct Mesh {
     surfaces: Vec<Surface>,
     radius: f32,
     remarks: Vec<String>,
+    surroundings: Mutex<Weak<Surroundings>>,
 }
 
 impl Mesh {
@@ -106,7 +108,7 @@ impl Mesh {
             vertex.position = (vertex.position - middle) / radius;
             vertex.normal = vertex.normal.normalize_or(Vec3::Y);
         }
-        Ok(Self { name, vertices, triangles, surfaces, radius, remarks: vec![] })
+        Ok(Self { name, vertices, triangles, surfaces, radius, remarks: vec![], surroundings: Mutex::default() })
     }
 
     /// The same object with what a reader has to say of it.
@@ -129,12 +131,24 @@ impl Mesh {
             surfaces: self.surfaces.clone(),
             radius: self.radius,
             remarks: vec![],
+            surroundings: Mutex::default(),
         }
     }
 
     /// How far its farthest vertex was from the middle of its box before it was scaled, in units of its own.
     pub fn radius(&self) -> f32 {
         self.radius
+    }
+
+    /// How it is seen from everywhere, worked out when it is first asked for.
+    pub(super) fn surroundings(&self) -> Arc<Surroundings> {
+        // Held while it is worked out, so that two views at once don't both do it.
+        let mut held = self.surroundings.lock().unwrap_or_else(PoisonError::into_inner);
+        held.upgrade().unwrap_or_else(|| {
+            let all = Surroundings::of(self);
+            *held = Arc::downgrade(&all);
+            all
+        })
     }
 
     pub(super) fn area(&self, triangle: &Triangle) -> f32 {

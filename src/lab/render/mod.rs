@@ -16,6 +16,7 @@ mod scenery;
 mod shadow;
 mod shapes;
 mod stl;
+mod surroundings;
 mod texture;
 mod view;
 

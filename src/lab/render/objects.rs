@@ -279,14 +279,15 @@ impl ObjectMaker<'_> {
         let fin = |build: &mut Builder, root: [f32; 2], reach: Vec3, chords: [f32; 2], lean: f32, thick: Vec3| {
             let base = Vec3::new(root[0], root[1], 0.0);
             let tip = base + reach - Vec3::X * lean;
-            for sign in [-1.0, 1.0] {
+            // Two roofs, of which one is upside down: thinner where the wing is narrower, so that all four faces are flat.
+            let narrower = chords[1] / chords[0];
+            for (edge, sign) in [(Vec3::X, -1.0), (Vec3::X, 1.0), (-Vec3::X, -1.0), (-Vec3::X, 1.0)] {
                 let lift = thick * sign;
                 build.plate(&[
-                    base + Vec3::X * chords[0] / 2.0,
+                    base + edge * chords[0] / 2.0,
                     base + lift,
-                    base - Vec3::X * chords[0] / 2.0,
-                    tip - Vec3::X * chords[1] / 2.0,
-                    tip + Vec3::X * chords[1] / 2.0,
+                    tip + lift * narrower,
+                    tip + edge * chords[1] / 2.0,
                 ]);
             }
         };

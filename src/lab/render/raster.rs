@@ -1,5 +1,7 @@
 //! A picture of an object: perspective, a depth buffer, Lambert and Blinn-Phong light with shadows, and four samples per pixel.
 
+use std::sync::Arc;
+
 use glam::{Mat3, Vec2, Vec3};
 
 use super::camera;
@@ -7,6 +9,7 @@ use super::depth::{DepthBuffer, NOTHING, Projected, TrianglePlane};
 use super::mesh::{Mesh, Triangle, Vertex};
 use super::scenery::Scenery;
 use super::shadow::ShadowMap;
+use super::surroundings::Surroundings;
 use super::view::{Light, Material, View};
 
 /// Samples along either side of a pixel.
@@ -26,8 +29,15 @@ pub fn draw(mesh: &Mesh, view: &View, scenery: &Scenery, size: usize, pixels: &m
     let before = scenery.occluder(view).map(|mesh| camera.before(mesh, view));
     let mut parts = vec![Shader::of(mesh, view, size, &camera)];
     // What stands in front is itself, whatever the object is made of, and lamps may be nearer to it than they are meant to be.
-    let plain =
-        View { material: Material::Matte, light: Light::Sun, shadows: false, hue: 0.0, roughness: None, ..*view };
+    let plain = View {
+        material: Material::Matte,
+        light: Light::Sun,
+        shadows: false,
+        ambient_occlusion: false,
+        hue: 0.0,
+        roughness: None,
+        ..*view
+    };
     parts.extend(before.iter().map(|mesh| Shader::of(mesh, &plain, size, &camera)));
     let own = mesh.triangles().len() as u32;
     let mut samples = DepthBuffer::new(wide);
@@ -43,6 +53,8 @@ pub fn draw(mesh: &Mesh, view: &View, scenery: &Scenery, size: usize, pixels: &m
     for row in 0..size {
         for column in 0..size {
             let mut sum = Vec3::ZERO;
+            // The light from everywhere changes little within a pixel.
+            let mut open: Option<(u32, f32)> = None;
             for place in 0..SAMPLES * SAMPLES {
                 let (x, y) = (column * SAMPLES + place % SAMPLES, row * SAMPLES + place / SAMPLES);
                 let (u, v) = ((x as f32 + 0.5), (y as f32 + 0.5));
@@ -55,7 +67,13 @@ pub fn draw(mesh: &Mesh, view: &View, scenery: &Scenery, size: usize, pixels: &m
                             let part = &parts[part];
                             last = part.face(number - first).map(|face| (number, part, face));
                         }
-                        let colour = last.as_ref().map_or(Vec3::ZERO, |(_, part, face)| part.colour(face, u, v) * gain);
+                        let colour = last.as_ref().map_or(Vec3::ZERO, |(_, part, face)| {
+                            let place = part.place(face, u, v);
+                            if open.is_none_or(|(held, _)| held != number) {
+                                open = Some((number, part.open(face, &place)));
+                            }
+                            part.colour(face, &place, open.map_or(1.0, |(_, share)| share)) * gain
+                        });
                         colour.min(Vec3::ONE)
                     }
                 };
@@ -127,6 +145,14 @@ struct ShadedTriangle {
     across: Vec3,
 }
 
+struct ShadedPlace {
+    /// Of the three corners.
+    shares: Vec3,
+    position: Vec3,
+    /// Of length 1.
+    normal: Vec3,
+}
+
 struct Shader<'a> {
     mesh: &'a Mesh,
     eye: Vec3,
@@ -137,6 +163,8 @@ struct Shader<'a> {
     lamps: Vec<Vec3>,
     /// One of the sun, or of each lamp; none where shadows are not cast.
     shadows: Vec<ShadowMap>,
+    /// None where the light from everywhere reaches every place.
+    surroundings: Option<Arc<Surroundings>>,
     hue: Option<Mat3>,
     /// The exponent of highlights, where it is not the material's own.
     exponent: Option<f32>,
@@ -166,7 +194,8 @@ impl<'a> Shader<'a> {
         };
         let hue = (view.hue != 0.0).then(|| Mat3::from_axis_angle(Vec3::ONE.normalize(), view.hue.to_radians()));
         let exponent = view.roughness.map(|roughness| 2.0 / roughness.powi(4) - 2.0);
-        Self { mesh, eye: camera.position, projected, view, towards_light, lamps, shadows, hue, exponent }
+        let surroundings = view.ambient_occlusion.then(|| mesh.surroundings());
+        Self { mesh, eye: camera.position, projected, view, towards_light, lamps, shadows, surroundings, hue, exponent }
     }
 
     fn face(&self, number: u32) -> Option<ShadedTriangle> {
@@ -182,15 +211,26 @@ impl<'a> Shader<'a> {
         Some(ShadedTriangle { plane, corners, surface, side, across })
     }
 
-    /// The colour of a face at a place of the picture.
-    fn colour(&self, face: &ShadedTriangle, x: f32, y: f32) -> Vec3 {
+    /// What of a face is seen at a place of the picture.
+    fn place(&self, face: &ShadedTriangle, x: f32, y: f32) -> ShadedPlace {
         let weights = face.plane.at(x, y);
         let mut shares = Vec3::from(weights) * Vec3::from(face.plane.nearness);
         shares /= shares.element_sum();
         let [a, b, c] = &face.corners;
         let blend = |f: fn(&Vertex) -> Vec3| f(a) * shares.x + f(b) * shares.y + f(c) * shares.z;
-        let position = blend(|vertex| vertex.position);
         let normal = blend(|vertex| vertex.normal).normalize_or(a.normal) * face.side;
+        ShadedPlace { shares, position: blend(|vertex| vertex.position), normal }
+    }
+
+    /// The share of the light from everywhere that reaches it.
+    fn open(&self, face: &ShadedTriangle, place: &ShadedPlace) -> f32 {
+        self.surroundings.as_ref().map_or(1.0, |all| all.open(place.position, face.across, place.normal))
+    }
+
+    /// Its colour, where this share of the light from everywhere reaches it.
+    fn colour(&self, face: &ShadedTriangle, place: &ShadedPlace, open: f32) -> Vec3 {
+        let [a, b, c] = &face.corners;
+        let ShadedPlace { shares, position, normal } = *place;
         let surface = self.mesh.surface(face.surface);
         let mut own = surface.colour;
         if let Some(texture) = &surface.texture {
@@ -226,7 +266,7 @@ impl<'a> Shader<'a> {
         if self.lamps.is_empty() {
             lit(0, self.towards_light, 1.0);
         }
-        let shade = AMBIENT + (1.0 - AMBIENT) * diffuse;
+        let shade = AMBIENT * open + (1.0 - AMBIENT) * diffuse;
         self.view.light_energy
             * match self.view.material {
                 Material::Matte => own * shade,

@@ -62,11 +62,17 @@ impl ShadowMap {
         Projected { x: middle + seen.x * scale, y: middle - seen.y * scale, nearness }
     }
 
+    /// Whether light reaches a place of a face whose normal is `across`, by the one place of the map that it is seen at.
+    pub fn reaches(&self, position: Vec3, across: Vec3) -> bool {
+        let (seen, slack) = self.off_the_face(position, across);
+        let last = self.buffer.wide - 1;
+        let (column, row) = ((seen.x.max(0.0) as usize).min(last), (seen.y.max(0.0) as usize).min(last));
+        self.buffer.nearness[row * self.buffer.wide + column] <= seen.nearness + slack
+    }
+
     /// The share of light that reaches a place of a face whose normal is `across`.
     pub fn lit(&self, position: Vec3, across: Vec3) -> f32 {
-        // A place's depth is that of its middle: what is looked up stands off the face by more than it may be wrong.
-        let seen = self.project(position + across * (1.5 * self.place));
-        let slack = 0.5 * self.place * if self.parallel { 1.0 } else { seen.nearness * seen.nearness };
+        let (seen, slack) = self.off_the_face(position, across);
         let (x, y) = (seen.x - 0.5, seen.y - 0.5);
         let (left, top) = (x.floor(), y.floor());
         let (along, down) = (x - left, y - top);
@@ -78,5 +84,10 @@ impl ShadowMap {
         let above = at(0.0, 0.0) * (1.0 - along) + at(1.0, 0.0) * along;
         let below = at(0.0, 1.0) * (1.0 - along) + at(1.0, 1.0) * along;
         above * (1.0 - down) + below * down
+    }
+    /// A place's depth is that of its middle: what is looked up stands off the face by more than it may be wrong.
+    fn off_the_face(&self, position: Vec3, across: Vec3) -> (Projected, f32) {
+        let seen = self.project(position + across * (1.5 * self.place));
+        (seen, 0.5 * self.place * if self.parallel { 1.0 } else { seen.nearness * seen.nearness })
     }
 }

@@ -25,7 +25,7 @@ pub struct View {
     pub light: Light,
     pub material: Material,
     pub background: Background,
-    /// Whether what stands between a light and a surface keeps its light away; what comes from everywhere stays.
+    /// Whether what stands between a light and a surface keeps its light away.
     pub shadows: bool,
     /// How many points along either side an area light is seen through.
     pub lamps: usize,
@@ -48,6 +48,8 @@ pub struct View {
     pub occluder_y: f32,
     /// The diameter of the ball around it, in shares of the side.
     pub occluder_size: f32,
+    /// Whether the object also keeps the light that comes from everywhere away from itself.
+    pub ambient_occlusion: bool,
 }
 
 /// Which light there is.
@@ -128,10 +130,10 @@ const fn asked(factor: ViewFactor) -> ViewFactor {
 }
 
 /// A view as one number per factor, in the order of [`VIEW_FACTORS`]: a value, or the place of a choice.
-pub type ViewNumbers = [f64; 24];
+pub type ViewNumbers = [f64; 25];
 
 /// The factors in the order in which settings hold them.
-pub static VIEW_FACTORS: [ViewFactor; 24] = [
+pub static VIEW_FACTORS: [ViewFactor; 25] = [
     range("azimuth", [0.0, 360.0], [-360.0, 720.0], 35.0, "degrees"),
     range("elevation", [-30.0, 60.0], [-90.0, 90.0], 20.0, "degrees"),
     range("distance", [1.5, 4.0], [View::NEAREST as f64, 100.0], 2.5, "radii"),
@@ -163,6 +165,7 @@ pub static VIEW_FACTORS: [ViewFactor; 24] = [
     asked(range("occluder_x", [-0.4, 0.4], [-1.0, 1.0], 0.0, "of the side")),
     asked(range("occluder_y", [-0.4, 0.4], [-1.0, 1.0], 0.0, "of the side")),
     asked(range("occluder_size", [0.1, 0.5], [0.01, 1.0], 0.3, "of the side")),
+    asked(choice("ambient_occlusion", &["none", "cast"])),
 ];
 
 impl View {
@@ -204,6 +207,7 @@ impl View {
             occluder_x: x[21],
             occluder_y: x[22],
             occluder_size: x[23],
+            ambient_occlusion: numbers[24] as usize == 1,
         }
     }
 
