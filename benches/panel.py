@@ -1,11 +1,13 @@
 """Optimisers of others that ask the functions of `panel.rs`, which starts this and answers on standard input.
 
-usage: python panel.py <optuna-tpe | optuna-gp | optuna-cma | botorch | smac | scikit-learn | egobox>
+usage: python panel.py <optuna-tpe | optuna-gp | optuna-cma | botorch | smac | scikit-learn | egobox | turbo>
 optuna: TPESampler(multivariate=True, group=False), GPSampler and CmaEsSampler, otherwise with their defaults; CMA-ES draws what is categorical at random.
 botorch: SingleTaskGP (MixedSingleTaskGP where there are choices) and LogExpectedImprovement after max(5, 2 d) Sobol points; 4 restarts of 128.
 smac: HyperparameterOptimizationFacade with its defaults.
 scikit-learn: GaussianProcessRegressor(Matern 5/2 for each factor + noise, no restarts) and expected improvement over 5,000 random points, the
     best three improved by L-BFGS-B, after max(5, 2 d) random points.
+turbo: TuRBO-1 (Eriksson et al., NeurIPS 2019) as BoTorch's tutorial has it, a question at a time by Thompson sampling of min(5000, max(2000, 200 d))
+    points in the trust region, after 2 d Sobol points; ranges alone.
 egobox (Rust): Egor with its defaults after max(5, 2 d) points of its Latin hypercube; logarithms are given for what is logarithmic."""
 import json, os, sys, time
 
@@ -205,6 +207,64 @@ def by_botorch(factors, seed, questions):
         x, y = torch.cat([x, at[None]]), torch.cat([y, torch.tensor([[ask(setting(at))]], dtype=torch.double)])
 
 
+def by_turbo(factors, seed, questions):
+    import gpytorch, torch
+    from botorch.fit import fit_gpytorch_mll
+    from botorch.generation import MaxPosteriorSampling
+    from botorch.models import SingleTaskGP
+
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    d = len(factors)
+    low, high = ([f[end] for f in factors] for end in ("min", "max"))
+
+    def heard(point):
+        return ask([lo + u * (hi - lo) for u, lo, hi in zip(point.tolist(), low, high)])
+
+    sobol = torch.quasirandom.SobolEngine(d, scramble=True, seed=seed)
+    x = sobol.draw(2 * d).double()
+    y = torch.tensor([[heard(p)] for p in x], dtype=torch.double)
+    length, good, bad, best, since = 0.8, 0, 0, y.max().item(), 0
+    while len(y) < questions:
+        own, answers = x[since:], y[since:]
+        scaled = (answers - answers.mean()) / answers.std().clamp(min=1e-9)
+        likelihood = gpytorch.likelihoods.GaussianLikelihood(noise_constraint=gpytorch.constraints.Interval(1e-8, 1e-3))
+        kernel = gpytorch.kernels.ScaleKernel(
+            gpytorch.kernels.MaternKernel(nu=2.5, ard_num_dims=d, lengthscale_constraint=gpytorch.constraints.Interval(0.005, 4.0))
+        )
+        process = SingleTaskGP(own, scaled, covar_module=kernel, likelihood=likelihood)
+        fit_gpytorch_mll(gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, process))
+        middle = own[scaled.argmax(), :].clone()
+        weights = process.covar_module.base_kernel.lengthscale.squeeze().detach()
+        weights = weights / weights.mean()
+        weights = weights / torch.prod(weights.pow(1.0 / d))
+        ends = [(middle + sign * weights * length / 2.0).clamp(0.0, 1.0) for sign in (-1, 1)]
+        many = min(5000, max(2000, 200 * d))
+        drawn = torch.quasirandom.SobolEngine(d, scramble=True).draw(many).double()
+        drawn = ends[0] + (ends[1] - ends[0]) * drawn
+        moved = torch.rand(many, d, dtype=torch.double) <= min(20.0 / d, 1.0)
+        none = torch.where(moved.sum(dim=1) == 0)[0]
+        moved[none, torch.randint(0, d, size=(len(none),))] = True
+        points = middle.expand(many, d).clone()
+        points[moved] = drawn[moved]
+        with torch.no_grad():
+            at = MaxPosteriorSampling(model=process, replacement=False)(points, num_samples=1)[0]
+        loss = heard(at)
+        x, y = torch.cat([x, at[None]]), torch.cat([y, torch.tensor([[loss]], dtype=torch.double)])
+        good, bad = (good + 1, 0) if loss > best + 1e-3 * abs(best) else (0, bad + 1)
+        best = max(best, loss)
+        if good == 10:
+            length, good = min(2.0 * length, 1.6), 0
+        elif bad == max(4, d):
+            length, bad = length / 2.0, 0
+        if length < 0.5**7 and questions - len(y) > 2 * d:
+            # The region has shrunk to nothing: it begins anew elsewhere.
+            since, more = len(y), sobol.draw(2 * d).double()
+            answers = torch.tensor([[heard(p)] for p in more], dtype=torch.double)
+            x, y = torch.cat([x, more]), torch.cat([y, answers])
+            length, good, bad, best = 0.8, 0, 0, answers.max().item()
+
+
 def by_smac(factors, seed, questions):
     import tempfile
     from ConfigSpace import Categorical, ConfigurationSpace, Float, Integer
@@ -248,15 +308,15 @@ def by_egobox(factors, seed, questions):
 def version():
     from importlib.metadata import version
 
-    return version(which.split("-")[0] if which.startswith("optuna") else which)
+    return version({"turbo": "botorch"}.get(which, which.split("-")[0] if which.startswith("optuna") else which))
 
 
-run = {"botorch": by_botorch, "smac": by_smac, "scikit-learn": by_scikit_learn, "egobox": by_egobox}.get(which, by_optuna)
+run = {"botorch": by_botorch, "turbo": by_turbo, "smac": by_smac, "scikit-learn": by_scikit_learn, "egobox": by_egobox}.get(which, by_optuna)
 if which.startswith("optuna"):
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-elif which == "botorch":
+elif which in ("botorch", "turbo"):
     import botorch.fit, botorch.models, botorch.optim
 elif which == "smac":
     import smac

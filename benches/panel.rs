@@ -1,8 +1,9 @@
 //! Searches by losses on a fixed panel of functions, beside optimisers of others (`panel.py`), which ask the same functions through a pipe.
 //!
 //! Prints for every case the mean regret and how ranks come out, at half and at all of the questions, and the seconds that a search thought.
-//! `PANEL_METHODS` (`bayes,random`) names viva's searches (`evolution` and `policy` beside these) and peers: `optuna-tpe,optuna-gp,optuna-cma,botorch,smac,scikit-learn,egobox`, which need
-//! `VIVA_PEERS_PYTHON`, a Python that has them. `PANEL_SEEDS` (20), `PANEL_QUESTIONS` (100) and `PANEL_CASES` (all) make it smaller;
+//! `PANEL_METHODS` (`bayes,random`) names viva's searches (`evolution` and `policy` beside these) and peers: `optuna-tpe,optuna-gp,optuna-cma,botorch,smac,scikit-learn,egobox,turbo`, which need
+//! `VIVA_PEERS_PYTHON`, a Python that has them. `PANEL_SEEDS` (20), `PANEL_QUESTIONS` (100) and `PANEL_CASES` (all) make it smaller, `PANEL_CASES=many`
+//! asks functions of 20 to 60 factors in their place;
 //! `PANEL_FIRST` is the first seed: search::bayes was tuned on 0 to 19. Where
 //! `PANEL_KEEP` names a file, outcomes are read from it and added to it, so that slow peers run once.
 
@@ -276,9 +277,39 @@ fn case(name: &str, seed: u64) -> Case {
             let loss = move |x: &[f64]| (-0.8 * square(x, &top)).exp() + 0.15 * (7.0 * x[0]).sin() * (5.0 * x[1]).cos();
             Case { name: "nine-factors", factors: ranges(9, 0.0, 1.0), loss: Box::new(loss), noise: 0.0, top: 1.1 }
         }
+        "ackley-20" => many("ackley-20", 20, &mut rng, |z| -ackley(&z.iter().map(|z| 2.0 * z).collect::<Vec<_>>())),
+        "rosenbrock-20" => many("rosenbrock-20", 20, &mut rng, |z| {
+            let bend = |pair: &[f64]| 100.0 * (pair[1] + 1.0 - (pair[0] + 1.0).powi(2)).powi(2) + pair[0].powi(2);
+            -z.windows(2).map(bend).sum::<f64>()
+        }),
+        "levy-40" => many("levy-40", 40, &mut rng, |z| {
+            let w: Vec<f64> = z.iter().map(|z| 1.0 + z / 4.0).collect();
+            let (first, last) = (w[0], w[w.len() - 1]);
+            let between = |w: &f64| (w - 1.0).powi(2) * (1.0 + 10.0 * (PI * w + 1.0).sin().powi(2));
+            let ends = (PI * first).sin().powi(2) + (last - 1.0).powi(2) * (1.0 + (TAU * last).sin().powi(2));
+            -ends - w[..w.len() - 1].iter().map(between).sum::<f64>()
+        }),
+        "linear-60" => {
+            // As gradients in many factors: the best is a corner, and half of the factors matter little.
+            let slopes: Vec<f64> =
+                (0..60).map(|i| rng.gen_range(-1.0..1.0f64) * if i % 2 == 0 { 1.0 } else { 0.1 }).collect();
+            let top = slopes.iter().map(|slope| slope.max(0.0)).sum();
+            let loss = move |x: &[f64]| x.iter().zip(&slopes).map(|(x, slope)| x * slope).sum();
+            Case { name: "linear-60", factors: ranges(60, 0.0, 1.0), loss: Box::new(loss), noise: 0.0, top }
+        }
         other => panic!("no case {other}"),
     }
 }
+
+/// A function of the way from a place that is drawn, on [-5, 5]^n; its top is 0.
+fn many(name: &'static str, n: usize, rng: &mut impl Rng, of: fn(&[f64]) -> f64) -> Case {
+    let top: Vec<f64> = (0..n).map(|_| rng.gen_range(-4.0..4.0)).collect();
+    let loss = move |x: &[f64]| of(&x.iter().zip(&top).map(|(x, top)| x - top).collect::<Vec<_>>());
+    Case { name, factors: ranges(n, -5.0, 5.0), loss: Box::new(loss), noise: 0.0, top: 0.0 }
+}
+
+/// In many factors, asked for by `PANEL_CASES=many`.
+const MANY: [&str; 4] = ["ackley-20", "rosenbrock-20", "levy-40", "linear-60"];
 
 const CASES: [&str; 18] = [
     "branin",
@@ -556,7 +587,7 @@ fn main() {
     let text = |name: &str, otherwise: &str| std::env::var(name).unwrap_or_else(|_| otherwise.into());
     let methods = text("PANEL_METHODS", "bayes,random");
     let methods: Vec<&str> = methods.split(',').collect();
-    let cases = text("PANEL_CASES", &CASES.join(","));
+    let cases = text("PANEL_CASES", &CASES.join(",")).replace("many", &MANY.join(","));
     let cases: Vec<&str> = cases.split(',').collect();
     let keep = std::env::var("PANEL_KEEP").ok();
     let (mut all, mut versions) = keep.as_deref().map(kept).unwrap_or_default();

@@ -121,6 +121,8 @@ fn gaps_part_a_line() {
     assert_eq!(polylines(&svg, SERIES[0]), [3, 2]);
     // The last point stands alone and is marked all the same, as are the others.
     assert_eq!(filled(&svg, SERIES[0]), 6);
+    let given = figure("plot::line", vec![floats(&[1.0, f64::NAN, 3.0, f64::INFINITY, 2.5])]);
+    assert_eq!(given.all_cautions().lines(), ["caution: 2 points are not finite numbers and are not drawn"]);
 }
 
 #[test]
@@ -224,6 +226,10 @@ fn wrong_arguments_are_refused_with_a_reason() {
     let cases = [
         (vec![floats(&[1.0, 2.0]), floats(&[1.0])], "2 x values but 1 y values"),
         (vec![floats(&[1.0]), floats(&[1.0]), map([("lo", floats(&[0.0]))])], "needed both"),
+        (
+            vec![floats(&[1.0, 2.0]), map([("lo", floats(&[0.0, 3.0])), ("hi", floats(&[1.0, 2.0]))])],
+            "interval 1: `lo`, 3, is above `hi`, 2",
+        ),
         (vec![Value::Array(vec![map([("y", floats(&[1.0])), ("lable", text("a"))])])], "no key `lable`"),
         (vec![Value::Array(vec![map([("x", floats(&[1.0]))])])], "needs `y`"),
         (vec![floats(&[1.0]), map([("x_min", Value::Float(2.0)), ("x_max", Value::Float(1.0))])], "below `x_max`"),
@@ -630,6 +636,11 @@ fn bars_stand_at_their_names() {
     assert_eq!(boxes(&svg, Rgb(0x12, 0x34, 0x56)), 3);
     assert_eq!(drawn.json()["panels"][0]["layers"][0]["heights"][1], 2.0);
     // More names than there is room for are written in part, and those that are do not touch.
+    let missing = figure("plot::bar", vec![names.clone(), floats(&[1.0, f64::NAN, 3.0])]);
+    assert_eq!(missing.all_cautions().lines(), ["caution: 1 point is not a finite number and is not drawn"]);
+    let twins = Value::Array(["one", "one"].map(text).to_vec());
+    let error = refused("plot::bar", vec![twins, floats(&[1.0, 2.0])]);
+    assert!(error.to_string().contains("two bars are called \"one\""), "{error}");
     let many = Value::Array((0..300).map(|i| text(&format!("name {i}"))).collect());
     let crowded = figure("plot::bar", vec![many, floats(&[1.0; 300])]).svg().expect("drawn");
     let written = crowded.matches("name ").count();
@@ -646,6 +657,25 @@ fn bars_stand_at_their_names() {
         vec![names, Value::Array(vec![map([("y", floats(&[1.0, 2.0, 3.0])), ("colour", text("bleu"))])])],
     );
     assert!(error.hint.as_deref().unwrap_or("").contains("blue"), "{error:?}");
+}
+
+/// Names that differ at their ends alone are cut in their middles.
+#[test]
+fn names_that_are_cut_stay_apart() {
+    let names: Vec<String> = ["alpha", "beta", "gamma"]
+        .map(|end| format!("a classifier that was trained for quite a long time on augmented images, {end}"))
+        .to_vec();
+    let words = Value::Array(names.iter().map(|name| text(name)).collect());
+    let bars = figure("plot::bar", vec![words.clone(), floats(&[1.0, 2.0, 3.0])]).svg().expect("drawn");
+    let cells = Value::Array(vec![floats(&[1.0, 2.0, 3.0]), floats(&[2.0, 1.0, 0.0]), floats(&[4.0, 4.0, 1.0])]);
+    let options = map([("row_names", words.clone()), ("column_names", words)]);
+    let map = figure("plot::heatmap", vec![cells, options]).svg().expect("drawn");
+    for (svg, times) in [(bars, 1), (map, 2)] {
+        for (name, end) in names.iter().zip(["alpha", "beta", "gamma"]) {
+            let shown = svg.lines().filter(|line| line.contains(&format!("{end}<"))).count();
+            assert_eq!(shown, times, "{name}\n{svg}");
+        }
+    }
 }
 
 #[test]
@@ -731,6 +761,13 @@ fn a_curve_of_scores_says_its_area() {
     let label = layers[0]["label"].as_str().expect("a label");
     assert!(label.starts_with("loss: AUC 0.75 ["), "{label}");
     assert_eq!(layers[1]["label"], "guessing");
+    // Of two negatives and three positives; where there is no false positive yet, at the border.
+    let options = map([("positives", positives(&[1, 1, 0, 1, 0])), ("log", Value::Bool(true))]);
+    let log = figure("plot::roc", vec![floats(&[0.9, 0.8, 0.8, 0.3, 0.1]), options]);
+    let panel = &log.json()["panels"][0];
+    assert_eq!(panel["layers"][0]["x"], serde_json::json!([0.25, 0.25, 0.5, 0.5, 1.0]));
+    assert!((panel["layers"][0]["y"][0].as_f64().expect("a number") - 1.0 / 6.0).abs() < 1e-12, "{panel}");
+    assert!(log.all_cautions().is_empty(), "{}", log.all_cautions().text());
     for (scores, all, told) in [
         (&[1.0, 2.0][..], &[1][..], "2 scores, and 1 `positives`"),
         (&[1.0, 2.0], &[1, 1], "needs both kinds"),

@@ -3,7 +3,7 @@
 mod boxes;
 
 use super::canvas::{
-    Anchor, Canvas, CanvasPoint, Face, Pen, Rect, clip_line, clip_polygon, shortened, text_width, wrapped,
+    Anchor, Canvas, CanvasPoint, Face, Pen, Rect, clip_line, clip_polygon, shortened_apart, text_width, wrapped,
 };
 use super::figure::{BoxedSample, Layer, Panel, Series, Spread};
 use super::legend::{Legend, LegendEntry, LegendKey};
@@ -389,11 +389,16 @@ impl<'a> Plot<'a> {
         canvas.line(&[(f.x0, f.y0), (f.x0, f.y1), (f.x1, f.y1)], pen);
         let face = |anchor, upwards, size| Face { size, bold: false, anchor, upwards, colour: INK };
         let length = |tick: &Tick| if tick.label.is_empty() { font * 0.14 } else { font * 0.26 };
-        for tick in &self.x_ticks {
+        let beside =
+            |tick: &Tick| self.sizes.get(tick.value as usize).map_or(String::new(), |size| boxes::beside(size));
+        let sizes: Vec<String> = self.x_ticks.iter().map(beside).collect();
+        let widest = sizes.iter().map(|size| text_width(size, ticks, false)).fold(0.0, f64::max);
+        let names: Vec<String> = self.x_ticks.iter().map(|tick| tick.label.clone()).collect();
+        let names = self.turned.map_or(vec![], |room| shortened_apart(&names, ticks, room - widest));
+        for (i, tick) in self.x_ticks.iter().enumerate() {
             let Some(x) = self.x.at(tick.value) else { continue };
-            if let Some(room) = self.turned {
-                let size = self.sizes.get(tick.value as usize).map_or(String::new(), |size| boxes::beside(size));
-                let name = shortened(&tick.label, ticks, room - text_width(&size, ticks, false)) + &size;
+            if let Some(name) = names.get(i) {
+                let name = format!("{name}{}", sizes[i]);
                 canvas.text(&name, (x + ticks * 0.36, f.y1 + font * 0.35), face(Anchor::End, true, ticks));
                 continue;
             }

@@ -112,6 +112,27 @@ pub fn shortened(text: &str, size: f64, width: f64) -> String {
     String::new()
 }
 
+/// Names cut to `width`: those that would be the same where their ends are cut keep their ends, and lose what they have in the middle.
+pub fn shortened_apart(names: &[String], size: f64, width: f64) -> Vec<String> {
+    let cut: Vec<String> = names.iter().map(|name| shortened(name, size, width)).collect();
+    let twins = |i: usize| cut.iter().zip(names).any(|(other, name)| *other == cut[i] && *name != names[i]);
+    let apart = |(i, name): (usize, &String)| if twins(i) { without_middle(name, size, width) } else { cut[i].clone() };
+    names.iter().enumerate().map(apart).collect()
+}
+
+/// The text cut to `width`: a third of what is kept is its beginning.
+fn without_middle(text: &str, size: f64, width: f64) -> String {
+    let all: Vec<char> = label::plain(text).chars().collect();
+    for kept in (1..all.len()).rev() {
+        let (first, last) = all.split_at(kept / 3);
+        let shown: String = first.iter().chain(&['…']).chain(&last[last.len() - (kept - kept / 3)..]).collect();
+        if text_width(&shown, size, false) <= width {
+            return shown;
+        }
+    }
+    String::new()
+}
+
 pub fn disc(centre: CanvasPoint, radius: f64) -> Vec<CanvasPoint> {
     let sides = ((radius * 6.0) as usize).clamp(8, 64);
     (0..sides)

@@ -1,6 +1,6 @@
 //! Image sheets and heat maps: panels made of cells.
 
-use super::canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect, shortened, text_width};
+use super::canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect, shortened, shortened_apart, text_width};
 use super::figure::{Axis, HeatMap, Tiles};
 use super::palette::{BLACK, INK, MISSING, SERIES, WHITE, diverging, viridis};
 use super::scale::Scale;
@@ -212,20 +212,20 @@ impl HeatMap {
 
         let plain = |anchor, upwards| Face { size: ticks, bold: false, anchor, upwards, colour: INK };
         let every = every(ticks * 1.15 / h, self.row_names.is_empty());
-        for i in (0..self.rows).step_by(every) {
-            let text = shortened(&row_names[i], ticks, area.width() * 0.3);
+        let shown = shortened_apart(&row_names, ticks, area.width() * 0.3);
+        for (i, text) in shown.iter().enumerate().step_by(every) {
             let y = plot.y0 + (i as f64 + 0.5) * h + ticks * 0.36;
-            canvas.text(&text, (plot.x0 - font * 0.4, y), plain(Anchor::End, false));
+            canvas.text(text, (plot.x0 - font * 0.4, y), plain(Anchor::End, false));
         }
         let width = if turned { ticks * 1.15 } else { longest(&column_names) + ticks * 0.6 };
         let every = self::every(width / w, self.column_names.is_empty());
-        for i in (0..self.columns).step_by(every) {
+        let shown = if turned { shortened_apart(&column_names, ticks, area.height() * 0.35) } else { column_names };
+        for (i, text) in shown.iter().enumerate().step_by(every) {
             let x = plot.x0 + (i as f64 + 0.5) * w;
             if turned {
-                let text = shortened(&column_names[i], ticks, area.height() * 0.35);
-                canvas.text(&text, (x + ticks * 0.36, plot.y1 + font * 0.4), plain(Anchor::End, true));
+                canvas.text(text, (x + ticks * 0.36, plot.y1 + font * 0.4), plain(Anchor::End, true));
             } else {
-                canvas.text(&column_names[i], (x, plot.y1 + font * 0.3 + ticks * 0.8), plain(Anchor::Middle, false));
+                canvas.text(text, (x, plot.y1 + font * 0.3 + ticks * 0.8), plain(Anchor::Middle, false));
             }
         }
         let label = |anchor, upwards| Face { size: font, ..plain(anchor, upwards) };

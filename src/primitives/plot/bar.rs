@@ -36,6 +36,11 @@ fn run(_: &Cx, args: &Args) -> Result<Value> {
         return Err(Error::argument(format!("`y_max` must not be below 0, where bars begin, got {max}")));
     }
     panel.x.names = names(args, "names")?;
+    let named = &panel.x.names;
+    if let Some((_, twice)) = named.iter().enumerate().find(|(i, name)| named[..*i].contains(name)) {
+        return Err(Error::argument(format!("two bars are called {twice:?}, and nobody could tell them apart"))
+            .hint("bars stand in the order of their names: number those that are of one kind"));
+    }
     let heights = args.array("heights");
     let series = if is_list(heights) {
         let ends = |name: &str| args.get(name).map(|_| args.numbers(name));
@@ -63,6 +68,9 @@ fn run(_: &Cx, args: &Args) -> Result<Value> {
         if let Some(n) = lengths.into_iter().flatten().find(|n| *n != panel.x.names.len()) {
             let many = panel.x.names.len();
             return Err(Error::argument(format!("{many} names, and {n} numbers of {label:?}")));
+        }
+        if let Some((lo, hi)) = &interval {
+            ordered(lo, hi, &if label.is_empty() { String::new() } else { format!("{label:?}: ") })?;
         }
         panel.layers.push(Layer::Columns(Columns { label, look, heights, interval }));
     }

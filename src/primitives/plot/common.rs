@@ -139,6 +139,7 @@ pub fn series(args: &Args, line: bool) -> Result<Vec<Series>> {
                         hi.len()
                     )));
                 }
+                ordered(&lo, &hi, &name)?;
                 series = series.within(lo, hi);
             }
             _ => return Err(Error::argument(format!("{name}`lo` and `hi` are needed both"))),
@@ -177,6 +178,14 @@ pub fn series(args: &Args, line: bool) -> Result<Vec<Series>> {
             Ok(Series { look: look(map)?, ..series })
         })
         .collect()
+}
+
+/// Refuses intervals whose lower end is above the upper one.
+pub fn ordered(lo: &[f64], hi: &[f64], name: &str) -> Result<()> {
+    match lo.iter().zip(hi).position(|(lo, hi)| lo > hi) {
+        Some(i) => Err(Error::argument(format!("{name}interval {i}: `lo`, {}, is above `hi`, {}", lo[i], hi[i]))),
+        None => Ok(()),
+    }
 }
 
 /// Names of the colours of series, in their order.
@@ -246,7 +255,26 @@ pub fn names(args: &Args, option: &str) -> Result<Vec<String>> {
 
 /// The figure of one panel, with its title.
 pub fn finish(args: &Args, panel: Panel) -> Result<Value> {
-    Ok(Value::object(Figure::new(panel)?.titled(args.str("title"))))
+    let missing: usize = panel.layers.iter().map(not_numbers).sum();
+    let mut figure = Figure::new(panel)?.titled(args.str("title"));
+    if missing > 0 {
+        figure.cautions.add(match missing {
+            1 => "1 point is not a finite number and is not drawn".to_string(),
+            n => format!("{n} points are not finite numbers and are not drawn"),
+        });
+    }
+    Ok(Value::object(figure))
+}
+
+/// Points of a layer that have no place.
+fn not_numbers(layer: &Layer) -> usize {
+    match layer {
+        Layer::Series(series) => {
+            series.x.iter().zip(&series.y).filter(|(x, y)| !(x.is_finite() && y.is_finite())).count()
+        }
+        Layer::Columns(columns) => columns.heights.iter().filter(|height| height.is_nan()).count(),
+        _ => 0,
+    }
 }
 
 /// Histograms of several samples over the same bins.

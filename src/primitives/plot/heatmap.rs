@@ -55,7 +55,10 @@ fn run(_: &Cx, args: &Args) -> Result<Value> {
         },
     };
     let interval = match (end("lo")?, end("hi")?) {
-        (Some(lo), Some(hi)) => Some((lo, hi)),
+        (Some(lo), Some(hi)) => {
+            ordered(&lo, &hi, "")?;
+            Some((lo, hi))
+        }
         (None, None) => None,
         _ => return Err(Error::argument("an interval has two ends: give both `lo` and `hi`, or neither")),
     };

@@ -3,7 +3,7 @@
 use super::common::*;
 use crate::core::{Cx, Error, Result, Value, significant};
 use crate::maths::roc;
-use crate::plot::{Layer, Rgb, Series, SeriesLook};
+use crate::plot::{Axis, Layer, Rgb, Series, SeriesLook};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
 pub static ROC: Primitive = Primitive {
@@ -17,6 +17,8 @@ pub static ROC: Primitive = Primitive {
     options: &[
         Param::new("positives", Kind::Either(&[Kind::Numbers, Kind::Array]), "true or 1 for each score of a positive")
             .or(Fallback::Absent("in the maps of the series")),
+        Param::new("log", Kind::Bool, "whether both axes are logarithmic, where few false positives are what counts")
+            .or(Fallback::Bool(false)),
         LABEL,
         TITLE,
     ],
@@ -24,12 +26,19 @@ pub static ROC: Primitive = Primitive {
     notes: "At every threshold the share of positives with as high a score against that of negatives; equal scores are one step. The area in the legend \
             (AUC) is the probability that a positive has the higher score, equal ones counted half, with an interval at 95% by DeLong's variance on the \
             logarithm of the odds, and never narrower than as many pairs as there are of the rarer kind would leave it if all of them agreed. It takes scores as drawn \
-            independently: several of one image are not.",
-    source: "Hanley and McNeil 1982; DeLong, DeLong and Clarke-Pearson 1988",
-    examples: &[Example {
-        code: "plot::roc([0.9, 0.8, 0.8, 0.3, 0.1], #{ positives: [true, true, false, true, false] })",
-        result: "figure: 2 lines",
-    }],
+            independently: several of one image are not. With `log`, as tests of membership are shown, axes begin at half of the smallest share that the scores can have, \
+            and a share of 0 lies there.",
+    source: "Hanley and McNeil 1982; DeLong, DeLong and Clarke-Pearson 1988; Carlini et al., IEEE S&P 2022 for `log`",
+    examples: &[
+        Example {
+            code: "plot::roc([0.9, 0.8, 0.8, 0.3, 0.1], #{ positives: [true, true, false, true, false] })",
+            result: "figure: 2 lines",
+        },
+        Example {
+            code: "plot::roc([0.9, 0.8, 0.8, 0.3, 0.1], #{ positives: [true, true, false, true, false], log: true })",
+            result: "figure: 2 lines",
+        },
+    ],
     run,
 };
 
@@ -75,6 +84,8 @@ fn run(_: &Cx, args: &Args) -> Result<Value> {
         };
         scores.iter().map(of).collect::<Result<_>>()?
     };
+    // Of the log axes, where there are some.
+    let mut ends = [0.5f64; 2];
     for (label, scores, positives, look) in series {
         let name = if label.is_empty() { String::new() } else { format!(" of {label:?}") };
         if scores.len() != positives.len() {
@@ -93,16 +104,31 @@ fn run(_: &Cx, args: &Args) -> Result<Value> {
         let short = |x: f64| significant(x, 3);
         let area = format!("AUC {} [{}, {}]", short(curve.area), short(curve.interval.0), short(curve.interval.1));
         let label = if label.is_empty() { area } else { format!("{label}: {area}") };
+        let found = positives.iter().filter(|positive| **positive).count();
+        for (end, many) in ends.iter_mut().zip([positives.len() - found, found]) {
+            *end = end.min(0.5 / many as f64);
+        }
         let line = Series::line(label, curve.false_positives, curve.true_positives);
         panel.layers.push(Layer::Series(Series { markers: Some(false), look, ..line }));
     }
+    let log = args.bool("log");
+    let from = if log { ends[0].max(ends[1]) } else { 0.0 };
     let grey = SeriesLook { colour: Some(Rgb(128, 128, 128)), dash: Some(&[2.0, 4.0]), place: None };
-    let guessing = Series::line("guessing", vec![0.0, 1.0], vec![0.0, 1.0]);
+    let guessing = Series::line("guessing", vec![from, 1.0], vec![from, 1.0]);
     panel.layers.push(Layer::Series(Series { markers: Some(false), look: grey, ..guessing }));
-    let ends = |axis: &mut crate::plot::Axis, label: &str| {
-        (axis.label, axis.min, axis.max) = (label.into(), Some(-0.02), Some(1.02));
+    if log {
+        for layer in &mut panel.layers {
+            if let Layer::Series(series) = layer {
+                series.x.iter_mut().for_each(|x| *x = x.max(ends[0]));
+                series.y.iter_mut().for_each(|y| *y = y.max(ends[1]));
+            }
+        }
+    }
+    let of = |label: &str, end: f64| {
+        let (min, max) = if log { (end, 1.1) } else { (-0.02, 1.02) };
+        Axis { label: label.into(), log, min: Some(min), max: Some(max), ..Axis::default() }
     };
-    ends(&mut panel.x, "share of negatives at or above the threshold");
-    ends(&mut panel.y, "share of positives at or above the threshold");
+    panel.x = of("share of negatives at or above the threshold", ends[0]);
+    panel.y = of("share of positives at or above the threshold", ends[1]);
     finish(args, panel)
 }
