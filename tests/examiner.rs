@@ -492,6 +492,28 @@ fn nothing_found_is_a_sentence_with_a_number() {
     }
 }
 
+/// Where a model answers otherwise when it is asked again, one answer to each of its settings leaves as much as so many questions do.
+#[test]
+fn an_unsteady_model_is_never_asked_through() {
+    let asked = |noise: &str| {
+        evaluate(&format!(
+            r#"let f = model::from(|x| {{
+                   let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]);
+                   tensor::concat([m * 0 + 1, m * 0 + {noise}], 1)
+               }}, #{{ classes: 2 }});
+               let ds = data::from(tensor::zeros([3, 1, 16, 16]) + 0.8, [0, 0, 0]);
+               let two = space::factors([#{{ name: "kind", choices: ["a", "b"] }}], |z, s| z);
+               let w = robustness::worst(examine(f, ds, #{{ space: two, search: search::bayes(#{{ questions: 2, random_share: 0 }}), seed: 1 }}));
+               `${{w.conclusion}}`"#
+        ))
+        .summary()
+    };
+    let steady = asked("0");
+    assert!(steady.contains("each of the 2 settings there are"), "{steady}");
+    let unsteady = asked("tensor::uniform([x.shape[0], 1]) * 0.5");
+    assert!(!unsteady.contains("settings there are"), "{unsteady}");
+}
+
 /// A loss that is asked again is right on average, where the largest answer is too high.
 #[test]
 fn what_is_asked_again_does_not_gain_by_having_been_chosen() {

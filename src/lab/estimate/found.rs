@@ -26,10 +26,14 @@ pub struct Missed {
 }
 
 impl Missed {
-    /// By the questions of every object, and whether one made it fail.
-    pub fn of<'a>(questions: &Questions, objects: impl Iterator<Item = (&'a AskedQuestions, bool)>) -> Self {
+    /// By the questions of every object, and whether one made it fail. Where the model is not `steady`, one answer to a setting is not the last.
+    pub fn of<'a>(
+        questions: &Questions,
+        objects: impl Iterator<Item = (&'a AskedQuestions, bool)>,
+        steady: bool,
+    ) -> Self {
         let (mut all, mut never) = (0, vec![]);
-        let mut whole = true;
+        let mut whole = steady;
         for (asked, failed) in objects {
             all += 1;
             if !failed {

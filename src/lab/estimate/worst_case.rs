@@ -5,6 +5,7 @@ use super::subject::{named, subject};
 use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number};
 use crate::maths::means::student;
 use crate::maths::shares::wilson;
+use crate::model::UNSTEADY;
 use crate::objective::Loss;
 use crate::search::{AskedQuestions, Row, Transcript};
 
@@ -154,12 +155,13 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
     let failed =
         |(row, asked): (&Row, &&AskedQuestions)| asked.predicted.iter().any(|&predicted| fails(row, predicted));
     let rows = transcript.rows.iter().zip(&asked);
+    let steady = !of.cautions.iter().any(|caution| caution.contains(UNSTEADY));
     Ok(WorstCaseCurve {
         steps,
         objects: n,
         measure,
         loss: of.objective.loss.unwrap_or(Loss::Lead).axis(),
-        missed: Missed::of(questions, rows.map(|(row, asked)| (*asked, failed((row, asked))))),
+        missed: Missed::of(questions, rows.map(|(row, asked)| (*asked, failed((row, asked)))), steady),
         again: AskedAgain::of(&asked, &questions.axes),
         of: subject(transcript),
         cautions: of.cautions.clone(),
