@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Two examinations of sets of different sizes, one of which has fewer blocks than there are shards, and a search that asks questions.
+/// Two examinations of sets of different sizes, one of which has fewer blocks than there are shards, a search that asks questions, and searches
+/// along gradients: of cases that end together, at several levels, and each by itself, from random starts, over pixels and over factors.
 const SCRIPT: &str = r#"
 let ds = data::glyphs(#{ n: arg("images", 40), size: 16, seed: 1 });
 let few = data::glyphs(#{ n: 5, size: 16, seed: 2 });
@@ -13,7 +14,15 @@ let reports = risk::estimate(f, ds, #{ searches: ["strongest", "blind"], radii: 
 let other = risk::estimate(f, few, #{ radius: 1, batch: 64 });
 let low = risk::estimate(f, ds, #{ radius: 1, batch: 64, precision: "bfloat16" });
 let asked = examine(f, ds, #{ space: space::rotate(20), search: search::random(#{ questions: 3 }), batch: 8 });
-#{ reports: reports, other: other, low: low, asked: asked, figure: plot::pvalues(risk::curve(reports.strongest_2)) }
+let along = |search, space, more| examine(f, ds, #{ space: space, search: search, batch: 6, seed: 3 } + more);
+let linf = space::pixels("linf", #{ radius: 0.1, bounds: [0, 1] });
+let levels = along.call(search::apgd(#{ steps: 4 }), linf, #{ levels: [0.02, 0.05] });
+let steps = along.call(search::bim(#{ steps: 4 }), linf, #{ at_steps: [1, 2, 4] });
+let alone = along.call(search::deepfool(#{ steps: 8 }), space::pixels("l2", #{ bounds: [0, 1] }), #{});
+let turned = along.call(search::apgd(#{ steps: 3, restarts: 2 }), space::rotate(20), #{});
+let curve = tolerance::curve(levels);
+#{ reports: reports, other: other, low: low, asked: asked, figure: plot::pvalues(risk::curve(reports.strongest_2)),
+   levels: levels, steps: steps, alone: alone, turned: turned, curve: curve }
 "#;
 
 struct Bench {

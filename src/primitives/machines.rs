@@ -21,7 +21,7 @@ unless --mixed is given, which the manifest says.
 What a shard itself prints and writes is of its rows alone, and says so. A script that fails on a part of the rows leaves what it has \
 recorded; put together it runs on all of them. The shards' folders hold what they have recorded below `progress` until they are removed by hand.
 
-Not divided: searches along gradients, trainings, and what models answer to images as they stand (`f.accuracy`). Every shard works \
+Not divided: trainings, and what models answer to images as they stand (`f.accuracy`). Every shard works \
 these out in whole, and what is put together takes them from one of them. `stop_early` is refused in shards.
 
 Where shards ran on a GPU, they are put together on one: what they have recorded is known by the device.

@@ -1,12 +1,14 @@
 //! The engine of searches along gradients. Cases wait, go into slots, are taken on by their search, and end; it keeps journal and batch
 //! size, and what a search sees of models it brings.
 //!
-//! Cases go in in the order of the data. Of those that end together batches follow from that order and the batch size, and what comes of a
-//! batch is what the journal keeps. Of those that end each by itself a slot that becomes free is given to the next, so that batches follow
-//! from where all cases are, which is kept as a state.
+//! Cases go in in the order of the data, block by block: no batch reaches over two blocks, so that a run may be divided. Of those that end
+//! together batches follow from that order and the batch size, and what comes of a batch is what the journal keeps. Of those that end each by
+//! itself a slot that becomes free is given to the next of the block, so that batches follow from where all cases are, which is kept as a state.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
+use super::blocks::{self, Block, divided};
 use super::case_log::{self, CaseLog, from_record, record};
 use super::course::{Course, read};
 use super::gradient::{AimedImage, Cases, GradientSearch, Pace, Place, Walk};
@@ -19,6 +21,10 @@ use super::{Examination, OnTheirWay, cautions, examined};
 use crate::core::{Cx, Division, Error, ErrorKind, LongCall, Result, State, Tensor, attempt};
 use crate::objective::Aim;
 use crate::space::{Differentiable, Point};
+
+/// Batches of a block of cases that end each by itself: towards its end few are left. And images that a block may have more to fill its batches.
+const BATCHES: usize = 4;
+const MORE: usize = 64;
 
 /// Numbers in all rows of points of cases that end each by itself, at most: 256 MiB, and an optimiser's moments as much again twice.
 const POINTS: i64 = 1 << 26;
@@ -41,7 +47,8 @@ pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) 
     let (mut rows, mut images): (Vec<Noted>, Vec<Tensor>) = (vec![], vec![]);
     let mut settings: Vec<f64> = vec![];
     // Those after one that is under way still would be a choice of those that come to an end early.
-    for (case, log) in std::mem::take(&mut along.ends).into_iter().map_while(|log| log).enumerate() {
+    let mut ends = std::mem::take(&mut along.ends);
+    for (case, log) in along.own().map_while(|case| Some((case, ends[case].take()?))) {
         for (mut noted, point, kept) in log.rows(plan, search, &sights, &along.case(case)) {
             if let Some(slopes) = slopes {
                 noted.row.point = Point::Setting(rows.len() as u32);
@@ -78,10 +85,24 @@ fn check_start(plan: &Examination, search: &dyn GradientSearch, points: Option<&
 }
 
 /// Images next to one another, read and brought to their first layer together.
-struct ImageBlock {
-    number: usize,
+struct HeldImages {
+    rows: Range<usize>,
     images: Tensor,
     base: Vec<Tensor>,
+}
+
+/// How many images a block has: of cases that end together as many as fill batches best, of others as fill several.
+fn images_of_block(pace: Pace, of_image: usize, batch: usize) -> usize {
+    let least = match pace {
+        Pace::Together => 1,
+        Pace::Alone(_) => BATCHES * batch.div_ceil(of_image),
+    };
+    let filled = |images: usize| {
+        let cases = images * of_image;
+        cases as f64 / (cases.div_ceil(batch) * batch) as f64
+    };
+    // The first of the best.
+    (least..least + MORE).rev().max_by(|a, b| filled(*a).total_cmp(&filled(*b))).unwrap_or(least)
 }
 
 struct Along<'a> {
@@ -98,8 +119,11 @@ struct Along<'a> {
     aims: usize,
     /// Slots, at most.
     batch: usize,
+    /// What of all images this run examines, and how many a block has.
+    blocks: Vec<Block>,
+    of_block: usize,
     ahead: ReadAhead<'a>,
-    block: Option<ImageBlock>,
+    held: Option<HeldImages>,
     /// Cases that have not begun.
     waiting: VecDeque<usize>,
     slots: Option<Slots<'a>>,
@@ -122,9 +146,11 @@ impl<'a> Along<'a> {
             let width = space.start(&space.base(plan.data, &[0], &first)?)?.numel() as i64;
             batch = batch.min((POINTS / width.max(1)).max(1) as usize);
         }
-        let total = plan.data.len() * aims * radii.len().max(1);
-        let (waiting, ends) = ((0..total).collect(), (0..total).map(|_| None).collect());
-        Ok(Self {
+        let of_image = aims * radii.len().max(1);
+        let of_block = images_of_block(search.pace(), of_image, batch);
+        let blocks = divided(cx, plan, of_block);
+        let rows = blocks.iter().flat_map(|block| block.rows.clone()).collect();
+        let mut along = Self {
             cx,
             plan,
             search,
@@ -135,12 +161,35 @@ impl<'a> Along<'a> {
             classes,
             aims,
             batch,
-            ahead: ReadAhead::new(plan, batch),
-            block: None,
-            waiting,
+            blocks,
+            of_block,
+            ahead: ReadAhead::new(plan, rows, batch),
+            held: None,
+            waiting: VecDeque::new(),
             slots: None,
-            ends,
-        })
+            ends: (0..plan.data.len() * of_image).map(|_| None).collect(),
+        };
+        along.waiting = along.own().collect();
+        Ok(along)
+    }
+
+    /// Cases of an image.
+    fn of_image(&self) -> usize {
+        self.aims * self.radii.len().max(1)
+    }
+
+    fn cases_of(&self, block: &Block) -> Range<usize> {
+        block.rows.start * self.of_image()..block.rows.end * self.of_image()
+    }
+
+    /// All cases of this run.
+    fn own(&self) -> impl Iterator<Item = usize> {
+        let ranges: Vec<Range<usize>> = self.blocks.iter().map(|block| self.cases_of(block)).collect();
+        ranges.into_iter().flatten()
+    }
+
+    fn block_of(&self, case: usize) -> usize {
+        case / (self.of_image() * self.of_block)
     }
 
     fn case(&self, number: usize) -> AimedImage {
@@ -153,13 +202,8 @@ impl<'a> Along<'a> {
 
     fn run(&mut self) -> Result<()> {
         let mut call = examined::long_call(self.cx, self.plan, &[], self.batch, self.opaque);
-        let total = self.ends.len();
-        if let Division::Shard(shard) = self.cx.division() {
-            let search = self.plan.search.describe();
-            self.cx.warn(format!(
-                "shard {shard}: what {search} examines is not divided, every shard examines all {total} cases"
-            ));
-        }
+        blocks::check_shards(self.cx, self.plan, (&[], self.batch), (&self.blocks, &call))?;
+        let total = self.waiting.len();
         let task = self.cx.progress("examine", Some(total as u64));
         self.restore(&mut call)?;
         let mut done = self.ends.iter().flatten().count();
@@ -198,7 +242,20 @@ impl<'a> Along<'a> {
 
     /// How many slots there are, or would be.
     fn size(&self) -> usize {
-        self.slots.as_ref().map_or(self.batch.min(self.waiting.len()), |slots| slots.of.len())
+        self.slots.as_ref().map_or_else(|| self.batch.min(self.next_block().count()), |slots| slots.of.len())
+    }
+
+    /// The next case that may begin: one of a block after that of those under way waits for these to end.
+    fn next_case(&self) -> Option<usize> {
+        let under_way = self.slots.as_ref().and_then(|slots| slots.of.iter().flatten().next());
+        let block = under_way.map(|log| self.block_of(log.case));
+        self.waiting.front().copied().filter(|&case| block.is_none_or(|block| self.block_of(case) == block))
+    }
+
+    /// Cases of the next one's block that have not begun.
+    fn next_block(&self) -> impl Iterator<Item = usize> {
+        let block = self.waiting.front().map(|&case| self.block_of(case));
+        self.waiting.iter().copied().take_while(move |&case| Some(self.block_of(case)) == block)
     }
 
     /// Fills the slots and takes their cases on; those that came to their ends, whose slots are free.
@@ -214,7 +271,7 @@ impl<'a> Along<'a> {
             Pace::Together => slots.together(self.plan)?,
             Pace::Alone(most) => slots.alone(self.plan, most)?,
         };
-        if slots.of.iter().all(Option::is_none) && pace == Pace::Together {
+        if slots.of.iter().all(Option::is_none) {
             self.slots = None;
         }
         Ok(ended)
@@ -222,7 +279,7 @@ impl<'a> Along<'a> {
 
     /// Puts the next cases in slots.
     fn begin(&mut self) -> Result<()> {
-        let numbers: Vec<usize> = self.waiting.iter().take(self.batch).copied().collect();
+        let numbers: Vec<usize> = self.next_block().take(self.batch).collect();
         let of = numbers.iter().map(|&number| self.case(number)).collect();
         let all = self.all();
         let cases = Cases::read(self.cx, (self.plan, &mut self.ahead), self.points, self.sights, all, of)?;
@@ -244,7 +301,7 @@ impl<'a> Along<'a> {
             if self.slots.as_ref().is_some_and(|slots| slots.of[place].is_some()) {
                 continue;
             }
-            let Some(&case) = self.waiting.front() else { break };
+            let Some(case) = self.next_case() else { break };
             if self.slots.is_none() {
                 let (count, mut course) = (self.size(), self.read(case)?);
                 course.select(&vec![0; count])?;
@@ -274,16 +331,19 @@ impl<'a> Along<'a> {
         let case = self.case(case);
         // Activations that cases set out from are worked out one by one where they are scored so.
         let together = if self.search.apart() { 1 } else { self.batch };
-        let number = case.row / together;
-        if self.block.as_ref().is_none_or(|block| block.number != number) {
-            let rows: Vec<usize> = (number * together..plan.data.len().min((number + 1) * together)).collect();
-            let (images, base) = read(self.cx, (plan, &mut self.ahead), self.points, &rows)?;
-            self.block = Some(ImageBlock { number, images, base });
+        if self.held.as_ref().is_none_or(|held| !held.rows.contains(&case.row)) {
+            // Counted from the first image of the block, whatever other blocks this run has.
+            let first = case.row / self.of_block * self.of_block;
+            let begin = first + (case.row - first) / together * together;
+            let rows = begin..(begin + together).min(first + self.of_block).min(plan.data.len());
+            let (images, base) =
+                read(self.cx, (plan, &mut self.ahead), self.points, &rows.clone().collect::<Vec<_>>())?;
+            self.held = Some(HeldImages { rows, images, base });
         }
-        let block = self.block.as_ref().ok_or_else(|| Error::internal("a block that was not read"))?;
-        let row = |t: &Tensor| t.f_narrow(0, (case.row % together) as i64, 1);
-        let base = block.base.iter().map(row).collect::<std::result::Result<_, _>>()?;
-        let cases = self.cases(vec![case], row(&block.images)?, base);
+        let held = self.held.as_ref().ok_or_else(|| Error::internal("images that were not read"))?;
+        let row = |t: &Tensor| t.f_narrow(0, (case.row - held.rows.start) as i64, 1);
+        let base = held.base.iter().map(row).collect::<std::result::Result<_, _>>()?;
+        let cases = self.cases(vec![case], row(&held.images)?, base);
         Course::begin(plan.model, self.search, &plan.objective, cases)
     }
 
@@ -295,7 +355,8 @@ impl<'a> Along<'a> {
     /// Goes on with half of the slots; the cases in the others begin again.
     fn halve(&mut self) -> Result<()> {
         let half = examined::halved(self.cx, self.size());
-        (self.batch, self.block, self.ahead) = (half, None, ReadAhead::new(self.plan, half));
+        (self.batch, self.held) = (half, None);
+        self.ahead.read_fewer(half);
         let Some(slots) = &mut self.slots else { return Ok(()) };
         for log in slots.of.drain(half..).flatten().rev() {
             self.waiting.push_front(log.case);
@@ -331,20 +392,27 @@ impl<'a> Along<'a> {
     }
 
     fn restore(&mut self, call: &mut LongCall) -> Result<()> {
-        let (width, begun) = (case_log::width(self.plan), self.batch);
+        let begun = self.batch;
         let mut known: Vec<Option<CaseLog>> = self.ends.iter().map(|_| None).collect();
-        while let Some(bytes) = call.replay()? {
-            let (batch, logs) = from_record(&bytes, width).ok_or_else(|| call.unfit())?;
-            for log in logs {
-                if batch > begun || !self.could_be(&log) || log.seen(width) != self.sights.len() {
-                    return Err(call.unfit());
+        if let Division::Merged(_) = self.cx.division() {
+            for block in &self.blocks {
+                call.turn_to(block.owner);
+                for case in self.cases_of(block) {
+                    while known[case].is_none() {
+                        if self.learn(call, &mut known, begun)?.is_none() {
+                            return Err(examined::unfinished_shard(self.cx, block.owner, self.case(case).row));
+                        }
+                    }
                 }
-                let case = log.case;
-                known[case] = Some(log);
             }
+            self.waiting.clear();
+            self.ends = known;
+            return Ok(());
+        }
+        while let Some(batch) = self.learn(call, &mut known, begun)? {
             self.batch = batch;
         }
-        if known.iter().any(Option::is_none) {
+        if self.waiting.iter().any(|&case| known[case].is_none()) {
             let resumed = call.state()?.and_then(|state| self.resumed(&state, &known));
             if let Some((slots, waiting, batch)) = resumed {
                 // Cases that came to their ends after the state was saved go there again, so that the others go on beside them.
@@ -363,6 +431,21 @@ impl<'a> Along<'a> {
         self.waiting.retain(|&case| known[case].is_none());
         self.ends = known;
         Ok(())
+    }
+
+    /// Reads the next record, if there is one: the cases that ended, and the batch size from there on.
+    fn learn(&self, call: &mut LongCall, known: &mut [Option<CaseLog>], begun: usize) -> Result<Option<usize>> {
+        let Some(bytes) = call.replay()? else { return Ok(None) };
+        let width = case_log::width(self.plan);
+        let (batch, logs) = from_record(&bytes, width).ok_or_else(|| call.unfit())?;
+        for log in logs {
+            if batch > begun || !self.could_be(&log) || log.seen(width) != self.sights.len() {
+                return Err(call.unfit());
+            }
+            let case = log.case;
+            known[case] = Some(log);
+        }
+        Ok(Some(batch))
     }
 
     /// Whether a record can be of a case.
@@ -395,7 +478,7 @@ impl<'a> Along<'a> {
         // Of cases that end together the state may be of a batch that has ended since.
         let over = |log: &CaseLog| self.search.pace() == Pace::Together && known[log.case].is_some();
         let lost = |case: usize| known[case].is_none() && !on_their_way[case];
-        if logs.iter().any(over) || (0..known.len()).any(lost) {
+        if logs.iter().any(over) || self.waiting.iter().any(|&case| lost(case)) {
             return None;
         }
         let mut logs = logs.into_iter();

@@ -11,6 +11,7 @@ mod bayes;
 mod bim;
 mod blind;
 mod blind_or_stay;
+mod blocks;
 mod carlini_wagner;
 mod case_log;
 mod cautions;

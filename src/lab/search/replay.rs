@@ -79,7 +79,7 @@ impl Replay {
         let mut found: Vec<Option<Tensor>> = rows.iter().map(|_| None).collect();
         let task = cx.progress("going the way again", Some(runs.len() as u64));
         let batch = batch_with_gradients(cx, &plan);
-        let mut ahead = ReadAhead::new(&plan, batch);
+        let mut ahead = ReadAhead::new(&plan, (0..plan.data.len()).collect(), batch);
         for part in runs.chunks(batch) {
             cx.check()?;
             let mut by_sight: Vec<Vec<(usize, usize)>> = sights.iter().map(|_| vec![]).collect();

@@ -6,12 +6,12 @@
 //! goes on replays them in place of the model, comes to the same state, and asks the model from there.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 
 use super::answers::PointAnswers;
+use super::blocks::{self, Block, divided};
 use super::row::Noted;
 use super::{Examination, examined};
-use crate::core::{Cx, Division, Error, LongCall, Object, Result, Task, Tensor, attempt, owners};
+use crate::core::{Cx, Division, Error, LongCall, Result, Task, Tensor, attempt};
 use crate::data::{Batch, Stream};
 use crate::model::Model;
 
@@ -83,14 +83,7 @@ pub(super) fn examine<W: RoundWork>(
     // What it warns of is no part of the call: a run that is put together is not divided.
     let blocks = divided(cx, plan, places);
     let mut call = examined::long_call(cx, plan, work.beside(), batch, opaque);
-    if cx.division() != Division::Whole {
-        let here = examined::note(cx, plan, work.beside(), batch);
-        let number = cx.note_examination(here.clone());
-        let wanted = |shard: &usize| blocks.iter().any(|block| block.owner == *shard);
-        if let Some(shard) = call.missing_shards().into_iter().find(wanted) {
-            return Err(examined::other_examination(cx, shard, number, &here));
-        }
-    }
+    blocks::check_shards(cx, plan, (work.beside(), batch), (&blocks, &call))?;
     let mut rounds = Rounds {
         cx,
         plan,
@@ -113,46 +106,6 @@ pub(super) fn examine<W: RoundWork>(
         rounds.work.keep(&task, done);
     }
     outcome
-}
-
-/// Images that are examined together, by their places in the order, and the shard whose they are.
-struct Block {
-    rows: Range<usize>,
-    owner: usize,
-}
-
-/// The blocks that this run works out, or puts together.
-fn divided(cx: &Cx, plan: &Examination, places: usize) -> Vec<Block> {
-    let n = plan.data.len();
-    let all = |owners: Vec<usize>| -> Vec<Block> {
-        let block =
-            |(number, owner): (usize, usize)| Block { rows: number * places..((number + 1) * places).min(n), owner };
-        owners.into_iter().enumerate().map(block).collect()
-    };
-    let count = n.div_ceil(places);
-    let dealt = |of: usize| all(owners(plan.data.digest(), count, of));
-    let shard = match cx.division() {
-        Division::Whole => return all(vec![0; count]),
-        Division::Merged(of) => return dealt(of),
-        Division::Shard(shard) => shard,
-    };
-    let mut own: Vec<Block> = dealt(shard.of);
-    own.retain(|block| block.owner == shard.number - 1);
-    let rows: usize = own.iter().map(|block| block.rows.len()).sum();
-    let name = &plan.data.name;
-    if own.is_empty() {
-        // What the script makes of no rows would be an error.
-        own = all(vec![shard.number - 1]);
-        cx.warn(format!(
-            "shard {shard} of the examination of {name}: its {n} images are {count} blocks, none of them this shard's; it examines the \
-             first all the same, so that the script goes on"
-        ));
-    } else if rows < n {
-        cx.warn(format!(
-            "shard {shard} of the examination of {name}: {rows} of {n} images, and what follows is of these alone"
-        ));
-    }
-    own
 }
 
 struct Rounds<'a, W: RoundWork> {
