@@ -1,6 +1,6 @@
 //! Image sheets and heat maps: panels made of cells.
 
-use super::canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect, shortened, shortened_apart, text_width};
+use super::canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect, shortened_apart, text_width};
 use super::figure::{Axis, HeatMap, Tiles};
 use super::palette::{BLACK, INK, MISSING, SERIES, WHITE, diverging, viridis};
 use super::scale::Scale;
@@ -72,6 +72,14 @@ impl Tiles {
         let (gap, caption) = (gap(w), self.caption_height(w));
         let left = area.x0 + (area.width() - columns * (w + gap) + gap) / 2.0;
         let size = self.caption_size(w);
+        let lines = self.captions.iter().map(|caption| caption.lines().count()).max().unwrap_or(0);
+        let shown: Vec<Vec<String>> = (0..lines)
+            .map(|line| {
+                let texts: Vec<String> =
+                    self.captions.iter().map(|caption| caption.lines().nth(line).unwrap_or("").into()).collect();
+                shortened_apart(&texts, size, w + gap * 0.6)
+            })
+            .collect();
         for (i, image) in self.images.iter().enumerate() {
             let (row, column) = ((i / columns as usize) as f64, (i % columns as usize) as f64);
             let x = (left + column * (w + gap)).round();
@@ -81,11 +89,10 @@ impl Tiles {
             for &[x0, y0, x1, y1] in self.arrows.get(i).map_or(&[][..], Vec::as_slice) {
                 arrow(canvas, (x + x0 * scale, y + y0 * scale), (x + x1 * scale, y + y1 * scale), scale);
             }
-            let caption = self.captions.get(i).map_or("", String::as_str);
-            for (line, text) in caption.lines().enumerate() {
+            for (line, text) in shown.iter().enumerate().filter_map(|(line, all)| Some((line, all.get(i)?))) {
                 let face = Face { size, bold: false, anchor: Anchor::Middle, upwards: false, colour: INK };
                 let below = y + h + size * (1.1 + 1.2 * line as f64);
-                canvas.text(&shortened(text, size, w + gap * 0.6), (x + w / 2.0, below), face);
+                canvas.text(text, (x + w / 2.0, below), face);
             }
         }
     }
