@@ -23,7 +23,7 @@ use crate::objective::Aim;
 use crate::space::{Differentiable, Point};
 
 /// Batches of a block of cases that end each by itself: towards its end few are left. And images that a block may have more to fill its batches.
-const BATCHES: usize = 4;
+const BATCHES: usize = 8;
 const MORE: usize = 64;
 
 /// Numbers in all rows of points of cases that end each by itself, at most: 256 MiB, and an optimiser's moments as much again twice.
