@@ -255,6 +255,12 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("plot::line([1, 2], [1])", "argument", &["2", "1"]),
     ("plot::line([], [])", "data", &["nothing to draw"]),
     ("plot::line([1, 2], [1, 2]).save(\"figure.gif\")", "file", &["svg", "png"]),
+    (
+        "save([#{ a: 1, b: 2 }], \"rows.csv\", #{ column_order: [\"b\", \"b\"] })",
+        "argument",
+        &["column_order", "\"b\" twice"],
+    ),
+    ("save([#{ a: 1 }], \"rows.csv\", #{ column_order: [] })", "argument", &["names no column", "leave it out"]),
     ("f.save(\"../f.safetensors\")", "permission", &["--allow-write"]),
     ("tensor::zeros([-1])", "argument", &["shape"]),
     ("tensor::zeros([1000000, 1000000])", "argument", &["too large"]),

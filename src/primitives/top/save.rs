@@ -38,6 +38,14 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         Some(Value::Array(names)) => names.iter().map(name_of).collect::<Result<Vec<_>>>()?,
         _ => vec![],
     };
+    if let Some((_, twice)) = columns.iter().enumerate().find(|(i, name)| columns[..*i].contains(name)) {
+        return Err(Error::argument(format!(
+            "`column_order` names {twice:?} twice: a reader of the file would find one of them"
+        )));
+    }
+    if args.given("column_order") && columns.is_empty() {
+        return Err(Error::argument("`column_order` names no column").hint("leave it out to write all of them"));
+    }
     args.value("value").save(cx, args.str("path"), &columns).map(|()| Value::Unit)
 }
 
