@@ -495,23 +495,33 @@ fn nothing_found_is_a_sentence_with_a_number() {
 /// Where a model answers otherwise when it is asked again, one answer to each of its settings leaves as much as so many questions do.
 #[test]
 fn an_unsteady_model_is_never_asked_through() {
-    let asked = |noise: &str| {
+    let asked = |noise: &str, shown: &str| {
         evaluate(&format!(
             r#"let f = model::from(|x| {{
                    let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]);
                    tensor::concat([m * 0 + 1, m * 0 + {noise}], 1)
                }}, #{{ classes: 2 }});
                let ds = data::from(tensor::zeros([3, 1, 16, 16]) + 0.8, [0, 0, 0]);
-               let two = space::factors([#{{ name: "kind", choices: ["a", "b"] }}], |z, s| z);
+               let two = space::factors([#{{ name: "kind", choices: ["a", "b"] }}], |z, s| if s.kind == "a" {{ {shown} }} else {{ z + 0.2 }});
                let w = robustness::worst(examine(f, ds, #{{ space: two, search: search::bayes(#{{ questions: 2, random_share: 0 }}), seed: 1 }}));
                `${{w.conclusion}}`"#
         ))
         .summary()
     };
-    let steady = asked("0");
+    let steady = asked("0", "z");
     assert!(steady.contains("each of the 2 settings there are"), "{steady}");
-    let unsteady = asked("tensor::uniform([x.shape[0], 1]) * 0.5");
-    assert!(!unsteady.contains("settings there are"), "{unsteady}");
+    for noise in [
+        "tensor::uniform([x.shape[0], 1]) * 0.5",
+        "if x.max() > 0.9 { tensor::uniform([x.shape[0], 1]) * 0.5 } else { 0 }",
+    ] {
+        let unsteady = asked(noise, "z");
+        assert!(!unsteady.contains("settings there are"), "{noise}: {unsteady}");
+    }
+    let drawn = asked("0", "(z + tensor::uniform([1], #{ lo: 0.0, hi: 0.2 })).clamp(0.0, 1.0)");
+    assert!(!drawn.contains("settings there are"), "{drawn}");
+    // What is added to all scores says nothing, and hides nothing.
+    let far = asked("999999.5 + tensor::uniform([x.shape[0], 1]) * 0.1 - 1000000 + 1", "z");
+    assert!(!far.contains("settings there are"), "{far}");
 }
 
 /// A loss that is asked again is right on average, where the largest answer is too high.

@@ -121,6 +121,25 @@ fn gaps_part_a_line() {
     assert_eq!(polylines(&svg, SERIES[0]), [3, 2]);
     // The last point stands alone and is marked all the same, as are the others.
     assert_eq!(filled(&svg, SERIES[0]), 6);
+    let ends = map([("lo", floats(&[0.0, f64::NAN])), ("hi", floats(&[2.0, 3.0]))]);
+    let half = figure("plot::line", vec![floats(&[1.0, 2.0]), floats(&[1.0, 2.0]), ends]);
+    assert_eq!(
+        half.all_cautions().lines(),
+        ["caution: 1 interval has an end that is not a number and is not drawn there"]
+    );
+    let twins = Value::Array(vec![map([("y", floats(&[1.0])), ("label", text("a"))]); 2]);
+    let twins = figure("plot::line", vec![twins]).all_cautions().text();
+    assert_eq!(twins, "two series are called \"a\": the legend can't tell which is which");
+    let black = figure(
+        "plot::images",
+        vec![Value::tensor(tch::Tensor::full([1, 2, 2], f64::NAN, (tch::Kind::Float, tch::Device::Cpu)))],
+    );
+    assert_eq!(black.all_cautions().text(), "4 of 4 values are not finite numbers");
+    let cells = Value::Array(vec![floats(&[1.0, f64::INFINITY]), floats(&[3.0, f64::NAN])]);
+    assert_eq!(
+        figure("plot::heatmap", vec![cells]).all_cautions().text(),
+        "2 cells are not finite numbers and are grey"
+    );
     let given = figure("plot::line", vec![floats(&[1.0, f64::NAN, 3.0, f64::INFINITY, 2.5])]);
     assert_eq!(given.all_cautions().lines(), ["caution: 2 points are not finite numbers and are not drawn"]);
 }
@@ -659,7 +678,7 @@ fn bars_stand_at_their_names() {
     assert!(error.hint.as_deref().unwrap_or("").contains("blue"), "{error:?}");
 }
 
-/// Names that differ at their ends alone are cut in their middles.
+/// Names that differ at their ends alone are cut in their middles, others that would be alike are numbered; legends are no wider than the figure.
 #[test]
 fn names_that_are_cut_stay_apart() {
     let names: Vec<String> = ["alpha", "beta", "gamma"]
@@ -669,13 +688,25 @@ fn names_that_are_cut_stay_apart() {
     let bars = figure("plot::bar", vec![words.clone(), floats(&[1.0, 2.0, 3.0])]).svg().expect("drawn");
     let cells = Value::Array(vec![floats(&[1.0, 2.0, 3.0]), floats(&[2.0, 1.0, 0.0]), floats(&[4.0, 4.0, 1.0])]);
     let options = map([("row_names", words.clone()), ("column_names", words)]);
-    let map = figure("plot::heatmap", vec![cells, options]).svg().expect("drawn");
-    for (svg, times) in [(bars, 1), (map, 2)] {
+    let cells = figure("plot::heatmap", vec![cells, options]).svg().expect("drawn");
+    for (svg, times) in [(bars, 1), (cells, 2)] {
         for (name, end) in names.iter().zip(["alpha", "beta", "gamma"]) {
             let shown = svg.lines().filter(|line| line.contains(&format!("{end}<"))).count();
             assert_eq!(shown, times, "{name}\n{svg}");
         }
     }
+    let alike: Vec<String> = ["alpha", "beta", "gamma"]
+        .map(|middle| format!("a classifier that was trained for quite a long time on {middle} and on augmented images, all of them, too"))
+        .to_vec();
+    let words = Value::Array(alike.iter().map(|name| text(name)).collect());
+    let bars = figure("plot::bar", vec![words, floats(&[1.0, 2.0, 3.0])]).svg().expect("drawn");
+    for number in 1..=3 {
+        assert!(bars.contains(&format!(">{number}: a class")), "{bars}");
+    }
+    let long = format!("{} one", "a series with a very long name ".repeat(8));
+    let series = Value::Array(vec![map([("y", floats(&[1.0, 2.0])), ("label", text(&long))])]);
+    let legend = figure("plot::line", vec![series]).svg().expect("drawn");
+    assert!(!legend.contains(&long) && legend.contains("a series with"), "{legend}");
 }
 
 #[test]
@@ -761,12 +792,30 @@ fn a_curve_of_scores_says_its_area() {
     let label = layers[0]["label"].as_str().expect("a label");
     assert!(label.starts_with("loss: AUC 0.75 ["), "{label}");
     assert_eq!(layers[1]["label"], "guessing");
-    // Of two negatives and three positives; where there is no false positive yet, at the border.
+    // Of two negatives and three positives, begun at half of a third; what ties lies on the line between its ends, and guessing goes from corner to corner.
     let options = map([("positives", positives(&[1, 1, 0, 1, 0])), ("log", Value::Bool(true))]);
     let log = figure("plot::roc", vec![floats(&[0.9, 0.8, 0.8, 0.3, 0.1]), options]);
     let panel = &log.json()["panels"][0];
-    assert_eq!(panel["layers"][0]["x"], serde_json::json!([0.25, 0.25, 0.5, 0.5, 1.0]));
-    assert!((panel["layers"][0]["y"][0].as_f64().expect("a number") - 1.0 / 6.0).abs() < 1e-12, "{panel}");
+    let numbers = |layer: usize, name: &str| -> Vec<f64> {
+        panel["layers"][layer][name]
+            .as_array()
+            .expect("numbers")
+            .iter()
+            .map(|x| x.as_f64().expect("a number"))
+            .collect()
+    };
+    let (x, y) = (numbers(0, "x"), numbers(0, "y"));
+    assert_eq!((x[0], y[0], x[x.len() - 1], y[y.len() - 1]), (1.0 / 6.0, 1.0 / 6.0, 1.0, 1.0));
+    let tied: Vec<(f64, f64)> =
+        x.iter().copied().zip(y.iter().copied()).filter(|(x, _)| *x > 0.17 && *x < 0.5).collect();
+    assert!(tied.len() > 4 && tied.iter().all(|(x, y)| (y - 1.0 / 3.0 - x * 2.0 / 3.0).abs() < 1e-9), "{tied:?}");
+    assert_eq!((numbers(1, "x")[0], numbers(1, "y")[0]), (1.0 / 6.0, 1.0 / 6.0));
+    // Scores that are all equal are guesses, however few positives there are.
+    let many: Vec<i64> = (0..1000).map(|i| i64::from(i == 0)).collect();
+    let options = map([("positives", positives(&many)), ("log", Value::Bool(true))]);
+    let equal = figure("plot::roc", vec![floats(&[0.5; 1000]), options]).json();
+    let layer = &equal["panels"][0]["layers"][0];
+    assert_eq!(layer["x"], layer["y"]);
     assert!(log.all_cautions().is_empty(), "{}", log.all_cautions().text());
     for (scores, all, told) in [
         (&[1.0, 2.0][..], &[1][..], "2 scores, and 1 `positives`"),

@@ -20,9 +20,10 @@ let levels = along.call(search::apgd(#{ steps: 4 }), linf, #{ levels: [0.02, 0.0
 let steps = along.call(search::bim(#{ steps: 4 }), linf, #{ at_steps: [1, 2, 4] });
 let alone = along.call(search::deepfool(#{ steps: 8 }), space::pixels("l2", #{ bounds: [0, 1] }), #{});
 let turned = along.call(search::apgd(#{ steps: 3, restarts: 2 }), space::rotate(20), #{});
+let both = along.call(search::worst([search::bim(#{ steps: 3 }), search::square(#{ questions: 10 })]), linf, #{});
 let curve = tolerance::curve(levels);
 #{ reports: reports, other: other, low: low, asked: asked, figure: plot::pvalues(risk::curve(reports.strongest_2)),
-   levels: levels, steps: steps, alone: alone, turned: turned, curve: curve }
+   levels: levels, steps: steps, alone: alone, turned: turned, both: both, curve: curve }
 "#;
 
 struct Bench {
@@ -90,6 +91,39 @@ fn shards_put_together_are_the_bytes_of_one_process() {
     }
     let part = std::fs::read_to_string(bench.at("3-1/results.json")).expect("results");
     assert!(part.contains("of 40 rows, which holds only if"), "a shard's own result does not say that it is a part");
+    // Every transcript of a part says so, and what is worked out from it; what every shard works out in whole does not.
+    for (name, of_part) in [("asked", true), ("levels", true), ("alone", true), ("curve", true), ("both", false)] {
+        let told = std::fs::read_to_string(bench.at(&format!("3-1/{name}.json"))).unwrap_or_else(|_| part.clone());
+        let json: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+        let own = if json[name].is_object() { &json[name] } else { &json };
+        let said = own["cautions"].to_string().contains("of shard 1/3 alone");
+        assert_eq!(said, of_part, "{name}: {}", own["cautions"]);
+    }
+}
+
+/// Closures that draw have other numbers in a shard than in one process, which what is put together says.
+#[test]
+fn draws_of_closures_are_told_where_a_run_is_divided() {
+    let bench = Bench::new(
+        r#"
+        let ds = data::glyphs(#{ n: 12, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+        let shaken = space::factors([#{ name: "by", min: 0, max: 1 }], |z, s| (z + s.by * tensor::normal(z.shape)).clamp(0, 1));
+        #{ t: examine(f, ds, #{ space: shaken, search: search::random(#{ questions: 3 }), batch: 2, seed: 1 }) }
+        "#,
+    );
+    bench.run("run script.rhai --threads 1 --out one");
+    for shard in [1, 2] {
+        bench.run(&format!("run script.rhai --threads 1 --shard {shard}/2 --out s{shard}"));
+    }
+    bench.run("merge s1 s2 --out merged");
+    for (folder, wanted) in [("one", "asked again"), ("merged", "in shards other ones than in one process")] {
+        let told = std::fs::read_to_string(bench.at(&format!("{folder}/results.json"))).expect("results");
+        assert!(
+            told.contains("closures drew random numbers while it was examined") && told.contains(wanted),
+            "{folder}: {told}"
+        );
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub use audited::Audit;
 pub use finding::{Finding, Verdict};
 
 use crate::core::{Cx, Result};
+use crate::search::in_whole;
 use attack::Attacked;
 
 /// A question to an attack, or to the model that it was made on.
@@ -49,6 +50,7 @@ static CHECKS: [&dyn Check; 11] = [
 /// Attacks a model and then asks of it, check by check, whether the attack found what there was. It takes about ten times as long as the
 /// attack. Refuses spaces that are no balls.
 pub fn audit(cx: &Cx, attack: Attack) -> Result<Audit> {
+    let _in_whole = in_whole(cx, "the audit of an attack");
     let mut of = Attacked::begin(cx, attack)?;
     let mut findings = vec![];
     for check in CHECKS {

@@ -80,7 +80,7 @@ pub struct Cx {
     origins: Origins,
     device: Cell<Device>,
     journal: Option<Journal>,
-    division: Division,
+    division: Cell<Division>,
     /// The shards that the run is put together from.
     shards: Vec<RecordedShard>,
     /// What examinations the run has made: what they depend on.
@@ -110,7 +110,7 @@ impl Cx {
             origins: Origins::default(),
             device: Cell::new(Device::Cpu),
             journal: None,
-            division: Division::Whole,
+            division: Cell::default(),
             shards: vec![],
             examinations: RefCell::default(),
             record: None,
@@ -200,19 +200,35 @@ impl Cx {
         self.journal = Some(journal);
     }
 
+    /// How often closures and calls have drawn random numbers that no seed of theirs fixes.
+    pub fn draws_made(&self) -> u64 {
+        self.streams.made()
+    }
+
     /// Which part of its examinations' rows the run works out.
     pub fn division(&self) -> Division {
-        self.division
+        self.division.get()
+    }
+
+    /// While the answer lives examinations are worked out in whole, by every shard: those whose images follow from what was found before.
+    pub fn undivided(&self) -> impl Drop + '_ {
+        struct Undivided<'a>(&'a Cx, Division);
+        impl Drop for Undivided<'_> {
+            fn drop(&mut self) {
+                self.0.division.set(self.1);
+            }
+        }
+        Undivided(self, self.division.replace(Division::Whole))
     }
 
     /// Makes the run one shard of it.
     pub fn set_shard(&mut self, shard: Shard) {
-        self.division = Division::Shard(shard);
+        self.division.set(Division::Shard(shard));
     }
 
     /// Puts the run together from all of its shards, in their order.
     pub fn set_merged(&mut self, shards: Vec<RecordedShard>) {
-        self.division = Division::Merged(shards.len());
+        self.division.set(Division::Merged(shards.len()));
         self.shards = shards;
     }
 

@@ -7,7 +7,7 @@ use crate::maths::means::student;
 use crate::maths::shares::wilson;
 use crate::model::UNSTEADY;
 use crate::objective::Loss;
-use crate::search::{AskedQuestions, Row, Transcript};
+use crate::search::{AskedQuestions, DREW, Row, Transcript};
 
 /// A mean over objects with its interval at 95%.
 #[derive(Debug, Clone, Copy, Default)]
@@ -155,7 +155,7 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
     let failed =
         |(row, asked): (&Row, &&AskedQuestions)| asked.predicted.iter().any(|&predicted| fails(row, predicted));
     let rows = transcript.rows.iter().zip(&asked);
-    let steady = !of.cautions.iter().any(|caution| caution.contains(UNSTEADY));
+    let steady = !of.cautions.iter().any(|caution| caution.contains(UNSTEADY) || caution.contains(DREW));
     Ok(WorstCaseCurve {
         steps,
         objects: n,

@@ -11,9 +11,9 @@ type Noticed = (i64, Vec<String>);
 
 /// Images that are asked about, at most.
 const MOST: usize = 8;
-/// Of the largest score: the same question has the same answer up to here.
+/// Of how far scores lie apart: the same question has the same answer up to here.
 const SAME: f64 = 1e-5;
-/// Of the largest score: rounding, which depends on the size of a batch, stays below even in half precision.
+/// Of how far scores lie apart: rounding, which depends on the size of a batch, stays below even in half precision.
 const ROUNDED: f64 = 1e-2;
 /// How far from 1 the sum of rounded probabilities may be.
 const OF_ONE: f64 = 1e-3;
@@ -156,9 +156,13 @@ fn are_probabilities(answers: &Tensor) -> Result<bool> {
     Ok(answers.size()[1] > 1 && off <= OF_ONE && answers.f_min()?.f_double_value(&[])? >= 0.0)
 }
 
-/// The largest difference, as a share of the largest score.
+/// The largest difference, as a share of how far an image's scores lie apart: what is added to all of them says nothing.
 fn apart(a: &Tensor, b: &Tensor) -> Result<f64> {
-    let largest = a.f_abs()?.f_max()?.f_double_value(&[])?.max(f64::MIN_POSITIVE);
-    let gap = a.f_sub(b)?.f_abs()?.f_max()?.f_double_value(&[])? / largest;
+    let spread = a.f_amax([1i64].as_slice(), false)?.f_sub(&a.f_amin([1i64].as_slice(), false)?)?.f_max()?;
+    let spread = match spread.f_double_value(&[])? {
+        0.0 => a.f_abs()?.f_max()?.f_double_value(&[])?,
+        spread => spread,
+    };
+    let gap = a.f_sub(b)?.f_abs()?.f_max()?.f_double_value(&[])? / spread.max(f64::MIN_POSITIVE);
     Ok(if gap.is_nan() { f64::INFINITY } else { gap })
 }

@@ -47,7 +47,7 @@ pub(super) struct Plot<'a> {
 impl<'a> Plot<'a> {
     /// With its own legend, or with none.
     pub(super) fn new(panel: &'a Panel, area: Rect, font: f64, own_legend: bool, least: Insets) -> Self {
-        let legend = Legend::new(if own_legend { entries(panel) } else { vec![] }, font);
+        let legend = Legend::new(if own_legend { entries(panel) } else { vec![] }, font, area.width() - font);
         let mut plot = Self::laid_out(panel, area, font, legend, (0.0, least));
         plot.inside = plot.legend.place(plot.frame, &plot.taken());
         if plot.inside.is_some() {

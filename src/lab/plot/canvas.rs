@@ -112,12 +112,19 @@ pub fn shortened(text: &str, size: f64, width: f64) -> String {
     String::new()
 }
 
-/// Names cut to `width`: those that would be the same where their ends are cut keep their ends, and lose what they have in the middle.
+/// Names cut to `width`: those that would be the same where their ends are cut keep their ends, and lose what they have in the middle; those that
+/// are the same even so have their number in front.
 pub fn shortened_apart(names: &[String], size: f64, width: f64) -> Vec<String> {
-    let cut: Vec<String> = names.iter().map(|name| shortened(name, size, width)).collect();
-    let twins = |i: usize| cut.iter().zip(names).any(|(other, name)| *other == cut[i] && *name != names[i]);
-    let apart = |(i, name): (usize, &String)| if twins(i) { without_middle(name, size, width) } else { cut[i].clone() };
-    names.iter().enumerate().map(apart).collect()
+    let mut cut: Vec<String> = names.iter().map(|name| shortened(name, size, width)).collect();
+    let ways: [&dyn Fn(usize) -> String; 2] = [&|i| without_middle(&names[i], size, width), &|i| {
+        shortened(&format!("{}: {}", i + 1, label::plain(&names[i])), size, width)
+    }];
+    for way in ways {
+        let twin = |i: &usize| cut.iter().zip(names).any(|(other, name)| *other == cut[*i] && *name != names[*i]);
+        let twins: Vec<usize> = (0..names.len()).filter(twin).collect();
+        twins.into_iter().for_each(|i| cut[i] = way(i));
+    }
+    cut
 }
 
 /// The text cut to `width`: a third of what is kept is its beginning.

@@ -163,7 +163,7 @@ fn draw(figure: &Figure, canvas: &mut dyn Canvas, width: f64, height: f64) {
     draw_cautions(canvas, &cautions, font, width, height);
     let top = title_height(&figure.title, font, width);
     draw_title(canvas, &figure.title, font, Rect::new(0.0, 0.0, width, top));
-    let shared = figure.one_legend.then(|| Legend::shared(figure.panels.iter().flat_map(entries), font));
+    let shared = figure.one_legend.then(|| Legend::shared(figure.panels.iter().flat_map(entries), font, width - font));
     let legend_room = shared.as_ref().map_or(0.0, |legend| legend.height_below(width - font));
     if let Some(legend) = &shared {
         let place = Rect::new(font * 0.5, height - legend_room, width - font * 0.5, height);

@@ -1,6 +1,6 @@
 //! The legend: in a free place of the plot, or below it; never over data.
 
-use super::canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect, text_width};
+use super::canvas::{Anchor, Canvas, CanvasPoint, Face, Pen, Rect, shortened_apart, text_width};
 use super::marker::{marker, series_width};
 use super::palette::{GRID, INK, Marker, Rgb, WHITE};
 
@@ -23,19 +23,25 @@ pub struct Legend<'a> {
 
 impl<'a> Legend<'a> {
     /// Of several panels, each label once.
-    pub fn shared(all: impl Iterator<Item = LegendEntry<'a>>, font: f64) -> Self {
+    pub fn shared(all: impl Iterator<Item = LegendEntry<'a>>, font: f64, width: f64) -> Self {
         let mut entries: Vec<LegendEntry> = Vec::new();
         for entry in all {
             if entries.iter().all(|known| known.label != entry.label) {
                 entries.push(entry);
             }
         }
-        Self::new(entries, font)
+        Self::new(entries, font, width)
     }
 
-    /// `font` is the em of the panel's labels.
-    pub fn new(entries: Vec<LegendEntry<'a>>, font: f64) -> Self {
-        Self { entries: entries.into_iter().filter(|e| !e.label.trim().is_empty()).collect(), font: font * 0.9 }
+    /// `font` is the em of the panel's labels; labels that are wider than `width` leaves are cut.
+    pub fn new(entries: Vec<LegendEntry<'a>>, font: f64, width: f64) -> Self {
+        let entries: Vec<LegendEntry> = entries.into_iter().filter(|e| !e.label.trim().is_empty()).collect();
+        let mut legend = Self { entries, font: font * 0.9 };
+        let room = width - legend.sample_width() - legend.font * 1.4;
+        let labels: Vec<String> = legend.entries.iter().map(|entry| entry.label.clone()).collect();
+        let shown = shortened_apart(&labels, legend.font, room);
+        legend.entries.iter_mut().zip(shown).for_each(|(entry, label)| entry.label = label);
+        legend
     }
 
     fn row(&self) -> f64 {

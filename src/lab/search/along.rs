@@ -22,8 +22,10 @@ use crate::core::{Cx, Division, Error, ErrorKind, LongCall, Result, State, Tenso
 use crate::objective::Aim;
 use crate::space::{Differentiable, Point};
 
-/// Batches of a block of cases that end each by itself: towards its end few are left. And images that a block may have more to fill its batches.
+/// Batches of a block of cases that end each by itself, as few are left towards its end; fewer, where these are so many cases already. And images
+/// that a block may have more to fill its batches.
 const BATCHES: usize = 8;
+const ENOUGH: usize = 2048;
 const MORE: usize = 64;
 
 /// Numbers in all rows of points of cases that end each by itself, at most: 256 MiB, and an optimiser's moments as much again twice.
@@ -95,7 +97,7 @@ struct HeldImages {
 fn images_of_block(pace: Pace, of_image: usize, batch: usize) -> usize {
     let least = match pace {
         Pace::Together => 1,
-        Pace::Alone(_) => BATCHES * batch.div_ceil(of_image),
+        Pace::Alone(_) => (BATCHES * batch).min(ENOUGH.max(batch)).div_ceil(of_image),
     };
     let filled = |images: usize| {
         let cases = images * of_image;

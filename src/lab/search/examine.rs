@@ -5,16 +5,33 @@ use super::measure::{self};
 use super::pairing::{self, Approach};
 use super::transcript::Transcript;
 use super::{Densities, Examination, over_elements};
-use crate::core::{Cx, Error, ErrorKind, Result};
+use crate::core::{Cx, Division, Error, ErrorKind, Result};
 
 /// Examines every image of the data set. One row per image in the data set's order, and of each one per aim, level and step.
 pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     check_levels(&plan.levels)?;
     check_steps(&plan.steps)?;
     measure::check(&plan.measures, &plan.objective, plan.model.classes())?;
-    if let Some(members) = plan.search.members() {
-        return super::worst::examine_all(cx, plan, members, &examine);
+    let drawn = cx.draws_made();
+    let found = match plan.search.members() {
+        Some(members) => {
+            let _in_whole = in_whole(cx, &plan.search.describe());
+            super::worst::examine_all(cx, plan, members, &examine_one)
+        }
+        None => examine_one(cx, plan),
+    }?;
+    Ok(found.noted(cx, drawn))
+}
+
+/// Has every shard work out what follows: of searches one after another each is given the images that those before it left.
+pub(crate) fn in_whole<'a>(cx: &'a Cx, what: &str) -> impl Drop + 'a {
+    if let Division::Shard(shard) = cx.division() {
+        cx.warn(format!("shard {shard}: {what} is not divided, every shard works it out in whole"));
     }
+    cx.undivided()
+}
+
+fn examine_one(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let way = pairing::way(plan)?;
     plan.space.check(plan.data)?;
     super::scale::check(cx, plan)?;

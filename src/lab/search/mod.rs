@@ -97,6 +97,7 @@ pub use deepfool::DeepFool;
 pub use evolution::Evolution;
 pub use examination::{Densities, Examination};
 pub use examine::examine;
+pub(crate) use examine::in_whole;
 pub use exhaustive::{Case, Contrast, Exhaustive, ExhaustiveOutcome, ExhaustiveStep};
 pub use fmn::Fmn;
 pub use generated::{GeneratedTests, LabelDraws, WantedTests, generated_tests};
@@ -130,7 +131,7 @@ pub use square::Square;
 pub use straddle::Straddle;
 pub use strongest::Strongest;
 pub use sweep::Sweep;
-pub use transcript::{Density, Transcript};
+pub use transcript::{DREW, Density, Transcript};
 pub use variation::Variation;
 pub use worst::{Member, Worst};
 

@@ -58,7 +58,9 @@ pub fn examine_together(
         plan.space.check(plan.data)?;
         super::scale::check(cx, plan)?;
     }
-    examine(cx, &plans, &searches, until, lower)
+    let drawn = cx.draws_made();
+    let found = examine(cx, &plans, &searches, until, lower)?;
+    Ok(found.into_iter().map(|transcript| transcript.noted(cx, drawn)).collect())
 }
 
 /// Until when images are examined, in an order that was fixed before looking at any.

@@ -1,6 +1,6 @@
 //! A table of outcomes, one row per examined image: the one thing that estimates and figures read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -20,7 +20,8 @@ use super::row::{Noted, Row};
 use super::rows::Rows;
 use super::{Counterfactual, Examination, gradient_search};
 use crate::core::{
-    Cautions, Cx, Digest, Error, LongTable, Object, Result, Table, Tensor, Value, cut, number, on_device, suggestion,
+    Cautions, Cx, Digest, Division, Error, LongTable, Object, Result, Table, Tensor, Value, cut, number, on_device,
+    suggestion,
 };
 use crate::data::Dataset;
 use crate::objective::Objective;
@@ -71,6 +72,9 @@ pub struct Provenance {
     pub guarded: Option<Guarded>,
     points: Points,
 }
+
+/// How the caution begins that closures drew random numbers, so that one answer to a setting is not the last.
+pub const DREW: &str = "closures drew random numbers";
 
 /// What the points of the rows mean, and how their images are drawn again.
 enum Points {
@@ -217,6 +221,31 @@ impl Transcript {
             cautions.into_iter().for_each(|caution| of.cautions.add(caution));
         }
         all
+    }
+
+    /// The same rows, with what the run that found them has to say of them: whether they are a shard's, and whether closures drew random numbers
+    /// since so many draws had been made.
+    pub(super) fn noted(mut self, cx: &Cx, drawn: u64) -> Self {
+        let part = self.rows_of_shard(cx);
+        let Some(of) = Rc::get_mut(&mut self.of) else { return self };
+        part.into_iter().for_each(|caution| of.cautions.add(caution));
+        if cx.draws_made() > drawn {
+            of.cautions.add(match cx.division() {
+                Division::Whole => {
+                    format!("{DREW} while it was examined: what they answer may be otherwise when it is asked again")
+                }
+                _ => format!("{DREW} while it was examined, in shards other ones than in one process"),
+            });
+        }
+        self
+    }
+
+    /// Which part of all images it is of, where it is a shard's.
+    fn rows_of_shard(&self, cx: &Cx) -> Option<String> {
+        let Division::Shard(shard) = cx.division() else { return None };
+        let images = self.rows.iter().map(|row| row.id).collect::<BTreeSet<_>>().len();
+        let all = self.of.data.len();
+        (images < all).then(|| format!("of shard {shard} alone: {images} of {all} images"))
     }
 
     /// The same rows, with how their points were scored in lower precision.

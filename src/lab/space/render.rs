@@ -134,7 +134,8 @@ impl Render {
                 return Ok(());
             }
             (Span::Choices(_), _) => {
-                return problem("it has choices, no range".into(), format!("choose among {}", all.join(", ")));
+                let named: Vec<String> = all.iter().map(|name| format!("{name:?}")).collect();
+                return problem("it has choices, no range".into(), format!("choose among {}", named.join(", ")));
             }
             (Span::Range { min, max }, FactorChange::Default) => (Some(Domain::Range { min, max }), vec![]),
             (Span::Log { min, max }, FactorChange::Default) => (Some(Domain::Log { min, max }), vec![]),

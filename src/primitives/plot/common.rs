@@ -255,25 +255,63 @@ pub fn names(args: &Args, option: &str) -> Result<Vec<String>> {
 
 /// The figure of one panel, with its title.
 pub fn finish(args: &Args, panel: Panel) -> Result<Value> {
-    let missing: usize = panel.layers.iter().map(not_numbers).sum();
+    let counted = |of: fn(&Layer) -> usize| panel.layers.iter().map(of).sum::<usize>();
+    let said = [
+        (
+            counted(not_finite),
+            "point is not a finite number and is not drawn",
+            "points are not finite numbers and are not drawn",
+        ),
+        (counted(grey), "cell is not a finite number and is grey", "cells are not finite numbers and are grey"),
+        (
+            counted(without_end),
+            "interval has an end that is not a number and is not drawn there",
+            "intervals have an end that is not a number and are not drawn there",
+        ),
+    ];
+    let labels: Vec<&str> = panel.layers.iter().filter_map(label_of).filter(|label| !label.is_empty()).collect();
+    let twice = labels.iter().enumerate().find(|(i, label)| labels[..*i].contains(label));
+    let twice =
+        twice.map(|(_, label)| format!("two series are called {label:?}: the legend can't tell which is which"));
     let mut figure = Figure::new(panel)?.titled(args.str("title"));
-    if missing > 0 {
-        figure.cautions.add(match missing {
-            1 => "1 point is not a finite number and is not drawn".to_string(),
-            n => format!("{n} points are not finite numbers and are not drawn"),
-        });
+    for (n, one, many) in said.into_iter().filter(|(n, ..)| *n > 0) {
+        figure.cautions.add(format!("{n} {}", if n == 1 { one } else { many }));
     }
+    twice.into_iter().for_each(|told| figure.cautions.add(told));
     Ok(Value::object(figure))
 }
 
-/// Points of a layer that have no place.
-fn not_numbers(layer: &Layer) -> usize {
+/// Points that have no place.
+fn not_finite(layer: &Layer) -> usize {
     match layer {
         Layer::Series(series) => {
             series.x.iter().zip(&series.y).filter(|(x, y)| !(x.is_finite() && y.is_finite())).count()
         }
         Layer::Columns(columns) => columns.heights.iter().filter(|height| height.is_nan()).count(),
         _ => 0,
+    }
+}
+
+/// Cells that have no colour.
+fn grey(layer: &Layer) -> usize {
+    let Layer::HeatMap(map) = layer else { return 0 };
+    map.values.iter().filter(|value| !value.is_finite()).count()
+}
+
+fn without_end(layer: &Layer) -> usize {
+    let interval = match layer {
+        Layer::Series(series) => &series.interval,
+        Layer::Columns(columns) => &columns.interval,
+        _ => return 0,
+    };
+    interval.iter().flat_map(|(lo, hi)| lo.iter().zip(hi)).filter(|(lo, hi)| lo.is_nan() != hi.is_nan()).count()
+}
+
+fn label_of(layer: &Layer) -> Option<&str> {
+    match layer {
+        Layer::Series(series) => Some(&series.label),
+        Layer::Columns(columns) => Some(&columns.label),
+        _ => None,
     }
 }
 

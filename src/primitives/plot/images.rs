@@ -51,6 +51,11 @@ fn run(_: &Cx, args: &Args) -> Result<Value> {
         if there > n && !args.given("n") {
             cautions.add(format!("the first {n} of {there} images"));
         }
+        let missing = images.f_isfinite()?.f_logical_not()?.f_sum(tch::Kind::Int64)?;
+        match missing.int64_value(&[]) {
+            0 => {}
+            n => cautions.add(format!("{n} of {} values are not finite numbers", images.numel())),
+        }
         if !args.bool("stretch") {
             // Up to rounding.
             let outside = images.f_lt(-1e-4)?.f_logical_or(&images.f_gt(1.0 + 1e-4)?)?.f_sum(tch::Kind::Int64)?;

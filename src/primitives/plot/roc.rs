@@ -26,8 +26,8 @@ pub static ROC: Primitive = Primitive {
     notes: "At every threshold the share of positives with as high a score against that of negatives; equal scores are one step. The area in the legend \
             (AUC) is the probability that a positive has the higher score, equal ones counted half, with an interval at 95% by DeLong's variance on the \
             logarithm of the odds, and never narrower than as many pairs as there are of the rarer kind would leave it if all of them agreed. It takes scores as drawn \
-            independently: several of one image are not. With `log`, as tests of membership are shown, axes begin at half of the smallest share that the scores can have, \
-            and a share of 0 lies there.",
+            independently: several of one image are not. With `log`, as tests of membership are shown, both axes begin at half of the smallest share that the scores can have, \
+            and a share of 0 lies there; equal scores, a straight step elsewhere, are bent.",
     source: "Hanley and McNeil 1982; DeLong, DeLong and Clarke-Pearson 1988; Carlini et al., IEEE S&P 2022 for `log`",
     examples: &[
         Example {
@@ -84,8 +84,9 @@ fn run(_: &Cx, args: &Args) -> Result<Value> {
         };
         scores.iter().map(of).collect::<Result<_>>()?
     };
-    // Of the log axes, where there are some.
-    let mut ends = [0.5f64; 2];
+    let log = args.bool("log");
+    // Where log axes begin: half of the smallest share that there can be.
+    let mut end = 0.5f64;
     for (label, scores, positives, look) in series {
         let name = if label.is_empty() { String::new() } else { format!(" of {label:?}") };
         if scores.len() != positives.len() {
@@ -105,30 +106,46 @@ fn run(_: &Cx, args: &Args) -> Result<Value> {
         let area = format!("AUC {} [{}, {}]", short(curve.area), short(curve.interval.0), short(curve.interval.1));
         let label = if label.is_empty() { area } else { format!("{label}: {area}") };
         let found = positives.iter().filter(|positive| **positive).count();
-        for (end, many) in ends.iter_mut().zip([positives.len() - found, found]) {
-            *end = end.min(0.5 / many as f64);
-        }
+        end = end.min(0.5 / found.max(positives.len() - found) as f64);
         let line = Series::line(label, curve.false_positives, curve.true_positives);
         panel.layers.push(Layer::Series(Series { markers: Some(false), look, ..line }));
     }
-    let log = args.bool("log");
-    let from = if log { ends[0].max(ends[1]) } else { 0.0 };
     let grey = SeriesLook { colour: Some(Rgb(128, 128, 128)), dash: Some(&[2.0, 4.0]), place: None };
-    let guessing = Series::line("guessing", vec![from, 1.0], vec![from, 1.0]);
+    let guessing = Series::line("guessing", vec![0.0, 1.0], vec![0.0, 1.0]);
     panel.layers.push(Layer::Series(Series { markers: Some(false), look: grey, ..guessing }));
     if log {
         for layer in &mut panel.layers {
             if let Layer::Series(series) = layer {
-                series.x.iter_mut().for_each(|x| *x = x.max(ends[0]));
-                series.y.iter_mut().for_each(|y| *y = y.max(ends[1]));
+                (series.x, series.y) = bent(&series.x, &series.y, end);
             }
         }
     }
-    let of = |label: &str, end: f64| {
-        let (min, max) = if log { (end, 1.1) } else { (-0.02, 1.02) };
-        Axis { label: label.into(), log, min: Some(min), max: Some(max), ..Axis::default() }
+    let of = |label: &str| {
+        let (label, min, max) = match log {
+            true => (format!("{label}, 0 at the border"), end, 1.1),
+            false => (label.into(), -0.02, 1.02),
+        };
+        Axis { label, log, min: Some(min), max: Some(max), ..Axis::default() }
     };
-    panel.x = of("share of negatives at or above the threshold", ends[0]);
-    panel.y = of("share of positives at or above the threshold", ends[1]);
+    panel.x = of("share of negatives at or above the threshold");
+    panel.y = of("share of positives at or above the threshold");
     finish(args, panel)
+}
+
+/// A curve of straight pieces on log axes that begin at `end`: pieces that rise are bent there, and what is below the end lies on it.
+fn bent(x: &[f64], y: &[f64], end: f64) -> (Vec<f64>, Vec<f64>) {
+    const PARTS: i32 = 64;
+    let mut points = vec![(x[0], y[0])];
+    for (a, b) in x.iter().zip(y).zip(x.iter().zip(y).skip(1)) {
+        let ((&x0, &y0), (&x1, &y1)) = (a, b);
+        if x1 > x0 && y1 > y0 {
+            // Even in the logarithm of the way.
+            let share = |k: i32| 1e-5f64.powf(1.0 - f64::from(k) / f64::from(PARTS));
+            points.extend((0..PARTS).map(share).map(|t| (x0 + t * (x1 - x0), y0 + t * (y1 - y0))));
+        }
+        points.push((x1, y1));
+    }
+    let mut points: Vec<(f64, f64)> = points.into_iter().map(|(x, y)| (x.max(end), y.max(end))).collect();
+    points.dedup();
+    points.into_iter().unzip()
 }
