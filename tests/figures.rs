@@ -793,7 +793,7 @@ fn a_curve_of_scores_says_its_area() {
     assert!(label.starts_with("loss: AUC 0.75 ["), "{label}");
     assert_eq!(layers[1]["label"], "guessing");
     // Of two negatives and three positives, begun at half of a third; what ties lies on the line between its ends, and guessing goes from corner to corner.
-    let options = map([("positives", positives(&[1, 1, 0, 1, 0])), ("log", Value::Bool(true))]);
+    let options = map([("positives", positives(&[1, 1, 0, 1, 0])), ("log_axes", Value::Bool(true))]);
     let log = figure("plot::roc", vec![floats(&[0.9, 0.8, 0.8, 0.3, 0.1]), options]);
     let panel = &log.json()["panels"][0];
     let numbers = |layer: usize, name: &str| -> Vec<f64> {
@@ -812,7 +812,7 @@ fn a_curve_of_scores_says_its_area() {
     assert_eq!((numbers(1, "x")[0], numbers(1, "y")[0]), (1.0 / 6.0, 1.0 / 6.0));
     // Scores that are all equal are guesses, however few positives there are.
     let many: Vec<i64> = (0..1000).map(|i| i64::from(i == 0)).collect();
-    let options = map([("positives", positives(&many)), ("log", Value::Bool(true))]);
+    let options = map([("positives", positives(&many)), ("log_axes", Value::Bool(true))]);
     let equal = figure("plot::roc", vec![floats(&[0.5; 1000]), options]).json();
     let layer = &equal["panels"][0]["layers"][0];
     assert_eq!(layer["x"], layer["y"]);

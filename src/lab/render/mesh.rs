@@ -1,10 +1,10 @@
 //! Triangles with colours: an object as the rasteriser reads it.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use glam::{Vec2, Vec3};
 
-use super::surroundings::Surroundings;
 use crate::core::{Digest, Error, Result};
 
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +58,12 @@ pub struct Mesh {
     surfaces: Vec<Surface>,
     radius: f32,
     remarks: Vec<String>,
-    surroundings: Mutex<Weak<Surroundings>>,
+    number: u64,
+}
+
+fn next_number() -> u64 {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    MADE.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Mesh {
@@ -108,7 +113,7 @@ impl Mesh {
             vertex.position = (vertex.position - middle) / radius;
             vertex.normal = vertex.normal.normalize_or(Vec3::Y);
         }
-        Ok(Self { name, vertices, triangles, surfaces, radius, remarks: vec![], surroundings: Mutex::default() })
+        Ok(Self { name, vertices, triangles, surfaces, radius, remarks: vec![], number: next_number() })
     }
 
     /// The same object with what a reader has to say of it.
@@ -131,7 +136,7 @@ impl Mesh {
             surfaces: self.surfaces.clone(),
             radius: self.radius,
             remarks: vec![],
-            surroundings: Mutex::default(),
+            number: next_number(),
         }
     }
 
@@ -140,15 +145,9 @@ impl Mesh {
         self.radius
     }
 
-    /// How it is seen from everywhere, worked out when it is first asked for.
-    pub(super) fn surroundings(&self) -> Arc<Surroundings> {
-        // Held while it is worked out, so that two views at once don't both do it.
-        let mut held = self.surroundings.lock().unwrap_or_else(PoisonError::into_inner);
-        held.upgrade().unwrap_or_else(|| {
-            let all = Surroundings::of(self);
-            *held = Arc::downgrade(&all);
-            all
-        })
+    /// Its own among all meshes of the process.
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 
     pub(super) fn area(&self, triangle: &Triangle) -> f32 {

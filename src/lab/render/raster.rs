@@ -1,6 +1,6 @@
 //! A picture of an object: perspective, a depth buffer, Lambert and Blinn-Phong light with shadows, and four samples per pixel.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use glam::{Mat3, Vec2, Vec3};
 
@@ -9,7 +9,7 @@ use super::depth::{DepthBuffer, NOTHING, Projected, TrianglePlane};
 use super::mesh::{Mesh, Triangle, Vertex};
 use super::scenery::Scenery;
 use super::shadow::ShadowMap;
-use super::surroundings::Surroundings;
+use super::surroundings::{Surroundings, surroundings};
 use super::view::{Light, Material, View};
 
 /// Samples along either side of a pixel.
@@ -164,7 +164,7 @@ struct Shader<'a> {
     /// One of the sun, or of each lamp; none where shadows are not cast.
     shadows: Vec<ShadowMap>,
     /// None where the light from everywhere reaches every place.
-    surroundings: Option<Arc<Surroundings>>,
+    surroundings: Option<Arc<OnceLock<Surroundings>>>,
     hue: Option<Mat3>,
     /// The exponent of highlights, where it is not the material's own.
     exponent: Option<f32>,
@@ -194,7 +194,7 @@ impl<'a> Shader<'a> {
         };
         let hue = (view.hue != 0.0).then(|| Mat3::from_axis_angle(Vec3::ONE.normalize(), view.hue.to_radians()));
         let exponent = view.roughness.map(|roughness| 2.0 / roughness.powi(4) - 2.0);
-        let surroundings = view.ambient_occlusion.then(|| mesh.surroundings());
+        let surroundings = view.ambient_occlusion.then(|| surroundings(mesh));
         Self { mesh, eye: camera.position, projected, view, towards_light, lamps, shadows, surroundings, hue, exponent }
     }
 
@@ -224,7 +224,8 @@ impl<'a> Shader<'a> {
 
     /// The share of the light from everywhere that reaches it.
     fn open(&self, face: &ShadedTriangle, place: &ShadedPlace) -> f32 {
-        self.surroundings.as_ref().map_or(1.0, |all| all.open(place.position, face.across, place.normal))
+        let held = self.surroundings.as_ref().and_then(|held| held.get());
+        held.map_or(1.0, |all| all.open(place.position, face.across, place.normal))
     }
 
     /// Its colour, where this share of the light from everywhere reaches it.

@@ -3,7 +3,7 @@
 //! from as many sides as there are.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use glam::Vec3;
 
@@ -14,26 +14,39 @@ use super::shadow::ShadowMap;
 const SIDES: usize = 64;
 /// Places along either side of a map.
 const PLACES: usize = 128;
-/// Objects whose maps are held, the last ones that were worked out: 4 MB each.
+/// Objects whose maps are held, the last ones that were asked for first: 4 MB each.
 const HELD: usize = 64;
 
-static LAST: Mutex<VecDeque<Arc<Surroundings>>> = Mutex::new(VecDeque::new());
+/// By the number of the mesh.
+type HeldSurroundings = (u64, Arc<OnceLock<Surroundings>>);
+
+static LAST: Mutex<VecDeque<HeldSurroundings>> = Mutex::new(VecDeque::new());
 
 pub(super) struct Surroundings {
     sides: Vec<(Vec3, ShadowMap)>,
 }
 
-impl Surroundings {
-    /// Of an object, and held for the next views of it.
-    pub fn of(mesh: &Mesh) -> Arc<Self> {
-        let sides = (0..SIDES).map(side).map(|towards| (towards, ShadowMap::of_sun(mesh, towards, PLACES))).collect();
-        let all = Arc::new(Self { sides });
+/// Of an object: worked out once, while two views of it are drawn at once too, and held for the next ones.
+pub(super) fn surroundings(mesh: &Mesh) -> Arc<OnceLock<Surroundings>> {
+    let held = {
         let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.len() == HELD {
-            last.pop_front();
-        }
-        last.push_back(Arc::clone(&all));
-        all
+        let known = last.iter().find(|(number, _)| *number == mesh.number()).map(|(_, held)| Arc::clone(held));
+        known.unwrap_or_else(|| {
+            if last.len() == HELD {
+                last.pop_front();
+            }
+            last.push_back((mesh.number(), Arc::default()));
+            last.back().map(|(_, held)| Arc::clone(held)).unwrap_or_default()
+        })
+    };
+    held.get_or_init(|| Surroundings::of(mesh));
+    held
+}
+
+impl Surroundings {
+    fn of(mesh: &Mesh) -> Self {
+        let sides = (0..SIDES).map(side).map(|towards| (towards, ShadowMap::of_sun(mesh, towards, PLACES))).collect();
+        Self { sides }
     }
 
     /// From 0 to 1, at a place of a face whose own normal is `across` and whose shaded one is `normal`.

@@ -17,8 +17,12 @@ pub static ROC: Primitive = Primitive {
     options: &[
         Param::new("positives", Kind::Either(&[Kind::Numbers, Kind::Array]), "true or 1 for each score of a positive")
             .or(Fallback::Absent("in the maps of the series")),
-        Param::new("log", Kind::Bool, "whether both axes are logarithmic, where few false positives are what counts")
-            .or(Fallback::Bool(false)),
+        Param::new(
+            "log_axes",
+            Kind::Bool,
+            "whether both axes are logarithmic, where few false positives are what counts",
+        )
+        .or(Fallback::Bool(false)),
         LABEL,
         TITLE,
     ],
@@ -26,16 +30,16 @@ pub static ROC: Primitive = Primitive {
     notes: "At every threshold the share of positives with as high a score against that of negatives; equal scores are one step. The area in the legend \
             (AUC) is the probability that a positive has the higher score, equal ones counted half, with an interval at 95% by DeLong's variance on the \
             logarithm of the odds, and never narrower than as many pairs as there are of the rarer kind would leave it if all of them agreed. It takes scores as drawn \
-            independently: several of one image are not. With `log`, as tests of membership are shown, both axes begin at half of the smallest share that the scores can have, \
+            independently: several of one image are not. With `log_axes`, as tests of membership are shown, both axes begin at half of the smallest share that the scores can have, \
             and a share of 0 lies there; equal scores, a straight step elsewhere, are bent.",
-    source: "Hanley and McNeil 1982; DeLong, DeLong and Clarke-Pearson 1988; Carlini et al., IEEE S&P 2022 for `log`",
+    source: "Hanley and McNeil 1982; DeLong, DeLong and Clarke-Pearson 1988; Carlini et al., IEEE S&P 2022 for `log_axes`",
     examples: &[
         Example {
             code: "plot::roc([0.9, 0.8, 0.8, 0.3, 0.1], #{ positives: [true, true, false, true, false] })",
             result: "figure: 2 lines",
         },
         Example {
-            code: "plot::roc([0.9, 0.8, 0.8, 0.3, 0.1], #{ positives: [true, true, false, true, false], log: true })",
+            code: "plot::roc([0.9, 0.8, 0.8, 0.3, 0.1], #{ positives: [true, true, false, true, false], log_axes: true })",
             result: "figure: 2 lines",
         },
     ],
@@ -84,7 +88,7 @@ fn run(_: &Cx, args: &Args) -> Result<Value> {
         };
         scores.iter().map(of).collect::<Result<_>>()?
     };
-    let log = args.bool("log");
+    let log = args.bool("log_axes");
     // Where log axes begin: half of the smallest share that there can be.
     let mut end = 0.5f64;
     for (label, scores, positives, look) in series {
