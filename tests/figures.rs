@@ -703,6 +703,9 @@ fn names_that_are_cut_stay_apart() {
     for number in 1..=3 {
         assert!(bars.contains(&format!(">{number}: a class")), "{bars}");
     }
+    let foreign = Value::Array(["\u{4e2d}\u{6587}", "\u{65e5}\u{672c}", "\u{3b1}"].map(text).to_vec());
+    let boxes = figure("plot::bar", vec![foreign, floats(&[1.0, 2.0, 3.0])]).all_cautions().text();
+    assert_eq!(boxes, "the font lacks 4 letters, U+4E2D and others: boxes stand for them but in .svg");
     let long = format!("{} one", "a series with a very long name ".repeat(8));
     let series = Value::Array(vec![map([("y", floats(&[1.0, 2.0])), ("label", text(&long))])]);
     let legend = figure("plot::line", vec![series]).svg().expect("drawn");

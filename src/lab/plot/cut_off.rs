@@ -1,6 +1,10 @@
 //! What the axes and colours of a figure have no place for, which the figure says itself.
 
+use std::collections::BTreeSet;
+
 use super::figure::{Axis, Figure, HeatMap, Layer, Panel};
+use super::glyphs::has_glyph;
+use super::label;
 use crate::core::{Cautions, number};
 
 /// How much of a figure is not where it should be, of each kind.
@@ -106,6 +110,24 @@ impl Figure {
         self.panels.iter().for_each(|panel| panel.layers.iter().for_each(|layer| cut_off.see(panel, layer)));
         let mut all = self.cautions.clone();
         cut_off.say(&mut all);
+        self.boxes_for_letters().into_iter().for_each(|caution| all.add(caution));
         all
+    }
+
+    /// Which letters the embedded font lacks: a reader can't tell their boxes apart.
+    fn boxes_for_letters(&self) -> Option<String> {
+        let beside = self.panels.iter().flat_map(|panel| &panel.layers).flat_map(|layer| match layer {
+            Layer::HeatMap(map) => map.row_names.iter().chain(&map.column_names).collect::<Vec<_>>(),
+            Layer::Tiles(tiles) => tiles.captions.iter().collect(),
+            _ => vec![],
+        });
+        let texts = self.texts().into_iter().map(label::plain).chain(beside.map(|text| label::plain(text)));
+        let missing: BTreeSet<char> =
+            texts.flat_map(|text| text.chars().filter(|sign| !has_glyph(*sign)).collect::<Vec<_>>()).collect();
+        let first = missing.first().map(|sign| format!("U+{:04X}", u32::from(*sign)))?;
+        Some(match missing.len() {
+            1 => format!("the font has no {first}: a box stands for it but in .svg"),
+            n => format!("the font lacks {n} letters, {first} and others: boxes stand for them but in .svg"),
+        })
     }
 }

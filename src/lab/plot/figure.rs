@@ -460,7 +460,7 @@ impl Figure {
     }
 
     /// Texts that are drawn: labels, which may hold mathematics.
-    fn texts(&self) -> Vec<&str> {
+    pub(super) fn texts(&self) -> Vec<&str> {
         let mut texts = vec![self.title.as_str()];
         for panel in &self.panels {
             texts.extend([panel.title.as_str(), panel.x.label.as_str(), panel.y.label.as_str()]);
