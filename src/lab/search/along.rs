@@ -96,7 +96,7 @@ struct HeldImages {
 /// How many images a block has: of cases that end together as many as fill batches best, of others as fill several.
 fn images_of_block(pace: Pace, of_image: usize, batch: usize) -> usize {
     let least = match pace {
-        Pace::Together => 1,
+        Pace::Together => (batch / of_image).max(1),
         Pace::Alone(_) => (BATCHES * batch).min(ENOUGH.max(batch)).div_ceil(of_image),
     };
     let filled = |images: usize| {
@@ -509,4 +509,19 @@ impl<'a> Along<'a> {
 
 fn no_slots() -> Error {
     Error::internal("cases without slots")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_fill_their_batches() {
+        let together = |of_image, batch| images_of_block(Pace::Together, of_image, batch);
+        assert_eq!([together(1, 8192), together(1, 32), together(1, 1), together(2, 64)], [8192, 32, 1, 32]);
+        // Of 90 cases an image 17 fill three batches of 512, and of more cases than a batch has one image is enough where it fills its own.
+        assert_eq!([together(90, 512), together(512, 256)], [17, 1]);
+        let alone = |of_image, batch| images_of_block(Pace::Alone(10), of_image, batch);
+        assert_eq!([alone(1, 32), alone(1, 1024), alone(1, 8192), alone(4, 16)], [256, 2048, 8192, 32]);
+    }
 }
