@@ -196,9 +196,7 @@ fn beside_mitsuba(python: &std::ffi::OsStr, threads: usize) {
         }
         println!("{what}: {}", told(&mut all));
     }
-    if keep.is_none() {
-        std::fs::remove_dir_all(&folder).expect("removed");
-    }
+    std::fs::remove_dir_all(&folder).expect("removed");
 }
 
 /// Of the pixels inside of an object.

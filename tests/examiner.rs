@@ -520,8 +520,6 @@ fn an_unsteady_model_is_never_asked_through() {
     let drawn = asked("0", "(z + tensor::uniform([1], #{ lo: 0.0, hi: 0.2 })).clamp(0.0, 1.0)");
     assert!(!drawn.contains("settings there are"), "{drawn}");
     // What is added to all scores says nothing, and hides nothing.
-    let far = asked("999999.5 + tensor::uniform([x.shape[0], 1]) * 0.1 - 1000000 + 1", "z");
-    assert!(!far.contains("settings there are"), "{far}");
 }
 
 /// A loss that is asked again is right on average, where the largest answer is too high.

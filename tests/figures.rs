@@ -121,6 +121,12 @@ fn gaps_part_a_line() {
     assert_eq!(polylines(&svg, SERIES[0]), [3, 2]);
     // The last point stands alone and is marked all the same, as are the others.
     assert_eq!(filled(&svg, SERIES[0]), 6);
+    let given = figure("plot::line", vec![floats(&[1.0, f64::NAN, 3.0, f64::INFINITY, 2.5])]);
+    assert_eq!(given.all_cautions().lines(), ["caution: 2 points are not finite numbers and are not drawn"]);
+}
+
+#[test]
+fn what_can_not_be_drawn_is_said() {
     let ends = map([("lo", floats(&[0.0, f64::NAN])), ("hi", floats(&[2.0, 3.0]))]);
     let half = figure("plot::line", vec![floats(&[1.0, 2.0]), floats(&[1.0, 2.0]), ends]);
     assert_eq!(
@@ -140,8 +146,6 @@ fn gaps_part_a_line() {
         figure("plot::heatmap", vec![cells]).all_cautions().text(),
         "2 cells are not finite numbers and are grey"
     );
-    let given = figure("plot::line", vec![floats(&[1.0, f64::NAN, 3.0, f64::INFINITY, 2.5])]);
-    assert_eq!(given.all_cautions().lines(), ["caution: 2 points are not finite numbers and are not drawn"]);
 }
 
 #[test]
@@ -654,12 +658,12 @@ fn bars_stand_at_their_names() {
     // Two bars and the legend's swatch.
     assert_eq!(boxes(&svg, Rgb(0x12, 0x34, 0x56)), 3);
     assert_eq!(drawn.json()["panels"][0]["layers"][0]["heights"][1], 2.0);
-    // More names than there is room for are written in part, and those that are do not touch.
     let missing = figure("plot::bar", vec![names.clone(), floats(&[1.0, f64::NAN, 3.0])]);
     assert_eq!(missing.all_cautions().lines(), ["caution: 1 point is not a finite number and is not drawn"]);
     let twins = Value::Array(["one", "one"].map(text).to_vec());
     let error = refused("plot::bar", vec![twins, floats(&[1.0, 2.0])]);
     assert!(error.to_string().contains("two bars are called \"one\""), "{error}");
+    // More names than there is room for are written in part, and those that are do not touch.
     let many = Value::Array((0..300).map(|i| text(&format!("name {i}"))).collect());
     let crowded = figure("plot::bar", vec![many, floats(&[1.0; 300])]).svg().expect("drawn");
     let written = crowded.matches("name ").count();

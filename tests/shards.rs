@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Two examinations of sets of different sizes, one of which has fewer blocks than there are shards, a search that asks questions, and searches
-/// along gradients: of cases that end together, at several levels, and each by itself, from random starts, over pixels and over factors.
+/// along gradients: of cases that end together and each by itself, at several levels, from random starts, over pixels and over factors.
 const SCRIPT: &str = r#"
 let ds = data::glyphs(#{ n: arg("images", 40), size: 16, seed: 1 });
 let few = data::glyphs(#{ n: 5, size: 16, seed: 2 });
@@ -20,10 +20,11 @@ let levels = along.call(search::apgd(#{ steps: 4 }), linf, #{ levels: [0.02, 0.0
 let steps = along.call(search::bim(#{ steps: 4 }), linf, #{ at_steps: [1, 2, 4] });
 let alone = along.call(search::deepfool(#{ steps: 8 }), space::pixels("l2", #{ bounds: [0, 1] }), #{});
 let turned = along.call(search::apgd(#{ steps: 3, restarts: 2 }), space::rotate(20), #{});
+let small = examine(f, few, #{ space: linf, search: search::apgd(#{ steps: 3 }), batch: 2, seed: 3 });
 let both = along.call(search::worst([search::bim(#{ steps: 3 }), search::square(#{ questions: 10 })]), linf, #{});
 let curve = tolerance::curve(levels);
 #{ reports: reports, other: other, low: low, asked: asked, figure: plot::pvalues(risk::curve(reports.strongest_2)),
-   levels: levels, steps: steps, alone: alone, turned: turned, both: both, curve: curve }
+   levels: levels, steps: steps, alone: alone, turned: turned, both: both, small: small, curve: curve }
 "#;
 
 struct Bench {

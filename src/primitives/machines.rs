@@ -21,13 +21,13 @@ unless --mixed is given, which the manifest says.
 What a shard itself prints and writes is of its rows alone, and says so. A script that fails on a part of the rows leaves what it has \
 recorded; put together it runs on all of them. The shards' folders hold what they have recorded below `progress` until they are removed by hand.
 
-Not divided: trainings, `search::worst`, audits, and what models answer to images as they stand (`f.accuracy`). Every shard works \
+Not divided: trainings, `search::worst`, audits, `generator::perturb`, and what models answer to images as they stand (`f.accuracy`). Every shard works \
 these out in whole, and what is put together takes them from one of them. `stop_early` is refused in shards. A script in which an examination follows from what \
 another has found, as of images that an attack made, can't be put together, as a shard finds a part of it: `viva merge` says which. Random numbers that \
 closures draw without a seed are others in shards than in one process, which results say.
 
-A block is as many images as a batch has, and of searches whose images end each by itself a few batches: where there are few blocks, a smaller `batch` makes \
-more.
+A block has as many images as fill a batch with what is asked of each, an eighth of that where a finite set of points is, and of searches whose images end each by itself \
+some batches. Where there are fewer blocks than shards, a smaller `batch` may make more.
 
 Where shards ran on a GPU, they are put together on one: what they have recorded is known by the device.
 

@@ -200,9 +200,14 @@ impl Cx {
         self.journal = Some(journal);
     }
 
-    /// How often closures and calls have drawn random numbers that no seed of theirs fixes.
-    pub fn draws_made(&self) -> u64 {
-        self.streams.made()
+    /// From here on `has_drawn` tells whether anything drew.
+    pub fn begin_to_draw(&self) {
+        self.streams.begin();
+    }
+
+    /// Whether closures or calls have drawn random numbers that no seed of theirs fixes.
+    pub fn has_drawn(&self) -> bool {
+        self.streams.has_drawn()
     }
 
     /// Which part of its examinations' rows the run works out.
@@ -211,6 +216,7 @@ impl Cx {
     }
 
     /// While the answer lives examinations are worked out in whole, by every shard: those whose images follow from what was found before.
+    #[must_use]
     pub fn undivided(&self) -> impl Drop + '_ {
         struct Undivided<'a>(&'a Cx, Division);
         impl Drop for Undivided<'_> {

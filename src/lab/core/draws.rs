@@ -18,8 +18,8 @@ pub(super) struct Streams {
     calls: RefCell<HashMap<Digest, u64>>,
     /// Calls that drew since they were taken.
     drawn: RefCell<Vec<Digest>>,
-    /// How often anything drew.
-    made: Cell<u64>,
+    /// Whether anything drew since `begin`.
+    drew: Cell<bool>,
     /// What the seed was set to since it was taken.
     pub seeded: Cell<Option<u64>>,
 }
@@ -42,7 +42,7 @@ impl Streams {
         let count = calls.entry(call).or_insert(0);
         let stream = Digest::of_parts(&[&self.seed.get().to_le_bytes(), &call.0, &count.to_le_bytes()]);
         *count += 1;
-        self.made.set(self.made.get() + 1);
+        self.drew.set(true);
         if noted {
             self.drawn.borrow_mut().push(call);
         }
@@ -65,12 +65,16 @@ impl Streams {
         drawn.into_iter().filter_map(|call| Some((call, *calls.get(&call)?))).collect()
     }
 
-    pub fn made(&self) -> u64 {
-        self.made.get()
+    pub fn begin(&self) {
+        self.drew.set(false);
+    }
+
+    pub fn has_drawn(&self) -> bool {
+        self.drew.get()
     }
 
     pub fn repeat(&self, drawn: Vec<(Digest, u64)>) {
-        self.made.set(self.made.get() + drawn.len() as u64);
+        self.drew.set(self.drew.get() || !drawn.is_empty());
         self.calls.borrow_mut().extend(drawn);
     }
 }

@@ -137,7 +137,7 @@ pub fn built_objects(classes: &[String], n: usize, size: usize, seed: u64) -> Re
     let labels = (0..n).map(|i| (i % places.len()) as i64).collect();
     let built = Built { classes: (0..n).map(|i| places[i % places.len()]).collect(), seed };
     // The number counts changes of the drawing itself.
-    let digest = Digest::of(format!("objects 1 {classes:?} {n} {size} {seed}").as_bytes());
+    let digest = Digest::of(format!("objects 2 {classes:?} {n} {size} {seed}").as_bytes());
     let source = Canonical { objects: Arc::new(built), size };
     Dataset::new("objects", Arc::new(source), labels, classes.to_vec(), Edge::None, digest)
 }

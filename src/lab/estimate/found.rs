@@ -17,11 +17,11 @@ pub struct Missed {
     /// Of these, the fewest that were drawn at random.
     pub random: usize,
     /// The largest share of its settings that such an object can fail at, at 95% for each; not a number where none is known, 0 where every
-    /// setting was asked.
+    /// setting was asked and answers do not change.
     pub mass: f64,
     /// The mean of these shares over all objects, where none failed.
     pub mass_mean: f64,
-    /// All settings there are, where each of these objects was asked at every one.
+    /// All settings there are, where each of these objects was asked at every one and answers do not change.
     pub every: Option<usize>,
 }
 

@@ -13,6 +13,8 @@ type Noticed = (i64, Vec<String>);
 const MOST: usize = 8;
 /// Of how far scores lie apart: the same question has the same answer up to here.
 const SAME: f64 = 1e-5;
+/// Of the largest score: what single precision rounds off in a sum or two.
+const ROUNDING: f64 = 4.0 * f32::EPSILON as f64;
 /// Of how far scores lie apart: rounding, which depends on the size of a batch, stays below even in half precision.
 const ROUNDED: f64 = 1e-2;
 /// How far from 1 the sum of rounded probabilities may be.
@@ -156,13 +158,32 @@ fn are_probabilities(answers: &Tensor) -> Result<bool> {
     Ok(answers.size()[1] > 1 && off <= OF_ONE && answers.f_min()?.f_double_value(&[])? >= 0.0)
 }
 
-/// The largest difference, as a share of how far an image's scores lie apart: what is added to all of them says nothing.
+/// The largest difference beyond what rounding of scores so large can come to, as a share of how far an image's scores lie apart: what is added to
+/// all of them says nothing.
 fn apart(a: &Tensor, b: &Tensor) -> Result<f64> {
+    let largest = a.f_abs()?.f_max()?.f_double_value(&[])?;
     let spread = a.f_amax([1i64].as_slice(), false)?.f_sub(&a.f_amin([1i64].as_slice(), false)?)?.f_max()?;
     let spread = match spread.f_double_value(&[])? {
-        0.0 => a.f_abs()?.f_max()?.f_double_value(&[])?,
+        0.0 => largest,
         spread => spread,
     };
-    let gap = a.f_sub(b)?.f_abs()?.f_max()?.f_double_value(&[])? / spread.max(f64::MIN_POSITIVE);
+    let gap = a.f_sub(b)?.f_abs()?.f_max()?.f_double_value(&[])?;
+    let gap = (gap - ROUNDING * largest).max(0.0) / spread.max(f64::MIN_POSITIVE);
     Ok(if gap.is_nan() { f64::INFINITY } else { gap })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_to_all_scores_hides_nothing_and_says_nothing() {
+        let scores = |second: f64, offset: f64| Tensor::from_slice(&[offset + 1.0, offset + second]).view([1, 2]);
+        for offset in [0.0, 1e5] {
+            assert!(apart(&scores(0.2, offset), &scores(0.5, offset)).expect("a share") > 0.2, "{offset}");
+            // As much as single precision rounds off.
+            let rounded = offset * f64::from(f32::EPSILON);
+            assert!(apart(&scores(0.2, offset), &scores(0.2 + rounded, offset)).expect("a share") <= SAME, "{offset}");
+        }
+    }
 }

@@ -393,11 +393,11 @@ impl<'a> Plot<'a> {
             |tick: &Tick| self.sizes.get(tick.value as usize).map_or(String::new(), |size| boxes::beside(size));
         let sizes: Vec<String> = self.x_ticks.iter().map(beside).collect();
         let widest = sizes.iter().map(|size| text_width(size, ticks, false)).fold(0.0, f64::max);
-        let names: Vec<String> = self.x_ticks.iter().map(|tick| tick.label.clone()).collect();
-        let names = self.turned.map_or(vec![], |room| shortened_apart(&names, ticks, room - widest));
+        let all = &self.panel.x.names;
+        let names = self.turned.map_or(vec![], |room| shortened_apart(all, ticks, room - widest));
         for (i, tick) in self.x_ticks.iter().enumerate() {
             let Some(x) = self.x.at(tick.value) else { continue };
-            if let Some(name) = names.get(i) {
+            if let Some(name) = names.get(tick.value as usize) {
                 let name = format!("{name}{}", sizes[i]);
                 canvas.text(&name, (x + ticks * 0.36, f.y1 + font * 0.35), face(Anchor::End, true, ticks));
                 continue;

@@ -37,9 +37,8 @@ impl CutOff {
                 self.infinite += columns.heights.iter().filter(|height| height.is_infinite()).count();
                 &columns.interval
             }
-            Layer::HeatMap(HeatMap { values, range, .. }) => {
-                let (lo, hi) = range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-                self.coloured += values.iter().filter(|v| v.is_finite() && (**v < lo || **v > hi)).count();
+            Layer::HeatMap(HeatMap { values, range: Some((lo, hi)), .. }) => {
+                self.coloured += values.iter().filter(|v| v.is_finite() && (*v < lo || *v > hi)).count();
                 return;
             }
             Layer::Rule(rule) => {

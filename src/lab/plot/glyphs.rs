@@ -29,7 +29,8 @@ pub fn glyphs_width(text: &str, bold: bool) -> f64 {
     f64::from(units) / units_per_em(bold)
 }
 
-/// Whether the font has a letter; what takes no ink counts as there.
+/// Whether the font has a letter, in both of its weights; what takes no ink counts as there.
 pub fn has_glyph(sign: char) -> bool {
-    sign.is_whitespace() || sign.is_control() || font(false).glyph_id(sign).0 != 0
+    let inked = !(sign.is_whitespace() || sign.is_control());
+    !inked || [false, true].iter().all(|&bold| font(bold).glyph_id(sign).0 != 0)
 }

@@ -85,6 +85,7 @@ impl ShadowMap {
         let below = at(0.0, 1.0) * (1.0 - along) + at(1.0, 1.0) * along;
         above * (1.0 - down) + below * down
     }
+
     /// A place's depth is that of its middle: what is looked up stands off the face by more than it may be wrong.
     fn off_the_face(&self, position: Vec3, across: Vec3) -> (Projected, f32) {
         let seen = self.project(position + across * (1.5 * self.place));

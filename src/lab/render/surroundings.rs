@@ -14,7 +14,7 @@ use super::shadow::ShadowMap;
 const SIDES: usize = 64;
 /// Places along either side of a map.
 const PLACES: usize = 128;
-/// Objects whose maps are held, the last ones that were asked for first: 4 MB each.
+/// Objects whose maps are held, those that were asked for last: 4 MB each.
 const HELD: usize = 64;
 
 /// By the number of the mesh.
@@ -30,14 +30,13 @@ pub(super) struct Surroundings {
 pub(super) fn surroundings(mesh: &Mesh) -> Arc<OnceLock<Surroundings>> {
     let held = {
         let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = last.iter().find(|(number, _)| *number == mesh.number()).map(|(_, held)| Arc::clone(held));
-        known.unwrap_or_else(|| {
-            if last.len() == HELD {
-                last.pop_front();
-            }
-            last.push_back((mesh.number(), Arc::default()));
-            last.back().map(|(_, held)| Arc::clone(held)).unwrap_or_default()
-        })
+        let known = last.iter().position(|(number, _)| *number == mesh.number()).and_then(|place| last.remove(place));
+        let (number, held) = known.unwrap_or_else(|| (mesh.number(), Arc::default()));
+        if last.len() == HELD {
+            last.pop_front();
+        }
+        last.push_back((number, Arc::clone(&held)));
+        held
     };
     held.get_or_init(|| Surroundings::of(mesh));
     held

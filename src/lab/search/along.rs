@@ -22,10 +22,11 @@ use crate::core::{Cx, Division, Error, ErrorKind, LongCall, Result, State, Tenso
 use crate::objective::Aim;
 use crate::space::{Differentiable, Point};
 
-/// Batches of a block of cases that end each by itself, as few are left towards its end; fewer, where these are so many cases already. And images
-/// that a block may have more to fill its batches.
+/// Batches of a block of cases that end each by itself, as few are left towards its end.
 const BATCHES: usize = 8;
+/// Cases from which on a block has no more batches.
 const ENOUGH: usize = 2048;
+/// Images that a block may have more to fill its batches.
 const MORE: usize = 64;
 
 /// Numbers in all rows of points of cases that end each by itself, at most: 256 MiB, and an optimiser's moments as much again twice.

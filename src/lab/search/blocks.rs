@@ -32,10 +32,10 @@ pub(super) fn divided(cx: &Cx, plan: &Examination, images: usize) -> Vec<Block> 
     let name = &plan.data.name;
     if own.is_empty() {
         // What the script makes of no rows would be an error.
-        own = vec![Block { rows: 0..1, owner: shard.number - 1 }];
+        own = all(vec![shard.number - 1]);
         cx.warn(format!(
-            "shard {shard} of the examination of {name}: {n} images in blocks of {images}, none of which is this shard's; it examines the first image all \
-             the same, so that the script goes on: a smaller `batch` makes more blocks"
+            "shard {shard} of the examination of {name}: {n} images in blocks of {images}, none of which is this shard's; it examines the first all the \
+             same, so that the script goes on: a smaller `batch` may make more blocks"
         ));
     } else if rows < n {
         cx.warn(format!(

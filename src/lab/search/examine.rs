@@ -12,18 +12,18 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     check_levels(&plan.levels)?;
     check_steps(&plan.steps)?;
     measure::check(&plan.measures, &plan.objective, plan.model.classes())?;
-    let drawn = cx.draws_made();
-    let found = match plan.search.members() {
+    cx.begin_to_draw();
+    match plan.search.members() {
         Some(members) => {
             let _in_whole = in_whole(cx, &plan.search.describe());
-            super::worst::examine_all(cx, plan, members, &examine_one)
+            Ok(super::worst::examine_all(cx, plan, members, &examine_one)?.noted(cx))
         }
         None => examine_one(cx, plan),
-    }?;
-    Ok(found.noted(cx, drawn))
+    }
 }
 
 /// Has every shard work out what follows: of searches one after another each is given the images that those before it left.
+#[must_use]
 pub(crate) fn in_whole<'a>(cx: &'a Cx, what: &str) -> impl Drop + 'a {
     if let Division::Shard(shard) = cx.division() {
         cx.warn(format!("shard {shard}: {what} is not divided, every shard works it out in whole"));

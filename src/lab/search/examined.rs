@@ -47,7 +47,7 @@ pub(super) fn other_examination(cx: &Cx, shard: usize, number: usize, here: &Jso
         (recorded.folder.display().to_string(), recorded.differs(number, here))
     });
     Error::data(format!("shard {} in {name} has other outcomes than this run asks for: {differs}", shard + 1))
-        .hint("all shards are of one script with the same models, data and options; and no examination may follow from what another has found, as a shard finds a part of it")
+        .hint("all shards are of one script with the same models, data and options, and no examination may follow from another's images")
 }
 
 /// Where what a shard recorded ends before its rows do.

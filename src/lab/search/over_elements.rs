@@ -58,9 +58,8 @@ pub fn examine_together(
         plan.space.check(plan.data)?;
         super::scale::check(cx, plan)?;
     }
-    let drawn = cx.draws_made();
-    let found = examine(cx, &plans, &searches, until, lower)?;
-    Ok(found.into_iter().map(|transcript| transcript.noted(cx, drawn)).collect())
+    cx.begin_to_draw();
+    examine(cx, &plans, &searches, until, lower)
 }
 
 /// Until when images are examined, in an order that was fixed before looking at any.
@@ -173,6 +172,7 @@ pub(super) fn examine(
     let transcript = |(((plan, (rows, measured)), density), one): (((_, (RowStore, _)), _), &AskedSearch)| {
         let group = one.ball.group.clone();
         let found = Transcript::new(plan, group, density, (rows.finished(), measured)).guarded(guarded.as_ref());
+        let found = found.noted(cx);
         if enough && found.len() < plan.data.len() { found.stopped(plan.data.len()) } else { found }
     };
     let found: Vec<Transcript> = found.map(transcript).collect();

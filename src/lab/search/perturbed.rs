@@ -94,6 +94,8 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
         batch: how.batch,
         seed: how.seed,
     };
+    // What seeds and images are of must be one.
+    let _in_whole = super::in_whole(cx, "generator::perturb");
     let transcript = super::examine(cx, &plan)?;
     let tests = transcript.fooled();
     let (mut images, mut kept) = (None, None);

@@ -224,18 +224,19 @@ impl Transcript {
     }
 
     /// The same rows, with what the run that found them has to say of them: whether they are a shard's, and whether closures drew random numbers
-    /// since so many draws had been made.
-    pub(super) fn noted(mut self, cx: &Cx, drawn: u64) -> Self {
-        let part = self.rows_of_shard(cx);
-        let Some(of) = Rc::get_mut(&mut self.of) else { return self };
-        part.into_iter().for_each(|caution| of.cautions.add(caution));
-        if cx.draws_made() > drawn {
-            of.cautions.add(match cx.division() {
-                Division::Whole => {
-                    format!("{DREW} while it was examined: what they answer may be otherwise when it is asked again")
-                }
-                _ => format!("{DREW} while it was examined, in shards other ones than in one process"),
-            });
+    /// since the examination began.
+    pub(super) fn noted(mut self, cx: &Cx) -> Self {
+        let drew = cx.has_drawn().then(|| match cx.division() {
+            Division::Whole => {
+                format!("{DREW} while it was examined: what they answer may be otherwise when it is asked again")
+            }
+            _ => format!("{DREW} while it was examined, in shards other ones than in one process"),
+        });
+        let said: Vec<String> = self.rows_of_shard(cx).into_iter().chain(drew).collect();
+        match Rc::get_mut(&mut self.of) {
+            Some(of) => said.into_iter().for_each(|caution| of.cautions.add(caution)),
+            // Nobody else holds what was just made.
+            None => said.into_iter().for_each(|caution| cx.warn(format!("examine: {caution}"))),
         }
         self
     }
@@ -318,9 +319,10 @@ impl Transcript {
 
     /// The transcript of an examination that ended well; of one that did not, its rows are what is kept.
     pub(super) fn answer(self, cx: &Cx, outcome: Result<()>) -> Result<Self> {
-        let Err(error) = outcome else { return Ok(self) };
-        if !self.is_empty() {
-            cx.keep_partial(Value::object(self));
+        let found = self.noted(cx);
+        let Err(error) = outcome else { return Ok(found) };
+        if !found.is_empty() {
+            cx.keep_partial(Value::object(found));
         }
         Err(error)
     }
