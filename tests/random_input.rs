@@ -274,8 +274,13 @@ impl Drop for Guard {
     }
 }
 
-/// What went wrong with so many random inputs of this seed.
+/// What went wrong with so many random inputs of this seed, on as much stack as the program gives scripts at least.
 fn tried(seed: u64, many: u64) -> Vec<String> {
+    let thread = std::thread::Builder::new().stack_size(32 << 20).spawn(move || tried_here(seed, many));
+    thread.expect("a thread").join().expect("an end")
+}
+
+fn tried_here(seed: u64, many: u64) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut cx = Cx::default();
     cx.set_folder(folder.path().to_path_buf());
