@@ -15,6 +15,8 @@ use super::{Error, ErrorKind, Result, cut};
 const LONGEST: u64 = 256 << 20;
 /// Lines of what a program says on its standard error that an error shows.
 const SHOWN: usize = 8;
+/// What it says as it dies may come later than the end of its answers, so long at most.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long to wait before looking again whether the user wants to stop.
 const GLANCE: Duration = Duration::from_millis(20);
 
@@ -115,7 +117,10 @@ impl Process {
         let how = self.introduction.how;
         if let Ok(Ok(line)) = self.answers.try_recv() {
             let what = match line.is_empty() {
-                true => "ended before it was asked".to_string(),
+                true => {
+                    let status = self.wait(LAST_WORDS).map_or(String::new(), |status| format!(" ({status})"));
+                    format!("ended{status} before it was asked")
+                }
                 false => format!("answered more than it was asked: {:?}", cut(&String::from_utf8_lossy(&line), 60)),
             };
             return Err(self.failed(what).hint(how));
@@ -130,8 +135,7 @@ impl Process {
                     return Err(self.failed("answered a line without end").hint(how));
                 }
                 Ok(_) | Err(RecvTimeoutError::Disconnected) => {
-                    // What it says as it dies may come a moment later than the end of its answers.
-                    let status = self.wait(Duration::from_millis(500));
+                    let status = self.wait(LAST_WORDS);
                     let ended = status.map_or("ended its answers".into(), |status| format!("ended ({status})"));
                     return Err(self.failed(format!("{ended} without an answer")).hint(how));
                 }
@@ -189,5 +193,26 @@ impl Drop for Process {
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// Whether its end is seen before it is asked or after, though it closes its answers before it speaks.
+    #[test]
+    fn what_a_program_says_as_it_ends_is_told() {
+        for late in [Duration::ZERO, Duration::from_millis(100)] {
+            let introduction =
+                Introduction { name: "the program".into(), kind: ErrorKind::Argument, how: "how", late: "late" };
+            let mut command = Command::new("sh");
+            command.args(["-c", "exec >&-; sleep 0.3; echo why not >&2; exit 3"]);
+            let mut process = Process::start(command, introduction).expect("sh starts");
+            std::thread::sleep(late);
+            let error = process.ask(b"?\n".to_vec(), Duration::from_secs(9), &AtomicBool::new(false));
+            let told = error.expect_err("no answer").message;
+            assert!(told.contains("(exit status: 3)") && told.contains("why not"), "{late:?}: {told}");
+        }
     }
 }
