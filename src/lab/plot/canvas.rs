@@ -1,5 +1,7 @@
 //! What a figure is drawn on: lines, filled shapes, text and images, in pixels from the upper left corner.
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::Picture;
 use super::label;
 use super::palette::Rgb;
@@ -120,8 +122,11 @@ pub fn shortened_apart(names: &[String], size: f64, width: f64) -> Vec<String> {
         shortened(&format!("{}: {}", i + 1, label::plain(&names[i])), size, width)
     }];
     for way in ways {
-        let twin = |i: &usize| cut.iter().zip(names).any(|(other, name)| *other == cut[*i] && *name != names[*i]);
-        let twins: Vec<usize> = (0..names.len()).filter(twin).collect();
+        let mut meant: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+        for (shown, name) in cut.iter().zip(names) {
+            meant.entry(shown).or_default().insert(name);
+        }
+        let twins: Vec<usize> = (0..names.len()).filter(|&i| meant[&cut[i][..]].len() > 1).collect();
         twins.into_iter().for_each(|i| cut[i] = way(i));
     }
     cut

@@ -399,6 +399,7 @@ impl<'a> Along<'a> {
         let mut known: Vec<Option<CaseLog>> = self.ends.iter().map(|_| None).collect();
         if let Division::Merged(_) = self.cx.division() {
             for block in &self.blocks {
+                self.cx.check()?;
                 call.turn_to(block.owner);
                 for case in self.cases_of(block) {
                     while known[case].is_none() {

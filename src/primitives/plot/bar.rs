@@ -36,8 +36,7 @@ fn run(_: &Cx, args: &Args) -> Result<Value> {
         return Err(Error::argument(format!("`y_max` must not be below 0, where bars begin, got {max}")));
     }
     panel.x.names = names(args, "names")?;
-    let named = &panel.x.names;
-    if let Some((_, twice)) = named.iter().enumerate().find(|(i, name)| named[..*i].contains(name)) {
+    if let Some(twice) = first_twice(panel.x.names.iter().map(String::as_str)) {
         return Err(Error::argument(format!("two bars are called {twice:?}, and nobody could tell them apart"))
             .hint("bars stand in the order of their names: number those that are of one kind"));
     }

@@ -73,9 +73,8 @@ fn named(args: &Args) -> Result<Vec<(String, Vec<f64>)>> {
     if args.given("label") {
         return Err(Error::argument("`label` names one sample; several have their own names"));
     }
-    let twice = samples.iter().enumerate().find(|(i, (name, _))| samples[..*i].iter().any(|(other, _)| other == name));
-    match twice {
-        Some((_, (name, _))) => {
+    match first_twice(samples.iter().map(|(name, _)| name.as_str())) {
+        Some(name) => {
             Err(Error::argument(format!("two samples are called {name:?}, and nobody could tell their boxes apart"))
                 .hint("names stand in order, so that `run 1` and `run 2` lie beside each other"))
         }

@@ -1,6 +1,6 @@
 //! What the figures of numbers have in common: options and series.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::{Error, Result, Value, suggestion};
 use crate::plot::{Axis, Bars, DASHES, Figure, Layer, Panel, ReferenceLine, Rgb, SERIES, Series, SeriesLook, Spread};
@@ -180,6 +180,12 @@ pub fn series(args: &Args, line: bool) -> Result<Vec<Series>> {
         .collect()
 }
 
+/// The first name that was there before.
+pub fn first_twice<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut seen = BTreeSet::new();
+    names.find(|name| !seen.insert(*name))
+}
+
 /// Refuses intervals whose lower end is above the upper one.
 pub fn ordered(lo: &[f64], hi: &[f64], name: &str) -> Result<()> {
     match lo.iter().zip(hi).position(|(lo, hi)| lo > hi) {
@@ -270,9 +276,8 @@ pub fn finish(args: &Args, panel: Panel) -> Result<Value> {
         ),
     ];
     let labels: Vec<&str> = panel.layers.iter().filter_map(label_of).filter(|label| !label.is_empty()).collect();
-    let twice = labels.iter().enumerate().find(|(i, label)| labels[..*i].contains(label));
-    let twice =
-        twice.map(|(_, label)| format!("two series are called {label:?}: the legend can't tell which is which"));
+    let twice = first_twice(labels.into_iter())
+        .map(|label| format!("two series are called {label:?}: the legend can't tell which is which"));
     let mut figure = Figure::new(panel)?.titled(args.str("title"));
     for (n, one, many) in said.into_iter().filter(|(n, ..)| *n > 0) {
         figure.cautions.add(format!("{n} {}", if n == 1 { one } else { many }));
