@@ -181,6 +181,42 @@ fn a_training_that_is_stopped_on_a_device_goes_on_to_the_same_bytes() {
     assert!(found["stops"].as_u64().unwrap() > 3, "{found}");
 }
 
+/// An examination that asks and one along gradients, of more blocks than there are devices.
+const DIVIDED: &str = "
+    let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 });
+    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+    let linf = space::pixels(\"linf\", #{ radius: 0.1, bounds: [0, 1] });
+    #{ along: examine(f, ds, #{ space: linf, search: search::apgd(#{ steps: 4 }), batch: 2, seed: 3 }),
+       asked: examine(f, ds, #{ space: space::rotate(20), search: search::random(#{ questions: 3 }), batch: 8 }) }
+";
+
+#[test]
+fn a_run_on_two_devices_is_put_together_to_what_one_device_gives() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("s.rhai"), DIVIDED).unwrap();
+    let run = |words: &[&str]| {
+        let mut command = viva(folder.path(), &["run", "s.rhai", "--threads", "1"]);
+        stand_in.give(command.args(words).env("FAKECUDA_DEVICES", "2").env_remove("CUDA_VISIBLE_DEVICES"));
+        command
+    };
+    well(&mut run(&["--device", "cuda", "--out", "one"]));
+    well(&mut run(&["--devices", "1,cuda:0", "--out", "two"]));
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    for name in ["results.json", "along.csv", "asked.csv"] {
+        assert_eq!(read(&format!("two/{name}")), read(&format!("one/{name}")), "{name}");
+    }
+    for (shard, gpu) in [("1-of-2", "1"), ("2-of-2", "0")] {
+        let manifest: Json = serde_json::from_slice(&read(&format!("two-shards/{shard}/manifest.json"))).unwrap();
+        assert_eq!((&manifest["device"], &manifest["machine"]["gpu_visible"]), (&json!("cuda:0"), &json!(gpu)));
+    }
+    // A device that is not there is told of by name, and nothing is left to wait for.
+    let output = run(&["--devices", "0,2", "--out", "three"]).output().unwrap();
+    let told = said(&output.stderr);
+    assert!(!output.status.success() && told.contains("shard 2/2 runs on GPU 2"), "{told}");
+    assert!(told.contains("[2/2] Error: device \"cuda\": no CUDA device here"), "{told}");
+}
+
 /// What was made on the CPU is taken along, and back.
 const MOVED: &str = "
     let ds = data::glyphs(#{ n: 20, size: 28, seed: 1 });

@@ -102,6 +102,51 @@ fn shards_put_together_are_the_bytes_of_one_process() {
     }
 }
 
+#[test]
+fn a_run_on_several_devices_is_the_bytes_of_one_process_also_when_it_was_stopped() {
+    const ASKS: &str = r#"
+        let ds = data::glyphs(#{ n: arg("images", 40), size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+        #{ asked: examine(f, ds, #{ space: space::rotate(20), search: search::random(#{ questions: arg("questions", 3) }), batch: 4 }) }
+    "#;
+    let bench = Bench::new(ASKS);
+    let words = "--images 60 --questions 4000";
+    bench.run(&format!("run script.rhai --threads 1 --out one {words}"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
+    command.args(["run", "script.rhai", "--threads", "1", "--devices", "cpu,cpu,cpu", "--out", "many"]);
+    command.args(words.split_whitespace()).current_dir(bench.folder.path()).env("OMP_NUM_THREADS", "1");
+    let mut process = command.stderr(std::process::Stdio::piped()).spawn().expect("viva starts");
+    // Once every shard has examined something.
+    let begun = |shard: usize| bench.at(&format!("many-shards/{shard}-of-3/progress"));
+    let examined = |folder: PathBuf| folder.read_dir().is_ok_and(|files| files.count() > 2);
+    while !(1..=3).all(|shard| examined(begun(shard))) && process.try_wait().expect("a process").is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    // SAFETY: the process was not waited for yet.
+    unsafe { libc::kill(process.id() as i32, libc::SIGINT) };
+    let output = process.wait_with_output().expect("an end");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    let again = "--devices cpu,cpu,cpu --resume many --threads=1 --images=60 --questions=4000";
+    assert!(told.contains(&format!("go on with: viva run script.rhai {again}")), "{told}");
+    let refused = bench.refused("run script.rhai --devices cpu,cpu --resume many");
+    assert!(refused.contains("begun in 3 shards") && refused.contains("name 3 devices"), "{refused}");
+    bench.run(&format!("run script.rhai {again}"));
+    assert_eq!(written(&bench.at("many")), written(&bench.at("one")));
+    for (words, told) in [
+        ("--devices cpu,0", "a CPU and a GPU round otherwise"),
+        ("--devices 0,0", "GPU 0 is there twice"),
+        ("--devices cpu,gpu", "\"gpu\" is no device"),
+        ("--devices cpu,cpu --shard 1/2", "don't go together"),
+        ("--devices cpu,cpu --out many", "there is something already"),
+        ("--devices cpu,cpu --question 3", "no argument --question"),
+        ("--devices cpu,cpu --memory 600MB", "2 processes would have 300 MB each"),
+    ] {
+        let refused = bench.refused(&format!("run script.rhai {words}"));
+        assert!(refused.contains(told), "{words}: {refused}");
+    }
+}
+
 /// Closures that draw have other numbers in a shard than in one process, which what is put together says.
 #[test]
 fn draws_of_closures_are_told_where_a_run_is_divided() {

@@ -4,6 +4,7 @@ mod check;
 mod compare;
 mod comparison;
 mod data;
+mod devices;
 mod doc;
 mod kernel;
 mod label;
@@ -36,6 +37,8 @@ viva run SCRIPT [--name value ...]    run a script; --help after it lists the sc
      --changed            with --resume: go on although texts have changed; what depends on them is done again
      --seed N             the run's seed (default 0)
      --device D           cpu, cuda, cuda:1 (default: cuda where there is one)
+     --devices 0,1        a process on each of these GPUs (cpu,cpu: two on the CPU), which examine a share of the rows each, put
+                          together to the bytes of one process; viva doc machines
      --threads N          CPU threads (default: all cores)
      --fast               on a GPU: TF32, and sums in any order (default: single precision, the same bytes in every run)
      --memory SIZE        how much memory may be used, such as 8GB; of every command (default: three quarters of the machine's)
@@ -78,6 +81,8 @@ viva version                          versions and devices";
 pub enum CommandFailure {
     Plain(Error),
     Script(Box<Diagnostic>),
+    /// Another process of viva has said why; what it ended with.
+    Told(u8),
     /// By Ctrl-C, or by this other signal.
     Stopped(Box<Diagnostic>, Option<i32>),
 }
@@ -103,6 +108,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
             eprint!("{}", Diagnostic::plain(&error).render(false));
             ExitCode::FAILURE
         }
+        Err(CommandFailure::Told(status)) => ExitCode::from(status),
         Err(CommandFailure::Script(diagnostic)) => {
             eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
             if diagnostic.is_interruption() { ExitCode::from(130) } else { ExitCode::FAILURE }

@@ -21,11 +21,17 @@ use crate::script::{ScriptArgument, Session, file_of, script_arguments};
 use crate::search::Transcript;
 use crate::term::{context, default_device, stop_on_signals};
 
-const OWN: [&str; 12] =
-    ["out", "resume", "changed", "verify", "shard", "seed", "device", "threads", "fast", "memory", "json", "help"];
+const OWN: [&str; 13] = [
+    "out", "resume", "changed", "verify", "shard", "seed", "device", "devices", "threads", "fast", "memory", "json",
+    "help",
+];
 
 pub fn main(words: &[String]) -> CommandOutcome {
-    run(parse(words)?)
+    let options = parse(words)?;
+    match &options.devices {
+        Some(devices) if !options.help => super::devices::run(devices, &options),
+        _ => run(options),
+    }
 }
 
 /// Runs what the options say.
@@ -448,6 +454,7 @@ pub(super) fn parse(words: &[String]) -> Result<RunOptions, Error> {
             "shard" => options.shard = Some(value.parse()?),
             "seed" => options.seed = Some(value.parse().map_err(|_| number("a whole number from 0 up"))?),
             "device" => options.device = Some(value),
+            "devices" => options.devices = Some(value),
             "threads" => {
                 let threads = value.parse().ok().filter(|n| (1..=256).contains(n));
                 options.threads = Some(threads.ok_or_else(|| number("a number from 1 to 256"))?);
@@ -483,7 +490,7 @@ fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {
         println!("  --{:wide$}  default {}", argument.name, argument.default);
     }
     println!(
-        "\nand those of every run: --out --resume --changed --shard --seed --device --threads --memory --json {}",
+        "\nand those of every run: --out --resume --changed --shard --seed --device --devices --threads --memory --json {}",
         FLAGS.map(|flag| format!("--{flag}")).join(" ")
     );
 }

@@ -18,6 +18,8 @@ pub(super) struct RunOptions {
     pub verify: bool,
     pub seed: Option<u64>,
     pub device: Option<String>,
+    /// The devices that it is divided over.
+    pub devices: Option<String>,
     pub threads: Option<usize>,
     pub flags: Flags,
     /// What was behind `--allow-write` as a word of its own.

@@ -5,6 +5,7 @@ A run on many machines
 
   viva run SCRIPT --shard 3/16 --out DIR     works out the third of sixteen parts
   viva merge DIR...                          puts all of them together
+  viva run SCRIPT --devices 0,1              both at once, a process on each of these GPUs of one machine
   viva submit --slurm SCRIPT --shards 16     writes down what Slurm needs to do both; also --kubernetes and --parallel
 
 Every shard runs the whole script, but its examinations (`examine`, `risk::estimate` and what builds on them) look at a part of the rows. \
@@ -30,6 +31,10 @@ A block has as many images as fill a batch with what is asked of each, an eighth
 some batches. Where there are fewer blocks than shards, a smaller `batch` may make more.
 
 Where shards ran on a GPU, they are put together on one: what they have recorded is known by the device.
+
+`--devices 0,1` starts a process for each of these GPUs, which is all that it sees of them (CUDA_VISIBLE_DEVICES), with its share of threads and memory; \
+the shards lie in DIR-shards, and what they come to in DIR. `--devices cpu,cpu` does so on the CPU, which pays where a model answers on one thread. Ctrl-C stops \
+all of them, and --resume DIR with as many devices goes on. GPUs of several kinds round otherwise, which `viva merge` refuses by their names.
 
 What `viva submit` writes is one file to be read and changed: partition, time, memory, GPUs. In Slurm it is an array of tasks that are queued again \
 when they are taken away or their time was too short, and go on by --resume where they were; a last task waits for them and puts \

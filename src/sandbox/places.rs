@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::flags::configuration;
-use crate::core::below_home;
+use crate::core::{below_home, gpu_driver_is_here};
 use crate::core::permissions::{Programs, holds_home, is_own};
 
 /// Programs and libraries of the system, and what it says of itself. Of `/etc` no more than libraries need: passwords and
@@ -150,7 +150,7 @@ pub fn to_write() -> Vec<PathBuf> {
         let _ = std::fs::create_dir_all(&cache);
         places.push(cache);
     }
-    if Path::new("/dev/nvidiactl").exists() || Path::new("/dev/dxg").exists() {
+    if gpu_driver_is_here() {
         let devices = std::fs::read_dir("/dev").into_iter().flatten().flatten().map(|entry| entry.path());
         let own = |name: &str| name.starts_with("nvidia") || name == "dxg" || name == "shm";
         places.extend(devices.filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(own)));

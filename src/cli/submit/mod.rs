@@ -72,6 +72,7 @@ pub fn main(words: &[String]) -> CommandOutcome {
     for (given, name) in [
         (options.resume.is_some(), "resume"),
         (options.shard.is_some(), "shard"),
+        (options.devices.is_some(), "devices"),
         (options.verify, "verify"),
         (options.changed, "changed"),
     ] {

@@ -16,18 +16,22 @@ enum Cuda {
     Failed(String),
 }
 
+/// Whether a GPU's driver shows itself, on Linux or below Windows.
+pub fn gpu_driver_is_here() -> bool {
+    ["/dev/nvidiactl", "/dev/dxg"].iter().any(|file| std::path::Path::new(file).exists())
+}
+
 /// Opens libtorch's CUDA library where a driver is present, as the binary is linked with the CPU part alone so that it starts everywhere, and
 /// settles how numbers are worked out there. libtorch looks for CUDA once, so this comes before its first operation.
 fn cuda() -> &'static Cuda {
     static CUDA: OnceLock<Cuda> = OnceLock::new();
     CUDA.get_or_init(|| {
-        let driver = ["/dev/nvidiactl", "/dev/dxg"].iter().any(|file| std::path::Path::new(file).exists());
-        if !driver {
+        if !gpu_driver_is_here() {
             return Cuda::NoDriver;
         }
         // cuBLAS reads it once; with another workspace its sums are not the same in every run.
         const WORKSPACE: &str = "CUBLAS_WORKSPACE_CONFIG";
-        if !fast() && std::env::var_os(WORKSPACE).is_none() {
+        if !works_fast() && std::env::var_os(WORKSPACE).is_none() {
             // SAFETY: the process has one thread of its own yet, and libtorch none that reads the environment.
             unsafe { std::env::set_var(WORKSPACE, ":4096:8") };
         }
@@ -74,18 +78,19 @@ pub fn set_fast() {
     FAST.store(true, Ordering::Relaxed);
 }
 
-fn fast() -> bool {
+/// Whether `set_fast` was said.
+pub fn works_fast() -> bool {
     FAST.load(Ordering::Relaxed)
 }
 
 /// Whether the order of sums is a choice to be made on a device so that every run has the same bytes: on a GPU, unless it is to be fast.
 pub fn same_every_run(device: Device) -> bool {
-    matches!(device, Device::Cuda(_)) && !fast()
+    matches!(device, Device::Cuda(_)) && !works_fast()
 }
 
 /// How numbers are worked out on GPUs.
 pub fn numerics() -> &'static str {
-    match fast() {
+    match works_fast() {
         false => "single precision, deterministic algorithms",
         true => "TF32 and algorithms that add up in any order (--fast)",
     }
@@ -93,13 +98,13 @@ pub fn numerics() -> &'static str {
 
 /// Has libtorch work as `numerics` says; `None` where it lacks a switch for it.
 fn settle_numerics() -> Option<()> {
-    context::set("setAllowTF32CuDNN", fast())?;
-    context::set("setAllowTF32CuBLAS", fast())?;
-    context::set("setDeterministicCuDNN", !fast())?;
-    context::set("setBenchmarkCuDNN", fast())?;
+    context::set("setAllowTF32CuDNN", works_fast())?;
+    context::set("setAllowTF32CuBLAS", works_fast())?;
+    context::set("setDeterministicCuDNN", !works_fast())?;
+    context::set("setBenchmarkCuDNN", works_fast())?;
     // Tensors that are not written yet would be filled first.
     context::set("setDeterministicFillUninitializedMemory", false)?;
-    context::set_deterministic(!fast())
+    context::set_deterministic(!works_fast())
 }
 
 /// Settings of libtorch's global context, which tch has no functions for.

@@ -63,6 +63,7 @@ pub fn machine() -> &'static Json {
         add("cores", std::thread::available_parallelism().ok().map(|n| n.to_string()));
         if cuda_available() {
             add("gpu", gpu());
+            add("gpu_visible", std::env::var("CUDA_VISIBLE_DEVICES").ok());
             add("gpu_driver", gpu_driver());
             add("gpu_numerics", Some(numerics().into()));
         }
@@ -228,18 +229,49 @@ fn processor() -> Option<String> {
     (said == 0).then(|| until_nul(&name))
 }
 
-/// The models of the GPUs, as their driver names them.
+/// The models of the GPUs that this process may use, in the order of their numbers, as the driver names them.
 fn gpu() -> Option<String> {
-    let folders = std::fs::read_dir("/proc/driver/nvidia/gpus").ok()?;
-    let mut models: Vec<String> = folders
-        .flatten()
-        .filter_map(|folder| {
-            let text = std::fs::read_to_string(folder.path().join("information")).ok()?;
-            Some(text.lines().find_map(|line| line.strip_prefix("Model:"))?.trim().to_string())
-        })
-        .collect();
-    models.sort();
-    Some(models.join(", "))
+    named_by_driver().or_else(|| {
+        let folders = std::fs::read_dir("/proc/driver/nvidia/gpus").ok()?;
+        let mut models: Vec<String> = folders
+            .flatten()
+            .filter_map(|folder| {
+                let text = std::fs::read_to_string(folder.path().join("information")).ok()?;
+                Some(text.lines().find_map(|line| line.strip_prefix("Model:"))?.trim().to_string())
+            })
+            .collect();
+        models.sort();
+        Some(models.join(", "))
+    })
+}
+
+#[cfg(unix)]
+fn named_by_driver() -> Option<String> {
+    use libloading::os::unix::Library;
+    use std::ffi::{c_char, c_int};
+    // SAFETY: the driver, which libtorch has opened and begun to use; its functions have the types of its documentation, and 0 says that
+    // all went well.
+    unsafe {
+        let driver = Library::new("libcuda.so.1").ok()?;
+        let count = driver.get::<unsafe extern "C" fn(*mut c_int) -> c_int>(b"cuDeviceGetCount\0").ok()?;
+        let get = driver.get::<unsafe extern "C" fn(*mut c_int, c_int) -> c_int>(b"cuDeviceGet\0").ok()?;
+        let name = driver.get::<unsafe extern "C" fn(*mut c_char, c_int, c_int) -> c_int>(b"cuDeviceGetName\0").ok()?;
+        let mut devices = 0;
+        if count(&mut devices) != 0 {
+            return None;
+        }
+        let named = |number: c_int| {
+            let (mut device, mut text) = (0, [0u8; 256]);
+            let well = get(&mut device, number) == 0 && name(text.as_mut_ptr().cast(), 255, device) == 0;
+            well.then(|| until_nul(&text))
+        };
+        Some((0..devices).map(named).collect::<Option<Vec<_>>>()?.join(", "))
+    }
+}
+
+#[cfg(not(unix))]
+fn named_by_driver() -> Option<String> {
+    None
 }
 
 /// What the driver says of itself.

@@ -201,6 +201,9 @@ fn beyond(what: String) -> Error {
     Error::new(ErrorKind::Memory, format!("out of memory: {what}")).hint(hint())
 }
 
+/// No process does with less.
+const LEAST: u64 = 512_000_000;
+
 /// Bytes from "8GB", "500MB" or "1.5GB".
 pub fn parse_size(text: &str) -> Result<u64> {
     let wrong = || {
@@ -218,13 +221,28 @@ pub fn parse_size(text: &str) -> Result<u64> {
         _ => return Err(wrong()),
     };
     let bytes = digits.parse::<f64>().map_err(|_| wrong())? * unit;
-    if (512e6..1e15).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
+    if (LEAST as f64..1e15).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
 /// Sets the budget of the process: what is asked for, or most of what the machine has. The system holds it from `on_stack` on.
 pub fn set_budget(asked: Option<u64>) {
     let Some(budget) = asked.or_else(|| limits::machine().map(|bytes| bytes / 4 * 3)) else { return };
     memory_budget::set(budget);
+}
+
+/// What each of so many processes may use of this one's budget, in bytes; `None` where there is none.
+pub fn share_of_budget(of: usize) -> Result<Option<u64>> {
+    let budget = budget();
+    let share = budget / of.max(1) as u64;
+    match budget {
+        0 => Ok(None),
+        _ if share < LEAST => Err(Error::new(
+            ErrorKind::Memory,
+            format!("{of} processes would have {} each, and a process needs {}", told(share), told(LEAST)),
+        )
+        .hint("fewer of them, or a larger --memory")),
+        _ => Ok(Some(share)),
+    }
 }
 
 /// How large a stack scripts get: what the machine can promise without having it.
@@ -343,7 +361,7 @@ mod limits {
 
     /// Has the system refuse more than so many bytes of private memory. Not beside a GPU's driver, whose reservations count as such.
     pub fn hold(bytes: u64) -> bool {
-        !Path::new("/dev/nvidiactl").exists() && set(|_| bytes)
+        !crate::core::gpu_driver_is_here() && set(|_| bytes)
     }
 
     pub fn lift() -> bool {
