@@ -103,6 +103,20 @@ run() {
   return $status
 }
 
+# What holds scripts may keep the driver from being opened as well; then every run is let more, and that counts as a failure.
+more=()
+opens() {
+  rm -rf "$runs/opens"
+  run opens "$viva" run "$runs/opens.rhai" "$@" --device "$device" --out "$runs/opens"
+}
+may_open() {
+  echo 1 >"$runs/opens.rhai"
+  opens && return
+  more=(--allow-net --allow-write)
+  opens "${more[@]}" || die "no script opens $device, ${more[*]} or not"
+  fail "a script opens $device only with ${more[*]}, which all runs here have"
+}
+
 # verdict NAME: what --verify said, and how far the farthest number was.
 verdict() {
   local far
@@ -114,9 +128,9 @@ verdict() {
 compare() {
   local name=$1 words=() cells=() cpu other
   shift
-  run "$name.cpu" "$viva" run "tests/gpu/$name.rhai" --device cpu --out "$runs/$name.cpu" "$@" || { fail "$name on the CPU"; return; }
+  run "$name.cpu" "$viva" run "tests/gpu/$name.rhai" "${more[@]}" --device cpu --out "$runs/$name.cpu" "$@" || { fail "$name on the CPU"; return; }
   cpu=$took
-  words=("${elsewhere[@]}" "$viva" run --verify --device "$device")
+  words=("${elsewhere[@]}" "$viva" run "${more[@]}" --verify --device "$device")
   if run "$name.gpu" "${words[@]}" "$runs/$name.cpu" --out "$runs/$name.gpu"; then
     cells+=("$(verdict "$name.gpu")")
   else
@@ -143,6 +157,7 @@ compare() {
 
 check() {
   local sizes
+  may_open
   printf '%s\n' "| script | CPU | $device | $device beside CPU | $device again | in TF32 |" "| --- | --- | --- | --- | --- | --- |" >"$out/check.md"
   for name in ${SCRIPTS:-sweep curves training generators examiner zoo published}; do
     sizes=()
@@ -175,7 +190,7 @@ bench() {
 }
 
 for part in "${parts[@]}"; do $part; done
-rm -f "$runs"/{viva,bench,why}
+rm -rf "$runs"/{viva,bench,why,opens,opens.rhai,opens.log}
 tar -czf "$out/runs.tar.gz" -C "$runs" . 2>/dev/null
 {
   echo "On $card, viva $(sed -n 's/^viva *//p' <<<"$version"), libtorch $(sed -n 's/^libtorch *//p' <<<"$version")${small:+, at small sizes, which say nothing of speed}:"
