@@ -25,7 +25,7 @@ use std::rc::Rc;
 use crate::core::{Error, Result, Value, suggestion};
 use crate::sandbox::{Confinement, Flags, hold};
 use crate::script::{Diagnostic, Session};
-use crate::term::{Paint, context, default_device, stop_on_signals, width};
+use crate::term::{Paint, choose_device, context, stop_on_signals, width};
 
 const USAGE: &str = "\
 viva: a lab for examining deep image classifiers
@@ -186,7 +186,7 @@ fn evaluate(words: &[String]) -> CommandOutcome {
         hold(Confinement { flags: &flags, read: vec![], home, folder: &here, own: vec![], made: vec![], asks: false })?;
     let mut cx = context();
     sandbox.apply(&mut cx);
-    cx.set_device(default_device());
+    choose_device(&mut cx);
     let mut session = Session::new(Rc::new(cx));
     stop_on_signals(session.cx(), |_| false);
     let value = session.evaluate("-e", expression)?;

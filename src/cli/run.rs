@@ -19,7 +19,7 @@ use crate::primitives::stdlib::stdlib_text;
 use crate::sandbox::{Confinement, FLAGS, Sandbox, hold, named};
 use crate::script::{ScriptArgument, Session, file_of, script_arguments};
 use crate::search::Transcript;
-use crate::term::{context, default_device, stop_on_signals};
+use crate::term::{choose_device, context, stop_on_signals};
 
 const OWN: [&str; 13] = [
     "out", "resume", "changed", "verify", "shard", "seed", "device", "devices", "threads", "fast", "memory", "json",
@@ -195,10 +195,11 @@ fn of_options(options: &RunOptions, then: Option<&str>, sandbox: &Sandbox) -> Re
     let mut cx = context();
     sandbox.apply(&mut cx);
     // Another device than the repeated run's gives other digits, which the comparison says; none at all would give nothing.
-    cx.set_device(match &options.device {
-        Some(name) => resolve_device(name)?,
-        None => then.and_then(|name| resolve_device(name).ok()).unwrap_or_else(default_device),
-    });
+    match (&options.device, then.and_then(|name| resolve_device(name).ok())) {
+        (Some(name), _) => cx.set_device(resolve_device(name)?),
+        (None, Some(device)) => cx.set_device(device),
+        (None, None) => choose_device(&mut cx),
+    }
     if let Some(threads) = options.threads {
         set_threads(threads);
     }

@@ -12,7 +12,7 @@ use crate::core::permissions::resolve;
 use crate::core::{Cx, Error, Journal, Value, below_home, visible};
 use crate::sandbox::Sandbox;
 use crate::script::{Diagnostic, KeptResult, Session, error_map};
-use crate::term::{default_device, duration};
+use crate::term::{choose_device, duration};
 
 /// What takes longer tells how long it took.
 const LONG: Duration = Duration::from_secs(1);
@@ -69,7 +69,7 @@ impl Dialogue {
     pub fn new(sandbox: Sandbox, output: Rc<dyn Output>) -> Self {
         let mut cx = output.context();
         sandbox.apply(&mut cx);
-        cx.set_device(default_device());
+        choose_device(&mut cx);
         cx.set_journal(Journal::in_memory());
         let cx = Rc::new(cx);
         Self {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use caps::{CapSet, Capability};
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
-    RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -14,6 +14,7 @@ use seccompiler::{
 };
 
 use super::places;
+use crate::core::gpu_driver_is_here;
 use crate::core::permissions::{Programs, program};
 
 /// The newest version whose rights are asked for; an older kernel gives those that it has.
@@ -49,6 +50,14 @@ pub fn hold_files(
             .flat_map(|program| with_interpreters(program))
             .chain(places::LOADERS.iter().map(PathBuf::from));
         rules = rules.add_rules(path_beneath_rules(all, handled & AccessFs::Execute))?;
+    }
+    // As it begins, a GPU's driver names its threads, or CUDA can't be opened. What is open here stays so: the rule is of this very folder,
+    // which the system would make anew.
+    for folder in places::of_threads(run) {
+        if let Ok(folder) = PathFd::new(folder) {
+            rules = rules.add_rule(PathBeneath::new(&folder, AccessFs::WriteFile))?;
+            std::mem::forget(folder);
+        }
     }
     let status = rules.restrict_self()?;
     Ok(match status.landlock {
@@ -181,15 +190,24 @@ pub fn hold_calls(run: &Programs, net: bool) -> Result<(), String> {
     if *run == Programs::None {
         rules.extend([(libc::SYS_execve, vec![]), (libc::SYS_execveat, vec![])]);
     }
-    if !net {
-        // Of every kind: a local one reaches services that would start programs or fetch pages.
-        rules.insert(libc::SYS_socket, vec![]);
-    }
     let is = |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
     let all = |conditions: Vec<_>| -> Result<SeccompRule, String> {
         let conditions = conditions.into_iter().collect::<Result<Vec<_>, _>>().map_err(|e| format!("{e}"))?;
         SeccompRule::new(conditions).map_err(|e| e.to_string())
     };
+    if !net {
+        // Of every kind: a local one reaches services that would start programs or fetch pages.
+        let mut sockets = vec![];
+        if gpu_driver_is_here() {
+            // But as it begins, a GPU's driver listens on one, without which CUDA can't be opened. None reaches anything.
+            let kinds = [0, libc::SOCK_CLOEXEC, libc::SOCK_NONBLOCK, libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK];
+            let other = |flags: i32| is(1, SeccompCmpOp::Ne, (libc::SOCK_SEQPACKET | flags) as u64);
+            sockets.push(all(vec![is(0, SeccompCmpOp::Ne, libc::AF_UNIX as u64)])?);
+            sockets.push(all(kinds.into_iter().map(other).collect())?);
+            rules.insert(libc::SYS_connect, vec![]);
+        }
+        rules.insert(libc::SYS_socket, sockets);
+    }
     // Keys pressed in the user's name at the terminal that viva was started from.
     let keys = [libc::TIOCSTI, libc::TIOCLINUX];
     let keys = keys.map(|request| all(vec![is(1, SeccompCmpOp::Eq, request)]));

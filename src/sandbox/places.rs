@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::flags::configuration;
-use crate::core::{below_home, gpu_driver_is_here};
 use crate::core::permissions::{Programs, holds_home, is_own};
+use crate::core::{below_home, gpu_driver_is_here};
 
 /// Programs and libraries of the system, and what it says of itself. Of `/etc` no more than libraries need: passwords and
 /// keys lie there.
@@ -156,6 +156,18 @@ pub fn to_write() -> Vec<PathBuf> {
         places.extend(devices.filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(own)));
     }
     places
+}
+
+/// Where names of threads are written, which a GPU's driver does as it begins: of this process, and of the programs that it may start, whose
+/// folders are not there yet, where all that a user may write below `/proc` is of the user's own processes.
+pub fn of_threads(run: &Programs) -> Vec<&'static str> {
+    // SAFETY: asks the system who the user is.
+    let superuser = unsafe { libc::geteuid() } == 0;
+    match gpu_driver_is_here() {
+        false => vec![],
+        true if superuser || *run == Programs::None => vec!["/proc/self/task"],
+        true => vec!["/proc"],
+    }
 }
 
 /// A folder to read with all that lies below; of the home folder all but hidden names, of folders above it nothing.

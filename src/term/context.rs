@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::{Bar, Paint, width};
-use crate::core::{Cx, failed_call, resolve_device, tune_allocator, visible};
+use crate::core::{Cx, cuda_failure, failed_call, resolve_device, tune_allocator, visible};
 
 /// What a process does first: an allocator that keeps its pages, and no developers' report of panics, which are caught where
 /// primitives are called and explained there. Nothing of libtorch, whose first call starts a thread, and threads from before a
@@ -69,8 +69,12 @@ pub fn context() -> Cx {
     cx
 }
 
-pub fn default_device() -> tch::Device {
-    resolve_device("cuda").unwrap_or(tch::Device::Cpu)
+/// Has a GPU work where there is one, and says why not where there is a driver for one.
+pub fn choose_device(cx: &mut Cx) {
+    cx.set_device(resolve_device("cuda").unwrap_or(tch::Device::Cpu));
+    if let Some(why) = cuda_failure() {
+        cx.warn(format!("this machine's GPU can't be used, and the CPU works in its place: {why}"));
+    }
 }
 
 /// What signals ask of a run.

@@ -29,11 +29,11 @@ fn cuda() -> &'static Cuda {
         if !gpu_driver_is_here() {
             return Cuda::NoDriver;
         }
-        // cuBLAS reads it once; with another workspace its sums are not the same in every run.
-        const WORKSPACE: &str = "CUBLAS_WORKSPACE_CONFIG";
-        if !works_fast() && std::env::var_os(WORKSPACE).is_none() {
-            // SAFETY: the process has one thread of its own yet, and libtorch none that reads the environment.
-            unsafe { std::env::set_var(WORKSPACE, ":4096:8") };
+        for (name, value) in EXACT.iter().filter(|_| !works_fast()) {
+            if std::env::var_os(name).is_none() {
+                // SAFETY: the process has one thread of its own yet, and libtorch none that reads the environment.
+                unsafe { std::env::set_var(name, value) };
+            }
         }
         // SAFETY: libtorch_cuda's initialisers register its kernels and have no other precondition; the library stays open.
         match unsafe {
@@ -43,12 +43,64 @@ fn cuda() -> &'static Cuda {
             Err(error) => return Cuda::Failed(loader_said(&error)),
         }
         if !tch::Cuda::is_available() {
-            return Cuda::Failed("libtorch finds no usable GPU; `nvidia-smi` tells what the driver says".into());
+            return Cuda::Failed(no_gpu());
         }
         match settle_numerics() {
             Some(()) => Cuda::Usable,
             None => Cuda::Failed("this libtorch has no switches for TF32 and determinism".into()),
         }
+    })
+}
+
+/// What CUDA's libraries read once, unless the user has said otherwise: with another workspace cuBLAS's sums are not the same in every run, and
+/// programs that `torch.jit.trace` wrote convolve in TF32 whatever libtorch's context says.
+const EXACT: [(&str, &str); 2] = [("CUBLAS_WORKSPACE_CONFIG", ":4096:8"), ("NVIDIA_TF32_OVERRIDE", "0")];
+
+/// Why libtorch finds no GPU although there is a driver, as the driver itself has it.
+fn no_gpu() -> String {
+    let said = driver_said().map_or(String::new(), |said| format!(": {said}"));
+    // Made by a program that processes which are held may not start.
+    let memory =
+        match std::path::Path::new("/dev/nvidiactl").exists() && !std::path::Path::new("/dev/nvidia-uvm").exists() {
+            true => "; /dev/nvidia-uvm is not there, which `nvidia-modprobe -u -c=0`, or `viva version`, makes",
+            false => "",
+        };
+    format!("libtorch finds no usable GPU{said}{memory}; `nvidia-smi` tells more")
+}
+
+/// What the driver answers when it is to begin; none where it began.
+#[cfg(unix)]
+fn driver_said() -> Option<String> {
+    use std::ffi::{CStr, c_char, c_int};
+    type Named = unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int;
+    // SAFETY: functions of CUDA's driver with the types of its documentation; what they name lives as long as the library, which stays open
+    // where libtorch has opened it, and is copied.
+    unsafe {
+        let driver = libloading::os::unix::Library::new("libcuda.so.1").ok()?;
+        let failed = driver.get::<unsafe extern "C" fn(u32) -> c_int>(b"cuInit\0").ok()?(0);
+        if failed == 0 {
+            return None;
+        }
+        let word = |function: &[u8]| {
+            let mut text = std::ptr::null();
+            let well = driver.get::<Named>(function).ok()?(failed, &mut text) == 0 && !text.is_null();
+            well.then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
+        };
+        let name = word(b"cuGetErrorName\0").unwrap_or_else(|| format!("CUDA error {failed}"));
+        Some(word(b"cuGetErrorString\0").map_or(name.clone(), |text| format!("{name}, {text}")))
+    }
+}
+
+#[cfg(not(unix))]
+fn driver_said() -> Option<String> {
+    None
+}
+
+/// Whether a variable of the environment stands as this process itself has set it.
+pub(super) fn set_for_gpus(name: &str) -> bool {
+    let own = EXACT.iter().find(|(known, _)| *known == name);
+    own.is_some_and(|(_, value)| {
+        cuda_available() && !works_fast() && std::env::var(name).is_ok_and(|set| set == *value)
     })
 }
 
@@ -101,7 +153,12 @@ fn settle_numerics() -> Option<()> {
     context::set("setAllowTF32CuDNN", works_fast())?;
     context::set("setAllowTF32CuBLAS", works_fast())?;
     context::set("setDeterministicCuDNN", !works_fast())?;
-    context::set("setBenchmarkCuDNN", works_fast())?;
+    // To try all ways of a convolution takes seconds for each new size of a batch, and batches of searches shrink.
+    context::set("setBenchmarkCuDNN", false)?;
+    context::set_reductions("setAllowBF16ReductionCuBLAS", works_fast())?;
+    context::set_reductions("setAllowFP16ReductionCuBLAS", works_fast())?;
+    // Kernels that are fused once a program has been called some times round otherwise than before.
+    tch::jit::f_set_tensor_expr_fuser_enabled(works_fast()).ok()?;
     // Tensors that are not written yet would be filled first.
     context::set("setDeterministicFillUninitializedMemory", false)?;
     context::set_deterministic(!works_fast())
@@ -133,13 +190,21 @@ mod context {
         Some(())
     }
 
+    /// `at::globalContext().NAME(value, true)`: sums of products in half precision, which may be split among blocks either way.
+    pub fn set_reductions(name: &str, value: bool) -> Option<()> {
+        set_two(&format!("_ZN2at7Context{}{name}Ebb", name.len()), value, true)
+    }
+
+    fn set_two(mangled: &str, first: bool, second: bool) -> Option<()> {
+        let setter = symbol::<unsafe extern "C" fn(*mut c_void, bool, bool)>(mangled)?;
+        // SAFETY: as above.
+        unsafe { setter(global()?, first, second) };
+        Some(())
+    }
+
     /// `at::globalContext().setDeterministicAlgorithms(value, false)`: what has no such algorithm is an error.
     pub fn set_deterministic(value: bool) -> Option<()> {
-        let name = "_ZN2at7Context26setDeterministicAlgorithmsEbb";
-        let setter = symbol::<unsafe extern "C" fn(*mut c_void, bool, bool)>(name)?;
-        // SAFETY: as above.
-        unsafe { setter(global()?, value, false) };
-        Some(())
+        set_two("_ZN2at7Context26setDeterministicAlgorithmsEbb", value, false)
     }
 }
 

@@ -147,6 +147,10 @@ impl From<tch::TchError> for Error {
             "std::bad_alloc",
             // What oneDNN says where it has no room for a kernel.
             "could not create a primitive",
+            // What CUDA's libraries say where theirs have none.
+            "CUBLAS_STATUS_ALLOC_FAILED",
+            "CUDNN_STATUS_ALLOC_FAILED",
+            "unable to find an engine to execute this computation",
         ]
         .iter()
         .any(|words| text.contains(words))
@@ -161,6 +165,10 @@ impl From<tch::TchError> for Error {
         if text.contains("deterministic implementation") {
             return Self::new(ErrorKind::Device, line)
                 .hint("a GPU has no way of doing this with the same result in every run; `--fast` allows others, the CPU has one");
+        }
+        if text.contains("device-side assert") {
+            return Self::new(ErrorKind::Device, line)
+                .hint("the GPU answers this process no more: start viva again; on the CPU the same call says what was wrong with it");
         }
         if text.contains("to be on the same device") {
             return Self::new(ErrorKind::Device, line).hint(

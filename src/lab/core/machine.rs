@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::device::{cuda_available, numerics};
+use super::device::{cuda_available, numerics, set_for_gpus};
 
 /// What a program that stands on this library was built from, and how.
 #[derive(Debug, Clone, Copy)]
@@ -71,8 +71,10 @@ pub fn machine() -> &'static Json {
         add("viva_build", Some(build()));
         add("libtorch_path", libtorch_path());
         add("libtorch_build", said_by_libtorch("show_config"));
+        // What viva itself sets for a GPU, `gpu_numerics` says.
+        let given = |name: &&&str| !set_for_gpus(name);
         let set = |name: &&str| Some(format!("{name}={}", std::env::var_os(name)?.to_string_lossy()));
-        add("variables", Some(VARIABLES.iter().filter_map(set).collect::<Vec<_>>().join("; ")));
+        add("variables", Some(VARIABLES.iter().filter(given).filter_map(set).collect::<Vec<_>>().join("; ")));
         Json::Object(map)
     })
 }

@@ -53,8 +53,8 @@ pub use caution::Cautions;
 pub use cx::{Cx, Task};
 pub use date::date;
 pub use device::{
-    all_finite, cuda_available, cuda_failure, device_name, gpu_driver_is_here, memory_in_use, numbers_of, numerics, on_device,
-    resolve_device, same_every_run, set_fast, wait_for, whole_columns, works_fast,
+    all_finite, cuda_available, cuda_failure, device_name, gpu_driver_is_here, memory_in_use, numbers_of, numerics,
+    on_device, resolve_device, same_every_run, set_fast, wait_for, whole_columns, works_fast,
 };
 pub use digest::Digest;
 pub use draws::Draws;

@@ -402,9 +402,9 @@ impl Model {
         Self::images_at_once(cx, shape, room(cx).min(1.0))
     }
 
-    /// The same with gradients, for which an image needs several times the memory.
+    /// The same with gradients, for which an image needs many times the memory: of the largest published networks some 150 MB.
     pub fn batch_size_with_gradients(cx: &Cx, shape: [usize; 3]) -> usize {
-        Self::images_at_once(cx, shape, (room(cx) / 4.0).min(1.0))
+        Self::images_at_once(cx, shape, (room(cx) / 8.0).min(1.0))
     }
 
     fn images_at_once(cx: &Cx, shape: [usize; 3], share: f64) -> usize {

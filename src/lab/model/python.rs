@@ -10,6 +10,7 @@ use super::{Model, Network};
 use crate::core::python::{Interpreter, LoadedOffer, Offer, Python};
 use crate::core::{
     Cx, Digest, Elsewhere, Error, ErrorKind, Result, Tensor, answered_elsewhere, device_name, keeps_graph, on_device,
+    works_fast,
 };
 
 /// What the caller says of a model in a Python.
@@ -156,7 +157,8 @@ impl Drop for AnswerGraph {
 /// Starts a Python, has it load a model and keeps it for as long as the model is needed.
 pub fn python(cx: &Cx, offer: Offer, interpreter: Interpreter, options: PythonOptions) -> Result<Model> {
     let device = options.device.clone().unwrap_or_else(|| device_name(cx.device()));
-    let question = json!({ "do": "load_model", "device": device, "must": options.device.is_some() });
+    let question =
+        json!({ "do": "load_model", "device": device, "must": options.device.is_some(), "exact": !works_fast() });
     let (python, loaded, identity) = started(&interpreter, &offer, &question)?;
     loaded.record(cx, &offer)?;
     let name = offer.called();
@@ -206,6 +208,14 @@ pub fn python(cx: &Cx, offer: Offer, interpreter: Interpreter, options: PythonOp
         let caution = format!(
             "{name} was left in training mode ({count} of its parts, {first} first): what it answers may depend on the batch and on chance; \
              model.eval() ends it"
+        );
+        cx.warn(caution.as_str());
+        model.notice(caution);
+    }
+    if device != "cpu" && loaded.text("device") == Some("cpu") {
+        let caution = format!(
+            "{name} answers on the CPU: its Python finds no GPU (torch.cuda.is_available() is false; where a script is run by the superuser, \
+             programs can open one with --allow-write alone)"
         );
         cx.warn(caution.as_str());
         model.notice(caution);

@@ -224,6 +224,20 @@ def preprocessing_of(said):
     return wanted
 
 
+def work_exactly():
+    """As viva's own networks work on a GPU: single precision, and the same sums in every run where there is a way."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")
+    torch().backends.cuda.matmul.allow_tf32 = False
+    torch().backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    torch().backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+    torch().backends.cudnn.allow_tf32 = False
+    torch().backends.cudnn.benchmark = False
+    torch().backends.cudnn.deterministic = True
+    torch().use_deterministic_algorithms(True, warn_only=True)
+    torch().utils.deterministic.fill_uninitialized_memory = False
+
+
 class TorchModel:
     """A module of torch."""
 
@@ -251,6 +265,7 @@ class TorchModel:
             "state": self.state,
             "training": training[:1] + [len(training)] if training else None,
             "wants": wants,
+            "device": self.device.type,
             "family": family if family in ("torchvision", "transformers", "timm") else None,
         }
 
@@ -422,6 +437,8 @@ class Server:
             device = question["device"]
             if device.startswith("cuda") and not question["must"] and not torch().cuda.is_available():
                 device = "cpu"
+            if device.startswith("cuda") and question["exact"]:
+                work_exactly()
             self.model = TorchModel(made, device)
         elif callable(made):
             self.model = CalledModel(made)
