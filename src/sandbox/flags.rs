@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::core::permissions::{Permissions, Programs, program};
+use crate::core::permissions::{Permissions, Programs, program, program_as_named};
 use crate::core::{Error, Result, at_home, below_home};
 
 /// What the flags say together.
@@ -12,6 +12,8 @@ pub struct Flags {
     read: Vec<Option<PathBuf>>,
     write: Vec<Option<PathBuf>>,
     run: Programs,
+    /// The programs as they were named.
+    programs: Vec<PathBuf>,
     net: bool,
     native: bool,
 }
@@ -35,10 +37,13 @@ impl Flags {
             ("allow-write", _) => self.write.push(path()?),
             ("allow-run", None) => self.run = Programs::Any,
             ("allow-run", Some(name)) => {
-                let found = program(&at_home(name)?.to_string_lossy()).ok_or_else(|| {
-                    Error::argument(format!("--allow-run={name}: there is no such program"))
-                        .hint("its name, or its path")
-                })?;
+                let home = at_home(name)?;
+                let named = home.to_string_lossy();
+                let (Some(as_named), Some(found)) = (program_as_named(&named), program(&named)) else {
+                    return Err(Error::argument(format!("--allow-run={name}: there is no such program"))
+                        .hint("its name, or its path"));
+                };
+                self.programs.push(as_named);
                 match &mut self.run {
                     Programs::Named(programs) => programs.push(found),
                     Programs::None => self.run = Programs::Named(vec![found]),
@@ -97,6 +102,11 @@ impl Flags {
         }
     }
 
+    /// The programs that may be started, as they were named: what stands around them is theirs to read.
+    pub fn programs(&self) -> &[PathBuf] {
+        &self.programs
+    }
+
     /// As words of a command line.
     pub fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
@@ -108,8 +118,8 @@ impl Flags {
         }
         match &self.run {
             Programs::None => {}
-            Programs::Named(programs) => {
-                words.extend(programs.iter().map(|program| format!("--allow-run={}", program.display())));
+            Programs::Named(_) => {
+                words.extend(self.programs.iter().map(|program| format!("--allow-run={}", program.display())));
             }
             Programs::Any => words.push("--allow-run".into()),
         }
@@ -146,6 +156,14 @@ mod tests {
             assert!(flags.take_word(word).expect("a flag"), "{word}");
         }
         assert_eq!(flags.words(), said);
+        // A virtual environment's Python is a link, and what stands around it is to be read.
+        let mut flags = Flags::default();
+        let folder = tempfile::tempdir().expect("a folder");
+        let link = folder.path().join("python");
+        std::os::unix::fs::symlink("/bin/sh", &link).expect("a link");
+        let word = format!("--allow-run={}", link.display());
+        assert!(flags.take_word(&word).expect("a flag"));
+        assert_eq!((flags.words(), flags.programs()), (vec![word], &[link][..]));
         assert!(!flags.take_word("--seed=1").expect("another's"));
         for wrong in ["--allow-read=", "--allow-net=x", "--allow-run=no-such-program"] {
             assert!(flags.take_word(wrong).is_err(), "{wrong}");

@@ -102,7 +102,8 @@ fn by_kernel(permissions: &Permissions, wanted: Confinement) -> Result<(KernelLi
     let write = [folders, places::to_write(), wanted.own].concat();
     // Who is asked at the terminal may answer with any path, and the kernel's rules only get narrower.
     let read = permissions.read.as_ref().filter(|_| !wanted.asks).map(|read| {
-        let own = [places::to_read(&permissions.run, permissions.net), places::open(wanted.folder)];
+        let own =
+            [places::to_read(&permissions.run, wanted.flags.programs(), permissions.net), places::open(wanted.folder)];
         [read.clone(), own.concat()].concat()
     });
     let landlock =

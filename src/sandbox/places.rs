@@ -57,7 +57,7 @@ pub const LOADERS: &[&str] = &[
     "/lib/ld-musl-aarch64.so.1",
 ];
 
-pub fn to_read(run: &Programs, net: bool) -> Vec<PathBuf> {
+pub fn to_read(run: &Programs, named: &[PathBuf], net: bool) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
     if net {
         places.extend(NETWORK.iter().map(PathBuf::from));
@@ -70,7 +70,7 @@ pub fn to_read(run: &Programs, net: bool) -> Vec<PathBuf> {
     match run {
         Programs::None => {}
         Programs::Named(programs) => {
-            programs.iter().for_each(|program| places.extend(around(program)));
+            programs.iter().chain(named).for_each(|program| places.extend(around(program)));
             places.extend(environments());
         }
         Programs::Any => {

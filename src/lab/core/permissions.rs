@@ -175,10 +175,15 @@ pub fn resolve(path: &Path) -> PathBuf {
 
 /// The file that a shell would start by this name, without links.
 pub fn program(name: &str) -> Option<PathBuf> {
+    program_as_named(name)?.canonicalize().ok()
+}
+
+/// The same, which may be a link: that of a virtual environment leads to a Python outside of it.
+pub fn program_as_named(name: &str) -> Option<PathBuf> {
     let places = std::env::var_os("PATH").unwrap_or_default();
     let found = match name.contains('/') {
         true => Some(PathBuf::from(name)),
         false => std::env::split_paths(&places).map(|folder| folder.join(name)).find(|file| file.is_file()),
     };
-    found.filter(|file| file.is_file())?.canonicalize().ok()
+    std::path::absolute(found.filter(|file| file.is_file())?).ok()
 }

@@ -216,7 +216,8 @@ impl Python {
         let introduction = Introduction {
             name: format!("the Python of {called}"),
             kind,
-            how: "what it said last stands above; `python` names another interpreter, such as \"venv/bin/python\"",
+            how: "what it said last stands above; `python` names another interpreter, such as \"venv/bin/python\", and --allow-run=venv/bin/python \
+                  lets it read the environment that it is of",
             late: "`seconds` is how long an answer may take; loading may take ten times as long",
         };
         let process = Process::start(command, introduction)?;
