@@ -57,7 +57,7 @@ impl Module {
     /// keeps its float32 numbers, and all is float32 after the last layer with weights but a linear one, which is the last: that costs
     /// nothing, and scores are not rounded.
     fn in_bfloat16(&self) -> Result<Self> {
-        let frozen = self.copy()?.frozen()?;
+        let frozen = self.copy()?.frozen_in(true)?;
         let parts: Vec<Node> = steps(&frozen.root).into_iter().cloned().collect();
         let weighs: Vec<usize> = (0..parts.len()).filter(|&at| parts[at].weighs()).collect();
         let end = match weighs[..] {

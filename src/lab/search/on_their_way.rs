@@ -40,13 +40,23 @@ impl OnTheirWay {
         Ok((goes_by.shallow_clone(), any))
     }
 
-    /// The places of the cases that the next step goes by, as an index; `goes_by`: what `after` said of them.
+    /// The places of the cases that the next step goes by, as an index; `goes_by`: what `after` said of them. A GPU prepares itself for every size
+    /// of a batch that it has not met, so that there cases which have come to their end fill the last eighth; what is told of them changes
+    /// nothing.
     pub fn rows(&self, goes_by: &Tensor) -> Result<Tensor> {
         let known = match &self.known {
             Some(known) => known.clone(),
             None => numbers(goes_by)?,
         };
-        let rows: Vec<i64> = (0i64..).zip(known).filter_map(|(row, going)| going.then_some(row)).collect();
+        let eighth = if at_hand(goes_by) { 1 } else { known.len().div_ceil(8).max(1) };
+        let going = known.iter().filter(|going| **going).count();
+        let mut filling = going.next_multiple_of(eighth) - going;
+        let wanted = |(row, going): (i64, bool)| {
+            let fills = !going && filling > 0;
+            filling -= usize::from(fills);
+            (going || fills).then_some(row)
+        };
+        let rows: Vec<i64> = (0i64..).zip(known).filter_map(wanted).collect();
         on_device(&Tensor::f_from_slice(&rows)?, goes_by.device())
     }
 }

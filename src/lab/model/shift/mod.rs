@@ -6,6 +6,8 @@ mod axis;
 mod course;
 mod pieces;
 
+use tch::Device;
+
 use super::Model;
 use super::layer::{Branch, Mode, Node, Sharing};
 use super::memory_format::channels_last;
@@ -41,7 +43,9 @@ impl Model {
     /// How `crops` crops along y and x, one pixel apart and of height and width `crop`, best share what the network computes;
     /// `None` where that saves nothing.
     pub fn shift_plan(&self, crop: [i64; 2], crops: [i64; 2]) -> Option<ShiftPlan<'_>> {
-        let module = self.network.frozen().filter(|module| module.channels_last)?;
+        // On a GPU, which takes whole crops in batches, nothing says that it saves time.
+        let module =
+            self.network.frozen().filter(|module| module.channels_last && module.lies_on().0 == Device::Cpu)?;
         let channels = module.channels?;
         let steps = steps(&module.root);
         let mut best: Option<(f64, ShiftPlan)> = None;
