@@ -120,3 +120,68 @@ fn captions_say_what_the_network_answers() {
         assert!(figure.contains(&words), "{words}: {figure}");
     }
 }
+
+/// A search for the least change leaves images as they stand that it did not make fail: it looked as far as the level, or the radius.
+#[test]
+fn images_that_did_not_fail_needed_more_than_was_tried() {
+    let script = r#"
+        let ds = data::glyphs(#{ n: 80, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
+        let ball = |radius| space::pixels("l2", #{ bounds: [0, 1] } + if radius > 0 { #{ radius: radius } } else { #{} });
+        let of = |space, search, more| tolerance::smallest_change(examine(f, ds, #{ space: space, search: search, seed: 1 } + more));
+        let free = of.call(ball.call(0), search::fmn(), #{});
+        let near = |a, b| (a - b).abs() < 0.01 * b;
+        let truths = #{ free: free.median > 0.4 && free.fooled == free.seeds };
+        for search in [search::fmn(), search::deepfool(), search::carlini_wagner(#{ steps: 100 }), search::hopskipjump(#{ questions: 200 })] {
+            let within = of.call(ball.call(0.3), search, #{});
+            truths[`${search}`] = within.median == () && within.mean > 0.25 && (within.up_to - 0.3).abs() < 0.00001 && within.fooled < within.seeds / 2;
+        }
+        let level = of.call(ball.call(0), search::fmn(), #{ levels: [0.3] });
+        let turned = examine(f, ds, #{ space: space::rotate(40), search: search::random(#{ questions: 20 }), seed: 1 });
+        let nearest = examine(f, data::glyphs(#{ n: 80, size: 16, seed: 1 }), #{ space: space::translate(1), search: search::nearest() });
+        truths + #{
+            levels: near.call(level.mean, of.call(ball.call(0.3), search::fmn(), #{}).mean) && level.median == (),
+            worst: tolerance::smallest_change(turned).cautions.some(|said| said.contains("bounds from above")),
+            elements: (tolerance::smallest_change(nearest).up_to - 1.41421).abs() < 0.0001,
+        }"#;
+    truths(script);
+}
+
+/// Images of several rows, by targets or levels, count once.
+#[test]
+fn success_is_of_images() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 40, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
+        let ball = space::pixels("l2", #{ bounds: [0, 1] });
+        let levels = examine(f, ds, #{ space: ball, search: search::fmn(), levels: [0.1, 5.0], seed: 1 });
+        let aimed = examine(f, ds, #{ space: space::pixels("l2", #{ radius: 0.6, bounds: [0, 1] }), search: search::bim(#{ steps: 5, step: 0.2 }), objective: objective::each_wrong(), seed: 1 });
+        let of = |t| {
+            let failed = #{};
+            let ids = t.column("id");
+            let before = t.column("before");
+            let labels = t.column("label");
+            let fooled = t.column("fooled");
+            for i in 0..ids.len() { if before[i] == labels[i] { failed[`${ids[i]}`] = fooled[i] || (failed?[`${ids[i]}`] ?? false); } }
+            failed.values().filter(|failed| failed).len() / failed.len().to_float()
+        };
+        #{
+            levels: levels.success_rate == 1.0,
+            aimed: (aimed.success_rate - of.call(aimed)).abs() < 0.000001 && aimed.success_rate > 0.2,
+            part: `${levels.group("level")["0.1"]}`.contains("40 of 80 rows"),
+        }"#,
+    );
+}
+
+/// No more is known than the number of classes allows, however few images show them.
+#[test]
+fn information_stays_below_that_of_the_classes() {
+    truths(
+        r#"
+        let f = model::from(|x| tensor::concat([x.reshape([x.len(), -1]).mean(1).reshape([-1, 1]), x.reshape([x.len(), -1]).mean(1).reshape([-1, 1]) * 0.0 + 0.5], 1), #{ classes: 2 });
+        let ds = data::from(tensor::from([0.9, 0.1]).reshape([2, 1, 1, 1]), [0, 1]);
+        let curve = tolerance::measure(f, ds, #{ space: space::noise(), levels: [0.001, 0.002], seed: 1 });
+        #{ bound: curve.bound == 1.0, measured: curve.mi.all(|bits| bits <= 1.0) }"#,
+    );
+}

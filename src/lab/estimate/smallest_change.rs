@@ -20,6 +20,8 @@ pub struct SmallestChange {
     pub until: f64,
     /// The mean over those that failed alone.
     pub of_fooled: f64,
+    /// Why the sizes may not be what they seem to.
+    pub caution: Option<String>,
 }
 
 /// What is known of two, on the images that both were changed from.
@@ -36,16 +38,42 @@ pub struct Compared {
     /// Images that took the second more, and those of which it is known which one took more.
     pub larger: usize,
     pub decided: usize,
+    /// Why the sizes of one of them may not be what they seem to.
+    pub cautions: [Option<String>; 2],
 }
 
 /// An image and, of images without a name of their own, the target.
 type Name = (usize, Option<i32>);
 
-/// How far every image went that was right as it stood; `names` are the images' names, by default their places in the data.
-fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<Vec<(Name, Size)>> {
+/// How far an image was tried that did not fail. A search for the least change leaves it as it stands, after it has looked as far as the
+/// level, or the radius of the space; `None` where nothing bounds its look. Where its gradient vanished it has looked nowhere.
+fn tried(transcript: &Transcript, row: &Row) -> Option<f64> {
+    match transcript.of.finds_least && !row.vanished {
+        true => row.level.or_else(|| transcript.reach()),
+        false => Some(row.magnitude.into()),
+    }
+}
+
+/// What is known of every image that was right as it stood, and what is to be said of it; `names` are the images' names, by default their
+/// places in the data.
+fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(Vec<(Name, Size)>, Option<String>)> {
     let known = |row: &&Row| row.may_be_fooled();
     let mut seen = BTreeSet::new();
-    transcript
+    let size = |row: &Row| if row.fooled() { Some(row.magnitude.into()) } else { tried(transcript, row) };
+    let farthest = transcript.rows.iter().filter(known).filter_map(size).fold(0.0, f64::max);
+    let unbounded = transcript.rows.iter().filter(known).filter(|row| size(row).is_none()).count();
+    let caution = match (unbounded, transcript.keeps_worst()) {
+        (0, false) => None,
+        (0, true) => Some(format!(
+            "sizes are of the worst points that {} met, which may be larger than the least change that fails: these are bounds from above",
+            transcript.of.search
+        )),
+        (count, _) => Some(format!(
+            "{count} images were not made to fail, however large a change: they count as needing more than {}, the largest that another took",
+            number(farthest)
+        )),
+    };
+    let sizes = transcript
         .rows
         .iter()
         .filter(known)
@@ -60,9 +88,11 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<Vec<(Name, 
             }
             let name = names.map_or(Some(row.id as usize), |names| names.get(row.id as usize).copied());
             let name = name.ok_or_else(|| Error::internal("a seed without a place"))?;
-            Ok(((name, names.map_or(row.target, |_| None)), Size { at: row.magnitude.into(), enough: row.fooled() }))
+            let size = Size { at: size(row).unwrap_or(farthest), enough: row.fooled() };
+            Ok(((name, names.map_or(row.target, |_| None)), size))
         })
-        .collect()
+        .collect::<Result<_>>()?;
+    Ok((sizes, caution))
 }
 
 fn until(asked: Option<f64>, last: f64) -> Result<f64> {
@@ -82,7 +112,8 @@ fn none() -> Error {
 }
 
 pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) -> Result<SmallestChange> {
-    let sizes: Vec<Size> = sizes(transcript, None)?.into_iter().map(|(_, size)| size).collect();
+    let (sizes, caution) = sizes(transcript, None)?;
+    let sizes: Vec<Size> = sizes.into_iter().map(|(_, size)| size).collect();
     let limit = ProductLimit::of(&sizes).ok_or_else(none)?;
     // Where all failed, a larger change would have been no more than enough.
     let last = if limit.is_complete() { f64::INFINITY } else { limit.last() };
@@ -95,6 +126,7 @@ pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) 
         mean: limit.restricted_mean(until, delta),
         until,
         of_fooled: fooled.iter().sum::<f64>() / fooled.len() as f64,
+        caution,
     })
 }
 
@@ -128,8 +160,8 @@ pub fn compare(
     delta: f64,
 ) -> Result<Compared> {
     check_alike(first, second, names)?;
-    let others: BTreeMap<Name, Size> = sizes(second, names[1])?.into_iter().collect();
-    let own = sizes(first, names[0])?;
+    let ((own, of_own), (others, of_others)) = (sizes(first, names[0])?, sizes(second, names[1])?);
+    let others: BTreeMap<Name, Size> = others.into_iter().collect();
     let pairs: Vec<(Size, Size)> = own.iter().filter_map(|(name, size)| Some((*size, *others.get(name)?))).collect();
     let left_out = [own.len() - pairs.len(), others.len() - pairs.len()];
     let limit = |of: &dyn Fn(&(Size, Size)) -> Size| ProductLimit::of(&pairs.iter().map(of).collect::<Vec<_>>());
@@ -155,5 +187,6 @@ pub fn compare(
         only: [count(&|a, b| a.enough && !b.enough), count(&|a, b| b.enough && !a.enough)],
         larger,
         decided: larger + equal + count(&|a, b| more(b, a)),
+        cautions: [of_own, of_others],
     })
 }

@@ -63,6 +63,10 @@ impl Search for Adef {
         format!("adef(#{{ {} }})", options.join(", "))
     }
 
+    fn finds_least(&self) -> bool {
+        true
+    }
+
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![Approach::Gradients(self)]
     }

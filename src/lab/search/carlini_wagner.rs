@@ -128,6 +128,10 @@ impl Search for CarliniWagner {
         )
     }
 
+    fn finds_least(&self) -> bool {
+        true
+    }
+
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![Approach::Gradients(self)]
     }

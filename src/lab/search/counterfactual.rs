@@ -37,6 +37,10 @@ impl Search for Counterfactual {
         format!("counterfactual(#{{ random_questions: {random}, most_factors: {most}, parts: {parts} }})")
     }
 
+    fn finds_least(&self) -> bool {
+        true
+    }
+
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![Approach::Settings(self)]
     }

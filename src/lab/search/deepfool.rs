@@ -76,6 +76,10 @@ impl Search for DeepFool {
         )
     }
 
+    fn finds_least(&self) -> bool {
+        true
+    }
+
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![Approach::Gradients(self)]
     }

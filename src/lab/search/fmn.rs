@@ -60,6 +60,10 @@ impl Search for Fmn {
         format!("fmn(#{{ steps: {}, step: {:?}, gamma: {:?} }})", self.steps, self.step, self.gamma)
     }
 
+    fn finds_least(&self) -> bool {
+        true
+    }
+
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![Approach::Gradients(self)]
     }

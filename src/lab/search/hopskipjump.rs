@@ -45,6 +45,10 @@ impl Search for HopSkipJump {
         format!("hopskipjump(#{{ questions: {}, directions: {} }})", self.questions, self.directions)
     }
 
+    fn finds_least(&self) -> bool {
+        true
+    }
+
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![Approach::Changes(self)]
     }

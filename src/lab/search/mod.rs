@@ -158,6 +158,11 @@ pub trait Search {
         None
     }
 
+    /// Whether it looks for the least change that fails, and leaves images as they stand where none does.
+    fn finds_least(&self) -> bool {
+        false
+    }
+
     /// Why what it finds may not mean what it seems to, as it is set.
     fn caution(&self) -> Option<String> {
         None

@@ -11,6 +11,10 @@ impl Search for Nearest {
         "nearest()".into()
     }
 
+    fn finds_least(&self) -> bool {
+        true
+    }
+
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![Approach::Elements(self)]
     }

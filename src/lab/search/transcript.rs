@@ -60,6 +60,10 @@ pub struct Provenance {
     pub unit: &'static str,
     /// Whether changes are added to the image, so that their strength is best told in dB.
     pub additive: bool,
+    /// The radius that changes stay in where no levels were asked for, if there is one.
+    pub within: Option<f64>,
+    /// Whether the search looks for the least change that fails, and leaves images as they stand where none does.
+    pub finds_least: bool,
     /// How the search makes changes smaller, if it does.
     pub counterfactual: Option<Counterfactual>,
     /// Whether all rows of a step have gone as many steps.
@@ -307,6 +311,8 @@ impl Transcript {
             density,
             unit: plan.space.unit(),
             additive: plan.space.additive(),
+            within: within(plan),
+            finds_least: plan.search.finds_least(),
             counterfactual: plan.search.counterfactual().copied(),
             steps_in_common: gradient_search(&*plan.search).is_some_and(|search| search.length().is_some()),
             cautions: cautions(plan, &rows),
@@ -472,10 +478,26 @@ impl Transcript {
         self.of.objective.check_predictions(estimate)
     }
 
-    /// The share of the images that were right as they stand which the search made fail; NaN if none was right.
+    /// The share of the images that were right as they stand which the search made fail, for any target, at any level or step; NaN if none was
+    /// right.
     pub fn success_rate(&self) -> f64 {
-        let right = self.rows.iter().filter(|row| row.may_be_fooled()).count();
-        self.rows.iter().filter(|row| row.fooled()).count() as f64 / right as f64
+        let images = |of: &dyn Fn(&Row) -> bool| -> BTreeSet<u32> {
+            self.rows.iter().filter(|row| of(row)).map(|row| row.id).collect()
+        };
+        images(&Row::fooled).len() as f64 / images(&Row::may_be_fooled).len() as f64
+    }
+
+    /// How far a search looked that was given no levels: the radius of the space, or its largest element; `None` where nothing bounds it.
+    pub fn reach(&self) -> Option<f64> {
+        match &self.of.points {
+            Points::Elements(group) => group.candidates().iter().map(|&point| group.magnitude(point)).reduce(f64::max),
+            _ => self.of.within,
+        }
+    }
+
+    /// Whether changes may be smaller than the rows say: the search keeps the worst point that it met, not the least that fails.
+    pub fn keeps_worst(&self) -> bool {
+        !self.of.finds_least && matches!(&self.of.points, Points::Elements(_) | Points::Settings { .. })
     }
 
     /// A column of numbers or truths; `None` where it is not known.
@@ -589,7 +611,8 @@ impl Transcript {
 
     /// What its rows are of.
     fn rows_name(&self) -> &'static str {
-        match self.rows.windows(2).any(|pair| pair[0].id == pair[1].id) {
+        let several = self.of.rows > self.of.data.len() || self.rows.windows(2).any(|pair| pair[0].id == pair[1].id);
+        match several {
             true => "rows",
             false => "images",
         }
@@ -602,6 +625,13 @@ impl Transcript {
         let part = self.select(&kept);
         self.columns().fold(Table::default(), |table, name| table.column(name, part.column(name).unwrap_or_default()))
     }
+}
+
+/// The radius of the space's balls, where one holds all of them.
+fn within(plan: &Examination) -> Option<f64> {
+    let of_points = || plan.space.differentiable()?.within();
+    let radius = of_points().or_else(|| plan.space.deform()?.within());
+    radius.filter(|_| plan.levels.is_empty())
 }
 
 impl Outcomes for Transcript {

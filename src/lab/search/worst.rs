@@ -70,6 +70,10 @@ impl Search for Worst {
         })
     }
 
+    fn finds_least(&self) -> bool {
+        self.members.iter().any(|member| member.search.finds_least())
+    }
+
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![]
     }

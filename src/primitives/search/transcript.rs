@@ -117,7 +117,7 @@ pub static SUCCESS_RATE: Primitive = Primitive {
     params: &[RECEIVER],
     options: &[],
     returns: "a float; NaN if no image was right",
-    notes: "",
+    notes: "An image with several rows, of targets, levels or steps, counts once: as one that failed where any of them did.",
     source: "",
     examples: &[Example { code: example!("t.success_rate()"), result: "0.25" }],
     run: |_, args| Ok(Value::Float(transcript(args).success_rate())),

@@ -70,8 +70,9 @@ pub static SMALLEST_CHANGE: Primitive = Primitive {
     options: &[UP_TO.or(Fallback::Absent("the largest that was tried")), DELTA],
     returns: "a map: `median, median_lo, median_hi, mean, mean_lo, mean_hi, up_to, seeds, fooled, over, of_fooled, cautions`; () where a number \
               is beyond what was tried",
-    notes: "The magnitudes of images that the search made fail, with those of images that it did not as bounds from below (censored \
-            observations), by the product limit of Kaplan and Meier. `median` is enough for half of the images, with the interval of \
+    notes: "The magnitudes of images that the search made fail, and how far it went with the others as bounds from below (censored \
+            observations), by the product limit of Kaplan and Meier. A search for the least change (fmn, deepfool, carlini_wagner, hopskipjump, adef) \
+            leaves images as they stand that it did not make fail; it went as far as the level, or the radius of the space. `median` is enough for half of the images, with the interval of \
             Brookmeyer and Crowley; `mean` is the restricted mean, in which more than `up_to` counts as `up_to`, with a normal interval. \
             Both are about what this search needed, which is no less than what would have been enough. `of_fooled` is the mean over the images \
             that failed alone, as in Table 7.1 of Dunn's thesis: too small where some did not. `over` says how many they are of, as \
@@ -87,13 +88,15 @@ pub static SMALLEST_CHANGE: Primitive = Primitive {
     run: |_, args| {
         let outcomes = OutcomeSource::of(args.value("outcomes"))?;
         let found = smallest_change(outcomes.transcript(), args.optional_float("up_to"), args.float("delta"))?;
+        let mut cautions = outcomes.transcript().of.cautions.clone();
+        found.caution.into_iter().for_each(|caution| cautions.add(caution));
         let mut map = BTreeMap::from([
             ("up_to".to_string(), number(found.until)),
             ("seeds".to_string(), count(found.seeds)),
             ("fooled".to_string(), count(found.fooled)),
             ("over".to_string(), Value::Str(format!("{} of {}", found.fooled, found.seeds))),
             ("of_fooled".to_string(), number(found.of_fooled)),
-            ("cautions".to_string(), outcomes.transcript().of.cautions.value()),
+            ("cautions".to_string(), cautions.value()),
         ]);
         between(&mut map, "median", found.median);
         between(&mut map, "mean", found.mean);
@@ -130,6 +133,7 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
         let found = compare(transcripts, [first.names(), second.names()], until, args.float("delta"))?;
         let mut cautions = transcripts.0.of.cautions.clone();
         cautions.extend(&transcripts.1.of.cautions);
+        found.cautions.iter().flatten().for_each(|caution| cautions.add(caution.clone()));
         if found.left_out != [0, 0] {
             let [first, second] = found.left_out;
             cautions.add(format!("{first} images of the first and {second} of the second are not compared: only the other was right on them"));
