@@ -128,7 +128,7 @@ fn idx_files_are_checked() -> Outcome {
 fn npz_files_are_checked() -> Outcome {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("a.npz");
-    let bytes = npy("|u1", "(2, 3, 4)", &[9; 24]);
+    let bytes = npy("|u1", "(2, 3, 4)", &[90; 24]);
     let labels = npy("<i8", "(2,)", &int_bytes(&[0, 4]));
     let floats = |values: &[f32]| npy("<f4", "(2, 1, 1, 2)", &float_bytes(values));
     let cases: Vec<(Files, &str)> = vec![
@@ -139,6 +139,11 @@ fn npz_files_are_checked() -> Outcome {
         (vec![("images", floats(&[0.0, 0.5, 1.0, f32::INFINITY])), ("labels", labels.clone())], "image 1 holds inf"),
         (vec![("images", floats(&[0.0, 128.0, 1.0, 0.25])), ("labels", labels.clone())], "divide by 255"),
         (vec![("images", floats(&[0.0, -0.5, 1.0, 0.25])), ("labels", labels.clone())], "image 0 holds -0.5"),
+        (
+            vec![("images", npy("|u1", "(2, 3, 4)", &[16; 24])), ("labels", labels.clone())],
+            "if 16 is white here, give floats",
+        ),
+        (vec![("images", npy("|u1", "(2, 3, 4)", &[0; 24])), ("labels", labels.clone())], "no error"),
         (vec![("images", bytes.clone())], "no array `labels`"),
         (vec![("x", bytes.clone()), ("y", labels.clone())], "it holds"),
         (
@@ -156,20 +161,23 @@ fn npz_files_are_checked() -> Outcome {
             vec![("images", npy("<i4", "(2, 1, 1, 1)", &[0; 8])), ("labels", labels.clone())],
             "uint8, float32 or float64",
         ),
-        (vec![("images", npy("|u1", "(2, 12)", &[9; 24])), ("labels", labels.clone())], "N x C x H x W"),
+        (vec![("images", npy("|u1", "(2, 12)", &[90; 24])), ("labels", labels.clone())], "N x C x H x W"),
         (vec![("images", npy("|u1", "(2, 8, 8, 3)", &[9; 384])), ("labels", labels.clone())], "N x H x W x C"),
         (vec![("images", npy("|u1", "(0, 3, 4)", &[])), ("labels", npy("<i8", "(0,)", &[]))], "no images"),
-        (vec![("images", npy("|u1", "(2, 3, 5)", &[9; 24])), ("labels", labels.clone())], "needs 30 bytes, found 24"),
-        (vec![("images", npy("|u1", "(2, 3, 3)", &[9; 24])), ("labels", labels.clone())], "needs 18 bytes, found 24"),
+        (vec![("images", npy("|u1", "(2, 3, 5)", &[90; 24])), ("labels", labels.clone())], "needs 30 bytes, found 24"),
+        (vec![("images", npy("|u1", "(2, 3, 3)", &[90; 24])), ("labels", labels.clone())], "needs 18 bytes, found 24"),
         (
-            vec![("images", npy("|u1", "(2, 99999999, 99999999)", &[9; 24])), ("labels", labels.clone())],
+            vec![("images", npy("|u1", "(2, 99999999, 99999999)", &[90; 24])), ("labels", labels.clone())],
             "more than the file can hold",
         ),
         (
-            vec![("images", npy_ordered("|u1", "(2, 3, 4)", "True", &[9; 24])), ("labels", labels.clone())],
+            vec![("images", npy_ordered("|u1", "(2, 3, 4)", "True", &[90; 24])), ("labels", labels.clone())],
             "Fortran order",
         ),
-        (vec![("images", npy("|O", "(2, 3, 4)", &[9; 24])), ("labels", labels.clone())], "more than the file can hold"),
+        (
+            vec![("images", npy("|O", "(2, 3, 4)", &[90; 24])), ("labels", labels.clone())],
+            "more than the file can hold",
+        ),
         (vec![("images", b"nonsense".to_vec()), ("labels", labels.clone())], "array `images`"),
     ];
     for (number, (arrays, wanted)) in cases.into_iter().enumerate() {
@@ -250,13 +258,13 @@ fn mat_files_are_checked() -> Outcome {
     const FIVE: [u8; 4] = [0, 1, b'I', b'M'];
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("a.mat");
-    let x = variable("X", 9, &[2, 3, 3, 2], 2, &[9; 36]);
+    let x = variable("X", 9, &[2, 3, 3, 2], 2, &[90; 36]);
     let y = |labels: &[u8]| variable("y", 6, &[labels.len() as u32, 1], 2, labels);
     let good = [x.clone(), y(&[10, 9])];
     let mut damaged = packed(&x)?;
     *damaged.last_mut().ok_or("empty")? ^= 1;
     let big =
-        [variable_of("X", 9, &[2, 3, 3, 2], 2, &[9; 36], true), variable_of("y", 6, &[2, 1], 4, &[0, 10, 0, 3], true)];
+        [variable_of("X", 9, &[2, 3, 3, 2], 2, &[90; 36], true), variable_of("y", 6, &[2, 1], 4, &[0, 10, 0, 3], true)];
     // 64 MB of zeros in 64 kB, in a variable that nobody asked for: only its name is unpacked.
     let bomb = packed(&variable("bomb", 9, &[1 << 26], 2, &vec![0; 1 << 26]))?;
     let cases: Vec<(Vec<u8>, &str)> = vec![
@@ -265,7 +273,8 @@ fn mat_files_are_checked() -> Outcome {
         (mat([1, 0, b'M', b'I'], &big), "no error"),
         (mat(FIVE, &[bomb, x.clone(), y(&[0, 9])]), "no error"),
         // One image; a last size of 1 is left out.
-        (mat(FIVE, &[variable("X", 9, &[2, 3, 3], 2, &[9; 18]), y(&[4])]), "no error"),
+        (mat(FIVE, &[variable("X", 9, &[2, 3, 3], 2, &[90; 18]), y(&[4])]), "no error"),
+        (mat(FIVE, &[variable("X", 9, &[2, 3, 3], 2, &[1; 18]), y(&[4])]), "largest of all uint8 pixels is 1"),
         (mat(FIVE, &[damaged, y(&[10, 9])]), "damaged"),
         (mat(FIVE, &good[..1]), "no variable `y`"),
         (mat(FIVE, &good[1..]), "no variable `X`"),
@@ -285,13 +294,13 @@ fn mat_files_are_checked() -> Outcome {
         (mat(FIVE, &[x.clone(), variable("y", 4, &[1, 2], 16, b"ab")]), "must hold numbers, got text"),
         (mat(FIVE, &[variable("X", 6, &[2, 3, 3, 2], 9, &[0; 288]), y(&[1, 2])]), "must be uint8, got double"),
         (
-            mat(FIVE, &[variable("X", 9, &[6, 6], 2, &[9; 36]), y(&[1])]),
+            mat(FIVE, &[variable("X", 9, &[6, 6], 2, &[90; 36]), y(&[1])]),
             "height x width x channels (1 or 3) x N, got 6 x 6",
         ),
         (mat(FIVE, &[variable("X", 9, &[2, 3, 3, 0], 2, &[]), y(&[])]), "no images"),
-        (mat(FIVE, &[variable("X", 9, &[2, 3, 3, 4], 2, &[9; 36]), y(&[1, 2])]), "`X` of 2 x 3 x 3 x 4 has 36 bytes"),
-        (mat(FIVE, &[variable("X", 9, &[u32::MAX; 4], 2, &[9; 36])]), "more than the file can hold"),
-        (mat(FIVE, &[variable("X", 9, &[1 << 12, 1 << 12, 3, 2], 2, &[9; 36])]), "more than the file can hold"),
+        (mat(FIVE, &[variable("X", 9, &[2, 3, 3, 4], 2, &[90; 36]), y(&[1, 2])]), "`X` of 2 x 3 x 3 x 4 has 36 bytes"),
+        (mat(FIVE, &[variable("X", 9, &[u32::MAX; 4], 2, &[90; 36])]), "more than the file can hold"),
+        (mat(FIVE, &[variable("X", 9, &[1 << 12, 1 << 12, 3, 2], 2, &[90; 36])]), "more than the file can hold"),
         (mat(FIVE, &[packed(&x[..x.len() - 8])?, y(&[1, 2])]), "truncated"),
         (mat(FIVE, &[x[..60].to_vec()]), "truncated"),
         (mat(FIVE, &[vec![0; 1 << 20]]), "unknown kind 0"),

@@ -612,6 +612,10 @@ fn a_shard_that_is_not_whole_or_not_clear_is_refused() -> Outcome {
         (shard(&[("0.png", &picture), ("0.cls", b"-1")]), "not the number of a class"),
         (shard(&[("0.png", &picture), ("0.jpg", &picture), ("0.cls", b"1")]), "two pictures"),
         (shard(&[("0.png", &picture), ("0.cls", b"1"), ("1.cls", b"1"), ("0.json", b"{}")]), "two places"),
+        (
+            shard(&[("0.png", &picture), ("0.cls", b"1"), ("0.json", b"{\"label\": 2}")]),
+            "class 2, where another file of the same sample says 1",
+        ),
         (shard(&[("0.txt", b"words")]), "no pictures"),
         (shard(&[("0.png", b"none"), ("0.cls", b"1")]), "0.png"),
     ] {
@@ -824,6 +828,7 @@ fn parquet_that_is_not_whole_or_not_clear_is_refused() -> Outcome {
     let twice = "message m { optional binary raw; optional int64 fine; optional int64 coarse; }";
     let pictures = "message m { optional group a { optional binary bytes; } optional group b { optional binary bytes; } optional int64 label; }";
     let text = "message m { optional binary raw; optional binary path (UTF8); }";
+    let numbered = "message m { optional binary raw; optional int64 id; }";
     for (bytes, words) in [
         (parquet(&[picture, picture, none], PLAIN), "row 2: no picture in the column \"image\""),
         (parquet(&[picture, row(None)], PLAIN), "row 1: no label in the column \"label\""),
@@ -833,6 +838,7 @@ fn parquet_that_is_not_whole_or_not_clear_is_refused() -> Outcome {
         (parquet(&[picture], two(twice)), "2 columns may be whole numbers: \"fine\", \"coarse\""),
         (parquet(&[picture], two(pictures)), "2 columns may be pictures: \"a\", \"b\""),
         (parquet(&[picture], two(text)), "no column is whole numbers"),
+        (parquet(&[picture], two(numbered)), "no column is whole numbers"),
         (parquet(&[picture], two("message m { optional int64 label; }")), "no column is pictures"),
         (parquet(&[], PLAIN), "no rows"),
         (b"PAR1 and something else, which is no footer PAR1".to_vec(), "damaged Parquet file"),
@@ -842,6 +848,7 @@ fn parquet_that_is_not_whole_or_not_clear_is_refused() -> Outcome {
     }
     let many = parquet(&[picture], two(twice));
     assert_eq!(said_with(&many, [None, Some("coarse")]), "no error");
+    assert_eq!(said_with(&parquet(&[picture], two(numbered)), [None, Some("id")]), "no error");
     assert!(said_with(&many, [None, Some("course")]).contains("no column \"course\""));
     assert!(said_with(&many, [None, Some("raw")]).contains("the column \"raw\" is not whole numbers"));
     assert_eq!(said_with(&parquet(&[picture], two(pictures)), [Some("b"), None]), "no error");

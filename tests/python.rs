@@ -320,7 +320,7 @@ fn data_is_read_whatever_it_is_held_as() {
     assert_eq!(hash(&bytes), hash(&set("data::python(\"data.py:Set\", #{ args: #{ kind: \"f\" } })")));
     let scaled = set("data::python(\"data.py:Set\", #{ args: #{ kind: \"f\", scale: 0.3 }, limit: 5 })");
     assert_eq!(scaled.len(), 5);
-    let colours = set("data::python(\"data.py:Set\", #{ args: #{ shape: [2, 5, 3], n: 3 } })");
+    let colours = set("data::python(\"data.py:Set\", #{ args: #{ shape: [2, 5, 3], n: 30 } })");
     assert_eq!(colours.shape(), [3, 2, 5]);
     let pixels = colours.images(&[0], Device::Cpu).expect("an image") * 255.0;
     // Row 1, column 2, green.

@@ -136,7 +136,13 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
         return Ok(());
     }
     match words.first().map(String::as_str) {
-        Some("run") => run::main(rest),
+        Some("run") => {
+            let options = run::parse(rest)?;
+            match &options.devices {
+                Some(devices) if !options.help => devices::run(devices, &options),
+                _ => run::run(options),
+            }
+        }
         Some("-e") => evaluate(rest),
         Some("merge") => merge::main(rest),
         Some("submit") => submit::main(rest),

@@ -26,14 +26,6 @@ const OWN: [&str; 13] = [
     "help",
 ];
 
-pub fn main(words: &[String]) -> CommandOutcome {
-    let options = parse(words)?;
-    match &options.devices {
-        Some(devices) if !options.help => super::devices::run(devices, &options),
-        _ => run(options),
-    }
-}
-
 /// Runs what the options say.
 pub(super) fn run(mut options: RunOptions) -> CommandOutcome {
     let begun = match going_on(&mut options)? {

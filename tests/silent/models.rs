@@ -1,6 +1,9 @@
 //! Models and searches that mislead: gradients that vanish, bounds, probabilities, graphs that are not there.
 
-use super::{refused, truths};
+use tch::{Device, Kind, Tensor};
+use viva::model::Model;
+
+use super::{refused, run, truths};
 
 /// tests/golden/misleading.py
 fn golden(name: &str) -> String {
@@ -209,4 +212,87 @@ fn generated_tests_say_what_was_noticed_of_the_classifier() {
         }
     "#;
     truths(script);
+}
+
+/// A batch that is read by its first image shows where another one is asked alone.
+#[test]
+fn answers_that_follow_the_first_image_of_a_batch_are_told() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 30, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
+        let shifted = model::from(|x| f.logits(x - x.mean() + 0.2));
+        let first = model::from(|x| { let shift = x.reshape([x.len(), -1]).mean(1).values()[0]; f.logits(x - shift + 0.2) });
+        let told = |model| examine(model, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }), seed: 1 })
+            .cautions.some(|said| said.contains("depends on the others in its batch"));
+        #{ shifted: told.call(shifted), first: told.call(first), alone: !told.call(model::from(|x| f.logits(x))) }"#,
+    );
+}
+
+/// What an error says against a model, and what it does not.
+#[test]
+fn errors_are_held_against_what_labels_allow() {
+    truths(
+        r#"
+        let constant = |class| model::from(|x| { let zero = x.reshape([x.len(), -1]).mean(1).reshape([-1, 1]) * 0.0; tensor::concat([zero + (1 - class), zero + class], 1) }, #{ classes: 2 });
+        let drawn = tensor::uniform([200, 1, 4, 4], #{ seed: 1 });
+        let labels = |every| { let all = []; for i in 0..200 { all.push(if i % every == 0 { 1 } else { 0 }); } all };
+        let uneven = data::from(drawn, labels.call(10));
+        let even = data::from(drawn, labels.call(2));
+        let one = data::from(drawn, labels.call(1));
+        let told = |model, ds, words| examine(model, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }), seed: 1 })
+            .cautions.some(|said| said.contains(words));
+        #{
+            commonest: told.call(constant.call(0), uneven, "always answering the commonest class, which 0.9 of the labels are"),
+            guessing: told.call(constant.call(0), even, "no better than guessing"),
+            right: !told.call(constant.call(1), one, "guessing") && !told.call(constant.call(1), one, "commonest"),
+        }"#,
+    );
+}
+
+/// Shares of the whole, of one class each or in percent, are no scores before a softmax.
+#[test]
+fn sigmoids_and_percentages_are_told() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 40, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
+        let told = |answers, words| examine(model::from(answers), ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }), seed: 1 })
+            .cautions.some(|said| said.contains(words));
+        #{
+            sigmoid: told.call(|x| (f.logits(x) * 4.0).sigmoid(), "as a sigmoid gives for each class"),
+            percent: told.call(|x| f.logits(x).softmax() * 100.0, "percentages"),
+            scores: !told.call(|x| f.logits(x), "expected"),
+        }"#,
+    );
+}
+
+/// Images of one channel do not become as many as there are means.
+#[test]
+fn means_are_one_for_each_channel() {
+    let value = run("model::from(|x| x.reshape([x.len(), -1]), #{ classes: 4 })").unwrap();
+    let model = value.downcast::<Model>().unwrap();
+    let images = Tensor::zeros([2, 1, 2, 2], (Kind::Float, Device::Cpu));
+    let normalised = |mean: &[f64]| {
+        let model = (*model).clone().with_normalisation(mean, &[1.0], Device::Cpu).unwrap();
+        model.normalise(&images).map(|images| images.size()).map_err(|error| error.message)
+    };
+    assert_eq!(normalised(&[0.5]), Ok(vec![2, 1, 2, 2]));
+    assert!(normalised(&[0.1, 0.2, 0.3]).unwrap_err().contains("`mean` has 3 numbers, the images have 1 channels"));
+}
+
+/// An image that has no gradient stays where it is in every norm: 0 / 0 is no score that is not finite.
+#[test]
+fn a_vanished_gradient_is_told_in_every_norm() {
+    truths(
+        r#"
+        let ds = data::from(tensor::zeros([3, 1, 4, 4]) + 0.5, [0, 1, 2]);
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(3), net::relu(), net::linear(3)], epochs: 1, lr: 100.0, seed: 3 });
+        let said = #{};
+        for norm in ["linf", "l2", "l1"] {
+            let t = examine(f, ds, #{ space: space::pixels(norm, #{ bounds: [0, 1] }), search: search::fmn(#{ steps: 5 }), seed: 1 });
+            said[norm] = t.cautions.some(|said| said.contains("vanished"));
+        }
+        said"#,
+    );
 }

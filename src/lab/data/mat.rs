@@ -8,7 +8,7 @@ use std::path::Path;
 
 use flate2::bufread::ZlibDecoder;
 
-use super::memory::{Memory, Raw, StoredPixels, check_held, numbered_classes};
+use super::memory::{Memory, Raw, StoredPixels, check_bytes, check_held, numbered_classes};
 use crate::core::{Budget, Cx, Digest, Error, Result};
 
 pub(super) const HEADER: u64 = 128;
@@ -35,6 +35,7 @@ pub(super) fn read(cx: &Cx, path: &Path) -> Result<Raw> {
         return Err(Error::file(path, format!("`X` holds {n} images but `y` {} labels", labels.len())));
     }
     let labels = digits(&labels).map_err(at)?;
+    check_bytes(&images.pixels).map_err(at)?;
     let of_labels: Vec<u8> = labels.iter().map(|&label| label as u8).collect();
     let digest = Digest::of_parts(&[b"mat", format!("{:?}", images.shape).as_bytes(), &images.pixels, &of_labels]);
     let images = Memory::new(StoredPixels::Bytes(images.pixels), [c, h, w]);

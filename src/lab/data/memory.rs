@@ -132,6 +132,27 @@ pub(super) fn check_floats(pixels: &mut [f32], each: usize) -> Result<()> {
     Ok(())
 }
 
+/// Refuses bytes of which none is brighter than a quarter of white, but all black: they are levels of another scale, as of 0 to 16 or masks of 0
+/// and 1, and divided by 255 they would be next to nothing.
+pub(super) fn check_bytes(bytes: &[u8]) -> Result<()> {
+    check_brightest(bytes.iter().copied().max().unwrap_or(0))
+}
+
+pub(super) fn check_brightest(brightest: u8) -> Result<()> {
+    const DARK: std::ops::RangeInclusive<u8> = 1..=63;
+    match DARK.contains(&brightest) {
+        false => Ok(()),
+        true => Err(Error::data(format!(
+            "the largest of all uint8 pixels is {brightest}, so that none is brighter than {:.4} of white",
+            byte_to_float(brightest)
+        ))
+        .hint(format!(
+            "uint8 are levels of 0 to 255: if {brightest} is white here, give floats, `images.astype(\"float32\") / {brightest}`; if they are that dark, \
+             `images.astype(\"float32\") / 255` says so"
+        ))),
+    }
+}
+
 fn check_finite(pixels: &[f32], each: usize) -> Result<()> {
     match pixels.iter().position(|x| !x.is_finite()) {
         Some(i) => Err(Error::data(format!("image {} holds {}", i / each.max(1), pixels[i]))),
@@ -173,7 +194,11 @@ pub fn from_tensor(
     let classes = classes.map_or_else(|| numbered_classes(&labels), Ok)?;
     let flat = images.f_to_device(tch::Device::Cpu)?.f_reshape([-1])?;
     let pixels = match flat.kind() {
-        tch::Kind::Uint8 => StoredPixels::Bytes(Vec::<u8>::try_from(&flat)?),
+        tch::Kind::Uint8 => {
+            let bytes = Vec::<u8>::try_from(&flat)?;
+            check_bytes(&bytes)?;
+            StoredPixels::Bytes(bytes)
+        }
         tch::Kind::Float | tch::Kind::Double | tch::Kind::Half | tch::Kind::BFloat16 => {
             let mut floats = Vec::<f32>::try_from(&flat.f_to_kind(tch::Kind::Float)?)?;
             match any_range {

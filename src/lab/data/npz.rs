@@ -6,7 +6,7 @@ use std::path::Path;
 
 use npyz::{DType, Endianness, NpyFile, Order, TypeChar, TypeStr};
 
-use super::memory::{Memory, Raw, StoredPixels, check_floats, check_held, image_shape};
+use super::memory::{Memory, Raw, StoredPixels, check_bytes, check_floats, check_held, image_shape};
 use crate::core::{Budget, Cx, Digest, Error, Packed, Result};
 
 /// Bytes of an array's header, at most, and how deep its brackets may be: its parser needs the stack.
@@ -47,7 +47,10 @@ fn read_checked(cx: &Cx, path: &Path) -> Result<Raw> {
     let labels = integers(&labels)
         .ok_or_else(|| Error::file(path, format!("`labels` must be integers, got {}", labels.kind)))?;
     let pixels = match (images.kind.type_char(), images.kind.size_field()) {
-        (TypeChar::Uint, 1) => StoredPixels::Bytes(images.bytes),
+        (TypeChar::Uint, 1) => {
+            check_bytes(&images.bytes).map_err(|e| e.during(&path.display().to_string()))?;
+            StoredPixels::Bytes(images.bytes)
+        }
         (TypeChar::Float, 4 | 8) => {
             budget.items::<f32>(n * c * h * w, "`images`")?;
             let mut floats = floats(&images);

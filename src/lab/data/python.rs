@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::memory::{Memory, StoredPixels, byte_to_float, check_floats, check_held, numbered_classes};
+use super::memory::{Memory, StoredPixels, byte_to_float, check_brightest, check_floats, check_held, numbered_classes};
 use super::{Dataset, Edge};
 use crate::core::python::{Interpreter, Offer, Python};
 use crate::core::{Cx, Digest, Error, ErrorKind, Result};
@@ -117,6 +117,8 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
     let mut shape: Option<[usize; 3]> = None;
     let mut digest = Digest::of(b"python");
     let mut again = Vec::new();
+    // Of bytes that came as such, alone.
+    let mut brightest = 255;
     let task = cx.progress(&format!("reading {called}"), Some(count as u64));
     while labels.len() < count {
         cx.check()?;
@@ -139,7 +141,11 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
         }
         let read = part.labels.len();
         let part_of = match part.bytes {
-            true => StoredPixels::Bytes(part.pixels),
+            true => {
+                let here = part.pixels.iter().copied().max().unwrap_or(0);
+                brightest = if begin == 0 { here } else { brightest.max(here) };
+                StoredPixels::Bytes(part.pixels)
+            }
             false => {
                 let mut floats = floats(&part.pixels);
                 check_floats(&mut floats, each).map_err(|error| of_image(error, &called, begin))?;
@@ -158,6 +164,7 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
         return Err(Error::data(format!("{called}: an image that is read again is another one"))
             .hint("leave random transforms, such as augmentation, out of what is examined"));
     }
+    check_brightest(brightest).map_err(|error| error.during(&called))?;
     let shape = shape.unwrap_or_default();
     let names = how.classes.or_else(|| {
         let names = loaded.said["classes"].as_array()?;

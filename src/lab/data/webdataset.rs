@@ -147,13 +147,20 @@ fn index(shard: usize, path: &Path, stop: &AtomicBool) -> Result<Index> {
                 return Err(Error::file(&inside(), told).hint(WANTED));
             }
             sample.picture = Some((StoredPicture { shard, at, size, name }, digest));
-        } else if ending == LABEL || (ending == RECORD && sample.label.is_none()) {
+        } else if ending == LABEL || ending == RECORD {
             let told = label(&read()?, ending == RECORD);
-            let refused = || Error::file(&inside(), "not the number of a class").hint("classes count from 0");
-            match told {
-                Some(Some(label)) => sample.label = Some(label),
-                Some(None) => {}
-                None => return Err(refused()),
+            match (told, sample.label) {
+                (Some(Some(label)), Some(other)) if label != other => {
+                    let told = format!("class {label}, where another file of the same sample says {other}");
+                    return Err(Error::file(&inside(), told).hint(WANTED));
+                }
+                (Some(Some(label)), _) => sample.label = Some(label),
+                // A record may call the class by its name where the number stands elsewhere.
+                (Some(None), _) | (None, Some(_)) if ending == RECORD => {}
+                (Some(None), _) => {}
+                (None, _) => {
+                    return Err(Error::file(&inside(), "not the number of a class").hint("classes count from 0"));
+                }
             }
         }
     }

@@ -164,20 +164,34 @@ impl Model {
         Ok(predicted.iter().zip(set.labels()).filter(|(a, b)| a == b).count())
     }
 
-    /// Whether model and data seem to number their classes differently, where `wrong` of `n` images get another label: the error is no
-    /// better than that of guessing, or the numbers of classes differ.
+    /// What an error of `wrong` of `n` images says against the model: it is no better than that of guessing, as where model and data number their
+    /// classes differently, or than that of answering the commonest class alone, or the numbers of classes differ.
     pub fn doubted_numbers(&self, set: &Dataset, wrong: usize, n: usize) -> Option<String> {
         /// On fewer images an error tells nothing of that kind.
         const FEWEST: usize = 10;
         let (answers, known) = (self.classes()?, set.classes().len() as i64);
         let error = wrong as f64 / n as f64;
-        let guessing = 1.0 - 1.0 / known.min(answers).max(1) as f64;
-        if n >= FEWEST && error >= guessing {
+        // A set of one class says nothing of how many there are to guess among.
+        let among = if known > 1 { known.min(answers) } else { answers };
+        let guessing = 1.0 - 1.0 / among as f64;
+        if n >= FEWEST && among > 1 && error >= guessing {
             return Some(format!(
                 "the error of {} on {} is {}, no better than guessing: their classes may be numbered differently",
                 self.name,
                 set.name,
                 number(error)
+            ));
+        }
+        let share = commonest(set.labels());
+        // By how much more than an even share, beyond what chance gives a few labels.
+        let uneven = share - 2.0 * (share * (1.0 - share) / set.len() as f64).sqrt() > 1.0 / known.max(2) as f64 + 0.1;
+        if n >= FEWEST && share < 1.0 && uneven && error >= 1.0 - share {
+            return Some(format!(
+                "the error of {} on {} is {}, no better than that of always answering the commonest class, which {} of the labels are",
+                self.name,
+                set.name,
+                number(error),
+                number(share)
             ));
         }
         (answers != known).then(|| format!("{} answers {answers} classes, {} has {known}", self.name, set.name))
@@ -186,6 +200,13 @@ impl Model {
     pub fn accuracy(&self, cx: &Cx, set: &Dataset) -> Result<f64> {
         Ok(self.correct(cx, set)? as f64 / set.len() as f64)
     }
+}
+
+/// The share of the label that most have.
+fn commonest(labels: &[i64]) -> f64 {
+    let mut counts = std::collections::HashMap::new();
+    labels.iter().for_each(|label| *counts.entry(label).or_insert(0usize) += 1);
+    counts.into_values().max().unwrap_or(0) as f64 / labels.len().max(1) as f64
 }
 
 /// Rows, classes and the batch size that came of them, in front of a record's answers.

@@ -364,7 +364,22 @@ impl Model {
     /// Images in [0, 1] as the network wants them.
     pub fn normalise(&self, images: &Tensor) -> Result<Tensor> {
         Ok(match self.normalisation.as_deref() {
-            Some(Normalisation { mean, std, .. }) => images.f_sub(mean)?.f_div(std)?,
+            Some(Normalisation { mean, std, numbers }) => {
+                let channels = images.size().get(1).copied();
+                // Images of one channel would become as many as there are numbers.
+                for (name, numbers) in ["mean", "std"].into_iter().zip(numbers) {
+                    if numbers.len() > 1 && channels != Some(numbers.len() as i64) {
+                        return Err(Error::model(format!(
+                            "{}: `{name}` has {} numbers, the images have {} channels",
+                            self.name,
+                            numbers.len(),
+                            channels.unwrap_or_default()
+                        ))
+                        .hint("one number for each channel, or one for all"));
+                    }
+                }
+                images.f_sub(mean)?.f_div(std)?
+            }
             None => images.shallow_clone(),
         })
     }
@@ -390,7 +405,10 @@ impl Model {
         match set.labels().iter().max() {
             Some(&label) if label >= classes => {
                 Err(Error::model(format!("{} has {classes} classes, but {} has label {label}", self.name, set.name))
-                    .hint("model and data must agree on the classes; `ds.only` or `ds.relabel` adapts data"))
+                    .hint(match (classes, label) {
+                        (1, 1) => "one score for two classes, as before a sigmoid, is no score per class: have the model answer two, 0 and s, or -s/2 and s/2",
+                        _ => "model and data must agree on the classes; `ds.only` or `ds.relabel` adapts data",
+                    }))
             }
             _ => Ok(()),
         }

@@ -31,7 +31,7 @@ impl Model {
     /// are probabilities, that prefer no class, that change when the same is asked again, or that depend on what else stands in the batch. Logarithms of
     /// probabilities are scores like any others: every softmax of them is the same. Networks of layers answer the same whatever else is
     /// asked, so they are asked once; TorchScript is asked three times; closures and programs, which may cost something, are asked about
-    /// these images and about the first one alone, and once more only where the two answers differ.
+    /// these images and about the last one alone, and once more only where the two answers differ.
     ///
     /// What was noticed is kept by the journal, as `call` names it, so that a run that goes on asks nothing again.
     pub(super) fn probe(
@@ -121,6 +121,12 @@ impl Model {
                 self.name
             ));
         }
+        if let Some(what) = beside_probabilities(&answers)? {
+            noticed.push(format!(
+                "{} answers {what} where scores before the softmax are expected: losses, confidences and gradients are those of a softmax of them",
+                self.name
+            ));
+        }
         let spread = answers.f_amax([1i64].as_slice(), false)?.f_sub(&answers.f_amin([1i64].as_slice(), false)?)?;
         if answers.size()[1] > 1 && spread.f_max()?.f_double_value(&[])? == 0.0 {
             noticed.push(format!(
@@ -131,7 +137,9 @@ impl Model {
         if self.module().is_some() {
             return Ok(noticed);
         }
-        let alone = apart(&answers.f_narrow(0, 0, 1)?, &ask(&images.f_narrow(0, 0, 1)?)?)?;
+        // The last one: where a batch is read by its first image, that one's own answer does not show it.
+        let last = images.size()[0] - 1;
+        let alone = apart(&answers.f_narrow(0, last, 1)?, &ask(&images.f_narrow(0, last, 1)?)?)?;
         let again = match self.opaque() && alone <= SAME {
             true => 0.0,
             false => apart(&answers, &ask(images)?)?,
@@ -156,6 +164,26 @@ fn are_probabilities(answers: &Tensor) -> Result<bool> {
     let off = sums.f_sub_scalar(1.0)?.f_abs()?.f_max()?.f_double_value(&[])?;
     // The one score of a single class is no distribution.
     Ok(answers.size()[1] > 1 && off <= OF_ONE && answers.f_min()?.f_double_value(&[])? >= 0.0)
+}
+
+/// What looks like percentages, or like a probability for each class by itself, of which some are large and some small.
+fn beside_probabilities(answers: &Tensor) -> Result<Option<&'static str>> {
+    const SURE: f64 = 0.9;
+    let number = |tensor: &Tensor| -> Result<f64> { Ok(tensor.f_double_value(&[])?) };
+    let (least, largest) = (number(&answers.f_min()?)?, number(&answers.f_max()?)?);
+    if answers.size()[1] < 2 || least < 0.0 || are_probabilities(answers)? {
+        return Ok(None);
+    }
+    Ok(
+        match (
+            largest <= 1.0 && least < 1.0 - SURE && largest > SURE,
+            are_probabilities(&answers.f_div_scalar(100.0)?)?,
+        ) {
+            (true, _) => Some("numbers from 0 to 1, as a sigmoid gives for each class,"),
+            (_, true) => Some("percentages"),
+            _ => None,
+        },
+    )
 }
 
 /// The largest difference beyond what rounding of scores so large can come to, as a share of how far an image's scores lie apart: what is added to

@@ -132,6 +132,23 @@ pub fn shortened_apart(names: &[String], size: f64, width: f64) -> Vec<String> {
     cut
 }
 
+/// The text cut to `width` where something stands in brackets at its end, such as the area under a curve: that is kept.
+pub fn shortened_before_brackets(text: &str, size: f64, width: f64) -> String {
+    let fits = text_width(text, size, false) <= width;
+    match text.rfind('(').filter(|_| !fits && text.ends_with(')')) {
+        None => text.into(),
+        Some(at) => {
+            let (name, end) = (label::plain(&text[..at]), label::plain(&text[at..]));
+            let room = width - text_width(&format!(" {end}"), size, false);
+            match shortened(name.trim_end(), size, room) {
+                // No room for both.
+                name if name.is_empty() => text.into(),
+                name => format!("{name} {end}"),
+            }
+        }
+    }
+}
+
 /// The text cut to `width`: a third of what is kept is its beginning.
 fn without_middle(text: &str, size: f64, width: f64) -> String {
     let all: Vec<char> = label::plain(text).chars().collect();

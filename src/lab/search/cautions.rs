@@ -36,11 +36,21 @@ pub(super) fn stuck<'a>(plan: &Examination, rows: impl IntoIterator<Item = &'a R
     ))
 }
 
-/// Whether model and data seem to number their classes differently.
+/// Whether model and data seem to number their classes differently, or the model to tell none apart.
 fn agreement(plan: &Examination, rows: &[Row]) -> Option<String> {
-    let mut standing: Vec<(u32, bool)> = rows.iter().map(|row| (row.id, row.wrong_before())).collect();
-    standing.sort_unstable();
+    /// Fewer images may well be of one class.
+    const FEWEST: usize = 10;
+    let mut standing: Vec<(u32, &Row)> = rows.iter().map(|row| (row.id, row)).collect();
+    standing.sort_by_key(|(id, _)| *id);
     standing.dedup_by_key(|(id, _)| *id);
-    let wrong = standing.iter().filter(|(_, wrong)| *wrong).count();
-    plan.model.doubted_numbers(plan.data, wrong, standing.len())
+    let wrong = standing.iter().filter(|(_, row)| row.wrong_before()).count();
+    if let Some(doubt) = plan.model.doubted_numbers(plan.data, wrong, standing.len()) {
+        return Some(doubt);
+    }
+    let [(_, first), rest @ ..] = &standing[..] else { return None };
+    let alike = rest.iter().all(|(_, row)| row.before == first.before);
+    let labels = rest.iter().any(|(_, row)| row.label != first.label);
+    (alike && labels && standing.len() >= FEWEST).then(|| {
+        format!("{} answers class {} to all {} images as they stand", plan.model.name, first.before, standing.len())
+    })
 }

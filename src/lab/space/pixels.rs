@@ -233,8 +233,10 @@ impl Differentiable for Pixels {
             }
             (Some(radii), Norm::L2) => {
                 let change = points.f_sub(images)?;
-                // Where nothing has changed, the quotient is infinite and cut to 1.
-                let shrink = radii.f_div(&self.measure(&change)?)?.f_clamp_max(1.0)?;
+                // Where nothing has changed there is nothing to cut, with a radius of 0 either.
+                let shrink = radii
+                    .f_div(&self.measure(&change)?.f_clamp_min(f64::from(f32::MIN_POSITIVE))?)?
+                    .f_clamp_max(1.0)?;
                 images.f_add(&change.f_mul(&shrink)?)?
             }
         };

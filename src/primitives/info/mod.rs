@@ -54,5 +54,6 @@ pub(super) fn answers(args: &Args) -> Result<Answers> {
     classes.dedup();
     let place = |class: &i64| classes.binary_search(class).unwrap_or_default() as u32;
     let rows = labels.iter().zip(&predictions).enumerate();
-    Ok(Answers::of(rows.map(|(image, (y, t))| (image as u32, place(y), place(t))).collect(), classes.len()))
+    let rows = rows.map(|(image, (y, t))| (image as u32, place(y), place(t))).collect();
+    Ok(Answers::of(rows, classes.len()).of_those_that_occur())
 }

@@ -13,7 +13,8 @@ pub static MUTUAL_INFORMATION: Primitive = Primitive {
         Param::new("predictions", Kind::Numbers, "what the model answers, one per image"),
     ],
     options: &[ESTIMATOR],
-    returns: "I(Y; T) = H(Y) - H(Y|T) in bits, from 0 to `info::entropy(labels)`",
+    returns: "I(Y; T) = H(Y) - H(Y|T) in bits, from 0 to `info::entropy(labels, #{ estimator: \"corrected\" })`, which on few images \
+              may be that of more classes than occur",
     notes: "I(Y; T) = H(Y) + H(T) - H(Y, T), each entropy estimated as by Chao, Wang and Jost, between 0 and the estimate of H(Y). `estimator: \
             \"plugin\"` is the paper's, from the shares alone: it is too large by about (classes - 1)^2 / (2 n ln 2) bits where n images are few. \
             It is largest where each prediction stands for one label, be it the wrong one. `info::interval` says how well it is known.",

@@ -19,7 +19,7 @@ pub static DIFFERENCE: Primitive = Primitive {
                let curve = |epochs| tolerance::measure(\n    \
                    model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: epochs, seed: 1 }),\n    \
                    ds, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
-               plot::difference(tolerance::difference(curve.call(2), curve.call(20)))",
+               plot::difference(tolerance::difference(curve.call(8), curve.call(20)))",
         result: "figure: 2 panels, 2 lines",
     }],
     run: |_, args| {

@@ -24,7 +24,7 @@ pub static PIXELS: Primitive = Primitive {
             where nothing else was asked for: 8 of 255 levels are `8.0 / 255`. In l1 and l2 they are of an image as a whole: an l1 radius of 12 is \
             room for 12 channels of pixels from 0 to 1, or for more of them by less. In l1, which search::bim, apgd and fmn go over, a change is taken \
             back to the nearest one within radius and bounds together. examine refuses bounds of another scale than the images', and \
-            radii that reach from any image to any other.",
+            radii beyond the distance of any two images.",
     source: "Croce and Hein 2021, Mind the Box, Proposition 2.1 (l1)",
     examples: &[Example {
         code: "space::pixels(\"linf\", #{ radius: 0.3, bounds: [0, 1] })",

@@ -383,7 +383,9 @@ class Data:
                 raise Refused(f"image {index} holds {image.dtype}: floats in [0, 1] or uint8 are expected")
         elif hasattr(image, "getbands"):
             if image.mode not in ("L", "RGB"):
-                raise Refused(f"image {index} is of mode {image.mode!r}: have the data set convert it, image.convert(\"RGB\")")
+                wide = image.mode == "F" or image.mode.startswith("I")
+                how = "hand over its numbers in [0, 1], numpy.asarray(image, \"float32\") / the largest there can be" if wide else "have the data set convert it, image.convert(\"RGB\")"
+                raise Refused(f"image {index} is of mode {image.mode!r}: {how}")
             held = image.tobytes()
             shape = [image.height, image.width] + ([3] if image.mode == "RGB" else [])
             return "u1", shape if len(shape) == 3 else [*shape, 1], True, held, held

@@ -192,7 +192,11 @@ pub(super) fn columns(path: &Path, said: &ParquetMetaData, wanted: &ParquetColum
                 };
             }
             let told = features.has(kind);
-            let fitting = |at: &usize| fits(&candidates[*at].1) && (!told || features.is(&names[*at], kind));
+            let numbers_rows = |name: &str| ROW_NUMBERS.contains(&&*name.to_ascii_lowercase());
+            let fitting = |at: &usize| {
+                fits(&candidates[*at].1)
+                    && if told { features.is(&names[*at], kind) } else { !numbers_rows(&names[*at]) }
+            };
             let found: Vec<usize> = (0..names.len()).filter(fitting).collect();
             match found[..] {
                 [one] => Ok(one),
@@ -217,6 +221,9 @@ pub(super) fn columns(path: &Path, said: &ParquetMetaData, wanted: &ParquetColum
     let classes = features.classes(path, &label_name)?;
     Ok(PictureColumns { image: bytes, file, label, image_name, label_name, classes })
 }
+
+/// Whole numbers of a column that is called so tell rows apart.
+const ROW_NUMBERS: [&str; 8] = ["id", "idx", "index", "image_id", "img_id", "sample_id", "file_id", "row"];
 
 const WANTED: &str = "wanted are a column of pictures, binary or a struct of `bytes` and `path` as Hugging Face's datasets writes it, and \
                       one of class numbers; `image_column` and `label_column` say which";

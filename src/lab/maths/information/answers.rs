@@ -12,6 +12,8 @@ use super::species::{Entropy, Harmonic, Rare, entropy};
 /// The label of every image, and the answers to it: several where it was shown several times.
 pub struct Answers {
     classes: usize,
+    /// Whether there may be more, of which none occurs.
+    more: bool,
     labels: Vec<u32>,
     answers: Vec<u32>,
     /// Where the answers to each image end.
@@ -57,13 +59,18 @@ impl Answers {
     /// From image, label and answer of every row; classes are numbered from 0.
     pub fn of(mut rows: Vec<(u32, u32, u32)>, classes: usize) -> Self {
         rows.sort_by_key(|(image, ..)| *image);
-        let mut all = Self { classes, labels: vec![], answers: vec![], ends: vec![] };
+        let mut all = Self { classes, more: false, labels: vec![], answers: vec![], ends: vec![] };
         for of_image in rows.chunk_by(|a, b| a.0 == b.0) {
             all.labels.push(of_image[0].1);
             all.answers.extend(of_image.iter().map(|(_, _, answer)| *answer));
             all.ends.push(all.answers.len());
         }
         all
+    }
+
+    /// The same where nothing is known of the classes but those that occur.
+    pub fn of_those_that_occur(self) -> Self {
+        Self { more: true, ..self }
     }
 
     pub fn images(&self) -> usize {
@@ -113,7 +120,9 @@ impl Answers {
         let harmonic = Harmonic::up_to(self.answers.len().max(1));
         let mut label_images = vec![0; self.classes];
         self.labels.iter().for_each(|&label| label_images[label as usize] += 1);
-        let most = ceiling(seen(&label_images));
+        // However many classes there seem to be, there are no more than are known.
+        let known = if self.more { f64::INFINITY } else { (self.classes.max(1) as f64).ln() };
+        let most = ceiling(seen(&label_images)).min(known);
         let of_labels = entropy(seen(&label_images), &harmonic).min(most);
         let corrected = self.corrected(&counts, &self.labels, &harmonic, true);
         let plugin = counts.plugin();
@@ -121,7 +130,7 @@ impl Answers {
             Estimator::Corrected => (
                 corrected.value.clamp(0.0, of_labels) / LN_2,
                 of_labels / LN_2,
-                entropy(seen(&counts.answers), &harmonic).min(ceiling(seen(&counts.answers))) / LN_2,
+                entropy(seen(&counts.answers), &harmonic).min(ceiling(seen(&counts.answers)).min(known)) / LN_2,
             ),
             plain => (
                 plain.information(&counts),
