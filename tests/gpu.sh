@@ -10,7 +10,7 @@
 # PYTHON: whose torch is used, if it is of viva's version (python3). VIVA_DATA: published models and images. OUT: a folder for what comes
 # of it (target/gpu): gpu.md with the tables, log.txt, bench.jsonl, and runs.tar.gz with all run folders.
 # Relative paths are from the root of the sources.
-# SCRIPTS chooses among tests/gpu/*.rhai, LIMIT (240) is of one run in seconds, BENCH_LIMIT (570) of the whole bench.
+# SCRIPTS chooses among tests/gpu/*.rhai, LIMIT (240) is of one run in seconds, BENCH_LIMIT (540) of the whole bench.
 # What the bench reads (BENCH_FAST=1 for TF32, ..) is said in benches/gpu/main.rs.
 # Ends with 1 where anything disagrees, with 2 where nothing can be run.
 set -uo pipefail
@@ -104,7 +104,7 @@ run() {
 }
 
 # What holds scripts may keep the driver from being opened as well; then every run is let more, and that counts as a failure.
-more=()
+more=(--allow-read="$PWD/tests/gpu")
 opens() {
   rm -rf "$runs/opens"
   run opens "$viva" run "$runs/opens.rhai" "$@" --device "$device" --out "$runs/opens"
@@ -112,9 +112,10 @@ opens() {
 may_open() {
   echo 1 >"$runs/opens.rhai"
   opens && return
-  more=(--allow-net --allow-write)
-  opens "${more[@]}" || die "no script opens $device, ${more[*]} or not"
-  fail "a script opens $device only with ${more[*]}, which all runs here have"
+  local wide=(--allow-net --allow-write)
+  opens "${wide[@]}" || die "no script opens $device, ${wide[*]} or not"
+  more+=("${wide[@]}")
+  fail "a script opens $device only with ${wide[*]}, which all runs here have"
 }
 
 # verdict NAME: what --verify said, and how far the farthest number was.
@@ -159,7 +160,7 @@ check() {
   local sizes
   may_open
   printf '%s\n' "| script | CPU | $device | $device beside CPU | $device again | in TF32 |" "| --- | --- | --- | --- | --- | --- |" >"$out/check.md"
-  for name in ${SCRIPTS:-sweep curves training generators examiner zoo published}; do
+  for name in ${SCRIPTS:-sweep curves training generators examiner programs zoo published}; do
     sizes=()
     if [ -n "$small" ]; then
       case $name in
@@ -185,7 +186,7 @@ bench() {
     return
   fi
   local settings=(BENCH_DEVICE=$device BENCH_OUT="$out" BENCH_SECONDS="${BENCH_SECONDS:-420}" ${small:+BENCH_SMALL=1 BENCH_TURNS=1})
-  env "${settings[@]}" timeout "${BENCH_LIMIT:-570}" "$program" "${works[@]}" || fail "bench: the sides disagree, or it did not end (${BENCH_LIMIT:-570} s)"
+  env "${settings[@]}" timeout "${BENCH_LIMIT:-540}" "$program" "${works[@]}" || fail "bench: the sides disagree, or it did not end (${BENCH_LIMIT:-540} s)"
   while read -r line; do skipped+=("bench, ${line#skipped: }"); done < <(grep -h '^skipped: ' "$out/bench.md" 2>/dev/null)
 }
 

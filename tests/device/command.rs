@@ -36,7 +36,7 @@ fn the_command_for_a_gpu_can_be_tried_on_a_cpu() {
     assert!(output.status.success(), "{told}");
     let table = std::fs::read_to_string(folder.path().join("gpu.md")).unwrap();
     let rows = table.lines().filter(|line| line.starts_with("| ") && line.contains(" s | equal"));
-    assert_eq!(rows.count(), 6, "{table}");
+    assert_eq!(rows.count(), 7, "{table}");
     for skipped in ["libtorch of /bin/false", "published: ", "bench: no program"] {
         assert!(table.contains(&format!("skipped: {skipped}")), "{table}");
     }
