@@ -95,7 +95,7 @@ fn what_a_driver_may_do_as_it_begins_reaches_nothing() {
     write(
         "tries.py",
         r#"
-import socket, sys
+import os, socket, sys
 from socket import AF_INET, AF_UNIX, SOCK_DGRAM, SOCK_SEQPACKET, SOCK_STREAM
 def write(path):
     with open(path, "r+") as file:
@@ -109,6 +109,7 @@ tries = {
     "network": lambda: socket.socket(AF_INET, SOCK_STREAM),
     "kernel": lambda: write("/proc/sys/kernel/core_pattern"),
     "other": lambda: write("/proc/1/comm"),
+    "memory": lambda: write("/proc/" + str(os.getppid()) + "/mem"),
 }
 told = []
 for name, act in tries.items():
@@ -129,7 +130,9 @@ sys.exit("; ".join(told))
     let told = said(&command.output().unwrap().stderr).split_whitespace().collect::<Vec<_>>().join(" ");
     // 1: by the filter of calls; 13: by the rules of files, or because the file is another's.
     assert!(
-        told.contains("listen done; connect 1; stream 1; datagram 1; packets 1; network 1; kernel 13; other 13"),
+        told.contains(
+            "listen done; connect 1; stream 1; datagram 1; packets 1; network 1; kernel 13; other 13; memory 13"
+        ),
         "{told}"
     );
 }

@@ -714,6 +714,14 @@ fn names_that_are_cut_stay_apart() {
     let series = Value::Array(vec![map([("y", floats(&[1.0, 2.0])), ("label", text(&long))])]);
     let legend = figure("plot::line", vec![series]).svg().expect("drawn");
     assert!(!legend.contains(&long) && legend.contains("a series with"), "{legend}");
+    // What a legend says beside a name is kept.
+    let series = [
+        ("scores", floats(&[0.9, 0.8, 0.3, 0.1])),
+        ("positives", floats(&[1.0, 0.0, 1.0, 0.0])),
+        ("label", text(&long)),
+    ];
+    let roc = figure("plot::roc", vec![Value::Array(vec![map(series)])]).svg().expect("drawn");
+    assert!(!roc.contains(&long) && roc.contains("…: AUC 0.75 ["), "{roc}");
 }
 
 #[test]

@@ -102,49 +102,88 @@ fn shards_put_together_are_the_bytes_of_one_process() {
     }
 }
 
-#[test]
-fn a_run_on_several_devices_is_the_bytes_of_one_process_also_when_it_was_stopped() {
-    const ASKS: &str = r#"
-        let ds = data::glyphs(#{ n: arg("images", 40), size: 16, seed: 1 });
-        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
-        #{ asked: examine(f, ds, #{ space: space::rotate(20), search: search::random(#{ questions: arg("questions", 3) }), batch: 4 }) }
-    "#;
-    let bench = Bench::new(ASKS);
-    let words = "--images 60 --questions 4000";
-    bench.run(&format!("run script.rhai --threads 1 --out one {words}"));
+/// One examination that takes as long as it is asked questions.
+const ASKS: &str = r#"
+    let ds = data::glyphs(#{ n: arg("images", 40), size: 16, seed: 1 });
+    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+    #{ asked: examine(f, ds, #{ space: space::rotate(20), search: search::random(#{ questions: arg("questions", 3) }), batch: 4 }) }
+"#;
+
+/// A run on three devices that goes on until all of its shards have examined something.
+fn on_three_devices(bench: &Bench, out: &str) -> std::process::Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
-    command.args(["run", "script.rhai", "--threads", "1", "--devices", "cpu,cpu,cpu", "--out", "many"]);
-    command.args(words.split_whitespace()).current_dir(bench.folder.path()).env("OMP_NUM_THREADS", "1");
-    let mut process = command.stderr(std::process::Stdio::piped()).spawn().expect("viva starts");
-    // Once every shard has examined something.
-    let begun = |shard: usize| bench.at(&format!("many-shards/{shard}-of-3/progress"));
+    command.args(["run", "script.rhai", "--devices", "cpu,cpu,cpu", "--images", "60", "--questions", "4000"]);
+    command.args(["--out", out]).current_dir(bench.folder.path()).env("OMP_NUM_THREADS", "1");
+    let process = command.stderr(std::process::Stdio::piped()).spawn().expect("viva starts");
+    let shards = format!("{}-shards", out.trim_end_matches('/'));
+    let begun = |shard: usize| bench.at(&format!("{shards}/{shard}-of-3/progress"));
     let examined = |folder: PathBuf| folder.read_dir().is_ok_and(|files| files.count() > 2);
-    while !(1..=3).all(|shard| examined(begun(shard))) && process.try_wait().expect("a process").is_none() {
+    for _ in 0..6000 {
+        if (1..=3).all(|shard| examined(begun(shard))) {
+            return process;
+        }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    // SAFETY: the process was not waited for yet.
+    panic!("the shards did not begin");
+}
+
+#[test]
+fn a_run_on_several_devices_is_the_bytes_of_one_process_also_when_it_was_stopped() {
+    let bench = Bench::new(ASKS);
+    // A shell's completion puts a slash there.
+    let process = on_three_devices(&bench, "many/");
+    // SAFETY: nobody has waited for the process yet.
     unsafe { libc::kill(process.id() as i32, libc::SIGINT) };
     let output = process.wait_with_output().expect("an end");
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{told}");
-    let again = "--devices cpu,cpu,cpu --resume many --threads=1 --images=60 --questions=4000";
+    let again = "--devices cpu,cpu,cpu --resume many --images=60 --questions=4000";
     assert!(told.contains(&format!("go on with: viva run script.rhai {again}")), "{told}");
     let refused = bench.refused("run script.rhai --devices cpu,cpu --resume many");
     assert!(refused.contains("begun in 3 shards") && refused.contains("name 3 devices"), "{refused}");
     bench.run(&format!("run script.rhai {again}"));
+    let threads = std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 3).max(1));
+    bench.run(&format!("run script.rhai --threads {threads} --out one --images 60 --questions 4000"));
     assert_eq!(written(&bench.at("many")), written(&bench.at("one")));
+    let finished = bench.viva(&format!("run script.rhai {again}/"));
+    assert!(String::from_utf8_lossy(&finished.stderr).contains("this run is finished") && finished.status.success());
+    bench.run("run script.rhai --out alone");
     for (words, told) in [
         ("--devices cpu,0", "a CPU and a GPU round otherwise"),
         ("--devices 0,0", "GPU 0 is there twice"),
         ("--devices cpu,gpu", "\"gpu\" is no device"),
         ("--devices cpu,cpu --shard 1/2", "don't go together"),
         ("--devices cpu,cpu --out many", "there is something already"),
+        ("--devices cpu,cpu --out .", "needs a name of its own"),
         ("--devices cpu,cpu --question 3", "no argument --question"),
         ("--devices cpu,cpu --memory 600MB", "2 processes would have 300 MB each"),
     ] {
         let refused = bench.refused(&format!("run script.rhai {words}"));
         assert!(refused.contains(told), "{words}: {refused}");
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_shard_that_is_killed_is_told_of_and_the_others_are_kept() {
+    let bench = Bench::new(ASKS);
+    let process = on_three_devices(&bench, "many");
+    let journal = bench.at("many-shards/2-of-3");
+    let all = std::fs::read_dir("/proc").expect("processes").flatten();
+    let shard = all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).find(|id| {
+        let words = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        let words = String::from_utf8_lossy(&words).into_owned();
+        let here = std::fs::read_link(format!("/proc/{id}/cwd")).is_ok_and(|folder| journal.starts_with(folder));
+        here && words.contains("--shard=2/3")
+    });
+    // SAFETY: a process of this test's own.
+    unsafe { libc::kill(shard.expect("the second shard"), libc::SIGKILL) };
+    let output = process.wait_with_output().expect("an end");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("shard 2/3 was ended by signal 9, as the system does where memory ends"), "{told}");
+    assert!(told.contains("go on with: viva run script.rhai --devices cpu,cpu,cpu --resume many"), "{told}");
+    assert!(!bench.at("many").exists());
 }
 
 /// Closures that draw have other numbers in a shard than in one process, which what is put together says.

@@ -1,13 +1,13 @@
 //! `viva run SCRIPT --devices 0,1`: a process for each device of this machine, and their shards put together.
 
-use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 
 use super::run_options::RunOptions;
@@ -35,6 +35,20 @@ impl Device {
         match self {
             Self::Cpu => "cpu",
             Self::Gpu(_) => "cuda",
+        }
+    }
+
+    fn described(&self) -> String {
+        match self {
+            Self::Cpu => "the CPU".into(),
+            Self::Gpu(name) => format!("GPU {name}"),
+        }
+    }
+
+    /// Hides the other GPUs from a process.
+    fn show_to(&self, command: &mut Command) {
+        if let Self::Gpu(name) = self {
+            command.env(VISIBLE, name);
         }
     }
 }
@@ -72,13 +86,14 @@ fn named(text: &str, visible: Option<&str>) -> Result<Vec<Device>> {
     }
 }
 
-/// The process of one shard.
+/// A process of viva that this one waits for.
 struct Part {
-    shard: Shard,
+    /// "shard 1/2"
+    name: String,
     folder: PathBuf,
     process: Child,
     /// Hands on what it says until its standard error ends.
-    listener: JoinHandle<()>,
+    listener: Option<JoinHandle<()>>,
     ended: Option<ExitStatus>,
 }
 
@@ -88,6 +103,12 @@ impl Part {
             // SAFETY: the process was not waited for yet, so that its number is no other's.
             unsafe { libc::kill(self.process.id() as i32, signal) };
         }
+    }
+
+    /// Whether there is something of it to put together: it came to its end, or its script failed on its part of the rows.
+    fn is_whole(&self) -> bool {
+        let failed = || Manifest::read(&self.folder).is_ok_and(|manifest| manifest.failure().is_some());
+        self.ended.is_some_and(|status| status.success()) || failed()
     }
 }
 
@@ -113,51 +134,60 @@ pub(super) fn run(text: &str, options: &RunOptions) -> CommandOutcome {
     // What no shard could begin with is refused now, and not in each of them.
     run::checked(options, script, &read_script(Path::new(script))?)?;
     let out = match (&options.resume, &options.out) {
-        (Some(folder), _) | (None, Some(folder)) => folder.clone(),
+        // Without the slash that a shell puts behind a folder's name.
+        (Some(folder), _) | (None, Some(folder)) => folder.components().collect::<PathBuf>(),
         (None, None) => Record::fresh_folder(Path::new(script)),
     };
-    let mut shards = OsString::from(&out);
+    let Some(name) = out.file_name() else {
+        return Err(Error::file(&out, "the shards lie beside the run folder, which needs a name of its own").into());
+    };
+    let mut shards = name.to_os_string();
     shards.push("-shards");
-    let shards = PathBuf::from(shards);
-    if options.resume.is_none() {
-        for folder in [&out, &shards] {
-            if folder.read_dir().is_ok_and(|mut files| files.next().is_some()) {
-                return Err(Error::file(folder, "there is something already")
-                    .hint(format!(
-                        "give another --out, or go on with it: --resume {}",
-                        quoted(&out.display().to_string())
-                    ))
-                    .into());
-            }
-        }
-    } else if let Some(of) = other_division(&shards, devices.len()) {
-        return Err(Error::file(
-            &shards,
-            format!("the run was begun in {of} shards, and --devices {text} would make {}", devices.len()),
-        )
-        .hint(format!("name {of} devices, which may be others, or give another --out to begin afresh"))
-        .into());
-    } else if Manifest::read(&out).is_ok_and(|manifest| manifest.is_finished()) {
+    let shards = out.with_file_name(shards);
+    if options.resume.is_some() && Manifest::read(&out).is_ok_and(|manifest| manifest.is_finished()) {
         eprintln!("{}: this run is finished; its results are in results.json", out.display());
         return Ok(());
     }
-    let again = format!("viva run {}", words_again(options, text, &out));
-    match all_shards(&devices, options, &shards) {
-        Ok(folders) => merged(&folders, &out, options),
-        Err(failure) => {
-            let begun = |shards: std::fs::ReadDir| shards.flatten().any(|entry| !nothing_begun(&entry.path()));
-            if shards.read_dir().is_ok_and(begun) {
-                eprintln!("what was done so far is kept; go on with: {again}");
-            }
-            Err(failure)
-        }
+    may_begin(options, text, devices.len(), &out, &shards)?;
+    // Before any of them can be heard.
+    let signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGTSTP])
+        .map_err(|e| Error::argument(format!("signals can't be caught here: {e}")))?;
+    let mut signals = Heard { signals, first: None };
+    let done = all_shards(&devices, options, &shards, &mut signals)
+        .and_then(|folders| merged(&devices[0], &folders, &out, options, &mut signals));
+    let begun = |shards: std::fs::ReadDir| shards.flatten().any(|entry| !nothing_begun(&entry.path()));
+    if done.is_err() && shards.read_dir().is_ok_and(begun) {
+        eprintln!("what was done so far is kept; go on with: viva run {}", words_again(options, text, &out));
     }
+    done
 }
 
-/// In how many shards, if other than `of`, a run was begun in a folder.
-fn other_division(shards: &Path, of: usize) -> Option<usize> {
-    let begun = shards.read_dir().ok()?.flatten().filter_map(|entry| Manifest::read(&entry.path()).ok()?.shard);
-    begun.map(|shard| shard.of).find(|&there| there != of)
+/// Refuses to write over a run, or to go on with one that was begun otherwise.
+fn may_begin(options: &RunOptions, text: &str, of: usize, out: &Path, shards: &Path) -> Result<()> {
+    let holds = |folder: &Path| folder.read_dir().is_ok_and(|mut files| files.next().is_some());
+    let going_on = quoted(&out.display().to_string());
+    if options.resume.is_none() {
+        return match [out, shards].into_iter().find(|folder| holds(folder)) {
+            None => Ok(()),
+            Some(folder) => Err(Error::file(folder, "there is something already")
+                .hint(format!("give another --out, or go on with it: --resume {going_on}"))),
+        };
+    }
+    let begun = shards.read_dir().into_iter().flatten().flatten();
+    let begun: Vec<Shard> = begun.filter_map(|entry| Manifest::read(&entry.path()).ok()?.shard).collect();
+    if let Some(shard) = begun.iter().find(|shard| shard.of != of) {
+        let (there, what) =
+            (shard.of, format!("the run was begun in {} shards, and --devices {text} would make {of}", shard.of));
+        return Err(Error::file(shards, what)
+            .hint(format!("name {there} devices of the same kind, or give another --out to begin afresh")));
+    }
+    // What puts shards together has nothing that they have not.
+    let together = || Manifest::read(out).is_ok_and(|manifest| manifest.puts_together());
+    match holds(out) && (begun.is_empty() || !together()) {
+        true => Err(Error::file(out, "holds a run that was not begun with --devices")
+            .hint(format!("go on with it as it was begun, viva run --resume {going_on}, or give another --out"))),
+        false => Ok(()),
+    }
 }
 
 /// What begins or goes on with the run, as words behind `viva run`.
@@ -178,20 +208,78 @@ fn of_every_shard(options: &RunOptions) -> Vec<String> {
     words
 }
 
+/// What the user, or whoever runs this, has asked for meanwhile.
+struct Heard {
+    signals: Signals,
+    /// The signal that it was to end by.
+    first: Option<i32>,
+}
+
+impl Heard {
+    /// Hands signals on until all of these have ended, and has them end where one comes to nothing.
+    fn wait_for(&mut self, parts: &mut [Part], what: &str) -> Result<()> {
+        let began = Instant::now();
+        let mut refused = false;
+        while parts.iter().any(|part| part.ended.is_none()) {
+            for signal in self.signals.pending() {
+                if signal == SIGTSTP {
+                    parts.iter().for_each(|part| part.signal(libc::SIGSTOP));
+                    // SAFETY: stops this process, until a shell has it go on.
+                    unsafe { libc::raise(libc::SIGSTOP) };
+                    parts.iter().for_each(|part| part.signal(libc::SIGCONT));
+                    continue;
+                }
+                self.first.get_or_insert(signal);
+                parts.iter().for_each(|part| part.signal(signal));
+            }
+            for part in parts.iter_mut().filter(|part| part.ended.is_none()) {
+                let ended = part.process.try_wait();
+                part.ended = ended.map_err(|e| Error::argument(format!("{} can't be waited for: {e}", part.name)))?;
+                let Some(status) = part.ended else { continue };
+                if let Some(listener) = part.listener.take() {
+                    // It says no more than it has said.
+                    let _ = listener.join();
+                }
+                match (status.success(), status.signal()) {
+                    (true, _) if !what.is_empty() => {
+                        eprintln!("{} {what} after {:.1} s", part.name, began.elapsed().as_secs_f64());
+                    }
+                    (false, Some(signal)) if self.first.is_none() => {
+                        let why = if signal == libc::SIGKILL { ", as the system does where memory ends" } else { "" };
+                        eprintln!("{} was ended by signal {signal}{why}", part.name);
+                    }
+                    _ => {}
+                }
+                refused |= !part.is_whole();
+            }
+            if refused && self.first.is_none() {
+                // Where one of them is missing nothing is put together.
+                refused = false;
+                parts.iter().for_each(|part| part.signal(SIGTERM));
+            }
+            std::thread::sleep(GLANCE);
+        }
+        Ok(())
+    }
+
+    /// What the command ends with where that was not well.
+    fn outcome(&self) -> CommandFailure {
+        CommandFailure::Told(self.first.map_or(1, |signal| 128 + signal as u8))
+    }
+}
+
 /// Runs all shards side by side; their folders, once nothing is left to do in any of them.
 fn all_shards(
     devices: &[Device],
     options: &RunOptions,
     out: &Path,
+    signals: &mut Heard,
 ) -> std::result::Result<Vec<PathBuf>, CommandFailure> {
-    let viva = std::env::current_exe().map_err(|e| Error::argument(format!("viva itself can't be found: {e}")))?;
+    let viva = itself()?;
     let script = options.script.clone().unwrap_or_default();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = options.threads.unwrap_or((cores / devices.len()).max(1));
     let memory = memory::share_of_budget(devices.len())?;
-    // Before any of them can be heard.
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
-        .map_err(|e| Error::argument(format!("signals can't be caught here: {e}")))?;
     std::fs::create_dir_all(out).map_err(|e| Error::file(out, e))?;
     let of = devices.len();
     let mut parts: Vec<Part> = Vec::with_capacity(of);
@@ -200,106 +288,96 @@ fn all_shards(
         let folder = out.join(format!("{number}-of-{of}"));
         let mut command = Command::new(&viva);
         command.arg("run").arg(&script).args(of_every_shard(options)).arg(format!("--shard={shard}"));
-        command
-            .arg(format!("--threads={threads}"))
-            .args(memory.map(|bytes| format!("--memory={}MB", bytes / 1_000_000)));
+        command.arg(format!("--device={}", device.name()));
+        command.args(memory.map(|bytes| format!("--memory={}MB", bytes / 1_000_000)));
         match nothing_begun(&folder) {
-            true => command.arg(format!("--device={}", device.name())).arg("--out").arg(&folder),
+            true => command.arg(format!("--threads={threads}")).arg("--out").arg(&folder),
+            // With as many threads as it was begun with.
             false => command.arg("--resume").arg(&folder).args(options.changed.then_some("--changed")),
         };
-        if let Device::Gpu(name) = device {
-            command.env(VISIBLE, name);
-        }
-        let started = begun(command, shard);
-        let (process, listener) = match started {
-            Ok(started) => started,
+        device.show_to(&mut command);
+        let name = format!("shard {shard}");
+        // What it prints is of its rows alone, and printed again when all are put together.
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        match begun(command, &name) {
+            Ok(mut process) => {
+                let listener = process.stderr.take().map(|errors| handed_on(errors, shard));
+                eprintln!("{name} runs on {}: {}", device.described(), folder.display());
+                parts.push(Part { name, folder, process, listener, ended: None });
+            }
             Err(error) => {
                 parts.iter().for_each(|part| part.signal(SIGTERM));
                 parts.iter_mut().for_each(|part| drop(part.process.wait()));
                 return Err(error.into());
             }
-        };
-        let device = match device {
-            Device::Cpu => "the CPU".into(),
-            Device::Gpu(name) => format!("GPU {name}"),
-        };
-        eprintln!("shard {shard} runs on {device}: {}", folder.display());
-        parts.push(Part { shard, folder, process, listener, ended: None });
-    }
-    let begun = Instant::now();
-    let mut asked = None;
-    while parts.iter().any(|part| part.ended.is_none()) {
-        for signal in signals.pending() {
-            asked.get_or_insert(signal);
-            parts.iter().for_each(|part| part.signal(signal));
         }
-        let mut refused = false;
-        for part in parts.iter_mut().filter(|part| part.ended.is_none()) {
-            part.ended =
-                part.process.try_wait().map_err(|e| Error::argument(format!("a shard can't be waited for: {e}")))?;
-            let Some(status) = part.ended else { continue };
-            if status.success() {
-                eprintln!("shard {} is done after {:.1} s", part.shard, begun.elapsed().as_secs_f64());
-            }
-            refused |= !status.success() && nothing_begun(&part.folder);
-        }
-        if refused && asked.is_none() {
-            // What one of them could not begin with will not be put together.
-            asked = Some(0);
-            parts.iter().for_each(|part| part.signal(SIGTERM));
-        }
-        std::thread::sleep(GLANCE);
     }
-    let mut folders = Vec::with_capacity(of);
-    for part in parts {
-        // It says no more than it has said.
-        let _ = part.listener.join();
-        folders.push(part.folder);
-    }
-    match asked {
-        Some(0) => Err(CommandFailure::Told(1)),
-        Some(signal) => Err(CommandFailure::Told(128 + signal as u8)),
-        None => Ok(folders),
+    signals.wait_for(&mut parts, "is done")?;
+    match signals.first.is_none() && parts.iter().all(Part::is_whole) {
+        true => Ok(parts.into_iter().map(|part| part.folder).collect()),
+        false => Err(signals.outcome()),
     }
 }
 
-/// Starts the process of a shard. What it prints is of its rows alone, and printed again when all are put together.
-fn begun(mut command: Command, shard: Shard) -> Result<(Child, JoinHandle<()>)> {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    // A group of its own: signals are handed on, so that no shard has them twice.
+fn itself() -> Result<PathBuf> {
+    std::env::current_exe().map_err(|e| Error::argument(format!("viva itself can't be found: {e}")))
+}
+
+/// Starts a process that this one hands signals to: in a group of its own, so that it has none of them twice.
+fn begun(mut command: Command, name: &str) -> Result<Child> {
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     #[cfg(target_os = "linux")]
-    // SAFETY: asks the system alone, between fork and exec.
-    unsafe {
-        std::os::unix::process::CommandExt::pre_exec(&mut command, || {
-            // Where this process is killed, its shards stop and keep what they have.
-            libc::prctl(libc::PR_SET_PDEATHSIG, SIGTERM);
-            Ok(())
-        });
+    {
+        let parent = std::process::id() as i32;
+        let tied = move || {
+            // SAFETY: asks the system alone.
+            let (tied, found) = unsafe { (libc::prctl(libc::PR_SET_PDEATHSIG, SIGTERM), libc::getppid()) };
+            match tied == 0 && found == parent {
+                true => Ok(()),
+                false => Err(std::io::Error::other("viva was ended meanwhile")),
+            }
+        };
+        // SAFETY: no more than two calls of the system between fork and exec: where this process is killed, the other one stops and keeps what it has.
+        unsafe { std::os::unix::process::CommandExt::pre_exec(&mut command, tied) };
     }
-    let mut process = command.spawn().map_err(|e| Error::argument(format!("shard {shard} can't be started: {e}")))?;
-    let errors = process.stderr.take().ok_or_else(|| Error::internal("a process without a pipe"))?;
-    let listener = std::thread::spawn(move || {
+    command.spawn().map_err(|e| Error::argument(format!("{name} can't be started: {e}")))
+}
+
+/// Shows what a shard says, with its number in front.
+fn handed_on(errors: ChildStderr, shard: Shard) -> JoinHandle<()> {
+    std::thread::spawn(move || {
         for line in BufReader::new(errors).split(b'\n').map_while(std::io::Result::ok) {
             let line = format!("[{shard}] {}\n", visible(&String::from_utf8_lossy(&line)));
             // Nobody is left to be told.
             let _ = std::io::stderr().write_all(line.as_bytes());
         }
-    });
-    Ok((process, listener))
+    })
 }
 
-/// Puts the shards together in a process that is held as theirs were.
-fn merged(folders: &[PathBuf], out: &Path, options: &RunOptions) -> CommandOutcome {
-    let viva = std::env::current_exe().map_err(|e| Error::argument(format!("viva itself can't be found: {e}")))?;
-    let mut command = Command::new(viva);
+/// Puts the shards together on the first of the devices, in a process that is held as theirs were.
+fn merged(
+    device: &Device,
+    folders: &[PathBuf],
+    out: &Path,
+    options: &RunOptions,
+    signals: &mut Heard,
+) -> CommandOutcome {
+    if Manifest::read(out).is_ok_and(|manifest| manifest.puts_together()) {
+        // It was stopped as it did this, and has nothing that the shards have not.
+        std::fs::remove_dir_all(out).map_err(|e| Error::file(out, e))?;
+    }
+    let mut command = Command::new(itself()?);
     command.arg("merge").args(folders).arg("--out").arg(out).args(options.flags.words());
     command.args(options.named.iter().map(|path| format!("--allow-read={}", path.display())));
     command.args(options.json.then_some("--json")).args(works_fast().then_some("--fast"));
-    let failed = |e: std::io::Error| Error::argument(format!("the shards can't be put together: {e}"));
-    let status = command.spawn().and_then(|mut process| process.wait()).map_err(failed)?;
-    match status.code() {
+    device.show_to(&mut command);
+    let name = "what puts the shards together".to_string();
+    let process = begun(command, &name)?;
+    let mut parts = [Part { name, folder: out.to_path_buf(), process, listener: None, ended: None }];
+    signals.wait_for(&mut parts, "")?;
+    match parts[0].ended.and_then(|status| status.code()) {
         Some(0) => Ok(()),
-        code => Err(CommandFailure::Told(code.map_or(1, |code| code as u8))),
+        Some(code) if signals.first.is_none() => Err(CommandFailure::Told(code as u8)),
+        _ => Err(signals.outcome()),
     }
 }

@@ -47,6 +47,9 @@ pub const CLOSING: &str = "At a terminal the prompt asks once before a script re
      A notebook is held as a run is, in its own folder: nobody is asked, and flags are given to `viva kernel --install`. What scripts show there is text, \
      pictures and tables that hold nothing to be run; native code, though, has the connection to Jupyter in its process, and a notebook's page runs \
      what comes from its kernel: a stranger's TorchScript belongs in a run.\n\
+     Where a GPU's driver is, CUDA opens only if a held process may do as the driver does: use its devices below `/dev`, name its own threads below \
+     `/proc` (where programs are allowed and the user is not the superuser: write what that user may write there), and listen on a local socket \
+     of one kind, which reaches nobody.\n\
      What this does not hold: faults of the kernel, of libtorch and of the graphics driver; that processor time and memory are \
      used up; what a flag allows. A program that is allowed by name can do what its language can: a shell can load other programs through the \
      system's loader, held as it is itself. viva's cache can be filled with wrong numbers by native code; delete it after a stranger's model if in \

@@ -278,7 +278,9 @@ fn means_are_one_for_each_channel() {
         model.normalise(&images).map(|images| images.size()).map_err(|error| error.message)
     };
     assert_eq!(normalised(&[0.5]), Ok(vec![2, 1, 2, 2]));
-    assert!(normalised(&[0.1, 0.2, 0.3]).unwrap_err().contains("`mean` has 3 numbers, the images have 1 channels"));
+    assert!(normalised(&[0.1, 0.2]).unwrap_err().contains("`mean` has 2 numbers, the images have 1 channels"));
+    // Grey as colour, which is said where data and model meet.
+    assert_eq!(normalised(&[0.1, 0.2, 0.3]), Ok(vec![2, 3, 2, 2]));
 }
 
 /// An image that has no gradient stays where it is in every norm: 0 / 0 is no score that is not finite.

@@ -16,9 +16,10 @@ enum Cuda {
     Failed(String),
 }
 
-/// Whether a GPU's driver shows itself, on Linux or below Windows.
+/// Whether the driver of a GPU for CUDA shows itself, on Linux or below Windows, which has the same device file for all makers of GPUs.
 pub fn gpu_driver_is_here() -> bool {
-    ["/dev/nvidiactl", "/dev/dxg"].iter().any(|file| std::path::Path::new(file).exists())
+    let is_here = |file: &str| std::path::Path::new(file).exists();
+    is_here("/dev/nvidiactl") || (is_here("/dev/dxg") && is_here("/usr/lib/wsl/lib/libcuda.so.1"))
 }
 
 /// Opens libtorch's CUDA library where a driver is present, as the binary is linked with the CPU part alone so that it starts everywhere, and

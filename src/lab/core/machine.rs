@@ -29,7 +29,7 @@ fn built() -> Build {
 pub const LIBTORCH: &str = "2.11.0";
 
 /// What decides which of several routes numbers take, where it is set.
-const VARIABLES: [&str; 10] = [
+const VARIABLES: [&str; 11] = [
     "ATEN_CPU_CAPABILITY",
     "ONEDNN_MAX_CPU_ISA",
     "ONEDNN_DEFAULT_FPMATH_MODE",
@@ -40,6 +40,7 @@ const VARIABLES: [&str; 10] = [
     "OMP_NUM_THREADS",
     "OMP_DYNAMIC",
     "NVIDIA_TF32_OVERRIDE",
+    "CUBLAS_WORKSPACE_CONFIG",
 ];
 
 /// The programs that results depend on.

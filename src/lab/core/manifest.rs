@@ -245,6 +245,11 @@ impl Manifest {
         self.state.strip_prefix("failed: ")
     }
 
+    /// Whether it is a run that puts shards together and has not come to its end.
+    pub fn puts_together(&self) -> bool {
+        !self.is_finished() && self.notes.contains_key("merges")
+    }
+
     /// What two shards of one run must have in common and have not, in words.
     pub fn other_than(&self, other: &Self) -> Vec<String> {
         let mut told = Vec::new();

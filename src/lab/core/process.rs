@@ -32,6 +32,42 @@ pub struct Introduction {
     pub late: &'static str,
 }
 
+/// Has a program that a held process starts look into no memory of that process, by `/proc` for example: to the kernel it then lies in a place of
+/// its own below that of its parent.
+#[cfg(target_os = "linux")]
+pub fn keep_apart(command: &mut Command) -> std::io::Result<()> {
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+    use std::os::unix::process::CommandExt;
+    /// A right that nothing here needs: to make block devices.
+    const MAKE_BLOCK: u64 = 1 << 11;
+    if held().is_none_or(|held| held.landlock.is_none()) {
+        return Ok(());
+    }
+    // SAFETY: the kernel reads eight bytes of rights and answers a file of this process's own.
+    let ruleset = unsafe {
+        let rights = MAKE_BLOCK;
+        match libc::syscall(libc::SYS_landlock_create_ruleset, &raw const rights, size_of::<u64>(), 0) {
+            file @ 0.. => OwnedFd::from_raw_fd(file as i32),
+            _ => return Err(std::io::Error::last_os_error()),
+        }
+    };
+    let enter = move || {
+        // SAFETY: the file is open until the program is there.
+        match unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    };
+    // SAFETY: one call of the system between fork and exec.
+    unsafe { command.pre_exec(enter) };
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn keep_apart(_command: &mut Command) -> std::io::Result<()> {
+    Ok(())
+}
+
 /// A program that runs, in a process group of its own, which ends with this.
 pub struct Process {
     introduction: Introduction,
@@ -51,8 +87,8 @@ impl Process {
         // A group of its own, so that Ctrl-C is ours to handle and all that the command starts ends with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child = command
-            .spawn()
+        let mut child = keep_apart(&mut command)
+            .and_then(|()| command.spawn())
             .map_err(|e| Error::new(introduction.kind, format!("{} can't be started: {e}", introduction.name)))?;
         let (Some(mut input), Some(output), Some(errors)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())

@@ -132,14 +132,14 @@ pub(super) fn check_floats(pixels: &mut [f32], each: usize) -> Result<()> {
     Ok(())
 }
 
-/// Refuses bytes of which none is brighter than a quarter of white, but all black: they are levels of another scale, as of 0 to 16 or masks of 0
+/// Refuses bytes of which none is brighter than an eighth of white, but all black: they are levels of another scale, as of 0 to 16 or masks of 0
 /// and 1, and divided by 255 they would be next to nothing.
 pub(super) fn check_bytes(bytes: &[u8]) -> Result<()> {
     check_brightest(bytes.iter().copied().max().unwrap_or(0))
 }
 
 pub(super) fn check_brightest(brightest: u8) -> Result<()> {
-    const DARK: std::ops::RangeInclusive<u8> = 1..=63;
+    const DARK: std::ops::RangeInclusive<u8> = 1..=31;
     match DARK.contains(&brightest) {
         false => Ok(()),
         true => Err(Error::data(format!(

@@ -49,6 +49,8 @@ struct Index {
     found: Indexed<StoredPicture>,
     /// Samples without a picture.
     without: usize,
+    /// Samples whose record says another class than their file of the label.
+    contradicted: usize,
 }
 
 /// The data set of shards, in the order of their names and of what stands in each. Its hash is of the pictures and labels in this order,
@@ -68,6 +70,7 @@ pub(super) fn load(
     read_in_order(cx, "reading shards", &numbered, read, |shard| {
         all.found.extend(shard.found);
         all.without += shard.without;
+        all.contradicted += shard.contradicted;
         Ok(())
     })?;
     if all.found.pictures.is_empty() {
@@ -76,10 +79,14 @@ pub(super) fn load(
     let classes = all.found.classes(cx, name, classes, None)?;
     let rows = choose(all.found.pictures.len());
     let (pictures, labels, digest) = all.found.choose(rows);
-    let numbered = match all.without {
+    let by = match all.contradicted {
         0 => "by their labels".to_string(),
-        1 => "by their labels; a sample without a picture is left out".to_string(),
-        n => format!("by their labels; {n} samples without a picture are left out"),
+        n => format!("by their .cls files; {n} .json records have another `label`"),
+    };
+    let numbered = match all.without {
+        0 => by,
+        1 => format!("{by}; a sample without a picture is left out"),
+        n => format!("{by}; {n} samples without a picture are left out"),
     };
     let of = Labelled { labels, classes, numbered };
     Pictures::load(cx, name, Shards { paths, pictures }, of, view, digest)
@@ -92,7 +99,23 @@ const WANTED: &str = "a sample is a picture (.jpg, .jpeg, .png, .gif, .webp or .
 #[derive(Default)]
 struct Sample {
     picture: Option<(StoredPicture, Digest)>,
+    /// Of a file of its own.
     label: Option<i64>,
+    recorded: Recorded,
+}
+
+/// What a record says of the label, which counts where no file of its own does.
+#[derive(Default)]
+enum Recorded {
+    #[default]
+    Nothing,
+    Number(i64),
+    /// Where it calls the class otherwise.
+    NoNumber(PathBuf),
+}
+
+fn no_number(file: &Path) -> Error {
+    Error::file(file, "not the number of a class").hint("classes count from 0")
 }
 
 fn index(shard: usize, path: &Path, stop: &AtomicBool) -> Result<Index> {
@@ -149,18 +172,13 @@ fn index(shard: usize, path: &Path, stop: &AtomicBool) -> Result<Index> {
             sample.picture = Some((StoredPicture { shard, at, size, name }, digest));
         } else if ending == LABEL || ending == RECORD {
             let told = label(&read()?, ending == RECORD);
-            match (told, sample.label) {
-                (Some(Some(label)), Some(other)) if label != other => {
-                    let told = format!("class {label}, where another file of the same sample says {other}");
-                    return Err(Error::file(&inside(), told).hint(WANTED));
+            match (told, ending == RECORD) {
+                (Some(label), false) => sample.label = label,
+                (told, true) => {
+                    sample.recorded =
+                        told.map_or(Recorded::NoNumber(name), |label| label.map_or(Recorded::Nothing, Recorded::Number))
                 }
-                (Some(Some(label)), _) => sample.label = Some(label),
-                // A record may call the class by its name where the number stands elsewhere.
-                (Some(None), _) | (None, Some(_)) if ending == RECORD => {}
-                (Some(None), _) => {}
-                (None, _) => {
-                    return Err(Error::file(&inside(), "not the number of a class").hint("classes count from 0"));
-                }
+                (None, false) => return Err(no_number(&inside())),
             }
         }
     }
@@ -190,7 +208,16 @@ fn label(text: &[u8], record: bool) -> Option<Option<i64>> {
 }
 
 fn finish(path: &Path, key: &str, sample: Sample, found: &mut Index) -> Result<()> {
-    match (sample.picture, sample.label) {
+    let label = match (sample.label, sample.recorded) {
+        (Some(label), Recorded::Number(other)) if label != other => {
+            found.contradicted += 1;
+            Some(label)
+        }
+        (Some(label), _) | (None, Recorded::Number(label)) => Some(label),
+        (None, Recorded::NoNumber(name)) if sample.picture.is_some() => return Err(no_number(&path.join(name))),
+        (None, _) => None,
+    };
+    match (sample.picture, label) {
         (Some((picture, digest)), Some(label)) => {
             found.found.push(picture, label, digest);
         }

@@ -69,7 +69,8 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(Vec<(Name,
             transcript.of.search
         )),
         (count, _) => Some(format!(
-            "{count} images were not made to fail, however large a change: they count as needing more than {}, the largest that another took",
+            "{count} images were not made to fail, and nothing says how far they were tried: they count as needing more than {}, the largest that \
+             another took",
             number(farthest)
         )),
     };

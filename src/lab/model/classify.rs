@@ -183,9 +183,10 @@ impl Model {
             ));
         }
         let share = commonest(set.labels());
-        // By how much more than an even share, beyond what chance gives a few labels.
-        let uneven = share - 2.0 * (share * (1.0 - share) / set.len() as f64).sqrt() > 1.0 / known.max(2) as f64 + 0.1;
-        if n >= FEWEST && share < 1.0 && uneven && error >= 1.0 - share {
+        // By how much more than an even share, beyond what chance gives a few labels; of a part as large the others are as many.
+        let uneven = share - 2.0 * (share * (1.0 - share) / n as f64).sqrt() > 1.0 / known.max(2) as f64 + 0.1;
+        let others = n as f64 * (1.0 - share);
+        if others >= FEWEST as f64 && uneven && error >= 1.0 - share {
             return Some(format!(
                 "the error of {} on {} is {}, no better than that of always answering the commonest class, which {} of the labels are",
                 self.name,

@@ -366,9 +366,9 @@ impl Model {
         Ok(match self.normalisation.as_deref() {
             Some(Normalisation { mean, std, numbers }) => {
                 let channels = images.size().get(1).copied();
-                // Images of one channel would become as many as there are numbers.
                 for (name, numbers) in ["mean", "std"].into_iter().zip(numbers) {
-                    if numbers.len() > 1 && channels != Some(numbers.len() as i64) {
+                    let fits = channels == Some(numbers.len() as i64) || (channels == Some(1) && numbers.len() == 3);
+                    if numbers.len() > 1 && !fits {
                         return Err(Error::model(format!(
                             "{}: `{name}` has {} numbers, the images have {} channels",
                             self.name,
@@ -396,6 +396,15 @@ impl Model {
         self.note_scored(cx, set);
         if let Some(wanted) = self.input.filter(|wanted| *wanted != set.shape().map(|n| n as i64)) {
             return Err(self.of_another_size(wanted, &set.shape().map(|n| n as i64)));
+        }
+        let colours = |normalisation: &Normalisation| normalisation.numbers.iter().any(|numbers| numbers.len() == 3);
+        if set.shape()[0] == 1 && self.normalisation.as_deref().is_some_and(colours) {
+            let caution =
+                format!("{} sees grey images as three channels that are alike but for `mean` and `std`", self.name);
+            if !self.cautions().iter().any(|said| said == caution) {
+                cx.warn(caution.as_str());
+                self.notice(caution);
+            }
         }
         self.probe_on(cx, set)?;
         if self.classes().is_none() {

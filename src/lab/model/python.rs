@@ -214,8 +214,8 @@ pub fn python(cx: &Cx, offer: Offer, interpreter: Interpreter, options: PythonOp
     }
     if device != "cpu" && loaded.text("device") == Some("cpu") {
         let caution = format!(
-            "{name} answers on the CPU: its Python finds no GPU (torch.cuda.is_available() is false; where a script is run by the superuser, \
-             programs can open one with --allow-write alone)"
+            "{name} answers on the CPU: its Python finds no GPU (torch.cuda.is_available() is false; programs of a script that the superuser \
+             runs can open one only with --allow-write)"
         );
         cx.warn(caution.as_str());
         model.notice(caution);

@@ -132,20 +132,20 @@ pub fn shortened_apart(names: &[String], size: f64, width: f64) -> Vec<String> {
     cut
 }
 
-/// The text cut to `width` where something stands in brackets at its end, such as the area under a curve: that is kept.
-pub fn shortened_before_brackets(text: &str, size: f64, width: f64) -> String {
-    let fits = text_width(text, size, false) <= width;
-    match text.rfind('(').filter(|_| !fits && text.ends_with(')')) {
-        None => text.into(),
-        Some(at) => {
-            let (name, end) = (label::plain(&text[..at]), label::plain(&text[at..]));
-            let room = width - text_width(&format!(" {end}"), size, false);
-            match shortened(name.trim_end(), size, room) {
-                // No room for both.
-                name if name.is_empty() => text.into(),
-                name => format!("{name} {end}"),
-            }
-        }
+/// The text cut to `width` where a remark stands at its end, as `name (40 images)` or `name: AUC 0.9 [0.8, 1]`: that is kept. Without one the
+/// text as it is.
+pub fn shortened_before_remark(text: &str, size: f64, width: f64) -> String {
+    let remark = match text.chars().last() {
+        Some(')') => text.rfind(" ("),
+        Some(']') => text.rfind(": "),
+        _ => None,
+    };
+    let Some(at) = remark.filter(|_| text_width(text, size, false) > width) else { return text.into() };
+    let (name, remark) = (label::plain(&text[..at]), label::plain(&text[at..]));
+    match shortened(&name, size, width - text_width(&remark, size, false)) {
+        // No room for both.
+        name if name.is_empty() => text.into(),
+        name => name + &remark,
     }
 }
 

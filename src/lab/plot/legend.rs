@@ -1,7 +1,7 @@
 //! The legend: in a free place of the plot, or below it; never over data.
 
 use super::canvas::{
-    Anchor, Canvas, CanvasPoint, Face, Pen, Rect, shortened_apart, shortened_before_brackets, text_width,
+    Anchor, Canvas, CanvasPoint, Face, Pen, Rect, shortened_apart, shortened_before_remark, text_width,
 };
 use super::marker::{marker, series_width};
 use super::palette::{GRID, INK, Marker, Rgb, WHITE};
@@ -40,7 +40,7 @@ impl<'a> Legend<'a> {
         let entries: Vec<LegendEntry> = entries.into_iter().filter(|e| !e.label.trim().is_empty()).collect();
         let mut legend = Self { entries, font: font * 0.9 };
         let room = width - legend.sample_width() - legend.font * 1.4;
-        let kept = |entry: &LegendEntry| shortened_before_brackets(&entry.label, legend.font, room);
+        let kept = |entry: &LegendEntry| shortened_before_remark(&entry.label, legend.font, room);
         let labels: Vec<String> = legend.entries.iter().map(kept).collect();
         let shown = shortened_apart(&labels, legend.font, room);
         legend.entries.iter_mut().zip(shown).for_each(|(entry, label)| entry.label = label);

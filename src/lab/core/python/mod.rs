@@ -270,7 +270,15 @@ impl Python {
             Some("memory") => {
                 Error::new(ErrorKind::Memory, format!("{called}: {problem}")).hint("a smaller batch needs less")
             }
-            _ => Error::new(self.kind, format!("{called}: {problem}{lines}")),
+            _ => {
+                let error = Error::new(self.kind, format!("{called}: {problem}{lines}"));
+                match problem.contains("deterministic implementation") || problem.contains("CuBLAS") {
+                    true => error.hint(
+                        "on a GPU sums are to be the same in every run, which this has no way of: --fast allows others",
+                    ),
+                    false => error,
+                }
+            }
         }
     }
 

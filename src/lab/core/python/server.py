@@ -168,6 +168,10 @@ def told(error):
 def loaded(question):
     """What the user's file offers by a name; functions and classes are called."""
     path, name, arguments = question["file"], question["name"], question["arguments"]
+    if question.get("exact"):
+        # CUDA's libraries read these once.
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")
     sys.path.insert(0, os.path.dirname(path))
     random.seed(0)
     module_name = os.path.splitext(os.path.basename(path))[0]
@@ -185,6 +189,8 @@ def loaded(question):
         sys.modules["numpy"].random.seed(0)
     if torch() is not None:
         torch().manual_seed(0)
+        if question.get("exact") and torch().cuda.is_available():
+            work_exactly()
     if not inspect.isroutine(offered) and not isinstance(offered, (type, functools.partial)):
         if arguments:
             raise Refused(f"{name!r} is {kind_of(offered)} and takes no `args`")
@@ -225,16 +231,14 @@ def preprocessing_of(said):
 
 
 def work_exactly():
-    """As viva's own networks work on a GPU: single precision, and the same sums in every run where there is a way."""
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")
+    """As viva's own networks work on a GPU: single precision, and the same sums in every run; what has no way of that is an error."""
     torch().backends.cuda.matmul.allow_tf32 = False
     torch().backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     torch().backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     torch().backends.cudnn.allow_tf32 = False
     torch().backends.cudnn.benchmark = False
     torch().backends.cudnn.deterministic = True
-    torch().use_deterministic_algorithms(True, warn_only=True)
+    torch().use_deterministic_algorithms(True)
     torch().utils.deterministic.fill_uninitialized_memory = False
 
 
@@ -439,8 +443,6 @@ class Server:
             device = question["device"]
             if device.startswith("cuda") and not question["must"] and not torch().cuda.is_available():
                 device = "cpu"
-            if device.startswith("cuda") and question["exact"]:
-                work_exactly()
             self.model = TorchModel(made, device)
         elif callable(made):
             self.model = CalledModel(made)

@@ -200,7 +200,11 @@ pub(super) fn columns(path: &Path, said: &ParquetMetaData, wanted: &ParquetColum
             let found: Vec<usize> = (0..names.len()).filter(fitting).collect();
             match found[..] {
                 [one] => Ok(one),
-                [] => Err(Error::file(path, format!("no column is {what}; there are {}", listed())).hint(WANTED)),
+                [] => {
+                    let rows = (0..names.len()).find(|&at| fits(&candidates[at].1) && numbers_rows(&names[at]));
+                    let but = rows.map_or(String::new(), |at| format!(" but {:?}, which may number rows", names[at]));
+                    Err(Error::file(path, format!("no column is {what}{but}; there are {}", listed())).hint(WANTED))
+                }
                 [first, ..] => {
                     let several: Vec<String> = found.iter().map(|&at| format!("{:?}", names[at])).collect();
                     Err(Error::file(path, format!("{} columns may be {what}: {}", found.len(), several.join(", ")))
