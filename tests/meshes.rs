@@ -182,6 +182,26 @@ fn what_was_put_right_is_said() {
     );
     let corners = mesh.triangles().iter().flat_map(|triangle| triangle.corners);
     assert!(corners.into_iter().all(|corner| mesh.vertices()[corner as usize].normal.z > 0.99), "{mesh:?}");
+    // Faces that have a place on the texture beside others that have none: nobody can say which corners are which.
+    let path = folder.path().join("mixed.obj");
+    fs::write(&path, format!("{base}vt 0 0\nvt 1 0\nvt 0 1\nf 1 2 3\nf 1/1 2/2 3/3\n")).expect("written");
+    let error = read(&path).expect_err("refused").to_string();
+    assert!(error.contains("some corners of its faces have a place on the texture (vt) and others none"), "{error}");
+    fs::write(folder.path().join("c.mtl"), "newmtl glass\nKd 1 0 0\nd 0.5\nKe 0 1 0\n").expect("written");
+    let coloured = put(
+        "c.obj",
+        "mtllib c.mtl\nv 0 0 0 1 0 0\nv 1 0 0 1 0 0\nv 0 1 0 1 0 0\nusemtl glass\nf 1 2 3\nusemtl other\nf 1 3 2\n"
+            .into(),
+    );
+    let said = coloured.remarks().join("; ");
+    for words in [
+        "transparent parts are drawn opaque",
+        "glow is left out",
+        "colours of its vertices",
+        "that no file has, are drawn grey",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
     // The same picture whether normals point out of the object or into it.
     let of = |z: i32| put("s.obj", format!("{base}vn 0 0 {z}\nf 1//1 2//1 3//1\n"));
     assert_eq!(seen(&of(1)), seen(&of(-1)));

@@ -279,6 +279,9 @@ impl<'a> Gltf<'a> {
         if material.is_some() && matches!(of["alphaMode"].as_str(), Some("BLEND" | "MASK")) {
             parts.remark("its transparent parts are drawn opaque");
         }
+        if self.floats::<3>(of, "emissiveFactor")?.is_some_and(|glow| glow.iter().any(|&x| x > 0.0)) {
+            parts.remark("its glow is left out");
+        }
         if named["extensions"].get("KHR_texture_transform").is_some() {
             parts.remark("its textures are not moved as KHR_texture_transform says");
         }

@@ -30,6 +30,14 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
         surfaces.push(parts.surface(surface(file, material, textures)?));
     }
     surfaces.push(parts.surface(Surface { colour: PLAIN, texture: None }));
+    for material in &materials {
+        if material.dissolve.is_some_and(|opaque| opaque < 1.0) || material.dissolve_texture.is_some() {
+            parts.remark("its transparent parts are drawn opaque");
+        }
+        if material.emissive.is_some_and(|glow| glow.iter().any(|&x| x > 0.0)) {
+            parts.remark("its glow is left out");
+        }
+    }
     for model in &models {
         let mesh = &model.mesh;
         if mesh.indices.is_empty() || !mesh.indices.len().is_multiple_of(3) {
@@ -37,7 +45,25 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
         }
         let positions: Vec<Vec3> = mesh.positions.as_chunks::<3>().0.iter().copied().map(Vec3::from).collect();
         let normals: Vec<Vec3> = mesh.normals.as_chunks::<3>().0.iter().copied().map(Vec3::from).collect();
+        if !mesh.vertex_color.is_empty() {
+            parts.remark("colours of its vertices are left out");
+        }
+        if mesh.material_id.is_none() && !materials.is_empty() {
+            parts.remark("faces without a material, or of one that no file has, are drawn grey");
+        }
+        let material = mesh.material_id.and_then(|number| materials.get(number));
+        if mesh.texcoords.is_empty() && material.is_some_and(|material| material.diffuse_texture.is_some()) {
+            parts.remark("faces without a place on their texture (vt) have the colour of its corner");
+        }
         let mut texture: Vec<Vec2> = mesh.texcoords.as_chunks::<2>().0.iter().copied().map(Vec2::from).collect();
+        if !texture.is_empty() && texture.len() != positions.len() {
+            // Only corners that have a place on the texture are told of, and not which they are.
+            return Err(Error::file(
+                file,
+                format!("{:?}: some corners of its faces have a place on the texture (vt) and others none", model.name),
+            )
+            .hint("give faces without `vt` a material of their own, behind a `usemtl`"));
+        }
         texture.resize(positions.len(), Vec2::ZERO);
         let piece = Piece {
             positions: &positions,

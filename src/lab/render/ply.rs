@@ -66,6 +66,9 @@ fn put(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<
         match element.name.as_str() {
             "vertex" => vertices = Vertices::read(&mut numbers, element, budget)?,
             "face" => {
+                if of(&["red", "diffuse_red"]).is_some() {
+                    parts.remark("colours of its faces are left out");
+                }
                 let place = of(&["vertex_indices", "vertex_index"])
                     .ok_or_else(|| Error::file(file, "its faces have no list `vertex_indices`"))?;
                 for _ in 0..element.count {
@@ -123,7 +126,8 @@ impl Vertices {
         };
         let at = three(["x", "y", "z"])
             .ok_or_else(|| Error::file(numbers.file, "its vertices have no properties `x`, `y` and `z`"))?;
-        let (normal, colour) = (three(["nx", "ny", "nz"]), three(["red", "green", "blue"]));
+        let colours = [["red", "green", "blue"], ["diffuse_red", "diffuse_green", "diffuse_blue"]];
+        let (normal, colour) = (three(["nx", "ny", "nz"]), colours.into_iter().find_map(three));
         let most = colour.map_or(1.0, |colour| match element.properties[colour[0]].kind {
             NumberType::U8 => 255.0,
             NumberType::U16 => 65535.0,
