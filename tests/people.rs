@@ -150,6 +150,38 @@ fn prediction_powered_means_are_those_of_ppi_python() {
     }
 }
 
+/// Where all but a few answers are equal an interval by the normal distribution is too narrow: exact coverage of 100 answers with a share of 0.97 is 0.84.
+#[test]
+fn shares_near_one_are_told_of() {
+    let with = |differ: usize| {
+        let people: Vec<f64> = (0..100).map(|i| f64::from(u8::from(i >= differ))).collect();
+        let network: Vec<f64> = (0..100).map(|i| f64::from(u8::from(i % 2 == 0))).collect();
+        prediction_powered(&people, &network, &network, true, 0.05).expect("a mean").cautions.text()
+    };
+    assert!(with(3).contains("of 100 of people's answers all but 3 are equal") && with(20).is_empty(), "{}", with(20));
+    let unknown = prediction_powered(&[1.0, f64::NAN], &[1.0, 0.0], &[1.0, 0.0], true, 0.05);
+    assert!(unknown.is_err_and(|error| error.message.contains("no finite number")));
+}
+
+/// Of six workers five are one person; of a crowd that errs by itself nobody is told of.
+#[test]
+fn one_person_under_several_names_is_told_of() {
+    let mut rows = vec![];
+    for item in 0..40 {
+        let of = |worker: usize| (item + usize::from((item * 7 + worker * 13) % 10 < 3)) % 3;
+        rows.extend((0..5).map(|worker| given(worker, item, of(0))));
+        rows.push(given(5, item, of(5)));
+    }
+    let told = judgements(&rows).cautions.text();
+    assert!(
+        told.contains(
+            "10 pairs of workers answered all alike that they both judged, the first of them 0 and 1 on 40 items"
+        ),
+        "{told}"
+    );
+    assert_eq!(judgements(&crowd()).cautions.text(), "");
+}
+
 /// scipy 1.12.0, by quadrature and root finding; for two, sqrt(2) Phi^-1(P) as well.
 #[test]
 fn d_prime_is_what_quadrature_says() {

@@ -137,6 +137,9 @@ impl Judgements {
                 "{otherwise} of {repeated} judgements that came again were other ones; the first of each counts"
             ));
         }
+        if let Some(caution) = too_much_alike(&rows, &workers.names) {
+            cautions.add(caution);
+        }
         Ok(Self { workers: workers.names, items: items.names, words, rows, facts, columns, repeated, cautions })
     }
 
@@ -259,6 +262,39 @@ impl GroupKey {
             Self::Word(word) => word.clone(),
         }
     }
+}
+
+/// Workers of whom two gave one answer to all that they both judged, which others who judged the same items hardly ever do: one person under
+/// several names, or answers that were copied, count as several.
+fn too_much_alike(rows: &[Judgement], names: &[String]) -> Option<String> {
+    /// So rare a pair is not told of among all pairs by chance.
+    const RARE: f64 = 0.01;
+    let mut by_item: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
+    let answered = rows.iter().filter_map(|row| Some((row, row.answer?)));
+    answered.for_each(|(row, answer)| by_item.entry(row.item).or_default().push((row.worker, answer)));
+    let mut pairs: BTreeMap<(u32, u32), [u32; 2]> = BTreeMap::new();
+    for judged in by_item.values() {
+        for (i, &(a, said)) in judged.iter().enumerate() {
+            for &(b, other) in &judged[i + 1..] {
+                let [common, alike] = pairs.entry((a.min(b), a.max(b))).or_default();
+                *common += 1;
+                *alike += u32::from(said == other);
+            }
+        }
+    }
+    let (same, apart): (Vec<_>, Vec<_>) = pairs.iter().partition(|(_, [common, alike])| common == alike);
+    let sum = |which: usize| apart.iter().map(|(_, counts)| f64::from(counts[which])).sum::<f64>();
+    let agreement = sum(1) / sum(0);
+    let rare = |common: u32| agreement.powf(f64::from(common)) * (pairs.len() as f64) < RARE;
+    let told: Vec<_> = same.into_iter().filter(|(_, [common, _])| !apart.is_empty() && rare(*common)).collect();
+    let &(&(a, b), &[common, _]) = told.first()?;
+    let (a, b) = (&names[a as usize], &names[b as usize]);
+    Some(format!(
+        "{} pairs of workers answered all alike that they both judged, the first of them {a} and {b} on {common} items, where others agree on {:.0}%: \
+         they count as independent of each other",
+        told.len(),
+        100.0 * agreement
+    ))
 }
 
 /// What all rows of an item say alike; a column in which they differ is of judgements, and no item is grouped by it.

@@ -51,6 +51,11 @@ pub fn prediction_powered(
         return Err(Error::argument(format!("{n} items that people saw and {large} others are too few"))
             .hint("two of each at least; thirty or more for an interval that holds what it says"));
     }
+    let unknown = |values: &[f64]| values.iter().any(|value| !value.is_finite());
+    if unknown(people) || unknown(network) || unknown(others) {
+        return Err(Error::argument("an answer is no finite number")
+            .hint("leave items out that nobody answered, of both people and network"));
+    }
     let lambda = if tuned {
         let all: Vec<f64> = network.iter().chain(others).copied().collect();
         let spread = covariance(&all, &all) * all.len() as f64 / (all.len() as f64 - 1.0);
@@ -72,6 +77,14 @@ pub fn prediction_powered(
         cautions
             .add(format!("people saw {n} items: the interval takes their mean for normal, which wants thirty or more"));
     }
+    for (whose, values) in [("people's answers", people), ("people's answers less the network's", &left[..])] {
+        let other = fewer(values);
+        if n >= 30 && other < FEWEST && covariance(values, values) > 0.0 {
+            cautions.add(format!(
+                "of {n} of {whose} all but {other} are equal: an interval that takes their mean for normal is too narrow then, and wants {FEWEST} that differ"
+            ));
+        }
+    }
     if covariance(&left, &left) == 0.0 {
         cautions.add(format!(
             "the network is as far from people on all {n} items: the interval takes that for certain of all others"
@@ -87,3 +100,13 @@ pub fn prediction_powered(
         cautions,
     })
 }
+
+/// Values that differ from the one that most have.
+fn fewer(values: &[f64]) -> usize {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    values.len() - sorted.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0)
+}
+
+/// So many answers of the rarer kind make a share of them about normal.
+const FEWEST: usize = 10;
