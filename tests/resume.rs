@@ -180,7 +180,7 @@ impl Network for Shrinking {
         if images.size()[0] > if left > 0 { 10 } else { 4 } {
             return Err(Error::new(ErrorKind::Memory, "can't allocate memory"));
         }
-        Ok(images.f_flatten(1, -1)?.f_slice(1, 100, 110, 1)?)
+        Ok(images.f_flatten(1, -1)?.f_slice(1, 100, 110, 1)?.f_sub_scalar(0.5)?)
     }
 }
 

@@ -118,13 +118,13 @@ fn on_three_devices(bench: &Bench, out: &str) -> std::process::Child {
     let shards = format!("{}-shards", out.trim_end_matches('/'));
     let begun = |shard: usize| bench.at(&format!("{shards}/{shard}-of-3/progress"));
     let examined = |folder: PathBuf| folder.read_dir().is_ok_and(|files| files.count() > 2);
-    for _ in 0..6000 {
-        if (1..=3).all(|shard| examined(begun(shard))) {
-            return process;
-        }
+    let all = || (1..=3).all(|shard| examined(begun(shard)));
+    let waited = (0..6000).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    panic!("the shards did not begin");
+        all()
+    });
+    assert!(waited, "the shards did not begin");
+    process
 }
 
 #[test]

@@ -569,3 +569,38 @@ fn pictures_that_a_table_does_not_list_are_counted() -> Outcome {
     );
     Ok(())
 }
+
+#[test]
+fn ids_that_are_no_numbers_stay_texts() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    std::fs::write(
+        folder.path().join("ids.csv"),
+        "id,n\n12e4,1.50\n120e3,1e-3\n123456789012345678901,-2.5e+7\n123456789012345678902,5.0\n",
+    )?;
+    truths_in(
+        folder.path(),
+        r#"
+        let rows = data::csv("ids.csv");
+        let ids = #{};
+        for row in rows { ids[row.id] = true; }
+        #{ ids: ids.len() == 4, numbers: rows.map(|row| row.n) == [1.5, 0.001, -25000000.0, 5.0] }"#,
+    );
+    Ok(())
+}
+
+/// Images that are there several times are no several samples.
+#[test]
+fn copies_of_images_are_told_of() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
+        let told = |set| examine(f, set, #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }), seed: 1 })
+            .cautions.some(|said| said.contains("are copies of others"));
+        let held = data::from(ds.images(), ds.labels);
+        #{
+            single: !told.call(ds) && !told.call(held), joined: told.call(ds.join(ds)), equal: told.call(held.join(data::from(ds.images(), ds.labels))),
+            report: risk::estimate(f, ds.join(ds), #{ radius: 1 }).cautions.some(|said| said.contains("20 of the 40 images")),
+        }"#,
+    );
+}

@@ -185,3 +185,28 @@ fn information_stays_below_that_of_the_classes() {
         #{ bound: curve.bound == 1.0, measured: curve.mi.all(|bits| bits <= 1.0) }"#,
     );
 }
+
+/// What differs between two outcomes beside the model is told, and what closures hide.
+#[test]
+fn comparisons_say_what_they_take_on_trust() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 30, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
+        let ball = space::pixels("l2", #{ bounds: [0, 1] });
+        let by = |search| examine(f, ds, #{ space: ball, search: search, seed: 1 });
+        let compared = |a, b| tolerance::compare_changes(by.call(a), by.call(b)).cautions.some(|said| said.contains("looked for otherwise"));
+        let dimmed = |by| space::factors([#{ name: "a", min: 0, max: 1, identity: 0 }], by);
+        let curve = |by| tolerance::measure(f, ds, #{ space: dimmed.call(by), search: search::random(#{ questions: 5 }), levels: [0.2, 0.4], seed: 1 });
+        let first = curve.call(|z, s| z * (1.0 - s.a));
+        let trusted = |told| told.cautions.some(|said| said.contains("taken on trust"));
+        let questions = |model, seed| examine(model, ds, #{ space: space::rotate(20), search: search::random(#{ questions: 20 }), seed: seed });
+        let closure = model::from(|x| f.logits(x));
+        #{
+            searches: compared.call(search::fmn(), search::deepfool()) && !compared.call(search::fmn(), search::fmn()),
+            factors: trusted.call(tolerance::difference(first, curve.call(|z, s| z * (1.0 - s.a * 0.5)))),
+            closures: trusted.call(robustness::weaknesses(questions.call(closure, 1), #{ fresh: questions.call(closure, 2) })),
+            networks: !trusted.call(robustness::weaknesses(questions.call(f, 1), #{ fresh: questions.call(f, 2) })),
+        }"#,
+    );
+}

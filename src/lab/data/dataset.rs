@@ -1,8 +1,9 @@
 //! A data set: labelled images that stay on disk or as bytes until they are used.
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tch::Device;
 
@@ -265,6 +266,33 @@ impl Dataset {
         let first = self.skipped.first()?;
         let n = self.skipped.len();
         Some(format!("{}: {n} skipped as it was read, the first of them {}: {}", self.name, first.name, first.why))
+    }
+
+    /// A number that equal images of a source have in common.
+    pub(super) fn likeness(&self, row: usize) -> u64 {
+        self.source.likeness(self.rows[row] as usize)
+    }
+
+    /// What is to be said where many images are there several times. Where all are one image it stands for none.
+    pub fn copied(&self) -> Option<String> {
+        /// Fewer change no interval by much.
+        const SHARE: f64 = 0.01;
+        static KNOWN: Mutex<BTreeMap<Digest, usize>> = Mutex::new(BTreeMap::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let distinct = *known.entry(self.digest).or_insert_with(|| {
+            let mut images: Vec<u64> = (0..self.len()).map(|row| self.likeness(row)).collect();
+            images.sort_unstable();
+            images.dedup();
+            images.len()
+        });
+        let copies = self.len() - distinct;
+        (distinct > 1 && copies as f64 >= SHARE * self.len() as f64 && copies > 0).then(|| {
+            format!(
+                "{copies} of the {} images of {} are copies of others: tests and intervals take all for independent of each other",
+                self.len(),
+                self.name
+            )
+        })
     }
 
     /// Why a change of this name does not keep labels and density, where that is known.

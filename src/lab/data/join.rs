@@ -55,6 +55,10 @@ impl Source for Joined {
         Ok(())
     }
 
+    fn likeness(&self, index: usize) -> u64 {
+        self.find(index).map_or(0, |(part, row)| self.parts[part].likeness(row))
+    }
+
     fn attributes(&self, index: usize) -> Vec<(&'static str, Value)> {
         self.find(index).map_or(vec![], |(part, row)| self.parts[part].attributes(row))
     }

@@ -1,5 +1,6 @@
 //! Images held in memory, as bytes or as floats, and the data sets made of tensors.
 
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use super::resample::{Filter, PixelValue, resize};
@@ -88,6 +89,17 @@ impl Source for Memory {
 
     fn shape(&self) -> [usize; 3] {
         [self.stored[0], self.window.height, self.window.width]
+    }
+
+    fn likeness(&self, index: usize) -> u64 {
+        let each = self.stored.iter().product::<usize>();
+        let image = index * each..(index + 1) * each;
+        let mut hasher = DefaultHasher::new();
+        match &self.pixels {
+            StoredPixels::Bytes(bytes) => hasher.write(&bytes[image]),
+            StoredPixels::Floats(floats) => floats[image].iter().for_each(|x| hasher.write_u32(x.to_bits())),
+        }
+        hasher.finish()
     }
 
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Where the images of a data set come from, and the objects that they show.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::Latents;
@@ -23,6 +24,13 @@ pub trait Source: Send + Sync {
     /// How many sources it is put together of, one inside the other.
     fn depth(&self) -> usize {
         0
+    }
+
+    /// A number that equal images have in common, as far as that is known without drawing or decoding them.
+    fn likeness(&self, index: usize) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        ((&raw const *self).cast::<()>(), index).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// What image `index` was drawn to show, by name, where that is known.

@@ -45,6 +45,8 @@ pub struct Compared {
 /// An image and, of images without a name of their own, the target.
 type Name = (usize, Option<i32>);
 
+type NamedSizes = Vec<(Name, Size)>;
+
 /// How far an image was tried that did not fail. A search for the least change leaves it as it stands, after it has looked as far as the
 /// level, or the radius of the space; `None` where nothing bounds its look. Where its gradient vanished it has looked nowhere.
 fn tried(transcript: &Transcript, row: &Row) -> Option<f64> {
@@ -56,7 +58,7 @@ fn tried(transcript: &Transcript, row: &Row) -> Option<f64> {
 
 /// What is known of every image that was right as it stood, and what is to be said of it; `names` are the images' names, by default their
 /// places in the data.
-fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(Vec<(Name, Size)>, Option<String>)> {
+fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(NamedSizes, Option<String>)> {
     let known = |row: &&Row| row.may_be_fooled();
     let mut seen = BTreeSet::new();
     let size = |row: &Row| if row.fooled() { Some(row.magnitude.into()) } else { tried(transcript, row) };

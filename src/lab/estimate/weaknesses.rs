@@ -227,6 +227,9 @@ pub fn weaknesses(
         .collect();
     let mut cautions = transcript.of.cautions.clone();
     cautions.extend(&fresh.transcript.of.cautions);
+    if !Rc::ptr_eq(transcript, &fresh.transcript) {
+        transcript.on_trust(&fresh.transcript).into_iter().for_each(|trusted| cautions.add(trusted));
+    }
     let digest = Digest::of_parts(&[
         &transcript.digest().0,
         &fresh.transcript.digest().0,

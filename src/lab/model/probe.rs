@@ -174,16 +174,12 @@ fn beside_probabilities(answers: &Tensor) -> Result<Option<&'static str>> {
     if answers.size()[1] < 2 || least < 0.0 || are_probabilities(answers)? {
         return Ok(None);
     }
-    Ok(
-        match (
-            largest <= 1.0 && least < 1.0 - SURE && largest > SURE,
-            are_probabilities(&answers.f_div_scalar(100.0)?)?,
-        ) {
-            (true, _) => Some("numbers from 0 to 1, as a sigmoid gives for each class,"),
-            (_, true) => Some("percentages"),
-            _ => None,
-        },
-    )
+    let each_by_itself = largest <= 1.0 && least < 1.0 - SURE && largest > SURE;
+    Ok(match (each_by_itself, are_probabilities(&answers.f_div_scalar(100.0)?)?) {
+        (true, _) => Some("numbers from 0 to 1, as a sigmoid gives for each class,"),
+        (_, true) => Some("percentages"),
+        _ => None,
+    })
 }
 
 /// The largest difference beyond what rounding of scores so large can come to, as a share of how far an image's scores lie apart: what is added to

@@ -9,7 +9,7 @@ use crate::core::Cautions;
 pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     let mut cautions = plan.model.cautions();
     cautions.extend(&plan.space.cautions(!plan.levels.is_empty()));
-    plan.data.incomplete().into_iter().for_each(|caution| cautions.add(caution));
+    plan.data.incomplete().into_iter().chain(plan.data.copied()).for_each(|caution| cautions.add(caution));
     plan.search.caution().into_iter().for_each(|caution| cautions.add(caution));
     agreement(plan, rows).into_iter().chain(stuck(plan, rows)).for_each(|caution| cautions.add(caution));
     cautions

@@ -94,7 +94,9 @@ impl Oracle {
             None => {
                 let opinions = self.models.iter().map(|model| model.predictions(cx, &Inputs::Data(images)));
                 let most = self.most(&opinions.collect::<Result<Vec<_>>>()?, images.labels());
-                (most.into_iter().map(Some).collect(), Cautions::default())
+                let mut noticed = Cautions::default();
+                self.models.iter().for_each(|model| noticed.extend(&model.cautions()));
+                (most.into_iter().map(Some).collect(), noticed)
             }
         };
         let unknown = kept.iter().filter(|kept| kept.is_none()).count();

@@ -46,6 +46,8 @@ pub struct Density {
 /// What the outcomes were computed from.
 pub struct Provenance {
     pub model: (String, Digest),
+    /// Whether what the model does can't be told from its digest.
+    pub closure: bool,
     pub data: Dataset,
     pub space: String,
     pub search: String,
@@ -301,6 +303,7 @@ impl Transcript {
     ) -> Self {
         let of = Provenance {
             model: (plan.model.name.clone(), plan.model.digest()),
+            closure: plan.model.opaque(),
             data: plan.data.clone(),
             space: plan.space.describe(),
             search: plan.search.describe(),
@@ -419,6 +422,23 @@ impl Transcript {
     /// Whether only a script's closure knows how its images are made.
     pub fn opaque(&self) -> bool {
         matches!(&self.of.points, Points::Settings { of, .. } if of.opaque())
+    }
+
+    /// What is taken on trust where both are to be of one model, or one space, of which only closures know what they do.
+    pub fn on_trust(&self, other: &Self) -> Vec<&'static str> {
+        let models = self.of.closure && other.of.closure;
+        let spaces = self.opaque() && other.opaque();
+        [
+            models.then_some(
+                "models that are closures can't be told apart: that both outcomes are of one is taken on trust",
+            ),
+            spaces.then_some(
+                "factors that closures draw can't be told apart: that both outcomes are of one space is taken on trust",
+            ),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     /// What the numbers of a factor are in; empty where they have no unit.

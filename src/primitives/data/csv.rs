@@ -12,7 +12,7 @@ pub static CSV: Primitive = Primitive {
     params: &[Param::new("path", Kind::Path, "a file; commas between fields, \\\" around fields with commas")],
     options: &[],
     returns: "an array with one map per row: whole numbers, numbers and texts by column; () where a field is empty",
-    notes: "Every row must have as many fields as the first line, and quotes must be closed. Files to 64 MiB. A text that would be written otherwise as a number, such as 007, stays a text.",
+    notes: "Every row must have as many fields as the first line, and quotes must be closed. Files to 64 MiB. A text that would be written otherwise as a number, such as 007, an id of twenty digits or 12e4, stays a text.",
     source: "RFC 4180",
     examples: &[Example {
         code: "[#{ image: 0, answer: \"none\" }, #{ image: 1, answer: 7 }].save(\"answers.csv\");\n\
@@ -56,12 +56,14 @@ fn field(text: &str) -> Value {
     {
         return Value::Int(whole);
     }
-    // Names of numbers (inf, nan) and ids with leading zeros are texts.
+    // Names of numbers (inf, nan), and ids with leading zeros, with more digits than a number keeps, or like 12e4, are texts.
     let number = text.strip_prefix('-').unwrap_or(text);
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let id = digits(number) || number.split_once(['e', 'E']).is_some_and(|(a, b)| digits(a) && digits(b));
     let written = number.starts_with(|c: char| c.is_ascii_digit() || c == '.');
     let padded = number.len() > 1 && number.starts_with('0') && !number.starts_with("0.");
     match text.parse::<f64>() {
-        Ok(number) if written && !padded && number.is_finite() => Value::Float(number),
+        Ok(number) if written && !padded && !id && number.is_finite() => Value::Float(number),
         _ => Value::Str(text.into()),
     }
 }

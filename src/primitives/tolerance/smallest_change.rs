@@ -134,6 +134,16 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
         let mut cautions = transcripts.0.of.cautions.clone();
         cautions.extend(&transcripts.1.of.cautions);
         found.cautions.iter().flatten().for_each(|caution| cautions.add(caution.clone()));
+        let searches = [transcripts.0, transcripts.1].map(|transcript| &transcript.of.search);
+        if searches[0] != searches[1] {
+            let [first, second] = searches;
+            cautions.add(format!("changes were looked for otherwise: {first} and {second}; what one finds larger need not be the model's doing"));
+        }
+        if transcripts.0.opaque() && transcripts.1.opaque() {
+            cautions.add(
+                "factors that closures draw can't be told apart: that both outcomes are of one space is taken on trust",
+            );
+        }
         if found.left_out != [0, 0] {
             let [first, second] = found.left_out;
             cautions.add(format!("{first} images of the first and {second} of the second are not compared: only the other was right on them"));

@@ -88,10 +88,24 @@ def kind_of(value):
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
 
 
+def check_precision(what, spread, lost):
+    """Refuses numbers in double precision of which single precision would lose what tells a row's apart."""
+    if spread > 0 and lost > 1e-3 * spread:
+        raise Refused(
+            f"{what} are numbers in float64 that lie {spread:.3g} apart and are so large that float32, in which they are read, moves them by {lost:.3g}: "
+            "subtract each row's largest, which changes no softmax"
+        )
+
+
 def numbers(values, what):
     """The shape and the float32 numbers of whatever holds some, and what keeps them alive."""
     if is_tensor(values):
-        held = values.detach().to("cpu", torch().float32).contiguous()
+        wide = values.detach().to("cpu")
+        held = wide.to(torch().float32).contiguous()
+        if wide.dtype == torch().float64 and wide.dim() == 2 and wide.numel() and bool(held.isfinite().all()):
+            lost, spread = (held.double() - wide).abs().amax(1), wide.amax(1) - wide.amin(1)
+            worst = int((lost / spread.clamp_min(sys.float_info.min)).where(spread > 0, 0.0 * lost).argmax())
+            check_precision(what, float(spread[worst]), float(lost[worst]))
         return list(held.shape), bytes_of_tensor(held), held
     if isinstance(values, (list, tuple)):
         rows = [list(row) if isinstance(row, (list, tuple)) else row for row in values]
@@ -108,7 +122,12 @@ def numbers(values, what):
             return list(view.shape), view.cast("B"), view
     if numpy() is None:
         raise Refused(f"{what} came as {kind_of(values)}, which only numpy could read, and numpy is not installed")
-    held = numpy().ascontiguousarray(numpy().asarray(values), dtype=numpy().float32)
+    wide = numpy().asarray(values)
+    held = numpy().ascontiguousarray(wide, dtype=numpy().float32)
+    if wide.dtype == numpy().float64 and wide.ndim == 2 and wide.size and numpy().isfinite(held).all():
+        lost, spread = numpy().abs(held - wide).max(1), numpy().ptp(wide, 1)
+        worst = int((numpy().where(spread > 0, lost, 0.0) / numpy().maximum(spread, sys.float_info.min)).argmax())
+        check_precision(what, float(spread[worst]), float(lost[worst]))
     return list(held.shape), memoryview(held).cast("B") if held.size else b"", held
 
 

@@ -101,6 +101,8 @@ pub struct Curve {
     pub population: Population,
     /// Model, data, space, search and objective, for those who read the results later.
     of: [String; 5],
+    /// Whether only closures know what the fault is.
+    closures: bool,
     /// The rows of every point, for those who compare curves image by image.
     samples: Vec<ResampledRows>,
     digest: Digest,
@@ -156,6 +158,7 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
         cautions,
         population: Population::of(transcript),
         of: subject(transcript),
+        closures: transcript.opaque(),
         samples,
         digest: transcript.digest(),
     })

@@ -134,6 +134,7 @@ mod tests {
             cautions: Cautions::default(),
             population: Population::none(),
             of: Default::default(),
+            closures: false,
             samples: vec![],
             digest: Digest::of(b""),
         }

@@ -230,6 +230,9 @@ fn cautions(first: &Curve, second: &Curve, pairs: &[[usize; 2]]) -> Cautions {
             all.add(format!("the curves are of different {what}: {} and {}", first.of[which], second.of[which]));
         }
     }
+    if first.closures && second.closures {
+        all.add("factors that closures draw can't be told apart: that both curves are of one fault is taken on trust");
+    }
     let doubtful =
         pairs.iter().filter(|[a, b]| first.points[*a].is_doubtful() || second.points[*b].is_doubtful()).count();
     if doubtful > 0 {
@@ -283,6 +286,7 @@ mod tests {
             cautions: Cautions::default(),
             population: Population::none(),
             of: Default::default(),
+            closures: false,
             samples: vec![ResampledRows::of_answers(rows.to_vec())],
             digest: Digest::of(b""),
         }
