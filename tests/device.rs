@@ -100,6 +100,11 @@ from socket import AF_INET, AF_UNIX, SOCK_DGRAM, SOCK_SEQPACKET, SOCK_STREAM
 def write(path):
     with open(path, "r+") as file:
         file.write("0")
+def viva():
+    number = os.getppid()
+    while open("/proc/%d/comm" % number).read().strip() != "viva":
+        number = next(int(line.split()[1]) for line in open("/proc/%d/status" % number) if line.startswith("PPid"))
+    return number
 tries = {
     "listen": lambda: socket.socket(AF_UNIX, SOCK_SEQPACKET).bind(chr(0) + "viva-tries"),
     "connect": lambda: socket.socket(AF_UNIX, SOCK_SEQPACKET).connect(chr(0) + "nobody"),
@@ -109,7 +114,7 @@ tries = {
     "network": lambda: socket.socket(AF_INET, SOCK_STREAM),
     "kernel": lambda: write("/proc/sys/kernel/core_pattern"),
     "other": lambda: write("/proc/1/comm"),
-    "memory": lambda: write("/proc/" + str(os.getppid()) + "/mem"),
+    "memory": lambda: write("/proc/%d/mem" % viva()),
 }
 told = []
 for name, act in tries.items():

@@ -38,7 +38,7 @@ pub static AUDIT: Primitive = Primitive {
             and divided by 300, which changes no answer (an attack that finds fewer then goes by how large scores are, as those along the cross \
             entropy do). Beyond it: a radius twice as large may not find less, and with no limit but the \
             bounds nothing may be left right. Of the model: the same images in another order and each alone must have the same answers, no \
-            gradient may vanish, and failing images rounded to 8 bits must fail still.\n\n\
+            gradient may vanish, and failing images rounded to 8 bits must fail still, unless the search stops where failing begins, as fmn does.\n\n\
             Of each check, `against` is the number of images that speak against the attack of those that were `tried`, `accuracy` the share of all \
             images that was left right; it `fails` for more than one image in a hundred, is `doubtful` for fewer, and is `not asked` where it \
             can't be, with the reason. `verdict` is that of the worst check. `least` is the accuracy after all that was tried in the ball: where \
