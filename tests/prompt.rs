@@ -90,6 +90,17 @@ fn unfinished_input_goes_on_in_the_next_line() {
     assert_eq!((out.as_str(), err.as_str(), well), ("6\n[1, 2]\n", "", true));
 }
 
+/// A statement that is open where the input ends is not left out without a word.
+#[test]
+fn what_is_still_open_at_the_end_is_told_of() {
+    for (lines, words) in
+        [(&b"1\n2 +\n"[..], "incomplete"), (&b"1\nlet f = |x| {\n x + 1\n"[..], "`{` is never closed")]
+    {
+        let (out, err, well) = session(lines);
+        assert!(out == "1\n" && err.contains(words) && !well, "{out}{err}");
+    }
+}
+
 #[test]
 fn mistakes_are_explained_and_lose_nothing() {
     let (out, err, well) = session(b"let a = 7;\nnosuch()\na\n\xff\na + 1\n:nope\n?risk::estimate\n");

@@ -66,7 +66,14 @@ fn lines(start: bool, flags: &[&str]) -> Result<bool> {
         let line = match line {
             Ok(line) => line,
             Err(ReadlineError::Interrupted) => continue,
-            Err(ReadlineError::Eof) => break,
+            Err(ReadlineError::Eof) => {
+                let open = editor.helper().map_or(String::new(), typing::Typing::left_open);
+                if !prompt.dialogue.interactive && !open.trim().is_empty() {
+                    // It is answered with what it lacks.
+                    answer(&mut prompt.dialogue, open.trim());
+                }
+                break;
+            }
             Err(ReadlineError::Io(error)) if error.kind() == std::io::ErrorKind::InvalidData => {
                 prompt.dialogue.complain(&Error::argument("this line is not UTF-8 and was left out"));
                 continue;

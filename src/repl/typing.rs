@@ -72,6 +72,15 @@ pub struct Typing {
     done: Cell<bool>,
     /// Whether the line comes from the history as it is.
     browsing: Arc<AtomicBool>,
+    /// What was read so far of a statement that is still open: the editor lets go of it where its input ends.
+    open: RefCell<String>,
+}
+
+impl Typing {
+    /// The statement that was open where the input ended; empty where none was.
+    pub fn left_open(&self) -> String {
+        self.open.take()
+    }
 }
 
 /// An editor whose completion, hints and history work on this session. `commands` are the prompt's own, without their colon.
@@ -105,6 +114,7 @@ pub fn editor(
         current: RefCell::new(0..0),
         done: Cell::new(false),
         browsing,
+        open: RefCell::default(),
     }));
     Ok(editor)
 }
@@ -313,6 +323,7 @@ impl Validator for Typing {
             }
             Ok(_) => !ended_by_hand(text) && describes_what_follows(text),
         };
+        *self.open.borrow_mut() = if unfinished { text.to_string() } else { String::new() };
         Ok(if unfinished { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }
 }
