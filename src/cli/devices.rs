@@ -369,6 +369,7 @@ fn merged(
     let mut command = Command::new(itself()?);
     command.arg("merge").args(folders).arg("--out").arg(out).args(options.flags.words());
     command.args(options.named.iter().map(|path| format!("--allow-read={}", path.display())));
+    command.args(memory::share_of_budget(1)?.map(|bytes| format!("--memory={}MB", bytes / 1_000_000)));
     command.args(options.json.then_some("--json")).args(works_fast().then_some("--fast"));
     device.show_to(&mut command);
     let name = "what puts the shards together".to_string();

@@ -269,9 +269,15 @@ impl GroupKey {
 fn too_much_alike(rows: &[Judgement], names: &[String]) -> Option<String> {
     /// So rare a pair is not told of among all pairs by chance.
     const RARE: f64 = 0.01;
+    /// A second or two.
+    const MOST_LOOKS: usize = 20_000_000;
     let mut by_item: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
     let answered = rows.iter().filter_map(|row| Some((row, row.answer?)));
     answered.for_each(|(row, answer)| by_item.entry(row.item).or_default().push((row.worker, answer)));
+    let looks: usize = by_item.values().map(|judged| judged.len() * judged.len() / 2).sum();
+    if looks > MOST_LOOKS {
+        return Some(format!("{looks} pairs of answers are too many to look for workers who are one person among"));
+    }
     let mut pairs: BTreeMap<(u32, u32), [u32; 2]> = BTreeMap::new();
     for judged in by_item.values() {
         for (i, &(a, said)) in judged.iter().enumerate() {

@@ -48,17 +48,22 @@ impl OnTheirWay {
             Some(known) => known.clone(),
             None => numbers(goes_by)?,
         };
-        let eighth = if at_hand(goes_by) { 1 } else { known.len().div_ceil(8).max(1) };
-        let going = known.iter().filter(|going| **going).count();
-        let mut filling = going.next_multiple_of(eighth) - going;
-        let wanted = |(row, going): (i64, bool)| {
-            let fills = !going && filling > 0;
-            filling -= usize::from(fills);
-            (going || fills).then_some(row)
-        };
-        let rows: Vec<i64> = (0i64..).zip(known).filter_map(wanted).collect();
+        let size = if at_hand(goes_by) { 1 } else { known.len().div_ceil(8).max(1) };
+        let rows = filled(&known, size);
         on_device(&Tensor::f_from_slice(&rows)?, goes_by.device())
     }
+}
+
+/// The places of cases that are going, in their order, and of as many others as make their number a multiple of `size`.
+fn filled(known: &[bool], size: usize) -> Vec<i64> {
+    let going = known.iter().filter(|going| **going).count();
+    let mut filling = going.next_multiple_of(size) - going;
+    let wanted = |(row, &going): (i64, &bool)| {
+        let fills = !going && filling > 0;
+        filling -= usize::from(fills);
+        (going || fills).then_some(row)
+    };
+    (0i64..).zip(known).filter_map(wanted).collect()
 }
 
 /// Whether truths are at hand without waiting for a device.
@@ -71,4 +76,25 @@ fn numbers(truths: &Tensor) -> Result<Vec<bool>> {
         return Err(Error::internal("cases that are on their way by more than a truth each"));
     }
     Ok(Vec::try_from(&truths.f_to_device(Device::Cpu)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::filled;
+
+    #[test]
+    fn batches_shrink_by_eighths_and_keep_all_that_is_going() {
+        let mut sizes = std::collections::BTreeSet::new();
+        for left in 0..=40 {
+            let known: Vec<bool> = (0..40).map(|row| row * 7 % 40 < left).collect();
+            let rows = filled(&known, 5);
+            assert!(rows.is_sorted() && (0..40).filter(|&row| known[row]).all(|row| rows.contains(&(row as i64))));
+            assert!(rows.len() >= left && rows.len() < left + 5, "{left}: {rows:?}");
+            sizes.insert(rows.len());
+            assert_eq!(filled(&known, 1).len(), left);
+        }
+        assert_eq!(sizes.len(), 9);
+        // The last part of a batch that eight does not divide has no more than the batch.
+        assert_eq!(filled(&[true; 9], 2).len(), 9);
+    }
 }
