@@ -604,3 +604,26 @@ fn copies_of_images_are_told_of() {
         }"#,
     );
 }
+
+/// Also where each copy is a file of its own, and where the copies bear two labels.
+#[test]
+fn copies_in_files_of_their_own_are_told_of() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    for (at, seed) in [("apples/1.png", 1), ("apples/2.png", 2), ("pears/3.png", 3)] {
+        image(folder.path(), &format!("clean/{at}"), seed)?;
+        image(folder.path(), &format!("copied/{at}"), seed)?;
+    }
+    image(folder.path(), "copied/apples/again.png", 1)?;
+    image(folder.path(), "copied/pears/twin.png", 2)?;
+    truths_in(
+        folder.path(),
+        r#"
+        let f = model::train(data::load("clean"), #{ arch: [net::flatten(), net::linear(2)], epochs: 1, seed: 1 });
+        let said = |path| examine(f, data::load(path), #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }), seed: 1 }).cautions;
+        #{
+            clean: !said.call("clean").some(|s| s.contains("copies of others")),
+            copied: said.call("copied").some(|s| s.contains("2 of the 5 images of copied are copies of others, 1 of them under another label")),
+        }"#,
+    );
+    Ok(())
+}

@@ -277,18 +277,26 @@ impl Dataset {
     pub fn copied(&self) -> Option<String> {
         /// Fewer change no interval by much.
         const SHARE: f64 = 0.01;
-        static KNOWN: Mutex<BTreeMap<Digest, usize>> = Mutex::new(BTreeMap::new());
+        /// How many images there are, and how many with their labels.
+        static KNOWN: Mutex<BTreeMap<Digest, (usize, usize)>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let distinct = *known.entry(self.digest).or_insert_with(|| {
-            let mut images: Vec<u64> = (0..self.len()).map(|row| self.likeness(row)).collect();
+        let (distinct, labelled) = *known.entry(self.digest).or_insert_with(|| {
+            let mut images: Vec<(u64, i64)> =
+                self.labels.iter().enumerate().map(|(row, label)| (self.likeness(row), *label)).collect();
             images.sort_unstable();
             images.dedup();
-            images.len()
+            let labelled = images.len();
+            images.dedup_by_key(|(likeness, _)| *likeness);
+            (images.len(), labelled)
         });
         let copies = self.len() - distinct;
         (distinct > 1 && copies as f64 >= SHARE * self.len() as f64 && copies > 0).then(|| {
+            let otherwise = match labelled - distinct {
+                0 => String::new(),
+                n => format!(", {n} of them under another label"),
+            };
             format!(
-                "{copies} of the {} images of {} are copies of others: tests and intervals take all for independent of each other",
+                "{copies} of the {} images of {} are copies of others{otherwise}: tests and intervals take all for independent of each other",
                 self.len(),
                 self.name
             )

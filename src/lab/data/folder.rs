@@ -33,17 +33,18 @@ pub(super) fn load(
         listing.files = rows.iter().map(|&row| listing.files[row].clone()).collect();
         listing.labels = rows.iter().map(|&row| listing.labels[row]).collect();
     }
-    let digest = digest(cx, &root, &listing.files)?;
-    let files = Folder { root, files: listing.files };
-    let labelled = Labelled { labels: listing.labels, classes: listing.classes, numbered: listing.numbered };
-    Pictures::load(cx, name, files, labelled, view, digest)
-}
-
-fn digest(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<Digest> {
-    let (digests, oldest) = contents::digests(cx, root, files)?;
-    cx.record_hashed(root, oldest);
+    let (digests, oldest) = contents::digests(cx, &root, &listing.files)?;
+    cx.record_hashed(&root, oldest);
     let line = |(file, digest): (&PathBuf, &Digest)| format!("{} {}\n", file.display(), digest.hex());
-    Ok(Digest::of(files.iter().zip(&digests).map(line).collect::<String>().as_bytes()))
+    let digest = Digest::of(listing.files.iter().zip(&digests).map(line).collect::<String>().as_bytes());
+    let files = Folder { root, files: listing.files };
+    let labelled = Labelled {
+        labels: listing.labels,
+        classes: listing.classes,
+        numbered: listing.numbered,
+        likeness: digests.iter().map(Digest::as_u64).collect(),
+    };
+    Pictures::load(cx, name, files, labelled, view, digest)
 }
 
 impl PictureFiles for Folder {

@@ -32,10 +32,13 @@ pub(super) struct Labelled {
     pub classes: Vec<String>,
     /// Ends the sentence "classes are numbered".
     pub numbered: String,
+    /// One per picture, equal where their stored bytes are.
+    pub likeness: Vec<u64>,
 }
 
 pub(super) struct Pictures<F> {
     files: F,
+    likeness: Vec<u64>,
     view: View,
     /// The square that is seen and its margin; all of the image without it.
     canvas: CropAndMargin,
@@ -48,7 +51,7 @@ impl<F: PictureFiles> Pictures<F> {
     pub fn load(cx: &Cx, name: &str, files: F, of: Labelled, view: &View, digest: Digest) -> Result<Dataset> {
         let (canvas, side) = sides(cx, &files, view)?;
         let digest = Digest::of_parts(&[&digest.0, view.seen(canvas).as_bytes()]);
-        let source = Self { files, view: *view, canvas, side };
+        let source = Self { files, likeness: of.likeness, view: *view, canvas, side };
         let set = Dataset::new(name, Arc::new(source), of.labels, of.classes, View::edge(canvas), digest)?;
         Ok(set.numbered(of.numbered))
     }
@@ -109,6 +112,10 @@ impl<F: PictureFiles> Source for Pictures<F> {
 
     fn shape(&self) -> [usize; 3] {
         [3, self.side[0], self.side[1]]
+    }
+
+    fn likeness(&self, index: usize) -> u64 {
+        self.likeness[index]
     }
 
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {

@@ -175,13 +175,20 @@ impl<P> Indexed<P> {
     }
 
     /// Those of these rows, or all, with the digest of pictures and labels in this order: the same however they are divided.
-    pub fn choose(self, rows: Option<Vec<usize>>) -> (Vec<P>, Vec<i64>, Digest) {
+    pub fn choose(self, rows: Option<Vec<usize>>) -> (Self, Digest) {
         let rows = rows.unwrap_or_else(|| (0..self.pictures.len()).collect());
         let line = |&row: &usize| format!("{} {}\n", self.labels[row], self.digests[row].hex());
         let digest = Digest::of(rows.iter().map(line).collect::<String>().as_bytes());
         let labels = rows.iter().map(|&row| self.labels[row]).collect();
+        let digests = rows.iter().map(|&row| self.digests[row]).collect();
         let mut pictures: Vec<Option<P>> = self.pictures.into_iter().map(Some).collect();
-        (rows.iter().filter_map(|&row| pictures[row].take()).collect(), labels, digest)
+        let pictures = rows.iter().filter_map(|&row| pictures[row].take()).collect();
+        (Self { pictures, labels, digests }, digest)
+    }
+
+    /// A number per picture that tells its bytes from others'.
+    pub fn likeness(&self) -> Vec<u64> {
+        self.digests.iter().map(Digest::as_u64).collect()
     }
 
     /// What the classes are called: as the caller says, as the files do, or by their numbers.

@@ -78,7 +78,7 @@ pub(super) fn load(
     }
     let classes = all.found.classes(cx, name, classes, None)?;
     let rows = choose(all.found.pictures.len());
-    let (pictures, labels, digest) = all.found.choose(rows);
+    let (chosen, digest) = all.found.choose(rows);
     let by = match all.contradicted {
         0 => "by their labels".to_string(),
         n => format!("by their .cls files; {n} .json records have another `label`"),
@@ -88,8 +88,8 @@ pub(super) fn load(
         1 => format!("{by}; a sample without a picture is left out"),
         n => format!("{by}; {n} samples without a picture are left out"),
     };
-    let of = Labelled { labels, classes, numbered };
-    Pictures::load(cx, name, Shards { paths, pictures }, of, view, digest)
+    let of = Labelled { likeness: chosen.likeness(), labels: chosen.labels, classes, numbered };
+    Pictures::load(cx, name, Shards { paths, pictures: chosen.pictures }, of, view, digest)
 }
 
 const WANTED: &str = "a sample is a picture (.jpg, .jpeg, .png, .gif, .webp or .tif) and its class number in a .cls file or as \"label\" of a .json \

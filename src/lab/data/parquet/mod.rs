@@ -87,10 +87,15 @@ pub(super) fn load(
     let told = of_files.is_some();
     let classes = all.classes(cx, name, classes, of_files)?;
     let rows = choose(all.pictures.len());
-    let (pictures, labels, digest) = all.choose(rows);
+    let (chosen, digest) = all.choose(rows);
     let numbered = if told { "by their labels, which the file names" } else { "by their labels" };
-    let files = ParquetFiles { paths, pages, pictures, unpacked: Unpacked::default() };
-    let of = Labelled { labels, classes, numbered: numbered.into() };
+    let of = Labelled {
+        likeness: chosen.likeness(),
+        labels: chosen.labels,
+        classes,
+        numbered: numbered.into(),
+    };
+    let files = ParquetFiles { paths, pages, pictures: chosen.pictures, unpacked: Unpacked::default() };
     Pictures::load(cx, name, files, of, view, digest)
 }
 
