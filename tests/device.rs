@@ -270,7 +270,7 @@ fn a_run_on_two_devices_is_put_together_to_what_one_device_gives() {
     let output = run(&["--devices", "0,2", "--out", "three"]).output().unwrap();
     let told = said(&output.stderr);
     assert!(!output.status.success() && told.contains("shard 2/2 runs on GPU 2"), "{told}");
-    assert!(told.contains("[2/2] Error: device \"cuda\": no CUDA device here"), "{told}");
+    assert!(told.contains("[shard 2/2] Error: device \"cuda\": no CUDA device here"), "{told}");
 }
 
 /// What was made on the CPU is taken along, and back.

@@ -1,23 +1,17 @@
 //! `viva run SCRIPT --devices 0,1`: a process for each device of this machine, and their shards put together.
 
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+mod part;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
-use signal_hook::iterator::Signals;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use part::{Heard, Part};
 
 use super::run_options::RunOptions;
 use super::{CommandFailure, CommandOutcome, read_script, run};
 use crate::core::record::{Manifest, Record, nothing_begun};
-use crate::core::{Error, Result, Shard, memory, visible, works_fast};
+use crate::core::{Error, Result, Shard, memory, works_fast};
 use crate::page::quoted;
-
-/// How long to wait before looking again which processes have ended.
-const GLANCE: Duration = Duration::from_millis(20);
 
 /// A GPU hides the others by this variable, so that every process has a `cuda:0` and all of them record the same device.
 const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
@@ -86,32 +80,6 @@ fn named(text: &str, visible: Option<&str>) -> Result<Vec<Device>> {
     }
 }
 
-/// A process of viva that this one waits for.
-struct Part {
-    /// "shard 1/2"
-    name: String,
-    folder: PathBuf,
-    process: Child,
-    /// Hands on what it says until its standard error ends.
-    listener: Option<JoinHandle<()>>,
-    ended: Option<ExitStatus>,
-}
-
-impl Part {
-    fn signal(&self, signal: i32) {
-        if self.ended.is_none() {
-            // SAFETY: the process was not waited for yet, so that its number is no other's.
-            unsafe { libc::kill(self.process.id() as i32, signal) };
-        }
-    }
-
-    /// Whether there is something of it to put together: it came to its end, or its script failed on its part of the rows.
-    fn is_whole(&self) -> bool {
-        let failed = || Manifest::read(&self.folder).is_ok_and(|manifest| manifest.failure().is_some());
-        self.ended.is_some_and(|status| status.success()) || failed()
-    }
-}
-
 /// Runs what the options say on these devices.
 pub(super) fn run(text: &str, options: &RunOptions) -> CommandOutcome {
     for (given, name, why) in [
@@ -149,10 +117,7 @@ pub(super) fn run(text: &str, options: &RunOptions) -> CommandOutcome {
         return Ok(());
     }
     may_begin(options, text, devices.len(), &out, &shards)?;
-    // Before any of them can be heard.
-    let signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGTSTP])
-        .map_err(|e| Error::argument(format!("signals can't be caught here: {e}")))?;
-    let mut signals = Heard { signals, first: None };
+    let mut signals = Heard::listen()?;
     let done = all_shards(&devices, options, &shards, &mut signals)
         .and_then(|folders| merged(&devices[0], &folders, &out, options, &mut signals));
     let begun = |shards: std::fs::ReadDir| shards.flatten().any(|entry| !nothing_begun(&entry.path()));
@@ -199,6 +164,11 @@ fn words_again(options: &RunOptions, devices: &str, out: &Path) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
+/// The word for so much memory, where it was asked for.
+fn of_memory(bytes: Option<u64>) -> Option<String> {
+    bytes.map(|bytes| format!("--memory={}MB", bytes / 1_000_000))
+}
+
 /// The words that every shard has of the command line.
 fn of_every_shard(options: &RunOptions) -> Vec<String> {
     let mut words: Vec<String> = options.arguments.iter().map(|(name, value)| format!("--{name}={value}")).collect();
@@ -206,66 +176,6 @@ fn of_every_shard(options: &RunOptions) -> Vec<String> {
     words.extend(options.flags.words());
     words.extend(works_fast().then(|| "--fast".into()));
     words
-}
-
-/// What the user, or whoever runs this, has asked for meanwhile.
-struct Heard {
-    signals: Signals,
-    /// The signal that it was to end by.
-    first: Option<i32>,
-}
-
-impl Heard {
-    /// Hands signals on until all of these have ended, and has them end where one comes to nothing.
-    fn wait_for(&mut self, parts: &mut [Part], what: &str) -> Result<()> {
-        let began = Instant::now();
-        let mut refused = false;
-        while parts.iter().any(|part| part.ended.is_none()) {
-            for signal in self.signals.pending() {
-                if signal == SIGTSTP {
-                    parts.iter().for_each(|part| part.signal(libc::SIGSTOP));
-                    // SAFETY: stops this process, until a shell has it go on.
-                    unsafe { libc::raise(libc::SIGSTOP) };
-                    parts.iter().for_each(|part| part.signal(libc::SIGCONT));
-                    continue;
-                }
-                self.first.get_or_insert(signal);
-                parts.iter().for_each(|part| part.signal(signal));
-            }
-            for part in parts.iter_mut().filter(|part| part.ended.is_none()) {
-                let ended = part.process.try_wait();
-                part.ended = ended.map_err(|e| Error::argument(format!("{} can't be waited for: {e}", part.name)))?;
-                let Some(status) = part.ended else { continue };
-                if let Some(listener) = part.listener.take() {
-                    // It says no more than it has said.
-                    let _ = listener.join();
-                }
-                match (status.success(), status.signal()) {
-                    (true, _) if !what.is_empty() => {
-                        eprintln!("{} {what} after {:.1} s", part.name, began.elapsed().as_secs_f64());
-                    }
-                    (false, Some(signal)) if self.first.is_none() => {
-                        let why = if signal == libc::SIGKILL { ", as the system does where memory ends" } else { "" };
-                        eprintln!("{} was ended by signal {signal}{why}", part.name);
-                    }
-                    _ => {}
-                }
-                refused |= !part.is_whole();
-            }
-            if refused && self.first.is_none() {
-                // Where one of them is missing nothing is put together.
-                refused = false;
-                parts.iter().for_each(|part| part.signal(SIGTERM));
-            }
-            std::thread::sleep(GLANCE);
-        }
-        Ok(())
-    }
-
-    /// What the command ends with where that was not well.
-    fn outcome(&self) -> CommandFailure {
-        CommandFailure::Told(self.first.map_or(1, |signal| 128 + signal as u8))
-    }
 }
 
 /// Runs all shards side by side; their folders, once nothing is left to do in any of them.
@@ -289,7 +199,7 @@ fn all_shards(
         let mut command = Command::new(&viva);
         command.arg("run").arg(&script).args(of_every_shard(options)).arg(format!("--shard={shard}"));
         command.arg(format!("--device={}", device.name()));
-        command.args(memory.map(|bytes| format!("--memory={}MB", bytes / 1_000_000)));
+        command.args(of_memory(memory));
         match nothing_begun(&folder) {
             true => command.arg(format!("--threads={threads}")).arg("--out").arg(&folder),
             // With as many threads as it was begun with.
@@ -299,59 +209,26 @@ fn all_shards(
         let name = format!("shard {shard}");
         // What it prints is of its rows alone, and printed again when all are put together.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        match begun(command, &name) {
-            Ok(mut process) => {
-                let listener = process.stderr.take().map(|errors| handed_on(errors, shard));
+        match Part::begun(command, &name, &folder) {
+            Ok(part) => {
                 eprintln!("{name} runs on {}: {}", device.described(), folder.display());
-                parts.push(Part { name, folder, process, listener, ended: None });
+                parts.push(part);
             }
             Err(error) => {
-                parts.iter().for_each(|part| part.signal(SIGTERM));
-                parts.iter_mut().for_each(|part| drop(part.process.wait()));
+                parts.iter_mut().for_each(Part::end);
                 return Err(error.into());
             }
         }
     }
     signals.wait_for(&mut parts, "is done")?;
-    match signals.first.is_none() && parts.iter().all(Part::is_whole) {
-        true => Ok(parts.into_iter().map(|part| part.folder).collect()),
+    match !signals.stopped() && parts.iter().all(Part::is_whole) {
+        true => Ok(parts.into_iter().map(Part::into_folder).collect()),
         false => Err(signals.outcome()),
     }
 }
 
 fn itself() -> Result<PathBuf> {
     std::env::current_exe().map_err(|e| Error::argument(format!("viva itself can't be found: {e}")))
-}
-
-/// Starts a process that this one hands signals to: in a group of its own, so that it has none of them twice.
-fn begun(mut command: Command, name: &str) -> Result<Child> {
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    #[cfg(target_os = "linux")]
-    {
-        let parent = std::process::id() as i32;
-        let tied = move || {
-            // SAFETY: asks the system alone.
-            let (tied, found) = unsafe { (libc::prctl(libc::PR_SET_PDEATHSIG, SIGTERM), libc::getppid()) };
-            match tied == 0 && found == parent {
-                true => Ok(()),
-                false => Err(std::io::Error::other("viva was ended meanwhile")),
-            }
-        };
-        // SAFETY: no more than two calls of the system between fork and exec: where this process is killed, the other one stops and keeps what it has.
-        unsafe { std::os::unix::process::CommandExt::pre_exec(&mut command, tied) };
-    }
-    command.spawn().map_err(|e| Error::argument(format!("{name} can't be started: {e}")))
-}
-
-/// Shows what a shard says, with its number in front.
-fn handed_on(errors: ChildStderr, shard: Shard) -> JoinHandle<()> {
-    std::thread::spawn(move || {
-        for line in BufReader::new(errors).split(b'\n').map_while(std::io::Result::ok) {
-            let line = format!("[{shard}] {}\n", visible(&String::from_utf8_lossy(&line)));
-            // Nobody is left to be told.
-            let _ = std::io::stderr().write_all(line.as_bytes());
-        }
-    })
 }
 
 /// Puts the shards together on the first of the devices, in a process that is held as theirs were.
@@ -369,16 +246,14 @@ fn merged(
     let mut command = Command::new(itself()?);
     command.arg("merge").args(folders).arg("--out").arg(out).args(options.flags.words());
     command.args(options.named.iter().map(|path| format!("--allow-read={}", path.display())));
-    command.args(memory::share_of_budget(1)?.map(|bytes| format!("--memory={}MB", bytes / 1_000_000)));
+    command.args(of_memory(memory::share_of_budget(1)?));
     command.args(options.json.then_some("--json")).args(works_fast().then_some("--fast"));
     device.show_to(&mut command);
-    let name = "what puts the shards together".to_string();
-    let process = begun(command, &name)?;
-    let mut parts = [Part { name, folder: out.to_path_buf(), process, listener: None, ended: None }];
+    let mut parts = [Part::begun(command, "what puts the shards together", out)?];
     signals.wait_for(&mut parts, "")?;
-    match parts[0].ended.and_then(|status| status.code()) {
+    match parts[0].status() {
         Some(0) => Ok(()),
-        Some(code) if signals.first.is_none() => Err(CommandFailure::Told(code as u8)),
+        Some(code) if !signals.stopped() => Err(CommandFailure::Told(code as u8)),
         _ => Err(signals.outcome()),
     }
 }
