@@ -219,6 +219,38 @@ fn what_was_put_right_is_said() {
     }
 }
 
+/// An arrow's outline, from each of its corners, is the same picture as its two halves; lines beside it are no faces.
+#[test]
+fn faces_that_bend_inwards_are_drawn_as_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let put = |name: &str, text: String| {
+        fs::write(folder.path().join(name), text).expect("written");
+        read(&folder.path().join(name)).expect("an object")
+    };
+    let corners = [[0, 0, 0], [2, 1, 0], [0, 2, 0], [1, 1, 0]];
+    let vertices: String = corners.iter().map(|[x, y, z]| format!("v {x} {y} {z}\n")).collect();
+    let places: String = corners.iter().map(|[x, y, z]| format!("{x} {y} {z}\n")).collect();
+    let head = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\nelement face 1\n\
+                property list uchar int vertex_indices\nend_header\n";
+    let halves = put("halves.obj", format!("{vertices}f 1 2 4\nf 2 3 4\n"));
+    let wanted = seen(&halves);
+    for first in 0..4 {
+        let face: Vec<usize> = (0..4).map(|corner| (corner + first) % 4).collect();
+        let words = |from: usize| face.iter().map(|corner| format!(" {}", corner + from)).collect::<String>();
+        let obj = put("arrow.obj", format!("{vertices}f{}\n", words(1)));
+        let ply = put("arrow.ply", format!("{head}{places}4{}\n", words(0)));
+        for mesh in [obj, ply] {
+            assert_eq!(seen(&mesh), wanted, "{face:?}");
+            assert_eq!(mesh.remarks(), halves.remarks());
+        }
+    }
+    let lined = put("lined.obj", format!("{vertices}f 1 2 4\nf 2 3 4\n  l 1 3 4\n"));
+    assert_eq!(seen(&lined), wanted);
+    assert!(lined.remarks().join("; ").contains("its lines (l) are left out"), "{:?}", lined.remarks());
+    let crossed = put("crossed.obj", format!("v 0 0 0\nv 2 0 0\nv 0 1 0\nv 2 1 0\nv 1 3 0\nf 1 2 3 4 5\n"));
+    assert!(crossed.remarks().join("; ").contains("faces that cross themselves"), "{:?}", crossed.remarks());
+}
+
 #[test]
 fn damaged_and_foreign_files_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -11,6 +11,7 @@ mod obj;
 mod objects;
 mod parts;
 mod ply;
+mod polygon;
 mod raster;
 mod scenery;
 mod shadow;

@@ -11,6 +11,7 @@ use tobj::{LoadError, LoadOptions};
 
 use super::mesh::{Surface, Triangle, Vertex};
 use super::parts::{FILE, MOST, PLAIN, Parts, Piece};
+use super::polygon::{Cutter, UNCUT};
 use super::texture::Textures;
 use crate::core::{Budget, Cx, Error, Result};
 
@@ -22,7 +23,11 @@ const LINE: u64 = 64;
 const MATERIAL: u64 = 2 * size_of::<tobj::Material>() as u64;
 /// Colours are the materials' `Kd`, times `map_Kd`; polygons are cut into triangles; without normals, faces are flat.
 pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Parts) -> Result<()> {
-    let (models, materials) = load(cx, file)?;
+    let mut object = bytes(cx, file, MOST)?;
+    if without_lines(&mut object) {
+        parts.remark("its lines (l) are left out");
+    }
+    let (models, materials) = load(cx, file, &object)?;
     let budget = Budget::of(cx, file, Budget::TEXT)?.at_most(MOST);
     let mut surfaces = vec![];
     for material in &materials {
@@ -40,7 +45,7 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
     }
     for model in &models {
         let mesh = &model.mesh;
-        if mesh.indices.is_empty() || !mesh.indices.len().is_multiple_of(3) {
+        if mesh.indices.is_empty() {
             continue;
         }
         let positions: Vec<Vec3> = mesh.positions.as_chunks::<3>().0.iter().copied().map(Vec3::from).collect();
@@ -65,17 +70,38 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
             .hint("give faces without `vt` a material of their own, behind a `usemtl`"));
         }
         texture.resize(positions.len(), Vec2::ZERO);
+        let cutter = cut(&budget, mesh, &positions)?;
+        if cutter.uncut > 0 {
+            parts.remark(UNCUT);
+        }
         let piece = Piece {
             positions: &positions,
             normals: (normals.len() == positions.len()).then_some(&normals[..]),
             texture: Some(&texture),
             colours: None,
-            corners: mesh.indices.as_chunks::<3>().0,
+            corners: &cutter.triangles,
             surface: surfaces[mesh.material_id.unwrap_or(materials.len()).min(materials.len())],
         };
         parts.add(file, &budget, &piece)?;
     }
     Ok(())
+}
+
+/// The triangles of a mesh's faces. Its parser says how many corners each has where not all of them have three.
+fn cut(budget: &Budget, mesh: &tobj::Mesh, positions: &[Vec3]) -> Result<Cutter> {
+    let mut cutter = Cutter::default();
+    if mesh.face_arities.is_empty() {
+        cutter.triangles = mesh.indices.as_chunks::<3>().0.to_vec();
+        return Ok(cutter);
+    }
+    let mut left = &mesh.indices[..];
+    for &corners in &mesh.face_arities {
+        budget.step()?;
+        let Some((face, rest)) = left.split_at_checked(corners as usize) else { break };
+        cutter.cut(positions, face);
+        left = rest;
+    }
+    Ok(cutter)
 }
 
 type ObjParts = (Vec<tobj::Model>, Vec<tobj::Material>);
@@ -101,6 +127,19 @@ fn bytes(cx: &Cx, file: &Path, most: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Turns lines into remarks, of which its parser would make faces; whether there are any.
+fn without_lines(object: &mut [u8]) -> bool {
+    let mut any = false;
+    for line in object.split_mut(|&byte| byte == b'\n') {
+        let indent = line.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+        if let [first @ b'l', b' ' | b'\t', ..] = &mut line[indent..] {
+            *first = b'#';
+            any = true;
+        }
+    }
+    any
+}
+
 /// Bytes that end with an error when the user asks for an end.
 struct Watched<'a>(&'a Cx, &'a [u8]);
 
@@ -111,9 +150,8 @@ impl Read for Watched<'_> {
     }
 }
 
-fn load(cx: &Cx, file: &Path) -> Result<ObjParts> {
+fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
     let folder = file.parent().unwrap_or(Path::new(""));
-    let object = bytes(cx, file, MOST)?;
     // A library that is named twice holds the same materials both times.
     let seen = RefCell::new(HashSet::new());
     let refused = Cell::new(None);
@@ -130,8 +168,8 @@ fn load(cx: &Cx, file: &Path) -> Result<ObjParts> {
             }
         }
     };
-    let options = LoadOptions { single_index: true, triangulate: true, ignore_points: true, ignore_lines: true };
-    let mut object = BufReader::new(Watched(cx, &object));
+    let options = LoadOptions { single_index: true, triangulate: false, ignore_points: true, ignore_lines: true };
+    let mut object = BufReader::new(Watched(cx, object));
     // Its parser panics on numbers that it does not expect.
     let read = catch_unwind(AssertUnwindSafe(|| tobj::load_obj_buf(&mut object, &options, materials_of)));
     cx.check()?;

@@ -7,6 +7,7 @@ use glam::{Vec2, Vec3};
 
 use super::mesh::Surface;
 use super::parts::{PLAIN, Parts, Piece, whole};
+use super::polygon::{Cutter, UNCUT};
 use crate::core::{Budget, Cx, Error, Result};
 
 #[derive(Clone, Copy, PartialEq)]
@@ -54,7 +55,7 @@ fn put(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<
     }
     let mut numbers = PlyNumbers { file, format, left: body };
     let mut vertices = Vertices::default();
-    let mut corners = vec![];
+    let (mut corners, mut faces) = (vec![], vec![]);
     for element in &elements {
         // A number takes at least one byte, and as text a space.
         if element.count > numbers.left.len() as u64 {
@@ -75,10 +76,9 @@ fn put(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<
                     budget.step()?;
                     let row = numbers.row(element, budget)?;
                     let face = &row[place];
-                    for two in face.get(1..).unwrap_or(&[]).windows(2) {
-                        budget.items::<[u32; 3]>(1, "its faces")?;
-                        corners.push([face[0], two[0], two[1]].map(place_of));
-                    }
+                    budget.items::<[u32; 3]>(face.len(), "its faces")?;
+                    corners.extend(face.iter().copied().map(place_of));
+                    faces.push(face.len());
                 }
             }
             _ => {
@@ -88,6 +88,17 @@ fn put(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<
                 }
             }
         }
+    }
+    let mut cutter = Cutter::default();
+    let mut left = &corners[..];
+    for corners in faces {
+        budget.step()?;
+        let (face, rest) = left.split_at(corners);
+        cutter.cut(&vertices.positions, face);
+        left = rest;
+    }
+    if cutter.uncut > 0 {
+        parts.remark(UNCUT);
     }
     let colour = if vertices.colours.is_empty() { PLAIN } else { Vec3::ONE };
     let surface = parts.surface(Surface { colour, texture: None });
@@ -99,7 +110,7 @@ fn put(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<
         normals: given(&vertices.normals),
         texture: None::<&[Vec2]>,
         colours: given(&vertices.colours),
-        corners: &corners,
+        corners: &cutter.triangles,
         surface,
     };
     parts.add(file, budget, &piece)
