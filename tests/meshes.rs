@@ -247,7 +247,7 @@ fn faces_that_bend_inwards_are_drawn_as_they_are() {
     let lined = put("lined.obj", format!("{vertices}f 1 2 4\nf 2 3 4\n  l 1 3 4\n"));
     assert_eq!(seen(&lined), wanted);
     assert!(lined.remarks().join("; ").contains("its lines (l) are left out"), "{:?}", lined.remarks());
-    let crossed = put("crossed.obj", format!("v 0 0 0\nv 2 0 0\nv 0 1 0\nv 2 1 0\nv 1 3 0\nf 1 2 3 4 5\n"));
+    let crossed = put("crossed.obj", "v 0 0 0\nv 2 0 0\nv 0 1 0\nv 2 1 0\nv 1 3 0\nf 1 2 3 4 5\n".into());
     assert!(crossed.remarks().join("; ").contains("faces that cross themselves"), "{:?}", crossed.remarks());
 }
 

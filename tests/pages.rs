@@ -765,7 +765,8 @@ fn runs_are_set_beside_one_another() {
     let scripts = folder(&[(
         "made.rhai",
         b"let n = arg(\"n\", 2);\n\
-          #{ same: 7, rows: [#{ error: 0.5 / n, error_lo: 0.4 / n, error_hi: 0.55 / n }], picture: plot::line([1, 2], [3, n], #{ x: \"time\", label: \"a curve\" }) }",
+          #{ same: 7, rows: [#{ error: 0.5 / n, error_lo: 0.4 / n, error_hi: 0.55 / n }], picture: plot::line([1, 2], [3, n], #{ x: \"time\", label: \"a curve\" }), \
+          wider: [#{ mean: 1.5, mean_lo: 1.0 / n, mean_hi: 2.0 }], c: #{ cautions: [\"all are cats\"] }, own: #{ cautions: [`made ${n} times`] } }",
     )]);
     let path = |name: &str| scripts.path().join(name).to_str().expect("UTF-8").to_string();
     for (n, run) in [("2", "first"), ("4", "second")] {
@@ -780,11 +781,16 @@ fn runs_are_set_beside_one_another() {
     };
     let words = |start: &str| line(start).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words("arguments.n"), "arguments.n 2 4");
-    assert_eq!(words("rows[0].error"), "rows[0].error 0.25 [0.2, 0.28] 0.125 [0.1, 0.14] 0.125 *");
-    assert!(told.contains("1 value is equal") && told.contains("*: the intervals do not meet"), "{told}");
+    assert_eq!(words("rows[0].error"), "rows[0].error 0.25 [0.2, 0.275] 0.125 [0.1, 0.1375] 0.125 *");
+    // Its interval alone is another one.
+    assert_eq!(words("wider[0].mean"), "wider[0].mean 1.5 [0.5, 2.0] 1.5 [0.25, 2.0] 0.0");
+    for said in ["all: c: all are cats", "first: own: made 2 times", "second: own: made 4 times"] {
+        assert!(told.contains(said), "{told}");
+    }
+    assert!(told.contains("2 values are equal") && told.contains("*: the intervals do not meet"), "{told}");
     let page = text_of(Path::new(&path("both.html")));
     check(&page, &[]);
-    for wanted in ["first: a curve", "second: a curve", "rows[0].error"] {
+    for wanted in ["first: a curve", "second: a curve", "rows[0].error", "all are cats"] {
         assert!(page.contains(wanted), "{wanted} is missing");
     }
     // The rows are a file of the run and among its results, and on its page once.

@@ -9,14 +9,20 @@ use serde_json::Value as Json;
 use super::folder::RunFolder;
 use super::{clean, document, figure, shortened};
 use crate::core::{Error, Result, Table, Value, cut, significant};
-use crate::plot::{Axis, Figure, Layer, Panel, ReferenceLine, Series};
+use crate::plot::{Axis, Figure, Layer, Panel, ReferenceLine, Series, Spread};
 
 /// Of a folder's manifest and results, that much is read.
 const READ: u64 = 64 << 20;
 /// What a star says.
 const STAR: &str = "*: the intervals do not meet (no test: where they do, the values may differ as well)";
+/// Where results say what is to be known of them.
+const CAUTIONS: &str = "cautions";
+/// Letters of the names of what a caution stands beside, at most.
+const PLACES: usize = 60;
 /// Letters of a cell on the screen, at most.
-const CELL: usize = 22;
+const CELL: usize = 28;
+/// Of numbers, so many digits; ends of intervals have no fewer than what they are of.
+const DIGITS: usize = 5;
 /// Lines of a page's table, at most.
 const LINES: usize = 2000;
 
@@ -36,6 +42,8 @@ pub struct RunsBeside {
     results: Vec<ComparedLine>,
     /// Results that are equal.
     equal: usize,
+    /// What results say of themselves, and the runs that have it, in words.
+    cautions: Vec<(String, String)>,
     figures: Vec<(String, Figure)>,
     /// Figures that were not laid on top of each other, and why.
     apart: Vec<String>,
@@ -59,8 +67,9 @@ impl RunsBeside {
         let (given, _) = differing(&manifests);
         let (results, equal) = differing(&results);
         let names = names_of(folders);
+        let cautions = cautions_of(&read.iter().map(|(_, results)| results).collect::<Vec<_>>(), &names);
         let (figures, apart) = figures_of(&read.iter().map(|(_, results)| results).collect::<Vec<_>>(), &names);
-        Ok(Self { names, given, results, equal, figures, apart })
+        Ok(Self { names, given, results, equal, cautions, figures, apart })
     }
 
     /// For a terminal: what was given, then results, at most `rows` of each.
@@ -84,6 +93,10 @@ impl RunsBeside {
         }
         if self.results.iter().any(|line| line.apart.ends_with('*')) {
             parts.push(STAR.into());
+        }
+        if !self.cautions.is_empty() {
+            let lines = self.cautions.iter().map(|(runs, said)| format!("\n  {runs}: {said}"));
+            parts.push(format!("what the results say of themselves{}", lines.collect::<String>()));
         }
         parts.join("\n\n")
     }
@@ -136,6 +149,9 @@ impl RunsBeside {
                     p .note { (self.equal) " values are equal and not listed. " (STAR) "." }
                     @if self.results.is_empty() { p { "Nothing differs." } } @else { (rows(&self.results)) }
                 }
+                @if !self.cautions.is_empty() { section { h2 { "What the results say of themselves" }
+                    ul { @for (runs, said) in &self.cautions { li { strong { (clean(runs)) } ": " (clean(said)) } } }
+                } }
                 @if !drawn.is_empty() { section { h2 { "Figures on top of each other" }
                     div .figures { @for (name, shown) in &drawn {
                         figure .wide[shown.wide] { div .paper { (shown.markup) } figcaption { strong { (clean(name)) } } }
@@ -198,7 +214,7 @@ fn walk(name: &str, value: &Json, found: &mut BTreeMap<String, Json>) {
     match value {
         Json::Object(map) if map.get("type").and_then(Json::as_str) == Some("Figure") => {}
         Json::Object(map) => {
-            for (key, inner) in map {
+            for (key, inner) in map.iter().filter(|(key, _)| *key != CAUTIONS) {
                 walk(&if name.is_empty() { key.clone() } else { format!("{name}.{key}") }, inner, found);
             }
         }
@@ -214,6 +230,49 @@ fn walk(name: &str, value: &Json, found: &mut BTreeMap<String, Json>) {
     }
 }
 
+/// What results say of themselves, figures among them: the runs that do, and the caution behind the names of what it stands beside.
+fn cautions_of(results: &[&Json], names: &[String]) -> Vec<(String, String)> {
+    let mut all: Vec<(String, Vec<&str>)> = vec![];
+    for (one, name) in results.iter().zip(names) {
+        let mut found = vec![];
+        collect_cautions("", one, &mut found);
+        for (said, places) in found {
+            let said = match places.iter().filter(|place| !place.is_empty()).cloned().collect::<Vec<_>>() {
+                places if places.is_empty() => said.to_string(),
+                places => format!("{}: {said}", cut(&places.join(", "), PLACES)),
+            };
+            match all.iter_mut().find(|(known, _)| *known == said) {
+                Some((_, runs)) => runs.push(name),
+                None => all.push((said, vec![name])),
+            }
+        }
+    }
+    let runs = |of: Vec<&str>| if of.len() == names.len() { "all".into() } else { of.join(", ") };
+    all.into_iter().map(|(said, of)| (runs(of), said)).collect()
+}
+
+/// Each caution of a result once, with the places where it stands.
+fn collect_cautions<'a>(place: &str, value: &'a Json, found: &mut Vec<(&'a str, Vec<String>)>) {
+    match value {
+        Json::Object(map) => {
+            for said in map.get(CAUTIONS).and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str) {
+                match found.iter_mut().find(|(known, _)| *known == said) {
+                    Some((_, places)) => places.push(place.into()),
+                    None => found.push((said, vec![place.into()])),
+                }
+            }
+            for (key, inner) in map {
+                let below = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
+                collect_cautions(&below, inner, found);
+            }
+        }
+        Json::Array(values) => {
+            values.iter().enumerate().for_each(|(i, inner)| collect_cautions(&format!("{place}[{i}]"), inner, found));
+        }
+        _ => {}
+    }
+}
+
 /// Lines of what is not the same everywhere, and how many values are.
 fn differing(all: &[BTreeMap<String, Json>]) -> (Vec<ComparedLine>, usize) {
     let mut names: Vec<&String> = all.iter().flat_map(BTreeMap::keys).collect();
@@ -226,22 +285,27 @@ fn differing(all: &[BTreeMap<String, Json>]) -> (Vec<ComparedLine>, usize) {
     };
     let (mut lines, mut equal) = (Vec::new(), 0);
     for name in names {
-        let values: Vec<Option<&Json>> = all.iter().map(|one| one.get(name)).collect();
-        if values.windows(2).all(|pair| pair[0] == pair[1]) {
+        let of = |name: &str| -> Vec<Option<&Json>> { all.iter().map(|one| one.get(name)).collect() };
+        let same = |name: &str| of(name).windows(2).all(|pair| pair[0] == pair[1]);
+        let (key, place) = key_and_place(name);
+        let end_of = |of: &str| format!("{key}_{of}{place}");
+        // Ends of intervals stand beside what they are of.
+        let whole = !is_end(name);
+        if same(name) && (!whole || ["lo", "hi"].iter().all(|of| same(&end_of(of)))) {
             equal += 1;
             continue;
         }
-        // Ends of intervals stand beside what they are of.
-        if is_end(name) {
+        if !whole {
             continue;
         }
-        let (key, place) = key_and_place(name);
-        let end =
-            |one: &BTreeMap<String, Json>, of: &str| one.get(&format!("{key}_{of}{place}")).and_then(Json::as_f64);
+        let values = of(name);
+        let end = |one: &BTreeMap<String, Json>, of: &str| one.get(&end_of(of)).and_then(Json::as_f64);
         let cells = all.iter().zip(&values).map(|(one, value)| match value {
             None => "absent".into(),
             Some(value) => match (end(one, "lo"), end(one, "hi")) {
-                (Some(lo), Some(hi)) => format!("{} [{}, {}]", shown(value), significant(lo, 2), significant(hi, 2)),
+                (Some(lo), Some(hi)) => {
+                    format!("{} [{}, {}]", shown(value), significant(lo, DIGITS), significant(hi, DIGITS))
+                }
                 _ => shown(value),
             },
         });
@@ -271,7 +335,7 @@ fn key_and_place(name: &str) -> (&str, &str) {
 fn shown(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),
-        Json::Number(number) if number.is_f64() => number.as_f64().map_or(String::new(), |x| significant(x, 5)),
+        Json::Number(number) if number.is_f64() => number.as_f64().map_or(String::new(), |x| significant(x, DIGITS)),
         other => other.to_string(),
     }
 }
@@ -321,10 +385,15 @@ fn on_top(all: Vec<&Json>, names: &[String]) -> Option<Figure> {
                         let (x, y) = (numbers("x")?, numbers("y")?);
                         let series =
                             if kind == "line" { Series::line(label, x, y) } else { Series::points(label, x, y) };
-                        both.layers.push(Layer::Series(match (numbers("lo"), numbers("hi")) {
+                        let mut series = match (numbers("lo"), numbers("hi")) {
                             (Some(lo), Some(hi)) => series.within(lo, hi),
                             _ => series,
-                        }));
+                        };
+                        series.spread = if layer["spread"] == "bars" { Spread::Bars } else { series.spread };
+                        let doubtful = &layer["doubtful"];
+                        let from = doubtful["from"].as_u64().map(|from| from as usize);
+                        both.layers
+                            .push(Layer::Series(series.doubtful_from(from, doubtful["why"].as_str().unwrap_or(""))));
                     }
                     "rule" => {
                         let horizontal = layer["axis"] == "y";

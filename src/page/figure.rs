@@ -222,5 +222,8 @@ pub fn words(figure: &serde_json::Value) -> String {
         };
         parts.push(format!("{axes}{}", layers.join(", ")));
     }
-    super::shortened(&parts.join("; "), 400)
+    let said: Vec<&str> =
+        figure["cautions"].as_array().into_iter().flatten().filter_map(|said| said.as_str()).collect();
+    let cautions = if said.is_empty() { String::new() } else { format!("; caution: {}", said.join("; ")) };
+    format!("{}{}", super::shortened(&parts.join("; "), 400), super::shortened(&cautions, 400))
 }

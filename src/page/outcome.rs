@@ -17,6 +17,7 @@ const MOST: usize = 4000;
 const ENTRIES: usize = 100;
 const LIST: usize = 12;
 const ROWS: usize = 20;
+const COLUMNS: usize = 30;
 const TEXT: usize = 2000;
 const DEEPEST: usize = 6;
 
@@ -175,10 +176,14 @@ impl<'a> PageResults<'a> {
     fn rows(&self, name: &str, maps: &[&Map<String, Json>], total: usize, depth: usize) -> Markup {
         let mut columns: Vec<&String> = Vec::new();
         for key in maps.iter().flat_map(|map| map.keys()) {
-            if !columns.contains(&key) && columns.len() < 30 {
+            if !columns.contains(&key) {
                 columns.push(key);
             }
         }
+        // What must be known of the others is not among those that are left out.
+        columns.sort_by_key(|column| *column != "cautions" || maps.iter().all(|map| map.len() <= COLUMNS));
+        let all = columns.len();
+        columns.truncate(COLUMNS);
         let table = html! {
             table .data {
                 thead { tr { @for column in &columns { th scope="col" { (clean(column)) } } } }
@@ -196,6 +201,7 @@ impl<'a> PageResults<'a> {
         html! {
             (scrolling(name, &table))
             @if total > maps.len() { p .note { "the first " (maps.len()) " of " (count(total as u64, "row")) } }
+            @if all > COLUMNS { p .note { (COLUMNS) " of " (all) " columns" } }
         }
     }
 

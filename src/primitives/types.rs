@@ -895,6 +895,7 @@ pub static TYPES: &[Type] = &[
             field("seconds", "a float", "how long each is shown"),
             field("width", "an int", "its width in pixels"),
             field("height", "an int", "its height in pixels"),
+            field("cautions", "an array of strings", "those of its frames, each once"),
         ],
         elements: "a Figure: one frame; a negative index counts from the end",
     },

@@ -28,6 +28,18 @@ fn a_figure_says_itself_what_its_axes_have_no_place_for() {
         r#"let bars = plot::bar(["a", "b"], [1, 1.0 / 0.0], #{ lo: [0.5, 1], hi: [1.0 / 0.0, 2] });
         #{ bars: bars.cautions == ["1 bar is infinite: where it ends is the end of the axis", "1 interval has an end at infinity, which is drawn at the end of the axis"] }"#,
     );
+    truths(
+        r#"let bars = plot::bar(["a", "b"], [5, 0.5], #{ y_max: 1, lo: [4, 0.4], hi: [6, 0.6] });
+        let line = plot::line([1, 2], [0.5, 0.5], #{ y_min: 0, y_max: 1, lo: [-3, 0.4], hi: [7, 0.6] });
+        let moving = plot::animation([line.size(300, 200), bars.size(300, 200)]);
+        #{
+            bars: bars.cautions == ["1 bar ends beyond the axis", "1 interval reaches beyond the axes"],
+            line: line.cautions == ["1 interval reaches beyond the axes"],
+            huge: plot::line([1, 1e308], [-1e308, 1]).cautions == ["2 points lie beyond the axes"],
+            moving: moving.cautions == ["1 interval reaches beyond the axes", "1 bar ends beyond the axis"] && `${moving}`.contains("caution: 1 interval"),
+            twice: plot::histogram([#{ label: "a", values: [1, 2] }, #{ label: "a", values: [2, 3] }]).cautions.some(|said| said.contains("two series are called \"a\"")),
+        }"#,
+    );
     refused("plot::bar([\"a\", \"b\"], [1, 2]).log_x()", "have no logarithm");
     refused("plot::line([1, 2], [1, 2], #{ log_y: true, y_min: 0 })", "a log axis can't begin or end at 0.0");
 }

@@ -210,3 +210,31 @@ fn comparisons_say_what_they_take_on_trust() {
         }"#,
     );
 }
+
+/// Cautions go along with what is worked out from a result, and stand beside results of other images and spaces.
+#[test]
+fn what_is_worked_out_from_a_result_has_its_cautions() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
+        let twice = ds.join(ds);
+        let asked = |set, most| examine(f, set, #{ space: space::rotate(most), search: search::random(#{ questions: 3 }), seed: 1 });
+        let certificate = |set| robustness::certify(f, set, #{ sigma: 0.25, select: 10, samples: 20, seed: 1 });
+        let copies = |of| of.cautions.some(|said| said.contains("are copies of others"));
+        let told = |figure, words| figure.cautions.some(|said| said.contains(words));
+        let rows = robustness::marginal(asked.call(twice, 20), "angle");
+        let curve = |set, most| robustness::worst(asked.call(set, most));
+        let beside = |a, b| plot::examiner([["a", a], ["b", b]]);
+        let other = data::glyphs(#{ n: 20, size: 16, seed: 2 });
+        #{
+            marginal: rows.all(|row| copies.call(row)),
+            without: robustness::marginal(asked.call(ds, 20), "angle").all(|row| !("cautions" in row)),
+            certificate: copies.call(certificate.call(twice)) && !copies.call(certificate.call(ds)),
+            images: told.call(beside.call(curve.call(ds, 20), curve.call(other, 20)), "of different images"),
+            spaces: told.call(beside.call(curve.call(ds, 20), curve.call(ds, 5)), "over different spaces: a over rotate(20"),
+            same: !told.call(beside.call(curve.call(ds, 20), curve.call(ds, 20)), "different"),
+            certified: told.call(plot::certified([["a", certificate.call(ds)], ["b", certificate.call(other)]]), "the certificates are of different images"),
+        }"#,
+    );
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tch::Kind;
 
 use super::lines::{aligned, columns_of, cut, elided, quoted};
-use super::{Result, Table, Tensor, Value};
+use super::{Cautions, Object, Result, Table, Tensor, Value};
 
 /// Rows of a table or a matrix that are shown: the first and the last ones.
 const ROWS: usize = 40;
@@ -33,8 +33,25 @@ fn nested(value: &Value, width: usize, depth: usize) -> String {
         Value::Map(map) if depth < DEEPEST => entries(map, width, depth),
         Value::Tensor(tensor) => self::tensor(tensor, width),
         Value::Object(object) if depth == 0 => object.details(width),
+        Value::Object(object) => in_short(&**object, width),
         other => cut(&line(other), width),
     }
+}
+
+/// An object in one line, and a line for each of its cautions where these would be cut off.
+fn in_short(object: &dyn Object, width: usize) -> String {
+    let summary = object.summary();
+    let (said, cautions) = match Cautions::of_summary(&summary) {
+        Some(said) if columns_of(&summary) > width => (said, object.field("cautions").ok().flatten()),
+        _ => (summary.as_str(), None),
+    };
+    let mut text = cut(said, width);
+    if let Some(Value::Array(cautions)) = cautions {
+        for caution in cautions.iter() {
+            text += &format!("\ncaution: {}", caution.summary());
+        }
+    }
+    text
 }
 
 /// A value in one line, its strings in quotes.
@@ -96,10 +113,7 @@ fn array(whole: &Value, values: &[Value], width: usize, depth: usize) -> String 
             continue;
         }
         let room = width.saturating_sub(wide + 2).max(20);
-        let text = match value {
-            Value::Object(_) => cut(&line(value), room),
-            _ => nested(value, room, depth + 1),
-        };
+        let text = nested(value, room, depth + 1);
         let mut parts = text.lines();
         lines.push(format!("{i:>wide$}  {}", parts.next().unwrap_or("")));
         lines.extend(parts.map(|part| format!("{:wide$}  {part}", "")));
@@ -224,12 +238,12 @@ fn entries(map: &BTreeMap<String, Value>, width: usize, depth: usize) -> String 
             break;
         }
         let room = width.saturating_sub(wide + 2).max(20);
-        let beside = match value {
-            Value::Object(_) => cut(&line(value), room),
-            _ => nested(value, room, depth + 1),
-        };
+        let beside = nested(value, room, depth + 1);
         let padding = " ".repeat(wide.saturating_sub(columns_of(key)));
-        if beside.contains('\n') {
+        if let (Value::Object(_), Some((said, cautions))) = (value, beside.split_once('\n')) {
+            lines.push(format!("{key}{padding}  {said}"));
+            lines.push(indented(cautions, 2));
+        } else if beside.contains('\n') {
             lines.push(key.clone());
             lines.push(indented(&nested(value, width.saturating_sub(2), depth + 1), 2));
         } else {
@@ -302,6 +316,39 @@ mod tests {
         assert!(long.lines().count() < 20 && long.starts_with("[") && long.ends_with("99999]"), "{long}");
         assert!(long.contains("more …"), "{long}");
         assert!(long.lines().all(|line| columns_of(line) <= 80), "{long}");
+    }
+
+    struct Doubted;
+
+    impl Object for Doubted {
+        fn kind(&self) -> &'static str {
+            "Doubted"
+        }
+
+        fn summary(&self) -> String {
+            format!("a curve of a model whose name is long{}", self.cautions().ending())
+        }
+
+        fn field(&self, name: &str) -> Result<Option<Value>> {
+            Ok((name == "cautions").then(|| self.cautions().value()))
+        }
+    }
+
+    impl Doubted {
+        fn cautions(&self) -> Cautions {
+            ["gradients vanished", "too few images"].into_iter().collect()
+        }
+    }
+
+    #[test]
+    fn what_must_be_known_of_an_object_is_never_cut_off() {
+        let inside = map(&[("curve", Value::object(Doubted)), ("n", Value::Int(3))]);
+        assert_eq!(
+            of(&inside, 40),
+            "curve  a curve of a model whose name is…\n  caution: gradients vanished\n  caution: too few images\nn      3"
+        );
+        let rows: Vec<Value> = (0..6).map(|_| Value::object(Doubted)).collect();
+        assert_eq!(of(&Value::Array(rows), 40).matches("too few images").count(), 6);
     }
 
     #[test]

@@ -59,6 +59,36 @@ pub fn with_tables<T>(make: impl FnOnce() -> T) -> (T, Vec<ShownTable>) {
 /// A text that tells rows apart is no longer.
 const NAME: usize = 24;
 
+/// What stands in this column is never cut off.
+const CAUTIONS: &str = "cautions";
+
+/// A line for each caution of a column, and of how many rows it is where it is not of all.
+fn said(values: &[Value]) -> Vec<String> {
+    /// More are of rows that have one each.
+    const MOST: usize = 8;
+    let mut all: Vec<(String, usize)> = vec![];
+    for value in values {
+        let of_row = match value {
+            Value::Array(cautions) => cautions.iter().map(Value::summary).collect(),
+            Value::Str(caution) => vec![caution.clone()],
+            _ => vec![],
+        };
+        for caution in of_row.into_iter().filter(|caution| !caution.is_empty()) {
+            match all.iter_mut().find(|(known, _)| *known == caution) {
+                Some((_, rows)) => *rows += 1,
+                None => all.push((caution, 1)),
+            }
+        }
+    }
+    let more = all.len().saturating_sub(MOST);
+    let line = |(caution, rows): &(String, usize)| match *rows == values.len() {
+        true => format!("caution: {caution}"),
+        false => format!("caution of {rows} of {} rows: {caution}", values.len()),
+    };
+    let rest = (more > 0).then(|| format!("{more} more cautions"));
+    all.iter().take(MOST).map(line).chain(rest).collect()
+}
+
 impl Table {
     pub fn column(mut self, name: impl Into<String>, values: Vec<Value>) -> Self {
         self.columns.push((name.into(), values));
@@ -160,8 +190,16 @@ impl Table {
             }
             lines.push(line.trim_end().to_string());
         }
-        if kept < rendered.len() {
-            lines.push(super::wrapped(&format!("not shown: {}", names[kept..].join(", ")), width));
+        let cautions = names
+            .iter()
+            .position(|name| *name == CAUTIONS)
+            .filter(|&at| at >= kept || rendered[at].0.iter().any(|cell| cell.ends_with('…')));
+        let left_out: Vec<&str> = (kept..names.len()).filter(|at| Some(*at) != cautions).map(|at| names[at]).collect();
+        if !left_out.is_empty() {
+            lines.push(super::wrapped(&format!("not shown: {}", left_out.join(", ")), width));
+        }
+        if let Some(at) = cautions {
+            lines.extend(self.columns.get(order[at]).map(|(_, values)| said(values)).unwrap_or_default());
         }
         let text = lines.join("\n");
         SHOWN.with_borrow_mut(|tables| {
@@ -397,6 +435,20 @@ mod tests {
         assert!(columns(["name", "error"]).expect("both are there").latex().contains("name & error"));
         let error = columns(["name", "eror"]).map(|_| ()).expect_err("a misspelt name");
         assert!(error.hint.expect("a hint").contains("error"));
+    }
+
+    #[test]
+    fn cautions_that_do_not_fit_stand_below() {
+        let words = |all: &[&str]| all.iter().map(|word| Value::Str((*word).into())).collect();
+        let table = Table::default()
+            .column("accuracy", [0.5, 0.25].map(Value::Float).to_vec())
+            .column("cautions", words(&["the gradients of all images vanished", ""]));
+        assert!(table.text(80, 10).starts_with("accuracy  cautions\n"), "{}", table.text(80, 10));
+        for width in [12, 24] {
+            let text = table.text(width, 10);
+            assert!(text.ends_with("\ncaution of 1 of 2 rows: the gradients of all images vanished"), "{text}");
+            assert!(!text.contains("not shown"), "{text}");
+        }
     }
 
     #[test]

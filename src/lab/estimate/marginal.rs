@@ -11,7 +11,8 @@ use crate::space::Axis;
 
 /// The questions of all rows by the value of a factor: of ranges in `bins` parts as wide as each other (of logarithmic ones in the
 /// logarithm), of choices one by one. A map for each: `from`, `to` or `value`; `questions`; `share` of all questions and that under uniform
-/// sampling, `uniform`; mean `loss`; `wrong`, the share that made their object fail, with Wilson's interval at 95%.
+/// sampling, `uniform`; mean `loss`; `wrong`, the share that made their object fail, with Wilson's interval at 95%; `cautions` of the
+/// examination, where it has any.
 pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<Value>> {
     let (questions, asked) = transcript.questions()?;
     let names = || questions.names.iter().map(String::as_str);
@@ -32,6 +33,7 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
             wrong[part] += u64::from(fails(row, asked.predicted[i]));
         }
     }
+    let cautions = &transcript.of.cautions;
     let total: u64 = counts.iter().sum();
     let mean = |sum: f64, n: u64| if n > 0 { Value::Float(sum / n as f64) } else { Value::Unit };
     Ok((0..parts)
@@ -59,6 +61,9 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
                 let (lo, hi) = wilson(wrong[part], n);
                 row.insert("wrong_lo".into(), Value::Float(lo));
                 row.insert("wrong_hi".into(), Value::Float(hi));
+            }
+            if !cautions.is_empty() {
+                row.insert("cautions".into(), cautions.value());
             }
             Value::Map(row)
         })

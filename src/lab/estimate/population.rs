@@ -14,12 +14,16 @@ pub struct Population {
 
 impl Population {
     pub fn of(transcript: &Transcript) -> Self {
-        let mut labels: Vec<(u32, i32)> = transcript.rows.iter().map(|row| (row.id, row.label)).collect();
+        Self::of_images(transcript.rows.iter().map(|row| (row.id, row.label)).collect(), transcript.of.data.digest())
+    }
+
+    /// Of images by their places in the data, with their labels.
+    pub fn of_images(mut labels: Vec<(u32, i32)>, data: Digest) -> Self {
         labels.sort_unstable();
         labels.dedup();
         let bytes: Vec<u8> =
             labels.iter().flat_map(|(id, label)| [id.to_le_bytes(), label.to_le_bytes()]).flatten().collect();
-        Self { labels: Digest::of(&bytes), data: transcript.of.data.digest() }
+        Self { labels: Digest::of(&bytes), data }
     }
 
     #[cfg(test)]

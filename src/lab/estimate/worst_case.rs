@@ -1,6 +1,7 @@
 //! The examiner's result by step (Shu, Liu, Qiu and Yuille, AAAI 2020): the worst case found so far, the last answer, and the mean.
 
 use super::found::{AskedAgain, Missed};
+use super::population::Population;
 use super::subject::{named, subject};
 use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number};
 use crate::maths::means::student;
@@ -86,8 +87,23 @@ pub struct WorstCaseCurve {
     pub again: AskedAgain,
     /// Model, data, space, search and objective.
     of: [String; 5],
+    population: Population,
     pub cautions: Cautions,
     digest: Digest,
+}
+
+/// What must be said of curves that are drawn into one figure: their own cautions, by name, and whether what they are of is not the same.
+pub fn beside(curves: &[(String, &WorstCaseCurve)]) -> Cautions {
+    let mut cautions = Cautions::of_each(curves.iter().map(|(name, curve)| (name.as_str(), &curve.cautions)));
+    Population::different(curves.iter().map(|(_, curve)| &curve.population), "curves")
+        .into_iter()
+        .for_each(|different| cautions.add(different));
+    let space = |curve: &WorstCaseCurve| curve.of[2].clone();
+    if curves.windows(2).any(|pair| space(pair[0].1) != space(pair[1].1)) {
+        let spaces: Vec<String> = curves.iter().map(|(name, curve)| format!("{name} over {}", space(curve))).collect();
+        cautions.add(format!("the curves are over different spaces: {}", spaces.join("; ")));
+    }
+    cautions
 }
 
 /// Whether an answer counts as failing.
@@ -164,6 +180,7 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
         missed: Missed::of(questions, rows.map(|(row, asked)| (*asked, failed((row, asked)))), steady),
         again: AskedAgain::of(&asked, &questions.axes),
         of: subject(transcript),
+        population: Population::of(transcript),
         cautions: of.cautions.clone(),
         digest: transcript.digest(),
     })

@@ -296,9 +296,10 @@ fn too_much_alike(rows: &[Judgement], names: &[String]) -> Option<String> {
     let &(&(a, b), &[common, _]) = told.first()?;
     let (a, b) = (&names[a as usize], &names[b as usize]);
     Some(format!(
-        "{} pairs of workers answered all alike that they both judged, the first of them {a} and {b} on {common} items, where others agree on {:.0}%: \
+        "{} of workers answered all alike that they both judged, {}{a} and {b} on {common} items, where others agree on {:.0}%: \
          they count as independent of each other",
-        told.len(),
+        if told.len() == 1 { "a pair".into() } else { format!("{} pairs", told.len()) },
+        if told.len() == 1 { "" } else { "the first of them " },
         100.0 * agreement
     ))
 }

@@ -7,7 +7,7 @@ use image::{Delay, Frame, ImageBuffer};
 use serde_json::json;
 
 use super::{Figure, Picture};
-use crate::core::{Cx, Error, Object, Result, Value, number};
+use crate::core::{Cautions, Cx, Error, Object, Result, Value, number};
 
 /// Frames of one size, shown over and over.
 #[derive(Clone)]
@@ -28,6 +28,13 @@ impl Animation {
                 .hint("figure.size(width, height) gives all of them one size"));
         }
         Ok(Self { frames, seconds })
+    }
+
+    /// Those of its frames.
+    fn cautions(&self) -> Cautions {
+        let mut all = Cautions::default();
+        self.frames.iter().for_each(|frame| all.extend(&frame.all_cautions()));
+        all
     }
 
     /// The bytes of a GIF file; the same frames give the same bytes.
@@ -60,11 +67,12 @@ impl Object for Animation {
     fn summary(&self) -> String {
         let first = &self.frames[0];
         let title = if first.title.is_empty() { String::new() } else { format!(" {:?}", first.title) };
-        format!("animation{title}: {} frames of {} s", self.frames.len(), number(self.seconds))
+        let cautions = self.cautions().ending();
+        format!("animation{title}: {} frames of {} s{cautions}", self.frames.len(), number(self.seconds))
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["frames", "seconds", "width", "height"]
+        &["frames", "seconds", "width", "height", "cautions"]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -74,6 +82,7 @@ impl Object for Animation {
             "seconds" => Value::Float(self.seconds),
             "width" => Value::Int(i64::from(width)),
             "height" => Value::Int(i64::from(height)),
+            "cautions" => self.cautions().value(),
             _ => return Ok(None),
         }))
     }

@@ -2,7 +2,7 @@
 
 use super::figure::{Axis, Figure, Layer, Panel, ReferenceLine, Series};
 use crate::core::{Cautions, Result};
-use crate::estimate::certificate::{Accuracy, Attack, Certificate, Share};
+use crate::estimate::certificate::{Accuracy, Attack, Certificate, Share, different};
 
 /// A line per certificate, below which no attack on that smoothed classifier can get, and one per attack, each by the l2 radius of
 /// changes; bands are intervals over images. Lines of different classifiers bound nothing of each other, and the figure says so.
@@ -75,6 +75,7 @@ fn said(certificates: &[(String, &Certificate)]) -> Cautions {
         all.add(named(name, &certificate.short_statement()));
     }
     all.extend(&Cautions::of_each(certificates.iter().map(|(name, one)| (name.as_str(), &one.cautions))));
+    different(certificates.iter().map(|(_, certificate)| *certificate)).into_iter().for_each(|told| all.add(told));
     all
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::figure::{Axis, Figure, HeatMap, Layer, Panel};
 use super::glyphs::has_glyph;
 use super::label;
+use super::scale::LARGEST;
 use crate::core::{Cautions, number};
 
 /// How much of a figure is not where it should be, of each kind.
@@ -12,6 +13,8 @@ use crate::core::{Cautions, number};
 struct CutOff {
     not_positive: usize,
     beyond: usize,
+    bars: usize,
+    intervals: usize,
     coloured: usize,
     infinite: usize,
     endless: usize,
@@ -34,6 +37,8 @@ impl CutOff {
             }
             Layer::Columns(columns) => {
                 self.not_positive += columns.heights.iter().filter(|height| not_positive(up, **height)).count();
+                self.bars +=
+                    columns.heights.iter().filter(|height| height.is_finite() && outside(up, **height)).count();
                 self.infinite += columns.heights.iter().filter(|height| height.is_infinite()).count();
                 &columns.interval
             }
@@ -53,6 +58,7 @@ impl CutOff {
         };
         for (lo, hi) in interval.iter().flat_map(|(lo, hi)| lo.iter().zip(hi)) {
             self.endless += usize::from(lo.is_infinite() || hi.is_infinite());
+            self.intervals += usize::from([lo, hi].iter().any(|end| up.shows(**end) && outside(up, **end)));
             self.sunk += usize::from(up.log && *lo <= 0.0 && *hi > 0.0);
         }
     }
@@ -65,6 +71,8 @@ impl CutOff {
                 "points are not positive and have no place on a log axis",
             ),
             (self.beyond, "point lies beyond the axes", "points lie beyond the axes"),
+            (self.bars, "bar ends beyond the axis", "bars end beyond the axis"),
+            (self.intervals, "interval reaches beyond the axes", "intervals reach beyond the axes"),
             (
                 self.coloured,
                 "cell lies beyond the colours and has the nearest one",
@@ -97,9 +105,22 @@ fn not_positive(axis: &Axis, v: f64) -> bool {
     axis.log && v.is_finite() && v <= 0.0
 }
 
-/// Beyond an end that was given: where none was, the axis reaches over all there is.
+/// Beyond an end that was given: where none was, the axis reaches over all that has a place.
 fn outside(axis: &Axis, v: f64) -> bool {
-    axis.min.is_some_and(|min| v < min) || axis.max.is_some_and(|max| v > max)
+    v.is_finite() && v.abs() > LARGEST || axis.min.is_some_and(|min| v < min) || axis.max.is_some_and(|max| v > max)
+}
+
+/// What two layers of a panel are called that a legend has to tell apart.
+fn called_alike(panel: &Panel) -> Option<String> {
+    let labels = panel.layers.iter().filter_map(|layer| match layer {
+        Layer::Series(series) => Some(&series.label),
+        Layer::Columns(columns) => Some(&columns.label),
+        Layer::Bars(bars) => Some(&bars.label),
+        _ => None,
+    });
+    let mut known = BTreeSet::new();
+    let twice = labels.filter(|label| !label.is_empty()).find(|label| !known.insert(*label))?;
+    Some(format!("two series are called {twice:?}: the legend can't tell which is which"))
 }
 
 impl Figure {
@@ -109,6 +130,7 @@ impl Figure {
         self.panels.iter().for_each(|panel| panel.layers.iter().for_each(|layer| cut_off.see(panel, layer)));
         let mut all = self.cautions.clone();
         cut_off.say(&mut all);
+        self.panels.iter().filter_map(called_alike).for_each(|caution| all.add(caution));
         self.boxes_for_letters().into_iter().for_each(|caution| all.add(caution));
         all
     }

@@ -1,8 +1,8 @@
 //! The figures of Shu, Liu, Qiu and Yuille, "Identifying Model Weakness with Adversarial Examiner" (AAAI 2020).
 
 use super::figure::{Axis, Figure, Layer, Panel, Series};
-use crate::core::{Cautions, Result};
-use crate::estimate::worst_case::{CurveStep, MeanInterval, StepMeasure, WorstCaseCurve};
+use crate::core::Result;
+use crate::estimate::worst_case::{CurveStep, MeanInterval, StepMeasure, WorstCaseCurve, beside};
 
 /// What a panel shows by step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,5 @@ pub fn examiner(
     };
     let panels: Vec<Panel> = panels.iter().map(panel).collect();
     let columns = panels.len();
-    let cautions = Cautions::of_each(curves.iter().map(|(name, curve)| (name.as_str(), &curve.cautions)));
-    Figure::of(panels, columns).cautioned(&cautions).checked()
+    Figure::of(panels, columns).cautioned(&beside(curves)).checked()
 }

@@ -20,7 +20,7 @@ pub struct Tick {
 }
 
 /// Values beyond this are drawn at the border: their differences would overflow.
-const LARGEST: f64 = 1e300;
+pub(super) const LARGEST: f64 = 1e300;
 const SMALLEST: f64 = 1e-300;
 
 impl Scale {

@@ -30,7 +30,7 @@ impl Cutter {
         }
         let at = |corner: &u32| positions.get(*corner as usize).copied().filter(|place| place.is_finite());
         let places: Option<Vec<Vec3>> = face.iter().map(at).collect();
-        let Some(places) = places.filter(|_| face.len() > 3) else { return self.from_the_first(face) };
+        let Some(places) = places.filter(|_| face.len() > 3) else { return self.fan(face) };
         let places: Vec<Vec3> = places.iter().map(|place| place - places[0]).collect();
         let next = places.iter().cycle().skip(1);
         let normal: Vec3 = places.iter().zip(next).map(|(a, b)| a.cross(*b)).sum();
@@ -39,18 +39,18 @@ impl Cutter {
             (b - a).cross(c - a).dot(normal)
         };
         if (2..face.len()).all(|third| turn([0, third - 1, third]) >= 0.0) {
-            return self.from_the_first(face);
+            return self.fan(face);
         }
         match self.cut_inwards(&places, turn) {
             Some(parts) => self.triangles.extend(parts.iter().map(|part| part.map(|corner| face[corner]))),
             None => {
                 self.uncut += 1;
-                self.from_the_first(face);
+                self.fan(face);
             }
         }
     }
 
-    fn from_the_first(&mut self, face: &[u32]) {
+    fn fan(&mut self, face: &[u32]) {
         self.triangles.extend(face[1..].windows(2).map(|two| [face[0], two[0], two[1]]));
     }
 

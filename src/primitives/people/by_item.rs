@@ -13,7 +13,7 @@ pub static BY_ITEM: Primitive = Primitive {
     params: &[JUDGEMENTS],
     options: &[],
     returns: "an array of maps: `item, judgements, votes` (how often each answer was given, the most frequent first, as maps `answer, times`)`, vote` (() of a \
-              tie)`, kept` (whether more than half say what was intended, or ())`, disagreement` and what else is known of the item",
+              tie)`, kept` (whether more than half say what was intended, or ())`, disagreement`, where judgements have cautions `cautions`, and what else is known of the item",
     notes: "`disagreement` is the share of pairs of judgements of the item that differ: 0 where all say the same, () of fewer than two judgements. Questions that \
             were left unanswered have no say.",
     source: "",
@@ -44,5 +44,8 @@ fn row(judgements: &Judgements, of: &ItemVotes) -> Value {
     let kept = judgements.intended(of.item).and_then(|intended| of.keeps(intended));
     map.insert("kept".into(), kept.map_or(Value::Unit, Value::Bool));
     map.insert("disagreement".into(), known(of.disagreement().unwrap_or(f64::NAN)));
+    if !judgements.cautions.is_empty() {
+        map.insert("cautions".into(), judgements.cautions.value());
+    }
     Value::Map(map)
 }

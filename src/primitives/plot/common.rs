@@ -275,14 +275,10 @@ pub fn finish(args: &Args, panel: Panel) -> Result<Value> {
             "intervals have an end that is not a number and are not drawn there",
         ),
     ];
-    let labels: Vec<&str> = panel.layers.iter().filter_map(label_of).filter(|label| !label.is_empty()).collect();
-    let twice = first_twice(labels.into_iter())
-        .map(|label| format!("two series are called {label:?}: the legend can't tell which is which"));
     let mut figure = Figure::new(panel)?.titled(args.str("title"));
     for (n, one, many) in said.into_iter().filter(|(n, ..)| *n > 0) {
         figure.cautions.add(format!("{n} {}", if n == 1 { one } else { many }));
     }
-    twice.into_iter().for_each(|told| figure.cautions.add(told));
     Ok(Value::object(figure))
 }
 
@@ -310,14 +306,6 @@ fn without_end(layer: &Layer) -> usize {
         _ => return 0,
     };
     interval.iter().flat_map(|(lo, hi)| lo.iter().zip(hi)).filter(|(lo, hi)| lo.is_nan() != hi.is_nan()).count()
-}
-
-fn label_of(layer: &Layer) -> Option<&str> {
-    match layer {
-        Layer::Series(series) => Some(&series.label),
-        Layer::Columns(columns) => Some(&columns.label),
-        _ => None,
-    }
 }
 
 /// Histograms of several samples over the same bins.

@@ -12,6 +12,7 @@ pub use result::FIELDS;
 
 use std::collections::BTreeSet;
 
+use super::population::Population;
 use crate::core::{Cautions, Digest, Error, Object, Result};
 use crate::maths::shares::{clopper_pearson_lower, wilson};
 use crate::maths::smoothing;
@@ -98,6 +99,15 @@ pub struct Certificate {
     /// What moved the images, where something did.
     pub moved_by: Option<String>,
     pub cautions: Cautions,
+}
+
+/// What to say of certificates side by side whose images are not the same.
+pub fn different<'a>(certificates: impl Iterator<Item = &'a Certificate>) -> Option<String> {
+    let of = |certificate: &Certificate| {
+        let labels = certificate.rows.iter().map(|row| (row.id, row.label as i32)).collect();
+        Population::of_images(labels, certificate.data.1)
+    };
+    Population::different(certificates.map(of).collect::<Vec<_>>().iter(), "certificates")
 }
 
 /// A share of images with Wilson's interval at 95%.
