@@ -25,7 +25,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 
-use tch::Device;
+use tch::{Device, IValue, Kind};
 
 pub use binary::binary;
 pub use classify::Inputs;
@@ -119,7 +119,18 @@ pub struct TorchScript(pub tch::CModule);
 
 impl Network for TorchScript {
     fn forward(&self, images: &Tensor) -> Result<Tensor> {
-        with_stream_of(images, || Ok(self.0.forward_ts(&[images])?))
+        let given = [IValue::Tensor(images.shallow_clone())];
+        let (what, wanted) = match with_stream_of(images, || Ok(self.0.forward_is(&given)?))? {
+            IValue::Tensor(scores) => return Ok(scores),
+            IValue::Tuple(answers) => (format!("a tuple of {}", answers.len()), "model(images)[0]"),
+            IValue::TensorList(answers) => (format!("a list of {} tensors", answers.len()), "model(images)[0]"),
+            IValue::GenericDict(_) => ("a dictionary".to_string(), "model(images)[\"logits\"]"),
+            other => {
+                (format!("{other:?}").chars().take_while(|letter| letter.is_alphanumeric()).collect(), "the scores")
+            }
+        };
+        Err(Error::model(format!("the program answers {what}, wanted is a tensor N x K of scores"))
+            .hint(format!("export a module whose forward gives the scores alone, such as `return {wanted}`")))
     }
 
     fn on(&self, _device: Device) -> Result<Option<Rc<dyn Network>>> {
@@ -127,6 +138,8 @@ impl Network for TorchScript {
             .hint("choose the device first, device(..), and load it again"))
     }
 }
+
+const ONE_SCORE: &str = "one score per image, as before a sigmoid, is no score per class: have the model answer two, 0 and s, or -s/2 and s/2";
 
 /// A black box: a closure that answers scores.
 pub struct Closure(pub Callback);
@@ -343,7 +356,19 @@ impl Model {
         }
         let answered = scores.size();
         if answered.len() != 2 || answered[0] != size[0] || answered[1] == 0 {
-            return Err(Error::model(format!("{} must answer {} x K scores, got {answered:?}", self.name, size[0])));
+            let error = Error::model(format!("{} must answer {} x K scores, got {answered:?}", self.name, size[0]));
+            return Err(match answered[..] {
+                [images] if images == size[0] => error.hint(match scores.kind() {
+                    Kind::Int64 | Kind::Int => {
+                        "class numbers are no scores: have the model answer what stands before its argmax"
+                    }
+                    _ => ONE_SCORE,
+                }),
+                [images, _, 1, 1] if images == size[0] => {
+                    error.hint("have the model flatten its scores: scores.flatten(1)")
+                }
+                _ => error,
+            });
         }
         let classes = *self.classes.get_or_init(|| answered[1]);
         if answered[1] != classes {
@@ -415,7 +440,7 @@ impl Model {
             Some(&label) if label >= classes => {
                 Err(Error::model(format!("{} has {classes} classes, but {} has label {label}", self.name, set.name))
                     .hint(match (classes, label) {
-                        (1, 1) => "one score for two classes, as before a sigmoid, is no score per class: have the model answer two, 0 and s, or -s/2 and s/2",
+                        (1, 1) => ONE_SCORE,
                         _ => "model and data must agree on the classes; `ds.only` or `ds.relabel` adapts data",
                     }))
             }
